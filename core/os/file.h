@@ -25,10 +25,12 @@
 #ifdef __linux__
 #include <sys/sysmacros.h>
 
-#define O_ITSELF     O_NOFOLLOW
-#define OS_MTIME(st) ((st)->st_mtim)
-#define OS_ATIME(st) ((st)->st_atim)
-#define OS_CTIME(st) ((st)->st_ctim)
+#define O_ITSELF O_NOFOLLOW
+/* The kernel takes the times of files from it: no time of before is later. */
+#define OS_CLOCK_OF_FILES CLOCK_REALTIME_COARSE
+#define OS_MTIME(st)	  ((st)->st_mtim)
+#define OS_ATIME(st)	  ((st)->st_atim)
+#define OS_CTIME(st)	  ((st)->st_ctim)
 
 /* A path that leads to what fd is open on, whatever that is called by now. */
 static inline void os_fd_path(char out[OS_FD_PATH], int fd)
@@ -41,13 +43,14 @@ static inline ssize_t os_copy_range(int in, off_t *in_at, int out, off_t *out_at
 	return copy_file_range(in, in_at, out, out_at, n, 0);
 }
 #else
-#define O_PATH		 O_EVTONLY
-#define O_ITSELF	 O_SYMLINK
-#define O_NOATIME	 0
-#define O_TMPFILE	 0x02000000
-#define AT_EMPTY_PATH	 0x1000
-#define RENAME_NOREPLACE (1u << 0)
-#define RENAME_EXCHANGE	 (1u << 1)
+#define O_PATH		  O_EVTONLY
+#define O_ITSELF	  O_SYMLINK
+#define OS_CLOCK_OF_FILES CLOCK_REALTIME
+#define O_NOATIME	  0
+#define O_TMPFILE	  0x02000000
+#define AT_EMPTY_PATH	  0x1000
+#define RENAME_NOREPLACE  (1u << 0)
+#define RENAME_EXCHANGE	  (1u << 1)
 
 #ifndef F_SETLEASE
 #define F_SETLEASE 106

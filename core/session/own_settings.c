@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/os/file.h"
+#include "core/os/process.h"
 #include "core/policy/policy.h"
 #include "core/policy/rules.h"
 

@@ -245,7 +245,7 @@ static void once_is_for_what_was_shown(void **state)
 		bool other; /* another process */
 		bool meant;
 	} t[] = {{"fchmodat", false, true},
-		 {"fchmodat", false, true}, /* another thread */
+		 {"fchmodat", false, false}, /* another thread */
 		 {"openat", false, false},
 		 {"fchmodat", true, false}};
 	AUTO_FREE char *path = path_join(f->folder, ".envrc");

@@ -10,6 +10,7 @@
 
 #include "core/journal/fs/object.h"
 #include "core/journal/store/store.h"
+#include "core/os/file.h"
 
 struct placed_file {
 	uint64_t id;  /* of its device and number; 0: the slot is free */
@@ -83,8 +84,7 @@ void placed_begin(struct journal *j)
 	struct timespec now = {0};
 
 	placed_end(j);
-	/* The clock that the kernel takes a file's times from: no time of before is later. */
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	clock_gettime(OS_CLOCK_OF_FILES, &now);
 	j->placed.since_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 

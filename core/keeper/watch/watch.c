@@ -342,12 +342,14 @@ static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_
 static void on_event(struct keeper *k, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
-	struct wdir *d = wtree_find(&w->tree, ev->wd);
+	struct wdir *d;
 
 	if (w->moving && !((ev->mask & IN_MOVED_TO) && ev->cookie == w->cookie))
 		end_move(w);
 	if (ev->mask & IN_Q_OVERFLOW)
 		on_overflow(k);
+	d = wtree_find(&w->tree,
+		       ev->wd); /* not before: a move that has ended may have dropped it */
 	if (!d)
 		return;
 	if (ev->mask & IN_IGNORED) {
