@@ -55,6 +55,7 @@ static void call_open(void)
 						    RESOLVE_NO_XDEV,
 						    1u << 30};
 		struct open_how how = {0};
+		size_t size;
 
 		say("openat2");
 		dir = arg_dir();
@@ -66,8 +67,13 @@ static void call_open(void)
 			how.mode = arg_mode();
 		how.resolve = resolves[roll(LEN(resolves))];
 		say(" r%llx", (unsigned long long)how.resolve);
-		fd = (int)syscall(SYS_openat2, dir, p, &how,
-				  one_in(20) ? sizeof(how) - 8 : sizeof(how));
+		size = one_in(20) ? sizeof(how) - 8 : sizeof(how);
+		/* while anybody on the machine renames, ".." below a root may be EAGAIN (openat2(2)) */
+		for (int k = 0; k < 1000; k++) {
+			fd = (int)syscall(SYS_openat2, dir, p, &how, size);
+			if (fd >= 0 || errno != EAGAIN)
+				break;
+		}
 		break;
 	}
 	case 2:

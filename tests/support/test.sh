@@ -74,8 +74,8 @@ fi
 export TEST_BASE=$base TEST_HOMES=$homes TEST_FAILED=$base/failed B
 mkdir "$TEST_FAILED"
 summary=$(mktemp "$base/summary.XXXXXX")
-# A test waits for half of its time: two more than there are processors.
-prove --timer -j "$((${JOBS:-1} + 2))" -e tests/support/one.sh "${files[@]}" "${user_files[@]}" | tee "$summary"
+# A test waits for two thirds of its time: four more than there are processors.
+prove --timer -j "$((${JOBS:-1} + 4))" -e tests/support/one.sh "${files[@]}" "${user_files[@]}" | tee "$summary"
 r=${PIPESTATUS[0]}
 
 # What was said where something failed, then prove's own last words once more.

@@ -35,7 +35,6 @@ static void the_shipped_list(void **state)
 					 ".git/config",
 					 ".git/refs/heads/main",
 					 ".git/hooks/pre-commit",
-					 ".git/logs",
 					 "main.c",
 					 "logs/HEAD",
 					 "swp",
