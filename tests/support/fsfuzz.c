@@ -68,7 +68,8 @@ static void call_open(void)
 		how.resolve = resolves[roll(LEN(resolves))];
 		say(" r%llx", (unsigned long long)how.resolve);
 		size = one_in(20) ? sizeof(how) - 8 : sizeof(how);
-		/* while anybody on the machine renames, ".." below a root may be EAGAIN (openat2(2)) */
+		/* while anybody on the machine renames, ".." below a root may be EAGAIN
+		 * (openat2(2)) */
 		for (int k = 0; k < 1000; k++) {
 			fd = (int)syscall(SYS_openat2, dir, p, &how, size);
 			if (fd >= 0 || errno != EAGAIN)
