@@ -50,14 +50,19 @@ not:   $2"; fi
 }
 
 # wait_for SECONDS COMMAND... - poll until the command succeeds. The host may have stood still for all of the
-# time: after it some tries are left for each second.
+# time: after it some tries are left for each second; and where much more runs than there are processors, four
+# times as long.
 wait_for() {
-	local end=$((SECONDS + $1)) tries=$(($1 * 5))
+	local end=$((SECONDS + $1)) late=$((SECONDS + 4 * $1)) tries=$(($1 * 5))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -le $end ] || [ $((tries -= 1)) -gt 0 ] || return 1
+		[ $SECONDS -le $end ] || [ $((tries -= 1)) -gt 0 ] || { [ $SECONDS -le $late ] && is_loaded; } || return 1
 		sleep 0.03
 	done
+}
+is_loaded() {
+	local load
+	read -r load _ </proc/loadavg && [ "${load%.*}" -gt $((3 * $(nproc))) ]
 }
 
 # A user needs user namespaces; where the host refuses them (by something other than cordon), there
