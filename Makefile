@@ -355,8 +355,7 @@ check-darwin: test-deps ## compile and link for macOS, arm64 and x86_64
 	$(Q)tests/support/one.sh tests/e2e/darwin.sh
 
 DARWIN := build/darwin
-DARWIN_SKIPPED = $(shell sed 's/\t.*//' tests/darwin/skipped.txt)
-DARWIN_SRC = $(filter-out %_linux.c $(DARWIN_SKIPPED),$(filter core/% tui/% backends/macos/% backends/interpose/% \
+DARWIN_SRC = $(filter-out %_linux.c,$(filter core/% tui/% backends/macos/% backends/interpose/% \
 	backends/registry.c,$(ALLC))) $(PRELOAD) $(DARWIN)/gen/builtin_files.c
 DARWIN_CC = build/zig/zig clang -std=c17 -D_DARWIN_C_SOURCE -I. -I$(DARWIN)/gen $(WARN) -Werror -O0 -fno-common -fblocks \
 	-nostdinc -isystem build/zig/lib/include -isystem tests/darwin/include -isystem $(DARWIN)/include \

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __linux__
 #include "backends/bwrap/bwrap.h"
+#endif
 #include "core/base/err.h"
 #include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
@@ -88,7 +90,9 @@ int main(int argc, char **argv)
 
 	if (tool_is(argv[0]))
 		return tool_main(argv);
+#ifdef __linux__
 	bwrap_become_first(argc, argv);
+#endif
 	take_help(argc, argv);
 	c = argc > 1 ? find(argv[1]) : NULL;
 	if (argc < 2 && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {

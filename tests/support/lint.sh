@@ -57,7 +57,7 @@ $hits"
 done
 # Only main.c and the registry know which backends there are.
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+"backends/' --include='*.[ch]' tui |
-	grep -vE '^tui/(main|commands/[a-z]+)\.c:')
+	grep -vE '^tui/(main|commands/[a-z_]+)\.c:')
 [ -z "$hits" ] || complain "the console includes a backend:
 $hits"
 
@@ -86,9 +86,9 @@ table filter_prologue filter dispatch door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel callers loop
-folders/saves folders/folders folders/unconfined watch/ignored watch/watch_tree watch/watch_edits watch/watch_filled watch/watch watch/lock_priv watch/lock watch/lock_marks watch/lock_who
+folders/saves folders/folders folders/unconfined watch/ignored watch/fs_stream watch/watch_tree watch/watch_tree_linux watch/watch_edits watch/watch_filled watch/watch watch/watch_shared watch/watch_linux watch/watch_darwin watch/lock_priv watch/lock watch/lock_linux watch/lock_darwin watch/lock_marks_linux watch/lock_who_linux
 approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
-events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload
+events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload_posts approvals/reload_posts_linux approvals/reload_posts_darwin approvals/reload
 folders/outside folders/judge folders/folder folders/draft flows brokered socket_owner
 requests keeper client_event client"
 

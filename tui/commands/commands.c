@@ -16,7 +16,9 @@ const struct command commands[] = {
 	{"undo", "roll the newest steps back", cmd_undo, true},
 	{"redo", "bring back what the last undo took away", cmd_redo, true},
 	{"step", "inside: several commands as one step", cmd_step, false},
+#ifdef __linux__
 	{"vm", "prepare virtual machines, and list or forget what they kept", cmd_vm, true},
+#endif
 	{"journal", "is the undo store sound, and what is in it", cmd_journal, true},
 	{"audit", "what was touched and who decided", cmd_audit, true},
 	{"sessions", "the sessions that run, and how much waits in each", cmd_sessions, true},

@@ -4,15 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
+#include "core/os/beneath.h"
 
 #define SEEN_MAX 10000 /* paths collected; beyond, they are only counted */
 #define TOLD_MAX 20    /* told to cordon one by one */
@@ -65,10 +64,9 @@ static void tell(struct keeper *k, const struct folder *f, const char *path, siz
 
 static bool is_there(const struct folder *f, const char *path)
 {
-	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_MAGICLINKS};
-	AUTO_CLOSE int fd = (int)syscall(SYS_openat2, f->fd, path, &how, sizeof(how));
+	AUTO_CLOSE int fd =
+		os_open_beneath(f->fd, path, O_PATH | O_ITSELF | O_CLOEXEC,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 
 	return fd >= 0 || errno != ENOENT;
 }

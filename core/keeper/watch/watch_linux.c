@@ -1,4 +1,4 @@
-/* watch - watches the working folders for external edits: reports and records them. */
+/* watch_linux - watches the working folders for external edits: reports and records them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +18,7 @@
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
 #include "core/keeper/watch/watch.h"
-#include "core/keeper/watch/ignored.h"
-#include "core/keeper/watch/watch_edits.h"
-#include "core/keeper/watch/watch_filled.h"
+#include "core/keeper/watch/watch_shared.h"
 
 /*
  * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that
@@ -48,60 +46,25 @@
 #define START_US   50000   /* after the agent began: it has more to do at first */
 #define BUSY_US	   50000   /* after a change of the agent's no directory is looked at, once */
 #define DRAIN_US   5000	   /* after the first event of several */
-#define SETTLE_US  250000  /* what one save does comes together */
 #define LIST_BATCH 4	   /* directories listed in one turn while nothing else runs */
 #define LIST_PART  100	   /* while something does: one part of so many of the time, */
 #define LIST_US	   1000000 /* but never so long apart */
 #define READY	   (EPOLLIN | EPOLLONESHOT)
 #define EVENT_MAX  (sizeof(struct inotify_event) + NAME_MAX + 1)
-#define SLACK_NS   ((int64_t)1000000000)
 
-struct watch {
+struct watcher {
 	struct wtree tree;
 	struct source *source;
-	int64_t drain_at;	    /* monotonic, 0: the source tells when there is something */
-	int64_t list_at, settle_at; /* 0: nothing to do */
-	int64_t list_by;	    /* list_at is not put off beyond it */
-	int64_t looked_ns;	    /* wall clock: all events up to then have been judged */
-	int64_t lost_ns;	    /* an overflow: later changes count, 0: none */
-	struct edits *edits;
-	struct filled *filled; /* as many */
-	size_t n_edits;
+	int64_t drain_at;    /* monotonic, 0: the source tells when there is something */
+	int64_t list_at;     /* 0: nothing to do */
+	int64_t list_by;     /* list_at is not put off beyond it */
 	struct wdir *moving; /* left its place, and has not come to another */
 	uint32_t cookie;
 	int load; /* /proc/loadavg, or -1 */
 	bool said_full;
-	bool settling;
-	struct buf path;
 	char events[4096]
 		__attribute__((aligned(8))); /* on the stack it would be cleared each time */
 };
-
-static int64_t wall_ns(void)
-{
-	return clock_wall_us() * 1000;
-}
-
-static void note_edit(struct keeper *k, struct folder *f, const char *path, bool made)
-{
-	struct watch *w = k->watch;
-
-	for (size_t i = 0; i < w->n_edits; i++) {
-		if (w->edits[i].folder != f)
-			continue;
-		if (!w->settle_at)
-			w->settle_at = k->now + SETTLE_US;
-		edits_note(&w->edits[i], path, made);
-	}
-}
-
-static void note_filled(const struct watch *w, const struct folder *f, const char *path,
-			bool is_dir)
-{
-	for (size_t i = 0; i < w->n_edits; i++)
-		if (w->edits[i].folder == f)
-			filled_note(&w->filled[i], path, is_dir);
-}
 
 /* ---- looking ----------------------------------------------------------------------------------
  */
@@ -136,17 +99,6 @@ static bool is_ours(const struct keeper *k, const struct folder *f, const char *
 	return false;
 }
 
-static void judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
-		  bool made)
-{
-	struct watch *w = k->watch;
-
-	/* Of a path that a running step changed as well, who wrote last is noted in any case. */
-	if (journal_is_foreign(f->journal, path, what, w->looked_ns - SLACK_NS) &&
-	    !ignored_has(k->spec->ignored, path))
-		note_edit(k, f, path, made);
-}
-
 static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
 {
 	struct watch *w = k->watch;
@@ -157,9 +109,9 @@ static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
 	fd = open_beneath(f, w->path.data);
 	if (fd < 0 || is_ours(k, f, w->path.data, fd))
 		return;
-	if (wtree_add(&w->tree, parent, f, name, fd) != -ENOSPC || w->said_full)
+	if (wtree_add(&w->by->tree, parent, f, name, fd) != -ENOSPC || w->by->said_full)
 		return;
-	w->said_full = w->tree.full = true;
+	w->by->said_full = w->by->tree.full = true;
 	keeper_note(k, "the kernel lets no more directories be watched for edits from outside "
 		       "(fs.inotify.max_user_watches): an undo still compares every path first");
 }
@@ -174,7 +126,7 @@ static void look_again(struct keeper *k, struct wdir *d, int dirfd, const char *
 	    (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec < w->lost_ns)
 		return;
 	wdir_path(d, name, &w->path);
-	judge(k, d->folder, w->path.data, SEEN_MOVED, false);
+	watch_judge(k, d->folder, w->path.data, SEEN_MOVED, false);
 }
 
 static void list_dir(struct keeper *k, struct wdir *d)
@@ -200,7 +152,7 @@ static void list_dir(struct keeper *k, struct wdir *d)
 			continue;
 		/* It may have come before the directory was watched. */
 		wdir_path(d, e->d_name, &w->path);
-		note_filled(w, d->folder, w->path.data, false);
+		watch_note_filled(w, d->folder, w->path.data, false);
 		if (w->lost_ns)
 			look_again(k, d, dirfd(dir), e->d_name);
 	}
@@ -209,16 +161,16 @@ static void list_dir(struct keeper *k, struct wdir *d)
 /* At that time, or when it was to be done at the latest. */
 static void list_soon(struct watch *w, int64_t at)
 {
-	if (!w->list_at)
-		w->list_by = at + BUSY_US;
-	w->list_at = MIN(MAX(w->list_at, at), w->list_by);
+	if (!w->by->list_at)
+		w->by->list_by = at + BUSY_US;
+	w->by->list_at = MIN(MAX(w->by->list_at, at), w->by->list_by);
 }
 
 /* "0.12 0.34 0.56 1/234 5678": the number before the slash is what runs now, us among it. */
 static bool nothing_else_runs(const struct watch *w)
 {
 	char text[64];
-	ssize_t n = pread(w->load, text, sizeof(text) - 1, 0);
+	ssize_t n = pread(w->by->load, text, sizeof(text) - 1, 0);
 	const char *slash;
 
 	if (n <= 0)
@@ -235,31 +187,22 @@ static void list_some(struct keeper *k)
 	int64_t began = clock_mono_us();
 
 	for (int i = 0; i < (alone ? LIST_BATCH : 1); i++) {
-		struct wdir *d = wtree_pop(&w->tree);
+		struct wdir *d = wtree_pop(&w->by->tree);
 
 		if (!d) {
-			w->list_at = w->lost_ns = 0;
+			w->by->list_at = w->lost_ns = 0;
 			return;
 		}
 		list_dir(k, d);
 	}
-	w->list_at = k->now;
+	w->by->list_at = k->now;
 	if (!alone)
-		w->list_at += MIN((clock_mono_us() - began) * LIST_PART, LIST_US);
-	w->list_by = w->list_at + BUSY_US;
+		w->by->list_at += MIN((clock_mono_us() - began) * LIST_PART, LIST_US);
+	w->by->list_by = w->by->list_at + BUSY_US;
 }
 
 /* ---- events -----------------------------------------------------------------------------------
  */
-
-static void rescan_found(void *data, const char *path)
-{
-	const struct edits *in = data;
-
-	if (ignored_has(in->folder->keeper->spec->ignored, path))
-		return;
-	note_edit(in->folder->keeper, in->folder, path, false);
-}
 
 static void on_overflow(struct keeper *k)
 {
@@ -268,20 +211,18 @@ static void on_overflow(struct keeper *k)
 
 	log_warn("keeper", "edits from outside came too fast: looking at everything again");
 	if (!w->lost_ns)
-		w->lost_ns = w->looked_ns - SLACK_NS;
-	HASH_ITER (hh, w->tree.dirs, d, next)
-		wtree_queue(&w->tree, d);
-	for (size_t i = 0; i < w->n_edits; i++)
-		if (journal_rescan(w->edits[i].folder->journal, rescan_found, &w->edits[i]) < 0)
-			log_warn("keeper", "the history cannot be read");
+		w->lost_ns = w->looked_ns - WATCH_SLACK_NS;
+	HASH_ITER (hh, w->by->tree.dirs, d, next)
+		wtree_queue(&w->by->tree, d);
+	watch_rescan(k);
 	list_soon(w, k->now + BUSY_US);
 }
 
 static void end_move(struct watch *w)
 {
-	if (w->moving)
-		wtree_drop(&w->tree, w->moving, true);
-	w->moving = NULL;
+	if (w->by->moving)
+		wtree_drop(&w->by->tree, w->by->moving, true);
+	w->by->moving = NULL;
 }
 
 static bool lies_in(const struct wdir *d, const struct wdir *top)
@@ -298,14 +239,14 @@ static bool lies_in(const struct wdir *d, const struct wdir *top)
 static void on_collision(struct keeper *k, struct wdir *d, struct wdir *child)
 {
 	struct watch *w = k->watch;
-	int wd = w->moving->wd;
+	int wd = w->by->moving->wd;
 	struct wdir *moved;
 
-	wtree_drop(&w->tree, child, true);
-	moved = wtree_find(&w->tree, wd);
+	wtree_drop(&w->by->tree, child, true);
+	moved = wtree_find(&w->by->tree, wd);
 	if (moved && !lies_in(d, moved))
-		wtree_drop(&w->tree, moved, true);
-	wtree_queue(&w->tree, d);
+		wtree_drop(&w->by->tree, moved, true);
+	wtree_queue(&w->by->tree, d);
 	list_soon(w, k->now + BUSY_US);
 }
 
@@ -323,18 +264,18 @@ static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_
 	struct wdir *child = wdir_child(d, ev->name);
 
 	if (ev->mask & IN_MOVED_FROM) {
-		w->moving = child;
-		w->cookie = ev->cookie;
-	} else if ((ev->mask & IN_MOVED_TO) && w->moving && w->cookie == ev->cookie) {
-		if (child && child != w->moving)
+		w->by->moving = child;
+		w->by->cookie = ev->cookie;
+	} else if ((ev->mask & IN_MOVED_TO) && w->by->moving && w->by->cookie == ev->cookie) {
+		if (child && child != w->by->moving)
 			on_collision(k, d, child);
 		else
-			wtree_move(w->moving, d, ev->name);
-		w->moving = NULL;
+			wtree_move(w->by->moving, d, ev->name);
+		w->by->moving = NULL;
 	} else if (ev->mask & (IN_CREATE | IN_MOVED_TO)) {
 		if (wdir_is_run(d, ev->name))
 			list_now(k, d, ev->name);
-		wtree_queue(&w->tree, d); /* its other new directories come along */
+		wtree_queue(&w->by->tree, d); /* its other new directories come along */
 		list_soon(w, k->now + BUSY_US);
 	}
 }
@@ -344,16 +285,16 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 	struct watch *w = k->watch;
 	struct wdir *d;
 
-	if (w->moving && !((ev->mask & IN_MOVED_TO) && ev->cookie == w->cookie))
+	if (w->by->moving && !((ev->mask & IN_MOVED_TO) && ev->cookie == w->by->cookie))
 		end_move(w);
 	if (ev->mask & IN_Q_OVERFLOW)
 		on_overflow(k);
-	d = wtree_find(&w->tree,
+	d = wtree_find(&w->by->tree,
 		       ev->wd); /* not before: a move that has ended may have dropped it */
 	if (!d)
 		return;
 	if (ev->mask & IN_IGNORED) {
-		wtree_drop(&w->tree, d, false);
+		wtree_drop(&w->by->tree, d, false);
 		return;
 	}
 	if (!ev->len || (!d->parent && str_eq(ev->name, ".cordon")))
@@ -364,15 +305,15 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 		return;
 	wdir_path(d, ev->name, &w->path);
 	if (ev->mask & IN_MOVED_TO || (ev->mask & (IN_CREATE | IN_ISDIR)) == IN_CREATE)
-		note_filled(w, d->folder, w->path.data, ev->mask & IN_ISDIR);
-	judge(k, d->folder, w->path.data,
-	      ev->mask & IN_CLOSE_WRITE		       ? SEEN_CLOSED
-	      : ev->mask & IN_ATTRIB		       ? SEEN_META
-	      : ev->mask & IN_CREATE		       ? SEEN_MADE
-	      : ev->mask & IN_MOVED_TO		       ? SEEN_NAMED
-	      : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
-						       : SEEN_MOVED,
-	      ev->mask & (IN_CREATE | IN_MOVED_TO));
+		watch_note_filled(w, d->folder, w->path.data, ev->mask & IN_ISDIR);
+	watch_judge(k, d->folder, w->path.data,
+		    ev->mask & IN_CLOSE_WRITE		     ? SEEN_CLOSED
+		    : ev->mask & IN_ATTRIB		     ? SEEN_META
+		    : ev->mask & IN_CREATE		     ? SEEN_MADE
+		    : ev->mask & IN_MOVED_TO		     ? SEEN_NAMED
+		    : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
+							     : SEEN_MOVED,
+		    ev->mask & (IN_CREATE | IN_MOVED_TO));
 }
 
 /* What was closed may have been closed again since: the queue is read until nothing comes. */
@@ -393,53 +334,46 @@ static void again(struct keeper *k, bool some)
 	struct watch *w = k->watch;
 
 	if (some) {
-		w->drain_at = k->now + DRAIN_US;
-	} else if (w->drain_at <= k->now) {
-		w->drain_at = 0;
-		source_again(k, w->source, READY);
+		w->by->drain_at = k->now + DRAIN_US;
+	} else if (w->by->drain_at <= k->now) {
+		w->by->drain_at = 0;
+		source_again(k, w->by->source, READY);
 	}
-}
-
-/* Also where nothing is watched: then nothing is queued. */
-static void all_seen(struct keeper *k)
-{
-	for (size_t i = 0; i < k->n_folders; i++)
-		journal_all_seen(k->folders[i]->journal);
 }
 
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
-	int64_t now = wall_ns();
+	int64_t now = watch_wall_ns();
 	bool some = false;
 	ssize_t n;
 
 	if (!w) {
-		all_seen(k);
+		watch_all_seen(k);
 		return;
 	}
-	while ((n = read(w->tree.fd, w->events, sizeof(w->events))) > 0) {
+	while ((n = read(w->by->tree.fd, w->by->events, sizeof(w->by->events))) > 0) {
 		for (ssize_t at = 0; at < n;) {
-			const struct inotify_event *ev = (const void *)(w->events + at);
+			const struct inotify_event *ev = (const void *)(w->by->events + at);
 
 			on_event(k, ev);
 			at += (ssize_t)(sizeof(*ev) + ev->len);
 		}
 		some = true;
 		/* Is there room left, another would have been there too. */
-		if ((size_t)n + EVENT_MAX <= sizeof(w->events) && !has_shut(w))
+		if ((size_t)n + EVENT_MAX <= sizeof(w->by->events) && !has_shut(w))
 			break;
 	}
-	all_seen(k);
+	watch_all_seen(k);
 	end_move(w);
 	w->looked_ns = now;
-	if (w->drain_at)
+	if (w->by->drain_at)
 		again(k, some);
 }
 
 void watch_before(struct keeper *k)
 {
-	if (k->watch && k->watch->drain_at)
+	if (k->watch && k->watch->by->drain_at)
 		watch_drain(k);
 }
 
@@ -447,63 +381,15 @@ static void on_ready(void *data)
 {
 	struct keeper *k = data;
 
-	k->watch->drain_at = k->now + DRAIN_US;
+	k->watch->by->drain_at = k->now + DRAIN_US;
 }
 
 /* ---- life -------------------------------------------------------------------------------------
  */
 
-static void own(struct keeper *k, bool on)
-{
-	for (size_t i = 0; i < k->watch->n_edits; i++)
-		journal_own(k->watch->edits[i].folder->journal, on);
-}
-
-static bool has_filled(const struct watch *w)
-{
-	for (size_t i = 0; i < w->n_edits; i++)
-		if (names_count(&w->filled[i].paths))
-			return true;
-	return false;
-}
-
-/* Before a rollback, too, which could write to such a file by its other name. The edit itself is
- * noted first: the step with the copy comes after it. */
-static void settle_filled(struct keeper *k)
-{
-	struct watch *w = k->watch;
-
-	if (w->settling || !has_filled(w))
-		return;
-	w->settling = true;
-	own(k, true);
-	for (size_t i = 0; i < w->n_edits; i++)
-		filled_settle(k, &w->filled[i]);
-	watch_drain(k);
-	own(k, false);
-	w->settling = false;
-}
-
-void watch_own_begin(struct keeper *k)
-{
-	if (!k->watch)
-		return;
-	watch_drain(k);
-	settle_filled(k);
-	own(k, true);
-}
-
-void watch_own_end(struct keeper *k)
-{
-	if (!k->watch)
-		return;
-	watch_drain(k);
-	own(k, false);
-}
-
 void watch_busy(struct keeper *k)
 {
-	if (k->watch && k->watch->list_at)
+	if (k->watch && k->watch->by->list_at)
 		list_soon(k->watch, k->now + BUSY_US);
 }
 
@@ -511,20 +397,9 @@ int64_t watch_next(const struct keeper *k)
 {
 	const struct watch *w = k->watch;
 
-	if (w && has_filled(w))
+	if (w && watch_has_filled(w))
 		return k->now;
-	return w ? sooner(w->drain_at, sooner(w->list_at, w->settle_at)) : 0;
-}
-
-void watch_settle(struct keeper *k)
-{
-	struct watch *w = k->watch;
-
-	if (!w)
-		return;
-	w->settle_at = 0;
-	for (size_t i = 0; i < w->n_edits; i++)
-		edits_settle(k, &w->edits[i]);
+	return w ? sooner(w->by->drain_at, sooner(w->by->list_at, w->settle_at)) : 0;
 }
 
 void watch_tick(struct keeper *k)
@@ -533,52 +408,45 @@ void watch_tick(struct keeper *k)
 
 	if (!w)
 		return;
-	if (w->drain_at && w->drain_at <= k->now)
+	if (w->by->drain_at && w->by->drain_at <= k->now)
 		watch_drain(k);
-	settle_filled(k);
-	if (w->list_at && w->list_at <= k->now)
+	watch_settle_filled(k);
+	if (w->by->list_at && w->by->list_at <= k->now)
 		list_some(k);
 	if (!w->settle_at || w->settle_at > k->now)
 		return;
 	watch_settle(k);
 }
 
+static void watcher_free(struct watcher *by)
+{
+	wtree_done(&by->tree);
+	util_close_fd(&by->load);
+	free(by);
+}
+
 void watch_start(struct keeper *k)
 {
-	struct watch *w = xcalloc(1, sizeof(*w));
+	struct watcher *by = xcalloc(1, sizeof(*by));
+	struct watch *w;
 	int r = 0;
 
-	w->path = (struct buf)BUF_INIT;
-	w->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	w->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-	if (w->tree.fd < 0 ||
-	    source_add(k, w->tree.fd, READY, RANK_OTHER, on_ready, k, &w->source) < 0) {
-		keeper_note(k,
-			    "edits from outside are not watched for (%s): an undo still compares "
-			    "every path first",
-			    strerror(errno));
-		wtree_done(&w->tree);
-		util_close_fd(&w->load);
-		free(w);
+	by->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	by->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	if (by->tree.fd < 0 ||
+	    source_add(k, by->tree.fd, READY, RANK_OTHER, on_ready, k, &by->source) < 0) {
+		watch_note_none(k, errno);
+		watcher_free(by);
 		return;
 	}
-	k->watch = w;
-	keeper_close_late(k, w->tree.fd);
-	w->looked_ns = wall_ns();
-	w->edits = xcalloc(k->n_folders + 1, sizeof(*w->edits));
-	w->filled = xcalloc(k->n_folders + 1, sizeof(*w->filled));
-	for (size_t i = 0; i < k->n_folders && r == 0; i++) {
-		w->filled[w->n_edits].edits = &w->edits[w->n_edits];
-		w->edits[w->n_edits++].folder = k->folders[i];
-		r = wtree_add(&w->tree, NULL, k->folders[i], "", k->folders[i]->fd);
-	}
+	keeper_close_late(k, by->tree.fd);
+	w = k->watch = watch_new(k, by);
+	for (size_t i = 0; i < k->n_folders && r == 0; i++)
+		r = wtree_add(&by->tree, NULL, k->folders[i], "", k->folders[i]->fd);
 	if (r < 0)
-		keeper_note(k,
-			    "edits from outside are not watched for (%s): an undo still compares "
-			    "every path first",
-			    strerror(-r));
-	w->list_at = k->now + START_US;
-	w->list_by = w->list_at + BUSY_US;
+		watch_note_none(k, -r);
+	w->by->list_at = k->now + START_US;
+	w->by->list_by = w->by->list_at + BUSY_US;
 }
 
 void watch_stop(struct keeper *k)
@@ -587,15 +455,7 @@ void watch_stop(struct keeper *k)
 
 	if (!w)
 		return;
-	source_remove(k, w->source);
-	wtree_done(&w->tree);
-	for (size_t i = 0; i < w->n_edits; i++) {
-		edits_clear(&w->edits[i]);
-		names_done(&w->filled[i].paths);
-	}
-	free(w->edits);
-	free(w->filled);
-	util_close_fd(&w->load);
-	buf_done(&w->path);
-	free(w);
+	source_remove(k, w->by->source);
+	watcher_free(w->by);
+	watch_free(w);
 }

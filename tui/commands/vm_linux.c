@@ -1,4 +1,4 @@
-/* vm - `cordon vm build`, `list` and `reset`: what virtual machines start from and keep. */
+/* vm_linux - `cordon vm build`, `list` and `reset`: what virtual machines start from and keep. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* lock_who - reads from /proc which process waits for a permission event. */
+/* lock_who_linux - reads from /proc which process waits for a permission event. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

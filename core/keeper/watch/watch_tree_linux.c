@@ -1,4 +1,4 @@
-/* watch_tree - the watched directories, by inotify watch and by name. */
+/* watch_tree_linux - the watched directories, by inotify watch and by name. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/watch_tree.h"
 

@@ -1,4 +1,4 @@
-/* lock - the process that answers the kernel: may this program open that file? */
+/* lock_linux - the process that answers the kernel: may this program open that file? */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/lock.h"
 

@@ -1,0 +1,47 @@
+/* watch_shared - what every way to watch has in common: judging, collecting and telling edits. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/journal/journal.h"
+#include "core/keeper/watch/watch_edits.h"
+#include "core/keeper/watch/watch_filled.h"
+
+/*
+ * watch.h is what the keeper calls. watch_linux.c does it with inotify, watch_stream.c with
+ * FSEvents: each has its own struct watcher, drains it, and hands what it finds to watch_judge().
+ */
+struct folder;
+struct keeper;
+struct watcher; /* of watch_linux.c or watch_stream.c */
+
+#define WATCH_SLACK_NS ((int64_t)1000000000) /* a file's time may be earlier than the clock's */
+
+struct watch {
+	struct watcher *by;
+	struct edits *edits;
+	struct filled *filled; /* as many: one for each folder of the session */
+	size_t n_edits;
+	int64_t settle_at; /* monotonic; 0: nothing is collected */
+	int64_t looked_ns; /* wall clock: all events up to then have been judged */
+	int64_t lost_ns;   /* events were lost: later changes count, 0: none */
+	bool settling;
+	struct buf path; /* scratch */
+};
+
+/* For all folders of the session; by is borrowed. */
+struct watch *watch_new(struct keeper *k, struct watcher *by);
+void watch_free(struct watch *w);
+void watch_note_none(struct keeper *k, int code); /* why nothing is watched: an errno */
+
+int64_t watch_wall_ns(void);
+/* Something happened to path, below the folder: an edit is collected if it is somebody else's. */
+void watch_judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
+		 bool made);
+void watch_note_filled(const struct watch *w, const struct folder *f, const char *path,
+		       bool is_dir);
+/* Events were lost: collects every path that does not look as the steps left it. */
+void watch_rescan(struct keeper *k);
+void watch_all_seen(struct keeper *k); /* everything queued has been judged */
+bool watch_has_filled(const struct watch *w);
+void watch_settle_filled(struct keeper *k);

@@ -1,0 +1,58 @@
+/* fsevents - macOS: what changed below some directories, from FSEvents. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The numbers are those of <CoreServices/FSEvents.h> (kFSEventStreamEventFlag...), under their own
+ * names here, so that what judges them is compiled and tested on any system.
+ */
+enum {
+	FSE_MUST_SCAN = 0x1,	  /* something below: which, nobody knows any more */
+	FSE_USER_DROPPED = 0x2,	  /* and why: in this process, */
+	FSE_KERNEL_DROPPED = 0x4, /* in the kernel */
+	FSE_IDS_WRAPPED = 0x8,	  /* numbers begin anew */
+	FSE_HISTORY_DONE = 0x10,  /* no event */
+	FSE_ROOT_CHANGED =
+		0x20, /* a watched directory, or one above it, has another name or none */
+	FSE_MOUNT = 0x40,
+	FSE_UNMOUNT = 0x80,
+	FSE_CREATED = 0x100,
+	FSE_REMOVED = 0x200,
+	FSE_INODE_META = 0x400,
+	FSE_RENAMED = 0x800, /* of both names, in two events */
+	FSE_MODIFIED = 0x1000,
+	FSE_FINDER_INFO = 0x2000,
+	FSE_OWNER = 0x4000,
+	FSE_XATTR = 0x8000,
+	FSE_IS_FILE = 0x10000,
+	FSE_IS_DIR = 0x20000,
+	FSE_IS_SYMLINK = 0x40000,
+	FSE_OWN = 0x80000, /* this process did it, among others perhaps */
+};
+
+struct os_fs_event {
+	char *path; /* absolute; heap, the reader's */
+	uint32_t flags;
+	uint64_t id;
+};
+
+/*
+ * Life:    open -> read whenever the descriptor is readable -> close.
+ * Threads: one owner. Events come on a queue of the library's and wait under a lock, at most
+ *          OS_FS_EVENTS_MAX; beyond, they go and FSE_USER_DROPPED is told of "/".
+ * Errors:  negative errno; -EIO: FSEvents refused.
+ */
+#define OS_FS_EVENTS_MAX 16384
+
+struct os_fs_stream;
+
+/* dirs: absolute, without links. Told is what changes from now on, of files too. */
+int os_fs_stream_open(struct os_fs_stream **ret, const char *const *dirs, size_t n);
+int os_fs_stream_fd(const struct os_fs_stream *s);
+/* Whatever has happened so far is delivered before it returns. */
+void os_fs_stream_flush(struct os_fs_stream *s);
+size_t os_fs_stream_read(struct os_fs_stream *s, struct os_fs_event *list, size_t n);
+void os_fs_stream_close(struct os_fs_stream *s); /* NULL is a no-op */

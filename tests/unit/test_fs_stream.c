@@ -1,0 +1,241 @@
+/* test_fs_stream - what events of FSEvents are taken for, from simulated ones. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/keeper/watch/fs_stream.h"
+
+/* What was called, a line each; and what is in the folder. */
+struct fixture {
+	struct buf told;
+	const char *there[8]; /* a path that ends with a slash is a directory */
+};
+
+static mode_t look(void *data, const char *path)
+{
+	const struct fixture *f = data;
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_LEN(f->there) && f->there[i]; i++) {
+		if (strncmp(f->there[i], path, len) != 0)
+			continue;
+		if (!f->there[i][len])
+			return S_IFREG;
+		if (str_eq(f->there[i] + len, "/"))
+			return S_IFDIR;
+	}
+	return 0;
+}
+
+static void changed(void *data, const char *path, enum seen_what what, bool made, mode_t type)
+{
+	static const char *const words[] = {
+		[SEEN_MADE] = "made",	  [SEEN_GONE] = "gone", [SEEN_NAMED] = "named",
+		[SEEN_MOVED] = "changed", [SEEN_META] = "meta", [SEEN_CLOSED] = "closed"};
+	struct fixture *f = data;
+
+	assert_true(what == SEEN_GONE ? !type : type != 0);
+	buf_fmt(&f->told, "%s %s%s\n", words[what], path, made ? " new" : "");
+}
+
+static void scan(void *data, const char *dir, bool made)
+{
+	struct fixture *f = data;
+
+	buf_fmt(&f->told, "scan %s%s\n", dir, made ? " new" : "");
+}
+
+static void lost(void *data)
+{
+	struct fixture *f = data;
+
+	buf_str(&f->told, "lost\n");
+}
+
+static void root_changed(void *data, const char *path)
+{
+	struct fixture *f = data;
+
+	buf_fmt(&f->told, "root %s\n", path);
+}
+
+static void take(struct fixture *f, const struct os_fs_event *list, size_t n, const char *want)
+{
+	const struct fs_stream_ops ops = {.data = f,
+					  .look = look,
+					  .changed = changed,
+					  .scan = scan,
+					  .lost = lost,
+					  .root_changed = root_changed};
+
+	buf_clear(&f->told);
+	fs_stream_take(&ops, list, n);
+	assert_string_equal(f->told.data, want);
+}
+
+#define TAKE(f, want, ...)                                                                         \
+	do {                                                                                       \
+		const struct os_fs_event events[] = {__VA_ARGS__};                                 \
+		take(f, events, ARRAY_LEN(events), want);                                          \
+	} while (0)
+#define EVENT(path, flags)                                                                         \
+	{                                                                                          \
+		(char *)(uintptr_t)(path), (flags), 7                                              \
+	}
+
+static struct fixture *fixture(const char *a, const char *b)
+{
+	static struct fixture f;
+
+	buf_done(&f.told);
+	f = (struct fixture){.told = BUF_INIT, .there = {a, b}};
+	return &f;
+}
+
+static void one_mark_is_told_as_it_is(void **state)
+{
+	struct fixture *f = fixture("/w/a", NULL);
+
+	(void)state;
+	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_IS_FILE));
+	TAKE(f, "named /w/a new\n", EVENT("/w/a", FSE_RENAMED | FSE_IS_FILE));
+	TAKE(f, "changed /w/a\n", EVENT("/w/a", FSE_MODIFIED | FSE_IS_FILE));
+	TAKE(f, "meta /w/a\n", EVENT("/w/a", FSE_OWNER | FSE_INODE_META | FSE_IS_FILE));
+	TAKE(f, "meta /w/a\n", EVENT("/w/a", FSE_XATTR | FSE_FINDER_INFO));
+	/* A file that is made gets its mode and times by the way. */
+	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_INODE_META));
+}
+
+static void what_is_there_counts_more_than_the_marks(void **state)
+{
+	struct fixture *f = fixture("/w/a", NULL);
+
+	(void)state;
+	/* Marks add up: made, written, removed, made again. */
+	TAKE(f, "changed /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_REMOVED | FSE_MODIFIED));
+	TAKE(f, "gone /w/b\n", EVENT("/w/b", FSE_CREATED | FSE_REMOVED | FSE_MODIFIED));
+	/* One that is marked as removed alone, and is there. */
+	TAKE(f, "changed /w/a\n", EVENT("/w/a", FSE_REMOVED | FSE_IS_FILE));
+	TAKE(f, "gone /w/b\n", EVENT("/w/b", FSE_CREATED | FSE_IS_FILE));
+}
+
+static void a_rename_is_two_events(void **state)
+{
+	struct fixture *f = fixture("/w/new", NULL);
+
+	(void)state;
+	TAKE(f, "gone /w/old\nnamed /w/new new\n", EVENT("/w/old", FSE_RENAMED | FSE_IS_FILE),
+	     EVENT("/w/new", FSE_RENAMED | FSE_IS_FILE));
+	/* Out of the folder, or into it: the other half is not told. */
+	TAKE(f, "gone /w/old\n", EVENT("/w/old", FSE_RENAMED));
+	TAKE(f, "named /w/new new\n", EVENT("/w/new", FSE_RENAMED));
+}
+
+static void a_directory_that_came_is_listed(void **state)
+{
+	struct fixture *f = fixture("/w/d/", NULL);
+
+	(void)state;
+	TAKE(f, "named /w/d new\nscan /w/d new\n", EVENT("/w/d", FSE_RENAMED | FSE_IS_DIR));
+	TAKE(f, "made /w/d new\nscan /w/d new\n", EVENT("/w/d", FSE_CREATED | FSE_IS_DIR));
+	TAKE(f, "", EVENT("/w/d", FSE_INODE_META | FSE_IS_DIR));
+	/* A file took the name of a directory: the mark is of the past. */
+	TAKE(fixture("/w/d", NULL), "changed /w/d new\n",
+	     EVENT("/w/d", FSE_REMOVED | FSE_CREATED | FSE_IS_DIR | FSE_IS_FILE));
+}
+
+static void events_of_one_path_are_one(void **state)
+{
+	struct fixture *f = fixture("/w/a", "/w/b");
+
+	(void)state;
+	TAKE(f, "changed /w/a new\nmeta /w/b\n", EVENT("/w/a", FSE_CREATED),
+	     EVENT("/w/b", FSE_OWNER), EVENT("/w/a", FSE_MODIFIED), EVENT("/w/a", FSE_XATTR));
+}
+
+static void what_was_put_together_is_scanned_once(void **state)
+{
+	struct fixture *f = fixture("/w/s/", "/w/a");
+
+	(void)state;
+	TAKE(f, "scan /w/s\n", EVENT("/w/s", FSE_MUST_SCAN | FSE_IS_DIR));
+	TAKE(f, "scan /w/s\n", EVENT("/w/s/deep/er", FSE_MUST_SCAN), EVENT("/w/s", FSE_MUST_SCAN));
+	TAKE(f, "scan /w/s\nscan /w/sx\n", EVENT("/w/s", FSE_MUST_SCAN),
+	     EVENT("/w/sx", FSE_MUST_SCAN));
+	TAKE(f, "scan /w/s\nmade /w/a new\n", EVENT("/w/s", FSE_MUST_SCAN),
+	     EVENT("/w/a", FSE_CREATED));
+}
+
+/* Whoever dropped them: everything is looked at, after what is known, once, and no part of it. */
+static void dropped_events_are_a_loss(void **state)
+{
+	struct fixture *f = fixture("/w/a", NULL);
+
+	(void)state;
+	TAKE(f, "lost\n", EVENT("/", FSE_MUST_SCAN | FSE_USER_DROPPED));
+	TAKE(f, "lost\n", EVENT("/w", FSE_MUST_SCAN | FSE_KERNEL_DROPPED),
+	     EVENT("/w", FSE_MUST_SCAN | FSE_USER_DROPPED));
+	TAKE(f, "made /w/a new\nlost\n", EVENT("/", FSE_MUST_SCAN | FSE_KERNEL_DROPPED),
+	     EVENT("/w/a", FSE_CREATED), EVENT("/w/s", FSE_MUST_SCAN));
+}
+
+static void numbers_that_begin_anew_are_no_loss(void **state)
+{
+	struct fixture *f = fixture("/w/a", NULL);
+
+	(void)state;
+	TAKE(f, "made /w/a new\n", EVENT("", FSE_IDS_WRAPPED), EVENT("/w/a", FSE_CREATED));
+	TAKE(f, "made /w/a new\n", EVENT("/w/a", FSE_CREATED | FSE_IDS_WRAPPED));
+}
+
+static void what_is_no_change_is_none(void **state)
+{
+	struct fixture *f = fixture("/w/a", NULL);
+
+	(void)state;
+	TAKE(f, "", EVENT("/", FSE_HISTORY_DONE));
+	TAKE(f, "", EVENT("/w/m", FSE_MOUNT), EVENT("/w/m", FSE_UNMOUNT));
+	TAKE(f, "", EVENT("/w/a", FSE_IS_FILE | FSE_OWN));
+	TAKE(f, "root /w\n", EVENT("/w", FSE_ROOT_CHANGED));
+}
+
+static void what_makes_no_sense_is_a_loss(void **state)
+{
+	struct fixture *f = fixture("/w/a", NULL);
+
+	(void)state;
+	TAKE(f, "lost\n", EVENT(NULL, FSE_CREATED));
+	TAKE(f, "lost\n", EVENT("w/a", FSE_CREATED));
+	TAKE(f, "lost\n", EVENT("", FSE_MUST_SCAN));
+	take(f, NULL, 0, "");
+}
+
+/* A change that this process made may be told together with somebody else's. */
+static void own_changes_are_judged_like_others(void **state)
+{
+	(void)state;
+	TAKE(fixture("/w/a", NULL), "changed /w/a\n", EVENT("/w/a", FSE_MODIFIED | FSE_OWN));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_mark_is_told_as_it_is),
+		cmocka_unit_test(what_is_there_counts_more_than_the_marks),
+		cmocka_unit_test(a_rename_is_two_events),
+		cmocka_unit_test(a_directory_that_came_is_listed),
+		cmocka_unit_test(events_of_one_path_are_one),
+		cmocka_unit_test(what_was_put_together_is_scanned_once),
+		cmocka_unit_test(dropped_events_are_a_loss),
+		cmocka_unit_test(numbers_that_begin_anew_are_no_loss),
+		cmocka_unit_test(what_is_no_change_is_none),
+		cmocka_unit_test(what_makes_no_sense_is_a_loss),
+		cmocka_unit_test(own_changes_are_judged_like_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
