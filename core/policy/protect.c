@@ -24,6 +24,8 @@ static const char manager[] = "a hook manager runs what it says";
 static const char versions[] =
 	"mise and asdf put the directories that it names in front of the PATH";
 static const char pickled[] = "aider unpickles it, and a pickle can name programs to run";
+static const char nix[] = "direnv evaluates it where .envrc says so, and runs its shell hook";
+static const char rustup[] = "rustup runs the toolchain that it names, for a shell's prompt too";
 static const char mise[] = "mise runs what it says, on the way into the directory";
 
 /* Protected by the last component alone, at any depth; one that ends in ".*" with whatever follows
@@ -33,6 +35,8 @@ static const struct leaf {
 	const char *reason;
 } leaves[] = {
 	{".aider.conf.yml", agent},
+	{".autoenv.zsh", "autoenv runs it on the way into the directory"},
+	{".autoenv_leave.zsh", "autoenv runs it on the way out of the directory"},
 	{".bash_aliases", shell},
 	{".bash_login", shell},
 	{".bash_logout", shell},
@@ -55,9 +59,13 @@ static const struct leaf {
 	{".ghci", interpreter},
 	{".gitconfig", git_conf},
 	{".gvimrc", editor},
+	{".huskyrc", manager},
+	{".huskyrc.*", manager},
 	{".iex.exs", interpreter},
 	{".inputrc", shell},
 	{".irbrc", interpreter},
+	{".kateproject", editor},
+	{".kateproject.*", editor},
 	{".kshrc", shell},
 	{".lazy.lua", editor},
 	{".lefthook-local.*", manager},
@@ -67,8 +75,12 @@ static const struct leaf {
 	{".lldbinit", "lldb runs it"},
 	{".login", shell},
 	{".logout", shell},
+	{".luarc.*", "the Lua language server runs the plugin that it names"},
+	{".lvimrc", editor},
 	{".mcp.json", agent},
+	{".merlin", "Merlin runs the preprocessors that it names, in an editor"},
 	{".mise.*", mise},
+	{".neoconf.json", editor},
 	{".nvim.lua", editor},
 	{".nvimrc", editor},
 	{".ocamlinit", interpreter},
@@ -78,20 +90,28 @@ static const struct leaf {
 	{".pdbrc", interpreter},
 	{".perldb", interpreter},
 	{".pre-commit-config.yaml", manager},
+	{".pre-commit-config.yml", manager},
 	{".profile", shell},
 	{".pryrc", interpreter},
+	{".rdata", "R loads it when it starts, and runs .First of it"},
+	{".rdbgrc", interpreter},
+	{".rdbgrc.*", interpreter},
 	{".renviron", interpreter},
 	{".rprofile", interpreter},
+	{".rvmrc", "rvm runs it on the way into the directory"},
 	{".screenrc", "screen runs it"},
 	{".simple-git-hooks.*", manager},
 	{".tcshrc", shell},
 	{".tmux.conf", "tmux runs it"},
 	{".tool-versions", versions},
 	{".vimrc", editor},
+	{".wezterm.lua", "WezTerm runs it"},
 	{".xinitrc", login},
+	{".xonshrc", shell},
 	{".xprofile", login},
 	{".xsession", login},
 	{".xsessionrc", login},
+	{".ycm_extra_conf.py", "YouCompleteMe runs it, in an editor"},
 	{".zlogin", shell},
 	{".zlogout", shell},
 	{".zprofile", shell},
@@ -99,7 +119,15 @@ static const struct leaf {
 	{".zshrc", shell},
 	{"captainhook.json", manager},
 	{"crush.json", agent},
+	{"devbox.json", nix},
+	{"devenv.*", nix},
+	{"flake.lock", nix},
+	{"flake.nix", nix},
+	{"grumphp.*", manager},
+	{"hie.yaml", "the Haskell language server runs the program that it names"},
+	{"hk.local.pkl", manager},
 	{"hk.pkl", manager},
+	{"husky.*", manager},
 	{"lefthook-local.*", manager},
 	{"lefthook.*", manager},
 	{"lint-staged.*", manager},
@@ -107,7 +135,11 @@ static const struct leaf {
 	{"opencode.json", agent},
 	{"opencode.jsonc", agent},
 	{"prek.toml", manager},
+	{"rust-toolchain", rustup},
+	{"rust-toolchain.*", rustup},
+	{"shell.nix", nix},
 	{"simple-git-hooks.*", manager},
+	{"startup.m", interpreter},
 };
 
 enum {
@@ -131,6 +163,7 @@ static const struct tree {
 	{".amazonq", "", KEEP, agent},
 	{".amp", "", KEEP, agent},
 	{".augment", "", KEEP, agent},
+	{".bashrc.d", "", 0, shell},
 	{".cargo-husky", "", 0, git_hook},
 	{".claude", "", KEEP, agent},
 	{".cline", "", KEEP, agent},
@@ -139,7 +172,8 @@ static const struct tree {
 	{".codex", "", KEEP, agent},
 	{".config",
 	 "fish autostart systemd environment.d git nvim direnv mise zed opencode plasma-workspace "
-	 "starship.toml user-dirs.dirs lldb gdb tmux cordon",
+	 "starship.toml user-dirs.dirs lldb gdb tmux cordon xonsh nushell elvish i3 sway hypr "
+	 "kitty alacritty wezterm ghostty lefthook* hk.pkl",
 	 0, "programs of the human obey it"},
 	{".continue", "", KEEP, agent},
 	{".copilot", "", KEEP, agent},
@@ -148,9 +182,11 @@ static const struct tree {
 	{".direnv", "bin */bin flake-profile* nix-profile* devenv-profile*", 0,
 	 "direnv runs it, or puts it in front of the PATH"},
 	{".emacs.d", "", 0, editor},
+	{".externaltoolbuilders", "", 0, "Eclipse runs what it says at each build of its own"},
 	{".factory", "", KEEP, agent},
 	{".fleet", "", 0, editor},
 	{".gemini", "", KEEP, agent},
+	{".git-hooks", "", 0, git_hook},
 	{".githooks", "", 0, git_hook},
 	{".github", "hooks mcp.json copilot", 0, agent},
 	{".gnupg", "", KEEP, "it holds keys"},
@@ -167,8 +203,10 @@ static const struct tree {
 	{".lefthook", "", 0, manager},
 	{".lefthook-local", "", 0, manager},
 	{".local", "bin share/applications share/systemd share/dbus-1", 0, login},
+	{".lsp", "config.edn", 0, "the Clojure language server runs the commands that it names"},
 	{".mise", "config.*", 0, mise},
 	{".nvim", "", 0, editor},
+	{".oh-my-zsh", "", 0, shell},
 	{".omp", "", KEEP, agent},
 	{".opencode", "", KEEP, agent},
 	{".openhands", "", KEEP, agent},
@@ -181,6 +219,7 @@ static const struct tree {
 	{".sl", "config", 0, "Sapling on the host obeys it and it can name programs to run"},
 	{".ssh", "", KEEP, "ssh obeys it"},
 	{".tabnine", "", KEEP, agent},
+	{".theia", "tasks.json settings.json launch.json", 0, editor},
 	{".trae", "", KEEP, agent},
 	{".vibe", "", KEEP, agent},
 	{".vim", "", 0, editor},
@@ -350,8 +389,15 @@ static bool leaf_is_candidate(const char *leaf)
 	case 'c':
 		return strcasecmp(leaf, "crush.json") == 0 ||
 		       strcasecmp(leaf, "captainhook.json") == 0;
+	case 'd':
+		return strcasecmp(leaf, "devbox.json") == 0 || strncasecmp(leaf, "devenv.", 7) == 0;
+	case 'f':
+		return strncasecmp(leaf, "flake.", 6) == 0;
+	case 'g':
+		return strncasecmp(leaf, "grumphp.", 8) == 0;
 	case 'h':
-		return strcmp(leaf, "HEAD") == 0 || strcasecmp(leaf, "hk.pkl") == 0;
+		return strcmp(leaf, "HEAD") == 0 || strncasecmp(leaf, "hk.", 3) == 0 ||
+		       strncasecmp(leaf, "husky.", 6) == 0 || strcasecmp(leaf, "hie.yaml") == 0;
 	case 'j':
 		return strncasecmp(leaf, "jupyter_", 8) == 0;
 	case 'l':
@@ -363,8 +409,11 @@ static bool leaf_is_candidate(const char *leaf)
 		return strncasecmp(leaf, "opencode.json", 13) == 0;
 	case 'p':
 		return strcasecmp(leaf, "prek.toml") == 0;
+	case 'r':
+		return strncasecmp(leaf, "rust-toolchain", 14) == 0;
 	case 's':
-		return strncasecmp(leaf, "simple-git-hooks.", 17) == 0;
+		return strncasecmp(leaf, "simple-git-hooks.", 17) == 0 ||
+		       strcasecmp(leaf, "shell.nix") == 0 || strcasecmp(leaf, "startup.m") == 0;
 	default:
 		return false;
 	}
