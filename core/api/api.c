@@ -361,6 +361,8 @@ static const char *obey_command(struct peer *p, const struct command_in *c, stru
 		return peer_net_disconnect(s, c->id, c->does == COMMAND_FORBID);
 	case COMMAND_PUBLISH:
 		return peer_net_publish(s, c->id);
+	case COMMAND_OWN_SETTINGS:
+		return session_own_settings(s, c->id, err) < 0 ? err->text : NULL;
 	case COMMAND_ANSWER:
 		break;
 	}
@@ -386,7 +388,9 @@ static void obey(struct peer *p, const char *line, size_t len)
 	} else {
 		const char *wrong = obey_command(p, &c, &out, &err);
 
-		message_reply(&out, c.does == COMMAND_ANSWER ? c.id : 0, wrong);
+		bool answers = c.does == COMMAND_ANSWER || c.does == COMMAND_OWN_SETTINGS;
+
+		message_reply(&out, answers ? c.id : 0, wrong);
 	}
 	send_text(p, &out);
 }

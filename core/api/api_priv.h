@@ -35,6 +35,7 @@ enum command {
 	COMMAND_DISCONNECT,
 	COMMAND_FORBID,
 	COMMAND_PUBLISH,
+	COMMAND_OWN_SETTINGS, /* an answer, too */
 };
 
 struct command_in {

@@ -23,6 +23,7 @@ void link_done(struct link *l)
 	buf_done(&l->in);
 	audit_record_done(&l->record);
 	free(l->session);
+	free(l->own_settings);
 }
 
 const char *link_field(const struct link *l, const char *name)
@@ -124,6 +125,8 @@ static int greet(struct link *l, struct err *err)
 		return err_say(err, -EPROTO, "session %s: of another version of cordon",
 			       l->session);
 	l->pending = strtoull(link_field(l, "pending"), NULL, 10);
+	if (*link_field(l, "own_settings") && !str_eq(link_field(l, "own_settings"), "null"))
+		l->own_settings = xstrdup(link_field(l, "own_settings"));
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct link {
 	char *session;
 	const char *tag; /* the end of the session's name: the first part of an ID */
 	uint64_t pending;
+	char *own_settings; /* the profile whose settings can be copied for the folder; or NULL */
 };
 
 /* The socket NAME of dir, and its greeting. -ECONNREFUSED, -ENOENT: nobody is there. */

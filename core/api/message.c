@@ -51,6 +51,7 @@ void message_hello(struct buf *out, const struct model *m)
 	buf_fmt(out, ",\"network\":%s,\"asks_network\":%s,\"undo_home\":%s", truth(m->network),
 		truth(m->asks_network), truth(m->undo_home));
 	buf_fmt(out, ",\"since_us\":%" PRId64, clock_wall_us() - (clock_mono_us() - m->began_us));
+	member(out, "own_settings", m->own_offer);
 	buf_fmt(out, ",\"pending\":%zu", m->n_asks);
 	end(out);
 }
@@ -279,11 +280,14 @@ static int parse_port(const cJSON *object, uint64_t *ret, struct err *err)
 	return 0;
 }
 
-/* But for the two that answer. */
-static const char *const commands[] = {
-	[COMMAND_ANSWER] = "cmd.approve", [COMMAND_HISTORY] = "cmd.history",
-	[COMMAND_REVOKE] = "cmd.revoke",  [COMMAND_DISCONNECT] = "cmd.disconnect",
-	[COMMAND_FORBID] = "cmd.forbid",  [COMMAND_PUBLISH] = "cmd.publish"};
+/* But for cmd.deny. */
+static const char *const commands[] = {[COMMAND_ANSWER] = "cmd.approve",
+				       [COMMAND_HISTORY] = "cmd.history",
+				       [COMMAND_REVOKE] = "cmd.revoke",
+				       [COMMAND_DISCONNECT] = "cmd.disconnect",
+				       [COMMAND_FORBID] = "cmd.forbid",
+				       [COMMAND_PUBLISH] = "cmd.publish",
+				       [COMMAND_OWN_SETTINGS] = "cmd.own_settings"};
 
 static int parse_command(const cJSON *object, struct command_in *ret, struct err *err)
 {
@@ -302,6 +306,8 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 		return parse_number(object, "connection", &ret->id, err);
 	case COMMAND_PUBLISH:
 		return parse_port(object, &ret->id, err);
+	case COMMAND_OWN_SETTINGS:
+		break;
 	case COMMAND_ANSWER:
 	default: /* cmd.deny, or nothing that is known */
 		ret->does = COMMAND_ANSWER;
@@ -310,11 +316,13 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 	if (!cJSON_IsNumber(id) || id->valuedouble < 1 || id->valuedouble > 1e15)
 		return err_say(err, -EINVAL, "id: not the number of a request");
 	ret->id = (uint64_t)id->valuedouble;
+	if (ret->does == COMMAND_OWN_SETTINGS)
+		return 0;
 	ret->answer.allow = str_eq(type, "cmd.approve");
 	if (!ret->answer.allow && !str_eq(type, "cmd.deny"))
 		return err_say(err, -EINVAL,
 			       "type: not cmd.approve, cmd.deny, cmd.revoke, cmd.history, "
-			       "cmd.disconnect, cmd.forbid or cmd.publish");
+			       "cmd.disconnect, cmd.forbid, cmd.publish or cmd.own_settings");
 	/* What makes no sense for the request itself is session_answer()'s to refuse. */
 	return answers_from_json(object, &ret->answer, err);
 }

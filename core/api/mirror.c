@@ -73,6 +73,8 @@ static void on_hello(struct mirror *m)
 	to->network = mirror_truth(m, "network");
 	to->asks_network = mirror_truth(m, "asks_network");
 	to->undo_home = mirror_truth(m, "undo_home");
+	if (*mirror_text(m, "own_settings"))
+		to->own_offer = xstrdup(mirror_text(m, "own_settings"));
 }
 
 /* Of a step that a safeguard holds: what it has taken away so far stays in the session's console.
@@ -357,6 +359,12 @@ void mirror_answer(struct mirror *m, uint64_t ask, const struct answer *a)
 		",\"scope\":\"%s\",\"extent\":\"%s\",\"up\":%u,\"until\":%" PRId64 "}\n",
 		a->allow ? "approve" : "deny", ask, answers_scope_name(a->scope),
 		answers_extent_name(a->extent), a->up, a->scope == SCOPE_ONCE ? 0 : a->until);
+	mirror_send(m);
+}
+
+void mirror_own_settings(struct mirror *m, uint64_t ask)
+{
+	buf_fmt(&m->out, "{\"type\":\"cmd.own_settings\",\"id\":%" PRIu64 "}\n", ask);
 	mirror_send(m);
 }
 

@@ -26,6 +26,8 @@ int mirror_ready(struct mirror *m, bool readable, bool writable);
 /* Words of the newest refusal, once; NULL: none. Heap. */
 char *mirror_refusal(struct mirror *m) MUST_USE;
 void mirror_answer(struct mirror *m, uint64_t ask, const struct answer *a);
+/* As session_own_settings(), where model.own_offer is set. */
+void mirror_own_settings(struct mirror *m, uint64_t ask);
 void mirror_revoke(struct mirror *m, uint64_t rule);
 /* mirror_net.c: close a connection, and deny its host, too; show a port that was offered. */
 void mirror_disconnect(struct mirror *m, uint64_t connection, bool forbid);

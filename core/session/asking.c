@@ -251,14 +251,38 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 	return 0;
 }
 
-int session_own_settings(struct session *s, struct err *err)
+/* What is not saved in the home folder is none of what it waits for. */
+static void deny_bundle(struct session *s, const char *bundle)
+{
+	static const struct answer no = {0};
+	const struct model *m = &s->model;
+	uint64_t ids[MODEL_ASKS];
+	struct err err = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_asks && n < MODEL_ASKS; i++)
+		if (str_eq(m->asks[i].bundle, bundle))
+			ids[n++] = m->asks[i].id;
+	for (size_t i = 0; i < n; i++)
+		session_answer(s, ids[i], &no, &err);
+}
+
+int session_own_settings(struct session *s, uint64_t ask, struct err *err)
 {
 	const char *profile = s->model.own_offer;
-	AUTO_FREE char *words = NULL;
+	const struct ask *a = model_ask(&s->model, ask);
+	AUTO_FREE char *words = NULL, *bundle = NULL;
 	int r;
 
+	if (!a)
+		return err_say(err, -ESRCH, "nobody waits for this any more");
 	if (!profile)
-		return err_say(err, -EINVAL, "there is no variable that moves its settings");
+		return err_say(err, -EINVAL,
+			       "this session has no copy to offer: its agent's profile names no "
+			       "variable that moves its settings, or nobody can start it again");
+	if (!a->bundle || !*a->bundle)
+		return err_say(err, -EINVAL, "it is not about the settings of %s", profile);
+	bundle = xstrdup(a->bundle);
 	r = own_settings_save(s->model.home, s->config_home, s->cwd, profile, err);
 	if (r < 0)
 		return r;
@@ -270,6 +294,8 @@ int session_own_settings(struct session *s, struct err *err)
 					       .detail = words});
 	session_flush_audit(s);
 	model_add_row(&s->model, ROW_DECISION, 0, 0, 0, "own-settings", s->cwd, words);
+	deny_bundle(s, bundle);
+	s->on->restart(s->data);
 	return 0;
 }
 

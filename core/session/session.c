@@ -352,7 +352,7 @@ int session_start(struct session **ret, const struct session_spec *spec,
 	s->model.home = xstrdup(spec->home);
 	s->model.persists = spec->home != NULL;
 	s->model.undo_home = spec->config && config_bool(spec->config, "undo.home");
-	if (spec->config && spec->home && own_settings_offered(spec->config))
+	if (on->restart && spec->config && spec->home && own_settings_offered(spec->config))
 		s->model.own_offer = xstrdup(config_profile(spec->config));
 	s->model.network = spec->allow_network;
 	s->model.asks_network = spec->ask_network;

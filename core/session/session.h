@@ -62,6 +62,8 @@ struct session_listener {
 	bool (*secret)(void *data, const char *text);
 	/* session_ask() was answered, denied with session_expire_asks(); may be NULL. */
 	void (*answered)(void *data, uint64_t ask, bool allow);
+	/* The agent ends and begins anew, as it was started; NULL: it cannot. */
+	void (*restart)(void *data);
 };
 
 int session_start(struct session **ret, const struct session_spec *spec,
@@ -102,9 +104,10 @@ void session_forbid(struct session *s, uint64_t id);
 /* Show a port of the sandbox at the same port of the host's loopback; a row follows. */
 void session_publish(struct session *s, uint16_t port);
 void session_signal(struct session *s, int sig);
-/* From the next start on the agent has settings of its own for this folder (own_settings.h). What
- * waits is as it was. */
-int session_own_settings(struct session *s, struct err *err);
+/* An answer to a request about an agent's settings: it begins anew with a copy of them for this
+ * folder (own_settings.h), and all that waits of its bundle is denied. Only where model.own_offer
+ * is set. As session_answer(); -EINVAL: the request is about no settings. */
+int session_own_settings(struct session *s, uint64_t ask, struct err *err);
 /* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
 void session_group(struct session *s, const char *name);
 /* What is kept for undo, and what safeguards hold, from now on. */

@@ -72,7 +72,7 @@ mkdir "$HOME/src/elsewhere"
 like "$(run "$HOME/src/elsewhere" -- claude)" 'saved: ..old.:1.' "another folder has the human's"
 
 # What an agent puts in the way is not followed.
-own=$(echo "$HOME"/.local/state/cordon/cache/*/own)
+own=$(echo "$HOME"/.local/state/cordon/cache/project-*/own)
 rm -rf "$own" && ln -s "$HOME/private" "$own"
 run "$dir" -- claude >/dev/null
 is "$?" 125 "a link in its place is refused"
@@ -81,6 +81,44 @@ is "$(ls "$HOME/private")" key "and nothing is written there"
 rm "$own"
 like "$(run "$dir" -- claude)" '"theme":"dark"' "when it is gone a new copy is made"
 
+# The same answer from another terminal: its console begins anew.
+# asks_again - a first start in a folder of its own, where it waits.
+asks_again() {
+	there=$HOME/src/$1
+	mkdir "$there"
+	rm -f "$HOME/.claude.json.tmp.1" # what a refused save left is somebody's there
+	start 110 36 "$there" "PATH=$PATH $CORDON run -- claude"
+	sees 'wants to save claude.s own settings' "$1: it asks"
+}
+begins_anew() {
+	sees 'saved: ..new.:1.' "$1: the agent starts again and saves"
+	keys C-] t
+	keys Enter
+	sees 'ended with' "$1: it ends"
+	keys C-] q
+	ended "$1: and quits" 0
+	same "$(cat "$HOME/.claude.json")" '{"old":1}' "$1: nothing of the home folder has changed"
+	like "$(cat "$HOME/.config/cordon/projects/$1"-*)" "own-settings = claude [0-9a-f]{16}" "$1: the settings of the folder say so"
+}
+asks_again by-approve
+list=$("$CORDON" pending)
+id=$(grep -Eo -- '[0-9a-f]+-[0-9]+' <<<"$list" | head -n 1)
+like "$list" "cordon approve $id --own-settings: claude begins anew" "by-approve: cordon pending says how"
+"$CORDON" deny "$id" --own-settings >"$TEST_TMP/out" 2>&1
+is "$?" 125 "by-approve: it is no denial"
+"$CORDON" approve "$id" --own-settings --for 10m >"$TEST_TMP/out" 2>&1
+is "$?" 125 "by-approve: and an answer of its own"
+ok "by-approve: it is given" "$CORDON" approve "$id" --own-settings
+begins_anew by-approve
+asks_again by-attach
+tmux_ new-session -d -s u -x 110 -y 36 -c "$there" "$CORDON attach; exec sleep 600"
+there() { tmux_ capture-pane -p -t =u: | grep -Eq -- "$1"; }
+ok "by-attach: it is seen" wait_for 15 there 'ASK'
+tmux_ send-keys -t =u: a
+ok "by-attach: the dialog offers it" wait_for 15 there 'o keeps a copy for this folder only'
+pressed() { tmux_ send-keys -t =u: o && wait_for 1 there 'The session has ended'; }
+ok "by-attach: one key" wait_for 15 pressed
+begins_anew by-attach
 # Taken out of the settings it is over; where no profile names a variable none is offered.
 rm "$HOME/.config/cordon/projects/$label"
 like "$(run "$dir" -- claude)" 'saved: ..old.:1.' "taken out of the settings it is over"

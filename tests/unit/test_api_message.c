@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -66,6 +67,10 @@ static void commands_have_their_answers(void **state)
 	assert_true(c.does == COMMAND_DISCONNECT && c.id == 12);
 	assert_int_equal(parse("{\"type\":\"cmd.forbid\",\"connection\":\"12\"}", &c), 0);
 	assert_true(c.does == COMMAND_FORBID && c.id == 12);
+	assert_int_equal(parse("{\"type\":\"cmd.own_settings\",\"id\":7}", &c), 0);
+	assert_int_equal(c.does, COMMAND_OWN_SETTINGS);
+	assert_int_equal(c.id, 7);
+	assert_int_equal(parse("{\"type\":\"cmd.own_settings\"}", &c), -EINVAL);
 	assert_int_equal(parse("{\"type\":\"cmd.publish\",\"port\":3000}", &c), 0);
 	assert_true(c.does == COMMAND_PUBLISH && c.id == 3000);
 }

@@ -12,7 +12,7 @@
 #include "tui/commands/reading.h"
 
 struct options {
-	bool json, tree;
+	bool json, tree, own_settings;
 	bool any; /* something was listed */
 	const char *scope, *extent, *time, *up;
 };
@@ -35,6 +35,9 @@ static const struct flag approve_flags[] = {
 	{"--tree", NULL, offsetof(struct options, tree), "the same as --extent tree"},
 	{"--for", "TIME", offsetof(struct options, time),
 	 "the answer expires, after 30s, 10m, 2h or 7d; default: never"},
+	{"--own-settings", NULL, offsetof(struct options, own_settings),
+	 "of an agent's settings: it begins anew with a copy of them for this folder (approve "
+	 "alone)"},
 };
 
 static const struct usage pending_usage = {
@@ -45,7 +48,7 @@ static const struct usage pending_usage = {
 };
 
 static const struct usage approve_usage = {
-	"approve ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
+	"approve ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME] | --own-settings",
 	"Let a request go on that a session is held at, as its console would.",
 	approve_flags,
 	ARRAY_LEN(approve_flags),
@@ -53,9 +56,8 @@ static const struct usage approve_usage = {
 
 static const struct usage deny_usage = {
 	"deny ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
-	"Refuse a request that a session is held at, as its console would.",
-	approve_flags,
-	ARRAY_LEN(approve_flags),
+	"Refuse a request that a session is held at, as its console would.", approve_flags,
+	ARRAY_LEN(approve_flags) - 1, /* --own-settings is no denial */
 };
 
 /* ---- pending --------------------------------------------------------------------------------- */
@@ -74,6 +76,11 @@ static void print_request(const struct link *l, struct span line, bool json)
 	printf("\n    %s", style_on(STYLE_DIM));
 	show_text(link_field(l, "reason"), strlen(link_field(l, "reason")));
 	printf("%s\n", style_off());
+	if (l->own_settings && *link_field(l, "bundle") && !str_eq(link_field(l, "bundle"), "null"))
+		printf("    %scordon approve %s-%s --own-settings: %s begins anew with a copy for "
+		       "this folder%s\n",
+		       style_on(STYLE_DIM), l->tag, link_field(l, "id"), l->own_settings,
+		       style_off());
 }
 
 static int list_session(struct link *l, void *data, struct err *err)
@@ -162,6 +169,10 @@ static int send_answer(struct link *l, const struct answering *a, struct err *er
 			     : a->o->tree || a->o->up ? "tree"
 						      : "exact";
 
+	if (a->o->own_settings) {
+		buf_fmt(&out, "{\"type\":\"cmd.own_settings\",\"id\":%s}\n", a->id);
+		return link_send(l, &out, err);
+	}
 	buf_fmt(&out, "{\"type\":\"cmd.%s\",\"id\":%s,\"scope\":", a->verb, a->id);
 	json_quote(&out, scope, strlen(scope));
 	buf_str(&out, ",\"extent\":");
@@ -273,6 +284,10 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 		err_say(err, -EINVAL, "%s: needs one ID: cordon pending lists them", verb);
 		r = -EINVAL;
 	}
+	if (r == 0 && o.own_settings && (o.scope || o.extent || o.tree || o.up || o.time))
+		r = err_say(err, -EINVAL,
+			    "--own-settings: is an answer of its own, for this folder from now on: "
+			    "leave the other options out");
 	if (r == 0)
 		r = parse_time(&a, err);
 	if (r == 0)

@@ -18,10 +18,10 @@ struct fact {
 int approval_fact_rows(const struct fact *f, int cols);
 int approval_draw_fact(struct surface *s, struct rect r, int y, const struct fact *f, int rows);
 /* May this question be answered by a copy of the agent's settings? In words, heap; NULL: no. And
- * do it: false, and the human is told why, or the console is about to end. */
+ * do it: the session is about to end, or the human is told why not. */
 bool approval_offers_own(const struct ui *ui, const struct ask *ask);
 char *approval_own_words(struct ui *ui, const struct ask *ask) MUST_USE;
-bool approval_choose_own(struct ui *ui, const struct ask *ask);
+void approval_choose_own(struct ui *ui, const struct ask *ask);
 
 char *approval_text(const char *raw) MUST_USE; /* escaped; NULL is "" */
 void approval_choice(struct ui *ui, struct surface *s, struct rect cell, bool armed, enum action a,

@@ -59,7 +59,7 @@ int approval_draw_fact(struct surface *s, struct rect r, int y, const struct fac
 bool approval_offers_own(const struct ui *ui, const struct ask *ask)
 {
 	return ask->bundle && *ask->bundle && ui->spec.model->own_offer &&
-	       ui->spec.verbs->own_settings && ui->spec.verbs->restart;
+	       ui->spec.verbs->own_settings;
 }
 
 char *approval_own_words(struct ui *ui, const struct ask *ask)
@@ -76,25 +76,10 @@ char *approval_own_words(struct ui *ui, const struct ask *ask)
 		keys, name);
 }
 
-bool approval_choose_own(struct ui *ui, const struct ask *ask)
+void approval_choose_own(struct ui *ui, const struct ask *ask)
 {
-	static const struct answer no = {0};
-	AUTO_FREE char *bundle = xstrdup(ask->bundle);
-	const struct model *m = ui->spec.model;
-	uint64_t ids[MODEL_ASKS];
 	struct err err = {0};
-	size_t n = 0;
 
-	if (ui->spec.verbs->own_settings(ui->spec.data, &err) < 0) {
+	if (ui->spec.verbs->own_settings(ui->spec.data, ask->id, &err) < 0)
 		ui_say(ui, "Not possible: %s.", err.text);
-		return false;
-	}
-	for (size_t i = 0; i < m->n_asks && n < MODEL_ASKS; i++)
-		if (str_eq(m->asks[i].bundle, bundle))
-			ids[n++] = m->asks[i].id;
-	/* What is not saved in the home folder is none of what it waits for. */
-	for (size_t i = 0; i < n; i++)
-		ui->spec.verbs->answer(ui->spec.data, ids[i], &no, &err);
-	ui->spec.verbs->restart(ui->spec.data);
-	return true;
 }

@@ -31,6 +31,13 @@ static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct 
 	return 0;
 }
 
+static int verb_own_settings(void *data, uint64_t ask, struct err *err)
+{
+	(void)err;
+	mirror_own_settings(((struct console *)data)->mirror, ask);
+	return 0;
+}
+
 static void verb_revoke(void *data, uint64_t rule)
 {
 	mirror_revoke(((struct console *)data)->mirror, rule);
@@ -187,7 +194,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.restore = verb_restore;
 	verbs.restore_hunk = NULL;
 	verbs.restart = NULL;
-	verbs.own_settings = NULL;
+	verbs.own_settings = verb_own_settings;
 	verbs.stop = verb_stop;
 	verbs.cancel = verb_cancel;
 	verbs.turn = NULL;

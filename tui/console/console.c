@@ -30,6 +30,12 @@ void console_leave(struct console *c)
 	uv_stop(&c->loop);
 }
 
+void console_restart(struct console *c)
+{
+	c->again = true;
+	console_leave(c);
+}
+
 /* ---- painting ------------------------------------------------------------------------------- */
 
 /* Which program, and what it waits for: for the terminal's tab and its window list. */

@@ -64,6 +64,11 @@ static void on_changed(void *data)
 	console_schedule(c);
 }
 
+static void on_restart(void *data)
+{
+	console_restart(data);
+}
+
 static bool on_secret(void *data, const char *text)
 {
 	const struct console *c = data;
@@ -78,6 +83,7 @@ static const struct session_listener listener = {
 	.stopped = on_stopped,
 	.frozen = on_stopped,
 	.failed = on_failed,
+	.restart = on_restart,
 };
 
 static int feed_fd(const struct console *c)

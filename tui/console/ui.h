@@ -45,8 +45,8 @@ struct ui_verbs {
 	void (*attach)(void *data, const char *session);
 	void (*leave)(void *data);   /* ends the agent when it still runs */
 	void (*restart)(void *data); /* the same, and begin anew; NULL: not from here */
-	/* From the next start on the agent has settings of its own; NULL: not from here. */
-	int (*own_settings)(void *data, struct err *err);
+	/* The answer that begins anew with settings of its own; NULL: not from here. */
+	int (*own_settings)(void *data, uint64_t ask, struct err *err);
 	void (*suspend)(void *data);
 	void (*redraw)(void *data);
 	void (*bell)(void *data);

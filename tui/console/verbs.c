@@ -92,15 +92,12 @@ static void verb_leave(void *data)
 
 static void verb_restart(void *data)
 {
-	struct console *c = data;
-
-	c->again = true;
-	console_leave(c);
+	console_restart(data);
 }
 
-static int verb_own_settings(void *data, struct err *err)
+static int verb_own_settings(void *data, uint64_t ask, struct err *err)
 {
-	return session_own_settings(((struct console *)data)->session, err);
+	return session_own_settings(((struct console *)data)->session, ask, err);
 }
 
 static void verb_suspend(void *data)
