@@ -240,6 +240,58 @@ static int make(struct copying *c, const struct config *config, int own, const c
 	return MIN(r, 0);
 }
 
+/* ---- what other programs keep there -----------------------------------------------------------
+ */
+
+/* "~/.config" of "~/.config/opencode/opencode.json", where that is the directory of many programs;
+ * else NULL. Heap. */
+static char *shared_dir(const struct config *config, const char **ret_below)
+{
+	const char *const *list = NULL, *below = NULL, *variable;
+	size_t n = config_list(config, "sandbox.settings", &list), len;
+
+	variable = variable_of(config, &len, &below);
+	if (!variable || !below || strncmp(variable, "XDG_", 4) != 0)
+		return NULL;
+	*ret_below = below;
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *inside = xasprintf("/%s/", below);
+		const char *at = strstr(list[i], inside);
+
+		if (at && at > list[i])
+			return xstrndup(list[i], (size_t)(at - list[i]));
+	}
+	return NULL;
+}
+
+/* XDG_CONFIG_HOME is obeyed by what the agent runs, too. So what lies beside the agent's directory
+ * is there by links. At each start: something may have come. The agent may have put what it likes
+ * there: a name that is taken stays. */
+static int link_others(const struct config *config, int own, const char *name)
+{
+	const char *below = NULL;
+	AUTO_FREE char *dir = shared_dir(config, &below);
+	AUTO_DIR DIR *d = dir ? opendir(dir) : NULL;
+	AUTO_CLOSE int to = -1;
+	struct dirent *e;
+	int r = 0;
+
+	if (!d)
+		return 0;
+	to = openat(own, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (to < 0)
+		return -errno;
+	for (size_t n = 0; r == 0 && n < ENTRIES_MAX && (e = readdir(d)); n++) {
+		AUTO_FREE char *there = path_join(dir, e->d_name);
+
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") || str_eq(e->d_name, below))
+			continue;
+		if (symlinkat(there, to, e->d_name) < 0 && errno != EEXIST)
+			r = -errno;
+	}
+	return r;
+}
+
 int own_settings_make(const struct config *c, const struct policy *policy, const char *cache,
 		      const char *dir, struct buf *left, struct err *err)
 {
@@ -255,6 +307,8 @@ int own_settings_make(const struct config *c, const struct policy *policy, const
 		r = S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 	else if (r == 0)
 		r = errno == ENOENT ? make(&copying, c, own, name) : -errno;
+	if (r == 0)
+		r = link_others(c, own, name);
 	if (r < 0)
 		return err_set(err, r,
 			       "the settings that %s has of its own here: copy to '%s/%s' "

@@ -13,6 +13,8 @@
  * there as it likes, and nothing on the host reads it. The copy is made at the first start that
  * finds none, before the agent runs. What the agent may not read is not copied, and links are not
  * followed. ID is drawn when the human answers: no agent can have made the directory before.
+ * Where many programs obey the variable (XDG_CONFIG_HOME/opencode), links beside the copy lead to
+ * what they have.
  */
 struct config;
 struct policy;

@@ -186,6 +186,39 @@ static void nothing_in_the_way_is_followed(void **state)
 	assert_copied(p, "dir/a", "a");
 }
 
+/* XDG_CONFIG_HOME is obeyed by what the agent runs, too: git finds what it had. */
+static void others_find_theirs_by_links(void **state)
+{
+	struct place *p = *state;
+	AUTO_FREE char *want = path_join(p->home, ".config/git");
+	AUTO_FREE char *link = xasprintf("%s/own/x-1a/git", p->cache);
+	AUTO_FREE char *mine = xasprintf("%s/own/x-1a/nvim", p->cache);
+	AUTO_FREE char *copy = xasprintf("%s/own/x-1a/x", p->cache);
+	char *is = NULL;
+	struct stat st;
+
+	put(p, ".config/cordon/profiles/x.profile",
+	    "[profile]\n\tsettings-variable = XDG_CONFIG_HOME/x\n\tsettings = ~/.config/x/a\n"
+	    "[rule \"x\"]\n\tallow = read ~/.config/x/**\n");
+	put(p, ".config/x/a", "a");
+	put(p, ".config/git/config", "[user]");
+	load(p, "x 1a");
+	assert_int_equal(make(p), 0);
+	is = realpath(link, NULL);
+	assert_string_equal(is, want);
+	free(is);
+	assert_int_equal(lstat(copy, &st), 0);
+	assert_true(S_ISDIR(st.st_mode)); /* its own directory is the copy */
+	/* What the agent has put there stays, and what has come since is there at the next start.
+	 */
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(symlink("/nonexistent", link), 0);
+	put(p, ".config/nvim/init.lua", "");
+	assert_int_equal(make(p), 0);
+	assert_null(realpath(link, NULL));
+	assert_int_equal(lstat(mine, &st), 0);
+}
+
 static void settings_say_for_whom(void **state)
 {
 	static const struct {
@@ -230,6 +263,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_named_is_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(links_and_what_is_large_are_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_in_the_way_is_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(others_find_theirs_by_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(settings_say_for_whom, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_is_remembered, setup, teardown),
 	};

@@ -3,6 +3,24 @@
 	summary = opencode
 	command = opencode
 	inherits = agent
+	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied; other
+	; programs that obey the variable find theirs there by links. Where it signs in stays shared.
+	settings-variable = XDG_CONFIG_HOME/opencode
+	settings = ~/.config/opencode/opencode.json
+	settings = ~/.config/opencode/opencode.jsonc
+	settings = ~/.config/opencode/config.json
+	settings = ~/.config/opencode/tui.json
+	settings = ~/.config/opencode/tui.jsonc
+	settings = ~/.config/opencode/AGENTS.md
+	settings = ~/.config/opencode/agent
+	settings = ~/.config/opencode/agents
+	settings = ~/.config/opencode/command
+	settings = ~/.config/opencode/commands
+	settings = ~/.config/opencode/mode
+	settings = ~/.config/opencode/modes
+	settings = ~/.config/opencode/skill
+	settings = ~/.config/opencode/skills
+	settings = ~/.config/opencode/themes
 [rule "opencode"]
 	allow = read,exec ~/.opencode/**
 	allow = read,exec ~/.config/opencode/**
