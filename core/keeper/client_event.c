@@ -314,6 +314,7 @@ int client_decode(struct wire_in *in, client_on_event on, void *data)
 {
 	struct client_event ev = {0};
 	struct strings s = {.n = 0};
+	uint8_t refusal;
 	CLEANUP(plan_free) struct undo_plan *plan = NULL;
 	CLEANUP(held_free) struct guard_report *held = NULL;
 
@@ -324,7 +325,9 @@ int client_decode(struct wire_in *in, client_on_event on, void *data)
 	case WIRE_DENY:
 		read_touch(&ev, in, &s);
 		ev.reason = next_string(&s, in);
-		ev.unasked = wire_get_u8(in) != 0;
+		refusal = wire_get_u8(in);
+		ev.unasked = refusal == WIRE_UNASKED;
+		ev.expected = refusal == WIRE_EXPECTED;
 		break;
 	case WIRE_EXEC:
 		read_exec(&ev, in, &s);

@@ -13,9 +13,9 @@ struct client_event {
 	uint64_t id;   /* ask or request */
 	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER, WIRE_LEFT_OPEN */
 	enum rule_kind rule_kind;
-	uint8_t flags;	    /* ASK_* */
-	enum note_how note; /* WIRE_NOTE */
-	bool unasked;	    /* WIRE_DENY */
+	uint8_t flags;		/* ASK_* */
+	enum note_how note;	/* WIRE_NOTE */
+	bool unasked, expected; /* WIRE_DENY */
 	uint32_t timeout_s;
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */

@@ -95,7 +95,9 @@ static void deny(struct keeper *k, const struct caller *c, const char *path, int
 	wire_cstr(&k->out, path);
 	wire_cstr(&k->out, NULL);
 	wire_cstr(&k->out, reason);
-	wire_u8(&k->out, unasked);
+	wire_u8(&k->out, unasked				 ? WIRE_UNASKED
+			 : policy_is_expected(k->policy, reason) ? WIRE_EXPECTED
+								 : 0);
 	wire_end(&k->out, mark);
 }
 

@@ -12,12 +12,17 @@
 #define WIRE_MAX     (1u << 20)
 #define WIRE_STR_MAX (1u << 16) /* longer strings are cut when they are written */
 
+enum wire_refusal {
+	WIRE_UNASKED = 1, /* a human would have been asked */
+	WIRE_EXPECTED,	  /* a profile refuses it on purpose: its program goes on without */
+};
+
 enum wire_type {
 	/* keeper -> cordon */
 	WIRE_STARTED = 1,  /* i64 host pid of the agent */
 	WIRE_START_FAILED, /* u32 exit status 125..127, str words */
 	WIRE_TOUCH,	   /* i64 step, i64 pid, u32 -errno or 0, str op, str path, str path2 */
-	WIRE_DENY,	   /* the same fields, then str reason, u8 a human would have been asked */
+	WIRE_DENY,	   /* the same fields, then str reason, u8 enum wire_refusal or 0 */
 	WIRE_EXEC,	   /* i64 step, i64 pid, i64 parent, str path, str argv NUL-separated */
 	WIRE_STEP_BEGIN,   /* i64 step, u8 kind, i64 wall us, str command */
 	WIRE_STEP_END, /* i64 step, u8 kept, u32 exit status (as int; -1: unknown), i64 wall us, u64

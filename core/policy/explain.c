@@ -135,6 +135,11 @@ size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 	return f.n;
 }
 
+bool policy_is_expected(const struct policy *p, const char *reason)
+{
+	return reason && rules_words_are_profiles(p->rules, reason);
+}
+
 void policy_rules(const struct policy *p, const struct rules **ret_trusted,
 		  const struct rules **ret_untrusted)
 {

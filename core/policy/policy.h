@@ -118,6 +118,9 @@ struct buf;
 /* Its patterns as they are written, "~/.claude.json, ~/.claude/settings.json". */
 void policy_bundle_places(const struct policy *p, const char *name, struct buf *out);
 
+/* Does a profile refuse on purpose what was refused for this borrowed reason? Its program is known
+ * to go on without. */
+bool policy_is_expected(const struct policy *p, const char *reason);
 /* The reason of POLICY_ASK where reading merely was not granted. */
 extern const char policy_ungranted[];
 /* What the rules say of reading (executing, connecting to) an object; path resolved, absolute and

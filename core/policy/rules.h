@@ -151,6 +151,8 @@ enum rule_verdict rules_beneath(struct rules *r, const char *path);
 bool rules_restrict_beneath(struct rules *r, const char *path);
 /* Words for the prompt and the audit log; live as long as the rules. */
 const char *rules_words(struct rules *r, const struct rule *rule);
+/* Are they those of a profile's deny or hide? The pointer that rules_words() gave. */
+bool rules_words_are_profiles(const struct rules *r, const char *words);
 /* "FILE:LINE", "your answer", "--rw". The same. */
 const char *rules_origin(struct rules *r, const struct rule *rule);
 /* Live rules of this kind; and those of them that are no allow rules. */

@@ -121,6 +121,17 @@ const char *rules_words(struct rules *r, const struct rule *rule)
 	return w->text;
 }
 
+bool rules_words_are_profiles(const struct rules *r, const char *words)
+{
+	for (const struct words *w = r->words; w; w = w->hh.next)
+		if (w->text == words) {
+			const struct rule *rule = &r->list[w->number].rule;
+
+			return rule->of->level == LEVEL_PROFILE && rule->verdict >= RULE_DENY;
+		}
+	return false;
+}
+
 const char *rules_origin(struct rules *r, const struct rule *rule)
 {
 	AUTO_BUF struct buf b = BUF_INIT;

@@ -91,6 +91,7 @@ static void on_row(struct applier *a, struct model *m)
 
 	r->wall_us = number(a, "wall");
 	r->unasked = number(a, "unasked") != 0;
+	r->expected = number(a, "expected") != 0;
 }
 
 static void on_step(struct applier *a, struct model *m)

@@ -145,6 +145,7 @@ static bool tell_row(struct teller *t, const struct row *r)
 	number(t, "pid", r->pid);
 	number(t, "result", r->result);
 	number(t, "unasked", r->unasked);
+	number(t, "expected", r->expected);
 	text(t, "op", r->op);
 	text(t, "text", r->text);
 	text(t, "more", r->more);

@@ -56,6 +56,7 @@ static void on_touch(struct session *s, const struct client_event *ev, bool deni
 	row = model_add_row(&s->model, denied ? ROW_DENY : ROW_TOUCH, ev->step, (int)ev->pid,
 			    ev->result, ev->op, ev->path, denied ? ev->reason : ev->path2);
 	row->unasked = denied && ev->unasked;
+	row->expected = denied && ev->expected;
 }
 
 /* argv as one line: NULs become blanks. Heap. */

@@ -40,7 +40,8 @@ struct row {
 	int pid;
 	int parent; /* ROW_EXEC: pid of the one that started it; 0: not known */
 	int result;
-	bool unasked; /* ROW_DENY: a human would have been asked, but there is none */
+	bool unasked;  /* ROW_DENY: a human would have been asked, but there is none */
+	bool expected; /* ROW_DENY: the agent's profile refuses it: it goes on without */
 	uint64_t ask; /* ROW_DECISION: the question's number, and for how long it is good; else 0 */
 	enum answer_scope scope;
 	char *op;   /* "write", "unlink", "exec" */

@@ -43,7 +43,7 @@ wait
 echo "first screen: $(cat ~/.gemini/settings.json ~/.gemini/trustedFolders.json | tr '\n' ' ')"
 read -r line
 A
-printf '#!/bin/sh\necho "run with: $*"; exit 3\n' >"$TEST_TMP/bin/codex"
+printf '#!/bin/sh\nmkdir -p ~/.codex/packages 2>/dev/null; echo "run with: $*"; exit 3\n' >"$TEST_TMP/bin/codex"
 chmod +x "$TEST_TMP/bin/"*
 export PATH=$TEST_TMP/bin:$PATH
 
@@ -122,6 +122,9 @@ ended "and quits" 0
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- codex word"
 sees 'run with: --no-daemon --config=check_for_update_on_startup=false word' "codex is run without its daemon"
 sees 'ended with 3' "and has ended"
+like "$(cordon_in "$dir" audit --json)" '"event":"deny".*codex/packages"' "programs for itself were refused"
+screen_lacks 'refused last' && pass "which its profile means to: it is not told as what went wrong" ||
+	fail "which its profile means to: it is not told as what went wrong" "$(screen)"
 keys C-] q
 ended "its status is kept" 3
 is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --config=check_for_update_on_startup=false --no-daemon word" "not twice"

@@ -633,6 +633,21 @@ static void an_agent_that_failed_names_the_refusal(void **state)
 	assert_false(scene_shows(s, "allow-network"));
 }
 
+/* What the profile refuses on purpose is not why. */
+static void an_agent_that_failed_names_no_refusal_of_its_profile(void **state)
+{
+	struct scene *s = *state;
+
+	model_add_row(&s->model, ROW_DENY, 3, 12, -13, "mkdir", "/home/u/.local", "no");
+	model_add_row(&s->model, ROW_DENY, 3, 12, -13, "mkdir", "/home/u/.codex/daemon", "no")
+		->expected = true;
+	s->model.exited = true;
+	s->model.wait_status = 1 << 8;
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "cordon refused last: mkdir ~/.local"));
+}
+
 static void secrets_are_named_in_the_status_bar(void **state)
 {
 	struct scene *s = *state;
@@ -974,6 +989,7 @@ int main(void)
 		TEST(a_message_leaves_the_request_alone),
 		TEST(what_was_found_is_marked),
 		TEST(an_agent_that_failed_names_the_refusal),
+		TEST(an_agent_that_failed_names_no_refusal_of_its_profile),
 		TEST(secrets_are_named_in_the_status_bar),
 		TEST(steps_count_as_the_log_does),
 		TEST(questions_are_words),

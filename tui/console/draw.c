@@ -205,13 +205,15 @@ static void draw_too_small(struct surface *s)
 	surface_text(s, MAX(0, (s->w - n) / 2), y + 1, s->w, ROLE_DIM, words);
 }
 
-/* The newest refusal that was told; NULL: there is none. */
+/* The newest refusal that may be why it ended; NULL: there is none. What its profile refuses, it is
+ * known to go on without. */
 static const struct row *last_refused(const struct model *m)
 {
 	for (size_t i = m->row_count; i-- > 0;) {
 		const struct row *r = model_row(m, i);
 
-		if (r->kind == ROW_DENY || (r->kind == ROW_DECISION && r->result < 0))
+		if ((r->kind == ROW_DENY && !r->expected) ||
+		    (r->kind == ROW_DECISION && r->result < 0))
 			return r;
 	}
 	return NULL;
