@@ -253,7 +253,7 @@ static bool tell_steps(struct teller *t, const struct model *m)
 			continue;
 		if (!tell_step(t, s))
 			return false;
-		if (fresh && !s->undone)
+		if (fresh && !s->undone && !s->earlier)
 			mark(t, MARK_STEP, s->id, "step", s->command);
 		k->state = step_state(s);
 		k->paths = count_of(s);

@@ -6,21 +6,26 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/record/export.h"
+#include "core/record/recording_time.h"
 #include "core/record/ring.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 #include "tui/console/console.h"
 
+#define WRITTEN_US 2000000 /* what is older is in the recording, if it ever will be */
+
 struct replay_options {
 	bool headless;
-	const char *format, *cast;
+	const char *format, *cast, *at;
 };
 
 static const struct flag flags[] = {
@@ -30,10 +35,12 @@ static const struct flag flags[] = {
 	 "write it to standard output: an asciicast, the text, a page that plays by itself"},
 	{"--cast", "v2|v3", offsetof(struct replay_options, cast),
 	 "the version that --export cast writes; unset: record.cast"},
+	{"--at", "TIME", offsetof(struct replay_options, at),
+	 "begin there and stand still: 1:02:03, 90 (seconds), 50%, or @1764312345 by the clock"},
 };
 
 static const struct usage usage = {
-	"replay [SESSION|FILE] [--headless] [--export cast|txt|html]",
+	"replay [SESSION|FILE] [--at TIME] [--headless] [--export cast|txt|html]",
 	"Show a recorded session as it was: the agent's terminal, its activity, steps and "
 	"requests.\n"
 	"SESSION is its name or the end of it; without one the newest of this folder is shown. "
@@ -107,10 +114,11 @@ static int open_newest(const char *state_dir, struct recording **ret, char **wor
 	return 0;
 }
 
-static int show(struct recording *rec, const char *home, const char *state, struct config *config,
-		const char *words, struct err *err)
+static int show(struct recording *rec, const struct replay_options *o,
+		const struct attach_spec *where, struct config *config, const char *words,
+		struct err *err)
 {
-	return console_replay(rec, &(struct attach_spec){.home = home, .state_dir = state},
+	return console_replay(rec, where,
 			      &(struct console_options){
 				      .theme = config_str(config, "ui.theme"),
 				      .keymap = config_str(config, "ui.keymap"),
@@ -118,11 +126,33 @@ static int show(struct recording *rec, const char *home, const char *state, stru
 				      .mouse = config_bool(config, "ui.mouse"),
 				      .ascii = config_bool(config, "ui.ascii"),
 				      .notes = words,
+				      .at = o->at,
 				      .copy_command = config_str(config, "console.copy-command"),
 				      .open = config_str(config, "console.open"),
 				      .still = !config_bool(config, "ui.motion"),
 			      },
 			      err);
+}
+
+/* A time of the clock was read off a session that runs: what happened then is written within a
+ * second. */
+static int wait_for_it(struct recording **rec, const char *name, const char *state, const char *at,
+		       struct err *err)
+{
+	int64_t wall = recording_wall(at);
+	bool reached = wall < 0 || !recording_is_own(*rec);
+	int r = 0;
+
+	while (r == 0 && !reached) {
+		(void)!recording_at_wall(*rec, wall, &reached);
+		if (reached || clock_wall_us() - wall > WRITTEN_US || clock_wall_us() < wall)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		recording_free(*rec);
+		*rec = NULL;
+		r = open_named(name, state, rec, err);
+	}
+	return r;
 }
 
 static int write_out(void *data, const char *bytes, size_t len)
@@ -164,6 +194,10 @@ static int check(const struct replay_options *o, const struct strings *args, str
 			       "let agg or another program make pictures of it");
 	if (o->format && !str_one_of(o->format, formats))
 		return err_say(err, -EINVAL, "--export '%s': none of cast, txt, html", o->format);
+	if (o->at && (o->headless || o->format))
+		return err_say(err, -EINVAL,
+			       "--at and --headless or --export: those tell all of it: leave one "
+			       "out");
 	if (o->cast && !str_eq(o->cast, "v2") && !str_eq(o->cast, "v3"))
 		return err_say(err, -EINVAL, "--cast '%s': neither v2 nor v3", o->cast);
 	return 0;
@@ -193,9 +227,20 @@ static int replay(const struct replay_options *o, const struct strings *args, st
 		text_escape(&shown, words, strlen(words));
 		fprintf(stderr, "cordon: %s\n", shown.data);
 	}
-	if (r == 0)
-		r = o->headless || o->format ? print(rec, o, config, err)
-					     : show(rec, home, state, config, words, err);
+	if (r == 0 && o->at && name)
+		r = wait_for_it(&rec, name, state, o->at, err);
+	if (r == 0 && o->at && recording_time(rec, o->at) < 0) {
+		recording_free(rec);
+		r = err_say(err, -EINVAL,
+			    "--at '%s': no time: say 1:02:03, 90 (seconds), 50%% or @1764312345 "
+			    "(seconds since 1970)",
+			    o->at);
+	} else if (r == 0) {
+		r = o->headless || o->format
+			    ? print(rec, o, config, err)
+			    : show(rec, o, &(struct attach_spec){.home = home, .state_dir = state},
+				   config, words, err);
+	}
 	config_free(config);
 	return r;
 }

@@ -62,7 +62,7 @@ static void on_frame(uv_timer_t *timer)
 	struct console *c = timer->data;
 	int64_t now = clock_mono_us();
 
-	if (c->editing)
+	if (c->lent)
 		return;
 	ui_draw(c->ui, &c->surface, now);
 	/* (a key has nothing to show yet: the frame is its echo's) */
@@ -82,7 +82,7 @@ void console_schedule(struct console *c)
 	int64_t since = (clock_mono_us() - c->painted_us) / 1000;
 	uint64_t wait = since >= FRAME_MS || c->hurry ? 0 : (uint64_t)(FRAME_MS - since);
 
-	if (!c->screen || c->leaving || c->editing)
+	if (!c->screen || c->leaving || c->lent)
 		return;
 	if (uv_is_active((uv_handle_t *)&c->frame) && uv_timer_get_due_in(&c->frame) <= wait)
 		return;
@@ -312,8 +312,8 @@ static void on_signal(uv_signal_t *handle, int number)
 {
 	struct console *c = handle->data;
 
-	if (c->editing && (number == SIGWINCH || number == SIGCONT || number == SIGINT))
-		return; /* they are the editor's */
+	if (c->lent && (number == SIGWINCH || number == SIGCONT || number == SIGINT))
+		return; /* they are that program's */
 	if (number == SIGWINCH) {
 		console_resize(c);
 		return;
@@ -368,7 +368,7 @@ static void close_handle(uv_handle_t *handle, void *arg)
 
 void console_tear_down_loop(struct console *c)
 {
-	console_end_editor(c);
+	console_end_lent(c);
 	api_close(c->api);
 	uv_walk(&c->loop, close_handle, NULL);
 	uv_run(&c->loop, UV_RUN_DEFAULT);

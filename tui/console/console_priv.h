@@ -62,8 +62,9 @@ struct console {
 	int64_t sent_us, printed_us;
 	int64_t painted_us, rang_us, alerted_us, called_us;
 
-	uv_process_t editor;
-	bool editing; /* it has the terminal */
+	uv_process_t borrowing;
+	const struct borrower *borrower;
+	bool lent; /* the terminal, to that program */
 	uv_process_t splitter;
 	bool splitting;
 	bool away; /* the terminal has said that the human looks elsewhere */
@@ -93,13 +94,25 @@ int console_theme(void *data, const char *name, bool keep, struct err *err);
 void console_themes(void *data, struct buf *names);
 const char *console_theme_name(void *data);
 
+/* lend.c: the terminal for another program, until it has ended. */
+struct borrower {
+	const char *name;		/* "your editor" */
+	bool (*broken)(int64_t status); /* it could not do what it was started for */
+	const char *words;		/* for that */
+};
+int console_lend(struct console *c, const struct borrower *to, char **argv, struct err *err);
+void console_end_lent(struct console *c); /* the console is being left */
+
 /* editor.c: struct ui_verbs, edit */
 int console_edit(void *data, const char *path, int line, struct err *err);
-void console_end_editor(struct console *c); /* the console is being left */
 
-/* split.c: struct ui_verbs, attach, where the console runs in tmux */
+/* split.c: cordon with these words, in a pane of the tmux that the console runs in. */
 bool console_can_split(void);
-void console_split(void *data, const char *session);
+void console_split(struct console *c, const char *const *words, size_t n);
+/* struct ui_verbs, attach, there */
+void console_attach_beside(void *data, const char *session);
+/* struct ui_verbs, moment: there, else on the console's own terminal */
+int console_moment(void *data, int64_t wall_us, struct err *err);
 
 /* run.c */
 /* Everything that can be refused is looked at before anything is started. */

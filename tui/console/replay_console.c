@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/record/recording_time.h"
 #include "core/os/ticker.h"
 #include "tui/console/console_priv.h"
 #include "tui/console/replay.h"
@@ -159,6 +160,7 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.plan = verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
 	verbs.restore_hunk = NULL;
+	verbs.moment = NULL; /* it goes there itself */
 	verbs.restart = NULL;
 	verbs.own_settings = NULL;
 	verbs.stop = verbs.cancel = verbs.bell = verbs.alert = verb_nothing;
@@ -176,7 +178,10 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	c->ui->now_us = clock_mono_us();
 	if (recording_trouble(rec))
 		ui_say(c->ui, "! %s", recording_trouble(rec));
-	replay_play(c->replay, true, clock_mono_us());
+	if (c->opt->at)
+		replay_seek(c->replay, recording_time(rec, c->opt->at), clock_mono_us());
+	else
+		replay_play(c->replay, true, clock_mono_us());
 	replay_news(c->ui);
 	console_schedule(c);
 	uv_run(&c->loop, UV_RUN_DEFAULT);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/record/recording_time.h"
 #include "tui/console/replay.h"
-#include "tui/console/view_step.h"
 
 #define LITTLE_US 5000000
 #define MUCH_US	  60000000
@@ -56,31 +56,6 @@ static void idle(struct ui *ui)
 	ui_say(ui, on ? "Pauses are cut to two seconds." : "Pauses are as long as they were.");
 }
 
-/* From a step's diff to the moment at which the file was first touched. */
-static bool to_moment(struct ui *ui)
-{
-	struct replay *r = ui->spec.replay;
-	const struct view_step *p;
-	AUTO_FREE char *path = NULL;
-	int64_t t;
-
-	if (ui->n_popups == 0 || ui_top(ui)->ops->place != PLACE_STEP)
-		return false;
-	p = (const struct view_step *)ui_top(ui);
-	if (p->review && p->file < p->review->n_files)
-		path = review_name(p->review->files[p->file].change);
-	t = replay_when(r, p->step, path);
-	if (t < 0) {
-		ui_say(ui, "The recording does not have this moment.");
-		return true;
-	}
-	ui_pop(ui);
-	replay_play(r, false, ui->now_us);
-	replay_seek(r, t, ui->now_us);
-	ui_focus(ui, PANE_TERMINAL);
-	return true;
-}
-
 static bool seek(struct ui *ui, enum action a)
 {
 	struct replay *r = ui->spec.replay;
@@ -128,8 +103,6 @@ static bool seek(struct ui *ui, enum action a)
 	case ACTION_PREV_FRAME:
 		replay_frame(r, a == ACTION_NEXT_FRAME, ui->now_us);
 		return true;
-	case ACTION_MOMENT:
-		return to_moment(ui);
 	default:
 		return false;
 	}
@@ -179,28 +152,6 @@ bool replay_act(struct ui *ui, enum action a)
 	return done;
 }
 
-/* "1:02:03", "90", "50%": -1: it is none. */
-static int64_t parse_time(const char *s, int64_t all_us)
-{
-	int64_t t = 0, part = 0;
-	size_t digits = 0;
-
-	for (; *s; s++) {
-		if (*s >= '0' && *s <= '9' && part < 1000000) {
-			part = part * 10 + (*s - '0');
-			digits++;
-		} else if (*s == ':' && digits && t < 1000000) {
-			t = (t + part) * 60;
-			part = 0;
-		} else if (*s == '%' && !s[1] && digits) {
-			return all_us / 100 * MIN(part, (int64_t)100);
-		} else {
-			return -1;
-		}
-	}
-	return digits ? (t + part) * 1000000 : -1;
-}
-
 void replay_prompt(struct ui *ui, enum query what, const char *text)
 {
 	struct replay *r = ui->spec.replay;
@@ -210,7 +161,7 @@ void replay_prompt(struct ui *ui, enum query what, const char *text)
 		replay_find(r, text, true);
 	if (what != QUERY_TIME)
 		return;
-	t = parse_time(text, recording_duration(replay_recording(r)));
+	t = recording_time(replay_recording(r), text);
 	if (t < 0)
 		ui_say(ui, "'%s' is no time: 1:02:03, 90 (seconds) or 50%%.", text);
 	else

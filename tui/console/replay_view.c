@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "tui/console/moment.h"
 #include "tui/console/replay.h"
 
 struct view_replay {
@@ -73,6 +74,8 @@ static bool act(struct view *v, enum action a)
 		term_scroll(t, -page);
 		return true;
 	case ACTION_BACK:
+		if (moment_back(v->ui))
+			return true;
 		term_search(t, "");
 		term_scroll_end(t);
 		return true;

@@ -311,7 +311,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	struct err failed = {0};
 	int status = 125;
 
-	verbs.attach = console_can_split() ? console_split : NULL;
+	verbs.attach = console_can_split() ? console_attach_beside : NULL;
 	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
 	spec.tty = true;
 	if (approver_open(&c->approver, spec.config, err) < 0)

@@ -8,6 +8,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "tui/console/moment.h"
 #include "tui/console/replay.h"
 #include "tui/term/term.h"
 
@@ -35,6 +36,7 @@ void ui_free(struct ui *ui)
 		free(ui->said[i].words);
 	while (ui->n_popups > 0)
 		ui_pop(ui);
+	moment_done(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
 		ui->panes[i]->ops->free(ui->panes[i]);
 	clipboard_done(ui);
@@ -293,8 +295,8 @@ static void with_terminal(struct ui *ui, enum action a)
 
 bool ui_global(struct ui *ui, enum action a)
 {
-	if ((ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) || panes_act(ui, a) ||
-	    note_act(ui, a) || show(ui, a))
+	if (moment_act(ui, a) || (ui->spec.replay && replay_act(ui, a)) || ui_since(ui, a) ||
+	    panes_act(ui, a) || note_act(ui, a) || show(ui, a))
 		return true;
 	switch ((int)a) {
 	case ACTION_QUIT:

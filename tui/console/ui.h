@@ -33,6 +33,8 @@ struct ui_verbs {
 	uint64_t (*restore_hunk)(void *data, int64_t step, const char *path, unsigned hunk);
 	/* A file in the human's own editor, at a line (0: none). NULL: not here. */
 	int (*edit)(void *data, const char *path, int line, struct err *err);
+	/* The recording at a time of the clock, elsewhere or instead. NULL: there is none. */
+	int (*moment)(void *data, int64_t wall_us, struct err *err);
 	/* Another theme: to look at, or to keep in the settings (it is worn even where that fails);
 	 * NULL: the one that was kept last. */
 	int (*theme)(void *data, const char *name, bool keep, struct err *err);
@@ -97,6 +99,7 @@ struct ui {
 	struct view *panes[PANE_COUNT];
 	struct view *popups[UI_POPUPS];
 	size_t n_popups;
+	struct view *shelf; /* moment.c: the popup that a replay has left for its moment, or NULL */
 	struct keymap_state keys;
 	struct prompt prompt;
 	struct said {

@@ -231,6 +231,7 @@ const struct ui_verbs console_verbs = {
 	.restore = verb_restore,
 	.restore_hunk = verb_restore_hunk,
 	.edit = console_edit,
+	.moment = console_moment,
 	.theme = console_theme,
 	.themes = console_themes,
 	.theme_name = console_theme_name,

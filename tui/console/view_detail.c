@@ -6,8 +6,7 @@
 #include "core/base/text.h"
 #include "core/session/answers.h"
 #include "tui/console/activity.h"
-#include "tui/console/replay.h"
-#include "tui/console/ui.h"
+#include "tui/console/moment.h"
 
 #define LABEL_COLS    10
 #define ANCESTORS_MAX 12
@@ -22,12 +21,12 @@ struct view_detail {
 	} lines[LINES_MAX];
 	size_t n;
 	char *object; /* raw: what copying takes */
-	int64_t step;
+	int64_t step, wall_us;
 	int top; /* row at the upper edge */
 };
 
-static const enum action hints[] = {ACTION_OPEN, ACTION_COPY, ACTION_DOWN, ACTION_BACK,
-				    ACTION_NONE};
+static const enum action hints[] = {ACTION_OPEN, ACTION_MOMENT, ACTION_COPY,
+				    ACTION_DOWN, ACTION_BACK,	ACTION_NONE};
 
 static void add(struct view_detail *d, const char *label, const char *raw)
 {
@@ -145,6 +144,7 @@ static void collect(struct view_detail *d, const struct row *r, const struct act
 	add_processes(d, r);
 	d->object = xstrdup(r->kind == ROW_EXEC || !two ? r->text : r->more);
 	d->step = r->step;
+	d->wall_us = r->wall_us;
 }
 
 /* ---- the view ------------------------------------------------------------------------------- */
@@ -220,23 +220,6 @@ static void open_step(struct view_detail *d)
 	ui_push(ui, view_step_new(ui, step));
 }
 
-static void to_moment(struct view_detail *d)
-{
-	struct ui *ui = d->v.ui;
-	int64_t t = ui->spec.replay ? replay_when(ui->spec.replay, d->step, d->object) : -1;
-
-	if (t < 0) {
-		ui_say(ui, ui->spec.replay
-				   ? "The recording does not have this moment."
-				   : "cordon replay shows the recording; m goes there in it.");
-		return;
-	}
-	ui_pop(ui);
-	replay_play(ui->spec.replay, false, ui->now_us);
-	replay_seek(ui->spec.replay, t, ui->now_us);
-	ui_focus(ui, PANE_TERMINAL);
-}
-
 static bool act(struct view *v, enum action a)
 {
 	struct view_detail *d = (struct view_detail *)v;
@@ -259,7 +242,7 @@ static bool act(struct view *v, enum action a)
 			ui_copy(ui, d->object, strlen(d->object));
 		return true;
 	case ACTION_MOMENT:
-		to_moment(d);
+		moment_go(ui, d->step, d->object, ui->spec.replay ? 0 : d->wall_us);
 		return true;
 	case ACTION_BACK:
 		ui_pop(ui);

@@ -144,7 +144,7 @@
 	X(PREV_TURN, "prev-turn", "previous turn", "To the line before")                           \
 	X(NEXT_APPROVAL, "next-approval", "next approval", "To the next request")                  \
 	X(PREV_APPROVAL, "prev-approval", "previous approval", "To the request before")            \
-	X(MOMENT, "moment", "moment", "In a replay: to where this file was first touched")
+	X(MOMENT, "moment", "moment", "To the moment at which this was done, in the recording")
 
 enum action {
 	ACTION_NONE,

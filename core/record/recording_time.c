@@ -1,0 +1,115 @@
+/* recording_time - a time as a human or a console writes it, as a place in a recording. */
+/* SPDX-License-Identifier: MIT */
+#include "core/record/recording_time.h"
+
+#include <string.h>
+
+#include "core/audit/reader.h"
+#include "core/record/apply.h"
+
+#define DIGITS_MAX 15 /* of a number: no sum of them overflows */
+
+/* "1764312345.25" -> microseconds; -1: no such number. */
+static int64_t parse_seconds(const char *s)
+{
+	int64_t us = 0, unit = 1000000;
+	size_t n = strspn(s, "0123456789");
+
+	if (n == 0 || n > DIGITS_MAX - 3)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		us = us * 10 + (s[i] - '0');
+	us *= unit;
+	s += n;
+	if (!*s)
+		return us;
+	if (*s++ != '.' || !*s)
+		return -1;
+	for (; *s >= '0' && *s <= '9'; s++)
+		us += (*s - '0') * (unit /= 10);
+	return *s ? -1 : us;
+}
+
+int64_t recording_wall(const char *text)
+{
+	return *text == '@' ? parse_seconds(text + 1) : -1;
+}
+
+/* When the activity was told of what happened at that time of the clock; -1: a row that is no
+ * event. */
+static int64_t wall_of(struct audit_record *record, const struct moment *e)
+{
+	const char *wall;
+	int64_t us = 0;
+
+	if (audit_record_parse(record, e->data.data, e->data.len) < 0)
+		return -1;
+	wall = audit_record_get(record, "wall", NULL);
+	if (!wall || !*wall || strlen(wall) > DIGITS_MAX + 3)
+		return -1;
+	for (; *wall >= '0' && *wall <= '9'; wall++)
+		us = us * 10 + (*wall - '0');
+	return *wall ? -1 : us;
+}
+
+static bool is_row(const struct moment *e)
+{
+	int64_t t;
+	bool row = false;
+
+	return apply_peek(e->data.data, e->data.len, &t, &row) == 0 && row;
+}
+
+/* The newest row that is not younger. The clock may have been set meanwhile: the same time wins. */
+int64_t recording_at_wall(struct recording *rec, int64_t wall_us, bool *ret_reached)
+{
+	struct batch b = BATCH_INIT;
+	struct audit_record record;
+	int64_t found = -1;
+
+	*ret_reached = false;
+	audit_record_init(&record);
+	for (size_t i = 0; !*ret_reached && i < recording_blocks(rec); i++) {
+		if (!recording_block(rec, i)->rows)
+			continue;
+		recording_batch(rec, i, true, &b);
+		for (size_t k = 0; k < b.n && !*ret_reached; k++) {
+			int64_t at = is_row(&b.list[k]) ? wall_of(&record, &b.list[k]) : -1;
+
+			if (at >= 0 && at <= wall_us)
+				found = b.list[k].t_us;
+			*ret_reached = at >= wall_us;
+		}
+	}
+	audit_record_done(&record);
+	batch_done(&b);
+	if (found < 0 && recording_header(rec)->timestamp)
+		found = MAX(wall_us - recording_header(rec)->timestamp * 1000000, (int64_t)0);
+	return found;
+}
+
+int64_t recording_time(struct recording *rec, const char *s)
+{
+	int64_t all_us = recording_duration(rec), t = 0, part = 0;
+	size_t digits = 0;
+	bool reached;
+
+	if (*s == '@') {
+		t = recording_wall(s);
+		return t < 0 ? -1 : recording_at_wall(rec, t, &reached);
+	}
+	for (; *s; s++) {
+		if (*s >= '0' && *s <= '9' && part < 1000000) {
+			part = part * 10 + (*s - '0');
+			digits++;
+		} else if (*s == ':' && digits && t < 1000000) {
+			t = (t + part) * 60;
+			part = 0;
+		} else if (*s == '%' && !s[1] && digits) {
+			return all_us / 100 * MIN(part, (int64_t)100);
+		} else {
+			return -1;
+		}
+	}
+	return digits ? (t + part) * 1000000 : -1;
+}

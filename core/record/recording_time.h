@@ -1,0 +1,16 @@
+/* recording_time - a time as a human or a console writes it, as a place in a recording. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/record/recording.h"
+
+/* Times are microseconds from the beginning. Threads: one at a time, as for the recording. */
+
+/* "1:02:03", "90", "50%", and "@1764312345.25", seconds since 1970. It may be beyond the end; -1:
+ * no time. */
+int64_t recording_time(struct recording *rec, const char *text);
+/* Of the last kind alone: microseconds since 1970; -1: another kind, or no time. */
+int64_t recording_wall(const char *text);
+/* Where the newest row of activity is that is not younger. reached: there is one as young as that,
+ * so what happened then is in the recording. -1: nobody knows. */
+int64_t recording_at_wall(struct recording *rec, int64_t wall_us, bool *ret_reached);
