@@ -180,8 +180,11 @@ static void open_restart(struct scene *s)
 
 static void open_empty(struct scene *s)
 {
+	int64_t began_us = s->model.began_us;
+
 	model_done(&s->model);
 	model_init(&s->model);
+	s->model.began_us = began_us;
 	s->model.folder = "/home/u/project";
 	s->model.home = xstrdup("/home/u");
 	ui_changed(s->ui);
