@@ -63,13 +63,11 @@ static int choose_cpus(struct vm_plan *p, const struct spawn_spec *spec, struct 
 
 static int check_asked(const struct spawn_spec *spec, struct err *err)
 {
-	if (spec->allow_network)
-		return err_say(err, -EOPNOTSUPP,
-			       "--backend vm has no network yet: leave --network open "
-			       "(network.mode) out");
 	if (spec->publish && spec->publish->port)
-		return err_say(err, -EOPNOTSUPP,
-			       "--backend vm has no network yet: leave --publish out");
+		return err_say(
+			err, -EOPNOTSUPP,
+			"--backend vm cannot show a port of the guest on the host: leave --publish "
+			"out");
 	if (spec->overlays && *spec->overlays)
 		return err_say(err, -EOPNOTSUPP,
 			       "--backend vm keeps all that changes outside the working folders "

@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backends/linux/sandbox/landlock.h"
+#include "backends/vm/net/guest_net.h"
 #include "backends/vm/qemu/qemu.h"
 #include "backends/vm/vm_priv.h"
 #include "core/session/folders.h"
@@ -82,6 +84,19 @@ static bool look_at_processor(struct probe_report *report, const char *qemu)
 	return false;
 }
 
+static void look_for_network(struct probe_report *report)
+{
+	char found[160] = "hosts are asked for";
+	int r = guest_net_try();
+
+	if (r < 0)
+		snprintf(found, sizeof(found), "the guest has none: %s", strerror(-r));
+	probe_add(report, "network", false, r == 0, found,
+		  "let everybody open /dev/net/tun (modprobe tun; chmod 666 /dev/net/tun), and "
+		  "make user "
+		  "namespaces");
+}
+
 uint32_t vm_probe(struct probe_report *report, struct err *err)
 {
 	AUTO_FREE char *qemu = NULL;
@@ -91,7 +106,7 @@ uint32_t vm_probe(struct probe_report *report, struct err *err)
 	here &= look_for_kernel(report);
 	if (qemu)
 		here &= look_at_processor(report, qemu);
-	probe_add(report, "network", false, false, "the guest has none", "there is none yet");
+	look_for_network(report);
 	if (!here)
 		return 0;
 	return BACKEND_REQUIRED | BACKEND_LIMITS;

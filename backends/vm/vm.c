@@ -11,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/linux/door/guest_door.h"
 #include "backends/linux/sandbox/keeper_domain.h"
 #include "backends/vm/fs/fs_server.h"
 #include "backends/vm/guest/initramfs.h"
 #include "backends/vm/monitor/monitor.h"
+#include "backends/vm/net/guest_net.h"
 #include "backends/vm/vm_priv.h"
 #include "core/base/io.h"
 #include "core/keeper/keeper.h"
@@ -25,14 +27,16 @@
 struct sandbox {
 	struct keeper *keeper;
 	struct fs_server *fs;
-	struct door *door; /* until launch() returns */
-	pid_t monitor;	   /* 0: it has been waited for */
+	struct guest_net *net;	      /* NULL: the guest has none */
+	struct door *door, *net_door; /* until launch() returns */
+	pid_t monitor;		      /* 0: it has been waited for */
 	int pidfd, sock;
 	bool watching, watching_sock, watching_fs;
 	bool runs;   /* the program does */
 	bool failed; /* it never did, and the keeper has been told */
 	int sockets[QEMU_SHARES_MAX];
 	size_t n_sockets;
+	int net_socket; /* QEMU's, until the monitor has it; -1: none */
 };
 
 /* ---- shares ---------------------------------------------------------------------------------- */
@@ -172,8 +176,10 @@ static void vm_stop(struct sandbox *sb)
 		kill(sb->monitor, SIGKILL); /* QEMU has it as its parent-death signal */
 	reap(sb);
 	fs_server_stop(sb->fs);
+	guest_net_stop(sb->net);
 	for (size_t i = 0; i < sb->n_sockets; i++)
 		util_close_fd(&sb->sockets[i]);
+	util_close_fd(&sb->net_socket);
 	util_close_fd(&sb->pidfd);
 	util_close_fd(&sb->sock);
 	free(sb);
@@ -218,6 +224,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 			 .cpus = plan->cpus,
 			 .kernel = plan->guest.kernel,
 			 .disk = plan->disk,
+			 .net = sb->net_socket,
 			 .tags = s->tags,
 			 .shares = sb->sockets,
 			 .n = s->n},
@@ -226,6 +233,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 					.disk = plan->disk >= 0 ? "/dev/vda" : "",
 					.upper = plan->memory / 2,
 					.host = "cordon",
+					.net = sb->net_socket >= 0,
 					.shares = s->guest + 1,
 					.n = s->n - 1};
 	size_t len = 0;
@@ -239,6 +247,17 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 	m.initrd_len = initrd.len;
 	sb->monitor = monitor_start(&m, &sb->sock, err);
 	return (int)MIN(sb->monitor, 0);
+}
+
+/* A guest without a network is no less confined: it starts, and the human is told. */
+static void start_net(struct sandbox *sb, const struct spawn_spec *spec)
+{
+	struct err err = {0};
+
+	if (!spec->allow_network && !spec->ask_network)
+		return;
+	if (guest_net_start(&sb->net, &sb->net_door, sb->keeper, spec, &sb->net_socket, &err) < 0)
+		keeper_warn(sb->keeper, "--backend vm: %s", err.text);
 }
 
 static int start(struct sandbox *sb, const struct vm_plan *plan, const struct spawn_spec *spec,
@@ -255,10 +274,12 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 	if (r < 0)
 		return r;
 	sb->n_sockets = shares.n;
+	start_net(sb, spec);
 	r = start_monitor(sb, plan, &shares, spec, err);
 	/* QEMU's ends are in the monitor: the fs server sees the end of QEMU by them. */
 	for (size_t i = 0; i < sb->n_sockets; i++)
 		util_close_fd(&sb->sockets[i]);
+	util_close_fd(&sb->net_socket);
 	if (r == 0)
 		r = keeper_domain_enter(sb->keeper, &none, -1, spec, err);
 	if (r == 0)
@@ -266,6 +287,13 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 	if (r < 0)
 		return r;
 	fs_server_set_caller(sb->fs, sb->monitor);
+	if (sb->net_door) {
+		guest_door_set_caller(sb->net_door, sb->monitor);
+		r = keeper_add_door(sb->keeper, sb->net_door);
+		if (r < 0)
+			return err_set(err, r, "open the door of the guest's network");
+		sb->net_door = NULL; /* the keeper's */
+	}
 	keeper_set_agent(sb->keeper, sb->monitor, ORPHANS_OUTSIDE);
 	r = note_send(sb->sock, &go, NULL, 0);
 	return r < 0 ? err_set(err, r, "start the program") : 0;
@@ -284,7 +312,7 @@ static int vm_launch(struct sandbox **ret, struct door **ret_door, const struct 
 		return r;
 	sb = xcalloc(1, sizeof(*sb));
 	sb->keeper = k;
-	sb->pidfd = sb->sock = -1;
+	sb->pidfd = sb->sock = sb->net_socket = -1;
 	r = start(sb, &plan, spec, err);
 	if (r == 0 && !plan.kvm)
 		keeper_note(k, "the virtual machine is emulated, which is slow: %s", plan.no_kvm);
@@ -299,6 +327,8 @@ static int vm_launch(struct sandbox **ret, struct door **ret_door, const struct 
 	}
 	if (sb->door)
 		sb->door->ops->close(sb->door);
+	if (sb->net_door)
+		sb->net_door->ops->close(sb->net_door);
 	vm_stop(sb);
 	return r;
 }
@@ -306,6 +336,8 @@ static int vm_launch(struct sandbox **ret, struct door **ret_door, const struct 
 const struct backend backend_vm = {
 	.name = "vm",
 	.summary = "a virtual machine: QEMU, with the working folders served by the keeper",
+	.asks_network = true,
+	.no_secrets = true,
 	.tier = vm_tier,
 	.probe = vm_probe,
 	.launch = vm_launch,

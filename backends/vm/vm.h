@@ -9,16 +9,18 @@
  *
  *   keeper   the only process that changes a folder, as with every backend
  *     +- fs server   parses what the guest asks of files (backends/vm/fs/fs_server.h)
+ *     +- frames      between the guest's network device and the network gate (net/frames.h)
  *     +- monitor     stands for the agent: terminal, signals, exit status (monitor/monitor.h)
  *          +- QEMU   the guest: a kernel, our pid 1 (shim/shim.h), the agent
  *
  * The guest has the host's tree as its own root, read-only and as the policy lets it be read; what
  * it changes there lies in its memory, or in an image that is kept for each folder. Working folders
- * are at their own paths and are changed through the keeper. It has no network device.
+ * are at their own paths and are changed through the keeper. Its network device ends in a process
+ * of ours, in front of the network gate that the other backends have (net/guest_net.h).
  *
- * Order of start: the fs server and the monitor are forked, then the keeper confines itself, then
- * the monitor may start the program. If the fs server or QEMU ends, the monitor is ended; all end
- * with the keeper.
+ * Order of start: the fs server, frames and the monitor are forked, then the keeper confines
+ * itself, then the monitor may start the program. If the fs server or QEMU ends, the monitor is
+ * ended; all end with the keeper.
  */
 extern const struct backend backend_vm;
 

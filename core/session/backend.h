@@ -116,6 +116,7 @@ struct backend {
 	const char *name;    /* "native" */
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
+	bool no_secrets;     /* then: nothing is put into requests (spawn_spec.secrets) */
 	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
 			      */
 

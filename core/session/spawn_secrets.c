@@ -28,7 +28,8 @@ int session_read_secrets(struct session *s, struct session_spec *spec, struct er
 	int r;
 
 	config_list(spec->config, "network.secret", &lines);
-	if (lines && (!spec->ask_network || spec->backend->shares_network)) {
+	if (lines &&
+	    (!spec->ask_network || spec->backend->shares_network || spec->backend->no_secrets)) {
 		session_tell_note(s, "network.secret is not offered in this session: it needs "
 				     "--network ask and network namespaces");
 		return 0;

@@ -5,23 +5,14 @@
 # timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
+. "$(dirname "$0")/../support/vm.sh"
+. "$(dirname "$0")/../support/hosts.sh"
 need tmux
-[ "$(uname -m)" = x86_64 ] || skip_all "this backend runs on x86-64 only"
-need qemu-system-x86_64
-# The kernel is downloaded once for this tree (27 MB), by the command that does it for people.
-kept=$PWD/build/vm packages=$PWD/build/vm/cordon/vm/packages
-kernel() { find "$packages" -path '*/boot/vmlinuz-*' 2>/dev/null | head -n 1; }
-if [ -z "$(kernel)" ]; then
-	mkdir -p "$kept"
-	said=$(XDG_STATE_HOME=$kept timeout 120 "$CORDON" vm build --download 2>&1) ||
-		skip_all "no kernel can be had: $(tail -n 1 <<<"$said")"
-	note "$said"
-fi
+hosts_enter "$@"
 dir=$(new_folder work)
 mkdir -p "$dir/sub" "$dir/.git/hooks" "$HOME/.ssh" "$HOME/.config/cordon" && echo kept >"$dir/kept" && echo gone >"$dir/gone"
 echo "SECRET key" >"$HOME/.ssh/id"
-printf '[sandbox]\n\tbackend = vm\n\tmode = static\n[vm]\n\tkernel = %s\n\tmemory = 512m\n\tdisk = 128m\n' \
-	"$(kernel)" >"$HOME/.config/cordon/config"
+vm_settings ""
 run() { (cd "$dir" && exec "$CORDON" run "$@"); }
 refused() { # REGEX NAME ARGUMENTS... - 125, one line, nothing has run
 	local regex=$1 name=$2 out
@@ -34,8 +25,7 @@ refused() { # REGEX NAME ARGUMENTS... - 125, one line, nothing has run
 
 # ---- without a boot
 
-refused "no network yet" "an open network" --network open
-refused "cannot tell hosts apart" "a domain" --allow-domain example.org
+refused "cannot show a port" "a published port" --publish 3000
 refused "too little" "20 MiB" --vm-memory 20m
 refused "not free here" "more memory than there is" --vm-memory 9000g
 refused "vm.kernel" "no such kernel" --set vm.kernel=/nowhere/vmlinuz-1
@@ -43,7 +33,7 @@ refused "vm.mode" "no such mode" --vm-mode forever
 mkdir -p "$TEST_TMP/k/boot" "$TEST_TMP/k/lib/modules/1" && echo "no kernel" >"$TEST_TMP/k/boot/vmlinuz-1"
 echo "kernel/fs/overlay.ko" >"$TEST_TMP/k/lib/modules/1/modules.order"
 refused "no module 'virtio_pci'" "a kernel without virtio" --set "vm.kernel=$TEST_TMP/k/boot/vmlinuz-1"
-printf 'kernel/%s.ko\n' virtio_pci virtio_console virtiofs overlay >"$TEST_TMP/k/lib/modules/1/modules.builtin"
+printf 'kernel/%s.ko\n' virtio_pci virtio_console virtiofs overlay virtio_net >"$TEST_TMP/k/lib/modules/1/modules.builtin"
 : >"$TEST_TMP/k/lib/modules/1/modules.order"
 refused "did not start: its last words: .*" "a kernel that is none" --set "vm.kernel=$TEST_TMP/k/boot/vmlinuz-1"
 mkdir "$TEST_TMP/path" && for p in sh touch; do ln -s "$(command -v $p)" "$TEST_TMP/path/$p"; done
@@ -74,7 +64,7 @@ echo "tmp $(ls /tmp | wc -l)"
 exit 7
 LOOK
 before=$(tree "$dir") mark=$(new_mark)
-out=$(echo words | run --headless --vm-mode persistent -- sh ./look.sh "$mark" 2>"$TEST_TMP/err")
+out=$(echo words | run --headless --no-network --vm-mode persistent -- sh ./look.sh "$mark" 2>"$TEST_TMP/err")
 is "$?" 7 "the exit status is the command's"
 has() { if grep -qxF "$1" <<<"$out"; then pass "$2"; else fail "$2" "no line: $1
 $out
@@ -86,7 +76,7 @@ has "uid $(id -u)" "the same user"
 has "cordon 1" "the environment is the sandbox's"
 has "root 1" "the root is the host's tree with a layer over it"
 has "folder 1" "the working folder is a share"
-has "nets lo " "there is no network device"
+has "nets lo " "--no-network: there is no network device"
 has "ssh 1" "a hidden path does not exist"
 has "self /init " "pid 1 is ours"
 has "hook 1" "a protected path is denied as everywhere"
@@ -105,7 +95,7 @@ like "$("$CORDON" vm list)" "of +128 MiB +$dir" "vm list knows what is kept"
 # ---- a boot against us: root in the guest takes its first program's descriptors
 
 cat >"$dir/attack.py" <<'ATTACK'
-import ctypes, os, subprocess, sys
+import ctypes, os, socket, subprocess, sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -126,6 +116,10 @@ def attempt(name, command):
     print(name, "done" if done else "refused")
 
 
+for host in ("good.example", "10.9.9.9", "2001:db8:1::7"):
+    s = socket.create_connection((host, 7))
+    s.sendall(b"open")
+    print(s.recv(9).decode(), host)
 here = os.getcwd()
 subprocess.run("mkdir /run/m && mount -t virtiofs -o rw root /run/m && mount -o remount,rw /", shell=True, check=True)
 attempt("etc", "echo x >/run/m/etc/cordon-attack")
@@ -158,9 +152,13 @@ while True:
 ATTACK
 if command -v python3 >/dev/null; then
 	before=$(tree "$dir") mark=$(new_mark)
-	out=$(run --headless -- python3 ./attack.py "$mark" </dev/null 2>"$TEST_TMP/err")
+	hosts_start
+	out=$(run --headless --network open -- python3 ./attack.py "$mark" </dev/null 2>"$TEST_TMP/err")
 	is "$?" 9 "a guest that says it was stopped has ended"
-	is "$out" "etc refused
+	is "$out" "open good.example
+open 10.9.9.9
+open 2001:db8:1::7
+etc refused
 folder refused
 hidden refused
 block refused
@@ -168,7 +166,7 @@ character refused
 link done
 fill refused
 after True
-survived" "its root did nothing more than it may"
+survived" "its network is open, and its root did nothing more than it may"
 	is "$(cat "$TEST_TMP/err")" "" "and nothing is said"
 	ok "nor did anything come out" test ! -e /etc/cordon-attack
 	ok "nothing outlives that either" wait_for 5 none_marked "$mark"
@@ -179,7 +177,7 @@ fi
 # ---- another boot: in the console, with the same image
 
 start 100 30 "$dir" "$CORDON run --vm-mode persistent --exit -- sh -c ': $mark; exec bash --norc'"
-sees 'network off . vm . emulated' "the status bar says how it runs"
+sees 'network asks . vm . emulated' "the status bar says how it runs"
 sees 'bash-|#|\$' "the shell's prompt shows" 60
 type_text "cat /var/kept-of-guest; stty size; tty; printf '\\033[1mbold\\033[m\\n'"
 keys Enter
@@ -212,4 +210,5 @@ ok "its end ends everything" wait_for 5 none_marked "$mark"
 ended "the console has ended, with 125" 125
 ok "reset" cordon_in "$dir" vm reset
 is "$("$CORDON" vm list)" "" "forgets what was kept"
+kill "$servers"
 done_testing

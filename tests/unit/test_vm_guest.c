@@ -104,7 +104,7 @@ static void archives_follow_each_other(void **state)
 					     {"cordon1", "/srv", true}};
 	const struct guest_conf conf = {
 		.root = "root", .disk = "", .upper = 5, .host = "h", .shares = shares, .n = 2};
-	static const char want[] = "root\0\0005\0h\0cordon0\0rw\0/home/u/a b\0cordon1\0ro\0/srv";
+	static const char want[] = "root\0\0005\0h\0\0cordon0\0rw\0/home/u/a b\0cordon1\0ro\0/srv";
 
 	(void)state;
 	newc_file(&b, "x", 0600, "abc", 3);

@@ -189,8 +189,9 @@ static void qemu_is_understood(void **state)
 	assert_int_equal(qmp_parse(&q, "[1]", 3), -EBADMSG);
 }
 
-/* No device but the ports and the shares, and never a network. */
-static void qemu_gets_these_devices_and_no_other(void **state)
+/* No device but the ports, the shares and, where the guest has a network, what ends in our own
+ * process. */
+static void qemu_gets_these_devices(int net, const char *want)
 {
 	const char *const tags[] = {"root", "cordon0"};
 	const int shares[] = {20, 21};
@@ -204,27 +205,40 @@ static void qemu_gets_these_devices_and_no_other(void **state)
 				       .qmp = 13,
 				       .console = 14,
 				       .disk = -1,
+				       .net = net,
 				       .tags = tags,
 				       .shares = shares,
 				       .n = 2};
 	AUTO_BUF struct buf devices = BUF_INIT;
 	AUTO_BUF struct buf all = BUF_INIT;
 	char **argv = qemu_argv(&spec);
+	bool stream = false;
 
-	(void)state;
 	for (size_t i = 0; argv[i]; i++) {
 		buf_fmt(&all, "%s ", argv[i]);
 		if (str_eq(argv[i], "-device"))
 			buf_fmt(&devices, "%.*s ", (int)strcspn(argv[i + 1], ","), argv[i + 1]);
-		assert_false(str_starts(argv[i], "-net") || str_starts(argv[i], "-nic"));
+		if (str_eq(argv[i], "-netdev"))
+			stream = str_eq(argv[i + 1], "stream,id=net,addr.type=fd,addr.str=22");
+		else
+			assert_false(str_starts(argv[i], "-net") || str_starts(argv[i], "-nic"));
 	}
-	assert_string_equal(devices.data, "virtio-serial-pci virtserialport virtserialport "
-					  "vhost-user-fs-pci vhost-user-fs-pci ");
+	assert_int_equal(stream, net >= 0);
+	assert_string_equal(devices.data, want);
 	assert_non_null(strstr(all.data, " -nodefaults "));
 	assert_non_null(strstr(all.data, " -sandbox on,"));
 	assert_non_null(strstr(all.data, "spawn=deny"));
 	assert_non_null(strstr(all.data, "socket,id=fs1,fd=21 "));
 	util_free_list(&argv);
+}
+
+static void qemu_gets_these_devices_and_no_other(void **state)
+{
+	(void)state;
+	qemu_gets_these_devices(-1, "virtio-serial-pci virtserialport virtserialport "
+				    "vhost-user-fs-pci vhost-user-fs-pci ");
+	qemu_gets_these_devices(22, "virtio-serial-pci virtserialport virtserialport "
+				    "vhost-user-fs-pci vhost-user-fs-pci virtio-net-pci ");
 }
 
 static void last_words_are_harmless_and_short(void **state)

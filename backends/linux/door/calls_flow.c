@@ -93,6 +93,7 @@ static bool tell_relay(struct flow_wait *w, enum net_what what)
 				.id = w->dial,
 				.port = w->target.port,
 				.n = (uint16_t)w->n,
+				.code = what == NET_DIAL && w->syn,
 				.at = w->at};
 
 	memcpy(note.addr, w->addr, sizeof(note.addr));
@@ -102,8 +103,8 @@ static bool tell_relay(struct flow_wait *w, enum net_what what)
 	return gateway_send(w->d->gateway, &note);
 }
 
-/* The caller went away, or it was refused: what the relay has begun for it is over. */
-static void abandon(struct flow_wait *w)
+/* The caller went away, or it was refused. */
+void flow_abandon(struct flow_wait *w)
 {
 	if (w->stage == STAGE_DIAL && !tell_relay(w, NET_CANCEL))
 		return;
@@ -148,7 +149,7 @@ static bool passes(struct flow_wait *w, int got)
 static void dial(struct flow_wait *w)
 {
 	w->stage = STAGE_DIAL;
-	if (w->packet)
+	if (w->packet && !w->syn)
 		packet_grant(w);
 	else if (!tell_relay(w, NET_DIAL))
 		fail(w, -EAGAIN);
@@ -162,6 +163,10 @@ static void judge_addresses(struct flow_wait *w)
 	size_t n = 0;
 	int got = find_caller(w, &c);
 
+	if (w->d->open_network) {
+		dial(w);
+		return;
+	}
 	if (got == 0)
 		n = flow_allowed(w->d->k, w->addr, w->n, w->target.port, may);
 	if (got == 0 && n == 0) {
@@ -181,7 +186,7 @@ static void judge_name(struct flow_wait *w)
 	struct caller c;
 	int got = find_caller(w, &c);
 
-	if (got == 0)
+	if (got == 0 && !w->d->open_network)
 		got = flow_judge(w->d->k, &c, &f);
 	if (!passes(w, got))
 		return;
@@ -390,8 +395,10 @@ void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct ne
 	struct flow_news news = {
 		.id = w->dial, .state = FLOW_OPEN, .target = &w->target, .addr = addr, .caller = c};
 
-	if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, addr, &news.why) !=
-	    POLICY_ALLOW)
+	if (w->d->open_network)
+		news.why = "--network open";
+	else if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, addr,
+				   &news.why) != POLICY_ALLOW)
 		news.why = "your answer";
 	flow_tell(w->d->k, &news);
 }
@@ -400,6 +407,10 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 {
 	struct caller c;
 
+	if (w->syn) {
+		packet_dialled(w, note->code, &note->addr[0]);
+		return;
+	}
 	/* Somebody inside listens there: that one is meant. */
 	if (w->loopback && note->code == -EADDRINUSE) {
 		go_on(w);
@@ -410,7 +421,7 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 		return;
 	}
 	if (find_caller(w, &c) < 0) {
-		abandon(w);
+		flow_abandon(w);
 		flow_wait_free(w);
 		return;
 	}
@@ -479,7 +490,7 @@ void flow_tick(struct ldoor *d)
 		next = w->next;
 		if (w->packet || (alive && got == 0))
 			continue;
-		abandon(w);
+		flow_abandon(w);
 		if (alive)
 			fail(w, got);
 		else

@@ -39,6 +39,7 @@ struct flow_wait {
 	bool loopback; /* a service of the host's loopback that a rule shows inside */
 	bool stand_in, granted, plain; /* plain: only the route is needed (a datagram socket) */
 	bool packet; /* no call waits: a datagram or an echo request (packet_flow.c) */
+	bool syn;    /* the same, and a connection: a guest's first packet of it */
 	struct interrupt interrupt;
 };
 
@@ -46,6 +47,8 @@ struct flow_wait {
 
 void flow_run(struct flow_wait *w);
 void flow_wait_free(struct flow_wait *w);
+/* What the relay has begun for it, or the human is asked, is over. */
+void flow_abandon(struct flow_wait *w);
 /* FLOW_OPEN. addr: what is dialled. */
 void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr);
 
@@ -53,6 +56,10 @@ void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct ne
 
 /* NET_FLOW: the first packet of one waits in the relay. */
 void packet_begin(struct ldoor *d, const struct net_note *note);
+/* The first packet of a connection waits where guest_syn (state.h) leads to. */
+void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_t port);
+void packet_syn_gone(struct ldoor *d, uint64_t id);				 /* no longer */
+void packet_dialled(struct flow_wait *w, int code, const struct net_addr *addr); /* w is gone */
 /* The relay keeps it no longer. False: that was none which waits here. */
 bool packet_gone(struct ldoor *d, uint64_t id);
 void packet_caller(struct flow_wait *w, struct caller *ret);

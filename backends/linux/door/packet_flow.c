@@ -5,18 +5,33 @@
 #include <string.h>
 
 #include "backends/linux/door/flow_priv.h"
+#include "backends/linux/door/guest_door.h"
+#include "backends/linux/net/guest_note.h"
 
 /*
  * Nobody waits in a call: the first packets of a flow wait in the relay, which is told where they
- * may go, or that they may not. So they take the same stages as connections, from the name on.
+ * may go, or that they may not. So they take the same stages as connections, from the name on. A
+ * guest's connection is one of these, too: its first packet waits before the relay, in the process
+ * of frames, and goes on when somebody listens where it is to arrive.
  */
-#define PACKETS_MAX 256 /* flows that wait for an answer */
+#define PACKETS_MAX 256		 /* flows that wait for an answer */
+#define IS_SYN	    (1ull << 60) /* in the id of what waits as a guest's connection */
+#define SYN_TID	    0x20000000
 
 static struct flow_wait *find(struct ldoor *d, uint64_t id)
 {
 	struct flow_wait *w = d->flows;
 
-	while (w && !(w->packet && w->dial == id))
+	while (w && !(w->packet && !w->syn && w->dial == id))
+		w = w->next;
+	return w;
+}
+
+static struct flow_wait *find_syn(struct ldoor *d, uint64_t id)
+{
+	struct flow_wait *w = d->flows;
+
+	while (w && !(w->syn && w->id == (id | IS_SYN)))
 		w = w->next;
 	return w;
 }
@@ -26,7 +41,7 @@ void packet_caller(struct flow_wait *w, struct caller *ret)
 	if (w->tid <= 0 || keeper_caller(w->d->k, w->tid, ret) < 0)
 		*ret = (struct caller){0};
 	/* Questions know a thread by this, which waits in one call: of packets any number waits. */
-	ret->tid = -(int)(w->dial & 0x3fffffff) - 1;
+	ret->tid = -(int)(w->dial & (SYN_TID - 1)) - 1 - (w->syn ? SYN_TID : 0);
 }
 
 static void answer(struct flow_wait *w, enum net_what what, int code)
@@ -43,9 +58,19 @@ static void answer(struct flow_wait *w, enum net_what what, int code)
 		return;
 }
 
+static void answer_syn(const struct flow_wait *w, enum guest_what what)
+{
+	const struct guest_note note = {.what = what, .id = w->id & ~IS_SYN};
+
+	guest_door_tell(w->d, &note);
+}
+
 void packet_fail(struct flow_wait *w, int code)
 {
-	answer(w, NET_REFUSE, code);
+	if (w->syn)
+		answer_syn(w, GUEST_REFUSE);
+	else
+		answer(w, NET_REFUSE, code);
 	flow_wait_free(w);
 }
 
@@ -71,27 +96,85 @@ bool packet_gone(struct ldoor *d, uint64_t id)
 	return true;
 }
 
-void packet_begin(struct ldoor *d, const struct net_note *note)
+/* A copy of it waits. False: too many do, and it was refused. */
+static bool begin(struct ldoor *d, const struct flow_wait *from, struct flow_wait **ret)
 {
-	struct flow_wait *w = xcalloc(1, sizeof(*w));
+	struct flow_wait *w = xmalloc(sizeof(*w));
 	size_t waiting = 0;
 
 	for (const struct flow_wait *o = d->flows; o; o = o->next)
 		waiting += o->packet;
-	*w = (struct flow_wait){.next = d->flows,
-				.d = d,
-				.id = note->id,
-				.dial = note->id,
-				.tid = flow_owner(d->k, note->type == IPPROTO_UDP, note->from_port),
-				.sock = -1,
-				.packet = true,
-				.stage = STAGE_START,
-				.target.port = note->port,
-				.at = note->at};
+	*w = *from;
+	w->next = d->flows;
+	w->d = d;
+	w->sock = -1;
+	w->packet = true;
+	w->stage = STAGE_START;
 	d->flows = w;
 	d->flows_len++;
-	if (waiting >= PACKETS_MAX)
-		packet_fail(w, -EACCES);
-	else
+	*ret = w;
+	if (waiting < PACKETS_MAX)
+		return true;
+	packet_fail(w, -EACCES);
+	return false;
+}
+
+void packet_begin(struct ldoor *d, const struct net_note *note)
+{
+	const struct flow_wait from = {
+		.id = note->id,
+		.dial = note->id,
+		.tid = d->guest ? guest_door_caller(d)
+				: flow_owner(d->k, note->type == IPPROTO_UDP, note->from_port),
+		.target.port = note->port,
+		.at = note->at};
+	struct flow_wait *w;
+
+	if (begin(d, &from, &w))
 		flow_run(w);
+}
+
+/* ---- a guest's connections ------------------------------------------------------------------- */
+
+void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_t port)
+{
+	const struct flow_wait from = {.id = id | IS_SYN,
+				       .dial = ++d->last_dial,
+				       .tid = guest_door_caller(d),
+				       .syn = true,
+				       .target.port = port,
+				       .at = *to};
+	int got = gateway_start(d->gateway);
+	struct flow_wait *w;
+
+	if (!begin(d, &from, &w))
+		return;
+	if (got < 0)
+		packet_fail(w, got);
+	else if (got > 0)
+		flow_run(w);
+}
+
+void packet_syn_gone(struct ldoor *d, uint64_t id)
+{
+	struct flow_wait *w = find_syn(d, id);
+
+	if (!w)
+		return;
+	flow_abandon(w);
+	flow_wait_free(w);
+}
+
+void packet_dialled(struct flow_wait *w, int code, const struct net_addr *addr)
+{
+	struct caller c;
+
+	if (code < 0) {
+		packet_fail(w, code);
+		return;
+	}
+	packet_caller(w, &c);
+	flow_tell_open(w, c.proc ? &c : NULL, addr);
+	answer_syn(w, GUEST_PASS);
+	flow_wait_free(w);
 }

@@ -12,6 +12,7 @@
 #include "core/keeper/door.h"
 
 struct gateway;
+struct guest_door;
 struct keeper;
 struct seccomp_notif;
 struct seccomp_notif_resp;
@@ -56,7 +57,9 @@ struct ldoor {
 	struct flow_wait *flows;     /* calls_flow.c */
 	size_t flows_len;
 	uint64_t last_dial;
-	struct server *servers; /* ports.c */
+	bool open_network;	  /* connections are told of, and not judged */
+	struct guest_door *guest; /* guest_door.h: no calls come here; NULL: not that */
+	struct server *servers;	  /* ports.c */
 	size_t n_servers;
 	int64_t look_at;	 /* for listeners, next; 0: not */
 	int64_t look_wait;	 /* and again so long after it */

@@ -17,6 +17,9 @@
  * (the kernel sends them again after 1, 3, 7... seconds) completes it; if it refuses, the listener
  * goes, and that SYN is refused.
  *
+ * Of a guest the first packet is held: that one has time until it is known whether the host
+ * answers.
+ *
  * A listener is shared by all who were granted that address and port; which of them is accepted
  * first does not matter, since they all lead to the same place.
  */
@@ -322,10 +325,12 @@ static void tick_one(struct dial *d)
 	int code;
 
 	if (r->now >= d->since + ACCEPT_US) {
+		if (!d->told)
+			tell(d, -ETIMEDOUT);
 		dial_free(d);
 		return;
 	}
-	if (!d->told && r->now >= d->since + GRACE_US) {
+	if (!d->told && !d->note.code && r->now >= d->since + GRACE_US) {
 		code = need_listener(d, true);
 		tell(d, code);
 		d->told = true;
@@ -334,7 +339,7 @@ static void tick_one(struct dial *d)
 			return;
 		}
 	}
-	relay_wake_at(r, d->told ? d->since + ACCEPT_US : d->since + GRACE_US);
+	relay_wake_at(r, d->since + (d->told || d->note.code ? ACCEPT_US : GRACE_US));
 }
 
 void dial_tick(struct relay *r)

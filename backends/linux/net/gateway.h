@@ -28,6 +28,11 @@ struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int insid
 void gateway_free(struct gateway *g); /* NULL is a no-op */
 void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *data);
 
+/* The namespaces are those of router_prepare_guest(). */
+void gateway_serve_guest(struct gateway *g);
+/* Every name may be looked up: nothing is asked. */
+void gateway_open_names(struct gateway *g);
+
 struct tls;
 struct secrets;
 /* From now on: connections to the hosts of these secrets go through that process. Borrowed. */

@@ -21,7 +21,12 @@
  *
  * UDP and echo requests come to the router's namespace as packets that its routes drop; packet
  * sockets show them to the relay first (packets.c). A flow that is granted has a socket of its own
- *in the host's network, and what it brings is sent back as packets.
+ * in the host's network, and what it brings is sent back as packets.
+ *
+ * A guest of a virtual machine (backends/vm/net) has no namespace here: a TUN device of the
+ *router's takes the place of the veth, and what came from the guest as frames is written to it. A
+ *connection is asked about when its first packet (SYN) comes, which waits in the process that
+ *parses frames.
  *
  * Relay and router are started when the first name is looked up, the first connection wanted or the
  * first packet sent: a run without them pays nothing.
@@ -64,7 +69,8 @@ enum net_what {
 	/* keeper to relay */
 	NET_ANSWER,  /* id, verdict, addr[0] for NAME_STAND_IN */
 	NET_RESOLVE, /* id, name */
-	NET_DIAL,    /* id, addr[n] to dial by turns, at: where the agent connects to, port */
+	NET_DIAL,    /* id, addr[n] to dial by turns, at: where the agent connects to, port; code:
+		      * 1 where its first packet is held until NET_DIALLED, so there is time */
 	NET_CANCEL,  /* id: nobody waits for it any more */
 	NET_END,     /* id: close this connection */
 	NET_GRANT,   /* id, addr[0], port: where the packets of this flow go */
@@ -106,8 +112,9 @@ struct router {
 	struct router_inside inside;
 };
 
+struct relay_spec;
 /* In the relay: fork it. -errno. */
-int router_start(int user_ns, int net_ns, struct router *ret) MUST_USE;
+int router_start(const struct relay_spec *spec, struct router *ret) MUST_USE;
 /* A listening socket at that address, non-blocking; it hears nothing while `deaf`. -errno. */
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
 
@@ -121,6 +128,13 @@ int router_try(void);
  * what is to leave, into nothing as long as there is no router. Those that cannot be had are -1. No
  * heap. */
 void router_prepare_inside(int inside[INSIDE_SOCKETS]);
+/*
+ * For a guest of a virtual machine: makes user and network namespaces, this process in them, with
+ * a TUN device in the place of the veth: its packets are the agent's, whose address is NET_INSIDE;
+ * the stub resolver is at NET_ROUTER. The relay finds all of it there (relay_spec.guest). Returns
+ * the device, non-blocking, or -errno. Those of inside that cannot be had are -1.
+ */
+int router_prepare_guest(int inside[INSIDE_SOCKETS]) MUST_USE;
 /* Once in the agent's network namespace, with a /proc that can be written: who is in this group may
  * send echo requests. Best effort. */
 void router_allow_ping(void);
@@ -141,7 +155,8 @@ int net_filter_tls(void) MUST_USE;
 struct relay_spec {
 	int sock; /* to the keeper */
 	int user_ns, net_ns;
-	int tls; /* to the TLS process; -1: there is none */
+	bool guest; /* these are the router's own: router_prepare_guest() made them */
+	int tls;    /* to the TLS process; -1: there is none */
 	int inside[INSIDE_SOCKETS];
 };
 NORETURN void relay_run(const struct relay_spec *spec);

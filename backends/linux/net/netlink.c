@@ -199,7 +199,7 @@ int netlink_unroute(int nl, const struct netlink_route *route)
 	return change_route(nl, route, RTM_DELROUTE, 0);
 }
 
-int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse)
+int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse, const char *from)
 {
 	const struct fib_rule_hdr head = {.family = v6 ? AF_INET6 : AF_INET,
 					  .action = refuse ? FR_ACT_UNREACHABLE : FR_ACT_BLACKHOLE};
@@ -209,5 +209,7 @@ int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse)
 	begin(&r, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));
 	put(&r, FRA_PRIORITY, &priority, sizeof(priority));
 	put(&r, FRA_IP_PROTO, &protocol, sizeof(protocol));
+	if (from)
+		put(&r, FRA_IIFNAME, from, strlen(from) + 1);
 	return ask(nl, &r);
 }

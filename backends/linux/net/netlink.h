@@ -24,5 +24,5 @@ struct netlink_route {
 int netlink_route(int nl, const struct netlink_route *route); /* takes another's place */
 int netlink_unroute(int nl, const struct netlink_route *route);
 /* Drop what comes by this protocol, or refuse it with ENETUNREACH, unless it is for an address of
- * the namespace. */
-int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse);
+ * the namespace. from: the interface that it comes through; NULL: any, and what is sent here. */
+int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse, const char *from);

@@ -298,7 +298,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	r->packets[0].fd = r->packets[1].fd = r->router = -1;
 	r->spare = fcntl(r->sock, F_DUPFD_CLOEXEC, 3);
 	if (ready.code == 0)
-		ready.code = router_start(r->spec.user_ns, r->spec.net_ns, &made);
+		ready.code = router_start(&r->spec, &made);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (ready.code == 0 && (r->epoll < 0 || relay_watch(r, &keeper, EPOLLIN) < 0))
 		ready.code = -errno;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
+#include <linux/if_tun.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -152,13 +153,20 @@ static struct net_addr v6(const char *text)
 }
 
 /* IPv6 may be switched off: then there is none inside. */
-static void set_up_v6(int nl, int lo, int outer, int inner_nl, int inner)
+static int set_up_outer_v6(int nl, int lo, int outer)
+{
+	const struct net_addr router = v6(NET_ROUTER_V6);
+	int r = netlink_address(nl, outer, &router, 64);
+
+	if (r < 0)
+		return r;
+	return netlink_route(nl, &(struct netlink_route){.index = lo, .v6 = true, .local = true});
+}
+
+static void set_up_inside_v6(int inner_nl, int inner)
 {
 	const struct net_addr inside = v6(NET_INSIDE_V6), router = v6(NET_ROUTER_V6);
 
-	if (netlink_address(nl, outer, &router, 64) < 0 ||
-	    netlink_route(nl, &(struct netlink_route){.index = lo, .v6 = true, .local = true}) < 0)
-		return;
 	if (netlink_address(inner_nl, inner, &inside, 64) == 0)
 		(void)netlink_route(inner_nl, &(struct netlink_route){
 						      .index = inner, .via = &router, .v6 = true});
@@ -185,18 +193,18 @@ static int set_up_inside(int nl, int *ret_inner)
 
 /* Everything is local here: without this an echo request to any host would be answered, and a
  * datagram refused, by this kernel. Packet sockets see them before. */
-static int drop_packets(int nl, bool refuse)
+static int drop_packets(int nl, bool refuse, const char *from)
 {
-	int r = netlink_drop(nl, IPPROTO_UDP, false, refuse);
+	int r = netlink_drop(nl, IPPROTO_UDP, false, refuse, from);
 
 	if (r == 0)
-		r = netlink_drop(nl, IPPROTO_ICMP, false, refuse);
-	if (r < 0 || netlink_drop(nl, IPPROTO_UDP, true, refuse) < 0)
+		r = netlink_drop(nl, IPPROTO_ICMP, false, refuse, from);
+	if (r < 0 || netlink_drop(nl, IPPROTO_UDP, true, refuse, from) < 0)
 		return r; /* no IPv6 */
-	return netlink_drop(nl, IPPROTO_ICMPV6, true, refuse);
+	return netlink_drop(nl, IPPROTO_ICMPV6, true, refuse, from);
 }
 
-static void open_packets(struct router *made, int outer, int inner_nl)
+static void open_packets(struct router *made, int outer)
 {
 	struct sock_filter v4[] = {FIELD(BPF_B, 9), JUMP_IF(IPPROTO_UDP, 1, 0),
 				   JUMP_IF(IPPROTO_ICMP, 0, 1), TAKE, LEAVE};
@@ -204,32 +212,21 @@ static void open_packets(struct router *made, int outer, int inner_nl)
 				   JUMP_IF(IPPROTO_ICMPV6, 0, 1), TAKE, LEAVE};
 	const struct sock_fprog filters[] = {{.len = ARRAY_LEN(v4), .filter = v4},
 					     {.len = ARRAY_LEN(v6), .filter = v6}};
-	struct ifreq end = {.ifr_name = INNER};
 
 	made->inside.index = outer;
-	if (ioctl(inner_nl, SIOCGIFHWADDR, &end) < 0)
-		return;
-	memcpy(made->inside.mac, end.ifr_hwaddr.sa_data, sizeof(made->inside.mac));
 	made->packets[0] = packet_socket(outer, ETHERTYPE_IP, &filters[0]);
 	made->packets[1] = packet_socket(outer, ETHERTYPE_IPV6, &filters[1]);
 }
 
-static int set_up(int inner_nl, int net_ns, struct router *made)
+/* In the router's namespace, for the interface behind which the agent is. Returns lo's index. */
+static int set_up_outer(int nl, int outer)
 {
 	const struct net_addr inside = net_addr_v4(NET_INSIDE), router = net_addr_v4(NET_ROUTER);
-	AUTO_CLOSE int nl = netlink_open();
-	int r, lo, outer, inner = 0;
+	int lo = netlink_index(nl, "lo");
+	int r = lo < 0 ? lo : netlink_up(nl, lo);
 
-	if (nl < 0)
-		return nl;
-	lo = netlink_index(nl, "lo");
-	r = lo < 0 ? lo : netlink_up(nl, lo);
 	if (r == 0)
-		r = netlink_veth(nl, OUTER, INNER, net_ns, MTU);
-	outer = r == 0 ? netlink_index(nl, OUTER) : r;
-	if (outer < 0)
-		return outer;
-	r = netlink_up(nl, outer);
+		r = netlink_up(nl, outer);
 	if (r == 0)
 		r = netlink_address(nl, outer, &router, 32);
 	if (r == 0)
@@ -238,24 +235,54 @@ static int set_up(int inner_nl, int net_ns, struct router *made)
 	if (r == 0)
 		r = netlink_route(nl, &(struct netlink_route){.index = lo, .local = true});
 	if (r == 0)
-		r = drop_packets(nl, false);
-	if (r == 0)
-		r = set_up_inside(inner_nl, &inner);
+		r = drop_packets(nl, false, OUTER);
+	return r < 0 ? r : lo;
+}
+
+static int set_up(int inner_nl, int net_ns, struct router *made)
+{
+	struct ifreq end = {.ifr_name = INNER};
+	AUTO_CLOSE int nl = netlink_open();
+	int r = nl < 0 ? nl : netlink_veth(nl, OUTER, INNER, net_ns, MTU), lo, outer, inner = 0;
+
+	outer = r == 0 ? netlink_index(nl, OUTER) : r;
+	lo = outer < 0 ? outer : set_up_outer(nl, outer);
+	if (lo < 0)
+		return lo;
+	r = set_up_inside(inner_nl, &inner);
 	if (r < 0)
 		return r;
-	set_up_v6(nl, lo, outer, inner_nl, inner);
-	open_packets(made, outer, inner_nl);
-	return made->packets[0] < 0 ? drop_packets(inner_nl, true) : 0;
+	if (set_up_outer_v6(nl, lo, outer) == 0)
+		set_up_inside_v6(inner_nl, inner);
+	if (ioctl(inner_nl, SIOCGIFHWADDR, &end) == 0) {
+		memcpy(made->inside.mac, end.ifr_hwaddr.sa_data, sizeof(made->inside.mac));
+		open_packets(made, outer);
+	}
+	return made->packets[0] < 0 ? drop_packets(inner_nl, true, NULL) : 0;
+}
+
+/* Of router_prepare_guest(): all is there but the sockets of this process. */
+static int take_over(struct router *made)
+{
+	AUTO_CLOSE int nl = netlink_open();
+	int outer = nl < 0 ? nl : netlink_index(nl, OUTER);
+
+	if (outer < 0)
+		return outer;
+	open_packets(made, outer);
+	return 0;
 }
 
 /* From the relay's namespaces to one of its own, with a way into the agent's. */
-static int enter(int user_ns, int net_ns, struct router *made)
+static int enter(const struct relay_spec *spec, struct router *made)
 {
 	AUTO_CLOSE int inner_nl = -1;
-	int r;
+	int net_ns = spec->net_ns, r;
 
-	if (setns(user_ns, CLONE_NEWUSER) < 0 || setns(net_ns, CLONE_NEWNET) < 0)
+	if (setns(spec->user_ns, CLONE_NEWUSER) < 0 || setns(net_ns, CLONE_NEWNET) < 0)
 		return -errno;
+	if (spec->guest)
+		return take_over(made);
 	inner_nl = netlink_open();
 	if (inner_nl < 0)
 		return inner_nl;
@@ -279,6 +306,71 @@ int router_try(void)
 	if (net_ns < 0 || inner_nl < 0 || unshare(CLONE_NEWNET) < 0)
 		return -errno;
 	return set_up(inner_nl, net_ns, &made); /* by a process that ends */
+}
+
+/* ---- before a guest -------------------------------------------------------------------------- */
+
+/* The first UDP or ICMP of either family that is not for the router itself. */
+static int hear_first(int outer)
+{
+	struct sock_filter coming[] = {
+		FIELD(BPF_W, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+		JUMP_IF(PACKET_OUTGOING, 12, 0),
+		FIELD(BPF_B, 0),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf0),
+		JUMP_IF(0x60, 5, 0),
+		FIELD(BPF_B, 9),
+		JUMP_IF(IPPROTO_UDP, 1, 0),
+		JUMP_IF(IPPROTO_ICMP, 0, 6),
+		FIELD(BPF_W, 16),
+		JUMP_IF(NET_ROUTER, 4, 3),
+		FIELD(BPF_B, 6),
+		JUMP_IF(IPPROTO_UDP, 1, 0),
+		JUMP_IF(IPPROTO_ICMPV6, 0, 1),
+		TAKE,
+		LEAVE,
+	};
+	const struct sock_fprog filter = {.len = ARRAY_LEN(coming), .filter = coming};
+
+	return packet_socket(outer, ETH_P_ALL, &filter);
+}
+
+/* Packets of IP, without a header before them. */
+static int open_tun(void)
+{
+	struct ifreq ifr = {.ifr_name = OUTER, .ifr_flags = IFF_TUN | IFF_NO_PI};
+	AUTO_CLOSE int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	AUTO_CLOSE int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || s < 0 || ioctl(fd, TUNSETIFF, &ifr) < 0)
+		return -errno;
+	ifr.ifr_mtu = MTU;
+	return ioctl(s, SIOCSIFMTU, &ifr) < 0 ? -errno : take_fd(&fd);
+}
+
+int router_prepare_guest(int inside[INSIDE_SOCKETS])
+{
+	AUTO_CLOSE int tun = -1;
+	AUTO_CLOSE int nl = -1;
+	int outer, lo;
+
+	for (size_t i = 0; i < INSIDE_SOCKETS; i++)
+		inside[i] = -1;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		return -errno;
+	tun = open_tun();
+	nl = netlink_open();
+	if (tun < 0 || nl < 0)
+		return MIN(tun, nl);
+	outer = netlink_index(nl, OUTER);
+	lo = outer < 0 ? outer : set_up_outer(nl, outer);
+	if (lo < 0)
+		return lo;
+	(void)set_up_outer_v6(nl, lo, outer); /* it may be switched off */
+	inside[0] = bind_stub(NET_ROUTER, SOCK_DGRAM);
+	inside[1] = bind_stub(NET_ROUTER, SOCK_STREAM);
+	inside[EARLY_SOCKET] = hear_first(outer);
+	return take_fd(&tun);
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
@@ -366,13 +458,14 @@ static bool send_packets(int sock, const struct router *made)
 	return true;
 }
 
-static NORETURN void router(int sock, int user_ns, int net_ns)
+static NORETURN void router(int sock, const struct relay_spec *spec)
 {
+	int net_ns = spec->net_ns;
 	struct hello hello = {.made.packets = {-1, -1}};
 	struct places p;
 
 	prctl(PR_SET_NAME, "cordon-router");
-	hello.code = enter(user_ns, net_ns, &hello.made);
+	hello.code = enter(spec, &hello.made);
 	/* Changing credentials clears both. */
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -412,7 +505,7 @@ static int receive(int sock, struct router *ret)
 	return 0;
 }
 
-int router_start(int user_ns, int net_ns, struct router *ret)
+int router_start(const struct relay_spec *spec, struct router *ret)
 {
 	const struct timeval most = {.tv_sec = ANSWER_S};
 	int fds[2], code;
@@ -423,7 +516,7 @@ int router_start(int user_ns, int net_ns, struct router *ret)
 	pid = fork_bare();
 	if (pid == 0) {
 		close(fds[0]);
-		router(fds[1], user_ns, net_ns);
+		router(fds[1], spec);
 	}
 	close(fds[1]);
 	if (pid < 0) {

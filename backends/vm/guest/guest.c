@@ -14,7 +14,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 
-#define FORMAT	  1 /* of what is kept: a new one makes all anew */
+#define FORMAT	  2 /* of what is kept: a new one makes all anew */
 #define IMAGE_MAX ((size_t)256 << 20)
 #define STAMP_MAX 4096
 

@@ -17,8 +17,8 @@ static const struct {
 	const char *name;
 	bool needed;
 } wanted[] = {
-	{"virtio_pci", true},  {"virtio_console", true}, {"virtiofs", true},	{"overlay", true},
-	{"virtio_blk", false}, {"ext4", false},		 {"virtio_rng", false},
+	{"virtio_pci", true}, {"virtio_console", true}, {"virtiofs", true}, {"overlay", true},
+	{"virtio_net", true}, {"virtio_blk", false},	{"ext4", false},    {"virtio_rng", false},
 };
 
 static int add_module(struct buf *out, struct buf *order, struct modules *m, const char *path,
@@ -90,6 +90,7 @@ void initramfs_session(struct buf *out, const struct guest_conf *conf)
 	add_string(&text, conf->disk);
 	add_string(&text, number);
 	add_string(&text, conf->host);
+	add_string(&text, conf->net ? "net" : "");
 	for (size_t i = 0; i < conf->n; i++) {
 		add_string(&text, conf->shares[i].tag);
 		add_string(&text, conf->shares[i].read_only ? "ro" : "rw");

@@ -21,6 +21,7 @@ struct guest_conf {
 	const char *disk; /* device that keeps what the guest changes, or "" */
 	int64_t upper;	  /* else: bytes of memory for it */
 	const char *host; /* name */
+	bool net;	  /* it has a network device */
 	const struct guest_share *shares;
 	size_t n;
 };

@@ -155,6 +155,11 @@ int modules_read(const struct modules *m, const char *path, struct buf *out, str
 	size_t len = 0;
 	int r = io_read_file(AT_FDCWD, full, MODULE_MAX, &bytes, &len);
 
+	if (r == -ENOENT)
+		return err_say(err, r,
+			       "'%s' is not here, though the kernel is: cordon vm build --download "
+			       "unpacks one anew",
+			       full);
 	if (r < 0)
 		return err_set(err, r, "read '%s'", full);
 	r = unpack(bytes, len, out, err);

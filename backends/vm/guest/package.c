@@ -41,6 +41,9 @@ static const char script[] =
 	"		'*/kernel/fs/*' '*/kernel/lib/*' '*/kernel/crypto/*' '*/kernel/arch/*' \\\n"
 	"		'*/kernel/drivers/virtio/*' '*/kernel/drivers/char/*' "
 	"'*/kernel/drivers/block/*' \\\n"
+	"		'*/kernel/net/core/failover.ko*' '*/kernel/drivers/net/net_failover.ko*' "
+	"\\\n"
+	"		'*/kernel/drivers/net/virtio_net.ko*' \\\n"
 	"		2>/dev/null || true\n" /* a package need not have all of them */
 	"done\n"
 	"rm -f -- *.deb\n"

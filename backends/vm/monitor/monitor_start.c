@@ -79,6 +79,7 @@ static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct
 	close(q.words);
 	for (size_t i = 0; i < q.n; i++)
 		close(q.shares[i]);
+	util_close_fd(&q.net);
 	util_close_fd(&q.disk);
 	util_close_fd(&q.disk_read);
 	return r;

@@ -1,4 +1,4 @@
-/* argv - the arguments that QEMU is started with: a machine, three kinds of device, no more. */
+/* argv - the arguments that QEMU is started with: a machine, four kinds of device, no more. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "backends/vm/net/frame.h"
 #include "backends/vm/qemu/qemu.h"
 
 struct args {
@@ -90,6 +91,15 @@ static void add_port(struct args *a, const char *name, int fd)
 	add(a, "virtserialport,chardev=%s,name=%s", name, name);
 }
 
+/* Without a ROM to start from, and with no offloading: what leaves the guest is whole packets. */
+static void add_net(struct args *a, int fd)
+{
+	add(a, "-netdev");
+	add(a, "stream,id=net,addr.type=fd,addr.str=%d", fd);
+	add(a, "-device");
+	add(a, "virtio-net-pci,netdev=net,mac=" FRAME_GUEST ",romfile=");
+}
+
 static void add_devices(struct args *a, const struct qemu_spec *s)
 {
 	add(a, "-device");
@@ -108,6 +118,8 @@ static void add_devices(struct args *a, const struct qemu_spec *s)
 		add(a, "-device");
 		add(a, "vhost-user-fs-pci,queue-size=1024,chardev=fs%zu,tag=%s", i, s->tags[i]);
 	}
+	if (s->net >= 0)
+		add_net(a, s->net);
 	if (s->disk < 0)
 		return;
 	add(a, "-add-fd");

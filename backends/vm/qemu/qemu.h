@@ -26,6 +26,7 @@ struct qemu_spec {
 	int qmp, console;   /* both sockets */
 	int words;	    /* its stderr */
 	int disk;	    /* image, or -1 */
+	int net;	    /* socket that frames pass through, or -1 */
 	int disk_read;	    /* the same, open for reading only: QEMU begins with that */
 	const char *const *tags;
 	const int *shares; /* sockets of the file server, one for each tag */

@@ -63,6 +63,7 @@ static void hand_over(const struct qemu_spec *s)
 	keep(s->tty);
 	keep(s->qmp);
 	keep(s->console);
+	keep(s->net);
 	keep(s->disk);
 	keep(s->disk < 0 ? -1 : s->disk_read);
 	for (size_t i = 0; i < s->n; i++)

@@ -5,16 +5,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -25,9 +22,7 @@
 static char conf[CONF_MAX + 1];
 static size_t conf_len;
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *fmt, ...)
+void console_say(const char *fmt, ...)
 {
 	char line[512];
 	va_list ap;
@@ -61,7 +56,7 @@ void power_off(void)
 
 void die(const char *what)
 {
-	say("cordon: the guest did not start: %s: %s", what, strerror(errno));
+	console_say("cordon: the guest did not start: %s: %s", what, strerror(errno));
 	power_off();
 }
 
@@ -75,7 +70,7 @@ static void load(const char *name)
 	snprintf(path, sizeof(path), "/m/%s.ko", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || (syscall(SYS_finit_module, fd, "", 0) < 0 && errno != EEXIST))
-		say("cordon: load %s: %s", name, strerror(errno));
+		console_say("cordon: load %s: %s", name, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 }
@@ -261,10 +256,12 @@ static void mount_share(const char *tag, const char *how, const char *path)
 		   MS_NOSUID | MS_NODEV | (strcmp(how, "ro") == 0 ? MS_RDONLY : 0), NULL);
 }
 
-static void mount_tree(void)
+/* True: there is a network device. */
+static bool mount_tree(void)
 {
 	size_t at = 0;
 	const char *root = next(&at), *disk = next(&at), *size = next(&at), *host = next(&at);
+	const char *net = next(&at);
 
 	mount_upper(disk, size);
 	mount_root(root);
@@ -276,6 +273,7 @@ static void mount_tree(void)
 	}
 	if (sethostname(host, strlen(host)) < 0)
 		die("set the host name");
+	return *net;
 }
 
 static void enter_tree(void)
@@ -287,32 +285,21 @@ static void enter_tree(void)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void loopback_up(void)
-{
-	struct ifreq ifr = {.ifr_flags = IFF_UP};
-	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	memcpy(ifr.ifr_name, "lo", 3);
-	if (s < 0 || ioctl(s, SIOCSIFFLAGS, &ifr) < 0)
-		say("cordon: no loopback device: %s", strerror(errno));
-	if (s >= 0)
-		close(s);
-}
-
-static void set_number(const char *path, const char *value)
+void set_number(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return; /* this kernel has it not */
 	if (write(fd, value, strlen(value)) < 0)
-		say("cordon: %s: %s", path, strerror(errno));
+		console_say("cordon: %s: %s", path, strerror(errno));
 	close(fd);
 }
 
 void boot(int *ret_control, int *ret_tty)
 {
 	const struct rlimit files = {1024, 524288}, core = {0, RLIM_INFINITY};
+	bool has_net;
 
 	umask(022);
 	mkdir("/proc", 0755);
@@ -326,11 +313,11 @@ void boot(int *ret_control, int *ret_tty)
 	*ret_control = wait_port("control");
 	*ret_tty = wait_port("tty");
 	read_conf();
-	mount_tree();
+	has_net = mount_tree();
 	/* A process that waits for a human's answer is no hung task. */
 	set_number("/proc/sys/kernel/hung_task_timeout_secs", "0");
 	enter_tree();
-	loopback_up();
+	network_up(has_net);
 	setrlimit(RLIMIT_NOFILE, &files);
 	setrlimit(RLIMIT_CORE, &core);
 }

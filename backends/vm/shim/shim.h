@@ -46,9 +46,16 @@ size_t message_output(char *out, long id, const char *stream, const unsigned cha
 /* Before it returns the guest's tree is the root directory. On failure the words are printed on the
  * console, which the host shows, and the machine is switched off. */
 void boot(int *ret_control, int *ret_tty);
+void console_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on the console */
+void set_number(const char *path, const char *value); /* of /proc; one that is not there is left */
 void die(const char *what) __attribute__((noreturn));
 /* Flush, unmount what is kept, power off. */
 void power_off(void) __attribute__((noreturn));
+
+/* ---- network.c ---- */
+/* The loopback device, and eth0 with its address, its routes and the resolver. What fails is said
+ * on the console. */
+void network_up(bool has_device);
 
 /* ---- jobs.c: commands that run ---- */
 #define JOBS  8

@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# vm - what tests of the virtual machine need: a kernel, settings, the processes of a session.
+# SPDX-License-Identifier: MIT
+[ "$(uname -m)" = x86_64 ] || skip_all "this backend runs on x86-64 only"
+need qemu-system-x86_64
+# The kernel is downloaded once for this tree (27 MB), by the command that does it for people.
+vm_kept=$PWD/build/vm vm_packages=$PWD/build/vm/cordon/vm/packages
+# One that was unpacked before guests had a network has no module for it.
+vm_kernel() { [ -z "$(find "$vm_packages" -name 'virtio_net.ko*' 2>/dev/null)" ] || find "$vm_packages" -path '*/boot/vmlinuz-*' | head -n 1; }
+if [ -z "$(vm_kernel)" ]; then
+	mkdir -p "$vm_kept"
+	vm_said=$(XDG_STATE_HOME=$vm_kept timeout 120 "$CORDON" vm build --download 2>&1) ||
+		skip_all "no kernel can be had: $(tail -n 1 <<<"$vm_said")"
+	note "$vm_said"
+fi
+# vm_settings [LINES] - this backend, a small guest, and what else is given.
+vm_settings() {
+	mkdir -p "$HOME/.config/cordon"
+	printf '[sandbox]\n\tbackend = vm\n\tmode = static\n[vm]\n\tkernel = %s\n\tmemory = 512m\n\tdisk = 128m\n%s\n' \
+		"$(vm_kernel)" "${1:-}" >"$HOME/.config/cordon/config"
+}
+# vm_part NAME MARK - the pid of a process of that name of the session whose command has MARK.
+vm_part() {
+	local p
+	for p in $(pgrep -f -- "$2"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$1" ] || { echo "$p" && return; }
+	done
+	return 1
+}
+vm_qemu() { pgrep -P "$(vm_part cordon-monitor "$1")" | head -n 1; }
