@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct asked; /* folders/brought.h */
 struct door;
 struct proc; /* callers.h */
 
@@ -20,11 +21,13 @@ struct caller {
 	uint64_t request;  /* the door's name for this request, comes back through door_ops.answered
 			    */
 	bool granted;	   /* the human has just allowed this very request */
-	bool stale;	/* they had, but it is not what they were shown: a rule has to allow it */
-	bool may_wait;	/* -FOLDER_WAITS will do */
-	const char *op; /* system call name, for events: "unlink" */
-	struct proc *proc; /* opaque */
-	bool known;	   /* tid is a process that was seen before: not to be taken for another */
+	bool stale; /* they had, but it is not what they were shown: a rule has to allow it */
+	struct asked *asked; /* the door's, kept with the request: what a call that was parked
+			      * brings to a name; NULL: whatever it brings is allowed */
+	bool may_wait;	     /* -FOLDER_WAITS will do */
+	const char *op;	     /* system call name, for events: "unlink" */
+	struct proc *proc;   /* opaque */
+	bool known; /* tid is a process that was seen before: not to be taken for another */
 };
 
 /*

@@ -59,8 +59,7 @@ void learn_place(struct policy *p, const char *path, const char *reason)
 		guard(p, real, reason);
 }
 
-/* A link of a protected name. */
-static void learn_link(struct policy *p, const char *path)
+void policy_learn_link(struct policy *p, const char *path)
 {
 	struct builtin b = builtin_write(p, POLICY_WRITE, path);
 
@@ -88,7 +87,7 @@ void learn_links(struct policy *p, const char *dir)
 		AUTO_FREE char *path = type_of(dir, e) == DT_LNK ? path_join(dir, e->d_name) : NULL;
 
 		if (path)
-			learn_link(p, path);
+			policy_learn_link(p, path);
 	}
 }
 
@@ -124,7 +123,7 @@ static void visit_entry(struct policy *p, const char *dir, const struct dirent *
 		return;
 	path = path_join(dir, e->d_name);
 	if (type == DT_LNK)
-		learn_link(p, path);
+		policy_learn_link(p, path);
 	if (type != DT_DIR || is_skipped(e->d_name) || str_eq(e->d_name, ".git") ||
 	    dirs->n >= DIRS_MAX)
 		return;

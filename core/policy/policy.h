@@ -191,6 +191,8 @@ void policy_protect(struct policy *p, const char *path, const char *reason);
  */
 bool policy_learn(struct policy *p, const char *folder);
 bool policy_learn_more(struct policy *p);
+/* The same of this one path, if its name is protected and it is a symbolic link. */
+void policy_learn_link(struct policy *p, const char *path);
 
 /* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
  * existing single places outside gated trees that rules do not let be read or run. */

@@ -45,6 +45,7 @@
  *
  * A held request keeps its copies. When the human has answered, steps 2 to 5 run again; the place
  * must be the one that was shown (same directory inode, same path), or the caller gets ESTALE.
+ * Whether what a rename or link brings is what was asked about, folder_*() compares.
  */
 
 #define TRIES 4 /* resolutions of a path that changes while we look */
@@ -62,34 +63,6 @@ static bool is_shown(const struct request *r, int i)
 		return true;
 	return fstat(p->at.dirfd, &st) == 0 && st.st_dev == r->shown[i].dev &&
 	       st.st_ino == r->shown[i].ino;
-}
-
-/*
- * What is moved or linked is what the human could look at when he was asked: the same object,
- * nothing was done to it since, and nobody can still write to it. Of a directory that is what is
- * in itself.
- */
-static bool is_as_asked(const struct request *r)
-{
-	const struct stat *was = &r->shown[0].object;
-	const struct place *p = r->place[0];
-	AUTO_CLOSE int fd = -1;
-	struct stat is;
-
-	if (was->st_ino == 0 || p->folder == NULL)
-		return true;
-	if (place_stat(p, &is) == 0 && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
-	    is.st_ctim.tv_sec == was->st_ctim.tv_sec &&
-	    is.st_ctim.tv_nsec == was->st_ctim.tv_nsec) {
-		if (!S_ISREG(is.st_mode))
-			return true;
-		fd = openat(p->at.dirfd, p->at.name[0] ? p->at.name : ".",
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		/* The lease is refused while a writer has it open; close() drops it. */
-		if (fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN)
-			return true;
-	}
-	return false;
 }
 
 /* A new link's name is looked at before its file system is; a new name of rename() is not. */
@@ -122,10 +95,6 @@ static int resolve_all(struct ldoor *d, struct request *r)
 			return -ENOENT;
 		if (r->resumed && !is_shown(r, i))
 			return -ESTALE;
-		if (r->resumed && r->caller.granted && i == 0 && !is_as_asked(r)) {
-			r->caller.granted = false;
-			r->caller.stale = true;
-		}
 		places++;
 		outside += r->place[i]->folder == NULL;
 	}
@@ -284,6 +253,7 @@ void door_dispatch(struct ldoor *d, struct request *r, bool granted)
 	r->caller.request = r->id;
 	r->caller.granted = granted;
 	r->caller.stale = false;
+	r->caller.asked = &r->asked;
 	r->caller.may_wait = gather_may(d);
 	r->caller.op = r->call->name;
 	if (!r->resumed && lost_find(d, r, &got))

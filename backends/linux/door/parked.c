@@ -23,7 +23,8 @@ struct parked *parked_new(struct request *r)
 	p->id = r->id;
 	p->tid = r->tid;
 	p->call = r->call;
-	p->granted = r->caller.granted;
+	p->granted = r->caller.granted && !r->asked.stale;
+	p->asked = r->asked;
 	p->flags = r->flags;
 	p->interrupt.held = true;
 	p->opened = take_fd(&r->opened);
@@ -52,8 +53,6 @@ struct parked *parked_new(struct request *r)
 		if (r->place[i]->folder != NULL && fstat(r->place[i]->at.dirfd, &st) == 0) {
 			p->shown[i].dev = st.st_dev;
 			p->shown[i].ino = st.st_ino;
-			if (i == 0 && r->how[1] != HOW_NONE)
-				place_stat(r->place[i], &p->shown[i].object);
 		} else {
 			p->outside = true;
 		}
@@ -76,6 +75,7 @@ void parked_load(struct ldoor *d, struct request *r, const struct parked *p)
 		r->slot[i].len = p->slot[i].len;
 		r->slot[i].have = true;
 	}
+	r->asked = p->asked;
 	for (int i = 0; i < 2; i++)
 		r->shown[i] = p->shown[i];
 }

@@ -13,6 +13,7 @@ struct parked {
 	const struct door_call *call;
 	struct copy slot[SLOT_COUNT];
 	struct shown shown[2];
+	struct asked asked;
 	bool outside;
 	bool granted; /* by the human, before something else held it */
 	int opened;   /* owned; see struct request */

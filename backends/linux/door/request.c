@@ -72,6 +72,8 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
 	r->opath_ok = r->slash = r->creates = r->gives_fd = r->resumed = false;
 	r->reads = false;
 	r->opened = -1;
+	r->asked.stale = false;
+	r->asked.to.object[0] = r->asked.back.object[0] = '\0';
 	r->resolve = 0;
 	r->flags = 0;
 	r->mode = 0;

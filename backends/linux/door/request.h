@@ -14,6 +14,7 @@
 
 #include "backends/linux/door/call.h"
 #include "backends/linux/door/place.h"
+#include "core/keeper/folders/brought.h"
 
 struct ldoor;
 
@@ -37,7 +38,6 @@ struct shown {
 	dev_t dev;
 	ino_t ino;
 	char *text;
-	struct stat object; /* of what is moved or linked; st_ino 0: nothing is */
 };
 
 struct request {
@@ -63,6 +63,7 @@ struct request {
 	bool cwd_known; /* for the second path of a call that has two */
 	struct stat cwd;
 	struct shown shown[2];
+	struct asked asked; /* what a call with two paths, or a link's text, brings to its name */
 	int flags;
 	mode_t mode;
 	struct timespec times[2];

@@ -11,6 +11,7 @@
 #include "backends/vm/fs/fs_server.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/outside.h"
 
 #define AT_ONCE	   32	/* requests in one turn of the keeper's loop: others wait as well */
@@ -21,6 +22,8 @@ struct parked {
 	struct parked *next;
 	size_t len;
 	struct fs_note *note;
+	struct asked asked;
+	bool granted; /* by the human, before something else held it */
 };
 
 struct fs_door {
@@ -69,13 +72,15 @@ static void answer(struct fs_door *d, uint64_t id, int result, int fd)
 		log_info("fs", "the file server takes no answer");
 }
 
-static void park(struct fs_door *d, const struct fs_note *note, size_t len)
+static void park(struct fs_door *d, const struct fs_note *note, size_t len, const struct caller *c)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
 
 	p->note = xmalloc(len);
 	memcpy(p->note, note, len);
 	p->len = len;
+	p->asked = *c->asked;
+	p->granted = c->granted && !c->asked->stale;
 	p->next = d->parked;
 	d->parked = p;
 	d->shared->held = ++d->n_parked;
@@ -117,16 +122,19 @@ static int perform(struct fs_door *d, struct caller *c, const struct fs_note *n,
 	return f ? fs_perform(d->k, f, c, n, p) : -EROFS;
 }
 
-static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool granted)
+/* was: what the human was asked about, NULL: nothing yet. */
+static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool granted,
+		  const struct asked *was)
 {
-	struct caller c = {.request = n->id, .door = &d->door, .granted = granted};
+	struct asked asked = was ? *was : (struct asked){0};
+	struct caller c = {.request = n->id, .door = &d->door, .granted = granted, .asked = &asked};
 	struct fs_note_parts parts;
 	int r = d->shared->caller > 0 ? keeper_caller(d->k, d->shared->caller, &c) : -ESRCH;
 
 	if (r == 0)
 		r = fs_note_parse(n, len, &parts) ? perform(d, &c, n, &parts) : -EINVAL;
 	if (r == -FOLDER_HELD && d->n_parked < PARKED_MAX) {
-		park(d, n, len);
+		park(d, n, len, &c);
 		return;
 	}
 	if (r == -FOLDER_HELD) {
@@ -166,7 +174,7 @@ static int serve(struct door *door, short events)
 		if (d->note.what == FS_CANCEL)
 			cancel(d, d->note.id);
 		else
-			judge(d, &d->note, (size_t)len, false);
+			judge(d, &d->note, (size_t)len, false, NULL);
 	}
 	return 0;
 }
@@ -183,7 +191,7 @@ static void answered(struct door *door, uint64_t id, enum door_verdict verdict)
 	if (verdict == VERDICT_DENY || verdict == VERDICT_STOP)
 		answer(d, id, verdict == VERDICT_DENY ? -EACCES : -EPERM, -1);
 	else
-		judge(d, p->note, p->len, verdict == VERDICT_ALLOW);
+		judge(d, p->note, p->len, p->granted || verdict == VERDICT_ALLOW, &p->asked);
 	parked_free(p);
 }
 

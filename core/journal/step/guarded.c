@@ -67,7 +67,8 @@ uint64_t guarded_stamp(int dirfd, const char *name, const struct obj *o)
 static int open_dir(struct journal *j, int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = -1;
-	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r;
+	int fd = openat(dirfd, *name ? name : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r;
 	mode_t was;
 
 	if (fd >= 0 || errno != EACCES)
@@ -94,7 +95,7 @@ static int visit_entry(struct guarded_walk *w, const char *rel, int dirfd, const
 
 	if (str_eq(name, ".") || str_eq(name, ".."))
 		return 0;
-	if (++w->seen > WALK_MAX || depth >= WALK_DEEP) {
+	if (++w->seen > w->max || depth >= WALK_DEEP) {
 		w->overflow = true;
 		return 0;
 	}
@@ -127,6 +128,7 @@ static int visit(struct guarded_walk *w, const char *rel, int dirfd, const char 
 
 	if (r < 0 || !o.mode)
 		return r;
+	w->unseen = w->unseen || o.mode == OBJ_UNSEEN;
 	if (guarded_name(w->j, w->root, path, w->any ? 0 : o.mode & S_IFMT))
 		r = w->on(w->data, rel, dirfd, name, &o);
 	if (r == 0 && S_ISDIR(o.mode))
@@ -136,7 +138,8 @@ static int visit(struct guarded_walk *w, const char *rel, int dirfd, const char 
 
 int guarded_each(struct guarded_walk *w, int dirfd, const char *name)
 {
-	w->overflow = false;
+	w->overflow = w->unseen = false;
+	w->max = w->max ? w->max : WALK_MAX;
 	w->seen = 0;
 	return visit(w, "", dirfd, name, 0);
 }

@@ -35,8 +35,9 @@ bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struc
 
 /*
  * Calls `on` for the object at dirfd/name, and for all below it, that is at a guarded name where
- * the object's own path is `path`. *overflow: there is more than was looked at. A negative result
- * of `on` ends it.
+ * the object's own path is `path`. overflow: there is more than was looked at; unseen: there are
+ * entries in a directory that may not be searched. A negative result of `on` ends it. name "" is
+ * dirfd itself.
  */
 struct guarded_walk {
 	struct journal *j;
@@ -44,8 +45,9 @@ struct guarded_walk {
 	const char *path;
 	int (*on)(void *data, const char *rel, int dirfd, const char *name, const struct obj *o);
 	void *data;
-	bool any; /* names that are guarded from other types than what is there, too */
-	bool overflow;
+	bool any;   /* names that are guarded from other types than what is there, too */
+	size_t max; /* entries; 0: many */
+	bool overflow, unseen;
 	size_t seen;
 };
 int guarded_each(struct guarded_walk *w, int dirfd, const char *name) MUST_USE;

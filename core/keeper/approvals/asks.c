@@ -236,8 +236,8 @@ static int refuse_stale(struct keeper *k, const struct caller *c, const struct w
 		return 0;
 	keeper_deny(
 		k, c, w->path, -ESTALE,
-		"it has changed since you were asked, or is still open for writing: allow it for "
-		"longer than once");
+		"it has changed since you were asked, is still open for writing, or is too much to "
+		"be compared: allow it for longer than once");
 	return -ESTALE;
 }
 
@@ -256,6 +256,8 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 		bool allow = q->allow;
 
 		question_free(k, q);
+		if (allow && w->unsettled)
+			return refuse_stale(k, c, w);
 		return allow ? 0 : -EACCES;
 	}
 	known = grants_find(k, c, w->kind, w->path);

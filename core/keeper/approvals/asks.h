@@ -14,7 +14,8 @@ struct wished {
 	bool is_dir;
 	bool secret; /* it gives much away: ASK_SECRET */
 	const char *reason;
-	const char *object; /* which file is to take the name, as it is now; NULL: none */
+	const char *object; /* what is to take the name, as it is now; NULL: nothing */
+	bool unsettled;	    /* it may change by itself: somebody can write to it */
 };
 
 /* -FOLDER_HELD, -EACCES, or 0: it was allowed already, for this step or a moment ago. */

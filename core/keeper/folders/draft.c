@@ -119,6 +119,7 @@ static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c
 	command = steps_command(k, c->proc);
 	c->op = "open";
 	c->granted = true; /* the content was looked at in place of a question */
+	c->asked = NULL;
 	c->may_wait = false;
 	return !command || (!command->guard.asked && !command->guard.doomed);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/judge.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/approvals/safeguard.h"
@@ -118,14 +119,29 @@ static bool makes_name(const struct op *o)
 	return o->makes || o->kind == OP_RENAME || o->kind == OP_LINK || o->kind == OP_SYMLINK;
 }
 
+static bool is_exchange(const struct op *o)
+{
+	return o->kind == OP_RENAME && o->flags & RENAME_EXCHANGE;
+}
+
+static void note_answered(struct folder *f, const struct at *at, const char *path)
+{
+	saves_answered(f, at, path);
+	brought_placed(f, at, path);
+}
+
+/* from: the other name of a rename or link, NULL if it has none. */
 static void note_placed(struct folder *f, const struct caller *c, const struct op *o,
 			const char *path, const char *from)
 {
 	saves_made(f, o->to ? o->to : o->at, path);
-	if (c->granted)
-		saves_answered(f, o->to ? o->to : o->at, path);
-	if (c->granted && o->kind == OP_RENAME && o->flags & RENAME_EXCHANGE)
-		saves_answered(f, o->at, from);
+	if (!c->granted)
+		return;
+	note_answered(f, o->to ? o->to : o->at, path);
+	if (from && is_exchange(o))
+		note_answered(f, o->at, from);
+	else if (from && o->kind == OP_LINK)
+		brought_placed(f, o->at, from);
 }
 
 static int run(struct folder *f, const struct caller *c, struct op *o, const char *path,
@@ -148,12 +164,57 @@ static int run(struct folder *f, const struct caller *c, struct op *o, const cha
 		watch_before(k);
 	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
 	if (r >= 0 && (o->kind == OP_OPEN || makes_name(o)))
-		note_placed(f, c, o, g.path, path);
+		note_placed(f, c, o, g.path, o->kind == OP_LINK ? path2 : path);
 	if (o->touched)
 		event_touch(k, c, path, path2);
 	keeper_news(k);
 	return safeguard_leave(&g, o->step, r);
 }
+
+/* ---- what an answer is about ------------------------------------------------------------------
+ */
+
+static void look(struct folder *f, const struct op *o, const char *path, const char *to,
+		 struct asked *ret)
+{
+	*ret = (struct asked){0};
+	if (o->kind == OP_SYMLINK)
+		brought_look_target(f, o->text, o->at, path, &ret->to);
+	else
+		brought_look(f, o->at, to, &ret->to);
+	if (is_exchange(o))
+		brought_look(f, o->to, path, &ret->back);
+}
+
+/* An answer that was given to something else does not count. */
+static struct caller answered(struct folder *f, const struct caller *c, const struct op *o,
+			      const char *path, const char *to)
+{
+	struct caller own = *c;
+	struct asked now;
+
+	if (!c->granted || !c->asked)
+		return own;
+	look(f, o, path, to, &now);
+	own.stale = !brought_is_same(&c->asked->to, &now.to) ||
+		    !brought_is_same(&c->asked->back, &now.back);
+	own.granted = !own.stale;
+	c->asked->stale = own.stale;
+	return own;
+}
+
+/* The door keeps it with the request. */
+static int note_asked(struct folder *f, const struct caller *c, const struct op *o,
+		      const char *path, const char *to, int r)
+{
+	if (r != -FOLDER_HELD || !c->asked)
+		return r;
+	look(f, o, path, to, c->asked);
+	c->asked->stale = c->stale;
+	return r;
+}
+
+/* ---- one name -------------------------------------------------------------------------------- */
 
 static int simple(struct folder *f, const struct caller *c, enum policy_act act, struct op *o,
 		  bool creates, bool must_be_new)
@@ -173,6 +234,7 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 	w.path = path->data;
 	w.may_draft = o->kind == OP_OPEN && (o->flags & O_ACCMODE) != O_RDONLY;
 	w.truncates = o->kind == OP_OPEN && (o->flags & O_TRUNC);
+	w.target = o->kind == OP_SYMLINK ? o->text : NULL;
 	r = judge(&w);
 	if (r == JUDGE_DRAFT) {
 		r = f->keeper->hooks->draft_open(&w, o->flags, o->mode);
@@ -232,8 +294,14 @@ int folder_symlink(struct folder *f, const struct caller *c, const char *target,
 		   const struct at *at)
 {
 	struct op o = {.kind = OP_SYMLINK, .at = at, .text = target};
+	struct buf *path = &f->keeper->path;
+	struct caller own;
+	int r;
 
-	return simple(f, c, POLICY_SYMLINK, &o, true, true);
+	judge_path(path, f, at);
+	own = answered(f, c, &o, path->data, NULL);
+	r = simple(f, &own, POLICY_SYMLINK, &o, true, true);
+	return note_asked(f, &own, &o, path->data, NULL, r);
 }
 
 int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,
@@ -317,12 +385,14 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 {
 	struct op o = {.kind = OP_LINK, .at = from, .to = to};
 	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
-	struct wish w = {.f = f, .c = c};
 	bool named = *from->name || (from->leaf && *from->leaf);
+	struct caller own;
+	struct wish w = {.f = f, .c = &own};
 	int r = 0;
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
+	own = answered(f, c, &o, old->data, new->data);
 	if (named) {
 		w.act = POLICY_LINK_FROM;
 		w.at = from;
@@ -332,16 +402,17 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 		if (r == 0)
 			r = judge_alias(&w);
 	}
-	if (r < 0)
-		return r;
 	w.act = POLICY_WRITE;
 	w.at = to;
 	w.path = new->data;
 	w.other = named ? old->data : NULL;
 	w.from = from;
 	w.creates = w.must_be_new = true;
-	r = judge(&w);
-	return r < 0 ? r : run(f, c, &o, new->data, named ? old->data : NULL);
+	if (r == 0)
+		r = judge(&w);
+	if (r == 0)
+		r = run(f, &own, &o, new->data, named ? old->data : NULL);
+	return note_asked(f, &own, &o, old->data, new->data, r);
 }
 
 int folder_rename(struct folder *f, const struct caller *c, const struct at *from,
@@ -349,16 +420,20 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 {
 	struct op o = {.kind = OP_RENAME, .at = from, .to = to, .flags = (int)flags};
 	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
+	struct caller own;
 	int r;
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
+	own = answered(f, c, &o, old->data, new->data);
 	if (!(flags & RENAME_EXCHANGE) && saves_is_free(f, to, new->data))
 		o.flags |= RENAME_NOREPLACE;
-	r = judge_move(f, c, from, old->data, to, new->data, flags & RENAME_NOREPLACE);
+	r = judge_move(f, &own, from, old->data, to, new->data, flags & RENAME_NOREPLACE);
 	if (r == 0 && (flags & RENAME_EXCHANGE))
-		r = judge_move(f, c, to, new->data, from, old->data, false);
-	return r < 0 ? r : run(f, c, &o, old->data, new->data);
+		r = judge_move(f, &own, to, new->data, from, old->data, false);
+	if (r == 0)
+		r = run(f, &own, &o, old->data, new->data);
+	return note_asked(f, &own, &o, old->data, new->data, r);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */

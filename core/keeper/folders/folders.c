@@ -60,10 +60,15 @@ void alias_learn(struct keeper *k, const char *path, const struct stat *st)
 		alias_add(k, xstrdup(path), st);
 }
 
+size_t alias_room(const struct keeper *k)
+{
+	return k->n_aliases < ALIASES_MAX ? ALIASES_MAX - k->n_aliases : 0;
+}
+
 /*
  * A protected file that has several names already could be written through another of them. New
- * names cannot be made without a question (POLICY_LINK_FROM), so it is the ones of the start, and
- * those that the watcher finds (watch_filled.c).
+ * names cannot be made without a question (POLICY_LINK_FROM), so it is the ones of the start, those
+ * that the watcher finds (watch_filled.c), and those that a human has allowed (brought.c).
  */
 static void find_aliases(struct keeper *k, const struct folder *f, const char *below)
 {

@@ -28,5 +28,6 @@ const char *alias_of(const struct keeper *k, const struct stat *st); /* protecte
 /* The protected path (absolute, copied) leads to a file of several names. Of more than 256 those
  * that were found first are known. */
 void alias_learn(struct keeper *k, const char *path, const struct stat *st);
-void keeper_tidy(struct keeper *k); /* the stores, while nobody waits */
-void keeper_news(struct keeper *k); /* what the journal has to say */
+size_t alias_room(const struct keeper *k); /* so many more */
+void keeper_tidy(struct keeper *k);	   /* the stores, while nobody waits */
+void keeper_news(struct keeper *k);	   /* what the journal has to say */

@@ -11,6 +11,7 @@
 
 #include "core/base/io.h"
 #include "core/keeper/approvals/asks.h"
+#include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/outside.h"
 #include "core/keeper/folders/saves.h"
@@ -147,43 +148,51 @@ static bool vetted(const struct wish *w)
 	return false;
 }
 
-/* NULL: nothing takes the name. Heap. */
-static char *object_of(const struct wish *w)
+static void look(const struct wish *w, struct brought *ret)
 {
-	struct stat st;
+	*ret = (struct brought){.settled = true};
+	if (w->from)
+		brought_look(w->f, w->from, w->path, ret);
+	else if (w->target)
+		brought_look_target(w->f, w->target, w->at, w->path, ret);
+}
 
-	if (!w->from ||
-	    fstatat(w->from->dirfd, w->from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+/* What else there is to say of the wish. Heap; NULL: nothing. */
+static char *words(const struct wish *w, const char *reason)
+{
+	if (w->target)
+		return xasprintf("%s; it is a link to %s", reason, w->target);
+	/* A bundle is asked about as a whole: what carries this save says nothing. */
+	if (!w->other || policy_bundle(w->f->keeper->policy, w->path))
 		return NULL;
-	return xasprintf("%jx %jx %jd.%09ld", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino,
-			 (intmax_t)OS_CTIME(&st).tv_sec, OS_CTIME(&st).tv_nsec);
+	return xasprintf("%s; the other name is %s%s", reason, w->other,
+			 w->from && exists(w->from) > 0 ? ", a directory" : "");
 }
 
 static int ask(const struct wish *w, const char *reason)
 {
-	AUTO_FREE char *words = NULL, *object = NULL;
+	AUTO_FREE char *more = NULL;
 	struct keeper *k = w->f->keeper;
 	int there = exists(w->at);
+	struct brought brought;
 
 	if (there < 0 && !w->creates)
 		return there;
 	if (there >= 0 && w->must_be_new)
 		return -EEXIST;
-	/* A bundle is asked about as a whole: what carries this save says nothing. */
-	if (w->other && !policy_bundle(k->policy, w->path))
-		words = xasprintf("%s; the other name is %s", reason ? reason : "protected",
-				  w->other);
+	more = words(w, reason ? reason : "protected");
 	if (!asks_possible(k)) {
-		keeper_deny_unasked(k, w->c, w->path, -EACCES, words ? words : reason);
+		keeper_deny_unasked(k, w->c, w->path, -EACCES, more ? more : reason);
 		return -EACCES;
 	}
-	object = object_of(w);
+	look(w, &brought);
 	return asks_park(k, w->c,
 			 &(struct wished){.kind = RULE_WRITE,
 					  .path = w->path,
 					  .is_dir = there > 0,
-					  .object = object,
-					  .reason = words ? words : reason});
+					  .object = *brought.object ? brought.object : NULL,
+					  .unsettled = !brought.settled,
+					  .reason = more ? more : reason});
 }
 
 /* No question about a file that is not there: the kernel will say so. */

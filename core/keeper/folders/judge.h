@@ -17,6 +17,7 @@ struct wish {
 	const char *path;      /* absolute */
 	const char *other;     /* the second name of a rename or link, for the question */
 	const struct at *from; /* whose content takes the name, for POLICY_VET */
+	const char *target;    /* of the symbolic link that takes it */
 	bool creates;	       /* the name need not be there */
 	bool must_be_new;      /* EEXIST otherwise */
 	bool may_draft;	       /* JUDGE_DRAFT will do */
