@@ -88,17 +88,20 @@ static void what_was_not_written_is_told_with_why(void **state)
 	model_add_row(&f->m, ROW_DENY, 1, 2, -EROFS, "openat", "/etc/x", "it is the system's");
 	assert_string_equal(words(f), "");
 	unasked(f, -EACCES, "/home/me/p/.git/hooks/a", "git runs it; the other name is /x");
-	unasked(f, -EROFS, "/home/me/docs/a", "it lies outside");
-	unasked(f, -EROFS, "/home/me/docs/b", "it lies outside");
+	unasked(f, -EROFS, "/home/me/docs/a", policy_ungranted);
+	unasked(f, -EROFS, "/home/me/docs/b", policy_ungranted);
 	deny(f, "read", "/home/me/docs/c", policy_ungranted);
 	assert_int_equal(lines(words(f)), 8);
 	assert_non_null(strstr(f->words.data, "writing ~/p/.git/hooks/a was refused (1 place): "
 					      "git runs it, and nobody can be asked\n"));
 	assert_non_null(strstr(f->words.data, "\tallow = write ~/p/.git/hooks/a\n"));
-	unasked(f, -EACCES, "/home/me/**", "it lies outside");
+	unasked(f, -EACCES, "/home/me/**", policy_ungranted);
 	assert_non_null(strstr(words(f), "\tallow = \"write ~/\\\\*\\\\*\"\n"));
 	assert_non_null(strstr(f->words.data, "writing ~/docs/** was refused (2 places)"));
 	assert_non_null(strstr(f->words.data, "reading ~/docs/** was refused (1 place)"));
+	/* A profile's question is nearer than a rule about all of the directory. */
+	unasked(f, -EROFS, "/home/me/.codex/config.toml", "codex saves its own settings here");
+	assert_non_null(strstr(words(f), "\tallow = write ~/.codex/config.toml\n"));
 }
 
 static void nothing_wide_is_proposed(void **state)

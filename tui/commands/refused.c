@@ -58,12 +58,13 @@ static char *pattern_of(const char *path, const char *home)
 	return quoted(in_home, from, len, from[len] ? "/**" : "");
 }
 
-/* What is protected in a working folder is opened one by one, with what may run it in view. */
+/* What is protected, or a profile asks about, is opened one by one, with what may run it in view; a
+ * rule about more would not count there either. */
 static char *write_pattern_of(const struct row *row, const char *home)
 {
 	const char *below = path_below(row->text, home);
 
-	if (row->result == -EROFS)
+	if (row->result == -EROFS && str_eq(row->more, policy_ungranted))
 		return pattern_of(row->text, home);
 	if (below && *below)
 		return quoted(true, below, strlen(below), "");
