@@ -43,6 +43,7 @@ static const struct usage usage = {
 	"--adopt | --discard [--yes]",
 	"List the steps of this folder, newest first; those that redo would bring back come on "
 	"top.\n"
+	"A negative number: no command made the step, but the agent itself, or what it left running.\n"
 	"With paths: the steps that touched them or something below; renames are followed back.",
 	flags,
 	ARRAY_LEN(flags),
@@ -150,6 +151,8 @@ static void print_row(const struct step_info *s, bool undone, const char *here, 
 	if (undone)
 		printf("  (undone)%s", style_off());
 	print_folders(s, here);
+	if (s->elsewhere)
+		fputs("  (outside the folder)", stdout);
 	if (s->incomplete) {
 		printf("  %s%s", style_on(STYLE_YELLOW), s->unprotected ? "" : "incomplete: ");
 		show_text(s->why ? s->why : "", s->why ? strlen(s->why) : 0);
