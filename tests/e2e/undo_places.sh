@@ -58,11 +58,13 @@ keys q
 loses '╔═' "the dialog closes"
 keys j
 press_until 'This step changed only other places: P shows them' "chosen, its own preview says so" u
+like "$(cordon_in "$dir" log)" 'echo 2 .*outside the folder' "so does the log"
+unlike "$(cordon_in "$dir" log)" 'echo two .*outside the folder' "of no other step"
 sees 'P other places too +q cancel' "and offers them"
-unlike "$(screen)" 'U undo now|U do it' "and nothing to confirm"
+unlike "$(screen)" 'U do it' "and nothing to confirm"
 keys P
 sees 'changes back .*s\.jsonl' "P shows them"
-sees 'U undo now +P leave other places' "with U"
+sees 'U do it +P leave other places' "with U"
 keys q
 loses '╔═' "the dialog closes"
 keys C-] t

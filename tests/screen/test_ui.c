@@ -249,7 +249,6 @@ static void a_step_elsewhere_offers_the_other_places(void **state)
 	scene_wait(s, 600);
 	assert_true(scene_shows(s, "This step changed only other places: P shows them"));
 	assert_true(scene_shows(s, "P other places too   q cancel"));
-	assert_false(scene_shows(s, "undo now"));
 	assert_false(scene_shows(s, "U do it"));
 	assert_false(scene_shows(s, "Rolls back"));
 	buf_clear(&s->said);
@@ -353,7 +352,7 @@ static void what_was_edited_can_be_kept_or_merged(void **state)
 	ui_changed(s->ui);
 	scene_draw(s);
 	assert_true(scene_shows(s, "README.md  merged"));
-	assert_true(scene_shows(s, "U undo now   K keep mine   M merge   q cancel"));
+	assert_true(scene_shows(s, "U do it   K keep mine   M merge   q cancel"));
 	scene_wait(s, 10000); /* the message is gone, the bar is back */
 	assert_true(scene_shows(s, "U do it   K keep mine   M merge   q back"));
 	scene_keys(s, "U"); /* the result is read first, and again it is the other key */

@@ -259,12 +259,10 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 		      const struct undo_plan *p)
 {
 	bool choice = plan_has_choice(d, p);
-	char now[16];
 	int x = in.x;
 
-	snprintf(now, sizeof(now), "%s now", plan_verb(d));
 	if (!plan_stops(d, p) && !plan_is_elsewhere(p))
-		x = draw_key(d, s, in, x, ACTION_CONFIRM, now);
+		x = draw_key(d, s, in, x, ACTION_CONFIRM, "do it");
 	if (choice) {
 		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
 		x = draw_key(d, s, in, x, ACTION_MERGE, "merge");

@@ -112,7 +112,7 @@
 	X(CLOSE_CONNECTION, "close-connection", "close", "Close this connection")                  \
 	X(FORBID, "forbid", "forbid", "Close it, and deny it for the session")                     \
 	X(PUBLISH, "publish", "publish", "Open this server of the sandbox at localhost")           \
-	X(CONFIRM, "confirm", "do it", "Do what this page shows")                                  \
+	X(CONFIRM, "confirm", "do it", "Do it: what this page shows")                              \
 	X(KEEP_MINE, "keep-mine", "keep mine",                                                     \
 	  "Leave out what was changed since: it stays as it is")                                   \
 	X(MERGE, "merge", "merge", "Merge both sides of files that changed since; the rest stays") \
