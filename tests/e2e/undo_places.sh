@@ -88,6 +88,17 @@ ok "undo" cordon_in "$dir" undo
 ok "the file is back" file_is one
 ok "the notes stay" log_is 012
 
+# What carried a save elsewhere is not there any more, and nothing of it stays.
+saves() { (cd "$dir" && "$CORDON" run --headless --profile claude -- sh -c "$1"); }
+ok "a step begins to save" saves 'echo 1 >~/.claude/projects/p/x.tmp.7; echo 1 >f1'
+ok "the next one ends it" saves 'mv ~/.claude/projects/p/x.tmp.7 ~/.claude/projects/p/x; echo 2 >f2'
+out=$(cordon_in "$dir" undo --dry-run)
+like "$out" 'projects/p/x   outside the folder: stays' "what was saved stays"
+unlike "$out" 'x\.tmp\.7' "the file that carried it is not listed"
+ok "both are undone" cordon_in "$dir" undo -n 2
+ok "here" test ! -e "$dir/f1" -a ! -e "$dir/f2"
+is "$(cat "$own/x")" 1 "and not elsewhere"
+
 # A new step, in a run without a console.
 noted() { (cd "$dir" && "$CORDON" run --headless --profile claude -- sh -c 'echo 3 >>~/.claude/projects/p/s.jsonl; echo three >file'); }
 ok "another step" noted

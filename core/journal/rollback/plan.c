@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"
 #include "core/journal/history/after_image.h"
@@ -307,16 +308,42 @@ static struct undo_entry *find_entry(const struct undo_plan *plan, int root, con
 			       : NULL;
 }
 
-static void drop_joined(struct undo_plan *plan)
+static void drop_entries(struct undo_plan *plan,
+			 bool (*drops)(const struct undo_plan *plan, const struct undo_entry *e))
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < plan->n_entries; i++)
-		if (plan->entries[i].what == JOINED)
+		if (drops(plan, &plan->entries[i]))
 			entry_free(&plan->entries[i]);
 		else
 			plan->entries[left++] = plan->entries[i];
 	plan->n_entries = left;
+}
+
+static bool is_joined(const struct undo_plan *plan, const struct undo_entry *e)
+{
+	(void)plan;
+	return e->what == JOINED;
+}
+
+/* x.tmp.1, which took the place of x elsewhere: it is not there, so nothing of it stays. */
+static bool has_carried_a_save(const struct undo_plan *plan, const struct undo_entry *e)
+{
+	return undo_entry_elsewhere(plan, e) && e->what == 'A' && path_saved_as(e->path);
+}
+
+static void forget_saves(struct undo_plan *plan)
+{
+	drop_entries(plan, has_carried_a_save);
+	for (size_t i = 0; i < plan->n_entries; i++) {
+		struct undo_entry *e = &plan->entries[i];
+
+		if (e->what != 'R' || !undo_entry_elsewhere(plan, e) || !path_saved_as(e->other))
+			continue;
+		e->what = 'M'; /* what was saved stays, under its name */
+		free(take_ptr(&e->other));
+	}
 }
 
 /* A and D of one rename become R, when only one step had a hand in it. */
@@ -339,7 +366,7 @@ static void join_renames(struct planner *p)
 		d->other = xstrdup(a->path);
 		a->what = JOINED;
 	}
-	drop_joined(plan);
+	drop_entries(plan, is_joined);
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------
@@ -385,6 +412,8 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 	else if (r == 0)
 		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
 				remedy, err);
+	if (r == 0)
+		forget_saves(p.plan);
 	if (r < 0)
 		undo_plan_free(p.plan);
 	else
