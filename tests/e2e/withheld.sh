@@ -28,6 +28,26 @@ out=$(run -- sh -c '(echo x >.env; echo y >>.env; test -r .env && echo readable;
 unlike "$out" 'readable|stand-ins' "neither readable nor is the directory that they come from there"
 same "$(tree "$dir")" "$before" "nothing has changed"
 
+# A hidden directory: who looks into it, at it or at a name in it.
+mkdir "$dir/vault" "$dir/vault/deep" && echo SECRET=3 >"$dir/vault/key"
+before=$(tree "$dir")
+n=$(events | wc -l)
+told() { events | tail -n "+$((n + 1))" | grep -c "\"path\":\"$dir/vault\".*\"\(reason\|detail\)\":\"[^\"]"; }
+hides() { run --hide vault "$@"; }
+out=$(hides -- sh -c 'ls vault 2>&1')
+like "$out" 'Permission denied' "a hidden directory cannot be listed"
+is "$(told)" 1 "and that is told, with a reason"
+out=$(hides -- sh -c 'cat vault/key vault/deep/x 2>&1')
+is "$(grep -c 'Permission denied' <<<"$out")" 2 "nor can what is in it be read, there or not"
+is "$(told)" 2 "which is told once for a command"
+unlike "$out" SECRET "no byte of it is"
+out=$(hides -- sh -c '(cd vault; mkdir vault/new; echo x >vault/key; rm -r vault; mv vault elsewhere; umount vault) 2>&1; ls -A')
+like "$out" vault "it is there"
+same "$(tree "$dir")" "$before" "and nothing has changed in it"
+same "$(hides -- stat -c '%A %a %s %h %u %g %F' vault)" "$(hides --mode static -- stat -c '%A %a %s %h %u %g %F' vault)" \
+	"it looks as in static mode"
+rm -r "$dir/vault"
+
 # Two at once, many times: none is lost, and nobody waits for ever.
 out=$(run -- sh -c 'for i in 1 2 3 4; do (for k in 1 2 3 4 5 6 7 8; do cat .env; done) & done; wait' 2>&1)
 unlike "$out" SECRET "many readers at once get nothing"

@@ -32,9 +32,9 @@
  * on. A tree is bound only if nothing beneath it is hidden, mounted or ruled otherwise: else the
  * gate goes on asking the policy for each open in it, which then says yes.
  *
- * A hidden file of a working folder, which must stay the live directory, is covered by an empty,
- * unreadable file; and that by one of the gate's (stand_ins.c), which looks the same and refuses
- * each open, but after the keeper has heard of it. Without FUSE nobody hears.
+ * A hidden file or directory of a working folder, which must stay the live directory, is covered by
+ * an empty, unreadable one; and that by one of the gate's (stand_ins.c), which looks the same and
+ * refuses each open, but after the keeper has heard of it. Without FUSE nobody hears.
  *
  * Whom it serves: mounts without allow_other answer to processes of one uid and gid, the agent's,
  * and the keeper's, which walks in the agent's view. The keeper never opens there.

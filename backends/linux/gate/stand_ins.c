@@ -1,4 +1,5 @@
-/* stand_ins - empty files over hidden ones of working folders: their opens are heard of. */
+/* stand_ins - empty files and directories over hidden ones of working folders: their opens are
+ * heard of. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -7,12 +8,14 @@
 #include "backends/linux/gate/gate_fuse.h"
 
 /*
- * A directory with a file for each hidden path, by its number in the plan; the builder binds each
- * over an empty, unreadable file that covers the path anyway, and takes the directory away. They
- * look as those do. No open succeeds, and nothing of the host is opened.
+ * A directory with a file or directory for each hidden path, by its number in the plan; the builder
+ * binds each over an empty, unreadable one that covers the path anyway, and takes the directory
+ * away. They look as those do. No open succeeds, no name below a directory is found, and nothing of
+ * the host is opened.
  */
 #define FIRST	 (FUSE_ROOT_ID + 1)
 #define BELIEVED 3600.0
+#define EMPTY	 40 /* the size of an empty directory of a tmpfs */
 
 static const struct plan *plan_of(fuse_req_t req)
 {
@@ -21,13 +24,42 @@ static const struct plan *plan_of(fuse_req_t req)
 	return fs->server->plan;
 }
 
-static struct stat look_of(fuse_ino_t ino)
+/* NULL: the root, or none. */
+static const struct plan_stand_in *stand_in_of(fuse_req_t req, fuse_ino_t ino)
 {
+	const struct plan *p = plan_of(req);
+
+	return ino >= FIRST && ino - FIRST < p->n_stand_ins ? &p->stand_ins[ino - FIRST] : NULL;
+}
+
+static struct stat look_of(fuse_req_t req, fuse_ino_t ino)
+{
+	const struct plan_stand_in *s = stand_in_of(req, ino);
+	bool dir = !s || s->dir;
+
 	return (struct stat){.st_ino = ino,
-			     .st_mode = ino == FUSE_ROOT_ID ? S_IFDIR | 0555 : S_IFREG,
-			     .st_nlink = 1,
+			     .st_mode = (dir ? S_IFDIR : S_IFREG) | (s ? 0 : 0555),
+			     .st_nlink = dir ? 2 : 1,
+			     .st_size = dir ? EMPTY : 0,
 			     .st_uid = geteuid(),
 			     .st_gid = getegid()};
+}
+
+/* The keeper hears of it; no answer of its lets anybody in. */
+static void refuse(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info *file)
+{
+	const struct plan_stand_in *s = stand_in_of(req, ino);
+	const struct gate_open o = {.fs = fuse_req_userdata(req),
+				    .req = req,
+				    .ino = ino,
+				    .file = file ? *file : (struct fuse_file_info){0},
+				    .fd = -1,
+				    .withheld = true};
+
+	if (s)
+		gate_hold(&o, s->path);
+	else
+		fuse_reply_err(req, EACCES);
 }
 
 static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -36,18 +68,22 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	size_t len = strspn(name, "0123456789");
 	unsigned long n = len && len < 10 && !name[len] ? strtoul(name, NULL, 10) : SIZE_MAX;
 
-	if (parent != FUSE_ROOT_ID || n >= plan_of(req)->n_stand_ins) {
+	if (parent != FUSE_ROOT_ID) {
+		refuse(req, parent, NULL);
+		return;
+	}
+	if (n >= plan_of(req)->n_stand_ins) {
 		fuse_reply_err(req, ENOENT);
 		return;
 	}
 	e.ino = FIRST + n;
-	e.attr = look_of(e.ino);
+	e.attr = look_of(req, e.ino);
 	fuse_reply_entry(req, &e);
 }
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
 {
-	const struct stat st = look_of(ino);
+	const struct stat st = look_of(req, ino);
 
 	(void)file;
 	fuse_reply_attr(req, &st, BELIEVED);
@@ -61,17 +97,7 @@ static void on_access(fuse_req_t req, fuse_ino_t ino, int mask)
 
 static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
 {
-	const struct gate_open o = {.fs = fuse_req_userdata(req),
-				    .req = req,
-				    .ino = ino,
-				    .file = *file,
-				    .fd = -1,
-				    .withheld = true};
-
-	if (ino < FIRST || ino - FIRST >= plan_of(req)->n_stand_ins)
-		fuse_reply_err(req, EACCES);
-	else
-		gate_hold(&o, plan_of(req)->stand_ins[ino - FIRST]);
+	refuse(req, ino, file);
 }
 
 const struct fuse_lowlevel_ops stand_in_ops = {
@@ -80,4 +106,5 @@ const struct fuse_lowlevel_ops stand_in_ops = {
 	.getattr = on_getattr,
 	.access = on_access,
 	.open = on_open,
+	.opendir = on_open,
 };

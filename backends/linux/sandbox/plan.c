@@ -299,17 +299,18 @@ static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *e
 	return r;
 }
 
-/* One file of the gate's over it, by its number. */
-static void stand_in(struct plan *p, struct plan_op *op, char *path)
+/* A file or directory of the gate's over it, by its number. */
+static void stand_in(struct plan *p, struct plan_op *op, const char *path)
 {
 	op->source = xasprintf("%s/%zu", &STAND_INS[1], p->n_stand_ins);
 	p->stand_ins = xrealloc(p->stand_ins, (p->n_stand_ins + 1) * sizeof(*p->stand_ins));
-	p->stand_ins[p->n_stand_ins++] = path;
+	p->stand_ins[p->n_stand_ins++] = (struct plan_stand_in){.path = path, .dir = op->dir};
 }
 
 static bool may_stand_in(const struct plan *p, const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && p->read == READ_FUSE && p->n_gated && p->n_gated < GATES_MAX;
+	return (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)) && p->read == READ_FUSE &&
+	       p->n_gated && p->n_gated < GATES_MAX;
 }
 
 static void blanks(struct plan *p)

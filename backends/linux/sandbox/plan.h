@@ -38,7 +38,7 @@ enum plan_what {
 	PLAN_PROC,    /* source holds the options */
 	PLAN_DEVPTS,  /* source holds the options */
 	PLAN_OVERLAY, /* source holds the options */
-	PLAN_BLANK,   /* an empty, unreadable file or directory over path; over a file, what source
+	PLAN_BLANK,   /* an empty, unreadable file or directory over path; over that, what source
 		       * names, if it can be bound */
 	PLAN_MKDIRS,  /* mkdir -p; no error when it exists */
 	PLAN_GATE,    /* the next of the gates' mounts */
@@ -63,6 +63,11 @@ struct plan_probe {
 	bool blank; /* the name may show, the content not; else it must not exist */
 };
 
+struct plan_stand_in {
+	const char *path; /* borrowed from the probes */
+	bool dir;
+};
+
 struct plan {
 	enum read_door read;
 	struct plan_op *ops;
@@ -74,8 +79,8 @@ struct plan {
 	size_t n_granted, cap_granted;
 	char **hidden; /* resolved, sorted; beneath a gate it is the gate that hides them */
 	size_t n_hidden;
-	char **stand_ins; /* READ_FUSE: hidden files that the gate covers, so that it hears of each
-			   * open; borrowed from the probes */
+	struct plan_stand_in *stand_ins; /* READ_FUSE: hidden files and directories that the gate
+					  * covers, so that it hears of each open */
 	size_t n_stand_ins;
 	struct plan_probe *probes; /* hidden paths */
 	size_t n_probes, cap_probes;
@@ -97,7 +102,7 @@ bool plan_is_gated(const struct plan *p, const char *path);
 bool plan_leads_to_grant(const struct plan *p, const char *path);
 /* Itself or what it lies in is hidden. */
 bool plan_is_hidden(const struct plan *p, const char *path);
-/* At most this many gated trees, and one mount more for what stands in for hidden files. */
+/* At most this many gated trees, and one mount more for what stands in for hidden paths. */
 #define GATES_MAX 64
 #define STAND_INS "/run/.stand-ins" /* where the latter is while the tree is built */
 static inline size_t plan_gate_mounts(const struct plan *p)
