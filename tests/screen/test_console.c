@@ -187,6 +187,7 @@ static void open_empty(struct scene *s)
 	s->model.began_us = began_us;
 	s->model.folder = "/home/u/project";
 	s->model.home = xstrdup("/home/u");
+	s->model.began_us = s->now_us;
 	ui_changed(s->ui);
 }
 

@@ -288,6 +288,74 @@ static void the_mouse_opens(void **state)
 	scene_done(&s);
 }
 
+static char letter(struct scene *s, int x, int y)
+{
+	char c = *surface_cell(&s->surface, x, y)->text;
+
+	return c ? c : ' ';
+}
+
+/* The row of the words, and where they begin. */
+static int row_of(struct scene *s, const char *words, int *ret_x)
+{
+	scene_draw(s);
+	for (int y = 0; y < s->surface.h; y++) {
+		for (int x = 0; x < s->surface.w; x++) {
+			size_t n = 0;
+
+			while (words[n] && x + (int)n < s->surface.w &&
+			       letter(s, x + (int)n, y) == words[n])
+				n++;
+			if (!words[n]) {
+				*ret_x = x;
+				return y;
+			}
+		}
+	}
+	fail_msg("not on the screen: %s", words);
+	return -1;
+}
+
+static void drag(struct scene *s, int x, int y, int to_x, int to_y)
+{
+	struct mouse m = {.action = MOUSE_PRESS, .button = 1, .x = x, .y = y};
+
+	ui_event(s->ui, &(struct event){.type = EVENT_MOUSE, .mouse = m}, s->now_us += 1000000);
+	m.action = MOUSE_DRAG;
+	m.x = to_x;
+	m.y = to_y;
+	ui_event(s->ui, &(struct event){.type = EVENT_MOUSE, .mouse = m}, s->now_us);
+	m.action = MOUSE_RELEASE;
+	ui_event(s->ui, &(struct event){.type = EVENT_MOUSE, .mouse = m}, s->now_us);
+	scene_draw(s);
+	buf_clear(&s->said);
+}
+
+/* Of two columns one, without numbers; the files beside the diff are not part of it. */
+static void a_drag_takes_text_alone(void **state)
+{
+	struct scene s;
+	int x, y;
+
+	(void)state;
+	open_view(&s, 160, 40, "default", DEPTH_256);
+	y = row_of(&s, "return a + c + 1;", &x);
+	drag(&s, x, y, 0, y + 1);
+	scene_keys(&s, "y");
+	assert_true(str_starts(s.said.data, "copy 'return a + c + 1; /* sum */\n"));
+	assert_null(strstr(s.said.data, "│"));
+	assert_null(strpbrk(strchr(s.said.data, '\n'), "0123456789"));
+	scene_keys(&s, "|");
+	y = row_of(&s, "return a + c + 1;", &x);
+	drag(&s, x, y, 0, y);
+	scene_keys(&s, "y");
+	assert_null(strstr(s.said.data, "│"));
+	drag(&s, x, y, 159, y);
+	scene_keys(&s, "y");
+	assert_string_equal(s.said.data, "copy 'return a + c + 1; /* sum */'\n");
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +367,7 @@ int main(void)
 		cmocka_unit_test(a_patch_file_is_new),
 		cmocka_unit_test(everything_since),
 		cmocka_unit_test(the_mouse_opens),
+		cmocka_unit_test(a_drag_takes_text_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_journal, remove_journal);

@@ -119,6 +119,7 @@ bool list_match(const char *filter, const char *text)
 void list_draw(struct list *l, struct surface *s, struct rect r, bool focused, size_t count,
 	       const char *empty, list_row draw, void *data)
 {
+	l->at = r;
 	surface_fill(s, r, ROLE_TEXT);
 	list_fit(l, count, r.h);
 	if (count == 0)

@@ -16,7 +16,8 @@ struct list {
 	size_t page; /* rows shown last */
 	bool follow; /* stay on the last row */
 	char search[LIST_QUERY], filter[LIST_QUERY];
-	size_t origin; /* where the search began */
+	size_t origin;	/* where the search began */
+	struct rect at; /* of the screen, where list_draw() drew it last */
 };
 
 /* The text that a search looks at, escaped. */

@@ -37,6 +37,7 @@ void ui_free(struct ui *ui)
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	moment_done(ui);
+	select_done(ui);
 	for (size_t i = 0; i < PANE_COUNT; i++)
 		ui->panes[i]->ops->free(ui->panes[i]);
 	clipboard_done(ui);
@@ -107,6 +108,7 @@ struct rect ui_resize(struct ui *ui, int w, int h)
 	struct layout l;
 
 	ui->wish = layouts_get(&ui->layouts, w, h);
+	select_end(ui);
 	if (ui->spec.attached && !ui->spec.replay) /* there is no agent's terminal here */
 		ui->wish.hidden |= ui->wish.hidden ? 0 : 1u << PANE_TERMINAL;
 	ui_relayout(ui, w, h);
@@ -469,6 +471,8 @@ static void on_key(struct ui *ui, const struct event *ev)
 		prompt_key(ui, &ev->key);
 		return;
 	}
+	if (!sequence && select_key(ui, &ev->key))
+		return;
 	if (top->ops->key && !sequence && top->ops->key(top, &ev->key))
 		return;
 	/* In a replay its keys count in every pane, before what they mean there. */

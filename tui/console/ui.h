@@ -8,6 +8,7 @@
 #include "core/session/model.h"
 #include "tui/console/layouts.h"
 #include "tui/console/list.h"
+#include "tui/console/select.h"
 #include "tui/console/view.h"
 #include "tui/look/keymap.h"
 #include "tui/look/theme.h"
@@ -122,6 +123,7 @@ struct ui {
 	struct export *export; /* a patch that is being written, or NULL */
 	struct mouse pressed;  /* the newest press, for the second one */
 	int64_t pressed_us;
+	struct selection selection;
 	int64_t mark;	       /* a step that the human has marked, or 0 */
 	uint64_t ask_seen;     /* the newest that rang the bell */
 	uint64_t stopped_seen; /* steps that a safeguard stopped, told so far */

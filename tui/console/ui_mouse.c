@@ -5,6 +5,19 @@
 
 #define TWICE_US 400000 /* between two presses that are a double click */
 
+/* The agent's pane selects in its own way. A popup with a place of its own has a frame. */
+static void begin_selection(struct ui *ui, const struct view *v, const struct mouse *m,
+			    struct rect r)
+{
+	if (v->ops->place == PLACE_TERMINAL || v->ops->place == PLACE_SCROLL)
+		return;
+	if (v->ops->part)
+		r = v->ops->part(v, r, m->x, m->y);
+	else if (v->ops->size)
+		r = rect_inset(r, 1, 1);
+	select_begin(ui, v, r, m);
+}
+
 static void mouse_pane(struct ui *ui, const struct mouse *m)
 {
 	const struct layout *l = &ui->layout;
@@ -19,6 +32,8 @@ static void mouse_pane(struct ui *ui, const struct mouse *m)
 			if (p == PANE_TERMINAL)
 				return; /* the agent is not clicked at by that */
 		}
+		if (m->action == MOUSE_PRESS)
+			begin_selection(ui, v, m, l->pane[p]);
 		if (v->ops->mouse)
 			v->ops->mouse(v, m, l->pane[p]);
 		return;
@@ -44,18 +59,32 @@ static void press_button(struct ui *ui, int x)
 	}
 }
 
-void ui_mouse(struct ui *ui, const struct mouse *given)
+static void mouse_popup(struct ui *ui, const struct mouse *m)
 {
 	struct view *top = ui_top(ui);
+	struct rect body = ui->layout.body;
+	struct rect r = top->ops->size ? top->ops->size(top, body) : body;
+
+	if (m->action == MOUSE_PRESS)
+		begin_selection(ui, top, m, r);
+	if (top->ops->mouse)
+		top->ops->mouse(top, m, r);
+}
+
+void ui_mouse(struct ui *ui, const struct mouse *given)
+{
 	struct mouse copy = *given;
 	const struct mouse *m = &copy;
 
 	if (m->action == MOUSE_PRESS) {
+		select_end(ui);
 		copy.twice = ui->pressed_us && ui->now_us - ui->pressed_us < TWICE_US &&
 			     m->x == ui->pressed.x && m->y == ui->pressed.y;
 		ui->pressed = copy;
 		ui->pressed_us = copy.twice ? 0 : ui->now_us; /* a third one is a first */
 	}
+	if (select_mouse(ui, m))
+		return;
 	if (ui->spec.replay && m->action == MOUSE_PRESS && rect_has(ui->layout.status, m->x, m->y))
 		replay_click(ui, m->x, ui->layout.status);
 	else if (m->action == MOUSE_PRESS && rect_has(ui->layout.hints, m->x, m->y))
@@ -64,8 +93,6 @@ void ui_mouse(struct ui *ui, const struct mouse *given)
 		return;
 	else if (ui->n_popups == 0)
 		mouse_pane(ui, m);
-	else if (top->ops->mouse)
-		top->ops->mouse(top, m,
-				top->ops->size ? top->ops->size(top, ui->layout.body)
-					       : ui->layout.body);
+	else
+		mouse_popup(ui, m);
 }

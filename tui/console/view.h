@@ -44,6 +44,8 @@ struct view_ops {
 	/* A key before it becomes an action; true: it is taken. May be NULL. */
 	bool (*key)(struct view *v, const struct key *k);
 	void (*mouse)(struct view *v, const struct mouse *m, struct rect r); /* may be NULL */
+	/* What of r a drag selects that begins at x, y; NULL: all of it, without its frame. */
+	struct rect (*part)(const struct view *v, struct rect r, int x, int y);
 	void (*changed)(struct view *v); /* the model is newer; may be NULL */
 	void (*free)(struct view *v);
 	const enum action *hints; /* most relevant first, ends with ACTION_NONE */

@@ -288,6 +288,14 @@ static void query(struct view *v, enum query what, const char *text)
 		ui_say(v->ui, "No connection has '%s'.", text);
 }
 
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_connections *p = (struct view_connections *)v;
+
+	(void)r;
+	list_mouse(&p->list, m, p->list.at, p->n);
+}
+
 static void view_free(struct view *v)
 {
 	struct view_connections *p = (struct view_connections *)v;
@@ -303,6 +311,7 @@ static const struct view_ops ops = {
 	.act = act,
 	.query = query,
 	.does = DOES_MOVE,
+	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,
 };

@@ -252,6 +252,17 @@ static bool act(struct view *v, enum action a)
 	}
 }
 
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_detail *d = (struct view_detail *)v;
+
+	(void)r;
+	if (m->action == MOUSE_WHEEL_UP)
+		d->top = MAX(0, d->top - 3);
+	else if (m->action == MOUSE_WHEEL_DOWN)
+		d->top += 3;
+}
+
 static void view_free(struct view *v)
 {
 	struct view_detail *d = (struct view_detail *)v;
@@ -268,6 +279,7 @@ static const struct view_ops ops = {
 	.draw = draw,
 	.act = act,
 	.does = DOES_MOVE | DOES_OPEN,
+	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,
 };

@@ -250,7 +250,7 @@ static bool act(struct view *v, enum action a)
 {
 	struct view_help *h = (struct view_help *)v;
 
-	if (list_act(&h->list, a, h->n_lines))
+	if (list_keys(&h->list, v->ui, a, h->n_lines, row_text, h))
 		return true;
 	if (a == ACTION_BACK || a == ACTION_HELP) {
 		ui_pop(v->ui);
@@ -259,10 +259,6 @@ static bool act(struct view *v, enum action a)
 	if (a == ACTION_DESCRIBE) {
 		h->describing = true;
 		ui_say(v->ui, "Which key? It is said what it does, and not done.");
-		return true;
-	}
-	if (a == ACTION_SEARCH_NEXT || a == ACTION_SEARCH_PREV) {
-		list_search_next(&h->list, a == ACTION_SEARCH_PREV, h->n_lines, row_text, h);
 		return true;
 	}
 	return false;

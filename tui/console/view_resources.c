@@ -16,7 +16,7 @@ enum graph {
 	GRAPHS
 };
 
-static const enum action hints[] = {ACTION_BACK, ACTION_NONE};
+static const enum action hints[] = {ACTION_COPY, ACTION_BACK, ACTION_NONE};
 
 static const char *const names[GRAPHS] = {"cpu", "memory", "processes", "read", "written"};
 
@@ -159,8 +159,29 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 			 (enum graph)g);
 }
 
+/* "cpu 42%", a line each. */
+static void copy(struct ui *ui)
+{
+	const struct usage_sample *now = model_sample(ui->spec.model, 0);
+	AUTO_BUF struct buf b = BUF_INIT;
+	char value_words[32];
+
+	for (int g = 0; now && g < GRAPHS; g++) {
+		words((enum graph)g, value(now, (enum graph)g), value_words, sizeof(value_words));
+		buf_fmt(&b, "%s %s\n", names[g], value_words);
+	}
+	if (b.len)
+		ui_copy(ui, b.data, b.len);
+	else
+		ui_say(ui, "There is nothing to copy yet.");
+}
+
 static bool act(struct view *v, enum action a)
 {
+	if (a == ACTION_COPY) {
+		copy(v->ui);
+		return true;
+	}
 	if (a == ACTION_BACK)
 		ui_pop(v->ui);
 	return a == ACTION_BACK;

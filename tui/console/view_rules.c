@@ -251,6 +251,14 @@ static void query(struct view *v, enum query what, const char *text)
 		ui_say(v->ui, "No answer has '%s'.", text);
 }
 
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_rules *p = (struct view_rules *)v;
+
+	(void)r;
+	list_mouse(&p->list, m, p->list.at, count(v->ui->spec.model));
+}
+
 static void view_free(struct view *v)
 {
 	free(v);
@@ -263,6 +271,7 @@ static const struct view_ops ops = {
 	.act = act,
 	.query = query,
 	.does = DOES_MOVE,
+	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,
 };

@@ -196,6 +196,16 @@ static bool act(struct view *v, enum action a)
 	return true;
 }
 
+static void mouse(struct view *v, const struct mouse *m, struct rect r)
+{
+	struct view_sessions *p = (struct view_sessions *)v;
+
+	(void)r;
+	list_mouse(&p->list, m, p->list.at, p->n);
+	if (m->action == MOUSE_PRESS && m->twice && rect_has(p->list.at, m->x, m->y))
+		open_row(p);
+}
+
 static void view_free(struct view *v)
 {
 	struct view_sessions *p = (struct view_sessions *)v;
@@ -212,6 +222,7 @@ static const struct view_ops ops = {
 	.draw = draw,
 	.act = act,
 	.does = DOES_MOVE | DOES_OPEN,
+	.mouse = mouse,
 	.free = view_free,
 	.hints = hints,
 };

@@ -445,8 +445,8 @@ static void view_free(struct view *v)
 	{                                                                                          \
 		.place = (the_place), .draw = view_step_draw, .act = act, .query = query,          \
 		.does = DOES_MOVE | DOES_SIDEWAYS | DOES_OPEN,                                     \
-		.filters = (the_place) == PLACE_STEP, .mouse = mouse, .changed = changed,          \
-		.free = view_free, .hints = (the_hints),                                           \
+		.filters = (the_place) == PLACE_STEP, .mouse = mouse, .part = view_step_part,      \
+		.changed = changed, .free = view_free, .hints = (the_hints),                       \
 	}
 static const struct view_ops ops = OPS(PLACE_STEP, hints);
 static const struct view_ops edits_ops = OPS(PLACE_STEP, edits_hints);

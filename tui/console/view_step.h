@@ -38,6 +38,7 @@ struct view_step {
 };
 
 void step_rows(struct view_step *p); /* up to date with the review and the look */
+struct rect view_step_part(const struct view *v, struct rect r, int x, int y);
 void view_step_draw(struct view *v, struct surface *s, struct rect r, bool focused);
 /* view_step_tree.c: the files by directory, at the left or instead of the diff. */
 void step_tree_build(struct view_step *p);

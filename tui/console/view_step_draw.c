@@ -362,6 +362,34 @@ bool step_wide(const struct view_step *p, struct rect body)
 	return body.w >= STEP_SIDE_W;
 }
 
+/* Of a diff the text alone, of one side where there are two: no numbers, and not the files. */
+struct rect view_step_part(const struct view *v, struct rect r, int x, int y)
+{
+	const struct view_step *p = (const struct view_step *)v;
+	bool wide = step_wide(p, r);
+	int tree = STEP_TREE_W(r.w), half;
+	struct rect diff = {r.x, r.y + 2, r.w, MAX(0, r.h - 2)};
+
+	if (y == r.y)
+		return (struct rect){r.x, r.y, r.w, 1};
+	if (wide && x < r.x + tree)
+		return (struct rect){r.x, r.y + 1, tree, r.h - 1};
+	if (p->in_tree && !wide)
+		return (struct rect){r.x, r.y + 1, r.w, r.h - 1};
+	if (wide)
+		diff = (struct rect){r.x + tree + 1, r.y + 1, r.w - tree - 1, r.h - 1};
+	half = (diff.w - 1) / 2;
+	if (p->split && x > diff.x + half)
+		diff = (struct rect){diff.x + half + 1, diff.y, diff.w - half - 1, diff.h};
+	else if (p->split)
+		diff.w = half;
+	/* A drag that begins at the sign takes it along, as headings begin before it. */
+	half = 1 + number_cols(p, diff.w);
+	if (x >= diff.x + half)
+		diff = (struct rect){diff.x + half, diff.y, diff.w - half, diff.h};
+	return diff;
+}
+
 static void draw_body(struct view_step *p, struct surface *s, struct rect r, bool focused)
 {
 	const struct review *rv = p->review;

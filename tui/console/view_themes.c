@@ -102,6 +102,12 @@ static void leave(struct view_themes *t)
 static bool act(struct view *v, enum action a)
 {
 	struct view_themes *t = (struct view_themes *)v;
+	const char *name = t->list.cursor < t->n ? t->list_of[t->list.cursor] : "";
+
+	if (a == ACTION_COPY) {
+		ui_copy(v->ui, name, strlen(name));
+		return true;
+	}
 
 	if (list_act(&t->list, a, t->n)) {
 		t->list.follow = false;

@@ -1,0 +1,133 @@
+/* test_mouse - what the mouse selects, and what copies it. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/screen/scene.h"
+
+static int set_up(void **state)
+{
+	struct scene *s = xmalloc(sizeof(*s));
+
+	scene_init(s, 120, 40, DEPTH_256);
+	scene_fill(s);
+	*state = s;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	scene_done(*state);
+	free(*state);
+	return 0;
+}
+
+static void mouse(struct scene *s, enum mouse_action action, int x, int y)
+{
+	struct event ev = {
+		.type = EVENT_MOUSE,
+		.mouse = {.action = action, .button = action == MOUSE_PRESS, .x = x, .y = y}};
+
+	ui_event(s->ui, &ev, s->now_us += 1000);
+}
+
+/* Copies what the screen shows between two cells: y, as in the agent's pane. */
+static void drag(struct scene *s, int x, int y, int to_x, int to_y)
+{
+	scene_draw(s);
+	mouse(s, MOUSE_PRESS, x, y);
+	mouse(s, MOUSE_DRAG, to_x, to_y);
+	mouse(s, MOUSE_RELEASE, to_x, to_y);
+	scene_draw(s);
+	buf_clear(&s->said);
+}
+
+static bool row_has(struct scene *s, int y, int x, const char *words)
+{
+	for (; *words; words++, x++)
+		if (*surface_cell(&s->surface, x, y)->text != *words)
+			return false;
+	return true;
+}
+
+/* Where the words are on the screen. */
+static void find(struct scene *s, const char *words, int *ret_x, int *ret_y)
+{
+	scene_draw(s);
+	for (int y = 0; y < s->surface.h; y++) {
+		for (int x = 0; x + (int)strlen(words) <= s->surface.w; x++) {
+			if (row_has(s, y, x, words)) {
+				*ret_x = x;
+				*ret_y = y;
+				return;
+			}
+		}
+	}
+	fail_msg("not on the screen: %s", words);
+}
+
+static void a_drag_selects_in_any_view(void **state)
+{
+	static const struct {
+		const char *keys, *words;
+	} views[] = {{"C-] l", "npm"},	     {"C-] s", "npm"},	     {"C-] l o", "when"},
+		     {"C-] v", "counts"},    {"C-] n", "npmjs"},     {"C-] e", "log"},
+		     {"C-] m", "resources"}, {"C-] ?", "everywhere"}};
+	struct scene *s = *state;
+
+	scene_connections(s);
+	for (size_t i = 0; i < ARRAY_LEN(views); i++) {
+		AUTO_FREE char *want = xasprintf("copy '%s'\n", views[i].words);
+		int x, y, n = (int)strlen(views[i].words);
+
+		scene_keys(s, views[i].keys);
+		find(s, views[i].words, &x, &y);
+		drag(s, x + n - 1, y, x, y); /* backwards as well */
+		scene_keys(s, "y");
+		assert_string_equal(s->said.data, want);
+		buf_clear(&s->said);
+		drag(s, x, y, x + n - 1, y);
+		assert_true(surface_cell(&s->surface, x, y)->style.attr & STYLE_REVERSE ||
+			    surface_role(&s->surface, ROLE_SELECT).attr & STYLE_REVERSE);
+		scene_keys(s, "k y"); /* another key ends it */
+		assert_string_not_equal(s->said.data, want);
+		scene_keys(s, "Esc Esc");
+	}
+}
+
+/* Rows whole, without what is blank at their ends; with Alt a rectangle; never beyond the pane. */
+static void a_drag_goes_over_rows(void **state)
+{
+	struct scene *s = *state;
+	struct rect pane;
+	size_t lines = 0;
+
+	scene_keys(s, "C-] l");
+	pane = s->ui->layout.pane[PANE_AUDIT];
+	drag(s, pane.x, pane.y, 0, 0);
+	drag(s, pane.x + 3, pane.y, pane.x + pane.w + 20, pane.y + 1);
+	scene_keys(s, "y");
+	for (const char *c = s->said.data; *c; c++) {
+		lines += *c == '\n';
+		assert_false(c[0] == ' ' && c[1] == '\n');
+	}
+	assert_int_equal(lines, 2);
+	assert_null(strstr(s->said.data, "│"));
+	ui_resize(s->ui, 100, 30);
+	assert_null(s->ui->selection.view);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_drag_selects_in_any_view, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_drag_goes_over_rows, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
