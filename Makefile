@@ -98,7 +98,8 @@ LIB := $(O)/libcordon.a
 
 UNITSRC := $(wildcard tests/unit/test_*.c tests/screen/test_*.c)
 UNIT := $(UNITSRC:%.c=$(O)/%)
-TOOLSRC := $(wildcard tests/support/*.c tests/escape/*.c)
+CONTRASTSRC := tests/support/contrast.c
+TOOLSRC := $(filter-out $(CONTRASTSRC),$(wildcard tests/support/*.c tests/escape/*.c))
 TOOLS := $(TOOLSRC:%.c=$(O)/%)
 BENCHSRC := $(wildcard tests/bench/*.c)
 BENCH := $(BENCHSRC:%.c=$(O)/%)
@@ -185,7 +186,7 @@ $(MODEL): $(MODELSRC:%.c=$(O)/%.o) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -ldl
 
-$(BENCH): $(O)/%: $(O)/%.o $(LIB)
+$(BENCH) $(CONTRASTSRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
 
@@ -199,7 +200,7 @@ $(TOOLS): $(O)/%: $(O)/%.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(filter release debug,$(B)),-static,$(MODE)) -o $@ $< -pthread
 
--include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(FUZZ:=.d) $(BENCH:=.d)
+-include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(CONTRASTSRC:%.c=$(O)/%.d) $(FUZZ:=.d) $(BENCH:=.d)
 
 # ---- run -----------------------------------------------------------------------------------------
 # What is missing is installed first; the flags above must be read anew after that: hence a second
@@ -377,15 +378,15 @@ $(DARWIN)/include/ready: tests/darwin/libraries.sh
 endif
 
 # ---- lint ----------------------------------------------------------------------------------------
-.PHONY: lint lint-format lint-tree lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
-lint: lint-deps ## formatting, include directions, clang, clang-tidy, cppcheck, shellcheck
+.PHONY: lint lint-format lint-tree lint-themes lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
+lint: lint-deps ## formatting, include directions, contrast, clang, clang-tidy, cppcheck, shellcheck
 	$(Q)$(again) -k lint-format lint-tree lint-headers lint-shell \
-		lint-clang lint-cppcheck
+		lint-clang lint-cppcheck lint-themes
 	$(Q)mkdir -p $(O)/tidy && date +%s >$(O)/tidy/began
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(CONTRASTSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.
@@ -396,6 +397,9 @@ lint-format:
 
 lint-tree: # sizes, include directions, every action bound
 	$(Q)tests/support/lint.sh
+
+lint-themes: $(CONTRASTSRC:%.c=$(O)/%) # each text of a theme can be read on its ground
+	$(Q)$< $(sort $(wildcard themes/*.theme))
 
 lint-headers: $(HDR:%=$(O)/headers/%.ok)
 $(O)/headers/%.ok: %

@@ -16,6 +16,7 @@ static int set_up(void **state)
 
 	scene_init(s, 120, 40, DEPTH_256);
 	scene_fill(s);
+	buf_clear(&s->said);
 	*state = s;
 	return 0;
 }
@@ -122,11 +123,59 @@ static void a_drag_goes_over_rows(void **state)
 	assert_null(s->ui->selection.view);
 }
 
+static void dragging_selects(void **state)
+{
+	struct scene *s = *state;
+
+	term_feed(s->term, "\033[H\033[2Jfirst row\r\nsecond row", 28);
+	scene_draw(s);
+	mouse(s, MOUSE_PRESS, 6, 1);
+	mouse(s, MOUSE_DRAG, 3, 2);
+	mouse(s, MOUSE_DRAG, 5, 2);
+	mouse(s, MOUSE_RELEASE, 5, 2);
+	assert_true(scene_shows(s, "selecting"));
+	assert_true(surface_cell(&s->surface, 2, 2)->style.attr & STYLE_REVERSE);
+	assert_false(surface_cell(&s->surface, 2, 1)->style.attr & STYLE_REVERSE);
+	buf_clear(&s->said);
+	scene_keys(s, "y");
+	assert_string_equal(s->said.data, "copy 'row\nsecond'\n");
+	assert_string_equal(s->to_agent.data, "");
+}
+
+static void the_mouse_focuses_selects_and_scrolls(void **state)
+{
+	struct scene *s = *state;
+
+	scene_draw(s);
+	mouse(s, MOUSE_PRESS, 100, 22);
+	assert_int_equal(s->ui->focus, PANE_STEPS);
+	scene_draw(s);
+	assert_true(scene_shows(s, "2 of 6"));
+	mouse(s, MOUSE_WHEEL_DOWN, 100, 22);
+	assert_true(scene_shows(s, "5 of 6"));
+	mouse(s, MOUSE_PRESS, 5, 5);
+	assert_int_equal(s->ui->focus, PANE_TERMINAL);
+	for (int i = 0; i < 100; i++)
+		term_feed(s->term, "line\r\n", 6);
+	mouse(s, MOUSE_WHEEL_UP, 5, 5);
+	assert_true(scene_shows(s, "3 lines back"));
+	mouse(s, MOUSE_WHEEL_DOWN, 5, 5);
+	assert_false(scene_shows(s, "lines back"));
+	assert_string_equal(s->to_agent.data, "");
+	/* once the agent asks for the mouse it is the agent's */
+	term_feed(s->term, "\033[?1000h\033[?1006h", 16);
+	mouse(s, MOUSE_PRESS, 5, 5);
+	assert_string_equal(s->to_agent.data, "\033[<0;6;5M");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_drag_selects_in_any_view, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_drag_goes_over_rows, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dragging_selects, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_mouse_focuses_selects_and_scrolls, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

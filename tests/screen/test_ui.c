@@ -771,15 +771,6 @@ static void scrolled_back_keys_are_cordons(void **state)
 	assert_string_equal(s->to_agent.data, "x");
 }
 
-static void mouse(struct scene *s, enum mouse_action action, int x, int y)
-{
-	struct event ev = {
-		.type = EVENT_MOUSE,
-		.mouse = {.action = action, .button = action == MOUSE_PRESS, .x = x, .y = y}};
-
-	ui_event(s->ui, &ev, s->now_us += 1000);
-}
-
 /* Where it leads is said before; nothing that is no web or mail address is opened. */
 static void a_link_is_opened_by_a_key_alone(void **state)
 {
@@ -875,51 +866,6 @@ static void the_agent_asks_for_the_clipboard(void **state)
 	assert_string_equal(s->to_agent.data, "");
 }
 
-static void dragging_selects(void **state)
-{
-	struct scene *s = *state;
-
-	term_feed(s->term, "\033[H\033[2Jfirst row\r\nsecond row", 28);
-	scene_draw(s);
-	mouse(s, MOUSE_PRESS, 6, 1);
-	mouse(s, MOUSE_DRAG, 3, 2);
-	mouse(s, MOUSE_DRAG, 5, 2);
-	mouse(s, MOUSE_RELEASE, 5, 2);
-	assert_true(scene_shows(s, "selecting"));
-	assert_true(surface_cell(&s->surface, 2, 2)->style.attr & STYLE_REVERSE);
-	assert_false(surface_cell(&s->surface, 2, 1)->style.attr & STYLE_REVERSE);
-	buf_clear(&s->said);
-	scene_keys(s, "y");
-	assert_string_equal(s->said.data, "copy 'row\nsecond'\n");
-	assert_string_equal(s->to_agent.data, "");
-}
-
-static void the_mouse_focuses_selects_and_scrolls(void **state)
-{
-	struct scene *s = *state;
-
-	scene_draw(s);
-	mouse(s, MOUSE_PRESS, 100, 22);
-	assert_int_equal(s->ui->focus, PANE_STEPS);
-	scene_draw(s);
-	assert_true(scene_shows(s, "2 of 6"));
-	mouse(s, MOUSE_WHEEL_DOWN, 100, 22);
-	assert_true(scene_shows(s, "5 of 6"));
-	mouse(s, MOUSE_PRESS, 5, 5);
-	assert_int_equal(s->ui->focus, PANE_TERMINAL);
-	for (int i = 0; i < 100; i++)
-		term_feed(s->term, "line\r\n", 6);
-	mouse(s, MOUSE_WHEEL_UP, 5, 5);
-	assert_true(scene_shows(s, "3 lines back"));
-	mouse(s, MOUSE_WHEEL_DOWN, 5, 5);
-	assert_false(scene_shows(s, "lines back"));
-	assert_string_equal(s->to_agent.data, "");
-	/* once the agent asks for the mouse it is the agent's */
-	term_feed(s->term, "\033[?1000h\033[?1006h", 16);
-	mouse(s, MOUSE_PRESS, 5, 5);
-	assert_string_equal(s->to_agent.data, "\033[<0;6;5M");
-}
-
 static void layouts_keep_to_their_sizes(void **state)
 {
 	(void)state;
@@ -1000,9 +946,7 @@ int main(void)
 		TEST(a_link_is_opened_by_a_key_alone),
 		TEST(nothing_blinks_where_motion_is_off),
 		TEST(copy_mode_selects_and_copies),
-		TEST(dragging_selects),
 		TEST(the_agent_asks_for_the_clipboard),
-		TEST(the_mouse_focuses_selects_and_scrolls),
 		cmocka_unit_test(layouts_keep_to_their_sizes),
 	};
 
