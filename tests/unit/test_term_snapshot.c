@@ -56,9 +56,15 @@ static void assert_same(struct term *a, struct term *b, const char *what)
 	assert_int_equal(s[0].h, s[1].h);
 	for (int y = 0; y < rows; y++) {
 		for (int x = 0; x < cols; x++) {
-			const struct cell *c = surface_cell(&s[0], x, y);
-			const struct cell *d = surface_cell(&s[1], x, y);
+			struct cell *c = surface_cell(&s[0], x, y);
+			struct cell *d = surface_cell(&s[1], x, y);
+			const char *url = term_link(a, c->style.link);
+			const char *same = term_link(b, d->style.link);
 
+			if (!url != !same || (url && !str_eq(url, same)))
+				fail_msg("%s: row %d column %d: leads to %s and %s", what, y, x,
+					 url ? url : "-", same ? same : "-");
+			c->style.link = d->style.link = 0; /* each has numbers of its own */
 			if (strcmp(c->text, d->text) != 0 || c->width != d->width ||
 			    memcmp(&c->style, &d->style, sizeof(c->style)) != 0)
 				fail_msg("%s: row %d column %d: '%s' %d %x %x %x and '%s' %d %x %x "
@@ -153,6 +159,103 @@ static void secrets_that_wrap_are_starred(void **state)
 	redact_free(r);
 }
 
+/* In the history, on the screen, under the alternate one, and of what comes next. */
+static void links_are_kept(void **state)
+{
+	static const char more[] = "goes on\r\n\0338back";
+	struct pane *p = *state;
+	struct term *copy;
+
+	for (int i = 0; i < 30; i++)
+		pane_feed(p, "\033]8;;https://example.org/old\033\\old\033]8;;\033\\ line\r\n");
+	pane_feed(p, "\033]8;;https://example.org/a?b=c\033\\a link that is long enough to go "
+		     "over the end of a line of the pane\033]8;;\033\\\r\n");
+	pane_feed(p, "\033]8;;https://example.org/saved\033\\\0337\033]8;;\033\\and this ");
+	copy = copy_of(p->t);
+	assert_non_null(copy);
+	assert_same(p->t, copy, "links");
+	pane_feed(p, more);
+	term_feed(copy, more, sizeof(more) - 1);
+	assert_same(p->t, copy, "what follows");
+	term_free(copy);
+	pane_feed(p, "\033]8;;\033\\\033[?1049hx");
+	copy = copy_of(p->t);
+	assert_non_null(copy);
+	pane_feed(p, "\033[?1049l");
+	term_feed(copy, "\033[?1049l", 8);
+	assert_same(p->t, copy, "under the alternate screen");
+	term_resize(p->t, 40, 60);
+	term_resize(copy, 40, 60);
+	assert_same(p->t, copy, "the history");
+	term_free(copy);
+}
+
+static void secrets_in_links_are_starred(void **state)
+{
+	struct redact *r;
+	struct err err = {0};
+	struct pane *p = *state;
+	AUTO_BUF struct buf key = BUF_INIT;
+	AUTO_BUF struct buf screen = BUF_INIT;
+	struct snapshot_filter filter;
+
+	assert_int_equal(redact_new(&r, NULL, &err), 0);
+	filter = (struct snapshot_filter){.redact = (void (*)(void *, char *, size_t))redact_text,
+					  .data = r};
+	term_snapshots(p->t, &filter);
+	pane_feed(p, "\033]8;;https://x.org/"
+		     "?t=ghp_abcdefghijklmnopqrstuvwxyz012345\033\\here\033]8;;\033\\.");
+	assert_true(term_snapshot(p->t, &key, &screen));
+	assert_non_null(strstr(key.data, "https://x.org/?t=*****"));
+	assert_null(strstr(key.data, "abc"));
+	assert_null(strstr(screen.data, "abc"));
+	redact_free(r);
+}
+
+/* A link for each cell, each as long as can be: the snapshot stays small. */
+static void links_have_room(void **state)
+{
+	struct pane *p = *state;
+	AUTO_BUF struct buf key = BUF_INIT;
+	AUTO_BUF struct buf screen = BUF_INIT;
+	AUTO_FREE char *path = xmalloc(2001);
+
+	memset(path, 'p', 2000);
+	path[2000] = '\0';
+	for (int i = 0; i < 500; i++) {
+		AUTO_FREE char *one = xasprintf("\033]8;;https://x.org/%d/%s\033\\x", i, path);
+
+		pane_feed(p, one);
+	}
+	pane_feed(p, "\033]8;;\033\\\r.");
+	assert_true(term_snapshot(p->t, &key, &screen));
+	assert_true(key.len < 1 << 20);
+}
+
+/* A recording from anywhere: the saved cursor is outside of the screen that it is restored on. */
+static void a_saved_cursor_outside_is_clamped(void **state)
+{
+	static const char *const saves[] = {"\0337", "\033[?1048h", "\033[?1049h"};
+	static const char *const restores[] = {"\0338x", "\033[?1048lx", "\033[?1049lx"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(saves); i++) {
+		AUTO_FREE char *before = xasprintf("\033[40;100H%s\033[H", saves[i]);
+		AUTO_FREE char *key =
+			xasprintf("S 40 100\nF %zu\n%sR 2 3\nF %zu\n%s", strlen(before), before,
+				  strlen(restores[i]), restores[i]);
+		struct term *t = term_from_snapshot(key, strlen(key), &pane_events, &sink);
+		struct term_cursor cur = {0};
+		int rows, cols;
+
+		assert_non_null(t);
+		term_size(t, &rows, &cols);
+		term_cursor(t, &cur);
+		assert_true(cur.row >= 0 && cur.row < rows && cur.col >= 0 && cur.col < cols);
+		term_free(t);
+	}
+}
+
 static void no_snapshot_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -217,6 +320,8 @@ static size_t any_output(unsigned *seed, char *out, size_t size)
 		"\033[%d;%dr",
 		"\033[r",
 		"\033[0m",
+		"\033]8;;https://example.org/%d\033\\",
+		"\033]8;;\033\\",
 		"\033[3b",
 		"\t",
 		"\033[7;1;3;4:5;58:5:9;5;9m",
@@ -288,9 +393,16 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(plain_text_and_colours),	      TEST(what_lies_under_the_alternate_screen),
-		TEST(not_in_the_middle_of_something), TEST(secrets_that_wrap_are_starred),
-		TEST(no_snapshot_is_refused),	      TEST(any_program_goes_on_the_same),
+		TEST(plain_text_and_colours),
+		TEST(what_lies_under_the_alternate_screen),
+		TEST(not_in_the_middle_of_something),
+		TEST(secrets_that_wrap_are_starred),
+		TEST(links_are_kept),
+		TEST(secrets_in_links_are_starred),
+		TEST(links_have_room),
+		TEST(a_saved_cursor_outside_is_clamped),
+		TEST(no_snapshot_is_refused),
+		TEST(any_program_goes_on_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

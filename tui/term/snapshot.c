@@ -13,12 +13,13 @@
  * What lies under the alternate screen cannot be read while that is shown: it is kept when a
  * program goes there, with the sizes since. What libvterm cannot be asked for (scroll margins, tab
  * stops, a cursor that waits behind the last column) makes no snapshot: another moment will do.
- * Addresses of links are not in it: nobody has looked for secrets in them.
+ * Addresses of links are in it as long as they have room; secrets in them are starred out as well.
  */
 
 #define SNAPSHOT_MAX ((size_t)16 << 20)
 #define UNDER_SIZES  64
-#define HISTORY	     200 /* lines that a snapshot has of it */
+#define HISTORY	     200		 /* lines that a snapshot has of it */
+#define LINK_BYTES   ((size_t)256 << 10) /* of addresses: a program may print one for each cell */
 
 struct under {
 	struct buf screen; /* commands: size and contents of the main screen */
@@ -55,6 +56,21 @@ static void put_style(struct buf *out, const struct style *st)
 			(unsigned)(st->line >> 8 & 0xff), (unsigned)(st->line & 0xff));
 }
 
+/* What follows leads to this address, or (0) nowhere. */
+static void put_link(struct term *t, struct buf *out, uint32_t link, size_t *room)
+{
+	const char *url = term_link(t, link);
+	AUTO_FREE char *safe = url ? xstrdup(url) : NULL;
+	size_t len = safe ? strlen(safe) : 0;
+
+	if (len > *room)
+		len = 0;
+	*room -= len;
+	if (len && t->filter)
+		t->filter->redact(t->filter->data, safe, len);
+	buf_fmt(out, "\033]8;;%s\033\\", len ? safe : "");
+}
+
 /* Something wide does not fit into the last column, which has this background. */
 static void put_pad(struct buf *out, const struct style *st)
 {
@@ -64,48 +80,16 @@ static void put_pad(struct buf *out, const struct style *st)
 	buf_str(out, "\033[K\033[0m\xe4\xb8\xad\r");
 }
 
-/*
- * As much of a line as fits; its text is taken from `shown`, which may have been starred out.
- * Returns whether the next line has to follow at once, because it is the rest of this one.
- */
-static bool put_line(struct buf *out, struct span line, const char *shown, int cols, bool last)
-{
-	struct style now = {.attr = ~0u};
-	struct span text = line_text(line);
-	unsigned flags = line_flags(line);
-	struct line_reader reader;
-	struct line_cell c;
-	bool more;
-	int x = 0;
-
-	if (last || memcmp(text.data, shown, text.len) != 0)
-		flags = 0;
-	line_read(&reader, line);
-	buf_fmt(out, "\033[?7%c", flags ? 'h' : 'l');
-	for (; (more = line_next(&reader, &c)) && x + c.cols <= cols; x += c.cols) {
-		if (flags & LINE_PADDED && x + 1 == cols)
-			break;
-		if (memcmp(&now, &c.style, sizeof(now)) != 0)
-			put_style(out, &c.style);
-		now = c.style;
-		buf_add(out, shown + (c.text - text.data), c.len);
-	}
-	if (flags && x < cols)
-		buf_str(out, "\033[0m");
-	for (; flags && x + !!(flags & LINE_PADDED) < cols; x++)
-		buf_ch(out, ' ');
-	if (flags & LINE_PADDED)
-		put_pad(out, more ? &c.style : NULL);
-	return flags;
-}
-
 /* A full row wraps, into one without a background and without what made it wrap. */
 #define WRAP "\033[0m \r"
 #define REST WRAP "\033[K"
 
-static void put_pen(struct buf *out, const struct pen *p)
+static void put_pen(struct term *t, struct buf *out, const struct pen *p)
 {
 	struct style st = pen_style(p);
+	size_t room = LINK_BYTES;
+
+	put_link(t, out, st.link, &room);
 
 	put_style(out, &st);
 	if (p->conceal)
@@ -122,7 +106,9 @@ static struct span line_at(struct term *t, size_t old, size_t i)
 
 /* Lines in one text, so that a secret is found that goes on in the next. */
 struct lines {
-	size_t old; /* of the history, before those of the screen */
+	struct term *t;
+	size_t room; /* for addresses of links */
+	size_t old;  /* of the history, before those of the screen */
 	struct buf text;
 	size_t *at; /* where each begins */
 	int cols;   /* of the widest */
@@ -138,6 +124,8 @@ static void lines_read(struct term *t, struct lines *l)
 {
 	size_t n;
 
+	l->t = t;
+	l->room = LINK_BYTES;
 	l->old = t->alt ? 0 : MIN(t->history.count, (size_t)HISTORY);
 	n = l->old + (size_t)t->rows;
 	l->text = (struct buf)BUF_INIT;
@@ -157,14 +145,54 @@ static void lines_read(struct term *t, struct lines *l)
 		t->filter->redact(t->filter->data, l->text.data, l->text.len);
 }
 
+/*
+ * As much of line i as fits; its text is what may have been starred out. Returns whether the next
+ * line has to follow at once, because it is the rest of this one.
+ */
+static bool put_line(struct lines *l, struct buf *out, size_t i, int cols, bool last)
+{
+	struct span line = line_at(l->t, l->old, i), text = line_text(line);
+	const char *shown = l->text.data + l->at[i];
+	struct style now = {.attr = ~0u};
+	unsigned flags = line_flags(line);
+	struct line_reader reader;
+	struct line_cell c;
+	bool more;
+	int x = 0;
+
+	if (last || memcmp(text.data, shown, text.len) != 0)
+		flags = 0;
+	line_read(&reader, line);
+	buf_fmt(out, "\033[?7%c", flags ? 'h' : 'l');
+	for (; (more = line_next(&reader, &c)) && x + c.cols <= cols; x += c.cols) {
+		if (flags & LINE_PADDED && x + 1 == cols)
+			break;
+		if (now.link != c.style.link)
+			put_link(l->t, out, c.style.link, &l->room);
+		if (memcmp(&now, &c.style, sizeof(now)) != 0)
+			put_style(out, &c.style);
+		now = c.style;
+		buf_add(out, shown + (c.text - text.data), c.len);
+	}
+	if (now.link)
+		put_link(l->t, out, 0, &l->room);
+	if (flags && x < cols)
+		buf_str(out, "\033[0m");
+	for (; flags && x + !!(flags & LINE_PADDED) < cols; x++)
+		buf_ch(out, ' ');
+	if (flags & LINE_PADDED)
+		put_pad(out, more ? &c.style : NULL);
+	return flags;
+}
+
 /* Lines are pushed out at the top: a pane that grows takes them back. */
-static void put_history(struct term *t, const struct lines *l, struct buf *out)
+static void put_history(struct term *t, struct lines *l, struct buf *out)
 {
 	bool rest = false;
 
+	put_link(t, out, 0, &l->room);
 	for (size_t i = 0; i < l->old; i++) {
-		rest = put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], l->cols,
-				false);
+		rest = put_line(l, out, i, l->cols, false);
 		buf_str(out, rest ? REST : "\033[0m\r\n");
 	}
 	buf_fmt(out, "\033[%dH", t->rows);
@@ -178,29 +206,34 @@ static void put_history(struct term *t, const struct lines *l, struct buf *out)
  * Outside of margins nothing is scrolled: the cursor wraps onto the row's own beginning, which is
  * painted again.
  */
-static void put_last_wrap(struct term *t, struct span line, struct buf *out)
+static void put_last_wrap(struct term *t, struct lines *l, struct buf *out)
 {
+	size_t i = l->old + (size_t)t->rows - 1;
+	struct span line = line_at(t, l->old, i);
 	struct line_reader reader;
 	struct line_cell c;
 
 	if (t->rows < 3)
 		return;
 	buf_fmt(out, "\033[1;%dr\033[%d;1H", t->rows - 1, t->rows);
-	put_line(out, line, line_text(line).data, t->cols, false);
+	put_line(l, out, i, t->cols, false);
 	buf_fmt(out, WRAP "\033[r\033[?7l\033[%d;1H", t->rows);
 	line_read(&reader, line);
 	for (int x = 0; x < 2 && line_next(&reader, &c); x += c.cols) {
+		put_link(t, out, c.style.link, &l->room);
 		put_style(out, &c.style);
 		buf_add(out, c.text, c.len);
 	}
+	put_link(t, out, 0, &l->room);
 }
 
-static void put_screen(struct term *t, const struct lines *l, struct buf *out)
+static void put_screen(struct term *t, struct lines *l, struct buf *out)
 {
 	struct span last;
 
 	bool rest = false;
 
+	put_link(t, out, 0, &l->room);
 	/* (erased this way the history's last line may go on in the first row) */
 	buf_fmt(out, "\033[0m\033[%d;%dH\033[1J\033[H", t->rows, t->cols);
 	for (int row = 0; row < t->rows; row++) {
@@ -211,14 +244,13 @@ static void put_screen(struct term *t, const struct lines *l, struct buf *out)
 		else
 			buf_fmt(out, "\033[%d;1H", row + 1);
 		/* Below the last row there is nothing to go on in. */
-		rest = put_line(out, line_at(t, l->old, i), l->text.data + l->at[i], t->cols,
-				row + 1 == t->rows);
+		rest = put_line(l, out, i, t->cols, row + 1 == t->rows);
 	}
 	last = line_at(t, l->old, l->old + (size_t)t->rows - 1);
 	if (line_flags(last) &&
 	    !memcmp(line_text(last).data, l->text.data + l->at[l->old + (size_t)t->rows - 1],
 		    line_text(last).len))
-		put_last_wrap(t, last, out);
+		put_last_wrap(t, l, out);
 	buf_str(out, "\033[?7h\033[0m\033[H");
 }
 
@@ -229,7 +261,7 @@ static void put_feed(struct buf *out, const struct buf *bytes)
 }
 
 /* A new terminal with this history, which may be wider than the screen. */
-static void put_new(struct term *t, const struct lines *l, struct buf *out)
+static void put_new(struct term *t, struct lines *l, struct buf *out)
 {
 	AUTO_BUF struct buf history = BUF_INIT;
 
@@ -289,7 +321,7 @@ void snapshot_resized(struct term *t)
 
 	if (!u || !t->alt || u->sizes++ >= UNDER_SIZES)
 		return;
-	put_pen(&pen, &t->sieve.pen);
+	put_pen(t, &pen, &t->sieve.pen);
 	put_feed(&u->screen, &pen);
 	buf_fmt(&u->screen, "R %d %d\n", t->rows, t->cols);
 }
@@ -334,11 +366,13 @@ static void put_state(struct term *t, struct buf *out)
 	AUTO_BUF struct buf title = BUF_INIT;
 	VTermPos pos;
 
-	put_pen(out, &s->saved_pen);
+	put_pen(t, out, &s->saved_pen);
 	put_charset(out, &s->saved_charset);
-	put_cursor(out, t->saved_row, t->saved_col, t->saved_visible, t->saved_shape);
+	/* A resize may have left it outside. */
+	put_cursor(out, MIN(t->saved_row, t->rows - 1), MIN(t->saved_col, t->cols - 1),
+		   t->saved_visible, t->saved_shape);
 	buf_str(out, "\0337");
-	put_pen(out, &s->pen);
+	put_pen(t, out, &s->pen);
 	put_charset(out, &s->charset);
 	vterm_state_get_cursorpos(t->state, &pos);
 	if (*t->title) {
