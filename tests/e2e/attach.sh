@@ -27,6 +27,8 @@ press_there() { # KEY NAME TEST...
 	ok "$name" "$@"
 }
 
+mkdir -p "$HOME/.config/cordon"
+printf '[console]\n\tcopy-command = cat >%s\n' "$TEST_TMP/copied" >"$HOME/.config/cordon/config"
 out=$("$CORDON" attach 2>&1) && fail "no session" "$out"
 like "$out" "no session runs: start one" "without a session it says so"
 start 100 30 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
@@ -42,6 +44,8 @@ type_text 'touch before && echo made' && keys Enter
 sees '^made' "it has changed something"
 tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; echo \$? >$TEST_TMP/attached; exec sleep 600"
 sees_there 'activity' "the other terminal shows it"
+tmux_ send-keys -t =u: g y
+ok "console.copy-command counts there, too" wait_for 10 test -s "$TEST_TMP/copied"
 sees_there 'write +before|touch before' "and begins with what already happened"
 ok "and no numbers that it does not know" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'mem '"
 "$CORDON" attach --plain >"$TEST_TMP/plain" 2>&1 &

@@ -95,19 +95,14 @@ static int show(struct choice *c, char **next, struct err *err)
 						  .state_dir = state},
 			    err);
 
-	if (r == 0)
+	if (r == 0) {
+		struct console_options opt = {0};
+
+		console_options_set(&opt, config);
 		r = console_attach(
 			m, &(struct attach_spec){.home = home, .state_dir = state, .next = next},
-			&(struct console_options){
-				.theme = config_str(config, "ui.theme"),
-				.keymap = config_str(config, "ui.keymap"),
-				.prefix = config_str(config, "ui.prefix"),
-				.mouse = config_bool(config, "ui.mouse"),
-				.ascii = config_bool(config, "ui.ascii"),
-				.notify = config_str(config, "console.notify"),
-				.notify_command = config_str(config, "console.notify-command"),
-			},
-			err);
+			&opt, err);
+	}
 	config_free(config);
 	mirror_close(m);
 	return r;

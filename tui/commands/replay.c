@@ -118,20 +118,10 @@ static int show(struct recording *rec, const struct replay_options *o,
 		const struct attach_spec *where, struct config *config, const char *words,
 		struct err *err)
 {
-	return console_replay(rec, where,
-			      &(struct console_options){
-				      .theme = config_str(config, "ui.theme"),
-				      .keymap = config_str(config, "ui.keymap"),
-				      .prefix = config_str(config, "ui.prefix"),
-				      .mouse = config_bool(config, "ui.mouse"),
-				      .ascii = config_bool(config, "ui.ascii"),
-				      .notes = words,
-				      .at = o->at,
-				      .copy_command = config_str(config, "console.copy-command"),
-				      .open = config_str(config, "console.open"),
-				      .still = !config_bool(config, "ui.motion"),
-			      },
-			      err);
+	struct console_options opt = {.notes = words, .at = o->at};
+
+	console_options_set(&opt, config);
+	return console_replay(rec, where, &opt, err);
 }
 
 /* A time of the clock was read off a session that runs: what happened then is written within a

@@ -21,8 +21,8 @@ struct run {
 	struct buf kept; /* of its overlays */
 };
 
-/* Life: `struct run run = {.kept = BUF_INIT};`, run_options_parse() into opt -> run_prepare(),
- * which looks at the current directory -> run.spec -> run_done(). */
+/* run_prepare.c. Life: `struct run run = {.kept = BUF_INIT};`, run_options_parse() into opt ->
+ * run_prepare(), which looks at the current directory -> run.spec -> run_done(). */
 int run_prepare(struct run *run, struct err *err) MUST_USE;
 void run_done(struct run *run);
 

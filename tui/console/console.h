@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "core/config/config.h"
 #include "core/session/session.h"
 
 struct console_options {
@@ -21,6 +22,9 @@ struct console_options {
 	const char *at; /* where a replay begins, standing still (recording_time()); or NULL */
 	bool *again;	/* set when the human wants the same once more; or NULL */
 };
+
+/* What the settings say of it; the rest stays. Borrows from the settings. */
+void console_options_set(struct console_options *o, const struct config *c);
 
 /*
  * Opens the pty, puts its slave into a copy of spec, starts the session (which forks) before any

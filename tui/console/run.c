@@ -13,6 +13,22 @@
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
 
+void console_options_set(struct console_options *o, const struct config *c)
+{
+	o->theme = config_str(c, "ui.theme");
+	o->keymap = config_str(c, "ui.keymap");
+	o->prefix = config_str(c, "ui.prefix");
+	o->exit_at_end = config_bool(c, "ui.exit");
+	o->mouse = config_bool(c, "ui.mouse");
+	o->ascii = config_bool(c, "ui.ascii");
+	o->still = !config_bool(c, "ui.motion");
+	o->clipboard = config_str(c, "console.clipboard");
+	o->copy_command = config_str(c, "console.copy-command");
+	o->open = config_str(c, "console.open");
+	o->notify = config_str(c, "console.notify");
+	o->notify_command = config_str(c, "console.notify-command");
+}
+
 /* ---- the session ---------------------------------------------------------------------------- */
 
 static void on_exited(void *data, int wait_status)

@@ -1,0 +1,66 @@
+/* test_console_options - settings that every console obeys: of a run, attached, of a replay. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/console/console.h"
+
+static struct config *load(const char *const *settings)
+{
+	struct config *c = NULL;
+	struct err err = {0};
+
+	assert_int_equal(config_load(&c,
+				     &(struct config_spec){.home = "/nowhere",
+							   .state_dir = "/nowhere",
+							   .settings = settings},
+				     &err),
+			 0);
+	return c;
+}
+
+static void settings_reach_the_console(void **state)
+{
+	static const char *const settings[] = {
+		"console.open=xdg-open", "ui.motion=false", "console.copy-command=wl-copy",
+		"ui.theme=light",	 "ui.mouse=false",  NULL};
+	struct console_options o = {.record = "file", .at = "90"};
+	struct config *c = load(settings);
+
+	(void)state;
+	console_options_set(&o, c);
+	assert_string_equal(o.open, "xdg-open");
+	assert_string_equal(o.copy_command, "wl-copy");
+	assert_string_equal(o.theme, "light");
+	assert_true(o.still);
+	assert_false(o.mouse);
+	assert_string_equal(o.record, "file"); /* what is no setting stays */
+	assert_string_equal(o.at, "90");
+	config_free(c);
+}
+
+static void without_settings_things_move(void **state)
+{
+	struct console_options o = {0};
+	struct config *c = load(NULL);
+
+	(void)state;
+	console_options_set(&o, c);
+	assert_false(o.still);
+	assert_true(o.mouse);
+	config_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(settings_reach_the_console),
+		cmocka_unit_test(without_settings_things_move),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
