@@ -15,6 +15,7 @@
 #include "backends/linux/sandbox/keeper_domain.h"
 #include "backends/vm/fs/fs_server.h"
 #include "backends/vm/guest/initramfs.h"
+#include "backends/vm/guest_procs.h"
 #include "backends/vm/monitor/monitor.h"
 #include "backends/vm/net/guest_net.h"
 #include "backends/vm/vm_priv.h"
@@ -27,7 +28,8 @@
 struct sandbox {
 	struct keeper *keeper;
 	struct fs_server *fs;
-	struct guest_net *net;	      /* NULL: the guest has none */
+	struct guest_net *net; /* NULL: the guest has none */
+	struct guest_procs *procs;
 	struct door *door, *net_door; /* until launch() returns */
 	pid_t monitor;		      /* 0: it has been waited for */
 	int pidfd, sock;
@@ -177,6 +179,7 @@ static void vm_stop(struct sandbox *sb)
 	reap(sb);
 	fs_server_stop(sb->fs);
 	guest_net_stop(sb->net);
+	guest_procs_free(sb->procs);
 	for (size_t i = 0; i < sb->n_sockets; i++)
 		util_close_fd(&sb->sockets[i]);
 	util_close_fd(&sb->net_socket);
@@ -210,7 +213,7 @@ static int watch_all(struct sandbox *sb, struct err *err)
 }
 
 static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const struct shares *s,
-			 const struct spawn_spec *spec, struct err *err)
+			 const struct spawn_spec *spec, int *ret_words, struct err *err)
 {
 	AUTO_BUF struct buf initrd = BUF_INIT;
 	AUTO_FREE char *base = NULL;
@@ -245,7 +248,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 	initramfs_session(&initrd, &conf);
 	m.initrd = initrd.data;
 	m.initrd_len = initrd.len;
-	sb->monitor = monitor_start(&m, &sb->sock, err);
+	sb->monitor = monitor_start(&m, &sb->sock, ret_words, err);
 	return (int)MIN(sb->monitor, 0);
 }
 
@@ -266,7 +269,7 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 	struct note go = {.kind = NOTE_GO};
 	struct plan none = {0};
 	struct shares shares = {0};
-	int r = collect_shares(&shares, spec, err);
+	int words = -1, r = collect_shares(&shares, spec, err);
 
 	if (r == 0)
 		r = fs_server_start(&sb->fs, &sb->door, sb->keeper, spec, shares.list, shares.n,
@@ -275,7 +278,7 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 		return r;
 	sb->n_sockets = shares.n;
 	start_net(sb, spec);
-	r = start_monitor(sb, plan, &shares, spec, err);
+	r = start_monitor(sb, plan, &shares, spec, &words, err);
 	/* QEMU's ends are in the monitor: the fs server sees the end of QEMU by them. */
 	for (size_t i = 0; i < sb->n_sockets; i++)
 		util_close_fd(&sb->sockets[i]);
@@ -284,9 +287,11 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 		r = keeper_domain_enter(sb->keeper, &none, -1, spec, err);
 	if (r == 0)
 		r = watch_all(sb, err);
+	if (r == 0)
+		r = guest_procs_new(&sb->procs, sb->keeper, sb->fs, take_fd(&words), err);
+	util_close_fd(&words);
 	if (r < 0)
 		return r;
-	fs_server_set_caller(sb->fs, sb->monitor);
 	if (sb->net_door) {
 		guest_door_set_caller(sb->net_door, sb->monitor);
 		r = keeper_add_door(sb->keeper, sb->net_door);
@@ -294,7 +299,7 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 			return err_set(err, r, "open the door of the guest's network");
 		sb->net_door = NULL; /* the keeper's */
 	}
-	keeper_set_agent(sb->keeper, sb->monitor, ORPHANS_OUTSIDE);
+	keeper_set_agent(sb->keeper, sb->monitor, ORPHANS_UNKNOWN);
 	r = note_send(sb->sock, &go, NULL, 0);
 	return r < 0 ? err_set(err, r, "start the program") : 0;
 }

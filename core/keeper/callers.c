@@ -5,9 +5,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/path.h"
+#include "core/keeper/guest_facts.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
 #include "core/os/poller.h"
@@ -30,12 +33,30 @@ bool proc_link(int pid, const char *name, char ret[PATH_MAX])
 	return os_process_link(pid, name, ret);
 }
 
-int proc_parent(int pid)
+static int read_parent(int pid)
 {
 	struct os_process p;
 	int r = os_process_look(pid, &p);
 
 	return r < 0 ? r : p.parent;
+}
+
+int proc_parent(const struct keeper *k, int pid)
+{
+	const struct proc *p = is_guest_pid(pid) ? proc_known(k, pid) : NULL;
+
+	if (is_guest_pid(pid))
+		return p ? p->parent : -ESRCH;
+	return read_parent(pid);
+}
+
+int proc_group(const struct keeper *k, int pid)
+{
+	const struct proc *p = is_guest_pid(pid) ? proc_known(k, pid) : NULL;
+
+	if (is_guest_pid(pid))
+		return p ? p->group : -1;
+	return getpgid(pid);
 }
 
 static void forget_thread(struct keeper *k, struct thread *t)
@@ -59,16 +80,21 @@ static void proc_drop(struct keeper *k, struct proc *p)
 	HASH_DEL(k->threads, &p->self);
 	source_remove(k, p->source);
 	util_close_fd(&p->pidfd);
+	guest_facts_free(p->guest);
 	free(p);
+}
+
+void proc_gone(struct keeper *k, struct proc *p)
+{
+	k->hooks->process_left(k, p);
+	proc_drop(k, p);
 }
 
 static void on_exit_of(void *data)
 {
 	struct proc *p = data;
-	struct keeper *k = p->keeper;
 
-	k->hooks->process_left(k, p);
-	proc_drop(k, p);
+	proc_gone(p->keeper, p);
 }
 
 /* Its pidfd is open: from here on the pid is this process's, or we hear of its end. */
@@ -94,6 +120,22 @@ static struct proc *proc_add(struct keeper *k, int pid, int parent, int *pidfd)
 	p->pidfd = take_fd(pidfd);
 	HASH_ADD_INT(k->threads, tid, (&p->self));
 	k->hooks->process_seen(k, p);
+	return p;
+}
+
+struct proc *proc_add_guest(struct keeper *k, int pid, int parent, int group)
+{
+	struct proc *p = xcalloc(1, sizeof(*p));
+
+	p->keeper = k;
+	p->self.tid = pid;
+	p->self.proc = p;
+	p->self.pidfd = p->pidfd = -1;
+	p->parent = parent;
+	p->group = group;
+	p->umask = UMASK_UNKNOWN;
+	p->guest = xcalloc(1, sizeof(*p->guest));
+	HASH_ADD_INT(k->threads, tid, (&p->self));
 	return p;
 }
 
@@ -139,7 +181,7 @@ static bool still_its_thread(const struct thread *t)
 	return os_thread_alive(t->proc->self.tid, t->tid) == 0 || errno == EPERM;
 }
 
-struct proc *proc_known(struct keeper *k, int pid)
+struct proc *proc_known(const struct keeper *k, int pid)
 {
 	struct thread *t;
 
@@ -200,32 +242,65 @@ int exit_code(int wait_status)
 
 int64_t proc_started_us(const struct proc *p)
 {
-	return os_process_started_us(p->self.tid);
+	return p->guest ? p->guest->started_us : os_process_started_us(p->self.tid);
 }
 
 int proc_exit_status(const struct proc *p)
 {
-	int status = os_process_wait_status(p->self.tid, p->pidfd);
+	int status = p->guest ? -1 : os_process_wait_status(p->self.tid, p->pidfd);
+
+	if (p->guest)
+		return p->guest->exit_status;
 
 	return status < 0 ? -1 : exit_code(status);
 }
 
+static bool ended(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
 bool proc_has_ended(const struct proc *p)
 {
-	struct pollfd ended = {.fd = p->pidfd, .events = POLLIN};
-
-	return poll(&ended, 1, 0) > 0;
+	if (p->guest)
+		return false; /* else it would not be known any more */
+	return ended(p->pidfd);
 }
 
 void proc_name(const struct proc *p, char *out, size_t size)
 {
-	os_process_name(p->self.tid, out, size);
+	if (p->guest)
+		snprintf(out, size, "%s", path_base(p->guest->exe));
+	else
+		os_process_name(p->self.tid, out, size);
+}
+
+bool proc_program(const struct keeper *k, int pid, char ret[PATH_MAX])
+{
+	const struct proc *p = is_guest_pid(pid) ? proc_known(k, pid) : NULL;
+
+	if (!is_guest_pid(pid))
+		return proc_link(pid, "exe", ret);
+	snprintf(ret, PATH_MAX, "%s", p ? p->guest->exe : "");
+	return *ret;
+}
+
+void proc_signal(const struct proc *p, int sig)
+{
+	if (p->guest)
+		guest_signal(p, sig);
+	else
+		os_process_signal(p->pidfd, p->self.tid, sig);
 }
 
 int proc_inner_pid(const struct proc *p)
 {
 	struct os_process st;
 
+	if (p->guest)
+		return shown_pid(p->self.tid);
 	return os_process_look(p->self.tid, &st) == 0 && st.inner > 0 ? st.inner : p->self.tid;
 }
 

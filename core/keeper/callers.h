@@ -8,6 +8,7 @@
 #include "core/keeper/caller.h"
 
 struct command;
+struct guest_facts;
 struct keeper;
 struct source;
 
@@ -27,6 +28,7 @@ struct proc {
 	int parent, group; /* when it was first seen */
 	int pidfd;
 	struct source *source;
+	struct guest_facts *guest; /* of another kernel (guests.h); NULL: it is the host's */
 	mode_t umask;
 	bool execed;		 /* since it was first seen */
 	bool direct;		 /* a child of the agent: a command's own process */
@@ -37,7 +39,8 @@ struct proc {
 	bool answered;		 /* an answer to it is still good (grants.c) */
 };
 
-int proc_parent(int pid); /* negative errno: gone */
+int proc_parent(const struct keeper *k, int pid); /* negative errno: gone */
+int proc_group(const struct keeper *k, int pid);  /* negative: gone */
 /* Where /proc/PID/<name> leads. False, and empty: there is no such link, or it is not ours to read.
  */
 bool proc_link(int pid, const char *name, char ret[PATH_MAX]);
@@ -49,12 +52,18 @@ int64_t proc_started_us(const struct proc *p);
 bool proc_has_ended(const struct proc *p);
 bool proc_is_stopped(int pid); /* by a signal (Ctrl-Z), not by a debugger */
 void proc_name(const struct proc *p, char *out, size_t size);
+/* The program that it runs. False, and empty: nobody can tell. */
+bool proc_program(const struct keeper *k, int pid, char ret[PATH_MAX]);
+void proc_signal(const struct proc *p, int sig);
 int proc_inner_pid(const struct proc *p); /* as the sandbox sees it */
 /* Is it one that has the orphans of those inside? */
 bool proc_adopts(const struct keeper *k, int pid);
 struct proc *proc_get(struct keeper *k, int tid); /* NULL: it is gone */
+/* With empty facts, which the caller fills in before it calls hooks->process_seen(). */
+struct proc *proc_add_guest(struct keeper *k, int pid, int parent, int group);
 /* A process inside that was not seen yet, as long as it is a child of this one; else NULL. */
 struct proc *proc_get_child(struct keeper *k, int pid, int parent);
-struct proc *proc_known(struct keeper *k, int pid);
+struct proc *proc_known(const struct keeper *k, int pid);
+void proc_gone(struct keeper *k, struct proc *p); /* as if its pidfd had said so; frees it */
 void procs_done(struct keeper *k);
 int exit_code(int wait_status); /* as a shell's $? */

@@ -52,6 +52,9 @@ struct door_ops {
 	 * (a->allow is false); those who waited have heard. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,
 			const struct answer *a);
+	/* Files of working folders are not as those inside left them: an undo, a redo, or a step
+	 * that was taken back. May be NULL. */
+	void (*rolled_back)(struct door *d, int64_t step);
 	/* Close the connection that flow_tell() told of by this id. May be NULL. */
 	void (*end_flow)(struct door *d, uint64_t id);
 	/* Show a port of the sandbox's loopback on the host's; port_tell() follows. May be NULL. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/keeper/callers.h"
+#include "core/keeper/guest_facts.h"
 #include "core/keeper/service.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/ancestry.h"
@@ -57,7 +58,7 @@ static size_t open_frame(struct keeper *k, enum wire_type type, const struct cal
 	size_t mark = wire_begin(&k->out, type);
 
 	wire_i64(&k->out, steps_id(k, c->proc));
-	wire_i64(&k->out, c->pid);
+	wire_i64(&k->out, shown_pid(c->pid));
 	wire_u32(&k->out, (uint32_t)result);
 	wire_cstr(&k->out, c->op);
 	return mark;
@@ -156,8 +157,8 @@ void keeper_exec(struct keeper *k, const struct caller *c, const char *path, con
 	size_t mark = wire_begin(&k->out, WIRE_EXEC);
 
 	wire_i64(&k->out, step);
-	wire_i64(&k->out, c->pid);
-	wire_i64(&k->out, c->proc ? c->proc->parent : 0);
+	wire_i64(&k->out, shown_pid(c->pid));
+	wire_i64(&k->out, c->proc ? shown_pid(c->proc->parent) : 0);
 	wire_cstr(&k->out, path);
 	wire_str(&k->out, argv, argv_len);
 	wire_end(&k->out, mark);

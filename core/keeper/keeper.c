@@ -24,6 +24,7 @@
 #include "core/keeper/events.h"
 #include "core/keeper/folders/draft.h"
 #include "core/keeper/folders/unconfined.h"
+#include "core/keeper/guest_facts.h"
 #include "core/keeper/loop.h"
 #include "core/keeper/requests.h"
 #include "core/keeper/sources.h"
@@ -276,7 +277,7 @@ static void send_started(struct keeper *k)
 {
 	size_t mark = wire_begin(&k->out, WIRE_STARTED);
 
-	wire_i64(&k->out, k->root_pid);
+	wire_i64(&k->out, shown_pid(k->root_pid));
 	wire_end(&k->out, mark);
 	keeper_urgent(k);
 }

@@ -73,6 +73,13 @@ static int doors_watch(struct keeper *k)
 	return r;
 }
 
+void doors_rolled_back(struct keeper *k, int64_t step)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->rolled_back)
+			k->doors[i]->ops->rolled_back(k->doors[i], step);
+}
+
 void doors_unwatch(struct keeper *k)
 {
 	for (size_t i = 1; i < k->n_doors; i++)

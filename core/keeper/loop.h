@@ -33,4 +33,6 @@ static inline int64_t sooner(int64_t a, int64_t b)
 	return MIN(a, b);
 }
 void keeper_loop(struct keeper *k, const struct loop_ops *ops);
+/* Files of the folders have changed back: those inside may remember what they were. */
+void doors_rolled_back(struct keeper *k, int64_t step);
 void doors_unwatch(struct keeper *k); /* they are about to be closed */

@@ -11,6 +11,7 @@
 #include "core/base/log.h"
 #include "core/diff/diff.h"
 #include "core/keeper/flows.h"
+#include "core/keeper/loop.h"
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/approvals/safeguard.h"
@@ -332,6 +333,7 @@ static int perform(struct undo_run *run, int (*fn)(void *arg))
 			r = folder_run_outside(k, fn, run);
 	}
 	watch_own_end(k);
+	doors_rolled_back(k, run->step);
 	return MIN(r, 0);
 }
 

@@ -18,6 +18,7 @@ struct command;
 struct draft;
 struct grant;
 struct guard_line;
+struct guest_ops;
 struct lock;
 struct outside;
 struct proc;
@@ -112,6 +113,8 @@ struct keeper {
 
 	int late[LATE_MAX]; /* keeper_close_late() */
 	size_t n_late;
+	const struct guest_ops *guest; /* NULL: those inside are the host's processes */
+	void *guest_data;
 	struct thread *threads; /* by tid */
 	size_t n_threads;	/* leaders excluded */
 	unsigned thread_fds;	/* opened since all were closed */

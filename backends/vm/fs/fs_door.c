@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <utlist.h>
 
 #include "backends/vm/fs/fs_perform.h"
 #include "backends/vm/fs/fs_server.h"
@@ -33,6 +34,8 @@ struct fs_door {
 	struct folder *folder[FS_SHARES_MAX];
 	size_t n_folders, n_parked;
 	struct parked *parked;
+	struct parked *unknown; /* nobody can tell yet who asks; the newest first */
+	size_t n_unknown;
 	struct fs_shared *shared;
 	struct fs_note note; /* the one at hand */
 };
@@ -72,7 +75,7 @@ static void answer(struct fs_door *d, uint64_t id, int result, int fd)
 		log_info("fs", "the file server takes no answer");
 }
 
-static void park(struct fs_door *d, const struct fs_note *note, size_t len, const struct caller *c)
+static struct parked *copy_of(const struct fs_note *note, size_t len, const struct caller *c)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
 
@@ -81,23 +84,37 @@ static void park(struct fs_door *d, const struct fs_note *note, size_t len, cons
 	p->len = len;
 	p->asked = *c->asked;
 	p->granted = c->granted && !c->asked->stale;
-	p->next = d->parked;
-	d->parked = p;
+	return p;
+}
+
+static void park(struct fs_door *d, const struct fs_note *note, size_t len, const struct caller *c)
+{
+	struct parked *p = copy_of(note, len, c);
+
+	LL_PREPEND(d->parked, p);
 	d->shared->held = ++d->n_parked;
 }
 
-static struct parked *unpark(struct fs_door *d, uint64_t id)
+static struct parked *take(struct parked **list, uint64_t id)
 {
-	for (struct parked **p = &d->parked; *p; p = &(*p)->next) {
+	for (struct parked **p = list; *p; p = &(*p)->next) {
 		struct parked *one = *p;
 
 		if (one->note->id != id)
 			continue;
 		*p = one->next;
-		d->shared->held = --d->n_parked;
 		return one;
 	}
 	return NULL;
+}
+
+static struct parked *unpark(struct fs_door *d, uint64_t id)
+{
+	struct parked *p = take(&d->parked, id);
+
+	if (p)
+		d->shared->held = --d->n_parked;
+	return p;
 }
 
 static void parked_free(struct parked *p)
@@ -122,6 +139,15 @@ static int perform(struct fs_door *d, struct caller *c, const struct fs_note *n,
 	return f ? fs_perform(d->k, f, c, n, p) : -EROFS;
 }
 
+static int find_caller(struct fs_door *d, const struct fs_note *n, struct caller *ret)
+{
+	const struct fs_shared *s = d->shared;
+
+	if (s->callers)
+		return s->callers->find(s->data, (int)n->tid, ret);
+	return s->caller > 0 ? keeper_caller(d->k, s->caller, ret) : -ESRCH;
+}
+
 /* was: what the human was asked about, NULL: nothing yet. */
 static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool granted,
 		  const struct asked *was)
@@ -129,8 +155,15 @@ static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool g
 	struct asked asked = was ? *was : (struct asked){0};
 	struct caller c = {.request = n->id, .door = &d->door, .granted = granted, .asked = &asked};
 	struct fs_note_parts parts;
-	int r = d->shared->caller > 0 ? keeper_caller(d->k, d->shared->caller, &c) : -ESRCH;
+	int r = find_caller(d, n, &c);
 
+	if (r == -EAGAIN && d->n_unknown < PARKED_MAX) {
+		struct parked *p = copy_of(n, len, &c);
+
+		LL_PREPEND(d->unknown, p);
+		d->n_unknown++;
+		return;
+	}
 	if (r == 0)
 		r = fs_note_parse(n, len, &parts) ? perform(d, &c, n, &parts) : -EINVAL;
 	if (r == -FOLDER_HELD && d->n_parked < PARKED_MAX) {
@@ -147,10 +180,34 @@ static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool g
 		answer(d, n->id, r == -ESRCH ? -EIO : MIN(r, 0), -1);
 }
 
+/* Those that came first go first. */
+void fs_door_known(struct fs_door *d, int tid)
+{
+	struct parked *mine = NULL, *p, *next;
+
+	LL_FOREACH_SAFE (d->unknown, p, next) {
+		if ((int)p->note->tid != tid)
+			continue;
+		LL_DELETE(d->unknown, p);
+		d->n_unknown--;
+		LL_PREPEND(mine, p);
+	}
+	LL_FOREACH_SAFE (mine, p, next) {
+		judge(d, p->note, p->len, p->granted, &p->asked);
+		parked_free(p);
+	}
+}
+
 static void cancel(struct fs_door *d, uint64_t id)
 {
-	struct parked *p = unpark(d, id);
+	struct parked *p = take(&d->unknown, id);
 
+	if (p) {
+		d->n_unknown--;
+		parked_free(p);
+		return;
+	}
+	p = unpark(d, id);
 	if (!p)
 		return;
 	parked_free(p);
@@ -199,6 +256,14 @@ static void drop_all(struct door *door)
 {
 	struct fs_door *d = (struct fs_door *)door;
 
+	while (d->unknown) {
+		struct parked *p = d->unknown;
+
+		LL_DELETE(d->unknown, p);
+		d->n_unknown--;
+		answer(d, p->note->id, -EACCES, -1);
+		parked_free(p);
+	}
 	while (d->parked) {
 		struct parked *p = unpark(d, d->parked->note->id);
 
@@ -209,7 +274,18 @@ static void drop_all(struct door *door)
 
 static void tick(struct door *door)
 {
-	(void)door;
+	const struct fs_shared *s = ((struct fs_door *)door)->shared;
+
+	if (s->callers)
+		s->callers->tick(s->data);
+}
+
+static void rolled_back(struct door *door, int64_t step)
+{
+	const struct fs_shared *s = ((struct fs_door *)door)->shared;
+
+	if (s->callers)
+		s->callers->rolled_back(s->data, step);
 }
 
 /* The server has the rules as they were when it was forked: from now on it asks at each open. */
@@ -233,6 +309,7 @@ static void close_door(struct door *door)
 	drop_all(door);
 	util_close_fd(&d->door.fd);
 	fs_page_free(d->page);
+	d->shared->door = NULL;
 	fs_shared_unref(d->shared);
 	free(d);
 }
@@ -244,6 +321,7 @@ static const struct door_ops ops = {
 	.tick = tick,
 	.ruled = ruled,
 	.reruled = reruled,
+	.rolled_back = rolled_back,
 	.close = close_door,
 };
 
@@ -258,6 +336,7 @@ struct door *fs_door_new(const struct fs_door_spec *spec, struct fs_shared *shar
 	for (size_t i = 0; i < d->n_folders; i++)
 		d->folder[i] = spec->folder[i];
 	d->shared = shared;
+	shared->door = d;
 	shared->refs++;
 	return &d->door;
 }

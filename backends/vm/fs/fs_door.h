@@ -7,6 +7,8 @@
 #include "backends/vm/fs/fs_note.h"
 #include "core/keeper/door.h"
 
+struct fs_door;
+
 /*
  * Life: fs_door_new() -> door_ops.close(). One thread, the keeper's. A request that the keeper
  * holds is kept here as a copy and performed when the human has answered.
@@ -18,13 +20,26 @@ struct fs_door_spec {
 	struct folder **folder; /* by share; NULL: nothing of it may be changed; copied */
 	size_t n;
 };
+/* Who knows the processes of the guest. */
+struct fs_callers {
+	/* 0; -EAGAIN: fs_server_known() will say when to ask again; or another negative errno. */
+	int (*find)(void *data, int tid, struct caller *ret);
+	void (*tick)(void *data); /* of keeper_wake_at() */
+	/* Something in a folder has been undone or redone. */
+	void (*rolled_back)(void *data, int64_t step);
+};
 /* Filled in by the door, read by the server's handle; outlives both by one reference each. */
 struct fs_shared {
 	unsigned refs;
 	pid_t caller; /* 0: every request is refused */
+	const struct fs_callers *callers; /* NULL: caller has made all of them */
+	void *data;			  /* theirs */
+	struct fs_door *door;		  /* NULL: it is closed */
 	size_t held;
 };
 struct door *fs_door_new(const struct fs_door_spec *spec, struct fs_shared *shared) MUST_USE;
 void fs_shared_unref(struct fs_shared *s);
+/* What waits because find() did not know this one. */
+void fs_door_known(struct fs_door *d, int tid);
 struct fs_page *fs_page_new(struct err *err) MUST_USE; /* NULL: err says why */
 void fs_page_free(struct fs_page *page);	       /* NULL is a no-op */

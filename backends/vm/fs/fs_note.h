@@ -66,7 +66,7 @@ struct fs_note {
 	uint32_t set;	   /* FS_SET_*; FS_READ: 1 to execute */
 	uint32_t text_len; /* target of a link, name of an attribute, path */
 	uint32_t value_len;
-	uint32_t unused;
+	uint32_t tid; /* of who asks, in the guest; 0: not told */
 	uint64_t size;
 	struct fs_time times[2];
 	struct fs_spot spot[2];

@@ -142,6 +142,18 @@ void fs_server_set_caller(struct fs_server *s, pid_t caller)
 	s->shared->caller = caller;
 }
 
+void fs_server_set_callers(struct fs_server *s, const struct fs_callers *callers, void *data)
+{
+	s->shared->callers = callers;
+	s->shared->data = data;
+}
+
+void fs_server_known(struct fs_server *s, int tid)
+{
+	if (s->shared->door)
+		fs_door_known(s->shared->door, tid);
+}
+
 void fs_server_stop(struct fs_server *s)
 {
 	if (!s)
@@ -152,6 +164,8 @@ void fs_server_stop(struct fs_server *s)
 			continue;
 	}
 	util_close_fd(&s->pidfd);
+	if (s->shared)
+		s->shared->callers = NULL; /* whose are gone with it */
 	if (s->shared)
 		fs_shared_unref(s->shared);
 	free(s);

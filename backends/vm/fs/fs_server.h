@@ -59,6 +59,11 @@ int fs_server_start(struct fs_server **ret, struct door **ret_door, struct keepe
 		    int *ret_socks, struct err *err) MUST_USE;
 /* The process of the host that stands for those in the guest: whose steps their changes are. */
 void fs_server_set_caller(struct fs_server *s, pid_t caller);
+/* Or somebody who knows them one by one; both outlive the server. */
+struct fs_callers;
+void fs_server_set_callers(struct fs_server *s, const struct fs_callers *callers, void *data);
+/* Requests of this thread of the guest's wait: who it is can be told now. */
+void fs_server_known(struct fs_server *s, int tid);
 /* Ends it, reaps it, frees s. Before or after the door is closed. NULL is a no-op. */
 void fs_server_stop(struct fs_server *s);
 int fs_server_pidfd(const struct fs_server *s); /* borrowed; readable once it has ended */

@@ -24,6 +24,7 @@ static struct change *begin(struct fuse_req *r, enum fs_what what)
 	c.note->share = r->tree->share;
 	c.note->uid = r->h.uid;
 	c.note->gid = r->h.gid;
+	c.note->tid = r->h.pid;
 	return &c;
 }
 

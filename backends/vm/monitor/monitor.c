@@ -104,11 +104,13 @@ static void fail_exec(struct monitor *m, const struct shim_event *e)
 	monitor_fail(m, status, "'%s' cannot be executed: %s", m->spec->argv[0], strerror(e->code));
 }
 
-static void on_started(struct monitor *m)
+static void on_started(struct monitor *m, const struct shim_event *e)
 {
 	struct note note = {.kind = NOTE_READY};
+	struct guest_word agent = {.kind = WORD_AGENT, .pid = e->pid};
 
 	m->phase = RUNNING;
+	words_add(m, &agent, NULL, NULL, 0);
 	if (note_send(m->sock, &note, NULL, 0) < 0)
 		monitor_fail(m, 125, "tell the keeper that the program runs");
 }
@@ -144,6 +146,11 @@ static void on_completed(struct monitor *m, const struct shim_event *e)
 
 static void on_event(struct monitor *m, const struct shim_event *e)
 {
+	if (e->kind == SHIM_PROCESS || e->kind == SHIM_EXECS || e->kind == SHIM_IS ||
+	    e->kind == SHIM_LEFT) {
+		words_pass(m, e);
+		return;
+	}
 	if (e->kind == SHIM_READY && m->phase == BOOTING) {
 		m->phase = WAITING;
 		m->deadline = 0;
@@ -152,7 +159,7 @@ static void on_event(struct monitor *m, const struct shim_event *e)
 	if (e->id != JOB)
 		return;
 	if (e->kind == SHIM_STARTED && m->phase == STARTING)
-		on_started(m);
+		on_started(m, e);
 	else if (e->kind == SHIM_FAILED && m->phase == STARTING)
 		fail_exec(m, e);
 	else if (e->kind == SHIM_OUTPUT && m->phase == RUNNING && !m->spec->tty)
@@ -342,6 +349,7 @@ static void on_deadline(struct monitor *m)
 enum {
 	P_SOCK,
 	P_SIGNALS,
+	P_GUEST_WORDS,
 	P_LIFELINE,
 	P_CONTROL,
 	P_TTY,
@@ -364,6 +372,8 @@ static void prepare(const struct monitor *m, struct pollfd p[P_COUNT])
 	bool room = m->out[0].len < OUT_MAX && m->out[1].len < OUT_MAX;
 	const struct pollfd set[P_COUNT] = {
 		[P_SOCK] = {.fd = m->sock, .events = POLLIN},
+		[P_GUEST_WORDS] = {.fd = m->guest_words,
+				   .events = (short)(POLLIN | (m->unsent ? POLLOUT : 0))},
 		[P_SIGNALS] = {.fd = m->signals, .events = POLLIN},
 		[P_LIFELINE] = {.fd = m->spec->lifeline > 0 && !m->end_at ? m->spec->lifeline : -1},
 		[P_CONTROL] = {.fd = m->control, .events = wants(&m->control_out, room)},
@@ -427,6 +437,10 @@ void monitor_turn(struct monitor *m)
 	if (p[P_LIFELINE].revents)
 		m->end_at = clock_mono_us() + LIFELINE_US;
 	serve_ports(m, p);
+	if (p[P_GUEST_WORDS].revents & POLLOUT)
+		words_send(m);
+	if (p[P_GUEST_WORDS].revents & (POLLIN | POLLHUP | POLLERR))
+		words_read(m);
 	if (p[P_IN].revents)
 		stdio_read_input(m);
 	if (p[P_OUT].revents)

@@ -38,9 +38,11 @@ struct monitor_spec {
  * Forks it; QEMU starts at once. Its end of ret_sock takes NOTE_GO, when the program may start, and
  * gives NOTE_READY when it runs and NOTE_FAILED with words and a status, before and after that. It
  * takes NOTE_FAILED when the file server has ended.
+ * ret_words takes and gives messages of guest_word.h.
  * Returns its pid, or negative errno. The caller reaps it.
  */
-pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, struct err *err);
+pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, int *ret_words,
+		    struct err *err);
 
 /* ---- monitor_filter.c ---- */
 /* In the monitor, once QEMU runs. */

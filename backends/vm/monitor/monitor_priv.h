@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "backends/vm/monitor/guest_word.h"
 #include "backends/vm/monitor/last_words.h"
 #include "backends/vm/monitor/monitor.h"
 #include "core/base/buf.h"
@@ -24,6 +25,9 @@ enum phase {
 	QUITTING, /* in vain: QEMU has been told to */
 };
 
+struct shim_event;
+struct word_line;
+
 struct monitor {
 	const struct spawn_spec *spec;
 	enum phase phase;
@@ -33,6 +37,8 @@ struct monitor {
 	int64_t end_at;	     /* cordon is gone; 0: it is not */
 	int64_t no_files_at; /* the file server has ended, and QEMU has not until then; or 0 */
 	int sock, signals;
+	int guest_words;	    /* to the keeper, too: guest_word.h; -1: ended */
+	struct word_line *unsent, *last_unsent;
 	int control, tty, qmp, console, words; /* sockets; words a pipe of QEMU's; -1: ended */
 	pid_t qemu;			       /* 0: it has been waited for */
 	int in;				       /* standard input; -1: at its end */
@@ -58,6 +64,14 @@ void stdio_add(struct monitor *m, bool to_stderr, const char *data, size_t len);
 void stdio_write(struct monitor *m, int which);
 /* What is left, waiting for it while cordon is there: the program has ended. */
 void stdio_write_all(struct monitor *m);
+
+/* ---- monitor_words.c ---- */
+/* What the guest says of its processes, to the keeper. */
+void words_pass(struct monitor *m, const struct shim_event *e);
+void words_add(struct monitor *m, struct guest_word *w, const char *exe, const char *argv,
+	       size_t argv_len);
+void words_send(struct monitor *m); /* what waits, once there is room */
+void words_read(struct monitor *m);
 
 /* ---- monitor.c ---- */
 void monitor_turn(struct monitor *m);	  /* one turn of the loop; leaves the process at the end */

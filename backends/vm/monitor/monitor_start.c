@@ -103,8 +103,8 @@ static int block_signals(struct err *err)
 /* The keeper's other descriptors lead to the folders and the store. */
 static void close_others(const struct monitor *m)
 {
-	const int keep[] = {m->sock, m->signals, m->control, m->tty,
-			    m->qmp,  m->console, m->words,   m->spec->lifeline};
+	const int keep[] = {m->sock, m->signals, m->control,	 m->tty,	   m->qmp,
+			    m->console, m->words,   m->guest_words, m->spec->lifeline};
 
 	for (int from = 3;;) {
 		int next = INT_MAX;
@@ -120,11 +120,12 @@ static void close_others(const struct monitor *m)
 	}
 }
 
-static NORETURN void run(const struct monitor_spec *spec, int sock, pid_t keeper)
+static NORETURN void run(const struct monitor_spec *spec, int sock, int words, pid_t keeper)
 {
 	struct monitor m = {.spec = spec->spec,
 			    .boot_seconds = spec->boot_seconds,
 			    .sock = sock,
+			    .guest_words = words,
 			    .control_in = BUF_INIT,
 			    .control_out = BUF_INIT,
 			    .qmp_in = BUF_INIT,
@@ -162,23 +163,33 @@ static NORETURN void run(const struct monitor_spec *spec, int sock, pid_t keeper
 		monitor_turn(&m);
 }
 
-pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, struct err *err)
+pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, int *ret_words,
+		    struct err *err)
 {
 	pid_t keeper = getpid(), pid;
-	int fds[2], r = note_pair(fds, err);
+	int fds[2], words[2], r = note_pair(fds, err);
 
 	if (r < 0)
 		return r;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, words) < 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return err_set(err, -errno, "make a socket pair");
+	}
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);
-		run(spec, fds[1], keeper);
+		close(words[0]);
+		run(spec, fds[1], words[1], keeper);
 	}
 	close(fds[1]);
+	close(words[1]);
 	if (pid < 0) {
 		close(fds[0]);
+		close(words[0]);
 		return err_set(err, -errno, "fork the monitor");
 	}
 	*ret_sock = fds[0];
+	*ret_words = words[0];
 	return pid;
 }

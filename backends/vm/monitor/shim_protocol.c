@@ -10,6 +10,7 @@
 #include "core/base/base64.h"
 #include "core/base/json.h"
 
+#define PID_MAX	   4194304
 #define NUMBER_MAX 9007199254740992.0 /* beyond it a double has no whole numbers */
 
 /* A whole number from 0 to max; 0 when it is absent. False: it is something else. */
@@ -41,6 +42,8 @@ static enum shim_kind kind_of(const char *type)
 		[SHIM_READY] = "ready",	       [SHIM_STARTED] = "step_started",
 		[SHIM_FAILED] = "exec_failed", [SHIM_OUTPUT] = "output",
 		[SHIM_TAKEN] = "taken",	       [SHIM_COMPLETED] = "step_completed",
+		[SHIM_PROCESS] = "process",    [SHIM_IS] = "is",
+		[SHIM_EXECS] = "exec",	       [SHIM_LEFT] = "left",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -49,15 +52,20 @@ static enum shim_kind kind_of(const char *type)
 	return SHIM_OTHER;
 }
 
-static bool get_output(const cJSON *o, struct shim_event *e)
+static bool get_pid(const cJSON *o, const char *name, int *ret)
 {
-	const char *stream = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "stream"));
+	int64_t n = 0;
+	bool ok = get_number(o, name, PID_MAX, &n);
+
+	*ret = (int)n;
+	return ok;
+}
+
+static bool get_data(const cJSON *o, struct shim_event *e)
+{
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "data"));
 	const char *packed = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "data64"));
 
-	e->to_stderr = str_eq(stream, "stderr");
-	if (!e->to_stderr && !str_eq(stream, "stdout"))
-		return false;
 	if (text) {
 		e->data = xstrdup(text);
 		e->len = strlen(text);
@@ -65,6 +73,25 @@ static bool get_output(const cJSON *o, struct shim_event *e)
 		e->data = base64_decode(packed, &e->len);
 	}
 	return e->data;
+}
+
+static bool get_output(const cJSON *o, struct shim_event *e)
+{
+	const char *stream = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "stream"));
+
+	e->to_stderr = str_eq(stream, "stderr");
+	return (e->to_stderr || str_eq(stream, "stdout")) && get_data(o, e);
+}
+
+static bool get_process(const cJSON *o, struct shim_event *e)
+{
+	const char *exe = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "exe"));
+
+	e->exe = exe ? xstrdup(exe) : NULL;
+	e->execed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "execed"));
+	return e->exe && e->id <= PID_MAX && get_pid(o, "parent", &e->parent) &&
+	       get_pid(o, "group", &e->group) && get_number(o, "age", NUMBER_MAX, &e->n) &&
+	       get_data(o, e);
 }
 
 static bool fill(const cJSON *o, struct shim_event *e)
@@ -75,8 +102,12 @@ static bool fill(const cJSON *o, struct shim_event *e)
 		return false;
 	e->kind = kind_of(type);
 	if (!get_number(o, "id", NUMBER_MAX, &e->id) || !get_small(o, "signal", &e->signal) ||
-	    !get_small(o, "code", &e->code))
+	    !get_small(o, "code", &e->code) || !get_pid(o, "pid", &e->pid))
 		return false;
+	if (e->kind == SHIM_PROCESS || e->kind == SHIM_EXECS)
+		return get_process(o, e);
+	if (e->kind == SHIM_LEFT || e->kind == SHIM_IS)
+		return e->id <= PID_MAX && get_small(o, "exit_code", &e->status);
 	if (e->kind == SHIM_OUTPUT)
 		return get_output(o, e);
 	return get_small(o, e->kind == SHIM_COMPLETED ? "exit_code" : "status", &e->status) &&
@@ -100,6 +131,7 @@ int shim_parse(struct shim_event *ret, const char *line, size_t len)
 
 void shim_event_done(struct shim_event *e)
 {
+	free(e->exe);
 	free(e->data);
 	*e = (struct shim_event){0};
 }
@@ -158,6 +190,16 @@ void shim_cancel(struct buf *out, int64_t id)
 void shim_rollback(struct buf *out, int64_t step)
 {
 	buf_fmt(out, "{\"type\":\"rollback_notify\",\"step_id\":%" PRId64 "}\n", step);
+}
+
+void shim_who(struct buf *out, int64_t tid)
+{
+	buf_fmt(out, "{\"type\":\"who\",\"id\":%" PRId64 "}\n", tid);
+}
+
+void shim_kill(struct buf *out, int64_t pid, int sig)
+{
+	buf_fmt(out, "{\"type\":\"kill\",\"id\":%" PRId64 ",\"sig\":%d}\n", pid, sig);
 }
 
 void shim_shutdown(struct buf *out)

@@ -15,15 +15,22 @@
  *   {"type":"signal","id":1,"sig":15}    to its process group
  *   {"type":"cancel","id":1}             SIGTERM, SIGKILL two seconds later
  *   {"type":"rollback_notify","step_id":7}
+ *   {"type":"who","id":123}              of which process is the thread 123?
+ *   {"type":"kill","id":123,"sig":9}     a process; by SIGKILL all below it, too
  *   {"type":"shutdown"}                  the acknowledgement of what completed last: switch off
  *
  * From the guest:
  *   {"type":"ready"}
- *   {"type":"step_started","id":1}       the program runs
+ *   {"type":"step_started","id":1,"pid":57}     the program runs
  *   {"type":"exec_failed","id":1,"status":127,"code":2}     it does not; code is its errno
  *   {"type":"output","id":1,"stream":"stdout","data":".."}  or "data64", where it is not UTF-8
  *   {"type":"taken","id":1,"n":100}      so many bytes of input have been written
  *   {"type":"step_completed","id":1,"exit_code":0,"signal":0,"tty_bytes":123}
+ *   {"type":"process","id":123,"parent":57,"group":123,"age":1000,"execed":true,"exe":"..",
+ *    "data64":".."}                      before "is", who is new on the way up; data is its argv
+ *   {"type":"is","id":124,"pid":123}     the answer to "who"; 0: it is gone
+ *   {"type":"exec","id":123, as "process"}      one that was told of runs another program
+ *   {"type":"left","id":123,"exit_code":0,"signal":0}
  *
  * Ids are the host's. Nothing of what the guest says is believed: root in there may say anything.
  * A wrong id is ignored; a line that is no message, or longer than SHIM_LINE, ends the session.
@@ -39,16 +46,22 @@ enum shim_kind {
 	SHIM_OUTPUT,
 	SHIM_TAKEN,
 	SHIM_COMPLETED,
+	SHIM_PROCESS,
+	SHIM_IS,
+	SHIM_EXECS,
+	SHIM_LEFT,
 	SHIM_OTHER, /* of a later version: to be ignored */
 };
 
 struct shim_event {
 	enum shim_kind kind;
-	int64_t id, n; /* n: taken, or tty_bytes */
+	int64_t id, n; /* n: taken, tty_bytes, or age in microseconds */
+	int pid, parent, group;
 	int status;    /* exit_code or status; 0..255 */
 	int signal;    /* 0: none */
 	int code;      /* errno */
-	bool to_stderr;
+	bool to_stderr, execed;
+	char *exe;  /* heap, or NULL */
 	char *data; /* heap */
 	size_t len;
 };
@@ -72,4 +85,6 @@ void shim_resize(struct buf *out, int64_t id, unsigned rows, unsigned cols);
 void shim_signal(struct buf *out, int64_t id, int sig);
 void shim_cancel(struct buf *out, int64_t id);
 void shim_rollback(struct buf *out, int64_t step);
+void shim_who(struct buf *out, int64_t tid);
+void shim_kill(struct buf *out, int64_t pid, int sig);
 void shim_shutdown(struct buf *out);

@@ -22,7 +22,7 @@
 #define GONE_MAX 100 /* turns: the host has hung up */
 
 static struct {
-	int control, tty, signals;
+	int control, tty, signals, procs;
 	char line[LINE_LEN + 1];
 	size_t n_line;
 	bool overlong; /* the rest of this line is dropped */
@@ -55,9 +55,17 @@ static bool room_for(size_t n)
 	return OUT_LEN - s.n_out >= n;
 }
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *say_room(size_t n)
+{
+	return room_for(n) ? s.out + s.n_out : NULL;
+}
 
-static void say(const char *fmt, ...)
+void said(size_t n)
+{
+	s.n_out += n;
+}
+
+void say(const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -105,7 +113,8 @@ static void look_at_report(struct job *j)
 	close(j->report);
 	j->report = -1;
 	j->started = true;
-	say("{\"type\":\"step_started\",\"id\":%ld}\n", j->id);
+	say("{\"type\":\"step_started\",\"id\":%ld,\"pid\":%d}\n", j->id, j->pid);
+	procs_tell(j->pid);
 }
 
 /* From a pipe to the control port. */
@@ -242,6 +251,8 @@ static void tell_rollback(const struct message *m)
 	int fd = open("/run/cordon/rollbacks", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	int drop = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
 
+	procs_refresh();
+
 	/* Names and pages that are not those of the host any more. */
 	if (drop >= 0 && write(drop, "3", 1) < 0)
 		n = 0;
@@ -263,6 +274,10 @@ static void obey(const struct message *m)
 		power_off();
 	} else if (strcmp(m->type, "rollback_notify") == 0) {
 		tell_rollback(m);
+	} else if (strcmp(m->type, "who") == 0) {
+		procs_who((int)m->id);
+	} else if (strcmp(m->type, "kill") == 0) {
+		procs_kill((int)m->id, (int)m->sig);
 	} else if (!j || j->ended) {
 		return; /* it has ended in the meantime */
 	} else if (strcmp(m->type, "input") == 0) {
@@ -323,6 +338,7 @@ enum {
 	P_CONTROL,
 	P_TTY,
 	P_SIGNALS,
+	P_PROCS,
 	P_JOBS, /* four each: report, in, out, err */
 	P_COUNT = P_JOBS + 4 * JOBS,
 };
@@ -372,6 +388,7 @@ static void tick(void)
 			kill(-j->pid, SIGKILL);
 		j->quiet += j->ended;
 	}
+	procs_tick();
 	s.gone += s.gone > 0;
 	if (s.gone > GONE_MAX)
 		power_off();
@@ -382,7 +399,7 @@ static bool needs_clock(void)
 	for (size_t i = 0; i < JOBS; i++)
 		if (s.jobs[i].used && (s.jobs[i].ended || s.jobs[i].kill_in))
 			return true;
-	return s.gone > 0;
+	return s.gone > 0 || procs_want_clock();
 }
 
 static void turn(void)
@@ -400,11 +417,13 @@ static void turn(void)
 		.fd = s.gone ? -1 : s.tty,
 		.events = (short)((s.n_tty_in < CHUNK ? POLLIN : 0) | (s.n_tty_out ? POLLOUT : 0))};
 	p[P_SIGNALS].fd = s.signals;
+	p[P_PROCS].fd = s.procs;
 	for (size_t i = 0; i < JOBS; i++)
 		watch_job(p + P_JOBS + 4 * i, &s.jobs[i]);
 	n = poll(p, P_COUNT, needs_clock() ? TURN_MS : -1);
 	if (n == 0)
 		tick();
+	procs_read(); /* before what the host asks, and before who is waited for is reaped */
 	reap();
 	if (s.gone || p[P_CONTROL].revents & (POLLIN | POLLHUP))
 		here = read_control();
@@ -437,6 +456,7 @@ int main(void)
 	s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s.signals < 0)
 		die("signalfd");
+	procs_open(&s.procs);
 	say("{\"type\":\"ready\"}\n");
 	flush(s.control, s.out, &s.n_out);
 	for (;;)

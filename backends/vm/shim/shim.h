@@ -18,7 +18,8 @@
  *
  * It decides nothing. Nobody on the host believes what it says: whoever is root in the guest may
  * speak in its place. It uses no heap for what has no bound, and a message that does not fit is
- * dropped: then the host waits in vain, which only hurts the guest.
+ * dropped: then the host waits in vain, which only hurts the guest. procs.c tells the host which
+ * process of the guest a change came from.
  */
 
 #define LINE_LEN (1u << 20) /* one message of the host */
@@ -41,6 +42,56 @@ bool message_parse(struct message *m, char *line, size_t len);
 #define OUTPUT_ROOM(len) ((len)*6 + 128)
 size_t message_output(char *out, long id, const char *stream, const unsigned char *data,
 		      size_t len);
+
+/* The same of a process. type is "process" or "exec". out has PROCESS_ROOM. */
+#define PROCESS_EXE  255
+#define PROCESS_ARGV 4096
+#define PROCESS_ROOM (OUTPUT_ROOM(PROCESS_EXE + PROCESS_ARGV) + 256)
+struct told {
+	int pid, parent, group;
+	long long age_us;
+	bool execed;
+	unsigned char exe[PROCESS_EXE], argv[PROCESS_ARGV];
+	size_t exe_len, argv_len;
+};
+size_t message_process(char *out, const char *type, const struct told *t);
+
+/* ---- shim.c: what goes to the host ---- */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *say_room(size_t n); /* NULL: there is none */
+void said(size_t n);	  /* into that */
+
+/* ---- procs.c: processes ---- */
+void procs_open(int *ret_fd); /* readable: procs_read(); -1: this kernel tells nothing */
+void procs_read(void);
+void procs_tick(void);		 /* in each turn of the clock, as long as it is wanted */
+bool procs_want_clock(void);
+void procs_tell(int pid);	 /* the host hears of it, and of who is above it */
+void procs_who(int tid);
+
+struct stat_line {
+	char state;
+	int parent, group, threads;
+	unsigned flags;
+	unsigned long long started; /* clock ticks since boot */
+	int code;		    /* wait(2), of one that has ended */
+};
+bool read_stat(int pid, struct stat_line *ret);
+
+/* ---- procs_act.c ---- */
+void procs_kill(int pid, int sig); /* by SIGKILL, all below it, too */
+/* What is in use of the folders is asked for anew. */
+void procs_refresh(void);
+
+/* ---- events.c: what the kernel tells of processes ---- */
+struct event {
+	bool exec; /* else it has ended */
+	int pid;
+	int status; /* wait(2) */
+};
+int events_open(void); /* nonblocking; -1: this kernel tells nothing */
+/* 1; 0: there is none; -1: some were lost. */
+int events_next(int fd, struct event *ret);
 
 /* ---- boot.c ---- */
 /* Before it returns the guest's tree is the root directory. On failure the words are printed on the

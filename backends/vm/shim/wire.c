@@ -309,13 +309,33 @@ static char *put_base64(char *to, const unsigned char *data, size_t len)
 	return to;
 }
 
-size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len)
+static char *put_data(char *to, const unsigned char *data, size_t len)
 {
 	bool text = is_text(data, len);
-	char *to = out + sprintf(out, "{\"type\":\"output\",\"id\":%ld,\"stream\":\"%s\",\"%s\":\"",
-				 id, stream, text ? "data" : "data64");
 
+	to = stpcpy(to, text ? "\"data\":\"" : "\"data64\":\"");
 	to = text ? put_text(to, data, len) : put_base64(to, data, len);
-	to = stpcpy(to, "\"}\n");
-	return (size_t)(to - out);
+	return stpcpy(to, "\"}\n");
+}
+
+size_t message_process(char *out, const char *type, const struct told *t)
+{
+	char *to = out + sprintf(out,
+				 "{\"type\":\"%s\",\"id\":%d,\"parent\":%d,\"group\":%d,"
+				 "\"age\":%lld,\"execed\":%s,\"exe\":\"",
+				 type, t->pid, t->parent, t->group, t->age_us,
+				 t->execed ? "true" : "false");
+
+	if (is_text(t->exe, t->exe_len))
+		to = put_text(to, t->exe, t->exe_len);
+	to = stpcpy(to, "\",");
+	return (size_t)(put_data(to, t->argv, t->argv_len) - out);
+}
+
+size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len)
+{
+	char *to = out + sprintf(out, "{\"type\":\"output\",\"id\":%ld,\"stream\":\"%s\",", id,
+				 stream);
+
+	return (size_t)(put_data(to, data, len) - out);
 }

@@ -12,6 +12,7 @@
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/callers.h"
 #include "core/keeper/channel.h"
+#include "core/keeper/guest_facts.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
@@ -97,12 +98,20 @@ static void waits_no_more(struct keeper *k, int tid)
 }
 
 /* The first words of what runs there now; the agent can write anything into them. */
-static void describe(int pid, struct buf *program, struct buf *command)
+static void describe(const struct caller *c, struct buf *program, struct buf *command)
 {
+	const struct guest_facts *guest = c->proc ? c->proc->guest : NULL;
+	int pid = c->pid;
 	AUTO_CLOSE int fd = -1;
 	char name[32], exe[PATH_MAX], text[LABEL_MAX];
 	ssize_t n;
 
+	if (guest) {
+		buf_str(program, guest->exe);
+		if (guest->argv_len)
+			label_command(command, guest->argv, guest->argv_len);
+		return;
+	}
 	if (proc_link(pid, "exe", exe))
 		buf_str(program, exe);
 	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
@@ -160,13 +169,13 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 	if ((w->kind < RULE_PLACES && policy_name_is_secret(k->policy, path_base(w->path))) ||
 	    w->secret || (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
-	describe(c->pid, &program, &command);
+	describe(c, &program, &command);
 	if (q->bundle)
 		policy_bundle_places(k->policy, q->bundle, &places);
 	mark = wire_begin(&k->out, WIRE_ASK);
 	wire_u64(&k->out, q->id);
 	wire_i64(&k->out, steps_id(k, c->proc));
-	wire_i64(&k->out, c->pid);
+	wire_i64(&k->out, shown_pid(c->pid));
 	wire_u8(&k->out, (uint8_t)w->kind);
 	wire_u8(&k->out, flags);
 	wire_u32(&k->out, k->spec->ask_timeout_s);

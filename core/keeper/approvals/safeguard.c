@@ -10,6 +10,7 @@
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/callers.h"
 #include "core/keeper/channel.h"
+#include "core/keeper/guest_facts.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/kill_command.h"
@@ -215,7 +216,7 @@ static void tell(struct keeper *k, const struct command *c)
 	struct guard_report r = {
 		.ask = g->asked->id,
 		.step = step_id(c->step),
-		.pid = g->pid,
+		.pid = shown_pid(g->pid),
 		.what = g->what,
 		.ends = c == k->whole		  ? GUARD_ENDS_RUN
 			: c->kind == STEP_AMBIENT ? GUARD_ENDS_STRAYS

@@ -51,7 +51,7 @@ static struct command *pipeline_of(struct keeper *k, int group)
 
 static void join_as_child(struct keeper *k, struct proc *p)
 {
-	bool own_group = p->group > 0 && p->group != getpgid(k->agent_pid);
+	bool own_group = p->group > 0 && p->group != proc_group(k, k->agent_pid);
 	struct command *c = own_group ? pipeline_of(k, p->group) : NULL;
 
 	if (!c) {
@@ -116,7 +116,7 @@ static struct command *orphan_command(struct keeper *k, const struct proc *p)
 	struct command *c = NULL;
 	struct thread *t;
 
-	if (p->group <= 0 || p->group == getpgid(k->agent_pid))
+	if (p->group <= 0 || p->group == proc_group(k, k->agent_pid))
 		return likely_command(k, p);
 	for (t = k->threads; t && !c; t = t->hh.next) {
 		const struct proc *q = t->proc;
@@ -153,7 +153,7 @@ static struct command *inherited_command(struct keeper *k, const struct proc *p)
 
 	while (!(q = proc_known(k, pid)) && n < ANCESTORS_MAX && pid > 0) {
 		between[n++] = pid;
-		pid = proc_parent(pid);
+		pid = proc_parent(k, pid);
 	}
 	if (!q && (n = below_adopter(k, between, n)) > 0)
 		pid = between[n];
@@ -227,11 +227,11 @@ static void agent_is(struct keeper *k, struct proc *p, const char *argv, size_t 
 	buf_str(&k->agent_name, label_agent(argv, len));
 }
 
-static bool runs_a_script(int pid)
+static bool runs_a_script(const struct keeper *k, int pid)
 {
 	char exe[PATH_MAX];
 
-	return proc_link(pid, "exe", exe) && label_is_interpreter(path_base(exe));
+	return proc_program(k, pid, exe) && label_is_interpreter(path_base(exe));
 }
 
 /* Does the agent, a script, start itself once more: as a program (codex), or with other options of
@@ -240,7 +240,7 @@ static bool is_agent_again(const struct keeper *k, const struct proc *p, const c
 			   size_t len)
 {
 	return !k->agent_again && p->parent == k->agent_pid &&
-	       str_eq(label_agent(argv, len), k->agent_name.data) && runs_a_script(k->agent_pid);
+	       str_eq(label_agent(argv, len), k->agent_name.data) && runs_a_script(k, k->agent_pid);
 }
 
 /*

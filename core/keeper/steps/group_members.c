@@ -22,7 +22,7 @@ static struct proc *above(struct keeper *k, const struct proc *p)
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		struct proc *q;
 
-		pid = proc_parent(pid);
+		pid = proc_parent(k, pid);
 		q = pid > 1 ? proc_known(k, pid) : NULL;
 		if (pid <= 1 || steps_is_agent(k, q))
 			return NULL;

@@ -13,21 +13,15 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/steps.h"
-#include "core/os/process.h"
 
 /*
  * A process that only forked and writes to what it inherited has not been seen: nothing of that is
  * trapped. So the command's processes are stopped first - a stopped one cannot fork, nor die and
  * leave a child whose origin nobody can tell any more - and /proc is read until it shows no other
- * child of theirs. Then all are killed.
+ * child of theirs. Then all are killed. A guest finds those by itself (guests.h).
  */
 
 #define PASSES 64
-
-static void send_signal(const struct proc *p, int sig)
-{
-	os_process_signal(p->pidfd, p->self.tid, sig);
-}
 
 /* Its own, one of a group's, or what it left running when it was over. */
 static bool is_of(const struct keeper *k, const struct command *c, const struct proc *p)
@@ -46,14 +40,14 @@ void ending_add(struct keeper *k, struct command *c, struct proc *p)
 		p->ends = c;
 		c->guard.dying++;
 	}
-	send_signal(p, SIGKILL);
+	proc_signal(p, SIGKILL);
 }
 
 /* A child of one of its processes; or an orphan inside: ancestry.c may tell where that came from.
  */
 static struct proc *may_be(struct keeper *k, const struct command *c, int pid)
 {
-	int parent = proc_parent(pid);
+	int parent = proc_parent(k, pid);
 	const struct proc *p = parent > 0 ? proc_known(k, parent) : NULL;
 
 	if (p ? !is_of(k, c, p) : !proc_adopts(k, parent))
@@ -76,7 +70,7 @@ static bool find_more(struct keeper *k, const struct command *c)
 		p = may_be(k, c, pid);
 		if (!p || !is_of(k, c, p))
 			continue;
-		send_signal(p, SIGSTOP);
+		proc_signal(p, SIGSTOP);
 		found = true;
 	}
 	return found;
@@ -85,7 +79,7 @@ static bool find_more(struct keeper *k, const struct command *c)
 /* The subshell that runs it: nobody's either, and no program of its own. */
 static struct proc *stray_above(struct keeper *k, const struct proc *p)
 {
-	struct proc *q = p->command ? NULL : proc_known(k, proc_parent(p->self.tid));
+	struct proc *q = p->command ? NULL : proc_known(k, proc_parent(k, p->self.tid));
 
 	return q && !q->command && !q->execed && !steps_is_agent(k, q) ? q : NULL;
 }
@@ -98,7 +92,7 @@ static void end_stray(struct keeper *k, struct command *c, struct proc *p)
 	if (!p || steps_is_agent(k, p))
 		return;
 	for (above = stray_above(k, p); above; above = stray_above(k, above))
-		send_signal(above, SIGSTOP);
+		proc_signal(above, SIGSTOP);
 	for (; p; p = above) {
 		above = stray_above(k, p);
 		ending_add(k, c, p);
@@ -124,7 +118,7 @@ void ending_begin(struct keeper *k, struct command *c)
 	if (c == k->whole) {
 		/* One by one, too: who asked is to hear nothing any more. */
 		for (t = k->threads; t; t = t->hh.next)
-			send_signal(t->proc, SIGKILL);
+			proc_signal(t->proc, SIGKILL);
 		if (k->sandbox)
 			k->spec->backend->signal(k->sandbox, SIGKILL);
 		return;
@@ -135,7 +129,7 @@ void ending_begin(struct keeper *k, struct command *c)
 	}
 	for (t = k->threads; t; t = t->hh.next) {
 		if (t == &t->proc->self && is_of(k, c, t->proc))
-			send_signal(t->proc, SIGSTOP);
+			proc_signal(t->proc, SIGSTOP);
 	}
 	for (int i = 0; i < PASSES && find_more(k, c); i++)
 		continue;

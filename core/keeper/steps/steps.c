@@ -14,6 +14,8 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/unconfined.h"
+#include "core/keeper/guest_facts.h"
+#include "core/keeper/loop.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
@@ -280,6 +282,7 @@ int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
 	watch_own_begin(k);
 	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
 	watch_own_end(k);
+	doors_rolled_back(k, id);
 	c->step = NULL;
 	keeper_news(k);
 	send_end(
@@ -406,7 +409,7 @@ int steps_settle(struct keeper *k, struct err *err)
 			return err_say(err, -EBUSY, "the step '%.200s' is still open",
 				       c->label.data);
 		return err_say(err, -EBUSY, "'%.200s' (process %d) is still running", c->label.data,
-			       c->pid);
+			       shown_pid(c->pid));
 	}
 	return 0;
 }

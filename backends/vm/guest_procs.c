@@ -1,0 +1,249 @@
+/* guest_procs - the keeper's end of what a guest says of its processes. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/guest_procs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "backends/vm/fs/fs_door.h"
+#include "backends/vm/fs/fs_server.h"
+#include "backends/vm/monitor/guest_word.h"
+#include "core/base/clock.h"
+#include "core/base/hash.h"
+#include "core/base/log.h"
+#include "core/keeper/guests.h"
+#include "core/keeper/service.h"
+
+#define ANSWER_US   5000000 /* for pid 1 of the guest to say who it is */
+#define THREAD_US   1000000 /* that a number is believed to be of the same process */
+#define THREADS_MAX 4096
+#define AT_ONCE	    64
+
+/* What is known of a thread's number. */
+struct named {
+	int tid, pid; /* pid 0: asked */
+	int64_t at;   /* asked or answered, monotonic */
+	UT_hash_handle hh;
+};
+
+struct guest_procs {
+	struct keeper *k;
+	struct fs_server *fs;
+	int sock;
+	bool watched;
+	bool silent; /* it has not answered: nobody waits for it until it does */
+	struct named *named;
+	size_t n_waiting;
+};
+
+/* ---- to the monitor -------------------------------------------------------------------------- */
+
+/* What does not fit is lost: then the guest is not waited for. */
+static bool say(const struct guest_procs *g, const struct guest_word *w)
+{
+	ssize_t n;
+
+	do
+		n = send(g->sock, w, WORD_HEAD, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n >= 0;
+}
+
+static void send_signal(void *data, int pid, int sig)
+{
+	const struct guest_procs *g = data;
+
+	say(g, &(struct guest_word){.kind = WORD_KILL, .pid = pid, .status = sig});
+}
+
+static void rolled_back(void *data, int64_t step)
+{
+	const struct guest_procs *g = data;
+
+	say(g, &(struct guest_word){.kind = WORD_ROLLED_BACK, .number = step});
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+static void forget(struct guest_procs *g, struct named *n)
+{
+	if (n->pid == 0)
+		g->n_waiting--;
+	HASH_DEL(g->named, n);
+	free(n);
+}
+
+static void forget_all(struct guest_procs *g)
+{
+	struct named *n, *next;
+
+	HASH_ITER (hh, g->named, n, next)
+		forget(g, n);
+}
+
+static int ask(struct guest_procs *g, int tid)
+{
+	struct named *n;
+
+	if (HASH_COUNT(g->named) >= THREADS_MAX && g->n_waiting == 0)
+		forget_all(g);
+	if (!say(g, &(struct guest_word){.kind = WORD_WHO, .pid = tid}))
+		return -ENOBUFS;
+	n = xcalloc(1, sizeof(*n));
+	n->tid = tid;
+	n->at = clock_mono_us();
+	HASH_ADD_INT(g->named, tid, n);
+	g->n_waiting++;
+	keeper_wake_at(g->k, n->at + ANSWER_US);
+	return -EAGAIN;
+}
+
+/* A process's first thread has the process's number. */
+static int find(void *data, int tid, struct caller *ret)
+{
+	struct guest_procs *g = data;
+	struct named *n;
+
+	if (tid > 0 && guest_caller(g->k, tid, ret) == 0)
+		return 0;
+	HASH_FIND_INT(g->named, &tid, n);
+	if (n && n->pid == 0)
+		return -EAGAIN;
+	if (n && clock_mono_us() - n->at < THREAD_US)
+		return guest_caller(g->k, n->pid, ret) == 0 ? 0 : guest_anybody(g->k, ret);
+	if (n)
+		forget(g, n);
+	if (tid <= 0 || g->silent || ask(g, tid) != -EAGAIN)
+		return guest_anybody(g->k, ret);
+	return -EAGAIN;
+}
+
+/* Its requests go on: as the agent's, where it has no name now. */
+static void answered(struct guest_procs *g, int tid, int pid)
+{
+	struct named *n;
+
+	HASH_FIND_INT(g->named, &tid, n);
+	if (!n || n->pid != 0)
+		return;
+	n->pid = pid > 0 ? pid : -1;
+	n->at = clock_mono_us();
+	g->n_waiting--;
+	fs_server_known(g->fs, tid);
+}
+
+static void tick(void *data)
+{
+	struct guest_procs *g = data;
+	struct named *n, *next;
+	int64_t now = clock_mono_us();
+
+	HASH_ITER (hh, g->named, n, next) {
+		if (n->pid != 0)
+			continue;
+		if (now - n->at < ANSWER_US) {
+			keeper_wake_at(g->k, n->at + ANSWER_US);
+			continue;
+		}
+		if (!g->silent)
+			log_info("vm", "the guest does not say who its processes are");
+		g->silent = true;
+		answered(g, n->tid, 0);
+	}
+}
+
+/* ---- from the monitor ------------------------------------------------------------------------ */
+
+static void obey(struct guest_procs *g, const struct guest_word *w)
+{
+	char exe[256];
+	const struct guest_process p = {.pid = w->pid,
+					.parent = w->parent,
+					.group = w->group,
+					.age_us = w->number,
+					.execed = w->execed,
+					.exe = exe,
+					.argv = w->text + w->exe_len,
+					.argv_len = w->argv_len};
+
+	snprintf(exe, sizeof(exe), "%.*s", (int)w->exe_len, w->text);
+	g->silent = false;
+	switch (w->kind) {
+	case WORD_AGENT:
+		guest_is_agent(g->k, w->pid);
+		break;
+	case WORD_PROCESS:
+		guest_seen(g->k, &p);
+		break;
+	case WORD_EXEC:
+		guest_exec(g->k, &p);
+		break;
+	case WORD_LEFT:
+		guest_left(g->k, w->pid, w->status);
+		break;
+	case WORD_IS:
+		answered(g, w->pid, w->parent);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_word(void *data)
+{
+	struct guest_procs *g = data;
+	static struct guest_word w; /* of the keeper's one thread */
+
+	for (int i = 0; i < AT_ONCE; i++) {
+		ssize_t n = recv(g->sock, &w, sizeof(w), MSG_DONTWAIT | MSG_TRUNC);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			keeper_unwatch(g->k, g->sock);
+			g->watched = false;
+			return; /* the monitor has ended, which is seen elsewhere */
+		}
+		if (guest_word_fits(&w, (size_t)n))
+			obey(g, &w);
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static const struct guest_ops guest_ops = {.signal = send_signal};
+static const struct fs_callers callers = {.find = find, .tick = tick, .rolled_back = rolled_back};
+
+int guest_procs_new(struct guest_procs **ret, struct keeper *k, struct fs_server *fs, int sock,
+		    struct err *err)
+{
+	struct guest_procs *g = xcalloc(1, sizeof(*g));
+	int r;
+
+	g->k = k;
+	g->fs = fs;
+	g->sock = sock;
+	r = keeper_watch(k, sock, on_word, g);
+	if (r < 0) {
+		guest_procs_free(g);
+		return err_set(err, r, "watch the virtual machine");
+	}
+	g->watched = true;
+	guest_begin(k, &guest_ops, g);
+	fs_server_set_callers(fs, &callers, g);
+	*ret = g;
+	return 0;
+}
+
+void guest_procs_free(struct guest_procs *g)
+{
+	if (!g)
+		return;
+	if (g->watched)
+		keeper_unwatch(g->k, g->sock);
+	guest_begin(g->k, NULL, NULL);
+	forget_all(g);
+	util_close_fd(&g->sock);
+	free(g);
+}

@@ -1,0 +1,112 @@
+/* procs_act - ends processes of the guest, and makes them forget what the host has changed. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/vm/shim/shim.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PASSES	    16
+#define FORCE_SYNC  0x2000 /* of linux/stat.h, which a libc alone may not have */
+#define BASIC_STATS 0x07ff
+
+/* Stops the children of what is stopped, until there are no more of them. */
+static void stop_below(int *list, size_t max, size_t *n)
+{
+	for (int pass = 0; pass < PASSES; pass++) {
+		size_t before = *n;
+		DIR *d = opendir("/proc");
+		struct dirent *e;
+
+		while (d && (e = readdir(d))) {
+			int pid = atoi(e->d_name);
+			struct stat_line st;
+			bool is_new = true, below = false;
+
+			if (pid <= 1 || !read_stat(pid, &st))
+				continue;
+			for (size_t i = 0; i < *n; i++) {
+				is_new &= list[i] != pid;
+				below |= list[i] == st.parent;
+			}
+			if (!is_new || !below || *n == max)
+				continue;
+			kill(pid, SIGSTOP);
+			list[(*n)++] = pid;
+		}
+		if (d)
+			closedir(d);
+		if (*n == before)
+			return;
+	}
+}
+
+void procs_kill(int pid, int sig)
+{
+	static int list[4096];
+	size_t n = 1;
+
+	if (pid <= 1)
+		return;
+	if (sig != SIGKILL) {
+		kill(pid, sig);
+		return;
+	}
+	list[0] = pid;
+	kill(pid, SIGSTOP);
+	stop_below(list, sizeof(list) / sizeof(*list), &n);
+	for (size_t i = 0; i < n; i++)
+		kill(list[i], SIGKILL);
+}
+
+static void refresh(const char *path)
+{
+	char statx[256];
+
+	syscall(SYS_statx, AT_FDCWD, path, FORCE_SYNC, BASIC_STATS, statx);
+}
+
+static void refresh_below(const char *dir)
+{
+	char path[PATH_MAX];
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		refresh(path);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Whoever has a file open, mapped, or works in a directory: the kernel asks for its attributes, and
+ * forgets its pages if those have changed. */
+void procs_refresh(void)
+{
+	char path[64];
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		int pid = atoi(e->d_name);
+
+		if (pid <= 1)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/cwd", pid);
+		refresh(path);
+		snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+		refresh_below(path);
+		snprintf(path, sizeof(path), "/proc/%d/map_files", pid);
+		refresh_below(path);
+	}
+	if (d)
+		closedir(d);
+}

@@ -1,0 +1,23 @@
+/* guest_facts - what the cache of processes keeps of one that runs in a guest (guests.h). */
+/* SPDX-License-Identifier: MIT */
+#include "core/keeper/guest_facts.h"
+
+#include "core/keeper/callers.h"
+#include "core/keeper/state.h"
+
+void guest_facts_free(struct guest_facts *g)
+{
+	if (!g)
+		return;
+	free(g->exe);
+	free(g->argv);
+	free(g);
+}
+
+void guest_signal(const struct proc *p, int sig)
+{
+	const struct keeper *k = p->keeper;
+
+	if (k->guest)
+		k->guest->signal(k->guest_data, shown_pid(p->self.tid), sig);
+}
