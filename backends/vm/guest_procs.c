@@ -64,6 +64,13 @@ static void rolled_back(void *data, int64_t step)
 	say(g, &(struct guest_word){.kind = WORD_ROLLED_BACK, .number = step});
 }
 
+static void hold(void *data, bool stands)
+{
+	const struct guest_procs *g = data;
+
+	say(g, &(struct guest_word){.kind = stands ? WORD_HOLD : WORD_GO_ON});
+}
+
 /* ---- who asks -------------------------------------------------------------------------------- */
 
 static void forget(struct guest_procs *g, struct named *n)
@@ -185,6 +192,10 @@ static void obey(struct guest_procs *g, const struct guest_word *w)
 	case WORD_IS:
 		answered(g, w->pid, w->parent);
 		break;
+	case WORD_STANDS:
+		keeper_note(g->k, w->status ? "the virtual machine stands still until you have answered"
+					    : "the virtual machine goes on");
+		break;
 	default:
 		break;
 	}
@@ -212,7 +223,7 @@ static void on_word(void *data)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static const struct guest_ops guest_ops = {.signal = send_signal};
+static const struct guest_ops guest_ops = {.signal = send_signal, .hold = hold};
 static const struct fs_callers callers = {.find = find, .tick = tick, .rolled_back = rolled_back};
 
 int guest_procs_new(struct guest_procs **ret, struct keeper *k, struct fs_server *fs, int sock,

@@ -28,36 +28,36 @@ static int64_t memory_of(const char *name)
 	return 0;
 }
 
-static int choose_memory(struct vm_plan *p, const struct spawn_spec *spec, struct err *err)
+int vm_choose_memory(const struct vm_settings *s, int64_t *ret, struct err *err)
 {
-	int64_t total = memory_of("MemTotal"), left = memory_of("MemAvailable");
+	int64_t total = memory_of("MemTotal"), left = memory_of("MemAvailable"), memory;
 
-	p->memory = spec->vm.memory ? spec->vm.memory : MIN(MEMORY_USUAL, total / 2);
-	p->memory = p->memory >> 20 << 20;
-	if (p->memory < VM_MEMORY_MIN)
+	memory = s->memory ? s->memory : MIN(MEMORY_USUAL, total / 2);
+	*ret = memory = memory >> 20 << 20;
+	if (memory < VM_MEMORY_MIN)
 		return err_say(err, -EINVAL,
 			       "vm.memory: %" PRId64 " MiB are too little for a guest: 128 MiB "
 			       "or more are needed",
-			       p->memory >> 20);
-	if (p->memory <= left)
+			       memory >> 20);
+	if (memory <= left)
 		return 0;
 	return err_say(err, -ENOMEM,
 		       "the guest's %" PRId64 " MiB of memory are not free here, %" PRId64
 		       " MiB are: say --vm-memory %" PRId64 "m",
-		       p->memory >> 20, left >> 20, MAX(left >> 21, (int64_t)128));
+		       memory >> 20, left >> 20, MAX(left >> 21, (int64_t)128));
 }
 
-static int choose_cpus(struct vm_plan *p, const struct spawn_spec *spec, struct err *err)
+int vm_choose_cpus(const struct vm_settings *s, bool kvm, int *ret, struct err *err)
 {
 	long here = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (spec->vm.cpus < 0 || spec->vm.cpus > 255)
+	if (s->cpus < 0 || s->cpus > 255)
 		return err_say(err, -EINVAL, "vm.cpus: %d is no number of processors from 1 to 255",
-			       spec->vm.cpus);
-	p->cpus = spec->vm.cpus;
+			       s->cpus);
+	*ret = s->cpus;
 	/* Emulated ones wait for each other more than they work. */
-	if (!p->cpus)
-		p->cpus = p->kvm ? (int)MIN(MAX(here, 1), CPUS_USUAL) : 1;
+	if (!*ret)
+		*ret = kvm ? (int)MIN(MAX(here, 1), CPUS_USUAL) : 1;
 	return 0;
 }
 
@@ -88,12 +88,12 @@ int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err 
 		r = err->code;
 	guest.shim = shim;
 	if (r == 0)
-		r = choose_memory(ret, spec, err);
+		r = vm_choose_memory(&spec->vm, &ret->memory, err);
 	if (r == 0)
 		r = guest_prepare(&ret->guest, &guest, err);
 	if (r == 0) {
 		ret->kvm = vm_has_kvm(ret->qemu, &ret->no_kvm);
-		r = choose_cpus(ret, spec, err);
+		r = vm_choose_cpus(&spec->vm, ret->kvm, &ret->cpus, err);
 	}
 	if (r == 0 && spec->vm.persistent) {
 		ret->disk = disk_open(spec->state_dir, spec->folders[0], spec->vm.disk, err);

@@ -22,12 +22,12 @@ static bool look_for_qemu(struct probe_report *report, char **ret)
 	return *ret;
 }
 
-static bool look_for_kernel(struct probe_report *report)
+static bool look_for_kernel(struct probe_report *report, const struct vm_settings *s)
 {
 	AUTO_FREE char *state = folders_state_dir(getenv("HOME"));
 	struct err err = {0};
 	AUTO_FREE char *shim = guest_shim(&err);
-	const struct guest_spec spec = {.state_dir = state, .shim = shim};
+	const struct guest_spec spec = {.state_dir = state, .kernel = s->kernel, .shim = shim};
 	struct guest g = {0};
 	char found[160];
 	int r = shim ? guest_find(&g, &spec, &err) : err.code;
@@ -63,6 +63,23 @@ const char *vm_tier(void)
 	const char *why;
 
 	return !qemu || vm_has_kvm(qemu, &why) ? "" : "emulated";
+}
+
+static bool look_at_size(struct probe_report *report, const struct vm_settings *s, bool kvm)
+{
+	struct err err = {0};
+	char found[160];
+	int64_t memory = 0;
+	int cpus = 0, r = vm_choose_memory(s, &memory, &err);
+
+	if (r == 0)
+		r = vm_choose_cpus(s, kvm, &cpus, &err);
+	snprintf(found, sizeof(found), "%" PRId64 " MiB of memory, %d processor%s, %s", memory >> 20,
+		 cpus, cpus == 1 ? "" : "s",
+		 s->persistent ? "its own changes are kept" : "its own changes end with it");
+	probe_add(report, "size", true, r == 0, r == 0 ? found : err.text,
+		  "set vm.memory and vm.cpus");
+	return r == 0;
 }
 
 static bool look_at_processor(struct probe_report *report, const char *qemu)
@@ -101,11 +118,15 @@ uint32_t vm_probe(struct probe_report *report, struct err *err)
 {
 	AUTO_FREE char *qemu = NULL;
 	bool here = look_for_qemu(report, &qemu);
+	const struct vm_settings usual = {0}, *s = report && report->vm ? report->vm : &usual;
+	const char *why;
 
 	(void)err;
-	here &= look_for_kernel(report);
-	if (qemu)
+	here &= look_for_kernel(report, s);
+	if (qemu) {
 		here &= look_at_processor(report, qemu);
+		here &= look_at_size(report, s, vm_has_kvm(qemu, &why));
+	}
 	look_for_network(report);
 	if (!here)
 		return 0;

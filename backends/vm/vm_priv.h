@@ -22,6 +22,10 @@ struct vm_plan {
 int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err *err) MUST_USE;
 void vm_plan_done(struct vm_plan *p);
 
+/* 0, and how much memory and how many processors a guest gets. Parts of vm_plan_make(). */
+int vm_choose_memory(const struct vm_settings *s, int64_t *ret, struct err *err) MUST_USE;
+int vm_choose_cpus(const struct vm_settings *s, bool kvm, int *ret, struct err *err) MUST_USE;
+
 /* ---- probe.c ---- */
 /* Does KVM really run a processor? Tried once, also for the processes that are forked later. *why
  * says why not. */

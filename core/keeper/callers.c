@@ -289,6 +289,8 @@ bool proc_program(const struct keeper *k, int pid, char ret[PATH_MAX])
 
 void proc_signal(const struct proc *p, int sig)
 {
+	if (p->guest && sig == SIGSTOP)
+		return; /* what ends there is stopped there first */
 	if (p->guest)
 		guest_signal(p, sig);
 	else

@@ -21,3 +21,9 @@ void guest_signal(const struct proc *p, int sig)
 	if (k->guest)
 		k->guest->signal(k->guest_data, shown_pid(p->self.tid), sig);
 }
+
+void guest_hold(const struct keeper *k, bool hold)
+{
+	if (k->guest)
+		k->guest->hold(k->guest_data, hold);
+}

@@ -23,6 +23,8 @@ struct guest_facts {
 struct guest_ops {
 	/* SIGKILL ends all below it, too. pid is the guest's. */
 	void (*signal)(void *data, int pid, int sig);
+	/* All of it stands still while a human decides, or goes on. */
+	void (*hold)(void *data, bool hold);
 };
 
 static inline bool is_guest_pid(int pid)
@@ -36,3 +38,4 @@ static inline int shown_pid(int pid)
 }
 void guest_facts_free(struct guest_facts *g); /* NULL is a no-op */
 void guest_signal(const struct proc *p, int sig);
+void guest_hold(const struct keeper *k, bool hold); /* where those inside are a guest's */

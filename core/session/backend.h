@@ -107,6 +107,7 @@ struct probe {
 struct probe_report {
 	struct probe *list; /* heap */
 	size_t n;
+	const struct vm_settings *vm; /* given: what is asked of a virtual machine; or NULL */
 };
 void probe_add(struct probe_report *r, const char *name, bool needed, bool ok, const char *found,
 	       const char *remedy);

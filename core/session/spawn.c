@@ -115,7 +115,7 @@ static struct spawn_limits limits_of(const struct config *c)
 	return l;
 }
 
-static struct vm_settings vm_of(const struct config *c)
+struct vm_settings spawn_vm(const struct config *c)
 {
 	return (struct vm_settings){
 		.memory = config_int(c, "vm.memory"),
@@ -366,7 +366,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.dynamic = spec->dynamic,
 		.read_gate = read_gate_of(spec->config),
 		.limits = limits_of(spec->config),
-		.vm = vm_of(spec->config),
+		.vm = spawn_vm(spec->config),
 	};
 	r = make_window(p, spec, err);
 	if (r < 0) {

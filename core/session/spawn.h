@@ -40,4 +40,5 @@ void spawn_broker_env(struct spawn_plan *p, const struct broker *b);
 /* When all else is filled in. */
 void spawn_secrets(struct spawn_plan *p, const struct session_spec *spec);
 /* Would the agent reach more of the host by these than what they are? -EINVAL. */
+struct vm_settings spawn_vm(const struct config *c); /* vm.*; strings are c's */
 int spawn_check_stdio(const int stdio[3], bool network, struct err *err) MUST_USE;

@@ -199,8 +199,7 @@ type_text 'echo status $?'
 keys Enter
 sees '^status 130' "Ctrl-C interrupts"
 # The machine dies: all ends, and the human is told.
-monitor=$(pgrep -f -- "$mark" | while read -r p; do [ "$(cat "/proc/$p/comm" 2>/dev/null)" = cordon-monitor ] && echo "$p"; done)
-qemu=$(pgrep -P "$monitor" | head -n 1)
+qemu=$(vm_qemu "$mark")
 isnt "$qemu" "" "QEMU is the monitor's child"
 is "$(grep -E '^(CapEff|NoNewPrivs|Seccomp):' "/proc/$qemu/status" | tr -s '\t\n' ' ')" \
 	"CapEff: 0000000000000000 NoNewPrivs: 1 Seccomp: 2 " "QEMU has no capability and a filter"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "backends/vm/monitor/guest_word.h"
 #include "backends/vm/monitor/last_words.h"
 #include "backends/vm/monitor/shim_protocol.h"
 #include "backends/vm/qemu/qemu.h"
@@ -38,6 +39,8 @@ static void the_guests_lines_are_read(void **state)
 	parsed_is("{\"type\":\"step_completed\",\"id\":1,\"exit_code\":143,\"signal\":15,"
 		  "\"tty_bytes\":12}",
 		  SHIM_COMPLETED, 1, 143, 12);
+	parsed_is("{\"type\":\"left\",\"id\":12,\"exit_code\":137}", SHIM_LEFT, 12, 137, 0);
+	parsed_is("{\"type\":\"is\",\"id\":13,\"pid\":12}", SHIM_IS, 13, 0, 0);
 	parsed_is("{\"type\":\"of_a_later_version\"}", SHIM_OTHER, 0, 0, 0);
 }
 
@@ -55,6 +58,13 @@ static void what_is_no_message_is_refused(void **state)
 		"{\"type\":\"step_started\",\"id\":\"1\"}",
 		"{\"type\":\"exec_failed\",\"id\":1,\"status\":256}",
 		"{\"type\":\"step_completed\",\"id\":1,\"exit_code\":0,\"signal\":65}",
+		"{\"type\":\"is\",\"id\":4194305,\"pid\":12}",
+		"{\"type\":\"is\",\"id\":12,\"pid\":-1}",
+		"{\"type\":\"left\",\"id\":12,\"exit_code\":256}",
+		"{\"type\":\"process\",\"id\":12,\"exe\":\"/bin/sh\"}",
+		"{\"type\":\"process\",\"id\":12,\"data\":\"sh\"}",
+		"{\"type\":\"process\",\"id\":12,\"parent\":4194305,\"exe\":\"\",\"data\":\"\"}",
+		"{\"type\":\"exec\",\"id\":12,\"age\":-1,\"exe\":\"\",\"data\":\"\"}",
 		"{\"type\":\"output\",\"id\":1,\"stream\":\"stdout\"}",
 		"{\"type\":\"output\",\"id\":1,\"stream\":\"x\",\"data\":\"y\"}",
 		"{\"type\":\"output\",\"id\":1,\"stream\":\"stdout\",\"data64\":\"!\"}",
@@ -68,6 +78,63 @@ static void what_is_no_message_is_refused(void **state)
 	for (int i = 0; i < 100000; i++)
 		buf_ch(&deep, '[');
 	assert_int_equal(shim_parse(&e, deep.data, deep.len), -EBADMSG);
+}
+
+/* A process with any bytes in its arguments, which are separated by NUL; and with an unreadable one. */
+static void a_process_comes_through_whole(void **state)
+{
+	static const char some[] = "sh\0-c\0echo \"\xff\n";
+	static struct told t = {
+		.pid = 4194304, .parent = 1, .group = 7, .age_us = 1234567, .execed = true};
+	char out[PROCESS_ROOM];
+	struct shim_event e;
+	size_t len;
+
+	(void)state;
+	memcpy(t.exe, "/usr/bin/\"dash", t.exe_len = 14);
+	memcpy(t.argv, some, t.argv_len = sizeof(some));
+	len = message_process(out, "process", &t);
+	assert_int_equal(out[len - 1], '\n');
+	assert_int_equal(shim_parse(&e, out, len - 1), 0);
+	assert_int_equal(e.kind, SHIM_PROCESS);
+	assert_int_equal(e.id, 4194304);
+	assert_int_equal(e.parent, 1);
+	assert_int_equal(e.group, 7);
+	assert_int_equal(e.n, 1234567);
+	assert_true(e.execed);
+	assert_string_equal(e.exe, "/usr/bin/\"dash");
+	assert_int_equal(e.len, sizeof(some));
+	assert_memory_equal(e.data, some, sizeof(some));
+	shim_event_done(&e);
+	memset(t.exe, 0xff, t.exe_len = PROCESS_EXE);
+	memset(t.argv, 1, t.argv_len = PROCESS_ARGV);
+	len = message_process(out, "exec", &t);
+	assert_true(len <= sizeof(out));
+	assert_int_equal(shim_parse(&e, out, len - 1), 0);
+	assert_int_equal(e.kind, SHIM_EXECS);
+	assert_string_equal(e.exe, "");
+	assert_int_equal(e.len, PROCESS_ARGV);
+	shim_event_done(&e);
+}
+
+/* The keeper believes no length. */
+static void words_about_processes_are_checked(void **state)
+{
+	static struct guest_word w;
+	char argv[8192];
+	size_t len;
+
+	(void)state;
+	memset(argv, 'x', sizeof(argv));
+	len = guest_word_pack(&w, "/bin/sh", 7, argv, sizeof(argv));
+	assert_int_equal(len, sizeof(w));
+	assert_true(guest_word_fits(&w, len));
+	assert_false(guest_word_fits(&w, len - 1));
+	assert_false(guest_word_fits(&w, 4));
+	w.argv_len++;
+	assert_false(guest_word_fits(&w, len + 1));
+	w.exe_len = UINT32_MAX;
+	assert_false(guest_word_fits(&w, len));
 }
 
 /* Any bytes: what the guest's side writes is what the host's side reads. */
@@ -265,6 +332,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_guests_lines_are_read),
 		cmocka_unit_test(what_is_no_message_is_refused),
+		cmocka_unit_test(a_process_comes_through_whole),
+		cmocka_unit_test(words_about_processes_are_checked),
 		cmocka_unit_test(output_comes_through_whole),
 		cmocka_unit_test(commands_come_through_whole),
 		cmocka_unit_test(a_command_that_is_too_long_is_refused),

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "core/base/json.h"
+#include "core/config/config.h"
 #include "core/policy/sockets.h"
-#include "core/session/backend.h"
+#include "core/session/folders.h"
+#include "core/session/spawn.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 
@@ -161,10 +163,27 @@ static void on_socket(void *data, const char *path, const char *words)
 	s->n++;
 }
 
+/* The human's, of no folder. NULL: they cannot be read, which every run says. */
+static struct config *own_settings(void)
+{
+	const char *home = getenv("HOME");
+	AUTO_FREE char *state = home ? folders_state_dir(home) : NULL;
+	const struct config_spec spec = {
+		.home = home, .config_home = getenv("XDG_CONFIG_HOME"), .state_dir = state};
+	struct config *config = NULL;
+	struct err ignored = {0};
+
+	if (home && config_load(&config, &spec, &ignored) < 0)
+		return NULL;
+	return config;
+}
+
 int cmd_doctor(int argc, char **argv, struct err *err)
 {
 	struct doctor_options o = {0};
 	struct strings args = {0};
+	struct config *config = NULL;
+	struct vm_settings vm = {0};
 	bool some = false;
 	int r = reading_parse(&usage, argc, argv, &o, &args, err);
 
@@ -174,8 +193,11 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 	strings_done(&args);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
+	config = own_settings();
+	if (config)
+		vm = spawn_vm(config);
 	for (size_t i = 0; backends[i]; i++) {
-		struct probe_report report = {0};
+		struct probe_report report = {.vm = &vm};
 		struct err why = {0};
 		uint32_t bits = backends[i]->probe(&report, &why);
 
@@ -186,6 +208,7 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 			print_table(backends[i], &report, bits, &why);
 		probe_report_done(&report);
 	}
+	config_free(config);
 	sockets_each(on_socket, &(struct sockets){.json = o.json});
 	return finish(some ? 0 : CMD_REFUSED, err);
 }

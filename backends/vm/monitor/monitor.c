@@ -68,6 +68,7 @@ static NORETURN void fail_with_words(struct monitor *m, const char *what)
 
 static void go_down(struct monitor *m)
 {
+	words_hold(m, false);
 	m->phase = DOWN;
 	m->deadline = clock_mono_us() + DOWN_US;
 	shim_shutdown(&m->control_out);
@@ -236,6 +237,8 @@ static void read_qmp(struct monitor *m)
 			monitor_fail(m, 125, "QEMU said what is no message");
 		if (q.kind == QMP_GREETING)
 			qmp_command(&m->qmp_out, "qmp_capabilities");
+		if (q.kind == QMP_EVENT)
+			words_stands(m, q.name);
 		at += len + 1;
 	}
 	buf_drop_front(&m->qmp_in, at);
@@ -300,6 +303,7 @@ static void on_signal(struct monitor *m)
 		if (m->phase == STARTING || m->phase == RUNNING)
 			shim_resize(&m->control_out, JOB, rows, cols);
 	} else if (m->phase == STARTING || m->phase == RUNNING) {
+		words_hold(m, false); /* else it would wait for whoever sends that to answer */
 		shim_signal(&m->control_out, JOB, (int)info.ssi_signo);
 	} else if (m->phase < STARTING) {
 		m->signal = (int)info.ssi_signo;

@@ -31,7 +31,8 @@ struct word_line;
 struct monitor {
 	const struct spawn_spec *spec;
 	enum phase phase;
-	bool go; /* the keeper's */
+	bool go;     /* the keeper's */
+	bool stands; /* QEMU was told to stop the processor */
 	int boot_seconds;
 	int64_t deadline;    /* of this phase, monotonic; 0: none */
 	int64_t end_at;	     /* cordon is gone; 0: it is not */
@@ -70,6 +71,8 @@ void stdio_write_all(struct monitor *m);
 void words_pass(struct monitor *m, const struct shim_event *e);
 void words_add(struct monitor *m, struct guest_word *w, const char *exe, const char *argv,
 	       size_t argv_len);
+void words_hold(struct monitor *m, bool hold);
+void words_stands(struct monitor *m, const char *event); /* of QMP's */
 void words_send(struct monitor *m); /* what waits, once there is room */
 void words_read(struct monitor *m);
 

@@ -6,6 +6,7 @@
 
 #include "backends/vm/monitor/monitor_priv.h"
 #include "backends/vm/monitor/shim_protocol.h"
+#include "backends/vm/qemu/qmp.h"
 
 /* The keeper may be busy for a while: what it does not take waits here. */
 struct word_line {
@@ -77,8 +78,25 @@ void words_pass(struct monitor *m, const struct shim_event *e)
 	words_add(m, &w, e->exe, e->data, e->len);
 }
 
+void words_hold(struct monitor *m, bool hold)
+{
+	if (m->stands != hold)
+		qmp_command(&m->qmp_out, hold ? "stop" : "cont");
+	m->stands = hold;
+}
+
+void words_stands(struct monitor *m, const char *event)
+{
+	struct guest_word w = {.kind = WORD_STANDS, .status = str_eq(event, "STOP")};
+
+	if (m->phase < DOWN && (w.status || str_eq(event, "RESUME")))
+		words_add(m, &w, NULL, NULL, 0);
+}
+
 static void obey(struct monitor *m, const struct guest_word *w)
 {
+	if (m->phase < DOWN && (w->kind == WORD_HOLD || w->kind == WORD_GO_ON))
+		words_hold(m, w->kind == WORD_HOLD);
 	/* A guest that boots or goes down has no pid 1 that listens. */
 	if (m->phase != STARTING && m->phase != RUNNING)
 		return;

@@ -15,7 +15,10 @@
 #define FORCE_SYNC  0x2000 /* of linux/stat.h, which a libc alone may not have */
 #define BASIC_STATS 0x07ff
 
-/* Stops the children of what is stopped, until there are no more of them. */
+/*
+ * Stops all below the first one until there are no more of them: what is stopped does not fork. The
+ * first one itself goes on, or the shell that waits for it would say that it was stopped.
+ */
 static void stop_below(int *list, size_t max, size_t *n)
 {
 	for (int pass = 0; pass < PASSES; pass++) {
@@ -58,7 +61,6 @@ void procs_kill(int pid, int sig)
 		return;
 	}
 	list[0] = pid;
-	kill(pid, SIGSTOP);
 	stop_below(list, sizeof(list) / sizeof(*list), &n);
 	for (size_t i = 0; i < n; i++)
 		kill(list[i], SIGKILL);

@@ -44,7 +44,7 @@ static void question_free(struct keeper *k, struct question *q)
 	HASH_DEL(k->questions, q);
 	*tally(k, q) -= q->n_waiting;
 	if (q->held)
-		q->holds->over(q->held);
+		q->holds->over(k, q->held);
 	free(q->waiting);
 	free(q->bundle);
 	free(q->wish);

@@ -28,7 +28,7 @@ struct hold_ops {
 	void (*asked)(struct keeper *k, struct command *c);
 	void (*waits)(struct keeper *k, struct command *c, const char *op, const char *path);
 	void (*answered)(struct keeper *k, struct command *c, const struct answer *a);
-	void (*over)(struct command *c); /* the question is about to be freed */
+	void (*over)(struct keeper *k, struct command *c); /* the question is about to be freed */
 };
 /* The command is held: this call of it waits too. -FOLDER_HELD or -ENOSPC. */
 int asks_hold(struct keeper *k, const struct caller *c, struct command *command, const char *path,

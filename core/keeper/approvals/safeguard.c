@@ -258,6 +258,16 @@ static void on_asked(struct keeper *k, struct command *c)
 	c->guard.line = line_key(c);
 	c->guard.deny_at = timeout ? k->now + (int64_t)timeout * 1000000 : 0;
 	steps_announce(k, c);
+	guest_hold(k, true);
+}
+
+static bool any_is_held(const struct keeper *k)
+{
+	const struct command *c = k->commands;
+
+	while (c && !c->guard.asked)
+		c = c->next;
+	return c;
 }
 
 static void on_wait(struct keeper *k, struct command *c, const char *op, const char *path)
@@ -269,11 +279,13 @@ static void on_wait(struct keeper *k, struct command *c, const char *op, const c
 		c->guard.tell_at = k->now + TELL_US;
 }
 
-static void on_over(struct command *c)
+static void on_over(struct keeper *k, struct command *c)
 {
 	struct guard *g = &c->guard;
 
 	g->asked = NULL;
+	if (!any_is_held(k))
+		guest_hold(k, false);
 	g->tell_at = g->deny_at = 0;
 	free(take_ptr(&g->line));
 	while (g->n_would) {
