@@ -453,6 +453,53 @@ static void pipes_and_links_are_not_changed_as_files(void **state)
 	vm_forget(v, node);
 }
 
+static mode_t mode_of(struct vm *v, const char *name)
+{
+	AUTO_FREE char *path = path_join(v->folder, name);
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Where root's keeper works for a guest, nothing that it makes runs as root here. */
+static void a_guests_root_leaves_no_rights_behind(void **state)
+{
+	static const char capability[20] = {1, 0, 0, 2, -1, -1, -1, -1};
+	static const char *const names[] = {"security.capability", "security.x", "trusted.x"};
+	struct vm *v = *state;
+	const struct fuse_mknod_in file = {.mode = S_IFREG | 06755};
+	const struct fuse_mkdir_in dir = {.mode = 02755};
+	const struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 06711};
+	const mode_t kept = geteuid() == 0 ? 0 : 06000;
+	struct {
+		uint32_t size, flags;
+		char text[64];
+	} in = {.size = sizeof(capability)};
+	struct vm_part part = {.data = &in};
+	uint64_t node;
+
+	assert_int_equal(vm_at(v, FUSE_MKNOD, "f", VM_STRUCT(file)), 0);
+	node = ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid;
+	assert_int_equal(mode_of(v, "f"), 0755 | kept);
+	assert_int_equal(vm_ask(v, FUSE_SETATTR, node, VM_STRUCT(mode), VM_NONE, VM_NONE), 0);
+	assert_int_equal(mode_of(v, "f"), 0711 | kept);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		size_t len = strlen(names[i]) + 1;
+
+		memcpy(in.text, names[i], len);
+		memcpy(in.text + len, capability, sizeof(capability));
+		part.len = 8 + len + sizeof(capability);
+		assert_int_equal(vm_ask(v, FUSE_SETXATTR, node, part, VM_NONE, VM_NONE), -EPERM);
+		assert_int_equal(
+			vm_ask(v, FUSE_REMOVEXATTR, node, VM_NAME(names[i]), VM_NONE, VM_NONE),
+			-EPERM);
+	}
+	vm_forget(v, node);
+	assert_int_equal(vm_at(v, FUSE_MKDIR, "d", VM_STRUCT(dir)), 0);
+	vm_forget(v, ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid);
+}
+
 static void devices_are_not_made(void **state)
 {
 	struct vm *v = *state;
@@ -524,6 +571,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_keeper_takes_no_unclean_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(pipes_and_links_are_not_changed_as_files, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_guests_root_leaves_no_rights_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(devices_are_not_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, setup, teardown),
 	};

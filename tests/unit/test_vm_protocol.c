@@ -324,6 +324,9 @@ static void last_words_are_harmless_and_short(void **state)
 	last_words_format(&w, small, sizeof(small));
 	assert_string_equal(small, "one | [");
 	assert_true(w.text.len <= 8192 + 64);
+	last_words_add(&w, "\n[ 1.0] Kernel panic - not syncing: x\r\n[ 1.1] R13: 0\n", 53);
+	last_words_format(&w, out, sizeof(out));
+	assert_string_equal(out, "Kernel panic - not syncing: x");
 	buf_done(&w.text);
 }
 

@@ -40,12 +40,27 @@ static int give_owner(struct job *j, int r)
 	gid = dir.st_mode & S_ISGID ? st.st_gid : n->gid;
 	if (st.st_uid == n->uid && st.st_gid == gid)
 		return r;
-	/* The change of owner takes those bits away. Where it fails, the keeper is the owner. */
-	if (folder_chown(j->f, j->c, at, n->uid, gid) == 0 && !S_ISLNK(st.st_mode) &&
-	    (st.st_mode & (S_ISUID | S_ISGID)) &&
-	    folder_chmod(j->f, j->c, at, st.st_mode & 07777) < 0)
-		log_info("fs", "'%s' has lost its set-id bits", at->name);
+	/* Where it fails, the keeper is the owner. */
+	if (folder_chown(j->f, j->c, at, n->uid, gid) < 0)
+		log_info("fs", "'%s' stays root's", at->name);
 	return r;
+}
+
+/*
+ * Everybody is root in a guest of theirs. A program that runs as root here is not theirs to make:
+ * where the keeper is root, what is no directory gets no set-id bits.
+ */
+static mode_t safe_mode(mode_t mode, bool dir)
+{
+	return geteuid() == 0 && !dir ? mode & 01777 : mode & 07777;
+}
+
+/* Nor are capabilities of files, or labels. */
+static int check_attribute(const char *name)
+{
+	if (str_starts(name, "user."))
+		return 0;
+	return str_starts(name, "system.") ? -EOPNOTSUPP : -EPERM;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -74,7 +89,7 @@ static int do_create(struct job *j)
 
 	if (!is_new && !S_ISREG(st.st_mode) && !(flags & O_EXCL))
 		return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -ENXIO;
-	r = folder_open(j->f, j->c, at, flags | O_NONBLOCK, j->note->mode & 07777);
+	r = folder_open(j->f, j->c, at, flags | O_NONBLOCK, safe_mode(j->note->mode, false));
 	return is_new ? give_owner(j, r) : r;
 }
 
@@ -86,7 +101,7 @@ static int do_mkdir(struct job *j)
 /* Of devices there is none but those of the host's own. */
 static int do_mknod(struct job *j)
 {
-	mode_t mode = j->note->mode & (S_IFMT | 07777);
+	mode_t mode = (j->note->mode & S_IFMT) | safe_mode(j->note->mode, false);
 
 	if (!S_ISREG(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode))
 		return -EPERM;
@@ -160,7 +175,7 @@ static int do_setattr(struct job *j)
 	if (r == 0 && (n->set & FS_SET_OWNER))
 		r = folder_chown(j->f, j->c, at, n->uid, n->gid);
 	if (r == 0 && (n->set & FS_SET_MODE))
-		r = folder_chmod(j->f, j->c, at, n->mode & 07777);
+		r = folder_chmod(j->f, j->c, at, safe_mode(n->mode, S_ISDIR(st.st_mode)));
 	if (r == 0 && (n->set & FS_SET_TIMES))
 		r = folder_utimens(j->f, j->c, at, times);
 	return r;
@@ -174,6 +189,8 @@ static int do_setxattr(struct job *j)
 		return -ERANGE;
 	if (n->value_len > XATTR_SIZE_MAX)
 		return -E2BIG;
+	if (check_attribute(j->part->text) < 0)
+		return check_attribute(j->part->text);
 	return folder_setxattr(j->f, j->c, &j->place[0].at, j->part->text, j->part->value,
 			       n->value_len, (int)n->flags);
 }
@@ -182,6 +199,8 @@ static int do_removexattr(struct job *j)
 {
 	if (j->note->text_len == 0 || j->note->text_len > XATTR_NAME_MAX)
 		return -ERANGE;
+	if (check_attribute(j->part->text) < 0)
+		return check_attribute(j->part->text);
 	return folder_removexattr(j->f, j->c, &j->place[0].at, j->part->text);
 }
 

@@ -29,12 +29,32 @@ static size_t clean(const char *line, size_t len, char out[WIDTH + 1])
 	return n;
 }
 
+/* What a kernel says of its end, before the addresses of all that it was at. NULL: nothing. */
+static const char *panic_of(const struct last_words *w, size_t *ret_len)
+{
+	static const char word[] = "Kernel panic";
+	const char *at = w->text.len ? memmem(w->text.data, w->text.len, word, sizeof(word) - 1) : NULL;
+	const char *end = at ? memchr(at, '\n', w->text.len - (size_t)(at - w->text.data)) : NULL;
+
+	if (!end)
+		return NULL;
+	*ret_len = (size_t)(end - at);
+	return at;
+}
+
 void last_words_format(const struct last_words *w, char *out, size_t size)
 {
 	char lines[LINES][WIDTH + 1];
-	const char *end = w->text.data + w->text.len;
-	size_t n = 0;
+	const char *end = w->text.data + w->text.len, *panic;
+	size_t n = 0, len = 0;
 	AUTO_BUF struct buf all = BUF_INIT;
+
+	panic = panic_of(w, &len);
+	if (panic) {
+		clean(panic, len, lines[0]);
+		snprintf(out, size, "%s", lines[0]);
+		return;
+	}
 
 	while (n < LINES && end > w->text.data) {
 		const char *start = end;

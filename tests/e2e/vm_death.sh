@@ -1,0 +1,74 @@
+#!/bin/bash
+# vm_death - whichever part of a virtual machine's session dies, all ends soon and nothing is lost.
+# SPDX-License-Identifier: MIT
+# root only: the guest boots emulated, which is too slow for a second run
+# timeout: 400
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/vm.sh"
+vm_settings
+dir=$(new_folder work)
+echo kept >"$dir/kept"
+before=$(tree "$dir")
+
+# begin COMMAND - a session whose program has removed a file and made one, and goes on.
+begin() {
+	mark=$(new_mark)
+	: >"$TEST_TMP/out"
+	(cd "$dir" && exec "$CORDON" run --headless --steps auto -- \
+		sh -c "sh -c 'rm kept; echo new >made; echo up; sleep 600 & wait'; : $mark" </dev/null >"$TEST_TMP/out" 2>"$TEST_TMP/err") &
+	session=$!
+	wait_for 90 grep -q up "$TEST_TMP/out" || fail "a session runs" "$(cat "$TEST_TMP/err")"
+}
+over() { # NAME SECONDS
+	ok "$1: nothing is left after $2 s" wait_for "$2" none_marked "$mark"
+	wait "$session" 2>/dev/null
+	status=$?
+	for _ in 1 2 3; do # where the start repairs first, that was all
+		[ ! -e "$dir/kept" ] || [ -e "$dir/made" ] || break
+		(cd "$dir" && "$CORDON" undo) >/dev/null 2>&1
+	done
+	same "$(tree "$dir")" "$before" "$1: and everything can be had back"
+}
+
+begin
+kill -KILL "$(vm_part cordon-fs "$mark")"
+over "the file server" 2
+is "$status" 125 "which is told by the status"
+like "$(cat "$TEST_TMP/err")" "^cordon: the virtual machine's file server has ended" "and in words"
+
+begin
+kill -KILL "$(vm_part cordon-monitor "$mark")"
+over "the monitor" 2
+isnt "$status" 0 "which is no success"
+
+begin
+kill -KILL "$(vm_part cordon-keeper "$mark")"
+over "the keeper" 2
+isnt "$status" 0 "which is no success"
+
+begin
+kill -KILL "$session"
+over "cordon" 2
+
+# While it boots.
+for part in cordon-fs cordon-monitor cordon-keeper; do
+	mark=$(new_mark)
+	(cd "$dir" && exec "$CORDON" run --headless -- sh -c ": $mark" </dev/null >/dev/null 2>"$TEST_TMP/err") &
+	session=$!
+	wait_for 30 vm_part cordon-monitor "$mark" >/dev/null
+	wait_for 30 vm_part "$part" "$mark" >/dev/null
+	kill -KILL "$(vm_part "$part" "$mark")"
+	over "$part while it boots" 2
+	isnt "$status" 0 "which is no success"
+done
+
+# A guest that panics, or starts anew, has ended; so has one that is told to by its root.
+panics='echo 1 >/proc/sys/kernel/sysrq; rm kept; echo new >made; sync; echo c >/proc/sysrq-trigger; sleep 60'
+mark=$(new_mark)
+(cd "$dir" && exec "$CORDON" run --headless --steps auto -- sh -c "$panics; : $mark" </dev/null >/dev/null 2>"$TEST_TMP/err") &
+session=$!
+if wait_for 90 test -e "$dir/made"; then pass "a guest runs"; else fail "a guest runs" "$(cat "$TEST_TMP/err")"; fi
+over "a kernel that panics" 10
+is "$status" 125 "which is told by the status"
+like "$(cat "$TEST_TMP/err")" 'virtual machine has switched itself off.*panic' "and its last words"
+done_testing
