@@ -292,7 +292,7 @@ void proc_signal(const struct proc *p, int sig)
 	if (p->guest && sig == SIGSTOP)
 		return; /* what ends there is stopped there first */
 	if (p->guest)
-		guest_signal(p, sig);
+		guest_signal(p->keeper, p->self.tid, sig);
 	else
 		os_process_signal(p->pidfd, p->self.tid, sig);
 }

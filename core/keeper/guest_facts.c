@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/guest_facts.h"
 
-#include "core/keeper/callers.h"
 #include "core/keeper/state.h"
 
 void guest_facts_free(struct guest_facts *g)
@@ -14,12 +13,10 @@ void guest_facts_free(struct guest_facts *g)
 	free(g);
 }
 
-void guest_signal(const struct proc *p, int sig)
+void guest_signal(const struct keeper *k, int pid, int sig)
 {
-	const struct keeper *k = p->keeper;
-
 	if (k->guest)
-		k->guest->signal(k->guest_data, shown_pid(p->self.tid), sig);
+		k->guest->signal(k->guest_data, shown_pid(pid), sig);
 }
 
 void guest_hold(const struct keeper *k, bool hold)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct keeper;
-struct proc;
 
 /* Numbers from here on: no process of the host's has one (pid_max is 1 << 22 at most). */
 #define GUEST_PIDS (1 << 23)
@@ -37,5 +36,5 @@ static inline int shown_pid(int pid)
 	return is_guest_pid(pid) ? pid - GUEST_PIDS : pid;
 }
 void guest_facts_free(struct guest_facts *g); /* NULL is a no-op */
-void guest_signal(const struct proc *p, int sig);
+void guest_signal(const struct keeper *k, int pid, int sig);
 void guest_hold(const struct keeper *k, bool hold); /* where those inside are a guest's */
