@@ -11,6 +11,7 @@
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
@@ -196,7 +197,10 @@ static int write_text(struct step *s, struct journal *j, const struct change *c,
 			 .name = slash ? slash + 1 : c->path,
 			 .leaf = ""};
 	fd = op_open(s, &at, O_WRONLY | O_TRUNC, 0, NULL);
-	return fd < 0 ? take_fd(&fd) : io_write_all(fd, text->data, text->len);
+	r = fd < 0 ? take_fd(&fd) : io_write_all(fd, text->data, text->len);
+	if (r == 0)
+		placed_filled(j, fd, text->len);
+	return r;
 }
 
 static int write_step(struct journal *j, int64_t id, const struct change *c, unsigned hunk,
@@ -209,6 +213,8 @@ static int write_step(struct journal *j, int64_t id, const struct change *c, uns
 
 	if (r < 0)
 		return r;
+	placed_begin(j);
+	s->noted = true;
 	store_forget_near(j);
 	r = write_text(s, j, c, text);
 	if (r < 0)
@@ -221,6 +227,8 @@ static int write_step(struct journal *j, int64_t id, const struct change *c, uns
 		if (journal_abort(s, &ignored) < 0)
 			r = err_wrap(err, r, "put back after a restore that failed");
 	}
+	if (r < 0 || !j->owning)
+		placed_end(j);
 	return MIN(r, 0);
 }
 
