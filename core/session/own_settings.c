@@ -144,11 +144,12 @@ static int copy_file(struct copying *c, const char *path, int fd, uint64_t size,
 
 static int copy_any(struct copying *c, const char *path, int from, int to, int depth);
 
-/* Takes fd. */
+/* A directory of which nothing may be read is not made either. Takes fd. */
 static int copy_dir(struct copying *c, const char *path, int fd, int to, int depth)
 {
 	AUTO_DIR DIR *d = fdopendir(fd);
 	AUTO_CLOSE int in = -1;
+	bool is_empty = true;
 	struct dirent *e;
 	int r = 0;
 
@@ -162,9 +163,14 @@ static int copy_dir(struct copying *c, const char *path, int fd, int to, int dep
 	while (r == 0 && (e = readdir(d))) {
 		AUTO_FREE char *sub = path_join(path, e->d_name);
 
-		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
-			r = copy_any(c, sub, dirfd(d), in, depth + 1);
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		is_empty = false;
+		r = copy_any(c, sub, dirfd(d), in, depth + 1);
 	}
+	if (r == 0 && !is_empty && unlinkat(to, path_base(path), AT_REMOVEDIR) < 0 &&
+	    errno != ENOTEMPTY && errno != EEXIST)
+		return -errno;
 	return r;
 }
 

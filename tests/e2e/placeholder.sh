@@ -27,6 +27,8 @@ mkdir "$pki" && (
 	sign good.example good.example
 	sign other.example other.example
 	sign moves.example wrong.example # whoever answers for it is somebody else
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj '/CN=brief.example' \
+		-addext 'subjectAltName=DNS:brief.example' -keyout brief.example.key -out brief.example.crt
 ) >/dev/null 2>&1
 there python3 "$(dirname "$0")/../support/tls_hosts.py" "$pki" 203.0.113.7 443 &
 wait_for 10 test -e "$pki/ready" || skip_all "no server"
@@ -35,10 +37,10 @@ export SSL_CERT_FILE=$TEST_TMP/ca.pem
 secret=sk-real-27182818284590
 echo " $secret" >"$TEST_TMP/secret"
 command="echo run >>$TEST_TMP/runs; cat $TEST_TMP/secret"
-printf '[network]\n\tsecret = "API_KEY, good.example, X-Api-Key, %s"\n\tsecret = "MOVED_KEY, moves.example, X-Api-Key, echo moved"\n\tsecret = "BAD_KEY, good.example, X-Other, exit 3"\n' \
+printf '[network]\n\tsecret = "API_KEY, good.example, X-Api-Key, %s"\n\tsecret = "MOVED_KEY, moves.example, X-Api-Key, echo moved"\n\tsecret = "BAD_KEY, good.example, X-Other, exit 3"\n\tsecret = "BRIEF_KEY, brief.example, X-Api-Key, echo brief"\n' \
 	"$command" >>"$HOME/.config/cordon/config"
 run() { plain "$CORDON" run --headless --allow-domain good.example --allow-domain other.example \
-	--allow-domain moves.example "$@"; }
+	--allow-domain moves.example --allow-domain brief.example "$@"; }
 requests() { cat "$pki/requests" 2>/dev/null; : >"$pki/requests"; }
 
 # ---- the key arrives, and is nowhere inside
@@ -119,6 +121,7 @@ print(ask("GET /x HTTP/1.1\nHost: good.example\nUpgrade: websocket\nX-Api-Key: K
 print(ask("POST /x HTTP/1.1\nHost: good.example\nX-Api-Key: KEY\nContent-Length: 4\nTransfer-Encoding: chunked\n\n0\n\n"))
 print(ask("GET /x HTTP/1.1\nHost: good.example\nX-Other: " + os.environ["BAD_KEY"] + "\n\n"))
 print(ask("GET /x HTTP/1.1\nHost: moves.example\nX-Api-Key: " + os.environ["MOVED_KEY"] + "\n\n", "moves.example"))
+print(ask("GET /x HTTP/1.1\nHost: brief.example\nX-Api-Key: " + os.environ["BRIEF_KEY"] + "\n\n", "brief.example"))
 print(ask("", protocols=("h2",)))
 E2
 out=$(run -- python3 refused.py 2>&1)
@@ -127,6 +130,7 @@ like "$out" "400 Bad Request / .*: Upgrade" "an upgrade"
 like "$out" "400 Bad Request / .*beside a Transfer-Encoding" "two lengths"
 like "$out" "502 Bad Gateway / .*BAD_KEY: its command failed" "a command that fails"
 like "$out" "moves.example: its certificate is not accepted: hostname mismatch" "a certificate of somebody else"
+like "$out" "brief.example: its certificate is not accepted: self.signed" "a certificate that nobody vouches for"
 like "$out" "SSLError" "HTTP/2 alone"
 is "$(requests)" "" "nothing of it reached a server"
 

@@ -100,11 +100,12 @@ static int setup(void **state)
 	    "[profile]\n\tsettings-variable = X_HOME/below\n\tsettings = ~/.x.json\n"
 	    "\tsettings = ~/.x/dir\n\tsettings = ~/.x/none\n\tsettings = ~/.x/large\n"
 	    "[rule \"x\"]\n\tallow = read ~/.x/**\n\tallow = read ~/.x.json\n"
-	    "\tdeny = read ~/.x/dir/key\n");
+	    "\tdeny = read ~/.x/dir/key\n\tdeny = read ~/.x/dir/vault/**\n");
 	put(p, ".x.json", "top");
 	put(p, ".x/dir/a", "a");
 	put(p, ".x/dir/sub/b", "b");
 	put(p, ".x/dir/key", "secret");
+	put(p, ".x/dir/vault/of/them", "secret");
 	put(p, ".x/other", "not named");
 	load(p, "x 1a");
 	*state = p;
@@ -128,9 +129,11 @@ static void what_is_named_is_copied(void **state)
 {
 	struct place *p = *state;
 	AUTO_FREE char *file = xasprintf("%s/own/x-1a/below/dir/a", p->cache);
+	AUTO_FREE char *vault = xasprintf("%s/own/x-1a/below/dir/vault", p->cache);
 	struct stat st;
 
 	assert_int_equal(make(p), 0);
+	assert_int_equal(lstat(vault, &st), -1); /* nor what directories there are */
 	assert_copied(p, ".x.json", "top");
 	assert_copied(p, "dir/a", "a");
 	assert_copied(p, "dir/sub/b", "b");

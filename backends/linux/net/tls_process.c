@@ -35,15 +35,23 @@ static void tell_all(struct tls_process *p, size_t secret, const char *words)
 		tls_conn_secret(p->conns[i], secret, words);
 }
 
+/* No copy stays but the one that is used. */
+static void wipe(char **text)
+{
+	if (*text)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+}
+
 static void take_answer(struct tls_process *p, const struct secret_answer *a, const char *data)
 {
-	AUTO_FREE char *text = xstrndup(data, a->len);
+	CLEANUP(wipe) char *text = xstrndup(data, a->len);
 
 	if (a->secret >= p->secrets->n)
 		return;
 	p->asked[a->secret] = false;
 	if (a->had) {
-		free(p->values[a->secret]);
+		wipe(&p->values[a->secret]);
 		p->values[a->secret] = take_ptr(&text);
 		tell_all(p, a->secret, NULL);
 	} else {
