@@ -138,6 +138,8 @@ struct keeper {
 	struct question *questions;
 	size_t n_waiting, n_held;
 	uint64_t last_question, last_grant;
+	size_t looked; /* entries, in the second that began then (brought.c) */
+	int64_t looked_at;
 	struct grant *grants;
 	struct recent *recent; /* oldest use first */
 	struct tallies tallies;

@@ -70,17 +70,29 @@ static void look_file(struct looking *l, int object, const struct obj *o)
 
 static int on_entry(void *data, const char *rel, int dirfd, const char *name, const struct obj *o);
 
+/* How many entries may still be looked at now. */
+static size_t budget(struct keeper *k)
+{
+	if (k->now >= k->looked_at + 1000000) {
+		k->looked_at = k->now;
+		k->looked = 0;
+	}
+	return k->looked < BROUGHT_A_SEC ? MIN(BROUGHT_A_SEC - k->looked, (size_t)BROUGHT_MAX) : 0;
+}
+
 static void walk(struct looking *l, int dirfd, const char *name)
 {
+	struct keeper *k = l->f->keeper;
 	struct guarded_walk w = {.j = l->f->journal,
 				 .root = l->f->root,
 				 .path = l->path,
 				 .on = on_entry,
 				 .data = l,
-				 .max = BROUGHT_MAX};
+				 .max = budget(k)};
 
-	if (guarded_each(&w, dirfd, name) < 0 || w.overflow || w.unseen)
+	if (w.max == 0 || guarded_each(&w, dirfd, name) < 0 || w.overflow || w.unseen)
 		l->settled = false;
+	k->looked += w.seen;
 }
 
 /* What a symbolic link leads to; nothing is opened but to see who else has it open. whole: what is

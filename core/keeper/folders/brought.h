@@ -14,9 +14,10 @@ struct folder;
  * with every entry below it that comes to a protected name, a symbolic link with what it leads to.
  * `settled`: nobody has one of these files open for writing, and all of them could be looked at.
  *
- * Life: plain data. Not thread-safe. Bounded: of a directory BROUGHT_MAX entries are looked at.
+ * Life: plain data. Not thread-safe.
  */
-#define BROUGHT_MAX 10000
+#define BROUGHT_MAX   2000  /* entries of a directory that are looked at; not settled beyond */
+#define BROUGHT_A_SEC 20000 /* of all that are asked about: everybody waits meanwhile */
 
 struct brought {
 	char object[200]; /* "": nothing is there, or nothing was asked about yet */
