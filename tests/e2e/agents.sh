@@ -82,6 +82,7 @@ os.makedirs(os.path.dirname(real), exist_ok=True)
 with open(real, "w") as f:
     f.write("""#!/bin/sh
 mkdir -p ~/.codex/tmp/arg0 && mkdir ~/.codex/tmp/arg0/codex-x && ln -s /bin/true ~/.codex/tmp/arg0/codex-x/apply_patch
+mkdir -p ~/.codex/tmp/arg0-linux/codex-y && ln -s /bin/true ~/.codex/tmp/arg0-linux/codex-y/apply_patch
 mkdir -p "$CODEX_SQLITE_HOME" && echo >"$CODEX_SQLITE_HOME/logs.sqlite"
 mkdir ~/.codex/packages || echo refused
 echo by hand >own
@@ -93,6 +94,7 @@ sys.exit(subprocess.call([real]))
 A
 is "$out" refused "codex: it starts in a home that knows it not, and puts no programs there"
 is "$denied" "$HOME/.codex/packages
+$HOME/.codex/tmp/arg0-linux/codex-y/apply_patch
 $HOME/.codex/tmp/arg0/codex-x/apply_patch" "codex: nor on its own search path"
 like "$(cordon_in "$dir" log | tr -s ' ')" "echo 2 >two.*echo 1 >one" "codex: what it runs are steps of their own"
 

@@ -20,9 +20,9 @@
 	allow = write ~/.codex/log/**
 	allow = write ~/.codex/history.jsonl
 	allow = write ~/.codex/tmp/**
-	; links to itself on the search path of its commands, outside too: refused, and it says so
-	allow = write ~/.codex/tmp/arg0/*
-	deny = write ~/.codex/tmp/arg0/*/**
+	; links to itself on the search path of its commands, outside too (arg0, arg0-linux): refused, and it says so
+	allow = write ~/.codex/tmp/arg0*/*
+	deny = write ~/.codex/tmp/arg0*/*/**
 	allow = write ~/.codex/installation_id
 	allow = write ~/.codex/models_cache.json
 	allow = write ~/.codex/version.json
