@@ -300,12 +300,27 @@ static void on_started(struct session *s, const struct client_event *ev)
 	s->model.version++;
 }
 
+/* Why the program was not run, where it was cordon that refused it; else NULL. Nothing has run. */
+static const char *refused_to_run(const struct session *s)
+{
+	for (size_t i = s->model.row_count; i-- > 0;) {
+		const struct row *r = model_row(&s->model, i);
+
+		if (r->kind == ROW_DENY && r->more && str_eq(r->op, "execve"))
+			return r->more;
+	}
+	return NULL;
+}
+
 static void on_start_failed(struct session *s, const struct client_event *ev)
 {
+	const char *why = refused_to_run(s);
+	AUTO_FREE char *words = xasprintf("%s%s%s", ev->reason, why ? ": " : "", why ? why : "");
+
 	if (s->starting)
-		s->start_failed = xstrdup(ev->reason);
+		s->start_failed = take_ptr(&words);
 	else if (s->on->failed)
-		s->on->failed(s->data, (int)ev->status, ev->reason);
+		s->on->failed(s->data, (int)ev->status, words);
 }
 
 static void on_touched(struct session *s, const struct client_event *ev)

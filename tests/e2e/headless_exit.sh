@@ -31,6 +31,9 @@ like "$err" no-such-command-here "it is named"
 run 126 "not executable" -- ./plain
 one_line "not executable"
 run 126 "a directory" -- /usr
+mkdir "$HOME/elsewhere" && cp /bin/true "$HOME/elsewhere/program"
+run 126 "a program where nothing is granted, without FUSE" --set sandbox.read-gate=trap -- "$HOME/elsewhere/program"
+like "$err" "elsewhere/program' cannot be executed: .*where reading is granted .*--ro DIR" "with why, and what to do"
 run 126 "a script without its interpreter" -- ./bad-script
 run 127 "an absolute path that is not there" -- /no/such/file
 run 0 "-- ends the options" -- sh -c 'exit 0' --headless

@@ -176,6 +176,6 @@ void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *p
 	if (n > 0 && text[0] == '/' && !(trees_rights(d->floor.trees, text) & LANDLOCK_EXEC))
 		keeper_deny(d->k, &r->caller, text, -EACCES,
 			    "without FUSE a program is run only from where reading is granted "
-			    "since the start of the session: a rule `allow = read` does that, or a "
-			    "directory without hidden files in it");
+			    "since the start of the session: --ro DIR does that, a rule `allow = "
+			    "read`, or a directory without hidden files in it");
 }
