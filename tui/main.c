@@ -61,6 +61,18 @@ static const char *meant(const char *word)
 	return *word == '-' || is_program(word) ? NULL : ini_nearest(word, names, n);
 }
 
+/* "cordon -v log": a subcommand behind options of run, which is no program. NULL: it is not that.
+ */
+static const char *behind_options(int argc, char **argv)
+{
+	static const char *const without_value[] = {"-v", "--verbose", "--headless"};
+	bool is_one = false;
+
+	for (size_t i = 0; argc > 2 && i < ARRAY_LEN(without_value); i++)
+		is_one |= str_eq(argv[1], without_value[i]);
+	return is_one && find(argv[2]) && !is_program(argv[2]) ? argv[2] : NULL;
+}
+
 static bool asks_version(const char *word)
 {
 	return str_eq(word, "--version") || str_eq(word, "-V") ||
@@ -118,6 +130,14 @@ int main(int argc, char **argv)
 			"cordon: '%s': neither a command of cordon's nor a program: did you "
 			"mean cordon %s?\n",
 			argv[1], meant(argv[1]));
+		return CMD_FAILED;
+	}
+	if (!c && behind_options(argc, argv)) {
+		fprintf(stderr,
+			"cordon: %s %s: the options of a subcommand come after it: cordon %s "
+			"--help "
+			"lists them\n",
+			argv[1], argv[2], argv[2]);
 		return CMD_FAILED;
 	}
 	if (c && command_is_misplaced(c, argc - 2, argv + 2, &err))

@@ -39,6 +39,7 @@ done
 is "$("$CORDON" help)" "$("$CORDON" --help)" "help"
 is "$("$CORDON" help undo)" "$("$CORDON" undo --help)" "help of a subcommand"
 refuses 125 "'undoo'.* did you mean cordon undo\?" "a subcommand with a slip" cordon_in "$dir" undoo
+refuses 125 "-v log: .*cordon log --help" "a subcommand behind an option of run" cordon_in "$dir" -v log
 refuses 125 "did you mean --headless" "an option with a slip" cordon_in "$dir" run --headles -- true
 refuses 125 "did you mean --stat" "of another command, too" cordon_in "$dir" diff --stats
 refuses 125 "did you mean ui.mouse" "a key with a slip" cordon_in "$dir" run --headless --set ui.mous=true -- true
