@@ -137,6 +137,26 @@ static int draw_sign(struct surface *s, int x, int y, int role, const char *sign
 	return x + surface_text(s, x, y, 8, role, word) - from;
 }
 
+/* "commit" of "git -c user.name=x -C sub commit -m y"; how long it is, 0: there is none. */
+static size_t git_verb(const char *command, const char **ret)
+{
+	const char *at = command ? command + strcspn(command, " ") : "";
+
+	while (*at == ' ') {
+		const char *word = ++at;
+		size_t len = strcspn(word, " ");
+
+		at += len;
+		if (*word != '-') {
+			*ret = word;
+			return len;
+		}
+		if (len == 2 && strchr("cC", word[1]) && *at == ' ') /* with a value */
+			at += 1 + strcspn(at + 1, " ");
+	}
+	return 0;
+}
+
 /* "git commit: 12 files below .git" */
 static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 		       const struct activity_item *item, const struct row *r)
@@ -144,17 +164,18 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 	const struct model *m = ui->spec.model;
 	AUTO_BUF struct buf text = BUF_INIT;
 	AUTO_FREE char *dir = NULL;
-	const char *command = NULL, *verb = NULL;
+	const char *command = NULL, *verb;
+	size_t len = 0;
 
 	for (size_t i = 0; i < m->n_steps; i++)
 		if (m->steps[i].id == r->step)
 			command = m->steps[i].command;
 	if (command && str_starts(command, "git "))
-		verb = command + strlen("git");
+		len = git_verb(command, &verb);
 	dir = xstrndup(r->text, activity_git_dir(r->text));
 	buf_str(&text, "git");
-	if (verb)
-		buf_fmt(&text, " %.*s", (int)strcspn(verb + 1, " "), verb + 1);
+	if (len)
+		buf_fmt(&text, " %.*s", (int)len, verb);
 	buf_fmt(&text, ": %zu file%s below %s", item->objects, item->objects == 1 ? "" : "s",
 		ui_path(ui, dir));
 	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
