@@ -53,7 +53,7 @@ start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude with words"
 sees 'wants to save claude.s own settings' "the black screen says what it waits for"
 sees 'hooks, servers' "and the reason of the rule that asks"
 like "$(cordon_in "$dir" pending 2>&1)" "They can name programs that run later" "so does cordon pending"
-begun() { cordon_in "$dir" log | grep -q 'claude: begin to save ~/[.]claude[.]json$'; }
+begun() { cordon_in "$dir" log | grep -q 'claude: begin to save ~/[.]claude[.]json  [(]outside the folder[)]$'; }
 ok "what was written until then is named after the file that it is for" wait_for 15 begun
 keys C-] a
 sees 'save claude.s own settings' "the dialog is about all of it"
