@@ -42,6 +42,7 @@ static void drag(struct scene *s, int x, int y, int to_x, int to_y)
 {
 	scene_draw(s);
 	mouse(s, MOUSE_PRESS, x, y);
+	ui_resize(s->ui, s->surface.w, s->surface.h); /* as after each key and press */
 	mouse(s, MOUSE_DRAG, to_x, to_y);
 	mouse(s, MOUSE_RELEASE, to_x, to_y);
 	scene_draw(s);

@@ -105,13 +105,15 @@ void ui_relayout(struct ui *ui, int w, int h)
 
 struct rect ui_resize(struct ui *ui, int w, int h)
 {
+	struct rect was = ui->layout.body;
 	struct layout l;
 
 	ui->wish = layouts_get(&ui->layouts, w, h);
-	select_end(ui);
 	if (ui->spec.attached && !ui->spec.replay) /* there is no agent's terminal here */
 		ui->wish.hidden |= ui->wish.hidden ? 0 : 1u << PANE_TERMINAL;
 	ui_relayout(ui, w, h);
+	if (ui->layout.body.w != was.w || ui->layout.body.h != was.h)
+		select_end(ui);
 	/* In tabs the agent keeps the size it has when it is the one shown. */
 	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
 	if (l.mode == LAYOUT_TOO_SMALL)
