@@ -1,6 +1,7 @@
 #!/bin/bash
 # attach - a second console in another terminal sees what the first one sees, and answers.
 # SPDX-License-Identifier: MIT
+# drives: keep-mine
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3

@@ -1,6 +1,7 @@
 #!/bin/bash
 # console - the real console in a terminal: from the first command to undo and a clean way out.
 # SPDX-License-Identifier: MIT
+# drives: undo redo
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

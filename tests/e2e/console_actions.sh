@@ -17,43 +17,56 @@ type_text "sed -i 's/int/long/' src/a.c; seq 60 >src/z" && keys Enter
 sees ' 2 +seq 60.* \+1' "two steps, which have ended"
 
 # the diff
-keys C-] d
+act diff-session C-] d
 sees 'everything since the session began' "everything since the session began"
 sees 'a\.c +\+2 -2' "with counts"
-keys '|'
+act side-by-side '|'
 sees 'int one; +│ +1 \+ long one' "old and new beside each other"
-keys '|' n n
+act side-by-side '|'
+act next-hunk n
+act next-hunk n
 sees '^ *\S* *\S*.*@@ -7' "the next hunk"
-keys p f
+act prev-hunk p
+act fold f
 sees 'lines folded' "a fold"
-keys f F
+act fold f
+act fold-all F
 sees 'a/src/a.c.*lines folded' "every file folded"
-keys F w
+act fold-all F
+act wrap w
 sees 'Long lines are wrapped' "wrapped"
-keys w W
+act wrap w
+act blanks W
 sees 'Changes of blanks alone are left out' "blanks"
-keys W t
+act blanks W
+act files t
 sees 'files' "the list of files has the keys"
-keys t Tab S-Tab
+act files t
+act next-file Tab
+act prev-file S-Tab
 keys '/' && type_text 'two' && keys Enter
 sees 'long two' "a search"
-keys y
+act copy y
 sees 'Copied the hunk as a patch' "a hunk is copied"
-keys Y
+act copy-file Y
 sees "Copied the file's diff" "a file is copied"
-keys e
+act export e
 sees 'Written to ~/cordon-steps-1-on.patch' "a patch is written"
 like "$(cat "$HOME/cordon-steps-1-on.patch")" '\+long one;' "with the change"
-keys D
+act diff-turn D
 sees 'in this turn|Nothing says' "this turn"
-keys Escape C-] s g m
+act back Esc
+act focus-steps C-] s
+act top g
+act mark m
 sees 'Step 1 is marked' "a step is marked"
-keys M
+act diff-mark M
 sees 'from the marked step on' "everything since the mark"
 keys Escape
-keys C-] s g Enter
+keys C-] s g
+act open Enter
 sees '> step 1' "one step"
-keys E
+act edit E
 ok "the editor opens the file" wait_for 10 test -s "$TEST_TMP/edited"
 sees '> step 1' "and the console is back"
 mv "$dir/src/a.c" "$dir/src/b.c" && ln -s /etc/passwd "$dir/src/a.c"
@@ -61,51 +74,60 @@ keys E
 sees 'lies behind a link' "a link in its place is not followed"
 mv "$dir/src/b.c" "$dir/src/a.c"
 keys '/' && type_text 'two' && keys Enter
-keys R
+act restore-hunk R
 sees 'Restored, as a step' "one hunk is restored"
 is "$(cat "$dir/src/a.c")" "$(printf 'long one;\n\n\n\n\n\n\n\n\nint two;')" "and no other"
 keys Escape
 
 # activity
-keys C-] l o
+keys C-] l
+act details o
 sees 'activity: one row' "details of a row"
 keys y Escape
-keys L
+act level L
 sees 'files that stay' "another level"
 keys L L L
 
 # layouts
-keys C-] Space
+act layout C-] Space
 sees 'Layout: lists at the right' "a layout"
-keys C-] Left C-] Left C-] Up C-] Right C-] Down
+act border-left C-] Left
+act border-left C-] Left
+act border-up C-] Up
+act border-right C-] Right
+act border-down C-] Down
 keys C-] Space
 sees 'Layout: lists below' "another"
-keys C-] x
+act hide C-] x
 loses '─ activity' "a pane is hidden"
 keys C-] l
 sees 'activity' "and comes back"
-keys C-] z
-keys C-] z
+act zoom C-] z
+act zoom C-] z
 
 # the rest
-keys C-] :
+act palette C-] :
 sees 'do ═' "the palette"
 type_text 'resou' && keys Enter
 sees '> resources' "finds resources"
 sees 'written' "with its graphs"
-keys q C-] '?' '?' C-] a
+keys q
+act help C-] '?'
+act describe '?'
+keys C-] a
 sees 'C-\] a: Look at what waits' "a key is described"
 keys Escape C-] c j
 sees 'themes' "themes"
-keys Escape C-] p
+keys Escape
+act paste-note C-] p
 sees 'There is no note' "no note yet"
 keys C-] t
 type_text 'echo $$ >pid' && keys Enter
 ok "the shell has a process" wait_for 10 test -s "$dir/pid"
-keys C-] R
+act restart C-] R
 sees 'start anew' "a restart asks"
 rm "$dir/pid"
-keys Q
+act end-agent Q
 sees 'ready>' "the agent is started anew"
 loses 'start anew' "in another session"
 sees 'earlier|sed -i' "which has the steps of the one before"

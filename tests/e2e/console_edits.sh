@@ -1,6 +1,7 @@
 #!/bin/bash
 # console_edits - what somebody else edits shows between the steps, opens, and is merged by an undo.
 # SPDX-License-Identifier: MIT
+# drives: merge
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

@@ -1,6 +1,7 @@
 #!/bin/bash
 # console_network - a host is asked about by name while its connection waits; the connections view.
 # SPDX-License-Identifier: MIT
+# drives: close-connection forbid
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 . "$(dirname "$0")/../support/tmux.sh"

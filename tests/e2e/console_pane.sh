@@ -2,6 +2,7 @@
 # console_pane - the agent's pane in a terminal: colours of 24 bits, copy mode, the clipboard, the title, lines
 # that are laid out anew, notifications.
 # SPDX-License-Identifier: MIT
+# drives: clipboard
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

@@ -1,6 +1,7 @@
 #!/bin/bash
 # console_rules - the rules view has the settings' rules: an answer is taken out of its file, others name it.
 # SPDX-License-Identifier: MIT
+# drives: revoke
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

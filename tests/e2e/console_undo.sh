@@ -1,6 +1,7 @@
 #!/bin/bash
 # console_undo - undo in the console while a command runs: it is named and stopped first, if one likes.
 # SPDX-License-Identifier: MIT
+# drives: confirm stop
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

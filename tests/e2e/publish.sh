@@ -1,6 +1,7 @@
 #!/bin/bash
 # publish - a server inside is shown on the host's loopback: by an option, a rule, a key; and ends with the session.
 # SPDX-License-Identifier: MIT
+# drives: publish
 # timeout: 90
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"

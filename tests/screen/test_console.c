@@ -191,14 +191,79 @@ static void open_empty(struct scene *s)
 	ui_changed(s->ui);
 }
 
+/* Nothing has happened yet: what each list says then. */
+static void open_no_rules(struct scene *s)
+{
+	open_empty(s);
+	scene_keys(s, "C-] v");
+}
+
+static void open_no_connections(struct scene *s)
+{
+	open_empty(s);
+	scene_keys(s, "C-] n");
+}
+
+static void open_no_samples(struct scene *s)
+{
+	open_empty(s);
+	scene_keys(s, "C-] m");
+}
+
+static void open_no_log(struct scene *s)
+{
+	open_empty(s);
+	scene_keys(s, "C-] e");
+}
+
+static void open_no_decisions(struct scene *s)
+{
+	open_empty(s);
+	scene_keys(s, "C-] l L L");
+}
+
+static void open_no_match(struct scene *s)
+{
+	scene_keys(s, "C-] l & z z z z Enter");
+}
+
+static void open_no_history(struct scene *s)
+{
+	scene_keys(s, "C-] s Enter");
+}
+
+/* "?" in the help: which key? And what it does. */
+static void open_describe(struct scene *s)
+{
+	scene_keys(s, "C-] l ? ?");
+}
+
+static void open_described(struct scene *s)
+{
+	scene_keys(s, "C-] l ? ? C-] u");
+}
+
 /* Not each as a file: tests/golden/matrix has a line for each, with the hash of the screen. */
 static const struct {
 	const char *name;
 	void (*open)(struct scene *s);
 } more_scenes[] = {
-	{"palette", open_palette}, {"themes", open_themes}, {"resources", open_resources},
-	{"detail", open_detail},   {"log", open_log},	    {"restart", open_restart},
+	{"palette", open_palette},
+	{"themes", open_themes},
+	{"resources", open_resources},
+	{"detail", open_detail},
+	{"log", open_log},
+	{"restart", open_restart},
 	{"empty", open_empty},
+	{"no-rules", open_no_rules},
+	{"no-connections", open_no_connections},
+	{"no-samples", open_no_samples},
+	{"no-log", open_no_log},
+	{"no-decisions", open_no_decisions},
+	{"no-match", open_no_match},
+	{"no-history", open_no_history},
+	{"describe", open_describe},
+	{"described", open_described},
 };
 
 static void play(int w, int h, enum depth depth)

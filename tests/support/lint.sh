@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint - what no tool knows: sizes, include directions, who may see curses, every action bound.
+# lint - what no tool knows: sizes, include directions, who may see curses, every action bound and driven.
 # SPDX-License-Identifier: MIT
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -109,6 +109,9 @@ if [ -f tui/look/action.h ] && [ -f keymaps/default.keys ]; then
 		sed -nE 's/^[[:space:]]*X\([A-Z_0-9]+,[[:space:]]*"([a-z0-9-]+)".*/\1/p'); do
 		grep -qE "^[[:space:]]*${action}[[:space:]]*=" keymaps/default.keys ||
 			complain "action $action is neither bound nor 'none' in keymaps/default.keys"
+		# And it was pressed once in the real program.
+		grep -qE "^[[:space:]]*act $action |^# drives:(.* )?$action( |$)" tests/e2e/*.sh ||
+			complain "action $action is driven by no test: act $action KEY in tests/e2e"
 	done
 fi
 exit $bad

@@ -74,3 +74,22 @@ terminal_is_sane() {
 	is "$(tmux_ display-message -p -t =t: '#{alternate_on}#{mouse_any_flag}#{bracket_paste_flag}#{cursor_flag}' | sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/')" \
 		001 "$1: no alternate screen, no mouse, cursor on"
 }
+# act ACTION KEY... - press the keys that the shipped keymap gives to the action, somewhere.
+# tests/support/lint.sh wants each action of tui/look/action.h driven so, or named behind "# drives:".
+act() {
+	local action=$1 key bound=() sent=()
+	shift
+	for key in "$@"; do
+		case $key in
+		C-\]) bound+=(prefix) sent+=("$key") ;;
+		Esc) bound+=("$key") sent+=(Escape) ;;
+		PageUp) bound+=("$key") sent+=(PPage) ;;
+		PageDown) bound+=("$key") sent+=(NPage) ;;
+		S-Tab) bound+=("$key") sent+=(BTab) ;;
+		*) bound+=("$key") sent+=("$key") ;;
+		esac
+	done
+	sed 's/[[:space:]]*;.*//; s/"//g; s/^[[:space:]]*//' keymaps/default.keys >"$TEST_TMP/keymap"
+	ok "$action: ${bound[*]}" grep -Fxq -- "$action = ${bound[*]}" "$TEST_TMP/keymap"
+	keys "${sent[@]}"
+}
