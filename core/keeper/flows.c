@@ -182,7 +182,9 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 
 	if (n->target)
 		net_target_format(n->target, text);
-	if (n->caller)
+	if (n->program)
+		snprintf(program, sizeof(program), "%s", n->program);
+	else if (n->caller)
 		read_program(n->caller->pid, program, sizeof(program));
 	if (n->addr)
 		net_addr_format(n->addr, addr);

@@ -63,6 +63,7 @@ struct flow_news {
 	const struct net_target *target; /* the same */
 	const struct net_addr *addr;	 /* the same: what was dialled */
 	const char *why;		 /* the same: which rule let it */
+	const char *program;		 /* the same; NULL: the caller's own name */
 	uint64_t sent, received;	 /* by the agent */
 };
 void flow_tell(struct keeper *k, const struct flow_news *n);

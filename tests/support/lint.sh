@@ -81,7 +81,7 @@ floors() {
 floors backends/linux/door "\
 filter_spec call state place interrupts request answer lost parked shared_sync finish
 lookup dirs locate walk resolve read_check
-connecting calls_shared calls_socket calls_peer flow_priv guest_door packet_flow ports calls_flow calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter dispatch door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state

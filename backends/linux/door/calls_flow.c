@@ -395,6 +395,8 @@ void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct ne
 	struct flow_news news = {
 		.id = w->dial, .state = FLOW_OPEN, .target = &w->target, .addr = addr, .caller = c};
 
+	if (w->d->guest)
+		news.program = guest_door_program(w->d);
 	if (w->d->open_network)
 		news.why = "--network open";
 	else if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, addr,

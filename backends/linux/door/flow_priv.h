@@ -65,3 +65,10 @@ bool packet_gone(struct ldoor *d, uint64_t id);
 void packet_caller(struct flow_wait *w, struct caller *ret);
 void packet_fail(struct flow_wait *w, int code); /* w is gone */
 void packet_grant(struct flow_wait *w);		 /* the same */
+
+/* ---- guest_door.c ---------------------------------------------------------------------------- */
+
+struct guest_note;
+int guest_door_caller(const struct ldoor *d); /* the process that stands for all in the guest */
+const char *guest_door_program(const struct ldoor *d);
+void guest_door_tell(const struct ldoor *d, const struct guest_note *note);

@@ -12,12 +12,14 @@
 #include "backends/linux/net/guest_note.h"
 #include "backends/linux/net/notes.h"
 #include "core/base/log.h"
+#include "core/base/path.h"
 
 #define AT_ONCE 64 /* notes, before others have their turn */
 
 struct guest_door {
 	int caller;
 	uint64_t dropped; /* frames */
+	char *program;
 };
 
 static struct ldoor *ldoor(struct door *door)
@@ -28,6 +30,11 @@ static struct ldoor *ldoor(struct door *door)
 int guest_door_caller(const struct ldoor *d)
 {
 	return d->guest->caller;
+}
+
+const char *guest_door_program(const struct ldoor *d)
+{
+	return d->guest->program;
 }
 
 void guest_door_tell(const struct ldoor *d, const struct guest_note *note)
@@ -107,6 +114,7 @@ static void close_door(struct door *door)
 	if (d->guest->dropped)
 		log_info("net", "%" PRIu64 " frames of the guest were dropped", d->guest->dropped);
 	util_close_fd(&door->fd);
+	free(d->guest->program);
 	free(d->guest);
 	free(d);
 }
@@ -129,6 +137,7 @@ struct door *guest_door_new(const struct guest_door_spec *spec)
 	d->gateway = spec->gateway;
 	d->open_network = spec->open;
 	d->guest = xcalloc(1, sizeof(*d->guest));
+	d->guest->program = xstrdup(path_base(spec->program));
 	if (spec->open)
 		gateway_open_names(d->gateway);
 	flow_open(d);

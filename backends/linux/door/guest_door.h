@@ -19,15 +19,10 @@ struct keeper;
 struct guest_door_spec {
 	struct keeper *k;
 	struct gateway *gateway;
-	int sock;  /* to the process of frames; non-blocking */
-	bool open; /* connections are told of, and not judged */
+	int sock;	     /* to the process of frames; non-blocking */
+	bool open;	     /* connections are told of, and not judged */
+	const char *program; /* that runs in the guest: path or name, copied */
 };
 struct door *guest_door_new(const struct guest_door_spec *spec) MUST_USE;
 /* The process that stands for everybody in the guest. */
 void guest_door_set_caller(struct door *door, int pid);
-
-struct ldoor;
-struct guest_note;
-/* For packet_flow.c. */
-int guest_door_caller(const struct ldoor *d);
-void guest_door_tell(const struct ldoor *d, const struct guest_note *note);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backends/linux/door/flow_priv.h"
-#include "backends/linux/door/guest_door.h"
 #include "backends/linux/net/guest_note.h"
 
 /*

@@ -123,7 +123,7 @@ static enum frame_kind read_tcp(struct frame *f, const struct inner *in)
 	if (head < TCP_HEAD || head > in->len || !f->from_port || !f->port)
 		return FRAME_DROPPED;
 	if (!(flags & TCP_SYN) || (flags & TCP_ACK))
-		return FRAME_PACKET; /* of a connection that is there, or the kernel resets it */
+		return FRAME_PACKET; /* of a connection that is there; else it ends in the kernel */
 	/* A first packet is alone: what it carried would be lost or, held, grow without need. */
 	if ((flags & (TCP_FIN | TCP_RST)) || in->len != head || f->len > FRAME_SYN)
 		return FRAME_DROPPED;

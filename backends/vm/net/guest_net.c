@@ -112,7 +112,8 @@ int guest_net_try(void)
 int guest_net_start(struct guest_net **ret, struct door **ret_door, struct keeper *k,
 		    const struct spawn_spec *spec, int *ret_sock, struct err *err)
 {
-	struct guest_door_spec door = {.k = k, .open = spec->allow_network};
+	struct guest_door_spec door = {
+		.k = k, .open = spec->allow_network, .program = spec->argv[0]};
 	struct setup s;
 	pid_t pid;
 	int r = start(&s, &pid);
