@@ -143,9 +143,14 @@ void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_
 				       .syn = true,
 				       .target.port = port,
 				       .at = *to};
-	int got = gateway_start(d->gateway);
 	struct flow_wait *w;
+	int got;
 
+	/* Two of one number would share an answer, and port 0 would be any port to a rule: neither
+	 * comes from a process of frames that is whole. */
+	if (!port || find_syn(d, id))
+		return;
+	got = gateway_start(d->gateway);
 	if (!begin(d, &from, &w))
 		return;
 	if (got < 0)

@@ -276,7 +276,9 @@ static void dial_next(struct dial *d, int code)
 	for (;;) {
 		if (!first && ++d->turn >= d->note.n) {
 			d->turn = d->note.n - 1u;
-			if (!d->told)
+			if (d->told)
+				tell_closed(d);
+			else
 				tell(d, code);
 			dial_free(d);
 			return;
@@ -325,7 +327,9 @@ static void tick_one(struct dial *d)
 	int code;
 
 	if (r->now >= d->since + ACCEPT_US) {
-		if (!d->told)
+		if (d->told) /* nobody has come */
+			tell_closed(d);
+		else
 			tell(d, -ETIMEDOUT);
 		dial_free(d);
 		return;
