@@ -142,8 +142,12 @@ for i in range(4000):
     send(ip(6, syn(port=1 + i % 60000, from_port=1 + i % 60000, flags=(2, 16, 18, 4)[i % 4]), OTHER))
     send(os.urandom(1 + i % 1400), mac=os.urandom(6))
 say("after a flood", code(tcp, "10.9.9.9"))
-say("end", "")
+say("all", "tried")
+while not os.path.exists("killed"):
+    time.sleep(0.2)
+say("without it", code(tcp, "10.9.9.9", 7, 3))
 E2
+mark=$(new_mark)
 rules=(--allow-domain two.example --allow-domain six.example --allow-domain 10.9.9.0/24 --allow-domain 2001:db8:1::/64
 	--allow-domain 203.0.113.7:9)
 printf '[rule "mine"]\n\tdeny = connect denied.example\n' >>"$HOME/.config/cordon/config"
@@ -158,7 +162,7 @@ for h in ("127.0.0.1", "192.0.2.1"):
 open("'"$TEST_TMP"'/listens", "w")' &
 local_server=$!
 wait_for 10 test -e "$TEST_TMP/listens"
-start 130 40 "$dir" "$CORDON run --exit ${rules[*]} -- python3 guest.py"
+start 130 40 "$dir" "$CORDON run --exit ${rules[*]} -- python3 guest.py $mark"
 sees 'network asks . vm . emulated' "the status bar says that hosts are asked about"
 has() { ok "$2" wait_for "${3:-60}" grep -qx "$1" "$dir/said"; }
 has 'address by name: ping' "a name that a rule opens is dialled, at the address that answers" 90
@@ -191,7 +195,12 @@ has 'datagram asked: EHOSTUNREACH' "and it is refused"
 has 'the host.s loopback: ECONNREFUSED' "the router's address is not the host" 90
 has "as the host itself: .*" "nor is one that the guest gives itself"
 has 'after a flood: ping' "after a flood the network is there" 90
-has 'end: ' "the guest has tried all"
+has 'all: tried' "the guest has tried all"
+# What serves the network dies: the human is told, and the guest goes on without.
+kill -KILL "$(vm_part cordon-frames "$mark")"
+sees 'the guest has no network' "the end of its network is told"
+touch "$dir/killed"
+has 'without it: timed out' "nothing leaves any more"
 ended "all of it has ended" 0
 is "$(cat "$TEST_TMP/reached" 2>&1)" "cat: $TEST_TMP/reached: No such file or directory" "nothing reached the host's loopback, or the host"
 unlike "$(cat "$HOSTS/packets")" '^(6|17) (169|224|255|0|127)\.' "36: nor places that nobody may reach"
