@@ -426,6 +426,11 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
  * When nothing is, journal_all_seen() ends that: who closes it from then on is somebody else. */
 bool journal_has_shut(const struct journal *j);
 void journal_all_seen(struct journal *j);
+/* From now on whoever watches tells each event by itself and in order (not where the system joins
+ * them): of what the steps did themselves it is known then what will be told. */
+void journal_expect_events(struct journal *j);
+/* Events were lost, or others come than before: what the journal expects to be told may not be. */
+void journal_expect_nothing(struct journal *j);
 /* On: what rollbacks and restores change from now on counts as the steps' own. Off: forget that. */
 void journal_own(struct journal *j, bool on);
 

@@ -8,6 +8,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/journal.h"
+#include "core/journal/step/expected_events.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_paths.h"
@@ -73,6 +74,7 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 			   const struct obj *o, enum seen_what what)
 {
 	struct writer *w = S_ISREG(o->mode) ? writer_find(j, o) : NULL;
+	bool told = w && w->told; /* it is on the list for the steps' sake alone */
 	bool shut = !w && S_ISREG(o->mode) &&
 		    (writer_was_shut(j, o) || (what == SEEN_CLOSED && writer_was_closed(j, o)));
 	AUTO_CLOSE int fd = -1;
@@ -81,7 +83,7 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 		writer_add(j, o, 0, path);
 		w = writer_find(j, o);
 	}
-	if (!w)
+	if (!w || told)
 		return false;
 	if (what != SEEN_META) {
 		fd = data_peek(j, at->fd, at->name);
@@ -101,6 +103,7 @@ void journal_all_seen(struct journal *j)
 {
 	while (j->shut)
 		writer_drop(j, j->shut);
+	free(take_ptr(&j->named)); /* if it was to be told it would have been */
 	writers_forget_closed(j);
 }
 
@@ -125,6 +128,8 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 
 	if (names_has(&j->own, 0, path))
 		return what == SEEN_CLOSED && is_edited(j, path);
+	if (is_expected(j, key, what))
+		return false;
 	for (struct step *s = j->open; s; s = s->next)
 		touched |= touch_of(s, key) != NULL;
 	if (touched && what != SEEN_NAMED && what != SEEN_MOVED && what != SEEN_CLOSED)
@@ -158,6 +163,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 
 void journal_own(struct journal *j, bool on)
 {
+	journal_expect_nothing(j);
 	names_done(&j->own);
 	j->own = (struct names){0};
 	j->owning = on;

@@ -11,6 +11,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
+#include "core/journal/step/expected_events.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
@@ -50,6 +51,7 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 	 * that dies before it takes the record back would leave it for the recovery to believe. */
 	if (w.obj.mode)
 		return m->exists ? m->exists : -EEXIST;
+	expect_no_close_at(s->j, w.root, w.path);
 	keep = step_protects(s, m->op, w.path, 0);
 	if (keep) {
 		r = where_touch_dir(s, &w);

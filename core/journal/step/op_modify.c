@@ -36,7 +36,7 @@ static void opened(struct step *s, const struct where *w, const struct obj *o, i
 		return;
 	step_learn(s, o, KNOWN_OPENED);
 	if (w->path)
-		writer_add(s->j, o, w->root, w->path);
+		writer_opened(s->j, o, w->root, w->path);
 }
 
 /* The file was not there: its creation is the record. */

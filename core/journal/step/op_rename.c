@@ -11,6 +11,7 @@
 #include "core/journal/log/group_commit.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
+#include "core/journal/step/expected_events.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
@@ -77,6 +78,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
 	if (touched)
 		*touched = false;
+	expect_no_close_at(s->j, w.root, w.path);
 	if (is_own(s, &w))
 		return remove_own(s, &w, 0);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
@@ -180,6 +182,8 @@ static void moved(struct step *s, const struct where *from, const struct where *
 	file_moved(s, from, to);
 	if (both)
 		file_moved(s, to, from);
+	else if (!S_ISDIR(from->obj.mode))
+		expect_name(s->j, to->root, to->path);
 	if (!S_ISDIR(from->obj.mode) && !(both && S_ISDIR(to->obj.mode)))
 		return;
 	writers_moved(s->j, from->root, from->path, to->root, to->path, both);
@@ -435,6 +439,8 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 		s->j->dir_moves++;
 	if (refused(&a, &b, flags))
 		return do_rename(&a, &b, flags);
+	expect_no_close_at(s->j, a.root, a.path);
+	expect_no_close_at(s->j, b.root, b.path);
 	if (b.obj.mode && !(flags & RENAME_EXCHANGE))
 		r = step_lose(s, LOSS_REPLACE, b.root, b.path, &b.obj);
 	if (r < 0)

@@ -13,6 +13,7 @@
 #include "core/journal/fs/reach.h"
 #include "core/journal/history/rename_tree.h"
 #include "core/journal/journal.h"
+#include "core/journal/step/expected_events.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
@@ -45,8 +46,9 @@ struct writer *writer_find(struct journal *j, const struct obj *o)
 	return w && w->btime_ns == o->btime_ns ? w : NULL;
 }
 
-static void forget_names(struct writer *w)
+static void forget_names(struct journal *j, struct writer *w)
 {
+	expect_no_close(j, w);
 	while (w->n_names)
 		free(w->names[--w->n_names]);
 }
@@ -60,19 +62,21 @@ static void writer_unshut(struct journal *j, struct writer *w)
 
 void writer_shut(struct journal *j, struct writer *w)
 {
+	expect_no_close(j, w);
 	if (!w->shut)
 		DL_APPEND2(j->shut, w, prev_shut, next_shut);
 	w->shut = true;
 }
 
-/* Takes the key. */
-static void add_name(struct writer *w, char *key)
+/* Takes the key; the writer's own is returned. */
+static const char *add_name(struct journal *j, struct writer *w, char *key)
 {
+	expect_no_close(j, w);
 	w->sought = w->nameless = false;
 	for (size_t i = 0; i < w->n_names; i++)
 		if (str_eq(w->names[i], key)) {
 			free(key);
-			return;
+			return w->names[i];
 		}
 	if (w->n_names == NAMES_MAX) {
 		free(w->names[0]);
@@ -80,6 +84,7 @@ static void add_name(struct writer *w, char *key)
 	}
 	w->names = xrealloc(w->names, (w->n_names + 1) * sizeof(*w->names));
 	w->names[w->n_names++] = key;
+	return key;
 }
 
 /* What is written from now on shows there: the other steps that keep it look there in the end. */
@@ -90,7 +95,7 @@ static void add_place(struct journal *j, struct writer *w, char *key, const stru
 	for (struct step *s = j->open; s; s = s->next)
 		if (step_known(s, &o))
 			touches_add(&s->touches, key, before);
-	add_name(w, key);
+	add_name(j, w, key);
 }
 
 /* The names that it has got since then with directories that moved. */
@@ -123,7 +128,7 @@ void writer_drop(struct journal *j, struct writer *w)
 	catch_up(j, w);
 	HASH_DEL(j->writers, w);
 	writer_unshut(j, w);
-	forget_names(w);
+	forget_names(j, w);
 	free(w->names);
 	free(w);
 	if (!j->writers)
@@ -263,7 +268,9 @@ static void drop_shut(struct journal *j, struct writer *w, const struct step *en
 
 	if (w->shut)
 		return;
-	if (k)
+	if (w->told)
+		; /* so has it been */
+	else if (k)
 		k->flags |= KNOWN_SHUT;
 	else
 		note_closed(j, w);
@@ -278,7 +285,7 @@ const char *writer_alive(struct journal *j, struct writer *w, const struct step 
 		int r = look_by(j, w, reach, w->names[i], at, o);
 
 		if (r > 0) {
-			w->sought = w->nameless = false;
+			w->sought = w->nameless = w->told = false;
 			return w->names[i];
 		}
 		if (r == 0) {
@@ -333,27 +340,44 @@ static void thin_out(struct journal *j)
 	j->writers_enough = n + BATCH;
 }
 
-void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
+static void add(struct journal *j, const struct obj *o, int root, const char *path, bool opened)
 {
 	uint64_t key[2] = {o->dev, o->ino};
+	const char *name;
 	struct writer *w;
+	bool alone, shut;
 
 	HASH_FIND(hh, j->writers, key, sizeof(key), w);
+	alone = !w || w->btime_ns != o->btime_ns || w->told;
 	if (!w) {
 		w = xcalloc(1, sizeof(*w));
 		memcpy(w->key, key, sizeof(key));
 		w->then = j->carried.now;
 		HASH_ADD(hh, j->writers, key, sizeof(w->key), w);
 	} else if (w->btime_ns != o->btime_ns) {
-		forget_names(w);
+		forget_names(j, w);
 	}
 	catch_up(j, w);
 	w->btime_ns = o->btime_ns;
+	w->told = false;
 	writer_unshut(j, w);
-	add_name(w, key_make(root, path));
-	writer_was_shut(j, o);
+	name = add_name(j, w, key_make(root, path));
+	shut = writer_was_shut(j, o) || find_closed(j, key);
+	/* Where it left the list while the event of its close was on its way, two will come. */
+	if (opened && alone && !shut)
+		expect_close(j, w, name);
 	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))
 		thin_out(j);
+}
+
+void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
+{
+	add(j, o, root, path, false);
+}
+
+void writer_opened(struct journal *j, const struct obj *o, int root, const char *path)
+{
+	add(j, o, root, path, true);
 }
 
 static bool has_other_name(struct journal *j, struct writer *w, const char *key)
@@ -410,7 +434,7 @@ static bool is_another_name(struct search *s, const struct stat *st, const char 
 {
 	if (st->st_ino != s->w->key[1] || str_eq(path, s->path))
 		return false;
-	add_name(s->w, key_make(s->root, path));
+	add_name(s->j, s->w, key_make(s->root, path));
 	return true;
 }
 
@@ -432,7 +456,7 @@ static bool take_nameless(struct search *s, const struct stat *st, const char *p
 	if (!w || !w->nameless || obj_stat(store_root_fd(s->j, s->root), path, &o) < 0 ||
 	    writer_find(s->j, &o) != w)
 		return false;
-	add_name(w, key_make(s->root, path));
+	add_name(s->j, w, key_make(s->root, path));
 	s->found = true;
 	return false;
 }

@@ -15,8 +15,10 @@ struct writer {		 /* an inode that was opened for writing and may still be */
 	bool nameless; /* none of these was there when it was last looked for */
 	bool sought;   /* then it was sought below the roots, in vain, or need not be */
 	bool shut;     /* nobody writes any more; it leaves the list when no event is queued */
+	bool once;     /* in journal.once: see expected_events.h */
+	bool told;     /* of each close that was awaited: who closes it now is somebody else */
 	struct writer *prev_shut, *next_shut; /* in journal.shut */
-	UT_hash_handle hh;
+	UT_hash_handle hh, by_name;
 };
 
 struct closed {		 /* one that nobody writes any more, and that left the list for that */
@@ -26,6 +28,8 @@ struct closed {		 /* one that nobody writes any more, and that left the list for
 };
 
 void writer_add(struct journal *j, const struct obj *o, int root, const char *path);
+/* The same for what was opened just now, by this name: it is told of one close more. */
+void writer_opened(struct journal *j, const struct obj *o, int root, const char *path);
 struct writer *writer_find(struct journal *j, const struct obj *o);
 /* It has this name too, where that was before: for the open steps that have it as well. */
 void writer_named(struct journal *j, const struct obj *o, int root, const char *path,

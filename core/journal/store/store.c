@@ -423,6 +423,7 @@ void journal_close(struct journal *j)
 	while (j->open)
 		step_drop(j->open);
 	siblings_leave(j);
+	journal_expect_nothing(j);
 	writers_drop(j);
 	names_done(&j->own);
 	store_forget_near(j);

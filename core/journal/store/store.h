@@ -82,9 +82,12 @@ struct journal {
 	struct writer *writers;	    /* hash */
 	struct rename_tree carried; /* directories that moved while there were some */
 	struct writer *shut;	    /* list, of them */
-	struct closed *closed;	    /* hash: no step that opened them runs (open_files.c) */
-	size_t writers_enough;	    /* from here on those that are shut leave it (open_files.c) */
-	struct trails *trails;	    /* for reading the past (path_index_lookup.h), or NULL */
+	struct writer *once;	    /* hash of them by name, and a name: expected_events.h */
+	char *named;
+	bool expects;	       /* that what it does itself is told, event by event */
+	struct closed *closed; /* hash: no step that opened them runs (open_files.c) */
+	size_t writers_enough; /* from here on those that are shut leave it (open_files.c) */
+	struct trails *trails; /* for reading the past (path_index_lookup.h), or NULL */
 	/* the parent directory that was resolved last */
 	int near_root, near_fd;
 	char *near_path;

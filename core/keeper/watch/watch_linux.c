@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/base/running.h"
 #include "core/keeper/loop.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
@@ -80,6 +81,12 @@ static int open_beneath(const struct folder *f, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+static void expect_nothing(struct keeper *k)
+{
+	for (size_t i = 0; i < k->n_folders; i++)
+		journal_expect_nothing(k->folders[i]->journal);
+}
+
 /* The undo stores, and the whole folder in which cordon keeps its state. */
 static bool is_ours(const struct keeper *k, const struct folder *f, const char *path, int fd)
 {
@@ -109,6 +116,7 @@ static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
 	fd = open_beneath(f, w->path.data);
 	if (fd < 0 || is_ours(k, f, w->path.data, fd))
 		return;
+	expect_nothing(k); /* what is told of it begins in the middle */
 	if (wtree_add(&w->by->tree, parent, f, name, fd) != -ENOSPC || w->by->said_full)
 		return;
 	w->by->said_full = w->by->tree.full = true;
@@ -166,24 +174,10 @@ static void list_soon(struct watch *w, int64_t at)
 	w->by->list_at = MIN(MAX(w->by->list_at, at), w->by->list_by);
 }
 
-/* "0.12 0.34 0.56 1/234 5678": the number before the slash is what runs now, us among it. */
-static bool nothing_else_runs(const struct watch *w)
-{
-	char text[64];
-	ssize_t n = pread(w->by->load, text, sizeof(text) - 1, 0);
-	const char *slash;
-
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	slash = strchr(text, '/');
-	return slash && slash - text >= 2 && slash[-1] == '1' && slash[-2] == ' ';
-}
-
 static void list_some(struct keeper *k)
 {
 	struct watch *w = k->watch;
-	bool alone = nothing_else_runs(w);
+	bool alone = running_now(w->by->load) == 1;
 	int64_t began = clock_mono_us();
 
 	for (int i = 0; i < (alone ? LIST_BATCH : 1); i++) {
@@ -210,6 +204,7 @@ static void on_overflow(struct keeper *k)
 	struct wdir *d, *next;
 
 	log_warn("keeper", "edits from outside came too fast: looking at everything again");
+	expect_nothing(k);
 	if (!w->lost_ns)
 		w->lost_ns = w->looked_ns - WATCH_SLACK_NS;
 	HASH_ITER (hh, w->by->tree.dirs, d, next)
@@ -263,6 +258,8 @@ static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_
 	struct watch *w = k->watch;
 	struct wdir *child = wdir_child(d, ev->name);
 
+	if (!(ev->mask & (IN_CREATE | IN_ATTRIB)))
+		expect_nothing(k); /* paths below it lead elsewhere */
 	if (ev->mask & IN_MOVED_FROM) {
 		w->by->moving = child;
 		w->by->cookie = ev->cookie;
@@ -441,8 +438,10 @@ void watch_start(struct keeper *k)
 	}
 	keeper_close_late(k, by->tree.fd);
 	w = k->watch = watch_new(k, by);
-	for (size_t i = 0; i < k->n_folders && r == 0; i++)
+	for (size_t i = 0; i < k->n_folders && r == 0; i++) {
+		journal_expect_events(k->folders[i]->journal);
 		r = wtree_add(&by->tree, NULL, k->folders[i], "", k->folders[i]->fd);
+	}
 	if (r < 0)
 		watch_note_none(k, -r);
 	w->by->list_at = k->now + START_US;

@@ -1,0 +1,251 @@
+/* test_journal_expected - events of what the steps did are known without a look; all others are
+ * looked at. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/journalfix.h"
+
+static int hold(struct fix *f, const char *path)
+{
+	struct at a = at(f, path);
+	int fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void edit(struct fix *f, const char *path)
+{
+	AUTO_CLOSE int fd = openat(journal_folder_fd(f->j), path, O_WRONLY | O_APPEND);
+
+	assert_int_equal(write(fd, "theirs", 6), 6);
+}
+
+static bool is_edit(struct fix *f, const char *path, enum seen_what what)
+{
+	return journal_is_foreign(f->j, path, what, 0);
+}
+
+/* It need not be read on, as where it may have been closed several times. */
+static void what_was_opened_once_is_closed_once(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	for (int i = 0; i < 3; i++) { /* once each time */
+		assert_int_equal(put(f, "file", "ours"), 0);
+		assert_false(is_edit(f, "file", SEEN_MADE));
+		assert_false(is_edit(f, "file", SEEN_CLOSED));
+		assert_false(journal_has_shut(f->j));
+	}
+	edit(f, "file");
+	assert_true(is_edit(f, "file", SEEN_CLOSED));
+	commit(f);
+}
+
+static void what_was_opened_twice_is_closed_twice(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "file", "ours") || put(f, "file", "ours"), 0);
+	assert_false(is_edit(f, "file", SEEN_CLOSED));
+	assert_true(journal_has_shut(f->j));
+	assert_false(is_edit(f, "file", SEEN_CLOSED));
+	journal_all_seen(f->j);
+	edit(f, "file");
+	assert_true(is_edit(f, "file", SEEN_CLOSED));
+	commit(f);
+}
+
+/* Another step begins, for which all is looked at that may still be written. */
+static void a_close_that_was_told_is_not_awaited(void **state)
+{
+	struct fix *f = *state;
+	struct step *other = NULL;
+
+	for (int told = 0; told < 2; told++) {
+		begin(f, "agent");
+		assert_int_equal(put(f, "file", "ours"), 0);
+		if (told)
+			assert_false(is_edit(f, "file", SEEN_CLOSED));
+		assert_int_equal(journal_begin(f->j, STEP_COMMAND, "other", &other, &f->err), 0);
+		if (!told)
+			assert_false(is_edit(f, "file", SEEN_CLOSED));
+		journal_all_seen(f->j);
+		edit(f, "file");
+		assert_true(is_edit(f, "file", SEEN_CLOSED));
+		assert_int_equal(journal_commit(other, 0, &f->err), 0);
+		commit(f);
+	}
+}
+
+/* The first event was of somebody else's descriptor: the second tells it, and what ours writes to
+ * is kept for the next step. */
+static void who_closes_first_does_not_matter(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	begin(f, "agent");
+	fd = hold(f, "file");
+	assert_int_equal(write(fd, "ours", 4), 4);
+	edit(f, "file");
+	assert_false(is_edit(f, "file", SEEN_CLOSED));
+	assert_true(commit(f) > 0);
+	begin(f, "next");
+	assert_int_equal(put(f, "other", "x"), 0);
+	assert_int_equal(pwrite(fd, "OURS", 4, 0), 4);
+	close(fd);
+	assert_false(is_edit(f, "file", SEEN_CLOSED)); /* since then ours has been seen to write */
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_cat(f, "file", "ourstheirs");
+
+	begin(f, "agent");
+	fd = hold(f, "second");
+	edit(f, "second");
+	assert_false(is_edit(f, "second", SEEN_CLOSED));
+	assert_int_equal(write(fd, "ours", 4), 4);
+	close(fd);
+	assert_true(is_edit(f, "second", SEEN_CLOSED));
+	commit(f);
+}
+
+static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	begin(f, "agent");
+	fd = hold(f, "file");
+	assert_int_equal(ln(f, "file", "link"), 0);
+	assert_int_equal(rm(f, "file"), 0);
+	outside(f, "file", "theirs");
+	assert_true(is_edit(f, "file", SEEN_CLOSED));
+	close(fd);
+
+	fd = hold(f, "a");
+	assert_int_equal(mv(f, "a", "b", 0), 0);
+	outside(f, "a", "theirs");
+	assert_true(is_edit(f, "a", SEEN_CLOSED));
+	close(fd);
+
+	fd = hold(f, "c");
+	assert_int_equal(put(f, "d", "ours"), 0);
+	assert_int_equal(mv(f, "d", "c", 0), 0);
+	journal_all_seen(f->j);
+	assert_false(is_edit(f, "c", SEEN_CLOSED)); /* of d, which was not told yet */
+	journal_all_seen(f->j);
+	edit(f, "c");
+	assert_true(is_edit(f, "c", SEEN_CLOSED));
+	close(fd);
+
+	/* Somebody else moves it: that is told first. */
+	fd = hold(f, "e");
+	outside(f, "new", "theirs");
+	assert_int_equal(renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "e"), 0);
+	assert_true(is_edit(f, "e", SEEN_NAMED));
+	edit(f, "e");
+	assert_true(is_edit(f, "e", SEEN_CLOSED));
+	close(fd);
+	commit(f);
+}
+
+static void a_writer_is_not_known_by_the_name_of_a_directory_that_moved(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	begin(f, "agent");
+	assert_int_equal(md(f, "d"), 0);
+	fd = hold(f, "d/file");
+	assert_int_equal(mv(f, "d", "moved", 0), 0);
+	mkdirat(journal_folder_fd(f->j), "d", 0755);
+	outside(f, "d/file", "theirs");
+	assert_true(is_edit(f, "d/file", SEEN_CLOSED));
+	close(fd);
+	assert_false(is_edit(f, "moved/file", SEEN_CLOSED));
+	commit(f);
+}
+
+static void the_name_that_a_rename_gave(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	for (int watched = 0; watched < 2; watched++) {
+		assert_int_equal(put(f, "a", "ours"), 0);
+		assert_int_equal(mv(f, "a", "b", 0), 0);
+		if (watched)
+			assert_false(is_edit(f, "b", SEEN_NAMED));
+		journal_all_seen(f->j);
+		outside(f, "new", "theirs");
+		assert_int_equal(
+			renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "b"), 0);
+		assert_true(is_edit(f, "b", SEEN_NAMED));
+	}
+	/* Somebody took it again at once. */
+	assert_int_equal(put(f, "a", "ours") || mv(f, "a", "c", 0), 0);
+	outside(f, "new", "theirs");
+	assert_int_equal(renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "c"), 0);
+	assert_false(is_edit(f, "c", SEEN_NAMED));
+	assert_true(is_edit(f, "c", SEEN_NAMED));
+	commit(f);
+}
+
+/* Events were lost, or a directory is watched that was not. */
+static void nothing_is_expected_any_more(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "file", "ours"), 0);
+	assert_int_equal(put(f, "a", "ours") || mv(f, "a", "b", 0), 0);
+	journal_expect_nothing(f->j);
+	assert_false(is_edit(f, "file", SEEN_CLOSED)); /* it was looked at */
+	assert_true(journal_has_shut(f->j));
+	outside(f, "new", "theirs");
+	assert_int_equal(renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "b"), 0);
+	assert_true(is_edit(f, "b", SEEN_NAMED));
+	commit(f);
+}
+
+/* Who joins events, or tells of none, has each path looked at. */
+static void nothing_is_expected_of_others(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "agent");
+	assert_int_equal(put(f, "file", "ours"), 0);
+	assert_false(is_edit(f, "file", SEEN_CLOSED));
+	assert_true(journal_has_shut(f->j));
+	commit(f);
+}
+
+static int setup(void **state)
+{
+	int r = fix_setup(state);
+	struct fix *f = *state;
+
+	journal_expect_events(f->j);
+	return r;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_opened_once_is_closed_once),
+		TEST(what_was_opened_twice_is_closed_twice),
+		TEST(a_close_that_was_told_is_not_awaited),
+		TEST(who_closes_first_does_not_matter),
+		TEST(a_writer_is_not_known_by_a_name_that_is_anothers),
+		TEST(a_writer_is_not_known_by_the_name_of_a_directory_that_moved),
+		TEST(the_name_that_a_rename_gave),
+		TEST(nothing_is_expected_any_more),
+		cmocka_unit_test_setup_teardown(nothing_is_expected_of_others, fix_setup,
+						fix_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
