@@ -16,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/pin.h"
+#include "core/base/running.h"
 #include "core/keeper/keeper.h"
 
 #ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP /* Linux 6.6 */
@@ -40,12 +41,16 @@
  * taken for a moment. A caller that goes elsewhere comes back with its next answer. The caller
  * itself is let go each time: what it may use is its own to see and to set.
  *
+ * Where no processor is idle anyway nobody is sent to another one, and all this is only dear: then
+ * neither is kept.
+ *
  * Where several threads call by turns it is their working at the same time that counts: each wakes
  * up where the scheduler wants it.
  */
 #define TOGETHER_US 2000
 #define STAY_US	    2000
 #define TURN_US	    10000 /* how long a caller's priority is taken for what it was */
+#define CROWD_US    5000  /* and the machine for as busy as it was */
 
 /* Who has called lately. */
 #define CALLERS 8
@@ -62,6 +67,10 @@ struct callers {
 	bool may_near; /* Linux 6.6 */
 	bool near;     /* the listener's flag */
 	int nice;      /* our own */
+	int load;      /* /proc/loadavg, or -1 */
+	long processors;
+	bool crowded;	  /* no processor was idle... */
+	int64_t crowd_us; /* ...when this was found out */
 };
 
 static bool are_together(struct callers *c, int tid, int64_t now)
@@ -90,10 +99,14 @@ void answer_open(struct ldoor *d)
 	d->callers->together_us = -TOGETHER_US;
 	d->callers->nice = getpriority(PRIO_PROCESS, 0);
 	d->callers->near = d->callers->may_near = set_near(d, true);
+	d->callers->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	d->callers->processors = sysconf(_SC_NPROCESSORS_ONLN);
+	d->callers->crowd_us = -CROWD_US;
 }
 
 void answer_close(struct ldoor *d)
 {
+	util_close_fd(&d->callers->load);
 	free(take_ptr(&d->callers));
 }
 
@@ -186,6 +199,16 @@ static bool has_its_turn(struct callers *c, int tid)
 	return turn;
 }
 
+/* Does as much run as there are processors? */
+static bool is_crowded(struct callers *c, int64_t now)
+{
+	if (now - c->crowd_us >= CROWD_US) {
+		c->crowded = running_now(c->load) >= c->processors;
+		c->crowd_us = now;
+	}
+	return c->crowded;
+}
+
 /* With the caller kept here. -EAGAIN: not here, and nothing has been done. */
 static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add)
 {
@@ -196,7 +219,7 @@ static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add
 	cpu_set_t here, theirs;
 	int n = -EAGAIN;
 
-	if (cpu < 0 || cpu >= CPU_SETSIZE || !has_its_turn(c, tid) ||
+	if (cpu < 0 || cpu >= CPU_SETSIZE || is_crowded(c, now) || !has_its_turn(c, tid) ||
 	    sched_getaffinity(tid, sizeof(theirs), &theirs) < 0 || !CPU_ISSET(cpu, &theirs) ||
 	    CPU_COUNT(&theirs) == 1)
 		return -EAGAIN;
