@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backends/macos/launch/launch.h"
+#include "backends/macos/launch/warden.h"
 #include "backends/macos/throttle.h"
 #include "backends/macos/xpc/config.h"
 #include "backends/macos/xpc/log_stream.h"
@@ -26,6 +27,10 @@ struct sandbox {
 	struct mac_launch *launch;
 	struct log_stream *log;
 	struct throttle *throttle;
+	struct es_queue *queue; /* NULL: no client; given to the door once there is one */
+	struct es_id agent;
+	bool is_client;
+	struct warden *warden;
 	int exit_fd, ticker; /* -1: none */
 	int period;	     /* of the ticker */
 	bool watching_log;
@@ -175,6 +180,7 @@ static int make_profile(struct profile *ret, const struct sandbox *sb,
 		.temp = temp,
 		.own = own,
 		.dynamic = spec->dynamic,
+		.gate = sb->is_client,
 		.network = spec->allow_network ? PROFILE_NETWORK_OPEN : PROFILE_NETWORK_NONE,
 		.listen_base = spec->window.on ? spec->window.base : 0,
 		.listen_count = spec->window.on ? spec->window.count : 0,
@@ -208,6 +214,46 @@ static char **env_of(const struct spawn_spec *spec)
 	return env;
 }
 
+/* Messages of the agent are asked about from its first instruction on. */
+static void on_forked(void *data, pid_t pid)
+{
+	struct sandbox *sb = data;
+	const struct es_system *es = sb->host->endpoint;
+
+	if (!sb->is_client)
+		return;
+	sb->agent = es->id_of(es->data, pid);
+	es_queue_add(sb->queue, sb->agent);
+}
+
+/* Without a client the profile alone confines, and says no to what would be asked about. */
+static int start_endpoint(struct sandbox *sb, struct err *err)
+{
+	const struct es_system *es = sb->host->endpoint;
+	struct err why = {0};
+
+	if (!es)
+		return 0;
+	if (es->start(es->data, &sb->queue, &why) < 0) {
+		keeper_note(sb->keeper, "nothing is asked about: %s", why.text);
+		return 0;
+	}
+	sb->is_client = true;
+	return warden_start(&sb->warden, sb->host->os, sb->session, err);
+}
+
+static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
+{
+	const struct es_door_spec d = {.k = sb->keeper,
+				       .queue = sb->queue,
+				       .agent = sb->agent,
+				       .dynamic = spec->dynamic,
+				       .debug = !spec->no_debug};
+
+	sb->queue = NULL;
+	return sb->host->open_door(&d);
+}
+
 static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const char *own,
 		       int *ret_status, struct err *err)
 {
@@ -225,6 +271,8 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
 		.tty = spec->tty,
 		.limits = spec->limits,
+		.forked = on_forked,
+		.data = sb,
 	};
 	int r = make_profile(&profile, sb, spec, own, err);
 
@@ -293,8 +341,10 @@ static void say_what_lacks(const struct sandbox *sb, const struct spawn_spec *sp
 {
 	const char *unhardened = mac_launch_unhardened(sb->launch);
 
-	keeper_warn(sb->keeper, "the folders are changed directly here and there is no undo: "
-				"commit or copy what you need");
+	if (!sb->is_client)
+		keeper_warn(sb->keeper,
+			    "the folders are changed directly here and there is no undo: "
+			    "commit or copy what you need");
 	if (spec->limits.processes)
 		keeper_note(sb->keeper,
 			    "no RLIMIT_NPROC: macOS would count all your processes, so those "
@@ -303,7 +353,7 @@ static void say_what_lacks(const struct sandbox *sb, const struct spawn_spec *sp
 		keeper_note(sb->keeper, "%s", unhardened);
 }
 
-int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret,
+int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, struct door **ret_door,
 		    const struct spawn_spec *spec, struct keeper *k, int *ret_status,
 		    struct err *err)
 {
@@ -322,7 +372,11 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret,
 			       .session = xstrdup(spec->session),
 			       .exit_fd = -1,
 			       .ticker = -1};
-	r = start_agent(sb, spec, own, ret_status, err);
+	r = start_endpoint(sb, err);
+	if (r == 0)
+		r = start_agent(sb, spec, own, ret_status, err);
+	else
+		(void)!io_remove_tree(AT_FDCWD, own);
 	if (r == 0)
 		r = watch_agent(sb, spec, err);
 	if (r < 0) {
@@ -332,6 +386,7 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret,
 	start_log(sb);
 	keeper_set_agent(k, mac_launch_pid(sb->launch), ORPHANS_OUTSIDE);
 	say_what_lacks(sb, spec);
+	*ret_door = sb->is_client ? open_door(sb, spec) : NULL;
 	*ret = sb;
 	return 0;
 }
@@ -351,6 +406,10 @@ void seatbelt_stop(struct sandbox *sb)
 	throttle_free(sb->throttle);
 	log_stream_stop(sb->log);
 	mac_launch_stop(sb->launch);
+	warden_stop(sb->warden);
+	if (sb->is_client)
+		sb->host->endpoint->stop(sb->host->endpoint->data);
+	es_queue_free(sb->queue);
 	free(sb->session);
 	free(sb);
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "backends/macos/endpoint/es_door.h"
+#include "backends/macos/endpoint/es_system.h"
 #include "backends/macos/os.h"
 #include "core/session/backend.h"
 
@@ -12,22 +14,30 @@
  *     +- agent  under the profile of the policy (profile/profile.h), put on by launch/launch.h
  *     +- log    `log stream`: what Seatbelt denies (xpc/log_stream.h)
  *
- * There is no door: the agent changes the working folders by itself, as far as the profile lets it.
- * So nothing is asked about and no change can be undone, which is said at the start. That macOS has
- * no limit for the number of processes of a session is said, too: throttle.h looks instead.
+ * The agent changes the working folders by itself, as far as the profile lets it. What becomes of
+ * that depends on Endpoint Security:
+ *
+ *   a client      each change is judged, asked about and captured before the kernel performs it
+ *                 (endpoint/es_door.h): the profile leaves open what is asked about in the folders,
+ *                 undo works, and launch/warden.h ends the session if the keeper dies
+ *   none          nothing is asked about and no change can be undone, which is said at the start
+ *
+ * That macOS has no limit for the number of processes of a session is said, too: throttle.h looks.
  *
  * Life:    seatbelt_launch() -> seatbelt_stop().
- * Death:   when the keeper is killed the agent is not: it stays in its sandbox, and its terminal
- *          hangs up.
+ * Death:   without a client the agent outlives a keeper that is killed: it stays in its sandbox,
+ * and its terminal hangs up.
  */
 struct seatbelt_host {
 	const struct mac_os *os;
-	const char *sandbox_exec; /* NULL: the function */
-	const char *log;	  /* MAC_LOG_PROGRAM */
+	const char *sandbox_exec;	  /* NULL: the function */
+	const char *log;		  /* MAC_LOG_PROGRAM */
+	const struct es_system *endpoint; /* NULL: this program is no client */
+	struct door *(*open_door)(const struct es_door_spec *spec); /* then: es_door_new() */
 };
 
 /* As struct backend has them. host is borrowed for as long as the sandbox lives. */
-int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret,
+int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, struct door **ret_door,
 		    const struct spawn_spec *spec, struct keeper *k, int *ret_status,
 		    struct err *err) MUST_USE;
 void seatbelt_signal(struct sandbox *sb, int sig);

@@ -5,7 +5,10 @@
 #include "backends/macos/seatbelt.h"
 #include "backends/macos/xpc/log_stream.h"
 
-static const struct seatbelt_host host = {.os = &mac_os_darwin, .log = MAC_LOG_PROGRAM};
+static const struct seatbelt_host host = {.os = &mac_os_darwin,
+					  .log = MAC_LOG_PROGRAM,
+					  .endpoint = &es_system_darwin,
+					  .open_door = es_door_new};
 
 static uint32_t probe(struct probe_report *report, struct err *err)
 {
@@ -15,8 +18,7 @@ static uint32_t probe(struct probe_report *report, struct err *err)
 static int launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
 		  struct keeper *k, int *ret_status, struct err *err)
 {
-	*ret_door = NULL;
-	return seatbelt_launch(&host, ret, spec, k, ret_status, err);
+	return seatbelt_launch(&host, ret, ret_door, spec, k, ret_status, err);
 }
 
 const struct backend backend_seatbelt = {

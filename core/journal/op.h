@@ -63,3 +63,27 @@ int op_removexattr(struct step *s, const struct at *at, const char *name, bool *
 /* True when this inode was made in this step, or its old content and metadata are already kept:
  * changing it through any descriptor needs no further capture. */
 bool step_has_inode(const struct step *s, const struct obj *o);
+
+/*
+ * ---- changes that somebody else performs (step/op_foreseen.c) ----
+ *
+ * On macOS the agent changes a folder by itself, once the kernel has our leave. These capture what
+ * such a change is about to lose, and perform nothing. Whether it is performed nobody tells in
+ * time: what they record undoes nothing then. So a file that loses its name is kept as a clone
+ * (else a copy), never as a second name, which what goes on under the first would change; undo
+ * brings it back as a new inode. Of a directory that is renamed nothing can be recorded before:
+ * op_note_moved().
+ *
+ * -ENOENT: nothing is there to be changed. -EEXIST: there is something where nothing may be.
+ */
+/* To be opened for writing, with these flags, or cut (O_TRUNC); made if there is none, with
+ * O_CREAT. */
+int op_foresee_open(struct step *s, const struct at *at, int flags, bool *touched);
+/* A file of any type, a link to one, or a directory is to be made. */
+int op_foresee_make(struct step *s, const struct at *at, bool dir, bool *touched);
+int op_foresee_remove(struct step *s, const struct at *at, bool *touched);
+int op_foresee_rename(struct step *s, const struct at *from, const struct at *to, bool *touched);
+int op_foresee_meta(struct step *s, const struct at *at, bool *touched);
+/* It has been made, or moved: what the step knows of inodes and names; a directory's record. */
+void op_note_made(struct step *s, const struct at *at);
+int op_note_moved(struct step *s, const struct at *from, const struct at *to);

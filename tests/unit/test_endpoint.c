@@ -48,19 +48,20 @@ static int64_t on_now(void *data)
 }
 
 /* /ok is allowed, /no is denied, all else is to be asked about. */
-static enum es_verdict on_judge(void *data, const char *path, enum es_access access)
+static enum es_verdict on_judge(void *data, const struct es_message *m, const char *path,
+				enum es_access access)
 {
-	(void)data, (void)access;
+	(void)data, (void)m, (void)access;
 	if (strncmp(path, "/ok/", 4) == 0)
 		return ES_ALLOW;
 	return strncmp(path, "/no/", 4) == 0 ? ES_DENY : ES_ASK;
 }
 
-static int on_keep(void *data, const struct es_message *m)
+static enum es_verdict on_keep(void *data, const struct es_message *m)
 {
 	(void)data, (void)m;
 	w.kept++;
-	return w.keep_result;
+	return w.keep_result < 0 ? ES_DENY : ES_ALLOW;
 }
 
 static void on_ask(void *data, const struct es_question *q)

@@ -8,13 +8,16 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "backends/macos/launch/env.h"
 #include "backends/macos/launch/launch.h"
+#include "backends/macos/launch/warden.h"
 #include "backends/macos/probe.h"
 #include "backends/macos/quota.h"
 #include "core/base/clock.h"
@@ -364,6 +367,56 @@ static void nothing_is_left(void **state)
 	assert_int_equal(access(p->dir, F_OK), -1);
 }
 
+/* Who is inside lives on when the keeper ends well, and not when it is killed. */
+static void who_dies_takes_them_along(bool well, struct place *p)
+{
+	static const char *const argv[] = {"sh", "-c", "trap '' HUP TERM; setsid sleep 300 & wait",
+					   NULL};
+	pid_t inside[64], keeper;
+	struct run r;
+	struct mac_launch *l = NULL;
+	struct warden *w = NULL;
+	size_t n = 0;
+	char out[64];
+	int status;
+
+	prepare(&r, p, argv, true);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	keeper = fork();
+	if (keeper == 0) {
+		if (warden_start(&w, &r.os, r.session, NULL) < 0 ||
+		    mac_launch(&l, &r.spec, &status, NULL) < 0)
+			_exit(1);
+		while (fake_inside(NULL, r.session, 0, inside, ARRAY_LEN(inside)) < 2)
+			continue;
+		if (well)
+			warden_stop(w);
+		(void)kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(keeper, &status, 0), keeper);
+	assert_true(WIFSIGNALED(status));
+	if (well) {
+		n = fake_inside(NULL, r.session, 0, inside, ARRAY_LEN(inside));
+		assert_int_equal(n, 2);
+		for (size_t i = 0; i < n; i++)
+			(void)kill(inside[i], SIGKILL);
+	}
+	while (wait(&status) > 0) /* for the warden, too; or the test's own time limit */
+		continue;
+	assert_int_equal(fake_inside(NULL, r.session, 0, inside, ARRAY_LEN(inside)), 0);
+	finish(&r, out, sizeof(out));
+}
+
+static void a_warden_outlives_its_keeper(void **state)
+{
+	who_dies_takes_them_along(false, *state);
+}
+
+static void a_warden_that_is_stopped_ends_nobody(void **state)
+{
+	who_dies_takes_them_along(true, *state);
+}
+
 /* ---- the probe ------------------------------------------------------------------------------- */
 
 struct host {
@@ -548,6 +601,8 @@ int main(void)
 		T(runs_by_function),
 		T(failures),
 		T(nothing_is_left),
+		T(a_warden_outlives_its_keeper),
+		T(a_warden_that_is_stopped_ends_nobody),
 		cmocka_unit_test(probe_lines),
 		cmocka_unit_test(quotas),
 		cmocka_unit_test(quotas_of_a_machine),

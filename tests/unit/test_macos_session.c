@@ -147,6 +147,7 @@ struct fixture {
 	struct mac_os os;
 	struct seatbelt_host host;
 	struct spawn_spec spec;
+	struct door *door;
 };
 
 static int fake_deny(void *data)
@@ -268,7 +269,7 @@ static struct sandbox *begin(struct fixture *f, const char *const *argv)
 	int status;
 
 	f->spec.argv = argv;
-	if (seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err) < 0)
+	if (seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_true(f->keeper.agent > 1);
 	return sb;
@@ -364,24 +365,141 @@ static void refusals(void **state)
 
 	f->host.sandbox_exec = "/nonexistent/sandbox-exec";
 	f->spec.argv = none;
-	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
-			 -ENOENT);
+	assert_int_equal(
+		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
+		-ENOENT);
 	assert_int_equal(status, 127);
 	f->host.sandbox_exec = NULL;
-	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
-			 -ENOENT);
+	assert_int_equal(
+		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
+		-ENOENT);
 	assert_int_equal(status, 127);
 	f->spec.overlays = over;
-	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
-			 -EOPNOTSUPP);
+	assert_int_equal(
+		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
+		-EOPNOTSUPP);
 	assert_int_equal(status, 125);
 	assert_non_null(strstr(err.text, "--overlay"));
 	f->spec.overlays = NULL;
 	f->spec.ask_network = true;
-	assert_int_equal(seatbelt_launch(&f->host, &sb, &f->spec, &f->keeper, &status, &err),
-			 -EOPNOTSUPP);
+	assert_int_equal(
+		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
+		-EOPNOTSUPP);
 	assert_non_null(strstr(err.text, "--network"));
 	assert_null(sb);
+}
+
+/* ---- Endpoint Security ----------------------------------------------------------------------- */
+
+static struct endpoint {
+	int result;
+	struct es_queue *queue;
+	struct es_out out;
+	int starts, stops, forked;
+	size_t answered;
+	struct es_door_spec spec;
+	struct door door;
+} es;
+
+static void es_respond(void *data, uint64_t handle, enum es_kind kind, bool allow)
+{
+	(void)data, (void)handle, (void)kind, (void)allow;
+	es.answered++;
+}
+
+static int64_t es_now(void *data)
+{
+	(void)data;
+	return 1;
+}
+
+static int es_start(void *data, struct es_queue **ret, struct err *err)
+{
+	(void)data;
+	es.starts++;
+	if (es.result < 0)
+		return es_lack_say(ES_LACKS_ENTITLEMENT, err);
+	es.out = (struct es_out){.respond = es_respond, .now = es_now};
+	*ret = es.queue = es_queue_new(&es.out);
+	return 0;
+}
+
+/* It has not run yet: nothing of its own is there. */
+static struct es_id es_id_of(void *data, int pid)
+{
+	const struct fixture *f = data;
+
+	es.forked = pid;
+	assert_int_equal(access(f->go, F_OK), -1);
+	return (struct es_id){pid, 5};
+}
+
+static void es_stop(void *data)
+{
+	(void)data;
+	es.stops++;
+	es_queue_shut(es.queue);
+}
+
+static struct door *es_open(const struct es_door_spec *spec)
+{
+	es.spec = *spec;
+	return &es.door;
+}
+
+static void touch_go(struct fixture *f, const struct es_system *system)
+{
+	AUTO_FREE char *command = xasprintf("touch %s", f->go);
+	const char *const argv[] = {"sh", "-c", command, NULL};
+	struct sandbox *sb;
+
+	f->host.endpoint = system;
+	f->host.open_door = es_open;
+	sb = begin(f, argv);
+	while (!f->keeper.exited)
+		turn(&f->keeper);
+	assert_int_equal(access(f->go, F_OK), 0);
+	seatbelt_stop(sb);
+}
+
+static void with_a_client(void **state)
+{
+	struct fixture *f = *state;
+	const struct es_system system = {
+		.data = f, .start = es_start, .id_of = es_id_of, .stop = es_stop};
+	struct es_message m = {.kind = ES_OPEN, .handle = 1, .deadline_us = 10000000}, got;
+
+	es = (struct endpoint){0};
+	touch_go(f, &system);
+	assert_ptr_equal(f->door, &es.door);
+	assert_int_equal(es.starts, 1);
+	assert_int_equal(es.stops, 1);
+	assert_int_equal(es.forked, f->keeper.agent);
+	assert_int_equal(es.spec.agent.pid, es.forked);
+	assert_ptr_equal(es.spec.queue, es.queue);
+	assert_null(strstr(f->keeper.words, "there is no undo"));
+	/* The agent was inside before it ran, and once stopped nothing of it is let go on. */
+	m.process = (struct es_id){es.forked, 5};
+	es_queue_put(es.queue, &m);
+	assert_int_equal(es.answered, 1);
+	assert_false(es_queue_take(es.queue, &got));
+	es_queue_free(es.queue); /* as the door would */
+}
+
+/* The profile alone confines, and says so. */
+static void without_the_entitlement(void **state)
+{
+	struct fixture *f = *state;
+	const struct es_system system = {
+		.data = f, .start = es_start, .id_of = es_id_of, .stop = es_stop};
+
+	es = (struct endpoint){.result = -EPERM};
+	touch_go(f, &system);
+	assert_null(f->door);
+	assert_int_equal(es.stops, 0);
+	assert_non_null(strstr(f->keeper.words, "nothing is asked about: Endpoint Security: not "
+						"signed with"));
+	assert_non_null(strstr(f->keeper.words, "there is no undo"));
 }
 
 /* ---- holding back ---------------------------------------------------------------------------- */
@@ -471,6 +589,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_log, setup, teardown),
 		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),
 		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),
 	};
 

@@ -7,18 +7,16 @@
 #include <utlist.h>
 
 #include "backends/macos/endpoint/cohort.h"
+#include "backends/macos/endpoint/late.h"
 #include "core/base/util.h"
 
 #define QUESTIONS_MAX 64
 
 /* A call that waits for the answer to a question. */
 struct waiting {
-	uint64_t handle, question;
-	enum es_kind kind;
+	uint64_t question; /* 0: the hooks have asked */
 	int64_t answer_by_us;
-	char *path, *path2;
-	bool writes;
-	struct es_id process;
+	struct es_message m; /* its strings are own */
 	struct waiting *prev, *next;
 };
 
@@ -38,6 +36,7 @@ struct es_client {
 	struct verdicts *verdicts;
 	struct waiting *waiting;
 	struct question *questions; /* the oldest first */
+	struct late late;
 	size_t n_waiting, n_questions;
 	uint64_t last_id, last_seq;
 };
@@ -129,16 +128,6 @@ static struct question *question_for(struct es_client *c, const struct es_messag
 	return q;
 }
 
-static struct es_message message_of(const struct waiting *w)
-{
-	return (struct es_message){.kind = w->kind,
-				   .handle = w->handle,
-				   .process = w->process,
-				   .path = w->path,
-				   .path2 = w->path2,
-				   .writes = w->writes};
-}
-
 static void end_waiting(struct es_client *c, struct waiting *w)
 {
 	struct question *q = find_question(c, w->question);
@@ -147,33 +136,38 @@ static void end_waiting(struct es_client *c, struct waiting *w)
 		q->n_waiting--;
 	DL_DELETE(c->waiting, w);
 	c->n_waiting--;
-	free(w->path);
-	free(w->path2);
+	free((char *)(uintptr_t)w->m.path);
+	free((char *)(uintptr_t)w->m.path2);
 	free(w);
+}
+
+static void add_waiting(struct es_client *c, const struct es_message *m, uint64_t question,
+			int64_t answer_by_us)
+{
+	struct waiting *w = xcalloc(1, sizeof(*w));
+
+	w->question = question;
+	w->answer_by_us = answer_by_us;
+	w->m = *m;
+	w->m.path = xstrdup(m->path);
+	w->m.path2 = xstrdup(m->path2);
+	w->m.service = w->m.argv = NULL;
+	w->m.argv_len = 0;
+	DL_APPEND(c->waiting, w);
+	c->n_waiting++;
 }
 
 static void wait_for(struct es_client *c, const struct es_message *m, const char *path,
 		     int64_t answer_by_us)
 {
 	struct question *q = question_for(c, m, path);
-	struct waiting *w;
 
 	if (!q) {
 		deny(c, m, "too many questions are open");
 		return;
 	}
-	w = xcalloc(1, sizeof(*w));
-	w->handle = m->handle;
-	w->question = q->id;
-	w->kind = m->kind;
-	w->process = m->process;
-	w->writes = m->writes;
-	w->answer_by_us = answer_by_us;
-	w->path = xstrdup(m->path);
-	w->path2 = xstrdup(m->path2);
 	q->n_waiting++;
-	DL_APPEND(c->waiting, w);
-	c->n_waiting++;
+	add_waiting(c, m, q->id, answer_by_us);
 }
 
 /* ---- paths ----------------------------------------------------------------------------------- */
@@ -181,7 +175,7 @@ static void wait_for(struct es_client *c, const struct es_message *m, const char
 /* What the policy or a human's answer says, without asking. */
 static enum es_verdict judge(struct es_client *c, const struct es_message *m, const char *path)
 {
-	enum es_verdict v = c->hooks->judge(c->hooks->data, path, access_of(m));
+	enum es_verdict v = c->hooks->judge(c->hooks->data, m, path, access_of(m));
 	AUTO_FREE char *dir = NULL;
 	int known;
 
@@ -192,28 +186,70 @@ static enum es_verdict judge(struct es_client *c, const struct es_message *m, co
 	return known < 0 ? ES_ASK : known ? ES_ALLOW : ES_DENY;
 }
 
+/* Why it may not wait, or NULL. */
+static const char *cannot_wait(const struct es_client *c, const struct es_message *m)
+{
+	if (c->failsafe)
+		return "nobody can be asked";
+	if (m->deadline_us <= now(c))
+		return "it came too late to ask";
+	return c->n_waiting == ES_WAITING_MAX ? "too many calls wait for an answer" : NULL;
+}
+
+static int64_t answer_by(const struct es_client *c, const struct es_message *m)
+{
+	int64_t left = m->deadline_us - now(c);
+
+	return m->deadline_us - MIN(left / 2, ES_MARGIN_US);
+}
+
+static void hold(struct es_client *c, const struct es_message *m)
+{
+	const char *why = cannot_wait(c, m);
+
+	if (why)
+		deny(c, m, why);
+	else
+		add_waiting(c, m, 0, answer_by(c, m));
+}
+
 static void allow_kept(struct es_client *c, const struct es_message *m)
 {
-	bool changes = access_of(m) == ES_WRITES;
+	enum es_verdict v = ES_ALLOW;
 
-	if (changes && c->hooks->keep && c->hooks->keep(c->hooks->data, m) < 0)
-		deny(c, m, "what it would change cannot be kept for undo");
-	else
+	if (access_of(m) == ES_WRITES && c->hooks->keep)
+		v = c->hooks->keep(c->hooks->data, m);
+	if (v == ES_HELD)
+		hold(c, m);
+	else if (v == ES_ALLOW)
 		allow(c, m);
+	else
+		deny(c, m, "what it would change cannot be kept for undo");
 }
 
 static void ask(struct es_client *c, const struct es_message *m, const char *path)
 {
-	int64_t at = now(c), left = m->deadline_us - at;
+	const char *why = c->hooks->ask ? cannot_wait(c, m) : "nobody can be asked";
 
-	if (c->failsafe || !c->hooks->ask)
-		deny(c, m, "nobody can be asked");
-	else if (left <= 0)
-		deny(c, m, "it came too late to ask");
-	else if (c->n_waiting == ES_WAITING_MAX)
-		deny(c, m, "too many calls wait for an answer");
+	if (why)
+		deny(c, m, why);
 	else
-		wait_for(c, m, path, m->deadline_us - MIN(left / 2, ES_MARGIN_US));
+		wait_for(c, m, path, answer_by(c, m));
+}
+
+static bool has_two(enum es_kind kind)
+{
+	return kind == ES_RENAME || kind == ES_LINK || kind == ES_CLONE || kind == ES_SWAP;
+}
+
+/* What is done to the first of two names: of a clone it is read. */
+static enum es_verdict judge_first(struct es_client *c, const struct es_message *m)
+{
+	struct es_message read = *m;
+
+	read.kind = ES_OPEN;
+	read.writes = false;
+	return judge(c, m->kind == ES_CLONE ? &read : m, m->path);
 }
 
 /* Both names of a rename, and the first that is to be asked about. */
@@ -222,21 +258,32 @@ static void take_path(struct es_client *c, const struct es_message *m)
 	enum es_verdict first, second = ES_ALLOW;
 
 	if (m->cut || !m->path || *m->path != '/' ||
-	    (m->kind == ES_RENAME && (!m->path2 || *m->path2 != '/'))) {
+	    (has_two(m->kind) && (!m->path2 || *m->path2 != '/'))) {
 		deny(c, m, "its path cannot be told");
 		return;
 	}
-	first = judge(c, m, m->path);
-	if (m->kind == ES_RENAME)
+	first = judge_first(c, m);
+	if (has_two(m->kind) && first != ES_DENY && first != ES_HELD)
 		second = judge(c, m, m->path2);
 	if (first == ES_DENY || second == ES_DENY)
 		deny(c, m, "a rule says so");
+	else if (first == ES_HELD || second == ES_HELD)
+		hold(c, m);
 	else if (first == ES_ASK)
 		ask(c, m, m->path);
 	else if (second == ES_ASK)
 		ask(c, m, m->path2);
 	else
 		allow_kept(c, m);
+}
+
+static void take_new(struct es_client *c, const struct es_message *m)
+{
+	struct es_message as = *m;
+
+	/* Of two names the first may be another file by now than the one that was shown. */
+	as.granted = !has_two(m->kind) && late_take(&c->late, m, now(c));
+	take_path(c, &as);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -263,7 +310,17 @@ static void take_inside(struct es_client *c, const struct es_message *m)
 	case ES_UNLINK:
 	case ES_RENAME:
 	case ES_CREATE:
-		take_path(c, m);
+	case ES_TRUNCATE:
+	case ES_LINK:
+	case ES_CLONE:
+	case ES_SWAP:
+	case ES_META:
+		take_new(c, m);
+		return;
+	case ES_CREATED:
+	case ES_RENAMED:
+		if (c->hooks->done && m->path && !m->cut)
+			c->hooks->done(c->hooks->data, m);
 		return;
 	case ES_FORK:
 		cohort_add(c->cohort, m->target);
@@ -302,28 +359,30 @@ void es_client_take(struct es_client *c, const struct es_message *m)
 /* Judged anew: a rename has two names, and the other one may be open still. */
 static void again(struct es_client *c, struct waiting *w)
 {
-	struct es_message m = message_of(w);
+	struct es_message m = w->m;
 	int64_t by = w->answer_by_us;
 	enum es_verdict v;
 	const char *asked = NULL;
 
-	v = judge(c, &m, w->path);
+	v = judge_first(c, &m);
 	if (v == ES_ASK)
-		asked = w->path;
-	if (v != ES_DENY && w->path2) {
-		enum es_verdict other = judge(c, &m, w->path2);
+		asked = m.path;
+	if (v != ES_DENY && has_two(m.kind)) {
+		enum es_verdict other = judge(c, &m, m.path2);
 
 		if (other != ES_ALLOW)
 			v = other;
 		if (other == ES_ASK && !asked)
-			asked = w->path2;
+			asked = m.path2;
 	}
 	if (v == ES_ALLOW && !asked)
 		allow_kept(c, &m);
+	else if (v == ES_HELD)
+		hold(c, &m);
 	else if (v == ES_DENY || !c->hooks->ask || c->failsafe)
 		deny(c, &m, "the answer was no");
 	else
-		wait_for(c, &m, asked ? asked : w->path, by);
+		wait_for(c, &m, asked ? asked : m.path, by);
 	end_waiting(c, w);
 }
 
@@ -344,12 +403,30 @@ int es_client_answer(struct es_client *c, uint64_t question, bool yes, int64_t l
 	return 0;
 }
 
+void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how)
+{
+	struct waiting *w;
+
+	late_answer(&c->late, handle, how == ES_RESUME_GRANTED, now(c) + ES_LATE_US);
+	DL_FOREACH (c->waiting, w)
+		if (!w->question && w->m.handle == handle)
+			break;
+	if (!w)
+		return;
+	if (how == ES_RESUME_DENY) { /* who answered knows */
+		answer(c, handle, w->m.kind, false);
+	} else {
+		w->m.granted = how == ES_RESUME_GRANTED;
+		take_path(c, &w->m);
+	}
+	end_waiting(c, w);
+}
+
 static void deny_waiting(struct es_client *c, struct waiting *w, const char *why)
 {
-	struct es_message m = message_of(w);
 	struct question *q = find_question(c, w->question);
 
-	deny(c, &m, why);
+	deny(c, &w->m, why);
 	if (q && q->n_waiting == 1 && c->hooks->expired)
 		c->hooks->expired(c->hooks->data, q->id);
 	end_waiting(c, w);
@@ -361,8 +438,11 @@ void es_client_tick(struct es_client *c)
 	struct waiting *w, *next;
 
 	DL_FOREACH_SAFE (c->waiting, w, next)
-		if (w->answer_by_us <= at)
+		if (w->answer_by_us <= at) {
+			if (!w->question)
+				late_add(&c->late, &w->m);
 			deny_waiting(c, w, "nobody has answered in time");
+		}
 }
 
 int64_t es_client_next(const struct es_client *c)
@@ -389,8 +469,14 @@ void es_client_failsafe(struct es_client *c, bool on)
 		deny_all(c, "nobody can be asked");
 }
 
+void es_client_drop(struct es_client *c)
+{
+	deny_all(c, "the session is being stopped");
+}
+
 void es_client_forget(struct es_client *c)
 {
+	late_clear(&c->late);
 	verdicts_clear(c->verdicts);
 }
 
@@ -421,6 +507,7 @@ void es_client_free(struct es_client *c)
 	deny_all(c, "the session ends");
 	while (c->questions)
 		drop_question(c, c->questions);
+	es_client_forget(c);
 	verdicts_free(c->verdicts);
 	cohort_free(c->cohort);
 	free(c);

@@ -10,10 +10,11 @@
  * A message of a process outside the cohort is allowed at once. Of one inside:
  *
  *   signal, task port   only to those inside; the task port only where debugging is on
- *   open, exec,         as the policy says. What changes a file that undo covers is kept before it
- *   unlink, rename,     is allowed; what cannot be kept is refused. A question goes to the human,
- *   create              one for all that wait for the same directory
- *   XPC connection      is told of
+ *   whatever has        as the policy says. What changes a file that undo covers is kept before it
+ *   a path              is allowed; what cannot be kept is refused. A question goes to the human:
+ *                       one for all that wait for the same directory, or the hooks ask themselves
+ *   created, renamed,   are told of
+ *   XPC connection
  *
  * The kernel ends a client that does not answer in time. What waits for a human is denied a while
  * before; its question stays, and the answer is good for the next try. Denied as well: a path that
@@ -31,6 +32,7 @@ enum es_verdict {
 	ES_ALLOW,
 	ES_DENY,
 	ES_ASK,
+	ES_HELD, /* the hook has asked by itself; es_client_resume() follows */
 };
 
 struct es_question { /* borrowed for the call */
@@ -42,11 +44,13 @@ struct es_question { /* borrowed for the call */
 
 struct es_hooks {
 	void *data; /* handed to all */
-	/* Path is absolute and without links: the kernel's own. Mandatory. */
-	enum es_verdict (*judge)(void *data, const char *path, enum es_access access);
-	/* Keep what is at this path, which is about to be changed or removed. 0, or negative errno:
-	 * it is refused then. NULL: there is no undo. */
-	int (*keep)(void *data, const struct es_message *m);
+	/* Path is one of m's two: absolute and without links, the kernel's own. Mandatory. */
+	enum es_verdict (*judge)(void *data, const struct es_message *m, const char *path,
+				 enum es_access access);
+	/* Keep what is at its paths, which is about to be changed or removed. ES_ALLOW: that is
+	 * done; ES_DENY: it cannot be kept; ES_HELD. NULL: there is no undo. */
+	enum es_verdict (*keep)(void *data, const struct es_message *m);
+	void (*done)(void *data, const struct es_message *m); /* CREATED, RENAMED. NULL */
 	/* NULL: nobody can be asked. */
 	void (*ask)(void *data, const struct es_question *q);
 	/* A question that nobody waits for any more; it can still be answered. NULL. */
@@ -66,8 +70,21 @@ void es_client_add(struct es_client *c, struct es_id agent);
 void es_client_take(struct es_client *c, const struct es_message *m);
 /* A human has answered, for so many microseconds. -ENOENT: there is no such question. */
 int es_client_answer(struct es_client *c, uint64_t question, bool allow, int64_t lasts_us);
+/*
+ * What held the message of this handle is over. granted: a human allowed this very call; else it is
+ * judged again as if it came now, or denied. One that was denied meanwhile, for its deadline: the
+ * answer counts for the next try of the same for ES_LATE_US.
+ */
+#define ES_LATE_US INT64_C(120000000)
+enum es_resume {
+	ES_RESUME_DENY,
+	ES_RESUME_GRANTED,
+	ES_RESUME_AGAIN,
+};
+void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how);
 /* Who would be asked is gone, or back. */
 void es_client_failsafe(struct es_client *c, bool on);
+void es_client_drop(struct es_client *c);	   /* denies what waits */
 void es_client_forget(struct es_client *c);	   /* answers: the rules have changed */
 int64_t es_client_next(const struct es_client *c); /* es_seam.now() of the next tick; 0: none */
 void es_client_tick(struct es_client *c);

@@ -12,18 +12,31 @@
  * what is answered later is named by its handle.
  */
 enum es_kind {
-	ES_OPEN, /* waits for an answer, and so do those up to ES_CREATE */
+	ES_OPEN, /* waits for an answer, and so do those up to ES_META */
 	ES_EXEC,
 	ES_SIGNAL,
 	ES_GET_TASK, /* debuggers: task_for_pid() and ptrace(PT_ATTACHEXC) */
-	ES_UNLINK,
+	ES_UNLINK,   /* of a directory, too */
 	ES_RENAME,
-	ES_CREATE,
-	ES_FORK, /* the rest only tell */
+	ES_CREATE, /* of a directory, too */
+	ES_TRUNCATE,
+	ES_LINK,
+	ES_CLONE, /* clonefile(2): path2 is a new file with what path has */
+	ES_SWAP,  /* exchangedata(2): two files change places */
+	ES_META,  /* mode, owner, times, flags, extended attributes */
+	ES_FORK,  /* the rest only tell */
 	ES_EXIT,
+	ES_CREATED,
+	ES_RENAMED,
 	ES_XPC_CONNECT,
 	ES_KINDS
 };
+
+/* What a message of this kind waits for: an answer. */
+static inline bool es_kind_asks(enum es_kind kind)
+{
+	return kind < ES_FORK;
+}
 
 /* The number of a process and of its use: a number that is used again has another version. */
 struct es_id {
@@ -39,11 +52,17 @@ struct es_message {
 	struct es_id process; /* who */
 	struct es_id parent;
 	struct es_id target; /* SIGNAL, GET_TASK: of whom; FORK: the child */
-	const char *path;    /* OPEN, EXEC, UNLINK, CREATE: of what; RENAME: from; else NULL */
-	const char *path2;   /* RENAME: to */
+	const char *path;    /* of what; RENAME, LINK, CLONE, SWAP, RENAMED: from; or NULL */
+	const char *path2;   /* of those five: to */
 	const char *service; /* XPC_CONNECT */
-	bool cut;	     /* a path is longer than Endpoint Security tells */
-	bool writes;	     /* OPEN: for writing */
+	const char *argv;    /* EXEC: each ends with NUL; NULL: not told */
+	size_t argv_len;
+	uint64_t dev, ino; /* of what is at path, as the kernel found it; ino 0: not told */
+	bool cut;	   /* a path is longer than Endpoint Security tells */
+	bool writes;	   /* OPEN: for writing */
+	bool truncates;	   /* OPEN: to nothing */
+	bool dir;	   /* CREATE: a directory */
+	bool granted;	   /* es_client.h: a human has just allowed this very call */
 	int signal;
 };
 

@@ -3,19 +3,27 @@
 #pragma once
 
 #include "backends/macos/endpoint/es_client.h"
+#include "backends/macos/endpoint/es_queue.h"
 
 /*
- * Life:    es_system_start() -> es_system_stop(). Root, the entitlement and Full Disk Access.
- * Threads: messages come on a queue of the library's. They are taken under a lock, which each
- *          function here takes as well; hooks are called under it and must not call back.
+ * Life:    start() before the agent is forked -> es_queue_add() of the agent before it runs ->
+ *          stop() -> es_queue_free() by whoever has taken the queue.
+ * Threads: messages come on a queue of the library's and go through es_queue.h, which a timer of
+ *          its own looks after.
+ * Needs:   root, the entitlement and Full Disk Access.
+ *
+ * One table, so that a session is tested with another one. Every slot is set.
  */
-struct es_system;
+struct es_system {
+	void *data; /* handed to every slot */
+	/* Negative errno and err: what is missing. */
+	int (*start)(void *data, struct es_queue **ret, struct err *err);
+	/* Of a process that was forked and has not run yet; version 0 where it cannot be told. */
+	struct es_id (*id_of)(void *data, int pid);
+	/* No message comes any more and all are answered. */
+	void (*stop)(void *data);
+};
 
-/* Who is the agent: pid has been forked and not run yet. Negative errno and err: what is missing.
- */
-int es_system_start(struct es_system **ret, const struct es_hooks *hooks, bool debug,
-		    struct es_id agent, struct err *err) MUST_USE;
-void es_system_stop(struct es_system *s); /* NULL is a no-op */
-int es_system_answer(struct es_system *s, uint64_t question, bool allow, int64_t lasts_us);
-void es_system_failsafe(struct es_system *s, bool on);
-void es_system_forget(struct es_system *s);
+#ifdef __APPLE__
+extern const struct es_system es_system_darwin; /* one client a process */
+#endif

@@ -124,9 +124,14 @@ void child_run(const struct child_plan *given)
 	struct child_plan p = *given;
 	const struct mac_launch_spec *s = p.spec;
 	const struct sbpl *profile = &s->profile->sbpl;
-	char why[200] = "";
+	char why[200] = "", go;
 	int r;
 
+	do
+		r = (int)read(p.go, &go, 1);
+	while (r < 0 && errno == EINTR);
+	if (r != 1) /* the parent has died, and whoever was to look after this is not told of it */
+		_exit(125);
 	prepare(&p);
 	if (!s->sandbox_exec) {
 		r = s->os->apply(s->os->data, profile->text.data,

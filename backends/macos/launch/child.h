@@ -11,6 +11,7 @@ struct child_plan {
 	const char *path;  /* what is executed */
 	char *const *env;
 	int report; /* CLOEXEC: what failed goes there */
+	int go;	    /* a byte: it may run; its end: it may not */
 };
 
 enum child_stage {

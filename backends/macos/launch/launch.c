@@ -14,6 +14,7 @@
 #include "backends/macos/launch/env.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/os/socket.h"
 
 #define MAX_INSIDE 1024 /* looked at in one round */
 #define ROUNDS	   200	/* of ending what is inside, 10 ms each */
@@ -137,17 +138,29 @@ static int hear(struct mac_launch *l, const struct mac_launch_spec *s, int fd, i
 
 static int start(struct mac_launch *l, struct child_plan *plan, int *ret_status, struct err *err)
 {
-	int pipe_fds[2];
+	int pipe_fds[2], go[2];
 	int r;
 
-	if (pipe(pipe_fds) < 0)
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return err_set(err, -errno, "make a pipe");
-	(void)io_set_cloexec(pipe_fds[0], true);
-	(void)io_set_cloexec(pipe_fds[1], true);
+	if (pipe2(go, O_CLOEXEC) < 0) {
+		(void)close(pipe_fds[0]);
+		(void)close(pipe_fds[1]);
+		return err_set(err, -errno, "make a pipe");
+	}
 	plan->report = pipe_fds[1];
+	plan->go = go[0];
 	l->pid = fork();
-	if (l->pid == 0)
+	if (l->pid == 0) {
+		(void)close(go[1]);
 		child_run(plan);
+	}
+	if (l->pid > 0 && plan->spec->forked)
+		plan->spec->forked(plan->spec->data, l->pid);
+	if (l->pid > 0)
+		(void)!write(go[1], "", 1);
+	(void)close(go[0]);
+	(void)close(go[1]);
 	(void)close(pipe_fds[1]);
 	r = l->pid < 0 ? err_set(err, -errno, "start a process")
 		       : hear(l, plan->spec, pipe_fds[0], ret_status, err);

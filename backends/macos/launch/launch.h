@@ -36,6 +36,9 @@ struct mac_launch_spec {
 	struct spawn_limits limits;
 	int nice; /* added to the priority; 0: as it is */
 	uint16_t http_port, socks_port;
+	/* The process is there and runs nothing yet. NULL. */
+	void (*forked)(void *data, pid_t pid);
+	void *data;
 };
 
 struct mac_launch;

@@ -123,6 +123,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 {
 	AUTO_FREE char *key = key_make(0, path);
 	bool touched = false;
+	struct touch *t;
 	struct spot at = {.fd = -1};
 	struct obj o;
 
@@ -130,8 +131,12 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return what == SEEN_CLOSED && is_edited(j, path);
 	if (is_expected(j, key, what))
 		return false;
-	for (struct step *s = j->open; s; s = s->next)
-		touched |= touch_of(s, key) != NULL;
+	for (struct step *s = j->open; s; s = s->next) {
+		t = touch_of(s, key);
+		if (t && t->foreseen)
+			return false;
+		touched |= t != NULL;
+	}
 	if (touched && what != SEEN_NAMED && what != SEEN_MOVED && what != SEEN_CLOSED)
 		return false;
 	store_forget_near(j);
@@ -153,8 +158,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	if (what != SEEN_CLOSED && is_known(j, &o))
 		return false;
 	for (struct step *s = j->open; s; s = s->next) {
-		struct touch *t = touch_of(s, key);
-
+		t = touch_of(s, key);
 		if (t)
 			t->foreign = true;
 	}

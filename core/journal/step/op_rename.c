@@ -28,7 +28,7 @@
 /* Made in this step and known to no other: it may really go, its creation is the record. Not by a
  * name that the step did not give it: who did, and has ended, left it there. Nor where nothing
  * tells it from somebody else's file that has its number now. */
-static bool is_own(struct step *s, const struct where *w)
+bool where_is_own(struct step *s, const struct where *w)
 {
 	struct known *k = step_known(s, &w->obj);
 	AUTO_FREE char *key = NULL;
@@ -79,7 +79,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	if (touched)
 		*touched = false;
 	expect_no_close_at(s->j, w.root, w.path);
-	if (is_own(s, &w))
+	if (where_is_own(s, &w))
 		return remove_own(s, &w, 0);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
@@ -112,7 +112,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 }
 
 /* The record of a directory that is about to go; it can be popped again at mark. */
-static int keep_dir(struct step *s, const struct where *w)
+int where_keep_dir(struct step *s, const struct where *w)
 {
 	AUTO_CLOSE int fd = obj_open(w->dirfd, w->bare);
 	AUTO_BUF struct buf meta = BUF_INIT;
@@ -144,7 +144,7 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 	if (touched)
 		*touched = false;
 	store_forget_near(s->j);
-	if (is_own(s, &w))
+	if (where_is_own(s, &w))
 		return remove_own(s, &w, AT_REMOVEDIR);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
@@ -155,7 +155,7 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 	if (r < 0)
 		return r;
 	mark = wal_tail(&s->side.log);
-	r = keep_dir(s, &w);
+	r = where_keep_dir(s, &w);
 	if (r == 0)
 		r = side_sync(&s->side);
 	if (r == 0 && unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0)
@@ -177,7 +177,7 @@ static void file_moved(struct step *s, const struct where *from, const struct wh
 }
 
 /* Both: they changed places. */
-static void moved(struct step *s, const struct where *from, const struct where *to, bool both)
+void where_moved(struct step *s, const struct where *from, const struct where *to, bool both)
 {
 	file_moved(s, from, to);
 	if (both)
@@ -328,14 +328,14 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 		rec.type = REC_XCHG;
 		rec.flags |= S_ISDIR(to->obj.mode) ? REC_DIRECTORY : 0;
 	} else if (to->obj.mode) {
-		own = is_own(s, to);
+		own = where_is_own(s, to);
 	}
 	rec.path = from->path;
 	rec.path2 = to->path;
 	rec.ino = from->obj.ino;
 	rec.ino2 = to->obj.ino;
 	if (to->obj.mode && !own && !(flags & RENAME_EXCHANGE))
-		r = S_ISDIR(to->obj.mode) ? keep_dir(s, to) : keep_target(s, to, &rec);
+		r = S_ISDIR(to->obj.mode) ? where_keep_dir(s, to) : keep_target(s, to, &rec);
 	if (r == 0)
 		r = side_push(&s->side, &rec);
 	if (r == 0)
@@ -380,7 +380,7 @@ static int rename_kept(struct step *s, const struct where *from, const struct wh
 
 	if (r == 0)
 		r = where_touch_dir(s, to);
-	if (r == 0 && !(flags & RENAME_EXCHANGE) && !is_own(s, to))
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && !where_is_own(s, to))
 		r = where_keep_written(s, to);
 	if (r == 0 && s->j->guards)
 		r = list_guarded(s, from, to, flags, &lists);
@@ -398,7 +398,7 @@ static uint64_t kept_weight(struct step *s, const struct where *to, unsigned fla
 {
 	bool stays = flags & RENAME_EXCHANGE || !to->obj.mode || S_ISDIR(to->obj.mode);
 
-	return stays || is_own(s, to) ? 0 : obj_weight(&to->obj);
+	return stays || where_is_own(s, to) ? 0 : obj_weight(&to->obj);
 }
 
 /* Renames that change nothing or that the kernel refuses for reasons of its own. */
@@ -455,7 +455,7 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	where_report(s, &b, &b.obj, &second);
 	if (touched)
 		*touched = first || second;
-	moved(s, &a, &b, flags & RENAME_EXCHANGE);
+	where_moved(s, &a, &b, flags & RENAME_EXCHANGE);
 	return 0;
 }
 

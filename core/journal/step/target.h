@@ -33,3 +33,9 @@ int where_touch_dir(struct step *s, const struct where *w) MUST_USE;
 /* A file about to lose its name: keep its content first if somebody may go on writing to it. */
 int where_keep_written(struct step *s, const struct where *w) MUST_USE;
 void where_report(struct step *s, const struct where *w, const struct obj *before, bool *touched);
+/* Made in this step, by this name, and known to no other: its creation is the record. */
+bool where_is_own(struct step *s, const struct where *w);
+/* The record of an empty directory that is about to go. */
+int where_keep_dir(struct step *s, const struct where *w) MUST_USE;
+/* from has become to; both: they have changed places. */
+void where_moved(struct step *s, const struct where *from, const struct where *to, bool both);

@@ -9,6 +9,8 @@ struct touch {
 	uint32_t before, after; /* numbers + 1 in looks; 0: nothing was there */
 	bool foreign;		/* somebody else changed it while the step ran */
 	bool attrs_set;		/* its metadata was changed, not only what it holds */
+	bool foreseen;		/* changed by the steps' processes themselves: nobody can tell
+				 * their changes from others' while the step runs */
 };
 
 /*

@@ -46,6 +46,11 @@ enum op_kind {
 	OP_UTIMENS,
 	OP_SETXATTR,
 	OP_REMOVEXATTR,
+	OP_FORESEE_OPEN,
+	OP_FORESEE_MAKE,
+	OP_FORESEE_REMOVE,
+	OP_FORESEE_RENAME,
+	OP_FORESEE_META,
 };
 
 struct op {
@@ -54,6 +59,7 @@ struct op {
 	int flags; /* of open, rename, setxattr */
 	mode_t mode;
 	bool makes; /* a new object: the caller's umask counts */
+	bool dir;   /* foreseen: it is a directory */
 	dev_t dev;
 	int sock, base;
 	off_t size;
@@ -107,6 +113,16 @@ static int perform(void *arg)
 		return op_setxattr(s, o->at, o->text, o->value, o->value_size, o->flags, t);
 	case OP_REMOVEXATTR:
 		return op_removexattr(s, o->at, o->text, t);
+	case OP_FORESEE_OPEN:
+		return op_foresee_open(s, o->at, o->flags, t);
+	case OP_FORESEE_MAKE:
+		return op_foresee_make(s, o->at, o->dir, t);
+	case OP_FORESEE_REMOVE:
+		return op_foresee_remove(s, o->at, t);
+	case OP_FORESEE_RENAME:
+		return op_foresee_rename(s, o->at, o->to, t);
+	case OP_FORESEE_META:
+		return op_foresee_meta(s, o->at, t);
 	}
 	return -ENOSYS;
 }
@@ -151,7 +167,7 @@ static int run(struct folder *f, const struct caller *c, struct op *o, const cha
 	struct guarded g = {.k = k, .c = c, .makes = makes_name(o)};
 	int r = steps_get(f, c->proc, path, &o->step);
 
-	g.path = o->kind == OP_RENAME ? path2 : path;
+	g.path = o->kind == OP_RENAME || o->kind == OP_FORESEE_RENAME ? path2 : path;
 	if (r == 0)
 		r = safeguard_enter(&g, o->step);
 	if (r < 0)
@@ -380,6 +396,31 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 
 /* ---- two names ------------------------------------------------------------------------------- */
 
+/* w->c decides what an answer counts for. */
+static int judge_link(struct wish *w, const struct at *from, const char *old, const struct at *to,
+		      const char *new)
+{
+	bool named = *from->name || (from->leaf && *from->leaf);
+	int r = 0;
+
+	if (named) {
+		w->act = POLICY_LINK_FROM;
+		w->at = from;
+		w->path = old;
+		w->other = new;
+		r = judge(w);
+		if (r == 0)
+			r = judge_alias(w);
+	}
+	w->act = POLICY_WRITE;
+	w->at = to;
+	w->path = new;
+	w->other = named ? old : NULL;
+	w->from = from;
+	w->creates = w->must_be_new = true;
+	return r < 0 ? r : judge(w);
+}
+
 int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 		const struct at *to)
 {
@@ -388,28 +429,12 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 	bool named = *from->name || (from->leaf && *from->leaf);
 	struct caller own;
 	struct wish w = {.f = f, .c = &own};
-	int r = 0;
+	int r;
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
 	own = answered(f, c, &o, old->data, new->data);
-	if (named) {
-		w.act = POLICY_LINK_FROM;
-		w.at = from;
-		w.path = old->data;
-		w.other = new->data;
-		r = judge(&w);
-		if (r == 0)
-			r = judge_alias(&w);
-	}
-	w.act = POLICY_WRITE;
-	w.at = to;
-	w.path = new->data;
-	w.other = named ? old->data : NULL;
-	w.from = from;
-	w.creates = w.must_be_new = true;
-	if (r == 0)
-		r = judge(&w);
+	r = judge_link(&w, from, old->data, to, new->data);
 	if (r == 0)
 		r = run(f, &own, &o, new->data, named ? old->data : NULL);
 	return note_asked(f, &own, &o, old->data, new->data, r);
@@ -447,4 +472,128 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj
 		return false;
 	s = s ? step_part(s, f->journal) : NULL;
 	return s && !f->keeper->frozen && step_has_inode(s, o);
+}
+
+/* ---- what the kernel performs ---------------------------------------------------------------- */
+
+/* With a human's leave, what comes to the name is theirs. */
+static int foreseen(struct folder *f, const struct caller *c, const struct at *at, int r)
+{
+	struct buf *path = &f->keeper->path;
+	struct stat st;
+
+	if (r < 0 || !c->granted)
+		return r;
+	judge_path(path, f, at);
+	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0)
+		note_answered(f, at, path->data);
+	saves_foreseen(f->keeper, path->data);
+	return r;
+}
+
+int folder_foresee_open(struct folder *f, const struct caller *c, const struct at *at, int flags)
+{
+	struct op o = {.kind = OP_FORESEE_OPEN, .at = at, .flags = flags};
+
+	return foreseen(f, c, at, simple(f, c, POLICY_WRITE, &o, flags & O_CREAT, false));
+}
+
+int folder_foresee_make(struct folder *f, const struct caller *c, const struct at *at, bool dir)
+{
+	struct op o = {.kind = OP_FORESEE_MAKE, .at = at, .dir = dir};
+
+	return foreseen(f, c, at, simple(f, c, dir ? POLICY_MKDIR : POLICY_WRITE, &o, true, true));
+}
+
+int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
+			const struct at *to)
+{
+	struct op link = {.kind = OP_LINK, .at = from, .to = to};
+	struct op o = {.kind = OP_FORESEE_MAKE, .at = to};
+	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
+	struct caller own;
+	struct wish w = {.f = f, .c = &own};
+	int r;
+
+	judge_path(old, f, from);
+	judge_path(new, f, to);
+	own = answered(f, c, &link, old->data, new->data);
+	r = judge_link(&w, from, old->data, to, new->data);
+	if (r == 0)
+		r = foreseen(f, &own, to, run(f, &own, &o, new->data, old->data));
+	return note_asked(f, &own, &link, old->data, new->data, r);
+}
+
+int folder_foresee_remove(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct op o = {.kind = OP_FORESEE_REMOVE, .at = at};
+
+	return simple(f, c, POLICY_REMOVE, &o, false, false);
+}
+
+int folder_foresee_rename(struct folder *f, const struct caller *c, const struct at *from,
+			  const struct at *to)
+{
+	struct op o = {.kind = OP_FORESEE_RENAME, .at = from, .to = to};
+	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
+	struct caller own;
+	int r;
+
+	judge_path(old, f, from);
+	judge_path(new, f, to);
+	own = answered(f, c, &o, old->data, new->data);
+	r = judge_move(f, &own, from, old->data, to, new->data, false);
+	if (r == 0)
+		r = foreseen(f, &own, to, run(f, &own, &o, old->data, new->data));
+	return note_asked(f, &own, &o, old->data, new->data, r);
+}
+
+int folder_foresee_meta(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct op o = {.kind = OP_FORESEE_META, .at = at};
+
+	return simple(f, c, POLICY_META, &o, false, false);
+}
+
+/* The caller's step, if one is open: what was foreseen has begun it. */
+static struct step *step_of(struct folder *f, const struct caller *c)
+{
+	struct step *s = steps_open(f->keeper, c->proc);
+
+	return s ? step_part(s, f->journal) : NULL;
+}
+
+void folder_note_made(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct step *s = step_of(f, c);
+	struct buf *path = &f->keeper->path;
+
+	if (!s)
+		return;
+	op_note_made(s, at);
+	judge_path(path, f, at);
+	saves_made(f, at, path->data);
+	if (saves_arrived(f, at, path->data))
+		brought_placed(f, at, path->data);
+}
+
+void folder_note_moved(struct folder *f, const struct caller *c, const struct at *from,
+		       const struct at *to)
+{
+	struct step *s = step_of(f, c);
+	struct buf *path = &f->keeper->path;
+	int r;
+
+	if (!s)
+		return;
+	r = op_note_moved(s, from, to);
+	if (r < 0 && r != -ENOENT)
+		keeper_warn(f->keeper,
+			    "a rename could not be recorded (%s): undo of this step may "
+			    "leave things where they are",
+			    strerror(-r));
+	judge_path(path, f, to);
+	saves_made(f, to, path->data);
+	if (saves_arrived(f, to, path->data))
+		brought_placed(f, to, path->data);
 }

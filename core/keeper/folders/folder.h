@@ -47,3 +47,21 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 /* May an open descriptor's inode be changed in place without capture (made or kept in this step)?
  */
 bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o);
+
+/*
+ * ---- macOS: the kernel performs the call itself once it has our leave (core/journal/op.h) ----
+ *
+ * Judged and asked about as the operation of that name, captured, and left alone. 0: it may go on.
+ */
+int folder_foresee_open(struct folder *f, const struct caller *c, const struct at *at, int flags);
+int folder_foresee_make(struct folder *f, const struct caller *c, const struct at *at, bool dir);
+int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
+			const struct at *to);
+int folder_foresee_remove(struct folder *f, const struct caller *c, const struct at *at);
+int folder_foresee_rename(struct folder *f, const struct caller *c, const struct at *from,
+			  const struct at *to);
+int folder_foresee_meta(struct folder *f, const struct caller *c, const struct at *at);
+/* It has been performed. */
+void folder_note_made(struct folder *f, const struct caller *c, const struct at *at);
+void folder_note_moved(struct folder *f, const struct caller *c, const struct at *from,
+		       const struct at *to);

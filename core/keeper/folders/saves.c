@@ -133,12 +133,38 @@ void saves_answered(const struct folder *f, const struct at *at, const char *pat
 	set(&k->saves->answered[k->saves->next_answered++ % SAVES_MAX], path, &o);
 }
 
+static const struct obj whichever;
+
+void saves_foreseen(struct keeper *k, const char *path)
+{
+	if (!k->saves)
+		k->saves = xcalloc(1, sizeof(*k->saves));
+	set(&k->saves->answered[k->saves->next_answered++ % SAVES_MAX], path, &whichever);
+}
+
+bool saves_arrived(const struct folder *f, const struct at *at, const char *path)
+{
+	struct saves *s = f->keeper->saves;
+	bool found = false;
+	struct obj o;
+
+	if (!s || obj_stat(at->dirfd, at->name, &o) < 0 || !o.mode)
+		return false;
+	for (size_t i = 0; i < SAVES_MAX; i++)
+		if (s->answered[i].path && !s->answered[i].obj.mode &&
+		    str_eq(s->answered[i].path, path)) {
+			s->answered[i].obj = o;
+			found = true;
+		}
+	return found;
+}
+
 bool saves_is_answered(const struct keeper *k, const char *path, const struct obj *o)
 {
 	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
 		const struct made *m = &k->saves->answered[i];
 
-		if (m->path && obj_same(&m->obj, o) && str_eq(m->path, path))
+		if (m->path && (!m->obj.mode || obj_same(&m->obj, o)) && str_eq(m->path, path))
 			return true;
 	}
 	return false;

@@ -34,5 +34,10 @@ const char *saves_in_use(const struct keeper *k);
 /* Somebody inside has put a file there, or opened it, with the human's leave: it is theirs under
  * that name (watch_filled.c). Of the last 256. */
 void saves_answered(const struct folder *f, const struct at *at, const char *path);
+/* The same of a file that is about to be put there by the kernel, whichever comes: until it has
+ * come. */
+void saves_foreseen(struct keeper *k, const char *path);
+/* True: it was foreseen. */
+bool saves_arrived(const struct folder *f, const struct at *at, const char *path);
 bool saves_is_answered(const struct keeper *k, const char *path, const struct obj *o);
 void saves_done(struct keeper *k);

@@ -38,6 +38,19 @@ typedef enum {
 	ES_EVENT_TYPE_AUTH_UNLINK,
 	ES_EVENT_TYPE_AUTH_RENAME,
 	ES_EVENT_TYPE_AUTH_CREATE,
+	ES_EVENT_TYPE_AUTH_TRUNCATE,
+	ES_EVENT_TYPE_AUTH_LINK,
+	ES_EVENT_TYPE_AUTH_CLONE,
+	ES_EVENT_TYPE_AUTH_EXCHANGEDATA,
+	ES_EVENT_TYPE_AUTH_SETMODE,
+	ES_EVENT_TYPE_AUTH_SETOWNER,
+	ES_EVENT_TYPE_AUTH_SETFLAGS,
+	ES_EVENT_TYPE_AUTH_UTIMES,
+	ES_EVENT_TYPE_AUTH_SETEXTATTR,
+	ES_EVENT_TYPE_AUTH_DELETEEXTATTR,
+	ES_EVENT_TYPE_AUTH_SETATTRLIST,
+	ES_EVENT_TYPE_NOTIFY_CREATE,
+	ES_EVENT_TYPE_NOTIFY_RENAME,
 	ES_EVENT_TYPE_NOTIFY_FORK,
 	ES_EVENT_TYPE_NOTIFY_EXIT,
 	ES_EVENT_TYPE_NOTIFY_XPC_CONNECT,
@@ -96,6 +109,25 @@ typedef struct {
 } es_event_create_t;
 
 typedef struct {
+	es_file_t *source, *target_dir;
+	es_string_token_t target_filename;
+} es_event_link_t;
+
+typedef struct {
+	es_file_t *source, *target_dir;
+	es_string_token_t target_name;
+} es_event_clone_t;
+
+typedef struct {
+	es_file_t *file1, *file2;
+} es_event_exchangedata_t;
+
+typedef struct {
+	es_file_t *target;
+} es_event_truncate_t, es_event_setmode_t, es_event_setowner_t, es_event_setflags_t,
+	es_event_utimes_t, es_event_setextattr_t, es_event_deleteextattr_t, es_event_setattrlist_t;
+
+typedef struct {
 	es_process_t *child;
 } es_event_fork_t;
 
@@ -111,6 +143,17 @@ typedef union {
 	es_event_unlink_t unlink;
 	es_event_rename_t rename;
 	es_event_create_t create;
+	es_event_truncate_t truncate;
+	es_event_link_t link;
+	es_event_clone_t clone;
+	es_event_exchangedata_t exchangedata;
+	es_event_setmode_t setmode;
+	es_event_setowner_t setowner;
+	es_event_setflags_t setflags;
+	es_event_utimes_t utimes;
+	es_event_setextattr_t setextattr;
+	es_event_deleteextattr_t deleteextattr;
+	es_event_setattrlist_t setattrlist;
 	es_event_fork_t fork;
 	es_event_xpc_connect_t *xpc_connect;
 } es_events_t;
@@ -160,3 +203,5 @@ es_respond_result_t es_respond_flags_result(es_client_t *client, const es_messag
 					    uint32_t authorized_flags, bool cache);
 void es_retain_message(const es_message_t *message);
 void es_release_message(const es_message_t *message);
+uint32_t es_exec_arg_count(const es_event_exec_t *event);
+es_string_token_t es_exec_arg(const es_event_exec_t *event, uint32_t index);

@@ -1,0 +1,262 @@
+/* es_queue - messages from the system's thread to the keeper's, and answers back, in time. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/endpoint/es_queue.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "backends/macos/endpoint/cohort.h"
+#include "core/base/hash.h"
+#include "core/os/socket.h"
+
+/* A message that the keeper has yet to take; its strings are own. */
+struct queued {
+	struct es_message m;
+	struct queued *prev, *next;
+};
+
+/* A handle that has no answer yet. */
+struct owed {
+	uint64_t handle;
+	enum es_kind kind;
+	int64_t deny_at;
+	UT_hash_handle hh;
+};
+
+struct es_queue {
+	const struct es_out *out;
+	struct es_seam seam;
+	pthread_mutex_t lock;
+	struct cohort *cohort;
+	struct queued *list;
+	size_t n;
+	struct owed *owed;
+	uint64_t last_seq, sent, lost; /* the keeper sees numbers without those of others */
+	struct queued *taken;	       /* the keeper's: the last one */
+	int pipe[2];
+	bool shut;
+};
+
+static void message_free(struct queued *q)
+{
+	if (!q)
+		return;
+	free((char *)(uintptr_t)q->m.path);
+	free((char *)(uintptr_t)q->m.path2);
+	free((char *)(uintptr_t)q->m.service);
+	free((char *)(uintptr_t)q->m.argv);
+	free(q);
+}
+
+static struct queued *message_copy(const struct es_message *m)
+{
+	struct queued *q = xcalloc(1, sizeof(*q));
+
+	q->m = *m;
+	q->m.path = xstrdup(m->path);
+	q->m.path2 = xstrdup(m->path2);
+	q->m.service = xstrdup(m->service);
+	q->m.argv = NULL;
+	if (m->argv) {
+		char *argv = xmalloc(m->argv_len + 1);
+
+		memcpy(argv, m->argv, m->argv_len);
+		q->m.argv = argv;
+	}
+	return q;
+}
+
+/* ---- under the lock -------------------------------------------------------------------------- */
+
+static void pay(struct es_queue *q, struct owed *o, bool allow)
+{
+	HASH_DEL(q->owed, o);
+	q->out->respond(q->out->data, o->handle, o->kind, allow);
+	free(o);
+}
+
+static void deny_all(struct es_queue *q)
+{
+	struct owed *o, *next;
+
+	HASH_ITER (hh, q->owed, o, next)
+		pay(q, o, false);
+}
+
+static void owe(struct es_queue *q, const struct es_message *m)
+{
+	struct owed *o = xcalloc(1, sizeof(*o));
+	int64_t left = m->deadline_us - q->out->now(q->out->data);
+
+	o->handle = m->handle;
+	o->kind = m->kind;
+	o->deny_at = m->deadline_us - MIN(MAX(left, (int64_t)0) / 4, (int64_t)ES_BACKSTOP_US);
+	HASH_ADD(hh, q->owed, handle, sizeof(o->handle), o);
+}
+
+static void push(struct es_queue *q, const struct es_message *m)
+{
+	struct queued *one = message_copy(m);
+
+	one->m.seq = q->sent += 1 + q->lost;
+	q->lost = 0;
+	if (!q->list)
+		(void)!write(q->pipe[1], "", 1); /* full, it is readable anyway */
+	DL_APPEND(q->list, one);
+	q->n++;
+}
+
+/* The keeper has a set of its own, from the same messages. */
+static bool is_inside(struct es_queue *q, const struct es_message *m)
+{
+	if (!cohort_sees(q->cohort, m))
+		return false;
+	if (m->kind == ES_FORK)
+		cohort_add(q->cohort, m->target);
+	else if (m->kind == ES_EXIT)
+		cohort_remove(q->cohort, m->process);
+	return true;
+}
+
+/* ---- any thread ------------------------------------------------------------------------------ */
+
+void es_queue_add(struct es_queue *q, struct es_id agent)
+{
+	pthread_mutex_lock(&q->lock);
+	cohort_add(q->cohort, agent);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void es_queue_put(struct es_queue *q, const struct es_message *m)
+{
+	bool asks = es_kind_asks(m->kind) && m->handle;
+
+	pthread_mutex_lock(&q->lock);
+	if (q->last_seq && m->seq > q->last_seq + 1)
+		q->lost += m->seq - q->last_seq - 1;
+	q->last_seq = m->seq;
+	if (!is_inside(q, m)) {
+		if (asks)
+			q->out->respond(q->out->data, m->handle, m->kind, true);
+	} else if (q->shut || q->n >= ES_QUEUE_MAX) {
+		if (asks)
+			q->out->respond(q->out->data, m->handle, m->kind, false);
+		else
+			q->lost++;
+	} else {
+		if (asks)
+			owe(q, m);
+		push(q, m);
+	}
+	pthread_mutex_unlock(&q->lock);
+}
+
+void es_queue_backstop(struct es_queue *q)
+{
+	struct owed *o, *next;
+	int64_t now;
+
+	pthread_mutex_lock(&q->lock);
+	now = q->out->now(q->out->data);
+	HASH_ITER (hh, q->owed, o, next)
+		if (o->deny_at <= now)
+			pay(q, o, false);
+	pthread_mutex_unlock(&q->lock);
+}
+
+void es_queue_shut(struct es_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->shut = true;
+	deny_all(q);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- the keeper's ---------------------------------------------------------------------------- */
+
+static void answer(void *data, uint64_t handle, enum es_kind kind, bool allow)
+{
+	struct es_queue *q = data;
+	struct owed *o;
+
+	(void)kind;
+	pthread_mutex_lock(&q->lock);
+	HASH_FIND(hh, q->owed, &handle, sizeof(handle), o);
+	if (o)
+		pay(q, o, allow);
+	pthread_mutex_unlock(&q->lock);
+}
+
+static int64_t now(void *data)
+{
+	const struct es_queue *q = data;
+
+	return q->out->now(q->out->data);
+}
+
+int es_queue_fd(const struct es_queue *q)
+{
+	return q->pipe[0];
+}
+
+bool es_queue_take(struct es_queue *q, struct es_message *ret)
+{
+	char drop[16];
+
+	message_free(q->taken);
+	pthread_mutex_lock(&q->lock);
+	q->taken = q->list;
+	if (q->taken) {
+		DL_DELETE(q->list, q->taken);
+		q->n--;
+	}
+	if (!q->list)
+		while (read(q->pipe[0], drop, sizeof(drop)) > 0)
+			continue;
+	pthread_mutex_unlock(&q->lock);
+	if (q->taken)
+		*ret = q->taken->m;
+	return q->taken;
+}
+
+const struct es_seam *es_queue_seam(const struct es_queue *q)
+{
+	return &q->seam;
+}
+
+struct es_queue *es_queue_new(const struct es_out *out)
+{
+	struct es_queue *q = xcalloc(1, sizeof(*q));
+
+	q->out = out;
+	if (pipe2(q->pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+		free(q);
+		return NULL;
+	}
+	q->seam = (struct es_seam){.data = q, .answer = answer, .now = now};
+	pthread_mutex_init(&q->lock, NULL);
+	q->cohort = cohort_new();
+	return q;
+}
+
+void es_queue_free(struct es_queue *q)
+{
+	struct queued *one, *next;
+
+	if (!q)
+		return;
+	deny_all(q);
+	DL_FOREACH_SAFE (q->list, one, next) {
+		DL_DELETE(q->list, one);
+		message_free(one);
+	}
+	message_free(q->taken);
+	cohort_free(q->cohort);
+	pthread_mutex_destroy(&q->lock);
+	close(q->pipe[0]);
+	close(q->pipe[1]);
+	free(q);
+}

@@ -1,0 +1,288 @@
+/* test_es_queue - messages between threads: each is answered once, in time, whoever is stuck. */
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/macos/endpoint/es_client.h"
+#include "backends/macos/endpoint/es_queue.h"
+#include "backends/macos/endpoint/late.h"
+#include "core/base/util.h"
+
+#define SECOND	 INT64_C(1000000)
+#define AGENT	 ((struct es_id){100, 7})
+#define OUTSIDER ((struct es_id){50, 3})
+#define HANDLES	 20000
+
+static struct world {
+	_Atomic int64_t now;
+	struct es_out out;
+	struct es_queue *q;
+	_Atomic int answers[HANDLES]; /* by handle; 0: none, 1: no, 2: yes; 3 and more: several */
+} w;
+
+static void respond(void *data, uint64_t handle, enum es_kind kind, bool allow)
+{
+	(void)data, (void)kind;
+	assert_in_range(handle, 1, HANDLES - 1);
+	w.answers[handle] += allow ? 2 : 1;
+}
+
+static int64_t now(void *data)
+{
+	(void)data;
+	return w.now;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&w, 0, sizeof(w));
+	w.now = SECOND;
+	w.out = (struct es_out){.respond = respond, .now = now};
+	w.q = es_queue_new(&w.out);
+	es_queue_add(w.q, AGENT);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	es_queue_free(w.q);
+	for (size_t i = 0; i < HANDLES; i++)
+		assert_in_range(w.answers[i], 0, 2);
+	return 0;
+}
+
+static void put(struct es_id who, uint64_t handle, uint64_t seq)
+{
+	es_queue_put(w.q, &(struct es_message){.kind = ES_OPEN,
+					       .handle = handle,
+					       .seq = seq,
+					       .process = who,
+					       .deadline_us = w.now + 10 * SECOND,
+					       .path = "/x"});
+}
+
+static bool is_readable(void)
+{
+	struct pollfd p = {.fd = es_queue_fd(w.q), .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void answer(uint64_t handle, bool allow)
+{
+	const struct es_seam *seam = es_queue_seam(w.q);
+
+	seam->answer(seam->data, handle, ES_OPEN, allow);
+}
+
+/* Nobody else's program waits for the keeper. */
+static void outsiders_are_answered_at_once(void **state)
+{
+	struct es_message m;
+
+	(void)state;
+	put(OUTSIDER, 1, 1);
+	assert_int_equal(w.answers[1], 2);
+	assert_false(is_readable());
+	assert_false(es_queue_take(w.q, &m));
+	/* The child of one inside is inside. */
+	es_queue_put(w.q,
+		     &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = {101, 1}});
+	put((struct es_id){101, 1}, 2, 2);
+	assert_int_equal(w.answers[2], 0);
+	assert_true(is_readable());
+	assert_true(es_queue_take(w.q, &m));
+	assert_int_equal(m.kind, ES_FORK);
+	assert_true(es_queue_take(w.q, &m));
+	assert_int_equal(m.handle, 2);
+	assert_string_equal(m.path, "/x");
+	assert_false(is_readable());
+}
+
+static void a_keeper_that_is_stuck_costs_no_deadline(void **state)
+{
+	struct es_message m;
+
+	(void)state;
+	put(AGENT, 1, 1);
+	es_queue_backstop(w.q);
+	assert_int_equal(w.answers[1], 0);
+	w.now += 10 * SECOND - ES_MARGIN_US; /* the client's own margin comes first */
+	es_queue_backstop(w.q);
+	assert_int_equal(w.answers[1], 0);
+	w.now += ES_MARGIN_US - ES_BACKSTOP_US;
+	es_queue_backstop(w.q);
+	assert_int_equal(w.answers[1], 1);
+	assert_true(es_queue_take(w.q, &m));
+	answer(m.handle, true); /* it comes too late, and to nobody */
+	assert_int_equal(w.answers[1], 1);
+}
+
+static void a_deadline_that_is_over_is_denied(void **state)
+{
+	(void)state;
+	w.now = 20 * SECOND;
+	es_queue_put(w.q, &(struct es_message){
+				  .kind = ES_OPEN, .handle = 1, .process = AGENT, .path = "/x"});
+	es_queue_backstop(w.q);
+	assert_int_equal(w.answers[1], 1);
+}
+
+static void a_full_queue_denies(void **state)
+{
+	struct es_message m;
+	uint64_t last = 0;
+
+	(void)state;
+	for (uint64_t h = 1; h <= ES_QUEUE_MAX + 10; h++)
+		put(AGENT, h, h);
+	assert_int_equal(w.answers[ES_QUEUE_MAX], 0);
+	assert_int_equal(w.answers[ES_QUEUE_MAX + 1], 1);
+	while (es_queue_take(w.q, &m)) {
+		assert_int_equal(m.seq,
+				 last + 1); /* no gap that the client would take for a loss */
+		last = m.seq;
+		answer(m.handle, true);
+	}
+	assert_int_equal(w.answers[1], 2);
+}
+
+/* What the kernel dropped is told, what was filtered out is not. */
+static void gaps_are_the_kernels(void **state)
+{
+	struct es_message m;
+
+	(void)state;
+	put(AGENT, 1, 10);
+	put(OUTSIDER, 2, 11);
+	put(AGENT, 3, 12);
+	put(AGENT, 4, 15);
+	assert_true(es_queue_take(w.q, &m));
+	assert_int_equal(m.seq, 1);
+	assert_true(es_queue_take(w.q, &m));
+	assert_int_equal(m.seq, 2);
+	assert_true(es_queue_take(w.q, &m));
+	assert_int_equal(m.seq, 5);
+}
+
+static void shut_is_no(void **state)
+{
+	(void)state;
+	put(AGENT, 1, 1);
+	es_queue_shut(w.q);
+	assert_int_equal(w.answers[1], 1);
+	put(AGENT, 2, 2);
+	put(OUTSIDER, 3, 3);
+	assert_int_equal(w.answers[2], 1);
+	assert_int_equal(w.answers[3], 2);
+}
+
+/* Three threads put, one denies what is late, one answers: each handle once. */
+#define EACH 3000
+static atomic_bool over;
+
+static void *putter(void *data)
+{
+	uint64_t first = (uint64_t)(uintptr_t)data;
+
+	for (uint64_t h = first; h < first + EACH; h++) {
+		put(h % 7 ? AGENT : OUTSIDER, h, 0);
+		w.now += 1000;
+	}
+	return NULL;
+}
+
+static void *backstop(void *data)
+{
+	(void)data;
+	while (!over)
+		es_queue_backstop(w.q);
+	return NULL;
+}
+
+static void threads(void **state)
+{
+	pthread_t t[4];
+	size_t taken = 0;
+
+	(void)state;
+	over = false;
+	for (uintptr_t i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, putter, (void *)(1 + i * EACH)), 0);
+	assert_int_equal(pthread_create(&t[3], NULL, backstop, NULL), 0);
+	for (size_t all = 0; all < 3 * EACH;) {
+		struct es_message m;
+
+		while (es_queue_take(w.q, &m))
+			answer(m.handle, taken++ % 2);
+		all = 0;
+		for (uint64_t h = 1; h <= 3 * EACH; h++)
+			all += w.answers[h] > 0;
+	}
+	over = true;
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	for (uint64_t h = 1; h <= 3 * EACH; h++)
+		assert_in_range(w.answers[h], h % 7 ? 1 : 2, 2);
+}
+
+/* ---- late answers ---------------------------------------------------------------------------- */
+
+static void a_late_answer_is_good_once(void **state)
+{
+	struct late l = {0};
+	struct es_message m = {.kind = ES_OPEN, .handle = 5, .process = AGENT, .path = "/x"};
+
+	(void)state;
+	late_add(&l, &m);
+	assert_false(late_take(&l, &m, 10)); /* nobody has answered */
+	late_answer(&l, 5, true, 100);
+	m.kind = ES_UNLINK;
+	assert_false(late_take(&l, &m, 10));
+	m.kind = ES_OPEN, m.process = OUTSIDER;
+	assert_false(late_take(&l, &m, 10));
+	m.process = AGENT, m.path = "/y";
+	assert_false(late_take(&l, &m, 10));
+	m.path = "/x";
+	assert_true(late_take(&l, &m, 10));
+	assert_false(late_take(&l, &m, 10));
+	late_add(&l, &m);
+	late_answer(&l, 5, true, 100);
+	assert_false(late_take(&l, &m, 101)); /* too long ago */
+	late_add(&l, &m);
+	late_answer(&l, 5, false, 100);
+	assert_false(late_take(&l, &m, 10));
+	for (uint64_t h = 1; h < 3 * LATE_MAX; h++) {
+		m.handle = h;
+		late_add(&l, &m);
+		assert_in_range(l.n, 1, LATE_MAX);
+	}
+	late_clear(&l);
+	assert_int_equal(l.n, 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(outsiders_are_answered_at_once),
+		T(a_keeper_that_is_stuck_costs_no_deadline),
+		T(a_deadline_that_is_over_is_denied),
+		T(a_full_queue_denies),
+		T(gaps_are_the_kernels),
+		T(shut_is_no),
+		T(threads),
+		cmocka_unit_test(a_late_answer_is_good_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
