@@ -73,23 +73,27 @@ static void look_at_endpoint(const struct mac_host *h, struct probe_report *r)
 {
 	probe_add(r, "endpoint security", false, h->endpoint_right,
 		  h->endpoint_right
-			  ? "this program may be a client, but sessions are none: nothing is asked"
+			  ? "this program may be a client, as root: changes are asked about, and "
+			    "undone"
 			  : "no entitlement: nothing is asked, what would be is denied, and git "
 			    "directories are read only",
 		  "sign cordon with com.apple.developer.endpoint-security.client, which Apple "
 		  "grants");
 }
 
-/* The same on every Mac. */
-static void add_capabilities(struct probe_report *r)
+/* The same on every Mac, but for what a client of Endpoint Security can do. */
+static void add_capabilities(struct probe_report *r, bool client)
 {
-	static const struct {
+	const struct {
 		const char *name, *found;
 		bool ok;
 	} list[] = {
 		{"file reads", "denied by path", true},
 		{"file writes", "allowed by path", true},
-		{"undo", "programs change the folders directly: there is none", false},
+		{"undo",
+		 client ? "what a change would lose is kept before it is made, as root"
+			: "programs change the folders directly: there is none",
+		 client},
 		{"network", "denied; loopback ports by number", true},
 		{"network gate", "hosts are not asked for: all of them or none", false},
 		{"mach services", "looked up by name", true},
@@ -123,7 +127,7 @@ uint32_t mac_probe(const struct mac_os *os, const char *sandbox_exec, struct pro
 	}
 	look_at_integrity(&h, r);
 	look_at_endpoint(&h, r);
-	add_capabilities(r);
+	add_capabilities(r, h.endpoint_right);
 	probe_report_done(&none);
 	return bits;
 }

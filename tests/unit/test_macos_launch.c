@@ -495,6 +495,7 @@ static void probe_lines(void **state)
 		assert_int_equal(line_of(&r, "sandbox")->ok, list[i].sandbox);
 		assert_int_equal(line_of(&r, "system integrity protection")->ok, list[i].sip);
 		assert_int_equal(line_of(&r, "endpoint security")->ok, list[i].endpoint);
+		assert_int_equal(line_of(&r, "undo")->ok, list[i].endpoint);
 		for (size_t k = 0; k < r.n; k++) {
 			assert_true(*r.list[k].found && !strchr(r.list[k].found, '\n'));
 			assert_true(!r.list[k].ok || !*r.list[k].remedy);
