@@ -26,7 +26,8 @@ struct mac_call {
 
 static struct mac_kernel {
 	const char *folder;	/* where names without a slash at their front are */
-	int64_t deadline_us;	/* of each call */
+	const char *hurried;	/* calls about this name have a deadline, */
+	int64_t deadline_us;	/* of so long; all others a much longer one */
 	struct es_queue *queue; /* in the keeper's process from here on */
 	struct es_out out;
 	int sock;
@@ -37,7 +38,7 @@ static struct mac_kernel {
 		int fd;
 	} waiting[128];
 	uint64_t last;
-} mac = {.deadline_us = 15000000, .lock = PTHREAD_MUTEX_INITIALIZER};
+} mac = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- in the agent ---------------------------------------------------------------------------- */
 
@@ -276,7 +277,9 @@ static void mac_take(const struct mac_call *call, int fd)
 
 	if (es_kind_asks(call->kind)) {
 		m.handle = mac_wait(fd);
-		m.deadline_us = clock_mono_us() + mac.deadline_us;
+		m.deadline_us = clock_mono_us() + 60000000;
+		if (mac.hurried && strstr(call->path, mac.hurried))
+			m.deadline_us = clock_mono_us() + mac.deadline_us;
 		m.seq = mac.last;
 	}
 	es_queue_put(mac.queue, &m);
