@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utlist.h>
 
 #include "backends/macos/endpoint/es_client.h"
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/folder.h"
 #include "core/keeper/service.h"
@@ -21,7 +21,7 @@
 struct shown {
 	uint64_t handle;
 	struct asked asked;
-	struct shown *prev, *next;
+	UT_hash_handle hh;
 };
 
 struct es_door {
@@ -39,14 +39,13 @@ struct es_door {
 struct place {
 	struct folder *folder; /* NULL: it lies in none */
 	char *dir;	       /* below the folder */
-	const char *name;      /* in the message's path */
 	int fd;
 	struct at at;
 };
 #define AUTO_PLACE CLEANUP(place_done)
 #define PLACE_NONE                                                                                 \
 	{                                                                                          \
-		.fd = -1                                                                           \
+		.fd = -1, .at = {.name = "" }                                                      \
 	}
 
 static void place_done(struct place *p)
@@ -65,18 +64,15 @@ static int place_find(struct place *p, struct keeper *k, const char *path)
 		return 0;
 	slash = strrchr(below, '/');
 	p->dir = xstrndup(below, slash ? (size_t)(slash - below) : 0);
-	p->name = slash ? slash + 1 : below;
 	p->fd = os_open_beneath(folder_fd(p->folder), *p->dir ? p->dir : ".",
 				O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	if (p->fd < 0)
 		return -errno;
-	p->at = (struct at){
-		.root = folder_root(p->folder), .dirfd = p->fd, .dir = p->dir, .name = p->name};
-	if (!*p->name) { /* the folder itself */
-		p->at.name = "";
+	p->at = (struct at){.root = folder_root(p->folder), .dirfd = p->fd, .dir = p->dir};
+	p->at.name = slash ? slash + 1 : below;
+	if (!*p->at.name) /* the folder itself */
 		p->at.leaf = "";
-	}
 	return 0;
 }
 
@@ -116,18 +112,18 @@ static struct shown *shown_of(struct es_door *d, uint64_t handle)
 {
 	struct shown *s;
 
-	DL_SEARCH_SCALAR(d->shown, s, handle, handle);
+	HASH_FIND(hh, d->shown, &handle, sizeof(handle), s);
 	if (s)
 		return s;
 	s = xcalloc(1, sizeof(*s));
 	s->handle = handle;
-	DL_APPEND(d->shown, s);
+	HASH_ADD(hh, d->shown, handle, sizeof(s->handle), s);
 	return s;
 }
 
 static void drop_shown(struct es_door *d, struct shown *s)
 {
-	DL_DELETE(d->shown, s);
+	HASH_DEL(d->shown, s);
 	free(s);
 }
 
@@ -291,7 +287,7 @@ static void denied(void *data, const struct es_message *m, const char *why)
 	struct shown *shown;
 	struct caller c;
 
-	DL_SEARCH_SCALAR(d->shown, shown, handle, m->handle);
+	HASH_FIND(hh, d->shown, &m->handle, sizeof(m->handle), shown);
 	if (shown)
 		drop_shown(d, shown);
 	if ((m->handle && d->told == m->handle) || caller_of(d, m, &c) < 0)
@@ -357,7 +353,7 @@ static void answered(struct door *door, uint64_t id, enum door_verdict verdict)
 			 verdict == VERDICT_ALLOW   ? ES_RESUME_GRANTED
 			 : verdict == VERDICT_RETRY ? ES_RESUME_AGAIN
 						    : ES_RESUME_DENY);
-	DL_SEARCH_SCALAR(d->shown, shown, handle, id);
+	HASH_FIND(hh, d->shown, &id, sizeof(id), shown);
 	if (shown && verdict != VERDICT_ALLOW && verdict != VERDICT_RETRY)
 		drop_shown(d, shown);
 	wake(d);
@@ -386,11 +382,12 @@ static bool reruled(struct door *door, const struct config *c)
 static void close_door(struct door *door)
 {
 	struct es_door *d = self(door);
+	struct shown *shown, *next;
 
 	es_queue_shut(d->queue);
 	es_client_free(d->client);
-	while (d->shown)
-		drop_shown(d, d->shown);
+	HASH_ITER (hh, d->shown, shown, next)
+		drop_shown(d, shown);
 	es_queue_free(d->queue);
 	free(d);
 }
