@@ -242,13 +242,12 @@ static int start_endpoint(struct sandbox *sb, struct err *err)
 	return warden_start(&sb->warden, sb->host->os, sb->session, err);
 }
 
+/* Reads are not asked about: an answer could not open what the profile keeps shut, and a profile
+ * that left it open would let everything be read by who outlives the keeper. */
 static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
 {
-	const struct es_door_spec d = {.k = sb->keeper,
-				       .queue = sb->queue,
-				       .agent = sb->agent,
-				       .dynamic = spec->dynamic,
-				       .debug = !spec->no_debug};
+	const struct es_door_spec d = {
+		.k = sb->keeper, .queue = sb->queue, .agent = sb->agent, .debug = !spec->no_debug};
 
 	sb->queue = NULL;
 	return sb->host->open_door(&d);

@@ -470,8 +470,10 @@ static void with_a_client(void **state)
 	struct es_message m = {.kind = ES_OPEN, .handle = 1, .deadline_us = 10000000}, got;
 
 	es = (struct endpoint){0};
+	f->spec.dynamic = true;
 	touch_go(f, &system);
 	assert_ptr_equal(f->door, &es.door);
+	assert_false(es.spec.dynamic); /* the profile decides on reads */
 	assert_int_equal(es.starts, 1);
 	assert_int_equal(es.stops, 1);
 	assert_int_equal(es.forked, f->keeper.agent);
