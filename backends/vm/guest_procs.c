@@ -193,8 +193,9 @@ static void obey(struct guest_procs *g, const struct guest_word *w)
 		answered(g, w->pid, w->parent);
 		break;
 	case WORD_STANDS:
-		keeper_note(g->k, w->status ? "the virtual machine stands still until you have answered"
-					    : "the virtual machine goes on");
+		keeper_note(g->k,
+			    w->status ? "the virtual machine stands still until you have answered"
+				      : "the virtual machine goes on");
 		break;
 	default:
 		break;

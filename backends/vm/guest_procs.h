@@ -6,8 +6,8 @@
 
 /*
  * A change that the guest asks for names a thread of the guest's. Who that is, and what command it
- * belongs to, is asked of the guest's pid 1 once; until it answers the request waits. What the guest
- * does not answer in time is the agent's own doing.
+ * belongs to, is asked of the guest's pid 1 once; until it answers the request waits. What the
+ * guest does not answer in time is the agent's own doing.
  *
  * Life: guest_procs_new() -> guest_procs_free(), once the fs server has been stopped. One thread,
  * the keeper's.

@@ -12,7 +12,8 @@ struct keeper;
  * own word: one that lies gives its changes to another of its own steps, or keeps a step open until
  * the session ends. Nothing is allowed by it that would not be otherwise.
  *
- * Life of a process: guest_seen(), its parents' first -> guest_caller() -> guest_exec() -> guest_left().
+ * Life of a process: guest_seen(), its parents' first -> guest_caller() -> guest_exec() ->
+ * guest_left().
  */
 struct guest_process {
 	int pid, parent, group; /* as the guest counts; parent 0: gone */

@@ -5,7 +5,7 @@
 # timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/vm.sh"
-vm_settings
+vm_settings ''
 dir=$(new_folder work)
 echo kept >"$dir/kept"
 before=$(tree "$dir")

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/lib.sh"
 need git python3 make sqlite3
 . "$(dirname "$0")/../support/vm.sh"
-vm_settings
+vm_settings ''
 dir=$(new_folder work) native=$(new_folder native)
 fuzz=$TOOLS/support/fsfuzz seed=${SEED:-20261128}
 mkdir "$dir/src" && for i in 1 2 3; do echo "int f$i(void) { return $i; }" >"$dir/src/f$i.c"; done

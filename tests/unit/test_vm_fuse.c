@@ -571,7 +571,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_keeper_takes_no_unclean_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(pipes_and_links_are_not_changed_as_files, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_guests_root_leaves_no_rights_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_guests_root_leaves_no_rights_behind, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(devices_are_not_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, setup, teardown),
 	};

@@ -80,7 +80,8 @@ static void what_is_no_message_is_refused(void **state)
 	assert_int_equal(shim_parse(&e, deep.data, deep.len), -EBADMSG);
 }
 
-/* A process with any bytes in its arguments, which are separated by NUL; and with an unreadable one. */
+/* A process with any bytes in its arguments, which are separated by NUL; and with an unreadable
+ * one. */
 static void a_process_comes_through_whole(void **state)
 {
 	static const char some[] = "sh\0-c\0echo \"\xff\n";

@@ -31,7 +31,7 @@ struct fs_callers {
 /* Filled in by the door, read by the server's handle; outlives both by one reference each. */
 struct fs_shared {
 	unsigned refs;
-	pid_t caller; /* 0: every request is refused */
+	pid_t caller;			  /* 0: every request is refused */
 	const struct fs_callers *callers; /* NULL: caller has made all of them */
 	void *data;			  /* theirs */
 	struct fs_door *door;		  /* NULL: it is closed */

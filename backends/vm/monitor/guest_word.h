@@ -32,7 +32,7 @@ struct guest_word {
 	int32_t kind;
 	int32_t pid, parent, group, status;
 	int32_t execed;
-	int64_t number; /* age in microseconds; a step */
+	int64_t number;		    /* age in microseconds; a step */
 	uint32_t exe_len, argv_len; /* in text, exe first, without NUL */
 	char text[WORD_TEXT];
 };

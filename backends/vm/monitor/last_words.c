@@ -33,7 +33,8 @@ static size_t clean(const char *line, size_t len, char out[WIDTH + 1])
 static const char *panic_of(const struct last_words *w, size_t *ret_len)
 {
 	static const char word[] = "Kernel panic";
-	const char *at = w->text.len ? memmem(w->text.data, w->text.len, word, sizeof(word) - 1) : NULL;
+	const char *at =
+		w->text.len ? memmem(w->text.data, w->text.len, word, sizeof(word) - 1) : NULL;
 	const char *end = at ? memchr(at, '\n', w->text.len - (size_t)(at - w->text.data)) : NULL;
 
 	if (!end)

@@ -10,6 +10,6 @@ struct last_words {
 };
 
 void last_words_add(struct last_words *w, const char *bytes, size_t len);
-/* The line of a kernel's panic, or the last lines that say something, joined by " | ", without what a terminal would obey. out is
- * empty when there are none. */
+/* The line of a kernel's panic, or the last lines that say something, joined by " | ", without what
+ * a terminal would obey. out is empty when there are none. */
 void last_words_format(const struct last_words *w, char *out, size_t size);

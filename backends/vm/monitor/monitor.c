@@ -111,6 +111,7 @@ static void on_started(struct monitor *m, const struct shim_event *e)
 	struct guest_word agent = {.kind = WORD_AGENT, .pid = e->pid};
 
 	m->phase = RUNNING;
+	stdio_starting(m, false);
 	words_add(m, &agent, NULL, NULL, 0);
 	if (note_send(m->sock, &note, NULL, 0) < 0)
 		monitor_fail(m, 125, "tell the keeper that the program runs");

@@ -38,7 +38,7 @@ struct monitor {
 	int64_t end_at;	     /* cordon is gone; 0: it is not */
 	int64_t no_files_at; /* the file server has ended, and QEMU has not until then; or 0 */
 	int sock, signals;
-	int guest_words;	    /* to the keeper, too: guest_word.h; -1: ended */
+	int guest_words; /* to the keeper, too: guest_word.h; -1: ended */
 	struct word_line *unsent, *last_unsent;
 	int control, tty, qmp, console, words; /* sockets; words a pipe of QEMU's; -1: ended */
 	pid_t qemu;			       /* 0: it has been waited for */
@@ -60,6 +60,8 @@ void stdio_size(const struct monitor *m, unsigned *rows, unsigned *cols);
 bool stdio_wants_input(const struct monitor *m);
 void stdio_read_input(struct monitor *m);
 /* Bytes of the program's. */
+/* On a terminal: a line of ours until the program runs. */
+void stdio_starting(struct monitor *m, bool on);
 void stdio_add(struct monitor *m, bool to_stderr, const char *data, size_t len);
 /* One write that does not wait, after poll(2) has said so. */
 void stdio_write(struct monitor *m, int which);
@@ -73,7 +75,7 @@ void words_add(struct monitor *m, struct guest_word *w, const char *exe, const c
 	       size_t argv_len);
 void words_hold(struct monitor *m, bool hold);
 void words_stands(struct monitor *m, const char *event); /* of QMP's */
-void words_send(struct monitor *m); /* what waits, once there is room */
+void words_send(struct monitor *m);			 /* what waits, once there is room */
 void words_read(struct monitor *m);
 
 /* ---- monitor.c ---- */

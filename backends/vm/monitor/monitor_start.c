@@ -103,7 +103,7 @@ static int block_signals(struct err *err)
 /* The keeper's other descriptors lead to the folders and the store. */
 static void close_others(const struct monitor *m)
 {
-	const int keep[] = {m->sock, m->signals, m->control,	 m->tty,	   m->qmp,
+	const int keep[] = {m->sock,	m->signals, m->control,	    m->tty,	      m->qmp,
 			    m->console, m->words,   m->guest_words, m->spec->lifeline};
 
 	for (int from = 3;;) {
@@ -158,13 +158,13 @@ static NORETURN void run(const struct monitor_spec *spec, int sock, int words, p
 		monitor_end_qemu(&m);
 		note_fail(sock, 125, &err);
 	}
+	stdio_starting(&m, true);
 	m.deadline = clock_mono_us() + (int64_t)m.boot_seconds * 1000000;
 	for (;;)
 		monitor_turn(&m);
 }
 
-pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, int *ret_words,
-		    struct err *err)
+pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, int *ret_words, struct err *err)
 {
 	pid_t keeper = getpid(), pid;
 	int fds[2], words[2], r = note_pair(fds, err);

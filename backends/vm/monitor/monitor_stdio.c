@@ -78,6 +78,14 @@ void stdio_add(struct monitor *m, bool to_stderr, const char *data, size_t len)
 	buf_add(&m->out[to_stderr], data, len);
 }
 
+void stdio_starting(struct monitor *m, bool on)
+{
+	static const char begins[] = "starting the virtual machine ...", over[] = "\r\x1b[K";
+
+	if (m->spec->tty)
+		stdio_add(m, false, on ? begins : over, (on ? sizeof(begins) : sizeof(over)) - 1);
+}
+
 void stdio_write(struct monitor *m, int which)
 {
 	struct buf *b = &m->out[which];

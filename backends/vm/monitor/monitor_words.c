@@ -1,4 +1,5 @@
-/* monitor_words - between the guest's pid 1 and the keeper: processes, rollbacks, standing still. */
+/* monitor_words - between the guest's pid 1 and the keeper: processes, rollbacks, standing still.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -57,9 +57,9 @@ struct shim_event {
 	enum shim_kind kind;
 	int64_t id, n; /* n: taken, tty_bytes, or age in microseconds */
 	int pid, parent, group;
-	int status;    /* exit_code or status; 0..255 */
-	int signal;    /* 0: none */
-	int code;      /* errno */
+	int status; /* exit_code or status; 0..255 */
+	int signal; /* 0: none */
+	int code;   /* errno */
 	bool to_stderr, execed;
 	char *exe;  /* heap, or NULL */
 	char *data; /* heap */

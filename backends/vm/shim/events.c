@@ -53,11 +53,10 @@ struct program {
 static bool filter(int fd)
 {
 	const struct instruction list[] = {
-		{0x20, 0, 0, sizeof(struct head)}, /* load the word there */
-		{0x15, 2, 0, htonl(EVENT_EXEC)},   /* equal: two further */
-		{0x15, 1, 0, htonl(EVENT_EXIT)},
-		{0x06, 0, 0, 0},	  /* drop it */
-		{0x06, 0, 0, 0xffffffff}, /* keep all of it */
+		{0x20, 0, 0, sizeof(struct head)},		    /* load the word there */
+		{0x15, 2, 0, htonl(EVENT_EXEC)},		    /* equal: two further */
+		{0x15, 1, 0, htonl(EVENT_EXIT)},   {0x06, 0, 0, 0}, /* drop it */
+		{0x06, 0, 0, 0xffffffff},			    /* keep all of it */
 	};
 	const struct program p = {sizeof(list) / sizeof(*list), list};
 

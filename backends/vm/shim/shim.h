@@ -64,9 +64,9 @@ void said(size_t n);	  /* into that */
 /* ---- procs.c: processes ---- */
 void procs_open(int *ret_fd); /* readable: procs_read(); -1: this kernel tells nothing */
 void procs_read(void);
-void procs_tick(void);		 /* in each turn of the clock, as long as it is wanted */
+void procs_tick(void); /* in each turn of the clock, as long as it is wanted */
 bool procs_want_clock(void);
-void procs_tell(int pid);	 /* the host hears of it, and of who is above it */
+void procs_tell(int pid); /* the host hears of it, and of who is above it */
 void procs_who(int tid);
 
 struct stat_line {

@@ -334,8 +334,8 @@ size_t message_process(char *out, const char *type, const struct told *t)
 
 size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len)
 {
-	char *to = out + sprintf(out, "{\"type\":\"output\",\"id\":%ld,\"stream\":\"%s\",", id,
-				 stream);
+	char *to = out +
+		   sprintf(out, "{\"type\":\"output\",\"id\":%ld,\"stream\":\"%s\",", id, stream);
 
 	return (size_t)(put_data(to, data, len) - out);
 }
