@@ -343,6 +343,7 @@ const struct backend backend_vm = {
 	.summary = "a virtual machine: QEMU, with the working folders served by the keeper",
 	.asks_network = true,
 	.no_secrets = true,
+	.only_bytes = true,
 	.tier = vm_tier,
 	.probe = vm_probe,
 	.launch = vm_launch,

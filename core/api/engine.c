@@ -324,6 +324,11 @@ static int start_runner(struct engine *e, struct session_spec *spec, struct err 
 
 	ours = pair[0];
 	theirs = pair[1];
+	if (r == 0 && spec->backend && spec->backend->only_bytes)
+		r = err_say(err, -EOPNOTSUPP,
+			    "the backend %s cannot be driven through this interface yet: leave "
+			    "backend (sandbox.backend) out",
+			    spec->backend->name);
 	if (r < 0)
 		return r;
 	spec->argv = argv;

@@ -194,8 +194,7 @@ sees '^size [0-9]+ [0-9]+' "a new size arrives"
 type_text 'sh -c "trap \"echo woken; exit 3\" INT; echo asleep; while :; do sleep 1; done"; echo status $?'
 keys Enter
 sees '^asleep' "a command runs"
-press_until '^woken' "Ctrl-C interrupts" C-c
-sees '^\^C' "and is shown"
+press_until '^(\^C)+woken' "Ctrl-C interrupts, and is shown" C-c
 # The machine dies: all ends, and the human is told.
 qemu=$(vm_qemu "$mark")
 isnt "$qemu" "" "QEMU is the monitor's child"
