@@ -71,4 +71,18 @@ if wait_for 90 test -e "$dir/made"; then pass "a guest runs"; else fail "a guest
 over "a kernel that panics" 10
 is "$status" 125 "which is told by the status"
 like "$(cat "$TEST_TMP/err")" 'virtual machine has switched itself off.*panic' "and its last words"
+
+# And one whose root kills all but pid 1, while the human writes to what it reads.
+echo "short" >"$dir/read"
+kills='cat read >first; echo told >ready; until [ -e go ]; do :; done; cat read >second; (kill -KILL -1); sleep 600'
+mark=$(new_mark)
+(cd "$dir" && exec "$CORDON" run --headless --steps auto -- sh -c "$kills; : $mark" </dev/null >/dev/null 2>"$TEST_TMP/err") &
+session=$!
+if wait_for 90 test -s "$dir/ready"; then pass "a guest has read a file"; else fail "a guest has read a file" "$(cat "$TEST_TMP/err")"; fi
+seq 2000 >"$dir/read" && : >"$dir/go"
+ok "all that its root kills ends it" wait_for 60 none_marked "$mark"
+wait "$session"
+is "$?" 137 "as SIGKILL does"
+is "$(cat "$dir/first")" short "what it read at first"
+same "$(cat "$dir/second")" "$(seq 2000)" "and after the human had changed it: all of that"
 done_testing
