@@ -95,7 +95,8 @@ static int ask(struct guest_procs *g, int tid)
 
 	if (HASH_COUNT(g->named) >= THREADS_MAX && g->n_waiting == 0)
 		forget_all(g);
-	if (!say(g, &(struct guest_word){.kind = WORD_WHO, .pid = tid}))
+	if (HASH_COUNT(g->named) >= THREADS_MAX ||
+	    !say(g, &(struct guest_word){.kind = WORD_WHO, .pid = tid}))
 		return -ENOBUFS;
 	n = xcalloc(1, sizeof(*n));
 	n->tid = tid;

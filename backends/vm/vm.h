@@ -18,6 +18,10 @@
  * are at their own paths and are changed through the keeper. Its network device ends in a process
  * of ours, in front of the network gate that the other backends have (net/guest_net.h).
  *
+ * A change names a thread of the guest's. Its process is asked for once (guest_procs.h), so that
+ * each command is a step. While a safeguard asks, QEMU stands still; after an undo the guest's pid
+ * 1 makes its kernel forget what it remembers of files.
+ *
  * Order of start: the fs server, frames and the monitor are forked, then the keeper confines
  * itself, then the monitor may start the program. If the fs server or QEMU ends, the monitor is
  * ended; all end with the keeper.

@@ -80,6 +80,7 @@ static void proc_drop(struct keeper *k, struct proc *p)
 	HASH_DEL(k->threads, &p->self);
 	source_remove(k, p->source);
 	util_close_fd(&p->pidfd);
+	k->n_guests -= p->guest != NULL;
 	guest_facts_free(p->guest);
 	free(p);
 }
@@ -136,6 +137,7 @@ struct proc *proc_add_guest(struct keeper *k, int pid, int parent, int group)
 	p->umask = UMASK_UNKNOWN;
 	p->guest = xcalloc(1, sizeof(*p->guest));
 	HASH_ADD_INT(k->threads, tid, (&p->self));
+	k->n_guests++;
 	return p;
 }
 

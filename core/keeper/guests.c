@@ -9,8 +9,9 @@
 #include "core/keeper/callers.h"
 #include "core/keeper/state.h"
 
-#define ARGV_MAX 4096
-#define PIDS_MAX (1 << 22)
+#define ARGV_MAX  4096
+#define PIDS_MAX  (1 << 22)
+#define KNOWN_MAX 8192 /* who comes then is nobody that is known */
 
 static bool is_pid(int pid)
 {
@@ -32,6 +33,8 @@ static void learn(struct guest_facts *f, const struct guest_process *g)
 	f->argv = xmalloc(f->argv_len + 1);
 	memcpy(f->argv, g->argv, f->argv_len);
 	f->argv[f->argv_len] = '\0';
+	if (f->argv_len && f->argv[f->argv_len - 1] != '\0')
+		f->argv_len++; /* it was cut: each of them ends with NUL */
 }
 
 static void runs(struct keeper *k, struct proc *p)
@@ -53,6 +56,13 @@ void guest_exec(struct keeper *k, const struct guest_process *g)
 	runs(k, p);
 }
 
+/* One that was told of earlier, and is there: so nobody is above itself, whatever a guest says. */
+static int parent_of(const struct keeper *k, const struct guest_process *g)
+{
+	return is_pid(g->parent) && proc_known(k, GUEST_PIDS + g->parent) ? GUEST_PIDS + g->parent
+									  : 0;
+}
+
 void guest_seen(struct keeper *k, const struct guest_process *g)
 {
 	struct proc *p;
@@ -64,7 +74,9 @@ void guest_seen(struct keeper *k, const struct guest_process *g)
 			guest_exec(k, g);
 		return;
 	}
-	p = proc_add_guest(k, GUEST_PIDS + g->pid, is_pid(g->parent) ? GUEST_PIDS + g->parent : 0,
+	if (k->n_guests >= KNOWN_MAX)
+		return;
+	p = proc_add_guest(k, GUEST_PIDS + g->pid, parent_of(k, g),
 			   is_pid(g->group) ? GUEST_PIDS + g->group : 0);
 	p->guest->exit_status = -1;
 	p->guest->started_us = clock_boot_us() - MAX(g->age_us, (int64_t)0);
@@ -91,6 +103,9 @@ void guest_left(struct keeper *k, int pid, int exit_status)
 
 	if (!p)
 		return;
+	for (struct thread *t = k->threads; t; t = t->hh.next)
+		if (t->proc->parent == p->self.tid)
+			t->proc->parent = 0; /* another may get its number */
 	p->guest->exit_status = exit_status;
 	proc_gone(k, p);
 }

@@ -115,6 +115,7 @@ struct keeper {
 	size_t n_late;
 	const struct guest_ops *guest; /* NULL: those inside are the host's processes */
 	void *guest_data;
+	size_t n_guests;	/* processes of a guest's that are known */
 	struct thread *threads; /* by tid */
 	size_t n_threads;	/* leaders excluded */
 	unsigned thread_fds;	/* opened since all were closed */

@@ -118,7 +118,7 @@ struct backend {
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
 	bool no_secrets;     /* then: nothing is put into requests (spawn_spec.secrets) */
-	bool only_bytes; /* of standard input reach the agent: no socket's packets */
+	bool only_bytes;     /* of standard input reach the agent: no socket's packets */
 	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
 			      */
 

@@ -29,6 +29,9 @@
 #include "tests/support/tree.h"
 
 #define VM_ROOM (1 << 17)
+#ifndef VM_ONE_STEP /* all that the guest does */
+#define VM_ONE_STEP true
+#endif
 
 struct vm_io {
 	struct fuse_io io;
@@ -65,7 +68,7 @@ static inline void vm_start_keeper(struct vm *v, bool headless)
 				       .state_dir = v->state,
 				       .policy = v->policy,
 				       .headless = headless,
-				       .one_step = true,
+				       .one_step = VM_ONE_STEP,
 				       .spawn = &v->spawn};
 	if (keeper_init(&v->k, &v->spec, &err) < 0)
 		fail_msg("keeper: %s", err.text);

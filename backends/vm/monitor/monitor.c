@@ -374,7 +374,7 @@ static short wants(const struct buf *out, bool reads)
 
 static void prepare(const struct monitor *m, struct pollfd p[P_COUNT])
 {
-	bool room = m->out[0].len < OUT_MAX && m->out[1].len < OUT_MAX;
+	bool room = m->out[0].len < OUT_MAX && m->out[1].len < OUT_MAX && m->n_unsent < UNSENT_MAX;
 	const struct pollfd set[P_COUNT] = {
 		[P_SOCK] = {.fd = m->sock, .events = POLLIN},
 		[P_GUEST_WORDS] = {.fd = m->guest_words,

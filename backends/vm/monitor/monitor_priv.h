@@ -28,11 +28,14 @@ enum phase {
 struct shim_event;
 struct word_line;
 
+#define UNSENT_MAX 1024 /* then the guest is not heard */
+
 struct monitor {
 	const struct spawn_spec *spec;
 	enum phase phase;
 	bool go;     /* the keeper's */
 	bool stands; /* QEMU was told to stop the processor */
+	bool told;   /* the keeper heard that it does */
 	int boot_seconds;
 	int64_t deadline;    /* of this phase, monotonic; 0: none */
 	int64_t end_at;	     /* cordon is gone; 0: it is not */
@@ -40,6 +43,7 @@ struct monitor {
 	int sock, signals;
 	int guest_words; /* to the keeper, too: guest_word.h; -1: ended */
 	struct word_line *unsent, *last_unsent;
+	size_t n_unsent;
 	int control, tty, qmp, console, words; /* sockets; words a pipe of QEMU's; -1: ended */
 	pid_t qemu;			       /* 0: it has been waited for */
 	int in;				       /* standard input; -1: at its end */

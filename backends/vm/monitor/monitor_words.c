@@ -46,6 +46,7 @@ void words_add(struct monitor *m, struct guest_word *w, const char *exe, const c
 	else
 		m->unsent = line;
 	m->last_unsent = line;
+	m->n_unsent++;
 }
 
 void words_send(struct monitor *m)
@@ -54,6 +55,7 @@ void words_send(struct monitor *m)
 		struct word_line *first = m->unsent;
 
 		m->unsent = first->next;
+		m->n_unsent--;
 		free(first);
 	}
 }
@@ -90,8 +92,12 @@ void words_stands(struct monitor *m, const char *event)
 {
 	struct guest_word w = {.kind = WORD_STANDS, .status = str_eq(event, "STOP")};
 
-	if (m->phase < DOWN && (w.status || str_eq(event, "RESUME")))
-		words_add(m, &w, NULL, NULL, 0);
+	/* Only what it was told to do, and once. */
+	if (m->phase >= DOWN || (!w.status && !str_eq(event, "RESUME")) ||
+	    m->stands != (bool)w.status || m->told == (bool)w.status)
+		return;
+	m->told = w.status;
+	words_add(m, &w, NULL, NULL, 0);
 }
 
 static void obey(struct monitor *m, const struct guest_word *w)
