@@ -35,8 +35,7 @@ void session_drop_guest(struct session *s, const void *data)
 {
 	struct guest *g, *next;
 
-	LL_FOREACH_SAFE(s->guests, g, next)
-	{
+	LL_FOREACH_SAFE (s->guests, g, next) {
 		if (g->data != data)
 			continue;
 		LL_DELETE(s->guests, g);
@@ -62,8 +61,7 @@ void session_guests_done(struct session *s)
 {
 	struct guest *g, *next;
 
-	LL_FOREACH_SAFE(s->guests, g, next)
-	{
+	LL_FOREACH_SAFE (s->guests, g, next) {
 		free(g);
 	}
 	s->guests = NULL;
