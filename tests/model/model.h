@@ -33,15 +33,15 @@
 	X(RENAME, "rename", 12)	   /* a to b; x: flags */                                          \
 	X(LINK, "link", 4)	   /* a also as b */                                               \
 	X(SYMLINK, "symlink", 2)   /* */                                                           \
-	X(FIFO, "fifo", 1)	   /* x: or a whiteout */                                                           \
+	X(FIFO, "fifo", 1)	   /* x: or a whiteout */                                          \
 	X(SOCKET, "socket", 1)	   /* */                                                           \
 	X(TRUNCATE, "truncate", 3) /* x: size */                                                   \
 	X(META, "meta", 8)	   /* a; y: chmod, utimens, xattr, ACL, chown */                   \
 	X(RMTREE, "rmtree", 2)	   /* rm -rf a */                                                  \
 	X(MKTREE, "mktree", 2)	   /* directory a with a few things in it */                       \
-	X(BEGIN, "begin", 0)	   /* y: kind of step, with a safeguard */                                           \
+	X(BEGIN, "begin", 0)	   /* y: kind of step, with a safeguard */                         \
 	X(COMMIT, "commit", 0)	   /* */                                                           \
-	X(ABORT, "abort", 0)	   /* y: and redo has it */                                                           \
+	X(ABORT, "abort", 0)	   /* y: and redo has it */                                        \
 	X(UNDO, "undo", 0)	   /* x: how many, y: whether and how conflicts are settled */     \
 	X(REDO, "redo", 0)	   /* y: the same */                                               \
 	X(RESTORE, "restore", 0)   /* x: which step, a: path */                                    \

@@ -20,7 +20,9 @@ static void touch(struct scene *s, int64_t step, const char *op, const char *pat
 static void fill(struct scene *s, int w, int h)
 {
 	scene_init(s, w, h, DEPTH_256);
-	model_add_step(&s->model, 1, STEP_COMMAND, "git -c user.name=x --no-pager -C sub commit -m x", 1000000)->running = false;
+	model_add_step(&s->model, 1, STEP_COMMAND,
+		       "git -c user.name=x --no-pager -C sub commit -m x", 1000000)
+		->running = false;
 	model_add_step(&s->model, 2, STEP_COMMAND, "sed -i s/a/b/ src/a.c", 2000000)->running =
 		false;
 	model_add_exec(&s->model, 1, 39, "sh -c 'git commit'", "/bin/sh")->parent = 1;

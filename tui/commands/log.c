@@ -43,7 +43,8 @@ static const struct usage usage = {
 	"--adopt | --discard [--yes]",
 	"List the steps of this folder, newest first; those that redo would bring back come on "
 	"top.\n"
-	"A negative number: no command made the step, but the agent itself, or what it left running.\n"
+	"A negative number: no command made the step, but the agent itself, or what it left "
+	"running.\n"
 	"With paths: the steps that touched them or something below; renames are followed back.",
 	flags,
 	ARRAY_LEN(flags),
