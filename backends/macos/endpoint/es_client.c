@@ -403,14 +403,22 @@ int es_client_answer(struct es_client *c, uint64_t question, bool yes, int64_t l
 	return 0;
 }
 
-void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how)
+/* What waits for something else than an answer. */
+static struct waiting *find_held(struct es_client *c, uint64_t handle)
 {
 	struct waiting *w;
 
-	late_answer(&c->late, handle, how == ES_RESUME_GRANTED, now(c) + ES_LATE_US);
 	DL_FOREACH (c->waiting, w)
 		if (!w->question && w->m.handle == handle)
-			break;
+			return w;
+	return NULL;
+}
+
+void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how)
+{
+	struct waiting *w = find_held(c, handle);
+
+	late_answer(&c->late, handle, how == ES_RESUME_GRANTED, now(c) + ES_LATE_US);
 	if (!w)
 		return;
 	if (how == ES_RESUME_DENY) { /* who answered knows */
