@@ -309,6 +309,21 @@ static void qemu_gets_these_devices_and_no_other(void **state)
 				    "vhost-user-fs-pci vhost-user-fs-pci virtio-net-pci ");
 }
 
+/* By default QEMU stops a machine when the host's disk is full, and nobody lets it go on. */
+static void a_guest_is_told_that_the_hosts_disk_is_full(void **state)
+{
+	const struct qemu_spec spec = {.program = "/q", .kernel = "k", .disk = 5, .net = -1};
+	char **argv = qemu_argv(&spec);
+	const char *disk = "";
+
+	(void)state;
+	for (size_t i = 0; argv[i]; i++)
+		if (str_starts(argv[i], "virtio-blk-pci"))
+			disk = argv[i];
+	assert_non_null(strstr(disk, ",werror=report,rerror=report"));
+	util_free_list(&argv);
+}
+
 static void last_words_are_harmless_and_short(void **state)
 {
 	struct last_words w = {.text = BUF_INIT};
@@ -343,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_command_that_is_too_long_is_refused),
 		cmocka_unit_test(qemu_is_understood),
 		cmocka_unit_test(qemu_gets_these_devices_and_no_other),
+		cmocka_unit_test(a_guest_is_told_that_the_hosts_disk_is_full),
 		cmocka_unit_test(last_words_are_harmless_and_short),
 	};
 

@@ -129,7 +129,8 @@ static void add_devices(struct args *a, const struct qemu_spec *s)
 	add(a, "-drive");
 	add(a, "if=none,id=disk,format=raw,file=/dev/fdset/1,file.locking=off,discard=unmap");
 	add(a, "-device");
-	add(a, "virtio-blk-pci,drive=disk");
+	/* Where the host's disk is full the guest is told; else QEMU would stand still for ever. */
+	add(a, "virtio-blk-pci,drive=disk,werror=report,rerror=report");
 }
 
 char **qemu_argv(const struct qemu_spec *s)
