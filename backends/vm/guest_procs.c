@@ -19,6 +19,7 @@
 #define THREAD_US   1000000 /* that a number is believed to be of the same process */
 #define THREADS_MAX 4096
 #define AT_ONCE	    64
+#define AGAIN_US    10000 /* for the monitor to make room */
 
 /* What is known of a thread's number. */
 struct named {
@@ -33,6 +34,8 @@ struct guest_procs {
 	int sock;
 	bool watched;
 	bool silent; /* it has not answered: nobody waits for it until it does */
+	bool stands, hold_untold; /* a machine that missed that it may go on would stand for ever */
+	int64_t rolled_back;	  /* the last step of which it was not told; 0: none */
 	struct named *named;
 	size_t n_waiting;
 };
@@ -57,18 +60,37 @@ static void send_signal(void *data, int pid, int sig)
 	say(g, &(struct guest_word){.kind = WORD_KILL, .pid = pid, .status = sig});
 }
 
+/* These are said again until they fit. */
+static void say_untold(struct guest_procs *g)
+{
+	const struct guest_word rollback = {.kind = WORD_ROLLED_BACK, .number = g->rolled_back};
+	const struct guest_word hold = {.kind = g->stands ? WORD_HOLD : WORD_GO_ON};
+
+	if (!g->watched)
+		return; /* nobody hears it */
+	if (g->rolled_back && say(g, &rollback))
+		g->rolled_back = 0;
+	if (g->hold_untold)
+		g->hold_untold = !say(g, &hold);
+	if (g->rolled_back || g->hold_untold)
+		keeper_wake_at(g->k, clock_mono_us() + AGAIN_US);
+}
+
 static void rolled_back(void *data, int64_t step)
 {
-	const struct guest_procs *g = data;
+	struct guest_procs *g = data;
 
-	say(g, &(struct guest_word){.kind = WORD_ROLLED_BACK, .number = step});
+	g->rolled_back = step;
+	say_untold(g);
 }
 
 static void hold(void *data, bool stands)
 {
-	const struct guest_procs *g = data;
+	struct guest_procs *g = data;
 
-	say(g, &(struct guest_word){.kind = stands ? WORD_HOLD : WORD_GO_ON});
+	g->stands = stands;
+	g->hold_untold = true;
+	say_untold(g);
 }
 
 /* ---- who asks -------------------------------------------------------------------------------- */
@@ -147,6 +169,7 @@ static void tick(void *data)
 	struct named *n, *next;
 	int64_t now = clock_mono_us();
 
+	say_untold(g);
 	HASH_ITER (hh, g->named, n, next) {
 		if (n->pid != 0)
 			continue;
