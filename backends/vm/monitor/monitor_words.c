@@ -107,7 +107,8 @@ static void obey(struct monitor *m, const struct guest_word *w)
 	/* A guest that boots or goes down has no pid 1 that listens. */
 	if (m->phase != STARTING && m->phase != RUNNING)
 		return;
-	if (w->kind == WORD_WHO)
+	/* What it does not take does not wait for it without end; the keeper does not either. */
+	if (w->kind == WORD_WHO && m->control_out.len < OUT_MAX)
 		shim_who(&m->control_out, w->pid);
 	else if (w->kind == WORD_KILL)
 		shim_kill(&m->control_out, w->pid, w->status);
