@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -13,6 +14,7 @@
 
 #include "backends/vm/guest/elf_sections.h"
 #include "backends/vm/guest/initramfs.h"
+#include "backends/vm/guest/kernel.h"
 #include "backends/vm/guest/lz4.h"
 #include "backends/vm/guest/modules.h"
 #include "backends/vm/guest/newc.h"
@@ -336,6 +338,53 @@ static void damaged_lz4_is_refused_or_bounded(void **state)
 	}
 }
 
+static void refused(const char *setting, const char *why)
+{
+	struct kernels k;
+	struct err err = {0};
+
+	assert_true(kernels_find(&k, setting, "/nowhere", &err) < 0);
+	if (!strstr(err.text, why))
+		print_error("%s\n", err.text);
+	assert_non_null(strstr(err.text, why));
+	assert_null(strchr(err.text, '\n'));
+	assert_true(k.n == 0 && !k.unreadable);
+}
+
+/* Each is told in a line that says what to do; nothing is waited for. */
+static void what_cannot_be_a_kernel_is_refused(void **state)
+{
+	const struct dir *d = *state;
+	AUTO_FREE char *image = path_join(d->path, "boot/vmlinuz-1");
+	AUTO_FREE char *fifo = path_join(d->path, "boot/vmlinuz-2");
+	AUTO_FREE char *dir = path_join(d->path, "boot/vmlinuz-3");
+	AUTO_FREE char *absent = path_join(d->path, "boot/vmlinuz-4");
+	uid_t own = getuid();
+	struct kernels k;
+	struct err err = {0};
+
+	for (int i = 1; i < 5; i++) {
+		AUTO_FREE char *modules = xasprintf("lib/modules/%d/modules.order", i);
+
+		write_in(d, modules, "", 0);
+	}
+	write_in(d, "boot/vmlinuz-1", "x", 1);
+	assert_int_equal(mkfifo(fifo, 0644), 0);
+	assert_int_equal(mkdir(dir, 0755), 0);
+	assert_int_equal(kernels_find(&k, image, "/nowhere", &err), 0);
+	assert_int_equal(k.n, 1);
+	kernels_done(&k);
+	refused(fifo, "is no file: name a kernel's image");
+	refused(dir, "is no file: name a kernel's image");
+	refused(absent, "No such file");
+	assert_int_equal(chmod(image, 0), 0);
+	if (own == 0) /* access(2) goes by the real one */
+		assert_int_equal(setreuid(12345, 0), 0);
+	refused(image, "you may not read");
+	if (own == 0)
+		assert_int_equal(setreuid(0, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +395,8 @@ int main(void)
 						remove_dir),
 		cmocka_unit_test_setup_teardown(the_order_is_modprobes, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_kernel_is_unpacked_however_it_is_packed, make_dir,
+						remove_dir),
+		cmocka_unit_test_setup_teardown(what_cannot_be_a_kernel_is_refused, make_dir,
 						remove_dir),
 		cmocka_unit_test(what_is_no_kernel_is_said_to_be_none),
 		cmocka_unit_test(damaged_lz4_is_refused_or_bounded),

@@ -18,6 +18,14 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A fifo's reader would wait for ever. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static char *dir_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -64,7 +72,7 @@ static void add(struct kernels *k, const char *image)
 
 	if (new.release && access(image, R_OK) < 0 && errno == EACCES && !k->unreadable)
 		k->unreadable = xstrdup(image);
-	if (new.release && access(image, R_OK) == 0)
+	if (new.release && is_file(image) && access(image, R_OK) == 0)
 		new.modules = modules_of(image, new.release);
 	for (size_t i = 0; i < k->n && new.modules; i++)
 		if (str_eq(k->list[i].modules, new.modules)) {
@@ -103,8 +111,20 @@ int kernels_find(struct kernels *ret, const char *setting, const char *packages,
 		add(ret, setting);
 		if (ret->n)
 			return 0;
-		if (access(setting, R_OK) < 0)
-			return err_set(err, -errno, "vm.kernel: read '%s'", setting);
+		if (ret->unreadable)
+			err_say(err, -EACCES,
+				"vm.kernel: you may not read '%s': make it readable, or leave "
+				"vm.kernel out and run `cordon vm build --download`",
+				setting);
+		else if (access(setting, R_OK) < 0)
+			err_set(err, -errno, "vm.kernel: read '%s'", setting);
+		else if (!is_file(setting))
+			err_say(err, -EINVAL, "vm.kernel: '%s' is no file: name a kernel's image",
+				setting);
+		if (err->code) {
+			kernels_done(ret);
+			return err->code;
+		}
 		return err_say(
 			err, -ENOENT,
 			"vm.kernel: '%s' has no modules: an image named vmlinuz-RELEASE with "
