@@ -36,6 +36,9 @@ refused "no module 'virtio_pci'" "a kernel without virtio" --set "vm.kernel=$TES
 printf 'kernel/%s.ko\n' virtio_pci virtio_console virtiofs overlay virtio_net >"$TEST_TMP/k/lib/modules/1/modules.builtin"
 : >"$TEST_TMP/k/lib/modules/1/modules.order"
 refused "did not start: its last words: .*" "a kernel that is none" --set "vm.kernel=$TEST_TMP/k/boot/vmlinuz-1"
+mkdir "$TEST_TMP/k/boot/vmlinuz-2" && mkfifo "$TEST_TMP/k/boot/vmlinuz-3" && cp -r "$TEST_TMP/k/lib/modules/1" "$TEST_TMP/k/lib/modules/2"
+refused "no file: name a kernel's image" "a directory for a kernel" --set "vm.kernel=$TEST_TMP/k/boot/vmlinuz-2"
+refused "no file: name a kernel's image" "a fifo, which is not waited for" --set "vm.kernel=$TEST_TMP/k/boot/vmlinuz-3"
 mkdir "$TEST_TMP/path" && for p in sh touch; do ln -s "$(command -v $p)" "$TEST_TMP/path/$p"; done
 out=$(PATH=$TEST_TMP/path run --headless -- true 2>&1)
 like "$out" "^cordon: [^"$'\n'"]*install QEMU[^"$'\n'"]*$" "no QEMU: what to install"
@@ -195,6 +198,10 @@ type_text 'sh -c "trap \"echo woken; exit 3\" INT; echo asleep; while :; do slee
 keys Enter
 sees '^asleep' "a command runs"
 press_until '^(\^C)+woken' "Ctrl-C interrupts, and is shown" C-c
+type_text 'dd if=/dev/zero of=/var/fill bs=1M 2>&1 | grep -o "No space"; sync; echo filled=$?'
+keys Enter
+sees '^No space' "its image can be filled" 60
+sees '^filled=0' "and nothing hangs" 60
 # The machine dies: all ends, and the human is told.
 qemu=$(vm_qemu "$mark")
 isnt "$qemu" "" "QEMU is the monitor's child"
@@ -204,6 +211,7 @@ is "$(find "/proc/$qemu/fd" -lname "$dir*" | wc -l)" 0 "and no descriptor of the
 kill -KILL "$qemu"
 ok "its end ends everything" wait_for 5 none_marked "$mark"
 ended "the console has ended, with 125" 125
+refused 'its image is full: .cordon vm reset. removes it[^|]*' "a full image" --vm-mode persistent
 ok "reset" cordon_in "$dir" vm reset
 is "$("$CORDON" vm list)" "" "forgets what was kept"
 [ -z "${servers:-}" ] || kill "$servers"

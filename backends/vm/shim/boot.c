@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,6 +185,18 @@ static void read_conf(void)
 	close(fd);
 }
 
+/* Over a full one the kernel lays no layer that can be written to, nor could anything be removed. */
+static void must_have_room(const char *path)
+{
+	struct statfs fs;
+
+	if (statfs(path, &fs) < 0 || (fs.f_bavail && fs.f_ffree))
+		return;
+	console_say("cordon: the guest did not start: its image is full: `cordon vm reset` removes "
+		    "it, with all that the guest has kept");
+	power_off();
+}
+
 /* A disk that a crash of the host left is mended by its journal; it has no other use than this. */
 static void mount_upper(const char *disk, const char *size)
 {
@@ -192,6 +205,7 @@ static void mount_upper(const char *disk, const char *size)
 	mkdir("/.kept", 0700);
 	if (*disk) {
 		must_mount(disk, "/.kept", "ext4", MS_NOSUID | MS_NODEV, NULL);
+		must_have_room("/.kept");
 	} else {
 		snprintf(options, sizeof(options), "mode=0755,size=%s", size);
 		must_mount("upper", "/.kept", "tmpfs", 0, options);
