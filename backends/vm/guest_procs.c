@@ -33,7 +33,7 @@ struct guest_procs {
 	struct fs_server *fs;
 	int sock;
 	bool watched;
-	bool silent; /* it has not answered: nobody waits for it until it does */
+	bool silent;		  /* it has not answered: nobody waits for it until it does */
 	bool stands, hold_untold; /* a machine that missed that it may go on would stand for ever */
 	int64_t rolled_back;	  /* the last step of which it was not told; 0: none */
 	struct named *named;

@@ -70,8 +70,7 @@ static void begin(const char *script, int boot_seconds)
 					  .boot_seconds = boot_seconds};
 	struct err err = {0};
 
-	assert_int_equal(
-		io_write_file(AT_FDCWD, self.program, 0700, text, strlen(text), false), 0);
+	assert_int_equal(io_write_file(AT_FDCWD, self.program, 0700, text, strlen(text), false), 0);
 	self.pid = monitor_start(&spec, &self.sock, &self.words, &err);
 	assert_true(self.pid > 0);
 }

@@ -34,8 +34,8 @@ static int setup(void **state)
 	struct err err = {0};
 	int fds[2];
 
-	assert_int_equal(
-		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
+			 0);
 	monitor = fds[0];
 	keepers = fcntl(fds[1], F_DUPFD_CLOEXEC, 3);
 	assert_int_equal(guest_procs_new(&procs, &v->k, NULL, fds[1], &err), 0);
@@ -110,7 +110,8 @@ static void a_hold_that_is_over_is_not_said(void **state)
 	assert_int_equal(heard().kind, 0);
 }
 
-/* One that says that its agent has left has nobody that its changes could be of: nor has the host. */
+/* One that says that its agent has left has nobody that its changes could be of: nor has the host.
+ */
 static void nobody_of_the_hosts_stands_for_the_guests(void **state)
 {
 	struct vm *v = *state;

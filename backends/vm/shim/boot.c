@@ -185,7 +185,8 @@ static void read_conf(void)
 	close(fd);
 }
 
-/* Over a full one the kernel lays no layer that can be written to, nor could anything be removed. */
+/* Over a full one the kernel lays no layer that can be written to, nor could anything be removed.
+ */
 static void must_have_room(const char *path)
 {
 	struct statfs fs;
