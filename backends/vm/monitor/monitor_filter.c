@@ -22,7 +22,8 @@ static const int calls[] = {
 	SCMP_SYS(munmap),	SCMP_SYS(poll),		  SCMP_SYS(ppoll),
 	SCMP_SYS(read),		SCMP_SYS(recvmsg),	  SCMP_SYS(restart_syscall),
 	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sendmsg),	SCMP_SYS(wait4),	  SCMP_SYS(write),
+	SCMP_SYS(sendmsg),	SCMP_SYS(sigaltstack),	  SCMP_SYS(wait4),
+	SCMP_SYS(write),
 };
 
 /* Allowed where these bits of that argument are these. */
