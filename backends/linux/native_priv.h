@@ -39,6 +39,7 @@ enum note_kind {
 	NOTE_GO,	 /* keeper to agent: exec now */
 	NOTE_GATES,    /* mounts of the read gate; from the mounter with the devices before them */
 	NOTE_HOME,     /* keeper to mounter: the sandbox's mount namespace */
+	NOTE_END,      /* keeper to the monitor of a guest: the session ends, switch it off */
 	NOTE_LIFELINE, /* keeper to pid 1 or the fence: with cordon's lifeline */
 };
 

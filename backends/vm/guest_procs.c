@@ -11,6 +11,7 @@
 #include "backends/vm/monitor/guest_word.h"
 #include "core/base/clock.h"
 #include "core/base/hash.h"
+#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/keeper/guests.h"
 #include "core/keeper/service.h"
@@ -48,7 +49,8 @@ static bool say(const struct guest_procs *g, const struct guest_word *w)
 	ssize_t n;
 
 	do
-		n = send(g->sock, w, WORD_HEAD, MSG_NOSIGNAL | MSG_DONTWAIT);
+		n = send(g->sock, w, WORD_HEAD + w->exe_len + w->argv_len,
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	return n >= 0;
 }
@@ -184,6 +186,34 @@ static void tick(void *data)
 	}
 }
 
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void say_answer(const struct guest_procs *g, int64_t number, const char *text, size_t len)
+{
+	struct guest_word w = {.kind = WORD_ANSWER, .number = number};
+
+	guest_word_pack(&w, "", 0, text, len);
+	say(g, &w);
+}
+
+/* As keeper_step() of a process of the host. */
+static void serve_step(const struct guest_procs *g, const struct guest_word *asked)
+{
+	static const char gone[] = STEP_REFUSED "the caller is gone\n";
+	AUTO_FREE char *request = xstrndup(asked->text + asked->exe_len, asked->argv_len);
+	AUTO_FREE char *answer = NULL;
+	AUTO_CLOSE int fd = -1;
+	struct caller c;
+	size_t len = 0;
+
+	if (guest_caller(g->k, asked->pid, &c) == 0)
+		fd = keeper_step(g->k, &c, request);
+	if (fd >= 0 && io_read_all(fd, WORD_TEXT, &answer, &len) == 0)
+		say_answer(g, asked->number, answer, len);
+	else
+		say_answer(g, asked->number, gone, sizeof(gone) - 1);
+}
+
 /* ---- from the monitor ------------------------------------------------------------------------ */
 
 static void obey(struct guest_procs *g, const struct guest_word *w)
@@ -215,6 +245,9 @@ static void obey(struct guest_procs *g, const struct guest_word *w)
 		break;
 	case WORD_IS:
 		answered(g, w->pid, w->parent);
+		break;
+	case WORD_STEP:
+		serve_step(g, w);
 		break;
 	case WORD_STANDS:
 		keeper_note(g->k,

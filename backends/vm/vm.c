@@ -13,6 +13,7 @@
 
 #include "backends/linux/door/guest_door.h"
 #include "backends/linux/sandbox/keeper_domain.h"
+#include "backends/vm/disk.h"
 #include "backends/vm/fs/fs_server.h"
 #include "backends/vm/guest/initramfs.h"
 #include "backends/vm/guest_procs.h"
@@ -24,6 +25,7 @@
 
 #define BOOT_SECONDS_KVM 15
 #define BOOT_SECONDS_TCG 60
+#define DOWN_MS		 3000 /* more than the monitor takes for it */
 
 struct sandbox {
 	struct keeper *keeper;
@@ -36,6 +38,7 @@ struct sandbox {
 	bool watching, watching_sock, watching_fs;
 	bool runs;   /* the program does */
 	bool failed; /* it never did, and the keeper has been told */
+	bool keeps;  /* what the guest changes outside the folders */
 	int sockets[QEMU_SHARES_MAX];
 	size_t n_sockets;
 	int net_socket; /* QEMU's, until the monitor has it; -1: none */
@@ -166,6 +169,18 @@ static void on_exit_of_fs(void *data)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* What the guest has written last goes to its image. Nobody takes what it changes in folders now.
+ */
+static void let_down(const struct sandbox *sb)
+{
+	struct note note = {.kind = NOTE_END};
+	struct pollfd p = {.fd = sb->pidfd, .events = POLLIN};
+
+	if (sb->monitor > 0 && sb->pidfd >= 0 && note_send(sb->sock, &note, NULL, 0) == 0)
+		while (poll(&p, 1, DOWN_MS) < 0 && errno == EINTR)
+			continue;
+}
+
 static void vm_stop(struct sandbox *sb)
 {
 	if (sb->watching)
@@ -174,6 +189,8 @@ static void vm_stop(struct sandbox *sb)
 		keeper_unwatch(sb->keeper, sb->sock);
 	if (sb->watching_fs)
 		keeper_unwatch(sb->keeper, fs_server_pidfd(sb->fs));
+	if (sb->keeps && sb->runs)
+		let_down(sb);
 	if (sb->monitor > 0)
 		kill(sb->monitor, SIGKILL); /* QEMU has it as its parent-death signal */
 	reap(sb);
@@ -317,6 +334,7 @@ static int vm_launch(struct sandbox **ret, struct door **ret_door, const struct 
 		return r;
 	sb = xcalloc(1, sizeof(*sb));
 	sb->keeper = k;
+	sb->keeps = plan.disk >= 0;
 	sb->pidfd = sb->sock = sb->net_socket = -1;
 	r = start(sb, &plan, spec, err);
 	if (r == 0 && !plan.kvm)
@@ -343,10 +361,10 @@ const struct backend backend_vm = {
 	.summary = "a virtual machine: QEMU, with the working folders served by the keeper",
 	.asks_network = true,
 	.no_secrets = true,
-	.only_bytes = true,
 	.tier = vm_tier,
 	.probe = vm_probe,
 	.launch = vm_launch,
 	.signal = vm_signal,
 	.stop = vm_stop,
+	.forget = disk_remove,
 };

@@ -14,7 +14,6 @@
 #include "core/api/api.h"
 #include "core/api/approver.h"
 #include "core/base/log.h"
-#include "core/os/socket.h"
 
 #define TICK_MS 1000
 
@@ -305,7 +304,7 @@ static void open_handles(struct engine *e)
 
 static int make_pair(int pair[2], int *null, struct err *err)
 {
-	if (socketpair(AF_UNIX, OS_PACKETS | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set(err, -errno, "socket to the runner");
 	*null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return *null < 0 ? err_set(err, -errno, "/dev/null") : 0;
@@ -324,16 +323,11 @@ static int start_runner(struct engine *e, struct session_spec *spec, struct err 
 
 	ours = pair[0];
 	theirs = pair[1];
-	if (r == 0 && spec->backend && spec->backend->only_bytes)
-		r = err_say(err, -EOPNOTSUPP,
-			    "the backend %s cannot be driven through this interface yet: leave "
-			    "backend (sandbox.backend) out",
-			    spec->backend->name);
 	if (r < 0)
 		return r;
 	spec->argv = argv;
-	spec->stdio[0] = theirs;
-	spec->stdio[1] = spec->stdio[2] = null;
+	spec->stdio[0] = spec->stdio[1] = theirs;
+	spec->stdio[2] = null;
 	spec->one_step = false;
 	r = session_start(&e->session, spec, &listener, e, err);
 	spec->argv = NULL;

@@ -16,7 +16,7 @@
 
 struct packet {
 	struct packet *next;
-	size_t len;
+	size_t len, at; /* at: so many bytes of it were taken */
 	char data[];
 };
 
@@ -46,6 +46,8 @@ struct jobs {
 	uint32_t last, busy; /* busy: the one that runs alone */
 	size_t n_queued, n_running;
 	bool closed;
+	size_t n_in;
+	char in[sizeof(struct runner_head) + RUNNER_BYTES + 1]; /* 1: for a NUL */
 };
 
 /* ---- the socket ------------------------------------------------------------------------------ */
@@ -62,9 +64,13 @@ static void flush(struct jobs *j)
 {
 	while (j->out) {
 		struct packet *p = j->out;
+		ssize_t n =
+			send(j->sock, p->data + p->at, p->len - p->at, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-		if (send(j->sock, p->data, p->len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
-		    (errno == EAGAIN || errno == EINTR))
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		p->at += (size_t)MAX(n, 0);
+		if (n >= 0 && p->at < p->len)
 			break;
 		LL_DELETE(j->out, p); /* a runner that is gone shows when it is read from */
 		free(p);
@@ -77,7 +83,10 @@ static void send_packet(struct jobs *j, const struct runner_head *h, const void 
 	struct packet *p = xmalloc(sizeof(*p) + sizeof(*h) + len);
 
 	p->len = sizeof(*h) + len;
+	p->at = 0;
 	memcpy(p->data, h, sizeof(*h));
+	memcpy(p->data + offsetof(struct runner_head, len), &(uint32_t){(uint32_t)len},
+	       sizeof(h->len));
 	if (len)
 		memcpy(p->data + sizeof(*h), bytes, len);
 	LL_APPEND(j->out, p);
@@ -221,25 +230,46 @@ static void on_packet(struct jobs *j, const struct runner_head *h, const char *b
 	}
 }
 
+/* The whole ones that have come. False: what came is none. */
+static bool take_packets(struct jobs *j)
+{
+	struct runner_head h;
+	size_t at = 0;
+
+	while (!j->closed && j->n_in - at >= sizeof(h)) {
+		char *bytes = j->in + at + sizeof(h), first;
+
+		memcpy(&h, j->in + at, sizeof(h));
+		if (h.len > RUNNER_BYTES)
+			return false;
+		if (j->n_in - at - sizeof(h) < h.len)
+			break;
+		first = bytes[h.len]; /* of the next one, or of nothing */
+		bytes[h.len] = '\0';
+		on_packet(j, &h, bytes, h.len);
+		bytes[h.len] = first;
+		at += sizeof(h) + h.len;
+	}
+	j->n_in -= at;
+	memmove(j->in, j->in + at, j->n_in);
+	return true;
+}
+
 static void read_packets(struct jobs *j)
 {
-	static char packet[sizeof(struct runner_head) + RUNNER_BYTES + 1];
-
 	for (int i = 0; i < 64 && !j->closed; i++) {
-		struct runner_head h;
-		ssize_t n = recv(j->sock, packet, sizeof(packet) - 1, MSG_DONTWAIT);
+		ssize_t n =
+			recv(j->sock, j->in + j->n_in, sizeof(j->in) - 1 - j->n_in, MSG_DONTWAIT);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (n < (ssize_t)sizeof(h)) {
+		j->n_in += (size_t)MAX(n, 0);
+		if (n <= 0 || !take_packets(j)) {
 			j->broken = true;
 			uv_poll_stop(&j->poll);
 			end_all(j);
 			return;
 		}
-		packet[n] = '\0';
-		memcpy(&h, packet, sizeof(h));
-		on_packet(j, &h, packet + sizeof(h), (size_t)n - sizeof(h));
 	}
 }
 

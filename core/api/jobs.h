@@ -9,8 +9,8 @@
 typedef struct uv_loop_s uv_loop_t;
 
 /*
- * Life:    jobs_open() takes the socket over -> jobs_run() ... -> jobs_close(), which tells each
- *          job that it has ended (-EPIPE) and takes effect when the loop runs once more.
+ * Life:    jobs_open() takes the socket, a stream, over -> jobs_run() ... -> jobs_close(), which
+ *          tells each job that it has ended (-EPIPE) and takes effect when the loop runs once more.
  * Threads: main loop only; never blocks.
  * Bounds:  commands run one at a time, JOBS_QUEUED wait; RUNNER_JOBS in all. Output comes as long
  *          as it is taken (jobs_took()), RUNNER_AHEAD bytes ahead of that. JOBS_INPUT bytes of

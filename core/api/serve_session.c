@@ -126,7 +126,18 @@ static int check_version(struct serve *s, const struct session_spec *spec, struc
 	return 0;
 }
 
-static int open_engine(struct serve *s, const cJSON *payload, struct fault *f)
+/* What its backend has kept of sessions in this folder. */
+static int forget_kept(const struct session_spec *spec, struct fault *f)
+{
+	struct err err = {0};
+	int r = 0;
+
+	if (spec->backend && spec->backend->forget)
+		r = spec->backend->forget(spec->state_dir, spec->folders[0], &err);
+	return r < 0 && r != -ENOENT ? fault_err(f, FAULT_SESSION_NOT_STARTED, &err) : 0;
+}
+
+static int open_engine(struct serve *s, const cJSON *payload, bool forget, struct fault *f)
 {
 	struct session_spec *spec = NULL;
 	struct err err = {0};
@@ -138,6 +149,8 @@ static int open_engine(struct serve *s, const cJSON *payload, struct fault *f)
 		dirs_of_spec(&s->dirs, spec);
 	s->go_on = str_eq(config_str(spec->config, "api.on-disconnect"), "continue");
 	r = check_version(s, spec, f);
+	if (r == 0 && forget)
+		r = forget_kept(spec, f);
 	if (r == 0 && engine_open(&s->engine, &s->loop, spec, &err) < 0)
 		r = fault_err(f, FAULT_SESSION_NOT_STARTED, &err);
 	if (r == 0)
@@ -155,14 +168,15 @@ int serve_need_session(struct serve *s, struct fault *f)
 		return fault_say(f, FAULT_SESSION_NONE,
 				 "no session runs: the front end that has it starts one");
 	serve_end_session(s);
-	return open_engine(s, NULL, f);
+	return open_engine(s, NULL, false, f);
 }
 
-static int start(struct serve *s, struct request *r, const cJSON *payload)
+static int start(struct serve *s, struct request *r, const cJSON *payload, bool forget)
 {
 	free(take_ptr(&s->failed));
 	s->audit = !cJSON_IsFalse(get(payload, "audit"));
-	if (read_dirs(&s->dirs, payload, &r->fault) < 0 || open_engine(s, payload, &r->fault) < 0) {
+	if (read_dirs(&s->dirs, payload, &r->fault) < 0 ||
+	    open_engine(s, payload, forget, &r->fault) < 0) {
 		dirs_done(&s->dirs);
 		return -1;
 	}
@@ -178,7 +192,7 @@ int op_session_start(struct serve *s, struct request *r)
 		return fault_say(&r->fault, FAULT_SESSION_EXISTS,
 				 "a session runs already: session.stop it first");
 	serve_end_session(s);
-	outcome = start(s, r, r->payload);
+	outcome = start(s, r, r->payload, false);
 	if (outcome > 0)
 		s->start = cJSON_Duplicate(r->payload, true);
 	return outcome;
@@ -230,7 +244,7 @@ int op_session_reset(struct serve *s, struct request *r)
 	if (!again)
 		return fault_say(&r->fault, FAULT_SESSION_NONE, "no session runs");
 	serve_end_session(s);
-	outcome = start(s, r, again);
+	outcome = start(s, r, again, serve_flag(r, "forget_vm"));
 	if (outcome > 0)
 		s->start = again;
 	else

@@ -26,6 +26,7 @@ void keeper_exec(struct keeper *k, const struct caller *c, const char *path, con
  * answer from, one line, that begins with STEP_REFUSED if nothing was done; or negative errno.
  */
 #define STEP_PATH    "/run/cordon/step/"
+#define STEP_SOCKET  "/run/cordon/step.socket" /* in a guest, for the same (step_ask.h) */
 #define STEP_REFUSED "refused: "
 int keeper_step(struct keeper *k, const struct caller *c, const char *request) MUST_USE;
 /* A call that changes things was refused by the floor or by policy: report it. */

@@ -118,7 +118,6 @@ struct backend {
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
 	bool no_secrets;     /* then: nothing is put into requests (spawn_spec.secrets) */
-	bool only_bytes;     /* of standard input reach the agent: no socket's packets */
 	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
 			      */
 
@@ -138,6 +137,9 @@ struct backend {
 	void (*signal)(struct sandbox *sb, int sig);
 	/* Kill, reap, remove cgroups; frees sb. Mandatory. */
 	void (*stop)(struct sandbox *sb);
+	/* In cordon, while no session of the folder runs: what one has kept of itself, outside the
+	 * working folders, is thrown away. -ENOENT: nothing; -EBUSY. May be NULL: keeps nothing. */
+	int (*forget)(const char *state_dir, const char *folder, struct err *err);
 };
 
 extern const struct backend

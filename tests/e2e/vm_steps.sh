@@ -40,6 +40,10 @@ logged '\+1 +sh: edit typed|\+1 +bash: edit typed' "is the agent's"
 typed '(sleep 1; echo late >late) & clear; echo $((6*8))'
 logged '\+1 .*late' "and what runs in the background is kept, too"
 
+typed "clear; $CORDON step begin both; touch one-of-two; sh -c 'touch two-of-two'; $CORDON step end"
+seen '^step [0-9]+: 2 paths' "cordon step is answered inside"
+logged '\+2 +both$' "and makes one step of several commands"
+
 # ---- the guest sees at once what the human undoes
 
 cat >"$dir/change.sh" <<'CHANGE'

@@ -85,7 +85,7 @@ connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports call
 table filter_prologue filter dispatch door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
-sources channel guest_facts callers loop
+sources channel guest_facts callers loop step_ask
 folders/saves folders/folders folders/unconfined watch/ignored watch/fs_stream watch/watch_tree watch/watch_tree_linux watch/watch_edits watch/watch_filled watch/watch watch/watch_shared watch/watch_linux watch/watch_darwin watch/lock_priv watch/lock watch/lock_linux watch/lock_darwin watch/lock_marks_linux watch/lock_who_linux
 approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload_posts approvals/reload_posts_linux approvals/reload_posts_darwin approvals/reload

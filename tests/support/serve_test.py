@@ -33,8 +33,6 @@ equal(s.call("session.status")["state"], "none", "no session runs")
 equal(s.call("agent.execute", command="true"), {"error": "session.none"}, "so there is nothing to run in")
 equal(s.start(work + "/nowhere"), {"error": "session.directory"}, "a directory that there is not")
 equal(s.start(work, vm_mode="persistent"), {"error": "session.unsupported"}, "what this backend has not")
-equal(s.start(work, backend="vm", vm_mode="persistent"), {"error": "session.not-started"},
-      "nor is a machine that has it driven from here yet")
 equal(s.start({"path": work, "access": "read_only"}), {"error": "session.directory"}, "nothing that can be worked in")
 equal(s.call("session.stop"), {"error": "session.none"}, "nothing to stop")
 equal(s.call("session.reset"), {"error": "session.none"}, "nor to reset")

@@ -65,6 +65,8 @@ static void what_is_no_message_is_refused(void **state)
 		"{\"type\":\"process\",\"id\":12,\"data\":\"sh\"}",
 		"{\"type\":\"process\",\"id\":12,\"parent\":4194305,\"exe\":\"\",\"data\":\"\"}",
 		"{\"type\":\"exec\",\"id\":12,\"age\":-1,\"exe\":\"\",\"data\":\"\"}",
+		"{\"type\":\"step\",\"id\":1,\"pid\":12}",
+		"{\"type\":\"step\",\"id\":1,\"pid\":4194305,\"data\":\"end\"}",
 		"{\"type\":\"output\",\"id\":1,\"stream\":\"stdout\"}",
 		"{\"type\":\"output\",\"id\":1,\"stream\":\"x\",\"data\":\"y\"}",
 		"{\"type\":\"output\",\"id\":1,\"stream\":\"stdout\",\"data64\":\"!\"}",
@@ -116,6 +118,31 @@ static void a_process_comes_through_whole(void **state)
 	assert_string_equal(e.exe, "");
 	assert_int_equal(e.len, PROCESS_ARGV);
 	shim_event_done(&e);
+}
+
+/* A request about a step, and its answer: any bytes, both ways. */
+static void a_request_about_a_step_comes_through_whole(void **state)
+{
+	static const unsigned char some[] = "begin/\"a\xff\n\0b";
+	char out[OUTPUT_ROOM(sizeof(some))];
+	AUTO_BUF struct buf line = BUF_INIT;
+	struct shim_event e;
+	struct message m;
+	size_t len = message_step(out, 7, 4194304, some, sizeof(some));
+
+	(void)state;
+	assert_true(len <= sizeof(out));
+	assert_int_equal(shim_parse(&e, out, len - 1), 0);
+	assert_true(e.kind == SHIM_STEP && e.id == 7 && e.pid == 4194304);
+	assert_int_equal(e.len, sizeof(some));
+	assert_memory_equal(e.data, some, sizeof(some));
+	shim_event_done(&e);
+	shim_answer(&line, 7, (const char *)some, sizeof(some));
+	assert_true(message_parse(&m, line.data, line.len - 1));
+	assert_string_equal(m.type, "answer");
+	assert_int_equal(m.id, 7);
+	assert_int_equal(m.data_len, sizeof(some));
+	assert_memory_equal(m.data, some, sizeof(some));
 }
 
 /* The keeper believes no length. */
@@ -352,6 +379,7 @@ int main(void)
 		cmocka_unit_test(the_guests_lines_are_read),
 		cmocka_unit_test(what_is_no_message_is_refused),
 		cmocka_unit_test(a_process_comes_through_whole),
+		cmocka_unit_test(a_request_about_a_step_comes_through_whole),
 		cmocka_unit_test(words_about_processes_are_checked),
 		cmocka_unit_test(output_comes_through_whole),
 		cmocka_unit_test(commands_come_through_whole),

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
-#include "core/keeper/keeper.h"
+#include "core/keeper/service.h"
+#include "core/keeper/step_ask.h"
 #include "tui/commands/commands.h"
 
 #define ANSWER_MAX 4096
@@ -38,13 +38,12 @@ static int check(int argc, char **argv, struct err *err)
 	return err_say(err, -EINVAL, "step: not a request: cordon step --help");
 }
 
-/* The keeper takes the open for the request; no file of that name is anywhere. */
-static int ask(const char *path, char **ret, struct err *err)
+static int ask(const char *request, char **ret, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC);
+	AUTO_CLOSE int fd = step_ask(request);
 	int r;
 
-	if (fd < 0 && errno == ENAMETOOLONG)
+	if (fd == -ENAMETOOLONG)
 		return err_say(err, -ENAMETOOLONG, "step: the name is too long");
 	if (fd < 0)
 		return err_say(err, -ENOTTY,
@@ -55,7 +54,7 @@ static int ask(const char *path, char **ret, struct err *err)
 
 int cmd_step(int argc, char **argv, struct err *err)
 {
-	AUTO_BUF struct buf path = BUF_INIT;
+	AUTO_BUF struct buf request = BUF_INIT;
 	AUTO_FREE char *answer = NULL;
 
 	if (argc > 0 && (str_eq(argv[0], "--help") || str_eq(argv[0], "-h"))) {
@@ -64,10 +63,10 @@ int cmd_step(int argc, char **argv, struct err *err)
 	}
 	if (check(argc, argv, err) < 0)
 		return CMD_FAILED;
-	buf_fmt(&path, STEP_PATH "%s", argv[0]);
+	buf_str(&request, argv[0]);
 	if (argc > 1)
-		buf_fmt(&path, "/%s", argv[1]);
-	if (ask(path.data, &answer, err) < 0)
+		buf_fmt(&request, "/%s", argv[1]);
+	if (ask(request.data, &answer, err) < 0)
 		return CMD_FAILED;
 	assert(answer); /* ask() has read one */
 	answer[strcspn(answer, "\n")] = '\0';

@@ -17,13 +17,15 @@ enum guest_word_kind {
 	WORD_ROLLED_BACK, /* the folders have changed: step number */
 	WORD_HOLD,	  /* the machine stands still */
 	WORD_GO_ON,
+	WORD_ANSWER, /* number, text: to WORD_STEP */
 	/* From the monitor: */
 	WORD_AGENT,   /* the program is the process pid */
 	WORD_PROCESS, /* pid, parent, group, age, execed, text */
 	WORD_IS,      /* the thread pid is of the process parent; 0: it is gone */
 	WORD_EXEC,    /* pid, text */
 	WORD_LEFT,    /* pid, status as a shell's $? */
-	WORD_STANDS,  /* QEMU says: status 1 it stands still, 0 it runs */
+	WORD_STEP,   /* the process pid asks about its step: number, text (core/keeper/service.h) */
+	WORD_STANDS, /* QEMU says: status 1 it stands still, 0 it runs */
 };
 
 #define WORD_TEXT (256 + 4096)

@@ -149,7 +149,7 @@ static void on_completed(struct monitor *m, const struct shim_event *e)
 static void on_event(struct monitor *m, const struct shim_event *e)
 {
 	if (e->kind == SHIM_PROCESS || e->kind == SHIM_EXECS || e->kind == SHIM_IS ||
-	    e->kind == SHIM_LEFT) {
+	    e->kind == SHIM_LEFT || e->kind == SHIM_STEP) {
 		words_pass(m, e);
 		return;
 	}
@@ -323,6 +323,10 @@ static void on_keeper(struct monitor *m)
 	if (note.kind == NOTE_GO) {
 		m->go = true;
 		start_program(m);
+	} else if (note.kind == NOTE_END && m->phase < DOWN) {
+		m->status = 128 + SIGKILL;
+		m->end_at = 0; /* this, too, takes no longer than a moment */
+		go_down(m);
 	} else if (note.kind == NOTE_FAILED && m->phase < DOWN && !m->no_files_at) {
 		m->no_files_at = clock_mono_us() + NO_FILES_US;
 	}
@@ -380,7 +384,9 @@ static void prepare(const struct monitor *m, struct pollfd p[P_COUNT])
 		[P_GUEST_WORDS] = {.fd = m->guest_words,
 				   .events = (short)(POLLIN | (m->unsent ? POLLOUT : 0))},
 		[P_SIGNALS] = {.fd = m->signals, .events = POLLIN},
-		[P_LIFELINE] = {.fd = m->spec->lifeline > 0 && !m->end_at ? m->spec->lifeline : -1},
+		[P_LIFELINE] = {.fd = m->spec->lifeline > 0 && !m->end_at && m->phase < DOWN
+					      ? m->spec->lifeline
+					      : -1},
 		[P_CONTROL] = {.fd = m->control, .events = wants(&m->control_out, room)},
 		[P_TTY] = {.fd = m->tty, .events = wants(&m->tty_out, room)},
 		[P_QMP] = {.fd = m->qmp, .events = wants(&m->qmp_out, true)},

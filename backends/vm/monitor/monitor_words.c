@@ -71,6 +71,10 @@ void words_pass(struct monitor *m, const struct shim_event *e)
 	} else if (e->kind == SHIM_IS) {
 		w.kind = WORD_IS;
 		w.parent = e->pid;
+	} else if (e->kind == SHIM_STEP) {
+		w.kind = WORD_STEP;
+		w.pid = e->pid;
+		w.number = e->id;
 	} else {
 		w.kind = e->kind == SHIM_EXECS ? WORD_EXEC : WORD_PROCESS;
 		w.parent = e->parent;
@@ -114,6 +118,8 @@ static void obey(struct monitor *m, const struct guest_word *w)
 		shim_kill(&m->control_out, w->pid, w->status);
 	else if (w->kind == WORD_ROLLED_BACK)
 		shim_rollback(&m->control_out, w->number);
+	else if (w->kind == WORD_ANSWER)
+		shim_answer(&m->control_out, w->number, w->text + w->exe_len, w->argv_len);
 }
 
 void words_read(struct monitor *m)

@@ -44,6 +44,7 @@ static enum shim_kind kind_of(const char *type)
 		[SHIM_TAKEN] = "taken",	       [SHIM_COMPLETED] = "step_completed",
 		[SHIM_PROCESS] = "process",    [SHIM_IS] = "is",
 		[SHIM_EXECS] = "exec",	       [SHIM_LEFT] = "left",
+		[SHIM_STEP] = "step",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -110,6 +111,8 @@ static bool fill(const cJSON *o, struct shim_event *e)
 		return e->id <= PID_MAX && get_small(o, "exit_code", &e->status);
 	if (e->kind == SHIM_OUTPUT)
 		return get_output(o, e);
+	if (e->kind == SHIM_STEP)
+		return get_data(o, e);
 	return get_small(o, e->kind == SHIM_COMPLETED ? "exit_code" : "status", &e->status) &&
 	       get_number(o, e->kind == SHIM_COMPLETED ? "tty_bytes" : "n", NUMBER_MAX, &e->n) &&
 	       e->signal < 65;
@@ -200,6 +203,13 @@ void shim_who(struct buf *out, int64_t tid)
 void shim_kill(struct buf *out, int64_t pid, int sig)
 {
 	buf_fmt(out, "{\"type\":\"kill\",\"id\":%" PRId64 ",\"sig\":%d}\n", pid, sig);
+}
+
+void shim_answer(struct buf *out, int64_t id, const char *data, size_t len)
+{
+	buf_fmt(out, "{\"type\":\"answer\",\"id\":%" PRId64 ",\"data64\":\"", id);
+	base64_encode(out, data, len);
+	buf_str(out, "\"}\n");
 }
 
 void shim_shutdown(struct buf *out)

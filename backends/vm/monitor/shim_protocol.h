@@ -17,6 +17,7 @@
  *   {"type":"rollback_notify","step_id":7}
  *   {"type":"who","id":123}              of which process is the thread 123?
  *   {"type":"kill","id":123,"sig":9}     a process; by SIGKILL all below it, too
+ *   {"type":"answer","id":1,"data64":".."}      to "step"
  *   {"type":"shutdown"}                  the acknowledgement of what completed last: switch off
  *
  * From the guest:
@@ -30,10 +31,12 @@
  *    "data64":".."}                      before "is", who is new on the way up; data is its argv
  *   {"type":"is","id":124,"pid":123}     the answer to "who"; 0: it is gone
  *   {"type":"exec","id":123, as "process"}      one that was told of runs another program
+ *   {"type":"step","id":1,"pid":123,"data":".."}     a process asks about its step; the id is ours
  *   {"type":"left","id":123,"exit_code":0,"signal":0}
  *
- * Ids are the host's. Nothing of what the guest says is believed: root in there may say anything.
- * A wrong id is ignored; a line that is no message, or longer than SHIM_LINE, ends the session.
+ * Other ids are the host's. Nothing of what the guest says is believed: root in there may say
+ * anything. A wrong id is ignored; a line that is no message, or longer than SHIM_LINE, ends the
+ * session.
  */
 #define SHIM_LINE  (512u << 10)
 #define SHIM_EXEC  (1u << 20)  /* the longest that the guest takes */
@@ -50,6 +53,7 @@ enum shim_kind {
 	SHIM_IS,
 	SHIM_EXECS,
 	SHIM_LEFT,
+	SHIM_STEP,
 	SHIM_OTHER, /* of a later version: to be ignored */
 };
 
@@ -87,4 +91,5 @@ void shim_cancel(struct buf *out, int64_t id);
 void shim_rollback(struct buf *out, int64_t step);
 void shim_who(struct buf *out, int64_t tid);
 void shim_kill(struct buf *out, int64_t pid, int sig);
+void shim_answer(struct buf *out, int64_t id, const char *data, size_t len);
 void shim_shutdown(struct buf *out);

@@ -22,6 +22,7 @@
 
 static char conf[CONF_MAX + 1];
 static size_t conf_len;
+static int kept = -1; /* the file system of what the guest changes */
 
 void console_say(const char *fmt, ...)
 {
@@ -47,8 +48,11 @@ static void nap(void)
 
 void power_off(void)
 {
+	/* First what nobody else is needed for: the keeper may take no changes of folders any more.
+	 */
+	if (kept >= 0)
+		syncfs(kept);
 	sync();
-	umount2("/.kept", 0);
 	reboot(RB_POWER_OFF);
 	reboot(RB_AUTOBOOT); /* as good: QEMU does not start again */
 	for (;;)
@@ -211,6 +215,7 @@ static void mount_upper(const char *disk, const char *size)
 		snprintf(options, sizeof(options), "mode=0755,size=%s", size);
 		must_mount("upper", "/.kept", "tmpfs", 0, options);
 	}
+	kept = open("/.kept", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	mkdir("/.kept/upper", 0755);
 	mkdir("/.kept/work", 0700);
 }

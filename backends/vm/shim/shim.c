@@ -274,6 +274,8 @@ static void obey(const struct message *m)
 		power_off();
 	} else if (strcmp(m->type, "rollback_notify") == 0) {
 		tell_rollback(m);
+	} else if (strcmp(m->type, "answer") == 0) {
+		steps_answer(m);
 	} else if (strcmp(m->type, "who") == 0) {
 		procs_who((int)m->id);
 	} else if (strcmp(m->type, "kill") == 0) {
@@ -339,7 +341,8 @@ enum {
 	P_TTY,
 	P_SIGNALS,
 	P_PROCS,
-	P_JOBS, /* four each: report, in, out, err */
+	P_STEPS,		       /* who listens, then who asks */
+	P_JOBS = P_STEPS + 1 + ASKERS, /* four each: report, in, out, err */
 	P_COUNT = P_JOBS + 4 * JOBS,
 };
 
@@ -418,6 +421,7 @@ static void turn(void)
 		.events = (short)((s.n_tty_in < CHUNK ? POLLIN : 0) | (s.n_tty_out ? POLLOUT : 0))};
 	p[P_SIGNALS].fd = s.signals;
 	p[P_PROCS].fd = s.procs;
+	steps_watch(p + P_STEPS);
 	for (size_t i = 0; i < JOBS; i++)
 		watch_job(p + P_JOBS + 4 * i, &s.jobs[i]);
 	n = poll(p, P_COUNT, needs_clock() ? TURN_MS : -1);
@@ -430,6 +434,7 @@ static void turn(void)
 	if (p[P_TTY].revents & POLLIN)
 		here &= read_tty();
 	s.gone = here ? 0 : s.gone ? s.gone : 1;
+	steps_serve(p + P_STEPS);
 	for (size_t i = 0; i < JOBS; i++)
 		serve_job(p + P_JOBS + 4 * i, &s.jobs[i]);
 	flush(s.tty, s.tty_out, &s.n_tty_out);
@@ -457,6 +462,7 @@ int main(void)
 	if (s.signals < 0)
 		die("signalfd");
 	procs_open(&s.procs);
+	steps_open();
 	say("{\"type\":\"ready\"}\n");
 	flush(s.control, s.out, &s.n_out);
 	for (;;)

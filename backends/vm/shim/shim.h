@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -56,6 +57,9 @@ struct told {
 };
 size_t message_process(char *out, const char *type, const struct told *t);
 
+/* {"type":"step",...}: a request about a step. out has OUTPUT_ROOM(len). */
+size_t message_step(char *out, long id, int pid, const unsigned char *data, size_t len);
+
 /* ---- shim.c: what goes to the host ---- */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *say_room(size_t n); /* NULL: there is none */
@@ -82,6 +86,13 @@ bool read_stat(int pid, struct stat_line *ret);
 void procs_kill(int pid, int sig); /* by SIGKILL, all below it, too */
 /* What is in use of the folders is asked for anew. */
 void procs_refresh(void);
+
+/* ---- steps.c: requests about steps, from programs inside ---- */
+#define ASKERS 8 /* at a time; the others wait */
+void steps_open(void);
+void steps_watch(struct pollfd p[1 + ASKERS]);
+void steps_serve(const struct pollfd p[1 + ASKERS]);
+void steps_answer(const struct message *m);
 
 /* ---- events.c: what the kernel tells of processes ---- */
 struct event {

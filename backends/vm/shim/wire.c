@@ -332,6 +332,13 @@ size_t message_process(char *out, const char *type, const struct told *t)
 	return (size_t)(put_data(to, t->argv, t->argv_len) - out);
 }
 
+size_t message_step(char *out, long id, int pid, const unsigned char *data, size_t len)
+{
+	char *to = out + sprintf(out, "{\"type\":\"step\",\"id\":%ld,\"pid\":%d,", id, pid);
+
+	return (size_t)(put_data(to, data, len) - out);
+}
+
 size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len)
 {
 	char *to = out +

@@ -8,20 +8,22 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/api/inside/inside_priv.h"
+#include "core/base/io.h"
 #include "core/os/signals.h"
-#include "core/os/socket.h"
 
 #define END_TRIES 400 /* 2 s */
 #define LEFT_MAX  32  /* outputs of ended jobs that processes in the background still hold */
 
 static struct {
-	int sock, children; /* children: a signalfd of SIGCHLD */
+	int in, out;	 /* from cordon and to it */
+	int children;	 /* a signalfd of SIGCHLD */
+	size_t n_packet; /* bytes of what is read that are no whole packet yet */
 	struct task *jobs[RUNNER_JOBS];
 	int left[LEFT_MAX];
 	size_t n_left;
@@ -35,19 +37,12 @@ static struct {
 static void send_packet(enum runner_type type, uint32_t job, uint32_t a, const void *bytes,
 			size_t len)
 {
-	struct runner_head head = {.type = type, .job = job, .a = a};
-	struct iovec parts[] = {
-		{.iov_base = &head, .iov_len = sizeof(head)},
-		{.iov_base = (void *)(uintptr_t)bytes, .iov_len = MIN(len, (size_t)RUNNER_BYTES)},
-	};
-	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = 2};
+	const struct runner_head head = {
+		.type = type, .job = job, .a = a, .len = (uint32_t)MIN(len, (size_t)RUNNER_BYTES)};
 
-	while (sendmsg(self.sock, &msg, MSG_NOSIGNAL) < 0) {
-		if (errno == EINTR)
-			continue;
+	if (io_write_all(self.out, &head, sizeof(head)) < 0 ||
+	    io_write_all(self.out, bytes, head.len) < 0)
 		self.over = true;
-		return;
-	}
 }
 
 static void send_failed(uint32_t job, const struct err *err)
@@ -297,20 +292,29 @@ static void obey(const struct runner_head *h, char *bytes, size_t len)
 	}
 }
 
+/* After poll(2) has said that there is something. */
 static void receive(void)
 {
-	static char packet[sizeof(struct runner_head) + RUNNER_SPEC];
+	static char packets[sizeof(struct runner_head) + RUNNER_SPEC];
 	struct runner_head h;
-	ssize_t n = recv(self.sock, packet, sizeof(packet), MSG_DONTWAIT);
+	size_t at = 0;
+	ssize_t n = read(self.in, packets + self.n_packet, sizeof(packets) - self.n_packet);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n < (ssize_t)sizeof(h)) {
-		self.over = true;
-		return;
+	self.n_packet += (size_t)MAX(n, 0);
+	while (self.n_packet - at >= sizeof(h)) {
+		memcpy(&h, packets + at, sizeof(h));
+		if (h.len > RUNNER_SPEC)
+			n = 0;
+		if (self.n_packet - at - sizeof(h) < h.len)
+			break;
+		obey(&h, packets + at + sizeof(h), h.len);
+		at += sizeof(h) + h.len;
 	}
-	memcpy(&h, packet, sizeof(h));
-	obey(&h, packet + sizeof(h), (size_t)n - sizeof(h));
+	self.n_packet -= at;
+	memmove(packets, packets + at, self.n_packet);
+	self.over |= n <= 0;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -337,7 +341,7 @@ static bool wants_output(const struct task *t, int i)
 static void collect(struct polled *set)
 {
 	set->n = 0;
-	add(set, self.sock, POLLIN, NULL, 0);
+	add(set, self.in, POLLIN, NULL, 0);
 	add(set, self.children, POLLIN, NULL, 0);
 	for (size_t k = 0; k < RUNNER_JOBS; k++) {
 		struct task *t = self.jobs[k];
@@ -396,18 +400,24 @@ static int open_children(void)
 	return os_signals_open(&set);
 }
 
+static bool is_channel(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode));
+}
+
 int inside_main(void)
 {
 	static struct polled set;
-	int type = 0;
-	socklen_t len = sizeof(type);
 
-	if (getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != OS_PACKETS)
+	if (!is_channel(0) || !is_channel(1))
 		return 2;
-	self.sock = fcntl(0, F_DUPFD_CLOEXEC, 3);
+	self.in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+	self.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
 	self.children = open_children();
 	signal(SIGPIPE, SIG_IGN);
-	while (!self.over && self.sock >= 0 && self.children >= 0) {
+	while (!self.over && self.in >= 0 && self.out >= 0 && self.children >= 0) {
 		collect(&set);
 		if (poll(set.p, set.n, -1) < 0 && errno != EINTR)
 			break;

@@ -8,7 +8,8 @@
  * its own, through the same system calls as everybody's inside: rules, questions, safeguards and
  * undo hold for them as for a command.
  *
- * Standard input is the socket to cordon (wire.h); when that is closed all that it runs is killed.
+ * Standard input comes from cordon and standard output goes there (wire.h): one socket, or pipes
+ * where the runner is in a virtual machine. When input ends all that it runs is killed.
  * Returns the exit status.
  */
 int inside_main(void);

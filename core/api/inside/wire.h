@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * One packet (SOCK_SEQPACKET) is a head and up to RUNNER_BYTES bytes. Both ends are of one build.
+ * A stream of packets: a head and its len bytes, up to RUNNER_BYTES. Both ends are of one build.
  * The runner lives with what the agent runs: all that it says is the agent's word.
  */
 #define RUNNER_BYTES 32768
@@ -44,5 +44,5 @@ enum runner_what {
 };
 
 struct runner_head {
-	uint32_t type, job, a, b;
+	uint32_t type, job, a, b, len; /* len: of the bytes that follow */
 };
