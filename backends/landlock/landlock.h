@@ -10,7 +10,7 @@
  * The agent sees the host's tree. Landlock handles files, truncation, TCP, signals and abstract
  * sockets. seccomp refuses network sockets other than TCP's, System V and POSIX queues, and other
  * processes' priorities and limits. The door performs connect and bind, which Landlock refuses the
- * agent: to the proxy (backends/linux/net/proxy.h), and at the session's own ports. It refuses what
+ * agent: to the proxy (core/net/proxy/proxy.h), and at the session's own ports. It refuses what
  * Landlock does not handle outside the folders (mode, owner, times, attributes), and renames of a
  * directory on the way to a closed place.
  *

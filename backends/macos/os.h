@@ -60,6 +60,9 @@ struct mac_os {
 	 * has CORDON_SESSION=session in the environment that it was started with. A count, at most
 	 * max of them in out. */
 	size_t (*list_inside)(void *data, const char *session, pid_t root, pid_t *out, size_t max);
+	/* Which of those has a TCP socket from this port of its own to that one; 0: none. */
+	pid_t (*owner_of_port)(void *data, const char *session, pid_t root, uint16_t from,
+			       uint16_t to);
 };
 
 #ifdef __APPLE__

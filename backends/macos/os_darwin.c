@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <libproc.h>
 #include <mach/mach_time.h>
+#include <netinet/in.h>
 #include <sandbox.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -207,24 +208,28 @@ static size_t argument_size(void)
 										: (size_t)size;
 }
 
-static size_t list_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
+/* root and its descendants; a count. */
+static size_t list_family(struct table *t, pid_t root, pid_t *out, size_t max)
 {
-	AUTO_FREE char *setting = xasprintf("CORDON_SESSION=%s", session);
-	size_t n = 0, size = argument_size();
-	AUTO_FREE char *buf = xmalloc(size);
-	AUTO_TABLE struct table t = {0};
-	struct process *first;
+	struct process *first = root > 0 ? table_find(t, root) : NULL;
+	size_t n = 0;
 
-	(void)data;
-	table_fill(&t);
-	first = root > 0 ? table_find(&t, root) : NULL;
 	if (first && max) {
 		first->inside = true;
 		out[n++] = root;
 	}
-	n = add_descendants(&t, out, n, max);
-	for (size_t i = 0; i < t.n && n < max; i++) {
-		struct process *p = &t.list[i];
+	return add_descendants(t, out, n, max);
+}
+
+/* And behind those n: whatever has the session's name in its environment, and their descendants. */
+static size_t list_marked(struct table *t, const char *session, pid_t *out, size_t n, size_t max)
+{
+	AUTO_FREE char *setting = xasprintf("CORDON_SESSION=%s", session);
+	size_t size = argument_size();
+	AUTO_FREE char *buf = xmalloc(size);
+
+	for (size_t i = 0; i < t->n && n < max; i++) {
+		struct process *p = &t->list[i];
 
 		if (p->inside || p->pid == getpid() || p->pid == getppid() ||
 		    !has_setting(p->pid, setting, buf, size))
@@ -232,7 +237,68 @@ static size_t list_inside(void *data, const char *session, pid_t root, pid_t *ou
 		p->inside = true;
 		out[n++] = p->pid;
 	}
-	return add_descendants(&t, out, n, max);
+	return add_descendants(t, out, n, max);
+}
+
+static size_t list_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
+{
+	AUTO_TABLE struct table t = {0};
+
+	(void)data;
+	table_fill(&t);
+	return list_marked(&t, session, out, list_family(&t, root, out, max), max);
+}
+
+static bool has_connection(pid_t pid, uint16_t from, uint16_t to)
+{
+	AUTO_FREE struct proc_fdinfo *fds = NULL;
+	int size = proc_pidinfo(pid, PROC_PIDLISTFDS, 0, NULL, 0);
+
+	if (size <= 0)
+		return false;
+	fds = xcalloc(1, (size_t)size);
+	size = proc_pidinfo(pid, PROC_PIDLISTFDS, 0, fds, size);
+	for (size_t i = 0; size > 0 && i < (size_t)size / sizeof(*fds); i++) {
+		const struct in_sockinfo *at;
+		struct socket_fdinfo info;
+
+		if (fds[i].proc_fdtype != PROX_FDTYPE_SOCKET ||
+		    proc_pidfdinfo(pid, fds[i].proc_fd, PROC_PIDFDSOCKETINFO, &info,
+				   sizeof(info)) != (int)sizeof(info) ||
+		    info.psi.soi_kind != SOCKINFO_TCP)
+			continue;
+		at = &info.psi.soi_proto.pri_tcp.tcpsi_ini;
+		if (ntohs((uint16_t)at->insi_lport) == from &&
+		    ntohs((uint16_t)at->insi_fport) == to)
+			return true;
+	}
+	return false;
+}
+
+static pid_t find_connection(const pid_t *list, size_t n, uint16_t from, uint16_t to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (has_connection(list[i], from, to))
+			return list[i];
+	return 0;
+}
+
+/* The family first: looking into the others' environments takes longest. */
+static pid_t owner_of_port(void *data, const char *session, pid_t root, uint16_t from, uint16_t to)
+{
+	AUTO_FREE pid_t *inside = xcalloc(PROCESSES_MAX, sizeof(*inside));
+	AUTO_TABLE struct table t = {0};
+	size_t n, all;
+	pid_t got;
+
+	(void)data;
+	table_fill(&t);
+	n = list_family(&t, root, inside, PROCESSES_MAX);
+	got = find_connection(inside, n, from, to);
+	if (got)
+		return got;
+	all = list_marked(&t, session, inside, n, PROCESSES_MAX);
+	return find_connection(inside + n, all - n, from, to);
 }
 
 static uint64_t cpu_us(const struct proc_taskinfo *info)
@@ -282,4 +348,5 @@ const struct mac_os mac_os_darwin = {
 	.usage = usage,
 	.pressure = pressure,
 	.list_inside = list_inside,
+	.owner_of_port = owner_of_port,
 };

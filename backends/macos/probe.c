@@ -75,7 +75,8 @@ static void look_at_endpoint(const struct mac_host *h, struct probe_report *r)
 		  h->endpoint_right
 			  ? "this program may be a client, as root: changes are asked about, and "
 			    "undone"
-			  : "no entitlement: nothing is asked, what would be is denied, and git "
+			  : "no entitlement: of files nothing is asked, what would be is denied, "
+			    "and git "
 			    "directories are read only",
 		  "sign cordon with com.apple.developer.endpoint-security.client, which Apple "
 		  "grants");
@@ -95,7 +96,8 @@ static void add_capabilities(struct probe_report *r, bool client)
 			: "programs change the folders directly: there is none",
 		 client},
 		{"network", "denied; loopback ports by number", true},
-		{"network gate", "hosts are not asked for: all of them or none", false},
+		{"network gate", "a proxy, for programs that take HTTPS_PROXY or ALL_PROXY; no UDP",
+		 true},
 		{"mach services", "looked up by name", true},
 		{"hardening", "no debugger, no core dumps, no DYLD_* variables", true},
 		{"process ids", "macOS has no process namespaces: other processes show", false},

@@ -5,8 +5,9 @@
 #include "backends/macos/os.h"
 #include "core/session/backend.h"
 
-#define MAC_BACKEND_NAME    "seatbelt"
-#define MAC_BACKEND_SUMMARY "a Seatbelt profile; nothing is asked, and there is no undo"
+#define MAC_BACKEND_NAME "seatbelt"
+#define MAC_BACKEND_SUMMARY                                                                        \
+	"a Seatbelt profile; hosts are asked about; files and undo need Endpoint Security"
 
 /*
  * The lines of `cordon doctor`. A line that is needed and not ok is an error: the backend is not

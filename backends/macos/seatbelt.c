@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backends/macos/launch/launch.h"
+#include "backends/macos/launch/network_gate.h"
 #include "backends/macos/launch/warden.h"
 #include "backends/macos/throttle.h"
 #include "backends/macos/xpc/config.h"
@@ -27,7 +28,8 @@ struct sandbox {
 	struct mac_launch *launch;
 	struct log_stream *log;
 	struct throttle *throttle;
-	struct es_queue *queue; /* NULL: no client; given to the door once there is one */
+	struct network_gate *gate; /* until the keeper has it among its doors */
+	struct es_queue *queue;	   /* NULL: no client; given to the door once there is one */
 	struct es_id agent;
 	bool is_client;
 	struct warden *warden;
@@ -139,10 +141,6 @@ static int check(const struct spawn_spec *spec, struct err *err)
 	if (spec->overlays && *spec->overlays)
 		return err_say(err, -EOPNOTSUPP,
 			       "overlays are mounts, which macOS has none of: leave --overlay out");
-	if (spec->ask_network)
-		return err_say(err, -EOPNOTSUPP,
-			       "the seatbelt backend cannot ask for each host: say --network none "
-			       "or --network open");
 	return 0;
 }
 
@@ -166,6 +164,7 @@ static int make_profile(struct profile *ret, const struct sandbox *sb,
 {
 	AUTO_FREE const char **read_only = read_only_of(spec);
 	const char *const temp[] = {spec->cache, NULL};
+	const uint16_t proxies[] = {sb->gate ? network_gate_port(sb->gate) : 0, 0};
 	const struct config *config = keeper_config(sb->keeper);
 	struct xpc_config xpc = {0};
 	struct mach_services services;
@@ -181,7 +180,10 @@ static int make_profile(struct profile *ret, const struct sandbox *sb,
 		.own = own,
 		.dynamic = spec->dynamic,
 		.gate = sb->is_client,
-		.network = spec->allow_network ? PROFILE_NETWORK_OPEN : PROFILE_NETWORK_NONE,
+		.network = spec->allow_network ? PROFILE_NETWORK_OPEN
+			   : sb->gate	       ? PROFILE_NETWORK_PROXY
+					       : PROFILE_NETWORK_NONE,
+		.proxies = proxies,
 		.listen_base = spec->window.on ? spec->window.base : 0,
 		.listen_count = spec->window.on ? spec->window.count : 0,
 	};
@@ -235,7 +237,7 @@ static int start_endpoint(struct sandbox *sb, struct err *err)
 	if (!es)
 		return 0;
 	if (es->start(es->data, &sb->queue, &why) < 0) {
-		keeper_note(sb->keeper, "nothing is asked about: %s", why.text);
+		keeper_note(sb->keeper, "of files nothing is asked about: %s", why.text);
 		return 0;
 	}
 	sb->is_client = true;
@@ -270,6 +272,7 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
 		.tty = spec->tty,
 		.limits = spec->limits,
+		.own_env = sb->gate ? network_gate_env(sb->gate) : NULL,
 		.forked = on_forked,
 		.data = sb,
 	};
@@ -336,6 +339,15 @@ static int watch_agent(struct sandbox *sb, const struct spawn_spec *spec, struct
 	return r < 0 ? err_set(err, r, "watch the agent") : 0;
 }
 
+static int serve_network(struct sandbox *sb, struct err *err)
+{
+	int r = network_gate_serve(sb->gate, mac_launch_pid(sb->launch), err);
+
+	if (r == 0)
+		sb->gate = NULL;
+	return r;
+}
+
 static void say_what_lacks(const struct sandbox *sb, const struct spawn_spec *spec)
 {
 	const char *unhardened = mac_launch_unhardened(sb->launch);
@@ -372,12 +384,16 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 			       .exit_fd = -1,
 			       .ticker = -1};
 	r = start_endpoint(sb, err);
+	if (r == 0 && spec->ask_network)
+		r = network_gate_new(&sb->gate, sb->host->os, spec->session, spec->home, k, err);
 	if (r == 0)
 		r = start_agent(sb, spec, own, ret_status, err);
 	else
 		(void)!io_remove_tree(AT_FDCWD, own);
 	if (r == 0)
 		r = watch_agent(sb, spec, err);
+	if (r == 0 && sb->gate)
+		r = serve_network(sb, err);
 	if (r < 0) {
 		seatbelt_stop(sb);
 		return r;
@@ -406,6 +422,7 @@ void seatbelt_stop(struct sandbox *sb)
 	log_stream_stop(sb->log);
 	mac_launch_stop(sb->launch);
 	warden_stop(sb->warden);
+	network_gate_free(sb->gate);
 	if (sb->is_client)
 		sb->host->endpoint->stop(sb->host->endpoint->data);
 	es_queue_free(sb->queue);

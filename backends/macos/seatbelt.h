@@ -13,6 +13,7 @@
  *   keeper    starts all of it, tells what was denied, looks at quotas
  *     +- agent  under the profile of the policy (profile/profile.h), put on by launch/launch.h
  *     +- log    `log stream`: what Seatbelt denies (xpc/log_stream.h)
+ *     +- proxy  where hosts are asked about: the agent's one way out (launch/network_gate.h)
  *
  * The agent changes the working folders by itself, as far as the profile lets it. What becomes of
  * that depends on Endpoint Security:
@@ -20,7 +21,7 @@
  *   a client      each change is judged, asked about and captured before the kernel performs it
  *                 (endpoint/es_door.h): the profile leaves open what is asked about in the folders,
  *                 undo works, and launch/warden.h ends the session if the keeper dies
- *   none          nothing is asked about and no change can be undone, which is said at the start
+ *   none          only hosts are asked about, no change can be undone, which is said at the start
  *
  * That macOS has no limit for the number of processes of a session is said, too: throttle.h looks.
  *

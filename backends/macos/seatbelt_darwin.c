@@ -24,6 +24,8 @@ static int launch(struct sandbox **ret, struct door **ret_door, const struct spa
 const struct backend backend_seatbelt = {
 	.name = MAC_BACKEND_NAME,
 	.summary = MAC_BACKEND_SUMMARY,
+	.asks_network = true,
+	.shares_network = true,
 	.probe = probe,
 	.launch = launch,
 	.signal = seatbelt_signal,

@@ -83,6 +83,12 @@ filter_spec call state place interrupts request answer lost parked shared_sync f
 lookup dirs locate walk resolve read_check
 connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter dispatch door"
+floors core/net "\
+addr host notes packet suffix
+book dns http rewrite socks window
+proxy/proxy
+proxy/proxy_priv proxy/proxy_door_priv
+proxy/proxy_process proxy/proxy_ask proxy/proxy_client proxy/proxy_dial proxy/proxy_pump proxy/proxy_want proxy/proxy_door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel guest_facts callers loop step_ask

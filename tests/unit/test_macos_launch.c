@@ -40,18 +40,15 @@ static void environment(void **state)
 					  "NAME=DYLD_x",
 					  "LD_",
 					  NULL};
+	static const char *const own[] = {"HTTP_PROXY=http://127.0.0.1:8080", "NO_PROXY=", NULL};
 	static const char *const want[] = {"PATH=/bin",
 					   "LDFLAGS=-lm",
 					   "NAME=DYLD_x",
 					   "TMPDIR=/own",
 					   "HTTP_PROXY=http://127.0.0.1:8080",
-					   "http_proxy=http://127.0.0.1:8080",
-					   "HTTPS_PROXY=http://127.0.0.1:8080",
-					   "https_proxy=http://127.0.0.1:8080",
-					   "ALL_PROXY=socks5h://127.0.0.1:1080",
-					   "all_proxy=socks5h://127.0.0.1:1080",
+					   "NO_PROXY=",
 					   NULL};
-	char **got = mac_env(env, "/own", 8080, 1080);
+	char **got = mac_env(env, "/own", own);
 	size_t n = 0;
 
 	(void)state;
@@ -61,7 +58,7 @@ static void environment(void **state)
 	}
 	assert_null(want[n]);
 	util_free_list(&got);
-	got = mac_env(NULL, NULL, 0, 0);
+	got = mac_env(NULL, NULL, NULL);
 	assert_null(got[0]);
 	util_free_list(&got);
 }
@@ -236,6 +233,7 @@ static void runs_by_program(void **state)
 					   "x",
 					   "it's \"quoted\" $(no)",
 					   NULL};
+	static const char *const own[] = {"HTTP_PROXY=http://127.0.0.1:8080", NULL};
 	struct place *p = *state;
 	struct mac_launch *l = NULL;
 	struct err err = {0};
@@ -247,7 +245,7 @@ static void runs_by_program(void **state)
 	sbpl_subpath(&r.profile.sbpl, "/a\"b");
 	r.spec.limits.open_files = 64;
 	r.spec.limits.processes = 5; /* has no effect */
-	r.spec.http_port = 8080;
+	r.spec.own_env = own;
 	if (mac_launch(&l, &r.spec, &status, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(mac_launch_wait(l), 7);

@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,17 +11,20 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "backends/macos/launch/network_gate.h"
 #include "backends/macos/seatbelt.h"
 #include "backends/macos/throttle.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
+#include "core/keeper/flows.h"
 #include "core/keeper/service.h"
 #include "core/policy/policy.h"
 
@@ -40,6 +44,9 @@ struct keeper {
 	int status, agent;
 	char words[4096];    /* notes and warnings, a line each */
 	char services[4096]; /* the same for services */
+	struct door *door;   /* of the network */
+	uint64_t held;	     /* a request that waits for the human */
+	char flows[4096];    /* what was judged and told, a line each */
 };
 
 const struct policy *keeper_policy(const struct keeper *k)
@@ -121,6 +128,80 @@ void keeper_unwatch(struct keeper *k, int fd)
 			k->watch[i].fn = NULL;
 }
 
+/* ---- its network ----------------------------------------------------------------------------- */
+
+int keeper_add_door(struct keeper *k, struct door *d)
+{
+	k->door = d;
+	return 0;
+}
+
+void keeper_wake_at(struct keeper *k, int64_t mono_us)
+{
+	(void)k, (void)mono_us;
+}
+
+int keeper_caller(struct keeper *k, int pid, struct caller *ret)
+{
+	assert_int_equal(pid, k->agent);
+	*ret = (struct caller){.pid = pid, .tid = pid};
+	return 0;
+}
+
+void keeper_request_gone(struct keeper *k, struct door *d, uint64_t id)
+{
+	(void)k, (void)d, (void)id;
+}
+
+static void add_flow(struct keeper *k, const char *what, const struct net_target *t)
+{
+	char text[NET_TARGET_TEXT] = "";
+	size_t n = strlen(k->flows);
+
+	if (t)
+		net_target_format(t, text);
+	snprintf(k->flows + n, sizeof(k->flows) - n, "%s %s\n", what, text);
+}
+
+/* Names that begin with "no" are denied, all others asked about. */
+int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f)
+{
+	if (!f->target->host.is_addr && str_starts(f->target->host.name, "no"))
+		return -EACCES;
+	add_flow(k, c->granted ? "granted" : "asked", f->target);
+	if (c->granted)
+		return 0;
+	k->held = c->request;
+	return -FOLDER_HELD;
+}
+
+int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f)
+{
+	(void)k, (void)c, (void)f;
+	return -EACCES;
+}
+
+size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
+		    struct net_addr *ret)
+{
+	(void)k, (void)port;
+	memcpy(ret, addr, n * sizeof(*addr));
+	return n;
+}
+
+bool flow_name_of(const struct keeper *k, const struct net_book *book, const struct net_addr *addr,
+		  uint16_t port, struct net_host *ret)
+{
+	(void)k, (void)book, (void)addr, (void)port, (void)ret;
+	return false;
+}
+
+void flow_tell(struct keeper *k, const struct flow_news *n)
+{
+	if (n->state != FLOW_MOVING)
+		add_flow(k, n->state == FLOW_OPEN ? "open" : "over", n->target);
+}
+
 /* One turn of its loop. */
 static void turn(struct keeper *k)
 {
@@ -148,6 +229,7 @@ struct fixture {
 	struct seatbelt_host host;
 	struct spawn_spec spec;
 	struct door *door;
+	bool strangers; /* nobody inside has the connections that come */
 };
 
 static int fake_deny(void *data)
@@ -196,6 +278,27 @@ static ssize_t fake_link(void *data, const char *path, char *out, size_t size)
 	return -EINVAL;
 }
 
+static pid_t fake_owner(void *data, const char *session, pid_t root, uint16_t from, uint16_t to)
+{
+	const struct fixture *f = data;
+
+	assert_string_equal(session, "test");
+	assert_int_equal(root, f->keeper.agent);
+	assert_true(from && to);
+	return f->strangers ? 0 : root;
+}
+
+/* Of the proxy's process. */
+static int fake_apply(void *data, const char *profile, const char *const *params, char *why,
+		      size_t size)
+{
+	(void)data, (void)why, (void)size;
+	return str_eq(profile, network_gate_profile) && str_eq(params[0], "HOME") &&
+			       str_eq(params[1], "/home/u")
+		       ? 0
+		       : -EPERM;
+}
+
 static char *write_script(const struct fixture *f, const char *name, const char *text)
 {
 	char *path = path_join(f->base, name);
@@ -226,6 +329,8 @@ static int setup(void **state)
 				  "exec \"$@\"\n");
 	f->log = write_script(f, "log", "#!/bin/sh\nexec sleep 300\n");
 	f->os = (struct mac_os){.data = f,
+				.apply = fake_apply,
+				.owner_of_port = fake_owner,
 				.deny_attach = fake_deny,
 				.look_at_host = fake_host,
 				.read_link = fake_link,
@@ -381,12 +486,113 @@ static void refusals(void **state)
 	assert_int_equal(status, 125);
 	assert_non_null(strstr(err.text, "--overlay"));
 	f->spec.overlays = NULL;
-	f->spec.ask_network = true;
+	f->spec.ask_network = true; /* and of the proxy nothing is left, either */
 	assert_int_equal(
 		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
-		-EOPNOTSUPP);
-	assert_non_null(strstr(err.text, "--network"));
+		-ENOENT);
+	assert_null(f->keeper.door);
 	assert_null(sb);
+}
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+/* Says "ping" to a host through the proxy that its environment names; what it hears is in `out`. */
+static char *say_ping(const struct fixture *f, const char *host, int port)
+{
+	AUTO_FREE char *text = xasprintf(
+		"#!/bin/bash\ncred=${HTTPS_PROXY#http://} at=${HTTPS_PROXY##*@}; cred=${cred%%@*}\n"
+		"exec 3<>/dev/tcp/${at%%:*}/${at#*:}\n"
+		"printf 'CONNECT %s:%d HTTP/1.1\\r\\nProxy-Authorization: Basic "
+		"%%s\\r\\n\\r\\nping' "
+		"\"$(printf %%s \"$cred\" | base64 -w0)\" >&3\ncat <&3 >%s/out\n",
+		host, port, f->base);
+
+	return write_script(f, "ping", text);
+}
+
+static int listen_here(int *ret_port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+static void run_ping(struct fixture *f, const char *host, int port, int listener)
+{
+	AUTO_FREE char *script = say_ping(f, host, port);
+	const char *const argv[] = {script, NULL};
+	struct sandbox *sb;
+	char got[5] = "";
+	int fd = -1;
+
+	f->spec.ask_network = true;
+	sb = begin(f, argv);
+	assert_non_null(f->keeper.door);
+	while (!f->keeper.exited) {
+		struct pollfd p = {.fd = listener, .events = POLLIN};
+
+		turn(&f->keeper);
+		if (f->keeper.held) {
+			uint64_t id = f->keeper.held;
+
+			f->keeper.held = 0;
+			f->keeper.door->ops->answered(f->keeper.door, id, VERDICT_ALLOW);
+		}
+		if (fd < 0 && poll(&p, 1, 0) == 1) {
+			fd = accept(listener, NULL, NULL);
+			assert_int_equal(recv(fd, got, 4, MSG_WAITALL), 4);
+			assert_string_equal(got, "ping");
+			assert_int_equal(send(fd, "pong", 4, MSG_NOSIGNAL), 4);
+			close(fd);
+		}
+	}
+	seatbelt_stop(sb);
+	f->keeper.door->ops->close(f->keeper.door); /* as the keeper does */
+	f->keeper.door = NULL;
+	f->keeper.exited = false;
+}
+
+static char *what_it_heard(const struct fixture *f)
+{
+	AUTO_FREE char *path = path_join(f->base, "out");
+	char *text = NULL;
+	size_t len = 0;
+
+	assert_int_equal(io_read_file(AT_FDCWD, path, 1u << 16, &text, &len), 0);
+	return text;
+}
+
+/* The agent's one way out: judged by name, asked about, dialled and told of. */
+static void the_network(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *heard = NULL, *denied = NULL, *strange = NULL, *flows = NULL;
+	int port, listener = listen_here(&port);
+
+	run_ping(f, "localhost", port, listener);
+	heard = what_it_heard(f);
+	assert_true(str_starts(heard, "HTTP/1.1 200 "));
+	assert_non_null(strstr(heard, "\r\n\r\npong"));
+	flows = xasprintf("asked localhost:%d\ngranted localhost:%d\nopen localhost:%d\n", port,
+			  port, port);
+	assert_true(str_starts(f->keeper.flows, flows));
+	run_ping(f, "nowhere.example", port, listener);
+	denied = what_it_heard(f);
+	assert_true(str_starts(denied, "HTTP/1.1 403 "));
+	assert_non_null(strstr(denied, "nowhere.example"));
+	/* Who knows the secret and is none of the session's. */
+	f->strangers = true;
+	run_ping(f, "localhost", port, listener);
+	strange = what_it_heard(f);
+	assert_true(str_starts(strange, "HTTP/1.1 403 "));
+	assert_non_null(strstr(strange, "programs inside the sandbox alone"));
+	close(listener);
 }
 
 /* ---- Endpoint Security ----------------------------------------------------------------------- */
@@ -499,8 +705,9 @@ static void without_the_entitlement(void **state)
 	touch_go(f, &system);
 	assert_null(f->door);
 	assert_int_equal(es.stops, 0);
-	assert_non_null(strstr(f->keeper.words, "nothing is asked about: Endpoint Security: not "
-						"signed with"));
+	assert_non_null(strstr(f->keeper.words,
+			       "of files nothing is asked about: Endpoint Security: not "
+			       "signed with"));
 	assert_non_null(strstr(f->keeper.words, "there is no undo"));
 }
 
@@ -591,6 +798,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_log, setup, teardown),
 		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_network, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),
 		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <regex.h>
 
+#include "backends/macos/launch/network_gate.h"
 #include "backends/macos/profile/canonical.h"
 #include "backends/macos/profile/eval/match.h"
 #include "core/base/io.h"
@@ -221,6 +222,49 @@ static void network(void **state)
 	assert_true(connects(x.eval, false, 443));
 	assert_false(eval_allows(x.eval, &sock));
 	pair_done(&x);
+}
+
+/* The process that dials: anywhere, and nothing else. */
+static void of_the_proxy(void **state)
+{
+	static const char *const params[] = {"HOME", HOME, NULL};
+	static const struct {
+		struct eval_query q;
+		bool allowed;
+	} known[] = {
+		{{.operation = "file-read-data", .path = "/private/etc/hosts"}, true},
+		{{.operation = "file-read-data", .path = HOME "/.ssh/id"}, false},
+		{{.operation = "file-write-create", .path = "/private/tmp/x"}, false},
+		{{.operation = "file-write-data", .path = "/dev/null"}, false},
+		{{.operation = "process-exec", .path = "/bin/sh"}, false},
+		{{.operation = "process-fork"}, false},
+		{{.operation = "signal", .target = "others"}, false},
+		{{.operation = "network-outbound",
+		  .end = "remote",
+		  .protocol = "unix-socket",
+		  .path = "/private/var/run/mDNSResponder"},
+		 true},
+		{{.operation = "network-outbound",
+		  .end = "remote",
+		  .protocol = "unix-socket",
+		  .path = "/private/var/run/docker.sock"},
+		 false},
+	};
+	struct eval *e = NULL;
+	struct err err = {0};
+
+	(void)state;
+	if (eval_new(&e, network_gate_profile, strlen(network_gate_profile), params, &err) < 0)
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (eval_allows(e, &known[i].q) != known[i].allowed)
+			fail_msg("%s %s", known[i].q.operation,
+				 known[i].q.path ? known[i].q.path : "");
+	assert_true(connects(e, false, 443));
+	assert_true(connects(e, true, 3000));
+	assert_true(looks_up(e, "com.apple.dnssd.service"));
+	assert_false(looks_up(e, "com.apple.SecurityServer"));
+	eval_free(e);
 }
 
 static void services(void **state)
@@ -476,11 +520,17 @@ static void whole_profiles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_deny_list),	   cmocka_unit_test(services_and_params),
-		cmocka_unit_test(bad_profiles),	   cmocka_unit_test(regexes_as_posix_has_them),
-		cmocka_unit_test(network),	   cmocka_unit_test(services),
-		cmocka_unit_test(bad_services),	   cmocka_unit_test(terminals_and_signals),
-		cmocka_unit_test(canonical_paths), cmocka_unit_test(names_elsewhere),
+		cmocka_unit_test(a_deny_list),
+		cmocka_unit_test(services_and_params),
+		cmocka_unit_test(bad_profiles),
+		cmocka_unit_test(regexes_as_posix_has_them),
+		cmocka_unit_test(network),
+		cmocka_unit_test(services),
+		cmocka_unit_test(of_the_proxy),
+		cmocka_unit_test(bad_services),
+		cmocka_unit_test(terminals_and_signals),
+		cmocka_unit_test(canonical_paths),
+		cmocka_unit_test(names_elsewhere),
 		cmocka_unit_test(whole_profiles),
 	};
 

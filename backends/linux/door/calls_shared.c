@@ -11,7 +11,7 @@
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
-#include "backends/linux/net/proxy.h"
+#include "core/net/proxy/proxy.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/keeper.h"
 #include "core/net/window.h"

@@ -10,7 +10,7 @@
 #include "backends/linux/door/calls_flow.h"
 #include "backends/linux/door/flow_priv.h"
 #include "backends/linux/net/guest_note.h"
-#include "backends/linux/net/notes.h"
+#include "core/net/notes.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 

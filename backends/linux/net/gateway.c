@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/linux/net/notes.h"
+#include "core/net/notes.h"
 #include "backends/linux/net/tls.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"

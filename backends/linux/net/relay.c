@@ -12,7 +12,7 @@
 
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/relay_priv.h"
-#include "backends/linux/net/notes.h"
+#include "core/net/notes.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "core/base/clock.h"
 

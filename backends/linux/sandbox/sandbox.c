@@ -16,7 +16,7 @@
 #include "backends/linux/door/door.h"
 #include "backends/linux/gate/gate.h"
 #include "backends/linux/net/gateway.h"
-#include "backends/linux/net/proxy.h"
+#include "backends/linux/net/proxy_host.h"
 #include "backends/linux/net/tls.h"
 #include "backends/linux/sandbox/keeper_domain.h"
 #include "backends/linux/limits/limits.h"
@@ -457,7 +457,8 @@ static int add_proxy(struct sandbox *sb, struct err *err)
 static int prepare_alone(struct sandbox *sb, const struct spawn_spec *spec,
 			 struct filter_spec *filter, struct floor *floor, struct err *err)
 {
-	int r = spec->ask_network ? proxy_door_new(&sb->proxy, sb->keeper, err) : 0;
+	int r = spec->ask_network ? proxy_door_new(&sb->proxy, sb->keeper, &proxy_host_linux, err)
+				  : 0;
 
 	filter->alone = true;
 	filter->proxied = sb->proxy != NULL;

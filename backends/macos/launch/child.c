@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/os/signals.h"
+
 #define MAX_FDS 4096 /* what a descriptor of ours may be numbered */
 
 const char *child_stage_words(enum child_stage stage)
@@ -40,18 +42,6 @@ NORETURN static void fail(const struct child_plan *p, enum child_stage stage, in
 {
 	tell(p, stage, code, why);
 	_exit(125);
-}
-
-/* What a parent of ours blocks or ignores is not for the program. */
-static void reset_signals(void)
-{
-	struct sigaction usual = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		(void)sigaction(sig, &usual, NULL);
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* The three, and the report. Copies first: one of them may have another one's number. */
@@ -103,7 +93,7 @@ static void prepare(struct child_plan *p)
 	const struct mac_launch_spec *s = p->spec;
 	int r;
 
-	reset_signals();
+	os_signals_usual();
 	if (setsid() < 0 || (r = take_descriptors(p)) < 0 ||
 	    (s->tty && ioctl(STDIN_FILENO, TIOCSCTTY, 0) < 0))
 		fail(p, CHILD_TERMINAL, -errno, NULL);

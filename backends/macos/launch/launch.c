@@ -173,7 +173,7 @@ int mac_launch(struct mac_launch **ret, const struct mac_launch_spec *spec, int 
 {
 	struct mac_launch *l = xcalloc(1, sizeof(*l));
 	struct words argv = {0};
-	char **env = mac_env(spec->env, spec->dir, spec->http_port, spec->socks_port);
+	char **env = mac_env(spec->env, spec->dir, spec->own_env);
 	AUTO_FREE char *path =
 		spec->sandbox_exec ? xstrdup(spec->sandbox_exec) : find_program(spec->argv[0], env);
 	struct child_plan plan = {.spec = spec, .path = path, .env = env};

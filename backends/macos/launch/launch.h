@@ -34,8 +34,8 @@ struct mac_launch_spec {
 	int stdio[3];
 	bool tty; /* stdio[0] becomes the controlling terminal */
 	struct spawn_limits limits;
-	int nice; /* added to the priority; 0: as it is */
-	uint16_t http_port, socks_port;
+	int nice;		    /* added to the priority; 0: as it is */
+	const char *const *own_env; /* in the place of others of their names; NULL: none */
 	/* The process is there and runs nothing yet. NULL. */
 	void (*forked)(void *data, pid_t pid);
 	void *data;

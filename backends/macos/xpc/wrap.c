@@ -33,7 +33,7 @@ static const char *variable(char *const *env, const char *name)
 /* For the command: without what is for us. */
 static char **command_env(const struct xpc_wrap *w)
 {
-	char **env = mac_env((const char *const *)w->env, NULL, 0, 0);
+	char **env = mac_env((const char *const *)w->env, NULL, NULL);
 	size_t kept = 0;
 
 	for (size_t i = 0; env[i]; i++) {

@@ -14,7 +14,7 @@
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/guest_note.h"
 #include "backends/linux/net/net_priv.h"
-#include "backends/linux/net/notes.h"
+#include "core/net/notes.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/vm/net/syn_gate.h"
 #include "core/base/clock.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "backends/linux/net/proxy_priv.h"
+#include "core/net/proxy/proxy_priv.h"
 #include "core/net/http.h"
 #include "core/net/socks.h"
 

@@ -1,22 +1,23 @@
 /* proxy_door - the keeper's side of the proxy: its process, its notes, its door. */
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/linux/net/notes.h"
-#include "backends/linux/net/proxy_door_priv.h"
 #include "core/base/clock.h"
 #include "core/base/fork.h"
 #include "core/base/log.h"
 #include "core/keeper/flows.h"
+#include "core/net/notes.h"
+#include "core/net/proxy/proxy_door_priv.h"
+#include "core/os/process.h"
+#include "core/os/socket.h"
 
 #define TURN_MAX      1024    /* notes in a turn of the keeper's loop: others have a turn, too */
 #define AGAIN_US      1000000 /* a proxy that died is not started again at once */
@@ -143,10 +144,10 @@ static void on_proxy(void *data)
 
 static int start_proxy(struct proxy_door *p)
 {
-	struct proxy_spec spec = {.listener = p->listener, .secret = p->secret};
+	struct proxy_spec spec = {.host = p->host, .listener = p->listener, .secret = p->secret};
 	int fds[2], r;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+	if (socketpair(AF_UNIX, OS_PACKETS | SOCK_CLOEXEC, 0, fds) < 0)
 		return -errno;
 	spec.sock = fds[1];
 	p->pid = fork_bare();
@@ -290,17 +291,19 @@ static int make_env(struct proxy_door *p)
 	return 0;
 }
 
-int proxy_door_new(struct proxy_door **ret, struct keeper *k, struct err *err)
+int proxy_door_new(struct proxy_door **ret, struct keeper *k, const struct proxy_host *host,
+		   struct err *err)
 {
 	struct proxy_door *p = xcalloc(1, sizeof(*p));
 	int r;
 
 	p->door = (struct door){.ops = &ops, .fd = -1};
 	p->k = k;
+	p->host = host;
 	p->sock = p->listener = -1;
 	p->book = book_new();
 	p->out = (struct buf)BUF_INIT;
-	p->callers = xcalloc(1 << 16, sizeof(*p->callers));
+	p->callers = host->caller ? NULL : xcalloc(1 << 16, sizeof(*p->callers));
 	r = listen_here(p);
 	if (r == 0)
 		r = make_env(p);
@@ -315,8 +318,11 @@ int proxy_door_new(struct proxy_door **ret, struct keeper *k, struct err *err)
 
 void proxy_door_free(struct proxy_door *p)
 {
+	const struct proxy_host *host;
+
 	if (!p)
 		return;
+	host = p->host;
 	watch_listener(p, false);
 	end_proxy(p);
 	util_close_fd(&p->listener);
@@ -326,6 +332,8 @@ void proxy_door_free(struct proxy_door *p)
 	buf_done(&p->out);
 	book_free(p->book);
 	free(p);
+	if (host->done)
+		host->done(host->data);
 }
 
 struct door *proxy_door_of(struct proxy_door *p)
@@ -345,5 +353,11 @@ uint16_t proxy_door_port(const struct proxy_door *p)
 
 void proxy_door_expect(struct proxy_door *p, uint16_t from, int pid)
 {
+	assert(p->callers);
 	p->callers[from] = pid;
+}
+
+int proxy_door_caller(const struct proxy_door *p, uint16_t from)
+{
+	return p->callers ? p->callers[from] : p->host->caller(p->host->data, from, p->port);
 }

@@ -6,7 +6,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "backends/linux/net/proxy_priv.h"
+#include "core/net/proxy/proxy_priv.h"
 #include "core/net/http.h"
 #include "core/net/socks.h"
 

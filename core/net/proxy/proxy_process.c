@@ -1,37 +1,43 @@
-/* proxy - the process that speaks HTTP and SOCKS with the agent and dials for it; its loop. */
+/* proxy_process - the process that speaks HTTP and SOCKS with the agent and dials for it; its loop.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backends/linux/native_priv.h"
-#include "backends/linux/net/net_priv.h"
-#include "backends/linux/net/proxy_priv.h"
-#include "backends/linux/net/notes.h"
-#include "backends/linux/sandbox/landlock.h"
+#include "core/base/buf.h"
+#include "core/net/notes.h"
+#include "core/net/proxy/proxy_priv.h"
+#include "core/os/process.h"
+#include "core/os/signals.h"
+#include "core/os/socket.h"
 
 #define BACKLOG	    1024
 #define CLIENTS_MAX 16384
 #define FILES_OWN   64 /* descriptors besides the two of a connection */
+#define FILES_MAX   (2 * CLIENTS_MAX + FILES_OWN)
 /* A nameserver that does not answer holds a thread for some seconds; the others go on. */
 #define LOOKUPS "32"
 
-/* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. */
+/* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. Where
+ * packets are datagrams (macOS) there may be room and no buffer: nothing tells when there is one.
+ */
 void proxy_tell(struct proxy *p, const struct proxy_note *note)
 {
 	struct pollfd room = {.fd = p->sock, .events = POLLOUT};
 
 	while (send(p->sock, note, sizeof(*note), MSG_NOSIGNAL) < 0) {
-		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
-			_exit(0);
-		if (errno != EINTR)
+		if (errno == ENOBUFS)
+			poll(NULL, 0, 1);
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
 			poll(&room, 1, -1);
+		else if (errno != EINTR)
+			_exit(0);
 	}
 }
 
@@ -88,39 +94,30 @@ static void on_connection(uv_stream_t *listener, int status)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* It reads bytes of strangers: it can write nothing, and read nothing but what looking a name up
- * takes: the list of nameservers and of names, and the libraries that some hosts have for it. */
-static int confine(const struct proxy_spec *spec, struct proxy *p)
+/* What else the keeper has open is not for it. */
+static void close_others(int a, int b)
 {
-	static const char *const places[] = {"/etc", "/usr/lib", "/usr/lib64",
-					     "/lib", "/lib64",	 "/run/systemd/resolve"};
-	struct landlock_tree trees[ARRAY_LEN(places)];
-	const struct landlock_spec little = {
-		.trees = trees, .n_trees = ARRAY_LEN(trees), .agent = true};
-	int first = MIN(spec->sock, spec->listener), second = MAX(spec->sock, spec->listener);
-	struct rlimit files;
-	struct err err = {0};
+	int first = MIN(a, b), second = MAX(a, b);
 
-	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		trees[i] = (struct landlock_tree){.path = (char *)(uintptr_t)places[i],
-						  .rights = LANDLOCK_READ | LANDLOCK_EXEC};
 	if (first > 3)
-		close_range(3, (unsigned)first - 1, 0);
+		os_close_range(3, (unsigned)first - 1);
 	if (second > first + 1)
-		close_range((unsigned)first + 1, (unsigned)second - 1, 0);
-	close_range((unsigned)second + 1, ~0u, 0);
+		os_close_range((unsigned)first + 1, (unsigned)second - 1);
+	os_close_range((unsigned)second + 1, ~0u);
+}
+
+static void raise_limit(struct proxy *p)
+{
+	struct rlimit files;
+
 	p->max_clients = CLIENTS_MAX;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-		if (files.rlim_cur < 2 * CLIENTS_MAX + FILES_OWN)
-			p->max_clients = MAX(files.rlim_cur, FILES_OWN + 2) / 2 - FILES_OWN / 2;
-	}
-	if (landlock_abi() > 0 && landlock_restrict(&little, &err) < 0)
-		return err.code;
-	if (confine_server(&err) < 0)
-		return err.code;
-	return net_filter_proxy();
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	files.rlim_cur = MIN(files.rlim_max, (rlim_t)FILES_MAX);
+	if (setrlimit(RLIMIT_NOFILE, &files) < 0 && getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return;
+	if (files.rlim_cur < FILES_MAX)
+		p->max_clients = MAX(files.rlim_cur, FILES_OWN + 2) / 2 - FILES_OWN / 2;
 }
 
 /* RFC 4648. */
@@ -153,7 +150,9 @@ static int start(struct proxy *p, const struct proxy_spec *spec)
 	p->secret = spec->secret;
 	p->sock = spec->sock;
 	setenv("UV_THREADPOOL_SIZE", LOOKUPS, 1);
-	r = confine(spec, p);
+	close_others(spec->sock, spec->listener);
+	raise_limit(p);
+	r = spec->host->confine(spec->host->data);
 	if (r == 0)
 		r = uv_loop_init(&p->loop);
 	if (r == 0)
@@ -177,10 +176,9 @@ NORETURN void proxy_run(const struct proxy_spec *spec)
 	struct proxy *p = xcalloc(1, sizeof(*p));
 	struct proxy_note ready = {.what = PROXY_READY};
 
-	prctl(PR_SET_NAME, "cordon-proxy");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_DUMPABLE, 0);
-	launch_reset_signals();
+	os_set_name("cordon-proxy");
+	os_stay_private();
+	os_signals_usual();
 	signal(SIGPIPE, SIG_IGN);
 	ready.code = start(p, spec);
 	proxy_tell(p, &ready);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "backends/linux/net/proxy_priv.h"
+#include "core/net/proxy/proxy_priv.h"
 #include "core/net/http.h"
 #include "core/net/socks.h"
 

@@ -1,6 +1,6 @@
 /* notes - messages of one size between the keeper and its network processes. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/linux/net/notes.h"
+#include "core/net/notes.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "backends/linux/net/proxy_priv.h"
+#include "core/net/proxy/proxy_priv.h"
 
 /*
  * What is read is written at once. What does not fit is copied, and nothing more is read from the

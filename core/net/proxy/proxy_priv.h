@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/linux/net/proxy.h"
+#include "core/net/proxy/proxy.h"
 
 #include <uv.h>
 
@@ -38,6 +38,7 @@ struct proxy_note {
 };
 
 struct proxy_spec {
+	const struct proxy_host *host;
 	int sock;     /* to the keeper */
 	int listener; /* the agent's connections come here */
 	const char *secret;
@@ -113,7 +114,7 @@ struct proxy {
 	char bytes[65536]; /* what is read at a time */
 };
 
-/* ---- proxy.c ---- */
+/* ---- proxy_process.c ---- */
 void proxy_tell(struct proxy *p, const struct proxy_note *note);
 void proxy_alloc(uv_handle_t *h, size_t size, uv_buf_t *buf);
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/linux/net/proxy_priv.h"
+#include "core/net/proxy/proxy_priv.h"
 #include "core/net/book.h"
 
 #define WANT_SLOTS 512
@@ -30,6 +30,7 @@ struct want {
 struct proxy_door {
 	struct door door;
 	struct keeper *k;
+	const struct proxy_host *host;
 	int listener, sock; /* sock -1: no proxy runs */
 	pid_t pid;
 	bool watched;
@@ -37,7 +38,7 @@ struct proxy_door {
 	int64_t died_us;
 	char secret[PROXY_SECRET];
 	char *env[PROXY_SETTINGS + 1];
-	int *callers; /* by the port that a process has connected from */
+	int *callers; /* by the port that a process has connected from; NULL: host->caller() */
 	struct net_book *book;
 	struct buf out; /* notes that have not been sent yet */
 	struct want *slots[WANT_SLOTS];
@@ -47,6 +48,8 @@ struct proxy_door {
 /* ---- proxy_door.c ---------------------------------------------------------------------------- */
 
 void proxy_door_tell(struct proxy_door *p, const struct proxy_note *note);
+/* Who inside has connected from this port; 0: nobody. */
+int proxy_door_caller(const struct proxy_door *p, uint16_t from);
 
 /* ---- proxy_want.c: requests, until each is open or refused ------------------------------------
  */

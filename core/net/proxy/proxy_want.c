@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "backends/linux/net/proxy_door_priv.h"
+#include "core/net/proxy/proxy_door_priv.h"
 #include "core/keeper/flows.h"
 
 #define WANTS_MAX 8192
@@ -177,7 +177,7 @@ static void find_name(struct proxy_door *p, struct want *w)
 void want_begin(struct proxy_door *p, const struct proxy_note *note)
 {
 	struct net_target target = {.port = note->port};
-	int pid = p->callers[note->from];
+	int pid = proxy_door_caller(p, note->from);
 	struct want *w;
 
 	if (!pid || note->port == 0 ||
