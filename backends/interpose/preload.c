@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "backends/interpose/portmap.h"
 
@@ -15,6 +18,8 @@
  * DYLD_INSERT_LIBRARIES). Convenience, no floor: what a program may do is decided elsewhere.
  *
  * CORDON_PORT_MAP names a port map: a port that a program names goes to the one that it stands for.
+ * Where a program binds one that stands for none, and CORDON_PORT_SOCKET names a socket, one is
+ * asked for there (port_server.h).
  * Else LISTENING_LOOPBACK_DEVICE names an address: what goes to the loopback device goes to that
  * one. Where neither is as it should be, calls about the loopback device fail with EACCES; all
  * others are none of its business. The environment is read once, when the library is loaded.
@@ -27,6 +32,7 @@ enum mode {
 
 static enum mode mode;
 static char map_path[4096];
+static struct sockaddr_un server; /* sun_family 0: none */
 static struct in_addr device;
 
 typedef int (*call_addr)(int fd, const struct sockaddr *addr, socklen_t len);
@@ -52,6 +58,7 @@ typedef int (*call_name)(int fd, struct sockaddr *addr, socklen_t *len);
 __attribute__((constructor)) static void read_environment(void)
 {
 	const char *map = getenv("CORDON_PORT_MAP");
+	const char *sock = getenv("CORDON_PORT_SOCKET");
 	const char *address = getenv("LISTENING_LOOPBACK_DEVICE");
 	bool known = address && inet_pton(AF_INET, address, &device) == 1 &&
 		     ntohl(device.s_addr) >> 24 == IN_LOOPBACKNET;
@@ -60,6 +67,10 @@ __attribute__((constructor)) static void read_environment(void)
 		if (strlen(map) < sizeof(map_path) && (known || !address)) {
 			memcpy(map_path, map, strlen(map) + 1);
 			mode = MODE_PORT;
+		}
+		if (sock && strlen(sock) < sizeof(server.sun_path)) {
+			memcpy(server.sun_path, sock, strlen(sock) + 1);
+			server.sun_family = AF_UNIX;
 		}
 		if (!known)
 			device.s_addr = htonl(INADDR_LOOPBACK);
@@ -197,6 +208,62 @@ static int bind_any(int fd, union spot *s, call_addr real)
 	return refuse(EADDRINUSE);
 }
 
+/* The program may have signals of its own for a peer that is gone. */
+static int quiet_socket(void)
+{
+#ifdef __APPLE__
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), on = 1;
+
+	if (fd >= 0) {
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+		(void)setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof(on));
+	}
+	return fd;
+#else
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+#endif
+}
+
+#ifdef __APPLE__
+#define QUIET 0
+#else
+#define QUIET MSG_NOSIGNAL
+#endif
+
+/* Let this port stand for one of the window. 0 or an errno. */
+static int ask_for(uint16_t port)
+{
+	call_addr real = REAL(call_addr, connect);
+	int fd = server.sun_family ? quiet_socket() : -1;
+	unsigned char answer = EACCES;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return EACCES;
+	if (real(fd, (struct sockaddr *)&server, sizeof(server)) == 0 &&
+	    send(fd, &port, sizeof(port), QUIET) == (ssize_t)sizeof(port))
+		do
+			n = recv(fd, &answer, sizeof(answer), 0);
+		while (n < 0 && errno == EINTR);
+	close(fd);
+	return n == (ssize_t)sizeof(answer) ? answer : EACCES;
+}
+
+/* Where a port that is bound goes. 0 or an errno. */
+static int look_up(uint16_t port, struct portmap_view *ret)
+{
+	int r;
+
+	if (portmap_look(map_path, port, ret) < 0)
+		return EACCES;
+	if (ret->to || in_window(ret, port))
+		return 0;
+	r = ask_for(port);
+	if (r)
+		return r;
+	return portmap_look(map_path, port, ret) < 0 || !ret->to ? EACCES : 0;
+}
+
 int OURS(bind)(int fd, const struct sockaddr *addr, socklen_t len) NAMED(bind);
 int OURS(bind)(int fd, const struct sockaddr *addr, socklen_t len)
 {
@@ -212,9 +279,10 @@ int OURS(bind)(int fd, const struct sockaddr *addr, socklen_t len)
 	if (mode == MODE_PORT && port_of(&s) == 0)
 		return bind_any(fd, &s, real);
 	if (mode == MODE_PORT) {
-		if (portmap_look(map_path, port_of(&s), &v) < 0 ||
-		    (!v.to && !in_window(&v, port_of(&s))))
-			return refuse(EACCES);
+		int r = look_up(port_of(&s), &v);
+
+		if (r)
+			return refuse(r);
 		if (v.to)
 			set_port(&s, v.to);
 	}

@@ -10,6 +10,7 @@
 
 #include "backends/macos/launch/launch.h"
 #include "backends/macos/launch/network_gate.h"
+#include "backends/macos/launch/rewrite.h"
 #include "backends/macos/launch/warden.h"
 #include "backends/macos/throttle.h"
 #include "backends/macos/xpc/config.h"
@@ -28,6 +29,7 @@ struct sandbox {
 	struct mac_launch *launch;
 	struct log_stream *log;
 	struct throttle *throttle;
+	struct rewrite *rewrite;   /* NULL: nothing is */
 	struct network_gate *gate; /* until the keeper has it among its doors */
 	struct es_queue *queue;	   /* NULL: no client; given to the door once there is one */
 	struct es_id agent;
@@ -145,24 +147,26 @@ static int check(const struct spawn_spec *spec, struct err *err)
 }
 
 /* The profile's other places to read: read-only folders, the tools. Heap, borrowed strings. */
-static const char **read_only_of(const struct spawn_spec *spec)
+static const char **read_only_of(const struct sandbox *sb, const struct spawn_spec *spec)
 {
 	size_t n = 0;
 	const char **list;
 
 	while (spec->read_only && spec->read_only[n])
 		n++;
-	list = xcalloc(n + 2, sizeof(*list));
+	list = xcalloc(n + 3, sizeof(*list));
 	for (size_t i = 0; i < n; i++)
 		list[i] = spec->read_only[i];
-	list[n] = spec->tools;
+	if (spec->tools)
+		list[n++] = spec->tools;
+	list[n] = rewrite_library(sb->rewrite);
 	return list;
 }
 
 static int make_profile(struct profile *ret, const struct sandbox *sb,
 			const struct spawn_spec *spec, const char *own, struct err *err)
 {
-	AUTO_FREE const char **read_only = read_only_of(spec);
+	AUTO_FREE const char **read_only = read_only_of(sb, spec);
 	const char *const temp[] = {spec->cache, NULL};
 	const uint16_t proxies[] = {sb->gate ? network_gate_port(sb->gate) : 0, 0};
 	const struct config *config = keeper_config(sb->keeper);
@@ -216,6 +220,24 @@ static char **env_of(const struct spawn_spec *spec)
 	return env;
 }
 
+/* What is set for the sake of the network. Heap, borrowed strings. */
+static const char **network_env_of(const struct sandbox *sb)
+{
+	static const char *const none[] = {NULL};
+	const char *const *lists[] = {sb->gate ? network_gate_env(sb->gate) : none,
+				      rewrite_env(sb->rewrite)};
+	const char **all = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (const char *const *at = lists[i]; *at; at++) {
+			all = xrealloc(all, (n + 2) * sizeof(*all));
+			all[n++] = *at;
+			all[n] = NULL;
+		}
+	return all;
+}
+
 /* Messages of the agent are asked about from its first instruction on. */
 static void on_forked(void *data, pid_t pid)
 {
@@ -259,6 +281,7 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 		       int *ret_status, struct err *err)
 {
 	AUTO_PROFILE struct profile profile = {.sbpl = SBPL_INIT};
+	AUTO_FREE const char **network = network_env_of(sb);
 	char **env = env_of(spec);
 	struct mac_launch_spec l = {
 		.os = sb->host->os,
@@ -272,7 +295,7 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
 		.tty = spec->tty,
 		.limits = spec->limits,
-		.own_env = sb->gate ? network_gate_env(sb->gate) : NULL,
+		.own_env = network,
 		.forked = on_forked,
 		.data = sb,
 	};
@@ -387,6 +410,9 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 	if (r == 0 && spec->ask_network)
 		r = network_gate_new(&sb->gate, sb->host->os, spec->session, spec->home, k, err);
 	if (r == 0)
+		r = rewrite_start(&sb->rewrite, sb->host->os, sb->host->interpose, spec, own, k,
+				  err);
+	if (r == 0)
 		r = start_agent(sb, spec, own, ret_status, err);
 	else
 		(void)!io_remove_tree(AT_FDCWD, own);
@@ -398,6 +424,7 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 		seatbelt_stop(sb);
 		return r;
 	}
+	rewrite_root(sb->rewrite, mac_launch_pid(sb->launch));
 	start_log(sb);
 	keeper_set_agent(k, mac_launch_pid(sb->launch), ORPHANS_OUTSIDE);
 	say_what_lacks(sb, spec);
@@ -422,6 +449,7 @@ void seatbelt_stop(struct sandbox *sb)
 	log_stream_stop(sb->log);
 	mac_launch_stop(sb->launch);
 	warden_stop(sb->warden);
+	rewrite_stop(sb->rewrite);
 	network_gate_free(sb->gate);
 	if (sb->is_client)
 		sb->host->endpoint->stop(sb->host->endpoint->data);

@@ -37,5 +37,6 @@ int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 
 /* Of a socket of AF_UNIX that is connected. 0 or negative errno. */
 int os_peer_uid(int fd, uid_t *ret);
+int os_peer_pid(int fd, pid_t *ret); /* when it connected */
 /* AF_UNIX, AF_INET, ...; negative errno: it is no socket. */
 int os_socket_family(int fd);

@@ -3,6 +3,7 @@
 #include "core/os/socket.h"
 
 #include <errno.h>
+#include <sys/un.h>
 
 #undef socket
 #undef socketpair
@@ -72,6 +73,13 @@ int os_peer_uid(int fd, uid_t *ret)
 	gid_t gid;
 
 	return getpeereid(fd, ret, &gid) < 0 ? -errno : 0;
+}
+
+int os_peer_pid(int fd, pid_t *ret)
+{
+	socklen_t len = sizeof(*ret);
+
+	return getsockopt(fd, SOL_LOCAL, LOCAL_PEERPID, ret, &len) < 0 ? -errno : 0;
 }
 
 int os_socket_family(int fd)

@@ -15,6 +15,17 @@ int os_peer_uid(int fd, uid_t *ret)
 	return 0;
 }
 
+int os_peer_pid(int fd, pid_t *ret)
+{
+	struct ucred who = {0};
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+		return -errno;
+	*ret = who.pid;
+	return 0;
+}
+
 int os_socket_family(int fd)
 {
 	int family = 0;

@@ -49,7 +49,7 @@ forbid backends 'tui/' 'a backend includes tui:'
 for dir in backends/*/; do
 	name=$(basename "$dir")
 	allowed="$name"
-	case $name in landlock | bwrap | vm) allowed="$name|linux" ;; esac
+	case $name in landlock | bwrap | vm) allowed="$name|linux" ;; macos) allowed="$name|interpose" ;; esac
 	hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+"backends/[a-z]+/' --include='*.[ch]' "$dir" |
 		grep -vE "\"backends/(${allowed})/")
 	[ -z "$hits" ] || complain "one backend includes another:

@@ -26,11 +26,12 @@
 #include "core/config/config.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/service.h"
+#include "core/os/file.h"
 #include "core/policy/policy.h"
 
 /* ---- the rest of a keeper -------------------------------------------------------------------- */
 
-#define WATCHES 8
+#define WATCHES 64
 
 struct keeper {
 	struct policy *policy;
@@ -200,6 +201,15 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 {
 	if (n->state != FLOW_MOVING)
 		add_flow(k, n->state == FLOW_OPEN ? "open" : "over", n->target);
+}
+
+void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, const char *from,
+		    const char *to)
+{
+	size_t n = strlen(k->flows);
+
+	assert_int_equal(c->pid, k->agent);
+	snprintf(k->flows + n, sizeof(k->flows) - n, "%s %s is %s\n", op, from, to);
 }
 
 /* One turn of its loop. */
@@ -595,6 +605,119 @@ static void the_network(void **state)
 	close(listener);
 }
 
+/* The preload library of this system, as it was built. */
+static char *library(void)
+{
+	static const char *const places[] = {"../../interpose.so", "../../../release/interpose.so"};
+	AUTO_FREE char *self = os_self_copy();
+	char *found = NULL;
+
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(places) && !found; i++) {
+		AUTO_FREE char *path = path_join(self, places[i]);
+
+		found = realpath(path, NULL);
+	}
+	assert_non_null(found);
+	return found;
+}
+
+/* What `calls` print in Python, in a session with a window of this many ports. */
+static char *python(struct fixture *f, enum window_strategy strategy, uint16_t count,
+		    const char *calls)
+{
+	AUTO_FREE char *interpose = library();
+	AUTO_FREE char *text =
+		xasprintf("#!/bin/sh\nexport LD_PRELOAD=$DYLD_INSERT_LIBRARIES\nexec python3 - "
+			  ">%s/out <<'P'\n"
+			  "import errno, os, socket\nkeep = []\n"
+			  "def at(port):\n"
+			  "    s = socket.socket()\n"
+			  "    try: s.bind(('127.0.0.1', port))\n"
+			  "    except OSError as e: return errno.errorcode[e.errno]\n"
+			  "    s.listen(); keep.append(s); c = "
+			  "socket.create_connection(('127.0.0.1', port))\n"
+			  "    rows = [l.split() for l in open('/proc/net/tcp')]\n"
+			  "    inode = os.readlink('/proc/self/fd/%%d' %% s.fileno())[8:-1]\n"
+			  "    real = [r[1].split(':') for r in rows if r[9] == inode][0]\n"
+			  "    return s.getsockname()[1], int(real[1], 16), real[0]\n%s\nP\n",
+			  f->base, calls);
+	AUTO_FREE char *script = write_script(f, "python", text);
+	const char *const argv[] = {script, NULL};
+	struct err err = {0};
+	struct sandbox *sb;
+	int lock = -1;
+
+	f->spec.window = (struct net_window){.on = true,
+					     .strategy = strategy,
+					     .count = count,
+					     .device = net_addr_v4(INADDR_LOOPBACK)};
+	assert_int_equal(window_reserve(&f->spec.window, f->base, &lock, &err), 0);
+	f->host.interpose = interpose;
+	sb = begin(f, argv);
+	while (!f->keeper.exited)
+		turn(&f->keeper);
+	seatbelt_stop(sb);
+	close(lock);
+	return what_it_heard(f);
+}
+
+static void ports_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *heard = python(f, WINDOW_PORT, 2,
+				       "print(at(3000), at(3000), at(3001), at(3002))\n"
+				       "print(at(65535), at(1))");
+	unsigned base = f->spec.window.base;
+	AUTO_FREE char *want = xasprintf("(3000, %u, '0100007F') EADDRINUSE (3001, %u, '0100007F') "
+					 "EADDRINUSE\nEADDRINUSE EADDRINUSE\n",
+					 base + 1, base);
+	AUTO_FREE char *flows = xasprintf("bind localhost:3000 is localhost:%u\n"
+					  "bind localhost:3001 is localhost:%u\n",
+					  base + 1, base);
+
+	assert_string_equal(heard, want);
+	assert_string_equal(f->keeper.flows, flows);
+}
+
+/* Whoever fiddles with what lies in the session's directory has no ports; the keeper goes on. */
+static void ports_that_were_fiddled_with(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *heard = python(
+		f, WINDOW_PORT, 4,
+		"import fcntl, struct, time\nmap = os.environ['CORDON_PORT_MAP']\n"
+		"sock = os.environ['CORDON_PORT_SOCKET']\n"
+		"def ask(data):\n"
+		"    c = socket.socket(socket.AF_UNIX); c.connect(sock); c.sendall(data)\n"
+		"    c.shutdown(socket.SHUT_WR); return c.recv(9)\n"
+		"print(ask(b''), ask(b'x'), ask(struct.pack('H', 0)) == bytes([errno.EINVAL]))\n"
+		"idle = [socket.socket(socket.AF_UNIX) for i in range(200)]\n"
+		"for c in idle: c.connect(sock)\n"
+		"print(ask(struct.pack('H', 3000)), at(3000)[0])\n"
+		"f = os.open(map, os.O_RDWR); os.pwrite(f, struct.pack('I', 7), 12)\n"
+		"print(at(3000), at(3001), ask(struct.pack('H', 3001)) == bytes([errno.EIO]))\n"
+		"os.unlink(map); os.unlink(sock); print(at(3000), at(3001))");
+
+	assert_string_equal(heard,
+			    "b'' b'' True\nb'\\x00' 3000\nEACCES EACCES True\nEACCES EACCES\n");
+}
+
+static void a_device_of_its_own(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *none = NULL, *heard = NULL;
+	static const char *const env[] = {"PATH=/usr/bin:/bin", "CORDON_SESSION=test",
+					  "LISTENING_LOOPBACK_DEVICE=127.0.0.77", NULL};
+
+	f->spec.env = env; /* as core/session sets it */
+	heard = python(f, WINDOW_DEVICE, 2, "a = at(46301); print(a[0] == 46301 == a[1], a[2])");
+	assert_string_equal(heard, "True 4D00007F\n");
+	f->keeper.exited = false;
+	none = python(f, WINDOW_FAIL, 2, "print(os.environ.get('LD_PRELOAD'))");
+	assert_string_equal(none, "\n"); /* the script's own, empty */
+}
+
 /* ---- Endpoint Security ----------------------------------------------------------------------- */
 
 static struct endpoint {
@@ -799,6 +922,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_network, setup, teardown),
+		cmocka_unit_test_setup_teardown(ports_of_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(ports_that_were_fiddled_with, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_device_of_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),
 		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),

@@ -40,6 +40,15 @@ static bool connects(struct eval *e, bool loopback, unsigned port)
 						   .port = port});
 }
 
+static bool listens(struct eval *e, const char *protocol, unsigned port)
+{
+	return eval_allows(e, &(struct eval_query){.operation = "network-bind",
+						   .end = "local",
+						   .protocol = protocol,
+						   .loopback = true,
+						   .port = port});
+}
+
 static bool looks_up(struct eval *e, const char *service)
 {
 	return eval_allows(e, &(struct eval_query){.operation = "mach-lookup", .service = service});
@@ -221,6 +230,13 @@ static void network(void **state)
 	pair_new(&x, NULL, false, &spec);
 	assert_true(connects(x.eval, false, 443));
 	assert_false(eval_allows(x.eval, &sock));
+	assert_false(listens(x.eval, "tcp", 9002)); /* the window is still there */
+	assert_true(listens(x.eval, "tcp", 9001));
+	assert_true(listens(x.eval, "udp", 9002));
+	pair_done(&x);
+	spec.listen_base = 0;
+	pair_new(&x, NULL, false, &spec);
+	assert_true(listens(x.eval, "tcp", 9002));
 	pair_done(&x);
 }
 

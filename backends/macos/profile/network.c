@@ -36,8 +36,10 @@ static void allow_window(struct build *b)
 static void allow_all(struct build *b)
 {
 	sbpl_allow_all(b->s, "system-socket");
-	buf_str(&b->s->text, "(allow network-outbound (remote ip \"*:*\"))\n"
-			     "(allow network-bind network-inbound (local ip \"*:*\"))\n");
+	buf_str(&b->s->text, "(allow network-outbound (remote ip \"*:*\"))\n");
+	/* With a window, who listens does so there; datagrams are sent from any port. */
+	buf_fmt(&b->s->text, "(allow network-bind network-inbound (local %s \"*:*\"))\n",
+		b->spec->listen_base ? "udp" : "ip");
 	sbpl_allow(b->s, "network-outbound");
 	sbpl_open(b->s, "remote unix-socket");
 	sbpl_filter(b->s, "path-literal", "/private/var/run/mDNSResponder");
@@ -64,8 +66,7 @@ void section_network(struct build *b)
 		allow_proxies(b);
 	if (b->spec->network == PROFILE_NETWORK_OPEN)
 		allow_all(b);
-	else
-		allow_window(b);
+	allow_window(b);
 }
 
 /* ---- unix sockets ---------------------------------------------------------------------------- */
