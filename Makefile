@@ -85,11 +85,13 @@ endif
 # Loaded into other programs, so it has nothing of the program's own, nor the program its calls.
 PRELOAD := backends/interpose/preload.c
 INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
+# A program of its own, for macOS: root's.
+LOOPBACK := backends/macos/alias/helper_darwin.c
 # (NAME_linux.c and NAME_darwin.c are for that system alone)
 # The first program of a virtual machine: static, and of its own.
 SHIM := $(wildcard backends/vm/shim/*.c)
 SHIM_CC := $(if $(shell command -v musl-gcc 2>/dev/null),musl-gcc,$(CC))
-ALLC := $(filter-out $(PRELOAD) $(SHIM),$(sort $(shell find core backends tui -name '*.c')))
+ALLC := $(filter-out $(PRELOAD) $(SHIM) $(LOOPBACK),$(sort $(shell find core backends tui -name '*.c')))
 SRC := $(filter-out %_darwin.c,$(ALLC))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
@@ -357,7 +359,7 @@ check-darwin: test-deps ## compile and link for macOS, arm64 and x86_64
 
 DARWIN := build/darwin
 DARWIN_SRC = $(filter-out %_linux.c,$(filter core/% tui/% backends/macos/% backends/interpose/% \
-	backends/registry.c,$(ALLC))) $(PRELOAD) $(DARWIN)/gen/builtin_files.c
+	backends/registry.c,$(ALLC))) $(PRELOAD) $(LOOPBACK) $(DARWIN)/gen/builtin_files.c
 DARWIN_CC = build/zig/zig clang -std=c17 -D_DARWIN_C_SOURCE -I. -I$(DARWIN)/gen $(WARN) -Werror -O0 -fno-common -fblocks \
 	-nostdinc -isystem build/zig/lib/include -isystem tests/darwin/include -isystem $(DARWIN)/include \
 	-isystem build/zig/lib/libc/include/any-macos-any -DCORDON_PREFIX='"$(PREFIX)"' -DCORDON_VERSION='"$(VERSION)"' \
@@ -392,7 +394,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/d
 # Other majors format differently: without 14 the check is left out, and says so.
 lint-format:
 	$(Q)if $(CLANG_FORMAT) --version | grep -q 'version 14\.'; then \
-		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(HDR); \
+		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HDR); \
 	else echo 'lint: clang-format 14 is not here: formatting not checked'; fi
 
 lint-tree: # sizes, include directions, every action bound
@@ -436,7 +438,7 @@ $(O)/tidy/%.ok: %.c .clang-tidy
 
 .PHONY: format
 format: ## let clang-format rewrite the sources
-	$(CLANG_FORMAT) -i $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(HDR)
+	$(CLANG_FORMAT) -i $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HDR)
 
 compile_commands.json: Makefile ## for editors
 	$(Q){ echo '['; sep=; for f in $(ALLSRC); do \

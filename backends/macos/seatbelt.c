@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/macos/alias/ensure.h"
 #include "backends/macos/launch/launch.h"
 #include "backends/macos/launch/network_gate.h"
 #include "backends/macos/launch/rewrite.h"
@@ -407,6 +408,8 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 			       .exit_fd = -1,
 			       .ticker = -1};
 	r = start_endpoint(sb, err);
+	if (r == 0 && spec->window.on && spec->window.own_device)
+		r = alias_ensure(&spec->window.device, host->loopback, err);
 	if (r == 0 && spec->ask_network)
 		r = network_gate_new(&sb->gate, sb->host->os, spec->session, spec->home, k, err);
 	if (r == 0)

@@ -34,6 +34,7 @@ struct seatbelt_host {
 	const char *sandbox_exec;	  /* NULL: the function */
 	const char *log;		  /* MAC_LOG_PROGRAM */
 	const char *interpose;		  /* the preload library; NULL: beside this program */
+	const char *loopback;		  /* the helper of alias/ensure.h; NULL: as well */
 	const struct es_system *endpoint; /* NULL: this program is no client */
 	struct door *(*open_door)(const struct es_door_spec *spec); /* then: es_door_new() */
 };

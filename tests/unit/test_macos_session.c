@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "backends/macos/alias/ensure.h"
 #include "backends/macos/launch/network_gate.h"
 #include "backends/macos/seatbelt.h"
 #include "backends/macos/throttle.h"
@@ -718,6 +719,49 @@ static void a_device_of_its_own(void **state)
 	assert_string_equal(none, "\n"); /* the script's own, empty */
 }
 
+/* The helper is run once, with the address alone, and is not believed. */
+static void an_address_that_is_not_there(void **state)
+{
+	static const char *const none[] = {"true", NULL};
+	static const struct {
+		const char *does, *words;
+	} known[] = {
+		{"exit 0", "does not add it"},
+		{"exit 3", "is not root's and setuid"},
+		{"kill -9 $$", "does not add it"},
+	};
+	struct fixture *f = *state;
+	AUTO_FREE char *log_path = path_join(f->base, "ran"), *log = NULL;
+	struct net_addr device = net_addr_v4(0xc0000201); /* 192.0.2.1 */
+	struct err err = {0};
+	size_t len;
+
+	f->spec.argv = none;
+	f->spec.window = (struct net_window){
+		.on = true, .base = 61000, .count = 2, .device = device, .own_device = true};
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		AUTO_FREE char *text =
+			xasprintf("#!/bin/sh\necho \"$# $1 ${HOME-none}\" >>%s\n%s\n", log_path,
+				  known[i].does);
+		AUTO_FREE char *helper = write_script(f, "helper", text);
+		struct sandbox *sb = NULL;
+		int status;
+
+		f->host.loopback = helper;
+		assert_int_equal(seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper,
+						 &status, &err),
+				 -EADDRNOTAVAIL);
+		assert_int_equal(status, 125);
+		assert_non_null(strstr(err.text, known[i].words));
+		assert_non_null(strstr(err.text, "sudo ifconfig lo0 alias 192.0.2.1"));
+	}
+	assert_int_equal(io_read_file(AT_FDCWD, log_path, 4096, &log, &len), 0);
+	assert_string_equal(log, "1 192.0.2.1 none\n1 192.0.2.1 none\n1 192.0.2.1 none\n");
+	/* One that is there needs nobody. */
+	device = net_addr_v4(0x7f00004d);
+	assert_int_equal(alias_ensure(&device, "/nonexistent", &err), 0);
+}
+
 /* ---- Endpoint Security ----------------------------------------------------------------------- */
 
 static struct endpoint {
@@ -925,6 +969,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ports_of_its_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(ports_that_were_fiddled_with, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_of_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_address_that_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),
 		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),

@@ -1,0 +1,93 @@
+/* ensure - a session's loopback address is there, or the helper adds it. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/macos/alias/ensure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backends/macos/alias/alias.h"
+#include "core/base/path.h"
+#include "core/os/file.h"
+#include "core/os/socket.h"
+
+static bool is_there(const struct net_addr *address)
+{
+	struct sockaddr_storage at;
+	socklen_t len = net_addr_to_sock(address, 0, &at);
+	int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool r = fd >= 0 && bind(fd, (struct sockaddr *)&at, len) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* Heap, or NULL. */
+static char *find_helper(void)
+{
+	static const char *const places[] = {"cordon-loopback",
+					     "../libexec/cordon/cordon-loopback"};
+	AUTO_FREE char *self = os_self_copy();
+	char *found = NULL;
+
+	if (!self)
+		return NULL;
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(places) && !found; i++) {
+		AUTO_FREE char *path = path_join(self, places[i]);
+
+		found = realpath(path, NULL);
+	}
+	return found;
+}
+
+/* Its exit status; negative errno: it was not run, or a signal ended it. */
+static int run(const char *helper, const char *address)
+{
+	char *const argv[] = {(char *)(uintptr_t)helper, (char *)(uintptr_t)address, NULL};
+	char *const env[] = {NULL};
+	posix_spawn_file_actions_t files;
+	int r = posix_spawn_file_actions_init(&files), status = 0;
+	pid_t pid;
+
+	for (int fd = 0; fd <= 2 && r == 0; fd++) /* its words would be in the console's way */
+		r = posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+	if (r == 0)
+		r = posix_spawn(&pid, helper, &files, NULL, argv, env);
+	(void)posix_spawn_file_actions_destroy(&files);
+	if (r != 0)
+		return -r;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
+}
+
+int alias_ensure(const struct net_addr *address, const char *helper, struct err *err)
+{
+	AUTO_FREE char *found = NULL;
+	char text[NET_ADDR_TEXT];
+	int r = -ENOENT;
+
+	if (is_there(address))
+		return 0;
+	if (!helper)
+		helper = found = find_helper();
+	net_addr_format(address, text);
+	if (helper)
+		r = run(helper, text);
+	if (r == ALIAS_DONE && is_there(address))
+		return 0;
+	return err_say(err, -EADDRNOTAVAIL,
+		       "listening address %s: this Mac has none such%s: type sudo ifconfig lo0 "
+		       "alias %s",
+		       text,
+		       r == ALIAS_NO_RIGHTS ? ", and cordon-loopback is not root's and setuid"
+		       : r == -ENOENT	    ? ", and cordon-loopback is not installed"
+					    : ", and cordon-loopback does not add it",
+		       text);
+}
