@@ -468,19 +468,21 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
 	install -m 644 core/config/edits.ignore core/api/protocol.json $(SHARE)/cordon
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
-	@if [ -n '$(DESTDIR)' ] || [ -d /etc/apparmor.d ]; then \
+	@if [ -n '$(DESTDIR)' ] || [ -w $(APPARMOR) ]; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
 			backends/linux/apparmor.in >$(APPARMOR)/cordon && \
 		echo 'installed $(APPARMOR)/cordon'; \
+	elif [ -d $(APPARMOR) ]; then \
+		echo 'not installed: $(APPARMOR)/cordon, which is for root to write: cordon doctor says if it is needed'; \
 	fi
-	@if [ -z '$(DESTDIR)' ] && [ -d /sys/kernel/security/apparmor ] && \
-		command -v apparmor_parser >/dev/null; then apparmor_parser -r /etc/apparmor.d/cordon; fi
+	@if [ -z '$(DESTDIR)' ] && [ -w $(APPARMOR) ] && [ -d /sys/kernel/security/apparmor ] && \
+		command -v apparmor_parser >/dev/null; then apparmor_parser -r $(APPARMOR)/cordon; fi
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/cordon $(SHARE)/man/man1/cordon.1
-	@if [ -z '$(DESTDIR)' ] && [ -e /etc/apparmor.d/cordon ] && \
-		command -v apparmor_parser >/dev/null; then apparmor_parser -R /etc/apparmor.d/cordon || :; fi
-	rm -f $(APPARMOR)/cordon
+	@if [ -z '$(DESTDIR)' ] && [ -w $(APPARMOR) ] && [ -e $(APPARMOR)/cordon ] && \
+		command -v apparmor_parser >/dev/null; then apparmor_parser -R $(APPARMOR)/cordon || :; fi
+	@[ ! -w $(APPARMOR) ] || rm -f $(APPARMOR)/cordon
 	rm -rf $(SHARE)/cordon $(DESTDIR)$(PREFIX)/lib/cordon $(DESTDIR)$(PREFIX)/libexec/cordon
 	rm -f $(SHARE)/bash-completion/completions/cordon $(SHARE)/zsh/site-functions/_cordon \
 		$(SHARE)/fish/vendor_completions.d/cordon.fish
