@@ -186,8 +186,8 @@ static int check(const struct replay_options *o, const struct strings *args, str
 		return err_say(err, -EINVAL, "--export '%s': none of cast, txt, html", o->format);
 	if (o->at && (o->headless || o->format))
 		return err_say(err, -EINVAL,
-			       "--at and --headless or --export: those tell all of it: leave one "
-			       "out");
+			       "--at is for the console, --headless and --export write the whole "
+			       "recording: leave one out");
 	if (o->cast && !str_eq(o->cast, "v2") && !str_eq(o->cast, "v3"))
 		return err_say(err, -EINVAL, "--cast '%s': neither v2 nor v3", o->cast);
 	return 0;
