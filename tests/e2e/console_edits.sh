@@ -23,7 +23,7 @@ sees '2 \+ 2' "and what is there now"
 keys q
 loses '2 \+ 2' "back to the list"
 keys k
-press_until 'changed since by somebody else' "an undo of the step says what is in the way" u
+press_until 'edited since by you or another program' "an undo of the step says what is in the way" u
 sees '! [0-9:]+ after step 1: file' "and where in the history"
 press_until 'merges what both' "M asks for the merge" M
 press_until 'what the merge will write' "U shows its result" U

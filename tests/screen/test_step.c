@@ -213,7 +213,7 @@ static void what_is_not_kept_is_not_restored(void **state)
 	s.model.plan->entries[4].lost = true;
 	ui_changed(s.ui);
 	scene_wait(&s, 600);
-	assert_true(scene_shows(&s, "! 1 not kept: they are listed first"));
+	assert_true(scene_shows(&s, "! 1 not kept: listed first"));
 	assert_true(scene_shows(&s, "F bring back the rest"));
 	s.model.plan->n_paths = 1;
 	ui_changed(s.ui);

@@ -299,6 +299,27 @@ static void conflicts_need_their_own_key(void **state)
 	assert_string_equal(s->said.data, "undo 0 2 force\n");
 }
 
+/* One step makes a file and the next removes it: they come back, and no file is different. */
+static void steps_that_cancel_out_are_redone_all_the_same(void **state)
+{
+	struct scene *s = *state;
+	struct undo_plan *p;
+	size_t n;
+
+	scene_keys(s, "C-] s r");
+	scene_plan(s, false);
+	p = s->model.plan;
+	n = p->n_entries;
+	p->n_entries = p->n_paths = 0;
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "Brings back 2 steps: 4, 3; 0 paths"));
+	assert_true(scene_shows(s, "No file would change."));
+	assert_false(scene_shows(s, "nothing to redo"));
+	assert_true(scene_shows(s, "U do it"));
+	p->n_entries = p->n_paths = n; /* to be freed */
+}
+
 /* The step went on unprotected: nobody changed anything, and there is nothing of theirs to keep. */
 static void what_is_not_kept_is_nobodys_edit(void **state)
 {
@@ -309,10 +330,10 @@ static void what_is_not_kept_is_nobodys_edit(void **state)
 	s->model.plan->entries[4].lost = true;
 	ui_changed(s->ui);
 	scene_wait(s, 600);
-	assert_true(scene_shows(s, "! 1 not kept: they are listed first"));
+	assert_true(scene_shows(s, "! 1 not kept: listed first"));
 	assert_true(scene_shows(s, "README.md  not kept: stays"));
 	assert_true(scene_shows(s, "F bring back the rest   q cancel"));
-	assert_false(scene_shows(s, "somebody else"));
+	assert_false(scene_shows(s, "another program"));
 	assert_false(scene_shows(s, "keep mine   M"));
 	buf_clear(&s->said);
 	scene_keys(s, "U K M");
@@ -321,7 +342,7 @@ static void what_is_not_kept_is_nobodys_edit(void **state)
 	s->model.plan->n_conflicts = s->model.plan->n_stops = 2;
 	s->model.plan->entries[0].conflict = true;
 	scene_draw(s);
-	assert_true(scene_shows(s, "! 1 changed since by somebody else, 1 not kept"));
+	assert_true(scene_shows(s, "! 1 edited since by you or another program, 1 not kept"));
 	assert_true(scene_shows(s, "K keep mine   M merge"));
 	s->model.plan->entries[0].beside = true;
 	scene_draw(s);
@@ -918,6 +939,7 @@ int main(void)
 		TEST(a_step_elsewhere_offers_the_other_places),
 		TEST(what_runs_outside_every_command_has_no_number),
 		TEST(conflicts_need_their_own_key),
+		TEST(steps_that_cancel_out_are_redone_all_the_same),
 		TEST(what_is_not_kept_is_nobodys_edit),
 		TEST(what_was_edited_can_be_kept_or_merged),
 		TEST(a_new_step_makes_a_new_plan),

@@ -183,7 +183,7 @@ void undo_options_help(enum undo_kind kind)
 		       "              agent's own notes, places that you granted\n");
 	}
 	printf("  --dry-run   only say what would change; works while a session runs\n"
-	       "  --keep-mine leave paths out that somebody else changed since\n"
+	       "  --keep-mine leave out paths that you or another program edited since\n"
 	       "  --merge     merge both sides' changes of such text files; with --dry-run, show "
 	       "the\n"
 	       "              result. Where both changed the same lines nothing is done, unless\n"

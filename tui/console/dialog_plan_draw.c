@@ -134,7 +134,7 @@ static void draw_barrier(struct surface *s, struct rect line, const struct undo_
 	surface_text(s, line.x + line.w - w, line.y, w, ROLE_MODAL_LABEL, then);
 }
 
-/* "! 2 changed since by somebody else, 1 not kept: they are listed first" */
+/* "! 2 edited since by you or another program, 1 not kept: listed first" */
 static void list_conflicts(struct buf *out, const struct undo_plan *p)
 {
 	size_t lost = plan_lost(p), beside = 0, since;
@@ -144,7 +144,7 @@ static void list_conflicts(struct buf *out, const struct undo_plan *p)
 		beside += p->entries[i].conflict && p->entries[i].beside;
 	since = p->n_conflicts - lost - beside;
 	if (since) {
-		buf_fmt(out, "%s%zu changed since by somebody else", comma, since);
+		buf_fmt(out, "%s%zu edited since by you or another program", comma, since);
 		comma = ", ";
 	}
 	if (beside) {
@@ -153,7 +153,7 @@ static void list_conflicts(struct buf *out, const struct undo_plan *p)
 	}
 	if (lost)
 		buf_fmt(out, "%s%zu not kept", comma, lost);
-	buf_str(out, ": they are listed first");
+	buf_str(out, ": listed first");
 }
 
 /* What is in the way, and what the choice that was made does about it. */
@@ -167,7 +167,7 @@ static void draw_warning(const struct dialog_plan *d, struct surface *s, struct 
 	if (d->flags & UNDO_MERGE)
 		buf_str(&b, "merges what both sides changed, or leaves theirs; Enter shows it");
 	else if (d->flags & UNDO_KEEP_MINE)
-		buf_str(&b, "leaves what somebody else changed as it is");
+		buf_str(&b, "leaves files that you or another program edited as they are");
 	else if (p->n_conflicts)
 		list_conflicts(&b, p);
 	else
@@ -337,7 +337,7 @@ void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r)
 			d->list.top + (size_t)y);
 	if (n == 0)
 		surface_text(s, rows.x, rows.y, rows.w, ROLE_MODAL_LABEL,
-			     d->kind == UNDO_REDO ? "There is nothing to redo."
-						  : "Nothing would change.");
+			     d->kind == UNDO_REDO && p->n_ids == 0 ? "There is nothing to redo."
+								   : "No file would change.");
 	draw_keys(d, s, in, p);
 }

@@ -341,7 +341,7 @@ static void draw_welcome(struct ui *ui, struct surface *s, struct rect r)
 		enum action action;
 		const char *words;
 	} rows[] = {{ACTION_HELP, "all keys"},
-		    {ACTION_PALETTE, "find an action by its words"},
+		    {ACTION_PALETTE, "find an action by words"},
 		    {ACTION_FOCUS_APPROVALS, "answer what waits"},
 		    {ACTION_DIFF_SESSION, "everything that has changed"},
 		    {ACTION_UNDO, "undo the newest step"},
