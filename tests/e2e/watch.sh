@@ -107,6 +107,15 @@ is "$(edits | grep '/src/')" "" "nor is a file of the agent's that is closed sev
 ok "and all of it is undone" "$CORDON" undo
 rm several.py
 
+# One of two names goes at once, while the end of writing by the other is still to be told.
+echo old >name
+session 'ln name second; echo agent >second; rm name' ''
+end_session
+is "$(edits | grep '/second')" "" "nor is a file of which another name is removed"
+ok "and all of it is undone" "$CORDON" undo
+is "$(cat name) $(test -e second || echo gone)" "old gone" "by the name that it had"
+rm name
+
 # Commands at the same time: each begins while what the others have closed is still to be told.
 # shellcheck disable=SC2016
 "$CORDON" run --headless --steps auto -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do

@@ -150,6 +150,33 @@ static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
 	commit(f);
 }
 
+/* Its file is closed and the event on its way when another name is removed: no writer is found
+ * then, but the event is to be known still. Not one by the removed name, which leads nowhere any
+ * more. */
+static void a_close_is_awaited_when_another_name_goes(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "old", "before");
+	begin(f, "agent");
+	assert_int_equal(ln(f, "old", "second") || put(f, "second", "ours"), 0);
+	assert_int_equal(rm(f, "old"), 0);
+	assert_false(is_edit(f, "old", SEEN_GONE));
+	assert_false(is_edit(f, "second", SEEN_CLOSED));
+	journal_all_seen(f->j);
+	edit(f, "second");
+	assert_true(is_edit(f, "second", SEEN_CLOSED));
+
+	outside(f, "first", "before");
+	assert_int_equal(ln(f, "first", "other") || put(f, "first", "ours"), 0);
+	assert_int_equal(rm(f, "first"), 0);
+	assert_false(is_edit(f, "first", SEEN_CLOSED));
+	journal_all_seen(f->j);
+	edit(f, "other");
+	assert_true(is_edit(f, "other", SEEN_CLOSED));
+	commit(f);
+}
+
 static void a_writer_is_not_known_by_the_name_of_a_directory_that_moved(void **state)
 {
 	struct fix *f = *state;
@@ -240,6 +267,7 @@ int main(void)
 		TEST(a_close_that_was_told_is_not_awaited),
 		TEST(who_closes_first_does_not_matter),
 		TEST(a_writer_is_not_known_by_a_name_that_is_anothers),
+		TEST(a_close_is_awaited_when_another_name_goes),
 		TEST(a_writer_is_not_known_by_the_name_of_a_directory_that_moved),
 		TEST(the_name_that_a_rename_gave),
 		TEST(nothing_is_expected_any_more),

@@ -84,7 +84,8 @@ int where_keep_written(struct step *s, const struct where *w)
 		return keep_held(s, w);
 	fd = data_open(s->j, w->dirfd, w->bare);
 	if (fd >= 0 && !data_has_writer(fd)) {
-		writer_drop(s->j, known);
+		if (!known->once) /* its close is told of yet, by another name */
+			writer_drop(s->j, known);
 		return 0;
 	}
 	if (w->obj.nlink > 1 && !writer_seek(s->j, known, w->root, w->path))
