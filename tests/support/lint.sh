@@ -80,7 +80,7 @@ floors() {
 }
 floors backends/linux/door "\
 filter_spec call state place interrupts request answer lost parked shared_sync finish
-lookup dirs locate walk resolve read_check
+lookup dirs locate walk resolve read_check privileges
 connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter dispatch door"
 floors core/net "\

@@ -14,6 +14,7 @@
 
 #include "backends/linux/door/locate.h"
 #include "backends/linux/door/lookup.h"
+#include "backends/linux/door/privileges.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
 #include "core/keeper/keeper.h"
@@ -170,10 +171,15 @@ int prepare_chmod(struct ldoor *d, struct request *r)
 static int chmod_fd(struct request *r, int fd)
 {
 	char link[32];
+	struct stat st;
+	mode_t mode;
 
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	mode = privileges_mode(r->mode, &st);
 	if (r->how[0] == HOW_FD)
-		return fchmod(fd, r->mode) < 0 ? -errno : 0;
-	return chmod(fd_link(fd, link), r->mode) < 0 ? -errno : 0;
+		return fchmod(fd, mode) < 0 ? -errno : 0;
+	return chmod(fd_link(fd, link), mode) < 0 ? -errno : 0;
 }
 
 int perform_chmod(struct ldoor *d, struct request *r)
@@ -185,7 +191,9 @@ int perform_chmod(struct ldoor *d, struct request *r)
 	if (direct != 0)
 		return direct < 0 ? direct : got;
 	got = check_object(r, -EOPNOTSUPP);
-	return got < 0 ? got : folder_chmod(p->folder, &r->caller, &p->at, r->mode);
+	return got < 0 ? got
+		       : folder_chmod(p->folder, &r->caller, &p->at,
+				      privileges_mode(r->mode, &p->st));
 }
 
 /* ---- owner ---------------------------------------------------------------------- */
@@ -359,8 +367,11 @@ int prepare_xattr(struct ldoor *d, struct request *r)
 static int setxattr_fd(struct request *r, int fd)
 {
 	const struct copy *value = &r->slot[SLOT_VALUE];
+	int got = privileged_attribute(r->slot[SLOT_EXTRA].data);
 	char link[32];
 
+	if (got < 0)
+		return got;
 	return setxattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data, value->data, value->len,
 			r->flags) < 0
 		       ? -errno
@@ -377,6 +388,8 @@ int perform_setxattr(struct ldoor *d, struct request *r)
 	if (direct != 0)
 		return direct < 0 ? direct : got;
 	got = check_object(r, 0);
+	if (got == 0)
+		got = privileged_attribute(r->slot[SLOT_EXTRA].data);
 	if (got < 0)
 		return got;
 	return folder_setxattr(p->folder, &r->caller, &p->at, r->slot[SLOT_EXTRA].data, value->data,
@@ -385,8 +398,11 @@ int perform_setxattr(struct ldoor *d, struct request *r)
 
 static int removexattr_fd(struct request *r, int fd)
 {
+	int got = privileged_attribute(r->slot[SLOT_EXTRA].data);
 	char link[32];
 
+	if (got < 0)
+		return got;
 	return removexattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data) < 0 ? -errno : 0;
 }
 
@@ -399,6 +415,8 @@ int perform_removexattr(struct ldoor *d, struct request *r)
 	if (direct != 0)
 		return direct < 0 ? direct : got;
 	got = check_object(r, 0);
+	if (got == 0)
+		got = privileged_attribute(r->slot[SLOT_EXTRA].data);
 	if (got < 0)
 		return got;
 	return folder_removexattr(p->folder, &r->caller, &p->at, r->slot[SLOT_EXTRA].data);

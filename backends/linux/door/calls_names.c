@@ -10,6 +10,7 @@
 
 #include "backends/linux/door/calls_peer.h"
 #include "backends/linux/door/lookup.h"
+#include "backends/linux/door/privileges.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
 
@@ -52,7 +53,7 @@ int perform_mknod(struct ldoor *d, struct request *r)
 	int got;
 
 	/* The kernel's encoding of the number in a register (new_decode_dev). */
-	got = folder_mknod(p->folder, &r->caller, &p->at, node_mode(r),
+	got = folder_mknod(p->folder, &r->caller, &p->at, privileges_new(node_mode(r)),
 			   makedev((dev & 0xfff00) >> 8, (dev & 0xff) | ((dev >> 12) & 0xfff00)));
 	if (got == 0 && S_ISSOCK(node_mode(r)))
 		peer_bound(d, p); /* nobody can ever listen there */

@@ -12,6 +12,7 @@
 #include "backends/linux/door/calls_meta.h"
 #include "backends/linux/door/calls_read.h"
 #include "backends/linux/door/lookup.h"
+#include "backends/linux/door/privileges.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
 #include "core/keeper/keeper.h"
@@ -187,7 +188,7 @@ static int perform_tmpfile(struct request *r)
 	at.dir += *at.dir == '/';
 	at.name = "";
 	at.leaf = NULL;
-	return folder_tmpfile(p->folder, &r->caller, &at, r->flags, r->mode);
+	return folder_tmpfile(p->folder, &r->caller, &at, r->flags, privileges_new(r->mode));
 }
 
 /* A file without a name is opened again through the descriptor: nothing of it is in the folder. */
@@ -218,6 +219,15 @@ static bool performs_fifo(const struct request *r)
 
 	return !(r->flags & O_DIRECTORY) &&
 	       ((r->flags & O_ACCMODE) != O_RDONLY || (may_not && r->flags & O_NONBLOCK));
+}
+
+/* Takes the descriptor of what was there before. */
+static int without_privileges(int opened)
+{
+	AUTO_CLOSE int fd = opened;
+	int r = privileges_drop(fd);
+
+	return r < 0 ? r : take_fd(&fd);
 }
 
 int perform_open(struct ldoor *d, struct request *r)
@@ -261,7 +271,9 @@ int perform_open(struct ldoor *d, struct request *r)
 		if (p->orphan)
 			return reopen(r);
 	}
-	got = folder_open(p->folder, &r->caller, &p->at, r->flags, r->mode);
+	got = folder_open(p->folder, &r->caller, &p->at, r->flags, privileges_new(r->mode));
+	if (got >= 0 && p->known && (r->flags & O_ACCMODE) != O_RDONLY)
+		got = without_privileges(got);
 	return got == -ELOOP && !(r->flags & O_NOFOLLOW) ? DOOR_AGAIN : got;
 }
 

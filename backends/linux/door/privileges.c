@@ -1,0 +1,46 @@
+/* privileges - what the keeper could do to a file, and a caller without capabilities could not. */
+/* SPDX-License-Identifier: MIT */
+#include "backends/linux/door/privileges.h"
+
+#include <errno.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "core/base/util.h"
+
+#define SET_ID	     (S_ISUID | S_ISGID)
+#define CAPABILITIES "security.capability"
+
+int privileged_attribute(const char *name)
+{
+	return str_starts(name, "security.") || str_starts(name, "trusted.") ? -EPERM : 0;
+}
+
+mode_t privileges_new(mode_t mode)
+{
+	return geteuid() == 0 ? mode & ~(mode_t)SET_ID : mode;
+}
+
+mode_t privileges_mode(mode_t mode, const struct stat *was)
+{
+	if (S_ISDIR(was->st_mode)) /* there they say who owns what is made below */
+		return mode;
+	return privileges_new(mode) | (mode & was->st_mode & SET_ID);
+}
+
+int privileges_drop(int fd)
+{
+	struct stat st;
+
+	if (geteuid() != 0)
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (st.st_mode & SET_ID && fchmod(fd, privileges_new(st.st_mode & 07777)) < 0)
+		return -errno;
+	if (fgetxattr(fd, CAPABILITIES, NULL, 0) > 0 && fremovexattr(fd, CAPABILITIES) < 0)
+		return -errno;
+	return 0;
+}
