@@ -48,15 +48,20 @@ static void guard(struct policy *p, const char *path, const char *reason)
 		policy_protect(p, path, reason);
 }
 
+/* Each link on the way as well: who may lead one elsewhere need not write to where it leads. */
 void learn_place(struct policy *p, const char *path, const char *reason)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	AUTO_FREE char *real = NULL;
+	struct places passed = {0};
 	bool inside;
 
 	guard(p, clean, reason);
-	if (links_follow(clean, NULL, &real, &inside) == 0 && !str_eq(real, clean))
+	if (links_follow_each(clean, NULL, &passed, &real, &inside) == 0 && !str_eq(real, clean))
 		guard(p, real, reason);
+	for (size_t i = 0; i < passed.n; i++)
+		guard(p, passed.list[i], reason);
+	places_done(&passed);
 }
 
 void policy_learn_link(struct policy *p, const char *path)

@@ -230,6 +230,12 @@ static char *target_of(const char *at, const char *rest)
 
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
 {
+	return links_follow_each(path, folders, NULL, ret, ret_inside);
+}
+
+int links_follow_each(const char *path, const char *const *folders, struct places *ret_links,
+		      char **ret, bool *ret_inside)
+{
 	AUTO_FREE char *left = xstrdup(path);
 	AUTO_BUF struct buf done = BUF_INIT;
 	const char *c = left;
@@ -258,6 +264,8 @@ int links_follow(const char *path, const char *const *folders, char **ret, bool 
 		if (!next)
 			continue;
 		*ret_inside = *ret_inside || among(folders, done.data);
+		if (ret_links)
+			places_add(ret_links, xstrdup(done.data));
 		free(left);
 		left = next;
 		c = left;

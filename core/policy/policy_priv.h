@@ -180,6 +180,9 @@ bool links_lack(const struct link_dir *d, const char *name, size_t len);
  * the way lies in a working folder, where the agent may have made it. */
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
 	MUST_USE;
+/* The same; *ret_links gets each link on the way, at its own real place. Also where it fails. */
+int links_follow_each(const char *path, const char *const *folders, struct places *ret_links,
+		      char **ret, bool *ret_inside) MUST_USE;
 
 /* ---- words.c --------------------------------------------------------------------------------- */
 

@@ -319,6 +319,17 @@ inside "$evil store/hooks/pre-commit; chmod +x store/hooks/pre-commit; $evil .gi
 quiet git status && quiet git commit --allow-empty -qm b
 not_run "38: a git directory that .git is a link to"
 
+# By way of further links: who leads one of them elsewhere writes to none of these.
+fresh
+mkdir -p c1 scripts v1 && ln -s c1 conf && echo '# mine' >c1/envrc && ln -s conf/envrc .envrc && ln -s v1 v0 && ln -s v0 .vscode
+echo '#!/bin/sh' >scripts/real && ln -s real scripts/link && ln -s ../../scripts/link .git/hooks/pre-commit && chmod +x scripts/real
+mkdir h1 && ln -s h1 h0 && git config core.hooksPath h0
+inside "mkdir bad; $evil bad/envrc; $evil bad/tasks.json; $evil bad/pre-commit; chmod +x bad/pre-commit; ln -sfn bad conf; ln -sfn bad v0; ln -sfn bad h0
+	ln -sfn ../bad/pre-commit scripts/link; rm h0; mkdir h0; $evil h0/pre-commit; rm v0; cp -r bad v0; ln -s bad x; mv -T x conf"
+gone "38: links to which a hook, .envrc, .vscode, hooksPath lead lead nowhere else" conf/tasks.json v0/tasks.json h0/pre-commit
+is "$(readlink scripts/link conf)" "real
+c1" "38: and stay"
+
 fresh
 mkdir -p inner && git init -q inner && git -C inner config core.hooksPath tools/hooks && mkdir -p inner/tools/hooks
 git init -q --bare plain && mkdir -p mine/hooks && git config --file "$HOME/.config/git/config" core.hooksPath mine/hooks 2>/dev/null ||

@@ -82,6 +82,26 @@ elif way == "new-symlink": call = lambda: link_to(place, "f"); do = lambda: evil
 elif way == "new-symlink-later": call = lambda: link_to(place, "f"); late = lambda: evil("f")
 elif way == "symlink": link_to("l", "f"); call = lambda: os.rename("l", place); do = lambda: evil("f")
 elif way == "symlink-later": link_to("l", "f"); call = lambda: os.rename("l", place); late = lambda: evil("f")
+elif way == "chain-later":
+    os.symlink("f", "m"); os.symlink("m", "l"); call = lambda: os.rename("l", place)
+    late = lambda: (evil("x"), os.unlink("m"), os.symlink("x", "m"))
+elif way == "chain": os.symlink("f", "m"); os.symlink("m", "l"); call = lambda: os.rename("l", place); do = lambda: (evil("x"), os.unlink("m"), os.symlink("x", "m"))
+elif way == "by-directory-later":
+    text("s/f", "benign"); os.symlink("s/f", "l"); call = lambda: os.rename("l", place)
+    late = lambda: (os.rename("s", "t"), evil("s/f"))
+elif way == "by-directory-exchanged":
+    text("s/f", "benign"); evil("t/f"); os.symlink("s/f", "l"); call = lambda: os.rename("l", place)
+    late = lambda: exchange("s", "t")
+elif way == "by-link-later":
+    text("s/f", "benign"); os.symlink("s", "u"); os.symlink("u/f", "l"); call = lambda: os.rename("l", place)
+    late = lambda: (evil("x/f"), os.unlink("u"), os.symlink("x", "u"))
+elif way == "by-link-renamed":
+    text("s/f", "benign"); os.symlink("s", "u"); os.symlink("u/f", "l"); call = lambda: os.rename("l", place)
+    late = lambda: (evil("x/f"), os.symlink("x", "n"), os.rename("n", "u"))
+elif way == "nothing-by-directory":
+    os.symlink("s/f", "l"); call = lambda: os.rename("l", place); late = lambda: (evil("x/f"), os.rename("x", "s"))
+elif way == "nothing-by-link":
+    os.symlink("s/f", "l"); call = lambda: os.rename("l", place); late = lambda: (evil("x/f"), os.symlink("x", "s"))
 elif way == "dir-symlink": link_to("l", "d"); call = lambda: os.rename("l", place); do = lambda: evil(inner)
 elif way == "dir-symlink-later": link_to("l", "d"); call = lambda: os.rename("l", place); late = lambda: evil(inner)
 elif way == "parent":
@@ -166,10 +186,11 @@ wishes .git hooks/pre-commit '' plain rewritten replaced more open passed exchan
 held .git rewritten replaced more open passed exchanged
 taken .git plain
 
-files=(tmpfile empty unreadable open-interrupted link two-names new-symlink new-symlink-later symlink symlink-later parent)
+files=(tmpfile empty unreadable open-interrupted link two-names new-symlink new-symlink-later symlink symlink-later parent chain chain-later by-directory-later
+	by-directory-exchanged by-link-later by-link-renamed nothing-by-directory nothing-by-link)
 wishes .envrc x '' "${files[@]}"
 held .envrc "${files[@]}"
-taken .envrc link two-names new-symlink-later symlink-later
+taken .envrc link two-names new-symlink-later symlink-later chain-later by-directory-later by-link-later nothing-by-link
 wishes .envrc x 'echo old >.envrc' file-exchanged link-from
 held .envrc file-exchanged link-from
 taken .envrc link-from
