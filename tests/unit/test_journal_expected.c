@@ -150,6 +150,24 @@ static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
 	commit(f);
 }
 
+/* Ours has not written since the first was looked at. */
+static void who_closes_second_need_not_have_written_since(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	outside(f, "file", "before");
+	begin(f, "agent");
+	fd = hold(f, "file");
+	edit(f, "file");
+	assert_false(is_edit(f, "file", SEEN_CLOSED));
+	close(fd);
+	assert_true(journal_is_foreign(f->j, "file", SEEN_CLOSED, INT64_MAX));
+	assert_true(commit(f) > 0);
+	assert_int_not_equal(undo(f, 1, 0), 0);
+	assert_cat(f, "file", "beforetheirs");
+}
+
 /* Its file is closed and the event on its way when another name is removed: no writer is found
  * then, but the event is to be known still. Not one by the removed name, which leads nowhere any
  * more. */
@@ -267,6 +285,7 @@ int main(void)
 		TEST(a_close_that_was_told_is_not_awaited),
 		TEST(who_closes_first_does_not_matter),
 		TEST(a_writer_is_not_known_by_a_name_that_is_anothers),
+		TEST(who_closes_second_need_not_have_written_since),
 		TEST(a_close_is_awaited_when_another_name_goes),
 		TEST(a_writer_is_not_known_by_the_name_of_a_directory_that_moved),
 		TEST(the_name_that_a_rename_gave),

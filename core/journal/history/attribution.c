@@ -94,6 +94,14 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 	return true;
 }
 
+/* Of the close that was awaited: it was not that one, and what it wrote is older than this look. */
+static bool was_told(struct journal *j, const struct obj *o, enum seen_what what)
+{
+	struct writer *w = what == SEEN_CLOSED && S_ISREG(o->mode) ? writer_find(j, o) : NULL;
+
+	return w && w->told;
+}
+
 bool journal_has_shut(const struct journal *j)
 {
 	return j->shut;
@@ -148,7 +156,8 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false; /* it never had this name (O_TMPFILE), or its going is told as well */
 	if (what == SEEN_CLOSED && o.mode && !S_ISREG(o.mode))
 		return false; /* what goes through a FIFO stays nowhere */
-	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns)
+	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns &&
+	    !(touched && was_told(j, &o, what)))
 		return false; /* opened for writing, and not written */
 	/* Who may write to it has not given it a name that no step knows of. */
 	if (o.mode && has_our_writer(j, path, &at, &o, what) && (touched || what != SEEN_NAMED))
