@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/keeper/folders/brought.h"
-#include "core/keeper/folders/judge.h"
+#include "core/keeper/folders/folder_priv.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/approvals/safeguard.h"
 #include "core/keeper/callers.h"
@@ -27,52 +27,6 @@
  * is one thread and the agent has no other way in, so nothing changes between judge and run except
  * by the human's own hand or through a descriptor that was open for writing before.
  */
-
-/* One operation of core/journal/op.h, so that another thread can be told to run it. */
-enum op_kind {
-	OP_OPEN,
-	OP_TMPFILE,
-	OP_MKDIR,
-	OP_MKNOD,
-	OP_SYMLINK,
-	OP_LINK,
-	OP_UNLINK,
-	OP_RMDIR,
-	OP_RENAME,
-	OP_BIND,
-	OP_TRUNCATE,
-	OP_CHMOD,
-	OP_CHOWN,
-	OP_UTIMENS,
-	OP_SETXATTR,
-	OP_REMOVEXATTR,
-	OP_FORESEE_OPEN,
-	OP_FORESEE_MAKE,
-	OP_FORESEE_REMOVE,
-	OP_FORESEE_RENAME,
-	OP_FORESEE_META,
-};
-
-struct op {
-	enum op_kind kind;
-	const struct at *at, *to;
-	int flags; /* of open, rename, setxattr */
-	mode_t mode;
-	bool makes; /* a new object: the caller's umask counts */
-	bool dir;   /* foreseen: it is a directory */
-	dev_t dev;
-	int sock, base;
-	off_t size;
-	uid_t uid;
-	gid_t gid;
-	const struct timespec *times;
-	const char *text; /* symlink's target, attribute's name, socket's address */
-	const void *value;
-	size_t value_size;
-	/* filled by run() */
-	struct step *step;
-	bool touched;
-};
 
 static int perform(void *arg)
 {
@@ -140,7 +94,7 @@ static bool is_exchange(const struct op *o)
 	return o->kind == OP_RENAME && o->flags & RENAME_EXCHANGE;
 }
 
-static void note_answered(struct folder *f, const struct at *at, const char *path)
+void folder_note_answered(struct folder *f, const struct at *at, const char *path)
 {
 	saves_answered(f, at, path);
 	brought_placed(f, at, path);
@@ -153,14 +107,14 @@ static void note_placed(struct folder *f, const struct caller *c, const struct o
 	saves_made(f, o->to ? o->to : o->at, path);
 	if (!c->granted)
 		return;
-	note_answered(f, o->to ? o->to : o->at, path);
+	folder_note_answered(f, o->to ? o->to : o->at, path);
 	if (from && is_exchange(o))
-		note_answered(f, o->at, from);
+		folder_note_answered(f, o->at, from);
 	else if (from && o->kind == OP_LINK)
 		brought_placed(f, o->at, from);
 }
 
-static int run(struct folder *f, const struct caller *c, struct op *o, const char *path,
+int folder_run(struct folder *f, const struct caller *c, struct op *o, const char *path,
 	       const char *path2)
 {
 	struct keeper *k = f->keeper;
@@ -202,8 +156,7 @@ static void look(struct folder *f, const struct op *o, const char *path, const c
 		brought_look(f, o->to, path, &ret->back);
 }
 
-/* An answer that was given to something else does not count. */
-static struct caller answered(struct folder *f, const struct caller *c, const struct op *o,
+struct caller folder_answered(struct folder *f, const struct caller *c, const struct op *o,
 			      const char *path, const char *to)
 {
 	struct caller own = *c;
@@ -219,8 +172,7 @@ static struct caller answered(struct folder *f, const struct caller *c, const st
 	return own;
 }
 
-/* The door keeps it with the request. */
-static int note_asked(struct folder *f, const struct caller *c, const struct op *o,
+int folder_note_asked(struct folder *f, const struct caller *c, const struct op *o,
 		      const char *path, const char *to, int r)
 {
 	if (r != -FOLDER_HELD || !c->asked)
@@ -232,7 +184,7 @@ static int note_asked(struct folder *f, const struct caller *c, const struct op 
 
 /* ---- one name -------------------------------------------------------------------------------- */
 
-static int simple(struct folder *f, const struct caller *c, enum policy_act act, struct op *o,
+int folder_simple(struct folder *f, const struct caller *c, enum policy_act act, struct op *o,
 		  bool creates, bool must_be_new)
 {
 	struct buf *path = &f->keeper->path;
@@ -263,7 +215,7 @@ static int simple(struct folder *f, const struct caller *c, enum policy_act act,
 	}
 	if (r == 0 && (act == POLICY_WRITE || act == POLICY_META))
 		r = judge_alias(&w);
-	return r < 0 ? r : run(f, c, o, path->data, NULL);
+	return r < 0 ? r : folder_run(f, c, o, path->data, NULL);
 }
 
 int folder_open(struct folder *f, const struct caller *c, const struct at *at, int flags,
@@ -272,8 +224,8 @@ int folder_open(struct folder *f, const struct caller *c, const struct at *at, i
 	struct op o = {
 		.kind = OP_OPEN, .at = at, .flags = flags, .mode = mode, .makes = flags & O_CREAT};
 
-	return simple(f, c, POLICY_WRITE, &o, flags & O_CREAT,
-		      (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL));
+	return folder_simple(f, c, POLICY_WRITE, &o, flags & O_CREAT,
+			     (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL));
 }
 
 /* It has no name yet: the policy speaks when it is linked. */
@@ -288,14 +240,14 @@ int folder_tmpfile(struct folder *f, const struct caller *c, const struct at *di
 		return -EIO;
 	if (judge_in_store(f, path->data))
 		return -EACCES;
-	return run(f, c, &o, path->data, NULL);
+	return folder_run(f, c, &o, path->data, NULL);
 }
 
 int folder_mkdir(struct folder *f, const struct caller *c, const struct at *at, mode_t mode)
 {
 	struct op o = {.kind = OP_MKDIR, .at = at, .mode = mode, .makes = true};
 
-	return simple(f, c, POLICY_MKDIR, &o, true, true);
+	return folder_simple(f, c, POLICY_MKDIR, &o, true, true);
 }
 
 int folder_mknod(struct folder *f, const struct caller *c, const struct at *at, mode_t mode,
@@ -303,7 +255,7 @@ int folder_mknod(struct folder *f, const struct caller *c, const struct at *at, 
 {
 	struct op o = {.kind = OP_MKNOD, .at = at, .mode = mode, .dev = dev, .makes = true};
 
-	return simple(f, c, POLICY_WRITE, &o, true, true);
+	return folder_simple(f, c, POLICY_WRITE, &o, true, true);
 }
 
 int folder_symlink(struct folder *f, const struct caller *c, const char *target,
@@ -315,9 +267,9 @@ int folder_symlink(struct folder *f, const struct caller *c, const char *target,
 	int r;
 
 	judge_path(path, f, at);
-	own = answered(f, c, &o, path->data, NULL);
-	r = simple(f, &own, POLICY_SYMLINK, &o, true, true);
-	return note_asked(f, &own, &o, path->data, NULL, r);
+	own = folder_answered(f, c, &o, path->data, NULL);
+	r = folder_simple(f, &own, POLICY_SYMLINK, &o, true, true);
+	return folder_note_asked(f, &own, &o, path->data, NULL, r);
 }
 
 int folder_bind(struct folder *f, const struct caller *c, int sock, const struct at *at, int base,
@@ -326,35 +278,35 @@ int folder_bind(struct folder *f, const struct caller *c, int sock, const struct
 	struct op o = {
 		.kind = OP_BIND, .at = at, .sock = sock, .base = base, .text = text, .makes = true};
 
-	return simple(f, c, POLICY_WRITE, &o, true, true);
+	return folder_simple(f, c, POLICY_WRITE, &o, true, true);
 }
 
 int folder_unlink(struct folder *f, const struct caller *c, const struct at *at)
 {
 	struct op o = {.kind = OP_UNLINK, .at = at};
 
-	return simple(f, c, POLICY_REMOVE, &o, false, false);
+	return folder_simple(f, c, POLICY_REMOVE, &o, false, false);
 }
 
 int folder_rmdir(struct folder *f, const struct caller *c, const struct at *at)
 {
 	struct op o = {.kind = OP_RMDIR, .at = at};
 
-	return simple(f, c, POLICY_REMOVE, &o, false, false);
+	return folder_simple(f, c, POLICY_REMOVE, &o, false, false);
 }
 
 int folder_truncate(struct folder *f, const struct caller *c, const struct at *at, off_t size)
 {
 	struct op o = {.kind = OP_TRUNCATE, .at = at, .size = size};
 
-	return simple(f, c, POLICY_WRITE, &o, false, false);
+	return folder_simple(f, c, POLICY_WRITE, &o, false, false);
 }
 
 int folder_chmod(struct folder *f, const struct caller *c, const struct at *at, mode_t mode)
 {
 	struct op o = {.kind = OP_CHMOD, .at = at, .mode = mode};
 
-	return simple(f, c, POLICY_META, &o, false, false);
+	return folder_simple(f, c, POLICY_META, &o, false, false);
 }
 
 int folder_chown(struct folder *f, const struct caller *c, const struct at *at, uid_t uid,
@@ -362,7 +314,7 @@ int folder_chown(struct folder *f, const struct caller *c, const struct at *at, 
 {
 	struct op o = {.kind = OP_CHOWN, .at = at, .uid = uid, .gid = gid};
 
-	return simple(f, c, POLICY_META, &o, false, false);
+	return folder_simple(f, c, POLICY_META, &o, false, false);
 }
 
 int folder_utimens(struct folder *f, const struct caller *c, const struct at *at,
@@ -370,7 +322,7 @@ int folder_utimens(struct folder *f, const struct caller *c, const struct at *at
 {
 	struct op o = {.kind = OP_UTIMENS, .at = at, .times = times};
 
-	return simple(f, c, POLICY_META, &o, false, false);
+	return folder_simple(f, c, POLICY_META, &o, false, false);
 }
 
 int folder_setxattr(struct folder *f, const struct caller *c, const struct at *at, const char *name,
@@ -383,7 +335,7 @@ int folder_setxattr(struct folder *f, const struct caller *c, const struct at *a
 		       .value_size = size,
 		       .flags = flags};
 
-	return simple(f, c, POLICY_META, &o, false, false);
+	return folder_simple(f, c, POLICY_META, &o, false, false);
 }
 
 int folder_removexattr(struct folder *f, const struct caller *c, const struct at *at,
@@ -391,13 +343,12 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 {
 	struct op o = {.kind = OP_REMOVEXATTR, .at = at, .text = name};
 
-	return simple(f, c, POLICY_META, &o, false, false);
+	return folder_simple(f, c, POLICY_META, &o, false, false);
 }
 
 /* ---- two names ------------------------------------------------------------------------------- */
 
-/* w->c decides what an answer counts for. */
-static int judge_link(struct wish *w, const struct at *from, const char *old, const struct at *to,
+int folder_judge_link(struct wish *w, const struct at *from, const char *old, const struct at *to,
 		      const char *new)
 {
 	bool named = *from->name || (from->leaf && *from->leaf);
@@ -433,11 +384,11 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
-	own = answered(f, c, &o, old->data, new->data);
-	r = judge_link(&w, from, old->data, to, new->data);
+	own = folder_answered(f, c, &o, old->data, new->data);
+	r = folder_judge_link(&w, from, old->data, to, new->data);
 	if (r == 0)
-		r = run(f, &own, &o, new->data, named ? old->data : NULL);
-	return note_asked(f, &own, &o, old->data, new->data, r);
+		r = folder_run(f, &own, &o, new->data, named ? old->data : NULL);
+	return folder_note_asked(f, &own, &o, old->data, new->data, r);
 }
 
 int folder_rename(struct folder *f, const struct caller *c, const struct at *from,
@@ -450,15 +401,15 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
-	own = answered(f, c, &o, old->data, new->data);
+	own = folder_answered(f, c, &o, old->data, new->data);
 	if (!(flags & RENAME_EXCHANGE) && saves_is_free(f, to, new->data))
 		o.flags |= RENAME_NOREPLACE;
 	r = judge_move(f, &own, from, old->data, to, new->data, flags & RENAME_NOREPLACE);
 	if (r == 0 && (flags & RENAME_EXCHANGE))
 		r = judge_move(f, &own, to, new->data, from, old->data, false);
 	if (r == 0)
-		r = run(f, &own, &o, old->data, new->data);
-	return note_asked(f, &own, &o, old->data, new->data, r);
+		r = folder_run(f, &own, &o, old->data, new->data);
+	return folder_note_asked(f, &own, &o, old->data, new->data, r);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -472,128 +423,4 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj
 		return false;
 	s = s ? step_part(s, f->journal) : NULL;
 	return s && !f->keeper->frozen && step_has_inode(s, o);
-}
-
-/* ---- what the kernel performs ---------------------------------------------------------------- */
-
-/* With a human's leave, what comes to the name is theirs. */
-static int foreseen(struct folder *f, const struct caller *c, const struct at *at, int r)
-{
-	struct buf *path = &f->keeper->path;
-	struct stat st;
-
-	if (r < 0 || !c->granted)
-		return r;
-	judge_path(path, f, at);
-	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0)
-		note_answered(f, at, path->data);
-	saves_foreseen(f->keeper, path->data);
-	return r;
-}
-
-int folder_foresee_open(struct folder *f, const struct caller *c, const struct at *at, int flags)
-{
-	struct op o = {.kind = OP_FORESEE_OPEN, .at = at, .flags = flags};
-
-	return foreseen(f, c, at, simple(f, c, POLICY_WRITE, &o, flags & O_CREAT, false));
-}
-
-int folder_foresee_make(struct folder *f, const struct caller *c, const struct at *at, bool dir)
-{
-	struct op o = {.kind = OP_FORESEE_MAKE, .at = at, .dir = dir};
-
-	return foreseen(f, c, at, simple(f, c, dir ? POLICY_MKDIR : POLICY_WRITE, &o, true, true));
-}
-
-int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
-			const struct at *to)
-{
-	struct op link = {.kind = OP_LINK, .at = from, .to = to};
-	struct op o = {.kind = OP_FORESEE_MAKE, .at = to};
-	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
-	struct caller own;
-	struct wish w = {.f = f, .c = &own};
-	int r;
-
-	judge_path(old, f, from);
-	judge_path(new, f, to);
-	own = answered(f, c, &link, old->data, new->data);
-	r = judge_link(&w, from, old->data, to, new->data);
-	if (r == 0)
-		r = foreseen(f, &own, to, run(f, &own, &o, new->data, old->data));
-	return note_asked(f, &own, &link, old->data, new->data, r);
-}
-
-int folder_foresee_remove(struct folder *f, const struct caller *c, const struct at *at)
-{
-	struct op o = {.kind = OP_FORESEE_REMOVE, .at = at};
-
-	return simple(f, c, POLICY_REMOVE, &o, false, false);
-}
-
-int folder_foresee_rename(struct folder *f, const struct caller *c, const struct at *from,
-			  const struct at *to)
-{
-	struct op o = {.kind = OP_FORESEE_RENAME, .at = from, .to = to};
-	struct buf *old = &f->keeper->path, *new = &f->keeper->path2;
-	struct caller own;
-	int r;
-
-	judge_path(old, f, from);
-	judge_path(new, f, to);
-	own = answered(f, c, &o, old->data, new->data);
-	r = judge_move(f, &own, from, old->data, to, new->data, false);
-	if (r == 0)
-		r = foreseen(f, &own, to, run(f, &own, &o, old->data, new->data));
-	return note_asked(f, &own, &o, old->data, new->data, r);
-}
-
-int folder_foresee_meta(struct folder *f, const struct caller *c, const struct at *at)
-{
-	struct op o = {.kind = OP_FORESEE_META, .at = at};
-
-	return simple(f, c, POLICY_META, &o, false, false);
-}
-
-/* The caller's step, if one is open: what was foreseen has begun it. */
-static struct step *step_of(struct folder *f, const struct caller *c)
-{
-	struct step *s = steps_open(f->keeper, c->proc);
-
-	return s ? step_part(s, f->journal) : NULL;
-}
-
-void folder_note_made(struct folder *f, const struct caller *c, const struct at *at)
-{
-	struct step *s = step_of(f, c);
-	struct buf *path = &f->keeper->path;
-
-	if (!s)
-		return;
-	op_note_made(s, at);
-	judge_path(path, f, at);
-	saves_made(f, at, path->data);
-	if (saves_arrived(f, at, path->data))
-		brought_placed(f, at, path->data);
-}
-
-void folder_note_moved(struct folder *f, const struct caller *c, const struct at *from,
-		       const struct at *to)
-{
-	struct step *s = step_of(f, c);
-	struct buf *path = &f->keeper->path;
-	int r;
-
-	if (!s)
-		return;
-	r = op_note_moved(s, from, to);
-	if (r < 0 && r != -ENOENT)
-		keeper_warn(f->keeper,
-			    "a rename could not be recorded (%s): undo of this step may "
-			    "leave things where they are",
-			    strerror(-r));
-	judge_path(path, f, to);
-	saves_made(f, to, path->data);
-	if (saves_arrived(f, to, path->data))
-		brought_placed(f, to, path->data);
 }
