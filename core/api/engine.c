@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
 #include <uv.h>
@@ -14,6 +13,7 @@
 #include "core/api/api.h"
 #include "core/api/approver.h"
 #include "core/base/log.h"
+#include "core/os/socket.h"
 
 #define TICK_MS 1000
 
