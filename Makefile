@@ -277,8 +277,8 @@ test-deps: deps
 	$(call install-deps,have-test,TEST_DEPS_)
 	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/npm/node_modules ] || tests/support/validators.sh build/npm || \
 		{ rm -rf build/npm; echo 'make: ajv and the schemas of MCP cannot be fetched: tests do without them' >&2; })
-	$(if $(filter no,$(DEPS)),,$(Q)[ -x build/zig/zig ] || tests/darwin/zig.sh build/zig || \
-		{ rm -rf build/zig; echo 'make: zig cannot be fetched: nothing is compiled for macOS' >&2; })
+	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/zig/lib/libc/musl ] || tests/darwin/zig.sh build/zig || \
+		{ rm -rf build/zig; echo 'make: zig cannot be fetched: nothing is compiled for macOS and arm64' >&2; })
 lint-deps: deps
 	$(call install-deps,have-lint,LINT_DEPS_)
 

