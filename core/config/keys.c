@@ -197,6 +197,8 @@ static const struct config_key keys[] = {
 	 "while you look elsewhere: the terminal (OSC 9), notify-send, or console.notify-command"},
 	{"console.notify-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that takes the words of console.notify=command on its input"},
+	{"console.on-hangup", CONFIG_ENUM, "end", "end|detach", PROJECT_NEVER, NULL,
+	 "when your terminal closes: end the session, or let it go on for cordon attach"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "leave the console when the command ends"},
 };

@@ -503,6 +503,16 @@ void session_stop(struct session *s)
 	client_stop(s->client);
 }
 
+void session_note(struct session *s, const char *words)
+{
+	model_add_row(&s->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_RECOVERY, .latency_us = -1, .detail = words});
+	session_flush_audit(s);
+	if (s->on->changed)
+		s->on->changed(s->data);
+}
+
 void session_turn(struct session *s)
 {
 	client_turn(s->client);

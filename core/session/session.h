@@ -128,6 +128,8 @@ uint64_t session_restore_plan(struct session *s, int64_t step, const char *const
 uint64_t session_restore_hunk(struct session *s, int64_t step, const char *path, unsigned hunk);
 /* End the commands whose steps are open; what they have changed is kept as always. */
 void session_stop(struct session *s);
+/* A row, and a line in the audit log: what happened to the session outside of the sandbox. */
+void session_note(struct session *s, const char *words);
 /* The human said something to the agent: a new turn begins. */
 void session_turn(struct session *s);
 void session_cancel(struct session *s);

@@ -25,9 +25,13 @@ static struct config *load(const char *const *settings)
 
 static void settings_reach_the_console(void **state)
 {
-	static const char *const settings[] = {
-		"console.open=xdg-open", "ui.motion=false", "console.copy-command=wl-copy",
-		"ui.theme=light",	 "ui.mouse=false",  NULL};
+	static const char *const settings[] = {"console.open=xdg-open",
+					       "ui.motion=false",
+					       "console.copy-command=wl-copy",
+					       "ui.theme=light",
+					       "ui.mouse=false",
+					       "console.on-hangup=detach",
+					       NULL};
 	struct console_options o = {.record = "file", .at = "90"};
 	struct config *c = load(settings);
 
@@ -38,6 +42,7 @@ static void settings_reach_the_console(void **state)
 	assert_string_equal(o.theme, "light");
 	assert_true(o.still);
 	assert_false(o.mouse);
+	assert_true(o.detach);
 	assert_string_equal(o.record, "file"); /* what is no setting stays */
 	assert_string_equal(o.at, "90");
 	config_free(c);
@@ -52,6 +57,7 @@ static void without_settings_things_move(void **state)
 	console_options_set(&o, c);
 	assert_false(o.still);
 	assert_true(o.mouse);
+	assert_false(o.detach);
 	config_free(c);
 }
 

@@ -62,7 +62,7 @@ static void on_frame(uv_timer_t *timer)
 	struct console *c = timer->data;
 	int64_t now = clock_mono_us();
 
-	if (c->lent)
+	if (c->lent || !c->screen)
 		return;
 	ui_draw(c->ui, &c->surface, now);
 	/* (a key has nothing to show yet: the frame is its echo's) */
@@ -156,6 +156,8 @@ static void on_session(uv_poll_t *poll, int status, int events)
 			ui_say(c->ui, "%s", c->feed->gone);
 			log_error("console", "%s: %d", c->feed->gone, r);
 		}
+		if (!c->screen) /* nobody is there to read it */
+			console_leave(c);
 		console_schedule(c);
 		return;
 	}
@@ -290,9 +292,8 @@ static void on_tty(uv_poll_t *poll, int status, int events)
 	n = read(screen_fd(c->screen), bytes, sizeof(bytes));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR) && status == 0)
 		return;
-	if (n <= 0) { /* the terminal went away */
-		c->killed_by = SIGHUP;
-		console_leave(c);
+	if (n <= 0) {
+		console_hang_up(c);
 		return;
 	}
 	uv_timer_stop(&c->esc);
@@ -314,6 +315,12 @@ static void on_signal(uv_signal_t *handle, int number)
 
 	if (c->lent && (number == SIGWINCH || number == SIGCONT || number == SIGINT))
 		return; /* they are that program's */
+	if (number == SIGHUP) {
+		console_hang_up(c);
+		return;
+	}
+	if (!c->screen && (number == SIGWINCH || number == SIGCONT))
+		return;
 	if (number == SIGWINCH) {
 		console_resize(c);
 		return;

@@ -19,6 +19,7 @@ struct console_options {
 	bool still;		  /* nothing blinks or turns */
 	const char *notify;	  /* terminal, desktop or command; NULL: terminal */
 	const char *notify_command; /* takes the words on its input; or NULL */
+	bool detach;		    /* a session outlives its terminal */
 	const char *at; /* where a replay begins, standing still (recording_time()); or NULL */
 	bool *again;	/* set when the human wants the same once more; or NULL */
 };

@@ -31,7 +31,7 @@ struct console {
 	struct session *session; /* our own, or NULL and */
 	struct mirror *mirror;	 /* the one that is attached to */
 	const struct console_options *opt;
-	struct screen *screen;
+	struct screen *screen; /* NULL: not yet, or its terminal has closed */
 	struct surface surface;
 	struct theme theme;
 	struct keymap *keymap;
@@ -88,6 +88,10 @@ void console_tell_colors(struct console *c); /* the agent's terminal: what plain
 void console_resize(struct console *c);	     /* to the size that the terminal has now */
 void console_watch_tty(struct console *c, bool on);
 
+/* hangup.c: the terminal has closed (SIGHUP, or its end was read). By console.on-hangup the session
+ * goes on with `screen` NULL, or the console is left. */
+void console_hang_up(struct console *c);
+
 /* reload.c: themes and keymaps, while the console runs */
 void console_watch_look(struct console *c); /* once a second */
 int console_theme(void *data, const char *name, bool keep, struct err *err);
@@ -106,8 +110,10 @@ void console_end_lent(struct console *c); /* the console is being left */
 /* editor.c: struct ui_verbs, edit */
 int console_edit(void *data, const char *path, int line, struct err *err);
 
-/* split.c: cordon with these words, in a pane of the tmux that the console runs in. */
+/* split.c: a program of two words or more, or cordon with these words, in a new pane of the tmux
+ * that the console runs in. */
 bool console_can_split(void);
+void console_split_program(struct console *c, const char *const *words, size_t n);
 void console_split(struct console *c, const char *const *words, size_t n);
 /* struct ui_verbs, attach, there */
 void console_attach_beside(void *data, const char *session);

@@ -17,7 +17,7 @@ static void on_closed(uv_handle_t *handle)
 	struct console *c = handle->data;
 
 	c->lent = false;
-	if (c->leaving)
+	if (c->leaving || !c->screen)
 		return;
 	screen_resume(c->screen);
 	console_watch_tty(c, true);

@@ -66,7 +66,7 @@ static int load_keymap(struct console *c, struct err *err)
 /* A file that is wrong is said, and what was there stays. */
 void console_watch_look(struct console *c)
 {
-	uint64_t now = look_signature(&c->where);
+	uint64_t now = c->screen ? look_signature(&c->where) : c->look_seen;
 	struct err err = {0};
 
 	if (now == c->look_seen)

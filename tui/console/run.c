@@ -27,6 +27,7 @@ void console_options_set(struct console_options *o, const struct config *c)
 	o->open = config_str(c, "console.open");
 	o->notify = config_str(c, "console.notify");
 	o->notify_command = config_str(c, "console.notify-command");
+	o->detach = str_eq(config_str(c, "console.on-hangup"), "detach");
 }
 
 /* ---- the session ---------------------------------------------------------------------------- */
@@ -36,9 +37,9 @@ static void on_exited(void *data, int wait_status)
 	struct console *c = data;
 
 	(void)wait_status;
-	if (c->away && c->screen && c->ui)
+	if (c->away && c->ui)
 		console_notify(c, "the agent has ended");
-	if (c->opt->exit_at_end)
+	if (c->opt->exit_at_end || (c->ui && !c->screen))
 		console_leave(c);
 }
 
@@ -294,9 +295,10 @@ static int exit_status(const struct console *c, const struct model *m, struct er
 	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
 }
 
-/* What ends the console is heard by its loop. There is none yet while the session starts, and what
- * the agent has done by then would be rolled back. */
-static void until_the_loop(int how)
+/* What ends the console is heard by its loop. Outside of that, while the session starts and ends,
+ * the signal would end cordon, and the open steps would be rolled back. A closed terminal sends
+ * SIGHUP twice: when it closes, and when its shell ends. */
+static void outside_the_loop(int how)
 {
 	sigset_t set;
 
@@ -332,7 +334,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	spec.tty = true;
 	if (approver_open(&c->approver, spec.config, err) < 0)
 		return 125;
-	until_the_loop(SIG_BLOCK);
+	outside_the_loop(SIG_BLOCK);
 	if (session_start(&c->session, &spec, &listener, c, err) < 0) {
 		approver_close(c->approver);
 		return 125;
@@ -342,7 +344,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	c->model = session_model(c->session);
 	if (console_open_screen(c, err) == 0) {
 		console_set_up_loop(c);
-		until_the_loop(SIG_UNBLOCK);
+		outside_the_loop(SIG_UNBLOCK);
 		console_open_ui(c, &verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
@@ -357,6 +359,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		c->leaving = true;
 		ui_free(c->ui);
 		c->ui = NULL;
+		outside_the_loop(SIG_BLOCK);
 		console_tear_down_loop(c);
 		status = exit_status(c, session_model(c->session), err);
 	}
@@ -367,6 +370,8 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	approver_close(c->approver);
 	if (tape_close(take_ptr(&c->tape), &failed) < 0)
 		fprintf(stderr, "cordon: %s\n", failed.text);
+	if (c->again)
+		outside_the_loop(SIG_UNBLOCK);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 /* verbs - what views ask for, done to the session, the terminal and the program. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -141,7 +142,8 @@ void console_notify(struct console *c, const char *words)
 	if (!command || !*command) {
 		AUTO_FREE char *line = xasprintf("cordon: %s", words);
 
-		screen_notify(c->screen, line);
+		if (c->screen)
+			screen_notify(c->screen, line);
 	} else if (pipe_command(command, "console.notify", words, strlen(words), &err) < 0) {
 		ui_say(c->ui, "%s", err.text);
 	}
@@ -153,7 +155,7 @@ static void verb_alert(void *data)
 	int64_t now = clock_mono_us();
 
 	verb_bell(data);
-	if (!c->screen || (c->alerted_us && now - c->alerted_us < ALERT_US))
+	if (c->alerted_us && now - c->alerted_us < ALERT_US)
 		return;
 	c->alerted_us = now;
 	console_notify(c, "something waits for your answer");
@@ -163,7 +165,7 @@ void console_called(struct console *c)
 {
 	int64_t now = clock_mono_us();
 
-	if (!c->away || !c->screen || (c->called_us && now - c->called_us < ALERT_US))
+	if (!c->away || (c->called_us && now - c->called_us < ALERT_US))
 		return;
 	c->called_us = now;
 	c->sent_us = 0;
@@ -204,6 +206,8 @@ static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 
 	if (c->opt->copy_command && *c->opt->copy_command)
 		return pipe_command(c->opt->copy_command, "console.copy-command", text, len, err);
+	if (!c->screen)
+		return err_say(err, -ENOTTY, "the terminal has closed");
 	return copy_by_terminal(c->screen, text, len, err);
 }
 
