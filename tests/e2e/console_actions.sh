@@ -11,7 +11,7 @@ printf 'int one;\n\n\n\n\n\n\n\n\nint two;\n' >"$dir/src/a.c"
 printf "PS1='ready> '\n" >"$dir/rc"
 printf '#!/bin/sh\necho "edited $*" >%s/edited\n' "$TEST_TMP" >"$TEST_TMP/editor"
 chmod +x "$TEST_TMP/editor"
-start 130 40 "$dir" "EDITOR=$TEST_TMP/editor $CORDON run -- bash --noprofile --rcfile rc -i"
+start 130 40 "$dir" "env -u TMUX EDITOR=$TEST_TMP/editor $CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "sed -i 's/int/long/' src/a.c; seq 60 >src/z" && keys Enter
 sees ' 2 +seq 60.* \+1' "two steps, which have ended"

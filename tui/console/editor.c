@@ -53,11 +53,17 @@ static bool did_not_start(int64_t status)
 	return status == 127 || status == 126;
 }
 
+/* A pane of tmux goes with its program, and what that said with it. */
+static const char wait_if_none[] =
+	"s=$?; case $s in 126|127) echo 'cordon: your editor does not start: set $EDITOR (Enter)'; "
+	"read -r s;; esac";
+
+/* path is absolute: no editor takes it as an option. */
 int console_edit(void *data, const char *path, int line, struct err *err)
 {
 	struct console *c = data;
 	const char *command = editor_command();
-	AUTO_FREE char *script = xasprintf("%s \"$@\"", command);
+	AUTO_FREE char *script = xasprintf("%s \"$@\"", command), *beside = NULL;
 	char where[24], sh[] = "/bin/sh", option[] = "-c", name[] = "sh";
 	char *argv[] = {sh, option, script, name, where, (char *)(uintptr_t)path, NULL};
 	static const struct borrower editor = {.name = "your editor",
@@ -76,6 +82,11 @@ int console_edit(void *data, const char *path, int line, struct err *err)
 	if (line <= 0 || !takes_line(command)) {
 		argv[4] = argv[5];
 		argv[5] = NULL;
+	}
+	if (console_can_split()) {
+		argv[2] = beside = xasprintf("%s\n%s", script, wait_if_none);
+		console_split_program(c, (const char *const *)argv, argv[5] ? 6 : 5);
+		return 0;
 	}
 	return console_lend(c, &editor, argv, err);
 }

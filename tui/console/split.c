@@ -1,6 +1,8 @@
-/* split - another session, or a recording, in a pane of the human's tmux, beside the console. */
+/* split - another session, a recording or an editor in a pane of the human's tmux. */
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/os/file.h"
@@ -24,7 +26,7 @@ static void on_split(uv_process_t *process, int64_t status, int signal_number)
 	struct console *c = process->data;
 
 	if (c->ui && (status || signal_number)) {
-		ui_say(c->ui, "x tmux makes no pane for it: cordon shows it in another terminal.");
+		ui_say(c->ui, "x tmux makes no pane for it.");
 		console_schedule(c);
 	}
 	uv_close((uv_handle_t *)process, on_closed);
@@ -40,31 +42,63 @@ static char *setting(const char *name)
 
 #define WORDS_MAX 8
 
-/*
- * tmux takes several arguments as a program and its own: no shell reads the name. What its server
- * was started with may name another place for the sessions, and for the settings.
- */
-void console_split(struct console *c, const char *const *words, size_t n)
+/* tmux takes a last ";" of an argument as the end of its command, and "\;" as a ";". */
+static char *tmux_word(const char *word)
 {
-	AUTO_FREE char *home = setting("HOME"), *state = setting("XDG_STATE_HOME");
-	AUTO_FREE char *config = setting("XDG_CONFIG_HOME");
-	char self[PATH_MAX], tmux[] = "tmux", split[] = "split-window";
-	char set[] = "-e";
-	char *argv[9 + WORDS_MAX + 1] = {tmux, split, set, home, set, state, set, config, self};
+	size_t len = strlen(word);
+
+	if (len == 0 || word[len - 1] != ';')
+		return xstrdup(word);
+	return xasprintf("%.*s\\;", (int)(len - 1), word);
+}
+
+/*
+ * tmux takes several arguments as a program and its own: no shell reads them. What its server was
+ * started with may name other places for programs, the sessions, and the settings.
+ */
+void console_split_program(struct console *c, const char *const *words, size_t n)
+{
+	static const char *const kept[] = {"HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME"};
+	char tmux[] = "tmux", split[] = "split-window", set[] = "-e";
+	char *argv[2 + 2 * ARRAY_LEN(kept) + WORDS_MAX + 1] = {tmux, split};
 	uv_process_options_t opt = {.exit_cb = on_split, .file = tmux, .args = argv};
+	size_t at = 2;
 	int r;
 
-	if (c->splitting || os_self_path(self, sizeof(self)) < 0)
+	if (c->splitting)
 		return;
-	for (size_t i = 0; i < MIN(n, (size_t)WORDS_MAX); i++)
-		argv[9 + i] = (char *)(uintptr_t)words[i];
+	assert(n > 1 && n <= WORDS_MAX);
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		argv[at++] = set;
+		argv[at++] = setting(kept[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		argv[at + i] = tmux_word(words[i]);
 	c->splitting = true;
 	c->splitter.data = c;
 	r = uv_spawn(&c->loop, &c->splitter, &opt);
+	for (size_t i = 0; i < n; i++)
+		free(argv[at + i]);
+	for (size_t i = 3; i < at; i += 2)
+		free(argv[i]);
 	if (r == 0)
 		return;
 	uv_close((uv_handle_t *)&c->splitter, on_closed);
 	ui_say(c->ui, "x tmux cannot be started: %s.", uv_strerror(r));
+}
+
+void console_split(struct console *c, const char *const *words, size_t n)
+{
+	const char *argv[WORDS_MAX];
+	char self[PATH_MAX];
+
+	if (os_self_path(self, sizeof(self)) < 0)
+		return;
+	argv[0] = self;
+	n = MIN(n, (size_t)WORDS_MAX - 1);
+	for (size_t i = 0; i < n; i++)
+		argv[1 + i] = words[i];
+	console_split_program(c, argv, 1 + n);
 }
 
 void console_attach_beside(void *data, const char *session)
