@@ -249,6 +249,10 @@ static void obey(struct guest_procs *g, const struct guest_word *w)
 	case WORD_STEP:
 		serve_step(g, w);
 		break;
+	case WORD_FULL:
+		keeper_warn(g->k, "the guest's image is full: remove something in the guest, or "
+				  "run `cordon vm reset`, which removes all that it has kept");
+		break;
 	case WORD_STANDS:
 		keeper_note(g->k,
 			    w->status ? "the virtual machine stands still until you have answered"

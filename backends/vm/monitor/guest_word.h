@@ -25,6 +25,7 @@ enum guest_word_kind {
 	WORD_EXEC,    /* pid, text */
 	WORD_LEFT,    /* pid, status as a shell's $? */
 	WORD_STEP,   /* the process pid asks about its step: number, text (core/keeper/service.h) */
+	WORD_FULL,   /* its image is, before the program starts */
 	WORD_STANDS, /* QEMU says: status 1 it stands still, 0 it runs */
 };
 

@@ -156,6 +156,8 @@ static void on_event(struct monitor *m, const struct shim_event *e)
 	if (e->kind == SHIM_READY && m->phase == BOOTING) {
 		m->phase = WAITING;
 		m->deadline = 0;
+		if (e->full)
+			words_add(m, &(struct guest_word){.kind = WORD_FULL}, NULL, NULL, 0);
 		start_program(m);
 	}
 	if (e->id != JOB)

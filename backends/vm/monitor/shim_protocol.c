@@ -102,6 +102,7 @@ static bool fill(const cJSON *o, struct shim_event *e)
 	if (!type)
 		return false;
 	e->kind = kind_of(type);
+	e->full = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "full"));
 	if (!get_number(o, "id", NUMBER_MAX, &e->id) || !get_small(o, "signal", &e->signal) ||
 	    !get_small(o, "code", &e->code) || !get_pid(o, "pid", &e->pid))
 		return false;

@@ -21,7 +21,7 @@
  *   {"type":"shutdown"}                  the acknowledgement of what completed last: switch off
  *
  * From the guest:
- *   {"type":"ready"}
+ *   {"type":"ready","full":false}    full: its image has no room left
  *   {"type":"step_started","id":1,"pid":57}     the program runs
  *   {"type":"exec_failed","id":1,"status":127,"code":2}     it does not; code is its errno
  *   {"type":"output","id":1,"stream":"stdout","data":".."}  or "data64", where it is not UTF-8
@@ -64,7 +64,7 @@ struct shim_event {
 	int status; /* exit_code or status; 0..255 */
 	int signal; /* 0: none */
 	int code;   /* errno */
-	bool to_stderr, execed;
+	bool to_stderr, execed, full;
 	char *exe;  /* heap, or NULL */
 	char *data; /* heap */
 	size_t len;

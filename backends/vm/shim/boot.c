@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 static char conf[CONF_MAX + 1];
 static size_t conf_len;
 static int kept = -1; /* the file system of what the guest changes */
+bool image_is_full;
 
 void console_say(const char *fmt, ...)
 {
@@ -189,28 +191,16 @@ static void read_conf(void)
 	close(fd);
 }
 
-/* Over a full one the kernel lays no layer that can be written to, nor could anything be removed.
- */
-static void must_have_room(const char *path)
-{
-	struct statfs fs;
-
-	if (statfs(path, &fs) < 0 || (fs.f_bavail && fs.f_ffree))
-		return;
-	console_say("cordon: the guest did not start: its image is full: `cordon vm reset` removes "
-		    "it, with all that the guest has kept");
-	power_off();
-}
-
 /* A disk that a crash of the host left is mended by its journal; it has no other use than this. */
 static void mount_upper(const char *disk, const char *size)
 {
 	char options[64];
+	struct statfs fs;
 
 	mkdir("/.kept", 0700);
 	if (*disk) {
 		must_mount(disk, "/.kept", "ext4", MS_NOSUID | MS_NODEV, NULL);
-		must_have_room("/.kept");
+		image_is_full = statfs("/.kept", &fs) == 0 && (!fs.f_bavail || !fs.f_ffree);
 	} else {
 		snprintf(options, sizeof(options), "mode=0755,size=%s", size);
 		must_mount("upper", "/.kept", "tmpfs", 0, options);
@@ -222,12 +212,20 @@ static void mount_upper(const char *disk, const char *size)
 
 static void mount_root(const char *tag)
 {
+	struct statfs fs;
+
 	mkdir("/.lower", 0755);
 	mkdir("/.root", 0755);
 	must_mount(tag, "/.lower", "virtiofs", MS_RDONLY | MS_NOSUID | MS_NODEV, NULL);
 	must_mount("root", "/.root", "overlay", MS_NODEV,
 		   "lowerdir=/.lower,upperdir=/.kept/upper,workdir=/.kept/work,index=off,xino=off,"
 		   "metacopy=off,redirect_dir=off");
+	/* Without room for its own directory the layer is one that nothing can be removed from. */
+	if (!image_is_full || statfs("/.root", &fs) < 0 || !(fs.f_flags & ST_RDONLY))
+		return;
+	console_say("cordon: the guest did not start: its image is full: `cordon vm reset` removes "
+		    "it, with all that the guest has kept");
+	power_off();
 }
 
 /* What is the guest's own, over what shows of the host's. */

@@ -463,7 +463,7 @@ int main(void)
 		die("signalfd");
 	procs_open(&s.procs);
 	steps_open();
-	say("{\"type\":\"ready\"}\n");
+	say("{\"type\":\"ready\",\"full\":%s}\n", image_is_full ? "true" : "false");
 	flush(s.control, s.out, &s.n_out);
 	for (;;)
 		turn();

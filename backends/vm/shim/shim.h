@@ -108,6 +108,8 @@ int events_next(int fd, struct event *ret);
 /* Before it returns the guest's tree is the root directory. On failure the words are printed on the
  * console, which the host shows, and the machine is switched off. */
 void boot(int *ret_control, int *ret_tty);
+/* The image that takes the guest's own changes has no room left. */
+extern bool image_is_full;
 void console_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on the console */
 void set_number(const char *path, const char *value); /* of /proc; one that is not there is left */
 void die(const char *what) __attribute__((noreturn));
