@@ -214,7 +214,7 @@ ended "the console has ended, with 125" 125
 # After such an end the kernel may have no room for what it needs to remove anything: then it does not start.
 run --headless --vm-mode persistent -- sh -c 'rm /var/fill && echo x >/var/room && echo room' >"$TEST_TMP/room" 2>"$TEST_TMP/err" </dev/null
 status=$?
-like "$(grep -v '^room' "$TEST_TMP/err")" '^cordon: .*image is full: .*cordon vm reset. removes' "a full image is told of in a line that says what to do"
+like "$(grep -v '^room' "$TEST_TMP/err")" '^cordon: .*image is full: .*cordon vm reset' "a full image is told of in a line that says what to do"
 is "$status $(cat "$TEST_TMP/room")" "$([ $status = 0 ] && echo 0 room || echo 125 "")" "and room can be made in the guest, or nothing has run"
 ok "reset" cordon_in "$dir" vm reset
 is "$("$CORDON" vm list)" "" "forgets what was kept"

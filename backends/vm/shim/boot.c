@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONF_MAX (64 << 10)
+#define CONF_MAX   (64 << 10)
+#define ROOM_LEAST (64u << 10) /* of an image: with less it is full */
 
 static char conf[CONF_MAX + 1];
 static size_t conf_len;
@@ -200,7 +201,8 @@ static void mount_upper(const char *disk, const char *size)
 	mkdir("/.kept", 0700);
 	if (*disk) {
 		must_mount(disk, "/.kept", "ext4", MS_NOSUID | MS_NODEV, NULL);
-		image_is_full = statfs("/.kept", &fs) == 0 && (!fs.f_bavail || !fs.f_ffree);
+		image_is_full = statfs("/.kept", &fs) == 0 &&
+				(fs.f_bavail * (size_t)fs.f_bsize < ROOM_LEAST || !fs.f_ffree);
 	} else {
 		snprintf(options, sizeof(options), "mode=0755,size=%s", size);
 		must_mount("upper", "/.kept", "tmpfs", 0, options);
