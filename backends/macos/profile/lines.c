@@ -82,7 +82,7 @@ static void put_denying(struct build *b, const struct policy_line *l, const char
 	sbpl_end(b->s);
 }
 
-/* What a client of Endpoint Security holds needs no floor. */
+/* Writes that a client of Endpoint Security holds need no floor. It does not ask about reads. */
 static bool is_left_open(const struct build *b, const struct policy_line *l)
 {
 	return b->spec->gate && l->rule->verdict == RULE_ASK;
@@ -178,7 +178,7 @@ static unsigned depth_of(const struct policy_line *l)
 
 static void put_line(struct build *b, const struct policy_line *l, bool writes)
 {
-	if (is_left_open(b, l))
+	if (writes && is_left_open(b, l))
 		return;
 	if (!allows(l))
 		put_denying(b, l, writes ? OPS_WRITE : denied_reads(l));
@@ -293,11 +293,11 @@ static void put_unreadables(struct build *b, const struct policy_line *list, siz
 
 static void put_last(struct build *b, const struct policy_line *l)
 {
-	if (is_left_open(b, l) || allows(l))
+	if (allows(l))
 		return;
 	if (l->rule->kinds & READS)
 		put_denying(b, l, denied_reads(l));
-	if (l->rule->kinds & KIND(RULE_WRITE))
+	if (l->rule->kinds & KIND(RULE_WRITE) && !is_left_open(b, l))
 		put_denying(b, l, OPS_WRITE);
 }
 

@@ -50,7 +50,7 @@ struct profile_spec {
 	const char *const *system;    /* dynamic mode: read by every program; NULL: of macOS */
 	const char *tty;	      /* the agent's own terminal; NULL: none */
 	bool dynamic;		      /* reads: an allow list; else a deny list */
-	bool gate; /* what the policy asks about in the folders is held elsewhere: it stays open */
+	bool gate; /* writes that the policy asks about are held elsewhere: they stay open */
 	enum profile_network network;
 	const uint16_t *proxies;	    /* ends with 0 */
 	uint16_t listen_base, listen_count; /* ports that may be listened at */

@@ -122,7 +122,8 @@ static void put_lines_ways(struct build *b, const struct policy_line *list, size
 
 	for (size_t i = 0; i < n; i++)
 		if (list[i].rule->verdict != RULE_ALLOW && list[i].rule->kinds & kinds &&
-		    !(b->spec->gate && list[i].rule->verdict == RULE_ASK))
+		    !(b->spec->gate && list[i].rule->verdict == RULE_ASK &&
+		      !(list[i].rule->kinds & 1u << RULE_READ)))
 			put_pattern_ways(b, list[i].pattern);
 }
 
