@@ -103,8 +103,9 @@ static void outsiders_are_answered_at_once(void **state)
 	assert_true(es_queue_take(w.q, &m));
 	assert_int_equal(m.kind, ES_FORK);
 	assert_true(es_queue_take(w.q, &m));
-	assert_int_equal(m.handle, 2);
 	assert_string_equal(m.path, "/x");
+	answer(m.handle, true);
+	assert_int_equal(w.answers[2], 2);
 	assert_false(is_readable());
 }
 
@@ -235,6 +236,84 @@ static void threads(void **state)
 		assert_in_range(w.answers[h], h % 7 ? 1 : 2, 2);
 }
 
+/* The system uses a message's number again as soon as that has its answer. */
+static void an_answer_is_for_the_message_that_was_judged(void **state)
+{
+	struct es_message first, second;
+
+	(void)state;
+	put(AGENT, 1, 1);
+	assert_true(es_queue_take(w.q, &first));
+	w.now += 10 * SECOND;
+	es_queue_backstop(w.q);
+	assert_int_equal(w.answers[1], 1);
+	w.answers[1] = 0;
+	put(AGENT, 1, 2);
+	answer(first.handle, true);
+	assert_int_equal(w.answers[1], 0);
+	assert_true(es_queue_take(w.q, &second));
+	answer(second.handle, false);
+	assert_int_equal(w.answers[1], 1);
+}
+
+static enum es_verdict judge_no(void *data, const struct es_message *m, const char *path,
+				enum es_access access)
+{
+	(void)data, (void)m, (void)path, (void)access;
+	return ES_DENY;
+}
+
+static void serve(struct es_client *c)
+{
+	struct es_message m;
+
+	while (es_queue_take(w.q, &m))
+		es_client_take(c, &m);
+}
+
+/* The keeper is not told of the fork; the child's parent ends, so launchd is its parent. */
+static void a_child_of_a_full_queue_is_inside(void **state)
+{
+	const struct es_id child = {101, 1}, gone = {102, 2}, again = {102, 90}, launchd = {1, 1};
+	const struct es_hooks hooks = {.judge = judge_no};
+	struct es_client *c = es_client_new(es_queue_seam(w.q), &hooks, true);
+	uint64_t h = 0;
+
+	(void)state;
+	es_client_add(c, AGENT);
+	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = gone});
+	serve(c);
+	while (h < ES_QUEUE_MAX)
+		put(AGENT, ++h, 0);
+	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = child});
+	es_queue_put(w.q, &(struct es_message){.kind = ES_EXIT, .process = gone});
+	serve(c);
+	es_queue_put(w.q, &(struct es_message){.kind = ES_OPEN,
+					       .handle = ++h,
+					       .process = child,
+					       .parent = launchd,
+					       .deadline_us = w.now + 10 * SECOND,
+					       .path = "/x"});
+	serve(c);
+	assert_int_equal(w.answers[h], 1);
+	/* Nor of the exit: the number is another program's by now. */
+	es_queue_put(w.q, &(struct es_message){.kind = ES_SIGNAL,
+					       .handle = ++h,
+					       .process = AGENT,
+					       .target = again,
+					       .deadline_us = w.now + 10 * SECOND});
+	serve(c);
+	assert_int_equal(w.answers[h], 1);
+	es_queue_put(w.q, &(struct es_message){.kind = ES_SIGNAL,
+					       .handle = ++h,
+					       .process = AGENT,
+					       .target = child,
+					       .deadline_us = w.now + 10 * SECOND});
+	serve(c);
+	assert_int_equal(w.answers[h], 2);
+	es_client_free(c);
+}
+
 /* ---- late answers ---------------------------------------------------------------------------- */
 
 static void a_late_answer_is_good_once(void **state)
@@ -281,6 +360,8 @@ int main(void)
 		T(gaps_are_the_kernels),
 		T(shut_is_no),
 		T(threads),
+		T(an_answer_is_for_the_message_that_was_judged),
+		T(a_child_of_a_full_queue_is_inside),
 		cmocka_unit_test(a_late_answer_is_good_once),
 	};
 

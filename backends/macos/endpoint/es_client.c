@@ -290,7 +290,7 @@ static void take_new(struct es_client *c, const struct es_message *m)
 
 static void take_process(struct es_client *c, const struct es_message *m)
 {
-	if (!cohort_has(c->cohort, m->target))
+	if (m->placed ? !m->target_inside : !cohort_has(c->cohort, m->target))
 		deny(c, m, "it is about a process outside");
 	else if (m->kind == ES_GET_TASK && !c->debug)
 		deny(c, m, "debugging is off");
@@ -348,7 +348,7 @@ static void count(struct es_client *c, uint64_t seq)
 void es_client_take(struct es_client *c, const struct es_message *m)
 {
 	count(c, m->seq);
-	if (cohort_sees(c->cohort, m))
+	if (m->placed || cohort_sees(c->cohort, m))
 		take_inside(c, m);
 	else
 		allow(c, m);

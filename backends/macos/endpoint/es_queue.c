@@ -18,9 +18,10 @@ struct queued {
 	struct queued *prev, *next;
 };
 
-/* A handle that has no answer yet. */
+/* A message that has no answer yet. The system may use its handle again after the answer, so the
+ * keeper knows it by a number that is never used again: an answer that comes late finds nobody. */
 struct owed {
-	uint64_t handle;
+	uint64_t id, handle;
 	enum es_kind kind;
 	int64_t deny_at;
 	UT_hash_handle hh;
@@ -33,7 +34,8 @@ struct es_queue {
 	struct cohort *cohort;
 	struct queued *list;
 	size_t n;
-	struct owed *owed;
+	struct owed *owed; /* by id */
+	uint64_t last_id;
 	uint64_t last_seq, sent, lost; /* the keeper sees numbers without those of others */
 	struct queued *taken;	       /* the keeper's: the last one */
 	int pipe[2];
@@ -86,21 +88,27 @@ static void deny_all(struct es_queue *q)
 		pay(q, o, false);
 }
 
-static void owe(struct es_queue *q, const struct es_message *m)
+/* The number by which the keeper knows it. */
+static uint64_t owe(struct es_queue *q, const struct es_message *m)
 {
 	struct owed *o = xcalloc(1, sizeof(*o));
 	int64_t left = m->deadline_us - q->out->now(q->out->data);
 
+	o->id = ++q->last_id;
 	o->handle = m->handle;
 	o->kind = m->kind;
 	o->deny_at = m->deadline_us - MIN(MAX(left, (int64_t)0) / 4, (int64_t)ES_BACKSTOP_US);
-	HASH_ADD(hh, q->owed, handle, sizeof(o->handle), o);
+	HASH_ADD(hh, q->owed, id, sizeof(o->id), o);
+	return o->id;
 }
 
-static void push(struct es_queue *q, const struct es_message *m)
+static void push(struct es_queue *q, const struct es_message *m, uint64_t id)
 {
 	struct queued *one = message_copy(m);
 
+	one->m.handle = id;
+	one->m.placed = true;
+	one->m.target_inside = cohort_has(q->cohort, m->target);
 	one->m.seq = q->sent += 1 + q->lost;
 	q->lost = 0;
 	if (!q->list)
@@ -109,7 +117,8 @@ static void push(struct es_queue *q, const struct es_message *m)
 	q->n++;
 }
 
-/* The keeper has a set of its own, from the same messages. */
+/* Every fork and exit is seen here, also those that a full queue has no room for: the keeper goes
+ * by what is found here. */
 static bool is_inside(struct es_queue *q, const struct es_message *m)
 {
 	if (!cohort_sees(q->cohort, m))
@@ -147,9 +156,7 @@ void es_queue_put(struct es_queue *q, const struct es_message *m)
 		else
 			q->lost++;
 	} else {
-		if (asks)
-			owe(q, m);
-		push(q, m);
+		push(q, m, asks ? owe(q, m) : 0);
 	}
 	pthread_mutex_unlock(&q->lock);
 }
@@ -184,7 +191,7 @@ static void answer(void *data, uint64_t handle, enum es_kind kind, bool allow)
 
 	(void)kind;
 	pthread_mutex_lock(&q->lock);
-	HASH_FIND(hh, q->owed, &handle, sizeof(handle), o);
+	HASH_FIND(hh, q->owed, &handle, sizeof(handle), o); /* an id */
 	if (o)
 		pay(q, o, allow);
 	pthread_mutex_unlock(&q->lock);

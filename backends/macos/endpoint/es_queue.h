@@ -39,7 +39,8 @@ void es_queue_backstop(struct es_queue *q);
 void es_queue_shut(struct es_queue *q);
 
 int es_queue_fd(const struct es_queue *q);
-/* False: none waits. The strings last until the next take. */
+/* False: none waits. The strings last until the next take. Its handle is one of the queue's own,
+ * for the seam's answer(); it is never used again. */
 bool es_queue_take(struct es_queue *q, struct es_message *ret);
 /* For es_client_new(): lives as long as the queue. */
 const struct es_seam *es_queue_seam(const struct es_queue *q);

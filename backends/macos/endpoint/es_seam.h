@@ -62,7 +62,9 @@ struct es_message {
 	bool writes;	   /* OPEN: for writing */
 	bool truncates;	   /* OPEN: to nothing */
 	bool dir;	   /* CREATE: a directory */
-	bool granted;	   /* es_client.h: a human has just allowed this very call */
+	bool placed;	   /* es_queue.h: the process is inside, and target_inside is told */
+	bool target_inside;
+	bool granted; /* es_client.h: a human has just allowed this very call */
 	int signal;
 };
 
