@@ -130,7 +130,8 @@ static void table_done(struct table *t)
 	free(t->list);
 }
 
-/* What has ended and was not waited for is left out. */
+/* What has ended and was not waited for is left out. What root's session started may be anybody's
+ * by now. */
 static void table_fill(struct table *t)
 {
 	AUTO_FREE pid_t *pids = xcalloc(PROCESSES_MAX, sizeof(*pids));
@@ -141,7 +142,7 @@ static void table_fill(struct table *t)
 	for (int i = 0; i < n && i < PROCESSES_MAX; i++) {
 		if (proc_pidinfo(pids[i], PROC_PIDTBSDINFO, 0, &info, sizeof(info)) !=
 			    (int)sizeof(info) ||
-		    info.pbi_uid != getuid() || info.pbi_status == SZOMB)
+		    (getuid() != 0 && info.pbi_uid != getuid()) || info.pbi_status == SZOMB)
 			continue;
 		t->list[t->n++] = (struct process){.pid = (pid_t)info.pbi_pid,
 						   .parent = (pid_t)info.pbi_ppid,
