@@ -20,6 +20,7 @@ struct mac_call {
 	int pid, parent, target;
 	bool writes, truncates, dir;
 	uint64_t dev, ino;
+	unsigned mode;
 	char path[512], path2[512], argv[256];
 	size_t argv_len;
 };
@@ -60,6 +61,7 @@ static struct mac_call mac_call_of(enum es_kind kind, const char *name, const ch
 	if (name && lstat(call.path, &st) == 0) {
 		call.dev = st.st_dev;
 		call.ino = st.st_ino;
+		call.mode = st.st_mode;
 	}
 	return call;
 }
@@ -270,6 +272,7 @@ static void mac_take(const struct mac_call *call, int fd)
 			       .argv = call->argv_len ? call->argv : NULL,
 			       .argv_len = call->argv_len,
 			       .dev = call->dev,
+			       .mode = call->mode,
 			       .ino = call->kind == ES_CREATE ? 0 : call->ino,
 			       .writes = call->writes,
 			       .truncates = call->truncates,

@@ -657,6 +657,48 @@ static void a_rename_to_elsewhere_is_undone(void **state)
 	session_free(f);
 }
 
+#define BROUGHT "/tmp/cordon-endpoint-brought"
+
+/* Its names are nobody's to judge where it was made; in the folder the host would obey them. */
+static void bring_from_elsewhere(void)
+{
+	if (mkdir(BROUGHT, 0700) < 0 || mkdir(BROUGHT "/.vscode", 0700) < 0 ||
+	    symlink(BROUGHT, BROUGHT "-link") < 0 ||
+	    close(open(BROUGHT "-file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
+		_exit(1);
+	if (mac_rename(BROUGHT, "new") != -EACCES || mac_rename(BROUGHT, "empty") != -EACCES ||
+	    mac_ask(ES_CLONE, BROUGHT, "new") || mac_ask(ES_CLONE, "dir", "new"))
+		_exit(2);
+	if (mac_rename(BROUGHT "-link", "new") != -EACCES)
+		_exit(4);
+	if (!mac_ask(ES_CLONE, BROUGHT "-file", "new") ||
+	    mac_rename(BROUGHT "-file", "new") == -EACCES)
+		_exit(5);
+	_exit(0);
+}
+
+static void remove_brought(void)
+{
+	(void)!rmdir(BROUGHT "/.vscode");
+	(void)!rmdir(BROUGHT);
+	(void)!unlink(BROUGHT "-link");
+	(void)!unlink(BROUGHT "-file");
+}
+
+static void no_tree_comes_from_elsewhere(void **state)
+{
+	struct session *f;
+
+	(void)state;
+	remove_brought();
+	f = on_mac(bring_from_elsewhere, false);
+	pump(f, &f->exited);
+	assert_int_equal(f->status, 0);
+	assert_non_null(strstr(f->log.data, "denied rename new\n"));
+	session_free(f);
+	remove_brought();
+}
+
 /* Denied before the deadline; the answer is good for the next try. */
 static void try_until_allowed(void)
 {
@@ -764,6 +806,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_performed_undoes_nothing),
 		cmocka_unit_test(metadata_and_cuts_are_undone),
 		cmocka_unit_test(a_rename_to_elsewhere_is_undone),
+		cmocka_unit_test(no_tree_comes_from_elsewhere),
 		cmocka_unit_test(nobody_answers_in_time),
 		cmocka_unit_test(a_path_that_leads_elsewhere_by_now_is_refused),
 		cmocka_unit_test(the_undo_store_is_nobodys),

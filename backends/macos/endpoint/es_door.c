@@ -239,6 +239,26 @@ static int keep_two(const struct es_message *m, const struct caller *c, const st
 	}
 }
 
+/*
+ * Where it was made nobody has judged the names in a directory, nor where a link leads. A clone of
+ * a directory brings all of it at once, also under a name that means something for directories
+ * alone.
+ */
+static bool brings_unseen(const struct es_message *m, const struct place *from,
+			  const struct place *to)
+{
+	return to->folder && !S_ISREG(m->mode) &&
+	       (m->kind == ES_CLONE || (m->kind == ES_RENAME && !from->folder));
+}
+
+static enum es_verdict refuse(struct es_door *d, const struct es_message *m, const struct caller *c,
+			      const char *why)
+{
+	keeper_deny(d->k, c, m->path2, -EPERM, why);
+	d->told = m->handle;
+	return ES_DENY;
+}
+
 static enum es_verdict keep(void *data, const struct es_message *m)
 {
 	AUTO_PLACE struct place one = PLACE_NONE;
@@ -256,6 +276,8 @@ static enum es_verdict keep(void *data, const struct es_message *m)
 		r = is_as_found(&one, m) ? caller_of(d, m, &c) : -ESTALE;
 	if (r < 0)
 		return ES_DENY;
+	if (brings_unseen(m, &one, &two))
+		return refuse(d, m, &c, "only plain files come into a folder from elsewhere");
 	shown = shown_of(d, m->handle);
 	c.asked = &shown->asked;
 	r = m->path2 ? keep_two(m, &c, &one, &two) : keep_one(m, &c, &one);

@@ -71,6 +71,7 @@ static char *found_path(const es_file_t *file, struct reading *r)
 {
 	r->m.dev = (uint64_t)file->stat.st_dev;
 	r->m.ino = file->stat.st_ino;
+	r->m.mode = file->stat.st_mode;
 	return file_path(file, r);
 }
 
