@@ -95,6 +95,16 @@ static int mac_result(int r)
 	return r < 0 ? -errno : 0;
 }
 
+UNUSED static int mac_symlink(const char *target, const char *name)
+{
+	struct mac_call call = mac_call_of(ES_CREATE, name, NULL);
+
+	call.mode = S_IFLNK | 0755;
+	if (!mac_send(&call))
+		return -EACCES;
+	return mac_result(symlink(target, call.path));
+}
+
 /* With O_CREAT | O_EXCL, or mkdir(2). The descriptor, or 0 for a directory. */
 static int mac_make(const char *name, bool dir)
 {
@@ -102,6 +112,7 @@ static int mac_make(const char *name, bool dir)
 	int fd;
 
 	call.dir = dir;
+	call.mode = dir ? S_IFDIR : S_IFREG;
 	if (!mac_send(&call))
 		return -EACCES;
 	fd = dir ? mkdir(call.path, 0777)

@@ -699,6 +699,29 @@ static void no_tree_comes_from_elsewhere(void **state)
 	remove_brought();
 }
 
+/* As a file the name means nothing, as a link to a directory it does. */
+static void link_at_a_name(void)
+{
+	if (mac_symlink("../dir", "dir/mise") != -EACCES)
+		_exit(1);
+	if (mac_symlink("dir", "other-link") != 0 || mac_write("dir/mise", "x", false) != 0)
+		_exit(2);
+	_exit(0);
+}
+
+static void links_are_judged_as_links(void **state)
+{
+	struct session *f = session_new();
+	AUTO_FREE char *before = tree_take(f->folder, NULL);
+
+	(void)state;
+	start(f, &mac_backend, link_at_a_name, true);
+	pump(f, &f->exited);
+	assert_int_equal(f->status, 0);
+	undo_all(f, before);
+	session_free(f);
+}
+
 /* Denied before the deadline; the answer is good for the next try. */
 static void try_until_allowed(void)
 {
@@ -807,6 +830,7 @@ int main(void)
 		cmocka_unit_test(metadata_and_cuts_are_undone),
 		cmocka_unit_test(a_rename_to_elsewhere_is_undone),
 		cmocka_unit_test(no_tree_comes_from_elsewhere),
+		cmocka_unit_test(links_are_judged_as_links),
 		cmocka_unit_test(nobody_answers_in_time),
 		cmocka_unit_test(a_path_that_leads_elsewhere_by_now_is_refused),
 		cmocka_unit_test(the_undo_store_is_nobodys),

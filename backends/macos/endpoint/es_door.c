@@ -168,6 +168,8 @@ static int keep_one(const struct es_message *m, const struct caller *c, const st
 	case ES_TRUNCATE:
 		return folder_foresee_open(p->folder, c, &p->at, O_RDONLY | O_TRUNC);
 	case ES_CREATE:
+		if (S_ISLNK(m->mode))
+			return folder_foresee_symlink(p->folder, c, &p->at);
 		return m->dir ? folder_foresee_make(p->folder, c, &p->at, true)
 			      : folder_foresee_open(p->folder, c, &p->at, O_WRONLY | O_CREAT);
 	case ES_UNLINK:

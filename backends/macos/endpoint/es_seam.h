@@ -58,7 +58,7 @@ struct es_message {
 	const char *argv;    /* EXEC: each ends with NUL; NULL: not told */
 	size_t argv_len;
 	uint64_t dev, ino; /* of what is at path, as the kernel found it; ino 0: not told */
-	uint32_t mode;	   /* its type, with ino */
+	uint32_t mode;	   /* its type, with ino; CREATE: of what is made */
 	bool cut;	   /* a path is longer than Endpoint Security tells */
 	bool writes;	   /* OPEN: for writing */
 	bool truncates;	   /* OPEN: to nothing */

@@ -97,6 +97,7 @@ static void read_create(const es_event_create_t *e, struct reading *r)
 	bool exists = e->destination_type == ES_DESTINATION_TYPE_EXISTING_FILE;
 
 	r->m.dir = !exists && S_ISDIR(e->destination.new_path.mode);
+	r->m.mode = exists ? 0 : (uint32_t)e->destination.new_path.mode;
 	r->path =
 		exists ? file_path(e->destination.existing_file, r)
 		       : new_path(e->destination.new_path.dir, e->destination.new_path.filename, r);

@@ -55,6 +55,8 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj
  */
 int folder_foresee_open(struct folder *f, const struct caller *c, const struct at *at, int flags);
 int folder_foresee_make(struct folder *f, const struct caller *c, const struct at *at, bool dir);
+/* Where it will lead is not known. */
+int folder_foresee_symlink(struct folder *f, const struct caller *c, const struct at *at);
 int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
 			const struct at *to);
 int folder_foresee_remove(struct folder *f, const struct caller *c, const struct at *at);

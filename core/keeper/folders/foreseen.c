@@ -43,6 +43,13 @@ int folder_foresee_make(struct folder *f, const struct caller *c, const struct a
 			folder_simple(f, c, dir ? POLICY_MKDIR : POLICY_WRITE, &o, true, true));
 }
 
+int folder_foresee_symlink(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct op o = {.kind = OP_FORESEE_MAKE, .at = at};
+
+	return foreseen(f, c, at, folder_simple(f, c, POLICY_SYMLINK, &o, true, true));
+}
+
 int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
 			const struct at *to)
 {
