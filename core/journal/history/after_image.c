@@ -300,7 +300,7 @@ int post_write(struct journal *j, int stepdir, const struct names *keys, const s
 	put_head(&out.buf, 0, 0, 0);
 	for (size_t i = 0; r == 0 && i < n_touches; i++)
 		r = write_one(j, stepdir, &out, &im, touches_key(touches, i), &touches->list[i],
-			      how, how->edited);
+			      how, false);
 	for (size_t i = 0; r == 0 && i < names_count(keys); i++) {
 		const char *key = names_key(keys, i);
 

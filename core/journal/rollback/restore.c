@@ -3,7 +3,6 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/net_effect.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
 #include "core/journal/rollback/restore.h"
@@ -302,10 +301,6 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		leave_lost(&r);
 	if (e == 0)
 		e = journal_begin(j, STEP_API, command, &r.s, err);
-	if (e == 0) {
-		placed_begin(j);
-		r.s->noted = true;
-	}
 	store_forget_near(j);
 	j->evict_below = llabs(id); /* on a full disk, too, it is read to the end */
 	mask = umask(0);
@@ -323,8 +318,6 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 			e = err_wrap(err, e, "put back after a restore that failed");
 	}
 	j->evict_below = 0;
-	if (e < 0 || !j->owning)
-		placed_end(j);
 	restore_done(&r);
 	return e < 0 ? e : 0;
 }

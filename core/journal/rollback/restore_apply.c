@@ -10,7 +10,6 @@
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/content.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
@@ -150,17 +149,6 @@ static char *way_name(const struct target *t, const char *name)
 	return xasprintf("%s%s%s", t->dir, *t->dir ? "/" : "", name);
 }
 
-/* The attributes of an object that others can write to already. */
-static int set_attrs(struct restore *r, const struct target *t, struct span meta)
-{
-	AUTO_CLOSE int fd = obj_open(t->at.dirfd, t->at.name);
-	int e = fd < 0 ? fd : op_set_attrs(r->s, &t->at, meta);
-
-	if (e == 0)
-		placed_dressed(r->j, fd, &t->now, meta);
-	return e;
-}
-
 /* Changes come from the bottom up: the directories above still have their names of the end. */
 int bring_out(struct restore *r, size_t i)
 {
@@ -175,7 +163,6 @@ int bring_out(struct restore *r, size_t i)
 		e = -ESTALE;
 	if (e < 0)
 		return e;
-	placed_keep(r->j, &t.now);
 	tmp = beside(r, &t, name);
 	e = op_rename(r->s, &t.at, &tmp, 0, NULL);
 	store_forget_near(r->j);
@@ -202,10 +189,8 @@ int bring_back(struct restore *r, size_t i)
 		e = remove_now(r, &b);
 	if (e == 0 && S_ISREG(c->before.mode) && guarded_name(r->j, c->root, p->was, S_IFREG))
 		return op_unlink(r->s, &a.at, NULL); /* see bring_copy() */
-	if (e == 0) {
-		placed_keep(r->j, &a.now);
+	if (e == 0)
 		e = op_rename(r->s, &a.at, &b.at, 0, NULL);
-	}
 	store_forget_near(r->j);
 	if (e == 0)
 		moves_push(&r->moved, c->root, from, p->was);
@@ -250,14 +235,8 @@ static void learn_made(struct restore *r, uint64_t ino, int root, const char *pa
 static int rename_over(struct restore *r, const struct at *tmp, struct target *t)
 {
 	int e = S_ISDIR(t->now.mode) ? remove_now(r, t) : 0;
-	struct obj o;
 
-	if (e == 0)
-		e = obj_stat(tmp->dirfd, tmp->name, &o);
-	if (e < 0)
-		return e;
-	placed_keep(r->j, &o);
-	return op_rename(r->s, tmp, &t->at, 0, NULL);
+	return e < 0 ? e : op_rename(r->s, tmp, &t->at, 0, NULL);
 }
 
 static int copy_over(struct restore *r, struct target *t, const struct origin *o)
@@ -332,11 +311,10 @@ static int write_in_place(struct restore *r, struct target *t, const struct orig
 {
 	const struct span meta = {o->meta.data, o->meta.len};
 	AUTO_CLOSE int fd = -1;
-	struct stat from;
 	int e;
 
 	if (has_them(t, o))
-		return set_attrs(r, t, meta);
+		return op_set_attrs(r->s, &t->at, meta);
 	fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
 	if (fd == -EACCES) {
 		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0200, NULL);
@@ -346,14 +324,8 @@ static int write_in_place(struct restore *r, struct target *t, const struct orig
 	}
 	if (fd < 0)
 		return take_fd(&fd);
-	if (fstat(o->fd, &from) < 0)
-		return -errno;
 	e = data_copy(o->fd, fd);
-	if (e >= 0)
-		e = op_set_attrs(r->s, &t->at, meta);
-	if (e == 0)
-		placed_written(r->j, fd, (uint64_t)from.st_size, meta);
-	return e;
+	return e < 0 ? e : op_set_attrs(r->s, &t->at, meta);
 }
 
 static int bring_file(struct restore *r, struct target *t, const struct origin *o,
@@ -398,9 +370,7 @@ static int bring_special(struct restore *r, struct target *t, const struct origi
 		e = link_slot(r, t, o);
 	else if ((e = remove_now(r, t)) == 0)
 		e = op_mknod(r->s, &t->at, was->mode, 0, NULL);
-	if (e == 0)
-		e = obj_stat(t->at.dirfd, t->at.name, &t->now);
-	return e < 0 ? e : set_attrs(r, t, (struct span){o->meta.data, o->meta.len});
+	return e < 0 ? e : op_set_attrs(r->s, &t->at, (struct span){o->meta.data, o->meta.len});
 }
 
 static int bring_dir(struct restore *r, struct target *t)
@@ -438,7 +408,7 @@ static int bring_copy(struct restore *r, size_t i, struct target *t)
 
 	if (here->present && here->fd < 0 && S_ISREG(t->now.mode) &&
 	    !guarded_is_held(r->j, t->at.dirfd, t->at.name, &t->now))
-		return set_attrs(r, t, (struct span){here->meta.data, here->meta.len});
+		return op_set_attrs(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
 	e = origin_find(r->j, r->id, &r->list[i], false, &o, &ignored);
 	return e < 0 ? e : copy_over(r, t, &o);
 }
@@ -455,7 +425,7 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 		return bring_copy(r, i, t);
 	if (here->present && here->fd < 0 && /* they are at their place */
 	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))
-		return set_attrs(r, t, (struct span){here->meta.data, here->meta.len});
+		return op_set_attrs(r->s, &t->at, (struct span){here->meta.data, here->meta.len});
 	if (here->present)
 		return bring(r, t, here, &c->before);
 	e = origin_find(r->j, r->id, c, false, &o, &ignored);

@@ -11,7 +11,6 @@
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
@@ -197,10 +196,7 @@ static int write_text(struct step *s, struct journal *j, const struct change *c,
 			 .name = slash ? slash + 1 : c->path,
 			 .leaf = ""};
 	fd = op_open(s, &at, O_WRONLY | O_TRUNC, 0, NULL);
-	r = fd < 0 ? take_fd(&fd) : io_write_all(fd, text->data, text->len);
-	if (r == 0)
-		placed_filled(j, fd, text->len);
-	return r;
+	return fd < 0 ? take_fd(&fd) : io_write_all(fd, text->data, text->len);
 }
 
 static int write_step(struct journal *j, int64_t id, const struct change *c, unsigned hunk,
@@ -213,8 +209,6 @@ static int write_step(struct journal *j, int64_t id, const struct change *c, uns
 
 	if (r < 0)
 		return r;
-	placed_begin(j);
-	s->noted = true;
 	store_forget_near(j);
 	r = write_text(s, j, c, text);
 	if (r < 0)
@@ -227,8 +221,6 @@ static int write_step(struct journal *j, int64_t id, const struct change *c, uns
 		if (journal_abort(s, &ignored) < 0)
 			r = err_wrap(err, r, "put back after a restore that failed");
 	}
-	if (r < 0 || !j->owning)
-		placed_end(j);
 	return MIN(r, 0);
 }
 

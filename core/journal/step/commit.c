@@ -106,7 +106,7 @@ struct ending { /* of one part */
 
 static int write_post(struct step *s, bool locked)
 {
-	struct names moved = {0}, carried = {0}, edited = {0};
+	struct names moved = {0}, carried = {0};
 	struct moves moves = {0};
 	int r;
 
@@ -118,15 +118,12 @@ static int write_post(struct step *s, bool locked)
 	for (size_t i = 0; i < names_count(&carried); i++)
 		names_add_key(&moved, names_key(&carried, i));
 	if (r == 0)
-		r = post_write(s->j, s->side.dir, &moved,
-			       &(struct post_how){.step = s,
-						  .locked = locked,
-						  .carried = &carried,
-						  .edited = s->noted ? &edited : NULL});
+		r = post_write(
+			s->j, s->side.dir, &moved,
+			&(struct post_how){.step = s, .locked = locked, .carried = &carried});
 	moves_done(&moves);
 	names_done(&moved);
 	names_done(&carried);
-	names_done(&edited);
 	return r;
 }
 

@@ -30,7 +30,6 @@ struct step {
 	bool tangled;			    /* a step that ran at the same time touched the same */
 	bool leaving;			    /* a file is captured as it leaves a guarded name */
 	bool may_wait;			    /* see JOURNAL_WAITS */
-	bool noted;			    /* a restore: what it places is in placed.h */
 	const struct step_witness *witness; /* of the first part; or NULL */
 	void *witness_data;
 	step_on_loss on_loss;
