@@ -81,14 +81,14 @@ static void flush(struct jobs *j)
 static void send_packet(struct jobs *j, const struct runner_head *h, const void *bytes, size_t len)
 {
 	struct packet *p = xmalloc(sizeof(*p) + sizeof(*h) + len);
+	struct runner_head head = *h;
 
-	p->len = sizeof(*h) + len;
+	head.len = (uint32_t)len;
+	p->len = sizeof(head) + len;
 	p->at = 0;
-	memcpy(p->data, h, sizeof(*h));
-	memcpy(p->data + offsetof(struct runner_head, len), &(uint32_t){(uint32_t)len},
-	       sizeof(h->len));
+	memcpy(p->data, &head, sizeof(head));
 	if (len)
-		memcpy(p->data + sizeof(*h), bytes, len);
+		memcpy(p->data + sizeof(head), bytes, len);
 	LL_APPEND(j->out, p);
 	flush(j);
 }

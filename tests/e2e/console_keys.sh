@@ -115,6 +115,7 @@ sees '> log' "the log"
 act back q
 act show-resources C-] m
 sees '> resources' "the resources"
+sees 'memory +[0-9]' "are measured each second"
 act copy y
 ok "are copied" wait_for 10 grep -q '^memory ' "$TEST_TMP/copied"
 act back q

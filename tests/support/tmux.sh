@@ -61,7 +61,7 @@ press_until() {
 	shift 2
 	until screen_has "$regex" || [ $n -ge 40 ]; do
 		keys "$@"
-		wait_for 0 screen_has "$regex" || :
+		wait_for 1 screen_has "$regex" || :
 		n=$((n + 1))
 	done
 	if screen_has "$regex"; then pass "$name"; else fail "$name" "no line like: $regex
