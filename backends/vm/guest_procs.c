@@ -36,7 +36,8 @@ struct guest_procs {
 	bool watched;
 	bool silent;		  /* it has not answered: nobody waits for it until it does */
 	bool stands, hold_untold; /* a machine that missed that it may go on would stand for ever */
-	int64_t rolled_back;	  /* the last step of which it was not told; 0: none */
+	int64_t rolled_back;	  /* the last step that was */
+	bool untold;		  /* of that */
 	struct named *named;
 	size_t n_waiting;
 };
@@ -70,11 +71,11 @@ static void say_untold(struct guest_procs *g)
 
 	if (!g->watched)
 		return; /* nobody hears it */
-	if (g->rolled_back && say(g, &rollback))
-		g->rolled_back = 0;
+	if (g->untold)
+		g->untold = !say(g, &rollback);
 	if (g->hold_untold)
 		g->hold_untold = !say(g, &hold);
-	if (g->rolled_back || g->hold_untold)
+	if (g->untold || g->hold_untold)
 		keeper_wake_at(g->k, clock_mono_us() + AGAIN_US);
 }
 
@@ -83,6 +84,7 @@ static void rolled_back(void *data, int64_t step)
 	struct guest_procs *g = data;
 
 	g->rolled_back = step;
+	g->untold = true;
 	say_untold(g);
 }
 

@@ -172,11 +172,13 @@ static int chmod_fd(struct request *r, int fd)
 {
 	char link[32];
 	struct stat st;
-	mode_t mode;
+	mode_t mode = r->mode;
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	mode = privileges_mode(r->mode, &st);
+	if (mode & (S_ISUID | S_ISGID)) { /* else there is nothing to take off */
+		if (fstat(fd, &st) < 0)
+			return -errno;
+		mode = privileges_mode(mode, &st);
+	}
 	if (r->how[0] == HOW_FD)
 		return fchmod(fd, mode) < 0 ? -errno : 0;
 	return chmod(fd_link(fd, link), mode) < 0 ? -errno : 0;
