@@ -89,7 +89,7 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 	per_call 10 mkdir "$each"' { mkdir "d/a$_" or die }'
 	per_call 9 unlink "$made; $each"' { unlink "d/a$_" or die }'
 	per_call 9 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }'
-	per_call 10 chmod "$made; $each"' { chmod 0600, "d/a$_" or die }'
+	per_call 9 chmod "$made; $each"' { chmod 0600, "d/a$_" or die }'
 	per_call 9 chown "$made; $each"' { chown $<, -1, "d/a$_" or die }'
 	per_call 10 utimensat "$made; $each"' { utime 1, 1, "d/a$_" or die }'
 }

@@ -18,7 +18,7 @@ int privileged_attribute(const char *name)
 
 mode_t privileges_new(mode_t mode)
 {
-	return geteuid() == 0 ? mode & ~(mode_t)SET_ID : mode;
+	return mode & SET_ID && geteuid() == 0 ? mode & ~(mode_t)SET_ID : mode;
 }
 
 mode_t privileges_mode(mode_t mode, const struct stat *was)
