@@ -259,11 +259,6 @@ static void drop_all(struct door *d)
 		answered(d, b->uses[0]->id, VERDICT_DENY);
 }
 
-static void tick(struct door *d)
-{
-	(void)d;
-}
-
 static void close_door(struct door *d)
 {
 	struct brokered *b = self(d);
@@ -277,7 +272,6 @@ static const struct door_ops ops = {
 	.serve = serve,
 	.answered = answered,
 	.drop_all = drop_all,
-	.tick = tick,
 	.close = close_door,
 };
 

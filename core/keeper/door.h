@@ -40,8 +40,9 @@ struct door_ops {
 	void (*answered)(struct door *d, uint64_t id, enum door_verdict verdict);
 	/* Fail every parked request with EACCES (the session is being frozen or ended). */
 	void (*drop_all)(struct door *d);
-	/* A timer that serve() asked for with keeper_wake_at() has come. */
-	void (*tick)(struct door *d); /* also for another door's timer */
+	/* A timer that serve() asked for with keeper_wake_at() has come, or another door's. May be
+	 * NULL. */
+	void (*tick)(struct door *d);
 	/* An answer is a rule of the policy from now on, or (a is NULL) the one of this id no more;
 	 * nobody has been told yet. May be NULL. */
 	void (*ruled)(struct door *d, const struct ruled *r);

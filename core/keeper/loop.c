@@ -137,7 +137,8 @@ static void run_timers(struct keeper *k, const struct loop_ops *ops)
 	if (k->door_wake && k->door_wake <= k->now) {
 		k->door_wake = 0;
 		for (size_t i = 0; i < k->n_doors; i++)
-			k->doors[i]->ops->tick(k->doors[i]);
+			if (k->doors[i]->ops->tick)
+				k->doors[i]->ops->tick(k->doors[i]);
 	}
 	ops->turned(k);
 	if (k->out.len == k->out_sent)

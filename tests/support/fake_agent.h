@@ -147,8 +147,7 @@ static int fake_perform(struct fake_door *d, const struct agent_call *call, stru
 static void fake_answer(struct fake_door *d, const struct agent_call *call, uint64_t id, int fd,
 			bool granted)
 {
-	struct caller c = {
-		.door = &d->door, .request = id, .granted = granted, .op = call->op};
+	struct caller c = {.door = &d->door, .request = id, .granted = granted, .op = call->op};
 	struct folder *f = folders_at(d->k, 0);
 	struct fake_place a, b;
 	int r = keeper_caller(d->k, call->tid, &c);
@@ -210,11 +209,6 @@ static void fake_drop_all(struct door *door)
 		fake_answered(door, d->parked[0].id, VERDICT_DENY);
 }
 
-static void fake_tick(struct door *door)
-{
-	(void)door;
-}
-
 static void fake_close(struct door *door)
 {
 	close(door->fd);
@@ -257,7 +251,6 @@ static int fake_launch(struct sandbox **ret, struct door **ret_door, const struc
 	static const struct door_ops ops = {.serve = fake_serve,
 					    .answered = fake_answered,
 					    .drop_all = fake_drop_all,
-					    .tick = fake_tick,
 					    .close = fake_close};
 	struct sandbox *sb;
 	struct fake_door *d;

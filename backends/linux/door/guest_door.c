@@ -95,11 +95,6 @@ static void drop_all(struct door *door)
 	flow_drop(ldoor(door));
 }
 
-static void tick(struct door *door)
-{
-	(void)door;
-}
-
 static void end_flow(struct door *door, uint64_t id)
 {
 	flow_end_one(ldoor(door), id);
@@ -123,7 +118,6 @@ static const struct door_ops ops = {
 	.serve = serve,
 	.answered = answered,
 	.drop_all = drop_all,
-	.tick = tick,
 	.end_flow = end_flow,
 	.close = close_door,
 };

@@ -193,11 +193,6 @@ static void drop_all(struct door *d)
 	}
 }
 
-static void tick(struct door *d)
-{
-	(void)d;
-}
-
 /*
  * Can it be shown natively: for good, all of it, and will the rules have no say in anything that
  * lies or will lie in it?
@@ -353,7 +348,6 @@ static const struct door_ops ops = {
 	.serve = serve,
 	.answered = answered,
 	.drop_all = drop_all,
-	.tick = tick,
 	.ruled = ruled,
 	.reruled = reruled,
 	.granted = granted,
