@@ -157,7 +157,7 @@ static void end(struct looking *l, const struct obj *o, struct brought *ret)
 
 void brought_look(struct folder *f, const struct at *from, const char *path, struct brought *ret)
 {
-	const char *name = *from->name ? from->name : "";
+	const char *name = from->name;
 	struct looking l;
 	struct obj o;
 
