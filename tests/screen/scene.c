@@ -566,3 +566,21 @@ void scene_golden(struct scene *s, const char *name, enum depth depth)
 	}
 	fail_msg("%s differs (UPDATE=1 writes it anew):\n%s", path, got.data);
 }
+
+int scene_set_up(void **state)
+{
+	struct scene *s = xmalloc(sizeof(*s));
+
+	scene_init(s, 120, 40, DEPTH_256);
+	scene_fill(s);
+	buf_clear(&s->said);
+	*state = s;
+	return 0;
+}
+
+int scene_tear_down(void **state)
+{
+	scene_done(*state);
+	free(*state);
+	return 0;
+}

@@ -20,6 +20,9 @@ struct scene {
 
 void scene_init(struct scene *s, int w, int h, enum depth depth);
 void scene_done(struct scene *s);
+/* For cmocka: *state is a filled scene of 120x40 in 256 colours, of which nothing was said yet. */
+int scene_set_up(void **state);
+int scene_tear_down(void **state);
 void scene_theme(struct scene *s, const char *name, enum depth depth);
 void scene_fill(struct scene *s); /* steps, rows, and a prompt in the agent's terminal */
 void scene_ask(struct scene *s, uint64_t id, const char *path);

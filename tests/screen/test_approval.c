@@ -10,24 +10,6 @@
 #include "core/session/answers.h"
 #include "tests/screen/scene.h"
 
-static int set_up(void **state)
-{
-	struct scene *s = xmalloc(sizeof(*s));
-
-	scene_init(s, 120, 40, DEPTH_256);
-	scene_fill(s);
-	buf_clear(&s->said);
-	*state = s;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	scene_done(*state);
-	free(*state);
-	return 0;
-}
-
 static void open_dialog(struct scene *s)
 {
 	buf_clear(&s->said);
@@ -605,7 +587,7 @@ static void answers_are_bounded(void **state)
 		assert_int_not_equal(s->model.given[i].rule, 5);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -10,24 +10,6 @@
 
 #include "tests/screen/scene.h"
 
-static int set_up(void **state)
-{
-	struct scene *s = xmalloc(sizeof(*s));
-
-	scene_init(s, 120, 40, DEPTH_256);
-	scene_fill(s);
-	buf_clear(&s->said);
-	*state = s;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	scene_done(*state);
-	free(*state);
-	return 0;
-}
-
 static void mouse(struct scene *s, enum mouse_action action, int x, int y)
 {
 	struct event ev = {
@@ -172,11 +154,13 @@ static void the_mouse_focuses_selects_and_scrolls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_drag_selects_in_any_view, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_drag_goes_over_rows, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(dragging_selects, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_mouse_focuses_selects_and_scrolls, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(a_drag_selects_in_any_view, scene_set_up,
+						scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_drag_goes_over_rows, scene_set_up,
+						scene_tear_down),
+		cmocka_unit_test_setup_teardown(dragging_selects, scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(the_mouse_focuses_selects_and_scrolls, scene_set_up,
+						scene_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,24 +11,6 @@
 #include "core/session/answers.h"
 #include "tests/screen/scene.h"
 
-static int set_up(void **state)
-{
-	struct scene *s = xmalloc(sizeof(*s));
-
-	scene_init(s, 120, 40, DEPTH_256);
-	scene_fill(s);
-	buf_clear(&s->said);
-	*state = s;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	scene_done(*state);
-	free(*state);
-	return 0;
-}
-
 static void paste(struct scene *s, const char *text)
 {
 	struct event ev = {.type = EVENT_PASTE, .paste_begins = true, .paste_ends = true};
@@ -920,7 +902,7 @@ static void layouts_keep_to_their_sizes(void **state)
 	assert_int_equal(layout_compute(200, 60, 0, true, NULL).mode, LAYOUT_TABS);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_set_up, scene_tear_down)
 
 int main(void)
 {

@@ -137,19 +137,27 @@ static void not_in_the_middle_of_something(void **state)
 	}
 }
 
-static void secrets_that_wrap_are_starred(void **state)
+/* The filter is used for as long as the pane is; free the result after that. */
+static struct redact *star_secrets(struct pane *p, struct snapshot_filter *filter)
 {
 	struct redact *r;
 	struct err err = {0};
+
+	assert_int_equal(redact_new(&r, NULL, &err), 0);
+	*filter = (struct snapshot_filter){.redact = (void (*)(void *, char *, size_t))redact_text,
+					   .data = r};
+	term_snapshots(p->t, filter);
+	return r;
+}
+
+static void secrets_that_wrap_are_starred(void **state)
+{
 	struct pane *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
 	AUTO_BUF struct buf screen = BUF_INIT;
 	struct snapshot_filter filter;
+	struct redact *r = star_secrets(p, &filter);
 
-	assert_int_equal(redact_new(&r, NULL, &err), 0);
-	filter = (struct snapshot_filter){.redact = (void (*)(void *, char *, size_t))redact_text,
-					  .data = r};
-	term_snapshots(p->t, &filter);
 	pane_feed(p, "the token is: ghp_abcdefghijklmnopqrstuvwxyz012345 so on");
 	assert_true(term_snapshot(p->t, &key, &screen));
 	assert_non_null(strstr(key.data, "the token is: ****************"));
@@ -192,17 +200,12 @@ static void links_are_kept(void **state)
 
 static void secrets_in_links_are_starred(void **state)
 {
-	struct redact *r;
-	struct err err = {0};
 	struct pane *p = *state;
 	AUTO_BUF struct buf key = BUF_INIT;
 	AUTO_BUF struct buf screen = BUF_INIT;
 	struct snapshot_filter filter;
+	struct redact *r = star_secrets(p, &filter);
 
-	assert_int_equal(redact_new(&r, NULL, &err), 0);
-	filter = (struct snapshot_filter){.redact = (void (*)(void *, char *, size_t))redact_text,
-					  .data = r};
-	term_snapshots(p->t, &filter);
 	pane_feed(p, "\033]8;;https://x.org/"
 		     "?t=ghp_abcdefghijklmnopqrstuvwxyz012345\033\\here\033]8;;\033\\.");
 	assert_true(term_snapshot(p->t, &key, &screen));
