@@ -268,11 +268,9 @@ static void drop_shut(struct journal *j, struct writer *w, const struct step *en
 
 	if (w->shut)
 		return;
-	if (w->told)
-		; /* so has it been */
-	else if (k)
+	if (k && !w->told)
 		k->flags |= KNOWN_SHUT;
-	else
+	else if (!w->told)
 		note_closed(j, w);
 	writer_drop(j, w);
 }
