@@ -194,6 +194,10 @@ ending() { # everything goes with the command, whatever it left behind
 	mark=$(new_mark)
 	run -- sh -c "(setsid sh -c ': $mark; sleep 300' &); (sleep 300; : $mark) & sleep 0.05; exit 0" </dev/null >/dev/null 2>&1
 	ok "$backend: nothing outlives the command" wait_for 10 none_marked "$mark"
+	# Nor for the moment that giving back its memory takes: how it ended would not be known.
+	run --steps auto -- sh -c 'python3 -c "$1" & until test -e held; do sleep 0.05; done' sh \
+		'import time; x = bytearray(b"x") * (150 << 20); open("held", "w").close(); time.sleep(300)' >/dev/null 2>&1
+	like "$(cordon_in "$dir" log --json | grep -F python3)" '"exit":137' "$backend: each one's end is waited for"
 	: >"$TEST_TMP/out"
 	(cd "$dir" && exec "$CORDON" run --headless --backend "$backend" -- \
 		sh -c "(setsid sh -c ': $mark; sleep 300' &); echo up; sleep 300; : $mark") >"$TEST_TMP/out" &

@@ -91,8 +91,9 @@ static void sweep(void)
 
 /*
  * Who was made inside with CLONE_PARENT, by the agent, is a child of ours; and pid 1 does not end
- * before the last of its namespace has been waited for, the agent too. A stop, which a process that
- * made us its tracer has us told, is no end.
+ * before the last of its namespace has been waited for, the agent too. Where bwrap is its parent,
+ * that may die first, and leave us without a child. A stop, which a process that made us its tracer
+ * has us told, is no end.
  */
 static int wait_for_all(const struct cell *c)
 {
@@ -107,7 +108,7 @@ static int wait_for_all(const struct cell *c)
 			ret = status;
 			child = 0;
 		}
-		if (pid < 0 || (child == 0 && (first.fd < 0 || first.revents)))
+		if ((pid < 0 || child == 0) && (first.fd < 0 || first.revents))
 			return ret;
 		first.revents = 0;
 		poll(&first, 1, WAIT_MS);
