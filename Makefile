@@ -69,7 +69,7 @@ MODE_fuzz    := $(MODE_asan) -fsanitize=fuzzer-no-link
 MODE := $(MODE_$(B))
 $(if $(MODE),,$(error B=$(B) is not one of release debug asan tsan cov fuzz))
 
-DEFS := -std=c17 -D_GNU_SOURCE -I. -I$(O)/gen -DCORDON_PREFIX='"$(PREFIX)"' \
+DEFS := -std=c17 -D_GNU_SOURCE -I. -I$(O)/gen \
 	-DCORDON_VERSION='"$(VERSION)"'
 ifneq ($(MAKECMDGOALS),clean)
 DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
@@ -362,7 +362,7 @@ DARWIN_SRC = $(filter-out %_linux.c,$(filter core/% tui/% backends/macos/% backe
 	backends/registry.c,$(ALLC))) $(PRELOAD) $(LOOPBACK) $(DARWIN)/gen/builtin_files.c
 DARWIN_CC = build/zig/zig clang -std=c17 -D_DARWIN_C_SOURCE -I. -I$(DARWIN)/gen $(WARN) -Werror -O0 -fno-common -fblocks \
 	-nostdinc -isystem build/zig/lib/include -isystem tests/darwin/include -isystem $(DARWIN)/include \
-	-isystem build/zig/lib/libc/include/any-macos-any -DCORDON_PREFIX='"$(PREFIX)"' -DCORDON_VERSION='"$(VERSION)"' \
+	-isystem build/zig/lib/libc/include/any-macos-any -DCORDON_VERSION='"$(VERSION)"' \
 	-DCORDON_COMMIT='""' -DLIBGIT2_SONAME='"libgit2.dylib"'
 define darwin-rules
 $(DARWIN)/$(1)/%.o: %.c $(DARWIN)/include/ready
@@ -420,7 +420,7 @@ lint-cppcheck:
 	$(Q)mkdir -p $(O)/cppcheck && cppcheck -q -j $(JOBS) --std=c11 --library=posix \
 		--enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppressions-list=tests/support/cppcheck.txt --cppcheck-build-dir=$(O)/cppcheck \
-		-I. -D_GNU_SOURCE -D__linux__ -D__x86_64__ -DLIBGIT2_SONAME='""' -DCORDON_PREFIX='""' -DCORDON_VERSION='""' \
+		-I. -D_GNU_SOURCE -D__linux__ -D__x86_64__ -DLIBGIT2_SONAME='""' -DCORDON_VERSION='""' \
 		$(addprefix --include=,$(wildcard /usr/include/uthash.h)) \
 		$(SRC)
 

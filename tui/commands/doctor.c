@@ -112,14 +112,15 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 	for (size_t i = 0; i < r->n; i++)
 		print_probe(&r->list[i], name_width, columns);
 	printf("\n");
-	for (size_t i = 0; i < ARRAY_LEN(guarantees); i++) {
+	/* What one that does not start would give is not known. */
+	for (size_t i = 0; i < ARRAY_LEN(guarantees) && starts(r); i++) {
 		bool yes = bits & guarantees[i].bit;
 
 		lacks |= !yes;
 		printf("  %s%-7s%s  %s\n", style_on(yes ? STYLE_GREEN : STYLE_YELLOW),
 		       yes ? "yes" : "no", style_off(), guarantees[i].words);
 	}
-	printf("\n  %s%s%s\n\n",
+	printf("%s  %s%s%s\n\n", starts(r) ? "\n" : "",
 	       style_on(whole	    ? STYLE_GREEN
 			: starts(r) ? STYLE_YELLOW
 				    : STYLE_RED),
