@@ -422,9 +422,10 @@ enum seen_what { /* of a directory's entry */
  * well is in conflict from now on. since_ns (wall clock): bytes that are older were seen before.
  */
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns);
-/* A file was found closed by its last writer: more closings of it may be queued, as the steps' own.
- * When nothing is, journal_all_seen() ends that: who closes it from then on is somebody else. */
-bool journal_has_shut(const struct journal *j);
+/* How many files were found closed by their last writer so far. More closings of them may be
+ * queued, as the steps' own. When all that was queued then is judged, journal_all_seen() ends that:
+ * who closes them from then on is somebody else. */
+uint64_t journal_count_shut(const struct journal *j);
 void journal_all_seen(struct journal *j);
 /* From now on whoever watches tells each event by itself and in order (not where the system joins
  * them): of what the steps did themselves it is known then what will be told. */

@@ -102,9 +102,9 @@ static bool was_told(struct journal *j, const struct obj *o, enum seen_what what
 	return w && w->told;
 }
 
-bool journal_has_shut(const struct journal *j)
+uint64_t journal_count_shut(const struct journal *j)
 {
-	return j->shut;
+	return j->n_shut;
 }
 
 void journal_all_seen(struct journal *j)

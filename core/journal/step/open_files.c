@@ -63,9 +63,11 @@ static void writer_unshut(struct journal *j, struct writer *w)
 void writer_shut(struct journal *j, struct writer *w)
 {
 	expect_no_close(j, w);
-	if (!w->shut)
-		DL_APPEND2(j->shut, w, prev_shut, next_shut);
+	if (w->shut)
+		return;
+	DL_APPEND2(j->shut, w, prev_shut, next_shut);
 	w->shut = true;
+	j->n_shut++;
 }
 
 /* Takes the key; the writer's own is returned. */

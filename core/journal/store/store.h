@@ -82,6 +82,7 @@ struct journal {
 	struct writer *writers;	    /* hash */
 	struct rename_tree carried; /* directories that moved while there were some */
 	struct writer *shut;	    /* list, of them */
+	uint64_t n_shut;	    /* that were put into it so far */
 	struct writer *once;	    /* hash of them by name, and a name: expected_events.h */
 	char *named;
 	bool expects;	       /* that what it does itself is told, event by event */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -313,13 +314,20 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 		    ev->mask & (IN_CREATE | IN_MOVED_TO));
 }
 
-/* What was closed may have been closed again since: the queue is read until nothing comes. */
-static bool has_shut(const struct watch *w)
+static size_t queued(const struct watch *w)
 {
+	int n = 0;
+
+	return ioctl(w->by->tree.fd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
+}
+
+static uint64_t count_shut(const struct watch *w)
+{
+	uint64_t n = 0;
+
 	for (size_t i = 0; i < w->n_edits; i++)
-		if (journal_has_shut(w->edits[i].folder->journal))
-			return true;
-	return false;
+		n += journal_count_shut(w->edits[i].folder->journal);
+	return n;
 }
 
 /*
@@ -338,28 +346,48 @@ static void again(struct keeper *k, bool some)
 	}
 }
 
+static void on_events(struct keeper *k, size_t n)
+{
+	const char *events = k->watch->by->events;
+
+	for (size_t at = 0; at < n;) {
+		const struct inotify_event *ev = (const void *)(events + at);
+
+		on_event(k, ev);
+		at += sizeof(*ev) + ev->len;
+	}
+}
+
+/*
+ * What is queued now, and not what comes meanwhile: somebody outside may be quicker than this for
+ * as long as he likes. But a file that was found closed may have been closed again before that:
+ * then it is what was queued when it was found. A step's file is found so once, until all are
+ * forgotten.
+ */
 void watch_drain(struct keeper *k)
 {
 	struct watch *w = k->watch;
 	int64_t now = watch_wall_ns();
 	bool some = false;
+	size_t left = SIZE_MAX; /* bytes; not known before it is clear that one read is not all */
 	ssize_t n;
 
 	if (!w) {
 		watch_all_seen(k);
 		return;
 	}
-	while ((n = read(w->by->tree.fd, w->by->events, sizeof(w->by->events))) > 0) {
-		for (ssize_t at = 0; at < n;) {
-			const struct inotify_event *ev = (const void *)(w->by->events + at);
+	while (left > 0 && (n = read(w->by->tree.fd, w->by->events, sizeof(w->by->events))) > 0) {
+		uint64_t shut = count_shut(w);
 
-			on_event(k, ev);
-			at += (ssize_t)(sizeof(*ev) + ev->len);
-		}
-		some = true;
 		/* Is there room left, another would have been there too. */
-		if ((size_t)n + EVENT_MAX <= sizeof(w->by->events) && !has_shut(w))
-			break;
+		if (left == SIZE_MAX)
+			left = (size_t)n + EVENT_MAX <= sizeof(w->by->events) ? 0 : queued(w);
+		else
+			left -= MIN(left, (size_t)n);
+		on_events(k, (size_t)n);
+		if (count_shut(w) != shut)
+			left = queued(w);
+		some = true;
 	}
 	watch_all_seen(k);
 	end_move(w);
