@@ -11,7 +11,7 @@ cat >"$HOME/work/race.py" <<'P'
 import os, sys, time
 # Processes flip links, a file's and a directory's, between what is granted and what is not: two
 # inside, through the keeper, and two outside, at any moment.
-secret, n = sys.argv[1], int(sys.argv[2])
+secret, n, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 own = "in" if os.environ.get("CORDON_SESSION") else "out"
 def flip(name, one, other):
     while True:
@@ -26,9 +26,12 @@ for args in (("p", "d/f", secret), ("q", "d", os.path.dirname(secret))):
     if pid == 0: flip(*args)
     children.append(pid)
 if n == 0: time.sleep(100000)
+# So many times, or so long; but until both ways were taken.
 seen = {}
 here = os.open(".", os.O_PATH)
+end = time.monotonic() + seconds
 for i in range(n):
+    if time.monotonic() > end and "granted" in seen and "Permission denied" in seen: break
     try:
         fd = os.open(("p", "q/f", "/proc/self/cwd/p", "../work/q/f")[i % 4], os.O_RDONLY, dir_fd=here)
         what = os.read(fd, 100).decode().strip(); os.close(fd)
@@ -37,16 +40,18 @@ for i in range(n):
 for pid in children: os.kill(pid, 9); os.wait()
 print(*sorted(k for k in seen if seen[k]), sep=",")
 P
+seconds=5
+[ -z "${RACES:-}" ] || seconds=1000 # make soak
 race() { # NAME OPTIONS...
 	local out name=$1
 	shift
 	out=$(cd "$HOME/work" && rm -f pin qin && "$CORDON" run --headless --mode dynamic "$@" -- \
-		python3 race.py "$HOME/other/f" "${RACES:-20000}" 2>&1)
+		python3 race.py "$HOME/other/f" "${RACES:-20000}" "$seconds" 2>&1)
 	unlike "$out" SECRET "$name: no byte of the secret"
 	like "$out" 'Permission denied.*granted' "$name: both ways were taken: $out"
 }
 ln -s d/f "$HOME/work/p" && ln -s d "$HOME/work/q"
-(cd "$HOME/work" && exec python3 race.py "$HOME/other/f" 0) &
+(cd "$HOME/work" && exec python3 race.py "$HOME/other/f" 0 0) &
 outside=$!
 race trap --set sandbox.read-gate=trap
 [ ! -w /dev/fuse ] || race fuse --set sandbox.read-gate=fuse
