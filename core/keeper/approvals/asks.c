@@ -28,7 +28,7 @@
  * question that nobody waits for stays a moment before it is withdrawn, and an answer that comes in
  * that moment waits for the call. It is good for that one path and process, and not longer. With it
  * the door does the same to let a signal through. A process that was stopped (Ctrl-Z) makes its
- * call again when it goes on: as long as it is stopped, the moment lasts.
+ * call again when it goes on: as long as it is stopped, the moment lasts, and one more after that.
  */
 
 #define LINGER_US 300000
@@ -81,6 +81,7 @@ static void add_waiting(struct keeper *k, struct question *q, const struct calle
 	q->waiting[q->n_waiting].shown = q->wish && str_eq(wish, q->wish);
 	q->waiting[q->n_waiting++].pid = c->pid;
 	q->gone_at = 0;
+	q->stopped = false;
 	(*tally(k, q))++;
 }
 
@@ -468,6 +469,7 @@ void asks_leave(struct keeper *k, int pid)
 		if (!q->n_waiting && (q->left == pid || q->pid == pid)) {
 			q->gone_at = k->now;
 			q->left = 0; /* its number may be another's soon */
+			q->stopped = false;
 		}
 	}
 }
@@ -508,6 +510,15 @@ static void time_out(struct keeper *k, struct question *q)
 	asks_release(k, q, VERDICT_DENY);
 }
 
+/* Or was at the last look: it has a moment from here on to make its call again. */
+static bool waits_stopped(struct question *q)
+{
+	bool was = q->stopped;
+
+	q->stopped = q->left && proc_is_stopped(q->left);
+	return was || q->stopped;
+}
+
 void asks_tick(struct keeper *k)
 {
 	struct question *q = k->questions;
@@ -522,7 +533,7 @@ void asks_tick(struct keeper *k)
 			q = k->questions; /* whatever the doors did meanwhile */
 			continue;
 		}
-		if (q->left && proc_is_stopped(q->left)) {
+		if (waits_stopped(q)) {
 			q->gone_at = k->now + LINGER_US;
 			continue;
 		}

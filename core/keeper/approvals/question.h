@@ -35,6 +35,7 @@ struct question {
 	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */
 	int64_t gone_at;      /* 0: somebody waits */
 	int left;	      /* the process that did so last */
+	bool stopped;	      /* that one, when it was last looked at */
 	int64_t deny_at;      /* approval.timeout; 0: never */
 	UT_hash_handle hh;
 };
