@@ -45,7 +45,8 @@ cc-option = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/nul
 
 LIBS := libuv ncursesw libcjson libzstd libutf8proc vterm libseccomp libxxhash libmd fuse3 openssl
 PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS) libgit2 2>/dev/null | sed 's/-I\([^ ]*\)/-isystem \1/g')
-PKG_LIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null)
+# (giflib has no .pc file everywhere)
+PKG_LIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lgif
 # libgit2 is opened when it is first needed (core/base/git2.c): it and its libraries cost 3 ms of
 # every start and 4 MB of memory. The name is the one that this build was compiled against.
 GIT2_SONAME = $(shell ls $$(pkg-config --variable=libdir libgit2 2>/dev/null)/libgit2.so.*.* \
@@ -161,7 +162,7 @@ $(O)/%.o: %.c
 
 # The shipped themes, keymaps, profiles and lists, and the schemas of messages, are part of the program.
 SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profile core/setup/files/* \
-	core/api/*.json) core/config/edits.ignore backends/linux/apparmor.in
+	core/api/*.json) core/config/edits.ignore backends/linux/apparmor.in tui/look/unifont.hex
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
@@ -217,23 +218,23 @@ run: deps ## build and open the console; CMD='...' runs that instead of your she
 
 # ---- dependencies --------------------------------------------------------------------------------
 DEPS_apt := gcc libc6-dev pkg-config libuv1-dev libncurses-dev libcjson-dev libzstd-dev \
-	libutf8proc-dev libvterm-dev libseccomp-dev libxxhash-dev libmd-dev libfuse3-dev libgit2-dev libssl-dev uthash-dev
+	libutf8proc-dev libvterm-dev libseccomp-dev libxxhash-dev libmd-dev libfuse3-dev libgit2-dev libssl-dev libgif-dev uthash-dev
 DEPS_dnf := gcc pkgconf-pkg-config libuv-devel ncurses-devel cjson-devel libzstd-devel \
-	utf8proc-devel libvterm-devel libseccomp-devel xxhash-devel libmd-devel fuse3-devel libgit2-devel openssl-devel uthash-devel
+	utf8proc-devel libvterm-devel libseccomp-devel xxhash-devel libmd-devel fuse3-devel libgit2-devel openssl-devel giflib-devel uthash-devel
 DEPS_pacman := gcc pkgconf libuv ncurses cjson zstd libutf8proc libvterm libseccomp xxhash libmd fuse3 \
-	libgit2 openssl uthash
-DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd libgit2 uthash
+	libgit2 openssl giflib uthash
+DEPS_brew := pkg-config libuv ncurses cjson zstd utf8proc libvterm xxhash libmd libgit2 giflib uthash
 
 # (an npm from elsewhere conflicts with the distribution's)
 NPM = $(if $(shell command -v npm 2>/dev/null),,npm)
 TEST_DEPS_apt = libcmocka-dev perl dpkg-dev tmux git rsync python3 vim sqlite3 procps attr acl \
-	e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl \
+	e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema python3-pil iproute2 curl \
 	iputils-ping bind9-dnsutils htop fzf openssl openssh-client openssh-server qemu-system-x86 cpio kmod musl-tools $(NPM)
 TEST_DEPS_dnf = libcmocka-devel perl-Test-Harness tmux git rsync python3 vim sqlite procps-ng \
-	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema iproute2 curl iputils bind-utils openssl openssh-clients openssh-server qemu-system-x86-core cpio kmod $(NPM)
+	attr acl e2fsprogs xfsprogs btrfs-progs bubblewrap python3-jsonschema python3-pillow iproute2 curl iputils bind-utils openssl openssh-clients openssh-server qemu-system-x86-core cpio kmod $(NPM)
 TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr acl \
-	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema qemu-system-x86 cpio kmod $(NPM)
-TEST_DEPS_brew := cmocka tmux git rsync python vim node sqlite
+	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema python-pillow qemu-system-x86 cpio kmod $(NPM)
+TEST_DEPS_brew := cmocka tmux git rsync python pillow vim node sqlite
 
 LINT_DEPS_apt := clang clang-format clang-tidy cppcheck shellcheck
 LINT_DEPS_dnf := clang clang-tools-extra cppcheck ShellCheck
@@ -241,8 +242,10 @@ LINT_DEPS_pacman := clang cppcheck shellcheck
 LINT_DEPS_brew := llvm cppcheck shellcheck
 
 have-build = pkg-config --exists $(LIBS) libgit2 && \
-	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null
+	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null && \
+	printf '\#include <stddef.h>\n\#include <gif_lib.h>\n' | $(CC) -E -x c - -o /dev/null
 have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'; } && \
+	{ python3 -c 'import PIL' || /usr/bin/python3 -c 'import PIL'; } && \
 	command -v prove tmux git rsync python3 vim npm sqlite3 \
 	setfattr setfacl ps mkfs.ext4 mkfs.xfs mkfs.btrfs bwrap ip curl ping dig openssl ssh-agent sshd qemu-system-x86_64 cpio && \
 	[ "$$(PATH=$$PATH:/usr/sbin:/sbin command -v prove tmux git rsync python3 vim npm sqlite3 \

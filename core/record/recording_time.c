@@ -9,8 +9,7 @@
 
 #define DIGITS_MAX 15 /* of a number: no sum of them overflows */
 
-/* "1764312345.25" -> microseconds; -1: no such number. */
-static int64_t parse_seconds(const char *s)
+int64_t recording_seconds(const char *s)
 {
 	int64_t us = 0, unit = 1000000;
 	size_t n = strspn(s, "0123456789");
@@ -32,7 +31,7 @@ static int64_t parse_seconds(const char *s)
 
 int64_t recording_wall(const char *text)
 {
-	return *text == '@' ? parse_seconds(text + 1) : -1;
+	return *text == '@' ? recording_seconds(text + 1) : -1;
 }
 
 /* When the activity was told of what happened at that time of the clock; -1: a row that is no
@@ -112,4 +111,11 @@ int64_t recording_time(struct recording *rec, const char *s)
 		}
 	}
 	return digits ? (t + part) * 1000000 : -1;
+}
+
+int64_t recording_idle(const struct recording *rec)
+{
+	const struct cast_header *h = recording_header(rec);
+
+	return h->idle_limit_s > 0 ? (int64_t)(h->idle_limit_s * 1e6) : RECORDING_IDLE_US;
 }

@@ -7,8 +7,8 @@
 set -eu
 dir=$1
 headers='uv.h uv curses.h ncurses.h ncurses_dll.h unctrl.h term.h cjson utf8proc.h zstd.h zstd_errors.h
-	vterm.h vterm_keycodes.h xxhash.h sha256.h sha2.h md5.h git2.h git2 uthash.h utlist.h'
-libraries='uv ncursesw tinfo cjson zstd utf8proc vterm xxhash md'
+	vterm.h vterm_keycodes.h xxhash.h sha256.h sha2.h md5.h git2.h git2 gif_lib.h uthash.h utlist.h'
+libraries='uv ncursesw tinfo cjson zstd utf8proc vterm xxhash md gif'
 
 mkdir -p "$dir/include" "$dir/lib"
 for name in $headers; do

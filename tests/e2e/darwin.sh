@@ -31,7 +31,7 @@ link() {
 }
 
 libraries=(-L"$out/lib" -Ltests/darwin/lib -lEndpointSecurity -lbsm -lCoreServices
-	-luv -lncursesw -ltinfo -lcjson -lzstd -lutf8proc -lvterm -lxxhash -lmd)
+	-luv -lncursesw -ltinfo -lcjson -lzstd -lutf8proc -lvterm -lxxhash -lmd -lgif)
 echo 'int es_no_such_name(void); int main(void) { return es_no_such_name(); }' >"$TEST_TMP/none.c"
 # Of sources that are still there.
 objects_of() {

@@ -17,7 +17,7 @@ first=$(md5sum <"$deb")
 ok "and once more" core/setup/packages/deb.sh $version build/package
 is "$(md5sum <"$deb")" "$first" "with the same bytes"
 depends=$(dpkg-deb -f "$deb" Depends)
-for lib in libc6 libuv1 libncursesw6 libseccomp2 libgit2-; do
+for lib in libc6 libuv1 libncursesw6 libseccomp2 libgif7 libgit2-; do
 	like "$depends" "$lib" "it depends on $lib"
 done
 dpkg-deb -x "$deb" "$TEST_TMP/root"
@@ -26,6 +26,7 @@ for file in usr/share/man/man1/cordon.1.gz usr/share/bash-completion/completions
 	usr/share/cordon/profiles/claude.profile usr/share/cordon/themes/default.theme usr/share/doc/cordon/copyright; do
 	ok "it has $file" test -s "$TEST_TMP/root/$file"
 done
+like "$(cat "$TEST_TMP/root/usr/share/doc/cordon/copyright")" 'unifont.hex.*OPEN FONT LICENSE.*DISCLAIMER' "and the font's licence"
 is "$(readlink "$TEST_TMP/root/usr/libexec/cordon/safe-tools/find")" ../../../bin/cordon "its front ends are links to it"
 like "$(cat "$TEST_TMP/root/etc/apparmor.d/cordon")" 'profile cordon /usr/bin/cordon flags' "AppArmor's profile is about it"
 

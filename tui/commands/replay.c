@@ -25,22 +25,28 @@
 
 struct replay_options {
 	bool headless;
-	const char *format, *cast, *at;
+	const char *format, *cast, *at, *speed, *idle;
 };
 
 static const struct flag flags[] = {
 	{"--headless", NULL, offsetof(struct replay_options, headless),
 	 "print what happened, a line each, instead of showing it"},
-	{"--export", "cast|txt|html", offsetof(struct replay_options, format),
-	 "write it to standard output: an asciicast, the text, a page that plays by itself"},
+	{"--export", "cast|txt|html|gif", offsetof(struct replay_options, format),
+	 "write it to standard output: an asciicast, the text, a page that plays by itself, an "
+	 "animated picture"},
 	{"--cast", "v2|v3", offsetof(struct replay_options, cast),
 	 "the version that --export cast writes; unset: record.cast"},
+	{"--speed", "N", offsetof(struct replay_options, speed),
+	 "so many times as fast, 0.0625 to 64; for --export gif, too"},
+	{"--idle-limit", "SECONDS", offsetof(struct replay_options, idle),
+	 "cut pauses to this, 0: leave them; unset: what the recording says, else 2; for --export "
+	 "gif, too"},
 	{"--at", "TIME", offsetof(struct replay_options, at),
 	 "begin there and stand still: 1:02:03, 90 (seconds), 50%, or @1764312345 by the clock"},
 };
 
 static const struct usage usage = {
-	"replay [SESSION|FILE] [--at TIME] [--headless] [--export cast|txt|html]",
+	"replay [SESSION|FILE] [--at TIME] [--headless] [--export cast|txt|html|gif]",
 	"Show a recorded session as it was: the agent's terminal, its activity, steps and "
 	"requests.\n"
 	"SESSION is its name or the end of it; without one the newest of this folder is shown. "
@@ -114,11 +120,20 @@ static int open_newest(const char *state_dir, struct recording **ret, char **wor
 	return 0;
 }
 
+static struct film_options film_options(const struct recording *rec, const struct replay_options *o)
+{
+	return (struct film_options){
+		.speed = o->speed ? (double)recording_seconds(o->speed) / 1e6 : 1,
+		.idle_us = o->idle ? recording_seconds(o->idle) : recording_idle(rec)};
+}
+
 static int show(struct recording *rec, const struct replay_options *o,
 		const struct attach_spec *where, struct config *config, const char *words,
 		struct err *err)
 {
-	struct console_options opt = {.notes = words, .at = o->at};
+	struct film_options film = film_options(rec, o);
+	struct console_options opt = {
+		.notes = words, .at = o->at, .speed = film.speed, .idle_us = &film.idle_us};
 
 	console_options_set(&opt, config);
 	return console_replay(rec, where, &opt, err);
@@ -155,6 +170,8 @@ static int print(struct recording *rec, const struct replay_options *o, const st
 		 struct err *err)
 {
 	const char *cast = o->cast ? o->cast : config_str(config, "record.cast");
+	struct film_options film = film_options(rec, o);
+	bool gif = o->format && str_eq(o->format, "gif");
 	int r;
 
 	if (!o->format)
@@ -163,34 +180,50 @@ static int print(struct recording *rec, const struct replay_options *o, const st
 		r = export_cast(rec, str_eq(cast, "v3") ? 3 : 2, true, write_out, NULL);
 	else if (str_eq(o->format, "txt"))
 		r = replay_export_txt(rec);
+	else if (gif)
+		r = replay_export_gif(rec, &film, err);
 	else
 		r = replay_export_html(rec);
 	if (recording_trouble(rec))
 		fprintf(stderr, "cordon: %s\n", recording_trouble(rec));
 	recording_free(rec);
-	return r < 0 ? err_set(err, r, "write to standard output") : 0;
+	return r < 0 && !gif ? err_set(err, r, "write to standard output") : r;
+}
+
+static int check_film(const struct replay_options *o, struct err *err)
+{
+	int64_t speed = o->speed ? recording_seconds(o->speed) : 1000000;
+
+	if ((o->speed || o->idle) && (o->headless || (o->format && !str_eq(o->format, "gif"))))
+		return err_say(
+			err, -EINVAL,
+			"--speed and --idle-limit are for the console and --export gif: leave "
+			"them out");
+	if (speed < (int64_t)(RECORDING_SPEED_MIN * 1e6) ||
+	    speed > (int64_t)(RECORDING_SPEED_MAX * 1e6))
+		return err_say(err, -EINVAL, "--speed '%s': no number from 0.0625 to 64", o->speed);
+	if (o->idle && recording_seconds(o->idle) < 0)
+		return err_say(err, -EINVAL, "--idle-limit '%s': no number of seconds", o->idle);
+	return 0;
 }
 
 static int check(const struct replay_options *o, const struct strings *args, struct err *err)
 {
-	static const char *const formats[] = {"cast", "txt", "html", NULL};
+	static const char *const formats[] = {"cast", "txt", "html", "gif", NULL};
 
 	if (args->n > 1)
 		return err_say(err, -EINVAL, "replay: takes one name: usage: cordon %s",
 			       usage.synopsis);
-	if (o->format && str_eq(o->format, "gif"))
-		return err_say(err, -ENOTSUP,
-			       "--export gif: cordon has no fonts to draw with: export a cast, and "
-			       "let agg or another program make pictures of it");
 	if (o->format && !str_one_of(o->format, formats))
-		return err_say(err, -EINVAL, "--export '%s': none of cast, txt, html", o->format);
+		return err_say(err, -EINVAL, "--export '%s': none of cast, txt, html, gif",
+			       o->format);
 	if (o->at && (o->headless || o->format))
 		return err_say(err, -EINVAL,
 			       "--at is for the console, --headless and --export write the whole "
 			       "recording: leave one out");
 	if (o->cast && !str_eq(o->cast, "v2") && !str_eq(o->cast, "v3"))
 		return err_say(err, -EINVAL, "--cast '%s': neither v2 nor v3", o->cast);
-	return 0;
+	return check_film(o, err);
 }
 
 static int replay(const struct replay_options *o, const struct strings *args, struct err *err)

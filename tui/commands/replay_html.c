@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "tui/commands/replay.h"
 #include "tui/commands/replay_page.h"
+#include "tui/look/raster.h"
 #include "tui/look/theme.h"
 #include "tui/term/term.h"
 
@@ -67,8 +68,8 @@ static size_t style_of(struct page *p, const struct style *st)
 
 static void put_css(struct buf *out, const struct style *st)
 {
-	uint32_t fg = st->fg ? color_rgb(st->fg) : 0xd5dae3;
-	uint32_t bg = st->bg ? color_rgb(st->bg) : 0x0c0d10;
+	uint32_t fg = st->fg ? color_rgb(st->fg) : RASTER_TEXT;
+	uint32_t bg = st->bg ? color_rgb(st->bg) : RASTER_GROUND;
 
 	if (st->attr & STYLE_REVERSE) {
 		uint32_t swap = fg;

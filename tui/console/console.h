@@ -21,7 +21,9 @@ struct console_options {
 	const char *notify_command; /* takes the words on its input; or NULL */
 	bool detach;		    /* a session outlives its terminal */
 	const char *at; /* where a replay begins, standing still (recording_time()); or NULL */
-	bool *again;	/* set when the human wants the same once more; or NULL */
+	double speed;	/* of a replay; 0: as it was */
+	const int64_t *idle_us; /* what a replay cuts pauses to; 0: nothing; or NULL: as recorded */
+	bool *again;		/* set when the human wants the same once more; or NULL */
 };
 
 /* What the settings say of it; the rest stays. Borrows from the settings. */

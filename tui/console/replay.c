@@ -1,15 +1,14 @@
 /* replay - a recording in the console: the terminal and the model as they were at a moment. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/clock.h"
+#include "core/record/recording_time.h"
 #include "tui/console/replay_priv.h"
 #include "tui/term/snapshot.h"
 
 #include <string.h>
 
-#define TICK_US	  15000	 /* of events that are played in one turn */
-#define REDO_US	  700000 /* "previous" while it plays means the one before this one */
-#define SPEED_MIN (1.0 / 16)
-#define SPEED_MAX 64.0
+#define TICK_US 15000  /* of events that are played in one turn */
+#define REDO_US 700000 /* "previous" while it plays means the one before this one */
 
 /* ---- a terminal that shows and does nothing else ------------------------------------------------
  */
@@ -86,13 +85,12 @@ void spot_take(struct spot *s)
 
 struct replay *replay_new(struct recording *rec)
 {
-	const struct cast_header *h = recording_header(rec);
 	struct replay *r = xcalloc(1, sizeof(*r));
 
 	r->rec = rec;
 	r->past = past_new(rec);
 	r->speed = 1;
-	r->idle_us = h->idle_limit_s > 0 ? (int64_t)(h->idle_limit_s * 1e6) : REPLAY_IDLE_US;
+	r->idle_us = recording_idle(rec);
 	r->spot = (struct spot){.rec = rec, .batch = BATCH_INIT};
 	r->find.spot = (struct spot){.rec = rec, .batch = BATCH_INIT};
 	r->find.screen = (struct buf)BUF_INIT;
@@ -167,7 +165,7 @@ void replay_play(struct replay *r, bool on, int64_t now_us)
 void replay_set_speed(struct replay *r, double speed, int64_t now_us)
 {
 	set_base(r, now_us);
-	r->speed = MIN(MAX(speed, SPEED_MIN), SPEED_MAX);
+	r->speed = MIN(MAX(speed, RECORDING_SPEED_MIN), RECORDING_SPEED_MAX);
 }
 
 void replay_set_idle(struct replay *r, int64_t limit_us, int64_t now_us)

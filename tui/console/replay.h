@@ -14,8 +14,6 @@
  */
 struct replay;
 
-#define REPLAY_IDLE_US 2000000 /* pauses are cut to this, unless the recording says otherwise */
-
 struct replay *replay_new(struct recording *rec) MUST_USE;
 void replay_free(struct replay *r); /* NULL is a no-op */
 struct term *replay_term(const struct replay *r);

@@ -178,6 +178,10 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	c->ui->now_us = clock_mono_us();
 	if (recording_trouble(rec))
 		ui_say(c->ui, "! %s", recording_trouble(rec));
+	if (c->opt->speed > 0)
+		replay_set_speed(c->replay, c->opt->speed, clock_mono_us());
+	if (c->opt->idle_us)
+		replay_set_idle(c->replay, *c->opt->idle_us, clock_mono_us());
 	if (c->opt->at)
 		replay_seek(c->replay, recording_time(rec, c->opt->at), clock_mono_us());
 	else

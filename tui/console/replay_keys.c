@@ -52,7 +52,7 @@ static void idle(struct ui *ui)
 	struct replay *r = ui->spec.replay;
 	bool on = replay_idle(r) == 0;
 
-	replay_set_idle(r, on ? REPLAY_IDLE_US : 0, ui->now_us);
+	replay_set_idle(r, on ? RECORDING_IDLE_US : 0, ui->now_us);
 	ui_say(ui, on ? "Pauses are cut to two seconds." : "Pauses are as long as they were.");
 }
 

@@ -187,6 +187,11 @@ bool term_dirty(const struct term *t)
 	return t->dirty && (!t->held_until || clock_mono_us() >= t->held_until);
 }
 
+bool term_repainting(const struct term *t)
+{
+	return t->held_until != 0;
+}
+
 const char *term_title(const struct term *t)
 {
 	return t->title;

@@ -58,6 +58,8 @@ void term_size(const struct term *t, int *rows, int *cols);
  * the middle of a repaint that it announced (mode 2026; at most 100 ms).
  */
 bool term_dirty(const struct term *t);
+/* The agent is in the middle of such a repaint, however long ago it began. */
+bool term_repainting(const struct term *t);
 /* Paint the pane into the rectangle r of s (clipped, or padded with blanks, to r). */
 void term_draw(struct term *t, struct surface *s, struct rect r);
 

@@ -43,6 +43,8 @@ C
 {
 	printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: 2026 the cordon authors\nLicense: Expat\n'
 	tail -n +5 LICENSE | sed 's/^$/./; s/^/ /'
+	printf '\nFiles: tui/look/unifont.hex\nCopyright: 1998-2022 Roman Czyborra, Paul Hardy and others\nLicense: OFL-1.1\n'
+	sed -n 's/^# \{0,1\}//p' tui/look/unifont.hex | sed -n '/^SIL OPEN FONT/,$p' | sed 's/^$/./; s/^/ /'
 } >"$root/usr/share/doc/cordon/copyright"
 printf 'cordon (%s) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' \
 	"$version" "$version" "$who" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" |

@@ -1,0 +1,31 @@
+/* font - a bitmap font: the pixels of a character in a terminal's cell. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+/*
+ * Life:   font_new() -> font_glyph() ... -> font_free().
+ * Has:    the shipped part of GNU Unifont (tui/look/unifont.hex): Latin, Greek, Cyrillic, kana,
+ *         arrows, mathematics, technical signs, boxes, blocks, braille, dingbats. What it lacks of
+ *         the Basic Multilingual Plane is taken from a whole Unifont, if one is installed.
+ * Format: lines "0041:00000000182424...": a character in hexadecimal, and 16 rows of 8 or of 16
+ *         pixels. Other lines are passed over.
+ * Threads: one at a time.
+ */
+#define FONT_W 8
+#define FONT_H 16
+/* Where Debian's package unifont has it. */
+#define FONT_INSTALLED "/usr/share/unifont/unifont.hex"
+
+struct font;
+
+struct font *font_new(const char *installed) MUST_USE; /* a file, which need not exist; or NULL */
+void font_free(struct font *f);			       /* NULL is a no-op */
+
+/*
+ * 16 rows; the highest bit is the pixel at the left, and `columns` (1 or 2) times 8 bits count. A
+ * glyph that is wider than the columns is squeezed, one that is narrower stands in their middle.
+ * False: the font has none, and rows is the outline of a box.
+ */
+bool font_glyph(const struct font *f, int32_t code, int columns, uint16_t rows[FONT_H]);
