@@ -117,6 +117,31 @@ is "$(read_gif screen "$gif" 0.7)" "small█" "what it showed when it was small"
 is "$(read_gif screen "$gif" 1.7)" "large█" "when it was large"
 is "$(read_gif screen "$gif")" "again█" "and small again, with nothing left beside it"
 
+# ---- parts of a picture ---------------------------------------------------------------------------------------
+# Each picture has only what changed. In the end that is what one picture of all has.
+cast=$TEST_TMP/parts.cast
+for seed in 1 2 3 4 5 6; do
+	python3 - "$seed" "$cast" "$TEST_TMP/whole.cast" <<'END'
+import json, random, sys
+random.seed(int(sys.argv[1]))
+parts = ["a", "\u3042", "\u30ab\u30ca", "e\u0301", "\U0001f389", "\u2500", "\x1b[K", "\x1b[1P", "\x1b[2@", "\x1b[7m", "\x1b[4;9m", "\x1b[m",
+         "\x1b[44m", "\x1b[?25l", "\x1b[?25h", "\x1b[5 q", "\x1b[3 q", "\x1b[1 q", "\x1b[L", "\x1bM", "\r\n"]
+events = [["o", "".join("\x1b[%d;%dH" % (random.randint(1, 3), random.randint(1, 8)) +
+                        "".join(random.choices(parts, k=3)) for _ in range(random.randint(1, 3)))] for _ in range(60)]
+if int(sys.argv[1]) % 2: # without the cursor: it is two columns wide for who compares
+    events = [["o", "\x1b[?25l\x1b[1;%dH%s" % (random.randint(1, 4) * 2, random.choice("\u3042\u3044\u30ab\u30ca"))] for _ in range(60)]
+    events += [["o", "\x1b[2;1H" + 4 * "\u3042"], ["o", "\x1b[1;2Hx\x1b[3;2Hy"]]  # around half of a character
+for path, step in zip(sys.argv[2:], (.2, 0)):
+    with open(path, "w") as out:
+        out.write('{"version": 2, "width": 8, "height": 3}\n')
+        for n, event in enumerate(events):
+            out.write(json.dumps([n * step] + event) + "\n")
+END
+	export_gif
+	"$CORDON" replay "$TEST_TMP/whole.cast" --export gif >"$TEST_TMP/whole.gif"
+	ok "many small changes are the whole (seed $seed)" read_gif equal "$gif" "$TEST_TMP/whole.gif"
+done
+
 # ---- limits ---------------------------------------------------------------------------------------------------
 refuses() { # REGEX NAME ARGUMENTS...
 	local regex=$1 name=$2 out

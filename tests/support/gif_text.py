@@ -6,6 +6,7 @@
 #        gif_text.py same <TEXT             the text, with characters that look alike in the font as one of them
 #        gif_text.py times GIF              a line for each picture: when it begins, milliseconds
 #        gif_text.py colors GIF Y           the colours of the cells of a row, by their first pixel
+#        gif_text.py equal GIF GIF         both show the same at the end, each pixel
 #        gif_text.py size GIF               columns, rows, pictures; it ends as a GIF must
 #
 # Decoded by Pillow, and by nothing of cordon's. `size` walks the blocks itself: Pillow is slow with many pictures.
@@ -158,6 +159,9 @@ def main():
     elif what == "colors":
         image = shown(args[0], None)
         print(" ".join("%02x%02x%02x" % image.getpixel((x * W, int(args[1]) * H)) for x in range(image.width // W)))
+    elif what == "equal":
+        a, b = (shown(path, None) for path in args)
+        sys.exit(a.size != b.size or a.tobytes() != b.tobytes())
     else:
         walk(args[0])
 
