@@ -56,9 +56,10 @@ struct mac_os {
 	bool (*can_run)(void *data, const char *path);
 	int (*usage)(void *data, pid_t root, struct mac_usage *ret);
 	enum mac_pressure (*pressure)(void *data);
-	/* The processes of a session that live: root (0: unknown), its descendants, and whatever
-	 * has CORDON_SESSION=session in the environment that it was started with. A count, at most
-	 * max of them in out. */
+	/* The processes of a session that live: root (0: unknown), its descendants, whatever is
+	 * under the session's profile (profile_mark()) or has CORDON_SESSION=session in the
+	 * environment that it was started with, and their descendants. A count, at most max of them
+	 * in out. */
 	size_t (*list_inside)(void *data, const char *session, pid_t root, pid_t *out, size_t max);
 	/* Which of those has a TCP socket from this port of its own to that one; 0: none. */
 	pid_t (*owner_of_port)(void *data, const char *session, pid_t root, uint16_t from,

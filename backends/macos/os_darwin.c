@@ -10,7 +10,9 @@
 #include <sys/sysctl.h>
 #include <unistd.h>
 
+#include "backends/macos/mark.h"
 #include "backends/macos/os.h"
+#include "backends/macos/profile/profile.h"
 #include "core/base/util.h"
 
 /* Of libSystem, in no header of the SDK. */
@@ -24,6 +26,10 @@ int csr_get_active_config(uint32_t *ret);
 #define ENTITLEMENT	 "com.apple.developer.endpoint-security.client"
 #define ENTITLEMENTS_MAX (64u << 10)
 #define PROCESSES_MAX	 16384
+
+/* The same, of <sandbox/private.h>. */
+#define SANDBOX_FILTER_GLOBAL_NAME 2
+#define SANDBOX_CHECK_NO_REPORT	   0x40000000
 
 /* ---- one process, before it is the program --------------------------------------------------- */
 
@@ -200,6 +206,36 @@ static bool has_setting(pid_t pid, const char *setting, char *buf, size_t size)
 	return false;
 }
 
+/* Could it look this name up? Not told of in the log. */
+static bool may_look_up(pid_t pid, const char *name)
+{
+	return sandbox_check(pid, "mach-lookup",
+			     SANDBOX_FILTER_GLOBAL_NAME | SANDBOX_CHECK_NO_REPORT, name) == 0;
+}
+
+bool mac_is_marked(pid_t pid, const char *session)
+{
+	AUTO_FREE char *mark = profile_mark(session, false);
+	AUTO_FREE char *other = profile_mark(session, true);
+
+	return may_look_up(pid, mark) && !may_look_up(pid, other);
+}
+
+/* What a process can be told by, whoever its parent is. */
+struct marks {
+	const char *session;
+	char *setting;
+	char *buf; /* for an environment */
+	size_t size;
+};
+#define AUTO_MARKS CLEANUP(marks_done)
+
+static void marks_done(struct marks *m)
+{
+	free(m->setting);
+	free(m->buf);
+}
+
 static size_t argument_size(void)
 {
 	int mib[] = {CTL_KERN, KERN_ARGMAX}, size = 0;
@@ -207,6 +243,21 @@ static size_t argument_size(void)
 
 	return sysctl(mib, ARRAY_LEN(mib), &size, &n, NULL, 0) < 0 || size <= 0 ? 1u << 20
 										: (size_t)size;
+}
+
+static struct marks marks_of(const char *session)
+{
+	struct marks m = {.session = session,
+			  .setting = xasprintf("CORDON_SESSION=%s", session),
+			  .size = argument_size()};
+
+	m.buf = xmalloc(m.size);
+	return m;
+}
+
+static bool is_marked(const struct marks *m, pid_t pid)
+{
+	return mac_is_marked(pid, m->session) || has_setting(pid, m->setting, m->buf, m->size);
 }
 
 /* root and its descendants; a count. */
@@ -222,18 +273,16 @@ static size_t list_family(struct table *t, pid_t root, pid_t *out, size_t max)
 	return add_descendants(t, out, n, max);
 }
 
-/* And behind those n: whatever has the session's name in its environment, and their descendants. */
+/* And behind those n: whatever bears the session's marks, and their descendants. */
 static size_t list_marked(struct table *t, const char *session, pid_t *out, size_t n, size_t max)
 {
-	AUTO_FREE char *setting = xasprintf("CORDON_SESSION=%s", session);
-	size_t size = argument_size();
-	AUTO_FREE char *buf = xmalloc(size);
+	AUTO_MARKS struct marks marks = marks_of(session);
 
 	for (size_t i = 0; i < t->n && n < max; i++) {
 		struct process *p = &t->list[i];
 
 		if (p->inside || p->pid == getpid() || p->pid == getppid() ||
-		    !has_setting(p->pid, setting, buf, size))
+		    !is_marked(&marks, p->pid))
 			continue;
 		p->inside = true;
 		out[n++] = p->pid;

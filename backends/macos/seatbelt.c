@@ -33,6 +33,7 @@ struct sandbox {
 	struct rewrite *rewrite;   /* NULL: nothing is */
 	struct network_gate *gate; /* until the keeper has it among its doors */
 	struct es_queue *queue;	   /* NULL: no client; given to the door once there is one */
+	struct es_queue *registry; /* the same, and still here then: the door is closed later */
 	struct es_id agent;
 	bool is_client;
 	struct warden *warden;
@@ -189,6 +190,7 @@ static int make_profile(struct profile *ret, const struct sandbox *sb,
 			   : sb->gate	       ? PROFILE_NETWORK_PROXY
 					       : PROFILE_NETWORK_NONE,
 		.proxies = proxies,
+		.session = spec->session,
 		.listen_base = spec->window.on ? spec->window.base : 0,
 		.listen_count = spec->window.on ? spec->window.count : 0,
 	};
@@ -252,19 +254,28 @@ static void on_forked(void *data, pid_t pid)
 }
 
 /* Without a client the profile alone confines, and says no to what would be asked about. */
-static int start_endpoint(struct sandbox *sb, struct err *err)
+static void start_endpoint(struct sandbox *sb)
 {
 	const struct es_system *es = sb->host->endpoint;
 	struct err why = {0};
 
 	if (!es)
-		return 0;
-	if (es->start(es->data, &sb->queue, &why) < 0) {
+		return;
+	if (es->start(es->data, sb->session, &sb->queue, &why) < 0) {
 		keeper_note(sb->keeper, "of files nothing is asked about: %s", why.text);
-		return 0;
+		return;
 	}
+	sb->registry = sb->queue;
 	sb->is_client = true;
-	return warden_start(&sb->warden, sb->host->os, sb->session, err);
+}
+
+/* Who is inside is killed by Endpoint Security's word, too, and gets nothing more that it asks for.
+ */
+static size_t end_known(void *data)
+{
+	const struct sandbox *sb = data;
+
+	return sb->registry ? es_queue_shut(sb->registry) : 0;
 }
 
 /* Reads are not asked about: an answer could not open what the profile keeps shut, and a profile
@@ -298,6 +309,7 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 		.limits = spec->limits,
 		.own_env = network,
 		.forked = on_forked,
+		.known = end_known,
 		.data = sb,
 	};
 	int r = make_profile(&profile, sb, spec, own, err);
@@ -407,7 +419,9 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 			       .session = xstrdup(spec->session),
 			       .exit_fd = -1,
 			       .ticker = -1};
-	r = start_endpoint(sb, err);
+	r = warden_start(&sb->warden, sb->host->os, sb->session, err);
+	if (r == 0)
+		start_endpoint(sb);
 	if (r == 0 && spec->window.on && spec->window.own_device)
 		r = alias_ensure(&spec->window.device, host->loopback, err);
 	if (r == 0 && spec->ask_network)
@@ -443,14 +457,30 @@ void seatbelt_signal(struct sandbox *sb, int sig)
 	mac_launch_signal(sb->launch, sig);
 }
 
+/* First nothing more is let go on, then all are ended, and only then does the client go: without it
+ * whoever is left would be asked about nothing. */
+static void end_session(struct sandbox *sb)
+{
+	size_t n;
+
+	end_known(sb);
+	n = mac_launch_stop(sb->launch);
+	if (n)
+		keeper_warn(sb->keeper,
+			    "%zu processes of this session were killed and do not go: they hang in "
+			    "the system, in their sandbox, until what they wait for comes or this "
+			    "Mac is restarted",
+			    n);
+}
+
 void seatbelt_stop(struct sandbox *sb)
 {
+	throttle_free(sb->throttle);
+	end_session(sb);
 	unwatch(sb, &sb->exit_fd);
 	unwatch(sb, &sb->ticker);
 	unwatch_log(sb);
-	throttle_free(sb->throttle);
 	log_stream_stop(sb->log);
-	mac_launch_stop(sb->launch);
 	warden_stop(sb->warden);
 	rewrite_stop(sb->rewrite);
 	network_gate_free(sb->gate);

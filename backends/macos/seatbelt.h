@@ -20,14 +20,17 @@
  *
  *   a client      each change is judged, asked about and captured before the kernel performs it
  *                 (endpoint/es_door.h): the profile leaves open what is asked about in the folders,
- *                 undo works, and launch/warden.h ends the session if the keeper dies
+ *                 and undo works
  *   none          only hosts are asked about, no change can be undone, which is said at the start
  *
  * That macOS has no limit for the number of processes of a session is said, too: throttle.h looks.
  *
- * Life:    seatbelt_launch() -> seatbelt_stop().
- * Death:   without a client the agent outlives a keeper that is killed: it stays in its sandbox,
- * and its terminal hangs up.
+ * Who is inside is known by the messages of forks, by descent, and by a name that its profile alone
+ * lets it look up (profile_mark()): neither a second fork nor another environment hides anybody.
+ *
+ * Life:    seatbelt_launch() -> seatbelt_stop(): whatever is asked is denied, then all are ended
+ *          (launch/ending.h), then the client goes.
+ * Death:   launch/warden.h ends the session if the keeper is killed.
  */
 struct seatbelt_host {
 	const struct mac_os *os;

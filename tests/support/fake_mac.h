@@ -19,8 +19,8 @@ struct mac_call {
 	enum es_kind kind;
 	int pid, parent, target;
 	bool writes, truncates, dir;
-	uint64_t dev, ino;
-	unsigned mode;
+	uint64_t dev, ino, dev2, ino2;
+	unsigned mode, mode2;
 	char path[512], path2[512], argv[256];
 	size_t argv_len;
 };
@@ -62,6 +62,11 @@ static struct mac_call mac_call_of(enum es_kind kind, const char *name, const ch
 		call.dev = st.st_dev;
 		call.ino = st.st_ino;
 		call.mode = st.st_mode;
+	}
+	if (name2 && lstat(call.path2, &st) == 0) {
+		call.dev2 = st.st_dev;
+		call.ino2 = st.st_ino;
+		call.mode2 = st.st_mode;
 	}
 	return call;
 }
@@ -185,6 +190,23 @@ UNUSED static int mac_rename(const char *name, const char *name2)
 	return r;
 }
 
+/* RENAME_SWAP: told as a rename of the first onto the second. */
+UNUSED static int mac_swap(const char *name, const char *name2)
+{
+	struct mac_call call = mac_call_of(ES_RENAME, name, name2);
+	int r;
+
+	if (!call.ino || !call.ino2)
+		return -ENOENT;
+	if (!mac_send(&call))
+		return -EACCES;
+	r = mac_result(renameat2(AT_FDCWD, call.path, AT_FDCWD, call.path2, RENAME_EXCHANGE));
+	call.kind = ES_RENAMED;
+	if (r == 0)
+		mac_send(&call);
+	return r;
+}
+
 UNUSED static int mac_link(const char *name, const char *name2)
 {
 	const struct mac_call call = mac_call_of(ES_LINK, name, name2);
@@ -275,15 +297,18 @@ static void mac_take(const struct mac_call *call, int fd)
 {
 	struct es_message m = {.kind = call->kind,
 			       .seq = ++mac.last,
-			       .process = {call->pid, 1},
-			       .parent = {call->parent, 1},
-			       .target = {call->target, 1},
+			       .process = {.pid = call->pid, .version = 1},
+			       .parent = {.pid = call->parent, .version = 1},
+			       .target = {.pid = call->target, .version = 1},
 			       .path = *call->path ? call->path : NULL,
 			       .path2 = *call->path2 ? call->path2 : NULL,
 			       .argv = call->argv_len ? call->argv : NULL,
 			       .argv_len = call->argv_len,
 			       .dev = call->dev,
 			       .mode = call->mode,
+			       .dev2 = call->dev2,
+			       .ino2 = call->ino2,
+			       .mode2 = call->mode2,
 			       .ino = call->kind == ES_CREATE ? 0 : call->ino,
 			       .writes = call->writes,
 			       .truncates = call->truncates,
@@ -344,9 +369,11 @@ static int mac_launch_fake(struct sandbox **ret, struct door **ret_door,
 	mac.sock = pair[0];
 	mac.out = (struct es_out){.respond = mac_respond, .now = mac_now};
 	mac.queue = es_queue_new(&mac.out);
-	es_queue_add(mac.queue, (struct es_id){sb->pid, 1});
-	*ret_door = es_door_new(&(struct es_door_spec){
-		.k = k, .queue = mac.queue, .agent = {sb->pid, 1}, .dynamic = spec->dynamic});
+	es_queue_add(mac.queue, (struct es_id){.pid = sb->pid, .version = 1});
+	*ret_door = es_door_new(&(struct es_door_spec){.k = k,
+						       .queue = mac.queue,
+						       .agent = {.pid = sb->pid, .version = 1},
+						       .dynamic = spec->dynamic});
 	sb->pidfd = (int)syscall(SYS_pidfd_open, sb->pid, 0);
 	keeper_set_agent(k, sb->pid, ORPHANS_UNKNOWN);
 	keeper_watch(k, sb->pidfd, fake_exited, sb);

@@ -13,9 +13,9 @@
 
 #define SECOND	 INT64_C(1000000)
 #define HANDLES	 4096
-#define AGENT	 ((struct es_id){100, 7})
-#define CHILD	 ((struct es_id){101, 9})
-#define OUTSIDER ((struct es_id){50, 3})
+#define AGENT	 ((struct es_id){.pid = 100, .version = 7})
+#define CHILD	 ((struct es_id){.pid = 101, .version = 9})
+#define OUTSIDER ((struct es_id){.pid = 50, .version = 3})
 
 static struct world {
 	int64_t now;
@@ -92,9 +92,9 @@ static void on_xpc(void *data, const struct es_message *m)
 	w.xpc++;
 }
 
-static void on_lost(void *data, uint64_t n)
+static void on_lost(void *data, uint64_t n, uint32_t found)
 {
-	(void)data;
+	(void)data, (void)found;
 	w.lost += n;
 }
 
@@ -166,7 +166,7 @@ static void outsiders_are_left_alone(void **state)
 
 static void children_are_inside(void **state)
 {
-	const struct es_id grandchild = {102, 11};
+	const struct es_id grandchild = {.pid = 102, .version = 11};
 
 	(void)state;
 	take((struct es_message){.kind = ES_FORK, .process = AGENT, .target = CHILD});
@@ -187,10 +187,13 @@ static void a_process_stays_inside_through_exec(void **state)
 				 .kind = ES_EXEC, .process = AGENT, .path = "/ok/sh"})),
 			 1);
 	for (uint32_t version = 8; version < 12; version++)
-		assert_int_equal(answer_of(open_at((struct es_id){AGENT.pid, version}, "/no/x", 0)),
-				 0);
+		assert_int_equal(
+			answer_of(open_at((struct es_id){.pid = AGENT.pid, .version = version},
+					  "/no/x", 0)),
+			0);
 	/* An earlier one was somebody else's. */
-	assert_int_equal(answer_of(open_at((struct es_id){AGENT.pid, 6}, "/no/x", 0)), 1);
+	assert_int_equal(
+		answer_of(open_at((struct es_id){.pid = AGENT.pid, .version = 6}, "/no/x", 0)), 1);
 }
 
 static void a_number_that_is_used_again_is_outside(void **state)
@@ -198,7 +201,9 @@ static void a_number_that_is_used_again_is_outside(void **state)
 	(void)state;
 	take((struct es_message){.kind = ES_FORK, .process = AGENT, .target = CHILD});
 	take((struct es_message){.kind = ES_EXIT, .process = CHILD});
-	assert_int_equal(answer_of(open_at((struct es_id){CHILD.pid, 90}, "/no/x", false)), 1);
+	assert_int_equal(
+		answer_of(open_at((struct es_id){.pid = CHILD.pid, .version = 90}, "/no/x", false)),
+		1);
 }
 
 static void versions_wrap(void **state)
@@ -206,11 +211,11 @@ static void versions_wrap(void **state)
 	struct cohort *c = cohort_new();
 
 	(void)state;
-	cohort_add(c, (struct es_id){1, UINT32_MAX - 1});
-	assert_true(cohort_has(c, (struct es_id){1, UINT32_MAX}));
-	assert_true(cohort_has(c, (struct es_id){1, 3}));
-	assert_false(cohort_has(c, (struct es_id){1, UINT32_MAX - 2}));
-	cohort_remove(c, (struct es_id){1, UINT32_MAX - 2});
+	cohort_add(c, (struct es_id){.pid = 1, .version = UINT32_MAX - 1});
+	assert_true(cohort_has(c, (struct es_id){.pid = 1, .version = UINT32_MAX}));
+	assert_true(cohort_has(c, (struct es_id){.pid = 1, .version = 3}));
+	assert_false(cohort_has(c, (struct es_id){.pid = 1, .version = UINT32_MAX - 2}));
+	cohort_remove(c, (struct es_id){.pid = 1, .version = UINT32_MAX - 2});
 	assert_int_equal(cohort_size(c), 1);
 	cohort_free(c);
 }

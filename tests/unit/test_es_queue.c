@@ -16,8 +16,8 @@
 #include "core/base/util.h"
 
 #define SECOND	 INT64_C(1000000)
-#define AGENT	 ((struct es_id){100, 7})
-#define OUTSIDER ((struct es_id){50, 3})
+#define AGENT	 ((struct es_id){.pid = 100, .version = 7})
+#define OUTSIDER ((struct es_id){.pid = 50, .version = 3})
 #define HANDLES	 20000
 
 static struct world {
@@ -95,9 +95,10 @@ static void outsiders_are_answered_at_once(void **state)
 	assert_false(is_readable());
 	assert_false(es_queue_take(w.q, &m));
 	/* The child of one inside is inside. */
-	es_queue_put(w.q,
-		     &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = {101, 1}});
-	put((struct es_id){101, 1}, 2, 2);
+	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK,
+					       .process = AGENT,
+					       .target = {.pid = 101, .version = 1}});
+	put((struct es_id){.pid = 101, .version = 1}, 2, 2);
 	assert_int_equal(w.answers[2], 0);
 	assert_true(is_readable());
 	assert_true(es_queue_take(w.q, &m));
@@ -274,7 +275,8 @@ static void serve(struct es_client *c)
 /* The keeper is not told of the fork; the child's parent ends, so launchd is its parent. */
 static void a_child_of_a_full_queue_is_inside(void **state)
 {
-	const struct es_id child = {101, 1}, gone = {102, 2}, again = {102, 90}, launchd = {1, 1};
+	const struct es_id child = {.pid = 101, .version = 1}, gone = {.pid = 102, .version = 2},
+			   again = {.pid = 102, .version = 90}, launchd = {.pid = 1, .version = 1};
 	const struct es_hooks hooks = {.judge = judge_no};
 	struct es_client *c = es_client_new(es_queue_seam(w.q), &hooks, true);
 	uint64_t h = 0;

@@ -806,9 +806,10 @@ static int64_t es_now(void *data)
 	return 1;
 }
 
-static int es_start(void *data, struct es_queue **ret, struct err *err)
+static int es_start(void *data, const char *session, struct es_queue **ret, struct err *err)
 {
 	(void)data;
+	assert_string_equal(session, "test");
 	es.starts++;
 	if (es.result < 0)
 		return es_lack_say(ES_LACKS_ENTITLEMENT, err);
@@ -824,7 +825,7 @@ static struct es_id es_id_of(void *data, int pid)
 
 	es.forked = pid;
 	assert_int_equal(access(f->go, F_OK), -1);
-	return (struct es_id){pid, 5};
+	return (struct es_id){.pid = pid, .version = 5};
 }
 
 static void es_stop(void *data)
@@ -874,7 +875,7 @@ static void with_a_client(void **state)
 	assert_ptr_equal(es.spec.queue, es.queue);
 	assert_null(strstr(f->keeper.words, "there is no undo"));
 	/* The agent was inside before it ran, and once stopped nothing of it is let go on. */
-	m.process = (struct es_id){es.forked, 5};
+	m.process = (struct es_id){.pid = es.forked, .version = 5};
 	es_queue_put(es.queue, &m);
 	assert_int_equal(es.answered, 1);
 	assert_false(es_queue_take(es.queue, &got));

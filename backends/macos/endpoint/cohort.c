@@ -1,4 +1,4 @@
-/* cohort - which processes are inside the sandbox, by process number and version. */
+/* cohort - which processes are inside the sandbox, by process number, version and start. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/cohort.h"
 
@@ -6,7 +6,7 @@
 
 struct member {
 	int32_t pid;
-	uint32_t version; /* the first that was inside */
+	struct es_id id; /* the first that was inside; its start, once it was told */
 	UT_hash_handle hh;
 };
 
@@ -26,6 +26,14 @@ static struct member *find(const struct cohort *c, int32_t pid)
 static bool is_later(uint32_t version, uint32_t first)
 {
 	return (int32_t)(version - first) >= 0;
+}
+
+/* Of the same number: is it the same process, later on or not? */
+static bool is_same(const struct member *m, struct es_id id)
+{
+	if (m->id.started_us && id.started_us)
+		return m->id.started_us == id.started_us;
+	return !id.version || is_later(id.version, m->id.version);
 }
 
 struct cohort *cohort_new(void)
@@ -54,15 +62,18 @@ void cohort_add(struct cohort *c, struct es_id id)
 {
 	struct member *m = find(c, id.pid);
 
-	if (m && is_later(id.version, m->version))
+	if (m && is_same(m, id)) {
+		if (!m->id.started_us)
+			m->id.started_us = id.started_us;
 		return;
+	}
 	if (m) {
-		m->version = id.version;
+		m->id = id;
 		return;
 	}
 	m = xcalloc(1, sizeof(*m));
 	m->pid = id.pid;
-	m->version = id.version;
+	m->id = id;
 	HASH_ADD(hh, c->members, pid, sizeof(m->pid), m);
 }
 
@@ -70,7 +81,7 @@ bool cohort_has(const struct cohort *c, struct es_id id)
 {
 	const struct member *m = find(c, id.pid);
 
-	return m && is_later(id.version, m->version);
+	return m && is_same(m, id);
 }
 
 void cohort_remove(struct cohort *c, struct es_id id)
@@ -92,4 +103,33 @@ bool cohort_sees(struct cohort *c, const struct es_message *m)
 size_t cohort_size(const struct cohort *c)
 {
 	return HASH_COUNT(c->members);
+}
+
+bool cohort_trace(struct cohort *c, const struct es_table *t, int32_t pid)
+{
+	struct es_id line[COHORT_DEPTH];
+	bool inside = false;
+	struct es_kin kin;
+	size_t n = 0;
+
+	for (int32_t at = pid; !inside && at > 1 && n < COHORT_DEPTH; at = kin.parent) {
+		if (!t->look(t->data, at, &kin))
+			return false;
+		line[n++] = kin.id;
+		inside = cohort_has(c, kin.id) || (n == 1 && t->is_marked(t->data, pid));
+	}
+	inside = inside || n == COHORT_DEPTH;
+	while (inside && n)
+		cohort_add(c, line[--n]);
+	return inside;
+}
+
+size_t cohort_keep(struct cohort *c, bool (*is_there)(void *data, struct es_id id), void *data)
+{
+	struct member *m, *next;
+
+	HASH_ITER (hh, c->members, m, next)
+		if (!is_there(data, m->id))
+			drop(c, m);
+	return cohort_size(c);
 }

@@ -317,6 +317,9 @@ static void take_inside(struct es_client *c, const struct es_message *m)
 	case ES_META:
 		take_new(c, m);
 		return;
+	case ES_MOUNT:
+		deny(c, m, "nothing is mounted from inside");
+		return;
 	case ES_CREATED:
 	case ES_RENAMED:
 		if (c->hooks->done && m->path && !m->cut)
@@ -338,16 +341,18 @@ static void take_inside(struct es_client *c, const struct es_message *m)
 	deny(c, m, "it is of a kind that nobody knows");
 }
 
-static void count(struct es_client *c, uint64_t seq)
+static void count(struct es_client *c, const struct es_message *m)
 {
-	if (c->last_seq && seq > c->last_seq + 1 && c->hooks->lost)
-		c->hooks->lost(c->hooks->data, seq - c->last_seq - 1);
-	c->last_seq = seq;
+	bool gap = c->last_seq && m->seq > c->last_seq + 1;
+
+	if ((gap || m->found) && c->hooks->lost)
+		c->hooks->lost(c->hooks->data, gap ? m->seq - c->last_seq - 1 : 0, m->found);
+	c->last_seq = m->seq;
 }
 
 void es_client_take(struct es_client *c, const struct es_message *m)
 {
-	count(c, m->seq);
+	count(c, m);
 	if (m->placed || cohort_sees(c->cohort, m))
 		take_inside(c, m);
 	else

@@ -13,6 +13,7 @@
  *   whatever has        as the policy says. What changes a file that undo covers is kept before it
  *   a path              is allowed; what cannot be kept is refused. A question goes to the human:
  *                       one for all that wait for the same directory, or the hooks ask themselves
+ *   mount               denied
  *   created, renamed,   are told of
  *   XPC connection
  *
@@ -57,7 +58,9 @@ struct es_hooks {
 	void (*expired)(void *data, uint64_t question);
 	void (*denied)(void *data, const struct es_message *m, const char *why); /* NULL */
 	void (*xpc)(void *data, const struct es_message *m);			 /* NULL */
-	void (*lost)(void *data, uint64_t messages); /* were dropped by the kernel. NULL */
+	/* So many messages were dropped by the kernel; so many processes that they would have told
+	 * of were found by the system's table. NULL. */
+	void (*lost)(void *data, uint64_t messages, uint32_t found);
 };
 
 struct es_client;

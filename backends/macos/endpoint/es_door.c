@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/es_door.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -78,13 +79,13 @@ static int place_find(struct place *p, struct keeper *k, const char *path)
 
 /* What the kernel found has this name still: nobody renames it between their look and our leave
  * without leave of ours, but a human might. */
-static bool is_as_found(const struct place *p, const struct es_message *m)
+static bool is_as_found(const struct place *p, uint64_t dev, uint64_t ino)
 {
 	struct stat st;
 
-	return !m->ino || !p->folder ||
+	return !ino || !p->folder ||
 	       (fstatat(p->fd, p->at.name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
-		st.st_ino == m->ino && (uint64_t)st.st_dev == m->dev);
+		st.st_ino == ino && (uint64_t)st.st_dev == dev);
 }
 
 static const char *op_of(const struct es_message *m)
@@ -94,6 +95,7 @@ static const char *op_of(const struct es_message *m)
 		[ES_GET_TASK] = "debug", [ES_UNLINK] = "unlink",     [ES_RENAME] = "rename",
 		[ES_CREATE] = "create",	 [ES_TRUNCATE] = "truncate", [ES_LINK] = "link",
 		[ES_CLONE] = "clone",	 [ES_SWAP] = "exchange",     [ES_META] = "chmod",
+		[ES_MOUNT] = "mount",
 	};
 
 	if (m->kind == ES_CREATE && m->dir)
@@ -127,14 +129,14 @@ static void drop_shown(struct es_door *d, struct shown *s)
 	free(s);
 }
 
-/* What the keeper has answered; refusals by policy it has told of. */
+/* What the keeper has answered; refusals by policy it has told of, and no others. */
 static enum es_verdict verdict_of(struct es_door *d, const struct es_message *m, int r)
 {
 	if (r == -FOLDER_HELD)
 		return ES_HELD;
 	if (r >= 0)
 		return ES_ALLOW;
-	d->told = r == -ENOSPC || r == -EIO || r == -EDQUOT ? 0 : m->handle;
+	d->told = r == -EACCES || r == -EROFS ? m->handle : 0;
 	return ES_DENY;
 }
 
@@ -183,6 +185,7 @@ static int keep_one(const struct es_message *m, const struct caller *c, const st
 	case ES_LINK:
 	case ES_CLONE:
 	case ES_SWAP:
+	case ES_MOUNT:
 	case ES_FORK:
 	case ES_EXIT:
 	case ES_CREATED:
@@ -194,25 +197,37 @@ static int keep_one(const struct es_message *m, const struct caller *c, const st
 	return -EPERM;
 }
 
-/* The target of what comes from elsewhere: another file takes its place. */
-static int keep_target(const struct caller *c, const struct place *p)
+/* Something comes to this name, over what has it or not. */
+static int keep_target(const struct es_message *m, const struct caller *c, const struct place *p)
 {
-	struct stat st;
-
-	if (fstatat(p->fd, p->at.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return folder_foresee_make(p->folder, c, &p->at, false);
-	return folder_foresee_remove(p->folder, c, &p->at);
+	return m->ino2 ? folder_foresee_replace(p->folder, c, &p->at)
+		       : folder_foresee_make(p->folder, c, &p->at, false);
 }
 
-static int keep_rename(const struct caller *c, const struct place *from, const struct place *to)
+/*
+ * The kernel says of RENAME_SWAP what it says of a rename onto something that is there. So of each
+ * of those both names may lose what they have, and get what the other one has.
+ */
+static int keep_rename(const struct es_message *m, const struct caller *c, const struct place *from,
+		       const struct place *to)
 {
 	int r = 0;
 
 	if (from->folder == to->folder)
 		return folder_foresee_rename(from->folder, c, &from->at, &to->at);
 	if (to->folder)
-		r = keep_target(c, to);
-	return r < 0 || !from->folder ? r : folder_foresee_remove(from->folder, c, &from->at);
+		r = keep_target(m, c, to);
+	if (r < 0 || !from->folder)
+		return r;
+	return m->ino2 ? folder_foresee_replace(from->folder, c, &from->at)
+		       : folder_foresee_remove(from->folder, c, &from->at);
+}
+
+/* Of a clone or a copy: over what is there it is written in place. */
+static int keep_copy(const struct es_message *m, const struct caller *c, const struct place *to)
+{
+	return m->ino2 ? folder_foresee_open(to->folder, c, &to->at, O_WRONLY | O_TRUNC)
+		       : folder_foresee_make(to->folder, c, &to->at, false);
 }
 
 static int keep_two(const struct es_message *m, const struct caller *c, const struct place *from,
@@ -222,13 +237,11 @@ static int keep_two(const struct es_message *m, const struct caller *c, const st
 
 	switch ((int)m->kind) {
 	case ES_RENAME:
-		return keep_rename(c, from, to);
+		return keep_rename(m, c, from, to);
 	case ES_LINK:
-		return from->folder == to->folder
-			       ? folder_foresee_link(to->folder, c, &from->at, &to->at)
-			       : -EXDEV;
+		return folder_foresee_link(to->folder, c, &from->at, &to->at);
 	case ES_CLONE:
-		return to->folder ? folder_foresee_make(to->folder, c, &to->at, false) : 0;
+		return to->folder ? keep_copy(m, c, to) : 0;
 	case ES_SWAP: /* each is overwritten */
 		r = from->folder
 			    ? folder_foresee_open(from->folder, c, &from->at, O_WRONLY | O_TRUNC)
@@ -241,16 +254,40 @@ static int keep_two(const struct es_message *m, const struct caller *c, const st
 	}
 }
 
-/*
- * Where it was made nobody has judged the names in a directory, nor where a link leads. A clone of
- * a directory brings all of it at once, also under a name that means something for directories
- * alone.
- */
-static bool brings_unseen(const struct es_message *m, const struct place *from,
-			  const struct place *to)
+/* A directory that has something in it; in doubt it has. */
+static bool is_full(const struct place *p)
 {
-	return to->folder && !S_ISREG(m->mode) &&
-	       (m->kind == ES_CLONE || (m->kind == ES_RENAME && !from->folder));
+	int fd = openat(p->fd, p->at.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	size_t n = 0;
+
+	while (dir && n < 3 && (e = readdir(dir)))
+		n++;
+	return n != 2; /* itself and the one above */
+}
+
+/*
+ * Why it is none of what folder.h can judge. Where it was made nobody has judged the names in a
+ * directory, nor where a link leads. A clone of a directory brings all of it at once, also under a
+ * name that means something for directories alone. And so does a swap, of what has the other name.
+ */
+static const char *cannot_be(const struct es_message *m, const struct place *from,
+			     const struct place *to)
+{
+	bool from_outside = m->kind == ES_RENAME && !from->folder;
+	bool to_outside = m->kind == ES_RENAME && !to->folder && m->ino2;
+
+	if (m->kind == ES_LINK && from->folder != to->folder)
+		return "a link joins nothing in a folder with what is elsewhere: copy it";
+	if ((to->folder && !S_ISREG(m->mode) && (m->kind == ES_CLONE || from_outside)) ||
+	    (from->folder && !S_ISREG(m->mode2) && to_outside))
+		return "only plain files come into a folder from elsewhere";
+	/* Onto a directory that is not empty nothing is renamed, but in a swap. */
+	if (m->kind == ES_RENAME && from->folder && from->folder == to->folder &&
+	    S_ISDIR(m->mode2) && is_full(to))
+		return "directories do not change places here: rename one after the other";
+	return NULL;
 }
 
 static enum es_verdict refuse(struct es_door *d, const struct es_message *m, const struct caller *c,
@@ -266,6 +303,7 @@ static enum es_verdict keep(void *data, const struct es_message *m)
 	AUTO_PLACE struct place one = PLACE_NONE;
 	AUTO_PLACE struct place two = PLACE_NONE;
 	struct es_door *d = data;
+	const char *why;
 	struct shown *shown;
 	struct caller c;
 	int r = place_find(&one, d->k, m->path);
@@ -275,11 +313,14 @@ static enum es_verdict keep(void *data, const struct es_message *m)
 	if (r == 0 && !one.folder && !two.folder)
 		return ES_ALLOW;
 	if (r == 0)
-		r = is_as_found(&one, m) ? caller_of(d, m, &c) : -ESTALE;
+		r = is_as_found(&one, m->dev, m->ino) && is_as_found(&two, m->dev2, m->ino2)
+			    ? caller_of(d, m, &c)
+			    : -ESTALE;
 	if (r < 0)
 		return ES_DENY;
-	if (brings_unseen(m, &one, &two))
-		return refuse(d, m, &c, "only plain files come into a folder from elsewhere");
+	why = cannot_be(m, &one, &two);
+	if (why)
+		return refuse(d, m, &c, why);
 	shown = shown_of(d, m->handle);
 	c.asked = &shown->asked;
 	r = m->path2 ? keep_two(m, &c, &one, &two) : keep_one(m, &c, &one);
@@ -328,13 +369,20 @@ static void xpc(void *data, const struct es_message *m)
 	keeper_service(d->k, m->process.pid, comm, SERVICE_OPERATIONS "connect", m->service, true);
 }
 
-static void lost(void *data, uint64_t messages)
+static void lost(void *data, uint64_t messages, uint32_t found)
 {
 	const struct es_door *d = data;
 
-	keeper_warn(d->k,
-		    "Endpoint Security dropped %llu messages: what they told of is not in the list",
-		    (unsigned long long)messages);
+	if (messages)
+		keeper_warn(d->k,
+			    "Endpoint Security dropped %llu messages: what they told of is not in "
+			    "the list",
+			    (unsigned long long)messages);
+	if (found)
+		keeper_warn(d->k,
+			    "Endpoint Security did not tell of %u processes of the agent's: the "
+			    "list of processes did, and they are inside",
+			    found);
 }
 
 /* ---- the door -------------------------------------------------------------------------------- */

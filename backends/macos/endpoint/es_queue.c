@@ -12,6 +12,8 @@
 #include "core/base/hash.h"
 #include "core/os/socket.h"
 
+#define PROCESSES_MAX 16384
+
 /* A message that the keeper has yet to take; its strings are own. */
 struct queued {
 	struct es_message m;
@@ -37,7 +39,10 @@ struct es_queue {
 	struct owed *owed; /* by id */
 	uint64_t last_id;
 	uint64_t last_seq, sent, lost; /* the keeper sees numbers without those of others */
-	struct queued *taken;	       /* the keeper's: the last one */
+	uint32_t found;		       /* by the table, and not told yet */
+	int64_t rebuilt_us;
+	bool unsure;	      /* messages were dropped since */
+	struct queued *taken; /* the keeper's: the last one */
 	int pipe[2];
 	bool shut;
 };
@@ -109,6 +114,8 @@ static void push(struct es_queue *q, const struct es_message *m, uint64_t id)
 	one->m.handle = id;
 	one->m.placed = true;
 	one->m.target_inside = cohort_has(q->cohort, m->target);
+	one->m.found = q->found;
+	q->found = 0;
 	one->m.seq = q->sent += 1 + q->lost;
 	q->lost = 0;
 	if (!q->list)
@@ -117,17 +124,94 @@ static void push(struct es_queue *q, const struct es_message *m, uint64_t id)
 	q->n++;
 }
 
+/* ---- who is inside --------------------------------------------------------------------------- */
+
+static bool is_there(void *data, struct es_id id)
+{
+	const struct es_table *t = data;
+	struct es_kin kin;
+
+	return t->look(t->data, id.pid, &kin) &&
+	       (!id.started_us || !kin.id.started_us || id.started_us == kin.id.started_us);
+}
+
+static bool trace(struct es_queue *q, int32_t pid)
+{
+	size_t before = cohort_size(q->cohort);
+	bool inside = cohort_trace(q->cohort, q->out->table, pid);
+
+	q->found += (uint32_t)(cohort_size(q->cohort) - before);
+	return inside;
+}
+
+/* Forks and ends may have been dropped. */
+static void rebuild(struct es_queue *q)
+{
+	const struct es_table *t = q->out->table;
+	AUTO_FREE int32_t *pids = NULL;
+	int64_t now;
+	size_t n;
+
+	if (!q->unsure || !t)
+		return;
+	now = q->out->now(q->out->data);
+	if (q->rebuilt_us && now - q->rebuilt_us < ES_REBUILD_US)
+		return;
+	q->unsure = false;
+	q->rebuilt_us = now;
+	cohort_keep(q->cohort, is_there, (void *)(uintptr_t)t);
+	pids = xcalloc(PROCESSES_MAX, sizeof(*pids));
+	n = t->list(t->data, pids, PROCESSES_MAX);
+	for (size_t i = 0; i < n; i++)
+		trace(q, pids[i]);
+}
+
+static void count(struct es_queue *q, uint64_t seq)
+{
+	if (q->last_seq && seq > q->last_seq + 1) {
+		q->lost += seq - q->last_seq - 1;
+		q->unsure = true;
+	}
+	q->last_seq = seq;
+	rebuild(q);
+}
+
 /* Every fork and exit is seen here, also those that a full queue has no room for: the keeper goes
  * by what is found here. */
 static bool is_inside(struct es_queue *q, const struct es_message *m)
 {
-	if (!cohort_sees(q->cohort, m))
+	if (!cohort_sees(q->cohort, m) && !(q->unsure && q->out->table && trace(q, m->process.pid)))
 		return false;
 	if (m->kind == ES_FORK)
 		cohort_add(q->cohort, m->target);
 	else if (m->kind == ES_EXIT)
 		cohort_remove(q->cohort, m->process);
 	return true;
+}
+
+static bool end(void *data, struct es_id id)
+{
+	const struct es_queue *q = data;
+
+	return q->out->end(q->out->data, id);
+}
+
+/* The session is over. */
+static void end_who_told(struct es_queue *q, const struct es_message *m)
+{
+	if (!q->out->end || m->kind == ES_EXIT)
+		return;
+	if (m->kind == ES_FORK)
+		end(q, m->target);
+	end(q, m->process);
+}
+
+static void answer_at_once(struct es_queue *q, const struct es_message *m, bool allow)
+{
+	if (es_kind_asks(m->kind) && m->handle)
+		q->out->respond(q->out->data, m->handle, m->kind, allow);
+	else if (!allow)
+		q->lost++;
 }
 
 /* ---- any thread ------------------------------------------------------------------------------ */
@@ -139,24 +223,32 @@ void es_queue_add(struct es_queue *q, struct es_id agent)
 	pthread_mutex_unlock(&q->lock);
 }
 
-void es_queue_put(struct es_queue *q, const struct es_message *m)
+bool es_queue_skips(struct es_queue *q, const struct es_message *m)
 {
-	bool asks = es_kind_asks(m->kind) && m->handle;
+	bool skips;
 
 	pthread_mutex_lock(&q->lock);
-	if (q->last_seq && m->seq > q->last_seq + 1)
-		q->lost += m->seq - q->last_seq - 1;
-	q->last_seq = m->seq;
+	count(q, m->seq);
+	skips = !is_inside(q, m);
+	if (skips)
+		answer_at_once(q, m, true);
+	pthread_mutex_unlock(&q->lock);
+	return skips;
+}
+
+void es_queue_put(struct es_queue *q, const struct es_message *m)
+{
+	pthread_mutex_lock(&q->lock);
+	count(q, m->seq);
 	if (!is_inside(q, m)) {
-		if (asks)
-			q->out->respond(q->out->data, m->handle, m->kind, true);
-	} else if (q->shut || q->n >= ES_QUEUE_MAX) {
-		if (asks)
-			q->out->respond(q->out->data, m->handle, m->kind, false);
-		else
-			q->lost++;
+		answer_at_once(q, m, true);
+	} else if (q->shut) {
+		answer_at_once(q, m, false);
+		end_who_told(q, m);
+	} else if (q->n >= ES_QUEUE_MAX) {
+		answer_at_once(q, m, false);
 	} else {
-		push(q, m, asks ? owe(q, m) : 0);
+		push(q, m, es_kind_asks(m->kind) && m->handle ? owe(q, m) : 0);
 	}
 	pthread_mutex_unlock(&q->lock);
 }
@@ -167,6 +259,7 @@ void es_queue_backstop(struct es_queue *q)
 	int64_t now;
 
 	pthread_mutex_lock(&q->lock);
+	rebuild(q);
 	now = q->out->now(q->out->data);
 	HASH_ITER (hh, q->owed, o, next)
 		if (o->deny_at <= now)
@@ -174,12 +267,17 @@ void es_queue_backstop(struct es_queue *q)
 	pthread_mutex_unlock(&q->lock);
 }
 
-void es_queue_shut(struct es_queue *q)
+size_t es_queue_shut(struct es_queue *q)
 {
+	size_t n = 0;
+
 	pthread_mutex_lock(&q->lock);
 	q->shut = true;
 	deny_all(q);
+	if (q->out->end)
+		n = cohort_keep(q->cohort, end, q);
 	pthread_mutex_unlock(&q->lock);
+	return n;
 }
 
 /* ---- the keeper's ---------------------------------------------------------------------------- */

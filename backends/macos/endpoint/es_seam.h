@@ -12,7 +12,7 @@
  * what is answered later is named by its handle.
  */
 enum es_kind {
-	ES_OPEN, /* waits for an answer, and so do those up to ES_META */
+	ES_OPEN, /* waits for an answer, and so do those up to ES_MOUNT */
 	ES_EXEC,
 	ES_SIGNAL,
 	ES_GET_TASK, /* debuggers: task_for_pid() and ptrace(PT_ATTACHEXC) */
@@ -23,7 +23,8 @@ enum es_kind {
 	ES_LINK,
 	ES_CLONE, /* clonefile(2): path2 is a new file with what path has */
 	ES_SWAP,  /* exchangedata(2): two files change places */
-	ES_META,  /* mode, owner, times, flags, extended attributes */
+	ES_META,  /* mode, owner, times, flags, lists of access, extended attributes */
+	ES_MOUNT, /* of a file system at path, or of one that is there with other options */
 	ES_FORK,  /* the rest only tell */
 	ES_EXIT,
 	ES_CREATED,
@@ -38,10 +39,30 @@ static inline bool es_kind_asks(enum es_kind kind)
 	return kind < ES_FORK;
 }
 
-/* The number of a process and of its use: a number that is used again has another version. */
+/*
+ * The number of a process and of its use: a number that is used again has another version, and so
+ * has a process that has executed another program. Those two are told apart by when it was forked.
+ */
 struct es_id {
 	int32_t pid;
 	uint32_t version;
+	int64_t started_us; /* of the wall's clock; 0: not told, as for the version */
+};
+
+/* What the system's own table says of processes, where messages were dropped. */
+struct es_kin {
+	struct es_id id;
+	int32_t parent;
+};
+
+struct es_table {
+	void *data; /* handed to all */
+	/* The numbers of all; a count. */
+	size_t (*list)(void *data, int32_t *out, size_t max);
+	/* False: there is none of that number, or it has ended. */
+	bool (*look)(void *data, int32_t pid, struct es_kin *ret);
+	/* It is under the session's profile (profile_mark()). */
+	bool (*is_marked)(void *data, int32_t pid);
 };
 
 struct es_message {
@@ -57,15 +78,18 @@ struct es_message {
 	const char *service; /* XPC_CONNECT */
 	const char *argv;    /* EXEC: each ends with NUL; NULL: not told */
 	size_t argv_len;
-	uint64_t dev, ino; /* of what is at path, as the kernel found it; ino 0: not told */
-	uint32_t mode;	   /* its type, with ino; CREATE: of what is made */
-	bool cut;	   /* a path is longer than Endpoint Security tells */
-	bool writes;	   /* OPEN: for writing */
-	bool truncates;	   /* OPEN: to nothing */
-	bool dir;	   /* CREATE: a directory */
-	bool placed;	   /* es_queue.h: the process is inside, and target_inside is told */
+	uint64_t dev, ino;   /* of what is at path, as the kernel found it; ino 0: not told */
+	uint32_t mode;	     /* its type, with ino; CREATE: of what is made */
+	uint64_t dev2, ino2; /* the same of what has the second name already; ino2 0: nothing */
+	uint32_t mode2;
+	bool cut;	/* a path is longer than Endpoint Security tells */
+	bool writes;	/* OPEN: for writing */
+	bool truncates; /* OPEN: to nothing */
+	bool dir;	/* CREATE: a directory */
+	bool placed;	/* es_queue.h: the process is inside, and target_inside is told */
 	bool target_inside;
-	bool granted; /* es_client.h: a human has just allowed this very call */
+	uint32_t found; /* es_queue.h: so many were found inside since the message before */
+	bool granted;	/* es_client.h: a human has just allowed this very call */
 	int signal;
 };
 

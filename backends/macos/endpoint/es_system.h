@@ -16,8 +16,8 @@
  */
 struct es_system {
 	void *data; /* handed to every slot */
-	/* Negative errno and err: what is missing. */
-	int (*start)(void *data, struct es_queue **ret, struct err *err);
+	/* Whose marks the session's processes bear. Negative errno and err: what is missing. */
+	int (*start)(void *data, const char *session, struct es_queue **ret, struct err *err);
 	/* Of a process that was forked and has not run yet; version 0 where it cannot be told. */
 	struct es_id (*id_of)(void *data, int pid);
 	/* No message comes any more and all are answered. */

@@ -7,17 +7,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backends/macos/launch/child.h"
+#include "backends/macos/launch/ending.h"
 #include "backends/macos/launch/env.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/os/socket.h"
-
-#define MAX_INSIDE 1024 /* looked at in one round */
-#define ROUNDS	   200	/* of ending what is inside, 10 ms each */
 
 struct mac_launch {
 	const struct mac_os *os;
@@ -26,6 +23,8 @@ struct mac_launch {
 	bool ended;
 	int status; /* as of wait(2) */
 	char unhardened[120];
+	size_t (*known)(void *data);
+	void *data;
 };
 
 struct words {
@@ -183,6 +182,8 @@ int mac_launch(struct mac_launch **ret, const struct mac_launch_spec *spec, int 
 	l->os = spec->os;
 	l->session = xstrdup(spec->session);
 	l->dir = xstrdup(spec->dir);
+	l->known = spec->known;
+	l->data = spec->data;
 	r = path ? make_argv(&argv, spec, err)
 		 : err_say(err, -ENOENT, "there is no program '%s' in the PATH", spec->argv[0]);
 	plan.argv = argv.list;
@@ -225,34 +226,49 @@ static void reap(struct mac_launch *l, int options)
 	l->ended = r == l->pid || r < 0;
 }
 
-/* There are no process namespaces: what has left the group is found one by one, until a look finds
- * nothing. What is started meanwhile is found by the next one. */
-static void end_inside(struct mac_launch *l)
+/* The number of a process that was reaped may be somebody else's. */
+static pid_t root_of(void *data)
 {
-	const struct timespec pause = {.tv_nsec = 10000000};
-	pid_t inside[MAX_INSIDE];
+	struct mac_launch *l = data;
 
-	for (int round = 0; round < ROUNDS; round++) {
-		/* the number of a process that was reaped may be somebody else's */
-		size_t n = l->os->list_inside(l->os->data, l->session, l->ended ? 0 : l->pid,
-					      inside, MAX_INSIDE);
+	reap(l, WNOHANG);
+	return l->ended ? 0 : l->pid;
+}
 
-		for (size_t i = 0; i < n; i++)
-			if (inside[i] > 1 && inside[i] != getpid())
-				(void)kill(inside[i], SIGKILL);
-		reap(l, WNOHANG);
-		if (!n)
-			return;
-		(void)nanosleep(&pause, NULL);
+static size_t known_of(void *data)
+{
+	const struct mac_launch *l = data;
+
+	return l->known ? l->known(l->data) : 0;
+}
+
+static size_t end_all(struct mac_launch *l)
+{
+	const struct ending e = {.os = l->os,
+				 .session = l->session,
+				 .data = l,
+				 .root = root_of,
+				 .known = known_of,
+				 .kill = kill,
+				 .round_us = 5000,
+				 .patience = 600,
+				 .quiet = 3};
+
+	if (l->pid <= 0)
+		return 0;
+	if (!l->ended) {
+		(void)kill(-l->pid, SIGKILL);
+		(void)kill(l->pid, SIGKILL);
 	}
+	return end_inside(&e);
 }
 
 void mac_launch_signal(struct mac_launch *l, int sig)
 {
-	if (!l->ended && l->pid > 1)
-		(void)kill(-l->pid, sig);
 	if (sig == SIGKILL)
-		end_inside(l);
+		(void)end_all(l);
+	else if (!l->ended && l->pid > 1)
+		(void)kill(-l->pid, sig);
 }
 
 int mac_launch_wait_status(struct mac_launch *l)
@@ -274,16 +290,18 @@ bool mac_launch_has_ended(struct mac_launch *l)
 	return l->ended;
 }
 
-void mac_launch_stop(struct mac_launch *l)
+size_t mac_launch_stop(struct mac_launch *l)
 {
+	size_t n;
+
 	if (!l)
-		return;
-	if (l->pid > 0) {
-		mac_launch_signal(l, SIGKILL);
+		return 0;
+	n = end_all(l);
+	if (n == 0) /* else it is not waited for, either */
 		reap(l, 0);
-	}
 	(void)!io_remove_tree(AT_FDCWD, l->dir);
 	free(l->session);
 	free(l->dir);
 	free(l);
+	return n;
 }

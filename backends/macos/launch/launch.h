@@ -38,6 +38,8 @@ struct mac_launch_spec {
 	const char *const *own_env; /* in the place of others of their names; NULL: none */
 	/* The process is there and runs nothing yet. NULL. */
 	void (*forked)(void *data, pid_t pid);
+	/* Kills whom else is known to be inside: ending.h. Until mac_launch_stop(). NULL. */
+	size_t (*known)(void *data);
 	void *data;
 };
 
@@ -55,5 +57,6 @@ int mac_launch_wait(struct mac_launch *l);
 int mac_launch_wait_status(struct mac_launch *l);
 /* Without waiting. */
 bool mac_launch_has_ended(struct mac_launch *l);
-/* Ends everything inside, removes the directory; NULL is a no-op. */
-void mac_launch_stop(struct mac_launch *l);
+/* Ends everything inside, removes the directory; NULL is a no-op. How many did not go, though they
+ * were killed: ending.h. */
+size_t mac_launch_stop(struct mac_launch *l);

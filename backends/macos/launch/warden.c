@@ -6,38 +6,29 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "backends/macos/launch/ending.h"
 #include "core/base/util.h"
 #include "core/os/process.h"
 #include "core/os/socket.h"
-
-#define MAX_INSIDE 1024 /* looked at in one round */
-#define QUIET	   20	/* rounds in a row, 10 ms each, in which nobody was found */
-#define ROUNDS	   3000
 
 struct warden {
 	pid_t pid;
 	int pipe; /* a byte: all is well; its end: the keeper is dead */
 };
 
-/* What is started while one round looks is found by the next. */
+/* Nobody can be told of who does not go; but nobody is given up on who is still being found. */
 static void end_all(const struct mac_os *os, const char *session)
 {
-	const struct timespec pause = {.tv_nsec = 10000000};
-	pid_t inside[MAX_INSIDE];
-	int quiet = 0;
+	const struct ending e = {.os = os,
+				 .session = session,
+				 .kill = kill,
+				 .round_us = 10000,
+				 .patience = 3000,
+				 .quiet = 20};
 
-	for (int round = 0; round < ROUNDS && quiet < QUIET; round++) {
-		size_t n = os->list_inside(os->data, session, 0, inside, MAX_INSIDE);
-
-		for (size_t i = 0; i < n; i++)
-			if (inside[i] > 1 && inside[i] != getpid())
-				(void)kill(inside[i], SIGKILL);
-		quiet = n ? 0 : quiet + 1;
-		(void)nanosleep(&pause, NULL);
-	}
+	(void)end_inside(&e);
 }
 
 static NORETURN void watch(int fd, const struct mac_os *os, const char *session)

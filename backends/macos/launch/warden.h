@@ -5,10 +5,9 @@
 #include "backends/macos/os.h"
 
 /*
- * Where Endpoint Security decides what Seatbelt leaves open, nobody decides once the keeper is
- * gone: the kernel then lets all of that go on. So a process of its own waits for the keeper's end,
- * and ends the session's. What they do in between, some milliseconds, is neither asked about nor
- * kept.
+ * A process of its own waits for the keeper's end, and ends the session's. Where Endpoint Security
+ * decides what Seatbelt leaves open, nobody decides meanwhile, for some milliseconds: the kernel
+ * lets all of that go on, and nothing of it is kept.
  *
  * Life:    warden_start() before the agent -> warden_stop() after its end. The caller has one
  * thread.

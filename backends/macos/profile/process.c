@@ -30,6 +30,22 @@ void section_process(struct build *b)
 	sbpl_end(b->s);
 }
 
+void section_mark(struct build *b)
+{
+	AUTO_FREE char *mark = b->spec->session ? profile_mark(b->spec->session, false) : NULL;
+	AUTO_FREE char *other = mark ? profile_mark(b->spec->session, true) : NULL;
+
+	if (!mark)
+		return;
+	sbpl_comment(b->s, "By this who is inside is told from all others");
+	sbpl_deny(b->s, "mach-lookup");
+	sbpl_filter(b->s, "global-name", other);
+	sbpl_end(b->s);
+	sbpl_allow(b->s, "mach-lookup");
+	sbpl_filter(b->s, "global-name", mark);
+	sbpl_end(b->s);
+}
+
 /*
  * /dev/ttys* as a whole would be every terminal of the user: one could read what is typed there,
  * and type. Only a pseudo terminal that was opened inside carries the extension.

@@ -91,6 +91,12 @@ static void put_sections(struct build *b)
 	section_network(b);
 	section_sockets(b);
 	mach_services_write(b->s, b->spec->services);
+	section_mark(b);
+}
+
+char *profile_mark(const char *session, bool other)
+{
+	return xasprintf("cordon.%s.%s", other ? "nobody" : "session", session);
 }
 
 int profile_build(struct profile *ret, const struct profile_spec *spec, struct err *err)

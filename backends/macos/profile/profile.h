@@ -55,6 +55,7 @@ struct profile_spec {
 	const uint16_t *proxies;	    /* ends with 0 */
 	uint16_t listen_base, listen_count; /* ports that may be listened at */
 	const struct mach_services *services;
+	const char *session; /* whose mark it bears; NULL: none */
 };
 
 struct profile {
@@ -70,6 +71,15 @@ struct profile {
 #define PROFILE_MAX_BYTES (4u << 20)
 int profile_build(struct profile *ret, const struct profile_spec *spec, struct err *err) MUST_USE;
 void profile_done(struct profile *p);
+
+/*
+ * The mark of a session: its profile lets a service of this name be looked up, and no other profile
+ * does. Nobody offers such a service; the kernel can be asked of any process whether it might look
+ * for it (sandbox_check()), and so whether it is inside, whatever its parent or its environment
+ * are. Who is in no sandbox, or in a wide one, might look for everything: such a one is told by
+ * `other`, a name that no profile of ours lets be looked up. Heap.
+ */
+char *profile_mark(const char *session, bool other);
 
 /* How it is handed to sandbox-exec: an argument may not be that long. */
 #define PROFILE_MAX_ARGUMENT (128u << 10)

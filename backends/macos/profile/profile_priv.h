@@ -28,6 +28,7 @@ struct build {
 void section_base(struct build *b);
 void section_process(struct build *b);
 void section_pty(struct build *b);
+void section_mark(struct build *b);
 
 /* ---- reads.c ---- */
 void section_reads(struct build *b);

@@ -60,6 +60,10 @@ int folder_foresee_symlink(struct folder *f, const struct caller *c, const struc
 int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
 			const struct at *to);
 int folder_foresee_remove(struct folder *f, const struct caller *c, const struct at *at);
+/* Another file takes its name, from elsewhere: judged as writing, captured as a removal. */
+int folder_foresee_replace(struct folder *f, const struct caller *c, const struct at *at);
+/* Where something has the second name already the two may change places (RENAME_SWAP): judged both
+ * ways, for nobody tells. */
 int folder_foresee_rename(struct folder *f, const struct caller *c, const struct at *from,
 			  const struct at *to);
 int folder_foresee_meta(struct folder *f, const struct caller *c, const struct at *at);

@@ -76,6 +76,20 @@ int folder_foresee_remove(struct folder *f, const struct caller *c, const struct
 	return folder_simple(f, c, POLICY_REMOVE, &o, false, false);
 }
 
+int folder_foresee_replace(struct folder *f, const struct caller *c, const struct at *at)
+{
+	struct op o = {.kind = OP_FORESEE_REMOVE, .at = at};
+
+	return foreseen(f, c, at, folder_simple(f, c, POLICY_WRITE, &o, true, false));
+}
+
+static bool is_there(const struct at *at)
+{
+	struct stat st;
+
+	return fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 int folder_foresee_rename(struct folder *f, const struct caller *c, const struct at *from,
 			  const struct at *to)
 {
@@ -88,6 +102,8 @@ int folder_foresee_rename(struct folder *f, const struct caller *c, const struct
 	judge_path(new, f, to);
 	own = folder_answered(f, c, &o, old->data, new->data);
 	r = judge_move(f, &own, from, old->data, to, new->data, false);
+	if (r == 0 && is_there(to))
+		r = judge_move(f, &own, to, new->data, from, old->data, false);
 	if (r == 0)
 		r = foreseen(f, &own, to, folder_run(f, &own, &o, old->data, new->data));
 	return folder_note_asked(f, &own, &o, old->data, new->data, r);

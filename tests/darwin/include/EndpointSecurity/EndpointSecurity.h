@@ -5,7 +5,9 @@
 #include <mach/message.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/types.h>
 
 /*
@@ -27,6 +29,7 @@ typedef struct {
 
 typedef struct {
 	audit_token_t audit_token, parent_audit_token, responsible_audit_token;
+	struct timeval start_time;
 	es_file_t *executable;
 } es_process_t;
 
@@ -49,6 +52,13 @@ typedef enum {
 	ES_EVENT_TYPE_AUTH_SETEXTATTR,
 	ES_EVENT_TYPE_AUTH_DELETEEXTATTR,
 	ES_EVENT_TYPE_AUTH_SETATTRLIST,
+	ES_EVENT_TYPE_AUTH_SETACL,
+	ES_EVENT_TYPE_AUTH_COPYFILE,
+	ES_EVENT_TYPE_AUTH_UIPC_BIND,
+	ES_EVENT_TYPE_AUTH_PROC_SUSPEND_RESUME,
+	ES_EVENT_TYPE_AUTH_GET_TASK_READ,
+	ES_EVENT_TYPE_AUTH_MOUNT,
+	ES_EVENT_TYPE_AUTH_REMOUNT,
 	ES_EVENT_TYPE_NOTIFY_CREATE,
 	ES_EVENT_TYPE_NOTIFY_RENAME,
 	ES_EVENT_TYPE_NOTIFY_FORK,
@@ -68,7 +78,7 @@ typedef enum {
 
 typedef struct {
 	es_process_t *target;
-} es_event_exec_t, es_event_get_task_t;
+} es_event_exec_t, es_event_get_task_t, es_event_get_task_read_t, es_event_proc_suspend_resume_t;
 
 typedef struct {
 	int32_t fflag;
@@ -125,7 +135,23 @@ typedef struct {
 typedef struct {
 	es_file_t *target;
 } es_event_truncate_t, es_event_setmode_t, es_event_setowner_t, es_event_setflags_t,
-	es_event_utimes_t, es_event_setextattr_t, es_event_deleteextattr_t, es_event_setattrlist_t;
+	es_event_utimes_t, es_event_setextattr_t, es_event_deleteextattr_t, es_event_setattrlist_t,
+	es_event_setacl_t;
+
+typedef struct {
+	es_file_t *source, *target_file, *target_dir; /* target_file may be NULL */
+	es_string_token_t target_name;
+} es_event_copyfile_t;
+
+typedef struct {
+	es_file_t *dir;
+	es_string_token_t filename;
+	mode_t mode;
+} es_event_uipc_bind_t;
+
+typedef struct {
+	struct statfs *statfs;
+} es_event_mount_t, es_event_remount_t;
 
 typedef struct {
 	es_process_t *child;
@@ -154,6 +180,13 @@ typedef union {
 	es_event_setextattr_t setextattr;
 	es_event_deleteextattr_t deleteextattr;
 	es_event_setattrlist_t setattrlist;
+	es_event_setacl_t setacl;
+	es_event_copyfile_t copyfile;
+	es_event_uipc_bind_t uipc_bind;
+	es_event_proc_suspend_resume_t proc_suspend_resume;
+	es_event_get_task_read_t get_task_read;
+	es_event_mount_t mount;
+	es_event_remount_t remount;
 	es_event_fork_t fork;
 	es_event_xpc_connect_t *xpc_connect;
 } es_events_t;
