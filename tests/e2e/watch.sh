@@ -210,4 +210,25 @@ fi
 : >many/rest
 : >many/end
 wait "$pid"
+
+# A directory is listed once it is watched: a lock of git's that was made in it meanwhile, and is still open, was
+# made by those inside.
+own=.git/worktrees/w
+mkfifo "$TEST_TMP/go"
+"$CORDON" run --headless -- sh -c "mkdir -p $own/later/last; exec 4>$own/index.lock; read -r _
+	echo x >&4; exec 4>&-; rm $own/index.lock && touch removed" <"$TEST_TMP/go" >"$TEST_TMP/out" 2>&1 &
+pid=$!
+exec 3>"$TEST_TMP/go"
+wait_for 30 test -e "$own/index.lock"
+keeper=$(pgrep -P "$pid" cordon-keeper)
+# shellcheck disable=SC2317,SC2329 # called by wait_for
+listed() { # DIR - the keeper has begun to watch it, so what lies beside it was looked at
+	grep -qs "^inotify .*ino:$(printf %x "$(stat -c %i "$1")") " "/proc/$keeper/fdinfo/"*
+}
+ok "a new directory is watched, and what is in it" wait_for 30 listed "$own/later/last"
+echo >&3
+exec 3>&-
+wait "$pid"
+ok "a lock that lay in it while it was listed stays the agent's" test -e removed
+is "$(cat "$TEST_TMP/out")" "" "and nobody is told of a program outside"
 done_testing

@@ -31,10 +31,15 @@ void filled_note(struct filled *in, const char *path, bool is_dir)
 	const struct folder *f = in->edits->folder;
 	const struct keeper *k = f->keeper;
 	AUTO_FREE char *whole = NULL;
+	const char *reason;
 
 	if (!k->policy || names_has(&in->paths, 0, path))
 		return;
 	whole = path_join(f->path, path);
+	/* A lock of git's in a worktree's directory, say: those inside may make it themselves, and
+	 * it may well be theirs. */
+	if (!is_dir && policy_check(k->policy, POLICY_WRITE, whole, &reason) == POLICY_ALLOW)
+		return;
 	if (policy_guards(k->policy, whole, is_dir ? S_IFDIR : S_IFREG))
 		names_add(&in->paths, 0, path);
 }
