@@ -276,7 +276,7 @@ int io_remove_tree(int dirfd, const char *name)
 	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-int io_send_fd(int sock, const void *data, size_t len, int fd)
+static int send_fd(int sock, const void *data, size_t len, int fd, int flags)
 {
 	union {
 		char raw[CMSG_SPACE(sizeof(int))];
@@ -298,14 +298,24 @@ int io_send_fd(int sock, const void *data, size_t len, int fd)
 		memcpy(CMSG_DATA(c), &fd, sizeof(int));
 	}
 	do {
-		n = sendmsg(sock, &msg, MSG_NOSIGNAL);
+		n = sendmsg(sock, &msg, MSG_NOSIGNAL | flags);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == len ? 0 : -EMSGSIZE;
 }
 
-ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
+int io_send_fd(int sock, const void *data, size_t len, int fd)
+{
+	return send_fd(sock, data, len, fd, 0);
+}
+
+int io_try_send_fd(int sock, const void *data, size_t len, int fd)
+{
+	return send_fd(sock, data, len, fd, MSG_DONTWAIT);
+}
+
+static ssize_t recv_fd(int sock, void *data, size_t len, int *ret_fd, int flags)
 {
 	union {
 		char raw[CMSG_SPACE(sizeof(int))];
@@ -321,7 +331,7 @@ ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
 	if (ret_fd)
 		*ret_fd = -1;
 	do {
-		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | flags);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
@@ -337,6 +347,16 @@ ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
 			close(fd);
 	}
 	return n;
+}
+
+ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd)
+{
+	return recv_fd(sock, data, len, ret_fd, 0);
+}
+
+ssize_t io_try_recv_fd(int sock, void *data, size_t len, int *ret_fd)
+{
+	return recv_fd(sock, data, len, ret_fd, MSG_DONTWAIT);
 }
 
 int io_lock(int fd)

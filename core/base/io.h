@@ -28,6 +28,9 @@ int io_remove_tree(int dirfd, const char *name) MUST_USE;
 /* One message with at most one descriptor (fd or *ret_fd may be -1/NULL). SCM_RIGHTS, CLOEXEC. */
 int io_send_fd(int sock, const void *data, size_t len, int fd) MUST_USE;
 ssize_t io_recv_fd(int sock, void *data, size_t len, int *ret_fd) MUST_USE;
+/* The same, and -EAGAIN in place of waiting. */
+int io_try_send_fd(int sock, const void *data, size_t len, int fd) MUST_USE;
+ssize_t io_try_recv_fd(int sock, void *data, size_t len, int *ret_fd) MUST_USE;
 
 /* flock(2), exclusive. A process that was killed holds its locks until it is gone altogether, which
  * is not at once: tried again for a second. -EAGAIN: somebody else has it. */

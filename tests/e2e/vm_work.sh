@@ -21,7 +21,10 @@ make -s
 tar cf all.tar src && mkdir out && tar xf all.tar -C out && rm all.tar
 git init -q repo && cd repo && cp ../src/*.c . && git add . && git -c user.name=a -c user.email=a@b commit -qm one
 git mv f1.c g1.c && echo more >>f2.c && git -c user.name=a -c user.email=a@b commit -qam two && git gc -q && git fsck --strict 2>&1
-git checkout -q HEAD~1 && git status --short && git checkout -q - && git log --format=%s && cd ..
+git checkout -q HEAD~1 && git status --short && git checkout -q - && git log --format=%s
+cd ..
+tar cf git.tar --exclude=hooks repo && mkdir again && tar xf git.tar -C again && rm git.tar && git -C again/repo status --short
+git -C again/repo worktree add -q within HEAD~1
 python3 - <<'PY'
 import os, mmap
 os.makedirs("py/deep/er")

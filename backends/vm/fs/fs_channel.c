@@ -3,6 +3,7 @@
 #include "backends/vm/fs/fs_channel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,6 +24,7 @@ struct waiter {
 
 struct unsent {
 	struct unsent *next;
+	int fd; /* its own, or -1 */
 	size_t len;
 	char data[];
 };
@@ -33,6 +35,7 @@ struct fs_channel {
 	uint64_t last_id;
 	struct waiter *waiters;
 	struct unsent *first, **last;
+	int attached; /* to the note; or -1 */
 	struct fs_note note;
 };
 
@@ -41,6 +44,7 @@ struct fs_channel *fs_channel_new(int sock)
 	struct fs_channel *c = xcalloc(1, sizeof(*c));
 
 	c->sock = sock;
+	c->attached = -1;
 	c->last = &c->first;
 	return c;
 }
@@ -52,6 +56,7 @@ static void drop_first(struct fs_channel *c)
 	c->first = u->next;
 	if (!c->first)
 		c->last = &c->first;
+	util_close_fd(&u->fd);
 	free(u);
 }
 
@@ -72,28 +77,26 @@ void fs_channel_free(struct fs_channel *c)
 }
 
 /* False: it would block. */
-static bool try_send(struct fs_channel *c, const void *data, size_t len)
+static bool try_send(struct fs_channel *c, const void *data, size_t len, int fd)
 {
-	ssize_t n;
+	int r = io_try_send_fd(c->sock, data, len, fd);
 
-	do
-		n = send(c->sock, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))
+	if (r == -EAGAIN || r == -ENOBUFS)
 		return false;
-	if (n < 0)
+	if (r < 0)
 		c->broken = true;
 	return true;
 }
 
-static void put(struct fs_channel *c, const void *data, size_t len)
+static void put(struct fs_channel *c, const void *data, size_t len, int fd)
 {
 	struct unsent *u;
 
-	if (!c->first && try_send(c, data, len))
+	if (!c->first && try_send(c, data, len, fd))
 		return;
 	u = xmalloc(sizeof(*u) + len);
 	u->next = NULL;
+	u->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	u->len = len;
 	memcpy(u->data, data, len);
 	*c->last = u;
@@ -103,7 +106,13 @@ static void put(struct fs_channel *c, const void *data, size_t len)
 struct fs_note *fs_note_begin(struct fs_channel *c)
 {
 	memset(&c->note, 0, FS_NOTE_HEAD);
+	c->attached = -1;
 	return &c->note;
+}
+
+void fs_note_attach(struct fs_channel *c, int fd)
+{
+	c->attached = fd;
 }
 
 uint64_t fs_ask(struct fs_channel *c, const struct fs_note_parts *p, fs_done done, void *data)
@@ -120,7 +129,7 @@ uint64_t fs_ask(struct fs_channel *c, const struct fs_note_parts *p, fs_done don
 	w->done = done;
 	w->data = data;
 	HASH_ADD(hh, c->waiters, id, sizeof(w->id), w);
-	put(c, &c->note, len);
+	put(c, &c->note, len, c->attached);
 	return w->id;
 }
 
@@ -142,7 +151,7 @@ void fs_ask_cancel(struct fs_channel *c, uint64_t id)
 	n = fs_note_begin(c);
 	n->id = id;
 	n->what = FS_CANCEL;
-	put(c, n, FS_NOTE_HEAD);
+	put(c, n, FS_NOTE_HEAD, -1);
 }
 
 short fs_channel_events(const struct fs_channel *c)
@@ -156,7 +165,7 @@ static bool receive(struct fs_channel *c)
 	struct fs_answer a;
 	struct waiter *w;
 	int fd = -1;
-	ssize_t n = io_recv_fd(c->sock, &a, sizeof(a), &fd);
+	ssize_t n = io_try_recv_fd(c->sock, &a, sizeof(a), &fd);
 
 	if (n == -EAGAIN)
 		return false;
@@ -172,12 +181,10 @@ static bool receive(struct fs_channel *c)
 
 bool fs_channel_serve(struct fs_channel *c, short revents)
 {
-	struct pollfd p = {.fd = c->sock, .events = POLLIN};
-
-	while (c->first && !c->broken && try_send(c, c->first->data, c->first->len))
+	while (c->first && !c->broken && try_send(c, c->first->data, c->first->len, c->first->fd))
 		drop_first(c);
 	if (revents & (POLLIN | POLLHUP | POLLERR))
-		while (poll(&p, 1, 0) > 0 && receive(c))
+		while (receive(c))
 			continue;
 	return !c->broken;
 }

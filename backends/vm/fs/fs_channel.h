@@ -14,6 +14,8 @@ struct fs_channel *fs_channel_new(int sock); /* takes sock */
 void fs_channel_free(struct fs_channel *c);  /* nobody is called any more; NULL is a no-op */
 /* A message to be filled in, zeroed but for data. Valid until fs_ask(). */
 struct fs_note *fs_note_begin(struct fs_channel *c);
+/* This object goes along: borrowed until fs_ask(). */
+void fs_note_attach(struct fs_channel *c, int fd);
 /* Sends it. Returns the question's id; 0: it is too long, and nobody will be called. */
 uint64_t fs_ask(struct fs_channel *c, const struct fs_note_parts *p, fs_done done, void *data);
 /* Nobody waits any more: done is not called. What the keeper has done already stays done. */

@@ -15,14 +15,20 @@
 #include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/outside.h"
 
-#define AT_ONCE	   32	/* requests in one turn of the keeper's loop: others wait as well */
-#define PARKED_MAX 1024 /* a server that sends more at once is not answering a guest */
+#define AT_ONCE	    32	 /* requests in one turn of the keeper's loop: others wait as well */
+#define PARKED_MAX  1024 /* a server that sends more at once is not answering a guest */
+#define OBJECTS_MAX 64	 /* descriptors that wait with their messages */
 
-/* A request that waits for a human: its bytes, as they came. */
+struct message {
+	struct fs_note *note;
+	size_t len;
+	int object; /* that came along; owned; -1: none */
+};
+
+/* A request that waits for a human: a copy of its bytes, as they came. */
 struct parked {
 	struct parked *next;
-	size_t len;
-	struct fs_note *note;
+	struct message m;
 	struct asked asked;
 	bool granted; /* by the human, before something else held it */
 };
@@ -75,21 +81,21 @@ static void answer(struct fs_door *d, uint64_t id, int result, int fd)
 		log_info("fs", "the file server takes no answer");
 }
 
-static struct parked *copy_of(const struct fs_note *note, size_t len, const struct caller *c)
+/* Takes its object. */
+static struct parked *copy_of(struct message *m, const struct caller *c)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
 
-	p->note = xmalloc(len);
-	memcpy(p->note, note, len);
-	p->len = len;
+	p->m = (struct message){xmalloc(m->len), m->len, take_fd(&m->object)};
+	memcpy(p->m.note, m->note, m->len);
 	p->asked = *c->asked;
 	p->granted = c->granted && !c->asked->stale;
 	return p;
 }
 
-static void park(struct fs_door *d, const struct fs_note *note, size_t len, const struct caller *c)
+static void park(struct fs_door *d, struct message *m, const struct caller *c)
 {
-	struct parked *p = copy_of(note, len, c);
+	struct parked *p = copy_of(m, c);
 
 	LL_PREPEND(d->parked, p);
 	d->shared->held = ++d->n_parked;
@@ -100,7 +106,7 @@ static struct parked *take(struct parked **list, uint64_t id)
 	for (struct parked **p = list; *p; p = &(*p)->next) {
 		struct parked *one = *p;
 
-		if (one->note->id != id)
+		if (one->m.note->id != id)
 			continue;
 		*p = one->next;
 		return one;
@@ -119,24 +125,30 @@ static struct parked *unpark(struct fs_door *d, uint64_t id)
 
 static void parked_free(struct parked *p)
 {
-	free(p->note);
+	util_close_fd(&p->m.object);
+	free(p->m.note);
 	free(p);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int perform(struct fs_door *d, struct caller *c, const struct fs_note *n,
-		   const struct fs_note_parts *p)
+static int perform(struct fs_door *d, struct caller *c, const struct message *m)
 {
+	const struct fs_note *n = m->note;
+	struct fs_note_parts p;
 	struct folder *f = n->share < d->n_folders ? d->folder[n->share] : NULL;
 
+	if (!fs_note_parse(n, m->len, &p))
+		return -EINVAL;
+	if (n->what == FS_CLOSED) /* which find_caller() has seen to, as any call does */
+		return 0;
 	if (n->what == FS_READ) {
 		c->op = "open";
-		return p->text[0] == '/' ? folder_read(d->k, c, n->set & 1 ? RULE_EXEC : RULE_READ,
-						       p->text, NULL)
-					 : -EINVAL;
+		return p.text[0] == '/' ? folder_read(d->k, c, n->set & 1 ? RULE_EXEC : RULE_READ,
+						      p.text, NULL)
+					: -EINVAL;
 	}
-	return f ? fs_perform(d->k, f, c, n, p) : -EROFS;
+	return f ? fs_perform(f, c, n, &p, m->object) : -EROFS;
 }
 
 static int find_caller(struct fs_door *d, const struct fs_note *n, struct caller *ret)
@@ -148,26 +160,25 @@ static int find_caller(struct fs_door *d, const struct fs_note *n, struct caller
 	return s->caller > 0 ? keeper_caller(d->k, s->caller, ret) : -ESRCH;
 }
 
-/* was: what the human was asked about, NULL: nothing yet. */
-static void judge(struct fs_door *d, const struct fs_note *n, size_t len, bool granted,
-		  const struct asked *was)
+/* was: what the human was asked about, NULL: nothing yet. May take the message's object. */
+static void judge(struct fs_door *d, struct message *m, bool granted, const struct asked *was)
 {
+	const struct fs_note *n = m->note;
 	struct asked asked = was ? *was : (struct asked){0};
 	struct caller c = {.request = n->id, .door = &d->door, .granted = granted, .asked = &asked};
-	struct fs_note_parts parts;
 	int r = find_caller(d, n, &c);
 
-	if (r == -EAGAIN && d->n_unknown < PARKED_MAX) {
-		struct parked *p = copy_of(n, len, &c);
+	if (r == -EAGAIN && d->n_unknown < (m->object < 0 ? PARKED_MAX : OBJECTS_MAX)) {
+		struct parked *p = copy_of(m, &c);
 
 		LL_PREPEND(d->unknown, p);
 		d->n_unknown++;
 		return;
 	}
 	if (r == 0)
-		r = fs_note_parse(n, len, &parts) ? perform(d, &c, n, &parts) : -EINVAL;
+		r = perform(d, &c, m);
 	if (r == -FOLDER_HELD && d->n_parked < PARKED_MAX) {
-		park(d, n, len, &c);
+		park(d, m, &c);
 		return;
 	}
 	if (r == -FOLDER_HELD) {
@@ -186,14 +197,14 @@ void fs_door_known(struct fs_door *d, int tid)
 	struct parked *mine = NULL, *p, *next;
 
 	LL_FOREACH_SAFE (d->unknown, p, next) {
-		if ((int)p->note->tid != tid)
+		if ((int)p->m.note->tid != tid)
 			continue;
 		LL_DELETE(d->unknown, p);
 		d->n_unknown--;
 		LL_PREPEND(mine, p);
 	}
 	LL_FOREACH_SAFE (mine, p, next) {
-		judge(d, p->note, p->len, p->granted, &p->asked);
+		judge(d, &p->m, p->granted, &p->asked);
 		parked_free(p);
 	}
 }
@@ -220,18 +231,21 @@ static int serve(struct door *door, short events)
 
 	(void)events;
 	for (int i = 0; i < AT_ONCE; i++) {
-		ssize_t len = recv(door->fd, &d->note, sizeof(d->note), MSG_DONTWAIT | MSG_TRUNC);
+		AUTO_CLOSE int object = -1;
+		ssize_t len = io_try_recv_fd(door->fd, &d->note, sizeof(d->note), &object);
+		struct message m = {&d->note, (size_t)MAX(len, (ssize_t)0), object};
 
-		if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		if (len == -EAGAIN)
 			return 0;
-		if (len < (ssize_t)FS_NOTE_HEAD || (size_t)len > sizeof(d->note)) {
+		if (m.len < FS_NOTE_HEAD) {
 			log_error("fs", "the file server has ended: the guest's files are gone");
 			return -EPIPE;
 		}
 		if (d->note.what == FS_CANCEL)
 			cancel(d, d->note.id);
 		else
-			judge(d, &d->note, (size_t)len, false, NULL);
+			judge(d, &m, false, NULL);
+		object = m.object;
 	}
 	return 0;
 }
@@ -248,7 +262,7 @@ static void answered(struct door *door, uint64_t id, enum door_verdict verdict)
 	if (verdict == VERDICT_DENY || verdict == VERDICT_STOP)
 		answer(d, id, verdict == VERDICT_DENY ? -EACCES : -EPERM, -1);
 	else
-		judge(d, p->note, p->len, p->granted || verdict == VERDICT_ALLOW, &p->asked);
+		judge(d, &p->m, p->granted || verdict == VERDICT_ALLOW, &p->asked);
 	parked_free(p);
 }
 
@@ -261,13 +275,13 @@ static void drop_all(struct door *door)
 
 		LL_DELETE(d->unknown, p);
 		d->n_unknown--;
-		answer(d, p->note->id, -EACCES, -1);
+		answer(d, p->m.note->id, -EACCES, -1);
 		parked_free(p);
 	}
 	while (d->parked) {
-		struct parked *p = unpark(d, d->parked->note->id);
+		struct parked *p = unpark(d, d->parked->m.note->id);
 
-		answer(d, p->note->id, -EACCES, -1);
+		answer(d, p->m.note->id, -EACCES, -1);
 		parked_free(p);
 	}
 }

@@ -72,6 +72,7 @@ static const struct {
 	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
 	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
 	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_GETFL},
+	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_DUPFD_CLOEXEC},
 	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_OFD_SETLK},
 	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_OFD_GETLK},
 };

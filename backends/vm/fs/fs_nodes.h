@@ -44,6 +44,7 @@ struct fs_handle {
 	uint64_t node; /* its id */
 	int fd;
 	bool dir, writes;
+	bool unnamed; /* not removed, either: what it is gets its name once it is closed */
 };
 
 struct fs_slots {

@@ -19,10 +19,12 @@ enum fs_what {
 	FS_UNLINK,
 	FS_RMDIR,
 	FS_RENAME,  /* place 0 to place 1 by flags */
-	FS_SETATTR, /* what `set` says */
+	FS_SETATTR, /* what `set` says; this and the next two: of place 0, or of the object
+		     * whose descriptor comes along, where no name leads to it */
 	FS_SETXATTR,
 	FS_REMOVEXATTR,
-	FS_READ, /* may text[0], an absolute path, be read? */
+	FS_READ,   /* may text[0], an absolute path, be read? */
+	FS_CLOSED, /* nobody writes any more to a file that has no name yet */
 	FS_WHATS,
 	/* And: */
 	FS_CANCEL = 100, /* server: nobody waits for id any more */

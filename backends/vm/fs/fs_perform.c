@@ -7,10 +7,14 @@
 #include <string.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "backends/vm/fs/fs_place.h"
 #include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/journal/fs/object.h"
+#include "core/os/file.h"
 
 /* What a guest's open may ask of the host. */
 #define OPEN_FLAGS (O_ACCMODE | O_APPEND | O_CREAT | O_EXCL | O_TRUNC | O_NOATIME)
@@ -76,7 +80,11 @@ static int do_open(struct job *j)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
-	return folder_open(j->f, j->c, at, flags | O_NONBLOCK, 0);
+	/* Of a file that is there a guest's kernel does not say whether it might have been made:
+	 * who empties it writes it anew, as git does with a submodule's ".git". */
+	if (flags & O_TRUNC)
+		flags |= O_CREAT;
+	return folder_open(j->f, j->c, at, flags | O_NONBLOCK, 0600);
 }
 
 static int do_create(struct job *j)
@@ -204,6 +212,67 @@ static int do_removexattr(struct job *j)
 	return folder_removexattr(j->f, j->c, &j->place[0].at, j->part->text);
 }
 
+/* ---- objects without a name ------------------------------------------------------------------ */
+
+/*
+ * A file that was removed while it was open, or that is looked at before it gets its name. The
+ * descriptor is the server's: it may be changed if nothing of it is left to see in this folder, or
+ * if what it was is kept in this step.
+ */
+static int check_unnamed(const struct job *j, int fd, const char *link)
+{
+	char path[PATH_MAX];
+	ssize_t len;
+	struct obj o;
+
+	if (obj_stat(fd, "", &o) < 0 || !S_ISREG(o.mode))
+		return -ESTALE;
+	if (o.nlink > 0)
+		return folder_has_inode(j->f, j->c, &o) ? 0 : -ESTALE;
+	len = readlink(link, path, sizeof(path) - 1);
+	path[MAX(len, (ssize_t)0)] = '\0';
+	return path_is_beneath(path, folder_path(j->f)) ? 0 : -ESTALE;
+}
+
+static int set_unnamed(const struct job *j, int fd, const char *link)
+{
+	const struct fs_note *n = j->note;
+	struct timespec times[2];
+
+	if (n->set & ~(uint32_t)FS_SET_ALL || !to_time(&n->times[0], times) ||
+	    !to_time(&n->times[1], times + 1))
+		return -EINVAL;
+	if (n->set & FS_SET_SIZE) /* of whoever may write to it */
+		return -ESTALE;
+	if ((n->set & FS_SET_OWNER && fchownat(fd, "", n->uid, n->gid, AT_EMPTY_PATH) < 0) ||
+	    (n->set & FS_SET_MODE && chmod(link, safe_mode(n->mode, false)) < 0) ||
+	    (n->set & FS_SET_TIMES && utimensat(AT_FDCWD, link, times, 0) < 0))
+		return -errno;
+	return 0;
+}
+
+static int change_unnamed(const struct job *j, int fd)
+{
+	const struct fs_note *n = j->note;
+	const char *name = j->part->text;
+	char link[OS_FD_PATH];
+	int r;
+
+	os_fd_path(link, fd);
+	r = check_unnamed(j, fd, link);
+	if (r == 0 && n->what != FS_SETATTR)
+		r = check_attribute(name);
+	if (r < 0)
+		return r;
+	if (n->what == FS_SETATTR)
+		return set_unnamed(j, fd, link);
+	if (n->what == FS_SETXATTR)
+		r = setxattr(link, name, j->part->value, n->value_len, (int)n->flags);
+	else
+		r = removexattr(link, name);
+	return r < 0 ? -errno : 0;
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -236,17 +305,18 @@ static const char *op_of(const struct fs_note *n)
 				       : "utimensat";
 }
 
-int fs_perform(struct keeper *k, struct folder *f, struct caller *c, const struct fs_note *n,
-	       const struct fs_note_parts *p)
+int fs_perform(struct folder *f, struct caller *c, const struct fs_note *n,
+	       const struct fs_note_parts *p, int object)
 {
 	struct job j = {
 		.f = f, .c = c, .note = n, .part = p, .place = {FS_PLACE_INIT, FS_PLACE_INIT}};
 	int r = 0;
 
-	(void)k;
 	if (n->what >= FS_WHATS || !performs[n->what].perform)
 		return -ENOSYS;
 	c->op = op_of(n);
+	if (object >= 0)
+		return performs[n->what].object ? change_unnamed(&j, object) : -EINVAL;
 	for (int i = 0; i < performs[n->what].places && r == 0; i++) {
 		if (!performs[n->what].object && n->spot[i].name_len == 0)
 			r = -EINVAL;

@@ -263,6 +263,24 @@ int fs_open_native(struct fs_tree *t, struct fs_node *n)
 	return fd < 0 ? -errno : fd;
 }
 
+static void nothing(void *data, int result, int fd)
+{
+	(void)data;
+	(void)result;
+	util_close_fd(&fd);
+}
+
+void fs_closed_unnamed(struct fs_tree *t, struct fs_node *n)
+{
+	const struct fs_note_parts none = {.text = NULL};
+	struct fs_note *note = fs_note_begin(t->view->channel);
+
+	note->what = FS_CLOSED;
+	note->share = t->share;
+	fs_ask(t->view->channel, &none, nothing, NULL);
+	n->mtime = (struct timespec){0}; /* where the name was another file's, it is not now */
+}
+
 /* ---- listings -------------------------------------------------------------------------------- */
 
 static bool is_shown(const struct fs_tree *t, char *path, size_t len, const char *name)
@@ -339,17 +357,32 @@ int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struc
 	return 0;
 }
 
+/* The kernel says "PATH (deleted)" of a file that was removed, and of one that was opened before it
+ * had a name. A name may end so, too. */
+static bool has_no_name(struct fs_tree *t, struct fs_node *n, const char *path)
+{
+	static const char mark[] = " (deleted)";
+	const size_t len = strlen(path), end = sizeof(mark) - 1;
+	struct stat st, named;
+
+	if (fstat(fs_node_fd(&t->nodes, n), &st) < 0 || st.st_nlink == 0)
+		return true;
+	if (len < end || !str_eq(path + len - end, mark))
+		return false;
+	return fstatat(AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       named.st_dev != st.st_dev || named.st_ino != st.st_ino;
+}
+
 int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where)
 {
 	char path[PATH_MAX];
 	const char *name;
-	struct stat st;
 	char *slash;
 	int r = t->kind != FS_FOLDER ? -EROFS : fs_node_path(t, n, path);
 
-	if (r == 0 && (fstat(fs_node_fd(&t->nodes, n), &st) < 0 || st.st_nlink == 0))
-		r = -ESTALE; /* "NAME (deleted)" */
+	if (r == 0 && has_no_name(t, n, path))
+		r = -ESTALE;
 	if (r < 0)
 		return r;
 	if (n->closed)
@@ -363,5 +396,21 @@ int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 	where->dir[slash ? slash - where->dir : 0] = '\0';
 	spot->dir = (struct fs_inode){0};
 	spot->object = (struct fs_inode){n->key.dev, n->key.ino};
+	return 0;
+}
+
+int fs_spot_itself(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
+		   struct fs_where *where)
+{
+	int r = fs_spot_object(t, n, spot, where), fd;
+
+	if (r != -ESTALE || !S_ISREG(n->type))
+		return r;
+	fd = fs_node_fd(&t->nodes, n);
+	if (fd < 0)
+		return fd;
+	*spot = (struct fs_spot){0};
+	where->dir[0] = where->name[0] = '\0';
+	fs_note_attach(t->view->channel, fd);
 	return 0;
 }

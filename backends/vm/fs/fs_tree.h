@@ -79,6 +79,9 @@ int fs_open_native(struct fs_tree *t, struct fs_node *n);
  * somebody goes on writing opens, too. */
 bool fs_was_edited(struct fs_tree *t, struct fs_node *n);
 
+/* A file was open for writing, and had no name when it was opened: it may get it now. */
+void fs_closed_unnamed(struct fs_tree *t, struct fs_node *n);
+
 /* ---- listings -------------------------------------------------------------------------------- */
 
 struct fs_dirent {
@@ -103,4 +106,7 @@ int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struc
 		 struct fs_where *where);
 /* An object by the name that it has now. -ESTALE: none leads to it any more. */
 int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
+		   struct fs_where *where);
+/* For a change of attributes: a file that no name leads to goes along with the message itself. */
+int fs_spot_itself(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where);

@@ -43,6 +43,14 @@ static int object_place(struct fuse_req *r, struct change *c, int i, struct fs_n
 	return fs_spot_object(r->tree, n, &c->note->spot[i], &c->where[i]);
 }
 
+/* The same for its attributes: it needs no name. */
+static int itself_place(struct fuse_req *r, struct change *c, struct fs_node *n)
+{
+	c->part.dir[0] = c->where[0].dir;
+	c->part.name[0] = c->where[0].name;
+	return fs_spot_itself(r->tree, n, &c->note->spot[0], &c->where[0]);
+}
+
 static void send(struct fuse_req *r, struct change *c, int got, struct fs_node *node)
 {
 	if (got < 0)
@@ -220,8 +228,8 @@ static struct fs_time to_time(uint64_t sec, uint32_t nsec, bool set, bool now)
 }
 
 /*
- * A file that was removed and is still open has no name that the keeper could find. What an open
- * descriptor of the keeper's can do without capture, as writing can, is done here.
+ * A file that was removed and is still open, or is to get its name later, can be cut by whoever
+ * has it open for writing: it is the keeper's descriptor, and needs no capture, as writing does.
  */
 static bool change_removed(struct fuse_req *r, const struct fuse_setattr_in *in)
 {
@@ -249,6 +257,8 @@ void guest_fuse_setattr(struct fuse_req *r)
 
 	if (got == -ESTALE && change_removed(r, in))
 		return;
+	if (got == -ESTALE)
+		got = itself_place(r, c, r->node);
 	n->uid = in->valid & FATTR_UID ? in->uid : (uint32_t)-1;
 	n->gid = in->valid & FATTR_GID ? in->gid : (uint32_t)-1;
 	n->mode = in->mode;
@@ -276,7 +286,7 @@ void guest_fuse_setxattr(struct fuse_req *r)
 {
 	const struct fuse_setxattr_in *in = r->arg;
 	struct change *c = begin(r, FS_SETXATTR);
-	int got = object_place(r, c, 0, r->node);
+	int got = itself_place(r, c, r->node);
 
 	if (in->size > r->rest_len || in->size > FS_VALUE_MAX) {
 		guest_fuse_reply_err(r, -EINVAL);
@@ -294,7 +304,7 @@ void guest_fuse_setxattr(struct fuse_req *r)
 void guest_fuse_removexattr(struct fuse_req *r)
 {
 	struct change *c = begin(r, FS_REMOVEXATTR);
-	int got = object_place(r, c, 0, r->node);
+	int got = itself_place(r, c, r->node);
 
 	if (got == 0 && strlen(r->name[0]) > NAME_MAX)
 		got = -ERANGE;

@@ -188,10 +188,14 @@ void guest_fuse_readdirplus(struct fuse_req *r)
 static void release(struct fuse_req *r, bool dir)
 {
 	const struct fuse_release_in *in = r->arg;
+	const struct fs_handle *h = guest_fuse_handle(r, in->fh, dir);
+	bool unnamed = h && h->unnamed;
 
-	if (!guest_fuse_handle(r, in->fh, dir))
+	if (!h)
 		return;
 	fs_handle_free(&r->tree->handles, in->fh);
+	if (unnamed)
+		fs_closed_unnamed(r->tree, r->node);
 	guest_fuse_reply_err(r, 0);
 }
 

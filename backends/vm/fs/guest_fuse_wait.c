@@ -59,8 +59,10 @@ static void opened(const struct fuse_wait *w, int fd)
 		answer(w, -ENFILE, NULL, 0);
 		return;
 	}
-	if (w->flags & O_TRUNC) /* the size is the guest's own doing */
+	if (w->flags & O_TRUNC) { /* the size is the guest's own doing */
+		h->unnamed = fstat(fd, &st) == 0 && st.st_nlink == 0;
 		fs_getattr(w->s->tree, w->node, &st);
+	}
 	out.fh = h->id;
 	answer(w, 0, &out, sizeof(out));
 }
@@ -88,6 +90,7 @@ static void created(const struct fuse_wait *w, int fd)
 		answer(w, -ENFILE, NULL, 0);
 		return;
 	}
+	h->unnamed = st.st_nlink == 0;
 	guest_fuse_fill_entry(t, &out.e, n, &st);
 	out.o.fh = h->id;
 	answer(w, 0, &out, sizeof(out));

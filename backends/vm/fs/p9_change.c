@@ -46,6 +46,14 @@ static int object_place(struct p9_req *r, struct change *c, int i, struct fs_nod
 	return fs_spot_object(r->tree, n, &c->note->spot[i], &c->where[i]);
 }
 
+/* The same for its attributes: it needs no name. */
+static int itself_place(struct p9_req *r, struct change *c, struct fs_node *n)
+{
+	c->part.dir[0] = c->where[0].dir;
+	c->part.name[0] = c->where[0].name;
+	return fs_spot_itself(r->tree, n, &c->note->spot[0], &c->where[0]);
+}
+
 static void send_change(struct p9_req *r, struct change *c, int got, const struct p9_fid *f)
 {
 	if (got < 0)
@@ -344,7 +352,7 @@ void p9_setattr(struct p9_req *r)
 	if (!c->note->set)
 		p9_reply_err(r, 0);
 	else
-		send_change(r, c, object_place(r, c, 0, f->node), f);
+		send_change(r, c, itself_place(r, c, f->node), f);
 }
 
 void p9_xattrwalk(struct p9_req *r)
@@ -428,7 +436,7 @@ bool p9_xattr_set(struct p9_req *r, struct p9_fid *f)
 	c->note->value_len = (uint32_t)f->value.len;
 	c->part.text = f->name;
 	c->part.value = f->value.data;
-	got = object_place(r, c, 0, f->node);
+	got = itself_place(r, c, f->node);
 	send_change(r, c, got, f);
 	return true;
 }

@@ -51,8 +51,10 @@ void p9_fid_free(struct p9_session *s, struct p9_fid *f)
 	s->n_fids--;
 	if (f->use == P9_XATTR || f->use == P9_XATTR_WRITE)
 		s->n_values--;
-	fs_node_unpin(&s->tree->nodes, f->node);
 	util_close_fd(&f->fd);
+	if (f->unnamed)
+		fs_closed_unnamed(s->tree, f->node);
+	fs_node_unpin(&s->tree->nodes, f->node);
 	buf_done(&f->value);
 	free(f);
 }

@@ -58,7 +58,7 @@ struct p9_fid {
 	struct fs_node *node; /* pinned */
 	enum p9_use use;
 	int fd;
-	bool writes;
+	bool writes, unnamed; /* see struct fs_handle */
 	/* Of an extended attribute. */
 	struct buf value;
 	char name[NAME_MAX + 1];

@@ -90,6 +90,7 @@ static void opened(const struct p9_wait *w, int fd)
 	f->fd = fd;
 	f->use = S_ISDIR(n->type) ? P9_DIR : P9_FILE;
 	f->writes = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+	f->unnamed = f->writes && fstat(fd, &st) == 0 && st.st_nlink == 0;
 	out = p9_begin(s, w->type, w->tag);
 	p9_put_qid(s->tree, out, &st);
 	p9_put_u32(out, s->msize - 24);
