@@ -94,13 +94,13 @@ there_plan() { # KEY REGEX NAME
 	tmux_ send-keys -t =u: C-] s
 	press_there "$1" "$3" there "$2"
 }
-there_plan u 'Rolls back 1 step' "u previews it there"
+there_plan u 'Rolls back step ' "u previews it there"
 ok "with the path" there 'doc +goes away|goes away +doc'
 press_there U "U undoes it" test ! -e "$dir/doc"
 sees_there 'Rolled back; .* brings it back' "which is said there"
 keys C-] s
 sees ' echo mine >doc.*undone' "the session's own console shows it"
-there_plan r 'Brings back 1 step' "r previews the redo"
+there_plan r 'Brings back step ' "r previews the redo"
 press_there U "U does it" test -e "$dir/doc"
 is "$(cat "$dir/doc")" mine "all of it is back"
 sees_there '[+] Redone' "which is said there, too"
@@ -123,7 +123,7 @@ type_text 'clear; sh -c "echo x >long; sleep 300"; echo over-$((40 + 3))' && key
 sees_there 'sleep 300' "a command that runs"
 there_plan u 'stop it' "u asks whether to stop it"
 press_there S "it is stopped" screen_has 'over-43'
-sees_there 'Rolls back 1 step' "then comes the plan"
+sees_there 'Rolls back step ' "then comes the plan"
 press_there U "U undoes it" test ! -e "$dir/long"
 type_text 'clear; touch one; touch two' && keys Enter
 sees_there 'touch two' "a turn of two steps"
@@ -189,7 +189,7 @@ sees_there 'activity' "another console"
 type_text 'exit 3' && keys Enter
 sees_there 'The agent ended with 3' "hears that the agent has ended"
 sees_there 'x ended with 3' "and how"
-there_plan u 'Rolls back 1 step' "u previews the last step there"
+there_plan u 'Rolls back step ' "u previews the last step there"
 press_there U "U undoes it" test ! -e "$dir/last"
 keys C-] q
 ended "its own console closes" 3
@@ -205,10 +205,10 @@ sees_there 'activity' "is found from the second"
 type_text "clear; sh -c 'echo a >a; echo b >$two/b; echo done-\$((40 + 4))'" && keys Enter
 sees 'done-44' "a step in both"
 sees_there 'echo a >a' "is listed there"
-there_plan u 'Rolls back 1 step' "u previews it"
+there_plan u 'Rolls back step ' "u previews it"
 ok "with the paths of both" there "$two/b|two/b"
 press_there U "U undoes it" test ! -e "$one/a" -a ! -e "$two/b"
-there_plan r 'Brings back 1 step' "r previews the redo"
+there_plan r 'Brings back step ' "r previews the redo"
 press_there U "U does it" test -e "$one/a" -a -e "$two/b"
 sees_there '[+] Redone' "all of it"
 echo human >>"$two/b"

@@ -80,7 +80,7 @@ keys C-] s
 keys End k
 press_until 'no redo brings it back' "which is not promised to come back" u
 keys k
-press_until 'Rolls back 1 step: [0-9]+; 1 path' "an undo of the one before is of that alone" u
+press_until 'Rolls back step [0-9]+: 1 path' "an undo of the one before is of that alone" u
 press_until 'echo a >a.txt +- undone' "and works" U
 loses '╔═' "the dialogs close"
 keys C-] t

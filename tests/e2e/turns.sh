@@ -67,7 +67,7 @@ ended "cordon too" 0
 start 190 40 "$dir" "$CORDON run -- bash --noprofile --norc"
 sees '== [A-Z][a-z]+ [0-9]+ ..:.. fake' "the next session shows which agent was here, and when"
 sees 'fake: edit src/parse.c, tests/cases/1' "and its steps"
-press_until 'Rolls back 1 step' "u is about the newest of all" C-] u
+press_until 'Rolls back step ' "u is about the newest of all" C-] u
 press_until 'src/new.c .*undone' "U does it" U
 ok "its file is gone" test ! -e "$dir/src/new.c"
 loses '╔═' "the dialogs close"
@@ -76,7 +76,7 @@ keys Home
 keys Enter
 sees ' - old' "an older one opens as a diff"
 keys q
-press_until 'Brings back 1 step' "redo" r
+press_until 'Brings back step' "redo" r
 press_until 'src/new.c .*[+~]1' "U does it" U
 same "$(content "$dir")" "$after" "all is as the agent left it"
 loses '╔═' "the dialogs close"

@@ -13,6 +13,7 @@
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "tests/screen/scene.h"
+#include "tui/console/view_step.h"
 
 #define LINES 300
 
@@ -200,6 +201,31 @@ static void a_file_is_restored_after_a_preview(void **state)
 	scene_done(&s);
 }
 
+static void before_the_files_are_read_keys_say_so(void **state)
+{
+	struct scene s;
+	struct review *r;
+	size_t files;
+
+	(void)state;
+	open_step(&s, 120, 40);
+	r = ((struct view_step *)ui_top(s.ui))->review;
+	files = r->n_files;
+	r->listed = false;
+	r->n_files = 0;
+	scene_keys(&s, "r");
+	assert_string_equal(s.said.data, "");
+	assert_true(scene_shows(&s, "The changes are still being read: press it again."));
+	scene_wait(&s, 10000);
+	scene_keys(&s, "Tab");
+	assert_true(scene_shows(&s, "The changes are still being read."));
+	r->listed = true;
+	scene_keys(&s, "r");
+	assert_true(scene_shows(&s, "There is no file to restore."));
+	r->n_files = files;
+	scene_done(&s);
+}
+
 /* It is not to be had, and no key says that it were. */
 static void what_is_not_kept_is_not_restored(void **state)
 {
@@ -334,6 +360,7 @@ int main(void)
 		cmocka_unit_test(files_and_diff),
 		cmocka_unit_test(keys_go_from_file_to_file),
 		cmocka_unit_test(a_file_is_restored_after_a_preview),
+		cmocka_unit_test(before_the_files_are_read_keys_say_so),
 		cmocka_unit_test(what_is_not_kept_is_not_restored),
 		cmocka_unit_test(nothing_of_it_reaches_the_screen_raw),
 		cmocka_unit_test(files_are_filtered_by_name),

@@ -188,6 +188,35 @@ static void reflexes_answer_nothing(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
+static void new_step(struct scene *s, int64_t id)
+{
+	model_add_step(&s->model, id, STEP_COMMAND, "make", (30 + id) * 1000000);
+	ui_changed(s->ui);
+	scene_draw(s);
+}
+
+static void the_newest_step_is_selected_until_another_is(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s");
+	new_step(s, 6);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 6 is marked"));
+	scene_keys(s, "j"); /* it is the last: nothing moves */
+	new_step(s, 7);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 7 is marked"));
+	scene_keys(s, "k");
+	new_step(s, 8);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 6 is marked"));
+	scene_keys(s, "j j j"); /* back to the last */
+	new_step(s, 9);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 9 is marked"));
+}
+
 static void undo_shows_a_plan_first(void **state)
 {
 	struct scene *s = *state;
@@ -241,7 +270,7 @@ static void a_step_elsewhere_offers_the_other_places(void **state)
 	p->entries[0].fate = FATE_STOPS;
 	ui_changed(s->ui);
 	scene_draw(s);
-	assert_true(scene_shows(s, "Rolls back 1 step: 4; 1 path; 4 outside the folder stay"));
+	assert_true(scene_shows(s, "Rolls back step 4: 1 path; 4 outside the folder stay"));
 	scene_keys(s, "U");
 	assert_string_equal(s->said.data, "undo 0 2\n");
 }
@@ -295,7 +324,7 @@ static void steps_that_cancel_out_are_redone_all_the_same(void **state)
 	p->n_entries = p->n_paths = 0;
 	ui_changed(s->ui);
 	scene_wait(s, 600);
-	assert_true(scene_shows(s, "Brings back 2 steps: 4, 3; 0 paths"));
+	assert_true(scene_shows(s, "Brings back 2 steps (4, 3): 0 paths"));
 	assert_true(scene_shows(s, "No file would change."));
 	assert_false(scene_shows(s, "nothing to redo"));
 	assert_true(scene_shows(s, "U do it"));
@@ -917,6 +946,7 @@ int main(void)
 		TEST(what_cannot_be_remembered_is_not),
 		TEST(news_of_a_held_step_are_shown),
 		TEST(a_step_that_was_stopped_is_told),
+		TEST(the_newest_step_is_selected_until_another_is),
 		TEST(undo_shows_a_plan_first),
 		TEST(a_step_elsewhere_offers_the_other_places),
 		TEST(what_runs_outside_every_command_has_no_number),

@@ -184,6 +184,20 @@ void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *
 		p->n_ids == 1 ? "This step" : "These steps", keys);
 }
 
+/* "step 4", "3 steps (6, 5, 4)" */
+static void put_steps(struct buf *out, const struct undo_plan *p)
+{
+	if (p->n_ids == 1) {
+		buf_fmt(out, "step %lld", (long long)p->ids[0]);
+		return;
+	}
+	buf_fmt(out, "%zu steps", p->n_ids);
+	for (size_t i = 0; i < MIN(p->n_ids, (size_t)6); i++)
+		buf_fmt(out, "%s%lld", i ? ", " : " (", (long long)p->ids[i]);
+	if (p->n_ids)
+		buf_str(out, p->n_ids > 6 ? ", ...)" : ")");
+}
+
 static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect in,
 			 const struct undo_plan *p)
 {
@@ -202,16 +216,12 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 		surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
 		return;
 	}
-	buf_fmt(&b, "%s %zu step%s", d->kind == UNDO_REDO ? "Brings back" : "Rolls back", p->n_ids,
-		p->n_ids == 1 ? "" : "s");
-	for (size_t i = 0; i < MIN(p->n_ids, (size_t)6); i++)
-		buf_fmt(&b, "%s%lld", i ? ", " : ": ", (long long)p->ids[i]);
-	if (p->n_ids > 6)
-		buf_str(&b, ", ...");
+	buf_str(&b, d->kind == UNDO_REDO ? "Brings back " : "Rolls back ");
+	put_steps(&b, p);
 	for (size_t i = 0; i < p->n_entries; i++)
 		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
 	n = p->n_paths - elsewhere;
-	buf_fmt(&b, "; %zu path%s", n, n == 1 ? "" : "s");
+	buf_fmt(&b, ": %zu path%s", n, n == 1 ? "" : "s");
 	if (elsewhere)
 		buf_fmt(&b, "; %zu outside the folder %s", elsewhere,
 			elsewhere == 1 ? "stays" : "stay");

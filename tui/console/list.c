@@ -29,6 +29,15 @@ static void move_to(struct list *l, size_t row, size_t count)
 	l->follow = false;
 }
 
+/* Who goes down to the last row, or stands there, goes along with what comes. */
+static void move_down(struct list *l, size_t rows, size_t count)
+{
+	bool last = l->cursor + rows + 1 >= count;
+
+	move_to(l, l->cursor + rows, count);
+	l->follow = last && l->tails;
+}
+
 bool list_act(struct list *l, enum action a, size_t count)
 {
 	size_t step = MAX(l->page, (size_t)2) - 1;
@@ -38,7 +47,7 @@ bool list_act(struct list *l, enum action a, size_t count)
 		move_to(l, l->cursor ? l->cursor - 1 : 0, count);
 		return true;
 	case ACTION_DOWN:
-		move_to(l, l->cursor + 1, count);
+		move_down(l, 1, count);
 		return true;
 	case ACTION_PAGE_UP:
 		l->top -= MIN(step, l->top);
@@ -46,7 +55,7 @@ bool list_act(struct list *l, enum action a, size_t count)
 		return true;
 	case ACTION_PAGE_DOWN:
 		l->top += step; /* list_fit() keeps the last page full */
-		move_to(l, l->cursor + step, count);
+		move_down(l, step, count);
 		return true;
 	case ACTION_TOP:
 		move_to(l, 0, count);
@@ -65,7 +74,7 @@ void list_scroll(struct list *l, int rows, size_t count)
 	if (rows < 0)
 		move_to(l, l->cursor > (size_t)-rows ? l->cursor - (size_t)-rows : 0, count);
 	else
-		move_to(l, l->cursor + (size_t)rows, count);
+		move_down(l, (size_t)rows, count);
 }
 
 static bool seek(struct list *l, size_t from, bool back, size_t count, list_text text, void *data)
@@ -162,7 +171,7 @@ void list_mouse(struct list *l, const struct mouse *m, struct rect r, size_t cou
 	else if (m->action == MOUSE_WHEEL_DOWN)
 		list_scroll(l, 3, count);
 	else if (m->action == MOUSE_PRESS && rect_has(r, m->x, m->y))
-		list_scroll(l, m->y - r.y - (int)(l->cursor - l->top), count);
+		move_to(l, l->top + (size_t)(m->y - r.y), count);
 }
 
 bool list_note(const struct list *l, size_t count, char *out, size_t size)

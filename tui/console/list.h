@@ -15,6 +15,7 @@ struct list {
 	size_t cursor, top;
 	size_t page; /* rows shown last */
 	bool follow; /* stay on the last row */
+	bool tails;  /* what happens comes at the end: going there is to follow */
 	char search[LIST_QUERY], filter[LIST_QUERY];
 	size_t origin;	/* where the search began */
 	struct rect at; /* of the screen, where list_draw() drew it last */

@@ -434,7 +434,7 @@ struct view *view_audit_new(struct ui *ui)
 	struct view_audit *a = xcalloc(1, sizeof(*a));
 
 	a->v = (struct view){.ops = &ops, .ui = ui};
-	a->list.follow = true;
+	a->list.follow = a->list.tails = true;
 	a->activity.matches = row_matches;
 	a->activity.data = a;
 	return &a->v;

@@ -113,6 +113,6 @@ struct view *view_log_new(struct ui *ui)
 	struct view_log *l = xcalloc(1, sizeof(*l));
 
 	l->v = (struct view){.ops = &ops, .ui = ui};
-	l->list.follow = true;
+	l->list.follow = l->list.tails = true;
 	return &l->v;
 }

@@ -61,8 +61,11 @@ static void go_file(struct view_step *p, bool next)
 {
 	struct review *r = p->review;
 
-	if (r->n_files == 0)
+	if (r->n_files == 0) {
+		ui_say(p->v.ui,
+		       r->listed ? "There is no file." : "The changes are still being read.");
 		return;
+	}
 	if (next && p->file + 1 >= r->n_files)
 		ui_say(p->v.ui, "This is the last file.");
 	else if (next)
@@ -300,6 +303,10 @@ static void restore(struct view_step *p)
 
 	if (p->from)
 		ui_say(p->v.ui, "Open the step itself: a file is restored as before one step.");
+	else if (!r->listed)
+		ui_say(p->v.ui, "The changes are still being read: press it again.");
+	else if (p->file >= r->n_files)
+		ui_say(p->v.ui, "There is no file to restore.");
 	if (!p->step || p->file >= r->n_files)
 		return;
 	path = review_name(r->files[p->file].change);

@@ -524,6 +524,6 @@ struct view *view_steps_new(struct ui *ui)
 	struct view_steps *p = xcalloc(1, sizeof(*p));
 
 	p->v = (struct view){.ops = &ops, .ui = ui};
-	p->list.follow = true;
+	p->list.follow = p->list.tails = true;
 	return &p->v;
 }
