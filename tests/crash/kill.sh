@@ -4,7 +4,7 @@
 # timeout: 600
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
-rounds=${CRASH_ROUNDS:-40}
+rounds=$(rounds 40)
 RANDOM=${CRASH_SEED:-20261121}
 dir=$(new_folder work)
 cd "$dir" || exit 1

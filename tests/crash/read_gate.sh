@@ -124,7 +124,8 @@ tmux_ kill-server
 nothing_is_left "SIGKILL of the opener"
 
 # At random moments of start, work and end.
-for round in $(seq "${CRASH_ROUNDS:-15}"); do
+rounds=$(rounds 15)
+for round in $(seq "$rounds"); do
 	mark=$(new_mark)
 	(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic -- bash -c \
 		": $mark; for i in \$(seq 300); do cat ~/secret ~/tree/f; ls ~; done") >/dev/null 2>&1 &
@@ -142,5 +143,5 @@ for round in $(seq "${CRASH_ROUNDS:-15}"); do
 		marked "$mark" | xargs -r kill -KILL 2>/dev/null
 	}
 done
-[ "$failed" != 0 ] || pass "${CRASH_ROUNDS:-15} kills at random moments leave nothing"
+[ "$failed" != 0 ] || pass "$rounds kills at random moments leave nothing"
 done_testing

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 RANDOM=${CRASH_SEED:-7}
-rounds=${CRASH_ROUNDS:-25}
+rounds=$(rounds 25)
 dir=$(new_folder work)
 cd "$dir" || exit 1
 for d in $(seq 12); do

@@ -4,7 +4,7 @@
 # timeout: 600
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
-rounds=${CRASH_ROUNDS:-30}
+rounds=$(rounds 30)
 RANDOM=${CRASH_SEED:-20261122}
 dir=$(new_folder work)
 cd "$dir" || exit 1

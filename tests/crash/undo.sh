@@ -16,7 +16,8 @@ before=$(tree .)
 after=$(tree .)
 isnt "$after" "$before" "there is something to undo"
 verb=undo
-for round in $(seq "${CRASH_ROUNDS:-40}"); do
+rounds=$(rounds 40)
+for round in $(seq "$rounds"); do
 	mark=$(new_mark)
 	"$CORDON" $verb >/dev/null 2>&1 &
 	pid=$!
@@ -45,7 +46,7 @@ for round in $(seq "${CRASH_ROUNDS:-40}"); do
 		break
 	fi
 done
-is "$round" "${CRASH_ROUNDS:-40}" "every kill left one state or the other"
+is "$round" "$rounds" "every kill left one state or the other"
 if [ $verb = undo ]; then ok "undo works" "$CORDON" undo; fi
 same "$(tree .)" "$before" "the state before"
 ok "redo works" "$CORDON" redo

@@ -86,8 +86,7 @@ began=$(date +%s)
 is "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600 & echo \$! >$TEST_TMP/pid; sleep 600" --set approval.command-timeout=1 \
 	-- bash -c '(echo x >.git/hooks/t) 2>/dev/null; echo $?' 2>&1)" 1 "no answer in time denies"
 ok "in its time" test $(($(date +%s) - began)) -lt 20
-gone() { ! kill -0 "$(cat "$TEST_TMP/pid")" 2>/dev/null; }
-ok "what it started is gone" wait_for 10 gone
+ok "what it started is gone" wait_for 10 has_ended "$(cat "$TEST_TMP/pid")"
 
 # The agent sees nothing of it, and it is not inside.
 out=$(attempt 'cat >/dev/null; test "$CORDON" != 1' 'echo x >.git/hooks/e && echo made')

@@ -20,6 +20,7 @@ $(tmux_ capture-pane -p -t =u:)"; fi
 press_there() { # KEY NAME TEST...
 	local key=$1 name=$2 n=0
 	shift 2
+	until_keys_count
 	until "$@" || [ $n -ge 30 ]; do
 		tmux_ send-keys -t =u: "$key"
 		wait_for 1 "$@"

@@ -32,6 +32,7 @@ $(there_screen)"; fi
 press_there() { # KEY NAME TEST...
 	local key=$1 name=$2 n=0
 	shift 2
+	until_keys_count
 	until "$@" || [ $n -ge 15 ]; do
 		tmux_ send-keys -t =u: "$key"
 		wait_for 1 "$@"

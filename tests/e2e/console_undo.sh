@@ -47,6 +47,7 @@ press_until "echo first.*is still running" "is named" u
 press_until "echo second.*is still running" "stopped, the next one is" S
 ok "which was left running" grep -q second "$dir/other"
 press_until 'goes away +other' "stopped too, the plan is of both" S
+until_keys_count
 both_undone() { keys U && wait_for 1 test ! -e "$dir/other" && grep -q one "$dir/file"; }
 ok "and U undoes them" wait_for 20 both_undone
 loses '╔═' "the dialogs close"
@@ -59,6 +60,7 @@ keys C-] s
 keys End
 press_until "step 'together' is still open" "is named" u
 press_until 'goes away +x' "S closes it" S
+until_keys_count
 undone() { keys U && wait_for 1 test ! -e "$dir/x"; }
 ok "U undoes it" wait_for 20 undone
 loses '╔═' "the dialogs close"

@@ -72,6 +72,7 @@ ok "the human was called" wait_for 15 grep -q 'waits for your answer' "$told"
 tmux_ send-keys -t =u: a
 sees_there 'ALLOW writing .*post-merge once' "the request opens"
 n=0
+until_keys_count
 until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 30 ]; do
 	tmux_ send-keys -t =u: a
 	wait_for 1 test -s "$dir/.git/hooks/post-merge"

@@ -111,7 +111,7 @@ interrupted() { # in a folder of its own, with a step before it
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
-	wait_for 10 test ! -e "/proc/$keeper"
+	wait_for 10 has_ended "$keeper"
 }
 said='a step was interrupted when cordon ended: 1 path is back as it was before it'
 for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do

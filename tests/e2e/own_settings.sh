@@ -117,6 +117,7 @@ there() { tmux_ capture-pane -p -t =u: | grep -Eq -- "$1"; }
 ok "by-attach: it is seen" wait_for 15 there 'ASK'
 tmux_ send-keys -t =u: a
 ok "by-attach: the dialog offers it" wait_for 15 there 'o keeps a copy for this folder only'
+until_keys_count
 pressed() { tmux_ send-keys -t =u: o && wait_for 1 there 'The session has ended'; }
 ok "by-attach: one key" wait_for 15 pressed
 begins_anew by-attach

@@ -27,14 +27,16 @@ type_text 'clear; echo evil >.git/hooks/post-merge; echo status=$?' && keys Ente
 sees '\? ASK.*post-merge' "something waits"
 keys C-] a
 press_until 'status=1' "and is denied" d
-type_text 'clear; read -s word; echo; echo got ${#word}' && keys Enter
-wait_for 1 false
+type_text 'clear; stty -echo; echo word-$((40 + 2)); read word; stty echo; echo; echo got ${#word}' && keys Enter
+sees '^word-42' "a word is asked for"
 type_text 'hunter2' && keys Enter
 sees '^got 7' "a password is typed, without an echo"
 type_text 'echo ghp_abcdefghijklmnopqrstuvwxyz' && keys Enter
 sees '^ghp_abc' "a token is printed"
+type_text 'clear; was=$(stty size); echo size-$((40 + 2)); until [ "$(stty size)" != "$was" ]; do :; done; echo other-$((40 + 2))' && keys Enter
+sees '^size-42' "the terminal has its size"
 resize 100 30
-wait_for 1 false
+sees '^other-42' "and another"
 type_text 'clear; echo "the end"; exit' && keys Enter
 sees 'has ended' "it ends"
 keys C-] q
@@ -139,11 +141,11 @@ like "$out" 'without a console' "nor records a headless run"
 start 100 30 "$dir" "$CORDON run --exit --set record.enabled=false -- true"
 ended "record.enabled=false" 0
 is "$(recorded)" 2 "records nothing"
-start 100 30 "$dir" "$CORDON run --exit --set record.keep=1 --set record.input=true --set 'record.redact=sec.et' -- sh -c 'read a; read -r b; stty -echo; read c; stty echo; echo \"secret \$a \$b\"; sleep 2'"
-wait_for 2 false
+start 100 30 "$dir" "$CORDON run --exit --set record.keep=1 --set record.input=true --set 'record.redact=sec.et' -- sh -c 'echo begins; read a; read -r b; stty -echo; echo hides; read c; stty echo; echo \"secret \$a \$b\"; sleep 2'"
+sees '^begins' "a session whose keystrokes are recorded"
 type_text 'typed' && keys Enter
 type_text 'secret' && keys Enter
-wait_for 1 false
+sees '^hides' "reads without an echo"
 type_text 'hidden' && keys Enter
 ended "record.keep=1" 0
 is "$(recorded)" 1 "leaves the newest alone"

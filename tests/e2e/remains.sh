@@ -51,7 +51,8 @@ for gate in $kinds; do
 	keys C-] a
 	sees 'ALLOW reading ~/notes/x once' "$gate: exactly that is offered"
 	press_until '\[session\]' "$gate: for the session" s
-	press_until '\[and below\]' "$gate: and all below its directory" e
+	press_until '\[its directory\]' "$gate: for its directory" e
+	press_until '\[and below\]' "$gate: and all below it" e
 	press_until 'opened=0' "$gate: is allowed" a
 	type_text 'clear; cd ~/notes/sub; exec 7<~/ruled/r; python3 /dev/fd/8 ~/notes/sub/y 8<'"$dir"'/map.py & sleep 600 6<y & clear' && keys Enter
 	sees 'mapped-it' "$gate: others have some of it"

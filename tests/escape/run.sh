@@ -73,21 +73,24 @@ for p in to-outside dangling to-hook "$outside/file" "$outside/new" "$HOME/new" 
 done
 host_same "1,5,8"
 
+# In the other ways to run this fewer do: they find what the floor is, not how the door looks at names.
+tries=15000
+[ "$BACKEND $MODE" = "native dynamic" ] || [ -n "${RACES:-}" ] || tries=4000
 mkdir good bad-race && ln -s "$dir/.git/hooks" bad-link && ln -s "$outside" out-link
-inside "$T/paths" race-names good bad-link good/post-merge 15000 >"$TEST_TMP/out" 2>&1
+inside "$T/paths" race-names good bad-link good/post-merge "$tries" >"$TEST_TMP/out" 2>&1
 like "$(cat "$TEST_TMP/out")" "^opened " "2,4: $(cat "$TEST_TMP/out") while a directory is swapped with a link to the hooks"
 rm -rf good && mkdir good
-inside "$T/paths" race-names good out-link good/leak 15000 >/dev/null 2>&1
+inside "$T/paths" race-names good out-link good/leak "$tries" >/dev/null 2>&1
 ln -s plain ok-link && ln -s "$dir/$new" evil-link
-inside "$T/paths" race-names ok-link evil-link ok-link 15000 >/dev/null 2>&1
-inside "$T/paths" race-bytes plain "$new" 15000 >/dev/null 2>&1
-inside "$T/paths" race-bytes plain "$outside/file" 15000 >/dev/null 2>&1
-inside "$T/paths" race-bytes plain "$hook" 15000 >/dev/null 2>&1
-inside "$T/paths" race-chdir "$dir/sub" "$dir/.git/hooks" post-merge 15000 >/dev/null 2>&1
-inside "$T/paths" race-chdir "$dir/sub" "$outside" leak 15000 >/dev/null 2>&1
+inside "$T/paths" race-names ok-link evil-link ok-link "$tries" >/dev/null 2>&1
+inside "$T/paths" race-bytes plain "$new" "$tries" >/dev/null 2>&1
+inside "$T/paths" race-bytes plain "$outside/file" "$tries" >/dev/null 2>&1
+inside "$T/paths" race-bytes plain "$hook" "$tries" >/dev/null 2>&1
+inside "$T/paths" race-chdir "$dir/sub" "$dir/.git/hooks" post-merge "$tries" >/dev/null 2>&1
+inside "$T/paths" race-chdir "$dir/sub" "$outside" leak "$tries" >/dev/null 2>&1
 host_same "2,3,4,5 races"
 ln -s plain r1 && ln -s "$HOME/.ssh/id_ed25519" r2
-attack 2 paths race-read r1 r2 r1 20000
+attack 2 paths race-read r1 r2 r1 "$tries"
 races=$(last_step)
 isnt "$races" "" "2,3,4,5 races: they are steps"
 

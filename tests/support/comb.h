@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 /* From one to the next; 1 with CORDON_TEST_THOROUGH, as `make soak` has it. The sanitizers look at the
- * code, which fewer points lead through as well. */
+ * code, which fewer points lead through as well. So it is as an ordinary user, after root. */
 static inline int comb(int apart)
 {
+	if (getenv("TEST_AGAIN"))
+		apart *= 2;
 #ifdef __SANITIZE_ADDRESS__
 	apart *= 3;
 #endif

@@ -86,6 +86,9 @@ use_backend() {
 		skip_all "$BACKEND does not start on this host: see cordon doctor"
 }
 
+# rounds N - of kills at random moments: half as many where this runs a second time; make soak says how many.
+rounds() { echo "${CRASH_ROUNDS:-$(($1 / (${TEST_AGAIN:+1} + 1)))}"; }
+
 # new_folder NAME - an empty working folder; prints its path.
 new_folder() { mkdir -p "$TEST_TMP/$1" && echo "$TEST_TMP/$1"; }
 
@@ -148,6 +151,8 @@ same() { # GOT WANT NAME - long texts: the difference is shown
 new_mark() { echo "mark-$$-$RANDOM$RANDOM"; }
 marked() { pgrep -f -- "$1" | grep -vxF "$$"; }
 none_marked() { [ -z "$(marked "$1")" ]; }
+# has_ended PID - also where its parent is slow to ask how: of orphans that is the host's own pid 1.
+has_ended() { ! grep -qs '^State:.[^XZ]' "/proc/$1/status"; }
 # session_groups - cgroups of the sessions of this home, which are those in its audit logs.
 session_groups() {
 	local g

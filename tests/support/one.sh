@@ -9,7 +9,7 @@ set -u
 file=$1
 : "${B:=release}"
 tree=$PWD
-drop=()
+drop=() again=
 if [ -z "${TEST_BASE:-}" ]; then # called by hand
 	mkdir -p "build/$B/tmp"
 	TEST_BASE=$PWD/build/$B/tmp
@@ -33,6 +33,7 @@ elif [[ $file == build/$B/as-user/* ]]; then
 	file=$(readlink "$file")
 	tree=$TEST_BASE/tree
 	drop=(setpriv --reuid="$uid" --regid="$uid" --clear-groups)
+	again=1 # root has run it, too: half as many random points will do
 	chown "$uid:$uid" "$tmp"
 	if grep -q '^# with: /dev/fuse' "$file" && lend_fuse; then
 		# shellcheck disable=SC2016 # it is the inner shell's
@@ -64,7 +65,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-more=() # what make soak sets
+more=(${again:+TEST_AGAIN=1}) # and what make soak sets
 for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS RACES; do
 	[ -z "${!name:-}" ] || more+=("$name=${!name}")
 done

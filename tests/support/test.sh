@@ -64,7 +64,10 @@ if [ "$(id -u)" = 0 ]; then
 	for f in "${files[@]}"; do
 		grep -q '^# root only' "$f" && continue
 		# Slow, and the sanitizers see the same code whoever runs it.
-		[[ $f == build/asan/*@(_crash|_fault|_bits|_size|_race|_term_|_shelf|_homes|_audit|/fuzz_)* ]] && continue
+		[[ $f == build/asan/*@(_crash|_fault|_bits|_size|_race|_readers|_reuse|_term_|_shelf|_homes|_audit|_record|/fuzz_)* ]] && continue
+		[[ $f == *_sanitized.sh ]] && continue
+		# No file of anybody's: what is drawn, profiles of another system.
+		[[ $f == *@(/test_term_programs|build/asan/tests/screen/*|build/asan/*/test_@(paint|seatbelt_|endpoint)*) ]] && continue
 		name=build/$B/as-user/${f#"build/$B/"}
 		mkdir -p "$(dirname "$name")"
 		ln -sf "$stage/$f" "$name"

@@ -55,10 +55,15 @@ golden() {
 	fi
 }
 golden_matches() { diff -q "$1" <(screen); }
-# press_until REGEX NAME KEY... - for keys that count only after a while: again and again.
+# A dialog's keys count after half a second without any. Whoever presses them again and again waits for that
+# first: each time that is too early costs a second, and five on a host with much to do.
+until_keys_count() { sleep 0.6; }
+# press_until REGEX NAME KEY... - for such keys: again and again.
 press_until() {
 	local regex=$1 name=$2 n=0
 	shift 2
+	screen_has "$regex" || until_keys_count
+	wait_for 5 screen_lacks 'keys count in a moment' || :
 	until screen_has "$regex" || [ $n -ge 40 ]; do
 		keys "$@"
 		wait_for 1 screen_has "$regex" || :
