@@ -97,11 +97,15 @@ int obj_copy(struct journal *j, int fromfd, const char *from, int tofd, const ch
 	return r;
 }
 
-int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to)
+int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to,
+	     struct obj *ret_copy)
 {
 	AUTO_FREE char *tmp = NULL;
+	struct obj copy = {0};
 	int r = move_noreplace(fromfd, from, tofd, to);
 
+	if (ret_copy)
+		*ret_copy = copy;
 	if (r != -EXDEV)
 		return r;
 	/* Another mount: the copy appears whole at its name, then the original goes. */
@@ -111,7 +115,11 @@ int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const ch
 	unlinkat(tofd, tmp, 0);
 	r = obj_copy(j, fromfd, from, tofd, tmp);
 	if (r == 0)
+		r = obj_stat(tofd, tmp, &copy);
+	if (r == 0)
 		r = move_noreplace(tofd, tmp, tofd, to);
+	if (ret_copy)
+		*ret_copy = copy;
 	if (r == 0 && unlinkat(fromfd, from, 0) < 0) {
 		r = -errno;
 		unlinkat(tofd, to, 0);

@@ -233,6 +233,11 @@ bool data_has_writer(int fd)
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
 }
 
+void data_hold(int fd, bool on)
+{
+	fcntl(fd, F_SETLEASE, on ? F_WRLCK : F_UNLCK);
+}
+
 static int copy_range(int src, int dst, off_t at, off_t end)
 {
 	char block[65536];

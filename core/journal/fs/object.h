@@ -90,6 +90,9 @@ void data_expect_breaks(void);
 /* Does anybody have this file open for writing (or a shared writable mapping of it)? In doubt yes.
  * fd is open read-only, for this question alone: close it next. */
 bool data_has_writer(int fd);
+/* Whoever opens this file from now on, to read or to write, waits until all of its descriptors that
+ * share this one's opening are closed, or this is called off; where nobody but that has it open. */
+void data_hold(int fd, bool on);
 /* 0: unknown. Of what is longer than this, some parts only: together with the times that is enough
  * to tell a new name (which changes the ctime) from an edit. */
 uint64_t data_hash(int fd, size_t size);
@@ -106,4 +109,6 @@ int move_exchange(int afd, const char *a, int bfd, const char *b) MUST_USE;
 /* Make a copy of the object (not directories) with its metadata at a free name. */
 int obj_copy(struct journal *j, int fromfd, const char *from, int tofd, const char *to) MUST_USE;
 /* Rename to a free name; where two mounts are involved, copy and remove. */
-int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to) MUST_USE;
+/* ret_copy (or NULL): a copy, as it was before it had the name; mode 0: it is none. */
+int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to,
+	     struct obj *ret_copy) MUST_USE;

@@ -97,7 +97,7 @@ int pop_stash(struct pop *p, int root, const char *path, const struct spot *at, 
 	mark = wal_tail(&p->to->log);
 	r = pop_push(p, &y);
 	if (r == 0)
-		r = obj_move(p->j, at->fd, at->name, p->to->obj, slot);
+		r = obj_move(p->j, at->fd, at->name, p->to->obj, slot, NULL);
 	if (r < 0) {
 		wal_take_back(&p->to->log, mark);
 		p->pushed = false;
@@ -180,18 +180,15 @@ static int pop_new(struct pop *p)
 	return pop_stash(p, r->root, r->path, &at, &o, r->seq);
 }
 
-/* Another mount's gets a copy: that is looked at when it has its name. */
 static int give_name(struct pop *p, const char *slot, const struct spot *at)
 {
+	struct obj copy;
 	int e;
 
 	placed_note_at(p->j, p->from->obj, slot);
-	e = move_noreplace(p->from->obj, slot, at->fd, at->name);
-	if (e != -EXDEV)
-		return e;
-	e = obj_move(p->j, p->from->obj, slot, at->fd, at->name);
+	e = obj_move(p->j, p->from->obj, slot, at->fd, at->name, &copy);
 	if (e == 0)
-		placed_note_at(p->j, at->fd, at->name);
+		placed_note(p->j, &copy);
 	return e;
 }
 

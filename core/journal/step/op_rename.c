@@ -101,7 +101,8 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	if (r == 0)
 		r = step_sync(s, mark);
 	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
-		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot) : -errno;
+		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot, NULL)
+				   : -errno;
 	if (r < 0) {
 		wal_take_back(&s->side.log, mark);
 		return r;
