@@ -221,6 +221,20 @@ static bool put_old(struct buf *b, struct images *im, int stepdir, const struct 
 	return true;
 }
 
+/* The hash of what was looked at, not of what somebody has made of it since. */
+static uint64_t hash_as_seen(const struct spot *at, const struct obj *o)
+{
+	uint64_t hash = hash_at(at, o);
+	struct obj now;
+
+	if (S_ISDIR(o->mode) || !hash)
+		return hash;
+	if (obj_stat(at->fd, at->name, &now) < 0 || !obj_same(&now, o) || now.size != o->size ||
+	    now.mtime_ns != o->mtime_ns || now.ctime_ns != o->ctime_ns)
+		return 0;
+	return hash;
+}
+
 static void put_post(struct buf *b, struct images *im, const struct post_how *how, const char *key,
 		     const struct touch *t, const struct spot *at, const struct obj *o)
 {
@@ -230,7 +244,7 @@ static void put_post(struct buf *b, struct images *im, const struct post_how *ho
 	bool image = there && wants_image(how, key, t, o) && take_image(im, at, o, &hash);
 
 	if (!image && there && im->hashes)
-		hash = hash_at(at, o);
+		hash = hash_as_seen(at, o);
 	im->hashes -= im->hashes && o->mode;
 	put_one(b, key, o, hash, flags_of(how, key, t), image ? mark + 1 : 0);
 }
@@ -240,6 +254,23 @@ static bool will_read(const struct images *im, const struct post_how *how, const
 		      const struct touch *t, const struct obj *o)
 {
 	return o->mode && o->mode != OBJ_UNSEEN && (im->hashes || wants_image(how, key, t, o));
+}
+
+/* Not as the step or rollback placed it? own: the path is its own. At others it knows the files
+ * that it noted, and a rollback what was there before it began. */
+static bool is_edited(struct journal *j, const struct post_how *how, const struct touch *t,
+		      bool own, const struct obj *o)
+{
+	struct obj before;
+	bool known;
+
+	if (!how->edited)
+		return false;
+	if (!t)
+		return placed_is_edited(j, o, !own || !placed_is_young(j, o));
+	touch_before(&how->step->touches, t, &before);
+	known = step_known(how->step, o) || alias_has(how->step, o) || obj_same(&before, o);
+	return placed_is_edited(j, o, known);
 }
 
 /* One path: t, or of no touch of the step. */
@@ -266,8 +297,7 @@ static int write_one(struct journal *j, int stepdir, struct out *out, struct ima
 	else if (will_read(im, how, key, t, &o))
 		r = how->locked ? reach_look(j, &reach, root, path, &at, &again)
 				: spot_find(j, root, path, &at);
-	/* At other paths than its own a rollback knows the files that it noted. */
-	edited = r == 0 && how->edited && placed_is_edited(j, &o, !own);
+	edited = r == 0 && is_edited(j, how, t, own, &o);
 	if (edited)
 		names_add_key(how->edited, key);
 	if (r == 0 && (!edited || !put_old(&out->buf, im, stepdir, how, key)))
@@ -300,7 +330,7 @@ int post_write(struct journal *j, int stepdir, const struct names *keys, const s
 	put_head(&out.buf, 0, 0, 0);
 	for (size_t i = 0; r == 0 && i < n_touches; i++)
 		r = write_one(j, stepdir, &out, &im, touches_key(touches, i), &touches->list[i],
-			      how, false);
+			      how, true);
 	for (size_t i = 0; r == 0 && i < names_count(keys); i++) {
 		const char *key = names_key(keys, i);
 

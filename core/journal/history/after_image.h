@@ -44,7 +44,7 @@ struct post_how {
 	const struct posts *old;
 	const struct posts *left; /* what the step had left there: it does so again */
 	/* What is not as placed.h has it is foreign and goes into `edited`, or that is NULL. The
-	 * first so many keys are the rollback's own work. */
+	 * first so many keys, and the paths of how->step, are the rollback's own work. */
 	size_t n_own;
 	struct names *edited;
 };

@@ -17,7 +17,8 @@ struct placed_file {
 	uint64_t sum; /* EDITED, or of the rest */
 };
 
-#define EDITED 0
+#define EDITED	0
+#define UNKNOWN 2 /* it could not be looked at: nothing is told of it */
 
 static uint64_t id_of(const struct obj *o)
 {
@@ -131,11 +132,16 @@ void placed_dressed(struct journal *j, int fd, const struct obj *before, struct 
 	const struct placed_file *f = counts(j, before) ? find(&j->placed, before) : NULL;
 	struct obj o;
 
-	if (!counts(j, before) || obj_stat(fd, "", &o) < 0)
+	if (!counts(j, before))
 		return;
+	if (obj_stat(fd, "", &o) < 0) {
+		set(&j->placed, before, UNKNOWN);
+		return;
+	}
 	o.size = before->size;
 	take_time(&o, meta);
-	set(&j->placed, &o, f && f->sum != sum_of(before) ? EDITED : sum_of(&o));
+	set(&j->placed, &o,
+	    f && f->sum != UNKNOWN && f->sum != sum_of(before) ? EDITED : sum_of(&o));
 }
 
 void placed_written(struct journal *j, int fd, uint64_t size, struct span meta)
@@ -149,6 +155,16 @@ void placed_written(struct journal *j, int fd, uint64_t size, struct span meta)
 	placed_note(j, &o);
 }
 
+void placed_filled(struct journal *j, int fd, uint64_t size)
+{
+	struct obj o;
+
+	if (!j->placed.since_ns || obj_stat(fd, "", &o) < 0)
+		return;
+	o.size = size;
+	placed_note(j, &o);
+}
+
 bool placed_is_edited(const struct journal *j, const struct obj *o, bool known)
 {
 	const struct placed_file *f;
@@ -156,5 +172,12 @@ bool placed_is_edited(const struct journal *j, const struct obj *o, bool known)
 	if (!counts(j, o))
 		return false;
 	f = find(&j->placed, o);
-	return f ? f->sum != sum_of(o) : !known && o->btime_ns >= j->placed.since_ns;
+	if (f && f->sum == UNKNOWN)
+		return false;
+	return f ? f->sum != sum_of(o) : !known;
+}
+
+bool placed_is_young(const struct journal *j, const struct obj *o)
+{
+	return o->btime_ns >= j->placed.since_ns;
 }

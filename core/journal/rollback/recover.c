@@ -392,7 +392,8 @@ int undo_unstick(struct journal *j, struct err *err)
 	return 0;
 }
 
-int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
+int undo_open_step(struct journal *j, const char *dir, const struct roll *roll,
+		   const struct numbers *spared, struct err *err)
 {
 	struct txn t = {.j = j, .recover = true, .roll = *roll};
 	char *one = xstrdup(dir);
@@ -401,6 +402,8 @@ int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, 
 	mode_t mask = umask(0);
 	int r = txn_open(&t, &dirs);
 
+	for (size_t i = 0; i < spared->n; i++)
+		numbers_add(&t.remedy.skips, spared->list[i]);
 	if (r == 0)
 		r = txn_write(&t);
 	if (r < 0)

@@ -3,6 +3,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/net_effect.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
 #include "core/journal/rollback/restore.h"
@@ -117,8 +118,9 @@ static const char *place_of(const struct restore *r, size_t i)
 	return r->pieces[i].was ? r->pieces[i].was : c->old_path ? c->old_path : c->path;
 }
 
-/* Somebody's later change would be lost from sight; *later: only steps' that are kept. */
-static int has_changed(const struct restore *r, size_t i, bool *ret, bool *later)
+/* Somebody's later change would be lost from sight; *later: only steps' that are kept. If not, what
+ * is there is what the restore expects. */
+static int has_changed(struct restore *r, size_t i, bool *ret, bool *later)
 {
 	const struct since *since = &r->pieces[i].since;
 	const struct change *c = &r->list[i];
@@ -141,6 +143,8 @@ static int has_changed(const struct restore *r, size_t i, bool *ret, bool *later
 	if (*ret && (!was || str_eq(was, c->path)) && !since->broken)
 		*later = since->later && sides_equal(&now, &since->left);
 	*ret = *ret && !*later;
+	if (!*ret)
+		restore_expect(&r->pieces[i], &o);
 	if (!*ret && c->old_path) {
 		e = spot_look(j, c->root, c->old_path, &at, &o);
 		*ret = o.mode != 0;
@@ -167,6 +171,13 @@ static char letter_of(const struct change *c)
 	if (c->before.exists)
 		return c->after.exists ? 'M' : 'A';
 	return 'D';
+}
+
+static const char *path_of(const struct restore *r, size_t i)
+{
+	const struct change *c = &r->list[i];
+
+	return r->pieces[i].was && !c->after.exists ? r->pieces[i].was : c->path;
 }
 
 static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
@@ -197,7 +208,7 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 			err_set(err, e, "look at '%s'", c->path);
 		to->lost = e == 0 && is_lost(&r, i);
 		to->conflict |= to->lost;
-		to->path = xstrdup(r.pieces[i].was && !c->after.exists ? r.pieces[i].was : c->path);
+		to->path = xstrdup(path_of(&r, i));
 		to->other = xstrdup(c->old_path);
 		to->fate = flags & UNDO_FORCE && !to->lost ? FATE_FORCED : FATE_STOPS;
 		p->n_entries++;
@@ -230,31 +241,41 @@ int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths
 	return e;
 }
 
-static int check(struct journal *j, int64_t id, const char *const *paths, struct err *err)
+/* Nothing of it may have changed since, or be lost. */
+static int check(struct restore *r, struct err *err)
 {
-	struct undo_plan *plan = NULL;
 	const char *lost = NULL;
 	bool rest = false;
-	int e = plan_in(j, id, paths, 0, &plan, err);
+	int e = since_load(r);
 
-	for (size_t i = 0; e == 0 && i < plan->n_entries; i++) {
-		const struct undo_entry *to = &plan->entries[i];
+	if (e < 0)
+		return err_set(err, e, "read the steps after step %" PRId64, r->id);
+	store_forget_near(r->j);
+	for (size_t i = 0; i < r->n; i++) {
+		bool conflict = false, later = false;
 
-		lost = to->lost && !lost ? to->path : lost;
-		rest |= !to->lost;
-		if (to->conflict && !to->lost)
-			e = err_say(err, -ESTALE,
-				    "'%s' has changed since: look at it, then use --force",
-				    to->path);
+		if (!r->pieces[i].chosen)
+			continue;
+		e = has_changed(r, i, &conflict, &later);
+		if (e < 0)
+			return err_set(err, e, "look at '%s'", r->list[i].path);
+		if (is_lost(r, i)) {
+			lost = lost ? lost : path_of(r, i);
+			continue;
+		}
+		rest = true;
+		if (conflict)
+			return err_say(err, -ESTALE,
+				       "'%s' has changed since: look at it, then use --force",
+				       path_of(r, i));
 	}
-	if (e == 0 && lost && rest)
-		e = err_say(err, -ESTALE,
-			    "what was at '%s' before step %" PRId64
-			    " is not kept, as the step was unprotected by then: --dry-run shows "
-			    "what cannot come back, --force brings back the rest",
-			    lost, id);
-	undo_plan_free(plan);
-	return e;
+	if (lost && rest)
+		return err_say(err, -ESTALE,
+			       "what was at '%s' before step %" PRId64
+			       " is not kept, as the step was unprotected by then: --dry-run shows "
+			       "what cannot come back, --force brings back the rest",
+			       lost, r->id);
+	return 0;
 }
 
 /* Unless that is all there is to restore. */
@@ -288,24 +309,31 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		      struct err *err)
 {
 	AUTO_FREE char *command = command_of(id, paths);
-	struct restore r = {.j = j, .id = id};
+	struct restore r = {.j = j, .id = id, .strict = !(flags & UNDO_FORCE)};
 	mode_t mask;
 	int e;
 
 	if (j->open)
 		return err_say(err, -EBUSY, "a step is still running: wait for it to end");
-	e = flags & UNDO_FORCE ? 0 : check(j, id, paths, err);
-	if (e == 0)
-		e = restore_load(&r, paths, err);
+	e = restore_load(&r, paths, err);
 	if (e == 0 && flags & UNDO_FORCE)
 		leave_lost(&r);
+	else if (e == 0)
+		e = check(&r, err);
 	if (e == 0)
 		e = journal_begin(j, STEP_API, command, &r.s, err);
+	if (e == 0) {
+		placed_begin(j);
+		r.s->noted = r.s->careful = true;
+		step_spare(r.s);
+	}
 	store_forget_near(j);
 	j->evict_below = llabs(id); /* on a full disk, too, it is read to the end */
 	mask = umask(0);
 	if (e == 0)
 		e = restore_all(&r, paths, err);
+	if (e == 0)
+		e = restore_taken(&r, err);
 	umask(mask);
 	if (r.s && e == 0) {
 		e = journal_commit(r.s, 0, err);
@@ -318,6 +346,8 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 			e = err_wrap(err, e, "put back after a restore that failed");
 	}
 	j->evict_below = 0;
+	if (e < 0 || !j->owning)
+		placed_end(j);
 	restore_done(&r);
 	return e < 0 ? e : 0;
 }

@@ -33,6 +33,8 @@ struct piece {
 	char *was;     /* path when the step began; NULL: it was not there */
 	char *temp;    /* its temporary name while others are moved */
 	struct since since;
+	struct change_side expected; /* what is at its path, when it was checked */
+	bool checked;
 	struct origin here; /* bytes that lie in the folder: opened before anything moves */
 };
 
@@ -43,6 +45,7 @@ struct restore {
 	struct change *list; /* of the old one, sorted by path */
 	struct piece *pieces;
 	size_t n;
+	bool strict;	    /* nothing but what was checked may be replaced */
 	bool bare;	    /* the old step went on without capture */
 	bool dirs_moved;    /* by it, or perhaps so */
 	struct moves moved; /* what has been moved so far, files too */
@@ -70,7 +73,19 @@ int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
 /* Restores everything chosen, in the new step. */
 int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 
+/*
+ * (restore_moment.c) p->expected is what the object at its path is like, and has to be until it is
+ * taken away: else -RESTORE_EDITED. What was not checked may be anything.
+ */
+#define RESTORE_EDITED 4099 /* no errno: -ESTALE for whoever asked for the restore */
+void restore_expect(struct piece *p, const struct obj *now);
+bool restore_expects(const struct restore *r, int root, char *path, const struct obj *o);
+int restore_say_edited(const char *path, struct err *err); /* -ESTALE */
+/* Before the new step is committed: 0, or -ESTALE. */
+int restore_taken(const struct restore *r, struct err *err) MUST_USE;
+
 /* Each does one change of the list; negative errno. */
+int bring_text(struct restore *r, size_t i, struct span text) MUST_USE; /* these bytes */
 int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */
 int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
 int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */

@@ -11,6 +11,7 @@
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/fs/reach.h"
+#include "core/journal/history/placed.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
@@ -55,13 +56,15 @@ static int read_side(struct journal *j, int64_t id, const struct change *c, bool
 	return 0;
 }
 
-static int read_now(struct journal *j, const struct change *c, struct buf *ret, struct err *err)
+static int read_now(struct restore *list, size_t i, struct buf *ret, struct err *err)
 {
+	const struct change *c = &list->list[i];
+	struct journal *j = list->j;
 	AUTO_CLOSE int fd = -1;
 	AUTO_FREE char *text = NULL;
 	struct reach reach = {0};
 	struct spot at;
-	struct obj o;
+	struct obj o = {0};
 	size_t len = 0;
 	int r = reach_look(j, &reach, c->root, c->path, &at, &o);
 
@@ -71,6 +74,7 @@ static int read_now(struct journal *j, const struct change *c, struct buf *ret, 
 	if (r == 0 && !S_ISREG(o.mode))
 		return err_say(err, -ESTALE, "'%s' is no file any more", c->path);
 	r = r < 0 ? r : fd < 0 ? fd : io_read_all(fd, HUNK_FILE_MAX, &text, &len);
+	restore_expect(&list->pieces[i], &o); /* as it was before it was read */
 	if (r < 0)
 		return err_set(err, r, "read '%s'", c->path);
 	buf_add(ret, text, len);
@@ -174,54 +178,35 @@ static int merge(struct sides *s, const char *path, struct err *err)
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
-static int write_text(struct step *s, struct journal *j, const struct change *c,
-		      const struct buf *text)
-{
-	AUTO_FREE char *dir = NULL;
-	AUTO_CLOSE int dir_fd = -1, fd = -1;
-	const char *slash = strrchr(c->path, '/');
-	struct spot spot;
-	struct at at;
-	int r = spot_find(j, c->root, c->path, &spot);
-
-	if (r < 0)
-		return r;
-	dir_fd = obj_open(spot.fd, "");
-	if (dir_fd < 0)
-		return take_fd(&dir_fd);
-	dir = xstrndup(c->path, slash ? (size_t)(slash - c->path) : 0);
-	at = (struct at){.root = c->root,
-			 .dirfd = dir_fd,
-			 .dir = dir,
-			 .name = slash ? slash + 1 : c->path,
-			 .leaf = ""};
-	fd = op_open(s, &at, O_WRONLY | O_TRUNC, 0, NULL);
-	return fd < 0 ? take_fd(&fd) : io_write_all(fd, text->data, text->len);
-}
-
-static int write_step(struct journal *j, int64_t id, const struct change *c, unsigned hunk,
-		      const struct buf *text, struct err *err)
+static int write_step(struct restore *r, size_t i, unsigned hunk, const struct buf *text,
+		      struct err *err)
 {
 	AUTO_FREE char *command =
-		xasprintf("undo --step %" PRId64 " -- %s (hunk %u)", id, c->path, hunk);
-	struct step *s = NULL;
-	int r = journal_begin(j, STEP_API, command, &s, err);
+		xasprintf("undo --step %" PRId64 " -- %s (hunk %u)", r->id, r->list[i].path, hunk);
+	struct err ignored = {0};
+	struct journal *j = r->j;
+	int e = journal_begin(j, STEP_API, command, &r->s, err);
 
-	if (r < 0)
-		return r;
+	if (e < 0)
+		return e;
+	placed_begin(j);
+	r->s->noted = r->s->careful = true;
+	step_spare(r->s);
 	store_forget_near(j);
-	r = write_text(s, j, c, text);
-	if (r < 0)
-		err_set(err, r, "write '%s'", c->path);
-	else
-		r = journal_commit(s, 0, err);
-	if (r < 0) {
-		struct err ignored = {0};
-
-		if (journal_abort(s, &ignored) < 0)
-			r = err_wrap(err, r, "put back after a restore that failed");
-	}
-	return MIN(r, 0);
+	e = bring_text(r, i, (struct span){text->data, text->len});
+	if (e == -RESTORE_EDITED)
+		e = restore_say_edited(r->list[i].path, err);
+	else if (e < 0)
+		err_set(err, e, "write '%s'", r->list[i].path);
+	if (e == 0)
+		e = restore_taken(r, err);
+	if (e == 0)
+		e = journal_commit(r->s, 0, err);
+	if (e < 0 && journal_abort(r->s, &ignored) < 0)
+		e = err_wrap(err, e, "put back after a restore that failed");
+	if (e < 0 || !j->owning)
+		placed_end(j);
+	return MIN(e, 0);
 }
 
 /* A file before and after the step, of a name that may be written. */
@@ -250,23 +235,24 @@ static int find_file(struct restore *list, const char *const *paths, const struc
 static int restore_in(struct journal *j, int64_t id, const char *const *paths, unsigned hunk,
 		      struct err *err)
 {
-	CLEANUP(restore_done) struct restore list = {.j = j, .id = id};
+	CLEANUP(restore_done) struct restore list = {.j = j, .id = id, .strict = true};
 	CLEANUP(sides_done) struct sides s = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
 	const struct change *c = NULL;
 	int r = find_file(&list, paths, &c, err);
 
 	if (!c)
 		return r;
-	r = read_side(j, id, c, false, &s.before, err);
+	/* What lies there first: the side after the step may be read from that. */
+	r = read_now(&list, (size_t)(c - list.list), &s.now, err);
+	if (r == 0)
+		r = read_side(j, id, c, false, &s.before, err);
 	if (r == 0)
 		r = read_side(j, id, c, true, &s.after, err);
-	if (r == 0)
-		r = read_now(j, c, &s.now, err);
 	if (r == 0)
 		r = leave_out(&s, c->path, hunk, err);
 	if (r == 0)
 		r = merge(&s, c->path, err);
-	return r < 0 ? r : write_step(j, id, c, hunk, &s.wanted, err);
+	return r < 0 ? r : write_step(&list, (size_t)(c - list.list), hunk, &s.wanted, err);
 }
 
 int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsigned hunk,

@@ -93,6 +93,8 @@ static enum rank rank_of(struct restore *r, size_t i)
 
 static int say(struct err *err, int e, const char *path)
 {
+	if (e == -RESTORE_EDITED)
+		return restore_say_edited(path, err);
 	if (e != -ENOTEMPTY && e != -EEXIST)
 		return err_set(err, e, "restore '%s'", path);
 	return err_say(err, e,
@@ -137,7 +139,7 @@ static int move_back(struct restore *r, struct err *err)
 
 	for (size_t i = r->n; e == 0 && i-- > 0;)
 		if (r->pieces[i].leaves && (e = bring_out(r, i)) < 0)
-			say(err, e, r->list[i].path);
+			e = say(err, e, r->list[i].path);
 	return e < 0 ? e : pass(r, false, has_source, bring_back, err);
 }
 
@@ -153,7 +155,7 @@ static int bring_objects(struct restore *r, struct err *err)
 		for (size_t i = 0; e == 0 && i < r->n; i++)
 			if (r->pieces[i].chosen && r->list[i].before.exists &&
 			    (int)ranks[i] == rank && (e = bring_object(r, i)) < 0)
-				say(err, e, r->list[i].path);
+				e = say(err, e, r->list[i].path);
 	return e;
 }
 

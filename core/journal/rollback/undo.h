@@ -102,9 +102,10 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE
 /* Retries a rollback that could be neither finished nor reverted (a full disk, say); no step may
  * begin before. */
 int undo_unstick(struct journal *j, struct err *err) MUST_USE;
-/* Roll one open step back into redo/, as that rollback: all parts of a step as the same. */
-int undo_open_step(struct journal *j, const char *dir, const struct roll *roll, struct err *err)
-	MUST_USE;
+/* Roll one open step back into redo/, as that rollback: all parts of a step as the same. The spared
+ * records are left out. */
+int undo_open_step(struct journal *j, const char *dir, const struct roll *roll,
+		   const struct numbers *spared, struct err *err) MUST_USE;
 /* Paths that the steps of the group (logs: those to be applied) share with a concurrent step that
  * is not rolled back. (concurrent.c) */
 int overlap_find(struct journal *j, const struct group *group, const struct wal *logs,

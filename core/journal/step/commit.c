@@ -23,6 +23,7 @@
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
 
 /*
  * Every part has the file "parts" in its directory as soon as there are two: the folders, each with
@@ -106,7 +107,7 @@ struct ending { /* of one part */
 
 static int write_post(struct step *s, bool locked)
 {
-	struct names moved = {0}, carried = {0};
+	struct names moved = {0}, carried = {0}, edited = {0};
 	struct moves moves = {0};
 	int r;
 
@@ -118,12 +119,15 @@ static int write_post(struct step *s, bool locked)
 	for (size_t i = 0; i < names_count(&carried); i++)
 		names_add_key(&moved, names_key(&carried, i));
 	if (r == 0)
-		r = post_write(
-			s->j, s->side.dir, &moved,
-			&(struct post_how){.step = s, .locked = locked, .carried = &carried});
+		r = post_write(s->j, s->side.dir, &moved,
+			       &(struct post_how){.step = s,
+						  .locked = locked,
+						  .carried = &carried,
+						  .edited = s->noted ? &edited : NULL});
 	moves_done(&moves);
 	names_done(&moved);
 	names_done(&carried);
+	names_done(&edited);
 	return r;
 }
 
@@ -430,20 +434,34 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 
 /* ---- the other ends -------------------------------------------------------------------------- */
 
+/* The captures that the step's begin made, of files that others have open. */
+static void find_spared(const struct step *s, struct numbers *ret)
+{
+	struct rec r;
+	size_t at = 0;
+
+	while (s->made && s->spares && wal_next(&s->side.log, &at, &r) && r.seq <= s->began_with)
+		if (r.type == REC_CONTENT)
+			numbers_add(ret, r.seq);
+}
+
 /* To redo/, as an undo would leave it, and away from there unless it is to be kept. */
 static int abort_part(struct step *s, bool keep, const struct roll *roll, struct err *err)
 {
 	AUTO_FREE char *dir = xasprintf("open/%" PRId64, s->id);
 	AUTO_FREE char *undone = xasprintf("redo/%" PRId64, s->id);
 	struct journal *j = s->j;
+	struct numbers spared = {0};
 	bool made = s->made;
 	struct stat st;
 	int r = 0;
 
+	find_spared(s, &spared);
 	step_untangle(s);
 	step_drop(s);
 	if (made)
-		r = undo_open_step(j, dir, roll, err);
+		r = undo_open_step(j, dir, roll, &spared, err);
+	numbers_done(&spared);
 	if (made && r == 0 && keep)
 		r = fstatat(j->store, undone, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 	else if (made && r == 0)

@@ -201,11 +201,37 @@ static int do_rename(const struct where *from, const struct where *to, unsigned 
 	return renameat2(from->dirfd, from->raw, to->dirfd, to->raw, flags) < 0 ? -errno : 0;
 }
 
+/* What is replaced is what was kept, or nothing is: the two change places first. */
+static int rename_over_kept(const struct step *s, const struct where *from, const struct where *to)
+{
+	const struct obj *only = s->only;
+	struct obj was;
+	int r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
+
+	if (r == -EINVAL) /* a file system without it */
+		return do_rename(from, to, 0);
+	if (r == 0)
+		r = obj_stat(from->dirfd, from->bare, &was);
+	if (r == 0 && obj_same(&was, only ? only : &to->obj) &&
+	    (!only || (was.size == only->size && was.mtime_ns == only->mtime_ns)))
+		return unlinkat(from->dirfd, from->bare, 0) < 0 ? -errno : 0;
+	if (r == 0)
+		r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
+	if (r < 0)
+		return r;
+	return only ? -ESTALE : -EEXIST;
+}
+
 /* What has come to the name since it was looked at was not kept: -EEXIST. */
-static int rename_onto(const struct where *from, const struct where *to, unsigned flags)
+static int rename_onto(const struct step *s, const struct where *from, const struct where *to,
+		       unsigned flags)
 {
 	unsigned careful = to->obj.mode ? flags : flags | RENAME_NOREPLACE;
-	int r = do_rename(from, to, careful);
+	int r;
+
+	if (s->careful && to->obj.mode && !flags && !S_ISDIR(to->obj.mode))
+		return rename_over_kept(s, from, to);
+	r = do_rename(from, to, careful);
 
 	/* A file system without the flag. */
 	return r == -EINVAL && careful != flags ? do_rename(from, to, flags) : r;
@@ -344,7 +370,7 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 	if (r == 0 && rec.flags & REC_SWAPPED)
 		r = rename_swapped(s, from, to, rec.slot);
 	else if (r == 0)
-		r = rename_onto(from, to, flags);
+		r = rename_onto(s, from, to, flags);
 	if (r < 0 && r != -JOURNAL_WAITS && rec.slot && !(rec.flags & REC_SWAPPED))
 		unkeep_target(s, to, rec.slot, mark);
 	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
@@ -449,7 +475,7 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags))
 		    ? rename_kept(s, &a, &b, flags)
 		    : rename_bare(s, &a, &b, flags);
-	*again = r == -ENOENT || (r == -EEXIST && !b.obj.mode && !flags);
+	*again = r == -ENOENT || (r == -EEXIST && (s->careful || !b.obj.mode) && !flags);
 	if (r < 0)
 		return r;
 	where_report(s, &a, &a.obj, &first);

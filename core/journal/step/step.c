@@ -414,6 +414,15 @@ static struct step *step_new(struct journal *j, int64_t id, struct step *of)
 	return s;
 }
 
+static void note_begin(struct step *s)
+{
+	struct rec r;
+	size_t start;
+
+	if (s->made && wal_last(&s->side.log, wal_tail(&s->side.log), &r, &start))
+		s->began_with = r.seq;
+}
+
 int journal_begin_part(struct journal *j, struct step *of, struct step **ret, struct err *err)
 {
 	int r = undo_unstick(j, err);
@@ -421,7 +430,9 @@ int journal_begin_part(struct journal *j, struct step *of, struct step **ret, st
 	if (r < 0)
 		return r;
 	*ret = step_new(j, of->id, of);
+	(*ret)->spares = of->spares;
 	r = step_keep_writers(*ret, err);
+	note_begin(*ret);
 	if (r < 0 && !(*ret)->made) /* else it stays: an empty part at worst */
 		step_drop(*ret);
 	return r;
@@ -432,6 +443,7 @@ static int begin_with_writers(struct step *s, struct err *err)
 {
 	int r = step_keep_writers(s, err);
 
+	note_begin(s);
 	for (struct journal *j = s->j->sibling; r == 0 && j != s->j; j = j->sibling) {
 		struct step *part;
 
@@ -477,12 +489,22 @@ int journal_begin(struct journal *j, enum step_kind kind, const char *command, s
 	if (r < 0) {
 		struct err ignored = {0};
 
+		step_spare(s);
 		if (journal_abort(s, &ignored) < 0)
 			return err_wrap(err, r, "begin a step");
 		return r;
 	}
 	*ret = s;
 	return 0;
+}
+
+void step_spare(struct step *s)
+{
+	struct step *p = s;
+
+	do
+		p->spares = true;
+	while ((p = p->part) != s);
 }
 
 void step_watch_end(struct step *s, const struct step_witness *w, void *data)

@@ -30,6 +30,11 @@ struct step {
 	bool tangled;			    /* a step that ran at the same time touched the same */
 	bool leaving;			    /* a file is captured as it leaves a guarded name */
 	bool may_wait;			    /* see JOURNAL_WAITS */
+	bool noted;			    /* a restore: what it places is in placed.h */
+	bool careful;			    /* a rename replaces the file that it has kept */
+	const struct obj *only;		    /* and nothing but this, as it is: else -ESTALE */
+	bool spares;			    /* an abort leaves alone what others still write to */
+	uint64_t began_with;		    /* the last record of such files; 0: there were none */
 	const struct step_witness *witness; /* of the first part; or NULL */
 	void *witness_data;
 	step_on_loss on_loss;
@@ -44,6 +49,9 @@ struct step {
 int step_make(struct step *s) MUST_USE; /* its directory, before the first record */
 /* What the first record says: id, kind, begin, command (heap). False: it is not there. */
 bool step_read_head(const struct wal *undo, struct step_info *ret);
+/* What processes of earlier steps write to files that were open when it began stays, should it be
+ * aborted: for steps that are not a command's. */
+void step_spare(struct step *s);
 void step_drop(struct step *s); /* out of its journal's list and its ring; frees it */
 /* Is this change to be captured, with so many bytes? False: the step is unprotected, perhaps from
  * this change on; then perform it and record nothing. */

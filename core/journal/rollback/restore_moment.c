@@ -1,0 +1,180 @@
+/* restore_moment - notices what others edit in the very moment of a restore. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/text.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/net_effect.h"
+#include "core/journal/history/placed.h"
+#include "core/journal/history/step_summary.h"
+#include "core/journal/rollback/restore.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * Two kinds of edits. One made before the restore takes the old object away is in what it took:
+ * unless the human forces it, all of that has to be as it was when it was checked, or the restore
+ * is put back. One made after the restore has given the name something else is an edit from
+ * outside, which an undo of the restore then asks about: see placed.h.
+ */
+
+void restore_expect(struct piece *p, const struct obj *now)
+{
+	change_side_set(&p->expected, now);
+	p->checked = true;
+}
+
+static bool is_expected(const struct piece *p, const struct obj *o)
+{
+	struct change_side now;
+
+	change_side_set(&now, o);
+	return !p->checked || sides_equal(&now, &p->expected);
+}
+
+bool restore_expects(const struct restore *r, int root, char *path, const struct obj *o)
+{
+	const struct change *own = restore_find(r, root, path);
+
+	return !own || is_expected(&r->pieces[own - r->list], o);
+}
+
+int restore_say_edited(const char *path, struct err *err)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	text_escape(&shown, path, strnlen(path, 300));
+	return err_say(err, -ESTALE,
+		       "'%s' was edited in this very moment: look at it, then restore it again",
+		       shown.data);
+}
+
+/* ---- what was taken away ----------------------------------------------------------------------
+ */
+
+struct by_inode {
+	uint64_t ino;
+	const struct piece *piece;
+	UT_hash_handle hh;
+};
+
+struct by_path { /* the step's end has it, or, absent, where that moved the object, had it before */
+	char *key;
+	const struct piece *piece;
+	bool absent;
+	UT_hash_handle hh;
+};
+
+struct expected {
+	struct by_inode *inodes;
+	struct by_path *paths;
+};
+
+static void add_inode(struct expected *all, const struct piece *p)
+{
+	uint64_t ino = p->expected.ino;
+	struct by_inode *one;
+
+	if (!p->expected.exists || S_ISDIR(p->expected.mode))
+		return;
+	HASH_FIND(hh, all->inodes, &ino, sizeof(ino), one);
+	if (one)
+		return;
+	one = xcalloc(1, sizeof(*one));
+	one->ino = ino;
+	one->piece = p;
+	HASH_ADD(hh, all->inodes, ino, sizeof(one->ino), one);
+}
+
+static void add_path(struct expected *all, int root, const char *path, const struct piece *p,
+		     bool absent)
+{
+	AUTO_FREE char *key = key_make(root, path);
+	struct by_path *one;
+
+	HASH_FIND_STR(all->paths, key, one);
+	if (one) { /* the end's goes before */
+		one->piece = one->absent ? p : one->piece;
+		one->absent &= absent;
+		return;
+	}
+	one = xcalloc(1, sizeof(*one));
+	one->key = take_ptr(&key);
+	one->piece = p;
+	one->absent = absent;
+	HASH_ADD_KEYPTR(hh, all->paths, one->key, strlen(one->key), one);
+}
+
+static void load(const struct restore *r, struct expected *all)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct piece *p = &r->pieces[i];
+		const struct change *c = &r->list[i];
+
+		if (!p->checked)
+			continue;
+		add_inode(all, p);
+		add_path(all, c->root, c->path, p, false);
+		if (c->old_path)
+			add_path(all, c->root, c->old_path, p, true);
+	}
+}
+
+static void expected_done(struct expected *all)
+{
+	struct by_inode *inode, *next;
+	struct by_path *path, *rest;
+
+	HASH_ITER (hh, all->inodes, inode, next) {
+		HASH_DEL(all->inodes, inode);
+		free(inode);
+	}
+	HASH_ITER (hh, all->paths, path, rest) {
+		HASH_DEL(all->paths, path);
+		free(path->key);
+		free(path);
+	}
+}
+
+/* What the restore itself has put somewhere is not asked about. */
+static bool was_expected(const struct restore *r, const struct expected *all, const struct rec *rec,
+			 const struct obj *o)
+{
+	AUTO_FREE char *key = key_make((int)rec->root, rec->path);
+	const struct by_inode *inode;
+	const struct by_path *path;
+
+	HASH_FIND(hh, all->inodes, &o->ino, sizeof(o->ino), inode);
+	if (inode)
+		return is_expected(inode->piece, o);
+	if (placed_has(r->j, o))
+		return true;
+	HASH_FIND_STR(all->paths, key, path);
+	return !path || (!path->absent && is_expected(path->piece, o));
+}
+
+int restore_taken(const struct restore *r, struct err *err)
+{
+	CLEANUP(expected_done) struct expected all = {0};
+	const struct side *side = &r->s->side;
+	struct rec rec;
+	size_t at = 0;
+	int e = 0;
+
+	load(r, &all);
+	while (e == 0 && all.paths && wal_next(&side->log, &at, &rec)) {
+		char slot[24];
+		struct obj o;
+
+		if (rec.type != REC_GONE)
+			continue;
+		slot_name(slot, rec.slot);
+		e = obj_stat(side->obj, slot, &o);
+		if (e < 0)
+			err_set(err, e, "look at what was at '%s'", rec.path);
+		else if (o.mode && !was_expected(r, &all, &rec, &o))
+			e = restore_say_edited(rec.path, err);
+	}
+	return e;
+}

@@ -1,0 +1,216 @@
+/* restore_replace - how one file takes the place of another, whoever edits that meanwhile. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history/content.h"
+#include "core/journal/history/placed.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/restore.h"
+#include "core/journal/rollback/restore_target.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/store.h"
+
+/*
+ * By a file of a name of our own, which is renamed over it: then the old one is in the store as the
+ * last writer left it. Only where other names of it are to show the same bytes, or where a copy
+ * would be ours and it is another's, are they written into the file that is there.
+ */
+
+/* The name is never half of one and half of the other. */
+static int rename_over(struct restore *r, const struct at *tmp, struct target *t)
+{
+	int e = S_ISDIR(t->now.mode) ? target_clear(r, t) : 0;
+	struct obj o;
+
+	if (e == 0)
+		e = obj_stat(tmp->dirfd, tmp->name, &o);
+	if (e < 0)
+		return e;
+	placed_keep(r->j, &o);
+	r->s->only = r->strict && S_ISREG(t->now.mode) ? &t->now : NULL;
+	e = op_rename(r->s, tmp, &t->at, 0, NULL);
+	e = r->s->only && e == -ESTALE ? -RESTORE_EDITED : e;
+	r->s->only = NULL;
+	return e;
+}
+
+/* What was made for nothing. */
+static int take_away(struct restore *r, const struct at *tmp, int e)
+{
+	int undone = op_unlink(r->s, tmp, NULL);
+
+	return undone < 0 ? undone : e;
+}
+
+int replace_by_copy(struct restore *r, struct target *t, const struct origin *o)
+{
+	char name[64];
+	struct at tmp = target_beside(r, t, name);
+	AUTO_CLOSE int fd = op_open(r->s, &tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
+	int e;
+
+	if (fd < 0)
+		return take_fd(&fd);
+	e = data_copy(o->fd, fd);
+	/* Made in this step: its creation is the record of all that happens to it. */
+	if (e >= 0)
+		e = meta_apply(fd, (struct span){o->meta.data, o->meta.len});
+	return e < 0 ? take_away(r, &tmp, e) : rename_over(r, &tmp, t);
+}
+
+/* The bytes of text, and what else the file is. */
+static int text_over(struct restore *r, struct target *t, struct span text)
+{
+	const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+	AUTO_CLOSE int old = obj_open(t->at.dirfd, t->at.name);
+	AUTO_BUF struct buf meta = BUF_INIT;
+	AUTO_CLOSE int fd = -1;
+	char name[64];
+	struct at tmp = target_beside(r, t, name);
+	int e = old < 0 ? old : meta_read(r->j, old, &meta);
+
+	if (e < 0)
+		return e;
+	fd = op_open(r->s, &tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
+	if (fd < 0)
+		return take_fd(&fd);
+	e = io_write_all(fd, text.data, text.len);
+	if (e == 0)
+		e = meta_apply(fd, (struct span){meta.data, meta.len});
+	if (e == 0 && futimens(fd, now) < 0)
+		e = -errno;
+	return e < 0 ? take_away(r, &tmp, e) : rename_over(r, &tmp, t);
+}
+
+int replace_by_link(struct restore *r, struct target *t, const struct at *from)
+{
+	char name[64];
+	struct at tmp = target_beside(r, t, name);
+	int e = op_link(r->s, from, &tmp, NULL);
+
+	return e < 0 ? e : rename_over(r, &tmp, t);
+}
+
+/* It is the file that has the bytes: to write to it would empty it first. */
+bool replace_has_bytes(const struct target *t, const struct origin *o)
+{
+	struct obj from;
+
+	return obj_stat(o->fd, "", &from) == 0 && from.ino == t->now.ino && from.dev == t->now.dev;
+}
+
+/* Is what was captured what is there? Nobody opens it in between, where the system can see to
+ * that. */
+static int hold(struct restore *r, struct target *t, int fd)
+{
+	struct obj o;
+	int e;
+
+	data_hold(fd, true);
+	e = obj_stat(fd, "", &o);
+	if (e < 0 || (restore_expects(r, t->at.root, t->path, &t->now) && o.size == t->now.size &&
+		      o.mtime_ns == t->now.mtime_ns))
+		return e;
+	return -RESTORE_EDITED;
+}
+
+/* Opened for writing, and captured. */
+static int open_captured(struct restore *r, struct target *t, int *ret)
+{
+	AUTO_CLOSE int fd = -1;
+	size_t mark;
+	int e = step_make(r->s);
+
+	if (e < 0)
+		return e;
+	mark = wal_tail(&r->s->side.log);
+	fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
+	if (fd == -EACCES) {
+		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0200, NULL);
+		if (e < 0)
+			return e;
+		mark = wal_tail(&r->s->side.log);
+		fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
+	}
+	if (fd < 0)
+		return take_fd(&fd);
+	e = hold(r, t, fd);
+	if (e < 0) /* nothing is written: to put back what was captured would be to write */
+		wal_take_back(&r->s->side.log, mark);
+	else
+		*ret = take_fd(&fd);
+	r->s->spares &= e < 0; /* it may be one that others write to */
+	return e;
+}
+
+/* Other names of the file are to show the same bytes. */
+int replace_in_place(struct restore *r, struct target *t, const struct origin *o)
+{
+	const struct span meta = {o->meta.data, o->meta.len};
+	AUTO_CLOSE int fd = -1;
+	struct stat from = {0};
+	struct at at;
+	int e;
+
+	if (replace_has_bytes(t, o))
+		return target_set_attrs(r, t, meta);
+	e = open_captured(r, t, &fd);
+	at = target_object(t, fd);
+	if (e == 0 && fstat(o->fd, &from) < 0)
+		e = -errno;
+	if (e == 0)
+		e = data_copy(o->fd, fd);
+	if (e >= 0)
+		e = op_set_attrs(r->s, &at, meta);
+	if (e == 0)
+		placed_written(r->j, fd, (uint64_t)from.st_size, meta);
+	return e;
+}
+
+int replace_by_symlink(struct restore *r, struct target *t, const struct origin *o)
+{
+	char name[64], goal[PATH_MAX + 1];
+	struct at tmp = target_beside(r, t, name);
+	ssize_t n = io_pread_full(o->fd, goal, PATH_MAX, 0);
+	int e;
+
+	if (n < 0)
+		return (int)n;
+	goal[n] = '\0';
+	e = op_symlink(r->s, goal, &tmp, NULL);
+	if (e == 0)
+		e = op_set_attrs(r->s, &tmp, (struct span){o->meta.data, o->meta.len});
+	return e < 0 ? e : rename_over(r, &tmp, t);
+}
+
+int bring_text(struct restore *r, size_t i, struct span text)
+{
+	const struct change *c = &r->list[i];
+	AUTO_TARGET struct target t = TARGET_NONE;
+	AUTO_CLOSE int fd = -1;
+	int e = target_find(r, c->root, c->path, &t);
+
+	if (e == 0 && !S_ISREG(t.now.mode))
+		e = -RESTORE_EDITED;
+	if (e == 0 && t.now.nlink == 1)
+		e = text_over(r, &t, text);
+	else if (e == 0)
+		e = -EPERM;
+	if (e != -EPERM) /* another's file, or one that has other names: they show the same bytes */
+		return e;
+	e = open_captured(r, &t, &fd);
+	if (e == 0 && ftruncate(fd, 0) < 0)
+		e = -errno;
+	if (e == 0)
+		e = io_write_all(fd, text.data, text.len);
+	if (e == 0)
+		placed_filled(r->j, fd, text.len);
+	return e;
+}
