@@ -1,5 +1,6 @@
 /* keep_open_files - captures files that are open for writing when a step begins. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "core/base/text.h"
@@ -55,13 +56,18 @@ static int keep_found(struct step *s, const char *name, const struct spot *at, c
 
 static int keep_writer(struct step *s, struct writer *w, struct err *err)
 {
-	struct reach reach = {0};
-	struct spot at;
-	struct obj o;
-	const char *name = writer_alive(s->j, w, NULL, &reach, &at, &o);
-	int r = name ? keep_found(s, name, &at, &o, err) : 0;
+	int r = -ESTALE;
 
-	reach_close(s->j, &reach);
+	/* Somebody outside may give the name to another file just now. */
+	for (int i = 0; r == -ESTALE && i < 8; i++) {
+		struct reach reach = {0};
+		struct spot at;
+		struct obj o;
+		const char *name = writer_alive(s->j, w, NULL, &reach, &at, &o);
+
+		r = name ? keep_found(s, name, &at, &o, err) : 0;
+		reach_close(s->j, &reach);
+	}
 	return r;
 }
 

@@ -21,7 +21,8 @@
  * file that it can still write to. So a copy takes the name, as a step of its own: made beside it,
  * renamed over it, and the file of before is kept as what that step replaced. Nobody inside can
  * touch either meanwhile, as it is this process that opens and links for them. Somebody outside
- * can: a file that has changed while it was copied is copied again.
+ * can: a file that has changed while it was copied, or before the copy has its name, is copied
+ * again.
  *
  * Who has it open is known by what was opened for those inside (open_files.c) and by a lease, which
  * is refused while anybody has it open. A writer outside alone is none of ours.
@@ -105,20 +106,20 @@ static bool is_unchanged(const struct at *at, const struct obj *was)
 	       now.ctime_ns == was->ctime_ns;
 }
 
-/* COPY_STALE: it was changed meanwhile. */
-static int copy_once(struct step *s, const struct at *at, const struct at *tmp)
+/* COPY_STALE: it was changed meanwhile. *was: how it was copied. */
+static int copy_once(struct step *s, const struct at *at, const struct at *tmp, struct obj *was)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
 	AUTO_CLOSE int from = data_open(s->j, at->dirfd, at->name);
 	AUTO_CLOSE int object = obj_open(at->dirfd, at->name);
 	AUTO_CLOSE int to = -1;
-	struct obj was, there;
-	int r = from < 0 ? from : object < 0 ? object : obj_stat(from, "", &was);
+	struct obj there;
+	int r = from < 0 ? from : object < 0 ? object : obj_stat(from, "", was);
 
 	if (r == 0)
 		r = obj_stat(object, "", &there);
 	if (r == 0)
-		r = obj_same(&was, &there) ? meta_read(s->j, object, &meta) : -ESTALE;
+		r = obj_same(was, &there) ? meta_read(s->j, object, &meta) : -ESTALE;
 	if (r < 0)
 		return r;
 	to = op_open(s, tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
@@ -128,8 +129,21 @@ static int copy_once(struct step *s, const struct at *at, const struct at *tmp)
 	if (r >= 0)
 		r = meta_apply_ours(to, (struct span){meta.data, meta.len});
 	if (r >= 0)
-		r = is_unchanged(at, &was) ? 0 : COPY_STALE;
+		r = is_unchanged(at, was) ? 0 : COPY_STALE;
 	return r;
+}
+
+/* was: only if that is what it replaces. */
+static int rename_over(struct step *s, const struct at *tmp, const struct at *at,
+		       const struct obj *was)
+{
+	int r;
+
+	s->only = was;
+	s->careful = was != NULL;
+	r = op_rename(s, tmp, at, 0, NULL);
+	s->only = NULL;
+	return r == -ESTALE ? COPY_STALE : r;
 }
 
 /* Who writes all the time does not keep the name for it: the last copy is taken as it is, and the
@@ -142,6 +156,7 @@ static int copy_over(struct step *s, const struct at *at)
 		struct at tmp = *at;
 		char name[64];
 		uint64_t random = 0;
+		struct obj was;
 		int gone;
 
 		/* One that nobody can be before us with. */
@@ -149,9 +164,11 @@ static int copy_over(struct step *s, const struct at *at)
 			return -errno;
 		snprintf(name, sizeof(name), ".cordon-renew-%016llx", (unsigned long long)random);
 		tmp.name = name;
-		r = copy_once(s, at, &tmp);
+		r = copy_once(s, at, &tmp, &was);
 		if (r == 0 || (r == COPY_STALE && i == TRIES))
-			return op_rename(s, &tmp, at, 0, NULL);
+			r = rename_over(s, &tmp, at, i < TRIES ? &was : NULL);
+		if (r == 0)
+			return 0;
 		gone = op_unlink(s, &tmp, NULL);
 		if (gone < 0 && gone != -ENOENT)
 			return gone;
@@ -202,6 +219,8 @@ static int renew_all(const struct renewing *a, struct err *err)
 	buf_fmt(&label, "cordon: a file of its own for %s", shown.data);
 	r = journal_begin(a->j, STEP_API, label.data, &s, err);
 	store_forget_near(a->j);
+	if (r == 0)
+		step_spare(s);
 	for (size_t i = 0; r == 0 && i < a->n; i++) {
 		r = renew_one(s, a->paths[i]);
 		if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -ESTALE)
