@@ -3,6 +3,7 @@
 #include "backends/vm/guest_procs.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -283,6 +284,14 @@ static void on_word(void *data)
 		if (guest_word_fits(&w, (size_t)n))
 			obey(g, &w);
 	}
+}
+
+void guest_procs_drain(struct guest_procs *g)
+{
+	struct pollfd p = {.fd = g ? g->sock : -1, .events = POLLIN};
+
+	while (g && g->watched && poll(&p, 1, 0) > 0)
+		on_word(g);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -19,4 +19,6 @@ struct keeper;
 /* sock is taken: messages of monitor/guest_word.h. */
 int guest_procs_new(struct guest_procs **ret, struct keeper *k, struct fs_server *fs, int sock,
 		    struct err *err) MUST_USE;
-void guest_procs_free(struct guest_procs *g); /* NULL is a no-op */
+/* Takes what the guest has said last, before its end is known. NULL is a no-op, here and below. */
+void guest_procs_drain(struct guest_procs *g);
+void guest_procs_free(struct guest_procs *g);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -151,6 +152,7 @@ static void on_exit_of_monitor(void *data)
 	keeper_unwatch(sb->keeper, sb->pidfd);
 	sb->watching = false;
 	drain_notes(sb);
+	guest_procs_drain(sb->procs);
 	status = reap(sb);
 	if (!sb->failed)
 		keeper_agent_exited(sb->keeper, status);
@@ -234,6 +236,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 {
 	AUTO_BUF struct buf initrd = BUF_INIT;
 	AUTO_FREE char *base = NULL;
+	char host[HOST_NAME_MAX + 1];
 	AUTO_CLOSE int fd = open(plan->guest.base, O_RDONLY | O_CLOEXEC);
 	struct monitor_spec m = {
 		.spec = spec,
@@ -252,13 +255,16 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 	const struct guest_conf conf = {.root = s->tags[0],
 					.disk = plan->disk >= 0 ? "/dev/vda" : "",
 					.upper = plan->memory / 2,
-					.host = "cordon",
+					.host = host,
 					.net = sb->net_socket >= 0,
 					.shares = s->guest + 1,
 					.n = s->n - 1};
 	size_t len = 0;
 	int r = fd < 0 ? -errno : io_read_all(fd, VM_BASE_MAX, &base, &len);
 
+	/* The host's own, which its /etc/hosts may know. */
+	if (gethostname(host, sizeof(host)) < 0 || !memchr(host, '\0', sizeof(host)))
+		snprintf(host, sizeof(host), "cordon");
 	if (r < 0)
 		return err_set(err, r, "read '%s'", plan->guest.base);
 	buf_add(&initrd, base, len);

@@ -15,6 +15,7 @@
 #include "backends/vm/qemu/qmp.h"
 /* The other side of the protocol, as it is in the guest. */
 #include "backends/vm/shim/wire.c"
+#include "core/session/backend.h"
 
 static void parsed_is(const char *line, enum shim_kind kind, int64_t id, int status, int64_t n)
 {
@@ -205,6 +206,8 @@ static void commands_come_through_whole(void **state)
 	const char *const argv[] = {"sh", "-c", "echo \"\\\n\x7f \xc3\xa4 \xff\xe2\x80\xae", "",
 				    NULL};
 	const char *const env[] = {"A=b", "B=\xf0\x9f\x98\x80", NULL};
+	const struct spawn_limits limits = {
+		.processes = 7, .memory = INT64_C(5) << 32, .open_files = 8, .cpu_seconds = 9};
 	const struct shim_exec e = {.id = 5,
 				    .argv = argv,
 				    .env = env,
@@ -213,7 +216,8 @@ static void commands_come_through_whole(void **state)
 				    .gid = 100,
 				    .tty = true,
 				    .rows = 33,
-				    .cols = 99};
+				    .cols = 99,
+				    .limits = &limits};
 	AUTO_BUF struct buf b = BUF_INIT;
 	struct message m;
 
@@ -229,6 +233,7 @@ static void commands_come_through_whole(void **state)
 	assert_string_equal(m.cwd, e.cwd);
 	assert_true(m.id == 5 && m.uid == 1000 && m.gid == 100 && m.rows == 33 && m.cols == 99);
 	assert_true(m.tty);
+	assert_true(m.processes == 7 && m.memory == 5L << 32 && m.files == 8 && m.seconds == 9);
 	buf_clear(&b);
 	shim_input(&b, 1, "a\0b\n\xff", 5, true);
 	assert_true(message_parse(&m, b.data, b.len - 1));

@@ -84,7 +84,8 @@ static void start_program(struct monitor *m)
 			      .cwd = m->spec->cwd,
 			      .uid = getuid(),
 			      .gid = getgid(),
-			      .tty = m->spec->tty};
+			      .tty = m->spec->tty,
+			      .limits = &m->spec->limits};
 
 	if (m->phase != WAITING || !m->go)
 		return;

@@ -9,6 +9,7 @@
 
 #include "core/base/base64.h"
 #include "core/base/json.h"
+#include "core/session/backend.h"
 
 #define PID_MAX	   4194304
 #define NUMBER_MAX 9007199254740992.0 /* beyond it a double has no whole numbers */
@@ -160,8 +161,15 @@ int shim_exec(struct buf *out, const struct shim_exec *e)
 	add_list(out, "env", e->env);
 	buf_str(out, ",\"cwd\":");
 	json_quote(out, e->cwd, strlen(e->cwd));
-	buf_fmt(out, ",\"uid\":%u,\"gid\":%u,\"tty\":%s,\"rows\":%u,\"cols\":%u}\n", e->uid, e->gid,
+	buf_fmt(out, ",\"uid\":%u,\"gid\":%u,\"tty\":%s,\"rows\":%u,\"cols\":%u", e->uid, e->gid,
 		e->tty ? "true" : "false", e->rows, e->cols);
+	if (e->limits)
+		buf_fmt(out,
+			",\"processes\":%" PRId64 ",\"memory\":%" PRId64 ",\"files\":%" PRId64
+			",\"seconds\":%" PRId64,
+			e->limits->processes, e->limits->memory, e->limits->open_files,
+			e->limits->cpu_seconds);
+	buf_str(out, "}\n");
 	if (out->len - before <= SHIM_EXEC)
 		return 0;
 	buf_truncate(out, before);

@@ -4,12 +4,16 @@
 
 #include "core/base/buf.h"
 
+struct spawn_limits;
+
 /*
  * One object a line, on the virtio-serial port "control".
  *
  * To the guest:
  *   {"type":"exec","id":1,"argv":[...],"env":["A=b",...],"cwd":"/w","uid":0,"gid":0,"tty":true,
- *    "rows":24,"cols":80}              run a program; tty: on the port "tty", else by messages
+ *    "rows":24,"cols":80,"processes":0,"memory":0,"files":0,"seconds":0}
+ *                                      run a program; tty: on the port "tty", else by messages;
+ *                                      the last four limit it and all below it, 0: they do not
  *   {"type":"input","id":1,"data":"..","end":true}     its standard input, at most SHIM_INPUT ahead
  *   {"type":"resize","id":1,"rows":24,"cols":80}
  *   {"type":"signal","id":1,"sig":15}    to its process group
@@ -18,7 +22,8 @@
  *   {"type":"who","id":123}              of which process is the thread 123?
  *   {"type":"kill","id":123,"sig":9}     a process; by SIGKILL all below it, too
  *   {"type":"answer","id":1,"data64":".."}      to "step"
- *   {"type":"shutdown"}                  the acknowledgement of what completed last: switch off
+ *   {"type":"shutdown"}                  the acknowledgement of what completed last: end all that
+ *                                      still runs, tell how ("left"), switch off
  *
  * From the guest:
  *   {"type":"ready","full":false}    full: its image has no room left
@@ -81,6 +86,7 @@ struct shim_exec {
 	unsigned uid, gid;
 	bool tty;
 	unsigned rows, cols;
+	const struct spawn_limits *limits; /* or NULL */
 };
 /* Append a line. -E2BIG: the guest does not take one of that length; nothing was appended. */
 int shim_exec(struct buf *out, const struct shim_exec *e) MUST_USE;

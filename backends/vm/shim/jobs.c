@@ -44,7 +44,8 @@ static void child(const struct job *j, const struct message *m, const int ends[3
 			goto failed;
 	if (j->tty && (ioctl(0, TIOCSCTTY, 0) < 0 || fchown(0, (uid_t)m->uid, 5) < 0))
 		goto failed;
-	if (setgroups(0, NULL) < 0 || setgid((gid_t)m->gid) < 0 || setuid((uid_t)m->uid) < 0)
+	if (!limits_enter(m) || setgroups(0, NULL) < 0 || setgid((gid_t)m->gid) < 0 ||
+	    setuid((uid_t)m->uid) < 0)
 		goto failed;
 	if (m->cwd && chdir(m->cwd) < 0)
 		goto failed;
@@ -122,7 +123,7 @@ int job_start(struct job *j, const struct message *m)
 		r = pipe2(report, O_CLOEXEC | O_NONBLOCK);
 	if (r == 0) {
 		j->report = report[0];
-		j->pid = fork();
+		j->pid = limits_make(m) ? fork() : -1;
 		if (j->pid == 0)
 			child(j, m, ends, report[1]);
 		close(report[1]);

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PASSES	    16
+#define END_TURNS   60	   /* of 5 ms: one that waits for the host does not end */
 #define FORCE_SYNC  0x2000 /* of linux/stat.h, which a libc alone may not have */
 #define BASIC_STATS 0x07ff
 
@@ -64,6 +67,22 @@ void procs_kill(int pid, int sig)
 	stop_below(list, sizeof(list) / sizeof(*list), &n);
 	for (size_t i = 0; i < n; i++)
 		kill(list[i], SIGKILL);
+}
+
+void procs_end_all(void)
+{
+	kill(-1, SIGKILL);
+	for (int turns = 0; turns < END_TURNS; turns++) {
+		const struct timespec turn = {.tv_nsec = 5000000};
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			continue;
+		if (pid < 0)
+			break;
+		nanosleep(&turn, NULL);
+	}
+	procs_read();
 }
 
 static void refresh(const char *path)

@@ -264,6 +264,13 @@ static void tell_rollback(const struct message *m)
 		close(drop);
 }
 
+static void shut_down(void)
+{
+	procs_end_all();
+	flush(s.control, s.out, &s.n_out);
+	power_off();
+}
+
 static void obey(const struct message *m)
 {
 	struct job *j = job_of(m->id);
@@ -271,7 +278,7 @@ static void obey(const struct message *m)
 	if (strcmp(m->type, "exec") == 0) {
 		start(m);
 	} else if (strcmp(m->type, "shutdown") == 0) {
-		power_off();
+		shut_down();
 	} else if (strcmp(m->type, "rollback_notify") == 0) {
 		tell_rollback(m);
 	} else if (strcmp(m->type, "answer") == 0) {

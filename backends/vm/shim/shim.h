@@ -34,6 +34,7 @@ struct message {
 	char **argv, **env; /* end with NULL */
 	size_t data_len;
 	long id, sig, rows, cols, uid, gid, step_id;
+	long processes, memory, files, seconds; /* limits; 0: none */
 	bool tty, end;
 };
 /* False: it is no message. */
@@ -84,6 +85,8 @@ bool read_stat(int pid, struct stat_line *ret);
 
 /* ---- procs_act.c ---- */
 void procs_kill(int pid, int sig); /* by SIGKILL, all below it, too */
+/* Ends all that runs, and tells the host how each that it knows of has ended. */
+void procs_end_all(void);
 /* What is in use of the folders is asked for anew. */
 void procs_refresh(void);
 
@@ -115,6 +118,11 @@ void set_number(const char *path, const char *value); /* of /proc; one that is n
 void die(const char *what) __attribute__((noreturn));
 /* Flush, unmount what is kept, power off. */
 void power_off(void) __attribute__((noreturn));
+
+/* ---- limits.c ---- */
+/* Before the fork, and in the child as root; false: errno says why. */
+bool limits_make(const struct message *m);
+bool limits_enter(const struct message *m);
 
 /* ---- network.c ---- */
 /* The loopback device, and eth0 with its address, its routes and the resolver. What fails is said

@@ -192,9 +192,12 @@ static void read_value(struct reader *r, struct message *m, const char *key)
 	const struct {
 		const char *key;
 		long *to;
-	} numbers[] = {{"id", &m->id},		{"sig", &m->sig}, {"rows", &m->rows},
-		       {"cols", &m->cols},	{"uid", &m->uid}, {"gid", &m->gid},
-		       {"step_id", &m->step_id}};
+	} numbers[] = {{"id", &m->id},		 {"sig", &m->sig},
+		       {"rows", &m->rows},	 {"cols", &m->cols},
+		       {"uid", &m->uid},	 {"gid", &m->gid},
+		       {"step_id", &m->step_id}, {"processes", &m->processes},
+		       {"memory", &m->memory},	 {"files", &m->files},
+		       {"seconds", &m->seconds}};
 
 	if (strcmp(key, "type") == 0) {
 		m->type = read_string(r, NULL);
