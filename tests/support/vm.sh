@@ -4,7 +4,7 @@
 [ "$(uname -m)" = x86_64 ] || skip_all "this backend runs on x86-64 only"
 need qemu-system-x86_64
 # The kernel is downloaded once for this tree (27 MB), by the command that does it for people.
-vm_kept=$PWD/build/vm vm_packages=$PWD/build/vm/cordon/vm/packages
+vm_tree=$PWD vm_kept=$PWD/build/vm vm_packages=$PWD/build/vm/cordon/vm/packages
 # One that was unpacked before guests had a network has no module for it.
 vm_kernel() { [ -z "$(find "$vm_packages" -name 'virtio_net.ko*' 2>/dev/null)" ] || find "$vm_packages" -path '*/boot/vmlinuz-*' | head -n 1; }
 if [ -z "$(vm_kernel)" ]; then
@@ -28,3 +28,16 @@ vm_part() {
 	return 1
 }
 vm_qemu() { pgrep -P "$(vm_part cordon-monitor "$1")" | head -n 1; }
+# guest_start FOLDER [SETTING=VALUE...] - one guest for the commands of guest_run, which does not boot each time.
+guest_start() {
+	guest_at=$TEST_TMP/guest.$RANDOM
+	: >"$guest_at.out"
+	(cd "$TEST_TMP" && exec python3 -B "$vm_tree/tests/support/vm_guest.py" serve "$guest_at" "$@" >"$guest_at.out" 2>"$guest_at.err" </dev/null) &
+	guest=$!
+	wait_for 120 eval 'grep -q ready "$guest_at.out" || ! kill -0 $guest' && grep -q ready "$guest_at.out" ||
+		fail "a guest for many commands" "$(cat "$guest_at.err")"
+}
+guest_run() { python3 -B "$vm_tree/tests/support/vm_guest.py" run "$guest_at" "$@"; }
+guest_call() { python3 -B "$vm_tree/tests/support/vm_guest.py" call "$guest_at" "$@"; } # OPERATION JSON
+# guest_stop - its status is that of cordon serve; not in a subshell
+guest_stop() { kill "$guest" && wait "$guest" 2>/dev/null; }
