@@ -22,11 +22,10 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	keys Enter
 done
 sees '\? ASK.*hooks/one' "34: the request is announced while keys are typed"
-keys C-] a a
-resize 90 30
-keys a a
-tmux_ set-buffer 'aaaa dddd' && tmux_ paste-buffer -p -t =t:
-sees 'ALLOW writing .*hooks/one once' "34: it is shown, and neither keys nor a paste nor a size has answered it"
+# By one command: half a second between two of them, and keys would count.
+tmux_ set-buffer 'aaaa dddd' \; send-keys -t =t: C-] a a \; resize-window -t =t: -x 90 -y 30 \; \
+	send-keys -t =t: a a \; paste-buffer -p -t =t:
+sees 'ALLOW writing .*hooks/one onc' "34: it is shown, and neither keys nor a paste nor a size has answered it"
 ok "34: nothing was made" test ! -e "$dir/.git/hooks/one"
 keys Escape
 sees 'C-\] a answers' "34: Esc leaves it waiting"
