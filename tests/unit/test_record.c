@@ -117,6 +117,15 @@ static const char *all(struct place *p, char code)
 	return p->text.data;
 }
 
+/* The writer's thread ends a block each second: until so much output is in some. */
+static void until_written(struct place *p, size_t n)
+{
+	int64_t end = clock_mono_us() + 20000000;
+
+	while ((look(p) < 0 || strlen(all(p, 'o')) < n) && clock_mono_us() < end)
+		usleep(10000);
+}
+
 static void write_file(struct place *p, const char *s, size_t len)
 {
 	unlink(p->path);
@@ -364,7 +373,7 @@ static void a_kill_costs_the_last_second(void **state)
 	if (pid == 0) {
 		begin(p);
 		say(p, "kept\r\n");
-		usleep(1500000);
+		until_written(p, 6);
 		say(p, "lost");
 		kill(getpid(), SIGKILL);
 	}
@@ -388,7 +397,7 @@ static void a_torn_tail_is_left_out(void **state)
 	begin(p);
 	for (int i = 0; i < 3; i++) {
 		say(p, "0123456789");
-		usleep(1100000);
+		until_written(p, 10 * (size_t)(i + 1));
 	}
 	finish(p);
 	assert_int_equal(look(p), 0);
@@ -415,7 +424,7 @@ static void damage_costs_its_block(void **state)
 	begin(p);
 	for (int i = 0; i < 3; i++) {
 		say(p, "0123456789");
-		usleep(1100000);
+		until_written(p, 10 * (size_t)(i + 1));
 	}
 	finish(p);
 	slurp(p, &raw, &len);
