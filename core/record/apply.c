@@ -296,3 +296,13 @@ int apply_peek(const char *json, size_t len, int64_t *ret_us, bool *ret_row)
 	*ret_row = (size_t)(end - p) >= sizeof(row) - 1 && memcmp(p, row, sizeof(row) - 1) == 0;
 	return 0;
 }
+
+bool apply_is_measure(const char *json, size_t len)
+{
+	static const char state[] = ",\"e\":\"state\"", exited[] = "\"exited\":";
+	const char *comma = memchr(json, ',', len);
+	size_t left = comma ? len - (size_t)(comma - json) : 0;
+
+	return left >= sizeof(state) - 1 && memcmp(comma, state, sizeof(state) - 1) == 0 &&
+	       !memmem(comma, left, exited, sizeof(exited) - 1);
+}

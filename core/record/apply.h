@@ -21,5 +21,7 @@ void applier_done(struct applier *a);
 void applier_reset(struct model *m);
 /* The event's own time in microseconds, and whether it is a row of activity; -EBADMSG: no event. */
 int apply_peek(const char *json, size_t len, int64_t *ret_us, bool *ret_row) MUST_USE;
+/* It tells of the session's memory and processor alone, as one does every few seconds. */
+bool apply_is_measure(const char *json, size_t len);
 /* 0, or -EBADMSG: nothing was applied. */
 int apply_event(struct applier *a, struct model *m, const char *json, size_t len) MUST_USE;

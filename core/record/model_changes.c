@@ -34,7 +34,8 @@ struct teller {
 	size_t n_edits;
 	uint64_t edits_count;
 	unsigned state;
-	int64_t state_us, turn_us;
+	int64_t state_us, turn_us, cpu;
+	uint64_t memory;
 	uint64_t turns;
 	struct buf line;
 };
@@ -431,16 +432,17 @@ static bool tell_state(struct teller *t, const struct model *m)
 {
 	unsigned state =
 		m->started | m->exited << 1 | m->network << 2 | (unsigned)m->n_stopped << 3;
-	int64_t now = recorder_now(t->rec);
+	int64_t now = recorder_now(t->rec), cpu = (int64_t)(m->cpu_percent * 10);
+	bool same = cpu == t->cpu && m->memory == t->memory;
 
-	if (t->state == state && now - t->state_us < STATE_US)
+	if (t->state == state && (same || now - t->state_us < STATE_US))
 		return true;
 	begin(t, "state");
 	number(t, "started", m->started);
 	number(t, "exited", m->exited);
 	number(t, "status", m->wait_status);
 	number(t, "network", m->network);
-	number(t, "cpu", (int64_t)(m->cpu_percent * 10));
+	number(t, "cpu", cpu);
 	number(t, "memory", (int64_t)m->memory);
 	number(t, "n_stopped", (int64_t)m->n_stopped);
 	text(t, "stopped", m->stopped);
@@ -448,6 +450,8 @@ static bool tell_state(struct teller *t, const struct model *m)
 		return false;
 	t->state = state;
 	t->state_us = now;
+	t->cpu = cpu;
+	t->memory = m->memory;
 	return true;
 }
 

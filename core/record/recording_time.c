@@ -119,3 +119,23 @@ int64_t recording_idle(const struct recording *rec)
 
 	return h->idle_limit_s > 0 ? (int64_t)(h->idle_limit_s * 1e6) : RECORDING_IDLE_US;
 }
+
+int64_t recording_next(struct recording *rec, int64_t at_us)
+{
+	size_t n = recording_blocks(rec);
+	struct batch b = BATCH_INIT;
+	int64_t found = -1;
+
+	for (size_t i = n ? recording_block_at(rec, at_us) : 0; found < 0 && i < n; i++) {
+		recording_batch(rec, i, false, &b);
+		for (size_t k = 0; found < 0 && k < b.n; k++) {
+			const struct moment *e = &b.list[k];
+
+			if (e->t_us > at_us &&
+			    !(e->code == CAST_OWN && apply_is_measure(e->data.data, e->data.len)))
+				found = e->t_us;
+		}
+	}
+	batch_done(&b);
+	return found;
+}

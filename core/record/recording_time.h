@@ -16,6 +16,9 @@ int64_t recording_wall(const char *text);
 /* Where the newest row of activity is that is not younger. reached: there is one as young as that,
  * so what happened then is in the recording. -1: nobody knows. */
 int64_t recording_at_wall(struct recording *rec, int64_t wall_us, bool *ret_reached);
+/* Of the first event after at_us at which something happens: a measure of memory or processor is
+ * none. -1: there is none. */
+int64_t recording_next(struct recording *rec, int64_t at_us);
 
 #define RECORDING_IDLE_US   2000000
 #define RECORDING_SPEED_MIN (1.0 / 16)

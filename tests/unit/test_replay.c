@@ -361,22 +361,49 @@ static void frames_go_both_ways(void **state)
 	replay_free(r);
 }
 
-static void long_pauses_are_cut(void **state)
+/* As a human sees it, in microseconds. */
+static int64_t time_to_play(const char *events)
 {
-	static const char cast[] = "{\"version\":2,\"width\":20,\"height\":4}\n[1,\"o\",\"a\"]\n"
-				   "[100,\"o\",\"b\"]\n";
+	AUTO_FREE char *cast = xasprintf("{\"version\":2,\"width\":20,\"height\":4}\n%s", events);
 	int fd = memfd_create("c", MFD_CLOEXEC);
 	struct replay *r;
 	int64_t now = 0;
 
-	(void)state;
-	assert_int_equal(io_write_all(fd, cast, sizeof(cast) - 1), 0);
+	assert_int_equal(io_write_all(fd, cast, strlen(cast)), 0);
 	r = replay_new(open_fd(fd));
 	replay_play(r, true, 0);
 	while (replay_playing(r) && now < 20000000)
 		replay_tick(r, now += 100000);
-	assert_in_range(now, 3000000, 3500000);
 	replay_free(r);
+	return now;
+}
+
+static void long_pauses_are_cut(void **state)
+{
+	(void)state;
+	assert_in_range(time_to_play("[1,\"o\",\"a\"]\n[100,\"o\",\"b\"]\n"), 3000000, 3500000);
+}
+
+/* A session measures its memory every few seconds, whether anything happens or not. */
+static void a_pause_with_measures_is_a_pause(void **state)
+{
+	AUTO_BUF struct buf cast = BUF_INIT;
+
+	(void)state;
+	buf_str(&cast, "[1,\"o\",\"a\"]\n");
+	for (int s = 5; s < 600; s += 5)
+		buf_fmt(&cast,
+			"[%d,\"c\",\"{\\\"t\\\":%d000000,\\\"e\\\":\\\"state\\\","
+			"\\\"memory\\\":%d}\"]\n",
+			s, s, s);
+	buf_str(&cast, "[600,\"o\",\"b\"]\n");
+	assert_in_range(time_to_play(cast.data), 3000000, 3500000);
+	/* A row is something that happens, and so is the end. */
+	buf_str(&cast, "[601,\"c\",\"{\\\"t\\\":601000000,\\\"e\\\":\\\"row\\\"}\"]\n"
+		       "[700,\"c\",\"{\\\"t\\\":700000000,\\\"e\\\":\\\"state\\\","
+		       "\\\"exited\\\":1}\"]\n"
+		       "[800,\"o\",\"c\"]\n");
+	assert_in_range(time_to_play(cast.data), 8000000, 8500000);
 }
 
 static enum replay_found find(struct replay *r, const char *needle, bool next)
@@ -447,6 +474,7 @@ int main(void)
 		cmocka_unit_test(playing_shows_the_same),
 		cmocka_unit_test(frames_go_both_ways),
 		cmocka_unit_test(long_pauses_are_cut),
+		cmocka_unit_test(a_pause_with_measures_is_a_pause),
 		cmocka_unit_test(a_search_goes_to_the_moment),
 	};
 

@@ -198,13 +198,15 @@ static int play(struct film *f, const struct moment *e)
 	int rows, cols, r;
 	bool resize = e->code == CAST_RESIZE && cast_size(e->data.data, e->data.len, &cols, &rows);
 
+	if (e->code != CAST_OUTPUT && !resize)
+		return 0; /* it is not seen, so it ends no pause */
 	pass_time(f, e->t_us);
 	r = show_due(f);
 	if (e->code == CAST_OUTPUT)
 		term_feed(f->term, e->data.data, e->data.len);
-	else if (resize)
+	else
 		term_resize(f->term, rows, cols);
-	if ((e->code == CAST_OUTPUT || resize) && !f->changed) {
+	if (!f->changed) {
 		f->changed = true;
 		f->due_us = MAX(f->due_us, (int64_t)f->out_us);
 	}

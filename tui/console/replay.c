@@ -198,18 +198,35 @@ static bool take_until(struct replay *r, int64_t t_us, int64_t deadline)
 	return any;
 }
 
+/* When something happens next: measures alone are a pause. */
+static int64_t next_event(struct replay *r)
+{
+	const struct moment *e = spot_peek(&r->spot);
+
+	if (!e)
+		return recording_duration(r->rec);
+	if (e->code != CAST_OWN || !apply_is_measure(e->data.data, e->data.len))
+		return e->t_us;
+	if (r->at_us < r->quiet_us || r->at_us >= r->next_us) {
+		r->quiet_us = r->at_us;
+		r->next_us = recording_next(r->rec, r->at_us);
+		if (r->next_us < 0)
+			r->next_us = recording_duration(r->rec);
+	}
+	return r->next_us;
+}
+
 bool replay_tick(struct replay *r, int64_t now_us)
 {
 	bool any = find_tick(r, now_us);
-	const struct moment *e;
-	int64_t due;
+	int64_t due, next;
 
 	if (!r->playing)
 		return any;
 	due = r->base_us + (int64_t)((double)(now_us - r->base_mono_us) * r->speed);
-	e = spot_peek(&r->spot);
-	if (e && r->idle_us && e->t_us - MAX(due, r->at_us) > r->idle_us) {
-		r->at_us = due = e->t_us - r->idle_us;
+	next = r->idle_us ? next_event(r) : 0;
+	if (r->idle_us && next - MAX(due, r->at_us) > r->idle_us) {
+		r->at_us = due = next - r->idle_us;
 		set_base(r, now_us);
 	}
 	due = MIN(due, recording_duration(r->rec));

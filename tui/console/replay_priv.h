@@ -38,6 +38,7 @@ struct replay {
 	struct spot spot;
 	int64_t at_us, base_us, base_mono_us;
 	int64_t idle_us;
+	int64_t quiet_us, next_us; /* between these times nothing happens */
 	double speed;
 	bool playing;
 	struct find find;
