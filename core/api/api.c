@@ -20,7 +20,7 @@
 #include "core/base/path.h"
 #include "core/os/socket.h"
 
-#define ROWS_BEFORE 300 /* what a peer that asks is told of what happened before */
+#define ROWS_BEFORE 2000 /* what a peer that asks is told of what happened before */
 
 /* A step as a peer knows it. */
 struct told_step {

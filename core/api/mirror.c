@@ -129,6 +129,21 @@ static void on_request(struct mirror *m)
 				    .held = held ? &report : NULL});
 }
 
+/* Rows are numbered: a session skips what is old, or comes faster than it is read. */
+static void note_left_out(struct mirror *m, uint64_t seq)
+{
+	char words[128];
+
+	if (seq > m->row + 1) {
+		snprintf(words, sizeof(words),
+			 "%" PRIu64 " row%s left out here: the session's own console has them",
+			 seq - m->row - 1, seq - m->row == 2 ? "" : "s");
+		model_add_row(&m->model, ROW_NOTE, 0, 0, 0, "note", words, NULL)->wall_us =
+			mirror_number(m, "time_us");
+	}
+	m->row = MAX(m->row, seq);
+}
+
 static void on_row(struct mirror *m)
 {
 	static const char *const kinds[] = {
@@ -137,11 +152,14 @@ static void on_row(struct mirror *m)
 		[ROW_EXTERNAL] = "edit",
 	};
 
-	struct row *row = model_add_row(
-		&m->model, (enum row_kind)mirror_word(m, "kind", kinds, ARRAY_LEN(kinds)),
-		mirror_number(m, "step"), (int)mirror_number(m, "pid"),
-		(int)mirror_number(m, "result"), mirror_text(m, "op"), mirror_text(m, "text"),
-		mirror_text(m, "more"));
+	struct row *row;
+
+	note_left_out(m, mirror_id_of(m, "seq"));
+	row = model_add_row(&m->model,
+			    (enum row_kind)mirror_word(m, "kind", kinds, ARRAY_LEN(kinds)),
+			    mirror_number(m, "step"), (int)mirror_number(m, "pid"),
+			    (int)mirror_number(m, "result"), mirror_text(m, "op"),
+			    mirror_text(m, "text"), mirror_text(m, "more"));
 
 	row->wall_us = mirror_number(m, "time_us");
 	if (mirror_id_of(m, "port") <= UINT16_MAX)

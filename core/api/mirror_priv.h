@@ -11,6 +11,7 @@ struct mirror {
 	char *folder, *refusal;
 	int broken;	       /* what reading failed with before there was a loop to tell it to */
 	uint64_t last_request; /* of an undo, plan or not */
+	uint64_t row;	       /* the number of the newest row that it was told */
 	struct undo_plan *coming; /* the plan that is being told, or NULL */
 };
 

@@ -218,4 +218,19 @@ there_plan u 'changed since' "and stops the undo"
 press_there K "K keeps the edit" there 'stays as it is'
 press_there U "U undoes the rest" test ! -e "$one/a"
 is "$(tail -n 1 "$two/b")" human "the edit is still there"
+
+# ---- what it is not told
+start 100 30 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a session runs"
+type_text 'clear; mkdir many; for i in {1..2500}; do : >many/$i; done; echo made-all' && keys Enter
+sees '^made-all' "much happens" 60
+tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
+sees_there 'activity' "another terminal comes later"
+tmux_ send-keys -t =u: l g
+sees_there '[0-9]+ rows left out here' "and says that there was more"
+tmux_ kill-session -t =u
+type_text exit && keys Enter
+sees 'has ended' "it ends"
+keys C-] q
+ended "and the console with it" 0
 done_testing
