@@ -48,20 +48,36 @@ static void guard(struct policy *p, const char *path, const char *reason)
 		policy_protect(p, path, reason);
 }
 
-/* Each link on the way as well: who may lead one elsewhere need not write to where it leads. */
+/* The links on the way: who may lead one elsewhere need not write to where it leads. Heap; NULL: it
+ * leads nowhere. */
+static char *guard_links(struct policy *p, const char *path, const char *reason)
+{
+	struct places passed = {0};
+	char *real = NULL;
+	bool inside;
+
+	if (links_follow_each(path, NULL, &passed, &real, &inside) < 0)
+		real = NULL;
+	for (size_t i = 0; i < passed.n; i++)
+		guard(p, passed.list[i], reason);
+	places_done(&passed);
+	return real;
+}
+
+void learn_way(struct policy *p, const char *path, const char *reason)
+{
+	free(guard_links(p, path, reason));
+}
+
 void learn_place(struct policy *p, const char *path, const char *reason)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	AUTO_FREE char *real = NULL;
-	struct places passed = {0};
-	bool inside;
 
 	guard(p, clean, reason);
-	if (links_follow_each(clean, NULL, &passed, &real, &inside) == 0 && !str_eq(real, clean))
+	real = guard_links(p, clean, reason);
+	if (real && !str_eq(real, clean))
 		guard(p, real, reason);
-	for (size_t i = 0; i < passed.n; i++)
-		guard(p, passed.list[i], reason);
-	places_done(&passed);
 }
 
 void policy_learn_link(struct policy *p, const char *path)

@@ -11,6 +11,8 @@ void learn_done(struct policy *p);
 /* The path, and what it leads to, is protected where it lies in a working folder. reason must live
  * as long as the policy. */
 void learn_place(struct policy *p, const char *path, const char *reason);
+/* The links on the way there alone, `..` as the kernel takes it. */
+void learn_way(struct policy *p, const char *path, const char *reason);
 /* Links in that directory whose names are protected. */
 void learn_links(struct policy *p, const char *dir);
 

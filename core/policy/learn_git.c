@@ -25,6 +25,7 @@
 static const char is_hook[] = "core.hooksPath names it: git on the host runs it";
 static const char is_included[] =
 	"git's configuration includes it, and it can name programs to run";
+static const char is_way[] = "the way to git's directory leads over it";
 static const char is_program[] = "git's configuration names it: git on the host runs it";
 
 struct reading {
@@ -235,18 +236,17 @@ static bool is_named_git(const char *path)
 	return at && (at[4] == '/' || at[4] == '\0');
 }
 
-/* Text behind "gitdir: ", or the whole of the file, as a path from dir on. Heap; NULL. */
+/* Text behind "gitdir: ", or the whole of the file, as a path from dir on, `..` and all: behind a
+ * link that is no text. Heap; NULL. */
 static char *pointed_to(const char *file, const char *dir, const char *head)
 {
 	AUTO_FREE char *text = NULL;
-	AUTO_FREE char *joined = NULL;
 	size_t len, n = strlen(head);
 
 	if (io_read_file(AT_FDCWD, file, PATH_MAX, &text, &len) < 0 || strncmp(text, head, n) != 0)
 		return NULL;
 	text[strcspn(text, "\r\n")] = '\0';
-	joined = path_join(dir, text + n + strspn(text + n, " "));
-	return path_clean(joined);
+	return path_join(dir, text + n + strspn(text + n, " "));
 }
 
 static void add_git_dir(struct policy *p, const char *path)
@@ -254,6 +254,7 @@ static void add_git_dir(struct policy *p, const char *path)
 	AUTO_FREE char *real = NULL;
 	bool inside;
 
+	learn_way(p, path, is_way);
 	if (links_follow(path, NULL, &real, &inside) == 0 && !is_named_git(real))
 		git_dirs_add(p, take_ptr(&real));
 }

@@ -319,6 +319,18 @@ inside "$evil store/hooks/pre-commit; chmod +x store/hooks/pre-commit; $evil .gi
 quiet git status && quiet git commit --allow-empty -qm b
 not_run "38: a git directory that .git is a link to"
 
+# A gitfile whose way leads over links: `..` is what the kernel makes of it.
+for way in hop/store=deep/er/store hop/../store=deep/store; do
+	empty && mkdir -p deep/er && ln -s deep/er hop && git init -q --separate-git-dir "${way#*=}" . && echo a >a
+	git add a && git commit -qm a && echo "gitdir: ${way%=*}" >.git
+	inside "for d in bad bad/er; do mkdir -p \$d/store; cp -r ${way#*=}/objects ${way#*=}/refs ${way#*=}/index \$d/store
+		printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch $trap_\n' >\$d/store/config; cp ${way#*=}/HEAD \$d/store; done
+		ln -sfn bad/er hop; rm hop && ln -s bad/er hop; mv hop h && ln -s bad/er hop"
+	quiet git status && quiet git commit --allow-empty -qm b
+	not_run "38: a git directory by a gitfile, 'gitdir: ${way%=*}', where hop is a link"
+	unlike "$(readlink hop)" bad "38: which leads nowhere else"
+done
+
 # By way of further links: who leads one of them elsewhere writes to none of these.
 fresh
 mkdir -p c1 scripts v1 && ln -s c1 conf && echo '# mine' >c1/envrc && ln -s conf/envrc .envrc && ln -s v1 v0 && ln -s v0 .vscode
