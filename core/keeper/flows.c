@@ -3,16 +3,15 @@
 #include "core/keeper/flows.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
-#include "core/base/io.h"
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/steps.h"
 #include "core/net/book.h"
+#include "core/os/processes.h"
 
 static const char op[] = "connect";
 
@@ -164,15 +163,12 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 /* While it is there: it waits for the answer. */
 static void read_program(int pid, char *out, size_t size)
 {
-	AUTO_CLOSE int fd = -1;
-	char path[32];
-	ssize_t n;
+	struct os_process there;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : io_read_full(fd, out, size - 1);
-	out[MAX(n, 0)] = '\0';
-	out[strcspn(out, "\n")] = '\0';
+	if (os_process_look(pid, &there) == 0)
+		os_process_name(pid, out, size);
+	else
+		*out = '\0';
 }
 
 void flow_tell(struct keeper *k, const struct flow_news *n)
