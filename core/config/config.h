@@ -51,8 +51,9 @@ struct config_key {
 	const char *words; /* CONFIG_ENUM: "a|b|c" */
 	enum config_project project;
 	const char *tight; /* PROJECT_ONLY */
-	const char *help;
+	const char *help;  /* begins with CONFIG_MACOS where it means nothing elsewhere */
 };
+#define CONFIG_MACOS "macOS: "
 const struct config_key *config_keys(size_t *ret_n);
 
 struct config_spec {

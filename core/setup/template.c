@@ -58,6 +58,16 @@ static void add_key(struct buf *b, const struct config_key *key, const char *nam
 	buf_fmt(b, "\t#%s =%s%s\n", name, value ? " " : "", value ? value : "");
 }
 
+static bool means_something(const struct config_key *key)
+{
+#ifdef __APPLE__
+	(void)key;
+	return true;
+#else
+	return !str_starts(key->help, CONFIG_MACOS);
+#endif
+}
+
 char *template_settings(bool project)
 {
 	struct buf b = BUF_INIT;
@@ -70,7 +80,7 @@ char *template_settings(bool project)
 		const char *dot = strchr(keys[i].name, '.');
 
 		if (!dot || (project && keys[i].project == PROJECT_NEVER) ||
-		    str_starts(keys[i].name, "profile."))
+		    str_starts(keys[i].name, "profile.") || !means_something(&keys[i]))
 			continue;
 		if ((size_t)(dot - keys[i].name) != len ||
 		    strncmp(section, keys[i].name, len) != 0) {

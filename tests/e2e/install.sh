@@ -143,6 +143,7 @@ fi
 mkdir "$HOME/p" && cd "$HOME/p" || exit 1
 ok "init writes a file" cordon init
 ok "that is right" cordon policy check .cordon.conf
+unlike "$(<.cordon.conf)" 'macOS|\[xpc\]' "and offers nothing that is macOS's alone"
 sum=$(md5sum <.cordon.conf)
 out=$(cordon init 2>&1)
 like "$out" 'already' "and never over one that is there"
