@@ -129,14 +129,42 @@ static void a_keeper_that_is_stuck_costs_no_deadline(void **state)
 	assert_int_equal(w.answers[1], 1);
 }
 
-static void a_deadline_that_is_over_is_denied(void **state)
+/* Nobody could answer: the kernel would end the client, and with it all that it holds. */
+static void short_deadlines_are_denied_at_once(void **state)
 {
+	const int64_t left[] = {-SECOND, 0, 1, ES_HASTE_US - 1, ES_HASTE_US};
+	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/x"};
+
 	(void)state;
 	w.now = 20 * SECOND;
-	es_queue_put(w.q, &(struct es_message){
-				  .kind = ES_OPEN, .handle = 1, .process = AGENT, .path = "/x"});
-	es_queue_backstop(w.q);
-	assert_int_equal(w.answers[1], 1);
+	for (size_t i = 0; i < ARRAY_LEN(left); i++) {
+		m.handle = i + 1;
+		m.deadline_us = w.now + left[i];
+		es_queue_put(w.q, &m);
+		assert_int_equal(w.answers[m.handle], left[i] < ES_HASTE_US ? 1 : 0);
+	}
+}
+
+/* Of any length, whatever the phase of the timer that looks after them (50 ms and a bit). */
+static void no_deadline_is_missed(void **state)
+{
+	struct es_message m = {.kind = ES_OPEN, .process = AGENT, .path = "/x"};
+	uint64_t handle = 0;
+
+	(void)state;
+	for (int64_t left = ES_HASTE_US; left < SECOND; left += 23000)
+		for (int64_t phase = 0; phase < 55000; phase += 5000) {
+			int64_t end = 20 * SECOND + left;
+
+			w.now = 20 * SECOND;
+			m.handle = ++handle;
+			m.deadline_us = end;
+			es_queue_put(w.q, &m);
+			for (w.now += phase; w.now < end; w.now += 55000)
+				es_queue_backstop(w.q);
+			if (!w.answers[handle])
+				fail_msg("left %d, phase %d", (int)left, (int)phase);
+		}
 }
 
 static void a_full_queue_denies(void **state)
@@ -331,6 +359,8 @@ static void a_late_answer_is_good_once(void **state)
 	assert_false(late_take(&l, &m, 10));
 	m.kind = ES_OPEN, m.process = OUTSIDER;
 	assert_false(late_take(&l, &m, 10));
+	m.process = AGENT, m.process.started_us = 5; /* the number's next owner */
+	assert_false(late_take(&l, &m, 10));
 	m.process = AGENT, m.path = "/y";
 	assert_false(late_take(&l, &m, 10));
 	m.path = "/x";
@@ -357,7 +387,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(outsiders_are_answered_at_once),
 		T(a_keeper_that_is_stuck_costs_no_deadline),
-		T(a_deadline_that_is_over_is_denied),
+		T(short_deadlines_are_denied_at_once),
+		T(no_deadline_is_missed),
 		T(a_full_queue_denies),
 		T(gaps_are_the_kernels),
 		T(shut_is_no),

@@ -12,7 +12,7 @@
 #include "core/base/hash.h"
 #include "core/os/socket.h"
 
-#define PROCESSES_MAX 16384
+#define PROCESSES_MAX 65536
 
 /* A message that the keeper has yet to take; its strings are own. */
 struct queued {
@@ -102,7 +102,7 @@ static uint64_t owe(struct es_queue *q, const struct es_message *m)
 	o->id = ++q->last_id;
 	o->handle = m->handle;
 	o->kind = m->kind;
-	o->deny_at = m->deadline_us - MIN(MAX(left, (int64_t)0) / 4, (int64_t)ES_BACKSTOP_US);
+	o->deny_at = m->deadline_us - MIN(left / 2, (int64_t)ES_BACKSTOP_US);
 	HASH_ADD(hh, q->owed, id, sizeof(o->id), o);
 	return o->id;
 }
@@ -223,6 +223,13 @@ void es_queue_add(struct es_queue *q, struct es_id agent)
 	pthread_mutex_unlock(&q->lock);
 }
 
+/* The kernel would end the client before anybody could answer. */
+static bool is_hasty(const struct es_queue *q, const struct es_message *m)
+{
+	return es_kind_asks(m->kind) && m->handle &&
+	       m->deadline_us - q->out->now(q->out->data) < ES_HASTE_US;
+}
+
 bool es_queue_skips(struct es_queue *q, const struct es_message *m)
 {
 	bool skips;
@@ -245,7 +252,7 @@ void es_queue_put(struct es_queue *q, const struct es_message *m)
 	} else if (q->shut) {
 		answer_at_once(q, m, false);
 		end_who_told(q, m);
-	} else if (q->n >= ES_QUEUE_MAX) {
+	} else if (q->n >= ES_QUEUE_MAX || is_hasty(q, m)) {
 		answer_at_once(q, m, false);
 	} else {
 		push(q, m, es_kind_asks(m->kind) && m->handle ? owe(q, m) : 0);

@@ -26,6 +26,7 @@
  */
 #define ES_QUEUE_MAX   4096
 #define ES_BACKSTOP_US 250000 /* before the deadline; half of ES_MARGIN_US */
+#define ES_HASTE_US    120000 /* who has less left is denied at once: two rounds of backstop() */
 #define ES_REBUILD_US  50000
 
 struct es_queue;

@@ -8,7 +8,7 @@
 
 struct late_call {
 	uint64_t handle;
-	int32_t pid;
+	struct es_id process;
 	enum es_kind kind;
 	char *path, *path2;
 	bool allowed;
@@ -32,7 +32,7 @@ void late_add(struct late *l, const struct es_message *m)
 	if (l->n == LATE_MAX)
 		drop(l, l->list);
 	*one = (struct late_call){.handle = m->handle,
-				  .pid = m->process.pid,
+				  .process = m->process,
 				  .kind = m->kind,
 				  .path = xstrdup(m->path),
 				  .path2 = xstrdup(m->path2)};
@@ -55,8 +55,9 @@ void late_answer(struct late *l, uint64_t handle, bool allow, int64_t until_us)
 
 static bool is_same(const struct late_call *one, const struct es_message *m)
 {
-	return one->pid == m->process.pid && one->kind == m->kind && str_eq(one->path, m->path) &&
-	       (!one->path2 || str_eq(one->path2, m->path2));
+	return one->process.pid == m->process.pid &&
+	       one->process.started_us == m->process.started_us && one->kind == m->kind &&
+	       str_eq(one->path, m->path) && (!one->path2 || str_eq(one->path2, m->path2));
 }
 
 bool late_take(struct late *l, const struct es_message *m, int64_t now_us)
