@@ -25,7 +25,7 @@ int csr_get_active_config(uint32_t *ret);
 
 #define ENTITLEMENT	 "com.apple.developer.endpoint-security.client"
 #define ENTITLEMENTS_MAX (64u << 10)
-#define PROCESSES_MAX	 16384
+#define PROCESSES_MAX	 65536
 
 /* The same, of <sandbox/private.h>. */
 #define SANDBOX_FILTER_GLOBAL_NAME 2

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "backends/macos/xpc/config.h"
 #include "backends/macos/xpc/log_stream.h"
 #include "core/base/io.h"
+#include "core/config/config.h"
 #include "core/keeper/service.h"
 #include "core/os/process.h"
 #include "core/os/ticker.h"
@@ -36,6 +38,8 @@ struct sandbox {
 	struct es_queue *registry; /* the same, and still here then: the door is closed later */
 	struct es_id agent;
 	bool is_client;
+	struct human human;
+	char *who[3]; /* settings of the environment; ends with NULL */
 	struct warden *warden;
 	int exit_fd, ticker; /* -1: none */
 	int period;	     /* of the ticker */
@@ -223,12 +227,12 @@ static char **env_of(const struct spawn_spec *spec)
 	return env;
 }
 
-/* What is set for the sake of the network. Heap, borrowed strings. */
-static const char **network_env_of(const struct sandbox *sb)
+/* What is set for the sake of the network, and of another user. Heap, borrowed strings. */
+static const char **own_env_of(const struct sandbox *sb)
 {
 	static const char *const none[] = {NULL};
 	const char *const *lists[] = {sb->gate ? network_gate_env(sb->gate) : none,
-				      rewrite_env(sb->rewrite)};
+				      rewrite_env(sb->rewrite), (const char *const *)sb->who};
 	const char **all = NULL;
 	size_t n = 0;
 
@@ -289,11 +293,35 @@ static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
 	return sb->host->open_door(&d); /* cppcheck-suppress returnDanglingLifetime ; it copies d */
 }
 
+/* Also who they are in the agent's environment. */
+static int find_human(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
+{
+	const struct config *config = keeper_config(sb->keeper);
+	const struct human_spec about = {.euid = geteuid(),
+					 .sudo_uid = getenv("SUDO_UID"),
+					 .home = spec->home,
+					 .as_root =
+						 config && config_bool(config, "sandbox.as-root")};
+	int r;
+
+	if (!sb->host->find_human)
+		return 0;
+	r = sb->host->find_human(&sb->human, &about, err);
+	if (r < 0 || !sb->human.known)
+		return r;
+	sb->who[0] = xasprintf("USER=%s", sb->human.name);
+	sb->who[1] = xasprintf("LOGNAME=%s", sb->human.name);
+	r = spec->cache ? human_give(&sb->human, spec->cache) : 0;
+	if (r < 0)
+		return err_set(err, r, "give '%s' to %s", spec->cache, sb->human.name);
+	return 0;
+}
+
 static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const char *own,
 		       int *ret_status, struct err *err)
 {
 	AUTO_PROFILE struct profile profile = {.sbpl = SBPL_INIT};
-	AUTO_FREE const char **network = network_env_of(sb);
+	AUTO_FREE const char **own_env = own_env_of(sb);
 	char **env = env_of(spec);
 	struct mac_launch_spec l = {
 		.os = sb->host->os,
@@ -307,7 +335,8 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
 		.tty = spec->tty,
 		.limits = spec->limits,
-		.own_env = network,
+		.own_env = own_env,
+		.human = &sb->human,
 		.forked = on_forked,
 		.known = end_known,
 		.data = sb,
@@ -419,13 +448,15 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 			       .session = xstrdup(spec->session),
 			       .exit_fd = -1,
 			       .ticker = -1};
-	r = warden_start(&sb->warden, sb->host->os, sb->session, err);
+	r = find_human(sb, spec, err);
+	if (r == 0)
+		r = warden_start(&sb->warden, sb->host->os, sb->session, err);
 	if (r == 0)
 		start_endpoint(sb);
 	if (r == 0 && spec->window.on && spec->window.own_device)
 		r = alias_ensure(&spec->window.device, host->loopback, err);
 	if (r == 0 && spec->ask_network)
-		r = network_gate_new(&sb->gate, sb->host->os, spec->session, spec->home, k, err);
+		r = network_gate_new(&sb->gate, sb->host->os, spec->session, &sb->human, k, err);
 	if (r == 0)
 		r = rewrite_start(&sb->rewrite, sb->host->os, sb->host->interpose, spec, own, k,
 				  err);
@@ -487,6 +518,9 @@ void seatbelt_stop(struct sandbox *sb)
 	if (sb->is_client)
 		sb->host->endpoint->stop(sb->host->endpoint->data);
 	es_queue_free(sb->queue);
+	human_done(&sb->human);
+	free(sb->who[0]);
+	free(sb->who[1]);
 	free(sb->session);
 	free(sb);
 }

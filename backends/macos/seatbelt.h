@@ -4,6 +4,7 @@
 
 #include "backends/macos/endpoint/es_door.h"
 #include "backends/macos/endpoint/es_system.h"
+#include "backends/macos/launch/human.h"
 #include "backends/macos/os.h"
 #include "core/session/backend.h"
 
@@ -40,6 +41,8 @@ struct seatbelt_host {
 	const char *loopback;		  /* the helper of alias/ensure.h; NULL: as well */
 	const struct es_system *endpoint; /* NULL: this program is no client */
 	struct door *(*open_door)(const struct es_door_spec *spec); /* then: es_door_new() */
+	/* Whom the agent runs as: human_find(). NULL: whoever runs this. */
+	int (*find_human)(struct human *ret, const struct human_spec *spec, struct err *err);
 };
 
 /* As struct backend has them. host is borrowed for as long as the sandbox lives. */

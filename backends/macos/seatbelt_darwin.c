@@ -8,7 +8,8 @@
 static const struct seatbelt_host host = {.os = &mac_os_darwin,
 					  .log = MAC_LOG_PROGRAM,
 					  .endpoint = &es_system_darwin,
-					  .open_door = es_door_new};
+					  .open_door = es_door_new,
+					  .find_human = human_find};
 
 static uint32_t probe(struct probe_report *report, struct err *err)
 {

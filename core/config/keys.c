@@ -28,6 +28,9 @@ static const struct config_key keys[] = {
 	 "limit address space too; breaks node, Go and Java, which reserve far more than they use"},
 	{"sandbox.landlock", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "use Landlock; off only where the kernel lacks it and you accept a weaker floor"},
+	{"sandbox.as-root", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
+	 "macOS: where cordon runs as root and was not started with sudo, so that nobody is known "
+	 "for whom, the agent runs as root; else the session does not start"},
 	{"network.mode", CONFIG_ENUM, "ask", "none|ask|open", PROJECT_ONLY, "none",
 	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's "
 	 "own "

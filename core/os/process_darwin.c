@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libproc.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -63,10 +64,32 @@ void os_stay_private(void)
 	ptrace(PT_DENY_ATTACH, 0, 0, 0);
 }
 
+/* Those in the range of the first that the system lists; how many were closed. */
+static size_t close_listed(unsigned first, unsigned last)
+{
+	struct proc_fdinfo list[256];
+	int size = proc_pidinfo(getpid(), PROC_PIDLISTFDS, 0, list, sizeof(list));
+	size_t closed = 0;
+
+	for (size_t i = 0; size > 0 && i < (size_t)size / sizeof(*list); i++) {
+		unsigned fd = (unsigned)list[i].proc_fd;
+
+		closed += fd >= first && fd <= last && close((int)fd) == 0;
+	}
+	return closed;
+}
+
+/*
+ * The system lists the lowest first, and as many as fit: once those of the range are closed the
+ * next come. Then, by number, what lies behind more than that of others; the limit says nothing of
+ * descriptors that were opened before it was lowered. No heap: between fork and exec.
+ */
 void os_close_range(unsigned first, unsigned last)
 {
 	int most = getdtablesize();
 
+	while (close_listed(first, last))
+		continue;
 	for (unsigned fd = first; fd <= last && fd < (unsigned)most; fd++)
 		close((int)fd);
 }

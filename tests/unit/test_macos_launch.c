@@ -1,14 +1,16 @@
-/* test_macos_launch - starting and ending under a stand-in for sandbox-exec; probe lines; quotas.
- */
+/* test_macos_launch - starting and ending under a stand-in for sandbox-exec. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,11 +18,9 @@
 #include <cmocka.h>
 
 #include "backends/macos/launch/env.h"
+#include "backends/macos/launch/human.h"
 #include "backends/macos/launch/launch.h"
 #include "backends/macos/launch/warden.h"
-#include "backends/macos/probe.h"
-#include "backends/macos/quota.h"
-#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 
@@ -415,179 +415,128 @@ static void a_warden_that_is_stopped_ends_nobody(void **state)
 	who_dies_takes_them_along(true, *state);
 }
 
-/* ---- the probe ------------------------------------------------------------------------------- */
-
-struct host {
-	struct mac_host host;
-	int result;
-	bool program;
-};
-
-static int fake_host(void *data, struct mac_host *ret)
+/* A descriptor with a high number is not inherited, either. */
+static void no_other_descriptors(void **state)
 {
-	const struct host *h = data;
+	static const char *const argv[] = {"sh", "-c", "ls /proc/self/fd | wc -l", NULL};
+	const int numbers[] = {3, 11, 100, 1000, 5000};
+	struct place *p = *state;
+	struct mac_launch *l = NULL;
+	struct rlimit limit;
+	int fds[ARRAY_LEN(numbers)];
+	char out[64];
+	struct run r;
+	int status;
 
-	*ret = h->host;
-	return h->result;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	prepare(&r, p, argv, true);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) /* not closed on exec */
+		fds[i] = fcntl(r.spec.stdio[0], F_DUPFD, numbers[i]);
+	r.spec.limits.open_files = 64;
+	assert_int_equal(mac_launch(&l, &r.spec, &status, NULL), 0);
+	assert_int_equal(mac_launch_wait(l), 0);
+	mac_launch_stop(l);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		assert_int_equal(close(fds[i]), 0);
+	finish(&r, out, sizeof(out));
+	assert_string_equal(strrchr(out, '\n') - 1, "4\n"); /* ls has one of its own */
 }
 
-static bool fake_can_run(void *data, const char *path)
-{
-	assert_string_equal(path, MAC_SANDBOX_EXEC);
-	return ((const struct host *)data)->program;
-}
+/* ---- whom it runs as ------------------------------------------------------------------------- */
 
-static const struct probe *line_of(const struct probe_report *r, const char *name)
+static void who_typed_sudo(void **state)
 {
-	for (size_t i = 0; i < r->n; i++)
-		if (str_eq(r->list[i].name, name))
-			return &r->list[i];
-	return NULL;
-}
-
-static void probe_lines(void **state)
-{
-	static const struct {
-		struct host host;
-		bool known, sandbox, sip, endpoint;
-		uint32_t bits;
-	} list[] = {
-		{{{"14.5", true, true, true, true, 1}, 0, true},
-		 true,
-		 true,
-		 true,
-		 true,
-		 BACKEND_FILES | BACKEND_NET},
-		{{{"15.0.1", false, true, false, false, 1}, 0, true},
-		 true,
-		 true,
-		 false,
-		 false,
-		 BACKEND_FILES | BACKEND_NET},
-		{{{"99.0", true, false, false, true, 1}, 0, false},
-		 false,
-		 true,
-		 false,
-		 false,
-		 BACKEND_FILES | BACKEND_NET},
-		{{{"12.6", true, true, false, false, 1}, 0, false}, false, false, true, false, 0},
-		{{{"", false, false, false, false, 0}, -EPERM, true},
-		 false,
-		 true,
-		 false,
-		 false,
-		 BACKEND_FILES | BACKEND_NET},
-	};
+	static const char *const bad[] = {NULL, "",	      "0",	     "-1",  "1x",
+					  " 1", "4294967295", "99999999999", "0x1", "3999999999"};
+	struct passwd *pw = getpwnam("daemon");
+	AUTO_FREE char *uid = xasprintf("%u", (unsigned)pw->pw_uid);
+	AUTO_FREE char *home = xstrdup(pw->pw_dir);
+	struct human_spec spec = {.euid = 0, .sudo_uid = uid, .home = home};
+	struct human h;
+	struct err err = {0};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		const struct mac_os os = {.data = (void *)(uintptr_t)&list[i].host,
-					  .look_at_host = fake_host,
-					  .can_run = fake_can_run};
-		struct probe_report r = {0};
-		struct err err = {0};
-
-		assert_int_equal(mac_probe(&os, MAC_SANDBOX_EXEC, &r, &err), list[i].bits);
-		assert_int_equal(err.code != 0, !list[i].bits);
-		assert_int_equal(line_of(&r, "macOS")->ok, list[i].known);
-		assert_int_equal(line_of(&r, "sandbox")->ok, list[i].sandbox);
-		assert_int_equal(line_of(&r, "system integrity protection")->ok, list[i].sip);
-		assert_int_equal(line_of(&r, "endpoint security")->ok, list[i].endpoint);
-		assert_int_equal(line_of(&r, "undo")->ok, list[i].endpoint);
-		for (size_t k = 0; k < r.n; k++) {
-			assert_true(*r.list[k].found && !strchr(r.list[k].found, '\n'));
-			assert_true(!r.list[k].ok || !*r.list[k].remedy);
-			assert_int_equal(r.list[k].needed, str_eq(r.list[k].name, "sandbox"));
-		}
-		probe_report_done(&r);
-		assert_int_equal(mac_probe(&os, MAC_SANDBOX_EXEC, NULL, NULL), list[i].bits);
+	assert_int_equal(human_find(&h, &spec, &err), 0);
+	assert_true(h.known && h.uid == 1 && h.gid == 1 && h.n_groups >= 1);
+	assert_string_equal(h.name, "daemon");
+	human_done(&h);
+	spec.as_root = true; /* is for when nobody is known */
+	assert_int_equal(human_find(&h, &spec, &err), 0);
+	assert_true(h.known);
+	human_done(&h);
+	/* What the policy hides would be in a home that is not the agent's. */
+	spec.home = "/";
+	assert_int_equal(human_find(&h, &spec, &err), -EPERM);
+	assert_non_null(strstr(err.text, "HOME"));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		spec.sudo_uid = bad[i];
+		spec.as_root = false;
+		assert_int_equal(human_find(&h, &spec, &err), -EPERM);
+		assert_non_null(strstr(err.text, "sandbox.as-root"));
+		spec.as_root = true;
+		assert_int_equal(human_find(&h, &spec, &err), 0);
+		assert_false(h.known);
 	}
-	assert_int_equal(mac_version("14"), 1400);
-	assert_int_equal(mac_version("10.15.7"), 1015);
-	assert_int_equal(mac_version("x"), 0);
-	assert_int_equal(mac_version("14x"), 0);
-	assert_int_equal(mac_version("9999999999"), 0);
+	spec.euid = 501; /* no root: nobody to become */
+	spec.as_root = false;
+	assert_int_equal(human_find(&h, &spec, &err), 0);
+	assert_false(h.known);
+	assert_int_equal(human_become(&h), 0);
 }
 
-/* ---- quotas ---------------------------------------------------------------------------------- */
-
-static void quotas(void **state)
+static int try_to_become(const struct human *h)
 {
-	static const struct {
-		uint64_t resident;
-		uint32_t processes;
-		uint64_t cpu;
-		enum mac_pressure pressure;
-		enum quota_action action;
-		enum quota_reason reason;
-	} looks[] = {
-		{500, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_GO, QUOTA_FINE},
-		{1001, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_SLOW, QUOTA_MEMORY},
-		{950, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_SLOW, QUOTA_MEMORY}, /* not yet a tenth */
-		{900, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_GO, QUOTA_FINE},
-		{950, 3, 1, MAC_PRESSURE_NORMAL, QUOTA_GO, QUOTA_FINE},
-		{500, 11, 1, MAC_PRESSURE_UNKNOWN, QUOTA_SLOW, QUOTA_PROCESSES},
-		{500, 3, 1, MAC_PRESSURE_WARN, QUOTA_SLOW, QUOTA_PRESSURE},
-		{500, 3, 1, MAC_PRESSURE_CRITICAL, QUOTA_SLOW, QUOTA_PRESSURE},
-		{1500, 3, 1, MAC_PRESSURE_CRITICAL, QUOTA_END, QUOTA_PRESSURE},
-		{1, 1, 1, MAC_PRESSURE_NORMAL, QUOTA_END, QUOTA_PRESSURE}, /* it stays so */
-	};
-	const struct quota_limits l = {.memory_soft = 1000,
-				       .memory_hard = 2000,
-				       .processes_soft = 10,
-				       .processes_hard = 20,
-				       .cpu_us_hard = 100};
-	struct quota q = {0}, hard = {0};
-	struct mac_usage u = {.resident = 2001};
-	AUTO_BUF struct buf b = BUF_INIT;
-	char why[200];
+	pid_t child = fork();
+	int status;
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(looks); i++) {
-		u = (struct mac_usage){.resident = looks[i].resident,
-				       .processes = looks[i].processes,
-				       .cpu_us = looks[i].cpu};
-		assert_int_equal(quota_judge(&q, &l, &u, looks[i].pressure, why, sizeof(why)),
-				 looks[i].action);
-		assert_int_equal(q.reason, looks[i].reason);
-		assert_int_equal(quota_nice(&q, &l), looks[i].action == QUOTA_SLOW ? 10 : 0);
-		assert_int_equal(quota_hold(&q, 1), looks[i].action == QUOTA_SLOW);
-		assert_false(quota_hold(&q, 2));
+	if (child == 0) {
+		gid_t groups[4];
+
+		if (human_become(h) < 0)
+			_exit(1);
+		_exit(getuid() == h->uid && getgroups(4, groups) == h->n_groups &&
+				      setreuid(0, 0) < 0 && setgid(0) < 0 && setgroups(0, NULL) < 0
+			      ? 0
+			      : 2);
 	}
-	quota_metrics(&q, &b);
-	assert_non_null(strstr(b.data, "cordon_session_memory_bytes_most 1500\n"));
-	assert_non_null(strstr(b.data, "cordon_session_looks_total 10\n"));
-	assert_non_null(strstr(b.data, "cordon_session_slowed_total 2\n"));
-	assert_non_null(strstr(b.data, "cordon_session_ended_total 1\n"));
-	u = (struct mac_usage){.resident = 2001};
-	assert_int_equal(quota_judge(&hard, &l, &u, MAC_PRESSURE_NORMAL, why, sizeof(why)),
-			 QUOTA_END);
-	assert_non_null(strstr(why, "sandbox.memory"));
-	hard = (struct quota){0};
-	u = (struct mac_usage){.processes = 21};
-	assert_int_equal(quota_judge(&hard, &l, &u, MAC_PRESSURE_NORMAL, why, sizeof(why)),
-			 QUOTA_END);
-	assert_non_null(strstr(why, "21 processes"));
-	hard = (struct quota){0};
-	u = (struct mac_usage){.cpu_us = 101};
-	assert_int_equal(quota_judge(&hard, &l, &u, MAC_PRESSURE_NORMAL, why, sizeof(why)),
-			 QUOTA_END);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WEXITSTATUS(status);
 }
 
-static void quotas_of_a_machine(void **state)
+static void root_is_gone_for_good(void **state)
 {
-	struct quota_limits l = quota_limits_of(16u << 20, 0, 100);
+	const struct place *p = *state;
+	const struct human h = {
+		.known = true, .uid = 12345, .gid = 12346, .groups = {12346}, .n_groups = 1};
+	const struct human root = {.known = true, .uid = 0, .gid = 0};
+	AUTO_FREE char *inside = path_join(p->dir, "socket");
+	struct stat st;
 
-	(void)state;
-	assert_int_equal(l.memory_hard, 12u << 20);
-	assert_int_equal(l.memory_soft, 8u << 20);
-	assert_int_equal(l.processes_hard, 100);
-	assert_int_equal(l.processes_soft, 75);
-	l = quota_limits_of(16u << 20, 3u << 20, 0);
-	assert_int_equal(l.memory_hard, 3u << 20);
-	assert_int_equal(l.processes_hard, 0);
-	l = quota_limits_of(0, 0, 0);
-	assert_int_equal(l.memory_hard, 0);
+	if (geteuid() != 0) {
+		assert_int_equal(try_to_become(&h), 1);
+		return;
+	}
+	assert_int_equal(try_to_become(&h), 0);
+	assert_int_equal(try_to_become(&root), 1);
+	/* What root has made is given; nothing that another could have put in. */
+	assert_int_equal(mkdir(inside, 0700), 0);
+	assert_int_equal(chmod(p->dir, 0777), 0);
+	assert_int_equal(human_give(&h, p->dir), -EPERM);
+	assert_int_equal(chmod(p->dir, 0700), 0);
+	assert_int_equal(human_give(&h, p->dir), 0);
+	assert_int_equal(stat(inside, &st), 0);
+	assert_int_equal(st.st_uid, 12345);
+	assert_int_equal(stat(p->dir, &st), 0);
+	assert_int_equal(st.st_uid, 12345);
+	/* Theirs already: what they have linked into it meanwhile stays root's. */
+	assert_int_equal(chown(inside, 0, 0), 0);
+	assert_int_equal(human_give(&h, p->dir), 0);
+	assert_int_equal(stat(inside, &st), 0);
+	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(chown(p->dir, 1, 1), 0);
+	assert_int_equal(human_give(&h, p->dir), -EPERM);
 }
 
 int main(void)
@@ -599,12 +548,12 @@ int main(void)
 		T(a_long_profile_is_a_file),
 		T(runs_by_function),
 		T(failures),
+		T(no_other_descriptors),
+		cmocka_unit_test(who_typed_sudo),
+		T(root_is_gone_for_good),
 		T(nothing_is_left),
 		T(a_warden_outlives_its_keeper),
 		T(a_warden_that_is_stopped_ends_nobody),
-		cmocka_unit_test(probe_lines),
-		cmocka_unit_test(quotas),
-		cmocka_unit_test(quotas_of_a_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

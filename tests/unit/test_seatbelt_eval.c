@@ -240,21 +240,56 @@ static void network(void **state)
 	pair_done(&x);
 }
 
-/* The process that dials: anywhere, and nothing else. */
+/* The process that dials: to anywhere by TCP, and nothing else. */
 static void of_the_proxy(void **state)
 {
-	static const char *const params[] = {"HOME", HOME, NULL};
 	static const struct {
 		struct eval_query q;
 		bool allowed;
 	} known[] = {
 		{{.operation = "file-read-data", .path = "/private/etc/hosts"}, true},
+		{{.operation = "file-read-metadata", .path = "/etc"}, true},
+		{{.operation = "file-map-executable", .path = "/usr/lib/libSystem.B.dylib"}, true},
+		{{.operation = "process-info-pidinfo", .target = "self"}, true},
+		{{.operation = "ipc-posix-shm-read-data",
+		  .ipc_name = "apple.shm.notification_center"},
+		 true},
 		{{.operation = "file-read-data", .path = HOME "/.ssh/id"}, false},
+		{{.operation = "file-read-metadata", .path = HOME "/.ssh/id"}, false},
+		{{.operation = "file-read-data", .path = "/private/etc/master.passwd"}, false},
+		{{.operation = "file-read-data", .path = "/private/tmp/x"}, false},
+		{{.operation = "file-map-executable", .path = HOME "/p/evil.dylib"}, false},
 		{{.operation = "file-write-create", .path = "/private/tmp/x"}, false},
 		{{.operation = "file-write-data", .path = "/dev/null"}, false},
+		{{.operation = "file-write-unlink", .path = "/private/etc/hosts"}, false},
+		{{.operation = "file-ioctl", .path = "/dev/tty"}, false},
 		{{.operation = "process-exec", .path = "/bin/sh"}, false},
 		{{.operation = "process-fork"}, false},
+		{{.operation = "process-info-pidinfo", .target = "others"}, false},
 		{{.operation = "signal", .target = "others"}, false},
+		{{.operation = "signal", .target = "same-sandbox"}, false},
+		{{.operation = "sysctl-write"}, false},
+		{{.operation = "mach-register"}, false},
+		{{.operation = "mach-priv-task-port"}, false},
+		{{.operation = "iokit-open"}, false},
+		{{.operation = "system-socket"}, false},
+		{{.operation = "ipc-posix-shm-write-data", .ipc_name = "x"}, false},
+		{{.operation = "network-outbound", .end = "remote", .protocol = "udp", .port = 53},
+		 false},
+		{{.operation = "network-bind",
+		  .end = "local",
+		  .protocol = "tcp",
+		  .loopback = true,
+		  .port = 8080},
+		 false},
+		{{.operation = "network-inbound",
+		  .end = "local",
+		  .protocol = "tcp",
+		  .loopback = true,
+		  .port = 8080},
+		 true},
+		{{.operation = "network-inbound", .end = "local", .protocol = "tcp", .port = 8080},
+		 false},
 		{{.operation = "network-outbound",
 		  .end = "remote",
 		  .protocol = "unix-socket",
@@ -270,17 +305,56 @@ static void of_the_proxy(void **state)
 	struct err err = {0};
 
 	(void)state;
-	if (eval_new(&e, network_gate_profile, strlen(network_gate_profile), params, &err) < 0)
+	if (eval_new(&e, network_gate_profile, strlen(network_gate_profile), NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (eval_allows(e, &known[i].q) != known[i].allowed)
-			fail_msg("%s %s", known[i].q.operation,
+			fail_msg("case %zu: %s %s", i, known[i].q.operation,
 				 known[i].q.path ? known[i].q.path : "");
 	assert_true(connects(e, false, 443));
 	assert_true(connects(e, true, 3000));
+	assert_false(listens(e, "tcp", 3000));
 	assert_true(looks_up(e, "com.apple.dnssd.service"));
 	assert_false(looks_up(e, "com.apple.SecurityServer"));
+	assert_false(looks_up(e, "com.apple.pasteboard.1"));
 	eval_free(e);
+}
+
+/* Only a session's own profile lets its mark be looked up, and none lets the other one be. */
+static void marks(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	static const char *const block[] = {"cordon.*", NULL}, *const all[] = {"*x", NULL};
+	static const char *const any[] = {"cordon.nobody.", "cordon.session.", NULL};
+	const struct mach_services lists[] = {
+		{.block = block}, {.allow = all, .allow_prefixes = any}, {.allow_by_default = true},
+		{.off = true},	  {.report_only = true, .block = block},
+	};
+	AUTO_FREE char *mark = profile_mark("0123-ab", false),
+		       *none = profile_mark("0123-ab", true);
+	AUTO_FREE char *others = profile_mark("0123-ac", false);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const struct profile_spec spec = {.home = HOME,
+						  .folders = folders,
+						  .services = &lists[i],
+						  .session = "0123-ab"};
+		struct profile_spec unmarked = spec;
+		struct pair x;
+		bool wide = i > 1; /* everything may be looked up */
+
+		pair_new(&x, NULL, false, &spec);
+		assert_true(looks_up(x.eval, mark));
+		assert_false(looks_up(x.eval, none));
+		/* Of another session's names it is as wide as of any: both, or neither. */
+		assert_int_equal(looks_up(x.eval, others), wide || i == 1);
+		pair_done(&x);
+		unmarked.session = NULL;
+		pair_new(&x, NULL, false, &unmarked);
+		assert_int_equal(looks_up(x.eval, mark), looks_up(x.eval, none));
+		pair_done(&x);
+	}
 }
 
 static void services(void **state)
@@ -536,17 +610,12 @@ static void whole_profiles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_deny_list),
-		cmocka_unit_test(services_and_params),
-		cmocka_unit_test(bad_profiles),
-		cmocka_unit_test(regexes_as_posix_has_them),
-		cmocka_unit_test(network),
-		cmocka_unit_test(services),
-		cmocka_unit_test(of_the_proxy),
-		cmocka_unit_test(bad_services),
-		cmocka_unit_test(terminals_and_signals),
-		cmocka_unit_test(canonical_paths),
-		cmocka_unit_test(names_elsewhere),
+		cmocka_unit_test(a_deny_list),	   cmocka_unit_test(services_and_params),
+		cmocka_unit_test(bad_profiles),	   cmocka_unit_test(regexes_as_posix_has_them),
+		cmocka_unit_test(network),	   cmocka_unit_test(services),
+		cmocka_unit_test(of_the_proxy),	   cmocka_unit_test(marks),
+		cmocka_unit_test(bad_services),	   cmocka_unit_test(terminals_and_signals),
+		cmocka_unit_test(canonical_paths), cmocka_unit_test(names_elsewhere),
 		cmocka_unit_test(whole_profiles),
 	};
 

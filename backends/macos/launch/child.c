@@ -10,14 +10,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/os/process.h"
 #include "core/os/signals.h"
-
-#define MAX_FDS 4096 /* what a descriptor of ours may be numbered */
 
 const char *child_stage_words(enum child_stage stage)
 {
 	static const char *const words[] = {
 		[CHILD_TERMINAL] = "take the terminal",
+		[CHILD_HUMAN] = "become the user who started this, not root",
 		[CHILD_DIRECTORY] = "go to the directory",
 		[CHILD_LIMITS] = "set the resource limits",
 		[CHILD_HARDENING] = "keep debuggers away",
@@ -58,9 +58,8 @@ static int take_descriptors(struct child_plan *p)
 	for (int i = 0; i < 3; i++)
 		if (dup2(copies[i], i) < 0)
 			return -errno;
-	for (int fd = 3; fd < MAX_FDS; fd++)
-		if (fd != p->report)
-			(void)close(fd);
+	os_close_range(3, (unsigned)p->report - 1); /* which is 10 or more */
+	os_close_range((unsigned)p->report + 1, ~0u);
 	return 0;
 }
 
@@ -88,6 +87,16 @@ static int set_limits(const struct spawn_limits *l)
 	return r;
 }
 
+/* Its terminal goes with it: what is inside may open that by its name. */
+static int become_human(const struct mac_launch_spec *s)
+{
+	if (!s->human || !s->human->known)
+		return 0;
+	if (s->tty && fchown(STDIN_FILENO, s->human->uid, (gid_t)-1) < 0)
+		return -errno;
+	return human_become(s->human);
+}
+
 static void prepare(struct child_plan *p)
 {
 	const struct mac_launch_spec *s = p->spec;
@@ -97,13 +106,16 @@ static void prepare(struct child_plan *p)
 	if (setsid() < 0 || (r = take_descriptors(p)) < 0 ||
 	    (s->tty && ioctl(STDIN_FILENO, TIOCSCTTY, 0) < 0))
 		fail(p, CHILD_TERMINAL, -errno, NULL);
-	if (chdir(s->cwd) < 0)
-		fail(p, CHILD_DIRECTORY, -errno, NULL);
 	if (s->nice)
 		(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + s->nice);
 	r = set_limits(&s->limits);
 	if (r < 0)
 		fail(p, CHILD_LIMITS, r, NULL);
+	r = become_human(s);
+	if (r < 0)
+		fail(p, CHILD_HUMAN, r, NULL);
+	if (chdir(s->cwd) < 0)
+		fail(p, CHILD_DIRECTORY, -errno, NULL);
 	r = s->os->deny_attach(s->os->data);
 	if (r < 0 && r != -EINVAL) /* -EINVAL: it is denied already */
 		tell(p, CHILD_HARDENING, r, NULL);

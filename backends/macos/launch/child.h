@@ -16,8 +16,9 @@ struct child_plan {
 
 enum child_stage {
 	CHILD_TERMINAL,
-	CHILD_DIRECTORY,
 	CHILD_LIMITS,
+	CHILD_HUMAN,
+	CHILD_DIRECTORY,
 	CHILD_HARDENING, /* goes on */
 	CHILD_SANDBOX,
 	CHILD_EXEC,

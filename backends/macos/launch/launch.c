@@ -187,6 +187,11 @@ int mac_launch(struct mac_launch **ret, const struct mac_launch_spec *spec, int 
 	r = path ? make_argv(&argv, spec, err)
 		 : err_say(err, -ENOENT, "there is no program '%s' in the PATH", spec->argv[0]);
 	plan.argv = argv.list;
+	if (r == 0 && spec->human) {
+		r = human_give(spec->human, spec->dir);
+		if (r < 0)
+			err_set(err, r, "give '%s' to %s", spec->dir, spec->human->name);
+	}
 	if (r == 0)
 		r = start(l, &plan, ret_status, err);
 	util_free_list(&argv.list);

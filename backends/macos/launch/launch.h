@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "backends/macos/launch/human.h"
 #include "backends/macos/os.h"
 #include "backends/macos/profile/profile.h"
 #include "core/session/backend.h"
@@ -12,10 +13,10 @@
  * of their own in its place.
  *
  * In the child, before the profile: a session and terminal of its own, the three descriptors and no
- * others, no core dumps, resource limits, PT_DENY_ATTACH (where that fails the program is started
- * all the same, and `unhardened` says so). There is no limit for the number of processes:
- * RLIMIT_NPROC counts all processes of the user, those outside too. No shell is in between, so
- * there is nothing to quote.
+ * others, no core dumps, resource limits, another user (human.h), PT_DENY_ATTACH (where that fails
+ * the program is started all the same, and `unhardened` says so). There is no limit for the number
+ * of processes: RLIMIT_NPROC counts all processes of the user, those outside too. No shell is in
+ * between, so there is nothing to quote.
  *
  * Life:    mac_launch() -> mac_launch_stop(), which frees. The parent has one thread.
  * Errors:  on failure nothing is left running, and no file; *ret_status is 125 when the sandbox
@@ -26,9 +27,10 @@
 struct mac_launch_spec {
 	const struct mac_os *os;
 	const struct profile *profile;
-	const char *sandbox_exec; /* NULL: the function */
-	const char *dir;	  /* the session's own; exists; goes away with the session */
-	const char *session;	  /* id */
+	const char *sandbox_exec;  /* NULL: the function */
+	const struct human *human; /* whom it runs as; NULL: whoever runs this */
+	const char *dir;	   /* the session's own; exists; goes away with the session */
+	const char *session;	   /* id */
 	const char *const *argv, *const *env;
 	const char *cwd;
 	int stdio[3];

@@ -3,33 +3,48 @@
 #include "backends/macos/launch/network_gate.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "core/base/log.h"
 
 struct network_gate {
 	struct proxy_host host;
 	const struct mac_os *os;
-	char *session, *home;
+	const struct human *human;
+	char *session;
 	struct keeper *k;
 	pid_t root; /* 0: not known yet */
 	struct proxy_door *proxy;
 };
 
-/* Looking names up: the system's resolver behind a socket and a few mach services, those of Apple's
- * own profiles for programs with a network. */
+/*
+ * It is forked and confined before it takes the first connection, and runs no other program: its
+ * own code is mapped already. What is left are connections, of TCP alone, the one socket that it
+ * listens at, which the keeper has bound, and looking names up: the resolver's socket, a few mach
+ * services, those of Apple's own profiles for programs with a network, and files that libinfo
+ * reads.
+ */
 const char network_gate_profile[] =
 	"(version 1)\n"
-	"(allow default)\n"
-	"(deny file-write*)\n"
-	"(deny file-read-data (subpath (param \"HOME\")))\n"
-	"(deny process-exec*)\n"
-	"(deny process-fork)\n"
-	"(deny signal (target others))\n"
-	"(deny network-bind)\n"
-	"(deny network-outbound (remote unix-socket))\n"
+	"(deny default)\n"
+	"(allow sysctl-read)\n"
+	"(allow ipc-posix-shm-read* (ipc-posix-name \"apple.shm.notification_center\"))\n"
+	"(allow process-info* (target self))\n"
+	"(allow file-read-metadata\n"
+	" (literal \"/\") (literal \"/etc\") (literal \"/var\") (literal \"/private\")\n"
+	" (literal \"/private/etc\") (literal \"/private/var\") (literal \"/private/var/run\"))\n"
+	"(allow file-read*\n"
+	" (literal \"/dev/null\") (literal \"/dev/random\") (literal \"/dev/urandom\")\n"
+	" (literal \"/private/etc/hosts\") (literal \"/private/etc/resolv.conf\")\n"
+	" (literal \"/private/var/run/resolv.conf\") (literal \"/private/etc/services\")\n"
+	" (literal \"/private/etc/protocols\") (literal \"/private/etc/localtime\")\n"
+	" (subpath \"/private/var/db/timezone\") (subpath \"/usr/share/zoneinfo\"))\n"
+	"(allow file-read* file-map-executable\n"
+	" (subpath \"/usr/lib\") (subpath \"/System/Library\"))\n"
+	"(allow network-outbound (remote tcp \"*:*\"))\n"
+	"(allow network-inbound (local tcp \"localhost:*\"))\n"
 	"(allow network-outbound (remote unix-socket (path-literal "
 	"\"/private/var/run/mDNSResponder\")))\n"
-	"(deny mach-lookup)\n"
 	"(allow mach-lookup\n"
 	" (global-name \"com.apple.SystemConfiguration.DNSConfiguration\")\n"
 	" (global-name \"com.apple.SystemConfiguration.configd\")\n"
@@ -40,13 +55,17 @@ const char network_gate_profile[] =
 static int confine(void *data)
 {
 	const struct network_gate *g = data;
-	const char *const params[] = {"HOME", g->home, NULL};
 	char why[200] = "";
-	int r = g->os->deny_attach(g->os->data);
+	int r = human_become(g->human);
 
+	if (r < 0) {
+		log_warn("net", "the proxy stays root: %s", strerror(-r));
+		return r;
+	}
+	r = g->os->deny_attach(g->os->data);
 	if (r < 0 && r != -EINVAL) /* -EINVAL: it is denied already */
 		log_warn("net", "debuggers are not kept away from the proxy");
-	r = g->os->apply(g->os->data, network_gate_profile, params, why, sizeof(why));
+	r = g->os->apply(g->os->data, network_gate_profile, NULL, why, sizeof(why));
 	if (r < 0)
 		log_warn("net", "the proxy's profile: %s", why);
 	return r;
@@ -64,12 +83,11 @@ static void done(void *data)
 	struct network_gate *g = data;
 
 	free(g->session);
-	free(g->home);
 	free(g);
 }
 
 int network_gate_new(struct network_gate **ret, const struct mac_os *os, const char *session,
-		     const char *home, struct keeper *k, struct err *err)
+		     const struct human *human, struct keeper *k, struct err *err)
 {
 	struct network_gate *g = xcalloc(1, sizeof(*g));
 	int r;
@@ -78,7 +96,7 @@ int network_gate_new(struct network_gate **ret, const struct mac_os *os, const c
 		(struct proxy_host){.data = g, .confine = confine, .caller = caller, .done = done};
 	g->os = os;
 	g->session = xstrdup(session);
-	g->home = xstrdup(home);
+	g->human = human;
 	g->k = k;
 	r = proxy_door_new(&g->proxy, k, &g->host, err);
 	if (r < 0)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "backends/macos/launch/human.h"
 #include "backends/macos/os.h"
 #include "core/net/proxy/proxy.h"
 
@@ -17,13 +18,14 @@
  */
 struct network_gate;
 
+/* human: whom the proxy's process runs as; borrowed. */
 int network_gate_new(struct network_gate **ret, const struct mac_os *os, const char *session,
-		     const char *home, struct keeper *k, struct err *err) MUST_USE;
+		     const struct human *human, struct keeper *k, struct err *err) MUST_USE;
 uint16_t network_gate_port(const struct network_gate *g);
 const char *const *network_gate_env(const struct network_gate *g); /* borrowed */
 /* Serve the agent and what descends from it. On failure it is still the caller's. */
 int network_gate_serve(struct network_gate *g, pid_t root, struct err *err) MUST_USE;
 void network_gate_free(struct network_gate *g); /* NULL is a no-op */
 
-/* What the proxy's process may still do; its parameter HOME is the human's home. */
+/* What the proxy's process may still do; it has no parameters. */
 extern const char network_gate_profile[];
