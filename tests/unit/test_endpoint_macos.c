@@ -293,6 +293,27 @@ static void swap_directories(void)
 	_exit(0);
 }
 
+/* But with one that is empty: no look tells that from a rename onto it. */
+static void swap_with_empty(void)
+{
+	must(mac_swap("dir", "empty"));
+	must(mac_write("empty/deep", "changed\n", true));
+	must(mac_write("dir/new", "new\n", false));
+}
+
+static void a_swap_with_an_empty_directory_is_undone(void **state)
+{
+	struct session *f = session_new();
+	AUTO_FREE char *before = tree_take(f->folder, NULL);
+
+	(void)state;
+	start(f, &mac_backend, swap_with_empty, false);
+	pump(f, &f->exited);
+	assert_int_equal(f->status, 3 << 8);
+	undo_all(f, before);
+	session_free(f);
+}
+
 static void directories_do_not_change_places(void **state)
 {
 	struct session *f = on_mac(swap_directories, false);
@@ -427,6 +448,7 @@ int main(void)
 		cmocka_unit_test(the_undo_store_is_nobodys),
 		cmocka_unit_test(a_killed_keeper_leaves_what_the_next_one_repairs),
 		cmocka_unit_test(a_swap_of_files_is_undone),
+		cmocka_unit_test(a_swap_with_an_empty_directory_is_undone),
 		cmocka_unit_test(directories_do_not_change_places),
 		cmocka_unit_test(whatever_comes_to_a_protected_name_is_asked_about),
 		cmocka_unit_test(no_swap_brings_a_tree),

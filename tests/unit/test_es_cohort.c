@@ -17,7 +17,7 @@
 #include "core/base/util.h"
 
 #define SECOND INT64_C(1000000)
-#define AGENT  ((struct es_id){.pid = 100, .version = 7, .started_us = 1000})
+#define AGENT  ((struct es_id){.pid = 100, .version = 7, .started_us = 1000 * SECOND})
 #define PIDS   2048
 
 /* ---- a system: what runs, and what is told of it --------------------------------------------- */
@@ -102,7 +102,7 @@ static bool end(void *data, struct es_id id)
 	const struct process *p = &w.process[id.pid];
 
 	(void)data;
-	if (!p->parent || (id.started_us && p->started != id.started_us))
+	if (!p->parent || !es_same_start(id, id_of(id.pid)))
 		return false;
 	w.kills++;
 	w.strangers += !p->inside;
@@ -117,10 +117,13 @@ static int setup(void **state)
 	w.table = (struct es_table){.list = list, .look = look, .is_marked = is_marked};
 	w.out = (struct es_out){.respond = respond, .now = now, .end = end, .table = &w.table};
 	w.q = es_queue_new(&w.out);
-	w.process[1] = (struct process){.parent = 1, .started = 1, .version = 1};
-	w.process[50] = (struct process){.parent = 1, .started = 500, .version = 3};
-	w.process[100] = (struct process){
-		.parent = 50, .started = 1000, .version = 7, .marked = true, .inside = true};
+	w.process[1] = (struct process){.parent = 1, .started = SECOND, .version = 1};
+	w.process[50] = (struct process){.parent = 1, .started = 500 * SECOND, .version = 3};
+	w.process[100] = (struct process){.parent = 50,
+					  .started = 1000 * SECOND,
+					  .version = 7,
+					  .marked = true,
+					  .inside = true};
 	es_queue_add(w.q, AGENT);
 	return 0;
 }
@@ -135,11 +138,12 @@ static int teardown(void **state)
 /* The system gives it a number; nobody is told. */
 static void fork_silently(int32_t parent, int32_t child)
 {
+	static int64_t start = 2000 * SECOND;
 	static uint32_t version = 100;
 
 	w.process[child] = w.process[parent];
 	w.process[child].parent = parent;
-	w.process[child].started = w.now += 10;
+	w.process[child].started = start += 2 * SECOND;
 	w.process[child].version = version++;
 }
 
@@ -248,18 +252,23 @@ static void a_number_of_a_member_is_used_again(void **state)
 static void a_start_says_more_than_a_version(void **state)
 {
 	struct cohort *c = cohort_new();
-	const struct es_id id = {.pid = 5, .version = 10, .started_us = 7};
+	const struct es_id id = {.pid = 5, .version = 10, .started_us = 7 * SECOND};
 
 	(void)state;
 	cohort_add(c, (struct es_id){.pid = 5, .version = 10});
 	assert_true(cohort_has(c, id));
 	cohort_add(c, id);
-	assert_true(cohort_has(c, (struct es_id){.pid = 5, .version = 2, .started_us = 7}));
-	assert_false(cohort_has(c, (struct es_id){.pid = 5, .version = 11, .started_us = 8}));
+	assert_true(
+		cohort_has(c, (struct es_id){.pid = 5, .version = 2, .started_us = 7 * SECOND}));
+	assert_false(
+		cohort_has(c, (struct es_id){.pid = 5, .version = 11, .started_us = 9 * SECOND}));
 	assert_true(cohort_has(c, (struct es_id){.pid = 5, .version = 11}));
 	assert_false(cohort_has(c, (struct es_id){.pid = 5, .version = 9}));
 	assert_true(cohort_has(c, (struct es_id){.pid = 5})); /* in doubt */
-	cohort_add(c, (struct es_id){.pid = 5, .version = 12, .started_us = 8});
+	/* Rounded by somebody. */
+	assert_true(cohort_has(c, (struct es_id){.pid = 5, .started_us = 7 * SECOND + 999999}));
+	assert_true(cohort_has(c, (struct es_id){.pid = 5, .started_us = 7 * SECOND - 999999}));
+	cohort_add(c, (struct es_id){.pid = 5, .version = 12, .started_us = 9 * SECOND});
 	assert_false(cohort_has(c, id));
 	assert_int_equal(cohort_size(c), 1);
 	cohort_free(c);
@@ -370,8 +379,10 @@ static void a_descent_is_bounded(void **state)
 	(void)state;
 	assert_true(is_gated(100));
 	for (int32_t pid = 200; pid < 200 + 2 * COHORT_DEPTH; pid++)
-		w.process[pid] = (struct process){
-			.parent = pid + 1, .started = pid, .version = 1, .inside = true};
+		w.process[pid] = (struct process){.parent = pid + 1,
+						  .started = pid * 9 * SECOND,
+						  .version = 1,
+						  .inside = true};
 	w.process[200 + 2 * COHORT_DEPTH - 1].parent = 200;
 	w.seq++;
 	assert_true(is_gated(200));
@@ -445,8 +456,11 @@ static void who_is_never_there_is_killed_by_its_fork(void **state)
 	(void)state;
 	es_queue_shut(w.q);
 	assert_false(w.process[100].parent);
-	w.process[100] = (struct process){
-		.parent = 50, .started = 1000, .version = 7, .marked = true, .inside = true};
+	w.process[100] = (struct process){.parent = 50,
+					  .started = 1000 * SECOND,
+					  .version = 7,
+					  .marked = true,
+					  .inside = true};
 	es_queue_add(w.q, AGENT);
 	for (int32_t next = 200; next < 300; next++) {
 		struct es_id was = id_of(at);

@@ -352,6 +352,7 @@ static void a_late_answer_is_good_once(void **state)
 	struct es_message m = {.kind = ES_OPEN, .handle = 5, .process = AGENT, .path = "/x"};
 
 	(void)state;
+	m.process.started_us = 5 * SECOND;
 	late_add(&l, &m);
 	assert_false(late_take(&l, &m, 10)); /* nobody has answered */
 	late_answer(&l, 5, true, 100);
@@ -359,7 +360,7 @@ static void a_late_answer_is_good_once(void **state)
 	assert_false(late_take(&l, &m, 10));
 	m.kind = ES_OPEN, m.process = OUTSIDER;
 	assert_false(late_take(&l, &m, 10));
-	m.process = AGENT, m.process.started_us = 5; /* the number's next owner */
+	m.process = AGENT, m.process.started_us = 100 * SECOND; /* the number's next owner */
 	assert_false(late_take(&l, &m, 10));
 	m.process = AGENT, m.path = "/y";
 	assert_false(late_take(&l, &m, 10));

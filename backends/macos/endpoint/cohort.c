@@ -32,7 +32,7 @@ static bool is_later(uint32_t version, uint32_t first)
 static bool is_same(const struct member *m, struct es_id id)
 {
 	if (m->id.started_us && id.started_us)
-		return m->id.started_us == id.started_us;
+		return es_same_start(m->id, id);
 	return !id.version || is_later(id.version, m->id.version);
 }
 

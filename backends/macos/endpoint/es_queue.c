@@ -131,8 +131,7 @@ static bool is_there(void *data, struct es_id id)
 	const struct es_table *t = data;
 	struct es_kin kin;
 
-	return t->look(t->data, id.pid, &kin) &&
-	       (!id.started_us || !kin.id.started_us || id.started_us == kin.id.started_us);
+	return t->look(t->data, id.pid, &kin) && es_same_start(id, kin.id);
 }
 
 static bool trace(struct es_queue *q, int32_t pid)

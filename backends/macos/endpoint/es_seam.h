@@ -49,6 +49,18 @@ struct es_id {
 	int64_t started_us; /* of the wall's clock; 0: not told, as for the version */
 };
 
+/*
+ * Could they be of one process? Two parts of the system tell the start, which may round it each in
+ * its way; and nobody gets a number again that soon, for all others come first.
+ */
+#define ES_START_US INT64_C(1000000)
+static inline bool es_same_start(struct es_id a, struct es_id b)
+{
+	int64_t apart = a.started_us - b.started_us;
+
+	return !a.started_us || !b.started_us || (apart < ES_START_US && apart > -ES_START_US);
+}
+
 /* What the system's own table says of processes, where messages were dropped. */
 struct es_kin {
 	struct es_id id;

@@ -129,7 +129,7 @@ static bool end(void *data, struct es_id id)
 	struct es_kin kin;
 
 	if (id.pid <= 1 || id.pid == getpid() || !look(data, id.pid, &kin) ||
-	    (id.started_us && kin.id.started_us && id.started_us != kin.id.started_us))
+	    !es_same_start(id, kin.id))
 		return false;
 	return kill(id.pid, SIGKILL) == 0;
 }

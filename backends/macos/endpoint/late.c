@@ -55,9 +55,9 @@ void late_answer(struct late *l, uint64_t handle, bool allow, int64_t until_us)
 
 static bool is_same(const struct late_call *one, const struct es_message *m)
 {
-	return one->process.pid == m->process.pid &&
-	       one->process.started_us == m->process.started_us && one->kind == m->kind &&
-	       str_eq(one->path, m->path) && (!one->path2 || str_eq(one->path2, m->path2));
+	return one->process.pid == m->process.pid && es_same_start(one->process, m->process) &&
+	       one->kind == m->kind && str_eq(one->path, m->path) &&
+	       (!one->path2 || str_eq(one->path2, m->path2));
 }
 
 bool late_take(struct late *l, const struct es_message *m, int64_t now_us)
