@@ -412,6 +412,49 @@ static void no_swap_brings_a_tree(void **state)
 	session_free(f);
 }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const char *name_of(int byte, char end, char out[8])
+{
+	snprintf(out, 8, "n%c%c", byte, end);
+	return out;
+}
+
+/* A name may have every byte but two; the longest has 255. */
+static void every_byte_in_names(void)
+{
+	char one[8], two[8], longest[256];
+
+	for (int byte = 1; byte < 256; byte++) {
+		if (byte == '/')
+			continue;
+		must(mac_write(name_of(byte, 'a', one), "made\n", false));
+		must(mac_rename(one, name_of(byte, 'b', two)));
+		if (byte % 2)
+			must(mac_swap(two, "old"));
+		if (byte % 3 == 0)
+			must(mac_remove(two));
+	}
+	memset(longest, 0xff, 255);
+	longest[255] = '\0';
+	must(mac_write(longest, "made\n", false));
+	must(mac_link(longest, "second"));
+	must(mac_rename(longest, "first"));
+}
+
+static void names_of_every_byte_are_undone(void **state)
+{
+	struct session *f = session_new();
+	AUTO_FREE char *before = tree_take(f->folder, NULL);
+
+	(void)state;
+	start(f, &mac_backend, every_byte_in_names, false);
+	pump(f, &f->exited);
+	assert_int_equal(f->status, 3 << 8);
+	undo_all(f, before);
+	session_free(f);
+}
+
 /* ---- what is refused is told ----------------------------------------------------------------- */
 
 static void link_and_mount(void)
@@ -452,6 +495,7 @@ int main(void)
 		cmocka_unit_test(directories_do_not_change_places),
 		cmocka_unit_test(whatever_comes_to_a_protected_name_is_asked_about),
 		cmocka_unit_test(no_swap_brings_a_tree),
+		cmocka_unit_test(names_of_every_byte_are_undone),
 		cmocka_unit_test(refusals_are_told),
 	};
 

@@ -265,6 +265,37 @@ static void threads(void **state)
 		assert_in_range(w.answers[h], h % 7 ? 1 : 2, 2);
 }
 
+/* The end comes while messages do: from then on nobody inside is let go on, and all are answered.
+ */
+static void the_end_comes_in_the_middle(void **state)
+{
+	pthread_t t[4];
+	uint64_t allowed = 0;
+
+	(void)state;
+	over = false;
+	for (uintptr_t i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, putter, (void *)(1 + i * EACH)), 0);
+	assert_int_equal(pthread_create(&t[3], NULL, backstop, NULL), 0);
+	for (struct es_message m; allowed < 50;)
+		if (es_queue_take(w.q, &m)) {
+			answer(m.handle, true);
+			allowed++;
+		}
+	es_queue_shut(w.q);
+	for (struct es_message m; es_queue_take(w.q, &m);)
+		answer(m.handle, true); /* too late, each of them */
+	for (size_t i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	over = true;
+	pthread_join(t[3], NULL);
+	for (uint64_t h = 1; h <= 3 * EACH; h++) {
+		assert_in_range(w.answers[h], h % 7 ? 1 : 2, 2);
+		allowed -= h % 7 && w.answers[h] == 2;
+	}
+	assert_int_equal(allowed, 0); /* those from before, and no others */
+}
+
 /* The system uses a message's number again as soon as that has its answer. */
 static void an_answer_is_for_the_message_that_was_judged(void **state)
 {
@@ -394,6 +425,7 @@ int main(void)
 		T(gaps_are_the_kernels),
 		T(shut_is_no),
 		T(threads),
+		T(the_end_comes_in_the_middle),
 		T(an_answer_is_for_the_message_that_was_judged),
 		T(a_child_of_a_full_queue_is_inside),
 		cmocka_unit_test(a_late_answer_is_good_once),
