@@ -74,8 +74,8 @@ static bool look_at_size(struct probe_report *report, const struct vm_settings *
 
 	if (r == 0)
 		r = vm_choose_cpus(s, kvm, &cpus, &err);
-	snprintf(found, sizeof(found), "%" PRId64 " MiB of memory, %d processor%s, %s",
-		 memory >> 20, cpus, cpus == 1 ? "" : "s",
+	snprintf(found, sizeof(found), "%s, %" PRId64 " MiB of memory, %d processor%s, %s",
+		 s->microvm ? "microvm" : "q35", memory >> 20, cpus, cpus == 1 ? "" : "s",
 		 s->persistent ? "its own changes are kept" : "its own changes end with it");
 	probe_add(report, "size", true, r == 0, r == 0 ? found : err.text,
 		  "set vm.memory and vm.cpus");

@@ -243,6 +243,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 		.boot_seconds = plan->kvm ? BOOT_SECONDS_KVM : BOOT_SECONDS_TCG,
 		.qemu = {.program = plan->qemu,
 			 .kvm = plan->kvm,
+			 .microvm = spec->vm.microvm,
 			 .memory = plan->memory,
 			 .cpus = plan->cpus,
 			 .kernel = plan->guest.kernel,

@@ -49,6 +49,8 @@ static const struct config_key keys[] = {
 	 "--backend vm: the guest's memory in bytes (k, m, g); 0: 2g, or half of the host's"},
 	{"vm.cpus", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
 	 "--backend vm: its processors; 0: up to four, one where it is emulated"},
+	{"vm.machine", CONFIG_ENUM, "q35", "q35|microvm", PROJECT_NEVER, NULL,
+	 "--backend vm: the kind of machine; microvm has fewer devices, and starts no later"},
 	{"vm.mode", CONFIG_ENUM, "ephemeral", "ephemeral|persistent", PROJECT_NEVER, NULL,
 	 "--backend vm: what changes outside the working folders is gone at the end, or is kept in "
 	 "an image for each folder (cordon vm list, cordon vm reset)"},

@@ -36,6 +36,7 @@ struct vm_settings {
 	int64_t memory;	    /* bytes; 0: as the host allows */
 	int64_t disk;	    /* persistent: most bytes of the image */
 	int cpus;	    /* 0: as the host allows */
+	bool microvm;	    /* the machine's kind; else q35 */
 	bool persistent;    /* what changes outside the folders is kept, for each folder */
 	const char *kernel; /* image; NULL: the host's own, or one that was downloaded */
 };

@@ -121,6 +121,7 @@ struct vm_settings spawn_vm(const struct config *c)
 		.memory = config_int(c, "vm.memory"),
 		.disk = config_int(c, "vm.disk"),
 		.cpus = (int)config_int(c, "vm.cpus"),
+		.microvm = str_eq(config_str(c, "vm.machine"), "microvm"),
 		.persistent = str_eq(config_str(c, "vm.mode"), "persistent"),
 		.kernel = config_str(c, "vm.kernel"),
 	};

@@ -57,6 +57,7 @@ echo "host $(uname -n)"
 echo "cordon $CORDON"
 echo "root $(grep -c '^root / overlay' /proc/mounts)"
 echo "folder $(grep -c "virtiofs rw" /proc/mounts)"
+echo "bridge $(cat /sys/bus/pci/devices/0000:00:00.0/device)"
 echo "nets $(ls /sys/class/net | tr '\n' ' ')"
 echo "ssh $(ls "$HOME/.ssh/id" 2>&1 | grep -c 'No such file')"
 echo "self $(tr '\0' ' ' </proc/1/cmdline)"
@@ -81,6 +82,7 @@ has "host $(uname -n)" "the host's name"
 has "cordon 1" "the environment is the sandbox's"
 has "root 1" "the root is the host's tree with a layer over it"
 has "folder 1" "the working folder is a share"
+has "bridge 0x29c0" "the machine is a q35"
 has "nets lo " "--no-network: there is no network device"
 has "ssh 1" "a hidden path does not exist"
 has "self /init " "pid 1 is ours"
@@ -125,6 +127,7 @@ for host in ("good.example", "10.9.9.9", "2001:db8:1::7"):
     s = socket.create_connection((host, 7))
     s.sendall(b"open")
     print(s.recv(9).decode(), host)
+print("bridge", open("/sys/bus/pci/devices/0000:00:00.0/device").read().strip())
 here = os.getcwd()
 subprocess.run("mkdir /run/m && mount -t virtiofs -o rw root /run/m && mount -o remount,rw /", shell=True, check=True)
 attempt("etc", "echo x >/run/m/etc/cordon-attack")
@@ -158,11 +161,12 @@ ATTACK
 if command -v python3 >/dev/null; then
 	before=$(tree "$dir") mark=$(new_mark)
 	hosts_start
-	out=$(run --headless --network open -- python3 ./attack.py "$mark" </dev/null 2>"$TEST_TMP/err")
+	out=$(run --headless --network open --set vm.machine=microvm -- python3 ./attack.py "$mark" </dev/null 2>"$TEST_TMP/err")
 	is "$?" 9 "a guest that says it was stopped has ended"
 	is "$out" "open good.example
 open 10.9.9.9
 open 2001:db8:1::7
+bridge 0x0008
 etc refused
 folder refused
 hidden refused
@@ -171,7 +175,7 @@ character refused
 link done
 fill refused
 after True
-survived" "its network is open, and its root did nothing more than it may"
+survived" "a microvm: its network is open, and its root did nothing more than it may"
 	is "$(cat "$TEST_TMP/err")" "" "and nothing is said"
 	ok "nor did anything come out" test ! -e /etc/cordon-attack
 	ok "nothing outlives that either" wait_for 5 none_marked "$mark"

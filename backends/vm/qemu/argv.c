@@ -151,7 +151,10 @@ char **qemu_argv(const struct qemu_spec *s)
 	add(&a, "-cpu");
 	add(&a, "%s", s->kvm ? "host" : "max");
 	add(&a, "-machine");
-	add(&a, "q35,memory-backend=mem,smm=off,hpet=off,vmport=off,sata=off,smbus=off");
+	/* Both with PCI, for the same devices, and ACPI, to switch off by. */
+	add(&a, "%s",
+	    s->microvm ? "microvm,memory-backend=mem,acpi=on,pcie=on,auto-kernel-cmdline=off"
+		       : "q35,memory-backend=mem,smm=off,hpet=off,vmport=off,sata=off,smbus=off");
 	add(&a, "-object");
 	add(&a, "memory-backend-memfd,id=mem,size=%" PRId64 "M,share=on", mib);
 	add(&a, "-m");

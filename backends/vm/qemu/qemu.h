@@ -17,7 +17,7 @@
 
 struct qemu_spec {
 	const char *program; /* absolute, resolved */
-	bool kvm;
+	bool kvm, microvm;
 	int64_t memory; /* bytes */
 	int cpus;
 	const char *kernel; /* file; what lies in its directory may be read */
