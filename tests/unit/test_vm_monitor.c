@@ -202,6 +202,8 @@ static void what_stands_still_can_be_ended(void **state)
 		"heard $qmp '\"stop\"'\n"
 		"printf '{\"event\":\"RESUME\"}\\n{\"event\":\"STOP\"}\\n{\"event\":\"STOP\"}\\n' "
 		">&$qmp\n"
+		"for i in 1 2 3; do heard $qmp '\"query-status\"'; "
+		"printf '{\"return\":{\"status\":\"paused\"}}\\n' >&$qmp; done\n"
 		"heard $qmp '\"cont\"'\n"
 		"printf '{\"event\":\"RESUME\"}\\n' >&$qmp\n"
 		"heard $control '\"sig\":15'\n"
@@ -218,6 +220,23 @@ static void what_stands_still_can_be_ended(void **state)
 	assert_int_equal(kill(self.pid, SIGTERM), 0);
 	status = ended();
 	assert_int_equal(status, SIGTERM);
+}
+
+/* QEMU stops a processor that it cannot go on with, and waits for ever. */
+static void a_machine_that_cannot_go_on_has_ended(void **state)
+{
+	static const char stops[] =
+		"printf '{\"event\":\"STOP\"}\\n' >&$qmp\n"
+		"heard $qmp '\"query-status\"'\n"
+		"printf '{\"return\":{\"status\":\"internal-error\"}}\\n' >&$qmp\n"
+		"exec sleep 600\n";
+
+	(void)state;
+	begin(starts, stops, 60);
+	go();
+	assert_string_equal(hear_note(NOTE_FAILED).text,
+			    "the virtual machine cannot go on: QEMU says internal-error");
+	assert_int_equal(ended(), 125 << 8);
 }
 
 static long pages(pid_t pid)
@@ -254,6 +273,7 @@ int main(void)
 		T(a_guest_that_does_not_start_is_given_up),
 		T(nor_does_silence_hold_it),
 		T(what_stands_still_can_be_ended),
+		T(a_machine_that_cannot_go_on_has_ended),
 		T(a_guest_that_does_not_listen_costs_nothing),
 	};
 

@@ -227,6 +227,20 @@ static void read_tty(struct monitor *m)
 	check_drained(m);
 }
 
+/* As query-status has it. Of what is none of our doing nobody would ever wake it. */
+static void on_machine(struct monitor *m, const char *state)
+{
+	static const char *const dead[] = {"guest-panicked", "internal-error", "io-error",
+					   "watchdog"};
+
+	for (size_t i = 0; i < ARRAY_LEN(dead) && m->phase < DOWN; i++)
+		if (str_eq(state, dead[i]))
+			monitor_fail(m, 125, "the virtual machine cannot go on: QEMU says %s",
+				     dead[i]);
+	if (str_eq(state, "paused") || str_eq(state, "running"))
+		words_stands(m, str_eq(state, "paused"));
+}
+
 static void read_qmp(struct monitor *m)
 {
 	size_t at = 0;
@@ -241,8 +255,10 @@ static void read_qmp(struct monitor *m)
 			monitor_fail(m, 125, "QEMU said what is no message");
 		if (q.kind == QMP_GREETING)
 			qmp_command(&m->qmp_out, "qmp_capabilities");
-		if (q.kind == QMP_EVENT)
-			words_stands(m, q.name);
+		if (q.kind == QMP_EVENT && (str_eq(q.name, "STOP") || str_eq(q.name, "RESUME")))
+			qmp_command(&m->qmp_out, "query-status");
+		if (q.kind == QMP_RETURN && *q.text)
+			on_machine(m, q.text);
 		at += len + 1;
 	}
 	buf_drop_front(&m->qmp_in, at);

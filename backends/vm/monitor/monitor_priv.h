@@ -78,8 +78,8 @@ void words_pass(struct monitor *m, const struct shim_event *e);
 void words_add(struct monitor *m, struct guest_word *w, const char *exe, const char *argv,
 	       size_t argv_len);
 void words_hold(struct monitor *m, bool hold);
-void words_stands(struct monitor *m, const char *event); /* of QMP's */
-void words_send(struct monitor *m);			 /* what waits, once there is room */
+void words_stands(struct monitor *m, bool stands); /* it is so */
+void words_send(struct monitor *m);		   /* what waits, once there is room */
 void words_read(struct monitor *m);
 
 /* ---- monitor.c ---- */

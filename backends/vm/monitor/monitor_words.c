@@ -92,15 +92,14 @@ void words_hold(struct monitor *m, bool hold)
 	m->stands = hold;
 }
 
-void words_stands(struct monitor *m, const char *event)
+void words_stands(struct monitor *m, bool stands)
 {
-	struct guest_word w = {.kind = WORD_STANDS, .status = str_eq(event, "STOP")};
+	struct guest_word w = {.kind = WORD_STANDS, .status = stands};
 
 	/* Only what it was told to do, and once. */
-	if (m->phase >= DOWN || (!w.status && !str_eq(event, "RESUME")) ||
-	    m->stands != (bool)w.status || m->told == (bool)w.status)
+	if (m->phase >= DOWN || m->stands != stands || m->told == stands)
 		return;
-	m->told = w.status;
+	m->told = stands;
 	words_add(m, &w, NULL, NULL, 0);
 }
 
