@@ -36,7 +36,8 @@ enum {
 	FS_SET_OWNER = 1 << 1,
 	FS_SET_SIZE = 1 << 2,
 	FS_SET_TIMES = 1 << 3,
-	FS_SET_ALL = (1 << 4) - 1,
+	FS_SET_PLAIN = 1 << 4, /* no set-id bits any more; also of what is opened and emptied */
+	FS_SET_ALL = (1 << 5) - 1,
 };
 
 struct fs_inode {

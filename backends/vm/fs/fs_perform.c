@@ -69,6 +69,20 @@ static int check_attribute(const char *name)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+/* What a write by somebody without privileges does: st is of before that. */
+static int make_plain(struct job *j, const struct stat *st, int r)
+{
+	int got;
+
+	if (r < 0 || !(j->note->set & FS_SET_PLAIN) || !S_ISREG(st->st_mode) ||
+	    !(st->st_mode & (S_ISUID | S_ISGID)))
+		return r;
+	got = folder_chmod(j->f, j->c, &j->place[0].at, st->st_mode & 01777);
+	if (got < 0 && j->note->what != FS_SETATTR)
+		close(r);
+	return got < 0 ? got : r;
+}
+
 static int do_open(struct job *j)
 {
 	struct at *at = &j->place[0].at;
@@ -84,7 +98,7 @@ static int do_open(struct job *j)
 	 * who empties it writes it anew, as git does with a submodule's ".git". */
 	if (flags & O_TRUNC)
 		flags |= O_CREAT;
-	return folder_open(j->f, j->c, at, flags | O_NONBLOCK, 0600);
+	return make_plain(j, &st, folder_open(j->f, j->c, at, flags | O_NONBLOCK, 0600));
 }
 
 static int do_create(struct job *j)
@@ -98,7 +112,7 @@ static int do_create(struct job *j)
 	if (!is_new && !S_ISREG(st.st_mode) && !(flags & O_EXCL))
 		return S_ISDIR(st.st_mode) ? -EISDIR : S_ISLNK(st.st_mode) ? -ELOOP : -ENXIO;
 	r = folder_open(j->f, j->c, at, flags | O_NONBLOCK, safe_mode(j->note->mode, false));
-	return is_new ? give_owner(j, r) : r;
+	return is_new ? give_owner(j, r) : make_plain(j, &st, r);
 }
 
 static int do_mkdir(struct job *j)
@@ -180,6 +194,7 @@ static int do_setattr(struct job *j)
 		return -EOPNOTSUPP;
 	if (n->set & FS_SET_SIZE)
 		r = folder_truncate(j->f, j->c, at, (off_t)n->size);
+	r = make_plain(j, &st, r);
 	if (r == 0 && (n->set & FS_SET_OWNER))
 		r = folder_chown(j->f, j->c, at, n->uid, n->gid);
 	if (r == 0 && (n->set & FS_SET_MODE))

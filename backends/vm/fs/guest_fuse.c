@@ -159,12 +159,18 @@ struct fs_handle *guest_fuse_handle(struct fuse_req *r, uint64_t fh, bool dir)
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
+/*
+ * Round trips are what costs. FUSE_READDIRPLUS_AUTO would read the entries of a large directory
+ * without their attributes, and ask for those one by one. With FUSE_HANDLE_KILLPRIV_V2 the guest
+ * does not ask for mode and capabilities before each write and change of owner, but says when
+ * set-id bits are to go: at a write they do without a word, as this process has no capability.
+ */
 static void on_init(struct fuse_req *r)
 {
 	const uint32_t flags = FUSE_ASYNC_READ | FUSE_ATOMIC_O_TRUNC | FUSE_BIG_WRITES |
 			       FUSE_DONT_MASK | FUSE_AUTO_INVAL_DATA | FUSE_DO_READDIRPLUS |
-			       FUSE_READDIRPLUS_AUTO | FUSE_ASYNC_DIO | FUSE_PARALLEL_DIROPS |
-			       FUSE_MAX_PAGES;
+			       FUSE_ASYNC_DIO | FUSE_PARALLEL_DIROPS | FUSE_MAX_PAGES |
+			       FUSE_HANDLE_KILLPRIV_V2;
 	const struct fuse_init_in *in = r->arg;
 	struct fuse_init_out out = {.major = FUSE_KERNEL_VERSION,
 				    .minor = FUSE_KERNEL_MINOR_VERSION,

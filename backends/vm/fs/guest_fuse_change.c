@@ -70,6 +70,7 @@ void guest_fuse_create(struct fuse_req *r)
 	c->note->flags = in->flags;
 	c->note->mode = in->mode;
 	c->note->umask = in->umask;
+	c->note->set = in->open_flags & FUSE_OPEN_KILL_SUIDGID ? FS_SET_PLAIN : 0;
 	send(r, c, got, r->node);
 }
 
@@ -215,6 +216,7 @@ void guest_fuse_open(struct fuse_req *r)
 	c = begin(r, FS_OPEN);
 	got = object_place(r, c, 0, r->node);
 	c->note->flags = in->flags;
+	c->note->set = in->open_flags & FUSE_OPEN_KILL_SUIDGID ? FS_SET_PLAIN : 0;
 	send(r, c, got, r->node);
 }
 
@@ -270,7 +272,8 @@ void guest_fuse_setattr(struct fuse_req *r)
 	n->set = (in->valid & FATTR_MODE ? FS_SET_MODE : 0) |
 		 (in->valid & (FATTR_UID | FATTR_GID) ? FS_SET_OWNER : 0) |
 		 (in->valid & FATTR_SIZE ? FS_SET_SIZE : 0) |
-		 (in->valid & (FATTR_ATIME | FATTR_MTIME) ? FS_SET_TIMES : 0);
+		 (in->valid & (FATTR_ATIME | FATTR_MTIME) ? FS_SET_TIMES : 0) |
+		 (in->valid & FATTR_KILL_SUIDGID ? FS_SET_PLAIN : 0);
 	if (n->set) {
 		send(r, c, got, r->node);
 		return;
