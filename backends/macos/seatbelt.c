@@ -496,12 +496,16 @@ static void end_session(struct sandbox *sb)
 
 	end_known(sb);
 	n = mac_launch_stop(sb->launch);
-	if (n)
-		keeper_warn(sb->keeper,
-			    "%zu processes of this session were killed and do not go: they hang in "
-			    "the system, in their sandbox, until what they wait for comes or this "
-			    "Mac is restarted",
-			    n);
+	if (!n) {
+		warden_stop(sb->warden);
+		return;
+	}
+	warden_leave(sb->warden);
+	keeper_warn(sb->keeper,
+		    "%zu of this session's processes do not end: they hang in the system, or beget "
+		    "others faster than they are killed. They stay in their sandbox, and are being "
+		    "killed for as long as new ones are found",
+		    n);
 }
 
 void seatbelt_stop(struct sandbox *sb)
@@ -512,7 +516,6 @@ void seatbelt_stop(struct sandbox *sb)
 	unwatch(sb, &sb->ticker);
 	unwatch_log(sb);
 	log_stream_stop(sb->log);
-	warden_stop(sb->warden);
 	rewrite_stop(sb->rewrite);
 	network_gate_free(sb->gate);
 	if (sb->is_client)

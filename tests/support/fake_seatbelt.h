@@ -236,6 +236,7 @@ struct fixture {
 	struct spawn_spec spec;
 	struct door *door;
 	bool strangers; /* nobody inside has the connections that come */
+	pid_t stuck;	/* is inside, and does not go; 0: nobody */
 };
 
 static int fake_deny(void *data)
@@ -263,18 +264,21 @@ static enum mac_pressure fake_pressure(void *data)
 	return ((const struct fixture *)data)->pressure;
 }
 
-/* The root alone, as long as it lives. */
+/* The root, as long as it lives, and who is stuck. */
 static size_t fake_inside(void *data, const char *session, pid_t root, pid_t *out, size_t max)
 {
+	const struct fixture *f = data;
 	siginfo_t info = {0};
+	size_t n = 0;
 
-	(void)data;
 	assert_string_equal(session, "test");
-	if (root <= 0 || !max ||
-	    waitid(P_PID, (id_t)root, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
-		return 0;
-	out[0] = root;
-	return 1;
+	assert_true(max > 1);
+	if (f->stuck)
+		out[n++] = f->stuck;
+	if (root > 0 && waitid(P_PID, (id_t)root, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    !info.si_pid)
+		out[n++] = root;
+	return n;
 }
 
 /* As every Mac has them. */

@@ -500,7 +500,7 @@ static size_t hunted(void *data, const char *session, pid_t root, pid_t *out, si
 	assert_true(max > 2);
 	h.rounds++;
 	if (h.rounds <= h.storm && h.rounds >= h.quiet_until)
-		out[n++] = 0x10000000 + h.rounds; /* no number of a process */
+		out[n++] = 0x10000000 + h.rounds % 100000; /* no number of a process */
 	if (h.stuck)
 		out[n++] = h.stuck;
 	out[n++] = 1; /* never */
@@ -521,6 +521,8 @@ static size_t hunt_known(void *data)
 	return h.known ? --h.known : 0;
 }
 
+static int64_t h_limit;
+
 static size_t hunt(int storm, pid_t stuck, size_t known, int quiet_until)
 {
 	const struct ending e = {.os = &h.os,
@@ -529,7 +531,8 @@ static size_t hunt(int storm, pid_t stuck, size_t known, int quiet_until)
 				 .known = hunt_known,
 				 .round_us = 1,
 				 .patience = 20,
-				 .quiet = 3};
+				 .quiet = 3,
+				 .limit_us = h_limit};
 
 	h = (struct hunt){
 		.storm = storm, .stuck = stuck, .known = known, .quiet_until = quiet_until};
@@ -551,6 +554,10 @@ static void the_last_is_found(void **state)
 	/* Only Endpoint Security knows. */
 	assert_int_equal(hunt(0, 0, 10, 0), 0);
 	assert_true(h.rounds >= 12);
+	/* But where a human waits. */
+	h_limit = 20000;
+	assert_int_equal(hunt(INT32_MAX, 0, 0, 0), 1);
+	h_limit = 0;
 	/* Who does not go is told of, and waited for only so long. */
 	assert_int_equal(hunt(3, 0x20000000, 0, 0), 1);
 	assert_in_range(h.rounds, 20, 30);

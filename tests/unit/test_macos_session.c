@@ -82,6 +82,19 @@ static void above_its_quota(void **state)
 	seatbelt_stop(sb);
 }
 
+/* The session ends all the same, and the warden goes on. */
+static void who_does_not_go_is_told_of(void **state)
+{
+	static const char *const argv[] = {"sleep", "300", NULL};
+	struct fixture *f = *state;
+	struct sandbox *sb = begin(f, argv);
+
+	f->stuck = 0x20000000; /* no number of a process; the warden was forked before */
+	seatbelt_stop(sb);
+	assert_non_null(strstr(f->keeper.words, "1 of this session's processes do not end"));
+	assert_int_equal(kill(f->keeper.agent, 0), -1);
+}
+
 static void refusals(void **state)
 {
 	static const char *const none[] = {"no-such-program-here", NULL};
@@ -343,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_log, setup, teardown),
 		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_does_not_go_is_told_of, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/hash.h"
 
 #define MAX_INSIDE 4096 /* looked at in one round */
@@ -63,6 +64,7 @@ size_t end_inside(const struct ending *e)
 				       .tv_nsec = (long)(e->round_us % 1000000) * 1000};
 	AUTO_FREE pid_t *inside = xcalloc(MAX_INSIDE, sizeof(*inside));
 	struct killed *killed = NULL;
+	int64_t began = clock_mono_us();
 	unsigned quiet = 0, stale = 0;
 	size_t n = 0;
 
@@ -73,6 +75,8 @@ size_t end_inside(const struct ending *e)
 		quiet = n ? 0 : quiet + 1;
 		stale = n && !fresh ? stale + 1 : 0;
 		if (quiet >= MAX(e->quiet, 1u) || stale > e->patience)
+			break;
+		if (n && e->limit_us && clock_mono_us() - began >= e->limit_us)
 			break;
 		if (!fresh)
 			(void)nanosleep(&pause, NULL);

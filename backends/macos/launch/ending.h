@@ -12,7 +12,8 @@
  * (es_queue.h), and asks for nothing that it gets.
  *
  * Who has had SIGKILL and is there all the same waits in the kernel, for a disk or a server that is
- * gone: not one instruction of its program is run any more. It is waited for for a while.
+ * gone: not one instruction of its program is run any more. It is waited for for a while. Where a
+ * human waits for the end of this a limit is set, and the warden goes on (warden.h).
  */
 struct ending {
 	const struct mac_os *os;
@@ -25,7 +26,8 @@ struct ending {
 	int (*kill)(pid_t pid, int sig); /* kill(2), but in tests */
 	unsigned round_us;		 /* between rounds in which nobody new was found */
 	unsigned patience;		 /* so many such rounds are made for who does not go */
-	unsigned quiet; /* so many without anybody say that all are gone, at least 1 */
+	unsigned quiet;	  /* so many without anybody say that all are gone, at least 1 */
+	int64_t limit_us; /* of all rounds together; 0: as long as somebody new is found */
 };
 
 /* How many were there to the end. */

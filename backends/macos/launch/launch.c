@@ -16,6 +16,8 @@
 #include "core/base/path.h"
 #include "core/os/socket.h"
 
+#define LIMIT_US 20000000 /* of ending what is inside */
+
 struct mac_launch {
 	const struct mac_os *os;
 	char *session, *dir;
@@ -257,7 +259,8 @@ static size_t end_all(struct mac_launch *l)
 				 .kill = kill,
 				 .round_us = 5000,
 				 .patience = 600,
-				 .quiet = 3};
+				 .quiet = 3,
+				 .limit_us = LIMIT_US};
 
 	if (l->pid <= 0)
 		return 0;

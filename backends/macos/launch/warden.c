@@ -88,3 +88,11 @@ void warden_stop(struct warden *w)
 		continue;
 	free(w);
 }
+
+void warden_leave(struct warden *w)
+{
+	if (!w)
+		return;
+	(void)close(w->pipe);
+	free(w);
+}
