@@ -412,6 +412,30 @@ static void no_swap_brings_a_tree(void **state)
 	session_free(f);
 }
 
+/* What is in it would be gone with it, and nobody could bring it back. */
+static void take_directories_away(void)
+{
+	if (mac_rename("dir", beside("away")) != -EACCES || !make_beside("file", "x") ||
+	    mac_swap("dir", beside("file")) != -EACCES ||
+	    mac_swap(beside("file"), "dir") != -EACCES)
+		_exit(1);
+	must(mac_rename("empty", beside("away")));
+	_exit(0);
+}
+
+static void no_directory_leaves_with_what_is_in_it(void **state)
+{
+	struct session *f = session_new();
+	AUTO_FREE char *before = tree_take(f->folder, NULL);
+
+	(void)state;
+	start(f, &mac_backend, take_directories_away, false);
+	pump(f, &f->exited);
+	assert_int_equal(f->status, 0);
+	undo_all(f, before);
+	session_free(f);
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *name_of(int byte, char end, char out[8])
@@ -495,6 +519,7 @@ int main(void)
 		cmocka_unit_test(directories_do_not_change_places),
 		cmocka_unit_test(whatever_comes_to_a_protected_name_is_asked_about),
 		cmocka_unit_test(no_swap_brings_a_tree),
+		cmocka_unit_test(no_directory_leaves_with_what_is_in_it),
 		cmocka_unit_test(names_of_every_byte_are_undone),
 		cmocka_unit_test(refusals_are_told),
 	};

@@ -267,26 +267,42 @@ static bool is_full(const struct place *p)
 	return n != 2; /* itself and the one above */
 }
 
+static bool is_tree(uint32_t mode, const struct place *p)
+{
+	return p->folder && S_ISDIR(mode) && is_full(p);
+}
+
 /*
- * Why it is none of what folder.h can judge. Where it was made nobody has judged the names in a
- * directory, nor where a link leads. A clone of a directory brings all of it at once, also under a
- * name that means something for directories alone. And so does a swap, of what has the other name.
+ * Why folder.h cannot judge it, or undo it. Where it was made nobody has judged the names in a
+ * directory, nor where a link leads, and of a directory that goes elsewhere nobody has kept what is
+ * in it. A swap does both at once.
  */
+static const char *cannot_move(const struct es_message *m, const struct place *from,
+			       const struct place *to)
+{
+	if (from->folder == to->folder) /* onto one that is not empty nothing is renamed */
+		return is_tree(m->mode2, to) ? "directories do not change places here: rename one "
+					       "after the other"
+					     : NULL;
+	if ((to->folder && !S_ISREG(m->mode)) || (from->folder && m->ino2 && !S_ISREG(m->mode2)))
+		return "only plain files come into a folder from elsewhere";
+	if (is_tree(m->mode, from) || is_tree(m->mode2, to))
+		return "a directory does not leave its folder with what is in it: copy it, and "
+		       "remove it then";
+	return NULL;
+}
+
+/* The same of any kind. A clone of a directory brings all of it at once, also under a name that
+ * means something for directories alone. */
 static const char *cannot_be(const struct es_message *m, const struct place *from,
 			     const struct place *to)
 {
-	bool from_outside = m->kind == ES_RENAME && !from->folder;
-	bool to_outside = m->kind == ES_RENAME && !to->folder && m->ino2;
-
+	if (m->kind == ES_RENAME)
+		return cannot_move(m, from, to);
 	if (m->kind == ES_LINK && from->folder != to->folder)
 		return "a link joins nothing in a folder with what is elsewhere: copy it";
-	if ((to->folder && !S_ISREG(m->mode) && (m->kind == ES_CLONE || from_outside)) ||
-	    (from->folder && !S_ISREG(m->mode2) && to_outside))
+	if (m->kind == ES_CLONE && to->folder && !S_ISREG(m->mode))
 		return "only plain files come into a folder from elsewhere";
-	/* Onto a directory that is not empty nothing is renamed, but in a swap. */
-	if (m->kind == ES_RENAME && from->folder && from->folder == to->folder &&
-	    S_ISDIR(m->mode2) && is_full(to))
-		return "directories do not change places here: rename one after the other";
 	return NULL;
 }
 
