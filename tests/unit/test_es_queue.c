@@ -204,6 +204,28 @@ static void gaps_are_the_kernels(void **state)
 	assert_int_equal(m.seq, 5);
 }
 
+/* A million bytes for each of thousands of commands would be the keeper's memory. */
+static void long_commands_are_cut(void **state)
+{
+	struct es_message m = {.kind = ES_EXEC, .process = AGENT, .path = "/bin/x"}, got;
+	AUTO_FREE char *argv = xcalloc(1, 1u << 20);
+
+	(void)state;
+	memset(argv, 'x', (1u << 20) - 1);
+	m.argv = argv;
+	m.deadline_us = w.now + 10 * SECOND;
+	for (size_t len = ES_ARGV_MAX - 1; len < ES_ARGV_MAX * 3; len++) {
+		m.handle++;
+		m.argv_len = len;
+		es_queue_put(w.q, &m);
+		assert_true(es_queue_take(w.q, &got));
+		assert_int_equal(got.argv_len, MIN(len, (size_t)ES_ARGV_MAX));
+		assert_int_equal(got.argv[got.argv_len - 1], len > ES_ARGV_MAX ? '\0' : 'x');
+		len += len > ES_ARGV_MAX + 1 ? ES_ARGV_MAX / 2 : 0;
+		answer(got.handle, true);
+	}
+}
+
 static void shut_is_no(void **state)
 {
 	(void)state;
@@ -423,6 +445,7 @@ int main(void)
 		T(no_deadline_is_missed),
 		T(a_full_queue_denies),
 		T(gaps_are_the_kernels),
+		T(long_commands_are_cut),
 		T(shut_is_no),
 		T(threads),
 		T(the_end_comes_in_the_middle),

@@ -68,10 +68,14 @@ static struct queued *message_copy(const struct es_message *m)
 	q->m.service = xstrdup(m->service);
 	q->m.argv = NULL;
 	if (m->argv) {
-		char *argv = xmalloc(m->argv_len + 1);
+		size_t len = MIN(m->argv_len, (size_t)ES_ARGV_MAX);
+		char *argv = xcalloc(1, len + 1);
 
-		memcpy(argv, m->argv, m->argv_len);
+		memcpy(argv, m->argv, len);
+		if (len < m->argv_len)
+			argv[len - 1] = '\0';
 		q->m.argv = argv;
+		q->m.argv_len = len;
 	}
 	return q;
 }

@@ -39,6 +39,8 @@ static inline bool es_kind_asks(enum es_kind kind)
 	return kind < ES_FORK;
 }
 
+#define ES_ARGV_MAX 8192u /* of the words of a command; what is more is left out */
+
 /*
  * The number of a process and of its use: a number that is used again has another version, and so
  * has a process that has executed another program. Those two are told apart by when it was forked.
@@ -88,7 +90,7 @@ struct es_message {
 	const char *path;    /* of what; RENAME, LINK, CLONE, SWAP, RENAMED: from; or NULL */
 	const char *path2;   /* of those five: to */
 	const char *service; /* XPC_CONNECT */
-	const char *argv;    /* EXEC: each ends with NUL; NULL: not told */
+	const char *argv;    /* EXEC: each ends with NUL; NULL: not told; at most ES_ARGV_MAX */
 	size_t argv_len;
 	uint64_t dev, ino;   /* of what is at path, as the kernel found it; ino 0: not told */
 	uint32_t mode;	     /* its type, with ino; CREATE: of what is made */
