@@ -40,8 +40,8 @@ config=${XDG_CONFIG_HOME:-$HOME/.config}/cordon/config
 type_text 'echo x >.git/hooks/two; echo two=$?' && keys Enter
 sees '\? ASK.*hooks/two' "another request"
 keys C-] a
-press_until '\[step\]' "for its step" s
-keys s s s
+press_until '\[session\]' "for a session" s
+keys s s
 sees '\[always\]' "for good"
 press_until 'two=0' "is allowed" a
 like "$(cat "$config")" 'write .*/hooks/two' "it is in the settings"
