@@ -188,6 +188,24 @@ static void reflexes_answer_nothing(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
+static void the_first_words_are_whole(void **state)
+{
+	static const int sizes[][2] = {{120, 24}, {120, 40}, {160, 50}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct scene s;
+
+		scene_init(&s, sizes[i][0], sizes[i][1], DEPTH_256);
+		assert_true(scene_shows(&s, "Each command that changes a file"));
+		assert_true(scene_shows(&s, "will be a step here."));
+		assert_true(scene_shows(&s, "Keys are the agent's, but for these:"));
+		assert_true(scene_shows(&s, "all that has changed"));
+		assert_true(scene_shows(&s, "leave"));
+		scene_done(&s);
+	}
+}
+
 static void new_step(struct scene *s, int64_t id)
 {
 	model_add_step(&s->model, id, STEP_COMMAND, "make", (30 + id) * 1000000);
@@ -946,6 +964,7 @@ int main(void)
 		TEST(what_cannot_be_remembered_is_not),
 		TEST(news_of_a_held_step_are_shown),
 		TEST(a_step_that_was_stopped_is_told),
+		TEST(the_first_words_are_whole),
 		TEST(the_newest_step_is_selected_until_another_is),
 		TEST(undo_shows_a_plan_first),
 		TEST(a_step_elsewhere_offers_the_other_places),

@@ -334,6 +334,20 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	surface_text(s, end + 1, line.y, p->state_cols, role, state);
 }
 
+/* In as many lines as they take; the line below them. */
+static int draw_wrapped(struct surface *s, struct rect r, int y, const char *words)
+{
+	const char *next = words;
+
+	for (; *words && y < r.y + r.h; words = next) {
+		size_t len = ui_fitting(words, MAX(r.w - 3, 2), &next);
+		AUTO_FREE char *line = xstrndup(words, len);
+
+		surface_text(s, r.x + 2, y++, r.w - 3, ROLE_DIM, line);
+	}
+	return y;
+}
+
 /* What a first session looks at: what will be here, and the keys that lead on. */
 static void draw_welcome(struct ui *ui, struct surface *s, struct rect r)
 {
@@ -343,23 +357,22 @@ static void draw_welcome(struct ui *ui, struct surface *s, struct rect r)
 	} rows[] = {{ACTION_HELP, "all keys"},
 		    {ACTION_PALETTE, "find an action by words"},
 		    {ACTION_FOCUS_APPROVALS, "answer what waits"},
-		    {ACTION_DIFF_SESSION, "everything that has changed"},
+		    {ACTION_DIFF_SESSION, "all that has changed"},
 		    {ACTION_UNDO, "undo the newest step"},
 		    {ACTION_QUIT, "leave"}};
 	int y = r.y;
 	char keys[48];
 
 	surface_fill(s, r, ROLE_TEXT);
-	surface_hostile_end(s, r.x + 2, y++, r.w - 3, ROLE_DIM,
-			    "Each command that changes a file will be a step here.");
+	y = draw_wrapped(s, r, y, "Each command that changes a file will be a step here.");
 	if (ui->spec.attached || r.h < (int)ARRAY_LEN(rows) + 3)
 		return;
-	surface_hostile_end(s, r.x + 2, ++y, r.w - 3, ROLE_DIM,
-			    "Your keys go to the agent, but for these:");
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	y = draw_wrapped(s, r, y + (r.h > (int)ARRAY_LEN(rows) + 3),
+			 "Keys are the agent's, but for these:");
+	for (size_t i = 0; i < ARRAY_LEN(rows) && y < r.y + r.h; i++) {
 		ui_keys(ui, PLACE_TERMINAL, rows[i].action, keys, sizeof(keys));
-		surface_text(s, r.x + 4, ++y, 8, ROLE_BAR_KEY, keys);
-		surface_text(s, r.x + 13, y, r.w - 14, ROLE_DIM, rows[i].words);
+		surface_text(s, r.x + 4, y, 8, ROLE_BAR_KEY, keys);
+		surface_text(s, r.x + 13, y++, r.w - 14, ROLE_DIM, rows[i].words);
 	}
 }
 
