@@ -228,6 +228,12 @@ tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600
 sees_there 'activity' "another terminal comes later"
 tmux_ send-keys -t =u: l g
 sees_there '[0-9]+ rows left out here' "and says that there was more"
+tmux_ send-keys -t =u: q
+sees_there 'C-\] q leaves this console' "q closes nothing more, and says what does"
+tmux_ send-keys -t =u: C-] t
+sees_there "The agent's terminal is in *$" "where the agent's terminal would be it says where that is"
+tmux_ send-keys -t =u: x
+sees_there "takes keys in the session's own console. C-\] l: activity" "and a key typed there says where to go"
 tmux_ kill-session -t =u
 type_text exit && keys Enter
 sees 'has ended' "it ends"

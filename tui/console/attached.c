@@ -14,8 +14,8 @@
 
 /* What takes the place of the agent's terminal, which belongs to one console. */
 static const char no_terminal[] =
-	"\033[?25lThe agent's terminal is in the session's own console.\r\n\r\n"
-	"Here are its activity, its steps, and what waits for an answer.\r\n";
+	"\033[?25lThe agent's terminal is in\r\nthe session's own console.\r\n\r\n"
+	"Here are its activity, its steps,\r\nand what waits for an answer.\r\n";
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 

@@ -69,7 +69,7 @@ struct layout_wish layouts_get(const struct layouts *l, int w, int h)
 		if (layout_compute(e->w, e->h, PANE_TERMINAL, false, NULL).mode == mode)
 			return e->wish;
 	}
-	return (struct layout_wish){0};
+	return l->otherwise;
 }
 
 void layouts_put(struct layouts *l, int w, int h, const struct layout_wish *wish)

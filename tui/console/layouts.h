@@ -17,11 +17,13 @@ struct layouts {
 		struct layout_wish wish;
 	} list[LAYOUTS_MAX]; /* newest first */
 	size_t n;
+	struct layout_wish otherwise; /* of sizes of which nothing was made; zero is by size */
 	bool changed;
 };
 
 void layouts_load(struct layouts *l, const char *file);
 int layouts_save(const struct layouts *l, const char *file); /* -errno */
-/* Of this size, else of the newest one that would have the same layout by itself. */
+/* Of this size, else of the newest one that would have the same layout by itself, else l->otherwise.
+ */
 struct layout_wish layouts_get(const struct layouts *l, int w, int h);
 void layouts_put(struct layouts *l, int w, int h, const struct layout_wish *wish);

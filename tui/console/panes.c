@@ -3,12 +3,14 @@
 #include "core/base/path.h"
 #include "tui/console/ui.h"
 
-/* The second console of a session has panes of its own. */
+/* The second console of a session has panes of its own, and so has a replay. */
 static char *file_of(const struct ui *ui)
 {
 	if (!ui->spec.state_dir)
 		return NULL;
-	return path_join(ui->spec.state_dir, ui->spec.attached ? "layouts-attached" : "layouts");
+	return path_join(ui->spec.state_dir, ui->spec.replay	 ? "layouts-replay"
+					     : ui->spec.attached ? "layouts-attached"
+								 : "layouts");
 }
 
 void panes_load(struct ui *ui)
@@ -17,6 +19,8 @@ void panes_load(struct ui *ui)
 
 	if (file)
 		layouts_load(&ui->layouts, file);
+	if (ui->spec.attached && !ui->spec.replay) /* there is no agent's terminal here */
+		ui->layouts.otherwise.hidden = 1u << PANE_TERMINAL;
 }
 
 void panes_save(struct ui *ui)

@@ -109,8 +109,6 @@ struct rect ui_resize(struct ui *ui, int w, int h)
 	struct layout l;
 
 	ui->wish = layouts_get(&ui->layouts, w, h);
-	if (ui->spec.attached && !ui->spec.replay) /* there is no agent's terminal here */
-		ui->wish.hidden |= ui->wish.hidden ? 0 : 1u << PANE_TERMINAL;
 	ui_relayout(ui, w, h);
 	if (ui->layout.body.w != was.w || ui->layout.body.h != was.h)
 		select_end(ui);
@@ -139,6 +137,19 @@ static void to_pane(struct ui *ui, enum pane p)
 	while (ui->n_popups > 0)
 		ui_pop(ui);
 	ui_focus(ui, p);
+}
+
+/* Out of a list. An attached console has no agent's terminal to go to. */
+static void back_to_agent(struct ui *ui)
+{
+	char keys[48];
+
+	if (ui->spec.attached && !ui->spec.replay) {
+		ui_keys(ui, PLACE_AUDIT, ACTION_QUIT, keys, sizeof(keys));
+		ui_say(ui, "%s leaves this console; the session goes on.", keys);
+	} else if (ui->focus != PANE_TERMINAL) {
+		ui_focus(ui, PANE_TERMINAL);
+	}
 }
 
 static bool open_popup(struct ui *ui, enum place place)
@@ -356,8 +367,8 @@ bool ui_global(struct ui *ui, enum action a)
 	case ACTION_BACK:
 		if (ui->n_popups > 0)
 			ui_pop(ui);
-		else if (ui->focus != PANE_TERMINAL)
-			ui_focus(ui, PANE_TERMINAL);
+		else
+			back_to_agent(ui);
 		return true;
 	default:
 		return false;
@@ -439,7 +450,13 @@ static bool terminal_has_keys(const struct ui *ui)
 static void to_agent(struct ui *ui, const struct event *ev)
 {
 	const struct ui_verbs *verbs = ui->spec.verbs;
+	char keys[48];
 
+	if (ui->spec.attached && !ui->spec.replay && ev->type == EVENT_KEY) {
+		ui_keys(ui, PLACE_TERMINAL, ACTION_FOCUS_AUDIT, keys, sizeof(keys));
+		ui_say(ui, "The agent takes keys in the session's own console. %s: activity", keys);
+		return;
+	}
 	if (ev->type == EVENT_KEY && ev->key.sym == SYM_ENTER && !ev->key.mods && verbs->turn)
 		verbs->turn(ui->spec.data);
 	if (ui->spec.term)
