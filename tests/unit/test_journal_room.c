@@ -2,6 +2,7 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +89,42 @@ static void what_has_no_room_is_not_begun(void **state)
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, after);
 	assert_sound(f);
+}
+
+/* A step that grows long takes along what its end will need, or does not grow. */
+static void a_long_step_sets_room_aside(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = snap(f);
+	struct stat room, log;
+	int r = 0, made = 0;
+
+	begin(f, "many");
+	for (int i = 0; r == 0 && i < 12000; i++) {
+		AUTO_FREE char *name =
+			xasprintf("a file of a longer name, the one of number %d", i);
+
+		if (i == 4000) {
+			assert_int_equal(fstatat(journal_store_fd(f->j), "room", &room, 0), 0);
+			assert_int_equal(fstatat(journal_store_fd(f->j), "open/1/undo", &log, 0),
+					 0);
+			assert_true(log.st_size > 256 << 10);
+			assert_true(room.st_size >= 4 * log.st_size);
+			no_room = ENOSPC;
+		}
+		r = put(f, name, "");
+		made += r == 0;
+	}
+	assert_int_equal(r, -ENOSPC);
+	assert_true(made >= 4000 && made < 12000);
+	assert_int_equal(fstatat(journal_store_fd(f->j), "room", &room, 0), 0);
+	assert_true(room.st_size > 2 << 20); /* nothing of it was lent */
+	assert_true(commit(f) > 0);
+	no_room = 0;
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	assert_int_equal(fstatat(journal_store_fd(f->j), "room", &room, 0), 0);
+	assert_int_equal(room.st_size, 1 << 20);
 }
 
 /* The oldest steps go where there is no room, but none of those that come back just now. */
@@ -181,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_has_no_room_is_not_begun),
+		TEST(a_long_step_sets_room_aside),
 		TEST(what_is_undone_does_not_make_room),
 		TEST(a_step_that_died_waits_for_room),
 		cmocka_unit_test(an_undo_that_stopped_is_finished_first),

@@ -26,6 +26,16 @@ void slot_name(char out[24], uint64_t slot)
 	snprintf(out, 24, "%" PRIx64, slot);
 }
 
+/* A long log needs much to end it, one way or the other. */
+static int cover(struct side *s)
+{
+	int e = s->back || s->covered == s->log.cap ? 0 : room_follow(s->j);
+
+	if (e == 0)
+		s->covered = s->log.cap;
+	return e;
+}
+
 int side_push(struct side *s, struct rec *r)
 {
 	int e;
@@ -37,9 +47,11 @@ int side_push(struct side *s, struct rec *r)
 	if (e < 0)
 		return e;
 	r->seq = store_seq(s->j);
-	do
-		e = wal_append(&s->log, r);
-	while (e < 0 && store_relieve(s->j, e, s->back));
+	do {
+		e = cover(s);
+		if (e == 0)
+			e = wal_append(&s->log, r);
+	} while (e < 0 && store_relieve(s->j, e, s->back));
 	if (e == 0 && intents_match(s, r))
 		s->loose = true;
 	else

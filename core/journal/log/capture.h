@@ -24,6 +24,7 @@ struct side {
 	unsigned flags; /* that each record gets for the moment */
 	bool recorded;	/* that not everything could be set back */
 	bool back;	/* of a rollback */
+	size_t covered; /* the log's length when space was last set aside for its end */
 	struct seen *seen;
 	uint64_t seen_turn; /* of the journal, when it was filled */
 };

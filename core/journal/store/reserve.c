@@ -9,6 +9,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
+#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 #include "core/os/file.h"
 
@@ -16,11 +17,15 @@
  * The file "room" holds nothing but blocks. Whoever brings files back, or keeps what a step did,
  * and finds the disk or the quota full, gives them back and tries again. An undo asks beforehand
  * for as much as it may need, and if that is not to be had refuses before it has touched anything.
+ * A step that grows long takes more of it along: what could neither be kept nor rolled back in the
+ * end is refused when it is to be done.
  */
 #define ROOM_KEPT  ((off_t)1 << 20)
 #define ROOM_LEAST ((off_t)64 << 10)
 #define ROOM_LENT  ((off_t)256 << 10)
 #define ROOM_LARGE ((off_t)16 << 20)
+#define LOG_SMALL  ((off_t)256 << 10)
+#define LOG_TIMES  4 /* its commit, or its way back and what is written of that */
 
 static off_t size_of(const struct journal *j)
 {
@@ -42,29 +47,55 @@ static int set_aside(struct journal *j, off_t size)
 	return r && ftruncate(j->room, have) < 0 ? -errno : -r;
 }
 
-void room_open(struct journal *j)
+/* For the steps that run. */
+static off_t wanted(const struct journal *j)
 {
-	j->room = openat(j->store, "room", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	off_t logs = 0;
+
+	for (const struct step *s = j->open; s; s = s->next)
+		logs += (off_t)s->side.log.cap;
+	return ROOM_KEPT + (logs > LOG_SMALL ? LOG_TIMES * logs : 0);
+}
+
+int room_follow(struct journal *j)
+{
+	off_t size = wanted(j);
+	int r;
+
+	if (j->room < 0 || size == ROOM_KEPT || size <= size_of(j))
+		return 0;
 	j->room_short = true;
-	room_refill(j);
+	r = set_aside(j, size);
+	return r == -ENOSPC || r == -EDQUOT ? r : 0;
 }
 
 /* As much as there is; nobody is told: it is only for worse times. */
-void room_refill(struct journal *j)
+static void refill(struct journal *j, bool cut)
 {
-	off_t have;
+	off_t have = size_of(j), want = wanted(j);
 
-	if (j->room < 0 || !j->room_short)
+	if (have > want && cut && ftruncate(j->room, want) < 0)
 		return;
-	have = size_of(j);
-	if (have > ROOM_KEPT && ftruncate(j->room, ROOM_KEPT) < 0)
-		return;
-	j->room_short = have < ROOM_KEPT;
-	for (off_t size = ROOM_KEPT; size > have && size >= ROOM_LEAST; size /= 2)
+	j->room_short = have < want || (have > want && !cut);
+	for (off_t size = want; size > have && size >= ROOM_LEAST; size /= 2)
 		if (set_aside(j, size) == 0) {
-			j->room_short = size < ROOM_KEPT;
+			j->room_short = size < want;
 			return;
 		}
+}
+
+/* What a process before had set aside may be needed for what it left. */
+void room_open(struct journal *j)
+{
+	j->room = openat(j->store, "room", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (j->room >= 0)
+		refill(j, false);
+}
+
+void room_refill(struct journal *j)
+{
+	if (j->room >= 0 && j->room_short)
+		refill(j, true);
 }
 
 /* On tmpfs to set space aside is to write it: for much of it the file system's word will do. */
@@ -100,7 +131,7 @@ bool room_give(struct journal *j, int why)
 
 bool room_lend(struct journal *j, int why)
 {
-	off_t left = ROOM_KEPT - ROOM_LENT;
+	off_t left = wanted(j) - ROOM_LENT;
 
 	if ((why != -ENOSPC && why != -EDQUOT) || size_of(j) <= left)
 		return false;

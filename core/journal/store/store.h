@@ -201,6 +201,8 @@ void room_open(struct journal *j);
 void room_refill(struct journal *j);
 /* -ENOSPC, -EDQUOT: so much is not to be had. */
 int room_need(struct journal *j, off_t size) MUST_USE;
+/* The logs of the steps that run have grown: the same. */
+int room_follow(struct journal *j) MUST_USE;
 /* When the error is a lack of space: give back what was set aside. True: try again. */
 bool room_give(struct journal *j, int why);
 /* A part of it for what runs, until it is set aside anew: to remove something costs a record. */
