@@ -36,6 +36,10 @@ struct fs_node {
 	/* What the guest was last told, or did itself. */
 	off_t size;
 	struct timespec mtime;
+	/* At its last open, but in a working folder: what the guest has read since is of that. */
+	struct timespec ctime;
+	bool settled;	/* then for so long that any later change has another ctime */
+	bool unchanged; /* what it has in its cache is still so */
 	UT_hash_handle hh;
 };
 

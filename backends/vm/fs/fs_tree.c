@@ -7,12 +7,14 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
 #include "core/policy/policy.h"
 
 #define LISTING_ROOM 32768
+#define SETTLED_S    2 /* more than any file system's clock has for a tick */
 
 /* Of the host's root: the guest has its own. */
 static const char *const own_of_guest[] = {"/proc", "/sys",	"/dev", "/run",
@@ -237,12 +239,31 @@ int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX])
 	return 1;
 }
 
+/*
+ * No write leaves the time of change as it was, but for one within the same tick of the clock, and
+ * later ones through a mapping: those are why it is not gone by in a working folder, where the
+ * human works too. Programs and libraries need not be read again each time that one is started.
+ */
+static void note_open(struct fs_node *n, const struct stat *st)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	n->unchanged = n->settled && n->ctime.tv_sec == st->st_ctim.tv_sec &&
+		       n->ctime.tv_nsec == st->st_ctim.tv_nsec;
+	n->ctime = st->st_ctim;
+	n->settled = now.tv_sec - st->st_ctim.tv_sec > SETTLED_S;
+}
+
 bool fs_was_edited(struct fs_tree *t, struct fs_node *n)
 {
 	struct stat st;
 
+	n->unchanged = false;
 	if (!S_ISREG(n->type) || fstat(fs_node_fd(&t->nodes, n), &st) < 0)
 		return false;
+	if (t->kind != FS_FOLDER)
+		note_open(n, &st);
 	n->outdated = !n->outdated && !fs_node_is_as_told(n, &st);
 	fs_node_tell(n, &st);
 	return n->outdated;

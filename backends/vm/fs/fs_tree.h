@@ -76,7 +76,8 @@ int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX]);
 /* A regular file or a directory. -ESTALE, once: the human has changed it since it was told of. */
 int fs_open_native(struct fs_tree *t, struct fs_node *n);
 /* The host changed the file since the guest was told of it: never twice in a row, for a file that
- * somebody goes on writing opens, too. */
+ * somebody goes on writing opens, too. To be called at each open, as n->unchanged is about the one
+ * before. */
 bool fs_was_edited(struct fs_tree *t, struct fs_node *n);
 
 /* A file was open for writing, and had no name when it was opened: it may get it now. */

@@ -190,6 +190,7 @@ static void open_to_read(struct fuse_req *r)
 		return;
 	}
 	out.fh = h->id;
+	out.open_flags = guest_fuse_open_flags(r->node);
 	guest_fuse_reply(r, &out, sizeof(out));
 }
 

@@ -60,6 +60,13 @@ void guest_fuse_fill_attr(struct fs_tree *t, struct fuse_attr *a, const struct s
 /* A handle of that kind, of the request's node; else answers EBADF and returns NULL. */
 struct fs_handle *guest_fuse_handle(struct fuse_req *r, uint64_t fh, bool dir);
 
+/* Of an open for reading: what the guest has of the file's content it need not read again, unless
+ * it was changed since. */
+static inline uint32_t guest_fuse_open_flags(const struct fs_node *n)
+{
+	return n->unchanged ? FOPEN_KEEP_CACHE : 0;
+}
+
 /* ---- guest_fuse_wait.c: questions to the keeper ---- */
 /* spots and values are in the note; answers the request if it cannot be sent. */
 void guest_fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_parts *p,

@@ -131,6 +131,7 @@ static void may_read(const struct fuse_wait *w)
 	if (h) {
 		h->dir = S_ISDIR(w->node->type);
 		out.fh = h->id;
+		out.open_flags = h->dir ? 0 : guest_fuse_open_flags(w->node);
 	}
 	answer(w, h ? 0 : fd < 0 ? fd : -ENFILE, &out, sizeof(out));
 }
