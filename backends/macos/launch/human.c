@@ -59,14 +59,16 @@ static int check_home(const char *home, const struct passwd *pw, struct err *err
 
 int human_find(struct human *ret, const struct human_spec *spec, struct err *err)
 {
-	const struct passwd *pw;
+	struct passwd entry, *pw = NULL;
+	char text[4096];
 	uid_t uid;
 	int r;
 
 	*ret = (struct human){0};
 	if (spec->euid != 0)
 		return 0;
-	if (!parse_uid(spec->sudo_uid, &uid) || !(pw = getpwuid(uid)) || !*pw->pw_name) {
+	if (!parse_uid(spec->sudo_uid, &uid) ||
+	    getpwuid_r(uid, &entry, text, sizeof(text), &pw) != 0 || !pw || !*pw->pw_name) {
 		if (spec->as_root)
 			return 0;
 		return err_say(err, -EPERM,
