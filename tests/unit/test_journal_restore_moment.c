@@ -102,12 +102,20 @@ static struct fix *new_apart(void)
 	char there[] = "/dev/shm/cordon-journal-XXXXXX";
 	struct fix *f = NULL;
 	struct stat a, b;
+	char *was;
 
 	if (stat("/tmp", &a) < 0 || stat("/dev/shm", &b) < 0 || a.st_dev == b.st_dev ||
 	    !mkdtemp(there))
 		return NULL;
+	was = getenv("TMPDIR");
+	was = was ? xstrdup(was) : NULL;
 	setenv("TMPDIR", "/tmp", 1);
 	f = fix_new();
+	if (was)
+		setenv("TMPDIR", was, 1);
+	else
+		unsetenv("TMPDIR");
+	free(was);
 	free(f->state);
 	f->state = xstrdup(there);
 	fix_reopen(f);
@@ -247,12 +255,13 @@ static void what_the_hunk_is_in(void **state)
 static void from_another_mount(void **state)
 {
 	struct moment m = {.when = "found\n", .undo = true};
-	int came = 0;
+	int came = 0, nth = 1;
 
 	(void)state;
-	for (int nth = 1; try_at(nth, m, remove_file, &came); nth++)
+	while (try_at(nth, m, remove_file, &came) && !came)
+		nth += 8;
+	for (nth = MAX(nth - 7, 1); try_at(nth, m, remove_file, &came); nth++)
 		continue;
-	unsetenv("TMPDIR");
 }
 
 /* A process of an earlier step goes on writing to its log while the restore gives up. */
@@ -350,6 +359,8 @@ int main(void)
 		cmocka_unit_test(nobody),
 	};
 
-	stride = getenv("CORDON_TEST_THOROUGH") ? 1 : 5;
+	if (access("/dev/shm", W_OK) == 0) /* hundreds of small stores */
+		setenv("TMPDIR", "/dev/shm", 1);
+	stride = getenv("CORDON_TEST_THOROUGH") ? 1 : 9;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
