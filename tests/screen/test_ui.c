@@ -188,53 +188,6 @@ static void reflexes_answer_nothing(void **state)
 	assert_int_equal(s->ui->n_popups, 0);
 }
 
-static void the_first_words_are_whole(void **state)
-{
-	static const int sizes[][2] = {{120, 24}, {120, 40}, {160, 50}};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		struct scene s;
-
-		scene_init(&s, sizes[i][0], sizes[i][1], DEPTH_256);
-		assert_true(scene_shows(&s, "Each command that changes a file"));
-		assert_true(scene_shows(&s, "will be a step here."));
-		assert_true(scene_shows(&s, "Keys are the agent's, but for these:"));
-		assert_true(scene_shows(&s, "all that has changed"));
-		assert_true(scene_shows(&s, "leave"));
-		scene_done(&s);
-	}
-}
-
-static void new_step(struct scene *s, int64_t id)
-{
-	model_add_step(&s->model, id, STEP_COMMAND, "make", (30 + id) * 1000000);
-	ui_changed(s->ui);
-	scene_draw(s);
-}
-
-static void the_newest_step_is_selected_until_another_is(void **state)
-{
-	struct scene *s = *state;
-
-	scene_keys(s, "C-] s");
-	new_step(s, 6);
-	scene_keys(s, "m");
-	assert_true(scene_shows(s, "Step 6 is marked"));
-	scene_keys(s, "j"); /* it is the last: nothing moves */
-	new_step(s, 7);
-	scene_keys(s, "m");
-	assert_true(scene_shows(s, "Step 7 is marked"));
-	scene_keys(s, "k");
-	new_step(s, 8);
-	scene_keys(s, "m");
-	assert_true(scene_shows(s, "Step 6 is marked"));
-	scene_keys(s, "j j j"); /* back to the last */
-	new_step(s, 9);
-	scene_keys(s, "m");
-	assert_true(scene_shows(s, "Step 9 is marked"));
-}
-
 static void undo_shows_a_plan_first(void **state)
 {
 	struct scene *s = *state;
@@ -964,8 +917,6 @@ int main(void)
 		TEST(what_cannot_be_remembered_is_not),
 		TEST(news_of_a_held_step_are_shown),
 		TEST(a_step_that_was_stopped_is_told),
-		TEST(the_first_words_are_whole),
-		TEST(the_newest_step_is_selected_until_another_is),
 		TEST(undo_shows_a_plan_first),
 		TEST(a_step_elsewhere_offers_the_other_places),
 		TEST(what_runs_outside_every_command_has_no_number),

@@ -23,7 +23,6 @@ struct layouts {
 
 void layouts_load(struct layouts *l, const char *file);
 int layouts_save(const struct layouts *l, const char *file); /* -errno */
-/* Of this size, else of the newest one that would have the same layout by itself, else l->otherwise.
- */
+/* Of this size, else of the newest that would have the same layout by itself, else `otherwise`. */
 struct layout_wish layouts_get(const struct layouts *l, int w, int h);
 void layouts_put(struct layouts *l, int w, int h, const struct layout_wish *wish);

@@ -1,0 +1,66 @@
+/* test_steps_pane - the list of steps: what a first session sees, which row is selected. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "tests/screen/scene.h"
+
+static void the_first_words_are_whole(void **state)
+{
+	static const int sizes[][2] = {{120, 24}, {120, 40}, {160, 50}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		struct scene s;
+
+		scene_init(&s, sizes[i][0], sizes[i][1], DEPTH_256);
+		assert_true(scene_shows(&s, "Each command that changes a file"));
+		assert_true(scene_shows(&s, "will be a step here."));
+		assert_true(scene_shows(&s, "Keys are the agent's, but for these:"));
+		assert_true(scene_shows(&s, "all that has changed"));
+		assert_true(scene_shows(&s, "leave"));
+		scene_done(&s);
+	}
+}
+
+static void new_step(struct scene *s, int64_t id)
+{
+	model_add_step(&s->model, id, STEP_COMMAND, "make", (30 + id) * 1000000);
+	ui_changed(s->ui);
+	scene_draw(s);
+}
+
+static void the_newest_step_is_selected_until_another_is(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s");
+	new_step(s, 6);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 6 is marked"));
+	scene_keys(s, "j"); /* it is the last: nothing moves */
+	new_step(s, 7);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 7 is marked"));
+	scene_keys(s, "k");
+	new_step(s, 8);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 6 is marked"));
+	scene_keys(s, "j j j"); /* back to the last */
+	new_step(s, 9);
+	scene_keys(s, "m");
+	assert_true(scene_shows(s, "Step 9 is marked"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_words_are_whole),
+		cmocka_unit_test_setup_teardown(the_newest_step_is_selected_until_another_is,
+						scene_set_up, scene_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
