@@ -64,9 +64,9 @@ press_until() {
 	shift 2
 	screen_has "$regex" || until_keys_count
 	wait_for 5 screen_lacks 'keys count in a moment' || :
-	until screen_has "$regex" || [ $n -ge 40 ]; do
+	until screen_has "$regex" || [ $n -ge 20 ]; do
 		keys "$@"
-		wait_for 1 screen_has "$regex" || :
+		wait_for 2 screen_has "$regex" || :
 		n=$((n + 1))
 	done
 	if screen_has "$regex"; then pass "$name"; else fail "$name" "no line like: $regex

@@ -19,8 +19,10 @@
  * on the host's loopback and splices each connection to one that it makes inside.
  */
 #define PORTS_MAX 256	/* more are not told of */
-#define LOOK_US	  20000 /* after listen(); the second look is for a machine that is busy */
+#define LOOK_US	  20000 /* after listen(); more looks are for a machine that is busy */
 #define AGAIN_US  300000
+#define MORE	  4 /* times as long each time, */
+#define LAST_US	  5000000
 
 struct server {
 	uint16_t port, host_port;
@@ -125,7 +127,7 @@ void port_tick(struct ldoor *d)
 	for (size_t i = 0; i < n; i++)
 		notice(d, &list[i]);
 	d->look_at = d->look_wait ? now + d->look_wait : 0;
-	d->look_wait = 0;
+	d->look_wait = d->look_wait * MORE <= LAST_US ? d->look_wait * MORE : 0;
 	if (d->look_at)
 		keeper_wake_at(d->k, d->look_at);
 }
