@@ -74,7 +74,7 @@ int pop_mind_saves(const struct pop *p, int root, const char *path, const struct
 /* The record's path has got a file: who asks next is told that it is no save of theirs. */
 void pop_placed(const struct pop *p, const struct spot *at);
 
-/* ---- the inverse of one kind of record (replay_data.c, replay_moves.c) ------------------------ */
+/* ---- the inverse of one kind of record (replay_data.c, replay_moves.c) */
 
 int pop_content(struct pop *p) MUST_USE;
 int pop_xinode(struct pop *p) MUST_USE;
