@@ -13,8 +13,10 @@ void list_fit(struct list *l, size_t count, int page)
 		l->cursor = l->top = 0;
 		return;
 	}
-	if (l->follow || l->cursor >= count)
+	if (l->cursor >= count || (l->follow && l->cursor != count - 1)) {
 		l->cursor = count - 1;
+		l->chosen = false;
+	}
 	if (l->cursor < l->top)
 		l->top = l->cursor;
 	if (l->cursor >= l->top + l->page)
@@ -27,6 +29,7 @@ static void move_to(struct list *l, size_t row, size_t count)
 {
 	l->cursor = count ? MIN(row, count - 1) : 0;
 	l->follow = false;
+	l->chosen = true;
 }
 
 /* Who goes down to the last row, or stands there, goes along with what comes. */
@@ -63,6 +66,7 @@ bool list_act(struct list *l, enum action a, size_t count)
 	case ACTION_BOTTOM:
 		move_to(l, count, count);
 		l->follow = true;
+		l->chosen = false;
 		return true;
 	default:
 		return false;

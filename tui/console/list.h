@@ -16,6 +16,7 @@ struct list {
 	size_t page; /* rows shown last */
 	bool follow; /* stay on the last row */
 	bool tails;  /* what happens comes at the end: going there is to follow */
+	bool chosen; /* the cursor's row was gone to: no other has taken the last one's place */
 	char search[LIST_QUERY], filter[LIST_QUERY];
 	size_t origin;	/* where the search began */
 	struct rect at; /* of the screen, where list_draw() drew it last */

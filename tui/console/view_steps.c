@@ -412,6 +412,7 @@ static void query(struct view *v, enum query what, const char *text)
 	if (what == QUERY_FILTER) {
 		snprintf(p->list.filter, sizeof(p->list.filter), "%s", text);
 		p->list.follow = true;
+		p->list.chosen = false;
 		collect(p);
 	} else if (!list_search(&p->list, text, p->n, text_of, p)) {
 		ui_say(v->ui, "No step has '%s'.", text);
@@ -425,7 +426,7 @@ static bool undo(struct view_steps *p)
 
 	/* Where nothing was chosen it is as from anywhere: what an agent noted down last, or an
 	 * edit of the human's, is not what is meant. */
-	if (p->list.follow && ui_undo_newest(ui))
+	if (p->list.follow && !p->list.chosen && ui_undo_newest(ui))
 		return true;
 	if (edit_at(p, p->list.cursor))
 		ui_say(ui, "You (or another program) made this edit; undo leaves it alone.");
