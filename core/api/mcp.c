@@ -280,8 +280,10 @@ static void on_client(uv_poll_t *poll, int status, int events)
 	mcp_connect(m, fd, fd, false);
 }
 
+/* Whole, or not there: a client may read it as soon as it is. */
 static int make_token(struct mcp_server *m, struct err *err)
 {
+	AUTO_FREE char *draft = xasprintf("%s.new", m->token_path);
 	AUTO_CLOSE int fd = -1;
 	unsigned char noise[32];
 
@@ -289,12 +291,15 @@ static int make_token(struct mcp_server *m, struct err *err)
 		return err_set(err, -errno, "make a token");
 	for (size_t i = 0; i < sizeof(noise); i++)
 		snprintf(m->token + 2 * i, 3, "%02x", noise[i]);
-	m->token_path = xasprintf("%s.token", m->path);
-	unlink(m->token_path); /* of one that was killed */
-	fd = open(m->token_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || io_write_all(fd, m->token, strlen(m->token)) < 0)
-		return err_set(err, -errno, "write the token to '%s'", m->token_path);
-	return 0;
+	unlink(draft); /* of one that was killed */
+	fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && io_write_all(fd, m->token, strlen(m->token)) == 0 &&
+	    rename(draft, m->token_path) == 0)
+		return 0;
+	err_set(err, -errno, "write the token to '%s'", m->token_path);
+	if (fd >= 0)
+		unlink(draft);
+	return err->code;
 }
 
 /* A name at which nobody listens any more is taken over; any other file is left alone. */
@@ -325,6 +330,10 @@ static int bind_socket(struct mcp_server *m, struct err *err)
 	mask = umask(0177);
 	r = bind(m->listener, (struct sockaddr *)&un, sizeof(un)) < 0 ? -errno : 0;
 	umask(mask);
+	if (r == 0) { /* the name is ours; so is the token's, which may be of one that was killed */
+		m->token_path = xasprintf("%s.token", m->path);
+		unlink(m->token_path);
+	}
 	if (r == 0 && listen(m->listener, MCP_CLIENTS) < 0)
 		r = -errno;
 	return r < 0 ? err_set(err, r, "--mcp-socket '%s'", m->path) : 0;

@@ -174,6 +174,26 @@ ok(wait_for(lambda: any(path in e["message"] and path + ".token" in e["message"]
 equal([oct(os.stat(p).st_mode & 0o777) for p in (path, path + ".token")], ["0o600"] * 2, "both for their owner alone")
 
 
+
+def first_token():
+    """What stands in the token's file as soon as that is there."""
+    here = os.path.realpath(".") + "/first.sock"
+    server = subprocess.Popen([CORDON, "mcp", "--mcp-socket", here], cwd=work, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 30
+    token = None
+    while token is None and time.monotonic() < end:
+        try:
+            token = open(here + ".token").read()
+        except FileNotFoundError:
+            pass
+    server.terminate()
+    server.wait(30)
+    return token
+
+
+equal({len(first_token() or "") for _ in range(20)}, {64}, "whoever waits for the token finds it whole")
+
+
 def connect(token):
     sock = socket.socket(socket.AF_UNIX)
     sock.connect(path)
