@@ -265,6 +265,22 @@ static inline void vm_init(struct vm *v)
 	assert_int_equal(vm_ask(v, FUSE_INIT, 0, VM_STRUCT(in), VM_NONE, VM_NONE), 0);
 }
 
+/* For cmocka: a headless session whose guest has begun. */
+static inline int vm_setup(void **state)
+{
+	struct vm *v = vm_new(true);
+
+	vm_init(v);
+	*state = v;
+	return 0;
+}
+
+static inline int vm_teardown(void **state)
+{
+	vm_free(*state);
+	return 0;
+}
+
 static inline void vm_forget(struct vm *v, uint64_t node)
 {
 	const struct fuse_forget_in in = {.nlookup = 1};

@@ -110,6 +110,16 @@ static bool end(void *data, struct es_id id)
 	return true;
 }
 
+static void begin_agent(void)
+{
+	w.process[100] = (struct process){.parent = 50,
+					  .started = 1000 * SECOND,
+					  .version = 7,
+					  .marked = true,
+					  .inside = true};
+	es_queue_add(w.q, AGENT);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -119,12 +129,7 @@ static int setup(void **state)
 	w.q = es_queue_new(&w.out);
 	w.process[1] = (struct process){.parent = 1, .started = SECOND, .version = 1};
 	w.process[50] = (struct process){.parent = 1, .started = 500 * SECOND, .version = 3};
-	w.process[100] = (struct process){.parent = 50,
-					  .started = 1000 * SECOND,
-					  .version = 7,
-					  .marked = true,
-					  .inside = true};
-	es_queue_add(w.q, AGENT);
+	begin_agent();
 	return 0;
 }
 
@@ -456,12 +461,7 @@ static void who_is_never_there_is_killed_by_its_fork(void **state)
 	(void)state;
 	es_queue_shut(w.q);
 	assert_false(w.process[100].parent);
-	w.process[100] = (struct process){.parent = 50,
-					  .started = 1000 * SECOND,
-					  .version = 7,
-					  .marked = true,
-					  .inside = true};
-	es_queue_add(w.q, AGENT);
+	begin_agent();
 	for (int32_t next = 200; next < 300; next++) {
 		struct es_id was = id_of(at);
 

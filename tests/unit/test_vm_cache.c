@@ -4,21 +4,6 @@
 
 #include <time.h>
 
-static int setup(void **state)
-{
-	struct vm *v = vm_new(true);
-
-	vm_init(v);
-	*state = v;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	vm_free(*state);
-	return 0;
-}
-
 static void write_to(const struct vm *v, const char *text, const struct timespec *mtime)
 {
 	AUTO_FREE char *path = path_join(v->folder, "f");
@@ -92,8 +77,10 @@ static void in_a_working_folder_nothing_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_nobody_has_changed_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(in_a_working_folder_nothing_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_has_changed_is_kept, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(in_a_working_folder_nothing_is, vm_setup,
+						vm_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

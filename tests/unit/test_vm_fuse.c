@@ -4,27 +4,12 @@
 
 #include <linux/fs.h>
 
-static int setup(void **state)
-{
-	struct vm *v = vm_new(true);
-
-	vm_init(v);
-	*state = v;
-	return 0;
-}
-
 static int setup_asking(void **state)
 {
 	struct vm *v = vm_new(false);
 
 	vm_init(v);
 	*state = v;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	vm_free(*state);
 	return 0;
 }
 
@@ -548,33 +533,38 @@ static void a_read_only_share_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_change_is_undone_and_redone, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_open_file_is_read_and_written, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_edit_of_the_humans_is_told_once, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(names_that_leave_the_folder_are_refused, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_link_is_never_followed, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_undo_store_does_not_open, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_is_undone_and_redone, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(an_open_file_is_read_and_written, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(an_edit_of_the_humans_is_told_once, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(names_that_leave_the_folder_are_refused, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(a_link_is_never_followed, vm_setup, vm_teardown),
+		cmocka_unit_test_setup_teardown(the_undo_store_does_not_open, vm_setup,
+						vm_teardown),
 		cmocka_unit_test_setup_teardown(a_held_request_holds_no_other, setup_asking,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_reset_forgets_all, setup_asking, teardown),
-		cmocka_unit_test_setup_teardown(a_removed_file_is_written_until_it_is_closed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(many_inodes_are_known_by_few_descriptors, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_renamed_directory_keeps_what_is_in_it, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(hidden_names_do_not_exist, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_keeper_is_asked_once_rules_have_changed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(the_keeper_takes_no_unclean_path, setup, teardown),
-		cmocka_unit_test_setup_teardown(pipes_and_links_are_not_changed_as_files, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_guests_root_leaves_no_rights_behind, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(devices_are_not_made, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, setup, teardown),
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(a_reset_forgets_all, setup_asking, vm_teardown),
+		cmocka_unit_test_setup_teardown(a_removed_file_is_written_until_it_is_closed,
+						vm_setup, vm_teardown),
+		cmocka_unit_test_setup_teardown(many_inodes_are_known_by_few_descriptors, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(a_renamed_directory_keeps_what_is_in_it, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(hidden_names_do_not_exist, vm_setup, vm_teardown),
+		cmocka_unit_test_setup_teardown(the_keeper_is_asked_once_rules_have_changed,
+						vm_setup, vm_teardown),
+		cmocka_unit_test_setup_teardown(the_keeper_takes_no_unclean_path, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(pipes_and_links_are_not_changed_as_files, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(a_guests_root_leaves_no_rights_behind, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(devices_are_not_made, vm_setup, vm_teardown),
+		cmocka_unit_test_setup_teardown(a_read_only_share_changes_nothing, vm_setup,
+						vm_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,21 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
-static int setup(void **state)
-{
-	struct vm *v = vm_new(true);
-
-	vm_init(v);
-	*state = v;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	vm_free(*state);
-	return 0;
-}
-
 /* A node of a new file with this mode, and with it as what the guest remembers. */
 static uint64_t plant(struct vm *v, const char *name, mode_t mode)
 {
@@ -100,7 +85,7 @@ static void what_is_only_looked_at_keeps_them(void **state)
 
 int main(void)
 {
-#define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
+#define T(x) cmocka_unit_test_setup_teardown(x, vm_setup, vm_teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_guest_is_spared_questions),
 		T(a_file_that_is_cut_loses_them),

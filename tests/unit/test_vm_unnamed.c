@@ -3,21 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
-static int setup(void **state)
-{
-	struct vm *v = vm_new(true);
-
-	vm_init(v);
-	*state = v;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	vm_free(*state);
-	return 0;
-}
-
 static uint64_t made_node(const struct vm *v)
 {
 	return ((const struct fuse_entry_out *)(const void *)v->answer)->nodeid;
@@ -257,18 +242,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			a_file_whose_content_is_looked_at_takes_attributes_first, setup, teardown),
+			a_file_whose_content_is_looked_at_takes_attributes_first, vm_setup,
+			vm_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_got_its_name_later_takes_attributes,
-						setup, teardown),
+						vm_setup, vm_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_takes_anothers_name_is_read_at_once,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(a_removed_file_takes_attributes, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_undo_store_keeps_is_not_changed, setup,
-						teardown),
+						vm_setup, vm_teardown),
+		cmocka_unit_test_setup_teardown(a_removed_file_takes_attributes, vm_setup,
+						vm_teardown),
+		cmocka_unit_test_setup_teardown(what_the_undo_store_keeps_is_not_changed, vm_setup,
+						vm_teardown),
 		cmocka_unit_test_setup_teardown(a_taken_over_server_changes_nothing_by_a_descriptor,
-						setup, teardown),
+						vm_setup, vm_teardown),
 		cmocka_unit_test_setup_teardown(a_descriptor_with_another_message_changes_nothing,
-						setup, teardown),
+						vm_setup, vm_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

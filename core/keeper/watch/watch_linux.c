@@ -359,8 +359,8 @@ static void on_events(struct keeper *k, size_t n)
 }
 
 /*
- * What is queued now, and not what comes meanwhile: somebody outside may be quicker than this for
- * as long as he likes. But a file that was found closed may have been closed again before that:
+ * What is queued now, and not what comes meanwhile: programs outside may be quicker than this for
+ * as long as they run. But a file that was found closed may have been closed again before that:
  * then it is what was queued when it was found. A step's file is found so once, until all are
  * forgotten.
  */
