@@ -12,12 +12,15 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/os/file.h"
 
-#define SUFFIX ".cast.zst"
+#define SUFFIX	".cast.zst"
+#define SECONDS strlen("20261124-090000") /* of a name; what follows is drawn by lot */
 
 struct entry {
-	char *name; /* begins with the date: the oldest is the least */
+	char *name;
 	int64_t size;
+	struct timespec written;
 };
 
 struct entries {
@@ -32,9 +35,19 @@ static void entries_done(struct entries *e)
 	free(e->list);
 }
 
-static int by_name(const void *a, const void *b)
+/* By the date in the name; those of one second by the time of their last byte. */
+static int by_age(const void *a, const void *b)
 {
-	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+	const struct entry *x = a, *y = b;
+	int r = strncmp(x->name, y->name, SECONDS);
+
+	if (r == 0)
+		r = (x->written.tv_sec > y->written.tv_sec) -
+		    (x->written.tv_sec < y->written.tv_sec);
+	if (r == 0)
+		r = (x->written.tv_nsec > y->written.tv_nsec) -
+		    (x->written.tv_nsec < y->written.tv_nsec);
+	return r ? r : strcmp(x->name, y->name);
 }
 
 static int list_entries(int dirfd, struct entries *ret)
@@ -52,11 +65,12 @@ static int list_entries(int dirfd, struct entries *ret)
 		    fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		ret->list = xrealloc(ret->list, (ret->n + 1) * sizeof(*ret->list));
-		ret->list[ret->n++] =
-			(struct entry){.name = xstrdup(d->d_name), .size = (int64_t)st.st_size};
+		ret->list[ret->n++] = (struct entry){.name = xstrdup(d->d_name),
+						     .size = (int64_t)st.st_size,
+						     .written = OS_MTIME(&st)};
 	}
 	if (ret->n)
-		qsort(ret->list, ret->n, sizeof(*ret->list), by_name);
+		qsort(ret->list, ret->n, sizeof(*ret->list), by_age);
 	return 0;
 }
 

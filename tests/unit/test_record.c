@@ -670,6 +670,29 @@ static void the_oldest_make_room(void **state)
 	assert_int_equal(ring_find(p->dir, "../x", &fd, &p->err), -ENOENT);
 }
 
+/* Their names say nothing about which of them came first. */
+static void of_one_second_the_last_written_is_the_newest(void **state)
+{
+	static const char *const names[] = {"20260101-000001-9999", "20260101-000001-0001",
+					    "20260101-000001-5555"};
+	struct place *p = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_CLOSE int fd = add(p, names[i], 9, 0, 1 + i);
+		const struct timespec written[2] = {{1767225601, (long)i}, {1767225601, (long)i}};
+
+		assert_int_equal(futimens(fd, written), 0);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO_CLOSE int fd = -1;
+		struct stat st;
+
+		assert_int_equal(ring_newest(p->dir, i, &fd, &p->err), 0);
+		assert_int_equal(fstat(fd, &st), 0);
+		assert_int_equal(st.st_size, ARRAY_LEN(names) - i);
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -691,6 +714,7 @@ int main(void)
 		TEST(packed_casts_are_read),
 		TEST(broken_casts_show_what_they_can),
 		TEST(the_oldest_make_room),
+		TEST(of_one_second_the_last_written_is_the_newest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
