@@ -156,9 +156,28 @@ unlike "$all" 'secret' "record.redact is kept to"
 out=$(cordon_in "$dir" run --set 'record.redact=a(' -- true 2>&1 </dev/null) && fail "a bad pattern" "$out"
 like "$out" "record.redact 'a\(': not a regular expression" "a pattern that is none is refused"
 
+# ---- the last words of an agent that --exit leaves with, when the console had no time for them ----
+mark=$(new_mark)
+cat >"$dir/agent" <<'E'
+echo begins
+until [ -e go ]; do :; done
+seq 500
+echo "last-$((40 + 2))"
+E
+start 100 30 "$dir" "$CORDON run --exit -- sh ./agent $mark"
+sees '^begins' "a session that leaves with its agent"
+console=$(pgrep -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')" -x cordon)
+agent=$(pgrep -f "^sh ./agent $mark")
+kill -STOP "$console"
+touch "$dir/go"
+ok "which ends while the console stands still" wait_for 10 has_ended "$agent"
+kill -CONT "$console"
+ended "the console leaves" 0
+like "$(cordon_in "$dir" replay --export txt)" 'last-42' "and the recording has the agent's last words"
+
 # ---- which one, without a name ----
 other=$(new_folder other)
-start 100 30 "$other" "$CORDON run --exit -- sh -c 'echo from-other; sleep 1'"
+start 100 30 "$other" "$CORDON run --exit -- sh -c 'echo from-other'"
 ended "a session in another folder" 0
 unlike "$(cordon_in "$dir" replay --export txt)" 'from-other' "replay shows the newest of this folder"
 like "$(cordon_in "$other" replay --export txt)" 'from-other' "and there that one"

@@ -18,7 +18,8 @@
 #define ESC_MS	  25 /* a lone Esc is taken as the key after this */
 #define SETTLE_MS 50 /* the agent's terminal follows a resize when the drag rests */
 #define TICK_MS	  1000
-#define PUMP_US	  8000 /* of the agent's output at a time, then input and repaint */
+#define PUMP_US	  8000	  /* of the agent's output at a time, then input and repaint */
+#define DRAIN_US  1000000 /* of output that is still read when the console is left */
 
 static const int signal_numbers[N_SIGNALS] = {SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT};
 
@@ -143,12 +144,18 @@ static void on_tick(uv_timer_t *timer)
 
 static void watch_session(struct console *c);
 static void watch_pty(struct console *c);
+static void pump(struct console *c);
 
+/* What was printed before a row comes before it in the recording, too: a read of the terminal gets
+ * all that was written until now. */
 static void on_session(uv_poll_t *poll, int status, int events)
 {
 	struct console *c = poll->data;
-	int r = c->feed->ready(c, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
+	int r;
 
+	if (!c->pty_over)
+		pump(c);
+	r = c->feed->ready(c, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
 	if (r < 0 || status < 0) {
 		c->session_over = true;
 		uv_poll_stop(poll);
@@ -198,6 +205,15 @@ static void on_more(uv_timer_t *timer)
 
 	if (!c->pty_over)
 		pump(c);
+}
+
+void console_drain(struct console *c)
+{
+	int64_t deadline = clock_mono_us() + DRAIN_US;
+	int r = c->pty_over ? 0 : 1;
+
+	while (r > 0 && clock_mono_us() < deadline)
+		r = pty_pump(&c->pty, c->term, PUMP_US);
 }
 
 static void on_pty(uv_poll_t *poll, int status, int events)

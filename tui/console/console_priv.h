@@ -80,10 +80,12 @@ struct console {
 void console_set_up_loop(struct console *c);
 /* Jobs under way finish here: they were told to stop by ui_free(). */
 void console_tear_down_loop(struct console *c);
-void console_settle(struct console *c);	     /* the agent's terminal takes the size of its pane */
-void console_leave(struct console *c);	     /* the loop ends after this turn */
-void console_restart(struct console *c);     /* leave, and begin anew */
-void console_schedule(struct console *c);    /* a repaint, soon */
+void console_settle(struct console *c);	  /* the agent's terminal takes the size of its pane */
+void console_leave(struct console *c);	  /* the loop ends after this turn */
+void console_restart(struct console *c);  /* leave, and begin anew */
+void console_schedule(struct console *c); /* a repaint, soon */
+/* What the agent has printed and nobody has read, into its terminal and the recording. */
+void console_drain(struct console *c);
 void console_tell_colors(struct console *c); /* the agent's terminal: what plain text looks like */
 void console_resize(struct console *c);	     /* to the size that the terminal has now */
 void console_watch_tty(struct console *c, bool on);

@@ -357,6 +357,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		if (!c->leaving)
 			uv_run(&c->loop, UV_RUN_DEFAULT);
 		c->leaving = true;
+		console_drain(c);
 		ui_free(c->ui);
 		c->ui = NULL;
 		outside_the_loop(SIG_BLOCK);
