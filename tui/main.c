@@ -9,6 +9,7 @@
 #include "backends/bwrap/bwrap.h"
 #endif
 #include "core/base/err.h"
+#include "core/base/program.h"
 #include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/tool.h"
@@ -37,17 +38,9 @@ static const struct command *find(const char *name)
 
 static bool is_program(const char *name)
 {
-	const char *path = getenv("PATH");
+	AUTO_FREE char *file = program_find(name);
 
-	for (const char *at = path ? path : ""; *at; at += *at == ':') {
-		size_t len = strcspn(at, ":");
-		AUTO_FREE char *file = xasprintf("%.*s/%s", (int)len, len ? at : ".", name);
-
-		if (access(file, X_OK) == 0)
-			return true;
-		at += len;
-	}
-	return strchr(name, '/') != NULL;
+	return file || strchr(name, '/') != NULL;
 }
 
 /* A subcommand with a slip, which is no program either; NULL: neither. */

@@ -353,6 +353,36 @@ static void add_bin(struct places *ret, const char *bin, const char *home)
 	add_companions(ret, bin, home);
 }
 
+/*
+ * What the human said is to run needs no question, wherever it is: the file, and what it is of no
+ * use without, its package of npm's or what is beside its bin. Never by a link that the agent may
+ * have made.
+ */
+static void add_program(struct places *ret, const struct policy_spec *spec, const char *home)
+{
+	AUTO_FREE char *real = NULL;
+	AUTO_FREE char *dir = NULL;
+	const char *modules;
+	bool inside = false;
+	struct stat st;
+
+	if (!spec->program || links_follow(spec->program, spec->folders, &real, &inside) < 0 ||
+	    inside || among(spec->folders, real) || lstat(real, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	add_place(ret, spec->program);
+	add_place(ret, real);
+	dir = answer_dir(real);
+	modules = strstr(real, "/node_modules/");
+	if (modules) {
+		AUTO_FREE char *packages =
+			xasprintf("%.*s/node_modules", (int)(modules - real), real);
+
+		add_place(ret, packages);
+	} else if (str_eq(path_base(dir), "bin")) {
+		add_bin(ret, dir, home);
+	}
+}
+
 /* ---- what the human's git configuration names ------------------------------------------------ */
 
 struct git_files {
@@ -441,4 +471,5 @@ void places_find_usual(struct places *ret, const struct policy_spec *spec, const
 			add_bin(ret, clean, home);
 	}
 	find_git_files(ret, spec, home);
+	add_program(ret, spec, home);
 }

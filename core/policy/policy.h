@@ -42,10 +42,11 @@ struct policy_spec {
 	const char *const *hidden;    /* --hide */
 	const char *const *sockets;   /* --allow-unix */
 	const char *const *hosts;     /* --allow-domain: these, and their sub-domains */
-	bool public_hosts; /* --allow-network: hosts are allowed, but for addresses that need
-			    * a rule of their own */
-	const char *path;  /* $PATH, NULL: none; for policy_granted() */
-	bool dynamic;	   /* reads of gated trees that nothing grants are asked */
+	bool public_hosts;   /* --allow-network: hosts are allowed, but for addresses that need
+			      * a rule of their own */
+	const char *path;    /* $PATH, NULL: none; for policy_granted() */
+	const char *program; /* absolute: what the human said is to run; NULL: nobody knows */
+	bool dynamic;	     /* reads of gated trees that nothing grants are asked */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
+#include "core/base/program.h"
 #include "core/config/config.h"
 #include "core/os/file.h"
 #include "core/policy/policy.h"
@@ -292,8 +293,18 @@ static enum read_gate read_gate_of(const struct config *c)
 	return str_eq(name, "trap") ? READ_GATE_TRAP : READ_GATE_AUTO;
 }
 
+/* Heap; NULL: there is none. */
+static char *program_of(const struct session_spec *spec)
+{
+	AUTO_FREE char *file = spec->argv && spec->argv[0] ? program_find(spec->argv[0]) : NULL;
+	AUTO_FREE char *whole = file ? path_join(spec->cwd, file) : NULL;
+
+	return whole ? path_clean(whole) : NULL;
+}
+
 static int new_policy(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
 {
+	AUTO_FREE char *program = program_of(spec);
 	const struct policy_spec about = {
 		.config = spec->config,
 		.home = spec->home,
@@ -304,6 +315,7 @@ static int new_policy(struct spawn_plan *p, const struct session_spec *spec, str
 		.hosts = spec->hosts,
 		.public_hosts = spec->public_hosts,
 		.path = getenv("PATH"),
+		.program = program,
 		.dynamic = spec->dynamic,
 	};
 

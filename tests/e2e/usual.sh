@@ -57,6 +57,24 @@ for gate in $gates; do
 	is "$(cat "$TEST_TMP/again")" $'mine\nalias hello="echo ho"' "$gate: and read anew after another was put in their place"
 done
 
+# What the human says is to run is run, wherever it lies, with the package that it is a part of.
+for gate in $gates; do
+	export HOME=$TEST_TMP/named.$gate
+	dir=$HOME/project
+	mkdir -p "$dir" "$HOME/away" "$HOME/npm/node_modules/.bin" "$HOME/npm/node_modules/agent"
+	printf '#!/bin/sh\necho "I am $1"; cat ~/away/note\n' >"$HOME/away/agent" && echo private >"$HOME/away/note"
+	printf '#!/bin/sh\n. "${0%%/*}/lib.sh"\n' >"$HOME/npm/node_modules/agent/cli" && echo 'echo packed' >"$HOME/npm/node_modules/agent/lib.sh"
+	chmod +x "$HOME/away/agent" "$HOME/npm/node_modules/agent/cli"
+	ln -s ../agent/cli "$HOME/npm/node_modules/.bin/agent"
+	run=(cordon_in "$dir" run --headless --set "sandbox.read-gate=$gate" --)
+	out=$("${run[@]}" ../away/agent it 2>&1)
+	like "$out" '^I am it' "$gate: a program that the human names is run"
+	unlike "$out" 'private' "and reads nothing else there"
+	is "$("${run[@]}" "$(readlink -f "$HOME/npm/node_modules/.bin/agent")" 2>&1)" packed "$gate: one of npm's has its package"
+	like "$(PATH=$HOME/npm/node_modules/.bin:$PATH "${run[@]}" sh -c '../away/agent it' 2>&1)" \
+		'ermission denied' "$gate: one that the agent names is not run unasked"
+done
+
 # What may be written and is not there yet is made by a relative path as by an absolute one, also in a
 # home that is put together of what is not hidden in it.
 for gate in $gates static; do

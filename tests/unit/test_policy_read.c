@@ -18,7 +18,7 @@
 #include "core/policy/policy.h"
 
 struct home {
-	char *dir, *home, *work, *look, *bin;
+	char *dir, *home, *work, *look, *bin, *program;
 	struct config *config;
 	struct policy *p;
 	struct err err;
@@ -84,6 +84,7 @@ static int teardown(void **state)
 	free(h->work);
 	free(h->look);
 	free(h->bin);
+	free(h->program);
 	free(h);
 	return 0;
 }
@@ -98,6 +99,7 @@ static void load(struct home *h, const char *rules, bool dynamic)
 				    .folders = folders,
 				    .read_only = look,
 				    .path = path,
+				    .program = h->program,
 				    .dynamic = dynamic};
 
 	policy_free(h->p);
@@ -179,6 +181,59 @@ static void gates(void **state)
 	assert_int_equal(policy_gated(h->p, &list), 0);
 	assert_int_equal(read_of(h, "notes/a"), POLICY_ALLOW);
 	assert_int_equal(read_of(h, ".ssh/id"), POLICY_HIDE);
+}
+
+static void run_by_the_human(struct home *h, const char *name)
+{
+	free(h->program);
+	h->program = at(h, name);
+	load(h, "", true);
+}
+
+static void link_to(struct home *h, const char *to, const char *name)
+{
+	AUTO_FREE char *link = at(h, name);
+
+	assert_int_equal(symlink(to, link), 0);
+}
+
+static void what_the_human_runs(void **state)
+{
+	struct home *h = *state;
+
+	NEEDS_HOME(h);
+	make(h, "own/agent", "");
+	make(h, "own/other", "");
+	run_by_the_human(h, "own/agent");
+	assert_int_equal(read_of(h, "own/agent"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "own/other"), POLICY_ASK);
+
+	make(h, "npm/node_modules/agent/cli.js", "");
+	make(h, "npm/node_modules/.bin/x", "");
+	link_to(h, "../agent/cli.js", "npm/node_modules/.bin/agent");
+	run_by_the_human(h, "npm/node_modules/.bin/agent");
+	assert_int_equal(read_of(h, "npm/node_modules/.bin/agent"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "npm/node_modules/agent/cli.js"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "npm/node_modules/uses/x.js"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "npm/x"), POLICY_ASK);
+	assert_int_equal(read_of(h, "own/agent"), POLICY_ASK);
+
+	make(h, "venv/a/bin/agent", "");
+	run_by_the_human(h, "venv/a/bin/agent");
+	assert_int_equal(read_of(h, "venv/a/lib/x.py"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "venv/b"), POLICY_ASK);
+
+	/* A link that the agent may have made leads nowhere; nor is a secret a program. */
+	link_to(h, "../own/other", "work/agent");
+	run_by_the_human(h, "work/agent");
+	assert_int_equal(read_of(h, "own/other"), POLICY_ASK);
+	make(h, ".ssh/agent", "");
+	run_by_the_human(h, ".ssh/agent");
+	assert_int_equal(read_of(h, ".ssh/agent"), POLICY_HIDE);
+	run_by_the_human(h, "own");
+	assert_int_equal(read_of(h, "own/other"), POLICY_ASK);
+	run_by_the_human(h, "none");
+	assert_int_equal(read_of(h, "none"), POLICY_ASK);
 }
 
 static void grants(void **state)
@@ -528,6 +583,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {T(gates),
+					   T(what_the_human_runs),
 					   T(grants),
 					   T(hides),
 					   T(hides_many),

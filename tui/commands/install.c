@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/base/program.h"
 #include "core/session/folders.h"
 #include "core/setup/hooks.h"
 #include "core/setup/setup.h"
@@ -88,19 +89,11 @@ static const struct agent {
 	  {NULL, "UserPromptSubmit", "", "cordon hook --agent codex", 5, NULL}}},
 };
 
-static bool is_in_path(const char *program)
+static bool is_in_path(const char *name)
 {
-	const char *path = getenv("PATH");
+	AUTO_FREE char *file = program_find(name);
 
-	while (path && *path) {
-		size_t len = strcspn(path, ":");
-		AUTO_FREE char *full = xasprintf("%.*s/%s", (int)len, path, program);
-
-		if (*full == '/' && access(full, X_OK) == 0)
-			return true;
-		path += len + (path[len] == ':');
-	}
-	return false;
+	return file != NULL;
 }
 
 static bool is_there(const char *home, const char *below, const char *program)

@@ -14,23 +14,16 @@
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
 #include "core/base/io.h"
+#include "core/base/program.h"
 #include "core/os/file.h"
 
 extern char **environ;
 
 static bool is_program(const char *name)
 {
-	const char *path = getenv("PATH");
+	AUTO_FREE char *file = program_find(name);
 
-	for (const char *at = path ? path : ""; *at; at += *at == ':') {
-		size_t len = strcspn(at, ":");
-		AUTO_FREE char *file = xasprintf("%.*s/%s", (int)len, at, name);
-
-		if (*file == '/' && access(file, X_OK) == 0)
-			return true;
-		at += len;
-	}
-	return false;
+	return file != NULL;
 }
 
 /* ---- packages -------------------------------------------------------------------------------- */

@@ -1,0 +1,33 @@
+/* program - the file that a program's name stands for. */
+/* SPDX-License-Identifier: MIT */
+#include "core/base/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool runs(const char *file)
+{
+	struct stat st;
+
+	return access(file, X_OK) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+char *program_find(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return runs(name) ? xstrdup(name) : NULL;
+	for (const char *at = path && *name ? path : ""; *at; at += *at == ':') {
+		size_t len = strcspn(at, ":");
+		AUTO_FREE char *file =
+			len ? xasprintf("%.*s/%s", (int)len, at, name) : xasprintf("./%s", name);
+
+		if (runs(file))
+			return take_ptr(&file);
+		at += len;
+	}
+	return NULL;
+}
