@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/keeper/steps/label.h"
 #include "core/session/session_priv.h"
 
 /* No audit, no changes: the keeper is told to deny everything from here on. */
@@ -75,6 +76,7 @@ char *session_argv_text(const struct client_event *ev)
 static void on_exec(struct session *s, const struct client_event *ev)
 {
 	AUTO_FREE char *command = session_argv_text(ev);
+	AUTO_BUF struct buf evaluated = BUF_INIT;
 
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_EXEC,
@@ -85,7 +87,10 @@ static void on_exec(struct session *s, const struct client_event *ev)
 				 .path = ev->path,
 				 .command = command,
 			 });
-	model_add_exec(&s->model, ev->step, (int)ev->pid, command, ev->path)->parent =
+	/* The audit log has all of it. */
+	if (!label_evaluated(&evaluated, ev->command, ev->command_len))
+		buf_str(&evaluated, command);
+	model_add_exec(&s->model, ev->step, (int)ev->pid, evaluated.data, ev->path)->parent =
 		(int)ev->parent;
 }
 

@@ -10,7 +10,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
 
-/* '|' between the arguments stands for NUL. */
+/* '|' between the arguments stands for NUL, '^' for what is written '|'. */
 static size_t argv_of(char *out, const char *text)
 {
 	size_t len = strlen(text) + 1;
@@ -19,6 +19,8 @@ static size_t argv_of(char *out, const char *text)
 	for (size_t i = 0; i < len; i++) {
 		if (out[i] == '|')
 			out[i] = '\0';
+		else if (out[i] == '^')
+			out[i] = '|';
 	}
 	return len;
 }
@@ -45,12 +47,31 @@ static void labels(void **state)
 		{"node|/usr/bin/npx|tsc", "tsc"},
 		{"env", "env"},
 		{"python3|-c|print(1)", "python3 -c 'print(1)'"},
+		/* as claude, and as opencode, have their shells run a command */
+		{"/bin/bash|-c|-l|source /h/.claude/shell-snapshots/snapshot-bash-1-a.sh "
+		 "2>/dev/null ^^ "
+		 "true && shopt -u extglob 2>/dev/null ^^ true && eval 'echo '\"'\"'a'\"'\"' > b' "
+		 "\\< /dev/null && pwd -P >^ /tmp/claude-1-cwd",
+		 "echo 'a' > b"},
+		{"zsh|-c|source x && setopt NO_EXTENDED_GLOB && eval make < /dev/null && pwd",
+		 "make"},
+		{"/bin/bash|-l|-c|\n  shopt -s expand_aliases\n  [[ -f ~/.bashrc ]] && source "
+		 "~/.bashrc >/dev/null 2>&1 ^^ true\n  cd -- \"$1\"\n  eval \"rm a; echo "
+		 "\\\"$B\\\"\"\n "
+		 "|opencode|/w",
+		 "rm a; echo \"$B\""},
+		/* and what is not of that kind */
+		{"sh|-c|eval make", "eval make"},
+		{"sh|-c|. ./env; eval make; rm x", ". ./env; eval make; rm x"},
+		{"sh|-c|. ./env; eval a; eval b", ". ./env; eval a; eval b"},
+		{"sh|-c|. ./env; eval \"$(tool)\"", ". ./env; eval \"$(tool)\""},
+		{"sh|-c|. ./env; eval 'open", ". ./env; eval 'open"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		AUTO_BUF struct buf out = BUF_INIT;
-		char argv[256];
+		char argv[512];
 
 		label_command(&out, argv, argv_of(argv, cases[i].argv));
 		assert_string_equal(out.data, cases[i].label);

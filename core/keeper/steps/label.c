@@ -8,6 +8,7 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/hook/shell.h"
 #include "core/keeper/steps/command.h"
 
 #define WORDS_MAX 1024
@@ -137,6 +138,84 @@ static size_t unwrap(const struct words *w, size_t at)
 	return at;
 }
 
+/* ---- what agents put around a command: claude, opencode ---------------------------------------
+ */
+
+static bool sets_up(const char *word)
+{
+	static const char *const words[] = {"source", ".", "shopt", "setopt", NULL};
+
+	return str_one_of(word, words);
+}
+
+/* Changes nothing but the shell itself. */
+static bool is_the_shells_own(const char *word)
+{
+	static const char *const words[] = {"cd",    "export",	"unset", "set", "unsetopt",
+					    "alias", "unalias", "true",	 ":",	"[[",
+					    "[",     "pwd",	NULL};
+
+	return sets_up(word) || str_one_of(word, words);
+}
+
+/* Its arguments, which eval joins; "< /dev/null" may be among them. */
+static void add_evaluated(struct buf *out, const struct shell_word *words, size_t n)
+{
+	size_t start = out->len, lead;
+
+	if (n > 3 && str_eq(words[n - 2].text, "<") && str_eq(words[n - 1].text, "/dev/null"))
+		n -= 2;
+	for (size_t i = 1; i < n; i++) {
+		buf_str(out, i > 1 ? " " : "");
+		buf_str(out, words[i].text);
+	}
+	while (out->len > start && isspace((unsigned char)out->data[out->len - 1]))
+		buf_truncate(out, out->len - 1);
+	for (lead = start; lead < out->len && isspace((unsigned char)out->data[lead]); lead++)
+		;
+	if (lead > start) {
+		memmove(out->data + start, out->data + lead, out->len - lead);
+		buf_truncate(out, out->len - (lead - start));
+	}
+}
+
+static bool evaluated(struct buf *out, const char *text)
+{
+	AUTO_SHELL struct shell_line line = {0};
+	const struct shell_command *eval = NULL;
+	bool set_up = false;
+
+	if (!strstr(text, "eval ") || shell_parse(&line, text, strlen(text)) < 0)
+		return false;
+	for (size_t i = 0; i < line.n_commands; i++) {
+		const struct shell_command *c = &line.commands[i];
+		const char *first = c->n_words ? line.words[c->word].text : ":";
+
+		set_up |= sets_up(first);
+		if (!eval && c->n_words > 1 && str_eq(first, "eval"))
+			eval = c;
+		else if (!is_the_shells_own(first))
+			return false;
+	}
+	if (!eval || !set_up)
+		return false;
+	add_evaluated(out, line.words + eval->word, eval->n_words);
+	return true;
+}
+
+bool label_evaluated(struct buf *out, const char *argv, size_t len)
+{
+	const char *text;
+	struct words w;
+
+	split(&w, argv, len);
+	text = w.n ? shell_text(&w, 0) : NULL;
+	return text && evaluated(out, text);
+}
+
+/* ---- labels -----------------------------------------------------------------------------------
+ */
+
 void label_command(struct buf *out, const char *argv, size_t len)
 {
 	size_t start = out->len, at = 0, next;
@@ -147,7 +226,9 @@ void label_command(struct buf *out, const char *argv, size_t len)
 	while (w.n && (next = unwrap(&w, at)) > at)
 		at = next;
 	text = at < w.n ? shell_text(&w, at) : NULL;
-	if (text) {
+	if (text && evaluated(out, text)) {
+		; /* that is it */
+	} else if (text) {
 		if (str_starts(text, "exec ") && text[5] != '-') /* the shell's own business */
 			text += 5;
 		buf_str(out, text);

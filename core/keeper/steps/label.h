@@ -5,6 +5,9 @@
 #include "core/base/buf.h"
 
 void label_command(struct buf *out, const char *argv, size_t len);
+/* The command that an agent has its shell evaluate after setting it up: "make" of `sh -c "source
+ * snapshot && eval 'make' && pwd >dir"`. False: it is none of that kind. */
+bool label_evaluated(struct buf *out, const char *argv, size_t len);
 /* Only starts another program (npx claude, sh -c claude): that one is the agent. */
 bool label_wraps(const char *argv, size_t len);
 /* The same, but for a shell that runs any text. */
