@@ -53,7 +53,8 @@ static void labels(void **state)
 		 "true && shopt -u extglob 2>/dev/null ^^ true && eval 'echo '\"'\"'a'\"'\"' > b' "
 		 "\\< /dev/null && pwd -P >^ /tmp/claude-1-cwd",
 		 "echo 'a' > b"},
-		{"zsh|-c|source x && setopt NO_EXTENDED_GLOB && eval make < /dev/null && pwd",
+		{"zsh|-c|source ~/.zshrc && setopt NO_EXTENDED_GLOB && eval make < /dev/null && "
+		 "pwd",
 		 "make"},
 		{"/bin/bash|-l|-c|\n  shopt -s expand_aliases\n  [[ -f ~/.bashrc ]] && source "
 		 "~/.bashrc >/dev/null 2>&1 ^^ true\n  cd -- \"$1\"\n  eval \"rm a; echo "
@@ -62,10 +63,12 @@ static void labels(void **state)
 		 "rm a; echo \"$B\""},
 		/* and what is not of that kind */
 		{"sh|-c|eval make", "eval make"},
-		{"sh|-c|. ./env; eval make; rm x", ". ./env; eval make; rm x"},
-		{"sh|-c|. ./env; eval a; eval b", ". ./env; eval a; eval b"},
-		{"sh|-c|. ./env; eval \"$(tool)\"", ". ./env; eval \"$(tool)\""},
-		{"sh|-c|. ./env; eval 'open", ". ./env; eval 'open"},
+		{"sh|-c|. ./env; eval make", ". ./env; eval make"},
+		{"sh|-c|. ~/.env; PATH=.; eval make", ". ~/.env; PATH=.; eval make"},
+		{"sh|-c|. ~/.env; eval make; rm x", ". ~/.env; eval make; rm x"},
+		{"sh|-c|. ~/.env; eval a; eval b", ". ~/.env; eval a; eval b"},
+		{"sh|-c|. ~/.env; eval \"$(tool)\"", ". ~/.env; eval \"$(tool)\""},
+		{"sh|-c|. ~/.env; eval 'open", ". ~/.env; eval 'open"},
 	};
 
 	(void)state;

@@ -141,21 +141,23 @@ static size_t unwrap(const struct words *w, size_t at)
 /* ---- what agents put around a command: claude, opencode ---------------------------------------
  */
 
-static bool sets_up(const char *word)
+/* With a snapshot that claude made of the human's shell, or one of its files: ~/.bashrc. Any other
+ * file may give the words of the command another meaning: the label shows it. */
+static bool sets_up(const struct shell_word *words, size_t n)
 {
-	static const char *const words[] = {"source", ".", "shopt", "setopt", NULL};
+	const char *file = n > 1 ? words[1].text : "";
 
-	return str_one_of(word, words);
+	if (str_eq(words[0].text, "shopt") || str_eq(words[0].text, "setopt"))
+		return true;
+	return (str_eq(words[0].text, "source") || str_eq(words[0].text, ".")) &&
+	       (strstr(file, "/.claude/shell-snapshots/") || str_starts(file, "~/."));
 }
 
-/* Changes nothing but the shell itself. */
-static bool is_the_shells_own(const char *word)
+static bool changes_nothing(const char *word)
 {
-	static const char *const words[] = {"cd",    "export",	"unset", "set", "unsetopt",
-					    "alias", "unalias", "true",	 ":",	"[[",
-					    "[",     "pwd",	NULL};
+	static const char *const words[] = {"cd", "true", ":", "[[", "[", "pwd", NULL};
 
-	return sets_up(word) || str_one_of(word, words);
+	return str_one_of(word, words);
 }
 
 /* Its arguments, which eval joins; "< /dev/null" may be among them. */
@@ -189,12 +191,15 @@ static bool evaluated(struct buf *out, const char *text)
 		return false;
 	for (size_t i = 0; i < line.n_commands; i++) {
 		const struct shell_command *c = &line.commands[i];
-		const char *first = c->n_words ? line.words[c->word].text : ":";
+		const struct shell_word *words = &line.words[c->word];
 
-		set_up |= sets_up(first);
-		if (!eval && c->n_words > 1 && str_eq(first, "eval"))
+		if (c->n_words == 0)
+			return false;
+		if (sets_up(words, c->n_words))
+			set_up = true;
+		else if (!eval && c->n_words > 1 && str_eq(words[0].text, "eval"))
 			eval = c;
-		else if (!is_the_shells_own(first))
+		else if (!changes_nothing(words[0].text))
 			return false;
 	}
 	if (!eval || !set_up)
