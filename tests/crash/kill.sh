@@ -1,7 +1,6 @@
 #!/bin/bash
 # kill - SIGKILL of cordon, keeper or agent at random points: the folder is the last committed state.
 # SPDX-License-Identifier: MIT
-# timeout: 600
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 rounds=$(rounds 40)

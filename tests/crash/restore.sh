@@ -1,7 +1,6 @@
 #!/bin/bash
 # restore - SIGKILL in the middle of a restore: all of it or nothing, and it can be undone.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 RANDOM=${CRASH_SEED:-7}

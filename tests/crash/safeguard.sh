@@ -1,7 +1,6 @@
 #!/bin/bash
 # safeguard - SIGKILL while a denied step is ended and rolled back: the folder is as it was before it.
 # SPDX-License-Identifier: MIT
-# timeout: 600
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 rounds=$(rounds 30)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # undo - SIGKILL in the middle of undo and redo: the folder is the one or the other, never between.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 RANDOM=${CRASH_SEED:-42}

@@ -82,10 +82,10 @@ is "$(attempt "$bin/session" 'for i in 1 2 3; do echo x >.git/hooks/s$i; done; c
 	"a scope counts for the rest of the session"
 is "$(wc -l <"$TEST_TMP/asked")" 1 "and is asked once"
 
-began=$(date +%s)
-is "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600 & echo \$! >$TEST_TMP/pid; sleep 600" --set approval.command-timeout=1 \
+began=$SECONDS
+is "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600 & echo \$! >$TEST_TMP/pid; sleep 600" --set approval.command-timeout=5 \
 	-- bash -c '(echo x >.git/hooks/t) 2>/dev/null; echo $?' 2>&1)" 1 "no answer in time denies"
-ok "in its time" test $(($(date +%s) - began)) -lt 20
+ok "in its time" test $((SECONDS - began)) -lt 300
 ok "what it started is gone" wait_for 10 has_ended "$(cat "$TEST_TMP/pid")"
 
 # The agent sees nothing of it, and it is not inside.
@@ -112,10 +112,12 @@ tool told <<E2
 #!/bin/sh
 cat >>$TEST_TMP/told
 E2
+began=$SECONDS
 (cd "$dir" && "$CORDON" run --headless --set approval.command="$bin/yes" --set approval.notify="$bin/told" \
 	-- bash -c 'for i in $(seq 30); do echo x >.git/hooks/f$i; done' 2>&1)
 wait_for 10 test -s "$TEST_TMP/told"
-is "$(wc -l <"$TEST_TMP/told")" 1 "approval.notify hears of a flood once"
+# Or once in ten seconds, where the flood took that long.
+ok "approval.notify hears of a flood once" test "$(wc -l <"$TEST_TMP/told")" -le $((1 + (SECONDS - began) / 10))
 
 # Written where the human's settings are, and in effect the next time.
 tool always <<'E2'

@@ -1,7 +1,6 @@
 #!/bin/bash
 # audit_attack - the audit log is changed behind cordon's back, and its disk fills up.
 # SPDX-License-Identifier: MIT
-# timeout: 200
 [ "$(id -u)" != 0 ] || [ -n "${AUDIT_INSIDE:-}" ] ||
 	AUDIT_INSIDE=1 exec unshare -m --propagation private "$0"
 . "$(dirname "$0")/../support/lib.sh"

@@ -74,7 +74,7 @@ is "$(cordon_in "$numbers" diff --stat | head -n 2)" "$(printf ' empty |     0\n
 
 # A variable that names a socket is said as rules say it.
 refuses 125 "'.HOMES'.*no variable" "--allow-unix of what is not set" cordon_in "$dir" run --headless --allow-unix '$HOMES' -- true
-python3 -c 'import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(60)' "$TEST_TMP/agent" &
+python3 -c 'import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(600)' "$TEST_TMP/agent" &
 listener=$!
 ok "a socket listens" wait_for 10 test -S "$TEST_TMP/agent"
 out=$(cd "$dir" && SSH_AUTH_SOCK=$TEST_TMP/agent "$CORDON" run --headless --allow-unix '$SSH_AUTH_SOCK' -- sh -c 'echo "at $SSH_AUTH_SOCK"' 2>/dev/null)
@@ -82,7 +82,7 @@ is "$out" "at $TEST_TMP/agent" "--allow-unix of its variable"
 kill "$listener"
 
 # Two at a time
-start_in "$dir" sh -c 'echo up >&2; exec sleep 60' 2>"$TEST_TMP/up"
+start_in "$dir" sh -c 'echo up >&2; exec sleep 600' 2>"$TEST_TMP/up"
 first=$pid
 wait_for 10 grep -q up "$TEST_TMP/up"
 refuses 125 "another cordon .process [0-9]+. works in this folder: .cordon attach. shows it; undo in its own console, or end it first$" "a folder that another cordon has" in_folder "$dir" true

@@ -96,14 +96,14 @@ for backend in native bwrap; do
 done
 # A part that is killed while bubblewrap is at work: everything ends.
 mark=$(new_mark)
-begun() { keeper=$(pgrep -P "$pid" -x cordon-keeper | head -n 1) && bwrap=$(pgrep -P "$keeper" -x bwrap | head -n 1); }
+begun() { keeper=$(pgrep -P "$pid" -x cordon-keeper) && bwrap=$(pgrep -P "$keeper" -x bwrap); }
 gone() { none_marked "$mark" && ! pgrep -g "$bwrap"; } # its child is in its group
 for who in keeper bwrap; do
 	left=0
 	for _ in 1 2 3 4 5 6; do
-		(cd "$dir" && exec "$CORDON" run --headless --backend bwrap -- sh -c "sleep 0.1; : $mark") >/dev/null 2>&1 &
+		(cd "$dir" && exec "$CORDON" run --headless --backend bwrap -- sh -c "sleep 300; : $mark") >/dev/null 2>&1 &
 		pid=$!
-		wait_for 10 begun
+		wait_for 20 begun || fail "bubblewrap is at work"
 		kill -KILL "${!who}" 2>/dev/null
 		wait_for 10 gone || left=$((left + 1))
 		wait "$pid" 2>/dev/null

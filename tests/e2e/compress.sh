@@ -14,7 +14,7 @@ in_folder . sh -c 'for f in *; do echo more >>$f; done'
 t1=$(tree .)
 store=$(ls -d "$HOME"/.local/state/cordon/work-* 2>/dev/null)
 [ -d "$store/steps" ] || store=$dir/.cordon
-start_in . sleep 100
+start_in . sleep 600
 ok "a session compresses what an earlier one left" wait_for 60 sh -c "ls $store/steps/1/obj/*.z"
 ok "the store is sound meanwhile" "$CORDON" journal verify
 like "$("$CORDON" diff 1 -- text)" "\\+more" "a diff reads it"

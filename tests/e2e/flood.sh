@@ -1,7 +1,6 @@
 #!/bin/bash
 # flood - many files, a file of 4 GiB, noise: limits hold, and undo brings everything back.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 files=${FLOOD:-5000}

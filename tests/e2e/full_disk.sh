@@ -2,7 +2,6 @@
 # full_disk - the folder's disk, with the undo store on it, fills up: nothing is lost, undo works.
 # SPDX-License-Identifier: MIT
 # root only
-# timeout: 600
 [ -n "${FULL_DISK_INSIDE:-}" ] || FULL_DISK_INSIDE=1 exec unshare -m --propagation private "$0"
 . "$(dirname "$0")/../support/lib.sh"
 disk=$TEST_TMP/disk work=$TEST_TMP/disk/work

@@ -2,7 +2,6 @@
 # gate_content - what is read, mapped, run and listed behind the gate is what the host has, as it changes.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox
@@ -15,7 +14,7 @@ for d in files many odd; do printf '\tallow = read ~/%s\n\tallow = read ~/%s/**/
 printf '\tallow = exec ~/files/*\n' >>"$TEST_TMP/rules"
 
 headless() {
-	(cd "$HOME/work" && exec timeout 120 "$CORDON" run --headless --mode dynamic --set sandbox.read-gate=fuse \
+	(cd "$HOME/work" && exec timeout 600 "$CORDON" run --headless --mode dynamic --set sandbox.read-gate=fuse \
 		--config "$TEST_TMP/rules" -- "$@" 2>&1 </dev/null)
 }
 
@@ -69,7 +68,7 @@ f = open(path); host("remove"); show("removed:", f)
 try: show("gone:")
 except OSError as e: print(e.strerror)
 host("write follow "); f = open(path); show("follow:", f); host("append the tail")
-end = time.monotonic() + 10 # attributes are believed for a second
+end = time.monotonic() + 60 # attributes are believed for a second
 while not (more := f.read()) and time.monotonic() < end: time.sleep(0.02)
 print("appended:", more)
 f = open(path); host("write x"); show("cut while open:", f)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # headless_programs - real programs: as outside, and undone without a trace.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 git config --global user.name Test && git config --global user.email test@example.org
@@ -99,7 +98,7 @@ if command -v npm >/dev/null; then
 		npm install --silent --offline --no-audit --no-fund ../lib && npm run --silent go && ls node_modules' unlike
 fi
 if command -v tmux >/dev/null; then
-	both tmux '' 'export TMUX_TMPDIR=$(mktemp -d); tmux -f /dev/null new-session -d "echo in tmux >made; sleep 20"
+	both tmux '' 'export TMUX_TMPDIR=$(mktemp -d); tmux -f /dev/null new-session -d "echo in tmux >made; sleep 600"
 		until [ -s made ]; do sleep 0.05; done; cat made; tmux kill-server' unlike
 fi
 both sqlite3 '' 'command -v sqlite3 >/dev/null || exit 0

@@ -22,7 +22,7 @@ is "$(in_folder "$dir" printf '%s|' 'a b' "c'd" '' $'e\nf' '*')" "a b|c'd||"$'e\
 
 # The terminal and pipes are cordon's and the agent's alone.
 if [ "$(id -u)" = 0 ]; then # a user may not look
-	start_in "$dir" sh -c 'echo >ready; sleep 30'
+	start_in "$dir" sh -c 'echo >ready; sleep 600'
 	wait_for 20 test -e "$dir/ready"
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	is "$(readlink "/proc/$keeper/fd/0" "/proc/$keeper/fd/1" "/proc/$keeper/fd/2" | sort -u)" /dev/null "the keeper holds none of them"
@@ -53,7 +53,7 @@ before = termios.tcgetattr(tty)
 for do in "stty -isig -echo -icanon -opost", "python3 -c 'import termios; termios.tcflow(0, termios.TCOOFF)'":
     p = subprocess.Popen([sys.argv[1], "run", "--headless", "--", "sh", "-c", do + "; echo $?"],
                          cwd=sys.argv[2], stdin=tty, stdout=subprocess.PIPE, stderr=tty, start_new_session=True)
-    print(p.communicate(timeout=30)[0].decode().strip(), termios.tcgetattr(tty) == before)
+    print(p.communicate(timeout=300)[0].decode().strip(), termios.tcgetattr(tty) == before)
 os.write(tty, b"x")
 P
 )" $'0 True\n0 True' "a terminal's modes are what they were"

@@ -109,7 +109,7 @@ P
 )
 is "$out" own "nothing is changed of others, and of its own what matters"
 python3 -c 'import socket, sys, time
-s = socket.socket(socket.AF_UNIX); s.bind("\0cordon-test-" + sys.argv[1]); s.listen(); time.sleep(60)' $$ &
+s = socket.socket(socket.AF_UNIX); s.bind("\0cordon-test-" + sys.argv[1]); s.listen(); time.sleep(600)' $$ &
 listener=$!
 wait_for 5 grep -q "@cordon-test-$$" /proc/net/unix
 is "$(run python3 -c 'import socket, sys

@@ -116,7 +116,7 @@ for wrong in "--keep" "--keep x" "--older-than 1d" "--size -1" ""; do
 	prune $wrong --yes >/dev/null 2>&1
 	is $? 125 "prune '$wrong' is wrong usage"
 done
-start_in . sleep 100
+start_in . sleep 600
 wait_for 20 sh -c '! "$CORDON" log --prune --keep 1 --yes 2>/dev/null'
 like "$(prune --keep 1 --yes 2>&1)" "another cordon \(process [0-9]+\)" "not beside a session"
 kill "$pid"

@@ -2,8 +2,11 @@
 # listening - where the host's loopback device is shared, a session listens at its own ports only.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need python3
+. "$(dirname "$0")/../support/hosts.sh"
+need python3 ip unshare setpriv
 need_sandbox
+unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
+own_loopback "$@"
 dir=$(new_folder work)
 cd "$dir" || exit 1
 
@@ -111,7 +114,7 @@ is "$out" "cordon: listening ports: of $((first + 31)) to $((first + 62)) some a
 kill -9 $held
 wait $held 2>/dev/null
 gone() { [ "$(window -- printenv LISTENING_BASE_PORT)" = "$first" ]; }
-ok "a session that was killed has none" wait_for 5 gone
+ok "a session that was killed has none" wait_for 20 gone
 for bad in "--listening-base-port 80" "--listening-base-port 65530" "--listening-port-count 0" "--listening-port-count x" \
 	"--listening-loopback 192.0.2.1" "--listening-loopback eth0" "--network-strategy none"; do
 	# shellcheck disable=SC2086 # two words

@@ -56,7 +56,7 @@ is "$(cat src/a)" old "as before"
 # Whatever dies, the folder opens again.
 for who in cordon-keeper cordon-lock; do
 	: >"$TEST_TMP/out"
-	"$CORDON" run --headless "${lock[@]}" -- sh -c 'echo ready; sleep 60' >"$TEST_TMP/out" 2>/dev/null &
+	"$CORDON" run --headless "${lock[@]}" -- sh -c 'echo ready; sleep 600' >"$TEST_TMP/out" 2>/dev/null &
 	pid=$!
 	wait_for 30 grep -q ready "$TEST_TMP/out"
 	is "$(try 'echo human >>src/a')" no "locked once more"

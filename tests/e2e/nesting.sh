@@ -78,7 +78,7 @@ fi
 : >"$TEST_TMP/listen"
 "$T/net" listen-unix "$outside/control.sock" stream >"$TEST_TMP/listen" 2>&1 &
 listener=$!
-wait_for 5 grep -q ready "$TEST_TMP/listen"
+wait_for 20 grep -q ready "$TEST_TMP/listen"
 for how in "nest --" "free --"; do
 	out=$($how unshare -Ur "$T/net" unix "$outside/control.sock" 2>&1)
 	unlike "$out" ALLOWED "a host's socket stays shut (${how% --})"

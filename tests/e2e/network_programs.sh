@@ -1,7 +1,6 @@
 #!/bin/bash
 # network_programs - real programs through the gate: what they print and how they end is as outside.
 # SPDX-License-Identifier: MIT
-# timeout: 120
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 need python3 ip unshare nsenter setpriv curl

@@ -23,7 +23,7 @@ for line in reversed(sys.stdin.readlines()):
 }
 # begin COMMAND... - a session with it, in which commands are steps; what is written to 3 is its input.
 begin() {
-	rm -f "$TEST_TMP/in"
+	rm -f "$TEST_TMP/in" "$TEST_TMP/out"
 	mkfifo "$TEST_TMP/in"
 	"$CORDON" run --headless --steps auto -- "$@" <"$TEST_TMP/in" >"$TEST_TMP/out" &
 	pid=$!

@@ -1,7 +1,6 @@
 #!/bin/bash
 # placeholder - network.secret: a key that programs inside use and never have.
 # SPDX-License-Identifier: MIT
-# timeout: 90
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 need python3 ip unshare nsenter setpriv openssl curl

@@ -1,7 +1,6 @@
 #!/bin/bash
 # proxy - hosts are reached without namespaces through a proxy, under the same rules, and not past it.
 # SPDX-License-Identifier: MIT
-# timeout: 120
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 need python3 ip unshare nsenter setpriv curl
@@ -16,14 +15,6 @@ hosts_start
 run() { plain "$CORDON" run --headless "$@"; }
 quiet() { run "$@" 2>/dev/null; }
 web=(--allow-domain good.example)
-mark() {
-	local was=
-	until [ "$was" = "$(wc -l <"$HOSTS/packets")" ]; do
-		was=$(wc -l <"$HOSTS/packets")
-		sleep 0.1
-	done
-	mark=$(wc -l <"$HOSTS/packets") names=$(wc -l <"$HOSTS/names")
-}
 arrived() { tail -n +"$((mark + 1))" "$HOSTS/packets" | grep -v ' 53$' || true; }
 asked() { tail -n +"$((names + 1))" "$HOSTS/names"; }
 
@@ -32,7 +23,7 @@ cat >ask.py <<'P'
 import base64, os, socket, struct, sys, urllib.parse
 proxy = urllib.parse.urlparse(os.environ["HTTPS_PROXY"])
 auth = "Proxy-Authorization: Basic " + base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode() + "\r\n"
-def dial(): return socket.create_connection((proxy.hostname, proxy.port), timeout=10)
+def dial(): return socket.create_connection((proxy.hostname, proxy.port), timeout=60)
 def whole(s):
     got = b""
     try:
@@ -211,12 +202,12 @@ stop = True
 print("done")
 P
 python3 -c 'import socket, sys
-s = socket.create_server(("127.0.0.1", 7790)); s.settimeout(90)
+s = socket.create_server(("127.0.0.1", 7790)); s.settimeout(600)
 open("listening", "w").close()
 while True:
     c, _ = s.accept(); open("reached", "w").close(); c.sendall(b"from the host"); c.close()' 2>/dev/null &
 local_server=$!
-wait_for 5 test -e listening
+wait_for 20 test -e listening
 mark
 is "$(quiet -- python3 past.py 7790)" "done" "36, 37, 41: no socket leads past it"
 is "$(arrived)" "" "nothing arrived"
@@ -292,7 +283,7 @@ both_wait() { [ -n "$(id_of good.example)" ] && [ -n "$(id_of other.example)" ];
 wait_for 10 both_wait
 like "$("$CORDON" pending)" "connect to good.example:7" "a question waits for an answer"
 ok "another is answered first" "$CORDON" deny "$(id_of other.example)"
-wait_for 5 grep -q 403 "$TEST_TMP/out"
+wait_for 20 grep -q 403 "$TEST_TMP/out"
 ok "and then this one" "$CORDON" approve "$(id_of good.example)"
 wait "$inside"
 is "$(cat "$TEST_TMP/out")" "403 connecting to other.example:7 was refused: the human denied it

@@ -2,7 +2,6 @@
 # reload - rule files that change in a running session: at once, in the keeper and behind the gate.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 200
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 kinds="trap"

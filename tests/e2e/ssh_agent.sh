@@ -1,7 +1,6 @@
 #!/bin/bash
 # ssh_agent - ssh inside signs with keys that are named, for hosts that are known, and for nothing else.
 # SPDX-License-Identifier: MIT
-# timeout: 60
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 PATH=$PATH:/usr/sbin:/sbin

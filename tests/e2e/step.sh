@@ -137,7 +137,7 @@ unlike "$(env CORDON=1 "$CORDON" log 2>&1)" "inside the sandbox" "outside, the v
 
 # SIGKILL in the middle: rolled back at the next start, as any open step.
 t0=$(tree .)
-start_in . sh -c 'cordon step begin torn; rm -rf keep; echo n >n; echo ready >ready; sleep 60'
+start_in . sh -c 'cordon step begin torn; rm -rf keep; echo n >n; echo ready >ready; sleep 600'
 ok "it runs" wait_for 20 test -s ready
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null

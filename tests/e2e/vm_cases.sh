@@ -2,7 +2,6 @@
 # vm_cases - undo, barriers, safeguards and the attacks on paths, in one guest of many commands.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 need git python3
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not here"

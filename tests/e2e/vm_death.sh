@@ -2,7 +2,6 @@
 # vm_death - whichever part of a virtual machine's session dies, all ends soon and nothing is lost.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/vm.sh"
 vm_settings ''

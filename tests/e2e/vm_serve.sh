@@ -2,7 +2,6 @@
 # vm_serve - a virtual machine driven by another program: cordon serve, with a guest that keeps what it changes.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not here"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # vm_shim - the first program of a guest compiles and links for another processor, arm64.
 # SPDX-License-Identifier: MIT
-# timeout: 600
 # root only: compiling is the same whoever does it
 #
 # No guest of that processor is started here: cordon's virtual machines run on x86-64 only so far.

@@ -2,7 +2,6 @@
 # vm_work - real work in a virtual machine: the same files as natively, exact undo and redo on the host.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 need git python3 make sqlite3
 . "$(dirname "$0")/../support/vm.sh"

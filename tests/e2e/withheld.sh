@@ -63,7 +63,7 @@ gates_of() {
 }
 mkfifo "$dir/go"
 (run -- sh -c 'echo ready >ready; read -r x <go; cat .env 2>&1; cat plain') >"$TEST_TMP/out" &
-ok "it runs" wait_for 15 test -s "$dir/ready"
+ok "it runs" wait_for 30 test -s "$dir/ready"
 gate=$(gates_of $$ | head -n 1)
 ok "its gate is killed" kill -9 "$gate"
 echo >"$dir/go"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # chaos - trapped calls with random arguments: the keeper lives, the host is as it was, undo brings the folder back.
 # SPDX-License-Identifier: MIT
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 use_backend

@@ -1,6 +1,5 @@
 #!/bin/bash
 # on_landlock - the attacks of run.sh, where there are no namespaces.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 export BACKEND=landlock
 . "$(dirname "$0")/run.sh"

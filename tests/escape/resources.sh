@@ -1,7 +1,6 @@
 #!/bin/bash
 # resources - an agent that takes all it can get: the host, cordon and the rules stay as they were.
 # SPDX-License-Identifier: MIT
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

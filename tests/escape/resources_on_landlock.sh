@@ -1,6 +1,5 @@
 #!/bin/bash
 # resources_on_landlock - resources.sh, where there are no namespaces.
 # SPDX-License-Identifier: MIT
-# timeout: 300
 export BACKEND=landlock
 . "$(dirname "$0")/resources.sh"

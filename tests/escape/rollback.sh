@@ -1,7 +1,6 @@
 #!/bin/bash
 # rollback - a protected file that comes back by a rollback, while somebody inside still holds it.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need python3

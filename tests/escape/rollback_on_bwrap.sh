@@ -1,6 +1,5 @@
 #!/bin/bash
 # rollback_on_bwrap - rollback.sh, where bubblewrap makes the namespaces.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 export BACKEND=bwrap
 . "$(dirname "$0")/rollback.sh"

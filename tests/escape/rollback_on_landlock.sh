@@ -1,6 +1,5 @@
 #!/bin/bash
 # rollback_on_landlock - rollback.sh, where there are no namespaces.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 export BACKEND=landlock
 . "$(dirname "$0")/rollback.sh"

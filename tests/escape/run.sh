@@ -1,7 +1,6 @@
 #!/bin/bash
 # run - the attacks of SECURITY.md against a headless run: refused, and without effect on the host.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 T=$TOOLS/escape

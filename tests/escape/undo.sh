@@ -1,7 +1,6 @@
 #!/bin/bash
 # undo - changes that an undo log might miss: through what an earlier step has left open or mapped.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 H=$TOOLS/escape/hold

@@ -18,6 +18,7 @@ ALIASES = {"alias.example": "good.example"}
 TTL = {"moves.example": 0, "brief.example": 1}
 asked = open(DIR + "/names", "a", buffering=1)
 packets = open(DIR + "/packets", "a", buffering=1)
+up = threading.Semaphore(0)  # one for each server that can be reached
 
 
 def wire(name):
@@ -34,7 +35,6 @@ def answer(q, room):
         labels.append(q[at + 1:at + 1 + q[at]])
         at += 1 + q[at]
     name, kind, end = b".".join(labels).decode("latin-1").lower(), struct.unpack(">H", q[at + 1:at + 3])[0], at + 5
-    asked.write(f"{name} {kind}\n")
     found, known = [], name in NAMES or name in ALIASES or name in ("text.example", "large.example")
     real = ALIASES.get(name, name)
     if real != name:
@@ -54,6 +54,7 @@ def answer(q, room):
         found.append(record(name, 16, b"\x05hello"))
     if name == "large.example" and kind == 1:
         found += [record(name, 1, socket.inet_aton(f"203.0.114.{i}")) for i in range(1, 101)]
+    asked.write(f"{name} {kind}\n")  # what it is answered stands by now
     head = q[:2] + struct.pack(">HHHHH", 0x8180 if known else 0x8183, 1, len(found), 0, 0) + q[12:end]
     whole = head + b"".join(found)
     if len(whole) > room:
@@ -64,16 +65,25 @@ def answer(q, room):
 def names_udp():
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind(("192.0.2.2", 53))
+    up.release()
+
+    def late(q, peer):
+        """Longer than the first try waits, and until DIR/hurry is there."""
+        time.sleep(2.5)
+        while not os.path.exists(DIR + "/hurry"):
+            time.sleep(0.02)
+        s.sendto(answer(q, 512), peer)
     while True:
         q, peer = s.recvfrom(4096)
-        if b"\x04slow" in q:  # longer than the first try waits
-            threading.Timer(2.5, s.sendto, (answer(q, 512), peer)).start()
+        if b"\x04slow" in q:
+            threading.Thread(target=late, args=(q, peer), daemon=True).start()
         else:
             s.sendto(answer(q, 512), peer)
 
 
 def names_tcp():
     s = socket.create_server(("192.0.2.2", 53))
+    up.release()
     while True:
         c, _ = s.accept()
         n = struct.unpack(">H", c.recv(2, socket.MSG_WAITALL))[0]
@@ -84,6 +94,7 @@ def names_tcp():
 
 def echo(family, host, port):
     s = socket.create_server((host, port), family=family, backlog=512)
+    up.release()
 
     def one(c):
         try:
@@ -103,6 +114,7 @@ def datagrams(family, host, port):
     """Sends each back, from where it came; what is empty, too."""
     s = socket.socket(family, socket.SOCK_DGRAM)
     s.bind((host, port))
+    up.release()
     while True:
         d, peer = s.recvfrom(65535)
         s.sendto(d, peer)
@@ -110,6 +122,7 @@ def datagrams(family, host, port):
 
 def discard():
     s = socket.create_server(("203.0.113.7", 9), backlog=64)
+    up.release()
     while True:
         c, _ = s.accept()
         n = 0
@@ -124,6 +137,7 @@ def discard():
 
 def resets():
     s = socket.create_server(("203.0.113.7", 6))
+    up.release()
     while True:
         c, _ = s.accept()
         c.recv(1)
@@ -133,6 +147,7 @@ def resets():
 
 def capture():
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    up.release()
     while True:
         frame, where = s.recvfrom(65535)
         kind = struct.unpack(">H", frame[12:14])[0]
@@ -161,17 +176,21 @@ def web(family, host):
 
         def log_message(self, *a):
             pass
-    Server((host, 80), Handler).serve_forever()
+    server = Server((host, 80), Handler)
+    up.release()
+    server.serve_forever()
 
 
-for f, a in ((capture, ()), (names_udp, ()), (names_tcp, ()), (discard, ()), (resets, ()),
-             (echo, (socket.AF_INET, "203.0.113.7", 7)), (echo, (socket.AF_INET, "10.9.9.9", 7)),
-             (echo, (socket.AF_INET, "169.254.169.254", 80)), (echo, (socket.AF_INET6, "2001:db8:1::7", 7)),
-             (datagrams, (socket.AF_INET, "203.0.113.7", 7)), (datagrams, (socket.AF_INET, "10.9.9.9", 7)),
-             (datagrams, (socket.AF_INET6, "2001:db8:1::7", 7)),
-             (web, (socket.AF_INET, "203.0.113.7")), (web, (socket.AF_INET6, "2001:db8:1::7"))):
+SERVERS = ((capture, ()), (names_udp, ()), (names_tcp, ()), (discard, ()), (resets, ()),
+           (echo, (socket.AF_INET, "203.0.113.7", 7)), (echo, (socket.AF_INET, "10.9.9.9", 7)),
+           (echo, (socket.AF_INET, "169.254.169.254", 80)), (echo, (socket.AF_INET6, "2001:db8:1::7", 7)),
+           (datagrams, (socket.AF_INET, "203.0.113.7", 7)), (datagrams, (socket.AF_INET, "10.9.9.9", 7)),
+           (datagrams, (socket.AF_INET6, "2001:db8:1::7", 7)),
+           (web, (socket.AF_INET, "203.0.113.7")), (web, (socket.AF_INET6, "2001:db8:1::7")))
+for f, a in SERVERS:
     threading.Thread(target=f, args=a, daemon=True).start()
-time.sleep(0.2)
+for _ in SERVERS:
+    up.acquire()
 open(DIR + "/ready", "w").close()
 while os.getppid() != 1:
     time.sleep(0.2)

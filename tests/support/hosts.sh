@@ -5,6 +5,8 @@
 #
 # Call `hosts_enter "$@"` first: it starts the script anew in namespaces of its own. Then `hosts_start`.
 # plain COMMAND...   without the capabilities that making namespaces needs, as users are
+# own_loopback "$@"  instead of all that: the script anew, plain, with a loopback device of its own, on whose ports
+#                    nobody else listens
 
 hosts_enter() {
 	[ -z "${HOSTS_INSIDE:-}" ] || return 0
@@ -19,6 +21,15 @@ plain() {
 	else
 		setpriv --inh-caps=-all --ambient-caps=-all -- "$@"
 	fi
+}
+
+own_loopback() {
+	[ -z "${HOSTS_PLAIN:-}" ] || return 0
+	hosts_enter "$@"
+	ip link set lo up
+	export HOSTS_PLAIN=1
+	plain "$0" "$@"
+	exit
 }
 
 hosts_start() {
@@ -45,3 +56,13 @@ hosts_start() {
 	wait_for 10 test -e "$HOSTS/ready" || skip_all "the test's servers do not start"
 }
 there() { nsenter -t "$servers" -n "$@"; }
+
+# mark - what $HOSTS/packets and $HOSTS/names have so far is of what was before: $mark and $names lines. No connection
+# is open any more, and a datagram that is sent after all of them has come.
+mark() {
+	wait_for 5 none_open
+	echo >"/dev/udp/192.0.2.2/$((marked_by = ${marked_by:-20000} + 1))"
+	wait_for 20 grep -qx "17 192.0.2.2 $marked_by" "$HOSTS/packets"
+	mark=$(grep -nx "17 192.0.2.2 $marked_by" "$HOSTS/packets" | cut -d: -f1) names=$(wc -l <"$HOSTS/names")
+}
+none_open() { ! awk '$4 ~ /^(01|02|03|04|05|08|09|0B)$/ { print }' /proc/net/tcp /proc/net/tcp6 | grep -q .; }

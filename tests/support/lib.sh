@@ -50,8 +50,8 @@ not:   $2"; fi
 }
 
 # wait_for SECONDS COMMAND... - poll until the command succeeds. The host may have stood still for all of the
-# time: after it some tries are left for each second; and where much more runs than there are processors, four
-# times as long.
+# time: after it some tries are left for each second; and where more runs than there are processors, four times
+# as long.
 wait_for() {
 	local end=$((SECONDS + $1)) late=$((SECONDS + 4 * $1)) tries=$(($1 * 5))
 	shift
@@ -60,9 +60,10 @@ wait_for() {
 		sleep 0.03
 	done
 }
+# In the last minute or at this moment: a minute's mean knows nothing yet of what has begun a moment ago.
 is_loaded() {
-	local load
-	read -r load _ </proc/loadavg && [ "${load%.*}" -gt $((3 * $(nproc))) ]
+	local load runs n
+	n=$(nproc) && read -r load _ _ runs _ </proc/loadavg && [ "${load%.*}" -ge "$n" -o "${runs%/*}" -gt $((2 * n)) ]
 }
 
 # A user needs user namespaces; where the host refuses them (by something other than cordon), there

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # usage: one.sh FILE     A FILE below build/$B/as-user runs as an ordinary user, from a copy of the
-#                        tree that such a user can read. "# timeout: N" in a script sets its limit;
+#                        tree that such a user can read. "# timeout: N" in a script: it takes longer than 15 minutes;
 #                        "# with: /dev/fuse" gives a user one where root alone may open the host's.
 set -u
 file=$1
@@ -75,7 +75,7 @@ cd "$tree" || exit 1
 tools=$tree/build/$B/tests
 path=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:$tools/support:$tools/escape:$tmp/bin
 run() {
-	timeout -k 5 "${limit:-240}" "${drop[@]}" env -i PATH="$path" HOME="$tmp/home" \
+	timeout -k 5 "${limit:-900}" "${drop[@]}" env -i PATH="$path" HOME="$tmp/home" \
 		USER="$user" LOGNAME="$user" SHELL=/bin/bash TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC \
 		TMPDIR="$tmp" TEST_TMP="$tmp" B="$B" CORDON="$tree/build/$B/cordon" TOOLS="$tools" \
 		UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
@@ -92,5 +92,5 @@ else
 	run
 	r=$?
 fi
-[ $r = 124 ] && echo "not ok - timed out after ${limit:-240} s: $1"
+[ $r = 124 ] && echo "not ok - timed out after ${limit:-900} s: $1"
 exit $r
