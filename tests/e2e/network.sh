@@ -225,7 +225,7 @@ def again():
     s = socket.create_connection(("203.0.113.7", 7)); return s.connect(("203.0.113.7", 7))
 print("connected twice", code(again))
 def bound():
-    s = socket.socket(); s.bind(("", 40404)); s.connect(("203.0.113.7", 7)); return s.getsockname()[1]
+    s = socket.socket(); s.bind(("", 20404)); s.connect(("203.0.113.7", 7)); return s.getsockname()[1]
 print("bound", code(bound))
 def mapped():
     s = socket.socket(socket.AF_INET6); s.connect(("::ffff:203.0.113.7", 7)); return s.getpeername()[0]

@@ -1,6 +1,7 @@
 /* test_portmap - what is written into a port map is what every program reads, or none does. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,6 +63,37 @@ static void what_leads_out_of_the_window_is_damage(void **state)
 	assert_int_equal(portmap_look(path, 3001, &v), -EACCES);
 }
 
+/* A writer that waits for a processor, in the middle of an entry. */
+static void *stands_still(void *arg)
+{
+	const int fd = *(int *)arg;
+	const uint32_t even = 8;
+
+	usleep(300000);
+	return pwrite(fd, &even, sizeof(even), offsetof(struct portmap, seq)) == sizeof(even) ? NULL
+											      : arg;
+}
+
+static void an_entry_is_waited_for(void **state)
+{
+	const uint32_t odd = 7;
+	struct portmap_view v;
+	pthread_t writer;
+	void *failed;
+	int fd = make();
+
+	(void)state;
+	assert_int_equal(portmap_set(fd, 3000, 61003), 0);
+	assert_int_equal(pwrite(fd, &odd, sizeof(odd), offsetof(struct portmap, seq)), sizeof(odd));
+	assert_int_equal(pthread_create(&writer, NULL, stands_still, &fd), 0);
+	assert_int_equal(portmap_look(path, 3000, &v), 0);
+	assert_int_equal(v.to, 61003);
+	assert_int_equal(pthread_join(writer, &failed), 0);
+	assert_null(failed);
+	close(fd);
+	unlink(path);
+}
+
 static void nobody_writes_after_a_writer_that_died(void **state)
 {
 	uint32_t odd = 7;
@@ -81,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_entry_is_read_as_it_was_written),
 		cmocka_unit_test(what_leads_out_of_the_window_is_damage),
+		cmocka_unit_test(an_entry_is_waited_for),
 		cmocka_unit_test(nobody_writes_after_a_writer_that_died),
 	};
 
