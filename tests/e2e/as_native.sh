@@ -118,6 +118,9 @@ def connections():
         with socket.socket() as s:
             said("connect", [errno_of(s.connect, to), errno_of(s.connect, to)])
             said("and it is connected", s.getpeername() == to)
+    held = socket.socket()  # that nobody else listens there, either
+    held.bind(("127.0.0.1", 0))
+    to = held.getsockname()
     with socket.socket() as s:
         said("nobody listens", [errno_of(s.connect, to), errno_of(s.connect, to)])
     with socket.socket() as s:

@@ -79,7 +79,7 @@ $(for p in to-hook "$hook" "$new" "/proc/self/cwd/$new" "sub/../$new" bad-link/x
 10 tmpfile-link $dir $dir/$new
 10 calls $hook $new spare
 ATTACKS
-guest_run sh -c 'echo spare >spare; while read -r numbers attack; do echo "== $numbers $attack"; timeout 60 "$0" $attack </dev/null; done' \
+guest_run sh -c 'echo spare >spare; while read -r numbers attack; do echo "== $numbers $attack"; timeout 600 "$0" $attack </dev/null; done' \
 	"$T/paths" <"$TEST_TMP/attacks" >"$TEST_TMP/said" 2>&1
 while read -r line; do
 	tries=$(awk -v line="== $line" '/^== / { on = $0 == line; next } on' "$TEST_TMP/said")
@@ -92,7 +92,7 @@ while read -r line; do
 		pass "$line: $(grep -c '^denied' <<<"$tries") refusals"
 	fi
 done <"$TEST_TMP/attacks"
-guest_run timeout 60 "$T/paths" race-names good bad-link good/post-merge 1000 </dev/null >"$TEST_TMP/out" 2>&1
+guest_run timeout 600 "$T/paths" race-names good bad-link good/post-merge 1000 </dev/null >"$TEST_TMP/out" 2>&1
 like "$(cat "$TEST_TMP/out")" "^opened " "2,4: $(cat "$TEST_TMP/out") while a directory is swapped with a link to the hooks"
 guest_run sh -c 'mv .git g 2>/dev/null && echo evil >g/hooks/pre-commit; mv g .git 2>/dev/null
 	mv .git/hooks h 2>/dev/null && echo evil >h/pre-commit; mv h .git/hooks 2>/dev/null

@@ -11,7 +11,7 @@ cd "$dir" || exit 1
 git init -q . && echo a >a && mkdir d && echo e >d/e
 before=$(tree .) host=$(tree "$outside" && ls -A "$HOME")
 seed=${CHAOS_SEED:-$RANDOM}
-out=$(timeout -s KILL 200 "$CORDON" run --headless -- "$TOOLS/escape/chaos" "$seed" "${CHAOS_SECONDS:-6}" 2>/dev/null)
+out=$(timeout -s KILL 600 "$CORDON" run --headless -- "$TOOLS/escape/chaos" "$seed" "${CHAOS_SECONDS:-6}" 2>/dev/null)
 is "$?" 0 "10: the keeper lives, seed $seed"
 is "$out" alive "10: and serves to the end"
 same "$(tree "$outside" && ls -A "$HOME")" "$host" "10: nothing outside has changed"

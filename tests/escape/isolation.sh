@@ -12,7 +12,7 @@ inside() { "$CORDON" run --headless "$@"; }
 # ---- 21: tracing works inside, among what is inside, unless --no-debug takes it away
 if command -v strace >/dev/null; then
 	like "$(inside -- strace -f -e trace=write sh -c 'echo traced' 2>&1)" 'write\(1, "traced' "21: strace works inside"
-	like "$(inside -- sh -c 'sleep 30 & timeout 2 strace -p $! 2>&1; kill $!' 2>&1)" 'attached' "21: and attaches"
+	like "$(inside -- sh -c 'sleep 300 & timeout 60 strace -p $! 2>&1 | { read -r line; echo "$line"; kill $!; }' 2>&1)" 'attached' "21: and attaches"
 	unlike "$(inside --no-debug -- strace -e trace=write echo x 2>&1)" 'write\(' "21: not with --no-debug"
 	unlike "$(inside --set sandbox.debug=false -- strace -e trace=write echo x 2>&1)" 'write\(' "21: nor with sandbox.debug=false"
 else
@@ -20,8 +20,8 @@ else
 fi
 if command -v gdb >/dev/null; then
 	like "$(inside -- gdb -nx -batch -ex 'break main' -ex run -ex 'info proc' -ex 'print 6*7' --args /bin/true 2>&1)" '= 42' "21: gdb works inside"
-	like "$(inside -- sh -c 'sleep 30 & gdb -nx -batch -p $! -ex "info proc" -ex detach 2>&1; kill $!')" 'process [0-9]+' "21: and attaches"
-	out=$(inside --no-debug -- sh -c 'sleep 30 & gdb -nx -batch -p $! -ex "info registers" 2>&1; kill $!')
+	like "$(inside -- sh -c 'sleep 300 & gdb -nx -batch -p $! -ex "info proc" -ex detach 2>&1; kill $!')" 'process [0-9]+' "21: and attaches"
+	out=$(inside --no-debug -- sh -c 'sleep 300 & gdb -nx -batch -p $! -ex "info registers" 2>&1; kill $!')
 	like "$out" 'ptrace: Operation not permitted|not permitted' "21: not with --no-debug"
 else
 	skip "21: gdb" "it is not here"
@@ -65,7 +65,7 @@ done
 
 # ---- 49: whose child, and whose to wait for, holds no end up
 for how in sibling traced-by-child; do
-	ok "49: it ends: $how" timeout -s KILL 20 "$CORDON" run --headless -- "$T/kernel" $how
+	ok "49: it ends: $how" timeout -s KILL 300 "$CORDON" run --headless -- "$T/kernel" $how
 	ok "49: and leaves nobody in the folder: $how" wait_for 10 inside -- true
 done
 mark=$(new_mark)
@@ -102,15 +102,15 @@ mkdir -m 1777 /tmp/.X11-unix 2>/dev/null
 [ ! -e $x11 ] && [ -w /tmp/.X11-unix ] && sockets+=("$x11")
 python3 "$TEST_TMP/listen.py" "$TEST_TMP/heard" "${sockets[@]}" 2>"$TEST_TMP/listen.err" &
 listener=$!
-wait_for 5 grep -q ready "$TEST_TMP/heard" || fail "somebody listens" "$(cat "$TEST_TMP/listen.err")"
+wait_for 20 grep -q ready "$TEST_TMP/heard" || fail "somebody listens" "$(cat "$TEST_TMP/listen.err")"
 for s in "${sockets[@]}"; do
-	out=$(inside -- timeout 20 "$T/net" unix "$s" 2>&1)
+	out=$(inside -- timeout 300 "$T/net" unix "$s" 2>&1)
 	like "$out" denied "29,30: ${s#"$TEST_TMP"}"
 	unlike "$out" ALLOWED "29,30: by no kind of socket"
 done
 unlike "$(cat "$TEST_TMP/heard")" ARRIVED "29,30: nobody heard anything"
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$run/bus"
-ok "29,30: while the host's own are heard" wait_for 5 grep -q ARRIVED "$TEST_TMP/heard"
+ok "29,30: while the host's own are heard" wait_for 20 grep -q ARRIVED "$TEST_TMP/heard"
 kill "$listener"
 wait "$listener" 2>/dev/null
 rm -f "$x11"
@@ -127,7 +127,7 @@ as_told() { # NAME REGEX ENV... -- COMMAND... ; the regex is what success would 
 	shift
 	out=$("$@" 2>&1 </dev/null)
 	[[ $out =~ $regex ]] || { skip "29,30: $name" "it does not work on the host either: ${out:0:60}" && return; }
-	unlike "$(inside "${set[@]}" -- timeout 20 "$@" 2>&1)" "$regex" "29,30: $name"
+	unlike "$(inside "${set[@]}" -- timeout 300 "$@" 2>&1)" "$regex" "29,30: $name"
 }
 if command -v ssh-agent >/dev/null; then
 	eval "$(ssh-agent -a "$run/ssh" 2>/dev/null)" >/dev/null
@@ -135,9 +135,9 @@ if command -v ssh-agent >/dev/null; then
 	ssh-agent -k >/dev/null 2>&1
 fi
 if command -v tmux >/dev/null; then
-	tmux -S "$run/tmux" -f /dev/null new-session -d 'sleep 100' 2>/dev/null
+	tmux -S "$run/tmux" -f /dev/null new-session -d 'sleep 1000' 2>/dev/null
 	as_told "tmux" '1 windows' "TMUX_TEST=1" -- tmux -S "$run/tmux" ls
-	inside -- timeout 20 tmux -S "$run/tmux" new-window ": >$TEST_TMP/pwned" >/dev/null 2>&1
+	inside -- timeout 300 tmux -S "$run/tmux" new-window ": >$TEST_TMP/pwned" >/dev/null 2>&1
 	tmux -S "$run/tmux" kill-server 2>/dev/null
 	ok "29,30: no command is typed into another terminal" test ! -e "$TEST_TMP/pwned"
 fi

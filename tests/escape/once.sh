@@ -51,7 +51,7 @@ touch "$dir/asked"
 while [ ! -e "$dir/go" ]; do sleep 0.02; done
 E
 		chmod +x "$TEST_TMP/answer"
-		out=$("$CORDON" run --headless --set approval.command="$TEST_TMP/answer" -- timeout 30 two "$how" "$call" 2>&1)
+		out=$("$CORDON" run --headless --set approval.command="$TEST_TMP/answer" -- timeout 300 two "$how" "$call" 2>&1)
 		unlike "$(cat .envrc 2>&1)" EVIL "3: $how, $call: what nobody was shown does not take the name: $out"
 		like "$out" 'refused [ab]' "3: $how, $call: it is asked about for itself"
 	done

@@ -138,7 +138,7 @@ while [ ! -e "$dir/go" ]; do sleep 0.02; done
 touch "$dir/answered"
 E
 	chmod +x "$dir.answer"
-	"$CORDON" run --headless --set approval.command="$dir.answer" -- timeout 60 one "$1" "$2" "$3" >"$dir.out" 2>&1
+	"$CORDON" run --headless --set approval.command="$dir.answer" -- timeout 300 one "$1" "$2" "$3" >"$dir.out" 2>&1
 }
 # wishes PLACE NAME BEFORE WAY... - four at a time
 wishes() {

@@ -40,7 +40,7 @@ allowed='^$'
 attack() {
 	local name="$1: $3" out bad program=$2
 	shift 2
-	out=$(inside timeout 60 "$T/$program" "$@" 2>&1)
+	out=$(inside timeout 600 "$T/$program" "$@" 2>&1)
 	bad=$(printf '%s\n' "$out" | grep '^ALLOWED' | grep -Ev "^ALLOWED ($allowed)\$")
 	if [ -n "$bad" ]; then
 		fail "$name" "$bad"
@@ -170,9 +170,9 @@ else
 	skip "14: no other program is run" "no strace here"
 fi
 
-inside mkfifo fifo && ok "16: a FIFO does not hold the keeper up" timeout 20 "$CORDON" run --headless -- \
+inside mkfifo fifo && ok "16: a FIFO does not hold the keeper up" timeout 300 "$CORDON" run --headless -- \
 	sh -c '(echo x >fifo &) ; cat fifo'
-timeout 20 "$CORDON" run --headless -- sh -c '(timeout 3 sh -c "echo x >fifo" &) ; sleep 0.2; echo y >after'
+timeout 300 "$CORDON" run --headless -- sh -c '(timeout 3 sh -c "echo x >fifo" &) ; sleep 0.2; echo y >after'
 ok "16: nor does one that nobody reads" test -s after
 inside sh -c 'echo x >/dev/shm/cordon-test-x; echo x >/tmp/cordon-test-x'
 ok "16: /dev/shm and /tmp are private" test ! -e /dev/shm/cordon-test-x -a ! -e /tmp/cordon-test-x
@@ -183,7 +183,7 @@ attack 18 kernel abi "$dir/by-other-abi"
 ok "18: no file by another ABI" test ! -e by-other-abi
 attack 19,20 kernel namespaces
 attack 19 kernel mounts
-sleep 300 &
+sleep 3000 &
 victim=$!
 disown "$victim" 2>/dev/null
 attack 8,21 kernel process 1
@@ -225,7 +225,7 @@ is "$(inside sh -c 'find /proc -path "/proc/[0-9]*" -prune -o -type f -print 2>/
 
 # cordon's own processes cannot be read by others of the same user
 mark=$(new_mark)
-start_in "$dir" sh -c "echo up; sleep 60; : $mark" >"$TEST_TMP/up"
+start_in "$dir" sh -c "echo up; sleep 600; : $mark" >"$TEST_TMP/up"
 wait_for 10 grep -q up "$TEST_TMP/up"
 if [ "$(id -u)" != 0 ]; then
 	keepers=0
@@ -240,9 +240,10 @@ kill "$pid" && wait "$pid" 2>/dev/null
 
 # ---- IPC and terminal
 listening() { # NAME KIND ; on the host
+	: >"$TEST_TMP/listen"
 	"$T/net" listen-unix "$1" "$2" >"$TEST_TMP/listen" 2>&1 &
 	listener=$!
-	wait_for 5 grep -q ready "$TEST_TMP/listen"
+	wait_for 20 grep -q ready "$TEST_TMP/listen"
 }
 unheard() { # NAME
 	unlike "$(cat "$TEST_TMP/listen")" ARRIVED "$1: nothing arrived" && kill "$listener" 2>/dev/null
@@ -277,9 +278,10 @@ done
 
 # ---- network
 for kind in tcp udp; do
+	: >"$TEST_TMP/listen"
 	"$T/net" listen $kind >"$TEST_TMP/listen" 2>&1 &
 	listener=$!
-	wait_for 5 grep -qE '^[0-9]+$' "$TEST_TMP/listen"
+	wait_for 20 grep -qE '^[0-9]+$' "$TEST_TMP/listen"
 	port=$(head -n 1 "$TEST_TMP/listen")
 	for ip in 127.0.0.1 $(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m1 -F .) 169.254.169.254 1.1.1.1; do
 		# To the sandbox's own loopback, and to the namespace behind it, where nobody is.
@@ -329,7 +331,7 @@ done
 work2=$(new_folder mapped)
 printf 'first' >"$work2/v" && truncate -s 65536 "$work2/v" && cp "$T/evade" "$work2/evade"
 t=$(tree "$work2")
-(cd "$work2" && timeout 60 "$CORDON" run --headless --steps auto -- sh -c '"$1" mapped v
+(cd "$work2" && timeout 600 "$CORDON" run --headless --steps auto -- sh -c '"$1" mapped v
 	sh -c "echo x >go; while ! test -e stored; do sleep 0.05; done; :"' sh ./evade) >/dev/null 2>&1
 is "$(head -c 1 "$work2/v")" l "45: a store by a mapping from before"
 like "$(cd "$work2" && "$CORDON" diff 2 --stat)" " v" "45: it is in the step that ran then"
@@ -355,25 +357,25 @@ work3=$(new_folder restore)
 mkdir -p "$work3/d/e" && echo old >"$work3/d/f" && echo old >"$work3/d/e/g" && echo old >"$work3/plain"
 t=$(tree "$work3")
 in_folder "$work3" sh -c 'echo new >d/f; echo new >d/e/g; mv d away; ln -s '"$outside"' d; rm plain; mkfifo plain; chmod 000 away'
-ok "46: undo of a link, a FIFO and a closed directory in the way" timeout 30 bash -c "cd '$work3' && '$CORDON' undo"
+ok "46: undo of a link, a FIFO and a closed directory in the way" timeout 300 bash -c "cd '$work3' && '$CORDON' undo"
 same "$(tree "$work3")" "$t" "46: as before"
 in_folder "$work3" sh -c 'echo new >d/f; echo new >d/e/g; echo x >d/made'
 mv "$work3/d" "$work3/d.real" && ln -s "$outside" "$work3/d" && echo mine >"$outside/f" && echo mine >"$outside/made"
-timeout 30 bash -c "cd '$work3' && '$CORDON' undo --force" >/dev/null 2>&1
+timeout 300 bash -c "cd '$work3' && '$CORDON' undo --force" >/dev/null 2>&1
 is "$(cat "$outside/f" "$outside/made")" "$(printf 'mine\nmine')" "46: undo does not follow a link out of the folder"
 rm -f "$outside/f" "$outside/made"
 
 # 49: the death of cordon takes everything with it.
 for who in cordon keeper; do
 	mark=$(new_mark)
-	start_in "$dir" sh -c "'$T/kernel' survive; (setsid sh -c ': $mark; sleep 300' &); echo up; sleep 300; : $mark" \
+	start_in "$dir" sh -c "'$T/kernel' survive $mark; (setsid sh -c ': $mark; sleep 300' &); echo up; sleep 300; : $mark" \
 		>"$TEST_TMP/up" 2>/dev/null
 	wait_for 10 grep -q up "$TEST_TMP/up"
-	ok "49: a survivor is there" wait_for 10 pgrep -f "$T/kernel surviv[e]"
+	ok "49: a survivor is there" wait_for 10 pgrep -f "^$T/kernel survive $mark"
 	if [ $who = cordon ]; then kill -KILL "$pid"; else pkill -KILL -P "$pid"; fi
 	wait "$pid" 2>/dev/null
 	ok "49: SIGKILL of $who leaves no process" wait_for 10 none_marked "$mark"
-	ok "49: nor the one that tried to survive" wait_for 10 bash -c "! pgrep -f '$T/kernel surviv[e]'"
+	ok "49: nor the one that tried to survive" wait_for 10 bash -c "! pgrep -f '^$T/kernel survive $mark'"
 done
 same "$(mounts)" "$mounts" "49: no mount is left"
 

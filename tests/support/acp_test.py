@@ -71,7 +71,7 @@ class Editor:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
-    def answer(self, i, seconds=30):
+    def answer(self, i, seconds=front.WAIT):
         wait_for(lambda: self.has(i), seconds)
         return self.has(i)
 
@@ -83,7 +83,7 @@ class Editor:
 
     def close(self):
         self.process.stdin.close()
-        return self.process.wait(30)
+        return self.process.wait(front.WAIT)
 
 
 def steps():
@@ -116,7 +116,7 @@ equal([a.get("error", {}).get("code") for a in json.load(open(work + "/answers")
 e.prompt(4, "sly")
 ok(e.answer(4), "an agent that tries anyway")
 ok(not any(b"fs" in line or b"terminal" in line for line in list(e.lines)), "gets none of it through", *e.lines)
-ok(any(b"outside the sandbox" in line for line in e.errors), "which is said on standard error")
+ok(wait_for(lambda: any(b"outside the sandbox" in line for line in list(e.errors))), "which is said on standard error")
 equal(e.close(), 0, "the end of the editor is the agent's")
 r = subprocess.run([CORDON, "undo", "--step", str(step["id"]), "--", "."], cwd=work, capture_output=True, text=True)
 ok(not any(os.path.exists(f"{work}/{f}") for f in ("edited", "one", "two")), "a turn is taken back as a whole", r, steps())
@@ -125,11 +125,12 @@ ok(not any(os.path.exists(f"{work}/{f}") for f in ("edited", "one", "two")), "a 
 open(work + "/early.py", "w").write('''
 import sys
 print('{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file"}\\n{"jsonrpc":"2.0","method":"later"}', flush=True)
+open("spoke", "w").close()
 sys.stdout.write(sys.stdin.readline())
 ''')
 p = subprocess.Popen([CORDON, "run", "--stdio", "--", "python3", "early.py"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-time.sleep(0.3)
-out, _ = p.communicate(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n', timeout=30)
+ok(wait_for(lambda: os.path.exists(work + "/spoke")), "an agent that speaks first")
+out, _ = p.communicate(b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n', timeout=front.WAIT)
 ok(b"fs/" not in out and b"later" in out and b"initialize" in out, "what comes before initialize is looked at, too", out)
 
 e = Editor("--set", "acp.editor-tools=on")
@@ -243,22 +244,23 @@ equal(e.close(), 0, "a question that is open does not keep the session")
 # ---- what is not ACP is just bytes
 data = os.urandom(3 << 20) + b'\n[fs/ \\u0020]\n{"a":\n[1,\r\n2]}\n{ no end'
 for name, options in (("bytes", []), ("bytes with the tools on", ["--set", "acp.editor-tools=on"])):
-    r = subprocess.run([CORDON, "run", "--stdio", *options, "--", "cat"], cwd=work, input=data, capture_output=True, timeout=60)
+    r = subprocess.run([CORDON, "run", "--stdio", *options, "--", "cat"], cwd=work, input=data, capture_output=True, timeout=front.WAIT)
     equal((hashlib.sha256(r.stdout).hexdigest(), r.returncode), (hashlib.sha256(data).hexdigest(), 0), name + " come back as they were")
 r = subprocess.run([CORDON, "run", "--stdio", "--", "echo", '[INFO] fs/x {"method":"fs/read"}'], cwd=work, stdin=subprocess.DEVNULL,
                    capture_output=True, text=True)
 equal(r.stdout, '[INFO] fs/x {"method":"fs/read"}\n', "nothing is lost where no editor speaks")
 began = time.monotonic()
 r = subprocess.run(f"head -c 100000000 /dev/zero | tr '\\0' 'x' | {CORDON} run --stdio -- cat | (sleep 1; wc -c)", shell=True, cwd=work,
-                   capture_output=True, text=True, timeout=60)
+                   capture_output=True, text=True, timeout=front.WAIT)
 equal(r.stdout.strip(), "100000000", f"100 MB through it, and a reader that waits ({time.monotonic() - began:.1f} s)")
 equal(subprocess.run([CORDON, "run", "--stdio", "--", "sh", "-c", "kill -9 $$"], cwd=work, stdin=subprocess.DEVNULL).returncode, 137, "exit status")
 equal(subprocess.run([CORDON, "run", "--stdio", "--", "nothing-there"], cwd=work, stdin=subprocess.DEVNULL, capture_output=True).returncode, 127, "no such command")
 equal(subprocess.run([CORDON, "run", "--stdio", "--headless", "--", "true"], cwd=work, capture_output=True).returncode, 125, "not with --headless")
-p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "head -c 100 >early; echo {}; sleep 0.3; kill -9 $$"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "head -c 100 >early; echo {}; until [ -e die ]; do sleep 0.02; done; kill -9 $$"], cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 for m in ({"jsonrpc": "2.0", "method": "x"}, {"jsonrpc": "2.0", "method": "x", "params": ["x" * (8 << 20)]}):
     p.stdin.write(json.dumps(m).encode() + b"\n")
 p.stdin.flush()
+open(work + "/die", "w").close()
 ok(wait_for(lambda: p.poll() == 137), "an agent that dies with much that it has not read ends the session", p.poll())
 p.kill()
 
@@ -280,9 +282,9 @@ ok(wait_for(lambda: got and b"later" in got[0]), "standard error that nobody rea
 p.stdin.close()
 ok(wait_for(lambda: p.poll() is not None), "and the session ends", p.poll())
 p.kill()
-p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "trap 'echo got; exit 5' TERM; echo up; sleep 60 & wait"], cwd=work,
+p = subprocess.Popen([CORDON, "run", "--stdio", "--", "sh", "-c", "trap 'echo got; exit 5' TERM; echo up; sleep 600 & wait"], cwd=work,
                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 p.stdout.readline()
 p.terminate()
-equal((p.stdout.read(), p.wait(30)), (b"got\n", 5), "a signal is the agent's")
+equal((p.stdout.read(), p.wait(front.WAIT)), (b"got\n", 5), "a signal is the agent's")
 front.done()

@@ -20,7 +20,7 @@ TRANSCRIPT = open(os.path.abspath("transcript"), "w")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORDON = os.environ["CORDON"]
 PROTOCOL = json.load(open(ROOT + "/core/api/protocol.json"))
-WAIT = 30
+WAIT = 120  # seconds, until what has to come is given up
 
 # ---- TAP ------------------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class Serve:
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = None
-        self._log_reader.join(5)
+        self._log_reader.join(WAIT)
         return status
 
 

@@ -55,7 +55,7 @@ class Client:
         self.into.write(text if isinstance(text, bytes) else text.encode() + b"\n")
         self.into.flush()
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, seconds=front.WAIT):
         end = time.monotonic() + seconds
         with self.news:
             while True:
@@ -77,7 +77,7 @@ class Client:
         self.raw(json.dumps({"jsonrpc": "2.0", "id": self.n, "method": method, "params": params}))
         return self.n
 
-    def answer(self, i, seconds=30):
+    def answer(self, i, seconds=front.WAIT):
         return self.wait(lambda m: isinstance(m, dict) and m.get("id") == i and type(m["id"]) is type(i) and "method" not in m, seconds)
 
     def call(self, method, **params):
@@ -116,4 +116,4 @@ class Client:
 
     def close(self):
         self.into.close()
-        return self.process.wait(30)
+        return self.process.wait(front.WAIT)

@@ -73,9 +73,13 @@ for modern in (False, True):
         c.initialize()
     r = c.tool("execute_command", command="echo out; echo err >&2; printf '\\377' ; touch made; exit 4")
     equal((r["stdout"], r["stderr"], r["exit_code"], r["paths"]), ("out\n\ufffd", "err\n", 4, 1), era + "execute_command")
-    i = c.send("tools/call", name="execute_command", arguments={"command": "for i in 1 2 3; do echo line $i; sleep 0.15; done"},
-               _meta={"progressToken": "p"})
+    # (the second line comes when the first has been told of, and not sooner than may be told again)
+    i = c.send("tools/call", name="execute_command", _meta={"progressToken": "p"},
+               arguments={"command": "echo line 1; until [ -e .told.swp ]; do sleep 0.02; done; sleep 0.15; echo line 2"})
+    ok(c.wait(lambda m: m.get("method") == "notifications/progress"), era + "progress is told while a command runs")
+    open(work + "/.told.swp", "w").close()
     ok(c.answer(i), era + "a command with progress")
+    os.remove(work + "/.told.swp")
     progress = [m["params"] for m in c.messages if m and m.get("method") == "notifications/progress"]
     ok(len(progress) > 1 and all(p["progressToken"] == "p" for p in progress) and
        [p["progress"] for p in progress] == sorted({p["progress"] for p in progress}), era + "which grows", progress)
@@ -179,7 +183,7 @@ def first_token():
     """What stands in the token's file as soon as that is there."""
     here = os.path.realpath(".") + "/first.sock"
     server = subprocess.Popen([CORDON, "mcp", "--mcp-socket", here], cwd=work, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 30
+    end = time.monotonic() + front.WAIT
     token = None
     while token is None and time.monotonic() < end:
         try:
@@ -187,7 +191,7 @@ def first_token():
         except FileNotFoundError:
             pass
     server.terminate()
-    server.wait(30)
+    server.wait(front.WAIT)
     return token
 
 

@@ -16,7 +16,7 @@ import socket
 import sys
 import threading
 
-BOOT = 120  # seconds: it is emulated
+BOOT = 600  # seconds: it is emulated
 PART = 48 << 10
 
 
