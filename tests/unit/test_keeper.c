@@ -274,12 +274,32 @@ static void what_the_agent_does_itself_is_ambient(void **state)
 		   "end ambient");
 }
 
+static char told[64]; /* a directory: made by the test when it has heard what is waited for */
+
+static void start_told(struct fixture *f, void (*work)(void), bool one_step, bool durable)
+{
+	snprintf(told, sizeof(told), "%s/told", f->root);
+	start(f, work, one_step, durable);
+}
+
+static void until_told(void)
+{
+	while (access(told, F_OK) < 0)
+		usleep(1000);
+}
+
+static void tell(struct fixture *f, const char *words)
+{
+	await(f, words);
+	assert_int_equal(mkdir(told, 0700), 0);
+}
+
 static void orphan(void)
 {
 	agent_exec("daemon");
 	agent_do("create", "before", NULL);
 	if (fork() == 0) {
-		usleep(400000);
+		until_told();
 		agent_do("create", "late", NULL);
 		_exit(0);
 	}
@@ -301,7 +321,8 @@ static void what_outlives_its_command_is_ambient(void **state)
 {
 	struct fixture *f = *state;
 
-	start(f, leave_one_running, false, false);
+	start_told(f, leave_one_running, false, false);
+	tell(f, "end kept=1");
 	pump(f, &f->exited);
 	assert_log(f, "begin daemon\n", "create before\n", "end kept=1", "begin ambient",
 		   "create late\n");
@@ -349,7 +370,7 @@ static void pipeline(void)
 	waitpid(right, NULL, 0);
 	close(fds[1]);
 	waitpid(left, NULL, 0);
-	usleep(300000); /* longer than the quiet time: the step ends by itself */
+	until_told(); /* the step ends by itself, after its quiet time */
 	agent_do("create", "after", NULL);
 }
 
@@ -357,7 +378,8 @@ static void a_pipeline_is_one_step(void **state)
 {
 	struct fixture *f = *state;
 
-	start(f, pipeline, false, false);
+	start_told(f, pipeline, false, false);
+	tell(f, "end kept=1");
 	pump(f, &f->exited);
 	assert_log(f, "begin cat x\n", "create left\n", "create right\n", "end kept=1",
 		   "begin ambient agent: edit after\n");
@@ -519,8 +541,6 @@ static void one_wish_is_one_question(void **state)
 	assert_int_equal(f->status, 0);
 }
 
-static char asked[64]; /* a directory: made by the test when the question has come */
-
 static void ask_and_die(void)
 {
 	pid_t pid = fork();
@@ -529,11 +549,12 @@ static void ask_and_die(void)
 		agent_do("write", ".envrc", "x");
 		_exit(0);
 	}
-	while (access(asked, F_OK) < 0)
-		usleep(1000);
+	until_told();
+	if (rmdir(told) < 0)
+		_exit(97);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	usleep(200000);
+	until_told();
 }
 
 static void a_dead_asker_takes_its_question_along(void **state)
@@ -541,10 +562,9 @@ static void a_dead_asker_takes_its_question_along(void **state)
 	struct fixture *f = *state;
 
 	f->mute = true;
-	snprintf(asked, sizeof(asked), "%s/asked", f->root);
-	start(f, ask_and_die, false, false);
-	await(f, "ask write");
-	assert_int_equal(mkdir(asked, 0700), 0);
+	start_told(f, ask_and_die, false, false);
+	tell(f, "ask write");
+	tell(f, "ask gone");
 	pump(f, &f->exited);
 	assert_log(f, "ask write .envrc\n", "ask gone\n");
 	assert_false(there(f, ".envrc"));

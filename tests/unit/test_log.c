@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,6 +14,7 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/base/util.h"
 
 static char top[64];
 
@@ -67,6 +70,21 @@ static void a_full_one_is_put_aside(void **state)
 	assert_int_equal(number("cordon.log.1"), full);
 }
 
+/* How many descriptors of that process lead to the file. */
+static int opened(pid_t pid, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", top, name);
+	char link[64], target[128] = "";
+	int n = 0;
+
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
+		memset(target, 0, sizeof(target));
+		n += readlink(link, target, sizeof(target) - 1) > 0 && str_eq(target, path);
+	}
+	return n;
+}
+
 /* Two that start have both found it full: the second has the first one's new file. */
 static void it_is_put_aside_once(void **state)
 {
@@ -80,7 +98,8 @@ static void it_is_put_aside_once(void **state)
 	second = fork();
 	if (second == 0)
 		_exit(log_open_in(top, LOG_ERROR, NULL) < 0);
-	usleep(100000);
+	while (opened(second, "cordon.log") < 2) /* it has `first`, too */
+		usleep(1000);
 	assert_int_equal(rename("cordon.log", "cordon.log.1"), 0);
 	close(open("cordon.log", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	flock(first, LOCK_UN);

@@ -120,7 +120,7 @@ static const char *all(struct place *p, char code)
 /* The writer's thread ends a block each second: until so much output is in some. */
 static void until_written(struct place *p, size_t n)
 {
-	int64_t end = clock_mono_us() + 20000000;
+	int64_t end = clock_mono_us() + 100000000;
 
 	while ((look(p) < 0 || strlen(all(p, 'o')) < n) && clock_mono_us() < end)
 		usleep(10000);
@@ -363,27 +363,32 @@ static void keys_are_where_they_belong(void **state)
 	assert_int_equal(strlen(all(p, 'o')), sizeof(flood) + 5);
 }
 
-/* A process that is killed loses what came in the last second. */
+/* A process that is killed loses what came in the last second: it may have stood still for that
+ * long, too. */
 static void a_kill_costs_the_last_second(void **state)
 {
 	struct place *p = *state;
-	pid_t pid = fork();
-	int64_t until;
 
-	if (pid == 0) {
-		begin(p);
-		say(p, "kept\r\n");
-		until_written(p, 6);
-		say(p, "lost");
-		kill(getpid(), SIGKILL);
+	for (int tries = 0; tries < 20; tries++) {
+		pid_t pid = fork();
+		const char *text;
+
+		if (pid == 0) {
+			begin(p);
+			say(p, "kept\r\n");
+			until_written(p, 6);
+			say(p, "lost");
+			kill(getpid(), SIGKILL);
+		}
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		assert_int_equal(look(p), 0);
+		text = all(p, 'o');
+		assert_null(recording_trouble(p->in));
+		if (str_eq(text, "kept\r\n"))
+			return;
+		assert_string_equal(text, "kept\r\nlost");
 	}
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	until = clock_mono_us() + 1000000;
-	while (look(p) < 0 && clock_mono_us() < until)
-		;
-	assert_non_null(p->in);
-	assert_string_equal(all(p, 'o'), "kept\r\n");
-	assert_null(recording_trouble(p->in));
+	fail_msg("what came last was always written");
 }
 
 /* Cut anywhere: what is left is the head of it, and nothing is made up. */
@@ -451,7 +456,7 @@ static void it_ends_at_its_size_with_one_message(void **state)
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (char)(' ' + rand_r(&seed) % 90);
 	begin_with(p, 100000, NULL);
-	until = clock_mono_us() + 20000000;
+	until = clock_mono_us() + 100000000;
 	while (!words && clock_mono_us() < until) {
 		recorder_output(p->rec, noise, sizeof(noise));
 		usleep(20000);
@@ -469,7 +474,7 @@ static void a_full_disk_ends_it(void **state)
 	struct place *p = *state;
 	AUTO_FREE char *words = NULL;
 	struct redact *redact;
-	int64_t until = clock_mono_us() + 20000000;
+	int64_t until = clock_mono_us() + 100000000;
 
 	assert_int_equal(redact_new(&redact, NULL, &p->err), 0);
 	assert_int_equal(recorder_open(&p->rec,

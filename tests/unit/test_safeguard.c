@@ -67,7 +67,7 @@ static pid_t sleeper(void)
 
 	if (pid == 0) {
 		setpgid(0, 0);
-		alarm(60);
+		alarm(600);
 		for (;;)
 			pause();
 	}

@@ -236,7 +236,7 @@ static void expect_rows(const struct buf *want, const char *when)
 {
 	AUTO_BUF struct buf got = BUF_INIT;
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 2000; i++) {
 		tmux_rows(&got);
 		if (str_eq(got.data, want->data))
 			return;

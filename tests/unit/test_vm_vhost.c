@@ -44,7 +44,7 @@ static long wait_used(struct both *b, uint32_t queue)
 {
 	long len = -1;
 
-	for (int i = 0; i < 200 && (len = front_used(b->f, queue)) < 0; i++)
+	for (int i = 0; i < 2000 && (len = front_used(b->f, queue)) < 0; i++)
 		if (b->vm)
 			vm_turn(b->vm, 50);
 		else
@@ -335,7 +335,7 @@ static void the_confined_process_serves(void **state)
 		init(&b[i]);
 	}
 	create(&b[0], 2, "file");
-	for (int i = 0; i < 100 && !is_there(v, "file"); i++) {
+	for (int i = 0; i < 1000 && !is_there(v, "file"); i++) {
 		struct pollfd p = {.fd = door->fd, .events = POLLIN};
 
 		if (poll(&p, 1, 100) > 0)
