@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # ROUNDS=3      turns of each at least; a row takes 5 seconds for every two of them to know its ratio to 1 %
-# ONLY='untar'  a regex of rows
+# ONLY='tar x'  a regex of rows
 # MODE=dynamic  or static, where a row does not say which
 #
 # What reads is told in processor time, the rest by the clock: it wants a machine on which nothing else runs.
@@ -40,6 +40,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 {
 	. tests/bench/measure.sh
 	. tests/bench/workloads.sh
+	. tests/bench/everyday.sh
 	. tests/bench/journal.sh
 	. tests/bench/pane.sh
 	. tests/bench/record.sh
@@ -98,10 +99,9 @@ rows_reads
 # ---- what writes
 print_row "" native cordon "trap only" ratio target ""
 row_trapped "git add -A" 1.25 "$some_fresh" 'git -C fresh add -A'
-row_trapped "untar of 4333 files" 2.2 'rm -rf out; mkdir out' 'tar -xf tree.tar -C out'
-row_trapped "rm -rf of them" 2.0 'rm -rf out; mkdir out; tar -xf tree.tar -C out' 'rm -rf out'
 row_trapped "sed -i on 600 files" 1.5 : 'sed -i s/return/RETURN/ csrc/*.c'
 row_trapped "make -j2" 1.05 'make -s -C project clean' 'make -s -j2 -C project'
+rows_everyday
 
 print_row "" "native, us" "cordon, us" "trap, us" "" target ""
 rows_calls

@@ -88,11 +88,11 @@ by_turns() {
 
 # show NAME LIMIT ratio|difference BASE SIDE [OTHER] - a row of what by_turns has left; the limit is on
 # SIDE against BASE. Where it lies within what the ratio may be, or fewer than three pairs say nothing
-# of that, the row is near it, and fails nothing.
+# of that, the row is near it, and fails nothing. A limit of "-" is none.
 show() {
 	local name=$1 limit=$2 how=$3 found
 	found=$(compared "$how" "$5" "$4" | awk -v l="$limit" -v how="$how" '{
-		verdict = $4 < 3 ? "near" : $3 <= l ? "ok" : $2 > l ? "FAIL" : "near"
+		verdict = l == "-" ? "" : $4 < 3 ? "near" : $3 <= l ? "ok" : $2 > l ? "FAIL" : "near"
 		digits = how == "ratio" ? "%.2f" : "%.1f"
 		printf digits "+-%s|%s (%d)", $1, $4 < 3 ? "?" : sprintf(digits, ($3 - $2) / 2), verdict, $4
 	}')
