@@ -8,10 +8,32 @@ trap 'tmux_ kill-server 2>/dev/null' EXIT
 # "=t:" is the session of that name alone: "t" would first be a window whose name begins so, and a
 # window's name is "tmux" until its program runs.
 
+# below PID... - these processes, their children, and so on.
+below() {
+	local pid
+	for pid; do
+		echo "$pid"
+		# shellcheck disable=SC2046 # numbers
+		below $(pgrep -P "$pid")
+	done
+}
+all_ended() {
+	local pid
+	for pid; do has_ended "$pid" || return 1; done
+}
+# close_all - the server with all that runs in it: a session that is still at its end has its folder.
+close_all() {
+	local pids
+	# shellcheck disable=SC2046,SC2086 # numbers
+	pids=$(below $(tmux_ list-panes -a -F '#{pane_pid}' 2>/dev/null))
+	tmux_ kill-server 2>/dev/null
+	# shellcheck disable=SC2086 # numbers
+	wait_for 15 all_ended $pids || note "still there: $(ps -o args= -p "$(tr '\n' ' ' <<<"$pids")")"
+}
 # start COLUMNS ROWS DIR COMMAND - a fresh server with one pane; $? of COMMAND lands in status.
 start() {
 	local cols=$1 rows=$2 dir=$3 cmd=$4
-	tmux_ kill-server 2>/dev/null
+	close_all
 	tmux_servers=$((tmux_servers + 1))
 	tmux_socket=$TEST_TMP/tmux.$tmux_servers
 	rm -f "$TEST_TMP/status" "$TEST_TMP/stty"
@@ -58,27 +80,55 @@ golden_matches() { diff -q "$1" <(screen); }
 # A dialog's keys count after half a second without any. Whoever presses them again and again waits for that
 # first: each time that is too early costs a second, and five on a host with much to do.
 until_keys_count() { sleep 0.6; }
-# press_until REGEX NAME KEY... - for such keys: again and again.
+# press_until REGEX NAME KEY... - for such keys: again and again; but once the dialog has closed, none for the
+# agent whose terminal has the keys then.
 press_until() {
-	local regex=$1 name=$2 n=0
+	local regex=$1 name=$2 n=0 open=
 	shift 2
 	screen_has "$regex" || until_keys_count
 	wait_for 5 screen_lacks 'keys count in a moment' || :
 	until screen_has "$regex" || [ $n -ge 20 ]; do
+		if screen_has '╔═'; then
+			open=1
+		elif [ -n "$open" ] && [ "$1" != 'C-]' ] && screen_has '━ > agent'; then
+			break
+		fi
 		keys "$@"
 		wait_for 2 screen_has "$regex" || :
 		n=$((n + 1))
 	done
-	if screen_has "$regex"; then pass "$name"; else fail "$name" "no line like: $regex
-$(screen)"; fi
+	sees "$regex" "$name"
 }
+# choose KEY REGEX NAME [SESSION] - a choice of a dialog, which counts at once: one key after the other, each when
+# what the one before has changed is on the screen.
+choose() {
+	local key=$1 regex=$2 name=$3 at=${4:-t} n=0 was
+	wait_for 15 choices "$at"
+	until [[ $(choices "$at") =~ $regex ]] || [ $n -ge 6 ]; do
+		was=$(choices "$at")
+		tmux_ send-keys -t "=$at:" "$key"
+		wait_for 10 choices_differ "$at" "$was"
+		n=$((n + 1))
+	done
+	like "$(choices "$at")" "$regex" "$name"
+}
+choices() { tmux_ capture-pane -p -t "=$1:" | grep -E ' (how long|how much|until) .*\['; }
+choices_differ() { [ "$(choices "$1")" != "$2" ]; }
+# leaves NAME - Q, where leaving asks: the agent is ended, and the console with it.
+leaves() { ok "$1" wait_for 30 has_left; }
+has_left() { keys Q && wait_for 2 test -s "$TEST_TMP/status"; }
 # terminal_is_sane NAME - what stty said after the program was gone: as a shell left it.
 terminal_is_sane() {
 	wait_for 10 test -s "$TEST_TMP/stty"
 	like "$(tr '\n' ' ' <"$TEST_TMP/stty")" ' icanon .* echo ' "$1: the line discipline is back"
-	is "$(tmux_ display-message -p -t =t: '#{alternate_on}#{mouse_any_flag}#{bracket_paste_flag}#{cursor_flag}' | sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/')" \
-		001 "$1: no alternate screen, no mouse, cursor on"
+	wait_for 10 terminal_flags_are 001 # what the program said last may still be on its way to tmux
+	is "$(terminal_flags)" 001 "$1: no alternate screen, no mouse, cursor on"
 }
+terminal_flags() {
+	tmux_ display-message -p -t =t: '#{alternate_on}#{mouse_any_flag}#{bracket_paste_flag}#{cursor_flag}' |
+		sed 's/^\(..\).\{0,1\}\(.\)$/\1\2/'
+}
+terminal_flags_are() { [ "$(terminal_flags)" = "$1" ]; }
 # act ACTION KEY... - press the keys that the shipped keymap gives to the action, somewhere.
 # tests/support/lint.sh wants each action of tui/look/action.h driven so, or named behind "# drives:".
 act() {
