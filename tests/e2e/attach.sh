@@ -46,9 +46,9 @@ type_text 'touch before && echo made' && keys Enter
 sees '^made' "it has changed something"
 tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; echo \$? >$TEST_TMP/attached; exec sleep 600"
 sees_there 'activity' "the other terminal shows it"
+sees_there 'write +before|touch before' "and begins with what already happened"
 tmux_ send-keys -t =u: g y
 ok "console.copy-command counts there, too" wait_for 10 test -s "$TEST_TMP/copied"
-sees_there 'write +before|touch before' "and begins with what already happened"
 ok "and no numbers that it does not know" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'mem '"
 "$CORDON" attach --plain >"$TEST_TMP/plain" 2>&1 &
 plain=$!
@@ -74,7 +74,7 @@ ok "is no question there any more" wait_for 15 gone_there
 type_text 'clear; echo three >.git/hooks/post-rewrite; echo status=$?' && keys Enter
 sees_there '\? ASK.*post-rewrite' "a third"
 tmux_ send-keys -t =u: a
-press_there s "an answer for the session" there '\[session\]'
+choose s '\[session\]' "an answer for the session" u
 press_there a "is given there, and counts here" screen_has 'status=0'
 tmux_ send-keys -t =u: v
 sees_there 'ALLOW +writing .*post-rewrite, for this session' "it is listed there"
@@ -103,8 +103,8 @@ keys C-] s
 sees ' echo mine >doc.*undone' "the session's own console shows it"
 there_plan r 'Brings back step ' "r previews the redo"
 press_there U "U does it" test -e "$dir/doc"
-is "$(cat "$dir/doc")" mine "all of it is back"
 sees_there '[+] Redone' "which is said there, too"
+is "$(cat "$dir/doc")" mine "all of it is back"
 echo human >>"$dir/doc"
 sees_there '! +doc +! 1 edited' "an edit of a human's is a row there"
 tmux_ send-keys -t =u: s
@@ -176,8 +176,8 @@ type_text 'clear; echo still-$((40 + 2))' && keys Enter
 sees 'still-42' "the session goes on"
 has_line() { grep -q "$1" "$TEST_TMP/plain"; }
 ok "as lines, too: what was done" wait_for 10 has_line 'done: write .*after$'
-ok "what asks" has_line 'asks: write .*pre-push (cordon pending'
-ok "and what was decided" has_line 'decided: allow writing .*post-merge'
+ok "what asks" wait_for 10 has_line 'asks: write .*pre-push (cordon pending'
+ok "and what was decided" wait_for 10 has_line 'decided: allow writing .*post-merge'
 ok "without any escape" sh -c "! grep -q '$(printf '\033')' '$TEST_TMP/plain'"
 kill "$plain" 2>/dev/null
 
@@ -225,7 +225,7 @@ sees 'ready>' "a session runs"
 type_text 'clear; mkdir many; for i in {1..2500}; do : >many/$i; done; echo made-all' && keys Enter
 sees '^made-all' "much happens" 60
 tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
-sees_there 'activity' "another terminal comes later"
+sees_there 'write +many/' "another terminal comes later"
 tmux_ send-keys -t =u: l g
 sees_there '[0-9]+ rows left out here' "and says that there was more"
 tmux_ send-keys -t =u: q

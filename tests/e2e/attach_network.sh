@@ -101,7 +101,8 @@ sees_there 'closed +python3 +good.example:7' "and closes it"
 sees 'failed ECONNRESET|^over' "for the agent, too"
 type_text 'clear; to good.example' && keys Enter
 sees 'failed (EACCES|-2|.*not known)' "it is refused from then on"
-like "$(cordon_in "$dir" audit --json)" '"decision".*good.example:7.*deny connecting' "the audit log has it"
+audit_has() { cordon_in "$dir" audit --json | grep -q "$1"; }
+ok "the audit log has it" wait_for 10 audit_has '"decision".*good.example:7.*deny connecting'
 
 tmux_ send-keys -t =u: q
 type_text 'clear; /usr/bin/python3 serve.py &' && keys Enter

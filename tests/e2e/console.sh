@@ -35,16 +35,17 @@ sees 'ready>' "back at the pane"
 # Approval: a protected path is held and asked; keys count only after half a second; y, Enter and
 # Space never allow.
 type_text 'echo evil >.git/hooks/post-checkout; echo status=$?' && keys Enter
-sees 'post-checkout' "a protected path is asked about"
+sees '\? ASK.*post-checkout' "a protected path is asked about"
 ok "nothing is there yet" test ! -e "$dir/.git/hooks/post-checkout"
 keys C-] a
+sees 'ALLOW writing .*post-checkout' "it is shown"
 keys y Enter Space
 ok "y, Enter and Space do not allow" test ! -e "$dir/.git/hooks/post-checkout"
 press_until 'status=1' "d denies" d
 ok "nothing was made" test ! -e "$dir/.git/hooks/post-checkout"
 keys C-] t
 type_text 'clear; echo good >.git/hooks/post-merge; echo status=$?' && keys Enter
-sees 'post-merge' "asked again for another path"
+sees '\? ASK.*post-merge' "asked again for another path"
 keys C-] a
 press_until 'status=0' "a allows" a
 is "$(cat "$dir/.git/hooks/post-merge" 2>/dev/null)" good "it was written"
@@ -69,8 +70,8 @@ loses 'comes back' "the dialog closes"
 sees 'rolled back steps [-0-9, ]+' "the list says which steps"
 keys C-] r
 sees 'goes away +file\.txt' "redo shows what will change"
-until [ ! -e "$dir/file.txt" ] || [ $SECONDS -gt 100 ]; do keys U && wait_for 0 false; done
-ok "redo takes it away again" wait_for 10 test ! -e "$dir/file.txt"
+redone() { keys U && wait_for 1 test ! -e "$dir/file.txt"; }
+ok "redo takes it away again" wait_for 20 redone
 loses 'goes away' "the dialog closes"
 sees 'brought back steps [-0-9, ]+' "of the redo, too"
 like "$(cordon_in "$dir" audit | grep -E ' (undo|redo) ')" "rolled back steps .*brought back step" "as does the audit log"
@@ -80,7 +81,8 @@ keys Home Down Enter
 sees 'deleted file mode' "the step that removed it opens"
 press_until 'comes back +file\.txt' "restore shows what will change" r
 ok "and changes nothing yet" test ! -e "$dir/file.txt"
-until [ -e "$dir/file.txt" ] || [ $SECONDS -gt 150 ]; do keys U && wait_for 0 false; done
+press_until 'Restored, as a step' "U does it" U
+loses '╔═' "the dialog closes"
 is "$(tail -n 1 "$dir/file.txt" 2>/dev/null)" four "the file is back as it was before the step"
 ok "what the step made stays" test -e "$dir/new.txt"
 keys Escape

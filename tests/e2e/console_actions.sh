@@ -66,6 +66,7 @@ keys Escape
 keys C-] s g
 act open Enter
 sees '> step 1' "one step"
+sees '1 \+ long one' "its diff"
 act edit E
 ok "the editor opens the file" wait_for 10 test -s "$TEST_TMP/edited"
 sees '> step 1' "and the console is back"
@@ -128,8 +129,8 @@ act restart C-] R
 sees 'start anew' "a restart asks"
 rm "$dir/pid"
 act end-agent Q
-sees 'ready>' "the agent is started anew"
-loses 'start anew' "in another session"
+loses 'start anew' "the agent is started anew"
+sees 'ready>' "in another session"
 sees 'earlier|sed -i' "which has the steps of the one before"
 type_text 'echo $$ >pid' && keys Enter
 ok "and runs" wait_for 15 test -s "$dir/pid"

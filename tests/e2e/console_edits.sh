@@ -13,7 +13,7 @@ printf '%s\n' one two three four five six foo >"$dir/file"
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "sed -i s/foo/bar/ file" && keys Enter
-sees '[+~][12]' "a command changes a file"
+sees 'sed -i s/foo/bar/ file .*~1' "a command changes a file"
 printf '%s\n' one 2 three four five six bar >"$dir/file"
 sees '! +file +! 1 edited' "an edit from outside shows between the steps"
 keys C-] s
@@ -26,7 +26,8 @@ keys k
 press_until 'edited since by you or another program' "an undo of the step says what is in the way" u
 sees '! [0-9:]+ after step 1: file' "and where in the history"
 press_until 'merges what both' "M asks for the merge" M
-press_until 'what the merge will write' "U shows its result" U
+keys U
+sees 'what the merge will write' "U shows its result"
 sees '7 - bar' "what goes"
 sees '7 \+ foo' "what comes"
 ok "and nothing is written yet" grep -qx bar "$dir/file"

@@ -86,7 +86,7 @@ keys C-c
 
 # ---- lists ----
 type_text 'clear; sed -i s/1/x/ long; touch a b c; rm a' && keys Enter
-sees 'touch a b c' "more has happened"
+sees 'rm a .*-1' "more has happened"
 act focus-audit C-] l
 act redraw C-l
 sees '━ > activity' "drawn anew"
@@ -129,6 +129,7 @@ act back q
 act show-sessions C-] w
 sees '═ sessions' "the sessions"
 act back q
+rm -f "$TEST_TMP/copied"
 act show-themes C-] c
 sees '═ themes' "the themes"
 act copy y
@@ -167,6 +168,7 @@ sees '\? ASK.*post-merge' "something waits"
 act focus-approvals C-] a
 press_until 'status=1' "and is denied" d
 type_text 'clear; echo last words; exit' && keys Enter
+sees '^last words' "it says something"
 sees 'has ended|ended with' "it ends"
 act quit C-] q
 ended "the console" 0
@@ -216,6 +218,8 @@ act seek-far-forward S-Right
 act seek-far-back S-Left
 act seek-forward Right
 act seek-back Left
+act idle-limit i
+sees 'Pauses' "after all that" # which is on the screen with the time that it led to
 is "$(at)" 0:00 "a minute and five seconds, there and back"
 act seek-time : && type_text '100%' && keys Enter
 sees 'last words' "a time is typed"

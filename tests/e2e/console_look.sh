@@ -17,8 +17,8 @@ sees 'C-g \? +all keys' "an empty list of steps tells the keys"
 keys C-g '?'
 sees 'keys: agent' "the prefix is the one of the settings"
 keys Escape
-type_text 'cat -v' && keys Enter
-sees 'cat -v' "a program that shows keys"
+type_text 'echo shows-$((40 + 2)); cat -v' && keys Enter
+sees '^shows-42' "a program that shows keys"
 keys C-] Enter
 sees '\^\]' "C-] goes to the agent"
 keys C-c

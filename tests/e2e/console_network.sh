@@ -68,7 +68,8 @@ keys q
 keys C-] t
 type_text 'clear; to other.example 7' && keys Enter
 sees 'failed (EACCES|-2|.*not known)' "it is refused now"
-like "$(cordon_in "$dir" audit --json)" '"decision".*other.example:7.*deny connecting' "the audit log has it"
+audit_has() { cordon_in "$dir" audit --json | grep -q "$1"; }
+ok "the audit log has it" wait_for 10 audit_has '"decision".*other.example:7.*deny connecting'
 type_text 'exit 0' && keys Enter
 sees 'ended' "the shell ends"
 keys C-] q

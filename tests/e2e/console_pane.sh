@@ -17,6 +17,7 @@ printf '\033]52;c;ZnJvbSBpbnNpZGU=\aasked'
 sleep 300
 END
 clip() { tmux_ show-buffer 2>/dev/null; }
+title_is() { [ "$(tmux_ display-message -p -t =t: '#{pane_title}')" = "$1" ]; }
 clip_is() { [ "$(clip)" = "$1" ]; }
 
 for term in xterm-256color tmux-256color; do
@@ -24,7 +25,7 @@ for term in xterm-256color tmux-256color; do
 	tmux_ set -s set-clipboard on
 	sees 'a line 9 .* wrap there' "$term: the text is there"
 	like "$(tmux_ capture-pane -p -e -t =t:)" '38;2;10;200;30mtrue' "$term: in the colour that was asked for"
-	is "$(tmux_ display-message -p -t =t: '#{pane_title}')" 'cordon: sh' "$term: the title names the program"
+	ok "$term: the title names the program" wait_for 10 title_is 'cordon: sh'
 	resize 60 30
 	sees '^o wrap there' "$term: narrower, a line wraps"
 	resize 120 30
@@ -73,7 +74,8 @@ END
 told() { grep -q "$1" "$TEST_TMP/told"; }
 start 120 30 "$dir" "PATH=$TEST_TMP/bin:\$PATH $CORDON run --set console.notify=desktop -- sh ./caller"
 sees 'ASK write \.envrc' "something waits"
-wait_for 5 test -s "$TEST_TMP/sent"
+sent_all() { grep -q 'answer|$' "$TEST_TMP/sent"; }
+wait_for 10 sent_all
 is "$(cat "$TEST_TMP/sent")" '-a|cordon|--|cordon|something waits for your answer|' "console.notify = desktop: notify-send says so"
 keys C-] a
 press_until '^ *refused' "it is denied" d
@@ -87,7 +89,9 @@ wait_for 5 test -s "$TEST_TMP/told"
 is "$(cat "$TEST_TMP/told")" 'something waits for your answer' "console.notify-command has the words on its input"
 keys C-] a
 press_until '^ *refused' "it is denied" d
-keys -H 1b 5b 4f # the terminal says that the human looks elsewhere
+keys -H 1b 5b 4f # the terminal says that the human looks elsewhere; and to know when that has been heard:
+type_text $'\e[<0;100;2M\e[<0;100;2m'
+sees '━ > activity' "a click, which is no key"
 touch "$dir/call"
 ok "who looks elsewhere is told that the agent calls, by none of its words" wait_for 10 told '^the agent calls you$'
 touch "$dir/go"

@@ -105,7 +105,7 @@ terminal() {
 trap \"echo got-int\" INT; echo ready; while :; do read x && break; done; echo got-\$x; exec cat'"
 	sees 'ctty' "$backend: /dev/tty is the pane" "$up"
 	sees 'a-tty' "$backend: and has a name"
-	sees 'ready' "$backend: the command runs in the console"
+	sees '^.?ready' "$backend: the command runs in the console" "$up"
 	keys C-c
 	sees 'got-int' "$backend: Ctrl-C is a signal"
 	type_text 'line' && keys Enter

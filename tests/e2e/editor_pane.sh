@@ -54,7 +54,7 @@ start 130 50 "$dir" "EDITOR=no-such-editor $CORDON run -- bash --noprofile --rcf
 tmux_ set -g remain-on-exit off
 sees 'ready>' "another"
 type_text 'echo x >last' && keys Enter
-sees 'write +last' "writes a file"
+sees 'edit last .*\+1' "writes a file"
 keys C-] s G Enter
 sees '1 \+ x' "its diff"
 keys E

@@ -2,7 +2,7 @@
 # gate_rules - what the read gate lets in by itself: the rules, at once as they are, and all is counted.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 120
+# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
@@ -22,7 +22,7 @@ done
 printf '[rule "some"]\n\tallow = read ~/ruled/f*\n\tallow = read ~/odd/*\n\tallow = read ~/many\n\tallow = read ~/many/**/*\n' >"$TEST_TMP/rules"
 
 headless() {
-	(cd "$HOME/work" && exec timeout 60 "$CORDON" run --headless --mode dynamic --set "sandbox.read-gate=$gate" \
+	(cd "$HOME/work" && exec timeout 120 "$CORDON" run --headless --mode dynamic --set "sandbox.read-gate=$gate" \
 		--config "$TEST_TMP/rules" -- "$@" 2>&1 </dev/null)
 }
 
@@ -107,15 +107,13 @@ revoked_at_once() {
 --set approval.remember=0 --config $TEST_TMP/rules -- python3 opens.py"
 	ok "$gate: a session asks" wait_for 15 sh -c "'$CORDON' pending | grep -q asked/f"
 	[ "$gate" = trap ] || is "$(filters)" 2 "$gate: its server makes the system calls of a list, and no other"
-	is "$(timeout 60 python3 "$TEST_TMP/human.py" "$run" "$HOME/work" 2>&1)" "done" \
+	is "$(timeout 150 python3 "$TEST_TMP/human.py" "$run" "$HOME/work" 2>&1)" "done" \
 		"$gate: it is allowed and taken back twenty times"
 	wait_for 15 sh -c "[ \$(wc -l <'$HOME/work/out') = 20 ]"
 	is "$(sort "$HOME/work/out" | uniq -c | xargs)" "20 Permission denied" \
 		"$gate: what is taken back opens nothing that begins after"
-	tmux_ kill-server
-	wait_for 15 no_session "$run"
+	close_all
 }
-no_session() { [ -z "$(ls "$1")" ]; }
 
 for gate in fuse trap; do
 	what_is_no_file

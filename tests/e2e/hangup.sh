@@ -41,7 +41,7 @@ begin() {
 begin
 tmux_ kill-pane -t =t:
 ok "the pane is closed: everything ends" wait_for 20 none_marked "$mark"
-ok "the audit log says why" audit_has 'the terminal closed: the session ends'
+ok "the audit log says why" wait_for 10 audit_has 'the terminal closed: the session ends'
 like "$(cordon_in "$dir" log)" 'edit one' "its step is kept"
 ok "undo takes it back" cordon_in "$dir" undo -n 1
 ok "as it was" test ! -e "$dir/one"
@@ -54,7 +54,7 @@ tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "exec sleep 600"
 tmux_ kill-pane -t =t:
 ok "the pane is closed: the session says that it goes on" wait_for 15 grep -q 'goes on without a console' "$told"
 ok "its process is there" kill -0 "$pid"
-ok "the audit log says so" audit_has 'the session goes on without a console'
+ok "the audit log says so" wait_for 10 audit_has 'the session goes on without a console'
 if [ "$(id -u)" = 0 ]; then
 	is "$(readlink "/proc/$pid/fd/0" "/proc/$pid/fd/1" "/proc/$pid/fd/2" | sort -u)" /dev/null "it holds no closed terminal"
 else

@@ -58,7 +58,7 @@ for how in catches threads; do
 		asks "${what% *}" "$how, $what"
 		keys C-c
 		sees "left $how" "$how, $what: Ctrl-C ends it"
-		ok "$how, $what: nothing waits any more" wait_for 5 nothing_waits
+		ok "$how, $what: nothing waits any more" wait_for 15 nothing_waits
 		sees '- withdrawn: ' "$how, $what: the list says so"
 		loses 'C-\] a answers' "$how, $what: its row is gone"
 	done
@@ -107,10 +107,11 @@ asks hooks/gone "stopped, then killed"
 keys C-z
 sees '\[1\]. +Stopped' "stopped"
 type_text 'kill -9 %1' && keys Enter
-ok "its question goes with it" wait_for 5 nothing_waits
+ok "its question goes with it" wait_for 15 nothing_waits
 type_text 'exec true' && keys Enter # exit stays where the shell takes the job for a stopped one
 sees 'ended with' "the agent has ended"
 keys C-] q
+ended "and the console with it" 0
 
 # Without a console the command that answers is not waited for.
 printf '#!/bin/sh\ntouch %s\nexec sleep 100\n' "$dir/asked" >"$TEST_TMP/slow"

@@ -2,7 +2,7 @@
 # own_settings - an agent gets a copy of its settings for one folder; nothing of the home folder changes.
 # SPDX-License-Identifier: MIT
 # drives: own-settings
-# timeout: 120
+# timeout: 240
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -43,9 +43,9 @@ keys C-] a
 sees 'o keeps a copy for this folder only: claude starts again with settings of its own' "the dialog offers a copy"
 press_until 'saved: ..new.:1.' "one key, and the agent starts again and saves" o
 sees '- own settings: claude' "the activity says so"
+sees '700 600 700' "for nobody else to read"
 like "$(screen)" '"theme":"dark". token review.md' "it begins with what there was"
 unlike "$(screen)" 'linked|pipe|CLAUDE.md|1.jsonl|commands' "but for links, pipes, transcripts, and what it may not read"
-like "$(screen)" '700 600 700' "for nobody else to read"
 keys C-] t
 keys Enter
 sees 'ended with' "it ends"
@@ -135,7 +135,7 @@ screen_lacks 'keeps a copy' && pass "without that offer" || fail "without that o
 sleep 0.6
 keys o
 sees 'about no settings that can be kept apart' "and the key says so"
-press_until 'saved' "it goes on" d
+press_until '^saved: ' "it goes on" d
 keys C-] t
 keys Enter
 sees 'ended with' "and ends"

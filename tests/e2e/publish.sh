@@ -2,7 +2,7 @@
 # publish - a server inside is shown on the host's loopback: by an option, a rule, a key; and ends with the session.
 # SPDX-License-Identifier: MIT
 # drives: publish
-# timeout: 90
+# timeout: 240
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 . "$(dirname "$0")/../support/tmux.sh"
@@ -114,7 +114,7 @@ sees 'python3 listens on 3004: p opens it at localhost' "a server that begins to
 keys C-] l
 keys G
 press_until 'published: localhost:3004 leads to port 3004' "p publishes it" p
-ok "and it is there" open_now 3004
+ok "and it is there" wait_for 10 open_now 3004
 keys C-] n
 sees 'closed.* localhost:3004 ' "the connections view has who came"
 keys q
@@ -125,6 +125,7 @@ type_text 'exit 0' && keys Enter
 sees 'ended' "the shell too"
 keys C-] q
 ended "and cordon" 0
-is "$(python3 ask.py 3004)" ConnectionRefusedError "with it the port"
+refused() { [ "$(python3 ask.py "$1")" = ConnectionRefusedError ]; }
+ok "with it the port" wait_for 10 refused 3004
 kill "$servers"
 done_testing

@@ -274,9 +274,9 @@ with_a_human() {
 	[ "$gate" != fuse ] || taken_back
 	[ "$gate" != fuse ] || programs_run
 	type_text exit && keys Enter
-	sees 'ended|exit' "$gate: it ends"
+	sees 'ended with' "$gate: it ends"
 	keys C-] q
-	wait_for 15 test -s "$TEST_TMP/status" || tmux_ kill-server
+	ended "$gate: and the console with it" 0
 }
 
 # The device is there, and the kernel mounts nothing for it.

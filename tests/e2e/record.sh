@@ -38,6 +38,7 @@ sees '^size-42' "the terminal has its size"
 resize 100 30
 sees '^other-42' "and another"
 type_text 'clear; echo "the end"; exit' && keys Enter
+sees '^the end' "it says something"
 sees 'has ended' "it ends"
 keys C-] q
 ended "and the console with it" 0

@@ -9,6 +9,7 @@ export LC_ALL=C.UTF-8
 $python -c 'import PIL' 2>/dev/null || skip_all "Pillow is not here"
 gif=$TEST_TMP/a.gif cast=$TEST_TMP/a.cast
 read_gif() { $python tests/support/gif_text.py "$@"; }
+tmux_shows() { [ "$(screen | read_gif same)" = "$1" ]; }
 export_gif() { "$CORDON" replay "$cast" --export gif "$@" >"$gif"; }
 
 # ---- what it shows, against tmux ------------------------------------------------------------------------------
@@ -43,8 +44,9 @@ is "$(read_gif screen "$gif" 0.3)" "█" "it begins with an empty screen and the
 for n in 0 1 2 3 4 5 6; do
 	start 80 24 "$TEST_TMP" "stty raw -echo; cat bytes$n; echo shown >shown$n; cat"
 	wait_for 10 test -s "$TEST_TMP/shown$n"
-	is "$(read_gif screen "$gif" "$(awk "BEGIN { print $n * .5 + .7 }")")" "$(screen | read_gif same)" \
-		"after change $((n + 1)): each cell is as in tmux"
+	shown=$(read_gif screen "$gif" "$(awk "BEGIN { print $n * .5 + .7 }")")
+	wait_for 10 tmux_shows "$shown" # the file says that the bytes were sent, not that tmux has read them
+	is "$shown" "$(screen | read_gif same)" "after change $((n + 1)): each cell is as in tmux"
 done
 like "$(read_gif screen "$gif" 2.7)" '□□' "what the font lacks is a box"
 

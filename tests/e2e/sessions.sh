@@ -50,7 +50,7 @@ tmux_ send-keys -t =t:.1 C-] w
 marked() { tmux_ capture-pane -p -t =t:.1 | grep -q '\* [0-9a-f]* .*/second: sh'; }
 ok "and not of another" wait_for 15 marked
 tmux_ kill-pane -t =t:.1
-ok "it is closed" wait_for 5 panes 1
+ok "it is closed" wait_for 15 panes 1
 there() { tmux_ capture-pane -p -t =second: | grep -q "$1"; }
 tmux_ send-keys -t =second: C-] w
 ok "in a console that knows of no tmux" wait_for 15 there '   [0-9a-f]* .*/work: bash'
@@ -63,8 +63,8 @@ tmux_ send-keys -t =other: C-] w
 ok "in an attached console it is listed, too" wait_for 15 other '\* [0-9a-f]* .*/work: bash'
 tmux_ send-keys -t =other: g
 tmux_ send-keys -t =other: Enter
-tmux_ send-keys -t =other: C-] w
-ok "Enter goes there" wait_for 15 other '\* [0-9a-f]* .*second: sh'
+lists_there() { tmux_ send-keys -t =other: C-] w && wait_for 1 other '\* [0-9a-f]* .*second: sh'; } # once it is there
+ok "Enter goes there" wait_for 15 lists_there
 tmux_ kill-session -t =second
 tmux_ kill-session -t =other
 type_text 'exit' && keys Enter

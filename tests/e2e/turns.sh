@@ -50,12 +50,12 @@ keys C-] s
 keys End k
 press_until 'Rolls back 3 steps' "T is about the turn of the selected step, and what came after it" T
 press_until 'edit README .*undone' "U does it" U
-same "$(content "$dir")" "$before" "all is as it was before"
 loses '╔═' "the dialogs close"
+same "$(content "$dir")" "$before" "all is as it was before"
 press_until 'Brings back 3 steps' "redo" r
 press_until 'edit README .*[+~]1' "U does it" U
-ok "all of it is back" grep -q new "$dir/src/new.c"
 loses '╔═' "the dialogs close"
+ok "all of it is back" grep -q new "$dir/src/new.c"
 after=$(content "$dir")
 keys C-] t
 keys C-d
@@ -69,8 +69,8 @@ sees '== [A-Z][a-z]+ [0-9]+ ..:.. fake' "the next session shows which agent was 
 sees 'fake: edit src/parse.c, tests/cases/1' "and its steps"
 press_until 'Rolls back step ' "u is about the newest of all" C-] u
 press_until 'src/new.c .*undone' "U does it" U
-ok "its file is gone" test ! -e "$dir/src/new.c"
 loses '╔═' "the dialogs close"
+ok "its file is gone" test ! -e "$dir/src/new.c"
 keys C-] s
 keys Home
 keys Enter
@@ -78,8 +78,8 @@ sees ' - old' "an older one opens as a diff"
 keys q
 press_until 'Brings back step' "redo" r
 press_until 'src/new.c .*[+~]1' "U does it" U
-same "$(content "$dir")" "$after" "all is as the agent left it"
 loses '╔═' "the dialogs close"
+same "$(content "$dir")" "$after" "all is as the agent left it"
 keys C-] t
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"

@@ -39,12 +39,12 @@ press_until 'changes back +file' "the preview again" u
 press_until 'changes back .*s\.jsonl' "P takes the other places along" P
 press_until 'undone' "U does it" U
 ok "the file is back" wait_for 10 file_is one
-ok "so is the note" log_is 0
+ok "so is the note" wait_for 10 log_is 0
 loses '╔═' "the dialogs close"
 press_until 'changes +file' "redo" r
 press_until '~[0-9]' "U does it" U
 ok "brings back both" wait_for 10 log_is 01
-ok "the file" file_is two
+ok "the file" wait_for 10 file_is two
 loses 'interrupted' "nothing was interrupted"
 
 # A step that changed nothing here is not what undo means.
