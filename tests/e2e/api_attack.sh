@@ -1,7 +1,7 @@
 #!/bin/bash
 # api_attack - a session's socket: from inside, from another user, and by clients that misbehave.
 # SPDX-License-Identifier: MIT
-# timeout: 240
+# timeout: 480
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
@@ -142,7 +142,7 @@ while said.count(b'"reply"') < 2: said += s.recv(65536)
 print("over")
 P
 before=$(memory)
-is "$(timeout 120 python3 "$TEST_TMP/bad.py" "$sock")" over "garbage, half lines, endless ones, a client that is killed, one that does not read"
+is "$(timeout 240 python3 "$TEST_TMP/bad.py" "$sock")" over "garbage, half lines, endless ones, a client that is killed, one that does not read"
 type_text 'clear; echo alive-$((41 + 2))' && keys Enter
 sees 'alive-43' "the console goes on"
 after=$(memory)

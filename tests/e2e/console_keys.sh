@@ -219,7 +219,7 @@ act seek-far-back S-Left
 act seek-forward Right
 act seek-back Left
 act idle-limit i
-sees 'Pauses' "after all that" # which is on the screen with the time that it led to
+sees 'Pauses are cut' "after all that" # which is on the screen with the time that it led to
 is "$(at)" 0:00 "a minute and five seconds, there and back"
 act seek-time : && type_text '100%' && keys Enter
 sees 'last words' "a time is typed"

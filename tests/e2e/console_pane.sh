@@ -18,6 +18,7 @@ sleep 300
 END
 clip() { tmux_ show-buffer 2>/dev/null; }
 title_is() { [ "$(tmux_ display-message -p -t =t: '#{pane_title}')" = "$1" ]; }
+clip_file_is() { [ "$(cat "$TEST_TMP/copied")" = "$1" ]; }
 clip_is() { [ "$(clip)" = "$1" ]; }
 
 for term in xterm-256color tmux-256color; do
@@ -35,13 +36,13 @@ for term in xterm-256color tmux-256color; do
 	sees 'lines back' "$term: copy mode"
 	keys k 0 v e y
 	sees 'Copied 6 bytes' "$term: copies what is selected"
-	wait_for 5 clip_is 'a line'
+	wait_for 10 clip_is 'a line'
 	is "$(clip)" 'a line' "$term: into the terminal's clipboard"
 	keys Enter
 	sees 'sh wants to put 11 characters into your clipboard' "$term: the agent has to ask"
 	is "$(clip)" 'a line' "$term: nothing is copied by itself"
 	press_until 'Copied 11 bytes' "$term: the human lets it" C-] y
-	wait_for 5 clip_is 'from inside'
+	wait_for 10 clip_is 'from inside'
 	is "$(clip)" 'from inside' "$term: then it is"
 done
 
@@ -53,7 +54,7 @@ keys C-] [
 sees 'lines back' "copy mode"
 keys k 0 v e y
 sees 'Copied 6 bytes' "it is copied"
-wait_for 5 test -s "$TEST_TMP/copied"
+wait_for 10 clip_file_is 'a line'
 is "$(cat "$TEST_TMP/copied")" 'a line' "console.copy-command takes what is copied"
 keys Enter
 sees 'asked' "the agent tries"
@@ -85,7 +86,7 @@ is "$(cat "$TEST_TMP/sent")" '-a|cordon|--|cordon|something waits for your answe
 rm "$dir/go" "$dir/call"
 start 120 30 "$dir" "$CORDON run --set console.notify=command --set 'console.notify-command=cat >>$TEST_TMP/told; echo >>$TEST_TMP/told' -- sh ./caller"
 sees 'ASK write \.envrc' "something waits"
-wait_for 5 test -s "$TEST_TMP/told"
+wait_for 10 test -s "$TEST_TMP/told"
 is "$(cat "$TEST_TMP/told")" 'something waits for your answer' "console.notify-command has the words on its input"
 keys C-] a
 press_until '^ *refused' "it is denied" d

@@ -111,7 +111,7 @@ trap \"echo got-int\" INT; echo ready; while :; do read x && break; done; echo g
 	type_text 'line' && keys Enter
 	sees 'got-line' "$backend: and it reads what is typed"
 	sees "$backend" "$backend: the console names it"
-	tmux_ kill-server 2>/dev/null
+	close_all
 }
 
 files() {
@@ -256,6 +256,7 @@ ending() { # everything goes with the command, whatever it left behind
 		ok "$backend: the next session takes it away" wait_for 10 no_group
 	else
 		kill -9 "$pid"
+		wait_for 10 none_marked "$mark"
 		skip "$backend: a cgroup whose session was killed" "none can be made"
 	fi
 	wait "$pid" 2>/dev/null

@@ -84,7 +84,7 @@ like "$(cordon_in "$dir" audit --json)" '"op":"publish".*localhost:8080 leads to
 rm -f stop up*
 run --publish 3000 -- sh -c 'while [ ! -e stop ]; do sleep 0.1; done' &
 inside=$!
-wait_for 5 sh -c 'ss -ltn | grep -q 127.0.0.1:3000'
+wait_for 15 sh -c 'ss -ltn | grep -q 127.0.0.1:3000'
 is "$(python3 ask.py 3000)" ConnectionResetError "as long as nobody listens inside, nobody is connected"
 touch stop && wait "$inside"
 for bad in x 0 70000 3000: 3000:x 3000:0 3000:1:2 -1; do
