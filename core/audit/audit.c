@@ -221,21 +221,28 @@ void audit_close(struct audit *a)
 
 /* ---- appending ------------------------------------------------------------------------------- */
 
+/* What is left out at the end of a field must not pass for all that there was. */
 static void add_text(struct buf *b, const char *name, const char *value)
 {
+	size_t len, mark;
+
 	if (!value)
 		return;
 	buf_fmt(b, ",\"%s\":", name);
-	for (size_t mark = b->len, len = strnlen(value, AUDIT_FIELD_MAX);;) {
+	mark = b->len;
+	len = strnlen(value, AUDIT_FIELD_MAX);
+	for (;;) {
 		size_t used;
 
 		json_quote(b, value, len);
 		used = b->len - mark;
 		if (used <= AUDIT_FIELD_MAX + 2)
-			return;
+			break;
 		buf_truncate(b, mark);
 		len = len * AUDIT_FIELD_MAX / used;
 	}
+	if (value[len])
+		buf_fmt(b, ",\"%s" AUDIT_CUT "\":true", name);
 }
 
 static void build(struct audit *a, const struct audit_entry *e)
@@ -317,7 +324,7 @@ int audit_append(struct audit *a, const struct audit_entry *e)
 
 	if (a->failed)
 		return a->failed;
-	if (!is_countable(e->event))
+	if (!e->inside && !is_countable(e->event))
 		return append(a, e);
 	if (!a->left)
 		return count(a, e->event);

@@ -11,10 +11,11 @@
  * File:    one per working folder in the state directory, mode 0600, O_APPEND, one writer (flock).
  *          Line: {"seq":N,"time":"...","session":"...","event":"...",...,"prev":"<sha256 hex>",
  *          "hash":"<sha256 hex>"}; hash covers prev and the line's bytes before ,"hash".
+ *          Of a long text the beginning is kept, and "NAME_cut":true follows it.
  *          A small head file beside it keeps seq and hash of the newest line so that a cut tail is
  *          noticed. From 64 MiB on the next session begins a new file; one older is kept as PATH.1.
- *          What those inside can cause without end (exec, touch, deny, step, external-edit) is
- *          counted instead of written once a session has written AUDIT_SESSION_MAX of it: a line
+ *          What those inside can cause without end (exec, touch, deny, step, external-edit, and
+ *          what is marked as theirs) is counted instead of written once a session has written AUDIT_SESSION_MAX of it: a line
  *          says so, and others how many there were.
  * Failure: audit_append() returns a negative errno; from then on operations must be denied.
  * Threads: main loop only.
@@ -40,6 +41,7 @@ enum audit_event {
 };
 
 #define AUDIT_SESSION_MAX (256u << 20) /* bytes */
+#define AUDIT_CUT	  "_cut"
 
 /* The detail of AUDIT_SESSION_END: reads of gated places; for printf and scanf. */
 #define AUDIT_READS                                                                                \
@@ -52,6 +54,7 @@ struct audit_entry {
 	int pid;	     /* host pid, 0: none */
 	int result;	     /* 0, negative errno, or an exit status */
 	int64_t latency_us;  /* of a decision, else -1 */
+	bool inside;	     /* those inside did it, an event that is else the human's */
 	const char *op;	     /* "unlink", "open", "exec", ... NULL: left out; so below */
 	const char *path;    /* raw bytes */
 	const char *path2;   /* rename target, link source */
@@ -73,3 +76,5 @@ const char *audit_event_name(enum audit_event event);
 
 /* Check every line and the head; *ret_lines counts the good ones. -EBADMSG names the bad one. */
 int audit_verify(const char *path, uint64_t *ret_lines, struct err *err) MUST_USE;
+/* How many lines before the oldest that is kept have made room for others, as the head has it. */
+uint64_t audit_dropped(const char *path);

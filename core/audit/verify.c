@@ -108,3 +108,10 @@ int audit_verify(const char *path, uint64_t *ret_lines, struct err *err)
 		return bad(&s, err, "the newest lines are missing");
 	return 0;
 }
+
+uint64_t audit_dropped(const char *path)
+{
+	struct state s = {.path = path};
+
+	return read_head(&s) == 0 && s.head.first ? s.head.first - 1 : 0;
+}

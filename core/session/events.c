@@ -158,6 +158,7 @@ static void on_step_undone(struct session *s, const struct client_event *ev)
 				 .event = AUDIT_UNDO,
 				 .step = ev->step,
 				 .latency_us = -1,
+				 .inside = true,
 				 .detail = words,
 			 });
 	session_reload_undone(s);

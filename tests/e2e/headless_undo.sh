@@ -122,6 +122,23 @@ for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do
 	is "$(cat kept)" kept "the step before it is not undone with it"
 done
 
+# Of one that went on unprotected only a part comes back: who reads of the one must read of the other.
+dir=$(new_folder unprotected) && cd "$dir" || exit 1
+head -c 40000 /dev/zero >large
+echo old >small
+(exec "$CORDON" run --headless --set journal.step-size=20000 -- sh -c 'echo new >small; rm large; echo up >up; exec sleep 600') 2>/dev/null &
+pid=$!
+wait_for 10 test -s up
+keeper=$(pgrep -P "$pid" -x cordon-keeper)
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+wait_for 10 has_ended "$keeper"
+out=$("$CORDON" run --headless -- true 2>&1)
+like "$out" "a step was interrupted" "an unprotected step that was interrupted is rolled back"
+is "$(cat small) $(echo *)" "old small up" "as far as it was protected"
+like "$out" "step 1 is not back as a whole: unprotected from here: unlink 'large'" "and the rest is told"
+unlike "$("$CORDON" run --headless -- true 2>&1)" "not back" "once"
+
 # So is an undo that was killed: it is finished, or taken back.
 dir=$(new_folder killed) && cd "$dir" || exit 1
 in_folder . sh -c 'echo first >first'

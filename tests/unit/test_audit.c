@@ -414,6 +414,58 @@ static void speed(void **state)
 	assert_true(t < 1000000);
 }
 
+/* A path or command that is cut must not pass for a whole one. */
+static void what_is_cut_is_marked(void **state)
+{
+	struct place *p = *state;
+	struct audit *a = NULL;
+	AUTO_FREE char *text = NULL, *path = xcalloc(1, 9001), *path2 = xcalloc(1, 4096);
+	struct audit_record r;
+	size_t len, n;
+
+	memset(path, 'x', 9000);
+	memset(path2, 0x80, 4095); /* six characters each */
+	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
+	assert_int_equal(audit_append(a, &(struct audit_entry){.path = path,
+								.path2 = path2,
+								.command = "whole"}),
+			 0);
+	audit_close(a);
+	assert_int_equal(verify(p), 0);
+	slurp(p, &text, &len);
+	audit_record_init(&r);
+	assert_int_equal(audit_record_parse(&r, text, len - 1), 0);
+	assert_non_null(audit_record_get(&r, "path", &n));
+	assert_int_equal(n, 8192);
+	assert_string_equal(audit_record_get(&r, "path" AUDIT_CUT, NULL), "true");
+	assert_string_equal(audit_record_get(&r, "path2" AUDIT_CUT, NULL), "true");
+	assert_string_equal(audit_record_get(&r, "command", NULL), "whole");
+	assert_null(audit_record_get(&r, "command" AUDIT_CUT, NULL));
+	audit_record_done(&r);
+}
+
+/* `cordon step abort` can be asked for without end, the human's undo is not the agent's to hide. */
+static void what_those_inside_undo_is_counted(void **state)
+{
+	struct place *p = *state;
+	struct audit *a = NULL;
+	const struct audit_entry by_agent = {.event = AUDIT_UNDO, .inside = true, .step = 1},
+				 by_human = {.event = AUDIT_UNDO, .step = 2};
+	AUTO_FREE char *text = NULL;
+	size_t len;
+
+	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
+	audit_set_session_max(a, 10000);
+	for (int i = 0; i < 10000; i++)
+		assert_int_equal(audit_append(a, &by_agent), 0);
+	assert_int_equal(audit_append(a, &by_human), 0);
+	audit_close(a);
+	slurp(p, &text, &len);
+	assert_true(len < 30000);
+	assert_non_null(strstr(text, "\"step\":2"));
+	assert_int_equal(verify(p), 0);
+}
+
 /* What those inside can cause without end has a limit; what the human did is written on. */
 static void what_has_no_end_is_counted(void **state)
 {
@@ -468,6 +520,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(what_has_no_end_is_counted),
+		T(what_is_cut_is_marked),
+		T(what_those_inside_undo_is_counted),
 		T(a_field_is_bounded_as_written),
 		cmocka_unit_test(nothing_is_hidden_in_json),
 		T(chains),

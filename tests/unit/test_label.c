@@ -81,6 +81,29 @@ static void labels(void **state)
 	}
 }
 
+/* Who allows `rm a b` has not allowed the rest of it. */
+static void what_is_left_out_shows(void **state)
+{
+	static const struct {
+		const char *argv, *label;
+		size_t len;
+		bool whole;
+	} cases[] = {
+		{"rm\0a\0b", "rm a b", 7, true},
+		{"rm\0a\0...", "rm a ...", 8, false},
+		{"sh\0-c\0make\0...", "make ...", 13, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_BUF struct buf out = BUF_INIT;
+
+		label_command(&out, cases[i].argv, cases[i].len);
+		assert_string_equal(out.data, cases[i].label);
+		assert_int_equal(label_is_whole(out.data), cases[i].whole);
+	}
+}
+
 static void a_label_has_an_end(void **state)
 {
 	AUTO_BUF struct buf out = BUF_INIT, argv = BUF_INIT;
@@ -90,6 +113,8 @@ static void a_label_has_an_end(void **state)
 		buf_add(&argv, "word", 5);
 	label_command(&out, argv.data, argv.len);
 	assert_int_equal(out.len, LABEL_MAX);
+	assert_false(label_is_whole(out.data));
+	assert_string_equal(out.data + LABEL_MAX - 4, " ...");
 	buf_clear(&out);
 	label_command(&out, "no end", 6); /* not a whole argument */
 	assert_int_equal(out.len, 0);
@@ -149,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels),
+		cmocka_unit_test(what_is_left_out_shows),
 		cmocka_unit_test(a_label_has_an_end),
 		cmocka_unit_test(an_agent_has_the_name_of_its_script),
 		cmocka_unit_test(wrappers_are_not_the_agent),

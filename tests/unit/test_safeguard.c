@@ -634,6 +634,20 @@ static void another_command_line_is_asked(void **state)
 	assert_int_equal(delete_limit(f), -FOLDER_HELD);
 }
 
+/* Of a long one the door tells the beginning, which another one may have as well. */
+static void half_a_command_line_is_not_remembered(void **state)
+{
+	static const char argv[] = "rm\0things\0...";
+	struct fixture *f = *state;
+	uint64_t rule = 0;
+
+	next_command(f, argv, sizeof(argv) - 1);
+	assert_int_equal(delete_limit(f), -FOLDER_HELD);
+	asks_answer(&f->k, asked(f), &session);
+	assert_int_equal(f->n[VERDICT_RETRY], 1);
+	assert_int_equal(frames_with(f, WIRE_GIVEN, &rule), 0);
+}
+
 static void allowed_once_is_not_remembered(void **state)
 {
 	struct fixture *f = *state;
@@ -856,6 +870,7 @@ int main(void)
 		TEST(a_command_line_is_remembered),
 		TEST(a_remembered_command_line_can_be_taken_back),
 		TEST(another_command_line_is_asked),
+		TEST(half_a_command_line_is_not_remembered),
 		TEST(allowed_once_is_not_remembered),
 		TEST(denied_it_is_rolled_back_when_its_processes_are_gone),
 		TEST(an_answer_of_another_kind_denies),

@@ -26,7 +26,8 @@ static const struct flag flags[] = {
 	 "how often it was asked, what was answered, and how long that took"},
 	{"--json", NULL, offsetof(struct audit_options, json),
 	 "the lines as they are in the log: seq, time, session, event, step, pid, op, path, path2, "
-	 "errno, status, latency_us, program, command, detail, prev, hash"},
+	 "errno, status, latency_us, program, command, detail, prev, hash; path_cut and the like "
+	 "where a text was too long"},
 };
 
 static const struct usage usage = {
@@ -54,6 +55,7 @@ static enum style event_style(const char *event)
 static void print_field(const struct audit_record *r, const char *name, const char *before,
 			const char *after)
 {
+	AUTO_FREE char *cut = xasprintf("%s" AUDIT_CUT, name);
 	size_t len;
 	const char *s = audit_record_get(r, name, &len);
 
@@ -61,6 +63,8 @@ static void print_field(const struct audit_record *r, const char *name, const ch
 		return;
 	fputs(before, stdout);
 	show_text(s, len);
+	if (audit_record_get(r, cut, NULL))
+		fputs(" ...", stdout);
 	fputs(after, stdout);
 }
 
@@ -161,12 +165,23 @@ static int print_aside(struct reader *r, const char *path, struct err *err)
 	return k;
 }
 
+/* An agent can have written so much for this very reason. */
+static void say_dropped(const char *path)
+{
+	uint64_t n = audit_dropped(path);
+
+	if (n)
+		printf("%" PRIu64 " older line%s made room for these\n", n, n == 1 ? "" : "s");
+}
+
 static int print_log(const char *path, const struct audit_options *o, struct err *err)
 {
 	struct reader r = {.json = o->json};
 	int k;
 
 	audit_record_init(&r.record);
+	if (!o->json)
+		say_dropped(path);
 	k = print_aside(&r, path, err);
 	r.f = fopen(path, "re");
 	if (k < 0)
@@ -189,10 +204,13 @@ static int verify(const char *path, bool json, struct err *err)
 	int r = audit_verify(path, &lines, err);
 
 	if (json)
-		printf("{\"ok\":%s,\"lines\":%" PRIu64 "}\n", r == 0 ? "true" : "false", lines);
+		printf("{\"ok\":%s,\"lines\":%" PRIu64 ",\"dropped\":%" PRIu64 "}\n",
+		       r == 0 ? "true" : "false", lines, audit_dropped(path));
 	else if (r == 0)
 		printf("%s: %" PRIu64 " line%s, none changed, moved or missing\n", path, lines,
 		       lines == 1 ? "" : "s");
+	if (r == 0 && !json)
+		say_dropped(path);
 	return r;
 }
 

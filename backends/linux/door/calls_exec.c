@@ -11,6 +11,7 @@
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
 #include "core/keeper/keeper.h"
+#include "core/keeper/steps/label.h"
 
 #define ARGV_MAX    8192
 #define ARGS_MAX    256
@@ -34,11 +35,12 @@ static const char *exec_path(struct ldoor *d, struct request *r, bool at)
 	return d->scratch->paths[1];
 }
 
-/* argv into d->scratch->value, NUL after each argument; what does not fit is left out. */
+/* argv into d->scratch->value, NUL after each argument; if something is left out, LABEL_REST. */
 static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 {
 	uint64_t args[ARGS_MAX];
-	size_t used = 0, n;
+	size_t used = 0, n, i;
+	bool cut = false;
 
 	/* All pointers at once, or what there is up to the end of the memory. */
 	for (n = ARGS_MAX; n > 0; n /= 2) {
@@ -47,7 +49,7 @@ static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 			break;
 	}
 	memcpy(args, d->scratch->extra, n * sizeof(args[0]));
-	for (size_t i = 0; i < n && args[i] != 0 && used < ARGV_MAX; i++) {
+	for (i = 0; i < n && args[i] != 0 && used < ARGV_MAX; i++) {
 		size_t room = MIN((size_t)ARGV_MAX - used, (size_t)ARG_LONGEST);
 		int got;
 
@@ -56,13 +58,17 @@ static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 		if (got == -E2BIG) {
 			r->slot[SLOT_EXTRA].len = room - 1;
 			d->scratch->extra[room - 1] = '\0';
+			cut = true;
 		} else if (got < 0) {
 			break;
 		}
 		memcpy(d->scratch->value + used, d->scratch->extra, r->slot[SLOT_EXTRA].len + 1);
 		used += r->slot[SLOT_EXTRA].len + 1;
 	}
-	return used;
+	if (!cut && i < n && args[i] == 0)
+		return used;
+	memcpy(d->scratch->value + used, LABEL_REST, strlen(LABEL_REST));
+	return used + strlen(LABEL_REST);
 }
 
 int prepare_exec(struct ldoor *d, struct request *r)

@@ -166,7 +166,7 @@ static void read_exec(const es_event_exec_t *e, struct es_reading *r)
 	uint32_t n = es_exec_arg_count(e);
 
 	r->path = file_path(e->target->executable, r);
-	for (uint32_t i = 0; i < n && r->argv.len < ES_ARGV_MAX; i++) {
+	for (uint32_t i = 0; i < n && r->argv.len <= ES_ARGV_MAX; i++) {
 		es_string_token_t arg = es_exec_arg(e, i);
 
 		buf_add(&r->argv, arg.data, MIN(arg.length, (size_t)ES_ARGV_MAX));

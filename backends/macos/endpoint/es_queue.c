@@ -10,6 +10,7 @@
 
 #include "backends/macos/endpoint/cohort.h"
 #include "core/base/hash.h"
+#include "core/keeper/steps/label.h"
 #include "core/os/socket.h"
 
 #define PROCESSES_MAX 65536
@@ -73,7 +74,8 @@ static struct queued *message_copy(const struct es_message *m)
 
 		memcpy(argv, m->argv, len);
 		if (len < m->argv_len)
-			argv[len - 1] = '\0';
+			memcpy(argv + len - sizeof(LABEL_REST), "\0" LABEL_REST,
+			       sizeof(LABEL_REST));
 		q->m.argv = argv;
 		q->m.argv_len = len;
 	}

@@ -39,7 +39,7 @@ static inline bool es_kind_asks(enum es_kind kind)
 	return kind < ES_FORK;
 }
 
-#define ES_ARGV_MAX 8192u /* of the words of a command; what is more is left out */
+#define ES_ARGV_MAX 8192u /* of the words of a command; LABEL_REST stands for what is more */
 
 /*
  * The number of a process and of its use: a number that is used again has another version, and so

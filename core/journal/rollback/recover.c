@@ -88,6 +88,13 @@ static void witness_done(struct witness *w)
 	free(w->info.why);
 }
 
+/* Its session is not there to say it. While one runs, that does. */
+static void tell_lack(struct txn *t, const struct step_info *step, const char *how)
+{
+	if (t->crashed && step->why)
+		journal_say(t->j, "step %" PRId64 " %s: %s", step->id, how, step->why);
+}
+
 /* What the rollback changed, turned round: the step went the other way. */
 static int write_summary(struct txn *t, struct mover *m, struct witness *w)
 {
@@ -115,6 +122,8 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 			continue;
 		*ret_paths += touches_count(&seen[i].touches);
 		r = write_summary(t, &t->list[i], &seen[i]);
+		if (r == 0)
+			tell_lack(t, &seen[i].info, "is not back as a whole");
 	}
 	return r;
 }
@@ -175,6 +184,7 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 		w.info.incomplete = true;
 		words = xasprintf("interrupted, and could not be rolled back: %s", strerror(-why));
 		mark_join(&w.info.why, words);
+		tell_lack(t, &w.info, "stays");
 		if (r == 0)
 			r = summary_write(t->j, t->list[i].undo.dir, &w.info, w.partial,
 					  &(struct nets){0});

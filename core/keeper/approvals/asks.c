@@ -104,7 +104,7 @@ static void describe(const struct caller *c, struct buf *program, struct buf *co
 	const struct guest_facts *guest = c->proc ? c->proc->guest : NULL;
 	int pid = c->pid;
 	AUTO_CLOSE int fd = -1;
-	char name[32], exe[PATH_MAX], text[LABEL_MAX];
+	char name[32], exe[PATH_MAX], text[LABEL_MAX + sizeof(LABEL_REST)];
 	ssize_t n;
 
 	if (guest) {
@@ -117,11 +117,16 @@ static void describe(const struct caller *c, struct buf *program, struct buf *co
 		buf_str(program, exe);
 	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : io_read_full(fd, text, sizeof(text) - 1);
+	n = fd < 0 ? 0 : io_read_full(fd, text, LABEL_MAX);
 	if (n <= 0)
 		return;
-	if (text[n - 1] != '\0')
+	if (n == LABEL_MAX) {
+		text[n - 1] = '\0';
+		memcpy(text + n, LABEL_REST, strlen(LABEL_REST));
+		n += (ssize_t)strlen(LABEL_REST);
+	} else if (text[n - 1] != '\0') {
 		text[n++] = '\0';
+	}
 	label_command(command, text, (size_t)n);
 }
 

@@ -14,6 +14,7 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/kill_command.h"
+#include "core/keeper/steps/label.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
 
@@ -41,12 +42,12 @@ struct guard_line {
 	UT_hash_handle hh;
 };
 
-/* The same words in another directory are another command. */
+/* The same words in another directory are another command; so may be those that go on unseen. */
 static char *line_key(const struct command *c)
 {
 	char cwd[PATH_MAX] = "";
 
-	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len || c->label.len >= LABEL_MAX ||
+	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len || !label_is_whole(c->label.data) ||
 	    (c->pid > 0 && !proc_link(c->pid, "cwd", cwd)))
 		return NULL;
 	return xasprintf("%s\n%s", c->label.data, cwd);

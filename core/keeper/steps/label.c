@@ -16,7 +16,10 @@
 struct words {
 	const char *list[WORDS_MAX];
 	size_t n;
+	bool cut; /* there is more */
 };
+
+#define CUT " " LABEL_REST
 
 static void split(struct words *w, const char *argv, size_t len)
 {
@@ -31,6 +34,7 @@ static void split(struct words *w, const char *argv, size_t len)
 		w->list[w->n++] = argv;
 		argv = nul + 1;
 	}
+	w->cut = argv < end;
 }
 
 static const char *program(const char *word)
@@ -215,7 +219,7 @@ bool label_evaluated(struct buf *out, const char *argv, size_t len)
 
 	split(&w, argv, len);
 	text = w.n ? shell_text(&w, 0) : NULL;
-	return text && evaluated(out, text);
+	return text && !w.cut && evaluated(out, text);
 }
 
 /* ---- labels -----------------------------------------------------------------------------------
@@ -247,8 +251,15 @@ void label_command(struct buf *out, const char *argv, size_t len)
 				break;
 		}
 	}
-	if (out->len - start > LABEL_MAX)
-		buf_truncate(out, start + LABEL_MAX);
+	if (!w.n || (!w.cut && out->len - start <= LABEL_MAX))
+		return;
+	buf_truncate(out, MIN(out->len, start + LABEL_MAX - strlen(CUT)));
+	buf_str(out, CUT);
+}
+
+bool label_is_whole(const char *label)
+{
+	return strlen(label) < LABEL_MAX && !strstr(label, CUT);
 }
 
 bool label_is_wrapper(const char *argv, size_t len)

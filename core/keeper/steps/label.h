@@ -4,10 +4,16 @@
 
 #include "core/base/buf.h"
 
+/* In place of the arguments that are left out, without a NUL, which ends each that is whole. */
+#define LABEL_REST "..."
+
+/* Of one that lacks something, " ..." at its end says so. */
 void label_command(struct buf *out, const char *argv, size_t len);
 /* The command that an agent has its shell evaluate after setting it up: "make" of `sh -c "source
  * snapshot && eval 'make' && pwd >dir"`. False: it is none of that kind. */
 bool label_evaluated(struct buf *out, const char *argv, size_t len);
+/* Nothing is left out of it: who has read it knows what runs. A word "..." of its own: false. */
+bool label_is_whole(const char *label);
 /* Only starts another program (npx claude, sh -c claude): that one is the agent. */
 bool label_wraps(const char *argv, size_t len);
 /* The same, but for a shell that runs any text. */
