@@ -15,10 +15,9 @@
  *          A small head file beside it keeps seq and hash of the newest line so that a cut tail is
  *          noticed. From 64 MiB on the next session begins a new file; one older is kept as PATH.1.
  *          What those inside can cause without end (exec, touch, deny, step, external-edit, and
- *          what is marked as theirs) is counted instead of written once a session has written AUDIT_SESSION_MAX of it: a line
- *          says so, and others how many there were.
- * Failure: audit_append() returns a negative errno; from then on operations must be denied.
- * Threads: main loop only.
+ *          what is marked as theirs) is counted instead of written once a session has written
+ * AUDIT_SESSION_MAX of it: a line says so, and others how many there were. Failure: audit_append()
+ * returns a negative errno; from then on operations must be denied. Threads: main loop only.
  */
 struct audit;
 

@@ -271,6 +271,7 @@ static void rotates(void **state)
 	append(p, 1);
 	assert_int_equal(verify(p), 0);
 	assert_int_equal(p->lines, 1441);
+	assert_int_equal(audit_dropped(p->path), 2880);
 
 	/* the start of what is kept may not go either */
 	assert_int_equal(io_read_file(AT_FDCWD, aside, 128 << 20, &old, &len), 0);
@@ -426,10 +427,10 @@ static void what_is_cut_is_marked(void **state)
 	memset(path, 'x', 9000);
 	memset(path2, 0x80, 4095); /* six characters each */
 	assert_int_equal(audit_open(&a, p->path, "s1", &p->err), 0);
-	assert_int_equal(audit_append(a, &(struct audit_entry){.path = path,
-								.path2 = path2,
-								.command = "whole"}),
-			 0);
+	assert_int_equal(
+		audit_append(
+			a, &(struct audit_entry){.path = path, .path2 = path2, .command = "whole"}),
+		0);
 	audit_close(a);
 	assert_int_equal(verify(p), 0);
 	slurp(p, &text, &len);

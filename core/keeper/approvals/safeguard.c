@@ -47,8 +47,8 @@ static char *line_key(const struct command *c)
 {
 	char cwd[PATH_MAX] = "";
 
-	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len || !label_is_whole(c->label.data) ||
-	    (c->pid > 0 && !proc_link(c->pid, "cwd", cwd)))
+	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len ||
+	    !label_is_whole(c->label.data) || (c->pid > 0 && !proc_link(c->pid, "cwd", cwd)))
 		return NULL;
 	return xasprintf("%s\n%s", c->label.data, cwd);
 }
