@@ -33,6 +33,7 @@
 	allow = write ~/.claude/file-history/**
 	allow = write ~/.claude/debug/**
 	allow = write ~/.claude/history.jsonl
+	allow = write ~/.claude/history.jsonl.lock
 	; Shell text that is put before each command, of a Claude that runs outside at the same time or goes on with
 	; this session later; and settings that it may restore. Refused without a question: it goes on without.
 	allow = write ~/.claude/shell-snapshots
@@ -42,6 +43,13 @@
 	deny = write ~/.claude/session-env/*/**
 	allow = write ~/.claude/backups
 	deny = write ~/.claude/backups/**
+	; The desktop would start it by links of web pages. It notes that this failed, and goes on without.
+	deny = write ~/.local/share/applications
+	deny = write ~/.local/share/applications/**
+	allow = write ~/.claude/.deep-link-register-failed
+	; Which sessions run, and the sockets to speak to them by: a Claude outside believes it. It goes on without.
+	allow = write ~/.claude/sessions
+	deny = write ~/.claude/sessions/**
 	allow = connect api.anthropic.com:443
 	allow = connect claude.ai:443
 	allow = connect console.anthropic.com:443
@@ -63,8 +71,9 @@
 	ask = write ~/.claude/.credentials.json.*
 	reason = claude saves its own settings here on every start. They can name programs that run later: hooks, servers
 [sandbox]
-	; no telemetry, and no look for a newer version, which could not be installed from in here
+	; no telemetry, no look for a newer version and no fetch of plugins, which could not be installed from in here
 	set-env = CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+	set-env = CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1
 	env = ANTHROPIC_*
 	env = CLAUDE_CODE_*
 	env = CLAUDE_CONFIG_DIR
