@@ -1,5 +1,6 @@
 /* rules_hosts - rules about hosts: which of those that match a target decides. */
 /* SPDX-License-Identifier: MIT */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "core/policy/rules_priv.h"
@@ -10,17 +11,41 @@
  * the rule about fewer ports decides.
  */
 
+static void place(struct rules *r, uint32_t number, const struct net_pattern *p)
+{
+	if (r->n_hosts == r->cap_hosts) {
+		r->cap_hosts = r->cap_hosts ? 2 * r->cap_hosts : 32;
+		r->hosts = xrealloc(r->hosts, r->cap_hosts * sizeof(*r->hosts));
+	}
+	r->hosts[r->n_hosts++] = (struct host_rule){number, *p};
+}
+
+/* Programs look this name up in a file: who connects names an address. */
+static void place_loopback(struct rules *r, uint32_t number, const struct net_pattern *name)
+{
+	const struct net_addr both[] = {net_addr_v4(INADDR_LOOPBACK), {{[15] = 1}}};
+
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		struct net_pattern at = *name;
+
+		at.kind = NET_ADDRS;
+		at.name[0] = '\0';
+		at.addr = both[i];
+		at.bits = 128;
+		place(r, number, &at);
+	}
+}
+
 bool rules_place_host(struct rules *r, uint32_t number, const char *pattern, const char **why)
 {
 	struct net_pattern p;
 
 	if (!net_pattern_parse(&p, pattern, why))
 		return false;
-	if (r->n_hosts == r->cap_hosts) {
-		r->cap_hosts = r->cap_hosts ? 2 * r->cap_hosts : 32;
-		r->hosts = xrealloc(r->hosts, r->cap_hosts * sizeof(*r->hosts));
-	}
-	r->hosts[r->n_hosts++] = (struct host_rule){number, p};
+	place(r, number, &p);
+	if (p.kind == NET_NAME && str_eq(p.name, "localhost") &&
+	    r->list[number].rule.kinds & 1u << RULE_CONNECT)
+		place_loopback(r, number, &p);
 	return true;
 }
 
@@ -36,16 +61,9 @@ void rules_drop_hosts(struct rules *r, uint32_t number)
 
 void rules_carry_hosts(struct rules *r, uint32_t as, const struct rules *from, uint32_t number)
 {
-	for (size_t i = 0; i < from->n_hosts; i++) {
-		char text[NET_TARGET_TEXT];
-		const char *why;
-
-		if (from->hosts[i].number != number)
-			continue;
-		net_pattern_format(&from->hosts[i].pattern, text);
-		if (!rules_place_host(r, as, text, &why))
-			continue; /* what was a pattern is one */
-	}
+	for (size_t i = 0; i < from->n_hosts; i++)
+		if (from->hosts[i].number == number)
+			place(r, as, &from->hosts[i].pattern);
 }
 
 static struct rule_match match_of(const struct rules *r, const struct host_rule *h)

@@ -123,6 +123,9 @@ wait_for 20 test -e listening2
 is "$(opts=(--allow-domain 127.0.0.1:7778) && to 127.0.0.1:7778 localhost:7778 127.0.0.1:7777)" "ping from the host
 ping from the host
 ECONNREFUSED" "a rule shows a service of the host's loopback inside"
+is "$(opts=(--allow-domain localhost:7778) && to 127.0.0.1:7778 localhost:7778 127.0.0.1:7777)" "ping from the host
+ping from the host
+ECONNREFUSED" "so does one that calls it localhost"
 is "$(quiet --allow-domain 127.0.0.1:7778 -- python3 -c 'import socket, threading
 s = socket.create_server(("127.0.0.1", 7778)); c = socket.create_connection(("127.0.0.1", 7778)); a, _ = s.accept(); a.sendall(b"inside"); print(c.recv(9).decode())')" \
 	inside "and who listens there inside comes first"

@@ -197,6 +197,30 @@ static void a_project_denies_addresses_too(void **state)
 	assert_non_null(reason);
 }
 
+static void localhost_is_both_loopback_addresses(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(load(f, "[rule \"r\"]\n allow = connect localhost:8080\n", NULL, false),
+			 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(check(f, "localhost:8080", "127.0.0.1", NULL), POLICY_ALLOW);
+		assert_int_equal(check(f, "127.0.0.1:8080", "", NULL), POLICY_ALLOW);
+		assert_int_equal(check(f, "[::1]:8080", "", NULL), POLICY_ALLOW);
+		assert_int_equal(check(f, "127.0.0.1:8081", "", NULL), POLICY_ASK);
+		assert_int_equal(check(f, "127.0.0.2:8080", "", NULL), POLICY_ASK);
+		assert_int_equal(policy_reload(f->p, f->config, &f->err), 0);
+	}
+	assert_int_equal(load(f,
+			      "[rule \"r\"]\n allow = connect 127.0.0.1\n"
+			      " deny = connect localhost:25\n allow = bind localhost:3000\n",
+			      NULL, false),
+			 0);
+	assert_int_equal(check(f, "127.0.0.1:25", "", NULL), POLICY_DENY);
+	assert_int_equal(check(f, "127.0.0.1:26", "", NULL), POLICY_ALLOW);
+	assert_int_equal(check(f, "[::1]:3000", "", NULL), POLICY_ASK);
+}
+
 static void options_open_what_they_name(void **state)
 {
 	static const char *const hosts[] = {"a.example", "b.example:443", NULL};
@@ -327,6 +351,7 @@ int main(void)
 		TEST(a_project_denies_addresses_too),
 		TEST(options_open_what_they_name),
 		TEST(an_answer_is_about_a_port_a_host_or_a_domain),
+		TEST(localhost_is_both_loopback_addresses),
 		TEST(answers_outlive_a_reload),
 		TEST(bad_rules_are_named),
 		TEST(why_names_the_rule_and_the_losers),
