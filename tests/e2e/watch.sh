@@ -12,6 +12,8 @@ echo notes >notes
 # A session that does $1, waits for end_session, and does $2.
 # shellcheck disable=SC2016
 session() {
+	local steps
+	steps=$("$CORDON" audit --json 2>/dev/null | grep -c '"event":"step"')
 	rm -f "$TEST_TMP/in" "$TEST_TMP/out"
 	mkfifo "$TEST_TMP/in"
 	"$CORDON" run --headless --steps auto -- sh -c 'sh -c "$1"; echo ready; read -r _; sh -c "$2"' \
@@ -19,10 +21,12 @@ session() {
 	pid=$!
 	exec 3>"$TEST_TMP/in"
 	wait_for 30 grep -q ready "$TEST_TMP/out"
-	# Directories below are watched soon, or the post-images have to do. A user may not look.
+	# Directories below are watched by now, or the post-images have to do, which the end of the step takes.
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
-	if [ "$UID" = 0 ]; then wait_for 20 listed src/deep; else sleep 0.5; fi
+	[ "$UID" != 0 ] || wait_for 20 listed src/deep # a user may not look
+	wait_for 20 committed $((steps + 1))
 }
+committed() { [ "$("$CORDON" audit --json 2>/dev/null | grep -c '"event":"step"')" -ge "$1" ]; }
 # listed DIR - the keeper has begun to watch it, so what lies beside it was looked at
 listed() {
 	grep -qs "^inotify .*ino:$(printf %x "$(stat -c %i "$1")") " "/proc/$keeper/fdinfo/"*

@@ -9,9 +9,13 @@ vm_tree=$PWD vm_kept=$PWD/build/vm vm_packages=$PWD/build/vm/cordon/vm/packages
 vm_kernel() { [ -z "$(find "$vm_packages" -name 'virtio_net.ko*' 2>/dev/null)" ] || find "$vm_packages" -path '*/boot/vmlinuz-*' | head -n 1; }
 if [ -z "$(vm_kernel)" ]; then
 	mkdir -p "$vm_kept"
-	vm_said=$(XDG_STATE_HOME=$vm_kept timeout 120 "$CORDON" vm build --download 2>&1) ||
-		skip_all "no kernel can be had: $(tail -n 1 <<<"$vm_said")"
-	note "$vm_said"
+	exec 9<"$vm_kept" && flock 9 # another of these tests may be at it
+	if [ -z "$(vm_kernel)" ]; then
+		vm_said=$(XDG_STATE_HOME=$vm_kept timeout 600 "$CORDON" vm build --download 2>&1) ||
+			skip_all "no kernel can be had: $(tail -n 1 <<<"$vm_said")"
+		note "$vm_said"
+	fi
+	exec 9<&-
 fi
 # vm_settings [LINES] - this backend, a small guest, and what else is given.
 vm_settings() {
