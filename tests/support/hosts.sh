@@ -61,7 +61,8 @@ there() { nsenter -t "$servers" -n "$@"; }
 # is open any more, and a datagram that is sent after all of them has come.
 mark() {
 	wait_for 5 none_open
-	echo >"/dev/udp/192.0.2.2/$((marked_by = ${marked_by:-20000} + 1))"
+	marked_by=$((${marked_by:-20000} + 1))
+	echo >"/dev/udp/192.0.2.2/$marked_by"
 	wait_for 20 grep -qx "17 192.0.2.2 $marked_by" "$HOSTS/packets"
 	mark=$(grep -nx "17 192.0.2.2 $marked_by" "$HOSTS/packets" | cut -d: -f1) names=$(wc -l <"$HOSTS/names")
 }

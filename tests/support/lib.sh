@@ -63,7 +63,8 @@ wait_for() {
 # In the last minute or at this moment: a minute's mean knows nothing yet of what has begun a moment ago.
 is_loaded() {
 	local load runs n
-	n=$(nproc) && read -r load _ _ runs _ </proc/loadavg && [ "${load%.*}" -ge "$n" -o "${runs%/*}" -gt $((2 * n)) ]
+	n=$(nproc)
+	read -r load _ _ runs _ </proc/loadavg && { [ "${load%.*}" -ge "$n" ] || [ "${runs%/*}" -gt $((2 * n)) ]; }
 }
 
 # A user needs user namespaces; where the host refuses them (by something other than cordon), there
