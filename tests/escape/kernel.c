@@ -393,7 +393,7 @@ static void a_memfd_exec(char **a)
 	said("fexecve", -1);
 }
 
-/* Survive the end of the sandbox, if that can be: far from the session, reparented, deaf. */
+/* MARK: survive the end of the sandbox, if that can be: far from the session, reparented, deaf. */
 static void a_survive(char **a)
 {
 	(void)a;
@@ -485,7 +485,7 @@ static const struct attack list[] = {
 	{"privileges", a_privileges, 0},
 	{"terminal", a_terminal, 0},
 	{"memfd-exec", a_memfd_exec, 2},
-	{"survive", a_survive, 0},
+	{"survive", a_survive, 1},
 	{"leases", a_leases, 1},
 	{"crash", a_crash, 0},
 	{"sibling", a_sibling, 0},
