@@ -91,7 +91,8 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 	per_call 14 openat 'use Fcntl; for (1..'$n') { sysopen F, "d/a$_", O_CREAT | O_EXCL | O_WRONLY or die; close F }'
 	per_call 10 mkdir "$each"' { mkdir "d/a$_" or die }'
 	per_call 9 unlink "$made; $each"' { unlink "d/a$_" or die }'
-	per_call 9 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }'
+	per_call 8 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }' # the third and later find free names
+	per_call 9 rename "$made; $each"' { open F, ">", "d/b$_" or die; close F; rename "d/a$_", "d/b$_" or die }'
 	per_call 9 chmod "$made; $each"' { chmod 0600, "d/a$_" or die }'
 	per_call 9 chown "$made; $each"' { chown $<, -1, "d/a$_" or die }'
 	per_call 10 utimensat "$made; $each"' { utime 1, 1, "d/a$_" or die }'

@@ -65,6 +65,21 @@ ROUND(removes_a_tree, rm(f, "d/e/y") || rd(f, "d/e") || rm(f, "d/x") || rm(f, "d
 			      rm(f, "d/sym") || rd(f, "d"))
 ROUND(renames_a_file, mv(f, "b", "d/b2", 0))
 ROUND(renames_over_a_file, put(f, "tmp", "new b\n") || mv(f, "tmp", "b", 0))
+/* After these the next rename is performed without a look at its new name. */
+static int rename_a_row(struct fix *f)
+{
+	int r = put(f, "t1", "1") || put(f, "t2", "2") || put(f, "t3", "3") || put(f, "t4", "4");
+
+	return r || mv(f, "t1", "n1", 0) || mv(f, "t2", "d/n2", 0) || mv(f, "t3", "n3", 0);
+}
+ROUND(renames_a_row, rename_a_row(f) || mv(f, "t4", "n4", 0))
+ROUND(renames_a_row_then_over_a_file, rename_a_row(f) || mv(f, "t4", "b", 0))
+ROUND(renames_a_row_then_to_a_name_that_is_taken,
+      rename_a_row(f) || mv(f, "t4", "b", RENAME_NOREPLACE) != -EEXIST ||
+	      mv(f, "t4", "d", 0) != -EISDIR || mv(f, "t4", "d/", 0) == 0)
+ROUND(renames_a_row_then_to_its_other_name,
+      rename_a_row(f) || ln(f, "t4", "t5") || mv(f, "t4", "t5", 0) || mv(f, "n1", "n1", 0))
+ROUND(renames_a_row_then_nothing, rename_a_row(f) || mv(f, "t9", "n4", 0) != -ENOENT)
 ROUND(renames_a_directory, mv(f, "d", "dd", 0) || add(f, "dd/x", "!"))
 ROUND(renames_over_an_empty_directory, md(f, "z") || rm(f, "d/e/y") || mv(f, "z", "d/e", 0))
 ROUND(exchanges_two_names, mv(f, "b", "d", RENAME_EXCHANGE) || put(f, "b/new", "n"))
@@ -546,6 +561,11 @@ int main(void)
 		TEST(removes_a_tree),
 		TEST(renames_a_file),
 		TEST(renames_over_a_file),
+		TEST(renames_a_row),
+		TEST(renames_a_row_then_over_a_file),
+		TEST(renames_a_row_then_to_a_name_that_is_taken),
+		TEST(renames_a_row_then_to_its_other_name),
+		TEST(renames_a_row_then_nothing),
 		TEST(renames_a_directory),
 		TEST(renames_over_an_empty_directory),
 		TEST(exchanges_two_names),

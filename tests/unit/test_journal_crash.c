@@ -60,6 +60,22 @@ static void child_step(struct fix *f)
 	work(f);
 }
 
+/* The renames after the second are performed without a look at the new name, which is taken at
+ * last. */
+static void child_moves(struct fix *f)
+{
+	fix_open(f);
+	begin(f, "moves");
+	put(f, "t1", "1");
+	mv(f, "t1", "n1", 0);
+	mv(f, "n1", "n2", 0);
+	mv(f, "a", "n3", 0);
+	mv(f, "c", "b", 0);
+	mv(f, "n3", "n4", 0);
+	mv(f, "n4", "n5", 0);
+	mv(f, "n5", "linked", 0);
+}
+
 static void child_commit(struct fix *f)
 {
 	fix_open(f);
@@ -217,6 +233,12 @@ static void in_a_step(void **state)
 	each_call(child_step, false, 7);
 }
 
+static void in_a_row_of_renames(void **state)
+{
+	(void)state;
+	each_call(child_moves, false, 3);
+}
+
 static void in_a_commit(void **state)
 {
 	(void)state;
@@ -360,6 +382,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_a_step),
+		cmocka_unit_test(in_a_row_of_renames),
 		cmocka_unit_test(in_a_commit),
 		cmocka_unit_test(in_an_abort),
 		cmocka_unit_test(in_an_undo),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
@@ -21,6 +22,8 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/file.h"
+
+#define FREE_NAMES 2 /* so many in a row, and the next is likely to be free, too */
 
 /* ---- taking names away ------------------------------------------------------------------------
  */
@@ -444,20 +447,56 @@ static bool refused(const struct where *from, const struct where *to, unsigned f
 	return flags & RENAME_NOREPLACE || from_dir != to_dir || obj_same(&from->obj, &to->obj);
 }
 
-/* *again: somebody else changed a name between our look and the call. */
+static bool is_ascii(const char *text)
+{
+	while (*text && !(*text & 0x80))
+		text++;
+	return *text == '\0';
+}
+
+/* To no file system are these one name: those that ignore case fold other letters than we know. */
+static bool names_differ(const char *a, const char *b)
+{
+	return is_ascii(a) && is_ascii(b) && strcasecmp(a, b) != 0;
+}
+
+/*
+ * Who installs many files renames each to a free name. After some of these the next one is
+ * performed without a look at its new name: RENAME_NOREPLACE is that look. If the name is taken,
+ * the record is taken back, both names are looked at, and what is replaced is kept as ever. A
+ * process that dies before it is taken back leaves a record of a rename that was not performed, as
+ * one that dies before the call does: the recovery drops it, as another inode than the record's has
+ * the new name. So it must be another: not a second name of the same file, nor the same name spelt
+ * otherwise. Nor where each record is synced: one in vain costs more than the look.
+ */
+static bool name_is_likely_free(const struct step *s, const struct where *from, const struct at *to,
+				unsigned flags)
+{
+	return s->free_names >= FREE_NAMES && !(flags & RENAME_EXCHANGE) && !s->careful &&
+	       !s->j->options.durable && S_ISREG(from->obj.mode) && from->obj.nlink == 1 &&
+	       names_differ(from->bare, to->name);
+}
+
+/* *again: somebody else changed a name between our look and the call, or we did not look. */
 static int rename_once(struct step *s, const struct at *from, const struct at *to, unsigned flags,
 		       bool *touched, bool *again)
 {
 	AUTO_WHERE struct where a = WHERE_NONE;
 	AUTO_WHERE struct where b = WHERE_NONE;
-	bool first = false, second = false;
+	bool first = false, second = false, unseen;
 	int r;
 
 	*again = false;
 	r = where_look(&a, from);
 	if (r < 0)
 		return r;
-	r = where_look(&b, to);
+	unseen = name_is_likely_free(s, &a, to, flags);
+	if (unseen) {
+		where_set(&b, to);
+		flags |= RENAME_NOREPLACE;
+	} else {
+		r = where_look(&b, to);
+	}
 	if (r < 0)
 		return r;
 	if (!a.obj.mode)
@@ -475,7 +514,9 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags))
 		    ? rename_kept(s, &a, &b, flags)
 		    : rename_bare(s, &a, &b, flags);
-	*again = r == -ENOENT || (r == -EEXIST && (s->careful || !b.obj.mode) && !flags);
+	*again = r == -ENOENT || (r == -EEXIST && (s->careful || !b.obj.mode) && !flags) ||
+		 (unseen && (r == -EEXIST || r == -EINVAL)); /* a file system without the flag */
+	s->free_names = r == 0 && !b.obj.mode ? s->free_names + 1 : 0;
 	if (r < 0)
 		return r;
 	where_report(s, &a, &a.obj, &first);

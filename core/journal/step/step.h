@@ -33,6 +33,7 @@ struct step {
 	bool noted;			    /* a restore: what it places is in placed.h */
 	bool careful;			    /* a rename replaces the file that it has kept */
 	const struct obj *only;		    /* and nothing but this, as it is: else -ESTALE */
+	unsigned free_names;		    /* renames in a row that found their new name free */
 	bool spares;			    /* an abort leaves alone what others still write to */
 	uint64_t began_with;		    /* the last record of such files; 0: there were none */
 	const struct step_witness *witness; /* of the first part; or NULL */
