@@ -16,8 +16,9 @@
  *          noticed. From 64 MiB on the next session begins a new file; one older is kept as PATH.1.
  *          What those inside can cause without end (exec, touch, deny, step, external-edit, and
  *          what is marked as theirs) is counted instead of written once a session has written
- * AUDIT_SESSION_MAX of it: a line says so, and others how many there were. Failure: audit_append()
- * returns a negative errno; from then on operations must be denied. Threads: main loop only.
+ *          AUDIT_SESSION_MAX of it: a line says so, and others how many there were.
+ * Failure: audit_append() returns a negative errno; from then on operations must be denied.
+ * Threads: main loop only.
  */
 struct audit;
 

@@ -51,6 +51,8 @@ int txn_check_objects(const struct txn *t, struct err *err) MUST_USE;
 int txn_renew(struct txn *t) MUST_USE;
 /* Space that moving may take. */
 off_t room_for(struct txn *t);
+uint64_t inodes_for(struct txn *t);
+bool inodes_are_free(const struct journal *j, uint64_t n); /* with what is set aside */
 /* Then: merged files take their places; failed merges leave nothing behind. */
 int txn_place(struct txn *t) MUST_USE;
 /* Restores the permissions of directories that replay_unlock.c opened. */

@@ -258,7 +258,13 @@ static int take_remedy(struct txn *t, struct remedy *m)
 static int check_room(struct txn *t, struct err *err)
 {
 	off_t need = room_for(t);
+	uint64_t inodes = inodes_for(t);
 
+	if (!inodes_are_free(t->j, inodes))
+		return err_say(err, -ENOSPC,
+			       "the file system has too few free inodes: nothing has been changed: "
+			       "remove %" PRIu64 " files where '%s' lies, then try again",
+			       inodes, t->j->store_path);
 	if (room_need(t->j, need) == 0)
 		return 0;
 	return err_say(err, -ENOSPC,

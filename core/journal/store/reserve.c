@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "core/base/log.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
@@ -19,13 +21,59 @@
  * for as much as it may need, and if that is not to be had refuses before it has touched anything.
  * A step that grows long takes more of it along: what could neither be kept nor rolled back in the
  * end is refused when it is to be done.
+ *
+ * A file system may run out of inodes before it does of blocks, and whoever works in the folder can
+ * take all of them. The empty files "spare/0" and so on are given back with the blocks; they are
+ * made in this order and go in the other one.
  */
+#define SPARE_DIR  "spare"
+#define SPARES	   32
 #define ROOM_KEPT  ((off_t)1 << 20)
 #define ROOM_LEAST ((off_t)64 << 10)
 #define ROOM_LENT  ((off_t)256 << 10)
 #define ROOM_LARGE ((off_t)16 << 20)
 #define LOG_SMALL  ((off_t)256 << 10)
 #define LOG_TIMES  4 /* its commit, or its way back and what is written of that */
+
+static void spares_fill(struct journal *j)
+{
+	char name[32];
+
+	if (mkdirat(j->store, SPARE_DIR, 0700) < 0 && errno != EEXIST)
+		return;
+	for (; j->spares < SPARES; j->spares++) {
+		AUTO_CLOSE int fd = -1;
+
+		snprintf(name, sizeof(name), SPARE_DIR "/%u", j->spares);
+		fd = openat(j->store, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0)
+			return;
+	}
+}
+
+/* What a process before has left of them. */
+static void spares_find(struct journal *j)
+{
+	char name[32];
+
+	for (j->spares = SPARES; j->spares > 0; j->spares--) {
+		snprintf(name, sizeof(name), SPARE_DIR "/%u", j->spares - 1);
+		if (faccessat(j->store, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return;
+	}
+}
+
+static bool spares_give(struct journal *j)
+{
+	bool any = false;
+	char name[32];
+
+	for (; j->spares > 0; j->spares--) {
+		snprintf(name, sizeof(name), SPARE_DIR "/%u", j->spares - 1);
+		any |= unlinkat(j->store, name, 0) == 0;
+	}
+	return any;
+}
 
 static off_t size_of(const struct journal *j)
 {
@@ -90,12 +138,23 @@ void room_open(struct journal *j)
 	j->room = openat(j->store, "room", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->room >= 0)
 		refill(j, false);
+	spares_find(j);
+	spares_fill(j);
+}
+
+void room_unmake(struct journal *j)
+{
+	spares_give(j);
+	if (unlinkat(j->store, SPARE_DIR, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		log_warn("journal", "'%s/" SPARE_DIR "' stays", j->store_path);
 }
 
 void room_refill(struct journal *j)
 {
 	if (j->room >= 0 && j->room_short)
 		refill(j, true);
+	if (j->spares < SPARES)
+		spares_fill(j);
 }
 
 /* On tmpfs to set space aside is to write it: for much of it the file system's word will do. */
@@ -123,10 +182,15 @@ int room_need(struct journal *j, off_t size)
 
 bool room_give(struct journal *j, int why)
 {
-	if ((why != -ENOSPC && why != -EDQUOT) || size_of(j) == 0)
+	bool given;
+
+	if (why != -ENOSPC && why != -EDQUOT)
 		return false;
+	given = spares_give(j);
+	if (size_of(j) == 0)
+		return given;
 	j->room_short = true;
-	return ftruncate(j->room, 0) == 0;
+	return ftruncate(j->room, 0) == 0 || given;
 }
 
 bool room_lend(struct journal *j, int why)
@@ -155,6 +219,32 @@ static off_t content_need(struct txn *t, const struct rec *r)
 	if (spot_look(t->j, r->root, r->path, &at, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1)
 		need += 2 * (off_t)MIN(o.size, o.blocks * 512); /* holes are kept as holes */
 	return need;
+}
+
+/* Its own files, and one for each file that stays while its content changes. What else comes back
+ * or goes is moved. */
+uint64_t inodes_for(struct txn *t)
+{
+	uint64_t need = 6;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct wal *log = &txn_from(t, &t->list[i])->log;
+		size_t at = 0;
+		struct rec r;
+
+		while (!t->list[i].arrived && wal_next(log, &at, &r))
+			need += r.type == REC_CONTENT || r.type == REC_XINODE ||
+				r.type == REC_DIR_GONE;
+	}
+	return need;
+}
+
+bool inodes_are_free(const struct journal *j, uint64_t n)
+{
+	struct statvfs fs;
+
+	/* Some have no number of inodes to run out of. */
+	return fstatvfs(j->store, &fs) < 0 || fs.f_files == 0 || n <= fs.f_favail + j->spares;
 }
 
 /* The way back is as long as the way, each directory's times once more; then the images. */

@@ -320,6 +320,8 @@ static void unmake(struct journal *j)
 
 	if (j->lock >= 0 && store_clear(j->store, j->store_path, NULL) < 0)
 		return;
+	if (j->lock >= 0)
+		room_unmake(j);
 	for (size_t i = 0; j->lock >= 0 && i < ARRAY_LEN(files); i++)
 		if (unlinkat(j->store, files[i], 0) < 0 && errno != ENOENT)
 			return;

@@ -68,6 +68,7 @@ struct journal {
 	int store, lock;
 	int state_fd;
 	int room;	     /* the file "room", see reserve.c */
+	unsigned spares;     /* inodes set aside, likewise */
 	bool room_short;     /* it is not as large as it should be */
 	struct state *state; /* what the file says, but for the numbers given since */
 	bool ids_given;	     /* that the file does not know of */
@@ -198,6 +199,7 @@ int spot_look(struct journal *j, int root, const char *path, struct spot *at, st
  */
 
 void room_open(struct journal *j);
+void room_unmake(struct journal *j); /* the inodes' directory: the rest is a file */
 void room_refill(struct journal *j);
 /* -ENOSPC, -EDQUOT: so much is not to be had. */
 int room_need(struct journal *j, off_t size) MUST_USE;
