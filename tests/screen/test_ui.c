@@ -648,6 +648,22 @@ static void an_agent_that_failed_names_no_refusal_of_its_profile(void **state)
 	ui_changed(s->ui);
 	scene_wait(s, 600);
 	assert_true(scene_shows(s, "cordon refused last: mkdir ~/.local"));
+	assert_true(scene_shows(s, "x DENY mkdir ~/.local"));
+	assert_true(scene_shows(s, "- refused mkdir ~/.codex/daemon"));
+}
+
+/* It is tried again in each step. */
+static void refusals_of_a_profile_are_one_row(void **state)
+{
+	struct scene *s = *state;
+
+	for (int i = 0; i < 6; i++)
+		model_add_row(&s->model, ROW_DENY, i, 12, -13, "write",
+			      i % 2 ? "/home/u/kept/a" : "/home/u/kept/b", "no")
+			->expected = true;
+	ui_changed(s->ui);
+	scene_wait(s, 600);
+	assert_true(scene_shows(s, "- refused write ~/kept: 2 names"));
 }
 
 static void secrets_are_named_in_the_status_bar(void **state)
@@ -939,6 +955,7 @@ int main(void)
 		TEST(what_was_found_is_marked),
 		TEST(an_agent_that_failed_names_the_refusal),
 		TEST(an_agent_that_failed_names_no_refusal_of_its_profile),
+		TEST(refusals_of_a_profile_are_one_row),
 		TEST(secrets_are_named_in_the_status_bar),
 		TEST(steps_count_as_the_log_does),
 		TEST(questions_are_words),

@@ -97,6 +97,12 @@ static const char *object_of(const struct row *r)
 	return is_rename(r) ? r->more : r->text ? r->text : "";
 }
 
+/* What a profile refuses is tried in each step anew, and is one row. */
+static long long step_of_refusal(const struct row *r)
+{
+	return r->expected ? 0 : r->step;
+}
+
 /* Heap; "" for a row that stands for itself. */
 static char *key_of(const struct activity *a, const struct row *r)
 {
@@ -108,7 +114,7 @@ static char *key_of(const struct activity *a, const struct row *r)
 	case ROW_TOUCH:
 		return xasprintf("t%lld:%s", (long long)r->step, object_of(r));
 	case ROW_DENY:
-		return xasprintf("d%lld:%s:%s", (long long)r->step, r->op ? r->op : "", text);
+		return xasprintf("d%lld:%s:%s", step_of_refusal(r), r->op ? r->op : "", text);
 	case ROW_EXEC:
 		/* A step is one command, and make runs cc often. Outside of steps each command
 		 * counts: `cat ~/.bashrc` does not stand for `cat ~/.ssh/id`. */
@@ -208,7 +214,7 @@ static char *group_of(const struct activity *a, const struct row *r)
 	if (dir)
 		return xasprintf("g%lld:%.*s", (long long)r->step, (int)dir, object_of(r));
 	if (r->kind == ROW_DENY && *text == '/' && base > text + 1)
-		return xasprintf("D%lld:%s:%.*s:%s", (long long)r->step, r->op ? r->op : "",
+		return xasprintf("D%lld:%s:%.*s:%s", step_of_refusal(r), r->op ? r->op : "",
 				 (int)(base - text), text, r->more ? r->more : "");
 	return NULL;
 }

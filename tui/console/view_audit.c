@@ -64,26 +64,33 @@ static struct verdict verdict_of(const struct row *r)
 				denied ? ROLE_EVENT_DENY : ROLE_EVENT_ALLOW};
 }
 
+static struct verdict shown_as(const struct row *r)
+{
+	const char *more = r->more ? r->more : "";
+
+	if (r->kind == ROW_DECISION)
+		return verdict_of(r);
+	/* A profile's rule: it comes again and again, and is no alarm. */
+	if (r->kind == ROW_DENY && r->expected)
+		return (struct verdict){"-", "refused ", more, false, ROLE_DIM};
+	return (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, more, false,
+				kinds[r->kind].role};
+}
+
 static void row_text(struct ui *ui, const struct row *r, struct buf *out)
 {
-	const char *path = ui_path(ui, r->text), *more = r->more ? r->more : "";
-	const char *word = kinds[r->kind].word;
+	const char *path = ui_path(ui, r->text);
+	struct verdict v = shown_as(r);
 	char op[24];
 
-	if (r->kind == ROW_DECISION) {
-		struct verdict v = verdict_of(r);
-
-		word = v.word;
-		more = v.words;
-	}
 	ui_op(r->op, op, sizeof(op));
-	buf_str(out, word);
+	buf_str(out, v.word);
 	buf_str(out, op);
 	buf_ch(out, ' ');
 	text_escape(out, path, strlen(path));
-	if (*more) {
+	if (*v.words) {
 		buf_ch(out, ' ');
-		text_escape(out, more, strlen(more));
+		text_escape(out, v.words, strlen(v.words));
 	}
 }
 
@@ -250,10 +257,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	if (!r)
 		return;
 	end = line.x + draw_times(s, line, item, r);
-	v = (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, r->more ? r->more : "",
-			     false, kinds[r->kind].role};
-	if (r->kind == ROW_DECISION)
-		v = verdict_of(r);
+	v = shown_as(r);
 	if (line.w >= TIME_MIN_W) {
 		clock_hms(hms, r->wall_us);
 		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
