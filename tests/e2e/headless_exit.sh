@@ -32,8 +32,10 @@ run 126 "not executable" -- ./plain
 one_line "not executable"
 run 126 "a directory" -- /usr
 mkdir "$HOME/elsewhere" && cp /bin/true "$HOME/elsewhere/program"
-run 126 "a program where nothing is granted, without FUSE" --set sandbox.read-gate=trap -- "$HOME/elsewhere/program"
-like "$err" "elsewhere/program' cannot be executed: .*where reading is granted .*--ro DIR" "with why, and what to do"
+run 0 "a program that is named, wherever it lies" --set sandbox.read-gate=trap -- "$HOME/elsewhere/program"
+ln -s "$HOME/elsewhere/program" "$dir/link"
+run 126 "one where nothing is granted, by a link of the folder, without FUSE" --set sandbox.read-gate=trap -- ./link
+like "$err" "link' cannot be executed: .*where reading is granted .*--ro DIR" "with why, and what to do"
 run 126 "a script without its interpreter" -- ./bad-script
 run 127 "an absolute path that is not there" -- /no/such/file
 run 0 "-- ends the options" -- sh -c 'exit 0' --headless
