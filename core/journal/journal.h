@@ -230,13 +230,6 @@ enum step_kind {
 int journal_begin(struct journal *j, enum step_kind kind, const char *command, struct step **ret,
 		  struct err *err) MUST_USE;
 /*
- * After a rollback: files that a process still has open for writing and that no kept step tells of
- * any more, so that nothing would show that they have changed since. An ambient step with these
- * alone; if they do not change it comes to nothing. *ret NULL: there are none.
- */
-int journal_begin_left_open(struct journal *j, const char *command, struct step **ret,
-			    struct err *err) MUST_USE;
-/*
  * The same step in another folder: one part of it in each journal (struct journal_spec, `with`),
  * all with one id. What commit, abort and the functions on a step do, they do to every part.
  */

@@ -159,7 +159,6 @@ static void serve_plan(struct keeper *k, struct wire_in *in)
 
 	if (r == 0)
 		r = journal_plan(k->journal, kind, n, undo_flags(k, flags), &plan, &err);
-	steps_left_open(k);
 	if (r < 0) {
 		send_done(k, request, r, err.text);
 		return;
@@ -335,7 +334,6 @@ static int perform(struct undo_run *run, int (*fn)(void *arg))
 	}
 	watch_own_end(k);
 	doors_rolled_back(k, run->step);
-	k->rolled_back = true;
 	return MIN(r, 0);
 }
 
@@ -346,7 +344,6 @@ static void run_undo(struct undo_run *run, int (*fn)(void *arg), bool bad)
 
 	if (r == 0)
 		r = perform(run, fn);
-	steps_left_open(k);
 	keeper_news(k);
 	send_done(k, run->request, r, r < 0 ? run->err.text : "");
 }
@@ -372,7 +369,6 @@ static void plan_restore(struct undo_run *run)
 	if (r == 0)
 		r = journal_restore_plan(k->journal, run->step, run->paths, run->flags, &plan,
 					 &run->err);
-	steps_left_open(k);
 	if (r == 0)
 		send_plan(k, run->request, plan);
 	else

@@ -131,8 +131,6 @@ struct keeper {
 	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;
 	uint64_t group_serial;
-	bool rolled_back;     /* the human did, and what is still open may be in no step:
-				 steps_left_open() */
 	unsigned turn_number; /* as an agent's hook counts (hook_steps.c); 0: it says nothing */
 	struct buf turn_prompt;
 	int begin_error;   /* the last journal_begin()'s */

@@ -156,8 +156,7 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 	r = nets_build(s->j, &s->touches, &s->known, false, &e->nets);
 	nets_count(&e->nets, &e->info);
 	step_tangle(s);
-	e->keep = e->nets.n || e->nets.unseen || (e->lasting && !s->left_open) || s->why ||
-		  s->tangled;
+	e->keep = e->nets.n || e->nets.unseen || e->lasting || s->why || s->tangled;
 	return r;
 }
 

@@ -23,20 +23,6 @@ static bool written_by_other(const struct step *s, const struct obj *o)
 	return false;
 }
 
-/* Nothing else is in this step: without it there is none. */
-static void leave_open(struct step *s, struct writer *w, const char *path)
-{
-	AUTO_BUF struct buf shown = BUF_INIT;
-
-	w->untold = false;
-	text_escape(&shown, path, strnlen(path, 200));
-	journal_say(
-		s->j,
-		"'%s' is held open by what was rolled back, and too large to be kept once more: "
-		"what is written to it from now on is in no step",
-		shown.data);
-}
-
 /* What this step changes is kept all the same; only that file is not its to bring back. */
 static void leave_writer(struct step *s, const char *path)
 {
@@ -53,19 +39,13 @@ static int keep_found(struct step *s, const char *name, const struct spot *at, c
 		      struct err *err)
 {
 	const char *path;
-	struct writer *w = writer_find(s->j, o);
 	int root = key_root(name, &path), r;
 
-	if (s->left_open && !w->untold)
-		return 0;
 	if (written_by_other(s, o)) /* which is not over */
 		return 0;
 	r = step_try_content(s, root, path, at->fd, at->name, o);
 	if (r == STEP_FULL) {
-		if (s->left_open)
-			leave_open(s, w, path);
-		else
-			leave_writer(s, path);
+		leave_writer(s, path);
 		return 0;
 	}
 	if (r < 0)
@@ -120,7 +100,7 @@ static size_t adopt_writers(struct step *s)
 		bool alive = writer_alive(s->j, w, NULL, &reach, &at, &o);
 
 		reach_close(s->j, &reach);
-		if (!alive || (s->left_open && !w->untold) || written_by_other(s, &o))
+		if (!alive || written_by_other(s, &o))
 			continue;
 		step_learn(s, &o, KNOWN_OPENED);
 		n++;

@@ -16,7 +16,6 @@ struct writer {		 /* an inode that was opened for writing and may still be */
 	bool sought;   /* then it was sought below the roots, in vain, or need not be */
 	bool shut;     /* nobody writes any more; it leaves the list when no event is queued */
 	bool once;     /* in journal.once: see expected_events.h */
-	bool untold;   /* no kept step tells of it; as journal_begin_left_open() found it */
 	bool told;     /* of each close that was awaited: who closes it now is somebody else */
 	struct writer *prev_shut, *next_shut; /* in journal.shut */
 	UT_hash_handle hh, by_name;
@@ -52,8 +51,6 @@ void writer_drop(struct journal *j, struct writer *w);
 /* A step has ended whose files are still written: that belongs to the steps that run, from now on.
  */
 void writers_pass_on(struct journal *j);
-/* Marks those that no kept step tells of (left_open.c). False: there are none. */
-bool writers_find_untold(struct journal *j);
 void writers_drop(struct journal *j);
 void writers_forget_closed(struct journal *j);
 

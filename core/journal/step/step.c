@@ -431,7 +431,6 @@ int journal_begin_part(struct journal *j, struct step *of, struct step **ret, st
 		return r;
 	*ret = step_new(j, of->id, of);
 	(*ret)->spares = of->spares;
-	(*ret)->left_open = of->left_open;
 	r = step_keep_writers(*ret, err);
 	note_begin(*ret);
 	if (r < 0 && !(*ret)->made) /* else it stays: an empty part at worst */
@@ -468,8 +467,8 @@ static int level_numbers(struct journal *j)
 	return r;
 }
 
-static int begin(struct journal *j, enum step_kind kind, const char *command, bool left_open,
-		 struct step **ret, struct err *err)
+int journal_begin(struct journal *j, enum step_kind kind, const char *command, struct step **ret,
+		  struct err *err)
 {
 	uint64_t id = j->state->next_id;
 	struct step *s;
@@ -486,7 +485,6 @@ static int begin(struct journal *j, enum step_kind kind, const char *command, bo
 	s->kind = kind;
 	s->began_us = clock_wall_us();
 	s->command = xstrdup(command ? command : "");
-	s->left_open = left_open;
 	r = begin_with_writers(s, err);
 	if (r < 0) {
 		struct err ignored = {0};
@@ -498,25 +496,6 @@ static int begin(struct journal *j, enum step_kind kind, const char *command, bo
 	}
 	*ret = s;
 	return 0;
-}
-
-int journal_begin(struct journal *j, enum step_kind kind, const char *command, struct step **ret,
-		  struct err *err)
-{
-	return begin(j, kind, command, false, ret, err);
-}
-
-int journal_begin_left_open(struct journal *j, const char *command, struct step **ret,
-			    struct err *err)
-{
-	struct journal *k = j;
-	bool any = false;
-
-	*ret = NULL;
-	do
-		any |= k->writers && writers_find_untold(k);
-	while ((k = k->sibling) != j);
-	return any ? begin(j, STEP_AMBIENT, command, true, ret, err) : 0;
 }
 
 void step_spare(struct step *s)

@@ -35,7 +35,6 @@ struct step {
 	const struct obj *only;		    /* and nothing but this, as it is: else -ESTALE */
 	unsigned free_names;		    /* renames in a row that found their new name free */
 	bool spares;			    /* an abort leaves alone what others still write to */
-	bool left_open;			    /* see journal_begin_left_open() */
 	uint64_t began_with;		    /* the last record of such files; 0: there were none */
 	const struct step_witness *witness; /* of the first part; or NULL */
 	void *witness_data;

@@ -97,7 +97,7 @@ static int try_commit(struct keeper *k, struct command *c, struct err *err)
 	struct naming naming;
 	int r;
 
-	if (c->announce_at || (c->lingers && !c->announced))
+	if (c->announce_at)
 		announce(k, c);
 	keeper_umask(k, 077);
 	step_set_command(c->step, c->label.data);
@@ -260,29 +260,6 @@ static void linger(struct keeper *k, const struct command *of)
 	}
 	c->lingers = true;
 	if (!step_adopt_writers(s))
-		finish(k, c);
-}
-
-/* The same where the human rolled back: only for what no other step tells of. */
-void steps_left_open(struct keeper *k)
-{
-	struct err err = {0};
-	struct step *s = NULL;
-	struct command *c;
-	int r;
-
-	if (!k->rolled_back || k->whole || k->frozen || !k->spec->spawn || k->spec->journal.off)
-		return;
-	c = command_new(k, STEP_AMBIENT);
-	buf_str(&c->label, "left open by what was rolled back");
-	keeper_umask(k, 077);
-	r = journal_begin_left_open(k->journal, c->label.data, &s, &err);
-	if (r < 0)
-		keeper_note(k, "what is still open is in no step: %s", err.text);
-	c->step = s;
-	c->lingers = true;
-	k->rolled_back = s != NULL;
-	if (!s || !step_adopt_writers(s))
 		finish(k, c);
 }
 

@@ -28,9 +28,6 @@ void steps_named(struct keeper *k, struct command *c);		  /* its label has come 
 int steps_commit_all(struct keeper *k, struct err *err) MUST_USE; /* at the end */
 void steps_announce(struct keeper *k, struct command *c); /* cordon shall know the step now */
 int steps_roll_back(struct keeper *k, struct command *c, struct err *err) MUST_USE;
-/* After the human's rollback, and once what this began has been committed for a look at the next.
- */
-void steps_left_open(struct keeper *k);
 void steps_finish(struct keeper *k, struct command *c); /* commit and retire */
 /* For groups: commit what c (may be NULL) and nobody's command have changed; both may go on. */
 int steps_split(struct keeper *k, struct command *c) MUST_USE;
