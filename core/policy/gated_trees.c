@@ -306,89 +306,74 @@ void places_find_gated(struct places *ret, const struct policy_spec *spec, const
 
 /* ---- granted by itself ----------------------------------------------------------------------- */
 
-/* The place and, where links lead elsewhere, what they lead to. Most of the list is not there: one
- * call finds that, where realpath() makes one for each name on the way. */
-static void add_place(struct places *ret, const char *path)
-{
-	char *real = access(path, F_OK) == 0 ? realpath(path, NULL) : NULL;
-
-	if (real && !str_eq(real, path) && !places_hold(ret, real))
-		places_add(ret, real);
-	else
-		free(real);
-	if (!places_hold(ret, path))
-		places_add(ret, xstrdup(path));
-}
+/* For whom it is found. */
+struct usual {
+	struct places *ret;
+	const struct policy_spec *spec;
+	const char *home;
+	char *real_home; /* or NULL */
+};
 
 /* Too much to hand out because something in it is run. */
-static bool is_too_wide(const char *path, const char *home)
+static bool is_too_wide(const struct usual *u, const char *path)
 {
-	AUTO_FREE char *local = path_join(home, ".local");
-	AUTO_FREE char *share = path_join(home, ".local/share");
-	AUTO_FREE char *config = path_join(home, ".config");
+	AUTO_FREE char *local = path_join(u->home, ".local");
+	AUTO_FREE char *share = path_join(u->home, ".local/share");
+	AUTO_FREE char *config = path_join(u->home, ".config");
 
-	return path_is_beneath(home, path) || str_eq(path, local) || str_eq(path, share) ||
-	       str_eq(path, config) || places_depth(path) < 2;
+	return path_is_beneath(u->home, path) ||
+	       (u->real_home && path_is_beneath(u->real_home, path)) || str_eq(path, local) ||
+	       str_eq(path, share) || str_eq(path, config) || places_depth(path) < 2;
 }
 
-static void add_companions(struct places *ret, const char *bin, const char *home)
+/*
+ * The place and, where links lead elsewhere, what they lead to: never by a link that the agent may
+ * have made, nor to a place that is too wide. Most of the list is not there: one call finds that,
+ * where following links makes one for each name on the way.
+ */
+static void add_place(const struct usual *u, const char *path)
+{
+	AUTO_FREE char *real = NULL;
+	bool inside = false;
+
+	if (access(path, F_OK) == 0) {
+		if (links_follow(path, u->spec->folders, &real, &inside) < 0 || inside ||
+		    (!str_eq(real, path) && is_too_wide(u, real)))
+			return;
+		if (!str_eq(real, path) && !places_hold(u->ret, real))
+			places_add(u->ret, take_ptr(&real));
+	}
+	if (!places_hold(u->ret, path))
+		places_add(u->ret, xstrdup(path));
+}
+
+static void add_companions(const struct usual *u, const char *bin)
 {
 	for (size_t i = 0; i < ARRAY_LEN(companions); i++) {
-		AUTO_FREE char *from = path_join(home, companions[i].bin);
-		AUTO_FREE char *with = path_join(home, companions[i].with);
+		AUTO_FREE char *from = path_join(u->home, companions[i].bin);
+		AUTO_FREE char *with = path_join(u->home, companions[i].with);
 
 		if (str_eq(from, bin))
-			add_place(ret, with);
+			add_place(u, with);
 	}
 }
 
 /* ~/x/1.2/bin is of no use without ~/x/1.2/lib. */
-static void add_bin(struct places *ret, const char *bin, const char *home)
+static void add_bin(const struct usual *u, const char *bin)
 {
 	AUTO_FREE char *parent = answer_dir(bin);
-	bool whole = str_eq(path_base(bin), "bin") && !is_too_wide(parent, home);
+	bool whole = str_eq(path_base(bin), "bin") && !is_too_wide(u, parent);
 
-	if (!is_too_wide(bin, home))
-		add_place(ret, whole ? parent : bin);
-	add_companions(ret, bin, home);
-}
-
-/*
- * What the human said is to run needs no question, wherever it is: the file, and what it is of no
- * use without, its package of npm's or what is beside its bin. Never by a link that the agent may
- * have made.
- */
-static void add_program(struct places *ret, const struct policy_spec *spec, const char *home)
-{
-	AUTO_FREE char *real = NULL;
-	AUTO_FREE char *dir = NULL;
-	const char *modules;
-	bool inside = false;
-	struct stat st;
-
-	if (!spec->program || links_follow(spec->program, spec->folders, &real, &inside) < 0 ||
-	    inside || among(spec->folders, real) || lstat(real, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	add_place(ret, spec->program);
-	add_place(ret, real);
-	dir = answer_dir(real);
-	modules = strstr(real, "/node_modules/");
-	if (modules) {
-		AUTO_FREE char *packages =
-			xasprintf("%.*s/node_modules", (int)(modules - real), real);
-
-		add_place(ret, packages);
-	} else if (str_eq(path_base(dir), "bin")) {
-		add_bin(ret, dir, home);
-	}
+	if (!is_too_wide(u, bin))
+		add_place(u, whole ? parent : bin);
+	add_companions(u, bin);
 }
 
 /* ---- what the human's git configuration names ------------------------------------------------ */
 
 struct git_files {
-	struct places *ret;
-	const struct policy_spec *spec;
-	const char *home, *dir; /* of the file that names them */
+	const struct usual *u;
+	const char *dir; /* of the file that names them */
 	int depth;
 };
 
@@ -409,17 +394,17 @@ static bool sounds_secret(const char *path)
 static void take_git_file(void *arg, const char *written)
 {
 	struct git_files *g = arg;
-	AUTO_FREE char *whole = path_expand_home(written, g->home);
+	AUTO_FREE char *whole = path_expand_home(written, g->u->home);
 	AUTO_FREE char *path = *whole == '/' ? path_clean(whole) : path_join(g->dir, whole);
 	AUTO_FREE char *real = NULL;
 	bool inside = false;
 	struct stat st;
 
-	if (links_follow(path, g->spec->folders, &real, &inside) < 0 || inside ||
-	    among(g->spec->folders, real) || sounds_secret(path) || sounds_secret(real) ||
-	    lstat(real, &st) < 0 || !S_ISREG(st.st_mode) || places_hold(g->ret, real))
+	if (links_follow(path, g->u->spec->folders, &real, &inside) < 0 || inside ||
+	    among(g->u->spec->folders, real) || sounds_secret(path) || sounds_secret(real) ||
+	    lstat(real, &st) < 0 || !S_ISREG(st.st_mode) || places_hold(g->u->ret, real))
 		return;
-	add_place(g->ret, real);
+	add_place(g->u, real);
 	read_git_config(g, real);
 }
 
@@ -442,34 +427,79 @@ static void read_git_config(struct git_files *g, const char *path)
 	vet_find_files(text, len, take_git_file, &next);
 }
 
-static void find_git_files(struct places *ret, const struct policy_spec *spec, const char *home)
+static void find_git_files(const struct usual *u)
 {
 	static const char *const names[] = {".gitconfig", ".config/git/config"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		AUTO_FREE char *path = path_join(home, names[i]);
-		struct git_files g = {.ret = ret, .spec = spec, .home = home, .dir = home};
+		AUTO_FREE char *path = path_join(u->home, names[i]);
+		struct git_files g = {.u = u, .dir = u->home};
 
 		read_git_config(&g, path);
 	}
 }
 
+/* ---- what the human said is to run ----------------------------------------------------------- */
+
+/* Of a directory with a bin; what else lies in it may be anybody's. */
+static const char *const beside_bin[] = {"lib", "lib64", "libexec", "share", "pyvenv.cfg"};
+
+/*
+ * It needs no question, wherever it is: the file, and what it is of no use without, its package of
+ * npm's or what is beside its bin. Never by a link that the agent may have made.
+ */
+static void add_program(const struct usual *u)
+{
+	const char *const *folders = u->spec->folders, *program = u->spec->program, *modules;
+	AUTO_FREE char *real = NULL;
+	AUTO_FREE char *dir = NULL;
+	AUTO_FREE char *parent = NULL;
+	bool inside = false;
+	struct stat st;
+
+	if (!program || links_follow(program, folders, &real, &inside) < 0 || inside ||
+	    among(folders, real) || lstat(real, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	add_place(u, program);
+	dir = answer_dir(real);
+	parent = answer_dir(dir);
+	modules = strstr(real, "/node_modules/");
+	if (modules) {
+		AUTO_FREE char *packages =
+			xasprintf("%.*s/node_modules", (int)(modules - real), real);
+
+		add_place(u, packages);
+	}
+	for (size_t i = 0; str_eq(path_base(dir), "bin") && i < ARRAY_LEN(beside_bin); i++) {
+		AUTO_FREE char *with = path_join(parent, beside_bin[i]);
+
+		if (i == 0 && !is_too_wide(u, dir))
+			add_place(u, dir);
+		if (!is_too_wide(u, with))
+			add_place(u, with);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home)
 {
 	AUTO_FREE char *list = xstrdup(spec->path);
+	AUTO_FREE char *real_home = realpath(home, NULL);
+	const struct usual u = {ret, spec, home, real_home};
 	char *rest = list, *dir;
 
 	for (size_t i = 0; i < ARRAY_LEN(harmless); i++) {
 		AUTO_FREE char *path = path_join(home, harmless[i]);
 
-		add_place(ret, path);
+		add_place(&u, path);
 	}
 	while (rest && (dir = strsep(&rest, ":"))) {
 		AUTO_FREE char *clean = *dir == '/' ? path_clean(dir) : NULL;
 
-		if (clean)
-			add_bin(ret, clean, home);
+		if (clean && !among(spec->folders, clean))
+			add_bin(&u, clean);
 	}
-	find_git_files(ret, spec, home);
-	add_program(ret, spec, home);
+	find_git_files(&u);
+	add_program(&u);
 }

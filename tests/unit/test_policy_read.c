@@ -221,6 +221,7 @@ static void what_the_human_runs(void **state)
 	make(h, "venv/a/bin/agent", "");
 	run_by_the_human(h, "venv/a/bin/agent");
 	assert_int_equal(read_of(h, "venv/a/lib/x.py"), POLICY_ALLOW);
+	assert_int_equal(read_of(h, "venv/a/notes"), POLICY_ASK);
 	assert_int_equal(read_of(h, "venv/b"), POLICY_ASK);
 
 	/* A link that the agent may have made leads nowhere; nor is a secret a program. */
@@ -234,6 +235,30 @@ static void what_the_human_runs(void **state)
 	assert_int_equal(read_of(h, "own/other"), POLICY_ASK);
 	run_by_the_human(h, "none");
 	assert_int_equal(read_of(h, "none"), POLICY_ASK);
+}
+
+/* What PATH and the settings name may be a link in the folder, or lead there. */
+static void no_link_of_the_folder_opens_more(void **state)
+{
+	struct home *h = *state;
+
+	NEEDS_HOME(h);
+	free(h->bin);
+	h->bin = at(h, "work/.venv/bin");
+	link_to(h, "..", "work/.venv"); /* the home */
+	make(h, "work/nvim/init.vim", "");
+	make(h, "bin/x", "");
+	load(h, "", true);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
+	assert_int_equal(read_of(h, "bin/x"), POLICY_ASK);
+	free(h->bin);
+	h->bin = at(h, "tools/y");
+	link_to(h, "../work/out", "tools/y"); /* not in the folder, but leads by a link of it */
+	link_to(h, "..", "work/out");
+	link_to(h, "../..", ".config/nvim"); /* too wide */
+	load(h, "", true);
+	assert_int_equal(read_of(h, "notes/a"), POLICY_ASK);
+	assert_int_equal(read_of(h, ".config/nvim"), POLICY_ASK);
 }
 
 static void grants(void **state)
@@ -584,6 +609,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {T(gates),
 					   T(what_the_human_runs),
+					   T(no_link_of_the_folder_opens_more),
 					   T(grants),
 					   T(hides),
 					   T(hides_many),
