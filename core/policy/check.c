@@ -355,15 +355,32 @@ static bool leads_to_writes(const struct policy *p, const char *path)
 	return false;
 }
 
+/* A link gives what lies elsewhere the names beneath its own: is any of them nobody's to write? */
+static enum policy_verdict linked(const struct policy *p, const char *path, const char **ret_reason)
+{
+	AUTO_FREE char *beneath = path_join(path, "any");
+	struct builtin b = builtin_outside(p, beneath);
+
+	return combine(p, RULE_WRITE, beneath, &b, ret_reason);
+}
+
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason)
 {
 	struct builtin b = builtin_outside(p, path);
+	enum policy_verdict v, below = POLICY_ALLOW;
+	const char *reason = NULL;
 
 	/* What was granted beneath it is of no use without it. */
 	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && leads_to_writes(p, path))
 		b = (struct builtin){.verdict = POLICY_ALLOW};
-	return combine(p, RULE_WRITE, path, &b, ret_reason);
+	v = combine(p, RULE_WRITE, path, &b, ret_reason);
+	if (v == POLICY_ALLOW && act == POLICY_SYMLINK)
+		below = linked(p, path, &reason);
+	if (below <= v)
+		return v;
+	*ret_reason = reason;
+	return below;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
