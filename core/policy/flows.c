@@ -248,7 +248,7 @@ bool flows_offered(const char *target, enum answer_extent extent)
 	if (extent == EXTENT_BUNDLE || !net_target_parse(&t, target, &why))
 		return false;
 	/* All services of a host that is not meant for everybody are asked about one by one. */
-	if (t.host.is_addr && is_special(&t.host.addr))
+	if (t.host.is_addr ? is_special(&t.host.addr) : str_eq(t.host.name, "localhost"))
 		return false;
 	if (extent == EXTENT_DIR)
 		return true;

@@ -219,6 +219,8 @@ static void localhost_is_both_loopback_addresses(void **state)
 	assert_int_equal(check(f, "127.0.0.1:25", "", NULL), POLICY_DENY);
 	assert_int_equal(check(f, "127.0.0.1:26", "", NULL), POLICY_ALLOW);
 	assert_int_equal(check(f, "[::1]:3000", "", NULL), POLICY_ASK);
+	assert_true(policy_answer_offered(f->p, RULE_CONNECT, "localhost:80", EXTENT_EXACT));
+	assert_false(policy_answer_offered(f->p, RULE_CONNECT, "localhost:80", EXTENT_DIR));
 }
 
 static void options_open_what_they_name(void **state)
