@@ -53,8 +53,7 @@ $HOME/.claude/settings.json" "claude: and nothing else is"
 is "$(cat "$HOME/.claude/projects/p/1.jsonl")" line "claude: its notes last"
 agent claude <<'A'
 #!/bin/sh
-mkdir -p ~/.claude/shell-snapshots && echo 'X=1' >~/.claude/shell-snapshots/s.sh
-bash -c -l "source $HOME/.claude/shell-snapshots/s.sh 2>/dev/null || true && shopt -u extglob 2>/dev/null || true && eval 'echo one > a; echo two > b' < /dev/null && pwd -P >| /tmp/claude-1-cwd"
+bash -c -l "shopt -u extglob 2>/dev/null || true && eval 'echo one > a; echo two > b' < /dev/null && pwd -P >| /tmp/claude-1-cwd"
 :
 A
 like "$(cordon_in "$dir" log | grep -v claude:)" ' 0  \+2 +echo one > a; echo two > b'$'\n?' "claude: a step is called as the command that its shell evaluates"

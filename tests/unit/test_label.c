@@ -48,27 +48,43 @@ static void labels(void **state)
 		{"env", "env"},
 		{"python3|-c|print(1)", "python3 -c 'print(1)'"},
 		/* as claude, and as opencode, have their shells run a command */
-		{"/bin/bash|-c|-l|source /h/.claude/shell-snapshots/snapshot-bash-1-a.sh "
-		 "2>/dev/null ^^ "
-		 "true && shopt -u extglob 2>/dev/null ^^ true && eval 'echo '\"'\"'a'\"'\"' > b' "
-		 "\\< /dev/null && pwd -P >^ /tmp/claude-1-cwd",
+		{"/bin/bash|-c|-l|shopt -u extglob 2>/dev/null ^^ true && eval 'echo "
+		 "'\"'\"'a'\"'\"' > b' "
+		 "< /dev/null && pwd -P >^ /tmp/claude-20dc-cwd",
 		 "echo 'a' > b"},
-		{"zsh|-c|source ~/.zshrc && setopt NO_EXTENDED_GLOB && eval make < /dev/null && "
-		 "pwd",
+		{"/bin/zsh|-c|-l|setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL 2>/dev/null ^^ true && "
+		 "eval make "
+		 "< /dev/null && pwd -P >^ /tmp/claude-1-cwd",
 		 "make"},
 		{"/bin/bash|-l|-c|\n  shopt -s expand_aliases\n  [[ -f ~/.bashrc ]] && source "
 		 "~/.bashrc >/dev/null 2>&1 ^^ true\n  cd -- \"$1\"\n  eval \"rm a; echo "
-		 "\\\"$B\\\"\"\n "
+		 "\\\"\\$B\\\"\"\n "
 		 "|opencode|/w",
 		 "rm a; echo \"$B\""},
-		/* and what is not of that kind */
+		/* and what is not all of that kind */
 		{"sh|-c|eval make", "eval make"},
 		{"sh|-c|. ./env; eval make", ". ./env; eval make"},
-		{"sh|-c|. ~/.env; PATH=.; eval make", ". ~/.env; PATH=.; eval make"},
-		{"sh|-c|. ~/.env; eval make; rm x", ". ~/.env; eval make; rm x"},
-		{"sh|-c|. ~/.env; eval a; eval b", ". ~/.env; eval a; eval b"},
-		{"sh|-c|. ~/.env; eval \"$(tool)\"", ". ~/.env; eval \"$(tool)\""},
-		{"sh|-c|. ~/.env; eval 'open", ". ~/.env; eval 'open"},
+		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true && eval make < /dev/null && pwd -P >^ "
+		 "/tmp/claude-1; rm x",
+		 "shopt -u extglob 2>/dev/null || true && eval make < /dev/null && pwd -P >| "
+		 "/tmp/claude-1; rm x"},
+		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true && eval make < /dev/null && pwd -P >^ "
+		 "/tmp/claude-1/../../w/a",
+		 "shopt -u extglob 2>/dev/null || true && eval make < /dev/null && pwd -P >| "
+		 "/tmp/claude-1/../../w/a"},
+		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true\n&& eval make < /dev/null && pwd -P "
+		 ">^ /tmp/claude-1",
+		 "shopt -u extglob 2>/dev/null || true\n&& eval make < /dev/null && pwd -P >| "
+		 "/tmp/claude-1"},
+		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true && eval 'a'b'; c' < /dev/null && pwd "
+		 "-P >^ "
+		 "/tmp/claude-1",
+		 "shopt -u extglob 2>/dev/null || true && eval 'a'b'; c' < /dev/null && pwd -P >| "
+		 "/tmp/claude-1"},
+		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true && eval $(a) < /dev/null && pwd -P >^ "
+		 "/tmp/claude-1",
+		 "shopt -u extglob 2>/dev/null || true && eval $(a) < /dev/null && pwd -P >| "
+		 "/tmp/claude-1"},
 	};
 
 	(void)state;

@@ -8,7 +8,6 @@
 
 #include "core/base/path.h"
 #include "core/base/text.h"
-#include "core/hook/shell.h"
 #include "core/keeper/steps/command.h"
 
 #define WORDS_MAX 1024
@@ -142,74 +141,113 @@ static size_t unwrap(const struct words *w, size_t at)
 	return at;
 }
 
-/* ---- what agents put around a command: claude, opencode ---------------------------------------
+/* ---- what agents put around a command -------------------------------------------------------- */
+
+/*
+ * Claude Code and opencode have their shells set up before they evaluate the command. The whole
+ * text is one of these, whatever the width of its blanks: anything else in it may run something,
+ * and is shown. The mark COMMAND stands for the word that is evaluated, NAME for one of a file.
  */
+#define COMMAND "\001"
+#define NAME	"\002"
+#define CLAUDE(options)                                                                            \
+	options " 2>/dev/null || true && eval " COMMAND                                            \
+		" < /dev/null && pwd -P >| /tmp/claude-" NAME
 
-/* With a snapshot that claude made of the human's shell, or one of its files: ~/.bashrc. Any other
- * file may give the words of the command another meaning: the label shows it. */
-static bool sets_up(const struct shell_word *words, size_t n)
+static const char *const shapes[] = {
+	CLAUDE("shopt -u extglob"),
+	CLAUDE("setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL"),
+	"\nshopt -s expand_aliases\n[[ -f ~/.bashrc ]] && source ~/.bashrc >/dev/null 2>&1 || "
+	"true\n"
+	"cd -- \"$1\"\neval " COMMAND "\n",
+};
+
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+/* NULL: there is none, or a line ends where none does in the shape, or the other way round. */
+static const char *take_blank(char like, const char *at)
 {
-	const char *file = n > 1 ? words[1].text : "";
+	size_t n = strspn(at, like == '\n' ? " \t\n" : " \t");
 
-	if (str_eq(words[0].text, "shopt") || str_eq(words[0].text, "setopt"))
-		return true;
-	return (str_eq(words[0].text, "source") || str_eq(words[0].text, ".")) &&
-	       (strstr(file, "/.claude/shell-snapshots/") || str_starts(file, "~/."));
+	return n && (like != '\n' || memchr(at, '\n', n)) ? at + n : NULL;
 }
 
-static bool changes_nothing(const char *word)
+/* Quoted parts and escapes, one behind the other; NULL: something is not quoted, or does not end.
+ */
+static const char *take_quoted(struct buf *out, const char *at)
 {
-	static const char *const words[] = {"cd", "true", ":", "[[", "[", "pwd", NULL};
+	while (*at && !strchr(" \t\n", *at)) {
+		const char quote = *at;
 
-	return str_one_of(word, words);
+		if (quote == '\\' && at[1]) {
+			buf_ch(out, at[1]);
+			at += 2;
+			continue;
+		}
+		if (quote != '\'' && quote != '"')
+			return NULL;
+		for (at++; *at != quote; at++) {
+			if (quote == '"' && *at == '\\' && at[1] && strchr("$`\"\\", at[1]))
+				at++;
+			if (!*at)
+				return NULL;
+			buf_ch(out, *at);
+		}
+		at++;
+	}
+	return at;
 }
 
-/* Its arguments, which eval joins; "< /dev/null" may be among them. */
-static void add_evaluated(struct buf *out, const struct shell_word *words, size_t n)
+static const char *take_plain(struct buf *out, const char *at)
 {
-	size_t start = out->len, lead;
+	size_t n = strspn(at, NAME_CHARS);
 
-	if (n > 3 && str_eq(words[n - 2].text, "<") && str_eq(words[n - 1].text, "/dev/null"))
-		n -= 2;
-	for (size_t i = 1; i < n; i++) {
-		buf_str(out, i > 1 ? " " : "");
-		buf_str(out, words[i].text);
+	buf_add(out, at, n);
+	return n && (!at[n] || strchr(" \t\n", at[n])) ? at + n : NULL;
+}
+
+static bool has_shape(struct buf *out, const char *shape, const char *text)
+{
+	AUTO_BUF struct buf name = BUF_INIT;
+
+	for (; text && *shape; shape++) {
+		if (*shape == ' ' || *shape == '\n')
+			text = take_blank(*shape, text);
+		else if (*shape == *NAME)
+			text = take_plain(&name, text);
+		else if (*shape == *COMMAND)
+			text = *text == '\'' || *text == '"' ? take_quoted(out, text)
+							     : take_plain(out, text);
+		else
+			text = *text == *shape ? text + 1 : NULL;
 	}
-	while (out->len > start && isspace((unsigned char)out->data[out->len - 1]))
-		buf_truncate(out, out->len - 1);
-	for (lead = start; lead < out->len && isspace((unsigned char)out->data[lead]); lead++)
-		;
-	if (lead > start) {
-		memmove(out->data + start, out->data + lead, out->len - lead);
-		buf_truncate(out, out->len - (lead - start));
-	}
+	return text && !*text;
+}
+
+static void trim(struct buf *b)
+{
+	size_t lead = 0;
+
+	while (lead < b->len && isspace((unsigned char)b->data[lead]))
+		lead++;
+	if (lead)
+		buf_drop_front(b, lead);
+	while (b->len && isspace((unsigned char)b->data[b->len - 1]))
+		buf_truncate(b, b->len - 1);
 }
 
 static bool evaluated(struct buf *out, const char *text)
 {
-	AUTO_SHELL struct shell_line line = {0};
-	const struct shell_command *eval = NULL;
-	bool set_up = false;
+	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
+		AUTO_BUF struct buf command = BUF_INIT;
 
-	if (!strstr(text, "eval ") || shell_parse(&line, text, strlen(text)) < 0)
-		return false;
-	for (size_t i = 0; i < line.n_commands; i++) {
-		const struct shell_command *c = &line.commands[i];
-		const struct shell_word *words = &line.words[c->word];
-
-		if (c->n_words == 0)
-			return false;
-		if (sets_up(words, c->n_words))
-			set_up = true;
-		else if (!eval && c->n_words > 1 && str_eq(words[0].text, "eval"))
-			eval = c;
-		else if (!changes_nothing(words[0].text))
-			return false;
+		if (!has_shape(&command, shapes[i], text))
+			continue;
+		trim(&command);
+		buf_add(out, command.data, command.len);
+		return command.len > 0;
 	}
-	if (!eval || !set_up)
-		return false;
-	add_evaluated(out, line.words + eval->word, eval->n_words);
-	return true;
+	return false;
 }
 
 bool label_evaluated(struct buf *out, const char *argv, size_t len)

@@ -9,8 +9,8 @@
 
 /* Of one that lacks something, " ..." at its end says so. */
 void label_command(struct buf *out, const char *argv, size_t len);
-/* The command that an agent has its shell evaluate after setting it up: "make" of `sh -c "source
- * snapshot && eval 'make' && pwd >dir"`. False: it is none of that kind. */
+/* The command that an agent has its shell evaluate after setting it up: "make" of `sh -c "shopt ...
+ * && eval 'make' && pwd ..."`. False: it is none of that kind. */
 bool label_evaluated(struct buf *out, const char *argv, size_t len);
 /* Nothing is left out of it: who has read it knows what runs. A word "..." of its own: false. */
 bool label_is_whole(const char *label);
