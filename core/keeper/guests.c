@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/keeper/callers.h"
 #include "core/keeper/state.h"
+#include "core/keeper/steps/label.h"
 
 #define ARGV_MAX  4096
 #define PIDS_MAX  (1 << 22)
@@ -30,11 +31,13 @@ static void learn(struct guest_facts *f, const struct guest_process *g)
 	free(f->argv);
 	f->argv_len = MIN(g->argv_len, (size_t)ARGV_MAX);
 	f->exe = xstrdup(g->exe);
-	f->argv = xmalloc(f->argv_len + 1);
+	f->argv = xmalloc(f->argv_len + sizeof("\0" LABEL_REST));
 	memcpy(f->argv, g->argv, f->argv_len);
-	f->argv[f->argv_len] = '\0';
-	if (f->argv_len && f->argv[f->argv_len - 1] != '\0')
-		f->argv_len++; /* it was cut: each of them ends with NUL */
+	memcpy(f->argv + f->argv_len, "\0" LABEL_REST, sizeof("\0" LABEL_REST));
+	if (g->argv_len >= ARGV_MAX)
+		f->argv_len += strlen(LABEL_REST) + 1; /* cut */
+	else if (f->argv_len && f->argv[f->argv_len - 1] != '\0')
+		f->argv_len++; /* each of them ends with NUL */
 }
 
 static void runs(struct keeper *k, struct proc *p)

@@ -8,6 +8,7 @@
 #include "core/keeper/callers.h"
 #include "core/keeper/guests.h"
 #include "core/keeper/steps/command.h"
+#include "core/keeper/steps/label.h"
 
 #define AGENT 10
 
@@ -60,6 +61,21 @@ static void seen(struct vm *v, int pid, int parent, int group, const char *words
 static struct proc *at(struct vm *v, int pid)
 {
 	return proc_known(&v->k, GUEST_PIDS + pid);
+}
+
+static void what_is_cut_shows(void **state)
+{
+	struct vm *v = *state;
+	char words[4097];
+
+	memset(words, 'x', sizeof(words) - 1);
+	words[4] = ' ';
+	words[4096] = '\0';
+	seen(v, 20, AGENT, 20, words);
+	assert_non_null(strstr(at(v, 20)->command->label.data, "xx ..."));
+	assert_false(label_is_whole(at(v, 20)->command->label.data));
+	seen(v, 30, AGENT, 30, "make");
+	assert_true(label_is_whole(at(v, 30)->command->label.data));
 }
 
 static void a_child_of_the_agent_is_a_command(void **state)
@@ -156,8 +172,12 @@ int main(void)
 {
 #define T(x) cmocka_unit_test_setup_teardown(x, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_child_of_the_agent_is_a_command), T(a_command_has_its_name_by_what_it_executes),
-		T(its_end_is_that_of_its_processes),  T(signals_go_to_the_guest),
+		T(what_is_cut_shows),
+		T(a_command_has_its_name_by_what_it_executes),
+		T(a_child_of_the_agent_is_a_command),
+		T(a_command_has_its_name_by_what_it_executes),
+		T(its_end_is_that_of_its_processes),
+		T(signals_go_to_the_guest),
 		T(a_guest_that_lies_hurts_nobody),
 	};
 
