@@ -247,6 +247,9 @@ ending() { # everything goes with the command, whatever it left behind
 		group=$(session_groups)
 		# A session of another test removes it as well: not while it is locked.
 		exec 9<"${group%%$'\n'*}" && flock -s 9
+		# All at once: whoever dies a moment later would still remove it.
+		# shellcheck disable=SC2046 # numbers
+		kill -STOP $(marked "$mark") 2>/dev/null
 		# shellcheck disable=SC2046 # numbers
 		kill -9 $(marked "$mark") 2>/dev/null
 		wait_for 10 none_marked "$mark"
