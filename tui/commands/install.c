@@ -93,7 +93,7 @@ static bool is_in_path(const char *name)
 {
 	AUTO_FREE char *file = program_find(name);
 
-	return file != NULL;
+	return file && *file == '/';
 }
 
 static bool is_there(const char *home, const char *below, const char *program)

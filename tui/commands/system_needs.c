@@ -23,7 +23,7 @@ static bool is_program(const char *name)
 {
 	AUTO_FREE char *file = program_find(name);
 
-	return file != NULL;
+	return file && *file == '/';
 }
 
 /* ---- packages -------------------------------------------------------------------------------- */

@@ -153,7 +153,7 @@ static void on_session(uv_poll_t *poll, int status, int events)
 	struct console *c = poll->data;
 	int r;
 
-	if (!c->pty_over)
+	if (!c->pty_over && events & UV_READABLE)
 		pump(c);
 	r = c->feed->ready(c, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
 	if (r < 0 || status < 0) {
