@@ -31,3 +31,10 @@ char *program_find(const char *name)
 	}
 	return NULL;
 }
+
+bool program_is_installed(const char *name)
+{
+	AUTO_FREE char *file = program_find(name);
+
+	return file && *file == '/';
+}

@@ -89,18 +89,11 @@ static const struct agent {
 	  {NULL, "UserPromptSubmit", "", "cordon hook --agent codex", 5, NULL}}},
 };
 
-static bool is_in_path(const char *name)
-{
-	AUTO_FREE char *file = program_find(name);
-
-	return file && *file == '/';
-}
-
 static bool is_there(const char *home, const char *below, const char *program)
 {
 	AUTO_FREE char *dir = path_join(home, below);
 
-	return access(dir, F_OK) == 0 || is_in_path(program);
+	return access(dir, F_OK) == 0 || program_is_installed(program);
 }
 
 /* $NAME where it is set and absolute, else `usual` below the home. */

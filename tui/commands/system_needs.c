@@ -19,13 +19,6 @@
 
 extern char **environ;
 
-static bool is_program(const char *name)
-{
-	AUTO_FREE char *file = program_find(name);
-
-	return file && *file == '/';
-}
-
 /* ---- packages -------------------------------------------------------------------------------- */
 
 static const struct manager {
@@ -47,13 +40,14 @@ static const struct need {
 
 static bool is_missing(const struct need *n)
 {
-	return !is_program(n->programs[0]) && !(n->programs[1] && is_program(n->programs[1]));
+	return !program_is_installed(n->programs[0]) &&
+	       !(n->programs[1] && program_is_installed(n->programs[1]));
 }
 
 static const struct manager *find_manager(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(managers); i++)
-		if (is_program(managers[i].program))
+		if (program_is_installed(managers[i].program))
 			return &managers[i];
 	return NULL;
 }
