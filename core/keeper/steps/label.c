@@ -273,13 +273,11 @@ void label_command(struct buf *out, const char *argv, size_t len)
 	while (w.n && (next = unwrap(&w, at)) > at)
 		at = next;
 	text = at < w.n ? shell_text(&w, at) : NULL;
-	if (text && evaluated(out, text)) {
-		; /* that is it */
-	} else if (text) {
+	if (text && !evaluated(out, text)) {
 		if (str_starts(text, "exec ") && text[5] != '-') /* the shell's own business */
 			text += 5;
 		buf_str(out, text);
-	} else {
+	} else if (!text) {
 		for (size_t i = at; i < w.n; i++) {
 			if (i > at)
 				buf_ch(out, ' ');
