@@ -77,9 +77,9 @@ DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
 # (-g1 builds in a fifth less time, and has what a backtrace needs)
 # (the same bytes wherever the sources lie)
 FLAGS := $(DEFS) $(WARN) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. $(if $(CI),-g1,-g) $(MODE)
-# (BESIDE=yes: libraries are looked for beside the program first)
+# (BESIDE=yes: the program and its libraries look beside it first. DT_RPATH counts for libraries of libraries, DT_RUNPATH does not)
 LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread \
-	$(if $(filter yes,$(BESIDE)),-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib/cordon')
+	$(if $(filter yes,$(BESIDE)),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN/../lib/cordon')
 endif
 
 # ---- files ---------------------------------------------------------------------------------------

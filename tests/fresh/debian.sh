@@ -41,6 +41,7 @@ if fresh "$own"; then
 	out=$(as_me "cordon $inside")
 	like "$out" made "another one runs a command inside" || note "$out"
 	is "$(cat "$root/home/me/project/made" 2>/dev/null)" made "its change is in the folder"
+	like "$(as_me 'cordon diff')" '+made' "cordon diff shows it"
 	as_me 'cordon undo' >/dev/null
 	ok "and undo takes it back" test ! -e "$root/home/me/project/made"
 else
@@ -58,6 +59,7 @@ elif fresh "$next"; then
 	out=$(as_me "sh -c 'exec /opt/cordon-*/bin/cordon $inside'")
 	like "$out" made "$next: one command unpacks it, another one runs a command inside"
 	is "$(cat "$root/home/me/project/made" 2>/dev/null)" made "its change is in the folder"
+	like "$(as_me "sh -c 'exec /opt/cordon-*/bin/cordon diff'")" '+made' "cordon diff finds the libraries of libgit2"
 else
 	skip "$next" "debootstrap: $(tail -n 1 "$TEST_TMP/log")"
 fi

@@ -3,6 +3,7 @@
 #include "tui/commands/version.h"
 
 #include <cjson/cJSON.h>
+#include <git2/common.h> /* libgit2 1.9: version.h needs its macros */
 #include <git2/version.h>
 #include <stdio.h>
 #include <string.h>
