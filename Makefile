@@ -109,6 +109,8 @@ BENCH := $(BENCHSRC:%.c=$(O)/%)
 FUZZSRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ := $(FUZZSRC:%.c=$(O)/%)
 MODELSRC := $(wildcard tests/model/*.c)
+# Evaluates profiles of Seatbelt: the oracle for tests of the profiles that cordon writes.
+EVALSRC := $(wildcard tests/seatbelt/*.c)
 MODEL := $(O)/tests/model/model
 SCRIPTS := $(wildcard tests/model/model.sh tests/fs/*.sh tests/e2e/*.sh tests/escape/*.sh tests/crash/*.sh)
 SHELLSRC := .ci/run $(wildcard core/setup/packages/*.sh) $(SCRIPTS) $(wildcard tests/model/soak.sh tests/fresh/*.sh tests/support/*.sh tests/bench/*.sh tests/darwin/*.sh)
@@ -181,6 +183,7 @@ TEST_MODE_asan    := -O0
 $(UNIT:=.o): FLAGS += $(TEST_MODE_$(B))
 $(filter $(O)/tests/screen/%,$(UNIT)): $(O)/tests/screen/scene.o
 $(O)/tests/unit/test_compare: $(addprefix $(O)/tests/model/,compare.o edits.o history.o lines.o restored.o)
+$(addprefix $(O)/tests/,unit/test_seatbelt_eval unit/test_seatbelt_profile unit/test_macos_xpc fuzz/fuzz_seatbelt): $(EVALSRC:%.c=$(O)/%.o)
 $(UNIT): $(O)/%: $(O)/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka -ldl
@@ -196,14 +199,14 @@ $(BENCH) $(CONTRASTSRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(LIB)
 # Without libFuzzer: the corpus and a few thousand mutations of it, as a TAP test.
 $(FUZZ): $(O)/%: $(O)/%.o $(O)/tests/fuzz/driver.o $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LINK) -o $@ $< $(O)/tests/fuzz/driver.o $(LIB) $(PKG_LIBS) -ldl
+	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -ldl
 
 # Stand-alone, and static where that is possible: they also run in places without a libc.
 $(TOOLS): $(O)/%: $(O)/%.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(filter release debug,$(B)),-static,$(MODE)) -o $@ $< -pthread
 
--include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(CONTRASTSRC:%.c=$(O)/%.d) $(FUZZ:=.d) $(BENCH:=.d)
+-include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(EVALSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(CONTRASTSRC:%.c=$(O)/%.d) $(FUZZ:=.d) $(BENCH:=.d)
 
 # ---- run -----------------------------------------------------------------------------------------
 # What is missing is installed first; the flags above must be read anew after that: hence a second
@@ -343,9 +346,9 @@ fuzz: lint-deps ## run each fuzz target for FUZZ_SECONDS under clang's libFuzzer
 	done
 
 .PHONY: fuzzers
-fuzzers: $(LIB) $(FUZZSRC:%.c=$(O)/%.o)
+fuzzers: $(LIB) $(FUZZSRC:%.c=$(O)/%.o) $(EVALSRC:%.c=$(O)/%.o)
 	$(Q)for f in $(FUZZSRC:%.c=%); do \
-		$(CC) $(LINK) -fsanitize=fuzzer -o $(O)/$$f $(O)/$$f.o $(LIB) $(PKG_LIBS) -ldl || exit 1; \
+		$(CC) $(LINK) -fsanitize=fuzzer -o $(O)/$$f $(O)/$$f.o $(EVALSRC:%.c=$(O)/%.o) $(LIB) $(PKG_LIBS) -ldl || exit 1; \
 	done
 
 .PHONY: screenshots
@@ -391,7 +394,7 @@ lint: lint-deps ## formatting, include directions, contrast, clang, clang-tidy, 
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(TOOLSRC) $(CONTRASTSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(EVALSRC) $(TOOLSRC) $(CONTRASTSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.

@@ -34,7 +34,7 @@ int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec 
 		      struct err *err) MUST_USE;
 void engine_close(struct engine *e); /* NULL is a no-op */
 void engine_listen(struct engine *e, const struct engine_listener *on, void *data);
-/* Nothing more is told to data; its undo goes on. Its jobs are jobs_forget()'s. */
+/* Nothing more is told to data; its undo goes on. */
 void engine_unlisten(struct engine *e, const void *data);
 
 struct session *engine_session(struct engine *e);

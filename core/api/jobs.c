@@ -437,19 +437,6 @@ void jobs_took(struct jobs *j, uint32_t id, size_t bytes)
 			    NULL, 0);
 }
 
-void jobs_forget(struct jobs *j, const void *data, bool cancel)
-{
-	struct job *job, *next;
-
-	for (job = j->list; job && (next = job->next, true); job = next) {
-		if (job->data != data || !job->on)
-			continue;
-		job->on = NULL;
-		if (cancel)
-			(void)!jobs_cancel(j, job->id);
-	}
-}
-
 bool jobs_waits(const struct jobs *j, uint32_t id)
 {
 	const struct job *job = find(j, id);

@@ -61,8 +61,6 @@ int jobs_resize(struct jobs *j, uint32_t job, unsigned columns, unsigned rows) M
 int jobs_cancel(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_signal(struct jobs *j, uint32_t job, int sig) MUST_USE;
 void jobs_took(struct jobs *j, uint32_t job, size_t bytes);
-/* Nobody listens any more; the job goes on, or is cancelled. */
-void jobs_forget(struct jobs *j, const void *data, bool cancel);
 bool jobs_waits(const struct jobs *j, uint32_t job); /* for its turn */
 /* A command runs, or waits: a write of a front end's is part of it, or comes at once. */
 bool jobs_command_runs(const struct jobs *j);

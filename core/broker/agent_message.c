@@ -164,10 +164,3 @@ void agent_put(struct buf *out, struct span message)
 	agent_put_u32(out, (uint32_t)message.len);
 	buf_add(out, message.data, message.len);
 }
-
-void agent_put_word(struct buf *out, enum agent_type type)
-{
-	const char byte = (char)type;
-
-	agent_put(out, (struct span){&byte, 1});
-}

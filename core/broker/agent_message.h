@@ -52,6 +52,5 @@ int agent_next_identity(struct span *rest, struct span *key, struct span *commen
 void agent_fingerprint(struct span key, char out[AGENT_FINGERPRINT]);
 
 /* Appended with their length. */
-void agent_put_word(struct buf *out, enum agent_type type); /* a message of its type alone */
 void agent_put(struct buf *out, struct span message);
 void agent_put_u32(struct buf *out, uint32_t v);

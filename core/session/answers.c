@@ -45,21 +45,6 @@ int answers_find_extent(const char *name)
 	return find(extents, ARRAY_LEN(extents), name);
 }
 
-const char *answers_verb(enum rule_kind kind)
-{
-	static const char *const verbs[RULE_KINDS] = {[RULE_READ] = "read",
-						      [RULE_WRITE] = "write",
-						      [RULE_EXEC] = "run",
-						      [RULE_UNIX] = "connect to",
-						      [RULE_CONNECT] = "connect to",
-						      [RULE_BIND] = "listen on",
-						      [RULE_CREDENTIALS] =
-							      "use your git credentials for",
-						      [RULE_SIGN] = "sign in with your SSH key at"};
-
-	return verbs[kind];
-}
-
 struct word {
 	const char *op, *word;
 };

@@ -27,8 +27,6 @@ int answers_from_json(const struct cJSON *object, struct answer *ret, struct err
 const char *answers_op(const char *op);
 /* The same in a question, before the object: "create the folder", "set the times of". */
 const char *answers_wish(const char *op);
-/* "read", "write", "run", "connect to". */
-const char *answers_verb(enum rule_kind kind);
 const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */
 const char *answers_extent_name(enum answer_extent extent); /* "exact", "dir", "tree" */
 int answers_find_scope(const char *name);		    /* -1: unknown; below too */

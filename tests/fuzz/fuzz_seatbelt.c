@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/macos/profile/eval/eval.h"
+#include "tests/seatbelt/eval.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

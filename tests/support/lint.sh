@@ -98,6 +98,54 @@ events approvals/still_open approvals/grants approvals/asks approvals/safeguard 
 folders/outside folders/brought folders/judge folders/folder folders/folder_priv folders/foreseen folders/draft flows brokered socket_owner guests
 requests keeper client_event client"
 
+# Dead code: a function of a header that no product source uses. The table lists what only tests need: the ends of
+# what a process keeps until it exits, parsers and dumps without files, and state that a test compares.
+only_tests='audit_set_session_max diff_count diff_range es_client_answer es_client_failsafe es_client_waiting filter_code
+fs_channel_free fs_server_set_caller fs_tree_done gate_fs_done guest_fuse_free guest_fuse_waiting journal_folder_fd
+keeper_done keymap_parse mac_launch_wait mach_services_allow net_host_eq net_pattern_format p9_stream_free p9_waiting
+quota_metrics surface_dump syn_gate_free term_wants_mouse theme_parse throttle_is_holding throttle_state tidy_once
+vhost_free violation_event xpc_config_format xpc_connect_event'
+dead_functions() {
+	find core backends tui -name '*.[ch]' -print0 | xargs -0 awk -v only="$only_tests" '
+		FNR == 1 { comment = 0 }
+		{
+			line = $0
+			if (!comment)
+				gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+			else if (line !~ /\*\//)
+				next
+			else
+				sub(/^.*\*\//, "", line)
+			comment = 0
+			gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
+			if (sub(/\/\*.*/, "", line))
+				comment = 1
+		}
+		FILENAME ~ /\.h$/ && line ~ /^[a-z]/ && line !~ /^(static|typedef|struct [a-z_0-9]+ \{|enum|extern)/ &&
+		match(line, /[a-z_0-9]+\(/) {
+			declared[substr(line, RSTART, RLENGTH - 1)] = FILENAME ":" FNR
+		}
+		line ~ /^([ \t#}]|static)/ { # in a body, a macro or a table; a definition begins in the first column
+			n = split(line, words, /[^A-Za-z_0-9]+/)
+			for (i = 1; i <= n; i++)
+				used[words[i]] = 1
+		}
+		END {
+			split(only, list, /[ \n]+/)
+			for (i in list)
+				known[list[i]] = 1
+			for (name in declared)
+				if (!(name in used) && !(name in known))
+					print declared[name] ": " name "() has no caller"
+			for (name in known)
+				if (!(name in declared) || name in used)
+					print "lint.sh: " name " does not belong in the table of functions for tests"
+		}' | sort
+}
+hits=$(dead_functions)
+[ -z "$hits" ] || complain "dead code:
+$hits"
+
 # curses is one file's business (and the terminal's).
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+<(n?curses|ncursesw/|term\.h)' --include='*.[ch]' core backends tui |
 	grep -vE '^tui/(look/screen\.c|term/)')

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "backends/macos/profile/eval/eval.h"
+#include "tests/seatbelt/eval.h"
 #include "backends/macos/profile/profile.h"
 #include "core/base/path.h"
 #include "core/config/config.h"

@@ -14,7 +14,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "backends/macos/profile/eval/eval.h"
+#include "tests/seatbelt/eval.h"
 #include "backends/macos/xpc/config.h"
 #include "backends/macos/xpc/violation.h"
 #include "backends/macos/xpc/wrap.h"

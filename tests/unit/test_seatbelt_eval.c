@@ -9,7 +9,7 @@
 
 #include "backends/macos/launch/network_gate.h"
 #include "backends/macos/profile/canonical.h"
-#include "backends/macos/profile/eval/match.h"
+#include "tests/seatbelt/match.h"
 #include "core/base/io.h"
 
 static struct eval *read_file(const char *name)

@@ -267,12 +267,6 @@ void surface_box(struct surface *s, struct rect r, int role, enum border border)
 	surface_text(s, r.x, bottom, 1, role, b[3]);
 }
 
-void surface_hline(struct surface *s, int x, int y, int w, int role)
-{
-	for (int i = 0; i < w; i++)
-		surface_text(s, x + i, y, 1, role, s->ascii ? "-" : "─");
-}
-
 void surface_vline(struct surface *s, int x, int y, int h, int role)
 {
 	for (int i = 0; i < h; i++)

@@ -118,7 +118,6 @@ enum border {
 	BORDER_DOUBLE, /* cordon's own questions */
 };
 void surface_box(struct surface *s, struct rect r, int role, enum border border);
-void surface_hline(struct surface *s, int x, int y, int w, int role);
 void surface_vline(struct surface *s, int x, int y, int h, int role);
 
 /* Rows as text with trailing blanks cut, then which style is where: for golden files. */

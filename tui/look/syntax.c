@@ -241,11 +241,6 @@ const struct syntax *syntax_of(const char *path)
 	return NULL;
 }
 
-const char *syntax_name(const struct syntax *l)
-{
-	return l->name;
-}
-
 /* ---- one line ------------------------------------------------------------------------------- */
 
 struct reader {

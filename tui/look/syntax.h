@@ -23,7 +23,6 @@ enum syntax_class {
 struct syntax;
 
 const struct syntax *syntax_of(const char *path); /* by its name; NULL: none that is known */
-const char *syntax_name(const struct syntax *l);
 /* classes: enum syntax_class of each byte, or NULL. Returns the state after the line; 0 begins. */
 uint8_t syntax_line(const struct syntax *l, uint8_t state, const char *text, size_t len,
 		    uint8_t *classes);

@@ -43,13 +43,6 @@ void place_text(const struct place *p, char *out, size_t size)
 		 p->at.dir, name[0] != '\0' ? "/" : "", name);
 }
 
-int place_stat(const struct place *p, struct stat *ret)
-{
-	const int flags = AT_SYMLINK_NOFOLLOW | (p->at.name[0] == '\0' ? AT_EMPTY_PATH : 0);
-
-	return fstatat(p->at.dirfd, p->at.name, ret, flags) < 0 ? -errno : 0;
-}
-
 bool place_is_own(const struct ldoor *d, const struct place *p)
 {
 	for (const char *const *own = d->floor.own; own && *own; own++)

@@ -32,8 +32,6 @@ struct place {
 void place_done(struct place *p); /* close what it owns */
 /* Absolute path of a place, for comparison and reports. */
 void place_text(const struct place *p, char *out, size_t size);
-/* fstatat() of a place in a folder; a link is not followed. 0 or negative errno. */
-int place_stat(const struct place *p, struct stat *ret);
 /* Without mounts: in the sandbox's own directory. */
 bool place_is_own(const struct ldoor *d, const struct place *p);
 /* folder_outside() about a place that is outside; 0: the floor answers. */

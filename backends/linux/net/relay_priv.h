@@ -104,11 +104,10 @@ void pair_tick(struct relay *r);
 
 /* The answer as it came, with the id of the query; NULL: none came in time. */
 typedef void (*resolve_done)(void *data, uint8_t *answer, size_t len);
-/* Ask the nameservers. query: a whole message, copied. The id is for resolve_cancel(); 0: too many,
- * and done is not called. */
+/* Asks the nameservers. query: a whole message, copied. Returns the id of the query, or 0 if there
+ * are too many: then done is not called. */
 uint64_t resolve_begin(struct relay *r, const uint8_t *query, size_t len,
 		       const struct dns_question *q, resolve_done done, void *data);
-void resolve_cancel(struct relay *r, uint64_t id);
 void resolve_tick(struct relay *r);
 /* NET_RESOLVE: the addresses of a name. */
 void resolve_for_keeper(struct relay *r, const struct net_note *note);

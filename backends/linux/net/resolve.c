@@ -249,19 +249,6 @@ uint64_t resolve_begin(struct relay *r, const uint8_t *query, size_t len,
 	return d->id;
 }
 
-void resolve_cancel(struct relay *r, uint64_t id)
-{
-	struct dns_query *d;
-
-	DL_FOREACH (r->queries, d) {
-		if (d->id != id)
-			continue;
-		d->done = NULL;
-		end(d, NULL, 0);
-		return;
-	}
-}
-
 void resolve_tick(struct relay *r)
 {
 	struct dns_query *d = r->queries, *next;

@@ -209,29 +209,3 @@ int landlock_scope(struct err *err)
 		return err_set(err, -errno, "create a Landlock ruleset for signals");
 	return enter(ruleset, err);
 }
-
-int landlock_restrict_paths(const char *const *paths, struct err *err)
-{
-	enum {
-		MAX_PATHS = 64
-	};
-	int fds[MAX_PATHS], r;
-	struct landlock_spec spec = {.writable = fds};
-
-	for (; paths[spec.n]; spec.n++) {
-		if (spec.n == MAX_PATHS) {
-			r = err_say(err, -E2BIG, "more than %d writable places", MAX_PATHS);
-			goto out;
-		}
-		fds[spec.n] = open(paths[spec.n], O_PATH | O_CLOEXEC);
-		if (fds[spec.n] < 0 && errno != ENOENT) {
-			r = err_set(err, -errno, "open '%s'", paths[spec.n]);
-			goto out;
-		}
-	}
-	r = landlock_restrict(&spec, err);
-out:
-	for (size_t i = 0; i < spec.n; i++)
-		util_close_fd(&fds[i]);
-	return r;
-}

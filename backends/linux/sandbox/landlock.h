@@ -54,8 +54,3 @@ int landlock_restrict(const struct landlock_spec *spec, struct err *err) MUST_US
  * that are entered from it.
  */
 int landlock_scope(struct err *err) MUST_USE;
-/*
- * The same for a command that works on named places and needs no sandbox (`cordon undo`). Places
- * that do not exist are skipped. -EOPNOTSUPP: this kernel cannot.
- */
-int landlock_restrict_paths(const char *const *paths, struct err *err) MUST_USE;

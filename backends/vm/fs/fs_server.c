@@ -175,8 +175,3 @@ int fs_server_pidfd(const struct fs_server *s)
 {
 	return s->pidfd;
 }
-
-size_t fs_server_held(const struct fs_server *s)
-{
-	return s->shared->held;
-}

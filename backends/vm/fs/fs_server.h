@@ -67,5 +67,3 @@ void fs_server_known(struct fs_server *s, int tid);
 /* Ends it, reaps it, frees s. Before or after the door is closed. NULL is a no-op. */
 void fs_server_stop(struct fs_server *s);
 int fs_server_pidfd(const struct fs_server *s); /* borrowed; readable once it has ended */
-/* Changes that the guest asked for and that have no answer yet, those held for a human included. */
-size_t fs_server_held(const struct fs_server *s);

@@ -194,11 +194,6 @@ void shim_signal(struct buf *out, int64_t id, int sig)
 	buf_fmt(out, "{\"type\":\"signal\",\"id\":%" PRId64 ",\"sig\":%d}\n", id, sig);
 }
 
-void shim_cancel(struct buf *out, int64_t id)
-{
-	buf_fmt(out, "{\"type\":\"cancel\",\"id\":%" PRId64 "}\n", id);
-}
-
 void shim_rollback(struct buf *out, int64_t step)
 {
 	buf_fmt(out, "{\"type\":\"rollback_notify\",\"step_id\":%" PRId64 "}\n", step);

@@ -17,7 +17,6 @@ struct spawn_limits;
  *   {"type":"input","id":1,"data":"..","end":true}     its standard input, at most SHIM_INPUT ahead
  *   {"type":"resize","id":1,"rows":24,"cols":80}
  *   {"type":"signal","id":1,"sig":15}    to its process group
- *   {"type":"cancel","id":1}             SIGTERM, SIGKILL two seconds later
  *   {"type":"rollback_notify","step_id":7}
  *   {"type":"who","id":123}              of which process is the thread 123?
  *   {"type":"kill","id":123,"sig":9}     a process; by SIGKILL all below it, too
@@ -93,7 +92,6 @@ int shim_exec(struct buf *out, const struct shim_exec *e) MUST_USE;
 void shim_input(struct buf *out, int64_t id, const char *data, size_t len, bool end);
 void shim_resize(struct buf *out, int64_t id, unsigned rows, unsigned cols);
 void shim_signal(struct buf *out, int64_t id, int sig);
-void shim_cancel(struct buf *out, int64_t id);
 void shim_rollback(struct buf *out, int64_t step);
 void shim_who(struct buf *out, int64_t tid);
 void shim_kill(struct buf *out, int64_t pid, int sig);

@@ -16,9 +16,8 @@
 
 #define OUT_LEN	 (1u << 20)
 #define CHUNK	 (32u << 10)
-#define TURN_MS	 50 /* of the clock that ended jobs and cancelled ones are looked at by */
-#define QUIET	 2  /* turns without a byte, after which a terminal that is still open is done */
-#define KILL_IN	 40
+#define TURN_MS	 50  /* of the clock that looks at ended jobs */
+#define QUIET	 2   /* turns without a byte, after which a terminal that is still open is done */
 #define GONE_MAX 100 /* turns: the host has hung up */
 
 static struct {
@@ -295,9 +294,6 @@ static void obey(const struct message *m)
 		job_resize(j, m);
 	} else if (strcmp(m->type, "signal") == 0) {
 		kill(-j->pid, (int)m->sig);
-	} else if (strcmp(m->type, "cancel") == 0) {
-		kill(-j->pid, SIGTERM);
-		j->kill_in = KILL_IN;
 	}
 }
 
@@ -390,13 +386,8 @@ static void serve_job(const struct pollfd *p, struct job *j)
 static void tick(void)
 {
 	for (size_t i = 0; i < JOBS; i++) {
-		struct job *j = &s.jobs[i];
-
-		if (!j->used)
-			continue;
-		if (j->kill_in && --j->kill_in == 0)
-			kill(-j->pid, SIGKILL);
-		j->quiet += j->ended;
+		if (s.jobs[i].used)
+			s.jobs[i].quiet += s.jobs[i].ended;
 	}
 	procs_tick();
 	s.gone += s.gone > 0;
@@ -407,7 +398,7 @@ static void tick(void)
 static bool needs_clock(void)
 {
 	for (size_t i = 0; i < JOBS; i++)
-		if (s.jobs[i].used && (s.jobs[i].ended || s.jobs[i].kill_in))
+		if (s.jobs[i].used && s.jobs[i].ended)
 			return true;
 	return s.gone > 0 || procs_want_clock();
 }

@@ -146,7 +146,6 @@ struct job {
 	size_t n_input;
 	bool end_input;	     /* close it when that is written */
 	int quiet;	     /* turns of the clock since it ended */
-	int kill_in;	     /* turns until SIGKILL; 0: none */
 	long long tty_bytes; /* that it wrote to its terminal */
 };
 /* 0, or -1 with errno: the job is to be ended with job_close() all the same. */

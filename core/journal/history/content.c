@@ -478,26 +478,6 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
 }
 
-bool origin_dir_times(struct journal *j, int64_t id, int root, const char *path, struct buf *ret)
-{
-	AUTO_FREE char *now = xstrdup(path);
-	AUTO_FREE char *inside = NULL;
-	AUTO_BUF struct buf mem = BUF_INIT;
-	const struct trails *t = j->trails;
-	const struct trail_log *log = t ? trails_log(t, id) : NULL;
-	struct rec rec;
-	size_t i;
-
-	if (!log || log->first >= log->end)
-		return false;
-	i = trail_follow(t, log->first, 1u << REC_DTIME, &root, &now, &inside);
-	if (i >= log->end || t->list[i].type != REC_DTIME || trail_fetch(t, i, &mem, &rec) < 0)
-		return false;
-	buf_clear(ret);
-	buf_add(ret, rec.meta.data, rec.meta.len);
-	return true;
-}
-
 size_t origin_slots_of(struct journal *j, uint64_t ino)
 {
 	const struct trails *t = j->trails;

@@ -26,7 +26,5 @@ int origin_find(struct journal *j, int64_t id, const struct change *c, bool afte
 		struct origin *ret, struct err *err) MUST_USE;
 /* The step outgrew its limit, or nothing was to be kept. */
 bool origin_unprotected(int stepdir);
-/* The times of a directory before the step first changed its entries; false: it did not. */
-bool origin_dir_times(struct journal *j, int64_t id, int root, const char *path, struct buf *ret);
 /* Of the names of this inode, how many lie in the objects of the steps that are indexed? */
 size_t origin_slots_of(struct journal *j, uint64_t ino);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "backends/macos/profile/eval/eval.h"
-#include "backends/macos/profile/eval/match.h"
+#include "tests/seatbelt/eval.h"
+#include "tests/seatbelt/match.h"
 
 enum expr_kind {
 	EXPR_LIST,

@@ -5,9 +5,9 @@
 #include "core/base/err.h"
 
 /*
- * For tests and `cordon why`: the answer is by the rules that are documented for Seatbelt. Of all
- * rules for an operation whose filter matches, the last one decides; without one, that of
- * `default`. No Mac has confirmed it. What is not known is an error and never left out.
+ * The oracle of the tests: it answers by the documented rules of Seatbelt. Of all rules for an
+ * operation whose filter matches, the last one decides; without one, that of `default`. No Mac has
+ * confirmed it. An unknown form is an error and never left out.
  *
  * Life:    eval_new() -> eval_free(); NULL is a no-op. Text and params are copied.
  * Threads: one: looking uses scratch memory.

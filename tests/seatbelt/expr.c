@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "backends/macos/profile/eval/eval_priv.h"
+#include "tests/seatbelt/eval_priv.h"
 #include "core/base/buf.h"
 
 struct reader {

@@ -1,6 +1,6 @@
 /* match - regular expressions as profiles have them, byte by byte, in time length x size. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/macos/profile/eval/match.h"
+#include "tests/seatbelt/match.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* eval - says what a profile allows: of all rules that match the last one decides. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/macos/profile/eval/eval.h"
+#include "tests/seatbelt/eval.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "backends/macos/profile/eval/eval_priv.h"
+#include "tests/seatbelt/eval_priv.h"
 
 /* Kept as they were read: (allow OPERATION... FILTER...). */
 struct eval {
