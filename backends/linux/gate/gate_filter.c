@@ -1,104 +1,49 @@
 /* gate_filter - the system calls that the read gate's server makes, and no other. */
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
-#include <sys/mman.h>
 
 #include "backends/linux/gate/gate_priv.h"
+#include "backends/linux/sandbox/call_filter.h"
 
 /*
  * Whoever takes the server over, by a request that it misreads, has its two sockets and the host's
  * files, read-only (Landlock): no socket of its own, no program, no other process, no namespace.
  * Anything that is not listed ends it, which shuts what is behind the gate.
  */
-static const int calls[] = {
+static const struct call_rule calls[] = {
 	/* its loop */
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(read),
-	SCMP_SYS(write),
-	SCMP_SYS(writev),
-	SCMP_SYS(sendto),
-	SCMP_SYS(recvfrom),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(sched_yield),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(exit_group),
-	/* what libraries of other versions do about it */
-	SCMP_SYS(futex),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(gettid),
-	SCMP_SYS(getpid),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigaction),
+	CALL(writev),
+	CALL(sendto),
+	CALL(recvfrom),
+	CALL(sched_yield),
 	/* names and what they mean */
-	SCMP_SYS(openat2),
-	SCMP_SYS(close),
-	SCMP_SYS(fstat),
-	SCMP_SYS(newfstatat),
-	SCMP_SYS(statx),
-	SCMP_SYS(fstatfs),
-	SCMP_SYS(readlink), /* of rules that are read again: what links on their way mean */
-	SCMP_SYS(readlinkat),
-	SCMP_SYS(geteuid),
-	SCMP_SYS(getegid),
-	SCMP_SYS(faccessat2),
-	SCMP_SYS(getxattr),
-	SCMP_SYS(listxattr),
+	CALL(openat2),
+	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), /* /proc/TID/status */
+	CALL(fstat),
+	CALL(newfstatat),
+	CALL(statx),
+	CALL(fstatfs),
+	CALL(readlink), /* of rules that are read again: what links on their way mean */
+	CALL(readlinkat),
+	CALL(geteuid),
+	CALL(getegid),
+	CALL(faccessat2),
+	CALL(getxattr),
+	CALL(listxattr),
 	/* content */
-	SCMP_SYS(pread64),
-	SCMP_SYS(getdents64),
-	SCMP_SYS(lseek),
-	/* memory; what could make it run is left out below */
-	SCMP_SYS(brk),
-	SCMP_SYS(munmap),
-	SCMP_SYS(mremap),
-	SCMP_SYS(madvise),
+	CALL(pread64),
+	CALL(getdents64),
+	CALL(lseek),
+	CALL_IF(fcntl, 1, UINT64_MAX, F_GETFL), /* fdopendir(3) */
+	CALL_IF(fcntl, 1, UINT64_MAX, F_SETFD),
 };
-
-/* Allowed where these bits of that argument are these. */
-static const struct {
-	int nr;
-	unsigned arg;
-	uint64_t mask, value;
-} some[] = {
-	{SCMP_SYS(openat), 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY}, /* /proc/TID/status */
-	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
-	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
-	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_GETFL}, /* fdopendir(3) */
-	{SCMP_SYS(fcntl), 1, ~UINT64_C(0), F_SETFD},
-};
-
-static int add_calls(scmp_filter_ctx c)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(calls) && r == 0; i++)
-		if (calls[i] >= 0) /* else this architecture has it not */
-			r = seccomp_rule_add(c, SCMP_ACT_ALLOW, calls[i], 0);
-	for (size_t i = 0; i < ARRAY_LEN(some) && r == 0; i++) {
-		const struct scmp_arg_cmp cmp = {some[i].arg, SCMP_CMP_MASKED_EQ, some[i].mask,
-						 some[i].value};
-
-		r = seccomp_rule_add_array(c, SCMP_ACT_ALLOW, some[i].nr, 1, &cmp);
-	}
-	return r;
-}
 
 int gate_filter(struct err *err)
 {
-	scmp_filter_ctx c = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r;
+	struct call_filter f;
 
-	if (!c)
-		return err_say(err, -ENOMEM, "no memory for the gate's system call filter");
-	r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	if (r == 0)
-		r = add_calls(c);
-	if (r == 0)
-		r = seccomp_load(c);
-	seccomp_release(c);
-	return r < 0 ? err_set(err, r, "filter the gate's system calls") : 0;
+	call_filter_begin(&f, SCMP_ACT_KILL_PROCESS);
+	call_filter_serve(&f);
+	call_filter_add(&f, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls));
+	return call_filter_load(&f, "the gate's", err);
 }

@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "backends/linux/native_priv.h"
+#include "backends/linux/sandbox/call_filter.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/vm/qemu/qemu.h"
 
@@ -17,49 +17,44 @@
  * programs and processes. This one is on before its first instruction, and takes what neither a
  * start nor a run needs: sockets of its own, other processes, what widens the kernel within reach.
  */
-static const int refused[] = {
-	SCMP_SYS(socket),
-	SCMP_SYS(connect),
-	SCMP_SYS(bind),
-	SCMP_SYS(listen),
-	SCMP_SYS(add_key),
-	SCMP_SYS(bpf),
-	SCMP_SYS(chroot),
-	SCMP_SYS(fork),
-	SCMP_SYS(io_uring_enter),
-	SCMP_SYS(io_uring_register),
-	SCMP_SYS(io_uring_setup),
-	SCMP_SYS(kcmp),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(mount),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(pidfd_open),
-	SCMP_SYS(pidfd_send_signal),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(ptrace),
-	SCMP_SYS(request_key),
-	SCMP_SYS(setns),
-	SCMP_SYS(unshare),
-	SCMP_SYS(userfaultfd),
-	SCMP_SYS(vfork),
+static const struct call_rule refused[] = {
+	CALL(socket),
+	CALL(connect),
+	CALL(bind),
+	CALL(listen),
+	CALL(add_key),
+	CALL(bpf),
+	CALL(chroot),
+	CALL(fork),
+	CALL(io_uring_enter),
+	CALL(io_uring_register),
+	CALL(io_uring_setup),
+	CALL(kcmp),
+	CALL(keyctl),
+	CALL(mount),
+	CALL(open_by_handle_at),
+	CALL(open_tree),
+	CALL(perf_event_open),
+	CALL(pidfd_getfd),
+	CALL(pidfd_open),
+	CALL(pidfd_send_signal),
+	CALL(process_vm_readv),
+	CALL(process_vm_writev),
+	CALL(ptrace),
+	CALL(request_key),
+	CALL(setns),
+	CALL(unshare),
+	CALL(userfaultfd),
+	CALL(vfork),
 };
 
 static int filter(struct err *err)
 {
-	scmp_filter_ctx c = seccomp_init(SCMP_ACT_ALLOW);
-	int r = c ? 0 : -ENOMEM;
+	struct call_filter f;
 
-	for (size_t i = 0; i < ARRAY_LEN(refused) && r == 0; i++)
-		if (refused[i] >= 0) /* else this architecture has it not */
-			r = seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
-	if (r == 0)
-		r = seccomp_load(c);
-	seccomp_release(c);
-	return r < 0 ? err_set(err, r, "filter QEMU's system calls") : 0;
+	call_filter_begin(&f, SCMP_ACT_ALLOW);
+	call_filter_add(&f, SCMP_ACT_ERRNO(EPERM), refused, ARRAY_LEN(refused));
+	return call_filter_load(&f, "QEMU's", err);
 }
 
 /* "/opt/qemu/bin/qemu-system-x86_64" -> "/opt/qemu": its firmware lies there, too. */
