@@ -263,6 +263,12 @@ int journal_roll_back(struct step *s, struct err *err) MUST_USE;
  * new file has to take the place of one that somebody may still write to? -EBUSY: no, err says why.
  */
 int journal_check_held(struct step *s, struct err *err) MUST_USE;
+/* Is all that the open step has changed as it left it, as far as that is known? -ESTALE: something
+ * was edited from outside, which a rollback would leave out; err names it. */
+int journal_check_edited(struct step *s, struct err *err) MUST_USE;
+/* This process lives: to be called every two seconds while a step is open, and at the end. After a
+ * crash, what is later than the last call by more than that was edited from outside. */
+void journal_live(struct journal *j);
 /*
  * What is still open for writing and no other open step's is this step's from now on, as if its
  * own processes had opened it; how many files that are. Asked again: how many still are.
@@ -318,6 +324,11 @@ struct step_info {
 int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
 		 struct err *err) MUST_USE;
 void step_info_free(struct step_info *list, size_t n);
+
+/* Newest first: steps of j's own store that a process had open when it died. The next start rolls
+ * them back. None while a session runs. */
+int journal_interrupted(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
+	MUST_USE;
 
 /* Which of the listed steps (as from journal_list()) touched one of these paths of the folder, or
  * something below it? Renames are followed from the newest step back. touched[i] belongs to

@@ -134,6 +134,7 @@ struct keeper {
 	unsigned turn_number; /* as an agent's hook counts (hook_steps.c); 0: it says nothing */
 	struct buf turn_prompt;
 	int begin_error;   /* the last journal_begin()'s */
+	int64_t live_at;   /* when journal_live() is due; 0: no step is open */
 	struct seen *seen; /* refusals that were reported (events.c) */
 	size_t n_seen;
 	struct question *questions;

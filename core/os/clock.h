@@ -28,7 +28,8 @@ static inline bool os_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *loc
 	return pthread_cond_timedwait(cond, lock, &until) == 0;
 }
 #else
-#define CLOCK_BOOTTIME CLOCK_MONOTONIC
+#define CLOCK_BOOTTIME	      CLOCK_MONOTONIC
+#define CLOCK_REALTIME_COARSE CLOCK_REALTIME
 
 static inline void os_cond_init(pthread_cond_t *cond)
 {

@@ -263,6 +263,43 @@ static int print_list(struct journal *j, bool undone, bool json, const char *her
 	return r;
 }
 
+static void print_waiting(const struct step_info *s, bool json)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char began[32];
+
+	clock_iso(began, s->began_us);
+	if (json) {
+		buf_fmt(&b, "{\"id\":%" PRId64 ",\"kind\":\"interrupted\",\"began\":\"%s\"", s->id,
+			began);
+		add_text(&b, "command", s->command);
+		printf("%s}\n", b.data);
+		return;
+	}
+	show_time(began, sizeof(began), s->began_us);
+	text_escape(&b, s->command, strlen(s->command));
+	printf("%s%6" PRId64
+	       "  %-12s  interrupted when cordon ended: the next start, or `cordon undo "
+	       "--dry-run`, rolls it back: %s%s\n",
+	       style_on(STYLE_YELLOW), s->id, began, b.data, style_off());
+}
+
+/* Steps that a crash left. */
+static int print_interrupted(struct journal *j, bool json, size_t *ret_n, struct err *err)
+{
+	struct step_info *list = NULL;
+	size_t n = 0;
+	int r = journal_interrupted(j, &list, &n, err);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (++*ret_n == 1 && !json)
+			print_head();
+		print_waiting(&list[i], json);
+	}
+	step_info_free(list, n);
+	return r;
+}
+
 static int no_steps(const struct here *p, const struct journal_spec *spec, bool json,
 		    struct err *err)
 {
@@ -324,7 +361,9 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 	warn_if_replaced(j, p);
 	if (!json)
 		print_pruned(j);
-	r = print_list(j, true, json, p->folder, paths, &n, err);
+	r = paths->n ? 0 : print_interrupted(j, json, &n, err);
+	if (r == 0)
+		r = print_list(j, true, json, p->folder, paths, &n, err);
 	if (r == 0)
 		r = print_list(j, false, json, p->folder, paths, &n, err);
 	if (r == 0 && n == 0 && paths->n && !json)

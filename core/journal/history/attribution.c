@@ -168,10 +168,35 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false;
 	for (struct step *s = j->open; s; s = s->next) {
 		t = touch_of(s, key);
+		if (t && !t->foreign)
+			step_note_edit(s, key);
 		if (t)
 			t->foreign = true;
 	}
 	return true;
+}
+
+void step_find_edits(struct step *s)
+{
+	struct journal *j = s->j;
+
+	store_forget_near(j);
+	touches_settle(&s->touches);
+	for (size_t i = 0; i < touches_count(&s->touches); i++) {
+		AUTO_FREE char *key = xstrdup(touches_key(&s->touches, i));
+		struct touch *t = &s->touches.list[i];
+		struct spot at = {.fd = -1};
+		const char *path;
+		int root = key_root(key, &path);
+		struct obj o;
+
+		if (t->foreign || t->foreseen || spot_look(j, root, path, &at, &o) < 0 ||
+		    !S_ISREG(o.mode) || is_known(j, &o) || writer_find(j, &o))
+			continue;
+		t->foreign = true;
+		step_note_edit(s, key);
+	}
+	store_forget_near(j);
 }
 
 void journal_own(struct journal *j, bool on)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
@@ -242,6 +243,37 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	*ret_n = j->sibling == j ? n : join_all(list, n);
 	*ret = list;
 	return 0;
+}
+
+/* No session runs: it would hold the lock. */
+static bool is_left(const struct journal *j)
+{
+	AUTO_CLOSE int lock = openat(j->store, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	return lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0;
+}
+
+int journal_interrupted(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = is_left(j) ? store_names(j, "open", &names, &n) : 0;
+
+	*ret = xcalloc(n + 1, sizeof(**ret));
+	*ret_n = 0;
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+		AUTO_CLOSE int fd = store_open_dir(j, dir);
+		struct wal log = WAL_NONE;
+
+		/* One that cannot be read is the next start's to speak of. */
+		if (fd >= 0 && wal_open(&log, fd, "undo", false, true) == 0 &&
+		    step_read_head(&log, &(*ret)[*ret_n]))
+			++*ret_n;
+		wal_close(&log);
+	}
+	store_names_free(names, n);
+	return r < 0 ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
 
 int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)

@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/log.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
@@ -15,11 +18,13 @@
 #include "core/journal/step/guarded.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/os/clock.h"
 #include "core/os/clone.h"
 #include "core/os/file.h"
 
 /* Up to here the bytes go into the log: making a file costs more than copying them. */
 #define INLINE_MAX 32768
+#define SIGN_NS	   1000000000
 
 void slot_name(char out[24], uint64_t slot)
 {
@@ -34,6 +39,22 @@ static int cover(struct side *s)
 	if (e == 0)
 		s->covered = s->log.cap;
 	return e;
+}
+
+/* A store through the mapping need not show in the log's times. */
+static void sign(struct side *s)
+{
+	struct timespec now;
+	int64_t ns;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	ns = now.tv_sec * 1000000000 + now.tv_nsec;
+	if (ns - s->signed_ns < SIGN_NS && ns >= s->signed_ns)
+		return;
+	/* The log is made with its first record. */
+	if (s->signed_ns && futimens(s->log.fd, NULL) < 0)
+		log_warn("journal", "a sign of life: %s", strerror(errno));
+	s->signed_ns = ns;
 }
 
 int side_push(struct side *s, struct rec *r)
@@ -52,6 +73,8 @@ int side_push(struct side *s, struct rec *r)
 		if (e == 0)
 			e = wal_append(&s->log, r);
 	} while (e < 0 && store_relieve(s->j, e, s->back));
+	if (e == 0 && !s->back)
+		sign(s);
 	if (e == 0 && intents_match(s, r))
 		s->loose = true;
 	else

@@ -19,12 +19,13 @@ struct side {
 	bool loose;    /* such that are on the disk as intents only */
 	struct intents intents;
 	struct wal log;
-	int dir;	/* the step's directory */
-	int obj;	/* its objects */
-	unsigned flags; /* that each record gets for the moment */
-	bool recorded;	/* that not everything could be set back */
-	bool back;	/* of a rollback */
-	size_t covered; /* the log's length when space was last set aside for its end */
+	int dir;	   /* the step's directory */
+	int obj;	   /* its objects */
+	unsigned flags;	   /* that each record gets for the moment */
+	bool recorded;	   /* that not everything could be set back */
+	bool back;	   /* of a rollback */
+	int64_t signed_ns; /* when the log's mtime was last set: a sign of life (plan_open.c) */
+	size_t covered;	   /* the log's length when space was last set aside for its end */
 	struct seen *seen;
 	uint64_t seen_turn; /* of the journal, when it was filled */
 };

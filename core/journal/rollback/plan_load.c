@@ -267,6 +267,28 @@ static int load_posts(struct planner *p)
 	return r;
 }
 
+int plan_read_open(struct planner *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
+		r = load_log(p, p->dirs->dirs[i], &p->logs[i]);
+	if (r < 0)
+		return r;
+	moves_sort(&p->moves);
+	moves_turn(&p->moves);
+	find_places(p);
+	for (size_t i = 0; i < names_count(&p->places); i++) {
+		const char *path, *key = names_key(&p->places, i);
+		int root = key_root(key, &path);
+		struct obj o;
+
+		if (reach_see(p->j, root, path, &o) == 0 && S_ISDIR(o.mode))
+			names_add_key(&p->there, key);
+	}
+	return 0;
+}
+
 int plan_read(struct planner *p)
 {
 	int r = load_all(p);

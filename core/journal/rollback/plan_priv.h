@@ -47,6 +47,7 @@ struct planner {
 
 /* All but the plan itself: logs, fates, images. (plan_load.c) */
 int plan_read(struct planner *p) MUST_USE;
+int plan_read_open(struct planner *p) MUST_USE;	 /* logs and places alone, of open steps */
 int plan_load_fates(struct planner *p) MUST_USE; /* fates and chains (plan_effects.c) */
 /* Is the object at the path an external edit, by its newest image? f: its net effect, or NULL. */
 bool plan_is_foreign(struct planner *p, const struct post *newest, const struct fate *f);

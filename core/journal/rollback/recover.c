@@ -62,7 +62,6 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		words = xstrndup(r.meta.data, r.meta.len);
 		mark_join(&w->info.why, words);
 	}
-	w->info.incomplete = w->info.why;
 	w->partial = !wal_empty(&m->redo.log);
 	for (size_t i = 0; i < names_count(&set); i++) {
 		struct obj before;
@@ -70,6 +69,8 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		witness_look(t->j, names_key(&set, i), &before);
 		touches_add(&w->touches, names_key(&set, i), &before);
 	}
+	plan_open_why(t, &w->touches, &w->info.why);
+	w->info.incomplete = w->info.why;
 	for (at = 0; wal_next(&m->undo.log, &at, &r);) {
 		AUTO_FREE char *key = r.type == REC_META ? key_make(r.root, r.path) : NULL;
 		struct touch *one = key ? touches_find(&w->touches, key) : NULL;
@@ -111,6 +112,15 @@ static int write_summary(struct txn *t, struct mover *m, struct witness *w)
 	return r;
 }
 
+static size_t kept_of(const struct txn *t, struct touches *of)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < names_count(&t->remedy.kept); i++)
+		n += touches_find(of, names_key(&t->remedy.kept, i)) != NULL; /* not foreign ones */
+	return n;
+}
+
 static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 {
 	int r = txn_move(t, NULL);
@@ -120,7 +130,7 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		if (t->list[i].arrived)
 			continue;
-		*ret_paths += touches_count(&seen[i].touches);
+		*ret_paths += touches_count(&seen[i].touches) - kept_of(t, &seen[i].touches);
 		r = write_summary(t, &t->list[i], &seen[i]);
 		if (r == 0)
 			tell_lack(t, &seen[i].info, "is not back as a whole");
@@ -128,16 +138,21 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 	return r;
 }
 
-static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
+/* A step that is rolled back while we live has nothing in doubt, and others may have gone on with
+ * what its newest record speaks of. */
+static int settle(struct txn *t)
 {
-	struct witness *seen = xcalloc(t->n + 1, sizeof(*seen));
-	/* A step that is rolled back while we live has nothing in doubt, and others may have gone
-	 * on with what its newest record speaks of. */
 	int r = t->crashed && t->j->rebooted ? txn_settle_lost(t) : 0;
 	struct mover *last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
 
-	if (last)
-		r = apply_settle(txn_from(t, last), txn_to(t, last), t->recover);
+	return last ? apply_settle(txn_from(t, last), txn_to(t, last), t->recover) : r;
+}
+
+static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
+{
+	struct witness *seen = xcalloc(t->n + 1, sizeof(*seen));
+	int r = settle(t);
+
 	for (size_t i = 0; r == 0 && t->recover && i < t->n; i++)
 		if (!t->list[i].arrived)
 			r = witness_take(t, &t->list[i], &seen[i]);
@@ -152,6 +167,7 @@ static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
 			placed_end(t->j); /* as turn_round() */
 		} else if (r == 0) {
 			r = txns_arrive(t, 1);
+			plan_open_tell(t);
 		}
 		if (r < 0 && !t->back)
 			err_set(err, r,
@@ -339,6 +355,24 @@ static int find_open(struct journal *j, struct group *ret)
 	return r;
 }
 
+/* What was edited from outside is left out. If that cannot be, the steps stay as they are. */
+static int leave_edited(struct txn *t, const struct group *dirs, int64_t last_sign_ns)
+{
+	struct undo_plan *plan = NULL;
+	int r = settle(t); /* what was never performed names nothing */
+
+	if (r == 0)
+		r = plan_open(t->j, dirs, last_sign_ns, &plan, &t->remedy);
+	undo_plan_free(plan);
+	if (r < 0) {
+		log_warn("journal", "a step is not rolled back: %s", strerror(-r));
+		t->back = true;
+		placed_end(t->j); /* as turn_round() */
+	}
+	numbers_sort(&t->remedy.skips);
+	return 0;
+}
+
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 {
 	mode_t own = umask(077);
@@ -353,6 +387,7 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 	for (int turn = 0; turn < 2; turn++) {
 		struct txn t = {.j = j, .crashed = true};
 		struct group dirs = {0};
+		int64_t last_sign = 0;
 		mode_t mask;
 		bool any;
 		int r = txn_read(&t, &dirs);
@@ -360,12 +395,17 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 		if (r == -ENOENT) {
 			r = find_open(j, &dirs);
 			t.recover = true;
+			last_sign = open_last_sign(j, &dirs);
 			if (dirs.n)
 				t.roll = (struct roll){store_seq(j), j->state->session_us};
 		}
 		any = dirs.n || t.drops.n;
 		if (r == 0 && any)
 			r = txn_open(&t, &dirs);
+		mask = umask(0);
+		if (r == 0 && dirs.n && last_sign)
+			r = leave_edited(&t, &dirs, last_sign);
+		umask(mask);
 		if (r == 0 && dirs.n && t.recover && !t.back)
 			r = txn_write(&t);
 		if (r < 0)
@@ -412,9 +452,11 @@ int undo_open_step(struct journal *j, const char *dir, const struct roll *roll,
 	mode_t mask = umask(0);
 	int r = txn_open(&t, &dirs);
 
-	for (size_t i = 0; i < spared->n; i++)
+	for (size_t i = 0; r == 0 && i < spared->n; i++)
 		numbers_add(&t.remedy.skips, spared->list[i]);
 	if (r == 0)
+		r = leave_edited(&t, &dirs, 0);
+	if (r == 0 && !t.back)
 		r = txn_write(&t);
 	if (r < 0)
 		err_set(err, r, "roll a step back");

@@ -68,6 +68,8 @@ void pop_say_fresh(struct pop *p, const char *path);
 /* ---- saves of somebody outside (replay_saves.c) -----------------------------------------------
  */
 
+/* Does somebody outside save by way of this file? */
+bool saves_have(struct journal *j, int root, const char *path, const struct obj *o);
 #define POP_LEFT 4098 /* no errno: the record is to be left out; nothing was done */
 /* o lies at (root, path) and is about to be changed or moved. 0, or -POP_LEFT: it stays. */
 int pop_mind_saves(const struct pop *p, int root, const char *path, const struct obj *o) MUST_USE;

@@ -40,17 +40,22 @@ static void say_left(struct journal *j, const char *path)
 		    shown.data);
 }
 
-int pop_mind_saves(const struct pop *p, int root, const char *path, const struct obj *o)
+bool saves_have(struct journal *j, int root, const char *path, const struct obj *o)
 {
 	AUTO_FREE char *whole = NULL;
 
-	if (!p->j->saves || !S_ISREG(o->mode))
-		return 0;
+	if (!j->saves || !S_ISREG(o->mode))
+		return false;
 	/* It was there before any of those inside began. */
-	if (o->btime_ns && o->btime_ns / 1000 + TICK_US < (int64_t)p->j->session_us)
-		return 0;
-	whole = whole_path(p->j, root, path);
-	if (!whole || !p->j->saves->is_theirs(p->j->guards_data, whole, o))
+	if (o->btime_ns && o->btime_ns / 1000 + TICK_US < (int64_t)j->session_us)
+		return false;
+	whole = whole_path(j, root, path);
+	return whole && j->saves->is_theirs(j->guards_data, whole, o);
+}
+
+int pop_mind_saves(const struct pop *p, int root, const char *path, const struct obj *o)
+{
+	if (!saves_have(p->j, root, path, o))
 		return 0;
 	say_left(p->j, path);
 	return -POP_LEFT;

@@ -293,6 +293,16 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 	return 0;
 }
 
+int remedy_keep(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		struct remedy *ret)
+{
+	for (size_t i = 0; i < p->n_entries; i++) {
+		p->entries[i].fate = FATE_KEPT;
+		names_add(&ret->kept, p->entries[i].root, p->entries[i].path);
+	}
+	return leave_out(j, p, logs, ret) ? 0 : -ELOOP;
+}
+
 /* ---- as text ----------------------------------------------------------------------------------
  */
 

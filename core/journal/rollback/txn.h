@@ -112,6 +112,11 @@ int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 	       struct err *err) MUST_USE;
 void pick_done(struct pick *p);
 
+/* What the rollback of open steps has left out: to the human, and to *why of the step with these
+ * paths. (plan_open.c) */
+void plan_open_tell(struct txn *t);
+bool plan_open_has(struct touches *of, const char *key); /* that path, or a directory above it */
+void plan_open_why(const struct txn *t, struct touches *of, char **why);
 void txn_tell(const struct txn *t); /* by journal_news(): of one that a dead process had begun */
 /* What was done in a place that is not known any more would be begun to be undone, and not ended.
  */

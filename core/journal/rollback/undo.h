@@ -79,6 +79,10 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		struct remedy *ret, struct err *err) MUST_USE;
 
+/* Leaves out every conflict of the plan. -ELOOP: that cannot be had. */
+int remedy_keep(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		struct remedy *ret) MUST_USE;
+
 /* ---- applying a log backwards (replay.c, undo.c) -----------------------------------------------
  */
 
@@ -97,6 +101,16 @@ int apply_settle(struct side *from, struct side *to, bool forward) MUST_USE;
  */
 int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct remedy *remedy, struct err *err) MUST_USE;
+/*
+ * The same for open steps, which have no after-images (plan_open.c): the conflicts are what was
+ * edited from outside, all of them kept. last_sign_ns: the process died, and what is later than
+ * this was edited; 0: it lives.
+ */
+int plan_open(struct journal *j, const struct group *dirs, int64_t last_sign_ns,
+	      struct undo_plan **ret, struct remedy *remedy) MUST_USE;
+/* Of a process that died with these steps open, in nanoseconds of ctime: before their logs are
+ * opened. */
+int64_t open_last_sign(struct journal *j, const struct group *dirs);
 /* Finishes or reverts an interrupted rollback, and rolls back open steps of a dead process. */
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
 /* Retries a rollback that could be neither finished nor reverted (a full disk, say); no step may

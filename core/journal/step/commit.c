@@ -457,6 +457,8 @@ static int abort_part(struct step *s, bool keep, const struct roll *roll, struct
 	int r = 0;
 
 	find_spared(s, &spared);
+	if (made)
+		step_find_edits(s);
 	step_untangle(s);
 	step_drop(s);
 	if (made)

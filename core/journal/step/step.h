@@ -95,6 +95,10 @@ void step_tangle(struct step *s);
  * they captured its changes as their before-state. */
 void step_untangle(struct step *s);
 void step_free(struct step *s);
+/* Somebody else has changed this path of its: a rollback leaves it out (plan_open.c). */
+void step_note_edit(struct step *s, const char *key);
+/* Notes files at its paths that no step has put there, also where nothing is watched. */
+void step_find_edits(struct step *s);
 void own_step(struct step *s); /* its paths, while that is asked for */
 /* Content and metadata of an existing file are about to change. */
 #define STEP_FULL 1 /* its limit leaves no room for that content: nothing was done */

@@ -18,6 +18,7 @@
 #include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/hook_steps.h"
 #include "core/keeper/steps/steps.h"
+#include "core/keeper/watch/watch.h"
 #include "core/os/socket.h"
 
 /*
@@ -237,7 +238,10 @@ static int roll_back(struct asked *a)
 		return err_say(&a->err, -EBUSY,
 			       "a program outside is saving by way of '%s': wait, then abort",
 			       path_base(saving));
+	watch_drain(k);
 	r = journal_check_held(k->group->step, &a->err);
+	if (r == 0)
+		r = journal_check_edited(k->group->step, &a->err);
 	if (r < 0)
 		return r;
 	name = xstrdup(k->group->label.data);

@@ -37,6 +37,7 @@
 #define BURST_US     1000000 /* after the last change of what nobody's command does, in a folder */
 #define AMBIENT_US   5000000 /* and elsewhere: what agents note down is no work of theirs */
 #define RETRY_US     5000000 /* a step that could not be committed */
+#define LIVE_US	     2000000 /* between two signs of life in the log of a step that is open */
 #define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
 
 /* ---- told to cordon -------------------------------------------------------------------------- */
@@ -358,7 +359,7 @@ static int64_t due(const struct command *c)
 int64_t steps_next(const struct keeper *k)
 {
 	const struct command *c;
-	int64_t next = 0;
+	int64_t next = k->live_at;
 
 	for (c = k->commands; c; c = c->next) {
 		int64_t at = due(c);
@@ -371,10 +372,23 @@ int64_t steps_next(const struct keeper *k)
 	return next;
 }
 
+static void live(struct keeper *k)
+{
+	const struct command *c = k->commands;
+
+	while (c && !c->step)
+		c = c->next;
+	if (c && k->live_at && k->live_at <= k->now)
+		journal_live(k->journal);
+	if (!c || k->live_at <= k->now)
+		k->live_at = c ? k->now + LIVE_US : 0;
+}
+
 void steps_tick(struct keeper *k)
 {
 	struct command *c, *next;
 
+	live(k);
 	for (c = k->commands; c; c = next) {
 		next = c->next;
 		int64_t at = due(c);
@@ -510,6 +524,8 @@ void steps_done(struct keeper *k)
 {
 	struct command *c, *next;
 
+	if (k->live_at)
+		journal_live(k->journal);
 	for (c = k->commands; c; c = next) {
 		next = c->next;
 		command_free(k, c);

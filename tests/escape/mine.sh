@@ -1,0 +1,93 @@
+#!/bin/bash
+# mine - what a human wrote while a step ran stays when the step is rolled back: by an abort, a safeguard, after a crash.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+use_backend
+PATH=$(dirname "$CORDON"):$PATH
+out=$TEST_TMP/out turn=0
+
+# What the agent changes, and what the human then makes of it: in place, by a save over it, in a file
+# and in a directory that the agent made. "theirs" is the agent's alone.
+begin() {
+	turn=$((turn + 1)) && dir=$(new_folder "work$turn")
+	(cd "$dir" && printf 'one\ntwo\n' | tee place save theirs >/dev/null)
+}
+agent='for f in place save theirs new; do echo agent >>$f; done; mkdir made; echo agent >made/own'
+human() {
+	echo "HUMAN in place" >>"$dir/place"
+	sed 's/one/HUMAN save/' "$dir/save" >"$dir/.save.swp" && mv "$dir/.save.swp" "$dir/save"
+	echo "HUMAN in new" >>"$dir/new"
+	echo "HUMAN made" >"$dir/made/mine"
+}
+all_is_there() { # NAME
+	like "$(cat "$dir/place")" "HUMAN in place" "$1: what was written in place is there"
+	like "$(cat "$dir/save")" "HUMAN save" "$1: what was saved over it is there"
+	like "$(cat "$dir/new")" "HUMAN in new" "$1: what was added to the agent's file is there"
+	is "$(cat "$dir/made/mine")" "HUMAN made" "$1: what was put into the agent's directory is there"
+}
+are_named() { # TEXT NAME
+	for f in place save new made/mine; do
+		like "$1" "$f" "$2 names $f"
+	done
+}
+# The agent writes: "ready" where it waits; the human's edits are seen; then it goes on.
+edit_meanwhile() {
+	wait_for 20 test -e "$dir/ready" || fail "the agent is ready"
+	human
+	sleep 0.3
+	touch "$dir/go"
+}
+waits='touch ready; while [ ! -e go ]; do sleep 0.05; done'
+one_more() { in_folder "$dir" sh -c 'echo more >more' >/dev/null 2>&1; }
+
+# ---- those inside abort it
+begin
+in_folder "$dir" sh -c "cordon step begin x; $agent; $waits; cordon step abort; cordon step end" >"$out" 2>&1 &
+edit_meanwhile
+wait
+like "$(cat "$out")" "'(made/mine|new|place|save)' and others were edited from outside" "an abort is refused, and says why"
+all_is_there "abort"
+like "$(cat "$dir/theirs")" "agent" "abort: nothing was rolled back"
+one_more
+all_is_there "abort, and one more change"
+
+# ---- a safeguard
+begin
+(cd "$dir" && seq 6 | xargs touch)
+(cd "$dir" && exec "$CORDON" run --headless --steps auto --set safeguard.deletes=3 -- \
+	sh -c "sh -c '$agent; $waits; rm 1 2 3 4 5 6'; :") >"$out" 2>&1 &
+edit_meanwhile
+wait
+all_is_there "safeguard"
+is "$(cat "$dir/theirs")" $'one\ntwo' "safeguard: the rest is rolled back"
+is "$(cd "$dir" && echo [1-6])" "1 2 3 4 5 6" "safeguard: what was deleted is back"
+are_named "$(cat "$out")" "the run"
+are_named "$(cordon_in "$dir" log)" "the log"
+one_more
+all_is_there "safeguard, and one more change"
+
+# ---- a crash; the edits come before it, and after it
+says_so() { cordon_in "$dir" log | grep -q "interrupted when cordon ended.*echo agent"; }
+crash() { # SECONDS - from the crash to the edits; 0: they came first
+	begin
+	start_in "$dir" sh -c "$agent; $waits" >/dev/null 2>&1
+	wait_for 20 test -e "$dir/ready" || fail "the agent is ready"
+	[ "$1" != 0 ] || { human && sleep 0.5; }
+	keeper=$(pgrep -P "$pid" -x cordon-keeper)
+	kill -KILL "$pid" "$keeper"
+	wait 2>/dev/null
+	[ "$1" = 0 ] || { sleep "$1" && human; }
+	ok "crash: the log says that a step waits" wait_for 10 says_so
+	in_folder "$dir" true >"$out" 2>&1
+	all_is_there "crash"
+	is "$(cat "$dir/theirs")" $'one\ntwo' "crash: the rest is rolled back"
+	are_named "$(cat "$out")" "the run"
+	are_named "$(cordon_in "$dir" log)" "the log"
+	one_more
+	all_is_there "crash, and one more change"
+}
+crash 0
+crash 4
+
+done_testing

@@ -1,0 +1,168 @@
+/* test_journal_edited - rolling back an open step leaves what was edited from outside meanwhile. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "tests/support/journalfix.h"
+
+static void save_over(struct fix *f, const char *path, const char *text)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+	int r = io_write_file(AT_FDCWD, whole, 0644, text, strlen(text),
+			      false); /* a save over it */
+
+	must(f, r);
+}
+
+static void in_place(struct fix *f, const char *path)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+	AUTO_CLOSE int fd = open(whole, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	must(f, io_write_all(fd, "mine\n", 5));
+}
+
+/* What the step changed: "place", "save" and "other" were there before, "new" and "made" were not.
+ */
+static void work(struct fix *f)
+{
+	begin(f, "first");
+	put(f, "place", "old\n");
+	put(f, "save", "old\n");
+	put(f, "other", "old\n");
+	assert_true(commit(f) != 0);
+	begin(f, "second");
+	put(f, "place", "agent\n");
+	put(f, "save", "agent\n");
+	put(f, "other", "agent\n");
+	put(f, "new", "agent\n");
+	md(f, "made");
+	put(f, "made/own", "agent\n");
+}
+
+/* The events of the step's own writing have been told; then the human's. */
+static void edit(struct fix *f)
+{
+	assert_false(journal_is_foreign(f->j, "place", SEEN_CLOSED, 0));
+	assert_false(journal_is_foreign(f->j, "new", SEEN_CLOSED, 0));
+	journal_all_seen(f->j);
+	in_place(f, "place");
+	in_place(f, "new");
+	save_over(f, "save", "mine\n");
+	save_over(f, "made/mine", "mine\n");
+	assert_true(journal_is_foreign(f->j, "place", SEEN_CLOSED, 0));
+	assert_true(journal_is_foreign(f->j, "new", SEEN_CLOSED, 0));
+}
+
+static void assert_kept(struct fix *f)
+{
+	assert_cat(f, "place", "agent\nmine\n");
+	assert_cat(f, "new", "agent\nmine\n");
+	assert_cat(f, "save", "mine\n");
+	assert_cat(f, "made/mine", "mine\n");
+	assert_cat(f, "other", "old\n");
+	assert_sound(f);
+}
+
+static void assert_named(struct fix *f)
+{
+	static const char *const paths[] = {"'place'", "'new'", "'save'", "'made/mine'"};
+	AUTO_FREE char *news = NULL;
+
+	assert_true(journal_urges(f->j));
+	news = journal_news(f->j);
+	assert_non_null(news);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		assert_non_null(strstr(news, paths[i]));
+	assert_null(strstr(news, "'other'"));
+}
+
+static void while_it_ran(void **state)
+{
+	struct fix *f = *state;
+
+	work(f);
+	edit(f);
+	assert_int_equal(journal_check_edited(f->s, &f->err), -ESTALE);
+	assert_non_null(strstr(f->err.text, "edited from outside"));
+	f->err = (struct err){0};
+	must(f, journal_roll_back(take_ptr(&f->s), &f->err));
+	assert_named(f);
+	assert_kept(f);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "place", "agent\nmine\n");
+	assert_cat(f, "other", "agent\n");
+}
+
+/* As far as the journal knows, the process died an hour ago. */
+static void age(struct fix *f)
+{
+	AUTO_FREE char *log = NULL, *store = NULL;
+	const struct journal_spec spec = {.folder = f->folder, .state_dir = f->state};
+	struct timespec times[2];
+	int64_t id = step_id(f->s);
+
+	must(f, journal_store_path(&store, &spec, &f->err));
+	log = xasprintf("%s/open/%lld/undo", store, (long long)id);
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[0].tv_sec -= 3600;
+	times[1] = times[0];
+	assert_int_equal(utimensat(AT_FDCWD, log, times, 0), 0);
+}
+
+/* All that lies there has changed since: it all stays. */
+static void after_a_crash(void **state)
+{
+	struct fix *f = *state;
+
+	work(f);
+	age(f);
+	fix_reopen(f);
+	assert_cat(f, "other", "agent\n");
+	assert_cat(f, "made/own", "agent\n");
+	assert_true(journal_urges(f->j));
+	assert_sound(f);
+}
+
+static void seen_before_a_crash(void **state)
+{
+	struct fix *f = *state;
+
+	work(f);
+	edit(f);
+	assert_true(journal_is_foreign(f->j, "save", SEEN_NAMED, 0));
+	fix_reopen(f);
+	assert_named(f);
+	assert_kept(f);
+}
+
+static void nothing_was_edited(void **state)
+{
+	struct fix *f = *state;
+
+	work(f);
+	must(f, journal_check_edited(f->s, &f->err));
+	journal_live(f->j);
+	fix_reopen(f);
+	assert_cat(f, "other", "old\n");
+	assert_false(journal_urges(f->j));
+	assert_sound(f);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		T(while_it_ran),
+		T(after_a_crash),
+		T(seen_before_a_crash),
+		T(nothing_was_edited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
