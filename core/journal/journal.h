@@ -492,6 +492,26 @@ struct barrier barrier_copy(const struct barrier *b) MUST_USE;
 void barrier_done(struct barrier *b);
 void barrier_free(struct barrier *list, size_t n);
 
+/*
+ * A rollback that replaced what a human had written (UNDO_FORCE, or what the repair after a crash
+ * cannot know), and whose redo a later change has ended: it was put aside. Newest first; those of
+ * j's own folder.
+ */
+struct aside {
+	uint64_t number; /* of the rollback */
+	int64_t us;	 /* its time, wall clock; of a repair: when that session began */
+	int64_t step;	 /* the newest of its steps, and the command of that */
+	char *command;	 /* or NULL */
+	char **paths;	 /* of files as they were before it, relative to the folder, raw */
+	size_t n_paths;
+	bool more; /* there are more */
+};
+int journal_asides(struct journal *j, struct aside **ret, size_t *ret_n, struct err *err) MUST_USE;
+void aside_free(struct aside *list, size_t n);
+/* What lay at the path before that rollback. *ret_fd: a readable descriptor at offset 0. */
+int journal_aside_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
+		       struct err *err) MUST_USE;
+
 /* ---- undo and redo -------------------------------------------------------------------------- */
 
 enum undo_kind {

@@ -90,4 +90,70 @@ crash() { # SECONDS - from the crash to the edits; 0: they came first
 crash 0
 crash 4
 
+# ---- undo, redo, one step alone
+refused() { # NAME ARGUMENTS...
+	local name=$1
+	shift
+	cordon_in "$dir" "$@" >"$out" 2>&1 && fail "$name is refused"
+	like "$(cat "$out")" "(place|save|new|made/mine)" "$name is refused, and names a file"
+	all_is_there "$name"
+}
+begin
+in_folder "$dir" sh -c "$agent" >/dev/null 2>&1
+human
+refused "undo" undo
+refused "one step alone" undo --step 1 -- place save new made
+ok "undo --keep-mine" cordon_in "$dir" undo --keep-mine
+all_is_there "undo --keep-mine"
+is "$(cat "$dir/theirs")" $'one\ntwo' "undo --keep-mine: the rest is undone"
+echo "HUMAN" >>"$dir/theirs"
+cordon_in "$dir" redo >"$out" 2>&1 && fail "redo is refused"
+like "$(cat "$out")" "'theirs' has changed since" "redo is refused, and names a file"
+ok "redo --keep-mine" cordon_in "$dir" redo --keep-mine
+all_is_there "redo --keep-mine"
+one_more
+all_is_there "redo --keep-mine, and one more change"
+
+# ---- what is replaced by force outlasts the redo
+brought() { # NAME - the folder has all of it again, be it beside
+	like "$(cat "$dir"/place*)" "HUMAN in place" "$1: what was written in place is back"
+	like "$(cat "$dir"/save*)" "HUMAN save" "$1: what was saved over it is back"
+	like "$(cat "$dir"/new*)" "HUMAN in new" "$1: what was added to the agent's file is back"
+	is "$(cat "$dir/made/mine")" "HUMAN made" "$1: what was put into the agent's directory is back"
+}
+number() { cordon_in "$dir" log | sed -n 's/.*cordon redo --aside \([0-9]*\)).*/\1/p'; }
+begin
+in_folder "$dir" sh -c "$agent" >/dev/null 2>&1
+human
+ok "undo --force" cordon_in "$dir" undo --force
+is "$(number)" "" "nothing is put aside as long as redo has it"
+ok "redo" cordon_in "$dir" redo
+all_is_there "undo --force, and redo"
+one_more
+is "$(number)" "" "nor once it is back"
+ok "undo --force again" cordon_in "$dir" undo -n 2 --force
+one_more
+isnt "$(number)" "" "one more change, and it is put aside"
+are_named "$(cordon_in "$dir" log | grep aside)" "the log"
+ok "redo --aside" cordon_in "$dir" redo --aside "$(number)"
+brought "redo --aside"
+isnt "$(cat "$dir/place")" "HUMAN in place" "what lies there is not replaced"
+ok "one path alone" cordon_in "$dir" redo --aside "$(number)" -- made/mine
+is "$(cat "$dir/made/mine.aside-$(number)")" "HUMAN made" "comes beside what is there"
+
+# ---- edits that nobody could tell from the session's own: moments after the crash
+begin
+start_in "$dir" sh -c "$agent; $waits" >/dev/null 2>&1
+wait_for 20 test -e "$dir/ready" || fail "the agent is ready"
+keeper=$(pgrep -P "$pid" -x cordon-keeper)
+kill -KILL "$pid" "$keeper"
+wait 2>/dev/null
+wait_for 10 has_ended "$keeper"
+human
+one_more
+one_more
+n=$(number)
+[ -z "$n" ] || cordon_in "$dir" redo --aside "$n" >/dev/null
+brought "a moment after a crash"
+
 done_testing

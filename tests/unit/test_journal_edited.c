@@ -153,15 +153,71 @@ static void nothing_was_edited(void **state)
 	assert_sound(f);
 }
 
+/* By another step's commit, whatever way the rollback took to the file. */
+static void replaced_and_put_aside(void **state)
+{
+	struct fix *f = *state;
+	struct aside *list = NULL;
+	AUTO_CLOSE int fd = -1;
+	char text[32] = "";
+	size_t n = 0;
+
+	work(f);
+	must(f, mv(f, "place", "moved", 0));
+	assert_true(commit(f) != 0);
+	in_place(f, "moved");
+	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	assert_cat(f, "place", "old\n");
+	must(f, journal_asides(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 0);
+	aside_free(list, n);
+	begin(f, "third");
+	put(f, "third", "x");
+	assert_true(commit(f) != 0);
+	assert_int_equal(redo(f, 0), -ENOENT);
+	must(f, journal_asides(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_int_equal(list->n_paths, 1);
+	assert_string_equal(list->paths[0], "moved");
+	must(f, journal_aside_open(f->j, list->number, "moved", &fd, &f->err));
+	assert_int_equal(io_read_full(fd, text, sizeof(text) - 1), 11);
+	assert_string_equal(text, "agent\nmine\n");
+	aside_free(list, n);
+	fix_reopen(f);
+	assert_sound(f);
+}
+
+/* No more than a number of them, and the newest. */
+static void the_oldest_go(void **state)
+{
+	struct fix *f = *state;
+	struct aside *list = NULL;
+	size_t n = 0;
+
+	for (int i = 0; i < 25; i++) {
+		begin(f, "change");
+		put(f, "file", i & 1 ? "one\n" : "other\n");
+		assert_true(commit(f) != 0);
+		in_place(f, "file");
+		assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
+	}
+	begin(f, "last");
+	put(f, "last", "x");
+	assert_true(commit(f) != 0);
+	must(f, journal_asides(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 20);
+	assert_true(list[0].number > list[19].number);
+	aside_free(list, n);
+	assert_sound(f);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		T(while_it_ran),
-		T(after_a_crash),
-		T(seen_before_a_crash),
-		T(nothing_was_edited),
+		T(while_it_ran),       T(after_a_crash),	  T(seen_before_a_crash),
+		T(nothing_was_edited), T(replaced_and_put_aside), T(the_oldest_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,6 +300,51 @@ static int print_interrupted(struct journal *j, bool json, size_t *ret_n, struct
 	return r;
 }
 
+static void print_aside(const struct aside *a, bool json)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char when[32];
+
+	clock_iso(when, a->us);
+	if (json) {
+		buf_fmt(&b,
+			"{\"id\":null,\"kind\":\"aside\",\"aside\":%" PRIu64 ",\"step\":%" PRId64
+			",\"began\":\"%s\",\"paths\":[",
+			a->number, a->step, when);
+		for (size_t i = 0; i < a->n_paths; i++) {
+			buf_str(&b, i ? "," : "");
+			json_quote(&b, a->paths[i], strlen(a->paths[i]));
+		}
+		printf("%s]}\n", b.data);
+		return;
+	}
+	for (size_t i = 0; i < MIN(a->n_paths, (size_t)5); i++) {
+		buf_str(&b, i ? ", " : "");
+		text_escape(&b, a->paths[i], strlen(a->paths[i]));
+	}
+	show_time(when, sizeof(when), a->us);
+	printf("%s     =  %-12s  put aside when step %" PRId64
+	       " was rolled back: %s%s (cordon redo "
+	       "--aside %" PRIu64 ")%s\n",
+	       style_on(STYLE_YELLOW), when, a->step, b.data,
+	       a->n_paths > 5 || a->more ? " and more" : "", a->number, style_off());
+}
+
+static int print_asides(struct journal *j, bool json, size_t *ret_n, struct err *err)
+{
+	struct aside *list = NULL;
+	size_t n = 0;
+	int r = journal_asides(j, &list, &n, err);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		if (++*ret_n == 1 && !json)
+			print_head();
+		print_aside(&list[i], json);
+	}
+	aside_free(list, n);
+	return r;
+}
+
 static int no_steps(const struct here *p, const struct journal_spec *spec, bool json,
 		    struct err *err)
 {
@@ -366,6 +411,8 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 		r = print_list(j, true, json, p->folder, paths, &n, err);
 	if (r == 0)
 		r = print_list(j, false, json, p->folder, paths, &n, err);
+	if (r == 0 && !paths->n)
+		r = print_asides(j, json, &n, err);
 	if (r == 0 && n == 0 && paths->n && !json)
 		printf("No step touched %s.\n", paths->n == 1 ? "it" : "them");
 	else if (r == 0 && n == 0 && !paths->n)

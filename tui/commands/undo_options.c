@@ -109,10 +109,26 @@ static unsigned flag_of(const struct undo_options *o, const char *arg)
 	return 0;
 }
 
+/* As parse_which(). */
+static int parse_aside(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
+{
+	long long v = 0;
+	int r;
+
+	if (!str_eq(argv[*i], "--aside"))
+		return 0;
+	if (*i + 1 >= argc)
+		return err_say(err, -EINVAL, "option '--aside': needs a value: --aside N");
+	r = parse_number("--aside", argv[++*i], 1, &v, err);
+	o->aside = (uint64_t)v;
+	return r < 0 ? r : 1;
+}
+
 static int parse_one(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
 {
 	const char *arg = argv[*i];
-	int r = o->kind == UNDO_BACK ? parse_which(o, argc, argv, i, err) : 0;
+	int r = o->kind == UNDO_BACK ? parse_which(o, argc, argv, i, err)
+				     : parse_aside(o, argc, argv, i, err);
 
 	if (r != 0)
 		return MIN(r, 0);
@@ -124,7 +140,7 @@ static int parse_one(struct undo_options *o, int argc, char **argv, int *i, stru
 		o->flags |= flag_of(o, arg);
 	else if (str_eq(arg, "--turn") && o->kind == UNDO_BACK)
 		return choose(o, UNDO_TURN, err);
-	else if (str_eq(arg, "--") && o->kind == UNDO_BACK)
+	else if (str_eq(arg, "--") && (o->kind == UNDO_BACK || o->aside))
 		while (++*i < argc)
 			strings_add(&o->given, argv[*i]);
 	else if (*arg != '-')
@@ -147,7 +163,9 @@ static int check(const struct undo_options *o, struct err *err)
 			err, -EINVAL,
 			"--step: --keep-mine and --merge are for whole steps: leave the path "
 			"out, or use --force");
-	if (o->given.n && o->how != UNDO_STEP)
+	if (o->aside && (o->flags || o->dry_run))
+		return err_say(err, -EINVAL, "--aside: replaces nothing: it takes paths alone");
+	if (o->given.n && o->how != UNDO_STEP && !o->aside)
 		return err_say(err, -EINVAL,
 			       "paths are of one step: cordon undo --step STEP -- PATH...");
 	return 0;
@@ -167,8 +185,14 @@ int undo_options_parse(struct undo_options *o, int argc, char **argv, struct err
 void undo_options_help(enum undo_kind kind)
 {
 	if (kind == UNDO_REDO) {
-		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n\n"
-		       "Bring back what the last undo took away.\n\n");
+		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n"
+		       "       cordon redo --aside N [-- PATH...]\n\n"
+		       "Bring back what the last undo took away.\n\n"
+		       "  --aside N   files of yours that a rollback replaced and redo has no "
+		       "more, as\n"
+		       "              `cordon log` lists them: at their places, or beside what is "
+		       "there,\n"
+		       "              as PATH.aside-N\n");
 	} else {
 		printf("usage: cordon undo [-n N | --to STEP | --turn] [--all-places] [--dry-run]\n"
 		       "                   [--keep-mine | --force] [--merge]\n"

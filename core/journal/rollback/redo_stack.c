@@ -10,6 +10,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/aside.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 
@@ -29,7 +30,9 @@ int store_drop_undone(struct journal *j, const char *dir)
 {
 	int r = keep_post(j, dir);
 
-	return r < 0 ? r : store_trash(j, dir);
+	if (r < 0)
+		return r;
+	return aside_is_marked(j, dir) ? aside_take(j, dir) : store_trash(j, dir);
 }
 
 /* All at once: one redo may bring back several steps, which make no sense without each other. */
@@ -53,6 +56,8 @@ static int clear(struct journal *j)
 		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 
 		r = keep_post(j, dir);
+		if (r == 0 && aside_is_marked(j, dir))
+			r = aside_take(j, dir);
 	}
 	if (r == 0 && n)
 		r = trash_redo(j);

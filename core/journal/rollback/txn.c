@@ -12,6 +12,7 @@
 #include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/aside.h"
 #include "core/journal/rollback/borrowed_dirs.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
@@ -392,6 +393,8 @@ static int carry_all(struct txn *t)
 		/* A redo that was turned round leaves it as what it was: it may be in other stores
 		 * that never heard of this one. */
 		r = t->redo ? 0 : wal_set_roll(&m->redo.log, &t->roll);
+		if (r == 0)
+			r = aside_mark(t, m);
 		if (r == 0)
 			r = carry(t, m, false);
 	}

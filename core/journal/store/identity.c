@@ -14,9 +14,9 @@
 #include "core/journal/store/store.h"
 
 /* All that makes a history, and in the end what says whose it is. */
-static const char *const parts[] = {"rollback", "joint",    "doomed", "open",	  "redo",
-				    "steps",	BESIDE_DIR, "posts",  "barriers", "trash",
-				    "lent",	"roots",    "state",  "folder",	  "version"};
+static const char *const parts[] = {"rollback", "joint", "doomed",   "open",   "redo",	"steps",
+				    BESIDE_DIR, "posts", "barriers", "aside",  "trash", "lent",
+				    "roots",	"state", "folder",   "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 
 /* "version" is made first and removed last; a store that has lost it still has its steps. */

@@ -1,0 +1,138 @@
+/* aside - `cordon redo --aside`: brings back files that were put aside. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
+#include "core/os/file.h"
+#include "tui/commands/reading.h"
+
+/* The directory of the path, made as far as it is not there; no link is followed. *name: in it. */
+static int open_parent(const char *folder, const char *path, const char **name)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	AUTO_CLOSE int at = open(folder, flags);
+	AUTO_FREE char *dirs = xstrdup(path);
+	char *slash, *part = dirs;
+
+	for (; at >= 0 && (slash = strchr(part, '/')); part = slash + 1) {
+		int below;
+
+		*slash = '\0';
+		if (mkdirat(at, part, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		below = openat(at, part, flags);
+		close(at);
+		at = below;
+	}
+	*name = path + (part - dirs);
+	return at < 0 ? -errno : take_fd(&at);
+}
+
+/* At its place, or beside what is there. *ret: where, relative to the folder. */
+static int make_file(const char *folder, const char *path, uint64_t number, mode_t mode, char **ret)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	AUTO_FREE char *beside = xasprintf("%s.aside-%" PRIu64, path, number);
+	const char *name = path;
+	AUTO_CLOSE int at = open_parent(folder, beside, &name);
+	AUTO_FREE char *own = NULL;
+	int fd;
+
+	if (at < 0)
+		return take_fd(&at);
+	own = xstrndup(name, strlen(path) - (size_t)(name - beside));
+	fd = openat(at, own, flags, mode & 0777);
+	*ret = xstrdup(path);
+	if (fd >= 0 || errno != EEXIST)
+		return fd < 0 ? -errno : fd;
+	free(*ret);
+	*ret = xstrdup(beside);
+	fd = openat(at, name, flags, mode & 0777);
+	return fd < 0 ? -errno : fd;
+}
+
+static int bring_one(struct journal *j, const char *folder, uint64_t number, const char *path,
+		     struct err *err)
+{
+	AUTO_CLOSE int from = -1;
+	AUTO_CLOSE int to = -1;
+	AUTO_FREE char *where = NULL;
+	struct stat st;
+	int r = journal_aside_open(j, number, path, &from, err);
+
+	if (r < 0)
+		return r;
+	r = fstat(from, &st) < 0 ? -errno : 0;
+	if (r == 0)
+		r = to = make_file(folder, path, number, st.st_mode, &where);
+	if (r >= 0)
+		r = data_copy(from, to);
+	if (r < 0 || !where)
+		return err_set(err, r, "bring back '%s'", where ? where : path);
+	fputs("brought back: ", stdout);
+	show_text(where, strlen(where));
+	putchar('\n');
+	return 0;
+}
+
+static const struct aside *find(const struct aside *list, size_t n, uint64_t number)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].number == number)
+			return &list[i];
+	return NULL;
+}
+
+static int bring(struct journal *j, const char *folder, uint64_t number,
+		 const struct strings *paths, struct err *err)
+{
+	struct aside *list = NULL;
+	const struct aside *one;
+	size_t n = 0;
+	int r = journal_asides(j, &list, &n, err);
+
+	one = r == 0 ? find(list, n, number) : NULL;
+	if (r == 0 && !one)
+		r = err_say(err, -ENOENT,
+			    "nothing was put aside as %" PRIu64 ": `cordon log` lists what was",
+			    number);
+	for (size_t i = 0; r == 0 && i < paths->n; i++)
+		r = bring_one(j, folder, number, paths->list[i], err);
+	for (size_t i = 0; r == 0 && one && !paths->n && i < one->n_paths; i++)
+		r = bring_one(j, folder, number, one->paths[i], err);
+	aside_free(list, n);
+	return r;
+}
+
+int aside_bring(uint64_t number, const struct strings *given, struct err *err)
+{
+	AUTO_HERE struct here p = {0};
+	struct strings paths = {0};
+	struct journal *j = NULL;
+	int r = here_find(&p, err);
+
+	if (r == 0)
+		r = here_paths(&p, given, 0, &paths, err);
+	if (r == 0)
+		r = journal_open(&j,
+				 &(struct journal_spec){.folder = p.folder,
+							.state_dir = p.state_dir,
+							.read_only = true},
+				 NULL, err);
+	if (r == -ENOENT && !(err && err->code))
+		r = err_say(err, r, "there is no history here");
+	if (r == 0)
+		r = bring(j, p.folder, number, &paths, err);
+	journal_close(j);
+	here_paths_done(&paths);
+	return r;
+}
