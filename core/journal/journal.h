@@ -494,10 +494,10 @@ void barrier_free(struct barrier *list, size_t n);
 
 /*
  * A rollback that replaced what a human had written (UNDO_FORCE, or what the repair after a crash
- * cannot know), and whose redo a later change has ended: it was put aside. Newest first; those of
+ * cannot know), and whose redo a later change has ended: it was saved. Newest first; those of
  * j's own folder.
  */
-struct aside {
+struct saved_redo {
 	uint64_t number; /* of the rollback */
 	int64_t us;	 /* its time, wall clock; of a repair: when that session began */
 	int64_t step;	 /* the newest of its steps, and the command of that */
@@ -506,11 +506,12 @@ struct aside {
 	size_t n_paths;
 	bool more; /* there are more */
 };
-int journal_asides(struct journal *j, struct aside **ret, size_t *ret_n, struct err *err) MUST_USE;
-void aside_free(struct aside *list, size_t n);
+int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_n, struct err *err)
+	MUST_USE;
+void saved_redos_free(struct saved_redo *list, size_t n);
 /* What lay at the path before that rollback. *ret_fd: a readable descriptor at offset 0. */
-int journal_aside_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
-		       struct err *err) MUST_USE;
+int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
+			    struct err *err) MUST_USE;
 
 /* ---- undo and redo -------------------------------------------------------------------------- */
 

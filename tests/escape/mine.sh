@@ -121,25 +121,25 @@ brought() { # NAME - the folder has all of it again, be it beside
 	like "$(cat "$dir"/new*)" "HUMAN in new" "$1: what was added to the agent's file is back"
 	is "$(cat "$dir/made/mine")" "HUMAN made" "$1: what was put into the agent's directory is back"
 }
-number() { cordon_in "$dir" log | sed -n 's/.*cordon redo --aside \([0-9]*\)).*/\1/p'; }
+number() { cordon_in "$dir" log | sed -n 's/.*cordon redo --saved \([0-9]*\)).*/\1/p'; }
 begin
 in_folder "$dir" sh -c "$agent" >/dev/null 2>&1
 human
 ok "undo --force" cordon_in "$dir" undo --force
-is "$(number)" "" "nothing is put aside as long as redo has it"
+is "$(number)" "" "nothing is saved as long as redo has it"
 ok "redo" cordon_in "$dir" redo
 all_is_there "undo --force, and redo"
 one_more
 is "$(number)" "" "nor once it is back"
 ok "undo --force again" cordon_in "$dir" undo -n 2 --force
 one_more
-isnt "$(number)" "" "one more change, and it is put aside"
-are_named "$(cordon_in "$dir" log | grep aside)" "the log"
-ok "redo --aside" cordon_in "$dir" redo --aside "$(number)"
-brought "redo --aside"
+isnt "$(number)" "" "one more change, and it is saved"
+are_named "$(cordon_in "$dir" log | grep saved)" "the log"
+ok "redo --saved" cordon_in "$dir" redo --saved "$(number)"
+brought "redo --saved"
 isnt "$(cat "$dir/place")" "HUMAN in place" "what lies there is not replaced"
-ok "one path alone" cordon_in "$dir" redo --aside "$(number)" -- made/mine
-is "$(cat "$dir/made/mine.aside-$(number)")" "HUMAN made" "comes beside what is there"
+ok "one path alone" cordon_in "$dir" redo --saved "$(number)" -- made/mine
+is "$(cat "$dir/made/mine.saved-$(number)")" "HUMAN made" "comes beside what is there"
 
 # ---- edits that nobody could tell from the session's own: moments after the crash
 begin
@@ -153,7 +153,7 @@ human
 one_more
 one_more
 n=$(number)
-[ -z "$n" ] || cordon_in "$dir" redo --aside "$n" >/dev/null
+[ -z "$n" ] || cordon_in "$dir" redo --saved "$n" >/dev/null
 brought "a moment after a crash"
 
 done_testing

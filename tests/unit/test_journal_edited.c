@@ -154,10 +154,10 @@ static void nothing_was_edited(void **state)
 }
 
 /* By another step's commit, whatever way the rollback took to the file. */
-static void replaced_and_put_aside(void **state)
+static void replaced_and_saved(void **state)
 {
 	struct fix *f = *state;
-	struct aside *list = NULL;
+	struct saved_redo *list = NULL;
 	AUTO_CLOSE int fd = -1;
 	char text[32] = "";
 	size_t n = 0;
@@ -168,21 +168,21 @@ static void replaced_and_put_aside(void **state)
 	in_place(f, "moved");
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_cat(f, "place", "old\n");
-	must(f, journal_asides(f->j, &list, &n, &f->err));
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
 	assert_int_equal(n, 0);
-	aside_free(list, n);
+	saved_redos_free(list, n);
 	begin(f, "third");
 	put(f, "third", "x");
 	assert_true(commit(f) != 0);
 	assert_int_equal(redo(f, 0), -ENOENT);
-	must(f, journal_asides(f->j, &list, &n, &f->err));
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
 	assert_int_equal(n, 1);
 	assert_int_equal(list->n_paths, 1);
 	assert_string_equal(list->paths[0], "moved");
-	must(f, journal_aside_open(f->j, list->number, "moved", &fd, &f->err));
+	must(f, journal_saved_redo_open(f->j, list->number, "moved", &fd, &f->err));
 	assert_int_equal(io_read_full(fd, text, sizeof(text) - 1), 11);
 	assert_string_equal(text, "agent\nmine\n");
-	aside_free(list, n);
+	saved_redos_free(list, n);
 	fix_reopen(f);
 	assert_sound(f);
 }
@@ -191,7 +191,7 @@ static void replaced_and_put_aside(void **state)
 static void the_oldest_go(void **state)
 {
 	struct fix *f = *state;
-	struct aside *list = NULL;
+	struct saved_redo *list = NULL;
 	size_t n = 0;
 
 	for (int i = 0; i < 25; i++) {
@@ -204,10 +204,10 @@ static void the_oldest_go(void **state)
 	begin(f, "last");
 	put(f, "last", "x");
 	assert_true(commit(f) != 0);
-	must(f, journal_asides(f->j, &list, &n, &f->err));
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
 	assert_int_equal(n, 20);
 	assert_true(list[0].number > list[19].number);
-	aside_free(list, n);
+	saved_redos_free(list, n);
 	assert_sound(f);
 }
 
@@ -216,8 +216,8 @@ static void the_oldest_go(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		T(while_it_ran),       T(after_a_crash),	  T(seen_before_a_crash),
-		T(nothing_was_edited), T(replaced_and_put_aside), T(the_oldest_go),
+		T(while_it_ran),       T(after_a_crash),      T(seen_before_a_crash),
+		T(nothing_was_edited), T(replaced_and_saved), T(the_oldest_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

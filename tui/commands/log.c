@@ -300,7 +300,7 @@ static int print_interrupted(struct journal *j, bool json, size_t *ret_n, struct
 	return r;
 }
 
-static void print_aside(const struct aside *a, bool json)
+static void print_saved_redo(const struct saved_redo *a, bool json)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	char when[32];
@@ -308,7 +308,7 @@ static void print_aside(const struct aside *a, bool json)
 	clock_iso(when, a->us);
 	if (json) {
 		buf_fmt(&b,
-			"{\"id\":null,\"kind\":\"aside\",\"aside\":%" PRIu64 ",\"step\":%" PRId64
+			"{\"id\":null,\"kind\":\"saved\",\"saved\":%" PRIu64 ",\"step\":%" PRId64
 			",\"began\":\"%s\",\"paths\":[",
 			a->number, a->step, when);
 		for (size_t i = 0; i < a->n_paths; i++) {
@@ -323,25 +323,24 @@ static void print_aside(const struct aside *a, bool json)
 		text_escape(&b, a->paths[i], strlen(a->paths[i]));
 	}
 	show_time(when, sizeof(when), a->us);
-	printf("%s     =  %-12s  put aside when step %" PRId64
-	       " was rolled back: %s%s (cordon redo "
-	       "--aside %" PRIu64 ")%s\n",
+	printf("%s     =  %-12s  saved when step %" PRId64 " was rolled back: %s%s (cordon redo "
+	       "--saved %" PRIu64 ")%s\n",
 	       style_on(STYLE_YELLOW), when, a->step, b.data,
 	       a->n_paths > 5 || a->more ? " and more" : "", a->number, style_off());
 }
 
-static int print_asides(struct journal *j, bool json, size_t *ret_n, struct err *err)
+static int print_saved_redos(struct journal *j, bool json, size_t *ret_n, struct err *err)
 {
-	struct aside *list = NULL;
+	struct saved_redo *list = NULL;
 	size_t n = 0;
-	int r = journal_asides(j, &list, &n, err);
+	int r = journal_saved_redos(j, &list, &n, err);
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		if (++*ret_n == 1 && !json)
 			print_head();
-		print_aside(&list[i], json);
+		print_saved_redo(&list[i], json);
 	}
-	aside_free(list, n);
+	saved_redos_free(list, n);
 	return r;
 }
 
@@ -412,7 +411,7 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 	if (r == 0)
 		r = print_list(j, false, json, p->folder, paths, &n, err);
 	if (r == 0 && !paths->n)
-		r = print_asides(j, json, &n, err);
+		r = print_saved_redos(j, json, &n, err);
 	if (r == 0 && n == 0 && paths->n && !json)
 		printf("No step touched %s.\n", paths->n == 1 ? "it" : "them");
 	else if (r == 0 && n == 0 && !paths->n)

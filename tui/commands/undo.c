@@ -10,7 +10,7 @@
 #include "core/config/config.h"
 #include "core/session/folders.h"
 #include "core/session/session.h"
-#include "tui/commands/aside.h"
+#include "tui/commands/saved_redo.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
 #include "tui/commands/reading.h"
@@ -309,8 +309,8 @@ static int undo_or_redo(enum undo_kind kind, int argc, char **argv, struct err *
 
 	if (r == 0 && o.help)
 		undo_options_help(kind);
-	else if (r == 0 && o.aside)
-		r = aside_bring(o.aside, &o.given, err);
+	else if (r == 0 && o.saved)
+		r = saved_redo_bring(o.saved, &o.given, err);
 	else if (r == 0 && (r = folders_home(&home, err)) == 0)
 		r = run(&o, home, err);
 	strings_done(&o.given);

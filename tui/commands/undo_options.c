@@ -110,17 +110,17 @@ static unsigned flag_of(const struct undo_options *o, const char *arg)
 }
 
 /* As parse_which(). */
-static int parse_aside(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
+static int parse_saved(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
 {
 	long long v = 0;
 	int r;
 
-	if (!str_eq(argv[*i], "--aside"))
+	if (!str_eq(argv[*i], "--saved"))
 		return 0;
 	if (*i + 1 >= argc)
-		return err_say(err, -EINVAL, "option '--aside': needs a value: --aside N");
-	r = parse_number("--aside", argv[++*i], 1, &v, err);
-	o->aside = (uint64_t)v;
+		return err_say(err, -EINVAL, "option '--saved': needs a value: --saved N");
+	r = parse_number("--saved", argv[++*i], 1, &v, err);
+	o->saved = (uint64_t)v;
 	return r < 0 ? r : 1;
 }
 
@@ -128,7 +128,7 @@ static int parse_one(struct undo_options *o, int argc, char **argv, int *i, stru
 {
 	const char *arg = argv[*i];
 	int r = o->kind == UNDO_BACK ? parse_which(o, argc, argv, i, err)
-				     : parse_aside(o, argc, argv, i, err);
+				     : parse_saved(o, argc, argv, i, err);
 
 	if (r != 0)
 		return MIN(r, 0);
@@ -140,7 +140,7 @@ static int parse_one(struct undo_options *o, int argc, char **argv, int *i, stru
 		o->flags |= flag_of(o, arg);
 	else if (str_eq(arg, "--turn") && o->kind == UNDO_BACK)
 		return choose(o, UNDO_TURN, err);
-	else if (str_eq(arg, "--") && (o->kind == UNDO_BACK || o->aside))
+	else if (str_eq(arg, "--") && (o->kind == UNDO_BACK || o->saved))
 		while (++*i < argc)
 			strings_add(&o->given, argv[*i]);
 	else if (*arg != '-')
@@ -163,9 +163,9 @@ static int check(const struct undo_options *o, struct err *err)
 			err, -EINVAL,
 			"--step: --keep-mine and --merge are for whole steps: leave the path "
 			"out, or use --force");
-	if (o->aside && (o->flags || o->dry_run))
-		return err_say(err, -EINVAL, "--aside: replaces nothing: it takes paths alone");
-	if (o->given.n && o->how != UNDO_STEP && !o->aside)
+	if (o->saved && (o->flags || o->dry_run))
+		return err_say(err, -EINVAL, "--saved: replaces nothing: it takes paths alone");
+	if (o->given.n && o->how != UNDO_STEP && !o->saved)
 		return err_say(err, -EINVAL,
 			       "paths are of one step: cordon undo --step STEP -- PATH...");
 	return 0;
@@ -186,13 +186,13 @@ void undo_options_help(enum undo_kind kind)
 {
 	if (kind == UNDO_REDO) {
 		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n"
-		       "       cordon redo --aside N [-- PATH...]\n\n"
+		       "       cordon redo --saved N [-- PATH...]\n\n"
 		       "Bring back what the last undo took away.\n\n"
-		       "  --aside N   files of yours that a rollback replaced and redo has no "
+		       "  --saved N   files of yours that a rollback replaced and redo has no "
 		       "more, as\n"
 		       "              `cordon log` lists them: at their places, or beside what is "
 		       "there,\n"
-		       "              as PATH.aside-N\n");
+		       "              as PATH.saved-N\n");
 	} else {
 		printf("usage: cordon undo [-n N | --to STEP | --turn] [--all-places] [--dry-run]\n"
 		       "                   [--keep-mine | --force] [--merge]\n"

@@ -20,7 +20,7 @@ struct undo_options {
 	int64_t step;	/* --to, --step */
 	unsigned flags; /* UNDO_* */
 	bool dry_run, help;
-	uint64_t aside;	      /* redo --aside; 0: not given */
+	uint64_t saved;	      /* redo --saved; 0: not given */
 	struct strings given; /* after -- */
 	/* Filled by undo_options_find(): */
 	size_t n;	/* the newest so many of all steps that are kept */

@@ -10,7 +10,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/aside.h"
+#include "core/journal/rollback/saved_redo.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 
@@ -32,7 +32,7 @@ int store_drop_undone(struct journal *j, const char *dir)
 
 	if (r < 0)
 		return r;
-	return aside_is_marked(j, dir) ? aside_take(j, dir) : store_trash(j, dir);
+	return saved_redo_is_marked(j, dir) ? saved_redo_take(j, dir) : store_trash(j, dir);
 }
 
 /* All at once: one redo may bring back several steps, which make no sense without each other. */
@@ -56,8 +56,8 @@ static int clear(struct journal *j)
 		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 
 		r = keep_post(j, dir);
-		if (r == 0 && aside_is_marked(j, dir))
-			r = aside_take(j, dir);
+		if (r == 0 && saved_redo_is_marked(j, dir))
+			r = saved_redo_take(j, dir);
 	}
 	if (r == 0 && n)
 		r = trash_redo(j);

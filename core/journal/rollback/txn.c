@@ -12,7 +12,7 @@
 #include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/aside.h"
+#include "core/journal/rollback/saved_redo.h"
 #include "core/journal/rollback/borrowed_dirs.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
@@ -394,7 +394,7 @@ static int carry_all(struct txn *t)
 		 * that never heard of this one. */
 		r = t->redo ? 0 : wal_set_roll(&m->redo.log, &t->roll);
 		if (r == 0)
-			r = aside_mark(t, m);
+			r = saved_redo_mark(t, m);
 		if (r == 0)
 			r = carry(t, m, false);
 	}

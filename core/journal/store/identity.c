@@ -15,7 +15,7 @@
 
 /* All that makes a history, and in the end what says whose it is. */
 static const char *const parts[] = {"rollback", "joint", "doomed",   "open",   "redo",	"steps",
-				    BESIDE_DIR, "posts", "barriers", "aside",  "trash", "lent",
+				    BESIDE_DIR, "posts", "barriers", "saved",  "trash", "lent",
 				    "roots",	"state", "folder",   "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 

@@ -1,7 +1,8 @@
-/* aside - undone steps whose redo a later change has ended, kept as they hold what a human wrote.
+/* saved_redo - undone steps whose redo a later change has ended, kept as they hold what a human
+ * wrote.
  */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/rollback/aside.h"
+#include "core/journal/rollback/saved_redo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 /* ---- on the way there -------------------------------------------------------------------------
  */
 
-int aside_mark(const struct txn *t, const struct mover *m)
+int saved_redo_mark(const struct txn *t, const struct mover *m)
 {
 	const struct names *mine = &t->remedy.replaced;
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -52,7 +53,7 @@ int aside_mark(const struct txn *t, const struct mover *m)
 	return r;
 }
 
-bool aside_is_marked(const struct journal *j, const char *dir)
+bool saved_redo_is_marked(const struct journal *j, const char *dir)
 {
 	AUTO_FREE char *note = xasprintf("%s/" NOTE_FILE, dir);
 
@@ -83,19 +84,19 @@ static void fit(struct journal *j)
 	char **names = NULL;
 	size_t n = 0;
 
-	if (store_names(j, "aside", &names, &n) < 0)
+	if (store_names(j, "saved", &names, &n) < 0)
 		return;
 	for (size_t i = n; i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("aside/%s", names[i]);
+		AUTO_FREE char *dir = xasprintf("saved/%s", names[i]);
 
 		sum += holds(j, dir);
-		if (i + 1 < n && (n - i > ASIDE_MOST || sum > most) && store_trash(j, dir) < 0)
+		if (i + 1 < n && (n - i > SAVED_REDO_MOST || sum > most) && store_trash(j, dir) < 0)
 			log_warn("journal", "'%s' stays", dir);
 	}
 	store_names_free(names, n);
 }
 
-int aside_take(struct journal *j, const char *dir)
+int saved_redo_take(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	AUTO_FREE char *all = NULL, *to = NULL;
@@ -104,9 +105,9 @@ int aside_take(struct journal *j, const char *dir)
 
 	if (r < 0)
 		return step_is_damaged(r) ? store_trash(j, dir) : r;
-	all = xasprintf("aside/%" PRIu64, roll.number);
+	all = xasprintf("saved/%" PRIu64, roll.number);
 	to = xasprintf("%s/%s", all, strrchr(dir, '/') + 1);
-	if ((mkdirat(j->store, "aside", 0700) < 0 && errno != EEXIST) ||
+	if ((mkdirat(j->store, "saved", 0700) < 0 && errno != EEXIST) ||
 	    (mkdirat(j->store, all, 0700) < 0 && errno != EEXIST) ||
 	    renameat(j->store, dir, j->store, to) < 0)
 		return -errno;
@@ -140,15 +141,15 @@ static void parts_done(struct parts *p)
 	free(p->list);
 }
 
-static int parts_open(struct journal *j, const char *aside, struct parts *ret)
+static int parts_open(struct journal *j, const char *saved, struct parts *ret)
 {
 	char **names = NULL;
 	size_t n = 0;
-	int r = store_names(j, aside, &names, &n);
+	int r = store_names(j, saved, &names, &n);
 
 	ret->list = xcalloc(n + 1, sizeof(*ret->list));
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", aside, names[i]);
+		AUTO_FREE char *dir = xasprintf("%s/%s", saved, names[i]);
 		struct part *p = &ret->list[ret->n++];
 
 		*p = (struct part){.log = WAL_NONE, .obj = -1};
@@ -198,7 +199,7 @@ static bool follow(char **path, const char *from, const char *to)
 
 static int open_inline(const struct rec *r)
 {
-	AUTO_CLOSE int mem = os_memory_file("cordon-aside");
+	AUTO_CLOSE int mem = os_memory_file("cordon-saved");
 	struct span meta, bytes;
 	int e;
 
@@ -255,7 +256,7 @@ static bool is_file(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static void add_path(struct aside *a, struct parts *all, const char *path)
+static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -271,7 +272,7 @@ static void add_path(struct aside *a, struct parts *all, const char *path)
 }
 
 /* Those that the rollback noted, or all whose bytes it has put away. */
-static void add_paths(struct aside *a, struct parts *all)
+static void add_paths(struct saved_redo *a, struct parts *all)
 {
 	AUTO_FREE char *text = NULL;
 	struct names set = {0};
@@ -302,7 +303,7 @@ static void add_paths(struct aside *a, struct parts *all)
 	names_done(&set);
 }
 
-static void describe(struct aside *a, struct parts *all)
+static void describe(struct saved_redo *a, struct parts *all)
 {
 	struct step_info info = {0};
 	struct wal log = WAL_NONE;
@@ -319,17 +320,17 @@ static void describe(struct aside *a, struct parts *all)
 	add_paths(a, all);
 }
 
-int journal_asides(struct journal *j, struct aside **ret, size_t *ret_n, struct err *err)
+int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_n, struct err *err)
 {
 	char **names = NULL;
 	size_t n = 0;
-	int r = store_names(j, "aside", &names, &n);
+	int r = store_names(j, "saved", &names, &n);
 
 	*ret = xcalloc(n + 1, sizeof(**ret));
 	*ret_n = 0;
 	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("aside/%s", names[i]);
-		struct aside *a = &(*ret)[*ret_n];
+		AUTO_FREE char *dir = xasprintf("saved/%s", names[i]);
+		struct saved_redo *a = &(*ret)[*ret_n];
 		struct parts all = {0};
 
 		a->number = strtoull(names[i], NULL, 10);
@@ -344,7 +345,7 @@ int journal_asides(struct journal *j, struct aside **ret, size_t *ret_n, struct 
 	return r < 0 && r != -ENOENT ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
 
-void aside_free(struct aside *list, size_t n)
+void saved_redos_free(struct saved_redo *list, size_t n)
 {
 	for (size_t i = 0; list && i < n; i++) {
 		for (size_t k = 0; k < list[i].n_paths; k++)
@@ -355,10 +356,10 @@ void aside_free(struct aside *list, size_t n)
 	free(list);
 }
 
-int journal_aside_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
-		       struct err *err)
+int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
+			    struct err *err)
 {
-	AUTO_FREE char *dir = xasprintf("aside/%" PRIu64, number);
+	AUTO_FREE char *dir = xasprintf("saved/%" PRIu64, number);
 	struct parts all = {0};
 	AUTO_CLOSE int fd = -1;
 	int r = parts_open(j, dir, &all);
@@ -367,7 +368,7 @@ int journal_aside_open(struct journal *j, uint64_t number, const char *path, int
 	parts_done(&all);
 	if (!is_file(fd))
 		return err_say(err, -ENOENT,
-			       "nothing of '%s' was put aside as %" PRIu64
+			       "nothing of '%s' was saved as %" PRIu64
 			       ": `cordon log` lists what was",
 			       path, number);
 	*ret_fd = take_fd(&fd);

@@ -1,6 +1,6 @@
-/* aside - `cordon redo --aside`: brings back files that were put aside. */
+/* saved_redo - `cordon redo --saved`: brings back files that were saved. */
 /* SPDX-License-Identifier: MIT */
-#include "tui/commands/aside.h"
+#include "tui/commands/saved_redo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static int open_parent(const char *folder, const char *path, const char **name)
 static int make_file(const char *folder, const char *path, uint64_t number, mode_t mode, char **ret)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	AUTO_FREE char *beside = xasprintf("%s.aside-%" PRIu64, path, number);
+	AUTO_FREE char *beside = xasprintf("%s.saved-%" PRIu64, path, number);
 	const char *name = path;
 	AUTO_CLOSE int at = open_parent(folder, beside, &name);
 	AUTO_FREE char *own = NULL;
@@ -67,7 +67,7 @@ static int bring_one(struct journal *j, const char *folder, uint64_t number, con
 	AUTO_CLOSE int to = -1;
 	AUTO_FREE char *where = NULL;
 	struct stat st;
-	int r = journal_aside_open(j, number, path, &from, err);
+	int r = journal_saved_redo_open(j, number, path, &from, err);
 
 	if (r < 0)
 		return r;
@@ -84,7 +84,7 @@ static int bring_one(struct journal *j, const char *folder, uint64_t number, con
 	return 0;
 }
 
-static const struct aside *find(const struct aside *list, size_t n, uint64_t number)
+static const struct saved_redo *find(const struct saved_redo *list, size_t n, uint64_t number)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i].number == number)
@@ -95,25 +95,25 @@ static const struct aside *find(const struct aside *list, size_t n, uint64_t num
 static int bring(struct journal *j, const char *folder, uint64_t number,
 		 const struct strings *paths, struct err *err)
 {
-	struct aside *list = NULL;
-	const struct aside *one;
+	struct saved_redo *list = NULL;
+	const struct saved_redo *one;
 	size_t n = 0;
-	int r = journal_asides(j, &list, &n, err);
+	int r = journal_saved_redos(j, &list, &n, err);
 
 	one = r == 0 ? find(list, n, number) : NULL;
 	if (r == 0 && !one)
 		r = err_say(err, -ENOENT,
-			    "nothing was put aside as %" PRIu64 ": `cordon log` lists what was",
+			    "nothing was saved as %" PRIu64 ": `cordon log` lists what was",
 			    number);
 	for (size_t i = 0; r == 0 && i < paths->n; i++)
 		r = bring_one(j, folder, number, paths->list[i], err);
 	for (size_t i = 0; r == 0 && one && !paths->n && i < one->n_paths; i++)
 		r = bring_one(j, folder, number, one->paths[i], err);
-	aside_free(list, n);
+	saved_redos_free(list, n);
 	return r;
 }
 
-int aside_bring(uint64_t number, const struct strings *given, struct err *err)
+int saved_redo_bring(uint64_t number, const struct strings *given, struct err *err)
 {
 	AUTO_HERE struct here p = {0};
 	struct strings paths = {0};

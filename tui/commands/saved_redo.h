@@ -1,4 +1,4 @@
-/* aside - `cordon redo --aside`: brings back files that were put aside. */
+/* saved_redo - `cordon redo --saved`: brings back files that were saved. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,4 +6,4 @@
 #include "tui/commands/options.h"
 
 /* As plain files of the human's: nothing that is there is replaced. given: of these paths alone. */
-int aside_bring(uint64_t number, const struct strings *given, struct err *err) MUST_USE;
+int saved_redo_bring(uint64_t number, const struct strings *given, struct err *err) MUST_USE;
