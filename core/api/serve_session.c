@@ -100,8 +100,8 @@ static int read_dirs(struct dirs *p, const cJSON *payload, struct fault *f)
 	return 0;
 }
 
-/* A history of another version: said before anything is tried, with the way out. */
-static int check_version(struct serve *s, const struct session_spec *spec, struct fault *f)
+/* A history of another version: the session begins without it. */
+static void tell_version(struct serve *s, const struct session_spec *spec)
 {
 	for (size_t i = 0; spec->folders[i]; i++) {
 		const struct journal_spec look = {.folder = spec->folders[i],
@@ -119,11 +119,7 @@ static int check_version(struct serve *s, const struct session_spec *spec, struc
 		describe_add(event, "path", spec->folders[i]);
 		describe_add(event, "message", err.text);
 		serve_event(s, "event.undo_version_mismatch", event);
-		f->data = cJSON_CreateObject();
-		describe_add(f->data, "path", spec->folders[i]);
-		return fault_say(f, FAULT_UNDO_VERSION, "%s", err.text);
 	}
-	return 0;
 }
 
 /* What its backend has kept of sessions in this folder. */
@@ -148,8 +144,8 @@ static int open_engine(struct serve *s, const cJSON *payload, bool forget, struc
 	if (!payload)
 		dirs_of_spec(&s->dirs, spec);
 	s->go_on = str_eq(config_str(spec->config, "api.on-disconnect"), "continue");
-	r = check_version(s, spec, f);
-	if (r == 0 && forget)
+	tell_version(s, spec);
+	if (forget)
 		r = forget_kept(spec, f);
 	if (r == 0 && engine_open(&s->engine, &s->loop, spec, &err) < 0)
 		r = fault_err(f, FAULT_SESSION_NOT_STARTED, &err);

@@ -122,7 +122,8 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
 
 /*
  * -EBUSY:     another cordon holds the store (err names its pid).
- * -EPROTO:    a store of another version: undo is unavailable until `cordon log --discard`.
+ * -EPROTO:    a store of another version or directory. A session (lasting, not settled) puts that
+ *             history aside and begins a new one.
  * -EBADMSG:   damaged; err says where and what to do.
  * Opening for writing recovers an open step first; *ret_recovered (may be NULL) counts its paths.
  */
@@ -151,13 +152,17 @@ int journal_discard(const struct journal_spec *spec, struct err *err) MUST_USE;
  */
 int journal_find_moved(const struct journal_spec *spec, char **ret_was, struct err *err) MUST_USE;
 /*
- * Take that history over; *ret_was as above. -ENOENT: there is none; -EEXIST: the folder is still
- * there under the old name; -EBUSY: a cordon works with it; -EOPNOTSUPP: a step, or a rollback that
- * was interrupted, has parts in other folders.
+ * Takes that history over, or else the newest that was put aside in the folder's own store;
+ * *ret_was as above. What the folder has under its name is put aside. -ENOENT: there is none;
+ * -EEXIST: the folder is still there under the old name; -EBUSY: a cordon works with it;
+ * -EOPNOTSUPP: a step, or a rollback that was interrupted, has parts in other folders; -EPROTO: it
+ * is of another version.
  */
 int journal_adopt(const struct journal_spec *spec, char **ret_was, struct err *err) MUST_USE;
 /* Is it the directory whose history this is, not another one in its place? */
 bool journal_is_folders(const struct journal *j);
+/* A history of another directory of this name, or of another version, is put aside. */
+bool journal_has_aside(const struct journal *j);
 
 int journal_folder_fd(const struct journal *j); /* O_PATH directory; borrowed */
 int journal_store_fd(const struct journal *j);	/* borrowed */

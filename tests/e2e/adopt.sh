@@ -65,12 +65,14 @@ ok "and back" cordon_in "$a" log --adopt
 mv "$a" "$a.new"
 out=$(cd "$a.new" && "$CORDON" run --headless -- sh -c 'echo 3 >>f' 2>&1)
 like "$(cordon_in "$a.new" audit --json)" "was renamed and begins a new history" "a run there says so"
-out=$(cordon_in "$a.new" log --adopt 2>&1)
-is "$?" 1 "then it has a history of its own"
-like "$out" "^cordon: .*--discard.*'$a'" "and is told how to go back"
-ok "--discard" cordon_in "$a.new" log --discard --yes
 ok "--adopt" cordon_in "$a.new" log --adopt
-like "$(log "$a.new")" "echo 2 >>f" "and the old one is there"
+is "$?" 0 "they change places: nothing is thrown away"
+like "$(log "$a.new")" "echo 2 >>f" "the old one is there"
+unlike "$(log "$a.new")" "echo 3 >>f" "and the new one is not"
+ok "--adopt" cordon_in "$a.new" log --adopt
+like "$(log "$a.new")" "echo 3 >>f" "takes the other back"
+ok "--adopt" cordon_in "$a.new" log --adopt
+like "$(log "$a.new")" "echo 2 >>f" "and again"
 
 # ---- replaced
 mkdir "$a" && in_folder "$a" sh -c 'echo x >x' && mv "$a" "$a.away" && cp -a "$a.away" "$a"
@@ -79,8 +81,60 @@ like "$out" "cordon: .*another directory" "a directory in the place of another i
 like "$out" "echo x" "the history is listed all the same"
 out=$(cordon_in "$a" undo 2>&1)
 is "$?" 1 "but nothing is undone there"
+like "$out" "--adopt" "unless the human says that the files are the same"
 ok "the right one takes it away" cordon_in "$a.away" log --adopt
-is "$(log "$a")" "No steps yet in $a." "and the other has none"
+like "$(log "$a")" "No steps yet in $a." "and the other has none"
+
+# ---- made anew: removed and cloned, restored, wiped
+n=$(new_folder n) && echo 1 >"$n/f"
+in_folder "$n" sh -c 'echo 2 >>f; echo new >g'
+cp -a "$n" "$n.backup"
+again() { rm -rf "$n" && cp -a "$n.backup" "$n"; }
+again
+out=$(cd "$n" && "$CORDON" run --headless -- sh -c 'echo ran; echo x >x' 2>&1)
+is "$?" 0 "a session starts in a folder that was made anew"
+like "$out" "ran" "and runs"
+is "$(grep -c "put aside.*--adopt" <<<"$out")" 1 "one line says that the old history is put aside"
+out=$(cd "$n" && "$CORDON" run --headless -- true 2>&1)
+unlike "$out" "aside" "once"
+out=$(log "$n")
+unlike "$out" "echo 2 >>f" "the old steps are not its own"
+like "$out" "put aside.*--adopt" "but are told of"
+ok "undo" cordon_in "$n" undo
+is "$(ls "$n")" "$(printf 'f\ng')" "of the new one"
+ok "--adopt" cordon_in "$n" log --adopt
+like "$(log "$n")" "echo 2 >>f" "takes the old one over"
+ok "undo" cordon_in "$n" undo
+is "$(cat "$n/f"; ls "$n")" "$(printf '1\nf')" "as its files are those of then"
+ok "redo" cordon_in "$n" redo
+is "$(cat "$n/f" "$n/g")" "$(printf '1\n2\nnew')" "redo"
+again
+echo edited >"$n/f"
+ok "--adopt" cordon_in "$n" log --adopt
+out=$(cordon_in "$n" undo 2>&1)
+is "$?" 1 "what differs from what the step left"
+like "$out" "f" "is a conflict"
+is "$(cat "$n/f")" edited "and stays"
+for i in 1 2 3 4 5 6; do
+	again
+	in_folder "$n" sh -c "echo $i >h"
+done
+store=$(find "$HOME/.local/state/cordon" -maxdepth 1 -name "$(basename "$n")-*")
+is "$(find "$store/aside" -mindepth 1 -maxdepth 1 | wc -l)" 3 "no more than three are kept aside"
+again
+in_folder "$n" true
+again
+out=$(cd "$n" && "$CORDON" run --headless -- true 2>&1)
+unlike "$out" "aside" "one without a step goes without a word"
+
+# ---- killed while it is put aside, or taken over
+in_folder "$n" sh -c 'echo 8 >h'
+again
+rm -rf "$store/aside" && mkdir -p "$store/aside/5" && mv "$store/steps" "$store/state" "$store/aside/5"
+ok "a start goes on" in_folder "$n" true
+ok "with the same one" test -e "$store/aside/5/version" -a -e "$store/aside/5/steps"
+ok "--adopt" cordon_in "$n" log --adopt
+like "$(log "$n")" "echo 8 >h" "which is whole"
 
 # ---- a step that changed another folder too
 c=$(new_folder c) d=$(new_folder d)
@@ -103,11 +157,16 @@ if shm=$(mktemp -d /dev/shm/cordon-adopt.XXXXXX 2>/dev/null); then
 	mv "$b" "$b.new" && cp -a "$b.new" "$b.copy"
 	out=$(log "$b.copy")
 	unlike "$out" "adopt" "the copy's is a stranger's"
-	like "$out" "discard" "and can only be thrown away"
+	like "$out" "discard" "and can be thrown away"
+	out=$(in_folder "$b.copy" true 2>&1)
+	is "$?" 0 "or a session puts it aside"
+	like "$out" "put aside" "and says so"
+	out=$(cordon_in "$b.copy" log --adopt 2>&1)
+	is "$?" 1 "never taken over: it may be a clone of a stranger's"
 	like "$(log "$b.new")" "renamed.*--adopt" "the renamed folder's is its own"
 	out=$(in_folder "$b.new" true 2>&1)
-	is "$?" 125 "nothing runs before that is settled"
-	like "$out" "--adopt" "one line says how"
+	is "$?" 0 "a session begins there, too"
+	like "$out" "--adopt" "one line says how to go back"
 	ok "--adopt" cordon_in "$b.new" log --adopt
 	ok "undo" cordon_in "$b.new" undo
 	is "$(ls "$b.new")" "" "works"

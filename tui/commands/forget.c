@@ -42,6 +42,10 @@ int adopt_history(const struct here *p, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (str_eq(was, p->folder)) {
+		printf("The history that was put aside is that of %s again.\n", p->folder);
+		return 0;
+	}
 	from = folders_audit_path(p->state_dir, was);
 	to = folders_audit_path(p->state_dir, p->folder);
 	if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || rename(from, to) < 0)

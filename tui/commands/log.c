@@ -27,7 +27,8 @@ static const struct flag flags[] = {
 	{"--discard", NULL, offsetof(struct log_options, discard),
 	 "throw the whole history of this folder away; nothing can be undone afterwards"},
 	{"--adopt", NULL, offsetof(struct log_options, adopt),
-	 "this folder was renamed: take its history over from the old name"},
+	 "this folder was renamed, or made anew with the same files: take over the history that is "
+	 "kept under its old name, or put aside"},
 	{"--prune", NULL, offsetof(struct log_options, prune),
 	 "throw the oldest steps away, as --keep, --older-than and --size say"},
 	{"--keep", "N", offsetof(struct log_options, oldest.keep), "so many steps stay"},
@@ -366,8 +367,14 @@ static void warn_if_replaced(const struct journal *j, const struct here *p)
 {
 	if (!journal_is_folders(j))
 		fprintf(stderr,
-			"cordon: %s: another directory than the one whose history this is: undo is "
-			"unavailable: bring that one back, or `cordon log --discard` starts anew\n",
+			"cordon: %s: another directory than the one whose history this is: nothing "
+			"is undone, and the next session begins a new history; if the files are "
+			"the same, `cordon log --adopt` takes this one over\n",
+			p->folder);
+	else if (journal_has_aside(j))
+		fprintf(stderr,
+			"cordon: %s: an older history is put aside: `cordon log --adopt` takes it "
+			"over\n",
 			p->folder);
 }
 

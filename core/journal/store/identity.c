@@ -10,6 +10,7 @@
 #include "core/base/buf.h"
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/store/aside.h"
 #include "core/journal/store/pruned_concurrent.h"
 #include "core/journal/store/store.h"
 
@@ -26,7 +27,7 @@ bool store_is_made(int store)
 	       faccessat(store, "steps", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int store_check_version(struct journal *j, struct err *err)
+static int check_version(struct journal *j, struct err *err)
 {
 	AUTO_FREE char *text = NULL;
 	AUTO_BUF struct buf want = BUF_INIT;
@@ -40,7 +41,8 @@ int store_check_version(struct journal *j, struct err *err)
 	if (r == 0)
 		return err_say(err, -EPROTO,
 			       "the undo store '%s' is of another version or folder: undo is "
-			       "unavailable: `cordon log --discard` throws the history away",
+			       "unavailable: the next session puts this history aside, `cordon "
+			       "log --discard` throws it away",
 			       j->store_path);
 	if (r != -ENOENT)
 		return err_set(err, r, "read the version of the undo store '%s'", j->store_path);
@@ -75,12 +77,14 @@ static int say_other(const struct journal *j, struct err *err)
 {
 	return err_say(err, -EPROTO,
 		       "'%s' is another directory than the one whose history is kept under this "
-		       "name: undo is unavailable: bring that one back, or `cordon log --discard` "
-		       "starts anew",
-		       j->folder);
+		       "name: nothing is undone: the next session begins a new history%s",
+		       j->folder,
+		       j->inside ? ", `cordon log --discard` throws the old one away"
+				 : "; if the files are the same, `cordon log --adopt` takes the "
+				   "old one over");
 }
 
-int store_check_folder(struct journal *j, struct err *err)
+static int check_folder(struct journal *j, struct err *err)
 {
 	AUTO_BUF struct buf is = BUF_INIT;
 	int r = is_folders(j, &is);
@@ -114,11 +118,63 @@ int store_check_origin(struct journal *j, struct err *err)
 			return say_other(j, err);
 		return err_say(err, -EPROTO,
 			       "the undo store '%s' does not say which directory it is of, and may "
-			       "have come with this one: undo is unavailable: `cordon log "
-			       "--discard` throws it away",
+			       "have come with this one: undo is unavailable: the next session "
+			       "puts it aside, `cordon log --discard` throws it away",
 			       j->store_path);
 	}
 	return 0;
+}
+
+static int check_all(struct journal *j, struct err *err)
+{
+	int r = j->inside ? store_check_origin(j, err) : 0;
+
+	if (r == 0)
+		r = check_version(j, err);
+	if (r == 0 && !j->read_only)
+		r = check_folder(j, err);
+	return r;
+}
+
+static void say_aside(struct journal *j, size_t steps)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_BUF struct buf is = BUF_INIT;
+	const char *why = "the directory was made anew, restored or moved";
+	int r = is_folders(j, &is);
+	char head[32];
+
+	snprintf(head, sizeof(head), "cordon journal %d\n", JOURNAL_VERSION);
+	if (io_read_file(j->store, "version", 65536, &text, NULL) == 0 && !str_starts(text, head))
+		why = "it is of another version of cordon";
+	else if (r > 0)
+		why = "the directory was renamed";
+	else if (j->inside)
+		why = "it may have come with the directory";
+	journal_say(j, "'%s' begins a new history: the old one (%zu step%s) is put aside, as %s%s",
+		    j->folder, steps, steps == 1 ? "" : "s", why,
+		    r > 0 || !j->inside ? ": `cordon log --adopt` takes it over" : "");
+	j->urgent = true;
+}
+
+int store_check(struct journal *j, bool session, struct err *err)
+{
+	struct err why = {0};
+	char **names = NULL;
+	size_t n = 0;
+	int r = check_all(j, session ? &why : err);
+
+	if (!session || r != -EPROTO) {
+		if (r < 0 && session && err)
+			*err = why;
+		return r;
+	}
+	if (store_names(j, "steps", &names, &n) == 0)
+		store_names_free(names, n);
+	if (!aside_is_empty(j->store))
+		say_aside(j, n);
+	r = aside_put(j, false, NULL, err);
+	return r < 0 ? r : check_all(j, err);
 }
 
 int store_clear(int store, const char *path, struct err *err)

@@ -221,6 +221,12 @@ static int make_dirs(struct journal *j)
 	return 0;
 }
 
+/* Something will run: a history that is not the folder's must not prevent it. */
+static bool is_session(const struct journal_spec *spec)
+{
+	return spec->lasting && !spec->settled && !spec->read_only;
+}
+
 static int open_store(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
 	struct stat st, up;
@@ -249,15 +255,13 @@ static int open_store(struct journal *j, const struct journal_spec *spec, struct
 	j->inside = path_is_beneath(j->store_path, j->folder);
 	j->store_dev = st.st_dev;
 	j->store_ino = st.st_ino;
-	return j->inside ? store_check_origin(j, err) : 0;
+	return j->inside && !is_session(spec) ? store_check_origin(j, err) : 0;
 }
 
 static int open_parts(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
-	int r = store_check_version(j, err);
+	int r = store_check(j, is_session(spec), err);
 
-	if (r == 0 && !j->read_only)
-		r = store_check_folder(j, err);
 	if (r < 0)
 		return r;
 	if (j->inside && !j->read_only && faccessat(j->store, ".gitignore", F_OK, 0) < 0 &&

@@ -153,8 +153,7 @@ static int open_journal(struct keeper *k, const char *path, struct journal **ret
 	if (r == 0 && moved)
 		keeper_note(k,
 			    "'%s' was renamed and begins a new history; the old one is kept under "
-			    "'%s': `cordon log --discard`, then `cordon log --adopt` goes back to "
-			    "it",
+			    "'%s': `cordon log --adopt` goes back to it",
 			    path, was);
 	if (r == 0 && recovered)
 		keeper_recovered(k,
