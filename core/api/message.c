@@ -59,10 +59,16 @@ void message_hello(struct buf *out, const struct model *m)
 /* What an answer to it is about, for who sees this line alone. */
 static void held_members(struct buf *out, const struct guard_report *h)
 {
+	const char *back = h->partial ? "takes back what was kept of it" : "takes all of it back";
 	AUTO_FREE char *words =
-		xasprintf("%s: %" PRIu64 " done; the whole step is held, and a denial %s",
-			  guard_setting(h->what), h->count,
-			  h->partial ? "takes back what was kept of it" : "takes all of it back");
+		h->what == LOSS_BEYOND
+			? xasprintf("%s: %" PRIu64
+				    " bytes that undo cannot keep; the whole step is "
+				    "held: once raises its limit and keeps them, session goes on "
+				    "without undo, a denial %s",
+				    guard_setting(h->what), h->count, back)
+			: xasprintf("%s: %" PRIu64 " done; the whole step is held, and a denial %s",
+				    guard_setting(h->what), h->count, back);
 
 	buf_fmt(out,
 		",\"held\":%d,\"held_count\":%" PRIu64 ",\"held_calls\":%" PRIu64

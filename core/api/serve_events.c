@@ -175,13 +175,20 @@ static void tell_held(struct serve *s, const struct ask *a)
 {
 	static const char *const kinds[] = {[LOSS_DELETE] = "delete",
 					    [LOSS_OVERWRITE] = "overwrite",
-					    [LOSS_REPLACE] = "rename"};
+					    [LOSS_REPLACE] = "rename",
+					    [LOSS_BEYOND] = "beyond"};
 	const struct guard_report *h = a->held;
 	AUTO_FREE char *id = xasprintf("sg_%" PRIu64, a->id);
 	AUTO_FREE char *words =
-		xasprintf("step %" PRId64 " ('%.200s') would %s more than %" PRIu64
-			  " of what was there before it: allow it, or deny and roll it back",
-			  h->step, h->command, kinds[h->what], h->count);
+		h->what == LOSS_BEYOND
+			? xasprintf("step %" PRId64 " ('%.200s') would lose %" PRIu64
+				    " bytes that undo cannot keep: allow raises its limit and "
+				    "keeps them, remember goes on without undo, deny rolls it back",
+				    h->step, h->command, h->count)
+			: xasprintf("step %" PRId64 " ('%.200s') would %s more than %" PRIu64
+				    " of what was there before it: allow it, or deny and roll it "
+				    "back",
+				    h->step, h->command, kinds[h->what], h->count);
 	cJSON *o = cJSON_CreateObject();
 
 	note(h->step, "safeguard", "triggered", words);
@@ -279,6 +286,7 @@ static void tell_asks(struct serve *s, const struct model *m)
 static void tell_step(struct serve *s, int64_t id, const char *kind, const char *command,
 		      int exit_code, bool incomplete, const cJSON *request_id)
 {
+	struct journal *j = id ? session_journal(engine_session(s->engine)) : NULL;
 	cJSON *o = cJSON_CreateObject();
 	size_t n = 0;
 
@@ -288,12 +296,11 @@ static void tell_step(struct serve *s, int64_t id, const char *kind, const char 
 	describe_add(o, "command", command);
 	cJSON_AddItemToObject(o, "exit_code",
 			      exit_code < 0 ? cJSON_CreateNull() : cJSON_CreateNumber(exit_code));
-	cJSON_AddItemToObject(o, "affected_paths",
-			      describe_paths(id ? session_journal(engine_session(s->engine)) : NULL,
-					     id, PATHS_TOLD, &n));
+	cJSON_AddItemToObject(o, "affected_paths", describe_paths(j, id, PATHS_TOLD, &n));
 	note(id, "control", id ? "step committed" : "ended without a change", command);
 	cJSON_AddNumberToObject(o, "paths", (double)n);
-	cJSON_AddBoolToObject(o, "incomplete", incomplete);
+	/* The model may not have the row yet. */
+	cJSON_AddBoolToObject(o, "incomplete", incomplete || (j && journal_is_incomplete(j, id)));
 	if (request_id)
 		cJSON_AddItemToObject(o, "request_id", cJSON_Duplicate(request_id, true));
 	serve_event(s, "event.step_completed", o);

@@ -100,7 +100,9 @@ static const struct config_key keys[] = {
 	{"journal.steps", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
 	 "most steps that are kept; 0: unlimited"},
 	{"journal.step-size", CONFIG_INT, "200m", NULL, PROJECT_NEVER, NULL,
-	 "most bytes that one step keeps; beyond it goes on unprotected; 0: unlimited"},
+	 "most bytes that one step copies for undo; what it deletes or replaces is moved and "
+	 "counts "
+	 "against journal.size alone; 0: unlimited"},
 	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
 	 "an edit from outside: a rollback stops before it (barrier), it is only told (warn), or "
 	 "other programs may not write in the folders at all (lock; needs root)"},
@@ -115,6 +117,9 @@ static const struct config_key keys[] = {
 	 "what a large file is, in bytes (k, m, g)"},
 	{"safeguard.renames-over", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
 	 "a step is held at this many files that another is renamed over; 0: never"},
+	{"safeguard.beyond", CONFIG_ENUM, "allow", "allow|deny", PROJECT_NEVER, NULL,
+	 "with --headless: may a step go on with what undo cannot keep (journal.step-size, "
+	 "journal.size)? deny stops it and rolls it back; the console asks"},
 	{"safeguard.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
 	 "a held step is denied after this many seconds without an answer; 0: it waits"},
 	{"approval.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,

@@ -77,7 +77,7 @@ struct journal_options {
 	bool durable;	    /* survive power loss: a sync for each record */
 	bool off;	    /* keep nothing: no step can be undone */
 	uint64_t size;	    /* bytes of the whole store, 0: unlimited */
-	uint64_t step_size; /* bytes of one step, 0: unlimited; never above size */
+	uint64_t step_size; /* bytes that one step copies, 0: unlimited; never above size */
 	size_t steps;	    /* how many are kept, 0: unlimited */
 };
 
@@ -178,6 +178,7 @@ struct journal_prune {	   /* the oldest steps, until all that is set holds */
 	size_t at_least;   /* so many, whatever the rest says */
 	size_t spare;	   /* the newest ones, that go in no case */
 	bool look_only;
+	bool later; /* what goes stays in trash/ for now */
 	/* how many went, or would */
 	size_t n;
 	int64_t first, last;
@@ -250,6 +251,8 @@ void step_set_command(struct step *s, const char *command);
  */
 void step_mark_incomplete(struct step *s, const char *why);
 const char *step_why(const struct step *s); /* "" unless marked; borrowed */
+/* Its processes have ended: marks what is known only then. journal_commit() does it as well. */
+void step_settle(struct step *s);
 int64_t step_id(const struct step *s);
 size_t step_paths(const struct step *s); /* paths touched so far */
 /* No process that could have a file open for writing is left: nothing need be looked for. */
@@ -282,7 +285,7 @@ size_t step_adopt_writers(struct step *s);
 
 /*
  * The limits are reached (journal_spec.lasting), in j or its siblings: whoever goes on in an open
- * step keeps what is there. Ten times as many steps as are kept are allowed to one session.
+ * step keeps what is there. A hundred times as many steps as are kept are allowed to one session.
  */
 bool journal_is_full(const struct journal *j);
 struct journal_pruned { /* what the limits took, ever */
@@ -297,6 +300,7 @@ enum loss {
 	LOSS_DELETE,	/* a name, and what it named */
 	LOSS_OVERWRITE, /* the content of a file: first opening for writing in this step, or cut */
 	LOSS_REPLACE,	/* what another file is renamed over */
+	LOSS_BEYOND,	/* what the limits leave no room for, once it cannot be undone */
 	LOSS_KINDS,
 };
 
@@ -306,6 +310,8 @@ enum loss {
  */
 typedef int (*step_on_loss)(void *data, enum loss what, uint64_t size);
 void step_ask_before(struct step *s, step_on_loss fn, void *data);
+/* Of LOSS_BEYOND, too: from now on the step keeps all that it takes away, whatever the limits. */
+void step_raise(struct step *s);
 
 /* ---- history -------------------------------------------------------------------------------- */
 
@@ -404,6 +410,8 @@ struct step_witness {
 };
 void step_watch_end(struct step *s, const struct step_witness *w, void *data);
 
+/* Does a step that is kept or undone lack something, in any of its folders? */
+bool journal_is_incomplete(struct journal *j, int64_t id);
 int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *ret_n,
 		    struct err *err) MUST_USE;
 void change_free(struct change *list, size_t n);

@@ -136,6 +136,10 @@ static void held_words(struct buf *out, const struct guard_report *held, const s
 {
 	if (!a->allow)
 		buf_str(out, "deny: end the step and roll it back");
+	else if (held->what == LOSS_BEYOND)
+		buf_str(out, a->scope == SCOPE_SESSION
+				     ? "allow the rest of the step, without undo"
+				     : "allow the rest of the step, undo keeps all of it");
 	else if (a->scope == SCOPE_SESSION)
 		buf_fmt(out, "allow this command line to %s more, for this session: %.200s",
 			guard_verb(held->what), held->command);

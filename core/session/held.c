@@ -28,8 +28,11 @@ void session_on_held(struct session *s, const struct guard_report *r)
 	if (!model_set_held(&s->model, &told)) /* more of its calls wait */
 		return;
 	s->model.decisions.asked++;
-	words = xasprintf("%s: %llu done; the whole step is held", guard_setting(r->what),
-			  (unsigned long long)r->count);
+	if (r->what == LOSS_BEYOND)
+		words = xstrdup("safeguard.beyond: undo cannot keep it; the whole step is held");
+	else
+		words = xasprintf("%s: %llu done; the whole step is held", guard_setting(r->what),
+				  (unsigned long long)r->count);
 	model_add_row(&s->model, ROW_ASK, r->step, (int)r->pid, 0, guard_verb(r->what),
 		      r->n_would ? r->would[0] : "", words);
 	audit_limit(s, r->step, r->pid, r->what, r->n_would ? r->would[0] : NULL, r->command,
@@ -64,22 +67,26 @@ static char *stopped_words(const struct client_event *ev)
 		[GUARD_TIMED_OUT] = "nobody answered in time",
 		[GUARD_HEADLESS] = "nobody is there to ask",
 	};
-	unsigned long long limit = ev->total;
-	char step[32] = "";
+	char step[32] = "", limit[64];
 
 	if (ev->step > 0) /* as `cordon log` names it */
 		snprintf(step, sizeof(step), "step %lld ", (long long)ev->step);
+	if (ev->loss == LOSS_BEYOND)
+		snprintf(limit, sizeof(limit), "what undo can keep (safeguard.beyond)");
+	else
+		snprintf(limit, sizeof(limit), "%s = %llu", guard_setting(ev->loss),
+			 (unsigned long long)ev->total);
 	if (ev->result < 0)
-		return xasprintf("%s'%.200s' was stopped at %s = %llu, but not rolled back: %s: "
-				 "look at it with cordon log",
-				 step, ev->command, guard_setting(ev->loss), limit, ev->reason);
+		return xasprintf("%s'%.200s' was stopped at %s, but not rolled back: %s: look at "
+				 "it with cordon log",
+				 step, ev->command, limit, ev->reason);
 	if (*ev->reason)
-		return xasprintf("%s'%.200s' was stopped at %s = %llu, but not all of it could be "
-				 "brought back: %s: look at it with cordon log",
-				 step, ev->command, guard_setting(ev->loss), limit, ev->reason);
-	return xasprintf("%s'%.200s' was stopped and rolled back: it reached %s = %llu, %s: cordon "
-			 "redo brings back what it did",
-			 step, ev->command, guard_setting(ev->loss), limit, why[ev->why]);
+		return xasprintf("%s'%.200s' was stopped at %s, but not all of it could be brought "
+				 "back: %s: look at it with cordon log",
+				 step, ev->command, limit, ev->reason);
+	return xasprintf("%s'%.200s' was stopped and rolled back: it reached %s, %s: cordon redo "
+			 "brings back what it did",
+			 step, ev->command, limit, why[ev->why]);
 }
 
 void session_on_stopped(struct session *s, const struct client_event *ev)

@@ -129,7 +129,10 @@ static struct guard_limits limits_of(const struct session_spec *spec)
 	for (enum loss i = 0; i < LOSS_KINDS; i++) {
 		const char *key = guard_setting(i);
 
-		if (!spec->headless || config_is_set(spec->config, key))
+		if (i == LOSS_BEYOND)
+			l.most[i] =
+				!spec->headless || str_eq(config_str(spec->config, key), "deny");
+		else if (!spec->headless || config_is_set(spec->config, key))
 			l.most[i] = (uint64_t)config_int(spec->config, key);
 	}
 	return l;

@@ -126,7 +126,7 @@ done
 dir=$(new_folder unprotected) && cd "$dir" || exit 1
 head -c 40000 /dev/zero >large
 echo old >small
-(exec "$CORDON" run --headless --set journal.step-size=20000 -- sh -c 'echo new >small; rm large; echo up >up; exec sleep 600') 2>/dev/null &
+(exec "$CORDON" run --headless --set journal.size=20000 -- sh -c 'echo new >small; rm large; echo up >up; exec sleep 600') 2>/dev/null &
 pid=$!
 wait_for 10 test -s up
 keeper=$(pgrep -P "$pid" -x cordon-keeper)

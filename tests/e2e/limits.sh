@@ -20,7 +20,7 @@ head -c 300k /dev/urandom >one
 head -c 300k /dev/urandom >two
 echo small >small
 t0=$(content .)
-run journal.step-size=400k -- sh -c 'rm one; rm two; echo more >>small' 2>said
+run journal.size=400k -- sh -c 'rm one; rm two; echo more >>small' 2>said
 like "$(cat said)" "^cordon: step [0-9]+ cannot be undone as a whole: unprotected from here: unlink 'two'.*\\(rm one" \
 	"who has no console is told"
 rm said
@@ -57,6 +57,27 @@ is "$(cat small)" "$(printf 'small\nmore')" "what changed unprotected stays"
 ok "redo" "$CORDON" redo
 is "$(ls)" small "and redo brings the rest back"
 
+# What is deleted or replaced is moved into the store and costs no copy; `touch` writes nothing.
+rm -f -- *
+head -c 300k /dev/urandom >one
+head -c 300k /dev/urandom >two
+head -c 300k /dev/urandom >three
+touch -d 2001-01-01 three
+t0=$(content .)
+run journal.step-size=100k -- sh -c 'rm one; mv one.none x 2>/dev/null; echo new >new; mv new two; touch three; echo more >>four' 2>said
+like "$("$CORDON" log --json | head -n 1)" '"incomplete":false' "what is moved does not count against journal.step-size"
+rm said
+ok "undo" "$CORDON" undo
+is "$(content .)" "$t0" "brings all of it back"
+
+# Who has no console and may not go on without undo.
+run journal.step-size=100k safeguard.beyond=deny -- sh -c 'echo 1 >first; echo more >>one; echo 2 >second' 2>"$TEST_TMP/said"
+like "$(cat "$TEST_TMP/said")" "was stopped and rolled back: it reached what undo can keep .safeguard.beyond." "safeguard.beyond=deny stops it"
+is "$(content .)" "$t0" "and all is back"
+run journal.step-size=100k -- sh -c 'echo 1 >first; echo more >>one; echo 2 >second' 2>"$TEST_TMP/said"
+like "$(cat "$TEST_TMP/said")" "cannot be undone as a whole: unprotected from here: write 'one': journal.step-size" "else it is said at the end"
+ok "undo --force" "$CORDON" undo --force
+
 rm -f -- *
 printf '%s' x >f
 t0=$(content .)
@@ -72,9 +93,9 @@ rm -f -- * && echo precious >p && echo human >earlier
 run -- sh -c 'echo changed >earlier'
 many='ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3 && echo "$line"; exec 3>&-; }
 	ask begin/ruin; echo ruined >p; ask end
-	for i in $(seq 40); do ask begin/$i; echo >f$((i % 7)); ask end; done; rm -f f3'
+	for i in $(seq 120); do ask begin/$i; echo >f$((i % 7)); ask end; done; rm -f f3'
 n=$(steps)
-out=$(run journal.steps=3 -- bash -c "$many" 2>&1)
+out=$(run journal.steps=1 -- bash -c "$many" 2>&1)
 like "$out" "the history is full: what this session still changes is one step" "a full history begins no step"
 like "$out" "cordon: .*the history is full" "which a headless run says aloud: $(tail -n 3 <<<"$out")"
 like "$("$CORDON" log p)" "ruin" "the step that did the damage is there"

@@ -128,6 +128,38 @@ same "$(tree "$dir")" "$before" "and taken back"
 keys C-] t
 leave
 
+# What undo cannot keep is held, too: the limit is raised there, or the step goes on without undo.
+head -c 300k /dev/urandom >"$dir/large"
+large=$(sha256sum <"$dir/large")
+console "--set journal.step-size=100k"
+type_text 'echo more >>large; echo status=$?' && keys Enter
+sees '\? HELD lose echo|\? HELD lose' "a write beyond journal.step-size is held"
+keys C-] a
+sees 'cannot be undone: 300' "the dialog says what would be lost"
+sees 'raise the limit' "and offers to raise the limit"
+press_until 'stopped and rolled back' "d stops it" d
+same "$(sha256sum <"$dir/large")" "$large" "nothing was written"
+keys C-] t
+type_text 'clear' && keys Enter
+type_text 'echo more >>large; echo status=$?' && keys Enter
+sees '\? HELD lose.* answers' "held again"
+keys C-] a
+sees 'raise the limit' "the dialog"
+press_until 'status=0' "a raises it" a
+leave
+isnt "$(sha256sum <"$dir/large")" "$large" "it was written"
+ok "undo" cordon_in "$dir" undo
+same "$(sha256sum <"$dir/large")" "$large" "undo has it"
+console "--set journal.step-size=100k"
+type_text 'echo more >>large; echo status=$?' && keys Enter
+sees '\? HELD lose' "held"
+keys C-] a
+sees 'without undo' "the dialog"
+press_until 'status=0' "A c goes on without undo" A c
+leave
+like "$(cordon_in "$dir" log | sed -n 2p)" "unprotected from here: write .large" "and the step says so"
+rm "$dir/large"
+
 # A run that is one step ends as a whole.
 fill
 before=$(tree "$dir")

@@ -223,6 +223,20 @@ ok(s.call("undo.history")["steps"], "but its history")
 equal(s.call("session.stop"), {}, "stop")
 equal(s.call("session.status")["state"], "none", "nothing runs any more")
 
+# ---- a step that undo cannot keep
+with open(work + "/big.bin", "wb") as f:
+    f.write(os.urandom(300000))
+s.start(work, limits={"max_step_size": 100000})
+rid = s.send("agent.execute", command="echo more >>big.bin; : of big.bin")
+p = s.event("safeguard_triggered", lambda p: p["kind"] == "beyond")
+ok(p["count"] >= 300000, "what undo cannot keep is held", p)
+s.call("safeguard.confirm", safeguard_id=p["safeguard_id"], action="allow", remember=True)
+s.answer(rid)
+p = s.event("step_completed", lambda p: "big.bin" in p["command"])
+equal(p["incomplete"], True, "its event says that it is incomplete")
+s.call("session.stop")
+os.remove(work + "/big.bin")
+
 # ---- another version's history, and what was interrupted
 state = os.environ.get("XDG_STATE_HOME", os.environ["HOME"] + "/.local/state") + "/cordon"
 version = next(os.path.join(t, "version") for t, _, f in os.walk(state) if "version" in f and "steps" in os.listdir(t))

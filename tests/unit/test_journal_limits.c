@@ -1,18 +1,24 @@
 /* test_journal_limits - what a step may hold, next to what the store may. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/journal.h"
+#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 #include "tests/support/journalfix.h"
 
+static int put_kib(struct fix *f, const char *path, size_t kib, char c)
+{
+	AUTO_FREE char *text = xmalloc((kib << 10) + 1);
+
+	memset(text, c, kib << 10);
+	text[kib << 10] = '\0';
+	return put(f, path, text);
+}
+
 static void remove_large(struct fix *f, struct journal_options options)
 {
-	AUTO_FREE char *text = xmalloc((400 << 10) + 1);
-
-	memset(text, 'b', 400 << 10);
-	text[400 << 10] = '\0';
 	begin(f, "make");
 	assert_int_equal(put(f, "small", "s"), 0);
-	assert_int_equal(put(f, "big", text), 0);
+	assert_int_equal(put_kib(f, "big", 400, 'b'), 0);
 	assert_true(commit(f) > 0);
 	f->options = options;
 	fix_reopen(f);
@@ -25,9 +31,9 @@ static void remove_large(struct fix *f, struct journal_options options)
 static void a_step_is_not_larger_than_the_store(void **state)
 {
 	static const struct journal_options less[] = {{.size = 256 << 10},
-						      {.size = 256 << 10, .step_size = 1 << 20},
-						      {.size = 1 << 20, .step_size = 256 << 10}};
-	static const struct journal_options more = {.size = 1 << 20, .step_size = 1 << 20};
+						      {.size = 256 << 10, .step_size = 1 << 20}};
+	/* What is moved into the store is no copy. */
+	static const struct journal_options more = {.size = 1 << 20, .step_size = 4 << 10};
 
 	(void)state;
 	for (size_t i = 0; i <= ARRAY_LEN(less); i++) {
@@ -43,9 +49,134 @@ static void a_step_is_not_larger_than_the_store(void **state)
 	}
 }
 
+/* ---- what would go beyond them ---------------------------------------------------------------
+ */
+
+struct asked {
+	struct fix *f;
+	int answer;
+	bool raise;
+	size_t times;
+	uint64_t size;
+};
+
+static int on_loss(void *data, enum loss what, uint64_t size)
+{
+	struct asked *a = data;
+
+	if (what != LOSS_BEYOND)
+		return 0;
+	a->times++;
+	a->size = size;
+	if (a->raise)
+		step_raise(a->f->s);
+	return a->answer;
+}
+
+/* Begins a step that may copy 64 KiB, in a folder with "big" (400 KiB, not written just now) and
+ * "small". */
+static void begin_small(struct fix *f, struct asked *a)
+{
+	static const struct timespec then[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+
+	begin(f, "make");
+	assert_int_equal(put(f, "small", "s"), 0);
+	assert_int_equal(put_kib(f, "big", 400, 'b'), 0);
+	assert_true(commit(f) > 0);
+	assert_int_equal(utimensat(journal_folder_fd(f->j), "big", then, 0), 0);
+	f->options = (struct journal_options){.size = 1 << 20, .step_size = 64 << 10};
+	fix_reopen(f);
+	begin(f, "work");
+	a->f = f;
+	step_ask_before(f->s, on_loss, a);
+}
+
+static void what_goes_beyond_is_asked_about_before(void **state)
+{
+	struct asked no = {.answer = -EPERM}, raise = {.raise = true}, bare = {0};
+	struct fix *f = fix_new();
+	AUTO_FREE char *before = NULL;
+
+	(void)state;
+	begin_small(f, &no);
+	before = snap(f);
+	assert_int_equal(put(f, "big", "cut"), -EPERM);
+	assert_int_equal(no.times, 1);
+	assert_true(no.size >= 400 << 10);
+	assert_tree(f, before);
+	raise.f = bare.f = f;
+	step_ask_before(f->s, on_loss, &raise);
+	assert_int_equal(put(f, "big", "cut"), 0);
+	assert_int_equal(raise.times, 1);
+	assert_string_equal(step_why(f->s), "");
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_tree(f, before);
+	begin(f, "without");
+	step_ask_before(f->s, on_loss, &bare);
+	assert_int_equal(put(f, "big", "cut"), 0);
+	assert_int_equal(put(f, "small", "more"), 0);
+	assert_int_equal(bare.times, 1);
+	assert_string_not_equal(step_why(f->s), "");
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	fix_free(f);
+}
+
+static int open_big(struct fix *f)
+{
+	struct at where = at(f, "big");
+	int fd = op_open(f->s, &where, O_WRONLY, 0, NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* `touch` opens it for writing, and writes nothing. */
+static void a_large_file_that_is_only_opened_is_not_lost(void **state)
+{
+	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+
+	(void)state;
+	for (int writes = 0; writes < 4; writes++) {
+		struct asked yes = {0};
+		struct fix *f = fix_new();
+		AUTO_FREE char *before = NULL;
+		AUTO_CLOSE int fd = -1;
+
+		begin_small(f, &yes);
+		if (step_may_change_unseen(f->s, journal_folder_fd(f->j), &(struct obj){0}))
+			skip();
+		before = snap(f);
+		fd = open_big(f);
+		if (writes == 1)
+			assert_int_equal(pwrite(fd, "x", 1, 0), 1);
+		assert_int_equal(
+			op_utimens(f->s,
+				   &(struct at){.dirfd = fd, .dir = "", .name = "", .leaf = "big"},
+				   now, NULL),
+			0);
+		if (writes == 2)
+			assert_int_equal(pwrite(fd, "x", 1, 0), 1);
+		util_close_fd(&fd);
+		fd = open_big(f);
+		if (writes == 3)
+			assert_int_equal(pwrite(fd, "x", 1, 0), 1);
+		util_close_fd(&fd);
+		assert_int_equal(put(f, "small", "more"), 0);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 1, 0), writes ? -ESTALE : 0);
+		if (!writes)
+			assert_tree(f, before);
+		fix_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_beyond_is_asked_about_before),
+		cmocka_unit_test(a_large_file_that_is_only_opened_is_not_lost),
 		cmocka_unit_test(a_step_is_not_larger_than_the_store),
 	};
 

@@ -135,6 +135,9 @@ static int64_t outgrow(struct fix *f)
 	begin(f, "set up");
 	assert_int_equal(put_kib(f, "big1", 200, '1'), 0);
 	assert_int_equal(put_kib(f, "big2", 200, '2'), 0);
+	assert_int_equal(put_kib(f, "big3", 400, '3'), 0);
+	assert_int_equal(put_kib(f, "big4", 400, '4'), 0);
+	assert_int_equal(put(f, "over", "newer"), 0);
 	assert_int_equal(put(f, "a", "alpha"), 0);
 	assert_int_equal(put(f, "b", "beta"), 0);
 	assert_int_equal(md(f, "d"), 0);
@@ -145,9 +148,12 @@ static int64_t outgrow(struct fix *f)
 	assert_true(commit(f) > 0);
 	begin(f, "outgrow");
 	assert_int_equal(add(f, "a", "?"), 0);
-	assert_int_equal(rm(f, "big1"), 0);
+	assert_int_equal(put(f, "big1", "cut"), 0);
 	assert_string_equal(step_why(f->s), "");
-	assert_int_equal(rm(f, "big2"), 0);
+	assert_int_equal(rm(f, "big3"), 0); /* moved, not copied */
+	assert_int_equal(mv(f, "over", "big4", 0), 0);
+	assert_string_equal(step_why(f->s), "");
+	assert_int_equal(put(f, "big2", "cut"), 0);
 	assert_string_not_equal(step_why(f->s), "");
 	assert_int_equal(put(f, "new", "n"), 0);
 	assert_int_equal(add(f, "b", "?"), 0);
@@ -177,12 +183,12 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	news = journal_news(f->j);
 	assert_non_null(strstr(news, "80 %"));
 	/* First, and short: a console has one line for it. */
-	assert_non_null(strstr(news, ": unprotected from here: unlink 'big2': journal.step-size "
+	assert_non_null(strstr(news, ": unprotected from here: write 'big2': journal.step-size "
 				     "(240 KiB) is reached; step"));
 	assert_in_range(strstr(news, "; step") - news, 1, 90);
 	list = steps(f, false, &n);
 	assert_string_equal(list[0].unprotected, "big2");
-	assert_non_null(strstr(list[0].why, "unprotected from here: unlink 'big2'"));
+	assert_non_null(strstr(list[0].why, "unprotected from here: write 'big2'"));
 	assert_true(list[0].incomplete);
 	step_info_free(list, n);
 
@@ -193,7 +199,8 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &plan, &f->err), 0);
 	for (size_t i = 0; i < plan->n_entries; i++) {
 		const char *path = plan->entries[i].path;
-		bool whole = str_eq(path, "a") || str_eq(path, "big1");
+		bool whole = str_eq(path, "a") || str_eq(path, "big1") || str_eq(path, "big3") ||
+			     str_eq(path, "big4") || str_eq(path, "over");
 
 		assert_int_equal(plan->entries[i].lost, !whole);
 		lost += plan->entries[i].lost;
@@ -205,7 +212,12 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	assert_int_equal(st.st_size, 200 << 10);
 	assert_int_equal(fstatat(journal_folder_fd(f->j), "a", &st, 0), 0);
 	assert_int_equal(st.st_size, 6);
-	assert_int_equal(fstatat(journal_folder_fd(f->j), "big2", &st, 0), -1);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "big2", &st, 0), 0);
+	assert_int_equal(st.st_size, 3);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "big3", &st, 0), 0);
+	assert_int_equal(st.st_size, 400 << 10);
+	assert_int_equal(fstatat(journal_folder_fd(f->j), "big4", &st, 0), 0);
+	assert_int_equal(st.st_size, 400 << 10);
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, after);
 

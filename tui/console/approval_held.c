@@ -47,6 +47,14 @@ static char *wish(const struct guard_report *h)
 				  "replaced"},
 	};
 	const char *const *w = what[h->what];
+	char size[32], op[32];
+
+	if (h->what == LOSS_BEYOND) {
+		text_size(size, sizeof(size), h->count);
+		ui_op(h->n_would ? h->ops[0] : "write", op, sizeof(op));
+		return xasprintf("go beyond what undo keeps: this %s cannot be undone: %s", op,
+				 size);
+	}
 
 	if (!h->count)
 		return xstrdup(w[0]);
@@ -70,7 +78,8 @@ void approval_held_facts(struct ui *ui, const struct ask *ask, struct fact *f)
 {
 	static const char *const done[LOSS_KINDS] = {[LOSS_DELETE] = "deleted",
 						     [LOSS_OVERWRITE] = "overwrote",
-						     [LOSS_REPLACE] = "replaced"};
+						     [LOSS_REPLACE] = "replaced",
+						     [LOSS_BEYOND] = "beyond"};
 	static const char *const ends[] = {
 		[GUARD_ENDS_COMMAND] = "ends the command and brings all of it back",
 		[GUARD_ENDS_RUN] = "ends the agent: its whole run is one step, and is rolled back",
@@ -81,7 +90,13 @@ void approval_held_facts(struct ui *ui, const struct ask *ask, struct fact *f)
 
 	f[0] = (struct fact){"wants to", wish(h), 2};
 	f[1] = (struct fact){"command", approval_text(h->command), 3};
-	f[2] = (struct fact){done[h->what], samples(ui, h->count, "", NULL, h->was, h->n_was), 4};
+	if (h->what == LOSS_BEYOND)
+		f[2] = (struct fact){done[h->what],
+				     xstrdup("journal.step-size (what is copied) or journal.size"),
+				     1};
+	else
+		f[2] = (struct fact){done[h->what],
+				     samples(ui, h->count, "", NULL, h->was, h->n_was), 4};
 	f[3] = (struct fact){"waiting",
 			     samples(ui, h->held, h->held == 1 ? " call" : " calls", h->ops,
 				     h->would, h->n_would),
@@ -102,14 +117,22 @@ void approval_held_choices(struct ui *ui, struct surface *s, struct rect r, bool
 	AUTO_FREE char *restore = NULL;
 	struct rect cell = {r.x + label, y, cols - 1, 1};
 
-	if (wide && held->count > 1)
+	if (wide && held->what != LOSS_BEYOND && held->count > 1)
 		restore = xasprintf("stop it, restore %llu files", (unsigned long long)held->count);
 	else
 		restore = xstrdup(wide ? "stop it and restore all" : "restore");
 	ui_modal_text(s, r.x, y, label, ROLE_EVENT_ALLOW, wide ? "+ ALLOW" : "+");
-	approval_choice(ui, s, cell, armed, ACTION_ALLOW, wide ? "allow this command" : "allow it");
+	if (held->what == LOSS_BEYOND)
+		approval_choice(ui, s, cell, armed, ACTION_ALLOW,
+				wide ? "raise the limit, keep all" : "raise");
+	else
+		approval_choice(ui, s, cell, armed, ACTION_ALLOW,
+				wide ? "allow this command" : "allow it");
 	cell.x += cols;
-	if (held->by_line)
+	if (held->what == LOSS_BEYOND)
+		approval_choice(ui, s, cell, armed, ACTION_ALLOW_COMMAND,
+				wide ? "go on without undo *" : "no undo*");
+	else if (held->by_line)
 		approval_choice(ui, s, cell, armed, ACTION_ALLOW_COMMAND,
 				wide ? "allow it every time *" : "always*");
 	cell = (struct rect){r.x + label, y + 1, cols - 1, 1};

@@ -364,6 +364,23 @@ bool origin_unprotected(int stepdir)
 	return yes;
 }
 
+bool journal_is_incomplete(struct journal *j, int64_t id)
+{
+	struct journal *k = j;
+	bool lacks = false;
+
+	do {
+		bool undone = false;
+		struct err ignored = {0};
+		AUTO_CLOSE int step = history_find(k, id, &undone, &ignored);
+		struct summary s = {0};
+
+		lacks |= step >= 0 && summary_load(step, false, &s) == 0 && s.info.incomplete;
+		summary_done(&s);
+	} while (!lacks && (k = k->sibling) != j);
+	return lacks;
+}
+
 static int unread(struct journal *j, int64_t id, int r, const char *path, struct err *err)
 {
 	if (!step_is_damaged(r) || r == -EIO)
@@ -404,8 +421,8 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 			return err_say(err, -ENOENT, "'%s' was not there", path);
 		r = look(j, id, c, after, undone, whole, ret);
 		/* the index may be older than the store */
-		again = r < 0 &&
-			((first && (old || step_is_damaged(r))) || has_moved(j, id, undone));
+		again = r < 0 && ((first && (old || step_is_damaged(r)) && trails_are_old(j)) ||
+				  has_moved(j, id, undone));
 		if (again) {
 			trails_drop(j);
 			origin_done(ret);

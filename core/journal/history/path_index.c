@@ -1,5 +1,6 @@
 /* path_index - builds the index of all log records that path_index_lookup.c uses. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/clock.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/step_summary.h"
@@ -14,6 +15,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+
+#define TICK_NS 20000000 /* 100 Hz, twice */
 
 static struct place *place_get(struct trails *t, int root, const char *path)
 {
@@ -316,6 +319,29 @@ const struct trail_log *trails_log(const struct trails *t, int64_t id)
 	return NULL;
 }
 
+/* The last time that a step was committed, undone, redone or thrown away. */
+static int64_t changed_ns(const struct journal *j)
+{
+	static const char *const dirs[] = {"steps", "redo"};
+	int64_t last = 0;
+	struct obj o;
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		if (obj_stat(j->store, dirs[i], &o) < 0 || !o.mode)
+			return INT64_MAX;
+		last = MAX(last, o.mtime_ns);
+	}
+	return last;
+}
+
+bool trails_are_old(const struct journal *j)
+{
+	const struct trails *t = j->trails;
+
+	/* Two changes in one tick of the clock have one time. */
+	return t && (changed_ns(j) != t->changed_ns || t->made_ns - t->changed_ns < TICK_NS);
+}
+
 int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret)
 {
 	struct trails *t = j->trails;
@@ -333,6 +359,8 @@ int trails_get(struct journal *j, int64_t id, bool undone, const struct trails *
 	t = xcalloc(1, sizeof(*t));
 	t->undone = undone;
 	t->since = since;
+	t->made_ns = clock_wall_us() * 1000;
+	t->changed_ns = changed_ns(j);
 	r = load(j, t);
 	if (r < 0) {
 		trails_free(t);

@@ -63,7 +63,9 @@ struct crossing { /* of a path: what was there leaves it, what is there then cam
 
 struct trails {
 	bool undone;
-	uint64_t since; /* logs that end before this number are not here */
+	int64_t made_ns;    /* wall clock */
+	int64_t changed_ns; /* the store, by then */
+	uint64_t since;	    /* logs that end before this number are not here */
 	struct trail_log *logs;
 	size_t n_logs;
 	struct mark *list; /* by number */
@@ -81,6 +83,8 @@ struct trails {
  */
 int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret) MUST_USE;
 void trails_drop(struct journal *j);
+/* Have steps come or gone since the index was made? Also true where that cannot be told. */
+bool trails_are_old(const struct journal *j);
 const struct trail_log *trails_log(const struct trails *t, int64_t id); /* NULL: it has none */
 
 /* Is this the end of a damaged step? */

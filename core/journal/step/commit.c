@@ -407,6 +407,7 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 	size_t n = 0;
 	int r = 0;
 
+	step_settle(s);
 	do
 		r = ending_look(&list[n++], p, exit_status);
 	while (r == 0 && (p = p->part) != s);

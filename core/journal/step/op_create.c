@@ -39,8 +39,7 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 	AUTO_WHERE struct where w = WHERE_NONE;
 	struct rec rec = {.type = m->type, .root = at->root};
 	size_t mark = 0;
-	bool keep;
-	int r;
+	int keep, r;
 
 	r = where_look(&w, at);
 	if (r < 0)
@@ -52,7 +51,9 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 	if (w.obj.mode)
 		return m->exists ? m->exists : -EEXIST;
 	expect_no_close_at(s->j, w.root, w.path);
-	keep = step_protects(s, m->op, w.path, 0);
+	keep = step_protects(s, m->op, w.path, 0, false);
+	if (keep < 0)
+		return keep;
 	if (keep) {
 		r = where_touch_dir(s, &w);
 		if (r < 0)

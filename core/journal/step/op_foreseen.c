@@ -46,7 +46,7 @@ static int keep_copy(struct step *s, const struct where *w)
 	if (r < 0)
 		wal_take_back(&s->side.log, mark);
 	else
-		step_holds_more(s, obj_weight(&w->obj));
+		step_holds_more(s, obj_weight(&w->obj), true);
 	return r;
 }
 
@@ -88,7 +88,9 @@ static int lose(struct step *s, enum loss what, const char *op, const struct whe
 	if (where_is_own(s, w))
 		return 0;
 	r = step_lose(s, what, w->root, w->path, &w->obj);
-	return r < 0 || !step_protects(s, op, w->path, obj_weight(&w->obj)) ? r : keep_copy(s, w);
+	if (r == 0)
+		r = step_protects(s, op, w->path, obj_weight(&w->obj), true);
+	return r > 0 ? keep_copy(s, w) : r;
 }
 
 static int lose_dir(struct step *s, enum loss what, const char *op, const struct where *w)
@@ -99,7 +101,9 @@ static int lose_dir(struct step *s, enum loss what, const char *op, const struct
 	if (where_is_own(s, w))
 		return 0;
 	r = step_lose(s, what, w->root, w->path, &w->obj);
-	if (r < 0 || !step_protects(s, op, w->path, 0))
+	if (r == 0)
+		r = step_protects(s, op, w->path, 0, false);
+	if (r <= 0)
 		return r;
 	r = where_touch_dir(s, w);
 	if (r == 0)
@@ -120,7 +124,8 @@ int op_foresee_make(struct step *s, const struct at *at, bool dir, bool *touched
 		return r;
 	if (w.plain || w.obj.mode)
 		return -EEXIST;
-	if (step_protects(s, dir ? "mkdir" : "create", w.path, 0))
+	r = step_protects(s, dir ? "mkdir" : "create", w.path, 0, false);
+	if (r > 0)
 		r = note_absent(s, &w, dir);
 	if (r == 0)
 		report(s, &w, &nothing, touched);
@@ -133,7 +138,7 @@ static int keep_opened(struct step *s, const struct where *w)
 	int r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, &w->obj);
 
 	if (r == 0)
-		r = step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj);
+		r = step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj, false);
 	if (r < 0 || !s->made || wal_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
 	return side_sync(&s->side);
@@ -195,8 +200,9 @@ int op_foresee_meta(struct step *s, const struct at *at, bool *touched)
 	if (!w.obj.mode)
 		return -ENOENT;
 	k = step_known(s, &w.obj);
-	if (!(k && k->flags & (KNOWN_CREATED | KNOWN_META)) &&
-	    step_protects(s, "chmod", w.path, 0)) {
+	if (!(k && k->flags & (KNOWN_CREATED | KNOWN_META)))
+		r = step_protects(s, "chmod", w.path, 0, false);
+	if (r > 0) {
 		fd = obj_open(w.dirfd, w.bare);
 		r = fd < 0 ? take_fd(&fd) : step_make(s);
 		if (r == 0)
@@ -225,19 +231,21 @@ static int foresee_file(struct step *s, const struct where *from, const struct w
 
 	if (to->obj.mode)
 		r = lose(s, LOSS_REPLACE, "rename", to);
-	else if (step_protects(s, "rename", to->path, 0))
+	else if ((r = step_protects(s, "rename", to->path, 0, false)) > 0)
 		r = note_absent(s, to, false);
-	if (r < 0 || where_is_own(s, from) ||
-	    !step_protects(s, "rename", from->path, obj_weight(&from->obj)))
+	if (r < 0 || where_is_own(s, from))
 		return r;
-	return keep_copy(s, from);
+	r = step_protects(s, "rename", from->path, obj_weight(&from->obj), true);
+	return r > 0 ? keep_copy(s, from) : r;
 }
 
 static int foresee_dir(struct step *s, const struct where *from, const struct where *to)
 {
 	int r = to->obj.mode ? lose_dir(s, LOSS_REPLACE, "rename", to) : 0;
 
-	if (r < 0 || !step_protects(s, "rename", from->path, 0))
+	if (r == 0)
+		r = step_protects(s, "rename", from->path, 0, false);
+	if (r <= 0)
 		return r;
 	r = where_touch_dir(s, from);
 	return r < 0 ? r : where_touch_dir(s, to);
@@ -310,7 +318,8 @@ int op_note_moved(struct step *s, const struct at *from, const struct at *to)
 		rec.path = a.path;
 		rec.path2 = b.path;
 		rec.ino = a.obj.ino;
-		if (step_protects(s, "rename", a.path, 0))
+		r = step_protects(s, "rename", a.path, 0, false);
+		if (r > 0)
 			r = side_push(&s->side, &rec);
 		if (r == 0)
 			r = side_sync(&s->side);

@@ -15,6 +15,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/unkept.h"
 #include "core/os/file.h"
 #include "core/os/xattr.h"
 
@@ -44,9 +45,9 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 {
 	AUTO_CLOSE int fd = -1;
 	struct rec rec = {.type = REC_NEW, .root = w->root, .path = w->path};
-	bool keep = step_protects(s, "create", w->path, 0);
+	int keep = step_protects(s, "create", w->path, 0, false);
 	size_t mark = 0;
-	int r = keep ? where_touch_dir(s, w) : 0;
+	int r = keep > 0 ? where_touch_dir(s, w) : keep;
 
 	if (r == 0 && keep) {
 		mark = wal_tail(&s->side.log);
@@ -93,7 +94,8 @@ static int open_raw(const struct where *w, int flags)
 }
 
 /* Keep what the open file holds; through the descriptor, so that it is this very inode. */
-static int keep_opened(struct step *s, const struct where *w, int fd, const struct obj *o)
+static int keep_opened(struct step *s, const struct where *w, int fd, const struct obj *o,
+		       bool cuts)
 {
 	size_t mark = s->made ? wal_tail(&s->side.log) : 0;
 	int r;
@@ -102,7 +104,7 @@ static int keep_opened(struct step *s, const struct where *w, int fd, const stru
 		return 0;
 	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
 	if (r == 0)
-		r = step_keep_content(s, w->root, w->path, fd, "", o);
+		r = step_keep_content(s, w->root, w->path, fd, "", o, !cuts);
 	if (r < 0 || !s->made || wal_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
 	return side_sync(&s->side);
@@ -152,11 +154,14 @@ static int open_old(struct step *s, struct where *w, int flags, bool *touched)
 		return take_fd(&fd);
 	r = obj_stat(fd, "", &o);
 	if (r == 0)
-		r = keep_opened(s, w, fd, &o);
+		r = keep_opened(s, w, fd, &o, flags & O_TRUNC);
 	if (r == 0 && flags & O_TRUNC)
 		r = cut(fd, flags);
-	if (r < 0)
+	if (r < 0) {
+		if (w->path) /* our own descriptor closes now: that is no edit from outside */
+			writer_opened(s->j, &o, w->root, w->path);
 		return r;
+	}
 	opened(s, w, &o, flags);
 	where_report(s, w, &o, touched);
 	return take_fd(&fd);
@@ -250,7 +255,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
 		r = -errno;
 	if (r == 0)
-		r = keep_opened(s, &w, fd, &w.obj);
+		r = keep_opened(s, &w, fd, &w.obj, true);
 	if (r == 0 && truncate(proc, size) < 0)
 		r = -errno;
 	if (r == 0)
@@ -282,8 +287,7 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 	AUTO_CLOSE int fd = -1;
 	struct known *k;
 	size_t mark = 0;
-	bool keep;
-	int r = where_look(&w, at);
+	int keep, r = where_look(&w, at);
 
 	if (touched)
 		*touched = false;
@@ -295,7 +299,10 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 		return -ENOTDIR;
 	k = step_known(s, &w.obj);
 	keep = w.path && !w.plain && !(k && k->flags & (KNOWN_CREATED | KNOWN_META));
-	keep = keep && step_protects(s, m->op, w.path, 0);
+	keep = keep ? step_protects(s, m->op, w.path, 0, false) : 0;
+	if (keep < 0)
+		return keep;
+	unkept_look(s, &w.obj);
 	if (keep || !m->by_name) {
 		fd = obj_open(at->dirfd, w.bare);
 		if (fd < 0)
@@ -317,6 +324,7 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 		wal_take_back(&s->side.log, mark);
 	if (r < 0)
 		return r;
+	unkept_follow(s, &w.obj);
 	if (keep)
 		step_learn(s, &w.obj, KNOWN_META);
 	if (!w.plain)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
@@ -64,6 +65,14 @@ static int remove_bare(struct step *s, const struct where *w, int flags, bool *t
 	return r;
 }
 
+/* Into the store, which lies on its file system: nothing is copied. */
+static bool is_moved(const struct step *s, const struct obj *o)
+{
+	dev_t dev = s->j->store_dev;
+
+	return o->dev == ((uint64_t)major(dev) << 32 | minor(dev));
+}
+
 int op_unlink(struct step *s, const struct at *at, bool *touched)
 {
 	AUTO_WHERE struct where w = WHERE_NONE;
@@ -87,8 +96,9 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
 		return r;
-	if (!step_protects(s, "unlink", w.path, obj_weight(&w.obj)))
-		return remove_bare(s, &w, 0, touched);
+	r = step_protects(s, "unlink", w.path, obj_weight(&w.obj), !is_moved(s, &w.obj));
+	if (r <= 0)
+		return r < 0 ? r : remove_bare(s, &w, 0, touched);
 	r = where_keep_written(s, &w);
 	if (r == 0)
 		r = where_touch_dir(s, &w);
@@ -153,8 +163,9 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
 		return r;
-	if (!step_protects(s, "rmdir", w.path, 0))
-		return remove_bare(s, &w, AT_REMOVEDIR, touched);
+	r = step_protects(s, "rmdir", w.path, 0, false);
+	if (r <= 0)
+		return r < 0 ? r : remove_bare(s, &w, AT_REMOVEDIR, touched);
 	r = where_touch_dir(s, &w);
 	if (r < 0)
 		return r;
@@ -511,9 +522,9 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 		r = step_lose(s, LOSS_REPLACE, b.root, b.path, &b.obj);
 	if (r < 0)
 		return r;
-	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags))
-		    ? rename_kept(s, &a, &b, flags)
-		    : rename_bare(s, &a, &b, flags);
+	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags), !is_moved(s, &b.obj));
+	if (r >= 0)
+		r = r ? rename_kept(s, &a, &b, flags) : rename_bare(s, &a, &b, flags);
 	*again = r == -ENOENT || (r == -EEXIST && (s->careful || !b.obj.mode) && !flags) ||
 		 (unseen && (r == -EEXIST || r == -EINVAL)); /* a file system without the flag */
 	s->free_names = r == 0 && !b.obj.mode ? s->free_names + 1 : 0;

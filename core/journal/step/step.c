@@ -20,6 +20,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/step/unkept.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/volume.h"
@@ -196,6 +197,7 @@ void step_free(struct step *s)
 	numbers_done(&s->came_from);
 	aliases_free(s);
 	side_done(&s->side);
+	unkept_free(s);
 	free(s->command);
 	free(s->why);
 	free(s->bare);
@@ -310,7 +312,7 @@ static void note_slot(struct step *s, const struct kept *kept)
 /* By what is stored through a mapping: tmpfs keeps no time of that. Elsewhere the first store into
  * a page does, until it is written back, which may have been before the step began. To clone a file
  * writes it back. */
-static bool may_change_unseen(const struct step *s, int dirfd, const struct obj *o)
+bool step_may_change_unseen(const struct step *s, int dirfd, const struct obj *o)
 {
 	int volume = writer_find(s->j, o) ? VOLUME_MEMORY : os_volume(dirfd);
 
@@ -334,9 +336,9 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	int r;
 
 	/* A clone costs nothing, however large the file. */
-	kept.clone_only = !step_has_room(s, o->blocks * 512);
-	kept.hashed = may_change_unseen(s, dirfd, o);
-	if (!step_has_room(s, 0))
+	kept.clone_only = !step_has_room(s, o->blocks * 512, true);
+	kept.hashed = step_may_change_unseen(s, dirfd, o);
+	if (!step_has_room(s, 0, false))
 		return STEP_FULL;
 	r = step_make(s);
 	/* Bringing the bytes back may take a rename, which the directory's times would show. */
@@ -348,7 +350,10 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 		return r == -EOPNOTSUPP && kept.clone_only ? STEP_FULL : r;
 	if (kept.slot)
 		note_slot(s, &kept);
-	step_holds_more(s, kept.cloned || !kept.slot ? 0 : kept.bytes);
+	if (kept.slot)
+		step_holds_more(s, kept.cloned ? 0 : kept.bytes, true);
+	else
+		s->copied += o->size; /* in the log */
 	/* What it had at first counts. A capture by a name that it leaves brings nothing
 	 * back by its other names: a change by those is captured for itself. */
 	if (!has_kept(s, o) && !(s->leaving && o->nlink > 1))
@@ -369,24 +374,33 @@ int step_keep_again(struct step *s, int root, const char *path, int dirfd, const
 {
 	int r;
 
-	s->leaving = true;
-	r = keep_content(s, root, path, dirfd, name, o);
-	s->leaving = false;
-	if (r != STEP_FULL)
-		return r;
-	step_unprotect(s, "rename", path);
-	return 0;
+	do {
+		s->leaving = true;
+		r = keep_content(s, root, path, dirfd, name, o);
+		s->leaving = false;
+		if (r != STEP_FULL)
+			return r;
+		r = step_go_beyond(s, o->blocks * 512, true);
+	} while (r > 0);
+	if (r == 0)
+		step_unprotect(s, "rename", path, o->blocks * 512);
+	return r;
 }
 
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		      const struct obj *o)
+		      const struct obj *o, bool may_spare)
 {
-	int r = step_try_content(s, root, path, dirfd, name, o);
+	int r;
 
-	if (r != STEP_FULL)
-		return r;
-	step_unprotect(s, "write", path);
-	return 0;
+	do {
+		r = step_try_content(s, root, path, dirfd, name, o);
+		if (r != STEP_FULL)
+			return r;
+		r = step_go_beyond(s, o->blocks * 512, true);
+	} while (r > 0);
+	if (r == 0 && !(may_spare && unkept_note(s, root, path, dirfd, name, o)))
+		step_unprotect(s, "write", path, o->blocks * 512);
+	return r;
 }
 
 static struct step *step_new(struct journal *j, int64_t id, struct step *of)

@@ -21,7 +21,10 @@ struct step {
 	char *why;		   /* what it lacks, or NULL */
 	char *bare;		   /* from this path on nothing is captured; NULL: everything is */
 	bool warned;		   /* that it is nearly full */
+	bool raised;		   /* the limits do not hold for it */
 	uint64_t held;		   /* bytes of its objects */
+	uint64_t copied;	   /* bytes of them, and in the log, that were copied */
+	struct unkept *unkept;	   /* see unkept.h; or NULL */
 	uint64_t *copies, *clones; /* slots with the content of a file */
 	size_t n_copies, n_clones;
 	bool made;			    /* its directory exists: something was recorded */
@@ -54,13 +57,21 @@ bool step_read_head(const struct wal *undo, struct step_info *ret);
  * aborted: for steps that are not a command's. */
 void step_spare(struct step *s);
 void step_drop(struct step *s); /* out of its journal's list and its ring; frees it */
-/* Is this change to be captured, with so many bytes? False: the step is unprotected, perhaps from
- * this change on; then perform it and record nothing. */
-bool step_protects(struct step *s, const char *op, const char *path, uint64_t bytes) MUST_USE;
-bool step_has_room(const struct step *s, uint64_t bytes);
-void step_holds_more(struct step *s, uint64_t bytes);
-void step_unprotect(struct step *s, const char *op, const char *path);
-uint64_t step_limit(const struct journal *j); /* 0: none */
+/*
+ * Is this change to be captured, with so many bytes? What is copied counts against
+ * journal.step-size, what is moved into the store against journal.size alone. 1: yes; 0: the step
+ * is unprotected, perhaps from this change on: perform it and record nothing; or the operation's
+ * result, as nobody has allowed that.
+ */
+int step_protects(struct step *s, const char *op, const char *path, uint64_t bytes, bool copied)
+	MUST_USE;
+bool step_has_room(const struct step *s, uint64_t bytes, bool copied);
+/* Asks before the step goes beyond its limits. 1: there is room after all; 0: it may go on without;
+ * or the operation's result. */
+int step_go_beyond(struct step *s, uint64_t bytes, bool copied) MUST_USE;
+void step_holds_more(struct step *s, uint64_t bytes, bool copied);
+void step_unprotect(struct step *s, const char *op, const char *path, uint64_t bytes);
+uint64_t step_limit(const struct journal *j); /* of what is copied; 0: none */
 int held_note(struct step *s) MUST_USE;	      /* at its commit */
 /* Join the words of a REC_MARK to *why. False: they are there already. */
 bool mark_join(char **why, const char *words);
@@ -104,8 +115,11 @@ void own_step(struct step *s); /* its paths, while that is asked for */
 #define STEP_FULL 1 /* its limit leaves no room for that content: nothing was done */
 int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		     const struct obj *o) MUST_USE;
+/* may_spare: perhaps nothing is written, see unkept.h. */
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		      const struct obj *o) MUST_USE;
+		      const struct obj *o, bool may_spare) MUST_USE;
+/* By what is stored through a mapping: see step.c. */
+bool step_may_change_unseen(const struct step *s, int dirfd, const struct obj *o);
 /* The same even if the step has kept or made that inode before. */
 int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
 		    const struct obj *o) MUST_USE;

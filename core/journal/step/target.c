@@ -91,7 +91,7 @@ int where_keep_written(struct step *s, const struct where *w)
 	if (w->obj.nlink > 1 && !writer_seek(s->j, known, w->root, w->path))
 		step_mark_incomplete(s, NAME_UNKNOWN);
 	known->sought = w->obj.nlink <= 1; /* it may come back by this name alone */
-	return step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj);
+	return step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj, false);
 }
 
 void where_report(struct step *s, const struct where *w, const struct obj *before, bool *touched)

@@ -17,6 +17,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/unkept.h"
 #include "core/journal/store/pruned_concurrent.h"
 #include "core/journal/store/store.h"
 
@@ -94,24 +95,33 @@ char *journal_news(struct journal *j)
 /* ---- one step ---------------------------------------------------------------------------------
  */
 
-void step_unprotect(struct step *s, const char *op, const char *path)
+/* What is moved into the store costs no copy: only the store's own size limits it. */
+static bool store_is_short(const struct step *s, uint64_t bytes)
+{
+	uint64_t limit = s->j->options.size;
+
+	return limit && s->held + (s->made ? wal_tail(&s->side.log) : 0) + bytes > limit;
+}
+
+void step_unprotect(struct step *s, const char *op, const char *path, uint64_t bytes)
 {
 	const struct journal_options *o = &s->j->options;
+	bool all = store_is_short(s, bytes);
 	AUTO_BUF struct buf shown = BUF_INIT;
 	AUTO_FREE char *why = NULL, *before = NULL;
 	char size[32];
 
 	if (s->bare)
 		return;
-	s->bare = xstrdup(path);
+	s->bare = xstrdup(unkept_path(s) ? unkept_path(s) : path);
 	text_escape(&shown, path, strlen(path));
-	text_size(size, sizeof(size), step_limit(s->j));
+	text_size(size, sizeof(size), all ? o->size : step_limit(s->j));
 	if (o->off)
 		why = xasprintf("not recorded, as journal.undo is false (from %s '%s')", op,
 				shown.data);
 	else
-		why = xasprintf("unprotected from here: %s '%s': journal.step-size (%s) is reached",
-				op, shown.data, size);
+		why = xasprintf("unprotected from here: %s '%s': journal.%s (%s) is reached", op,
+				shown.data, all ? "size" : "step-size", size);
 	step_mark_incomplete(s, why);
 	if (!o->off || !s->j->reported_off) {
 		/* Where this is shown there may be room for one line: the warning comes behind. */
@@ -133,25 +143,25 @@ uint64_t step_limit(const struct journal *j)
 	return o->step_size ? o->step_size : o->size;
 }
 
-static uint64_t step_holds(const struct step *s)
-{
-	return s->held + (s->made ? wal_tail(&s->side.log) : 0);
-}
-
-bool step_has_room(const struct step *s, uint64_t bytes)
+bool step_has_room(const struct step *s, uint64_t bytes, bool copied)
 {
 	uint64_t limit = step_limit(s->j);
 
-	return !s->bare && !s->j->options.off && (!limit || step_holds(s) + bytes <= limit);
+	if (s->bare || s->j->options.off)
+		return false;
+	if (s->raised)
+		return true;
+	return !(copied && limit && s->copied + bytes > limit) && !store_is_short(s, bytes);
 }
 
-void step_holds_more(struct step *s, uint64_t bytes)
+void step_holds_more(struct step *s, uint64_t bytes, bool copied)
 {
 	uint64_t limit = step_limit(s->j);
 	char size[32];
 
 	s->held += bytes;
-	if (!limit || s->warned || step_holds(s) < limit / 10 * 8)
+	s->copied += copied ? bytes : 0;
+	if (!limit || s->warned || s->raised || s->copied < limit / 10 * 8)
 		return;
 	s->warned = true;
 	text_size(size, sizeof(size), limit);
@@ -161,15 +171,33 @@ void step_holds_more(struct step *s, uint64_t bytes)
 		    s->id, size);
 }
 
-bool step_protects(struct step *s, const char *op, const char *path, uint64_t bytes)
+int step_go_beyond(struct step *s, uint64_t bytes, bool copied)
 {
-	if (!step_has_room(s, bytes)) {
-		step_unprotect(s, op, path);
-		return false;
-	}
-	if (!s->may_wait) /* then it comes again */
-		step_holds_more(s, bytes);
-	return true;
+	int r = 0;
+
+	if (!s->bare && !s->j->options.off && s->on_loss)
+		r = s->on_loss(s->on_loss_data, LOSS_BEYOND, bytes);
+	return r < 0 ? r : step_has_room(s, bytes, copied);
+}
+
+int step_protects(struct step *s, const char *op, const char *path, uint64_t bytes, bool copied)
+{
+	int r = step_has_room(s, bytes, copied) ? 1 : step_go_beyond(s, bytes, copied);
+
+	if (r == 0)
+		step_unprotect(s, op, path, bytes);
+	if (r > 0 && !s->may_wait) /* then it comes again */
+		step_holds_more(s, bytes, copied);
+	return r;
+}
+
+void step_raise(struct step *s)
+{
+	struct step *p = s;
+
+	do
+		p->raised = true;
+	while ((p = p->part) != s);
 }
 
 uint64_t obj_weight(const struct obj *o)
@@ -419,7 +447,7 @@ int journal_prune(struct journal *j, struct journal_prune *e)
 	store_names_free(names, n);
 	if ((e->n || b.dropped) && !e->look_only) {
 		drop_posts(j);
-		if (!j->tidy)
+		if (!j->tidy && !e->later)
 			store_empty_trash(j, NULL);
 	}
 	return r;
@@ -456,7 +484,7 @@ static void note_pruned(const struct journal *j, const struct journal_prune *e)
 /* ---- a session ---------------------------------------------------------------------------------
  */
 
-#define SESSION_STEPS 10 /* times journal.steps may one session add */
+#define SESSION_STEPS 100 /* times journal.steps may one session add */
 
 static size_t steps_kept(const struct journal *j)
 {
@@ -508,11 +536,12 @@ bool journal_is_full(const struct journal *j)
 	return full;
 }
 
-int store_fit(struct journal *j)
+static int fit(struct journal *j, bool later)
 {
 	static const char why[] =
 		", can no longer be undone: the limits journal.steps and journal.size";
-	struct journal_prune e = {.size = j->options.size, .steps = j->options.steps, .spare = 1};
+	struct journal_prune e = {
+		.size = j->options.size, .steps = j->options.steps, .spare = 1, .later = later};
 	int r;
 
 	if (!e.size && !e.steps)
@@ -531,6 +560,16 @@ int store_fit(struct journal *j)
 		journal_say(j, "the oldest steps, %" PRId64 " to %" PRId64 "%s", e.first, e.last,
 			    why);
 	return r;
+}
+
+int store_fit(struct journal *j)
+{
+	return fit(j, false);
+}
+
+int store_fit_later(struct journal *j)
+{
+	return fit(j, true);
 }
 
 int store_grew(struct journal *j, int64_t id)

@@ -309,8 +309,10 @@ static int finish_start(struct journal *j, size_t *ret_recovered, struct err *er
 /* The limits; and from then on, in a session, what is there stays. */
 static int apply_limits(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
-	int r = spec->settled ? 0 : store_fit(j);
+	int r = 0;
 
+	if (!spec->settled)
+		r = spec->lasting ? store_fit_later(j) : store_fit(j);
 	if (spec->lasting)
 		store_hold(j);
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;

@@ -150,7 +150,8 @@ int store_clear(int store, const char *path, struct err *err) MUST_USE;
 void journal_say(struct journal *j, const char *fmt, ...) PRINTF_LIKE(2, 3);
 uint64_t store_holds(const struct journal *j);		       /* bytes */
 uint64_t store_held(const struct journal *j, const char *dir); /* by a step's directory */
-int store_fit(struct journal *j) MUST_USE; /* into the limits, or notes that it is full */
+int store_fit(struct journal *j) MUST_USE;	 /* into the limits, or notes that it is full */
+int store_fit_later(struct journal *j) MUST_USE; /* what goes stays in trash/ for the thread */
 /* From now on: nothing goes by the limits. */
 void store_hold(struct journal *j);
 int store_grew(struct journal *j, int64_t id) MUST_USE; /* store_fit(), by that step */

@@ -13,6 +13,7 @@ static const struct {
 	[LOSS_DELETE] = {"safeguard.deletes", "delete"},
 	[LOSS_OVERWRITE] = {"safeguard.overwrites", "overwrite"},
 	[LOSS_REPLACE] = {"safeguard.renames-over", "replace"},
+	[LOSS_BEYOND] = {"safeguard.beyond", "lose"},
 };
 
 const char *guard_setting(enum loss what)

@@ -43,7 +43,7 @@ struct guard_report {
 	enum guard_ends ends;
 	bool by_line;	/* the command line can be remembered */
 	bool partial;	/* not all of the step was kept: a rollback is not whole */
-	uint64_t count; /* losses of this kind that were performed */
+	uint64_t count; /* losses of this kind that were performed; LOSS_BEYOND: bytes */
 	uint64_t held;	/* calls that wait */
 	uint32_t timeout_s;
 	char *command;

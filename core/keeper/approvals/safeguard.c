@@ -168,6 +168,8 @@ static int lose(void *data, enum loss what, uint64_t size)
 	const struct guard_limits *lim = &g->k->spec->guard;
 	struct guard *own = &g->command->guard;
 
+	if (what == LOSS_BEYOND && own->raised)
+		step_raise(g->command->step); /* in another folder */
 	if (!lim->most[what] || own->free[what])
 		return 0;
 	if (what == LOSS_OVERWRITE && size < lim->overwrite_bytes)
@@ -177,7 +179,8 @@ static int lose(void *data, enum loss what, uint64_t size)
 		g->counts = true;
 		return 0;
 	}
-	own->free[what] = line_answer(g->k, g->command, what);
+	g->size = size;
+	own->free[what] = what == LOSS_BEYOND ? 0 : line_answer(g->k, g->command, what);
 	if (own->free[what])
 		return 0;
 	g->stops = true;
@@ -222,9 +225,9 @@ static void tell(struct keeper *k, const struct command *c)
 		.ends = c == k->whole		  ? GUARD_ENDS_RUN
 			: c->kind == STEP_AMBIENT ? GUARD_ENDS_STRAYS
 						  : GUARD_ENDS_COMMAND,
-		.by_line = g->line,
+		.by_line = g->line || g->what == LOSS_BEYOND,
 		.partial = *step_why(c->step),
-		.count = g->count[g->what],
+		.count = g->what == LOSS_BEYOND ? g->beyond : g->count[g->what],
 		.held = g->asked->n_waiting,
 		.timeout_s = k->spec->guard.timeout_s,
 		.command = c->label.data,
@@ -305,6 +308,12 @@ static void on_answer(struct keeper *k, struct command *c, const struct answer *
 
 	if (!a->allow || a->scope > SCOPE_SESSION || a->extent != EXTENT_EXACT) {
 		safeguard_deny(k, c, GUARD_DENIED);
+		return;
+	}
+	if (g->what == LOSS_BEYOND) { /* for the step: with undo, the limits raised, or without */
+		g->raised = a->scope != SCOPE_SESSION;
+		g->free[g->what] = GUARD_FREE_STEP;
+		asks_release(k, g->asked, VERDICT_RETRY);
 		return;
 	}
 	g->free[g->what] = a->scope == SCOPE_SESSION ? line_remember(k, c, g->what) : 0;
@@ -394,6 +403,7 @@ int safeguard_leave(struct guarded *g, struct step *s, int result)
 	if (!g->stops)
 		return result;
 	g->command->guard.what = g->what;
+	g->command->guard.beyond = g->size;
 	g->command->guard.pid = g->c->pid;
 	if (!asks_possible(g->k)) {
 		safeguard_deny(g->k, g->command, GUARD_HEADLESS);

@@ -16,8 +16,9 @@ struct guarded { /* one operation; k, c and path are given */
 	bool makes;	  /* if it is performed, something is there */
 	struct command *command;
 	enum loss what;
-	bool counts; /* if it is performed */
-	bool stops;  /* it reached the limit and was not performed */
+	uint64_t size; /* of what is beyond the limits */
+	bool counts;   /* if it is performed */
+	bool stops;    /* it reached the limit and was not performed */
 };
 /* Around each operation. enter: 0, or what the caller gets; leave: the operation's result, or what
  * the caller gets instead. The step may be gone then. */

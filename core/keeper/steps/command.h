@@ -25,6 +25,8 @@ struct word { /* of a pipeline */
 struct guard {
 	size_t count[LOSS_KINDS];
 	uint64_t free[LOSS_KINDS]; /* by which answer all of them are allowed; 0: by none */
+	bool raised;		   /* the step keeps what is beyond its limits */
+	uint64_t beyond;	   /* bytes of what was held for that */
 	char *was[LOSS_KINDS][GUARD_SAMPLES]; /* but of LOSS_DELETE: */
 	struct guard_path *gone;	      /* deleted, and not made anew: a hash */
 	/* While it is held: */

@@ -93,11 +93,13 @@ static void send_end(struct keeper *k, const struct command *c, const struct end
 /* As journal_commit(). */
 static int try_commit(struct keeper *k, struct command *c, struct err *err)
 {
-	AUTO_FREE char *why = xstrdup(step_why(c->step));
-	struct end end = {.id = step_id(c->step), .why = why};
+	AUTO_FREE char *why = NULL;
+	struct end end = {.id = step_id(c->step)};
 	struct naming naming;
 	int r;
 
+	step_settle(c->step);
+	end.why = why = xstrdup(step_why(c->step));
 	if (c->announce_at)
 		announce(k, c);
 	keeper_umask(k, 077);

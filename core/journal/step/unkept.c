@@ -1,0 +1,122 @@
+/* unkept - a file that was opened for writing, too large to be kept, in which nothing may be
+ * written.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/step/unkept.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/text.h"
+#include "core/journal/journal.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/os/file.h"
+
+#define TICK_NS 20000000 /* two changes within it may get one time (100 Hz, twice) */
+
+struct unkept {
+	int fd; /* O_PATH */
+	char *path;
+	struct obj was;
+	bool changed;
+};
+
+const char *unkept_path(const struct step *s)
+{
+	return s->unkept ? s->unkept->path : NULL;
+}
+
+static bool is_it(const struct step *s, const struct obj *o)
+{
+	return s->unkept && obj_same(&s->unkept->was, o);
+}
+
+/* For the next start, should this process die: what it rolls back may not be whole. */
+static bool note_in_log(struct step *s, const char *path)
+{
+	AUTO_BUF struct buf why = BUF_INIT;
+	struct rec rec = {.type = REC_MARK, .path = ""};
+
+	buf_ch(&why, '\'');
+	text_escape(&why, path, strnlen(path, 200));
+	buf_str(&why, "' was open for writing and is too large to be kept");
+	rec.meta = (struct span){.data = why.data, .len = why.len};
+	return step_make(s) == 0 && side_push(&s->side, &rec) == 0;
+}
+
+bool unkept_note(struct step *s, int root, const char *path, int dirfd, const char *name,
+		 const struct obj *o)
+{
+	int64_t now = clock_wall_us() * 1000;
+	char proc[OS_FD_PATH];
+	int fd;
+
+	if (is_it(s, o))
+		return true;
+	if (s->unkept || s->bare || root != 0 || o->nlink != 1 ||
+	    step_may_change_unseen(s, dirfd, o) || now - o->mtime_ns < TICK_NS)
+		return false;
+	/* No second descriptor for writing: its close would come late. */
+	os_fd_path(proc, dirfd);
+	fd = *name ? openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+		   : open(proc, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	s->unkept = xcalloc(1, sizeof(*s->unkept));
+	*s->unkept = (struct unkept){.fd = fd, .path = xstrdup(path), .was = *o};
+	if (note_in_log(s, path))
+		return true;
+	unkept_free(s);
+	return false;
+}
+
+void unkept_look(struct step *s, const struct obj *o)
+{
+	struct obj now;
+
+	if (is_it(s, o))
+		s->unkept->changed |= obj_stat(s->unkept->fd, "", &now) < 0 ||
+				      now.size != s->unkept->was.size ||
+				      now.mtime_ns != s->unkept->was.mtime_ns;
+}
+
+void unkept_follow(struct step *s, const struct obj *o)
+{
+	const struct timespec tick = {.tv_nsec = TICK_NS};
+
+	if (!is_it(s, o) || s->unkept->changed)
+		return;
+	if (obj_stat(s->unkept->fd, "", &s->unkept->was) < 0)
+		s->unkept->changed = true;
+	/* What is written from now on must get another time. */
+	nanosleep(&tick, NULL);
+}
+
+void step_settle(struct step *s)
+{
+	struct step *p = s;
+
+	do {
+		if (!p->unkept)
+			continue;
+		unkept_look(p, &p->unkept->was);
+		if (p->unkept->changed)
+			step_unprotect(p, "write", p->unkept->path, p->unkept->was.blocks * 512);
+	} while ((p = p->part) != s);
+}
+
+void unkept_free(struct step *s)
+{
+	struct unkept *u = take_ptr(&s->unkept);
+
+	if (!u)
+		return;
+	close(u->fd);
+	free(u->path);
+	free(u);
+}
