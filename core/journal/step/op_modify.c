@@ -158,7 +158,7 @@ static int open_old(struct step *s, struct where *w, int flags, bool *touched)
 	if (r == 0 && flags & O_TRUNC)
 		r = cut(fd, flags);
 	if (r < 0) {
-		if (w->path) /* our own descriptor closes now: that is no edit from outside */
+		if (w->path && s->on_loss) /* our own descriptor closes: no edit from outside */
 			writer_opened(s->j, &o, w->root, w->path);
 		return r;
 	}

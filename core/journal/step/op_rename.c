@@ -220,20 +220,23 @@ static int rename_over_kept(const struct step *s, const struct where *from, cons
 {
 	const struct obj *only = s->only;
 	struct obj was;
-	int r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
+	int e, r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
 
 	if (r == -EINVAL) /* a file system without it */
 		return do_rename(from, to, 0);
-	if (r == 0)
-		r = obj_stat(from->dirfd, from->bare, &was);
-	if (r == 0 && obj_same(&was, only ? only : &to->obj) &&
-	    (!only || (was.size == only->size && was.mtime_ns == only->mtime_ns)))
-		return unlinkat(from->dirfd, from->bare, 0) < 0 ? -errno : 0;
-	if (r == 0)
-		r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
 	if (r < 0)
 		return r;
-	return only ? -ESTALE : -EEXIST;
+	r = obj_stat(from->dirfd, from->bare, &was);
+	if (r == 0 && obj_same(&was, only ? only : &to->obj) &&
+	    (!only || (was.size == only->size && was.mtime_ns == only->mtime_ns))) {
+		if (unlinkat(from->dirfd, from->bare, 0) == 0)
+			return 0;
+		r = -errno;
+	} else if (r == 0) {
+		r = only ? -ESTALE : -EEXIST;
+	}
+	e = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
+	return e < 0 ? e : r;
 }
 
 /* What has come to the name since it was looked at was not kept: -EEXIST. */
