@@ -95,6 +95,26 @@ out=$("$CORDON" run --headless --rw "$a" --rw "$b" --rw "$b/d" -- true 2>&1)
 is "$?" 125 "one inside another"
 like "$out" "one holds the other" "says which to name"
 
+# A folder and one in it, in two sessions: the files would have two histories.
+mkdir -p "$a/sub"
+mkfifo "$TEST_TMP/nested"
+(cd "$a" && exec "$CORDON" run --headless -- sh -c 'echo; read -r x' <"$TEST_TMP/nested" >"$TEST_TMP/outer") &
+exec 9>"$TEST_TMP/nested"
+wait_for 10 test -s "$TEST_TMP/outer"
+out=$(cd "$a/sub" && "$CORDON" run --headless -- true 2>&1)
+is "$?" 125 "a folder inside that of a session is refused"
+like "$out" "^cordon: .*another cordon .process [0-9]+. works in '$a', which holds '$a/sub'.*end it first" "in words"
+exec 9>&- && wait $!
+(cd "$a/sub" && exec "$CORDON" run --headless -- sh -c 'echo; read -r x' <"$TEST_TMP/nested" >"$TEST_TMP/inner") &
+exec 9>"$TEST_TMP/nested"
+wait_for 10 test -s "$TEST_TMP/inner"
+out=$(cd "$a" && "$CORDON" run --headless -- true 2>&1)
+is "$?" 125 "so is one around it"
+like "$out" "'$a/sub', which lies in '$a'" "in words"
+exec 9>&- && wait $!
+ok "one after the other they run" in_folder "$a" true
+rm -rf "$a/sub"
+
 # A folder that is only looked at.
 ro=$(new_folder ro) && echo look >"$ro/f"
 out=$("$CORDON" run --headless --ro "$ro" -- sh -c 'cat "$1/f"; echo x >>"$1/f"; rm "$1/f"; mkdir "$1/d"' sh "$ro" 2>&1)

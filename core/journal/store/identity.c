@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/store/aside.h"
 #include "core/journal/store/pruned_concurrent.h"
@@ -175,6 +178,69 @@ int store_check(struct journal *j, bool session, struct err *err)
 		say_aside(j, n);
 	r = aside_put(j, false, NULL, err);
 	return r < 0 ? r : check_all(j, err);
+}
+
+/* Does a process work in that folder, which holds j's or lies in it? */
+static int check_open(const struct journal *j, const char *store, const char *folder,
+		      struct err *err)
+{
+	AUTO_FREE char *path = path_join(store, "lock");
+	AUTO_CLOSE int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char pid[32] = "";
+	ssize_t n;
+
+	if (lock < 0 || io_lock(lock) == 0)
+		return 0;
+	n = pread(lock, pid, sizeof(pid) - 1, 0);
+	pid[n > 0 ? n : 0] = '\0';
+	return err_say(err, -EBUSY,
+		       "another cordon (process %d) works in '%s', which %s '%s': two histories of "
+		       "the same files would not fit: `cordon attach` there, or end it first",
+		       atoi(pid), folder, path_is_inside(j->folder, folder) ? "holds" : "lies in",
+		       j->folder);
+}
+
+static int check_store(const struct journal *j, const char *store, struct err *err)
+{
+	AUTO_CLOSE int dir = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FREE char *text = NULL;
+	char *folder, *end;
+
+	if (dir < 0 || io_read_file(dir, "version", 65536, &text, NULL) < 0)
+		return 0;
+	folder = strchr(text, '\n');
+	end = folder ? strchr(++folder, '\n') : NULL;
+	if (!end)
+		return 0;
+	*end = '\0';
+	if (!path_is_inside(j->folder, folder) && !path_is_inside(folder, j->folder))
+		return 0;
+	return check_open(j, store, folder, err);
+}
+
+int store_check_nested(const struct journal *j, struct err *err)
+{
+	AUTO_FREE char *above = xstrdup(j->folder);
+	AUTO_DIR DIR *dir = opendir(j->state_dir);
+	struct dirent *e;
+	char *slash;
+	int r = 0;
+
+	while (r == 0 && dir && (e = readdir(dir))) {
+		AUTO_FREE char *store = path_join(j->state_dir, e->d_name);
+
+		if (e->d_name[0] != '.' && !str_eq(store, j->store_path))
+			r = check_store(j, store, err);
+	}
+	/* Of folders below, those that have their store in themselves are not looked for. */
+	while (r == 0 && (slash = strrchr(above, '/')) && slash > above) {
+		AUTO_FREE char *store = NULL;
+
+		*slash = '\0';
+		store = path_join(above, ".cordon");
+		r = check_store(j, store, err);
+	}
+	return r;
 }
 
 int store_clear(int store, const char *path, struct err *err)

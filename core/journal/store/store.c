@@ -377,6 +377,8 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 		r = open_store(j, spec, err);
 	if (r == 0 && !j->read_only)
 		r = take_lock(j, j->store_path, err);
+	if (r == 0 && is_session(spec))
+		r = store_check_nested(j, err);
 	if (r == 0)
 		r = open_parts(j, spec, err);
 	if (r == 0 && spec->with)
