@@ -50,7 +50,8 @@ ok "and undo takes it away" "$CORDON" undo
 out=$("$CORDON" undo 2>&1)
 is $? 1 "such a step is not undone just so"
 like "$out" "cordon: .*is not kept.*--force" "and it says what would"
-ok "undo --force" "$CORDON" undo --force
+out=$(echo y | script -qec "$CORDON undo" /dev/null 2>&1)
+like "$out" "not kept; bring back the rest" "who sits at a terminal is offered the rest"
 ok "what was kept is back" test -s one
 is "$(test -e two; echo $?)" 1 "what was not is not"
 is "$(cat small)" "$(printf 'small\nmore')" "what changed unprotected stays"

@@ -148,10 +148,34 @@ static int plan_steps(struct session *s, const struct undo_run *u, const struct 
 	return session_journal(s) ? print_merges(session_journal(s), plan, err) : 0;
 }
 
+/* Nothing stops it but what was never kept. */
+static bool is_only_lost(const struct undo_plan *p)
+{
+	size_t lost = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		lost += p->entries[i].fate == FATE_STOPS && p->entries[i].lost;
+	return lost && lost == p->n_stops && !p->n_barriers;
+}
+
+/* The rest can come back: offers that to who sits there. What was edited meanwhile is left. */
+static bool wants_rest(const struct undo_plan *p)
+{
+	char line[16] = "";
+
+	if (!p || !is_only_lost(p) || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return false;
+	printf("%zu path%s not kept; bring back the rest? (y/n) ", p->n_stops,
+	       p->n_stops == 1 ? " was" : "s were");
+	fflush(stdout);
+	return fgets(line, sizeof(line), stdin) && str_eq(line, "y\n");
+}
+
 static int undo_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
 		      struct err *err)
 {
 	const struct undo_plan *plan;
+	struct err why = {0};
 	uint64_t request;
 	int r = o->dry_run || o->oldest ? plan_steps(s, u, o, err) : 0;
 
@@ -163,9 +187,17 @@ static int undo_steps(struct session *s, const struct undo_run *u, const struct 
 	plan = session_model(s)->plan;
 	if (plan && (plan->n_conflicts || undo_plan_stops(plan)))
 		print_plan(plan, NAMED_MAX);
-	r = run_job(s, u, request, err);
+	r = run_job(s, u, request, &why);
+	if (r == -ESTALE && wants_rest(plan)) {
+		why = (struct err){0};
+		request = session_undo(s, o->kind, o->n, o->flags | UNDO_KEEP_MINE);
+		r = pump(s, u, plan_or_end, request) ? run_job(s, u, request, &why) : gone(u, &why);
+		plan = session_model(s)->plan;
+	}
 	if (r == 0 && plan)
 		say_done(plan);
+	else if (r < 0 && err)
+		*err = why;
 	return r;
 }
 
