@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -154,13 +155,21 @@ int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, 
 {
 	if (e->undo || session_model(e->session)->job.active)
 		return err_say(err, -EBUSY, "another undo is under way: wait for its end");
-	session_forget_plan(e->session);
+	if (!c->shown)
+		session_forget_plan(e->session);
 	if (c->kind == UNDO_PATHS)
 		e->undo = session_restore_plan(e->session, c->step, c->paths, c->flags);
 	else if (c->plan_only)
 		e->undo = session_plan(e->session, c->kind, c->n, c->flags);
+	else if (c->shown)
+		e->undo = session_undo_for(
+			e->session,
+			&(struct undo_wish){.kind = c->kind, .n = c->n, .flags = c->flags},
+			c->shown, err);
 	else
 		e->undo = session_undo(e->session, c->kind, c->n, c->flags);
+	if (!e->undo && c->shown)
+		return err->code;
 	if (!e->undo)
 		return err_say(err, -E2BIG, "too many paths: name fewer, or a directory");
 	if (c->kind == UNDO_PATHS && !c->plan_only)
@@ -266,6 +275,21 @@ static void on_keeper(uv_poll_t *poll, int status, int events)
 	watch_keeper(e);
 }
 
+/* All that it has said so far, in a flood the first of it. */
+static void read_keeper(void *data)
+{
+	struct engine *e = data;
+
+	for (int i = 0; i < 64 && !e->closing; i++) {
+		struct pollfd p = {.fd = session_fd(e->session), .events = POLLIN};
+
+		if (poll(&p, 1, 0) <= 0)
+			return;
+		if (session_ready(e->session, true, false) < 0)
+			return; /* on_keeper() finds out */
+	}
+}
+
 static void on_answers(uv_poll_t *poll, int status, int events)
 {
 	struct engine *e = poll->data;
@@ -332,7 +356,7 @@ static int start_runner(struct engine *e, struct session_spec *spec, struct err 
 	r = session_start(&e->session, spec, &listener, e, err);
 	spec->argv = NULL;
 	if (r == 0)
-		e->jobs = jobs_open(e->loop, take_fd(&ours));
+		e->jobs = jobs_open(e->loop, take_fd(&ours), read_keeper, e);
 	return r;
 }
 

@@ -52,8 +52,9 @@ struct undo_call {
 	bool plan_only;
 	size_t n;
 	unsigned flags;
-	int64_t step;		  /* UNDO_PATHS */
-	const char *const *paths; /* */
+	const struct plan_shown *shown; /* the plan that was made last, and it is held to */
+	int64_t step;			/* UNDO_PATHS */
+	const char *const *paths;	/* */
 };
 
 /* plan: what was or would be changed, where that is known; else NULL. Valid during the call. */

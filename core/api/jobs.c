@@ -21,12 +21,16 @@ struct packet {
 };
 
 struct job {
-	struct job *next;
+	struct job *prev, *next;
 	uint32_t id;
 	bool command;		   /* else something of a front end's own */
+	bool write;		   /* alone, unless a command runs: its changes are part of that */
 	bool queued, alone, input; /* input: a pipe or a terminal is there for it */
 	bool cancelled, timed_out;
-	size_t waiting; /* bytes of input that it has not read */
+	bool ended;	 /* queued: its input ends after `held` */
+	struct buf held; /* queued: its input */
+	size_t waiting;	 /* bytes of input that it has not read, held ones too */
+	char *label;
 	const struct job_listener *on;
 	void *data;
 	struct buf order; /* queued: RUNNER_RUN */
@@ -41,11 +45,14 @@ struct jobs {
 	bool broken;	/* the runner has gone */
 	uv_poll_t poll; /* data is the jobs */
 	uv_loop_t *loop;
-	struct job *list;    /* in the order in which they were asked for */
-	struct packet *out;  /* what the socket did not take yet */
-	uint32_t last, busy; /* busy: the one that runs alone */
-	size_t n_queued, n_running;
-	bool closed;
+	void (*settle)(void *data);
+	void *data;
+	struct job *list;		     /* in the order in which they were asked for */
+	struct packet *out;		     /* what the socket did not take yet */
+	uint32_t last, busy;		     /* busy: the one that runs alone */
+	size_t n_queued, n_alone, n_running; /* n_alone: of the queued */
+	size_t n_held;			     /* bytes of input of queued jobs */
+	bool closed, paused;
 	size_t n_in;
 	char in[sizeof(struct runner_head) + RUNNER_BYTES + 1]; /* 1: for a NUL */
 };
@@ -93,6 +100,17 @@ static void send_packet(struct jobs *j, const struct runner_head *h, const void 
 	flush(j);
 }
 
+static void send_input(struct jobs *j, uint32_t id, const char *bytes, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		size_t n = MIN(len - at, (size_t)RUNNER_BYTES);
+
+		send_packet(j, &(struct runner_head){.type = RUNNER_INPUT, .job = id}, bytes + at,
+			    n);
+		at += n;
+	}
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 static struct job *find(const struct jobs *j, uint32_t id)
@@ -110,7 +128,24 @@ static void on_timer_closed(uv_handle_t *handle)
 	struct job *job = handle->data;
 
 	buf_done(&job->order);
+	buf_done(&job->held);
+	free(job->label);
 	free(job);
+}
+
+static void end(struct jobs *j, struct job *job, struct job_result *r);
+
+/* It has waited for its turn as long as it may. */
+static void give_up(struct job *job)
+{
+	const struct job *busy = find(job->jobs, job->jobs->busy);
+	AUTO_FREE char *words =
+		xasprintf("'%.200s' still runs, or waits for an answer: answer or cancel it, then "
+			  "try again",
+			  busy ? busy->label : "another request");
+
+	job->timed_out = true;
+	end(job->jobs, job, &(struct job_result){.error = -EBUSY, .words = words});
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -119,6 +154,10 @@ static void on_timer(uv_timer_t *timer)
 
 	if (job->gone)
 		return;
+	if (job->queued) {
+		give_up(job);
+		return;
+	}
 	if (job->cancelled) {
 		(void)!jobs_signal(job->jobs, job->id, SIGKILL);
 		return;
@@ -127,42 +166,72 @@ static void on_timer(uv_timer_t *timer)
 	(void)!jobs_cancel(job->jobs, job->id);
 }
 
+static bool may_begin(const struct jobs *j, const struct job *job)
+{
+	if (job->alone)
+		return !j->busy;
+	if (j->paused || j->n_running - (j->busy != 0) >= RUNNER_JOBS - 1)
+		return false;
+	return !job->write || !j->busy || jobs_command_runs(j);
+}
+
+/* Its input that came while it waited follows at once. */
 static void begin(struct jobs *j, struct job *job)
 {
 	struct runner_head h;
 
 	j->n_running++;
+	job->alone = job->alone || (job->write && !j->busy);
 	if (job->alone)
 		j->busy = job->id;
 	job->queued = false;
+	uv_timer_stop(&job->timer);
 	if (job->timeout_ms)
 		uv_timer_start(&job->timer, on_timer, job->timeout_ms, 0);
 	memcpy(&h, job->order.data, sizeof(h));
 	send_packet(j, &h, job->order.data + sizeof(h), job->order.len - sizeof(h));
-	buf_clear(&job->order);
+	send_input(j, job->id, job->held.data, job->held.len);
+	if (job->ended)
+		send_packet(j, &(struct runner_head){.type = RUNNER_EOF, .job = job->id}, NULL, 0);
+	buf_done(&job->order);
+	buf_done(&job->held);
+	job->order = job->held = (struct buf)BUF_INIT;
 }
 
-static void next_one(struct jobs *j)
+static void leave_queue(struct jobs *j, const struct job *job)
 {
-	struct job *job;
+	j->n_queued--;
+	j->n_alone -= job->alone;
+	j->n_held -= job->held.len;
+}
 
-	if (j->busy || j->closed || j->broken)
+/* In their order; what may not begin yet is passed over. */
+static void begin_next(struct jobs *j)
+{
+	struct job *job, *next;
+	bool room = true;
+
+	if (j->closed || j->broken)
 		return;
-	for (job = j->list; job; job = job->next) {
+	for (job = j->list; job && j->n_queued && (room || (!j->busy && j->n_alone)); job = next) {
+		next = job->next;
 		if (!job->queued || job->gone)
 			continue;
-		j->n_queued--;
+		if (!may_begin(j, job)) {
+			room = room && (job->alone || job->write);
+			continue;
+		}
+		leave_queue(j, job);
 		begin(j, job);
 		if (job->on && job->on->began)
 			job->on->began(job->data, job->id);
-		return;
 	}
 }
 
 static void end(struct jobs *j, struct job *job, struct job_result *r)
 {
 	if (job->queued)
-		j->n_queued--;
+		leave_queue(j, job);
 	else
 		j->n_running--;
 	if (j->busy == job->id)
@@ -170,11 +239,11 @@ static void end(struct jobs *j, struct job *job, struct job_result *r)
 	r->cancelled = job->cancelled;
 	r->timed_out = job->timed_out;
 	job->gone = true;
-	LL_DELETE(j->list, job);
+	DL_DELETE(j->list, job);
 	if (job->on)
 		job->on->ended(job->data, job->id, r);
 	uv_close((uv_handle_t *)&job->timer, on_timer_closed);
-	next_one(j);
+	begin_next(j);
 }
 
 static void end_all(struct jobs *j)
@@ -216,6 +285,10 @@ static void on_packet(struct jobs *j, const struct runner_head *h, const char *b
 		job->waiting -= MIN(job->waiting, (size_t)h->a);
 		break;
 	case RUNNER_END:
+		j->settle(j->data);
+		job = find(j, h->job); /* a listener may have cancelled it, or closed all */
+		if (!job)
+			break;
 		r.wait_status = (int)h->a;
 		read_step(&r, bytes);
 		end(j, job, &r);
@@ -320,12 +393,11 @@ static int check(const struct jobs *j, const struct job_spec *spec, const struct
 		return err_say(err, -EPIPE, "the session has ended");
 	if (order->len - sizeof(struct runner_head) > RUNNER_SPEC)
 		return err_say(err, -E2BIG, "the command is longer than %d bytes", RUNNER_SPEC);
-	if (spec->alone && j->busy && spec->refuse)
+	if (spec->refuse && j->busy)
 		return err_say(err, -EBUSY, "another command runs");
-	if (spec->alone && j->busy && j->n_queued >= JOBS_QUEUED)
-		return err_say(err, -EBUSY, "%d commands wait already", JOBS_QUEUED);
-	if (!spec->alone && j->n_running >= RUNNER_JOBS - 1) /* a command always finds a place */
-		return err_say(err, -EBUSY, "too many jobs run");
+	if (j->n_queued >= JOBS_QUEUED)
+		return err_say(err, -EBUSY, "%d requests wait already: try again when one is done",
+			       JOBS_QUEUED);
 	return 0;
 }
 
@@ -343,21 +415,32 @@ uint32_t jobs_run(struct jobs *j, const struct job_spec *spec, const struct job_
 	job->jobs = j;
 	job->on = on;
 	job->data = data;
-	job->alone = spec->alone;
-	job->command = spec->flags & RUN_STEP && !(spec->flags & RUN_API);
+	job->write = spec->flags & RUN_API;
+	job->command = spec->flags & RUN_STEP && !job->write;
+	/* Each write is a step of its own, and waits for its turn. */
+	job->alone = job->command || (job->write && !jobs_command_runs(j));
 	job->input = spec->flags & (RUN_INPUT | RUN_TTY);
+	job->ended = spec->flags & RUN_INPUT && spec->input;
 	job->timeout_ms = spec->timeout_ms;
+	job->label = xstrdup(spec->label);
 	job->order = order;
-	order = (struct buf)BUF_INIT;
+	job->held = order = (struct buf)BUF_INIT;
+	if (spec->input)
+		buf_add(&job->held, spec->input, spec->input_len);
+	job->waiting = job->held.len;
 	job->timer.data = job;
 	uv_timer_init(j->loop, &job->timer);
-	LL_APPEND(j->list, job);
-	if (job->alone && j->busy) {
-		job->queued = true;
-		j->n_queued++;
-	} else {
+	DL_APPEND(j->list, job);
+	if (may_begin(j, job)) {
 		begin(j, job);
+		return job->id;
 	}
+	job->queued = true;
+	j->n_queued++;
+	j->n_alone += job->alone;
+	j->n_held += job->held.len;
+	if (spec->wait_ms)
+		uv_timer_start(&job->timer, on_timer, spec->wait_ms, 0);
 	return job->id;
 }
 
@@ -367,18 +450,17 @@ int jobs_input(struct jobs *j, uint32_t id, const char *bytes, size_t len)
 
 	if (!job)
 		return -ESRCH;
-	if (!job->input || job->queued)
+	if (!job->input || job->ended)
 		return -EPIPE;
-	if (job->waiting + len > JOBS_INPUT)
+	if (job->waiting + len > JOBS_INPUT || (job->queued && j->n_held + len > JOBS_HELD))
 		return -EAGAIN;
 	job->waiting += len;
-	for (size_t at = 0; at < len;) {
-		size_t n = MIN(len - at, (size_t)RUNNER_BYTES);
-
-		send_packet(j, &(struct runner_head){.type = RUNNER_INPUT, .job = id}, bytes + at,
-			    n);
-		at += n;
+	if (!job->queued) {
+		send_input(j, id, bytes, len);
+		return 0;
 	}
+	buf_add(&job->held, bytes, len);
+	j->n_held += len;
 	return 0;
 }
 
@@ -398,14 +480,29 @@ static int tell(struct jobs *j, uint32_t id, struct runner_head h)
 
 int jobs_end_input(struct jobs *j, uint32_t id)
 {
-	return tell(j, id, (struct runner_head){.type = RUNNER_EOF});
+	struct job *job = find(j, id);
+
+	if (!job || !job->queued)
+		return tell(j, id, (struct runner_head){.type = RUNNER_EOF});
+	if (!job->input)
+		return -EPIPE;
+	job->ended = true;
+	return 0;
 }
 
+/* One that waits begins in that size. */
 int jobs_resize(struct jobs *j, uint32_t id, unsigned columns, unsigned rows)
 {
-	return tell(j, id,
-		    (struct runner_head){.type = RUNNER_RESIZE,
-					 .b = (columns & 0xffff) << 16 | (rows & 0xffff)});
+	const uint32_t size = (columns & 0xffff) << 16 | (rows & 0xffff);
+	struct job *job = find(j, id);
+	struct runner_head h;
+
+	if (!job || !job->queued)
+		return tell(j, id, (struct runner_head){.type = RUNNER_RESIZE, .b = size});
+	memcpy(&h, job->order.data, sizeof(h));
+	h.b = size;
+	memcpy(job->order.data, &h, sizeof(h));
+	return 0;
 }
 
 int jobs_signal(struct jobs *j, uint32_t id, int sig)
@@ -457,14 +554,25 @@ uint32_t jobs_running(const struct jobs *j, size_t *ret_queued)
 	return j->busy;
 }
 
+void jobs_pause(struct jobs *j, bool pause)
+{
+	if (!j || j->paused == pause)
+		return;
+	j->paused = pause;
+	if (!pause)
+		begin_next(j);
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
-struct jobs *jobs_open(uv_loop_t *loop, int sock)
+struct jobs *jobs_open(uv_loop_t *loop, int sock, void (*settle)(void *data), void *data)
 {
 	struct jobs *j = xcalloc(1, sizeof(*j));
 
 	j->loop = loop;
 	j->sock = sock;
+	j->settle = settle;
+	j->data = data;
 	j->poll.data = j;
 	uv_poll_init(loop, &j->poll, sock);
 	watch(j);

@@ -12,25 +12,30 @@ typedef struct uv_loop_s uv_loop_t;
  * Life:    jobs_open() takes the socket, a stream, over -> jobs_run() ... -> jobs_close(), which
  *          tells each job that it has ended (-EPIPE) and takes effect when the loop runs once more.
  * Threads: main loop only; never blocks.
- * Bounds:  commands run one at a time, JOBS_QUEUED wait; RUNNER_JOBS in all. Output comes as long
- *          as it is taken (jobs_took()), RUNNER_AHEAD bytes ahead of that. JOBS_INPUT bytes of
- *          input wait in a job.
+ * Order:   commands, and writes of a front end's while no command runs, run one at a time in the
+ *          order in which they came. Beside them RUNNER_JOBS - 1 others run, in theirs.
+ * Bounds:  JOBS_QUEUED wait. Output comes as long as it is taken (jobs_took()), RUNNER_AHEAD bytes
+ *          ahead of that. JOBS_INPUT bytes of input wait in a job, JOBS_HELD for all that have not
+ *          begun; input that a job is made with comes on top.
  * What comes from inside is the agent's word: sizes are checked, numbers of jobs are looked up.
  */
-#define JOBS_QUEUED 64
+#define JOBS_QUEUED 16384
 #define JOBS_INPUT  (16u << 20)
+#define JOBS_HELD   (64u << 20)
 
 struct jobs;
 
 struct job_spec {
 	uint32_t flags;	   /* enum runner_what, RUN_*; RUN_STEP without RUN_API: a command */
-	bool alone;	   /* waits for its turn; else it runs at once */
-	bool refuse;	   /* -EBUSY in place of waiting */
+	bool refuse;	   /* -EBUSY in place of waiting for another command */
 	const char *label; /* of its step */
 	const char *cwd;   /* absolute */
 	const char *const *env, *const *argv; /* NULL-terminated; env may be NULL */
 	unsigned columns, rows;
-	uint32_t timeout_ms; /* ended then; 0: never */
+	const char *input; /* all of its input, with RUN_INPUT; NULL: jobs_input() brings it */
+	size_t input_len;
+	uint32_t timeout_ms; /* of its run: ended then; 0: never */
+	uint32_t wait_ms;    /* for its turn: -EBUSY then; 0: no limit */
 };
 
 struct job_result {
@@ -48,12 +53,15 @@ struct job_listener {
 	void (*ended)(void *data, uint32_t job, const struct job_result *r); /* the last call */
 };
 
-struct jobs *jobs_open(uv_loop_t *loop, int sock) MUST_USE;
+/* settle is called before a job is told to have ended: what the keeper said before is read first.
+ */
+struct jobs *jobs_open(uv_loop_t *loop, int sock, void (*settle)(void *data), void *data) MUST_USE;
 void jobs_close(struct jobs *j); /* NULL is a no-op */
 /* The number of the job, or 0 with err set. */
 uint32_t jobs_run(struct jobs *j, const struct job_spec *spec, const struct job_listener *on,
 		  void *data, struct err *err) MUST_USE;
-/* -ESRCH: there is none of that number; -EAGAIN: too much waits; -EPIPE: it takes no input. */
+/* Of one that waits for its turn, too. -ESRCH: there is none of that number; -EAGAIN: too much
+ * waits; -EPIPE: it takes no input, or no more. */
 int jobs_input(struct jobs *j, uint32_t job, const char *bytes, size_t len) MUST_USE;
 int jobs_end_input(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_resize(struct jobs *j, uint32_t job, unsigned columns, unsigned rows) MUST_USE;
@@ -61,6 +69,8 @@ int jobs_resize(struct jobs *j, uint32_t job, unsigned columns, unsigned rows) M
 int jobs_cancel(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_signal(struct jobs *j, uint32_t job, int sig) MUST_USE;
 void jobs_took(struct jobs *j, uint32_t job, size_t bytes);
+/* Paused, it begins nothing but what runs alone: the results of the others are not read. */
+void jobs_pause(struct jobs *j, bool pause);	     /* j may be NULL */
 bool jobs_waits(const struct jobs *j, uint32_t job); /* for its turn */
 /* A command runs, or waits: a write of a front end's is part of it, or comes at once. */
 bool jobs_command_runs(const struct jobs *j);

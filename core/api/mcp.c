@@ -196,12 +196,15 @@ static void conn_end(struct mcp_conn *c)
 			(void)!jobs_cancel(engine_jobs(m->serve->engine), call->request->job);
 		if (call->request)
 			call->request->data = NULL;
+		if (call->request)
+			(void)!model_withdraw(call->request);
 		mcp_call_free(call);
 	}
 	channel_close(c->channel);
 	LL_DELETE(m->conns, c);
 	m->n_conns--;
 	free(c);
+	serve_pace(m->serve);
 	if (m->single)
 		serve_deaf(m->serve);
 }
@@ -234,6 +237,7 @@ static void on_sent(void *data, size_t bytes)
 	struct mcp_conn *c = data;
 
 	(void)bytes;
+	serve_pace(c->server->serve);
 	if (c->input_over && is_done(c))
 		conn_end(c);
 }
@@ -339,6 +343,16 @@ static int bind_socket(struct mcp_server *m, struct err *err)
 	return r < 0 ? err_set(err, r, "--mcp-socket '%s'", m->path) : 0;
 }
 
+static bool is_full(void *data)
+{
+	const struct mcp_server *m = data;
+	size_t waiting = 0;
+
+	for (const struct mcp_conn *c = m->conns; c; c = c->next)
+		waiting += channel_waiting(c->channel);
+	return waiting > QUEUE_FULL;
+}
+
 static struct mcp_server *server_new(struct serve *s)
 {
 	struct mcp_server *m = xcalloc(1, sizeof(*m));
@@ -346,6 +360,7 @@ static struct mcp_server *server_new(struct serve *s)
 	m->serve = s;
 	m->listener = -1;
 	s->also = mcp_changed;
+	s->also_full = is_full;
 	s->also_data = m;
 	if (getrandom(m->key, sizeof(m->key), 0) != (ssize_t)sizeof(m->key))
 		abort(); /* it blocks until there is some, and is short */

@@ -152,6 +152,15 @@ static bool is_about(const struct mcp_call *call, const struct ask *a)
 	return path && a->path && str_ends(a->path, path_base(path));
 }
 
+/* An undo's by its number, which is given while the question is made. */
+static bool is_of_undo(struct request *r, const struct ask *a)
+{
+	if (!a->own || !r->asks || (r->ask && r->ask != a->id))
+		return false;
+	r->ask = a->id;
+	return true;
+}
+
 /* A file's call by its path, else the command that runs. */
 static struct mcp_call *call_of(struct mcp_server *m, const struct ask *a)
 {
@@ -162,7 +171,9 @@ static struct mcp_call *call_of(struct mcp_server *m, const struct ask *a)
 
 	for (c = m->conns; c; c = c->next) {
 		for (call = c->calls; call; call = call->next) {
-			if (!call->request || !call->request->job || call->cancelled)
+			if (call->request && is_of_undo(call->request, a))
+				return call;
+			if (a->own || !call->request || !call->request->job || call->cancelled)
 				continue;
 			if (is_about(call, a))
 				return call;

@@ -48,6 +48,8 @@ void mcp_cancel(struct mcp_conn *c, const cJSON *id)
 		if (call->request && call->request->job)
 			(void)!jobs_cancel(engine_jobs(c->server->serve->engine),
 					   call->request->job);
+		else if (call->request)
+			(void)!model_withdraw(call->request);
 		return;
 	}
 }
@@ -66,7 +68,7 @@ static void add_text(cJSON *result, const char *text)
 }
 
 /* The JSON as text too, for clients that look at nothing else. */
-static cJSON *structured(cJSON *value)
+static cJSON *structured(cJSON *value, bool failed)
 {
 	cJSON *o = cJSON_CreateObject();
 	char *text = cJSON_PrintUnformatted(value);
@@ -75,7 +77,7 @@ static cJSON *structured(cJSON *value)
 	add_text(o, text);
 	cJSON_free(text);
 	cJSON_AddItemToObject(o, "structuredContent", value);
-	cJSON_AddBoolToObject(o, "isError", false);
+	cJSON_AddBoolToObject(o, "isError", failed);
 	return o;
 }
 
@@ -118,11 +120,34 @@ static void add_stream(cJSON *o, const char *name, const struct buf *text)
 	describe_add(o, name, clean.data);
 }
 
+/* A safeguard stopped it: who refused, and that nothing is left of it. */
+static void note_rollback(struct mcp_call *call, cJSON *value)
+{
+	cJSON *message = cJSON_DetachItemFromObjectCaseSensitive(value, "message");
+	AUTO_BUF struct buf words = BUF_INIT;
+	const char *why = message ? message->valuestring : "";
+
+	if (message) {
+		buf_fmt(&words,
+			"refused: %s: a safeguard stopped the command, and every file that it had "
+			"changed is back as it was. Do not try it again in another way: ask the "
+			"user first. (%.*s)",
+			strstr(why, ", denied") ? "the user was asked and said no"
+						: "the user has to allow it, and did not",
+			strstr(why, ": cordon redo") ? (int)(strstr(why, ": cordon redo") - why)
+						     : (int)strlen(why),
+			why);
+		mcp_note(call, words.data);
+	}
+	cJSON_Delete(message);
+}
+
 static cJSON *value_of(struct mcp_call *call, struct request *r)
 {
 	cJSON *value = r->result ? take_ptr(&r->result) : cJSON_CreateObject();
 
 	if (r->op->fn == op_execute) {
+		note_rollback(call, value);
 		add_stream(value, "stdout", &r->text[0]);
 		add_stream(value, "stderr", &r->text[1]);
 		cJSON_AddBoolToObject(value, "truncated", r->cut);
@@ -152,7 +177,13 @@ static void on_answered(struct request *r, int outcome)
 	call->request = NULL;
 	if (outcome < 0 && r->fault.code == FAULT_SESSION_ENDED && r->serve->failed)
 		fault_say(&r->fault, FAULT_SESSION_ENDED, "%s", r->serve->failed);
-	call->answer = outcome < 0 ? error_result(call, &r->fault) : structured(value_of(call, r));
+	if (outcome < 0) {
+		call->answer = error_result(call, &r->fault);
+	} else {
+		bool back = cJSON_IsTrue(get(r->result, "rolled_back"));
+
+		call->answer = structured(value_of(call, r), back);
+	}
 	if (call->id)
 		mcp_call_answer(call);
 }

@@ -55,6 +55,13 @@ bool serve_has_room(const struct serve *s)
 	return !s->channel || channel_waiting(s->channel) < QUEUE_FULL;
 }
 
+void serve_pace(struct serve *s)
+{
+	if (s->engine)
+		jobs_pause(engine_jobs(s->engine),
+			   !serve_has_room(s) || (s->also && s->also_full(s->also_data)));
+}
+
 static void send_response(struct serve *s, const cJSON *id, cJSON *result, const struct fault *f)
 {
 	send_object(s, describe_response(id, result, f));
@@ -73,6 +80,7 @@ static void request_free(struct request *r)
 	buf_done(&r->text[0]);
 	buf_done(&r->text[1]);
 	free(r->command);
+	free(r->asked);
 	free(r);
 }
 
@@ -99,10 +107,12 @@ void serve_respond(struct request *r, int outcome)
 	else
 		send_response(s, r->id, outcome < 0 ? NULL : take_ptr(&r->result),
 			      outcome < 0 ? &r->fault : NULL);
-	LL_DELETE(s->open, r);
+	DL_DELETE(s->open, r);
 	s->n_open--;
+	s->open_bytes -= r->bytes;
 	request_free(r);
 	log_about(NULL);
+	serve_pace(s);
 	if (!s->open)
 		uv_timer_start(&s->tick, on_tick, 0, TICK_MS); /* it may have been the last */
 }
@@ -159,6 +169,15 @@ static const struct operation *find_operation(const char *name)
 	return NULL;
 }
 
+static int check_room(const struct serve *s, struct fault *f)
+{
+	if (s->n_open < REQUESTS_MAX && s->open_bytes < REQUESTS_BYTES)
+		return 0;
+	return fault_say(f, FAULT_PROTOCOL_BUSY,
+			 "%zu requests of %zu bytes are open: try again when some are answered",
+			 s->n_open, s->open_bytes);
+}
+
 /* The envelope, then the payload. */
 static int check(struct serve *s, const cJSON *message, const struct operation **ret,
 		 struct fault *f)
@@ -182,9 +201,8 @@ static int check(struct serve *s, const cJSON *message, const struct operation *
 	if (serve_find(s, id))
 		return fault_say(f, FAULT_PROTOCOL_DUPLICATE,
 				 "request_id: a request of that id is still open");
-	if (s->n_open >= REQUESTS_MAX)
-		return fault_say(f, FAULT_PROTOCOL_BUSY, "%d requests are open: wait for some",
-				 REQUESTS_MAX);
+	if (check_room(s, f) < 0)
+		return -1;
 	if (!payload)
 		payload = none = cJSON_CreateObject();
 	r = schema_check("protocol.json",
@@ -214,6 +232,17 @@ static void perform(struct serve *s, struct request *r)
 	log_about(NULL);
 }
 
+/* What the values take, about. request_line_parse() bounds their number and depth. */
+static size_t weight(const cJSON *value)
+{
+	size_t n = 0;
+
+	for (const cJSON *one = value; one; one = one->next)
+		n += sizeof(*one) + (one->string ? strlen(one->string) : 0) +
+		     (one->valuestring ? strlen(one->valuestring) : 0) + weight(one->child);
+	return n;
+}
+
 static struct request *request_new(struct serve *s, const struct operation *op, cJSON *id,
 				   cJSON *payload)
 {
@@ -224,8 +253,10 @@ static struct request *request_new(struct serve *s, const struct operation *op, 
 	r->id = id;
 	r->payload = payload;
 	r->text[0] = r->text[1] = (struct buf)BUF_INIT;
-	LL_APPEND(s->open, r);
+	r->bytes = weight(payload);
+	DL_APPEND(s->open, r);
 	s->n_open++;
+	s->open_bytes += r->bytes;
 	return r;
 }
 
@@ -249,10 +280,7 @@ void serve_begin(struct serve *s, const struct serve_asked *a)
 	r->progress = a->progress;
 	r->data = a->data;
 	*a->ret = r;
-	if (s->n_open >= REQUESTS_MAX)
-		fault_say(&r->fault, FAULT_PROTOCOL_BUSY, "%d requests are open: wait for some",
-			  REQUESTS_MAX);
-	else
+	if (check_room(s, &r->fault) == 0)
 		(void)!schema_check("protocol.json",
 				    schema_find("protocol.json", "operations/%s/payload", op->name),
 				    r->payload, &r->fault);
@@ -431,6 +459,7 @@ static void on_sent(void *data, size_t bytes)
 	struct serve *s = data;
 
 	serve_output_read(s, bytes);
+	serve_pace(s);
 	if (serve_has_room(s))
 		serve_tell(s);
 }
@@ -509,6 +538,7 @@ void serve_close(struct serve *s)
 	cJSON_Delete(s->start);
 	dirs_done(&s->dirs);
 	serve_forget_told(s);
+	model_forget(s);
 	free(s->failed);
 }
 

@@ -183,8 +183,10 @@ static void tell_turn(struct request *r, const char *state, const struct job_res
 	serve_event(r->serve, "event.turn", o);
 }
 
-static cJSON *ended_json(const struct job_result *e)
+static cJSON *ended_json(const struct serve *s, const struct job_result *e,
+			 const struct step_row *back)
 {
+	const char *why = engine_model(s->engine)->stopped;
 	int status = e->wait_status;
 	cJSON *o = cJSON_CreateObject();
 
@@ -197,6 +199,9 @@ static cJSON *ended_json(const struct job_result *e)
 	cJSON_AddNumberToObject(o, "paths", (double)e->paths);
 	cJSON_AddBoolToObject(o, "cancelled", e->cancelled);
 	cJSON_AddBoolToObject(o, "timed_out", e->timed_out);
+	cJSON_AddBoolToObject(o, "rolled_back", back != NULL);
+	if (back)
+		describe_add(o, "message", why ? why : "rolled back");
 	return o;
 }
 
@@ -212,11 +217,12 @@ static void on_began(void *data, uint32_t job)
 static void on_ended(void *data, uint32_t job, const struct job_result *result)
 {
 	struct request *r = data;
+	const struct step_row *back = NULL;
 
 	(void)job;
 	flush_tails(r);
 	if (!result->error)
-		serve_step_done(r->serve, r, result);
+		back = serve_step_done(r->serve, r, result);
 	if (r->prompts)
 		tell_turn(r, "ended", result);
 	if (result->error == -ECANCELED) {
@@ -227,7 +233,8 @@ static void on_ended(void *data, uint32_t job, const struct job_result *result)
 	} else if (result->error) {
 		serve_respond(r, fault_say(&r->fault, FAULT_AGENT_FAILED, "%s", result->words));
 	} else {
-		r->result = ended_json(result);
+		model_made(r->serve, r, result->step);
+		r->result = ended_json(r->serve, result, back);
 		serve_respond(r, 0);
 	}
 }
@@ -269,7 +276,9 @@ static char **env_of(const struct request *r)
 	return list;
 }
 
-static int run(struct serve *s, struct request *r, uint32_t flags, const struct texts *argv)
+/* input: all of it; NULL: what the command is sent. */
+static int run(struct serve *s, struct request *r, uint32_t flags, const struct texts *argv,
+	       const char *input)
 {
 	const struct dir *p = dirs_find(&s->dirs, serve_get(r, "directory"), &r->fault);
 	const cJSON *tty = serve_get(r, "terminal");
@@ -278,11 +287,12 @@ static int run(struct serve *s, struct request *r, uint32_t flags, const struct 
 	struct err err = {0};
 	struct job_spec spec = {
 		.flags = flags | RUN_STEP,
-		.alone = true,
 		.refuse = str_eq(serve_text(r, "when_busy", ""), "refuse"),
 		.label = r->command,
 		.env = (const char *const *)env,
 		.argv = argv->list,
+		.input = input,
+		.input_len = input ? strlen(input) : 0,
 		.timeout_ms = (uint32_t)serve_number(r, "timeout_ms"),
 	};
 
@@ -302,7 +312,7 @@ static int run(struct serve *s, struct request *r, uint32_t flags, const struct 
 		log_info("control", "command %s: %.400s",
 			 jobs_waits(engine_jobs(s->engine), r->job) ? "queued" : "dispatched",
 			 r->command);
-	return r->job ? 1 : fault_err(&r->fault, FAULT_AGENT_BUSY, &err);
+	return r->job ? 1 : serve_job_fault(r, &err);
 }
 
 int op_execute(struct serve *s, struct request *r)
@@ -325,7 +335,7 @@ int op_execute(struct serve *s, struct request *r)
 			add(&argv, one->valuestring);
 		r->command = joined(&argv);
 	}
-	outcome = run(s, r, serve_flag(r, "stdin") ? RUN_INPUT : 0, &argv);
+	outcome = run(s, r, serve_flag(r, "stdin") ? RUN_INPUT : 0, &argv, NULL);
 	free(argv.list);
 	return outcome;
 }
@@ -353,14 +363,11 @@ int op_prompt(struct serve *s, struct request *r)
 		add(&argv, prompt);
 	r->command = joined(&argv);
 	r->prompts = true;
-	outcome = run(s, r, by_input ? RUN_INPUT : 0, &argv);
+	outcome = run(s, r, by_input ? RUN_INPUT : 0, &argv, by_input ? prompt : NULL);
 	free(argv.list);
 	if (outcome < 0)
 		return outcome;
 	r->turn = ++s->turns;
-	if (jobs_input(engine_jobs(s->engine), r->job, by_input ? prompt : "",
-		       by_input ? strlen(prompt) : 0) == 0)
-		(void)!jobs_end_input(engine_jobs(s->engine), r->job);
 	if (!jobs_waits(engine_jobs(s->engine), r->job))
 		tell_turn(r, "began", NULL);
 	return outcome;
@@ -388,8 +395,7 @@ static int outcome_of(struct request *r, int error)
 {
 	if (error == -EPIPE)
 		return fault_say(&r->fault, FAULT_AGENT_NO_INPUT,
-				 "it takes no input: start it with stdin or terminal, and wait "
-				 "until it runs");
+				 "it takes no input, or no more: start it with stdin or terminal");
 	if (error == -EAGAIN)
 		return fault_say(&r->fault, FAULT_AGENT_BUSY,
 				 "it has not read what it was sent before: wait");

@@ -284,7 +284,7 @@ static void tell_asks(struct serve *s, const struct model *m)
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static void tell_step(struct serve *s, int64_t id, const char *kind, const char *command,
-		      int exit_code, bool incomplete, const cJSON *request_id)
+		      int exit_code, const struct step_row *row, const cJSON *request_id)
 {
 	struct journal *j = id ? session_journal(engine_session(s->engine)) : NULL;
 	cJSON *o = cJSON_CreateObject();
@@ -299,8 +299,10 @@ static void tell_step(struct serve *s, int64_t id, const char *kind, const char 
 	cJSON_AddItemToObject(o, "affected_paths", describe_paths(j, id, PATHS_TOLD, &n));
 	note(id, "control", id ? "step committed" : "ended without a change", command);
 	cJSON_AddNumberToObject(o, "paths", (double)n);
-	/* The model may not have the row yet. */
-	cJSON_AddBoolToObject(o, "incomplete", incomplete || (j && journal_is_incomplete(j, id)));
+	/* The model may not have the row's mark yet. */
+	cJSON_AddBoolToObject(o, "incomplete",
+			      (row && row->incomplete) || (j && journal_is_incomplete(j, id)));
+	cJSON_AddBoolToObject(o, "rolled_back", row && row->undone);
 	if (request_id)
 		cJSON_AddItemToObject(o, "request_id", cJSON_Duplicate(request_id, true));
 	serve_event(s, "event.step_completed", o);
@@ -320,22 +322,40 @@ static void note_told(struct serve *s, int64_t id)
 	s->steps[s->n_steps++] = id;
 }
 
-/* A command of ours has ended, with its step or without one. */
-void serve_step_done(struct serve *s, const struct request *r, const struct job_result *result)
+/* The step of this command that a safeguard has rolled back meanwhile; else NULL. */
+static const struct step_row *taken_back(const struct serve *s, const struct request *r)
+{
+	const struct model *m = engine_model(s->engine);
+
+	for (size_t i = m->n_steps; i-- > 0 && llabs(m->steps[i].id) > s->steps_over;) {
+		const struct step_row *row = &m->steps[i];
+
+		if (row->undone && !row->running && !row->earlier && !was_told(s, row->id) &&
+		    row->command && str_starts(r->command, row->command))
+			return row;
+	}
+	return NULL;
+}
+
+const struct step_row *serve_step_done(struct serve *s, const struct request *r,
+				       const struct job_result *result)
 {
 	int st = result->wait_status;
 	const struct step_row *row =
 		result->step ? model_step(session_model(engine_session(s->engine)), result->step)
-			     : NULL;
+		: WIFSIGNALED(st) ? taken_back(s, r)
+				  : NULL;
+	int64_t id = result->step ? result->step : row ? row->id : 0;
 
-	if (!s->channel || s->deaf || (result->error && !result->step))
-		return;
-	if (result->step)
-		note_told(s, result->step);
-	if (result->step || r->op->fn != op_write)
-		tell_step(s, result->step, r->op->fn == op_write ? "api" : "command", r->command,
-			  WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st),
-			  row && row->incomplete, r->answered ? NULL : r->id);
+	if (result->error && !result->step)
+		return NULL;
+	if (id)
+		note_told(s, id);
+	if (s->channel && !s->deaf && (id || r->op->fn != op_write))
+		tell_step(s, id, r->op->fn == op_write ? "api" : "command", r->command,
+			  WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st), row,
+			  r->answered ? NULL : r->id);
+	return result->step ? NULL : row;
 }
 
 /* Of what runs in the background. While a command of ours runs a step may be that: it waits. Rows
@@ -361,7 +381,7 @@ static void tell_steps(struct serve *s, const struct model *m)
 			continue;
 		note_told(s, row->id);
 		tell_step(s, row->id, kinds[row->kind], row->command ? row->command : "",
-			  row->exit_status, row->incomplete, NULL);
+			  row->exit_status, row, NULL);
 	}
 }
 

@@ -9,6 +9,8 @@
 #include "core/api/serve_priv.h"
 #include "core/base/base64.h"
 
+#define WAIT_MS 600000 /* for its turn, behind another write or a command */
+
 /* What those inside wrote is collected, not more than this. */
 #define COLLECT_MAX (CONTENT_MAX + (4u << 20))
 
@@ -37,7 +39,9 @@ static int read_error(struct request *r, const struct job_result *result)
 
 	if (result->error)
 		return fault_say(&r->fault,
-				 result->error == -EPIPE ? FAULT_SESSION_ENDED : FAULT_FS_FAILED,
+				 result->error == -EPIPE   ? FAULT_SESSION_ENDED
+				 : result->error == -EBUSY ? FAULT_AGENT_BUSY
+							   : FAULT_FS_FAILED,
 				 "%s", result->words);
 	if (exited_well(result->wait_status))
 		return 0;
@@ -133,7 +137,8 @@ static void on_ended(void *data, uint32_t job, const struct job_result *result)
 
 	(void)job;
 	if (r->op->fn == op_write) {
-		serve_step_done(r->serve, r, result);
+		(void)!serve_step_done(r->serve, r, result);
+		model_made(r->serve, r, result->step);
 		if (outcome == 0) {
 			r->result = cJSON_CreateObject();
 			cJSON_AddItemToObject(r->result, "step_id",
@@ -152,9 +157,21 @@ static void on_ended(void *data, uint32_t job, const struct job_result *result)
 
 static const struct job_listener listener = {.output = on_output, .ended = on_ended};
 
+int serve_job_fault(struct request *r, const struct err *err)
+{
+	return fault_err(&r->fault, err->code == -EPIPE ? FAULT_SESSION_ENDED : FAULT_AGENT_BUSY,
+			 err);
+}
+
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
-static int run(struct serve *s, struct request *r, uint32_t flags, const char *const *argv)
+struct content {
+	char *bytes;
+	size_t len;
+};
+
+static int run(struct serve *s, struct request *r, uint32_t flags, const char *const *argv,
+	       const struct content *content)
 {
 	const struct dir *p = dirs_find(&s->dirs, serve_get(r, "directory"), &r->fault);
 	AUTO_FREE char *label = NULL;
@@ -165,14 +182,14 @@ static int run(struct serve *s, struct request *r, uint32_t flags, const char *c
 	label = xasprintf("write %s", argv[0]);
 	r->job = jobs_run(engine_jobs(s->engine),
 			  &(struct job_spec){.flags = flags,
-					     /* Writes one after the other: each is a step. */
-					     .alone = flags & RUN_STEP &&
-						      !jobs_command_runs(engine_jobs(s->engine)),
 					     .label = label,
 					     .cwd = p->path,
-					     .argv = argv},
+					     .argv = argv,
+					     .input = content ? content->bytes : NULL,
+					     .input_len = content ? content->len : 0,
+					     .wait_ms = content ? WAIT_MS : 0},
 			  &listener, r, &err);
-	return r->job ? 1 : fault_err(&r->fault, FAULT_AGENT_BUSY, &err);
+	return r->job ? 1 : serve_job_fault(r, &err);
 }
 
 int op_list(struct serve *s, struct request *r)
@@ -180,7 +197,7 @@ int op_list(struct serve *s, struct request *r)
 	AUTO_FREE char *most = xasprintf("%.0f", serve_number(r, "limit"));
 	const char *argv[] = {serve_text(r, "path", "."), most, NULL};
 
-	return run(s, r, RUN_LIST, argv);
+	return run(s, r, RUN_LIST, argv, NULL);
 }
 
 int op_fs_status(struct serve *s, struct request *r)
@@ -188,7 +205,7 @@ int op_fs_status(struct serve *s, struct request *r)
 	AUTO_FREE char *most = xasprintf("%.0f", serve_number(r, "limit"));
 	const char *argv[] = {".", most, NULL};
 
-	return run(s, r, RUN_SCAN, argv);
+	return run(s, r, RUN_SCAN, argv, NULL);
 }
 
 int op_read(struct serve *s, struct request *r)
@@ -197,17 +214,18 @@ int op_read(struct serve *s, struct request *r)
 	AUTO_FREE char *most = xasprintf("%.0f", serve_number(r, "length"));
 	const char *argv[] = {serve_text(r, "path", ""), offset, most, NULL};
 
-	return run(s, r, RUN_READ, argv);
+	return run(s, r, RUN_READ, argv, NULL);
 }
 
-static char *content_of(struct request *r, size_t *len)
+/* bytes: heap; NULL if it is no base64. */
+static struct content content_of(struct request *r)
 {
 	const char *text = serve_text(r, "content", "");
+	struct content c = {.len = strlen(text)};
 
-	if (str_eq(serve_text(r, "encoding", ""), "base64"))
-		return base64_decode(text, len);
-	*len = strlen(text);
-	return xstrdup(text);
+	c.bytes = str_eq(serve_text(r, "encoding", ""), "base64") ? base64_decode(text, &c.len)
+								  : xstrdup(text);
+	return c;
 }
 
 int op_write(struct serve *s, struct request *r)
@@ -215,20 +233,14 @@ int op_write(struct serve *s, struct request *r)
 	AUTO_FREE char *mode = xasprintf("%o", (unsigned)serve_number(r, "mode"));
 	const char *argv[] = {serve_text(r, "path", ""), serve_text(r, "how", ""), mode,
 			      serve_flag(r, "parents") ? "1" : "0", NULL};
-	AUTO_FREE char *content = NULL;
-	size_t len = 0;
+	struct content content = content_of(r);
 	int outcome;
 
-	content = content_of(r, &len);
-	if (!content)
+	if (!content.bytes)
 		return fault_say(&r->fault, FAULT_FS_ENCODING, "content: is not base64");
 	r->command = xasprintf("write %s", argv[0]);
 	r->stepped = true;
-	outcome = run(s, r, RUN_WRITE | RUN_INPUT | RUN_STEP | RUN_API, argv);
-	if (outcome < 0)
-		return outcome;
-	/* A line is at most what a job takes. */
-	(void)!jobs_input(engine_jobs(s->engine), r->job, content, len);
-	(void)!jobs_end_input(engine_jobs(s->engine), r->job);
+	outcome = run(s, r, RUN_WRITE | RUN_INPUT | RUN_STEP | RUN_API, argv, &content);
+	free(content.bytes);
 	return outcome;
 }

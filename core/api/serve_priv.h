@@ -8,7 +8,8 @@
 
 #include <uv.h> /* its MIN is ours then */
 
-#define REQUESTS_MAX 256 /* requests that are not answered yet */
+#define REQUESTS_MAX   JOBS_QUEUED /* requests that are not answered yet */
+#define REQUESTS_BYTES (64u << 20) /* of their payloads */
 #define QUEUE_FULL                                                                                 \
 	(4u << 20)	    /* of what waits to be read by the client: events wait from here on    \
 			     */
@@ -31,7 +32,8 @@ struct operation {
 extern const struct operation operations[]; /* ended by a NULL name */
 
 struct request {
-	struct request *next;
+	struct request *prev, *next;
+	size_t bytes; /* of its payload, about */
 	struct serve *serve;
 	const struct operation *op;
 	cJSON *id, *payload, *result;
@@ -44,11 +46,23 @@ struct request {
 	uint64_t dropped;   /* bytes of output, not told yet */
 	char *command;
 	bool undoes;
+	/* an undo or redo of a model's (undo_for_model.c) */
+	bool asks;		 /* the human is asked about it, or was */
+	uint64_t ask;		 /* number of the question; 0: not known yet */
+	struct plan_shown shown; /* the plan that is asked about */
+	size_t n;
+	char *asked;  /* the question */
+	bool allowed; /* by its answer */
 	/* Of another front end than the STDIO API: the answer goes there, and output is kept. */
 	void (*answered)(struct request *r, int outcome);
 	void (*progress)(struct request *r, const char *bytes, size_t len); /* may be NULL */
 	void *data;
 	bool cut; /* there was more output than is kept */
+};
+
+struct id_list {
+	int64_t *ids;
+	size_t n;
 };
 
 struct serve {
@@ -64,7 +78,7 @@ struct serve {
 	struct request *starting; /* answered when it runs */
 	char *failed;		  /* words, of a session that has failed */
 	struct request *open;	  /* in the order in which they came */
-	size_t n_open;
+	size_t n_open, open_bytes;
 	bool audit, go_on; /* go_on: api.on-disconnect = continue */
 	bool input_over, deaf, over;
 	int status;
@@ -76,10 +90,18 @@ struct serve {
 	size_t n_steps;
 	int64_t steps_over; /* up to this number all have ended and were told */
 	uint64_t rows_dropped, turns;
+	/* models: the steps that their calls made, and those that they took back */
+	struct id_list made, undone;
+	uint64_t undos;		/* model.undos after the last of those */
+	struct request *asking; /* its question is being made */
+	uint64_t answered;	/* the newest question of an undo that was answered, and how */
+	bool allowed;
+	uint32_t ask_timeout; /* seconds; 0: none */
 	/* output in the channel, in its order: it is credited to its job when it was read */
 	struct output *output;
-	uint64_t taken;		  /* bytes, since the start */
-	void (*also)(void *data); /* hears of changes, too; NULL: nobody */
+	uint64_t taken;		       /* bytes, since the start */
+	void (*also)(void *data);      /* hears of changes, too; NULL: nobody */
+	bool (*also_full)(void *data); /* much waits to be read by its clients */
 	void *also_data;
 };
 
@@ -101,6 +123,7 @@ void serve_respond(struct request *r, int outcome); /* frees r */
 /* Where events are built: {"type":TYPE,"payload":...}. Takes the payload over. */
 void serve_event(struct serve *s, const char *type, cJSON *payload);
 bool serve_has_room(const struct serve *s);
+void serve_pace(struct serve *s); /* results come as quickly as they are read */
 const cJSON *serve_get(const struct request *r, const char *name); /* NULL: not there */
 bool serve_flag(const struct request *r, const char *name);
 double serve_number(const struct request *r, const char *name); /* or the schema's default */
@@ -126,6 +149,18 @@ int op_undo_configure(struct serve *s, struct request *r);
 int op_discard(struct serve *s, struct request *r);
 int op_safeguard_configure(struct serve *s, struct request *r);
 
+/* Handed to engine_undo(); data is the serve. */
+void serve_undone(void *data, int result, const char *words, const struct undo_plan *plan);
+
+/* ---- undo_for_model.c ---- */
+int model_undo(struct serve *s, struct request *r, const struct undo_call *call);
+void model_undo_answered(void *serve, uint64_t ask, bool allow); /* engine_listener.answered */
+void model_undo_done(struct serve *s, const struct request *r, const struct undo_plan *plan);
+void model_made(struct serve *s, const struct request *r, int64_t step);
+bool model_withdraw(struct request *r); /* false: it waits for no answer */
+void model_refuse(struct request *r, int result, const char *words, const struct undo_plan *plan);
+void model_forget(struct serve *s);
+
 /* ---- serve_agent.c ---- */
 int op_execute(struct serve *s, struct request *r);
 int op_prompt(struct serve *s, struct request *r);
@@ -140,6 +175,7 @@ int op_list(struct serve *s, struct request *r);
 int op_read(struct serve *s, struct request *r);
 int op_write(struct serve *s, struct request *r);
 int op_fs_status(struct serve *s, struct request *r);
+int serve_job_fault(struct request *r, const struct err *err); /* of jobs_run(); returns -1 */
 
 /* ---- serve_asks.c ---- */
 int op_confirm(struct serve *s, struct request *r);
@@ -149,6 +185,8 @@ int op_answer(struct serve *s, struct request *r);
 /* ---- serve_events.c ---- */
 void serve_tell(struct serve *s); /* what is new in the model */
 void serve_forget_told(struct serve *s);
-void serve_step_done(struct serve *s, const struct request *r, const struct job_result *result);
+/* A command has ended: its event. The step that a safeguard rolled back, else NULL. */
+const struct step_row *serve_step_done(struct serve *s, const struct request *r,
+				       const struct job_result *result);
 void serve_warn(struct serve *s, const char *words);
 void serve_fail(struct serve *s, const char *words, bool fatal);

@@ -74,8 +74,11 @@ static void on_failed(void *data, int code, const char *words)
 		serve_respond(r, fault_say(&r->fault, FAULT_SESSION_NOT_STARTED, "%s", words));
 }
 
-static const struct engine_listener listener = {
-	.started = on_started, .changed = on_changed, .said = on_said, .failed = on_failed};
+static const struct engine_listener listener = {.started = on_started,
+						.changed = on_changed,
+						.said = on_said,
+						.answered = model_undo_answered,
+						.failed = on_failed};
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -143,6 +146,7 @@ static int open_engine(struct serve *s, const cJSON *payload, bool forget, struc
 		return -1;
 	if (!payload)
 		dirs_of_spec(&s->dirs, spec);
+	s->ask_timeout = (uint32_t)config_int(spec->config, "approval.timeout");
 	s->go_on = str_eq(config_str(spec->config, "api.on-disconnect"), "continue");
 	tell_version(s, spec);
 	if (forget)
@@ -217,6 +221,7 @@ void serve_end_session(struct serve *s)
 						   "the session has ended"));
 	}
 	serve_forget_told(s);
+	model_forget(s);
 	serve_output_forget(s);
 	free(take_ptr(&s->failed));
 	dirs_done(&s->dirs);

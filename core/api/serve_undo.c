@@ -9,7 +9,7 @@
 
 /* ---- rollback, redo, restore ----------------------------------------------------------------- */
 
-static void on_undone(void *data, int result, const char *words, const struct undo_plan *plan)
+void serve_undone(void *data, int result, const char *words, const struct undo_plan *plan)
 {
 	struct serve *s = data;
 	struct request *r;
@@ -18,11 +18,17 @@ static void on_undone(void *data, int result, const char *words, const struct un
 		continue;
 	if (!r) /* the session was ended */
 		return;
+	r->undoes = false;
 	log_info("undo", "%s: %s", r->op->name, result < 0 ? words : "done");
+	if (result < 0 && r->answered) {
+		model_refuse(r, result, words, plan);
+		return;
+	}
 	if (result < 0) {
 		serve_respond(r, describe_undo_fault(&r->fault, result, words, plan));
 		return;
 	}
+	model_undo_done(s, r, plan);
 	r->result = describe_plan(plan, serve_flag(r, "dry_run"));
 	serve_respond(r, 0);
 }
@@ -42,15 +48,18 @@ static int begin(struct serve *s, struct request *r, struct undo_call *call)
 	if (!dirs_find(&s->dirs, serve_get(r, "directory"), &r->fault))
 		return -1;
 	call->flags = flags_of(r);
+	if (r->answered)
+		return model_undo(s, r, call);
 	call->plan_only = serve_flag(r, "dry_run");
-	if (engine_undo(s->engine, call, on_undone, s, &err) < 0)
+	if (engine_undo(s->engine, call, serve_undone, s, &err) < 0)
 		return fault_err(&r->fault, FAULT_UNDO_BUSY, &err);
 	r->undoes = true;
 	return 1;
 }
 
-/* How many steps are newer than this one; -1: it is not there. */
-static int count_newer(struct serve *s, struct request *r, int64_t to, size_t *ret)
+/* How many steps are newer than this one, and how many there are; -1: it is not there. */
+static int count_newer(struct serve *s, struct request *r, int64_t to, const char *name,
+		       size_t *ret, size_t *ret_all)
 {
 	struct journal *j = session_journal(engine_session(s->engine));
 	struct step_info *list = NULL;
@@ -62,11 +71,35 @@ static int count_newer(struct serve *s, struct request *r, int64_t to, size_t *r
 	while (i < n && list[i].id != to)
 		i++;
 	step_info_free(list, n);
-	if (i == n)
-		return fault_say(&r->fault, FAULT_UNDO_NO_STEP, "to: there is no step %lld",
-				 (long long)to);
 	*ret = i;
-	return i ? 0 : fault_say(&r->fault, FAULT_UNDO_NOTHING, "to: it is the newest step");
+	*ret_all = n;
+	if (!to || i < n)
+		return 0;
+	return fault_say(&r->fault, FAULT_UNDO_NO_STEP, "%s: there is no step %lld", name,
+			 (long long)to);
+}
+
+/* What `steps` or `to` says. */
+static int count_steps(struct serve *s, struct request *r, size_t *ret)
+{
+	int64_t to = (int64_t)serve_number(r, "to");
+	size_t newer, all;
+
+	if (!serve_get(r, "to") && !serve_get(r, "steps"))
+		return 0;
+	if (count_newer(s, r, to, "to", &newer, &all) < 0)
+		return -1;
+	if (serve_get(r, "to") && !to)
+		return fault_say(&r->fault, FAULT_UNDO_NO_STEP, "to: there is no step 0");
+	if (serve_get(r, "to") && !newer)
+		return fault_say(&r->fault, FAULT_UNDO_NOTHING, "to: it is the newest step");
+	if (serve_get(r, "to"))
+		*ret = newer;
+	else if (all && *ret > all)
+		return fault_say(&r->fault, FAULT_UNDO_NO_STEP,
+				 "steps: there are %zu, and not %zu: nothing was undone", all,
+				 *ret);
+	return 0;
 }
 
 int op_rollback(struct serve *s, struct request *r)
@@ -76,7 +109,7 @@ int op_rollback(struct serve *s, struct request *r)
 	if (serve_get(r, "to") && serve_get(r, "steps"))
 		return fault_say(&r->fault, FAULT_PROTOCOL_INVALID,
 				 "steps and to: give one of them");
-	if (serve_get(r, "to") && count_newer(s, r, (int64_t)serve_number(r, "to"), &call.n) < 0)
+	if (count_steps(s, r, &call.n) < 0)
 		return -1;
 	return begin(s, r, &call);
 }
@@ -109,8 +142,11 @@ int op_restore(struct serve *s, struct request *r)
 {
 	CLEANUP(util_free_list) char **paths = NULL;
 	struct undo_call call = {.kind = UNDO_PATHS, .step = (int64_t)serve_number(r, "step")};
+	size_t newer, all;
 
 	if (!dirs_find(&s->dirs, serve_get(r, "directory"), &r->fault))
+		return -1;
+	if (count_newer(s, r, call.step, "step", &newer, &all) < 0)
 		return -1;
 	paths = paths_of(s, r);
 	call.paths = (const char *const *)paths;

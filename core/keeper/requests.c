@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/diff/diff.h"
+#include "core/keeper/agent_undo.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/loop.h"
 #include "core/keeper/approvals/asks.h"
@@ -53,7 +54,7 @@ enum rank {
 
 static enum rank rank_of(const struct undo_plan *p, const struct undo_entry *e)
 {
-	if (e->conflict)
+	if (e->conflict || e->why) /* or a question */
 		return RANK_CONFLICT;
 	return diff_is_gits_own(e->path) || undo_entry_elsewhere(p, e) ? RANK_LAST : RANK_FILE;
 }
@@ -143,7 +144,7 @@ static void send_plan(struct keeper *k, uint64_t request, const struct undo_plan
 /* Where edits from outside are only to be told, they stop nothing. */
 static unsigned undo_flags(const struct keeper *k, unsigned flags)
 {
-	return flags | (k->spec->warn_only ? UNDO_CROSS : 0u) |
+	return (flags & ~WIRE_UNDO_OF_AGENT) | (k->spec->warn_only ? UNDO_CROSS : 0u) |
 	       (k->spec->undo_home ? UNDO_ALL_PLACES : 0u);
 }
 
@@ -155,16 +156,19 @@ static void serve_plan(struct keeper *k, struct wire_in *in)
 	unsigned flags = wire_get_u32(in);
 	struct undo_plan *plan = NULL;
 	struct err err = {0};
+	size_t asks;
 	int r = in->bad ? -EBADMSG : steps_settle(k, &err);
 
 	if (r == 0)
 		r = journal_plan(k->journal, kind, n, undo_flags(k, flags), &plan, &err);
+	if (r == 0 && flags & WIRE_UNDO_OF_AGENT)
+		r = agent_undo_judge(k, plan, &asks, &err);
 	if (r < 0) {
 		send_done(k, request, r, err.text);
-		return;
+	} else {
+		assert(plan);
+		send_plan(k, request, plan);
 	}
-	assert(plan);
-	send_plan(k, request, plan);
 	undo_plan_free(plan);
 }
 
@@ -273,6 +277,9 @@ static int do_undo(void *arg)
 
 	if (r == 0)
 		r = check_mended(run->keeper, run->kind, &run->err);
+	if (r == 0 && run->flags & WIRE_UNDO_OF_AGENT)
+		r = agent_undo_check(run->keeper, run->kind, run->n,
+				     undo_flags(run->keeper, run->flags), &run->err);
 	if (r < 0)
 		return r;
 	return journal_undo(run->keeper->journal, run->kind, run->n,

@@ -12,6 +12,10 @@
 #define WIRE_MAX     (1u << 20)
 #define WIRE_STR_MAX (1u << 16) /* longer strings are cut when they are written */
 
+/* With flags UNDO_*: it is the agent who wants it (agent_undo.h). An entry of its plan that a human
+ * has to be asked about says in `why` for what reason, and is no conflict. */
+#define WIRE_UNDO_OF_AGENT 0x10000u
+
 enum wire_refusal {
 	WIRE_UNASKED = 1, /* a human would have been asked */
 	WIRE_EXPECTED,	  /* a profile refuses it on purpose: its program goes on without */

@@ -161,6 +161,7 @@ static void on_step_undone(struct session *s, const struct client_event *ev)
 				 .inside = true,
 				 .detail = words,
 			 });
+	s->model.undos++; /* redo brings back something else now */
 	session_reload_undone(s);
 }
 

@@ -98,6 +98,7 @@ void session_on_stopped(struct session *s, const struct client_event *ev)
 	m->stopped = stopped_words(ev);
 	m->n_stopped++;
 	m->decisions.by_nobody += ev->why == GUARD_TIMED_OUT;
+	m->undos += ev->result >= 0; /* redo brings it back first */
 	if (row)
 		row->undone = ev->result >= 0;
 	if (ev->why != GUARD_DENIED) /* else it is in the log as the human's answer */

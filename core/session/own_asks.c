@@ -56,22 +56,23 @@ uint64_t session_ask(struct session *s, const struct own_ask *a)
 	if (s->model.n_asks >= MODEL_ASKS)
 		return 0;
 	s->last_ask++;
-	session_note_ask(s, &(struct ask){.id = s->last_ask,
-					  .since_us = clock_mono_us(),
-					  .kind = a->kind,
-					  .no_dir = a->whole,
-					  .no_tree = a->whole,
-					  .own = true,
-					  .timeout_s = a->timeout_s,
-					  .op = (char *)(uintptr_t)a->op,
-					  .path = (char *)(uintptr_t)a->path,
-					  .via = (char *)(uintptr_t)a->via,
-					  .program = (char *)(uintptr_t)editor,
-					  .command = s->model.command,
-					  .label = (char *)(uintptr_t) "",
-					  .bundle = (char *)(uintptr_t) "",
-					  .places = (char *)(uintptr_t) "",
-					  .reason = (char *)(uintptr_t)a->reason});
+	session_note_ask(
+		s, &(struct ask){.id = s->last_ask,
+				 .since_us = clock_mono_us(),
+				 .kind = a->kind,
+				 .no_dir = a->whole,
+				 .no_tree = a->whole,
+				 .own = true,
+				 .timeout_s = a->timeout_s,
+				 .op = (char *)(uintptr_t)a->op,
+				 .path = (char *)(uintptr_t)a->path,
+				 .via = (char *)(uintptr_t)a->via,
+				 .program = (char *)(uintptr_t)(a->program ? a->program : editor),
+				 .command = s->model.command,
+				 .label = (char *)(uintptr_t) "",
+				 .bundle = (char *)(uintptr_t) "",
+				 .places = (char *)(uintptr_t) "",
+				 .reason = (char *)(uintptr_t)a->reason});
 	session_flush_audit(s);
 	if (s->on->changed)
 		s->on->changed(s->data);

@@ -84,6 +84,7 @@ int session_answer(struct session *s, uint64_t ask, const struct answer *a, stru
 struct own_ask {
 	enum rule_kind kind;
 	const char *op, *path, *via, *reason; /* via: as it was asked for, or "" */
+	const char *program;		      /* who wants it; NULL: the agent's editor */
 	bool whole;			      /* path is no path: no directory can be allowed */
 	uint32_t timeout_s;
 };

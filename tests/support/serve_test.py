@@ -156,6 +156,8 @@ equal(s.call("undo.restore", step=r["steps"][0], paths=["a"])["paths"], 1, "rest
 ok(os.path.exists(work + "/a") and os.path.exists(work + "/u"), "and only that")
 equal(s.call("undo.restore", step=r["steps"][0], paths=["nowhere"])["error"], "undo.nothing", "nothing there to restore")
 equal(s.call("undo.rollback", to=9999), {"error": "undo.no-step"}, "to a step that there is not")
+equal(s.call("undo.restore", step=9999, paths=["a"]), {"error": "undo.no-step"}, "nor is one restored from there")
+equal(s.call("undo.rollback", steps=9999), {"error": "undo.no-step"}, "nor are more undone than there are")
 equal(s.call("undo.rollback", to=s.call("undo.history")["steps"][0]["step_id"]), {"error": "undo.nothing"}, "to the newest")
 s.run("echo agent >u")
 write("u", "mine\n")
@@ -200,7 +202,10 @@ equal((p["kind"], p["delete_count"], bool(p["sample_paths"])), ("delete", 9, Tru
 equal(s.call("safeguard.confirm", safeguard_id="sg_999", action="deny"), {"error": "approval.unknown"}, "no such one")
 equal(s.call("safeguard.confirm", safeguard_id=p["safeguard_id"], action="deny"), {}, "denied")
 r = s.answer(rid)["payload"]
-equal((r["exit_code"], len(os.listdir(work + "/many"))), (137, 60), "the command ends, all is back")
+equal((r["exit_code"], r["rolled_back"], len(os.listdir(work + "/many"))), (137, True, 60), "the command ends, all is back")
+told = [m["payload"] for m in s.order if m and m["type"] == "event.step_completed" and m["payload"]["step_id"] == p["step_id"]]
+equal([(e["rolled_back"], e["request_id"]) for e in told], [(True, rid)], "one event says so")
+ok(next(i for i, m in enumerate(s.order) if m and m.get("payload") in told) < s.order.index(s.responses[rid]), "before the response")
 ok(s.event("warning", lambda p: "rolled back" in p["message"]), "which is said")
 rid = s.send("agent.execute", command="rm -r many; echo survived")
 q = s.event("safeguard_triggered", lambda q: q["safeguard_id"] != p["safeguard_id"])

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import json
 import os
 
 from front import Serve, done, equal, ok, tree
@@ -63,6 +64,10 @@ r = s.answer(rid, BOOT)["payload"]
 equal((r["exit_code"], r["cancelled"], r["paths"]), (143, True, 1), "by a signal, with its step")
 equal(call("fs.write", path="by-api", content="text\n").get("paths"), 1, "the API writes a file, which is a step")
 equal(open(work + "/by-api").read(), "text\n", "through the guest")
+s.raw("".join(json.dumps({"type": "fs.write", "request_id": f"w{i}", "payload": {"path": f"w{i}", "content": f"{i}"}}) + "\n" for i in range(50)))
+equal({s.answer(f"w{i}", BOOT)["status"] for i in range(50)}, {"ok"}, "50 writes at once")
+equal([open(f"{work}/w{i}").read() for i in range(50)], [f"{i}" for i in range(50)], "are all done")
+equal(call("undo.rollback", steps=50).get("paths"), 50, "each as a step")
 steps = call("undo.rollback", steps=2)
 ok("error" not in steps and "name" not in steps, "the last two steps are undone", steps)
 equal(tree(work), after, "exactly")

@@ -15,6 +15,7 @@
 #include "core/os/file.h"
 
 #define CONTENT_MAX ((size_t)64 << 20)
+#define CONTENT_S   60 /* the content of a write is on its way when it begins: ended then */
 
 int files_fail(int error, const char *what, const char *path)
 {
@@ -79,8 +80,11 @@ static int write_file(const struct order *o)
 	AUTO_FREE char *content = NULL;
 	AUTO_CLOSE int fd = -1;
 	size_t len = 0;
-	int r = io_read_all(0, CONTENT_MAX, &content, &len);
+	int r;
 
+	alarm(CONTENT_S);
+	r = io_read_all(0, CONTENT_MAX, &content, &len);
+	alarm(0);
 	if (r < 0)
 		return files_fail(-r, "take the content of", path);
 	if (str_eq(o->argv[3], "1") && strchr(path, '/')) {

@@ -187,8 +187,12 @@ static int end_driven(struct asked *a)
 {
 	int status = (int)strtol(a->name, NULL, 10) & 0xff;
 
+	int r;
+
 	a->name = "";
-	return end_with(a, status);
+	r = end_with(a, status);
+	keeper_flush(a->k); /* cordon knows of the step when the runner says that it has ended */
+	return r;
 }
 
 static int check_alone(struct asked *a)
