@@ -219,11 +219,34 @@ static int named(struct walk *w, const char *name)
 	return r < 0 ? r : 1;
 }
 
+static bool is_root(const struct ldoor *d, const char *path)
+{
+	const struct folder *f;
+
+	for (size_t i = 0; (f = folders_at(d->k, i)) != NULL; i++)
+		if (strcmp(folder_path(f), path) == 0)
+			return true;
+	return false;
+}
+
+/* A folder that is named from outside: the name is nobody's to change, the directory is "." of the
+ * folder. */
+static int from_outside(struct walk *w)
+{
+	int fd = take_fd(&w->p->seen);
+	int r;
+
+	w->p->known = false;
+	r = place_from_object(w->d, w->p, fd);
+	return r < 0 ? r : 1;
+}
+
 /* One plain component. 1: the walk is over and p is filled; 0: go on. */
 static int component(struct walk *w, const char *name, bool last, bool slash)
 {
 	AUTO_CLOSE int fd = -1;
 	struct stat st;
+	int r;
 
 	mark_own_proc(w, name);
 	fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -245,7 +268,11 @@ static int component(struct walk *w, const char *name, bool last, bool slash)
 	w->p->st = st;
 	w->p->known = true;
 	w->p->seen = take_fd(&fd);
-	return named(w, name);
+	r = named(w, name);
+	if (r > 0 && w->p->folder == NULL && S_ISDIR(st.st_mode) && w->how != HOW_NAME &&
+	    is_root(w->d, w->p->text))
+		return from_outside(w);
+	return r;
 }
 
 static int finish_dir(struct walk *w)
