@@ -28,8 +28,12 @@ is "$(run sh -c 'cat sub/deep/f; echo new >sub/made; cat sub/made; ls sub; cat s
 new
 deep
 made" "what is made beside a hidden file is read, the hidden one is not"
+is "$(run sh -c 'rm -rf sub/deep; mkdir sub/deep; ls sub/deep; echo text >sub/deep/f; cat sub/deep/f; cd sub/deep; cat f; echo again >t; mv t f; cat f' 2>&1)" \
+	"text
+text
+again" "a directory that is made anew under its old name opens"
 like "$(run sh -c 'mv sub plain/' 2>&1)" "busy" "a directory with a hidden file stays where it is"
-like "$(run sh -c 'mv sub/deep plain/ && cat plain/deep/f && mv plain/deep sub/')" text "others move"
+like "$(run sh -c 'mv sub/deep plain/ && cat plain/deep/f && mv plain/deep sub/')" again "others move"
 is "$(run sh -c 'cd sub && exec 3<.env; cat <&3' 2>/dev/null)" "" "a relative path leads there no better"
 is "$(run sh -c 'ln sub/.env plain/e || cp sub/.env plain/e || cat plain/e' 2>/dev/null)" "" "nor a second name"
 out=$(run sh -c 'printf "#!/bin/sh\necho ran\n" >plain/p; cp plain/p sub/p; chmod +x plain/p sub/p; plain/p; sub/p' 2>&1)

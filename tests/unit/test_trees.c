@@ -102,7 +102,7 @@ static void rights_are_those_of_the_nearest_place(void **state)
 		trees_sort(&t);
 		for (size_t i = 0; i < f->n; i++) {
 			bool want = should(f->names[i], closed, open);
-			unsigned got = trees_rights(&t, f->names[i]);
+			unsigned got = trees_rights(&t, f->names[i], -1);
 
 			/* Such a directory has no right of its own: that is all that may differ. */
 			if (trees_is_way(&t, f->names[i])) {
@@ -112,8 +112,8 @@ static void rights_are_those_of_the_nearest_place(void **state)
 				assert_int_equal(got, want ? ALL : 0);
 			}
 		}
-		assert_int_equal(trees_rights(&t, "/usr/bin/env"), ALL);
-		assert_int_equal(trees_rights(&t, "/"), 0);
+		assert_int_equal(trees_rights(&t, "/usr/bin/env", -1), ALL);
+		assert_int_equal(trees_rights(&t, "/", -1), 0);
 		trees_done(&t);
 	}
 }
@@ -129,7 +129,7 @@ static void nothing_closed_is_one_rule(void **state)
 	trees_sort(&t);
 	assert_int_equal(t.n, 1);
 	assert_string_equal(t.list[0].path, "/");
-	assert_int_equal(trees_rights(&t, "/any/where"), ALL);
+	assert_int_equal(trees_rights(&t, "/any/where", -1), ALL);
 	trees_done(&t);
 }
 
@@ -144,12 +144,36 @@ static void rights_of_both_passes_add_up(void **state)
 	trees_add(&t, LANDLOCK_EXEC, NULL, NULL);
 	trees_add(&t, LANDLOCK_READ, closed, NULL);
 	trees_sort(&t);
-	assert_int_equal(trees_rights(&t, secret), LANDLOCK_EXEC);
-	assert_int_equal(trees_rights(&t, other), ALL);
+	assert_int_equal(trees_rights(&t, secret, -1), LANDLOCK_EXEC);
+	assert_int_equal(trees_rights(&t, other, -1), ALL);
 	/* A name that only begins like a rule's has nothing of it. */
 	free(other);
 	other = xasprintf("%s/0/10", f->dir);
-	assert_int_equal(trees_rights(&t, other), LANDLOCK_EXEC);
+	assert_int_equal(trees_rights(&t, other, -1), LANDLOCK_EXEC);
+	trees_done(&t);
+}
+
+/* In an open place only: elsewhere the sandbox may show another directory of that name. */
+static void what_is_made_anew_has_no_rule(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE char *secret = xasprintf("%s/0/file", f->dir),
+		       *other = xasprintf("%s/0/1", f->dir), *below = xasprintf("%s/x", other),
+		       *away = xasprintf("%s/0/away", f->dir);
+	const char *const closed[] = {secret, NULL}, *const places[] = {f->dir, NULL};
+	AUTO_CLOSE int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct trees t = {0};
+
+	trees_add(&t, ALL, closed, places);
+	trees_sort(&t);
+	assert_int_equal(trees_rights(&t, below, root), ALL);
+	assert_int_equal(rename(other, away), 0);
+	assert_int_equal(mkdir(other, 0755), 0);
+	assert_int_equal(trees_rights(&t, below, root), 0);
+	assert_int_equal(trees_rights(&t, below, -1), ALL);
+	assert_int_equal(rmdir(other), 0);
+	assert_int_equal(rename(away, other), 0);
+	assert_int_equal(trees_rights(&t, below, root), ALL);
 	trees_done(&t);
 }
 
@@ -160,6 +184,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test(nothing_closed_is_one_rule),
 		cmocka_unit_test_setup_teardown(rights_of_both_passes_add_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_made_anew_has_no_rule, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("trees", tests, NULL, NULL);

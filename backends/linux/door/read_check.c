@@ -55,7 +55,7 @@ static bool speaks_of_self(const char *path)
 
 bool look_may_read(const struct ldoor *d, const char *text)
 {
-	return trees_rights(d->floor.trees, text) & LANDLOCK_READ;
+	return trees_rights(d->floor.trees, text, d->root) & LANDLOCK_READ;
 }
 
 /* ---- where paths begin ---------------------------------------------------------- */

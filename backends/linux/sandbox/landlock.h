@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <sys/types.h>
+
 #include "core/base/err.h"
 
 /*
@@ -34,6 +36,8 @@ enum {
 struct landlock_tree {
 	char *path;
 	unsigned rights;
+	dev_t dev; /* with ino: the rule is about this object, whatever takes its name later */
+	ino_t ino; /* 0: not known */
 };
 
 #define LANDLOCK_ABI_NEEDED                                                                        \

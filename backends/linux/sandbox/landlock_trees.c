@@ -3,14 +3,16 @@
 #include "backends/linux/sandbox/landlock_trees.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/path.h"
 
 struct work {
 	struct trees *t;
 	unsigned rights;
-	const char *const *closed;
+	const char *const *closed, *const *open;
 	char **todo; /* open directories that lead to a closed place */
 	size_t n, cap;
 };
@@ -57,11 +59,18 @@ static bool leads_to(const char *const *list, const char *dir)
 /* An open place: one rule, or its entries one by one. */
 static void visit(struct work *w, char *path)
 {
+	size_t n = w->t->n;
+	struct stat st;
+
 	if (leads_to(w->closed, path)) {
 		push(&w->todo, &w->n, &w->cap, path);
 		return;
 	}
 	trees_add_one(w->t, w->rights, path);
+	if (w->t->n > n && nearest(w->open, path) && lstat(path, &st) == 0) {
+		w->t->list[n].dev = st.st_dev;
+		w->t->list[n].ino = st.st_ino;
+	}
 	free(path);
 }
 
@@ -85,7 +94,7 @@ static void visit_entries(struct work *w, const char *dir)
 
 void trees_add(struct trees *t, unsigned rights, const char *const *closed, const char *const *open)
 {
-	struct work w = {.t = t, .rights = rights, .closed = closed};
+	struct work w = {.t = t, .rights = rights, .closed = closed, .open = open};
 
 	if (!str_one_of("/", closed))
 		visit(&w, xstrdup("/"));
@@ -129,8 +138,18 @@ void trees_sort(struct trees *t)
 	t->n = kept;
 }
 
+/* Landlock keeps the object of a rule, so its number is not given to another one. */
+static bool is_there(const struct landlock_tree *rule, int root)
+{
+	struct stat st;
+
+	return root < 0 || !rule->ino ||
+	       (fstatat(root, rule->path + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		st.st_dev == rule->dev && st.st_ino == rule->ino);
+}
+
 /* The rule for exactly the first len bytes of path. */
-static unsigned find(const struct trees *t, const char *path, size_t len)
+static unsigned find(const struct trees *t, const char *path, size_t len, int root)
 {
 	size_t low = 0, high = t->n;
 
@@ -140,7 +159,7 @@ static unsigned find(const struct trees *t, const char *path, size_t len)
 		int order = strncmp(at, path, len);
 
 		if (order == 0 && at[len] == '\0')
-			return t->list[mid].rights;
+			return is_there(&t->list[mid], root) ? t->list[mid].rights : 0;
 		if (order < 0)
 			low = mid + 1;
 		else
@@ -149,13 +168,13 @@ static unsigned find(const struct trees *t, const char *path, size_t len)
 	return 0;
 }
 
-unsigned trees_rights(const struct trees *t, const char *path)
+unsigned trees_rights(const struct trees *t, const char *path, int root)
 {
-	unsigned rights = find(t, "/", 1);
+	unsigned rights = find(t, "/", 1, root);
 
 	for (size_t i = 1; path[0] == '/' && path[i - 1] != '\0'; i++)
 		if (path[i] == '/' || path[i] == '\0')
-			rights |= find(t, path, i);
+			rights |= find(t, path, i, root);
 	return rights;
 }
 

@@ -38,8 +38,12 @@ void trees_add(struct trees *t, unsigned rights, const char *const *closed,
 /* One place, whether it exists or not. */
 void trees_add_one(struct trees *t, unsigned rights, const char *path);
 void trees_sort(struct trees *t);
-/* What the rules give at this path, which is absolute, clean and resolved. Sorted trees only. */
-unsigned trees_rights(const struct trees *t, const char *path);
+/*
+ * What the rules give at this path, which is absolute, clean and resolved. Sorted trees only. root:
+ * where the paths begin now. A directory that was made anew under its old name in a working folder
+ * has no rule. Below 0: as it was at the start.
+ */
+unsigned trees_rights(const struct trees *t, const char *path, int root);
 /* A directory on the way to a closed place. */
 bool trees_is_way(const struct trees *t, const char *path);
 void trees_done(struct trees *t);
