@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "core/api/request_line.h"
+#include "core/base/json.h"
 
 #define FIRST_LINE (1u << 20) /* of the editor, at most */
 
@@ -127,11 +128,11 @@ static void set_false(cJSON *o, const char *name)
 
 static void pass_anew(const cJSON *message, struct buf *out)
 {
-	char *text = cJSON_PrintUnformatted(message);
+	char *text = json_print(message);
 
 	assert(text);
 	buf_fmt(out, "%s\n", text);
-	cJSON_free(text);
+	free(text);
 }
 
 static void withdraw_tools(cJSON *message, enum acp_tools tools)

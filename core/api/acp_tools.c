@@ -8,6 +8,7 @@
 
 #include "core/api/describe.h"
 #include "core/api/fault.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 #define CANCELLED   (-32800)
@@ -82,10 +83,10 @@ void acp_refuse(const cJSON *message, int code, const char *words, struct buf *t
 	error = cJSON_AddObjectToObject(o, "error");
 	cJSON_AddNumberToObject(error, "code", code);
 	cJSON_AddStringToObject(error, "message", words);
-	line = cJSON_PrintUnformatted(o);
+	line = json_print(o);
 	assert(line);
 	buf_fmt(to_agent, "%s\n", line);
-	cJSON_free(line);
+	free(line);
 	cJSON_Delete(o);
 }
 
@@ -290,10 +291,10 @@ static void pass(struct acp_tools_held *t, const cJSON *message, struct buf *to_
 	}
 	if (makes)
 		expect_terminal(t, message);
-	line = cJSON_PrintUnformatted(message);
+	line = json_print(message);
 	assert(line);
 	buf_fmt(to_editor, "%s\n", line);
-	cJSON_free(line);
+	free(line);
 }
 
 static void refuse(struct acp_tools_held *t, const cJSON *message, const char *why,

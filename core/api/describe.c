@@ -11,11 +11,36 @@
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* "\\u000a" as "\\n": models read these lines, and pay for each character. */
+static void shorten(struct buf *text)
+{
+	static const char *const longs[] = {"\\u000a", "\\u0009", "\\u000d"};
+	char *to = text->data;
+
+	for (const char *from = text->data; *from;) {
+		size_t n = *from == '\\' ? 2 : 1, i = 0;
+
+		while (i < ARRAY_LEN(longs) && strncmp(from, longs[i], 6) != 0)
+			i++;
+		if (i < ARRAY_LEN(longs)) {
+			*to++ = '\\';
+			*to++ = "ntr"[i];
+			from += 6;
+			continue;
+		}
+		memmove(to, from, n);
+		to += n;
+		from += n;
+	}
+	buf_truncate(text, (size_t)(to - text->data));
+}
+
 static cJSON *quoted(const char *s, size_t len)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
 
 	json_quote(&text, s, len);
+	shorten(&text);
 	return cJSON_CreateRaw(text.data);
 }
 

@@ -15,6 +15,7 @@
 #include "core/api/mcp_priv.h"
 #include "core/api/request_line.h"
 #include "core/base/io.h"
+#include "core/base/json.h"
 #include "core/base/log.h"
 #include "core/os/process.h"
 #include "core/os/socket.h"
@@ -24,13 +25,13 @@
 static void send_now(struct mcp_conn *c, cJSON *message)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
-	char *text = cJSON_PrintUnformatted(message);
+	char *text = json_print(message);
 
 	assert(text);
 	request_line_strict(text);
 	buf_str(&line, text);
 	buf_ch(&line, '\n');
-	cJSON_free(text);
+	free(text);
 	channel_send(c->channel, &line);
 }
 
@@ -129,11 +130,13 @@ static void take_token(struct mcp_conn *c, const cJSON *message)
 		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(message, "token"));
 
 	c->trusted = token && same_token(token, c->server->token);
-	if (!c->trusted)
-		mcp_error(c, NULL, NULL, FAULT_PROTOCOL_TOKEN,
-			  "the first line must be {\"token\":\"...\"}: standard error names the "
-			  "file that has it",
-			  NULL);
+	if (!c->trusted) {
+		AUTO_FREE char *words = xasprintf(
+			"the first line must be {\"token\":\"...\"}, with what is in the file '%s'",
+			c->server->token_path);
+
+		mcp_error(c, NULL, NULL, FAULT_PROTOCOL_TOKEN, words, NULL);
+	}
 }
 
 /* Arrays were to be taken in one revision. */
@@ -205,7 +208,7 @@ static void conn_end(struct mcp_conn *c)
 	m->n_conns--;
 	free(c);
 	serve_pace(m->serve);
-	if (m->single)
+	if (m->single || (m->input_over && !m->conns))
 		serve_deaf(m->serve);
 }
 
@@ -381,16 +384,48 @@ int mcp_listen(struct mcp_server **ret, struct serve *s, const char *path, struc
 		return r;
 	m->accepts.data = m;
 	m->listens = true;
+	m->handles++;
 	uv_poll_init(&s->loop, &m->accepts, m->listener);
 	uv_poll_start(&m->accepts, UV_READABLE, on_client);
 	log_info("mcp", "MCP clients connect to %s with the token in %s", m->path, m->token_path);
 	return 0;
 }
 
+/* A front end that started this one holds a pipe: with it nobody is left to connect. */
+static void on_input(uv_poll_t *poll, int status, int events)
+{
+	struct mcp_server *m = poll->data;
+	char bytes[512];
+	ssize_t n = read(0, bytes, sizeof(bytes));
+
+	(void)status, (void)events;
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	uv_poll_stop(&m->input);
+	m->input_over = true;
+	if (!m->conns)
+		serve_deaf(m->serve);
+}
+
+static void watch_input(struct mcp_server *m)
+{
+	struct stat st;
+
+	if (fstat(0, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
+		return;
+	m->input.data = m;
+	m->watches = true;
+	m->handles++;
+	uv_poll_init(&m->serve->loop, &m->input, 0);
+	uv_poll_start(&m->input, UV_READABLE, on_input);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
 	struct mcp_server *m = handle->data;
 
+	if (--m->handles)
+		return;
 	util_close_fd(&m->listener);
 	free(m);
 }
@@ -399,7 +434,9 @@ void mcp_close(struct mcp_server *m)
 {
 	if (!m)
 		return;
-	m->single = false;
+	m->single = m->input_over = false;
+	if (m->watches)
+		uv_close((uv_handle_t *)&m->input, on_closed);
 	while (m->conns) {
 		channel_flush(m->conns->channel, 1000);
 		conn_end(m->conns);
@@ -429,6 +466,8 @@ int mcp_run(const struct serve_maker *maker, const char *path, struct err *err)
 		return r;
 	if (path) {
 		r = mcp_listen(&m, &s, path, err);
+		if (r == 0)
+			watch_input(m);
 	} else {
 		m = server_new(&s);
 		m->single = true;

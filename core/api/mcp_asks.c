@@ -9,6 +9,7 @@
 #include "core/api/mcp_priv.h"
 #include "core/api/schema.h"
 #include "core/base/clock.h"
+#include "core/base/json.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/session/answers.h"
@@ -80,12 +81,12 @@ static void mac(const struct mcp_server *m, const char *text, char out[MAC_HEX +
 /* Of this call alone: "v1.NUMBER.UNTIL.MAC", over these, the tool and its arguments. */
 static char *state_of(const struct mcp_server *m, const struct mcp_call *call, int64_t until)
 {
-	char *arguments = cJSON_PrintUnformatted(call->arguments);
+	char *arguments = json_print(call->arguments);
 	AUTO_FREE char *text = xasprintf("v1.%" PRIu64 ".%" PRId64 "|tools/call|%s|%s", call->by,
 					 until, get(call->tool, "name")->valuestring, arguments);
 	char digest[MAC_HEX + 1];
 
-	cJSON_free(arguments);
+	free(arguments);
 	mac(m, text, digest);
 	return xasprintf("v1.%" PRIu64 ".%" PRId64 ".%s", call->by, until, digest);
 }
@@ -207,7 +208,7 @@ static void refuse(struct mcp_server *m, struct mcp_call *call, const struct ask
 static void place(struct mcp_server *m, const struct ask *a)
 {
 	struct mcp_call *call = call_of(m, a);
-	bool other = m->serve->channel || engine_has_human(m->serve->engine);
+	bool other = serve_hears(m->serve) || engine_has_human(m->serve->engine);
 	bool client = call && call->elicits && !call->conn->input_over &&
 		      !(call->modern && call->batch) && parked(call->conn) < PARKED_MAX;
 

@@ -7,6 +7,7 @@
 #include "core/api/mcp_priv.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
+#include "core/base/json.h"
 
 #define LISTED 100 /* steps among the resources */
 
@@ -194,11 +195,11 @@ static void send_content(const struct rpc *r, const char *uri, const char *type,
 
 static void send_json(const struct rpc *r, const char *uri, cJSON *value)
 {
-	char *text = cJSON_Print(value);
+	char *text = json_print(value);
 
 	request_line_strict(text);
 	send_content(r, uri, "application/json", describe_text(text));
-	cJSON_free(text);
+	free(text);
 	cJSON_Delete(value);
 }
 
@@ -336,8 +337,7 @@ static void serve_request(const struct rpc *r)
 
 static bool is_rpc_id(const cJSON *id)
 {
-	return id && request_line_is_id(id) &&
-	       (cJSON_IsString(id) || floor(id->valuedouble) == id->valuedouble);
+	return id && request_line_is_id(id);
 }
 
 static void serve_notification(const struct rpc *r)

@@ -61,6 +61,10 @@ struct mcp_server {
 	char key[32]; /* of what clients bring back */
 	uint64_t serial;
 	bool placing;
+	bool input_over; /* of the program that listens: it ends with its last connection */
+	uv_poll_t input;
+	bool watches;
+	int handles; /* that are not closed yet */
 	/* the socket */
 	int listener;
 	char *path, *token_path, token[65];

@@ -7,6 +7,7 @@
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
 #include "core/base/clock.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 #define PROGRESS_US 100000
@@ -56,26 +57,85 @@ void mcp_cancel(struct mcp_conn *c, const cJSON *id)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void add_text(cJSON *result, const char *text)
+static void add_item(cJSON *result, cJSON *one)
 {
 	cJSON *list = get(result, "content") ? cJSON_GetObjectItem(result, "content")
 					     : cJSON_AddArrayToObject(result, "content");
+
+	cJSON_AddItemToArray(list, one);
+}
+
+static void add_text(cJSON *result, const char *text)
+{
 	cJSON *one = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(one, "type", "text");
 	describe_add(one, "text", text);
-	cJSON_AddItemToArray(list, one);
+	add_item(result, one);
 }
 
-/* The JSON as text too, for clients that look at nothing else. */
-static cJSON *structured(cJSON *value, bool failed)
+/* A member that describe_add() has quoted, as a text of its own, after this; an empty one is left
+ * out. */
+static void add_quoted(cJSON *result, const char *before, const cJSON *quoted)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+	cJSON *one;
+
+	if (!quoted || str_eq(quoted->valuestring, "\"\""))
+		return;
+	buf_fmt(&text, "\"%s%s", before, quoted->valuestring + 1);
+	one = cJSON_CreateObject();
+	cJSON_AddStringToObject(one, "type", "text");
+	cJSON_AddItemToObject(one, "text", cJSON_CreateRaw(text.data));
+	add_item(result, one);
+}
+
+static void add_command(cJSON *o, const cJSON *value)
+{
+	AUTO_BUF struct buf end = BUF_INIT;
+	const cJSON *note;
+
+	add_quoted(o, "", get(value, "stdout"));
+	add_quoted(o, "standard error:\\n", get(value, "stderr"));
+	buf_fmt(&end, "exit code %.0f%s%s%s", cJSON_GetNumberValue(get(value, "exit_code")),
+		cJSON_IsTrue(get(value, "timed_out")) ? ", it took too long" : "",
+		cJSON_IsTrue(get(value, "cancelled")) ? ", cancelled" : "",
+		cJSON_IsTrue(get(value, "truncated")) ? "; there was more output than is shown"
+						      : "");
+	for (note = json_first(get(value, "notes")); note; note = note->next)
+		buf_fmt(&end, "\n%s", note->valuestring);
+	add_text(o, end.data);
+}
+
+/* What a model reads, for most clients give it nothing else: output, files and diffs as they are,
+ * of the rest the JSON. */
+static void add_words(cJSON *o, const struct request *r, const cJSON *value)
+{
+	const char *encoding = cJSON_GetStringValue(get(value, "encoding"));
+	AUTO_FREE char *text = NULL;
+
+	if (r->op->fn == op_execute) {
+		add_command(o, value);
+	} else if (r->op->fn == op_read && str_eq(encoding, "utf-8")) {
+		add_quoted(o, "", get(value, "content"));
+		if (cJSON_IsTrue(get(value, "truncated")))
+			add_text(o, "this is a part of the file: read on with offset");
+	} else if (r->op->fn == op_diff) {
+		add_quoted(o, "", get(value, "diff"));
+	} else {
+		text = json_print(value);
+		request_line_strict(text);
+		add_text(o, text);
+	}
+	if (!get(o, "content"))
+		add_text(o, r->op->fn == op_read ? "the file is empty" : "there is no difference");
+}
+
+static cJSON *structured(const struct request *r, cJSON *value, bool failed)
 {
 	cJSON *o = cJSON_CreateObject();
-	char *text = cJSON_PrintUnformatted(value);
 
-	request_line_strict(text);
-	add_text(o, text);
-	cJSON_free(text);
+	add_words(o, r, value);
 	cJSON_AddItemToObject(o, "structuredContent", value);
 	cJSON_AddBoolToObject(o, "isError", failed);
 	return o;
@@ -92,11 +152,11 @@ static cJSON *error_result(const struct mcp_call *call, const struct fault *f)
 	for (note = json_first(call->notes); note; note = note->next)
 		add_text(o, note->valuestring);
 	if (f->data) {
-		char *text = cJSON_PrintUnformatted(f->data);
+		char *text = json_print(f->data);
 
 		request_line_strict(text);
 		add_text(o, text);
-		cJSON_free(text);
+		free(text);
 	}
 	cJSON_AddBoolToObject(o, "isError", true);
 	return o;
@@ -182,7 +242,7 @@ static void on_answered(struct request *r, int outcome)
 	} else {
 		bool back = cJSON_IsTrue(get(r->result, "rolled_back"));
 
-		call->answer = structured(value_of(call, r), back);
+		call->answer = structured(r, value_of(call, r), back);
 	}
 	if (call->id)
 		mcp_call_answer(call);

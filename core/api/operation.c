@@ -7,6 +7,7 @@
 #include "core/api/describe.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
+#include "core/base/json.h"
 #include "core/session/answers.h"
 
 cJSON *operation_approvals(const struct model *m)
@@ -79,9 +80,9 @@ bool operation_serve(struct session *s, const char *line, size_t len, struct buf
 	r = request_line_is_id(id) ? perform(s, message, &result, &f)
 				   : fault_say(&f, FAULT_PROTOCOL_INVALID, "/request_id: is none");
 	response = describe_response(request_line_is_id(id) ? id : NULL, result, r < 0 ? &f : NULL);
-	text = cJSON_PrintUnformatted(response);
+	text = json_print(response);
 	buf_fmt(out, "%s\n", text);
-	cJSON_free(text);
+	free(text);
 	cJSON_Delete(response);
 	cJSON_Delete(message);
 	fault_done(&f);

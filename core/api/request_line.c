@@ -3,6 +3,7 @@
 #include "core/api/request_line.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/api/describe.h"
@@ -104,8 +105,15 @@ void request_line_strict(char *text)
 	each_byte(text, as_unknown);
 }
 
+bool request_line_is_integer(const cJSON *v)
+{
+	return cJSON_IsNumber(v) && floor(v->valuedouble) == v->valuedouble &&
+	       fabs(v->valuedouble) <= REQUEST_INTEGER;
+}
+
 bool request_line_is_id(const cJSON *id)
 {
-	return cJSON_IsNumber(id) || (cJSON_IsString(id) && strlen(id->valuestring) <= 128 &&
-				      describe_is_utf8(id->valuestring, strlen(id->valuestring)));
+	return request_line_is_integer(id) ||
+	       (cJSON_IsString(id) && strlen(id->valuestring) <= 128 &&
+		describe_is_utf8(id->valuestring, strlen(id->valuestring)));
 }

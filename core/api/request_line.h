@@ -17,6 +17,9 @@ struct cJSON *request_line_parse(char *line, size_t len);
  * there may be. */
 #define REQUEST_VALUES (1u << 20)
 bool request_line_is_modest(const char *line, size_t len);
+/* Beyond it two integers are one number of cJSON's: they are refused. */
+#define REQUEST_INTEGER 9007199254740991.0
+bool request_line_is_integer(const struct cJSON *v);
 /* May it be sent back as it is? */
 bool request_line_is_id(const struct cJSON *id);
 /* The other way round, for clients that take no such escapes: each becomes U+FFFD, in place. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/api/describe.h"
+#include "core/api/request_line.h"
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
 
@@ -97,8 +98,7 @@ static const cJSON *follow(const struct check *c, const cJSON *schema)
 static bool is_of_type(const cJSON *v, const char *type)
 {
 	if (str_eq(type, "integer"))
-		return cJSON_IsNumber(v) && floor(v->valuedouble) == v->valuedouble &&
-		       fabs(v->valuedouble) <= 9007199254740992.0;
+		return request_line_is_integer(v);
 	if (str_eq(type, "number"))
 		return cJSON_IsNumber(v);
 	if (str_eq(type, "string"))

@@ -15,6 +15,7 @@
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
 #include "core/api/serve_priv.h"
+#include "core/base/json.h"
 #include "core/base/log.h"
 #include "core/os/signals.h"
 
@@ -26,13 +27,13 @@
 static void send_object(struct serve *s, cJSON *o)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
-	char *text = cJSON_PrintUnformatted(o);
+	char *text = json_print(o);
 
 	cJSON_Delete(o);
 	assert(text);
 	buf_str(&line, text);
 	buf_ch(&line, '\n');
-	cJSON_free(text);
+	free(text);
 	channel_send(s->channel, &line);
 }
 
@@ -53,6 +54,11 @@ void serve_event(struct serve *s, const char *type, cJSON *payload)
 bool serve_has_room(const struct serve *s)
 {
 	return !s->channel || channel_waiting(s->channel) < QUEUE_FULL;
+}
+
+bool serve_hears(const struct serve *s)
+{
+	return s->channel && !s->input_over && !s->deaf;
 }
 
 void serve_pace(struct serve *s)
@@ -343,6 +349,8 @@ static cJSON *capabilities(void)
 	for (e = json_first(schema_find("protocol.json", "events")); e; e = e->next)
 		cJSON_AddItemToArray(events, cJSON_CreateString(e->string));
 	cJSON_AddNumberToObject(o, "line", SERVE_LINE);
+	cJSON_AddNumberToObject(o, "requests", REQUESTS_MAX);
+	cJSON_AddNumberToObject(o, "requests_bytes", REQUESTS_BYTES);
 	return o;
 }
 
@@ -451,6 +459,7 @@ static void on_ended(void *data, bool reader)
 		s->deaf = true;
 	else
 		s->input_over = true;
+	serve_tell(s); /* what waits for an answer */
 	end_if_done(s);
 }
 
@@ -470,6 +479,7 @@ static void on_tick(uv_timer_t *timer)
 
 	if (s->channel && channel_stalled(s->channel) > STALL_US)
 		serve_output_read(s, 0); /* drops what may be dropped */
+	serve_deny_unheard(s);		 /* a console may have left */
 	end_if_done(s);
 }
 

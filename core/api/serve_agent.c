@@ -81,7 +81,7 @@ static size_t tail_of(const char *bytes, size_t len)
 static void send_output(struct request *r, int stream, const char *bytes, size_t len)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
-	char *id = cJSON_PrintUnformatted(r->id);
+	char *id = json_print(r->id);
 	bool plain = describe_is_utf8(bytes, len);
 
 	buf_reserve(&line, len * 2 + 256);
@@ -91,7 +91,7 @@ static void send_output(struct request *r, int stream, const char *bytes, size_t
 		r->terminal   ? "terminal"
 		: stream == 2 ? "stderr"
 			      : "stdout");
-	cJSON_free(id);
+	free(id);
 	if (plain) {
 		json_quote(&line, bytes, len);
 	} else {

@@ -387,6 +387,28 @@ static void tell_steps(struct serve *s, const struct model *m)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* The client says nothing any more, and nobody else answers: no command waits for ever. */
+void serve_deny_unheard(struct serve *s)
+{
+	static const struct answer no = {0};
+	const struct model *m = s->engine ? engine_model(s->engine) : NULL;
+
+	if (!m || !s->channel || serve_hears(s) || s->also || engine_has_human(s->engine) ||
+	    s->denying)
+		return;
+	s->denying = true; /* an answer changes the model */
+	for (size_t i = 0; i < m->n_asks;) {
+		uint64_t id = m->asks[i].id;
+
+		log_warn("approval", "denied: the input has ended, and nobody can answer: %s",
+			 m->asks[i].path ? m->asks[i].path : "");
+		(void)!engine_answer(s->engine, id, &no, NULL);
+		if (i < m->n_asks && m->asks[i].id == id)
+			i++;
+	}
+	s->denying = false;
+}
+
 void serve_tell(struct serve *s)
 {
 	const struct model *m = s->engine ? engine_model(s->engine) : NULL;
@@ -400,6 +422,7 @@ void serve_tell(struct serve *s)
 	}
 	if (s->also)
 		s->also(s->also_data);
+	serve_deny_unheard(s);
 }
 
 void serve_forget_told(struct serve *s)

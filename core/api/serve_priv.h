@@ -81,6 +81,7 @@ struct serve {
 	size_t n_open, open_bytes;
 	bool audit, go_on; /* go_on: api.on-disconnect = continue */
 	bool input_over, deaf, over;
+	bool denying; /* questions */
 	int status;
 	/* what was told */
 	uint64_t row;
@@ -123,7 +124,8 @@ void serve_respond(struct request *r, int outcome); /* frees r */
 /* Where events are built: {"type":TYPE,"payload":...}. Takes the payload over. */
 void serve_event(struct serve *s, const char *type, cJSON *payload);
 bool serve_has_room(const struct serve *s);
-void serve_pace(struct serve *s); /* results come as quickly as they are read */
+bool serve_hears(const struct serve *s); /* its client may still answer a question */
+void serve_pace(struct serve *s);	 /* results come as quickly as they are read */
 const cJSON *serve_get(const struct request *r, const char *name); /* NULL: not there */
 bool serve_flag(const struct request *r, const char *name);
 double serve_number(const struct request *r, const char *name); /* or the schema's default */
@@ -183,6 +185,7 @@ int op_approvals(struct serve *s, struct request *r);
 int op_answer(struct serve *s, struct request *r);
 
 /* ---- serve_events.c ---- */
+void serve_deny_unheard(struct serve *s);
 void serve_tell(struct serve *s); /* what is new in the model */
 void serve_forget_told(struct serve *s);
 /* A command has ended: its event. The step that a safeguard rolled back, else NULL. */

@@ -39,10 +39,10 @@ static cJSON *parse(const char *text, struct err *err)
 
 static void print_scalar(struct buf *b, const cJSON *item)
 {
-	char *raw = cJSON_PrintUnformatted(item);
+	char *raw = json_print(item);
 
 	buf_str(b, raw ? raw : "null");
-	cJSON_free(raw);
+	free(raw);
 }
 
 /* Two blanks a level, as these agents write their settings. cJSON bounds the depth. */

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -102,6 +103,13 @@ def valid(document, pointer, value, what):
 # ---- the client -----------------------------------------------------------------------------------
 
 
+def exact(line, message):
+    """Every number is written out: readers that decode into 64 bits take no exponent."""
+    numbers = re.sub(rb'"(?:[^"\\]|\\.)*"', b'""', line)
+    if re.search(rb"[0-9][eE]|NaN|Infinity", numbers):
+        bad.append(f"a number with an exponent: {message}")
+
+
 class Serve:
     """cordon serve, and what it has said."""
 
@@ -121,6 +129,7 @@ class Serve:
         for line in iter(self._line, b""):
             self.reading.wait()
             message = json.loads(line)
+            exact(line, message)
             self.check(message)
             with self.news:
                 self.order.append(message)

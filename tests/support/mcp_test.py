@@ -53,6 +53,11 @@ for text, code in (("{", -32700), ("[]", -32600), ('{"jsonrpc":"2.0","id":null,"
     ok(wait_for(lambda: len(c.messages) > n) and c.messages[n]["error"]["code"] == code, f"{text}: {code}", c.messages[n:])
 c.raw('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}')
 c.raw('{"jsonrpc":"2.0","id":"s","result":{}}')
+for i in (5000000000000001, 2**53 - 1):
+    c.raw('{"jsonrpc":"2.0","id":%d,"method":"ping"}' % i)
+    equal(c.answer(i).get("result"), {}, f"the id {i}")
+c.raw('{"jsonrpc":"2.0","id":12345678901234567,"method":"ping"}')
+ok(c.wait(lambda m: m.get("error", {}).get("code") == -32600 and not m.get("id")), "one that cannot be kept is refused")
 c.raw('{"jsonrpc":"2.0","id":"text","method":"ping"}')
 equal(c.answer("text").get("result"), {}, "an id that is text")
 equal(c.initialize("2025-06-18"), "2025-06-18", "a revision that differs")
@@ -85,6 +90,10 @@ for modern in (False, True):
        [p["progress"] for p in progress] == sorted({p["progress"] for p in progress}), era + "which grows", progress)
     ok(c.tool("write_file", path="f", content="one\n")["step_id"], era + "write_file is a step")
     equal(c.tool("read_file", path="f")["content"], "one\n", era + "read_file")
+    r = c.call("tools/call", name="read_file", arguments={"path": "f"})
+    equal([x["text"] for x in r["content"]], ["one\n"], era + "whose text is the file's")
+    r = c.call("tools/call", name="execute_command", arguments={"command": "printf 'a\\tb\\n'; echo c >&2; exit 3"})
+    equal([x["text"] for x in r["content"]], ["a\tb\n", "standard error:\nc\n", "exit code 3"], era + "a command's is its output")
     ok("fs.not-found" in c.tool("read_file", path="nowhere")["error"], era + "an error of a tool is its result")
     ok("/path" in c.tool("read_file", path=7)["error"], era + "so are wrong arguments")
     ok("/pth" in c.tool("read_file", path="f", pth="x")["error"], era + "and unknown ones")
@@ -195,6 +204,19 @@ def first_token():
     return token
 
 
+here = os.path.realpath(".") + "/piped.sock"
+server = subprocess.Popen([CORDON, "mcp", "--mcp-socket", here], cwd=work, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+ok(wait_for(lambda: os.path.exists(here + ".token")), "a server that was given a pipe")
+c = socket.socket(socket.AF_UNIX)
+c.connect(here)
+server.stdin.close()
+try:
+    server.wait(0.5)
+except subprocess.TimeoutExpired:
+    pass
+equal(server.poll(), None, "stays for its connection")
+c.close()
+equal((server.wait(20), os.path.exists(here)), (0, False), "and ends with the last one")
 equal({len(first_token() or "") for _ in range(20)}, {64}, "whoever waits for the token finds it whole")
 
 

@@ -37,6 +37,14 @@ equal(s.start({"path": work, "access": "read_only"}), {"error": "session.directo
 equal(s.call("session.stop"), {"error": "session.none"}, "nothing to stop")
 equal(s.call("session.reset"), {"error": "session.none"}, "nor to reset")
 
+for i in (0, -1, 1000000000000000, 5000000000000001, 2**53 - 1, 1 - 2**53):
+    s.raw('{"type":"session.status","request_id":%d}\n' % i)
+    equal(s.answer(i)["status"], "ok", f"the id {i} comes back as it came")
+for i in ("9007199254740992", "9007199254740993", "1795881370576312345", "1e300", "0.5"):
+    n = len(s.order)
+    s.raw('{"type":"session.status","request_id":%s}\n' % i)
+    ok(s.wait(lambda: len(s.order) > n) and s.order[n]["request_id"] is None and s.order[n]["error"]["name"] == "protocol.invalid", f"{i} is refused", s.order[n:])
+
 # ---- a session
 r = s.start({"path": work, "label": "main", "access": "read_write"}, {"path": other, "access": "read_only"},
             network_policy="none", agent={"command": ["sh", "-c", 'echo "agent: $0"; echo $0 >prompt.txt']},
@@ -284,6 +292,17 @@ equal(s3.call("session.status")["state"], "error", "which the status says")
 ok("error" not in s3.start(work), "another session can begin")
 s3.close()
 
+# ---- the end of input, and a question that nobody can answer
+s6 = Serve()
+s6.start(work)
+rid = s6.send("fs.write", path=".git/hooks/post-update", content="x")
+later = s6.send("agent.execute", command="echo x >.git/hooks/post-update; echo $?")
+ok(s6.event("approval_requested"), "a question waits")
+s6.process.stdin.close()
+equal(s6.answer(rid, 20)["error"]["name"], "fs.denied", "at the end of input it is denied")
+ok(s6.answer(later, 20)["status"] == "ok" and not os.path.exists(work + "/.git/hooks/post-update"), "what was asked for is done, further questions denied")
+equal(s6.close(), 0, "and the end comes")
+
 # ---- a connection is asked for
 s4 = Serve()
 equal(s4.start(work, network_policy="ask").get("network_policy"), "ask", "a session that asks for each host")
@@ -305,6 +324,7 @@ equal((p["op"], p["from"], p["to"]["addr"], p["to"]["port"] != 3000), ("bind", {
       "listening at a port that is not its own goes to one that is")
 s5.close()
 
+ok(sum(e["payload"]["time_us"] % 10 == 0 for e in s.events if e["type"] == "event.audit"), "some numbers end in 0: none has an exponent")
 ok(any(e.get("request_id") for e in s.log) and any(e["component"] == "session" for e in s.log), "diagnostics name requests")
 equal(sorted({"control", "undo", "file_watcher", "safeguard", "approval", "stdio_api", "session", "fs_backend"} - {e["component"] for e in s.log}), [],
       "every component has its say")

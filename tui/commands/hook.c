@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/json.h"
 #include "core/hook/advice.h"
 #include "core/hook/step_request.h"
 #include "core/keeper/step_ask.h"
@@ -87,11 +88,11 @@ static void advise_input(struct advice *ret, const cJSON *input, const struct ad
 
 static void print_json(cJSON *o)
 {
-	char *text = cJSON_PrintUnformatted(o);
+	char *text = json_print(o);
 
 	if (text)
 		puts(text);
-	cJSON_free(text);
+	free(text);
 }
 
 /* Claude Code: hookSpecificOutput {permissionDecision, permissionDecisionReason |
