@@ -102,7 +102,7 @@ static void rights_are_those_of_the_nearest_place(void **state)
 		trees_sort(&t);
 		for (size_t i = 0; i < f->n; i++) {
 			bool want = should(f->names[i], closed, open);
-			unsigned got = trees_rights(&t, f->names[i], -1);
+			unsigned got = trees_rights(&t, f->names[i], -1, NULL);
 
 			/* Such a directory has no right of its own: that is all that may differ. */
 			if (trees_is_way(&t, f->names[i])) {
@@ -112,8 +112,8 @@ static void rights_are_those_of_the_nearest_place(void **state)
 				assert_int_equal(got, want ? ALL : 0);
 			}
 		}
-		assert_int_equal(trees_rights(&t, "/usr/bin/env", -1), ALL);
-		assert_int_equal(trees_rights(&t, "/", -1), 0);
+		assert_int_equal(trees_rights(&t, "/usr/bin/env", -1, NULL), ALL);
+		assert_int_equal(trees_rights(&t, "/", -1, NULL), 0);
 		trees_done(&t);
 	}
 }
@@ -129,7 +129,7 @@ static void nothing_closed_is_one_rule(void **state)
 	trees_sort(&t);
 	assert_int_equal(t.n, 1);
 	assert_string_equal(t.list[0].path, "/");
-	assert_int_equal(trees_rights(&t, "/any/where", -1), ALL);
+	assert_int_equal(trees_rights(&t, "/any/where", -1, NULL), ALL);
 	trees_done(&t);
 }
 
@@ -144,12 +144,12 @@ static void rights_of_both_passes_add_up(void **state)
 	trees_add(&t, LANDLOCK_EXEC, NULL, NULL);
 	trees_add(&t, LANDLOCK_READ, closed, NULL);
 	trees_sort(&t);
-	assert_int_equal(trees_rights(&t, secret, -1), LANDLOCK_EXEC);
-	assert_int_equal(trees_rights(&t, other, -1), ALL);
+	assert_int_equal(trees_rights(&t, secret, -1, NULL), LANDLOCK_EXEC);
+	assert_int_equal(trees_rights(&t, other, -1, NULL), ALL);
 	/* A name that only begins like a rule's has nothing of it. */
 	free(other);
 	other = xasprintf("%s/0/10", f->dir);
-	assert_int_equal(trees_rights(&t, other, -1), LANDLOCK_EXEC);
+	assert_int_equal(trees_rights(&t, other, -1, NULL), LANDLOCK_EXEC);
 	trees_done(&t);
 }
 
@@ -166,14 +166,14 @@ static void what_is_made_anew_has_no_rule(void **state)
 
 	trees_add(&t, ALL, closed, places);
 	trees_sort(&t);
-	assert_int_equal(trees_rights(&t, below, root), ALL);
+	assert_int_equal(trees_rights(&t, below, root, NULL), ALL);
 	assert_int_equal(rename(other, away), 0);
 	assert_int_equal(mkdir(other, 0755), 0);
-	assert_int_equal(trees_rights(&t, below, root), 0);
-	assert_int_equal(trees_rights(&t, below, -1), ALL);
+	assert_int_equal(trees_rights(&t, below, root, NULL), 0);
+	assert_int_equal(trees_rights(&t, below, -1, NULL), ALL);
 	assert_int_equal(rmdir(other), 0);
 	assert_int_equal(rename(away, other), 0);
-	assert_int_equal(trees_rights(&t, below, root), ALL);
+	assert_int_equal(trees_rights(&t, below, root, NULL), ALL);
 	trees_done(&t);
 }
 

@@ -174,7 +174,7 @@ void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *p
 	n = fd_text(d, fd, text, sizeof(text));
 	close(fd);
 	if (n > 0 && text[0] == '/' &&
-	    !(trees_rights(d->floor.trees, text, d->root) & LANDLOCK_EXEC))
+	    !(trees_rights(d->floor.trees, text, d->root, NULL) & LANDLOCK_EXEC))
 		keeper_deny(d->k, &r->caller, text, -EACCES,
 			    "without FUSE a program is run only from where reading is granted "
 			    "since the start of the session: --ro DIR does that, a rule `allow = "

@@ -55,7 +55,19 @@ static bool speaks_of_self(const char *path)
 
 bool look_may_read(const struct ldoor *d, const char *text)
 {
-	return trees_rights(d->floor.trees, text, d->root) & LANDLOCK_READ;
+	struct known_rule *k = d->known_rule;
+	const struct landlock_tree *was;
+	unsigned rights;
+
+	if (k->renames != d->renames || clock_mono_us() - k->at_us > TEXT_US)
+		k->rule = NULL;
+	was = k->rule;
+	rights = trees_rights(d->floor.trees, text, d->root, &k->rule);
+	if (k->rule != was) {
+		k->at_us = clock_mono_us();
+		k->renames = d->renames;
+	}
+	return rights & LANDLOCK_READ;
 }
 
 /* ---- where paths begin ---------------------------------------------------------- */
@@ -86,6 +98,7 @@ void look_tick(struct ldoor *d)
 void look_begin(struct ldoor *d)
 {
 	d->bases = xcalloc(BASES, sizeof(*d->bases));
+	d->known_rule = xcalloc(1, sizeof(*d->known_rule));
 	for (size_t i = 0; i < BASES; i++)
 		d->bases[i].fd = -1;
 }
@@ -95,6 +108,7 @@ void look_close(struct ldoor *d)
 	for (size_t i = 0; i < BASES; i++)
 		base_drop(&d->bases[i]);
 	free(take_ptr(&d->bases));
+	free(take_ptr(&d->known_rule));
 }
 
 static bool is_same(const struct base *a, const struct base *b)

@@ -50,7 +50,12 @@ struct ldoor {
 	struct dirs *dirs;	  /* dirs.c */
 	struct recent *recent;	  /* resolve.c */
 	struct base *bases;	  /* read_check.c */
-	struct pending *pending;  /* connecting.c */
+	struct known_rule {
+		const struct landlock_tree *rule; /* its directory was there, */
+		int64_t at_us;			  /* at this time, */
+		uint64_t renames;		  /* before anything was renamed since */
+	} * known_rule;
+	struct pending *pending; /* connecting.c */
 	size_t pending_len;
 	struct own_sockets *sockets; /* calls_peer.c */
 	struct ports *ports;	     /* calls_shared.c */

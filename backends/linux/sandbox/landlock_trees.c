@@ -139,17 +139,23 @@ void trees_sort(struct trees *t)
 }
 
 /* Landlock keeps the object of a rule, so its number is not given to another one. */
-static bool is_there(const struct landlock_tree *rule, int root)
+static bool is_there(const struct landlock_tree *rule, int root, const struct landlock_tree **known)
 {
 	struct stat st;
 
-	return root < 0 || !rule->ino ||
-	       (fstatat(root, rule->path + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		st.st_dev == rule->dev && st.st_ino == rule->ino);
+	if (root < 0 || !rule->ino || (known && *known == rule))
+		return true;
+	if (fstatat(root, rule->path + 1, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != rule->dev ||
+	    st.st_ino != rule->ino)
+		return false;
+	if (known && S_ISDIR(st.st_mode))
+		*known = rule;
+	return true;
 }
 
 /* The rule for exactly the first len bytes of path. */
-static unsigned find(const struct trees *t, const char *path, size_t len, int root)
+static unsigned find(const struct trees *t, const char *path, size_t len, int root,
+		     const struct landlock_tree **known)
 {
 	size_t low = 0, high = t->n;
 
@@ -159,7 +165,7 @@ static unsigned find(const struct trees *t, const char *path, size_t len, int ro
 		int order = strncmp(at, path, len);
 
 		if (order == 0 && at[len] == '\0')
-			return is_there(&t->list[mid], root) ? t->list[mid].rights : 0;
+			return is_there(&t->list[mid], root, known) ? t->list[mid].rights : 0;
 		if (order < 0)
 			low = mid + 1;
 		else
@@ -168,13 +174,14 @@ static unsigned find(const struct trees *t, const char *path, size_t len, int ro
 	return 0;
 }
 
-unsigned trees_rights(const struct trees *t, const char *path, int root)
+unsigned trees_rights(const struct trees *t, const char *path, int root,
+		      const struct landlock_tree **known)
 {
-	unsigned rights = find(t, "/", 1, root);
+	unsigned rights = find(t, "/", 1, root, known);
 
 	for (size_t i = 1; path[0] == '/' && path[i - 1] != '\0'; i++)
 		if (path[i] == '/' || path[i] == '\0')
-			rights |= find(t, path, i, root);
+			rights |= find(t, path, i, root, known);
 	return rights;
 }
 

@@ -41,9 +41,11 @@ void trees_sort(struct trees *t);
 /*
  * What the rules give at this path, which is absolute, clean and resolved. Sorted trees only. root:
  * where the paths begin now. A directory that was made anew under its old name in a working folder
- * has no rule. Below 0: as it was at the start.
+ * has no rule. Below 0: as it was at the start. known: the directory that was looked at last and
+ * was the rule's, for the caller to clear when that may have changed; or NULL.
  */
-unsigned trees_rights(const struct trees *t, const char *path, int root);
+unsigned trees_rights(const struct trees *t, const char *path, int root,
+		      const struct landlock_tree **known);
 /* A directory on the way to a closed place. */
 bool trees_is_way(const struct trees *t, const char *path);
 void trees_done(struct trees *t);
