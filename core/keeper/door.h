@@ -24,6 +24,11 @@ enum door_verdict {
 	VERDICT_STOP,  /* EPERM: its step was refused */
 };
 
+/* An inode, as stat(2) numbers it. */
+struct inode_id {
+	uint64_t dev, ino;
+};
+
 /* What policy_answer() or policy_revoke() was given. */
 struct ruled {
 	uint64_t id;
@@ -53,6 +58,10 @@ struct door_ops {
 	 * (a->allow is false); those who waited have heard. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,
 			const struct answer *a);
+	/* These inodes outside the working folders are about to change, and the entries of those
+	 * that are directories; moved: a directory gets another name. Once it returns, the door
+	 * shows no attribute that it remembers. May be NULL. */
+	void (*changing)(struct door *d, const struct inode_id *list, size_t n, bool moved);
 	/* Files of working folders are not as those inside left them: an undo, a redo, or a step
 	 * that was taken back. May be NULL. */
 	void (*rolled_back)(struct door *d, int64_t step);

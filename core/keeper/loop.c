@@ -80,6 +80,13 @@ void doors_rolled_back(struct keeper *k, int64_t step)
 			k->doors[i]->ops->rolled_back(k->doors[i], step);
 }
 
+void doors_changing(struct keeper *k, const struct inode_id *list, size_t n, bool moved)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->changing)
+			k->doors[i]->ops->changing(k->doors[i], list, n, moved);
+}
+
 void doors_unwatch(struct keeper *k)
 {
 	for (size_t i = 1; i < k->n_doors; i++)

@@ -7,6 +7,7 @@
 
 #include "core/base/util.h"
 
+struct inode_id;
 struct keeper;
 
 /* Something to be done at a time: next() says when (monotonic, 0: never), tick() looks and does. */
@@ -35,4 +36,6 @@ static inline int64_t sooner(int64_t a, int64_t b)
 void keeper_loop(struct keeper *k, const struct loop_ops *ops);
 /* Files of the folders have changed back: those inside may remember what they were. */
 void doors_rolled_back(struct keeper *k, int64_t step);
+/* Something outside the working folders is about to change (door_ops.changing()). */
+void doors_changing(struct keeper *k, const struct inode_id *list, size_t n, bool moved);
 void doors_unwatch(struct keeper *k); /* they are about to be closed */

@@ -20,8 +20,10 @@
  * is what was there when the question was put. Held requests hold nothing else up. What is hidden
  * is not found. One thread: an open costs two switches and a walk, more threads would share a lock.
  *
- * The kernel believes names and attributes for a second. An open that finds a file changed since
- * has it ask anew, so that nothing is read by an old size; pages of an earlier open are not used.
+ * The kernel believes names for a second, and attributes but those of what the agent was let change
+ * (gate_nodes.h): stat(2) tells what the call before has done. An open that finds a file changed
+ * since has it ask anew, so that nothing is read by an old size; pages of an earlier open are not
+ * used.
  *
  * A named pipe or device shows as a plain file without content: the kernel would open it by itself,
  * and wait. Its open is refused. A socket stays one, of which the kernel opens none.

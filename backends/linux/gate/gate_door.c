@@ -1,12 +1,16 @@
 /* gate_door - the keeper's side of the read gate: requests in, calls of folder_read() out. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backends/linux/gate/gate_priv.h"
+#include "backends/linux/gate/inode_set.h"
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/keeper/keeper.h"
@@ -15,6 +19,8 @@
 #define AT_ONCE 32
 /* That the mounter may take to unmount something. */
 #define TAKE_AWAY_MS 2000
+/* That the server may take to have the kernel forget what it believes; it takes microseconds. */
+#define SURE_MS 1000
 
 /* A request that was put to a human. */
 struct wish {
@@ -34,8 +40,10 @@ struct gate_door {
 	int mounter; /* borrowed */
 	struct shown *shown;
 	struct gate_page *page;
-	uint64_t changes; /* as in the page, where another process could write */
-	uint64_t counted; /* of those that the server let in */
+	uint64_t changes;	   /* as in the page, where another process could write */
+	uint64_t counted;	   /* of those that the server let in */
+	struct inode_set changing; /* that the server knows of */
+	uint32_t n_changes;
 	struct wish *wishes;
 };
 
@@ -326,6 +334,42 @@ static bool reruled(struct door *d, const struct config *c)
 	return take_away_shown(g);
 }
 
+/* The server has the kernel forget before anything changes. It waits for nobody meanwhile. */
+static void tell_changes(struct gate_door *g, struct gate_note *note)
+{
+	const struct timespec wait = {.tv_nsec = SURE_MS * 1000000L};
+	const int64_t end = clock_mono_us() + SURE_MS * 1000;
+	uint32_t seen;
+
+	note->what = GATE_CHANGES;
+	g->n_changes++;
+	if (send(g->door.fd, note, GATE_NOTE_HEAD + 1, MSG_NOSIGNAL) < 0)
+		return; /* it has ended, and nothing shows */
+	while ((seen = atomic_load(&g->page->unsure)) != g->n_changes && clock_mono_us() < end)
+		syscall(SYS_futex, &g->page->unsure, FUTEX_WAIT, seen, &wait, NULL, 0);
+	if (seen != g->n_changes)
+		log_warn("gate", "the read gate does not answer: stat(2) may be a second behind");
+}
+
+static void changing(struct door *d, const struct inode_id *list, size_t n, bool moved)
+{
+	struct gate_door *g = (struct gate_door *)d;
+	struct gate_note note = {.n_inodes = 0};
+
+	for (size_t i = 0; i < MIN(n, ARRAY_LEN(note.inodes)); i++)
+		if (inode_set_add(&g->changing, &list[i]))
+			note.inodes[note.n_inodes++] = list[i];
+	/* Of a directory that moves all that lies in it is told by new names. */
+	if (note.n_inodes || moved)
+		tell_changes(g, &note);
+}
+
+static void rolled_back(struct door *d, int64_t step)
+{
+	(void)step;
+	tell_changes((struct gate_door *)d, &(struct gate_note){.n_inodes = 0});
+}
+
 static void close_door(struct door *d)
 {
 	struct gate_door *g = (struct gate_door *)d;
@@ -333,6 +377,7 @@ static void close_door(struct door *d)
 	drop_all(d);
 	count(g);
 	gate_page_free(g->page);
+	inode_set_done(&g->changing);
 	while (g->shown) {
 		struct shown *one = g->shown;
 
@@ -351,6 +396,8 @@ static const struct door_ops ops = {
 	.ruled = ruled,
 	.reruled = reruled,
 	.granted = granted,
+	.changing = changing,
+	.rolled_back = rolled_back,
 	.close = close_door,
 };
 

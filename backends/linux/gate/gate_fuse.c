@@ -14,10 +14,11 @@
 #include "core/policy/policy.h"
 
 /*
- * The kernel believes a name or an attribute this many seconds. Opens are never believed: each
- * comes here and walks the path again, so a name that is gone gives ENOENT at once.
+ * The kernel believes a name this many seconds, and attributes as gate_nodes.h says. Opens are
+ * never believed: each comes here and walks the path again, so a name that is gone gives ENOENT at
+ * once.
  */
-#define BELIEVED 1.0
+#define BELIEVED GATE_BELIEVED_S
 /* __FMODE_EXEC of the kernel, which shows it to file systems: the open of an execve(2). */
 #define OPEN_EXEC 0x20
 #define READ_MAX  (1u << 20)
@@ -88,7 +89,7 @@ static bool is_hidden(const struct gate_server *s, const char *path)
 static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct gate_fs *fs = fs_of(req);
-	struct fuse_entry_param e = {.attr_timeout = BELIEVED, .entry_timeout = BELIEVED};
+	struct fuse_entry_param e = {.entry_timeout = BELIEVED};
 	struct gate_node *dir = node_of(fs, parent), *n;
 	char below[PATH_MAX], path[PATH_MAX];
 	AUTO_CLOSE int fd = -1;
@@ -111,6 +112,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
+	e.attr_timeout = gate_node_tell(&fs->tree, n, &e.attr);
 	show(&e.attr);
 	e.ino = number_of(n);
 	if (fuse_reply_entry(req, &e) < 0)
@@ -150,15 +152,17 @@ static int object(fuse_req_t req, fuse_ino_t ino, struct stat *st)
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
 {
+	struct gate_fs *fs = fs_of(req);
 	struct stat st;
 	AUTO_CLOSE int fd = object(req, ino, &st);
+	double believed;
 
 	(void)file;
 	if (fd < 0)
 		return;
-	gate_node_tell(node_of(fs_of(req), ino), &st);
+	believed = gate_node_tell(&fs->tree, node_of(fs, ino), &st);
 	show(&st);
-	fuse_reply_attr(req, &st, BELIEVED);
+	fuse_reply_attr(req, &st, believed);
 }
 
 static void on_readlink(fuse_req_t req, fuse_ino_t ino)
@@ -333,7 +337,7 @@ static void tell_change(const struct gate_open *o)
 
 	if (fstat(o->fd, &st) < 0 || gate_node_is_as_told(n, &st))
 		return;
-	gate_node_tell(n, &st);
+	gate_node_tell(&o->fs->tree, n, &st);
 	fuse_lowlevel_notify_inval_inode(o->fs->session, o->ino, -1, 0);
 }
 
@@ -395,7 +399,7 @@ struct page {
  * Whatever lies there by then, an open walks the path anew. False: no room. */
 static bool add_known(struct page *p, int dir, const struct dirent *e, off_t next)
 {
-	struct fuse_entry_param entry = {.attr_timeout = BELIEVED, .entry_timeout = BELIEVED};
+	struct fuse_entry_param entry = {.entry_timeout = BELIEVED};
 	size_t n = fuse_add_direntry_plus(p->req, NULL, 0, e->d_name, NULL, 0);
 	struct gate_node *node = NULL;
 
@@ -405,6 +409,7 @@ static bool add_known(struct page *p, int dir, const struct dirent *e, off_t nex
 	    fstatat(dir, e->d_name, &entry.attr, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
 		node = gate_node_enter(&p->fs->tree, p->dir, e->d_name, &entry.attr);
 	if (node) {
+		entry.attr_timeout = gate_node_tell(&p->fs->tree, node, &entry.attr);
 		entry.ino = number_of(node);
 		p->known[p->n_known++] = node;
 	} else {
@@ -501,6 +506,15 @@ static void on_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+void gate_fs_disbelieve(struct gate_fs *fs)
+{
+	struct gate_node *n;
+
+	while ((n = gate_tree_disbelieve(&fs->tree)))
+		fuse_lowlevel_notify_inval_inode(
+			fs->session, n == fs->tree.top ? FUSE_ROOT_ID : number_of(n), -1, 0);
+}
+
 void gate_fs_on_init(void *data, struct fuse_conn_info *conn)
 {
 	(void)data;
@@ -537,6 +551,7 @@ int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const cha
 	int r;
 
 	fs->server = server;
+	fs->tree.changing = gate_changing();
 	r = path ? gate_tree_init(&fs->tree, path) : 0;
 	if (r < 0)
 		return r;

@@ -21,6 +21,9 @@ struct gate_fs {
 int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const char *path, int fuse)
 	MUST_USE;
 void gate_fs_done(struct gate_fs *fs);
+/* Has the kernel ask anew for every attribute that it believes. Takes no lock of a directory in the
+ * kernel, as the notice of a name would: a lookup that waits for this thread may hold it. */
+void gate_fs_disbelieve(struct gate_fs *fs);
 
 /* ---- opens that wait for the keeper (gate_held.c) -------------------------------------------- */
 
@@ -39,5 +42,7 @@ extern const struct fuse_lowlevel_ops stand_in_ops;
 void gate_fs_on_init(void *data, struct fuse_conn_info *conn);
 /* Asks for path, absolute. Answers the request now or later; takes fd. */
 void gate_hold(const struct gate_open *o, const char *path);
+/* The inodes that cordon lets the agent change. */
+const struct inode_set *gate_changing(void);
 /* The keeper said so: 0 hands over. Back in gate_fuse.c. */
 void gate_finish(const struct gate_open *o, const char *path, int result);

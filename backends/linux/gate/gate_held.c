@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <linux/futex.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backends/linux/door/interrupts.h"
@@ -48,6 +50,9 @@ static struct {
 	uint64_t changes;      /* of the keeper's rules that were heard of */
 	uint64_t uncounted;    /* opens let in since the keeper was last told to look */
 	struct config *coming; /* rules of settings of which not all lines have come */
+	struct inode_set changing;
+	bool unsure; /* the file systems are to disbelieve, then the keeper hears */
+	uint32_t n_changes;
 	bool armed;
 	pid_t keeper;
 } server;
@@ -223,6 +228,31 @@ static void take_rule(const struct gate_note *note)
 	server.changes++;
 }
 
+static void take_changes(const struct gate_note *note)
+{
+	for (uint32_t i = 0; i < MIN(note->n_inodes, ARRAY_LEN(note->inodes)); i++)
+		inode_set_add(&server.changing, &note->inodes[i]);
+	server.n_changes++;
+	server.unsure = true;
+}
+
+const struct inode_set *gate_changing(void)
+{
+	return &server.changing;
+}
+
+bool gate_held_is_unsure(void)
+{
+	return server.unsure;
+}
+
+void gate_held_sure(void)
+{
+	server.unsure = false;
+	atomic_store(&server.spec.page->unsure, server.n_changes);
+	syscall(SYS_futex, &server.spec.page->unsure, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /* False: the keeper is gone. */
 static bool listen_to_keeper(void)
 {
@@ -252,6 +282,9 @@ static bool listen_to_keeper(void)
 			break;
 		case GATE_RERULED:
 			take_lines(&note);
+			break;
+		case GATE_CHANGES:
+			take_changes(&note);
 			break;
 		case GATE_ASK:
 		case GATE_CANCEL:

@@ -16,6 +16,8 @@
 #define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
 #include <uthash.h>
 
+#include "core/base/clock.h"
+
 #define GIVE_BACK_MIN 4096
 
 struct gate_node {
@@ -25,6 +27,8 @@ struct gate_node {
 	ino_t ino;
 	off_t size;
 	struct timespec mtime;
+	int64_t told_us; /* when the kernel was told what it may believe; 0: it is in no list */
+	struct gate_node *older, *newer;
 	mode_t type;
 	bool stale; /* another node has taken its name */
 	UT_hash_handle hh;
@@ -42,11 +46,62 @@ static size_t key_len(const char *name)
 	return sizeof(struct gate_node *) + strlen(name);
 }
 
-void gate_node_tell(struct gate_node *n, const struct stat *st)
+static void remember(struct gate_node *n, const struct stat *st)
 {
 	n->size = st->st_size;
 	n->mtime = st->st_mtim;
 }
+
+/* ---- belief ---------------------------------------------------------------------------------- */
+
+static void leave_list(struct gate_tree *t, struct gate_node *n)
+{
+	if (!n->told_us)
+		return;
+	*(n->older ? &n->older->newer : &t->first) = n->newer;
+	*(n->newer ? &n->newer->older : &t->last) = n->older;
+	n->older = n->newer = NULL;
+	n->told_us = 0;
+}
+
+static void join_list(struct gate_tree *t, struct gate_node *n)
+{
+	const int64_t now = clock_mono_us();
+
+	leave_list(t, n);
+	/* The kernel hears after this is noted: twice as long. */
+	while (t->first && t->first->told_us + (int64_t)(2e6 * GATE_BELIEVED_S) < now)
+		leave_list(t, t->first);
+	n->told_us = now;
+	n->older = t->last;
+	*(t->last ? &t->last->newer : &t->first) = n;
+	t->last = n;
+}
+
+static bool is_changing(const struct gate_tree *t, const struct gate_node *n)
+{
+	return inode_set_has(t->changing, &(struct inode_id){n->dev, n->ino});
+}
+
+double gate_node_tell(struct gate_tree *t, struct gate_node *n, const struct stat *st)
+{
+	remember(n, st);
+	if (is_changing(t, n) || (n->parent && is_changing(t, n->parent)))
+		return 0;
+	join_list(t, n);
+	return GATE_BELIEVED_S;
+}
+
+struct gate_node *gate_tree_disbelieve(struct gate_tree *t)
+{
+	struct gate_node *n = t->first;
+
+	if (n)
+		leave_list(t, n);
+	return n;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 bool gate_node_is_as_told(const struct gate_node *n, const struct stat *st)
 {
@@ -64,7 +119,7 @@ static struct gate_node *node_new(struct gate_node *parent, const char *name, co
 	n->dev = st->st_dev;
 	n->ino = st->st_ino;
 	n->type = st->st_mode & S_IFMT;
-	gate_node_tell(n, st);
+	remember(n, st);
 	return n;
 }
 
@@ -165,7 +220,6 @@ struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent,
 	HASH_FIND(hh, t->nodes, &key, key_len(key.name), n);
 	if (n && n->dev == st->st_dev && n->ino == st->st_ino &&
 	    n->type == (st->st_mode & S_IFMT)) {
-		gate_node_tell(n, st);
 		n->lookups++;
 		return n;
 	}
@@ -202,6 +256,7 @@ void gate_node_forget(struct gate_tree *t, struct gate_node *n, uint64_t times)
 
 		if (!n->stale && t->nodes)
 			HASH_DEL(t->nodes, n);
+		leave_list(t, n);
 		free(n);
 		t->n--;
 		parent->children--;

@@ -21,6 +21,8 @@ enum gate_say {
 	GATE_REVOKED, /* keeper: the rule of this id is none any more */
 	GATE_RULE,    /* keeper: a line of new settings: rule, and in path its strings */
 	GATE_RERULED, /* keeper: those were all */
+	GATE_CHANGES, /* keeper: believe nothing, and these inodes change from now on; answered in
+			 the page */
 };
 
 struct gate_note {
@@ -29,6 +31,8 @@ struct gate_note {
 	int32_t tid;  /* as the host counts */
 	int32_t result;
 	bool exec, dir, special, withheld;
+	uint32_t n_inodes;
+	struct inode_id inodes[4];
 	enum rule_kind kind;
 	struct answer answer;
 	struct config_rule rule;
@@ -45,6 +49,7 @@ struct gate_note {
 struct gate_page {
 	_Atomic uint64_t changes; /* of the keeper's rules */
 	_Atomic uint64_t let_in;  /* opens that the server has let through by itself */
+	_Atomic uint32_t unsure;  /* notes of changes that the server has taken: a futex */
 };
 
 /* ---- gate_server.c, gate_held.c: the process ---- */

@@ -70,6 +70,13 @@ static int linger(struct pollfd *p, size_t n)
 	return MAX(r, 0);
 }
 
+static void disbelieve(void)
+{
+	for (size_t i = 0; i < server.n; i++)
+		gate_fs_disbelieve(&server.fs[i]);
+	gate_held_sure();
+}
+
 static void loop(void)
 {
 	struct pollfd p[1 + GATES_MAX];
@@ -88,6 +95,8 @@ static void loop(void)
 			continue;
 		if (!gate_held_serve(p[0].revents, r == 0))
 			return;
+		if (gate_held_is_unsure())
+			disbelieve();
 		for (size_t i = 0; i < server.n; i++) {
 			if (p[1 + i].revents)
 				serve(&server.fs[i]);

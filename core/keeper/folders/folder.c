@@ -14,6 +14,7 @@
 #include "core/keeper/callers.h"
 #include "core/keeper/events.h"
 #include "core/keeper/folders/unconfined.h"
+#include "core/keeper/loop.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/owner.h"
@@ -114,6 +115,34 @@ static void note_placed(struct folder *f, const struct caller *c, const struct o
 		brought_placed(f, o->at, from);
 }
 
+/* Adds the directory of the name, or the object of a descriptor; then the object if it is a
+ * directory or has other names. Returns true for a directory that is about to be moved. */
+static bool add_changing(const struct at *at, bool moves, struct inode_id *list, size_t *n)
+{
+	struct stat st;
+
+	if (fstat(at->dirfd, &st) == 0)
+		list[(*n)++] = (struct inode_id){st.st_dev, st.st_ino};
+	if (!*at->name || fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (S_ISDIR(st.st_mode) || st.st_nlink > 1)
+		list[(*n)++] = (struct inode_id){st.st_dev, st.st_ino};
+	return moves && S_ISDIR(st.st_mode);
+}
+
+/* Outside the working folders a door may show attributes that it remembers (the read gate). */
+static void tell_changing(struct keeper *k, const struct op *o)
+{
+	struct inode_id list[4];
+	bool moves = o->kind == OP_RENAME, moved;
+	size_t n = 0;
+
+	moved = add_changing(o->at, moves, list, &n);
+	if (o->to)
+		moved |= add_changing(o->to, moves, list, &n);
+	doors_changing(k, list, n, moved);
+}
+
 int folder_run(struct folder *f, const struct caller *c, struct op *o, const char *path,
 	       const char *path2)
 {
@@ -132,6 +161,8 @@ int folder_run(struct folder *f, const struct caller *c, struct op *o, const cha
 	watch_busy(k);
 	if (o->kind == OP_OPEN || makes_name(o))
 		watch_before(k);
+	if (f->granted)
+		tell_changing(k, o);
 	r = f->granted ? folder_run_outside(k, perform, o) : perform(o);
 	if (r >= 0 && (o->kind == OP_OPEN || makes_name(o)))
 		note_placed(f, c, o, g.path, o->kind == OP_LINK ? path2 : path);

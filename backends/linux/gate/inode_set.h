@@ -1,0 +1,17 @@
+/* inode_set - a bounded set of inodes, which becomes the set of all when it is full. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/keeper/door.h"
+
+#define INODE_SET_MAX 65536
+
+struct inode_set {
+	struct inode_entry *entries;
+	bool all;
+};
+
+/* Returns false if it was in the set. */
+bool inode_set_add(struct inode_set *s, const struct inode_id *id);
+bool inode_set_has(const struct inode_set *s, const struct inode_id *id);
+void inode_set_done(struct inode_set *s);
