@@ -19,6 +19,8 @@ struct spawn_limits {
 	int64_t open_files;  /* 0: the caller's own */
 	int64_t cpu_seconds; /* 0: unlimited */
 	bool address_space;  /* also set RLIMIT_AS: only when asked */
+	/* The user named it: where it cannot hold, the start fails. */
+	bool needs_processes, needs_memory;
 };
 
 /* Dynamic mode: through what reads of gated trees are asked for. */

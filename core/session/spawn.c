@@ -113,6 +113,8 @@ static struct spawn_limits limits_of(const struct config *c)
 		l.open_files = config_int(c, "sandbox.open-files");
 	if (config_str(c, "sandbox.cpu-seconds"))
 		l.cpu_seconds = config_int(c, "sandbox.cpu-seconds");
+	l.needs_processes = l.processes > 0 && config_is_set(c, "sandbox.processes");
+	l.needs_memory = l.memory > 0 && config_is_set(c, "sandbox.memory");
 	return l;
 }
 

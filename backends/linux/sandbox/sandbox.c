@@ -264,7 +264,31 @@ static void on_exit_of_agent(void *data)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Best effort: `doctor` says what holds here, and rlimits hold in any case. */
+/*
+ * Returns which of the limits that the user named need a cgroup: memory unless each process has it
+ * as its address space, processes for root, to whom RLIMIT_NPROC does not apply.
+ */
+static unsigned needs_cgroup(const struct spawn_limits *l)
+{
+	return (l->needs_memory && !l->address_space ? CGROUP_MEMORY : 0) |
+	       (l->needs_processes && geteuid() == 0 ? CGROUP_PIDS : 0);
+}
+
+static int refuse_limit(unsigned lacks, struct err *err)
+{
+	if (lacks & CGROUP_MEMORY)
+		return err_say(
+			err, -EOPNOTSUPP,
+			"sandbox.memory cannot hold: no cgroup can be made here: start cordon "
+			"by `systemd-run --user --scope -p Delegate=yes`, or set it to 0 (no "
+			"limit), or limit each process alone with sandbox.address-space=true");
+	return err_say(err, -EOPNOTSUPP,
+		       "sandbox.processes cannot hold for root: no cgroup can be made here: start "
+		       "cordon as an ordinary user, or set it to 0 (no limit)");
+}
+
+/* The usual limits are best effort: `doctor` says what holds here, and rlimits hold in any case.
+ * Those that the user named hold, or the start fails. */
 static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
 {
 	const struct spawn_limits *limits = &spec->limits;
@@ -274,13 +298,18 @@ static int place_limits(struct sandbox *sb, const struct spawn_spec *spec, struc
 			  .pidfd = sb->cell.pidfd};
 	struct err ignored = {0};
 	struct cgroup made = {0};
+	const unsigned needed = needs_cgroup(limits);
 	int fds[2], r;
 
 	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
-		return 0;
+		return needed ? refuse_limit(needed, err) : 0;
 	/* Without a pid 1 there is nothing to watch but our own end of the socket. */
-	if (sb->cell.fenced || !cgroup_may_wait(limits)) {
+	if (sb->cell.fenced || !cgroup_may_wait(limits) || needed) {
 		r = cgroup_make(&made, spec->session, limits, &ignored);
+		if (needed & ~made.what) {
+			cgroup_remove(&made);
+			return refuse_limit(needed & ~made.what, err);
+		}
 		if (r < 0)
 			return 0;
 		g.made = &made;
