@@ -406,6 +406,8 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 		return builtin_says(POLICY_HIDE, "it is an undo store of cordon's", 0, true);
 	if (kind == RULE_UNIX)
 		return builtin_says(POLICY_ASK, words_of_socket(path), 0, false);
+	if (secret && places_hold(&p->shown, path))
+		return builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false);
 	if (places_hold(&p->folders, path))
 		return secret ? builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false)
 			      : (struct builtin){.verdict = POLICY_ALLOW};

@@ -4,8 +4,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -14,14 +17,19 @@
 /*
  * Protection goes by names. A name that is a link - .envrc, .vscode, a hook, .git itself - leads to
  * a file of another name, which is written without a question. So links of protected names are
- * followed, from the folder down, nearest directories first: a directory takes about 20 us. The
- * start does not wait for a large or a cold tree; the rest is looked at while the session runs, one
- * directory with each change.
+ * followed, from the folder down. The same walk finds files whose names say that they hold secrets,
+ * which are then covered by mounts: it is over before anything of the agent runs.
+ *
+ * One level of the tree after the other, by THREADS threads when it is large; directories of other
+ * people's code come last. The bounds are of processor time, 300 ms of two processors, and of real
+ * time for cold disks and busy machines. A tree that takes longer is cut there: the first change
+ * waits for links of protected names once more as long, and each further one for a directory.
  */
-#define DIRS_MAX    4000
-#define ENTRIES_MAX 200000
-#define START_DIRS  8 /* these at least, then as many as */
-#define START_US    1000
+#define CPU_US	  600000
+#define REAL_US	  2000000
+#define THREADS	  2
+#define LEVEL_MIN 128  /* directories for which threads are worth it */
+#define LOOK_EACH 1024 /* entries between two looks at the clock */
 
 void policy_protect(struct policy *p, const char *path, const char *reason)
 {
@@ -114,17 +122,58 @@ void learn_links(struct policy *p, const char *dir)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-struct walk {
-	struct places dirs; /* to be looked at, in that order */
-	size_t next;
-	unsigned left; /* entries to be looked at */
+/* What one thread has found, or all: absolute paths. */
+struct found {
+	struct places dirs, late; /* to be looked at next, and last */
+	struct places links, repositories, bare, secrets;
 };
 
-/* What is large, and no place of the human's own. */
-static bool is_skipped(const char *name)
+struct walk {
+	struct places dirs, late; /* to be looked at, in that order */
+	size_t next;
+	bool changed; /* a change has waited for it */
+};
+
+/* The directories of one level: threads take one each until none is left or it is too late. */
+struct level {
+	const struct policy *p;
+	struct places dirs;
+	atomic_size_t next;
+	int64_t end, cpu_end; /* of clock_mono_us(), and of processor time */
+	bool all;	      /* rules may hide any name in it, not secrets alone */
+};
+
+struct part {
+	struct level *level;
+	struct found found;
+	pthread_t thread;
+	bool runs;
+};
+
+static int64_t cpu_us(void)
 {
-	static const char *const names[] = {"node_modules", "__pycache__", "target", ".venv",
-					    ".cordon",	    ".tox",	   ".cache"};
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static struct level level_of(const struct policy *p)
+{
+	return (struct level){
+		.p = p, .end = clock_mono_us() + REAL_US, .cpu_end = cpu_us() + CPU_US};
+}
+
+static bool is_late(const struct level *l)
+{
+	return clock_mono_us() > l->end || cpu_us() > l->cpu_end;
+}
+
+/* Other people's code by the thousand, or what programs make: looked at last. */
+static bool is_bulk(const char *name)
+{
+	static const char *const names[] = {"node_modules", "__pycache__", "target",  ".venv",
+					    ".tox",	    ".cache",	   "objects", "vendor"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (str_eq(names[i], name))
@@ -132,60 +181,165 @@ static bool is_skipped(const char *name)
 	return false;
 }
 
-static void visit_entry(struct policy *p, const char *dir, const struct dirent *e)
+/* Of names alone, which threads may look at; the rules are asked where one thread walks. */
+static bool is_secret(const struct level *l, const char *path, const char *name)
 {
-	struct places *dirs = &p->walk->dirs;
-	const unsigned char type = type_of(dir, e);
+	const char *why;
+
+	return l->all ? policy_check_read(l->p, RULE_READ, path, &why) != POLICY_ALLOW
+		      : policy_name_is_secret(l->p, name);
+}
+
+static void scan_entry(const struct level *l, struct found *f, const char *dir,
+		       const struct dirent *e)
+{
+	const char *name = e->d_name;
+	unsigned char type = e->d_type;
 	AUTO_FREE char *path = NULL;
 
-	if (str_eq(e->d_name, ".git"))
-		learn_repository(p, dir);
-	if (type != DT_LNK && type != DT_DIR)
+	if (type == DT_UNKNOWN)
+		type = type_of(dir, e);
+	if (type != DT_DIR && type != DT_LNK && !l->all && !policy_name_is_secret(l->p, name) &&
+	    !str_eq(name, ".git"))
 		return;
-	path = path_join(dir, e->d_name);
-	if (type == DT_LNK)
-		policy_learn_link(p, path);
-	if (type != DT_DIR || is_skipped(e->d_name) || str_eq(e->d_name, ".git") ||
-	    dirs->n >= DIRS_MAX)
-		return;
-	places_add(dirs, take_ptr(&path));
+	if (str_eq(name, ".git"))
+		places_add(&f->repositories, xstrdup(dir));
+	path = path_join(dir, name);
+	if (is_secret(l, path, name))
+		places_add(&f->secrets, take_ptr(&path));
+	else if (type == DT_LNK)
+		places_add(&f->links, take_ptr(&path));
+	else if (type == DT_DIR && !str_eq(name, ".git") && !str_eq(name, ".cordon"))
+		places_add(is_bulk(name) ? &f->late : &f->dirs, take_ptr(&path));
 }
 
-/* HEAD and objects: a bare repository, below which nothing else is looked for. */
-static bool is_bare(int fd)
-{
-	return faccessat(fd, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       faccessat(fd, "objects", F_OK, 0) == 0;
-}
-
-static void visit(struct policy *p, const char *dir)
+/* False: it is too late, and not all of it was seen. */
+static bool scan(const struct level *l, struct found *f, const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
+	bool head = false, objects = false;
 	const struct dirent *e;
+	unsigned n = 0;
 
-	if (d && is_bare(dirfd(d))) {
-		learn_bare(p, dir);
-		return;
+	while (d && (e = readdir(d))) {
+		if (++n % LOOK_EACH == 0 && is_late(l))
+			return false;
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+			continue;
+		head = head || str_eq(e->d_name, "HEAD");
+		objects = objects || str_eq(e->d_name, "objects");
+		scan_entry(l, f, dir, e);
 	}
-	while (d && p->walk->left && (e = readdir(d))) {
-		p->walk->left--;
-		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
-			visit_entry(p, dir, e);
+	/* HEAD and objects: a bare repository. */
+	if (head && objects)
+		places_add(&f->bare, xstrdup(dir));
+	return true;
+}
+
+static void *scan_some(void *data)
+{
+	struct part *part = data;
+	struct level *l = part->level;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&l->next, 1)) < l->dirs.n)
+		if (is_late(l) || !scan(l, &part->found, l->dirs.list[i]))
+			places_add(&part->found.late, xstrdup(l->dirs.list[i]));
+	return NULL;
+}
+
+static void places_move(struct places *to, struct places *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		places_add(to, from->list[i]);
+	free(from->list);
+	*from = (struct places){0};
+}
+
+static void found_move(struct found *to, struct found *from)
+{
+	places_move(&to->dirs, &from->dirs);
+	places_move(&to->late, &from->late);
+	places_move(&to->links, &from->links);
+	places_move(&to->repositories, &from->repositories);
+	places_move(&to->bare, &from->bare);
+	places_move(&to->secrets, &from->secrets);
+}
+
+static void scan_level(struct level *l, struct found *ret)
+{
+	struct part parts[THREADS] = {0};
+	size_t n = l->all || l->dirs.n < LEVEL_MIN ? 1 : THREADS;
+
+	for (size_t i = 0; i < n; i++)
+		parts[i].level = l;
+	for (size_t i = 1; i < n; i++)
+		parts[i].runs = pthread_create(&parts[i].thread, NULL, scan_some, &parts[i]) == 0;
+	scan_some(&parts[0]);
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].runs)
+			pthread_join(parts[i].thread, NULL);
+		found_move(ret, &parts[i].found);
 	}
+}
+
+/* Looks at the directories from w->next on, level by level, until `end`; secrets stay in ret. */
+static void walk_until(struct walk *w, struct level *l, struct found *ret)
+{
+	while (!is_late(l) && (w->next < w->dirs.n || w->late.n)) {
+		if (w->next == w->dirs.n)
+			places_move(&w->dirs, &w->late);
+		for (; w->next < w->dirs.n; w->next++)
+			places_add(&l->dirs, take_ptr(&w->dirs.list[w->next]));
+		atomic_store(&l->next, 0);
+		scan_level(l, ret);
+		places_done(&l->dirs);
+		w->dirs.n = w->next = 0;
+		places_move(&w->dirs, &ret->dirs);
+		places_move(&w->late, &ret->late);
+	}
+}
+
+static void learn_found(struct policy *p, struct found *f)
+{
+	for (size_t i = 0; i < f->repositories.n; i++)
+		learn_repository(p, f->repositories.list[i]);
+	for (size_t i = 0; i < f->bare.n; i++)
+		learn_bare(p, f->bare.list[i]);
+	for (size_t i = 0; i < f->links.n; i++)
+		policy_learn_link(p, f->links.list[i]);
+	places_done(&f->repositories);
+	places_done(&f->bare);
+	places_done(&f->links);
 }
 
 bool policy_learn_more(struct policy *p)
 {
+	struct level l = level_of(p);
 	struct walk *w = p->walk;
+	struct found found = {0};
 
 	if (!w)
 		return false;
-	if (w->next < w->dirs.n) {
-		AUTO_FREE char *dir = xstrdup(w->dirs.list[w->next++]);
+	if (w->changed) {
+		/* One more directory, whatever the clock says. */
+		if (w->next == w->dirs.n)
+			places_move(&w->dirs, &w->late);
+		l.end = l.cpu_end = INT64_MAX;
+		if (w->next < w->dirs.n) {
+			AUTO_FREE char *dir = take_ptr(&w->dirs.list[w->next++]);
 
-		visit(p, dir);
+			scan(&l, &found, dir);
+		}
+		places_move(&w->dirs, &found.dirs);
+		places_move(&w->late, &found.late);
+	} else {
+		w->changed = true;
+		walk_until(w, &l, &found);
 	}
-	if (w->next < w->dirs.n)
+	places_done(&found.secrets);
+	learn_found(p, &found);
+	if (w->next < w->dirs.n || w->late.n)
 		return true;
 	learn_done(p);
 	return false;
@@ -193,25 +347,84 @@ bool policy_learn_more(struct policy *p)
 
 void learn_done(struct policy *p)
 {
-	if (p->walk)
+	if (p->walk) {
 		places_done(&p->walk->dirs);
+		places_done(&p->walk->late);
+	}
 	free(take_ptr(&p->walk));
+}
+
+/* What the rules allow to be read is no secret. */
+static void keep_secrets(struct policy *p, struct places *found)
+{
+	const char *why;
+
+	for (size_t i = 0; i < found->n; i++)
+		if (policy_check_read(p, RULE_READ, found->list[i], &why) != POLICY_ALLOW)
+			places_add(&p->secrets, take_ptr(&found->list[i]));
+	places_done(found);
+}
+
+static void find_in(struct policy *p, struct walk *w, const char *dir, struct found *found)
+{
+	struct level l = level_of(p);
+	size_t left;
+
+	l.all = policy_restricts(p, dir);
+	places_add(&w->dirs, path_clean(dir));
+	walk_until(w, &l, found);
+	keep_secrets(p, &found->secrets);
+	left = w->dirs.n - w->next + w->late.n;
+	if (left && !p->n_unseen)
+		p->unseen = xstrdup(w->late.n ? w->late.list[0] : w->dirs.list[w->next]);
+	p->n_unseen += left;
 }
 
 bool policy_learn(struct policy *p, const char *folder)
 {
-	const int64_t end = clock_mono_us() + START_US;
-	size_t before;
+	struct found found = {0};
+	struct walk w = {0};
+	bool whole;
 
-	if (!p->walk)
-		p->walk = xcalloc(1, sizeof(*p->walk));
-	p->walk->left = ENTRIES_MAX;
-	before = p->walk->next;
 	if (!places_hold(&p->folders, folder))
 		places_add(&p->folders, path_clean(folder));
-	places_add(&p->walk->dirs, path_clean(folder));
-	while (policy_learn_more(p))
-		if (p->walk->next - before >= START_DIRS && clock_mono_us() > end)
-			return true;
-	return false;
+	find_in(p, &w, folder, &found);
+	learn_found(p, &found);
+	whole = w.next == w.dirs.n && !w.late.n;
+	if (!whole && !p->walk)
+		p->walk = xcalloc(1, sizeof(*p->walk));
+	if (!whole) {
+		places_move(&p->walk->dirs, &w.dirs);
+		places_move(&p->walk->late, &w.late);
+		p->walk->changed = false;
+	}
+	places_done(&w.dirs);
+	places_done(&w.late);
+	return !whole;
+}
+
+void policy_find_secrets(struct policy *p, const char *dir)
+{
+	struct found found = {0};
+	struct walk w = {0};
+
+	places_add(&p->shown, path_clean(dir));
+	find_in(p, &w, dir, &found);
+	places_done(&found.links);
+	places_done(&found.repositories);
+	places_done(&found.bare);
+	places_done(&w.dirs);
+	places_done(&w.late);
+}
+
+size_t policy_secret_paths(const struct policy *p, const char *const **ret)
+{
+	*ret = (const char *const *)p->secrets.list;
+	return p->secrets.n;
+}
+
+size_t policy_unseen(const struct policy *p, const char **ret_first)
+{
+	*ret_first = p->unseen;
+	return p->n_unseen;
 }

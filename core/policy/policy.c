@@ -113,6 +113,9 @@ void policy_free(struct policy *p)
 	places_done(&p->sockets);
 	places_done(&p->git_dirs);
 	learn_done(p);
+	places_done(&p->secrets);
+	places_done(&p->shown);
+	free(p->unseen);
 	remotes_free(p->remotes);
 	buf_done(&p->scratch);
 	buf_done(&p->rest);

@@ -186,12 +186,18 @@ void policy_protect(struct policy *p, const char *path, const char *reason);
 /*
  * Look for other names of what is protected in this working folder: where links of such names lead,
  * git directories of another name, and what the settings of the human and of each repository there
- * name (core.hooksPath, files that are included, filters). Bounded: the directories nearest to the
- * folder. At the start, and again when the human has allowed such a thing to change. True: there
- * are further directories, to be looked at one by one.
+ * name (core.hooksPath, files that are included, filters). At the start, and again when the human
+ * has allowed such a thing to change. Bounded in time: true if there are further directories, for
+ * policy_learn_more() before each change. The same walk finds secrets.
  */
 bool policy_learn(struct policy *p, const char *folder);
 bool policy_learn_more(struct policy *p);
+/* Finds secrets in another tree that is shown natively, and hides them there from now on. */
+void policy_find_secrets(struct policy *p, const char *dir);
+/* The files and directories that were found and may not be read. */
+size_t policy_secret_paths(const struct policy *p, const char *const **ret);
+/* Returns how many directories of those trees were not looked at in time, and one of them. */
+size_t policy_unseen(const struct policy *p, const char **ret_first);
 /* The same of this one path, if its name is protected and it is a symbolic link. */
 void policy_learn_link(struct policy *p, const char *path);
 

@@ -219,6 +219,10 @@ struct policy {
 	struct places folders, gated, usual, granted, sockets;
 	struct places git_dirs;	 /* of repositories in the folders, where they are not named .git */
 	struct walk *walk;	 /* what is still to be learned; NULL: nothing */
+	struct places secrets;	 /* found by name, or named by rules, in folders and in */
+	struct places shown;	 /* overlays and --ro folders, which the sandbox shows natively */
+	size_t n_unseen;	 /* directories that no walk has reached */
+	char *unseen;		 /* one of them */
 	struct remotes *remotes; /* what configurations said of remotes at first */
 	bool dynamic, writes_outside;
 	struct given *given;

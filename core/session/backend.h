@@ -60,6 +60,7 @@ struct spawn_spec {
 	const char *const *read_only; /* visible, never writable, not even for who is asked */
 	const char *const *overlays;  /* copy-on-write, upper kept in state_dir */
 	const char *const *hidden;    /* absolute; do not exist inside */
+	const char *const *covered;   /* of those: the directories that they lie in stay live */
 	const char *const *sockets;   /* of the host, that show inside; existing, resolved */
 	const char *cache;	      /* writable and lasting, shown at CACHE_INSIDE; NULL: none */
 	const char *tools;	      /* links to this program, readable inside; NULL: none */

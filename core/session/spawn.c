@@ -17,10 +17,6 @@
 #include "core/session/env.h"
 #include "core/session/own_settings.h"
 
-/* Secrets are looked for in a folder this deep, among this many names: start-up must not crawl. */
-#define SECRET_DEPTH 3
-#define SECRET_NAMES 4096
-
 extern char **environ;
 
 static void add_hidden(struct spawn_plan *p, char *path)
@@ -30,42 +26,19 @@ static void add_hidden(struct spawn_plan *p, char *path)
 	p->hidden[p->n_hidden] = NULL;
 }
 
-/* Directories that hold other people's code by the thousand; never a secret of this project. */
-static bool is_bulk(const char *name)
+/* What the walk did not reach can be read: the human hears of it. */
+static void note_unseen(struct spawn_plan *p)
 {
-	return str_eq(name, ".git") || str_eq(name, "node_modules") || str_eq(name, ".venv") ||
-	       str_eq(name, "target") || str_eq(name, "vendor");
-}
+	const char *first;
+	size_t n = policy_unseen(p->policy, &first);
 
-/* May it not be read, by its name or by a rule? */
-static bool is_withheld(const struct spawn_plan *p, const char *dir, const char *name)
-{
-	AUTO_FREE char *path = NULL;
-	const char *reason;
-
-	if (!p->restricted && !policy_name_is_secret(p->policy, name))
-		return false;
-	if (str_eq(name, ".") || str_eq(name, ".."))
-		return false;
-	path = path_join(dir, name);
-	return policy_check_read(p->policy, RULE_READ, path, &reason) != POLICY_ALLOW;
-}
-
-static void find_secrets(struct spawn_plan *p, const char *dir, int depth, int *budget)
-{
-	AUTO_DIR DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)) && (*budget)-- > 0) {
-		if (is_withheld(p, dir, e->d_name)) {
-			add_hidden(p, path_join(dir, e->d_name));
-		} else if (e->d_type == DT_DIR && depth > 1 && !str_eq(e->d_name, ".") &&
-			   !str_eq(e->d_name, "..") && !is_bulk(e->d_name)) {
-			AUTO_FREE char *sub = path_join(dir, e->d_name);
-
-			find_secrets(p, sub, depth - 1, budget);
-		}
-	}
+	if (!n)
+		return;
+	p->notes = xrealloc(p->notes, (p->n_notes + 1) * sizeof(*p->notes));
+	p->notes[p->n_notes++] = xasprintf(
+		"the tree is too large to be searched for secrets: %zu directories were not looked "
+		"at, so .env files in them can be read; one is %s",
+		n, first);
 }
 
 static void collect_hidden(struct spawn_plan *p, const struct session_spec *spec)
@@ -76,13 +49,18 @@ static void collect_hidden(struct spawn_plan *p, const struct session_spec *spec
 	for (size_t i = 0; i < n; i++)
 		add_hidden(p, xstrdup(list[i]));
 	for (size_t i = 0; spec->folders[i]; i++) {
-		int budget = SECRET_NAMES;
-
 		/* The undo store, where it had to be put into the folder. */
 		add_hidden(p, path_join(spec->folders[i], ".cordon"));
-		p->restricted = policy_restricts(p->policy, spec->folders[i]);
-		find_secrets(p, spec->folders[i], SECRET_DEPTH, &budget);
 	}
+	for (size_t i = 0; spec->overlays && spec->overlays[i]; i++)
+		policy_find_secrets(p->policy, spec->overlays[i]);
+	for (size_t i = 0; spec->read_only && spec->read_only[i]; i++)
+		policy_find_secrets(p->policy, spec->read_only[i]);
+	n = policy_secret_paths(p->policy, &list);
+	for (size_t i = 0; i < n; i++)
+		add_hidden(p, xstrdup(list[i]));
+	p->spec.covered = list;
+	note_unseen(p);
 	p->spec.hidden = (const char *const *)p->hidden;
 	if (policy_gated(p->policy, &list))
 		p->spec.gated = list;

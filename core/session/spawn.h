@@ -26,7 +26,6 @@ struct spawn_plan {
 	size_t n_hidden;
 	char **notes; /* what the human is to be told of at the start */
 	size_t n_notes;
-	bool restricted; /* rules may hide single files of the folder that is looked at */
 };
 
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,

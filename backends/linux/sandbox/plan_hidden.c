@@ -73,6 +73,14 @@ static void hide_behind_gate(struct plan *p, size_t *cap, const char *path)
 	plan_push(&p->hidden, &p->n_hidden, cap, path);
 }
 
+static bool is_listed(const char *const *list, const char *path)
+{
+	for (; list && *list; list++)
+		if (str_eq(*list, path))
+			return true;
+	return false;
+}
+
 /* A resolved path that must not be seen inside. */
 static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, const char *path,
 		struct err *err)
@@ -83,7 +91,8 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	/* A --ro folder below a private directory is bound over that later, as a working folder is.
 	 */
 	if (plan_is_in(spec->folders, path) || plan_is_in(spec->overlays, path) ||
-	    (plan_is_private(path) && plan_is_in(spec->read_only, path))) {
+	    (plan_is_private(path) && plan_is_in(spec->read_only, path)) ||
+	    is_listed(spec->covered, path)) {
 		for (const char *const *f = spec->folders; f && *f; f++) {
 			if (str_eq(*f, path))
 				return err_say(err, -EINVAL,

@@ -1,0 +1,40 @@
+#!/bin/bash
+# large_tree - secrets and other names of what is protected are found anywhere in a tree before the agent runs.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need python3
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+run() { timeout 120 "$CORDON" run --headless "$@" 2>&1; }
+
+# ---- secrets ---------------------------------------------------------------------------------------
+
+places=(. a/b/c/d/e/f node_modules/x vendor/y target .venv/lib)
+mkdir -p "$HOME/over/sub" "$HOME/shown/sub" && places+=("$HOME/over" "$HOME/over/sub" "$HOME/shown" "$HOME/shown/sub")
+for p in "${places[@]}"; do mkdir -p "$p" && echo SECRET >"$p/.env.local" && echo harmless >"$p/.env.example"; done
+for mode in dynamic static; do
+	out=$(run --mode $mode --overlay "$HOME/over" --ro "$HOME/shown" -- sh -c 'for p; do cat "$p/.env.local" "$p/.env.example"; done' - "${places[@]}")
+	unlike "$out" SECRET "$mode: no .env file can be read: in bulky directories, below others, in an overlay, in a --ro folder"
+	is "$(grep -c '^harmless$' <<<"$out")" "${#places[@]}" "$mode: examples can"
+	out=$(run --mode $mode --set "rule.r.allow=read $dir/vendor/y/.env.local" -- cat vendor/y/.env.local)
+	is "$out" SECRET "$mode: a rule opens one"
+done
+[ "$(id -u)" != 0 ] || is "$(find . "$HOME/over" -name .env.local | wc -l)" 8 "the host has them all"
+
+# ---- a large tree ----------------------------------------------------------------------------------
+
+mkdir big && cd big && git init -q . && mkdir conf
+python3 -c 'import os
+for i in range(10000): os.makedirs("p%d/m%d/d%d" % (i % 40, i % 250, i))'
+for p in p0 p39/m239/d9999 p7/m7/d7/x/y/z; do mkdir -p $p && echo SECRET >$p/.env; done
+mkdir -p p7/m7/d7/lib && ln -s ../../../../conf/envrc p7/m7/d7/lib/.envrc
+git init -q p9/m9/d9 && git -C p9/m9/d9 config core.hooksPath ../../../hooks
+out=$(run -- sh -c 'for p; do cat $p/.env; done' - p0 p39/m239/d9999 p7/m7/d7/x/y/z)
+unlike "$out" SECRET "no .env of 10 000 directories can be read"
+out=$(run -- sh -c 'echo evil >conf/envrc')
+like "$out" "conf/envrc" "the first change of all does not reach the target of a link of a protected name"
+is "$(cat p7/m7/d7/lib/.envrc 2>/dev/null)" "" "and nothing was written"
+out=$(run -- sh -c 'mkdir hooks; echo evil >hooks/pre-commit')
+is "$(cat hooks/pre-commit 2>/dev/null)" "" "nor a hook that a nested repository names"
+done_testing
