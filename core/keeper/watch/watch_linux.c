@@ -1,5 +1,6 @@
 /* watch_linux - watches the working folders for external edits: reports and records them. */
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -48,6 +49,8 @@
 #define START_US   50000   /* after the agent began: it has more to do at first */
 #define BUSY_US	   50000   /* after a change of the agent's no directory is looked at, once */
 #define DRAIN_US   5000	   /* after the first event of several */
+#define LIST_TURN  2000	   /* at most in one turn: the agent's calls wait for it */
+#define LIST_LOOK  64	   /* entries between two looks at the clock */
 #define LIST_BATCH 4	   /* directories listed in one turn while nothing else runs */
 #define LIST_PART  100	   /* while something does: one part of so many of the time, */
 #define LIST_US	   1000000 /* but never so long apart */
@@ -62,8 +65,9 @@ struct watcher {
 	int64_t list_by;     /* list_at is not put off beyond it */
 	struct wdir *moving; /* left its place, and has not come to another */
 	uint32_t cookie;
+	DIR *dir; /* being listed, the one of this watch; or NULL */
+	int dir_wd;
 	int load; /* /proc/loadavg, or -1 */
-	bool said_full;
 	char events[4096]
 		__attribute__((aligned(8))); /* on the stack it would be cleared each time */
 };
@@ -107,6 +111,27 @@ static bool is_ours(const struct keeper *k, const struct folder *f, const char *
 	return false;
 }
 
+/* r: what wtree_add() returned. */
+static void note_full(struct keeper *k, int r)
+{
+	struct watcher *by = k->watch->by;
+
+	if ((r != -ENOSPC && r != -EMFILE) || by->tree.full)
+		return;
+	by->tree.full = true;
+	if (r == -EMFILE)
+		keeper_warn(
+			k,
+			"edits from outside are seen in the first %d directories only, which is "
+			"as many as cordon watches; an undo still compares every path first",
+			WATCH_DIRS_MAX);
+	else
+		keeper_warn(k,
+			    "edits from outside are not seen in all directories, as the kernel "
+			    "lets no more be watched: raise fs.inotify.max_user_watches; an undo "
+			    "still compares every path first");
+}
+
 static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
 {
 	struct watch *w = k->watch;
@@ -118,11 +143,7 @@ static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
 	if (fd < 0 || is_ours(k, f, w->path.data, fd))
 		return;
 	expect_nothing(k); /* what is told of it begins in the middle */
-	if (wtree_add(&w->by->tree, parent, f, name, fd) != -ENOSPC || w->by->said_full)
-		return;
-	w->by->said_full = w->by->tree.full = true;
-	keeper_note(k, "the kernel lets no more directories be watched for edits from outside "
-		       "(fs.inotify.max_user_watches): an undo still compares every path first");
+	note_full(k, wtree_add(&w->by->tree, parent, f, name, fd));
 }
 
 /* After an overflow: was this file changed meanwhile? */
@@ -138,33 +159,70 @@ static void look_again(struct keeper *k, struct wdir *d, int dirfd, const char *
 	watch_judge(k, d->folder, w->path.data, SEEN_MOVED, false);
 }
 
-static void list_dir(struct keeper *k, struct wdir *d)
+static void list_entry(struct keeper *k, struct wdir *d, int dirfd, const struct dirent *e)
 {
 	struct watch *w = k->watch;
-	AUTO_DIR DIR *dir = NULL;
-	struct dirent *e;
+
+	if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+		return;
+	if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
+		watch_dir(k, d, e->d_name);
+	if (e->d_type == DT_DIR)
+		return;
+	/* It may have come before the directory was watched. */
+	wdir_path(d, e->d_name, &w->path);
+	watch_note_filled(w, d->folder, w->path.data, false);
+	if (w->lost_ns)
+		look_again(k, d, dirfd, e->d_name);
+}
+
+static DIR *open_dir(struct keeper *k, const struct wdir *d)
+{
+	struct watch *w = k->watch;
+	DIR *dir;
 	int fd;
 
 	wdir_path(d, NULL, &w->path);
 	fd = open_beneath(d->folder, w->path.data);
 	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
+	if (!dir)
 		util_close_fd(&fd);
-		return;
-	}
+	return dir;
+}
+
+/* Lists what is left of it until then. Returns false if something is left. */
+static bool list_until(struct keeper *k, struct wdir *d, DIR *dir, int64_t end)
+{
+	struct dirent *e;
+	unsigned n = 0;
+
 	while ((e = readdir(dir))) {
-		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-			continue;
-		if (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN)
-			watch_dir(k, d, e->d_name);
-		if (e->d_type == DT_DIR)
-			continue;
-		/* It may have come before the directory was watched. */
-		wdir_path(d, e->d_name, &w->path);
-		watch_note_filled(w, d->folder, w->path.data, false);
-		if (w->lost_ns)
-			look_again(k, d, dirfd(dir), e->d_name);
+		list_entry(k, d, dirfd(dir), e);
+		if (++n % LIST_LOOK == 0 && clock_mono_us() > end)
+			return false;
 	}
+	return true;
+}
+
+/* Goes on with a directory that was not done in the last turn, or begins another. Returns false if
+ * there is none. */
+static bool list_next(struct keeper *k, int64_t end)
+{
+	struct watcher *by = k->watch->by;
+	struct wdir *d = by->dir ? wtree_find(&by->tree, by->dir_wd) : NULL;
+
+	if (!d && by->dir)
+		closedir(take_ptr(&by->dir)); /* it is gone */
+	if (!d) {
+		d = wtree_pop(&by->tree);
+		if (!d)
+			return false;
+		by->dir = open_dir(k, d);
+		by->dir_wd = d->wd;
+	}
+	if (by->dir && list_until(k, d, by->dir, end))
+		closedir(take_ptr(&by->dir));
+	return true;
 }
 
 /* At that time, or when it was to be done at the latest. */
@@ -182,13 +240,12 @@ static void list_some(struct keeper *k)
 	int64_t began = clock_mono_us();
 
 	for (int i = 0; i < (alone ? LIST_BATCH : 1); i++) {
-		struct wdir *d = wtree_pop(&w->by->tree);
-
-		if (!d) {
+		if (!list_next(k, began + LIST_TURN)) {
 			w->by->list_at = w->lost_ns = 0;
 			return;
 		}
-		list_dir(k, d);
+		if (w->by->dir)
+			break;
 	}
 	w->by->list_at = k->now;
 	if (!alone)
@@ -248,10 +305,13 @@ static void on_collision(struct keeper *k, struct wdir *d, struct wdir *child)
 
 static void list_now(struct keeper *k, struct wdir *d, const char *name)
 {
+	AUTO_DIR DIR *dir = NULL;
+
 	watch_dir(k, d, name);
 	d = wdir_child(d, name);
-	if (d)
-		list_dir(k, d);
+	dir = d ? open_dir(k, d) : NULL;
+	if (dir && !list_until(k, d, dir, clock_mono_us() + LIST_TURN))
+		wtree_queue(&k->watch->by->tree, d);
 }
 
 static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_event *ev)
@@ -445,6 +505,8 @@ void watch_tick(struct keeper *k)
 
 static void watcher_free(struct watcher *by)
 {
+	if (by->dir)
+		closedir(by->dir);
 	wtree_done(&by->tree);
 	util_close_fd(&by->load);
 	free(by);

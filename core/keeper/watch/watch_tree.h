@@ -34,7 +34,8 @@ struct wdir *wdir_child(const struct wdir *d, const char *name);
 /* A directory of that name is one from which the host runs things: it does not wait to be listed.
  */
 bool wdir_is_run(const struct wdir *d, const char *name);
-/* Watch a directory that fd is open on; -ENOSPC: the tree is full. Queued to be listed. */
+/* Watches a directory that fd is open on, and queues it to be listed. Returns -EMFILE if the tree
+ * is full, -ENOSPC if the kernel allows no more. */
 int wtree_add(struct wtree *t, struct wdir *parent, void *folder, const char *name, int fd);
 void wtree_move(struct wdir *d, struct wdir *parent, const char *name);
 void wtree_drop(struct wtree *t, struct wdir *d, bool watched); /* with all below it */

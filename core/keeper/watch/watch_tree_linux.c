@@ -110,7 +110,7 @@ int wtree_add(struct wtree *t, struct wdir *parent, void *folder, const char *na
 	int wd;
 
 	if (t->full || HASH_COUNT(t->dirs) >= WATCH_DIRS_MAX)
-		return -ENOSPC;
+		return -EMFILE;
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
 	wd = inotify_add_watch(t->fd, proc, EVENTS);
 	if (wd < 0)
