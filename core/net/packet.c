@@ -1,4 +1,5 @@
-/* packet - IP packets with a datagram or an echo request: read, built, refused. */
+/* packet - IP packets with a datagram, an echo request or a segment of TCP: read, built, refused.
+ */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/packet.h"
 
@@ -9,6 +10,8 @@
 #define V4_HEAD	       20
 #define V6_HEAD	       40
 #define NEXT_HEAD      8 /* UDP's, an echo's, an ICMP error's */
+#define TCP_HEAD       20
+#define TCP_SUM	       16 /* where the checksum is in it */
 #define V4_FRAGMENT    0x3fffu
 #define TTL	       64
 #define V4_ECHO	       8
@@ -92,6 +95,24 @@ static int read_udp(struct packet *p, const struct inner *in)
 	return p->to_port == 0 ? -EBADMSG : 0;
 }
 
+static int read_tcp(struct packet *p, const struct inner *in)
+{
+	size_t head;
+
+	if (in->len < TCP_HEAD)
+		return -EBADMSG;
+	head = (in->at[12] >> 4) * 4u;
+	if (head < TCP_HEAD || head > in->len)
+		return -EBADMSG;
+	p->protocol = IPPROTO_TCP;
+	p->from_port = get16(in->at);
+	p->to_port = get16(in->at + 2);
+	p->flags = in->at[13];
+	p->data = in->at;
+	p->len = in->len;
+	return p->to_port == 0 ? -EBADMSG : 0;
+}
+
 static int read_echo(struct packet *p, const struct inner *in, uint8_t type)
 {
 	if (in->len < NEXT_HEAD)
@@ -121,6 +142,8 @@ int packet_read(struct packet *ret, const uint8_t *bytes, size_t len)
 		return r;
 	if (in.protocol == IPPROTO_UDP)
 		return read_udp(ret, &in);
+	if (in.protocol == IPPROTO_TCP)
+		return read_tcp(ret, &in);
 	if (in.protocol == (v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP))
 		return read_echo(ret, &in, v6 ? V6_ECHO : V4_ECHO);
 	return -EPROTONOSUPPORT;
@@ -212,19 +235,38 @@ static void put_icmp_sum(uint8_t *out, const struct packet *p, size_t len)
 	put_sum(out + 2, sum);
 }
 
+/* As it stands in the IP header. */
+static uint8_t protocol_of(const struct packet *p)
+{
+	if (p->protocol != IPPROTO_ICMP)
+		return p->protocol;
+	return net_addr_is_v4(&p->from) ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+}
+
+static void put_tcp(uint8_t *out, const struct packet *p)
+{
+	memcpy(out, p->data, p->len);
+	put16(out + TCP_SUM, 0);
+	put_sum(out + TCP_SUM, add_pseudo(add_bytes(0, out, p->len), p, IPPROTO_TCP, p->len));
+}
+
 size_t packet_write(uint8_t *out, const struct packet *p)
 {
-	bool v4 = net_addr_is_v4(&p->from), echo = p->protocol == IPPROTO_ICMP;
-	uint8_t protocol = !echo ? IPPROTO_UDP : v4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
-	size_t head = v4 ? V4_HEAD : V6_HEAD, len = NEXT_HEAD + p->len;
+	bool v4 = net_addr_is_v4(&p->from), tcp = p->protocol == IPPROTO_TCP;
+	size_t head = v4 ? V4_HEAD : V6_HEAD, len = tcp ? p->len : NEXT_HEAD + p->len;
 	uint8_t *at = out + head;
 
-	if (p->len > PACKET_MAX || head + len > PACKET_MAX || v4 != net_addr_is_v4(&p->to))
+	if (p->len > PACKET_MAX || head + len > PACKET_MAX || v4 != net_addr_is_v4(&p->to) ||
+	    (tcp && p->len < TCP_HEAD))
 		return 0;
-	put_ip(out, p, protocol, len);
+	put_ip(out, p, protocol_of(p), len);
+	if (tcp) {
+		put_tcp(at, p);
+		return head + len;
+	}
 	if (p->len)
 		memcpy(at + NEXT_HEAD, p->data, p->len);
-	if (!echo) {
+	if (p->protocol == IPPROTO_UDP) {
 		put_udp(at, p);
 		return head + len;
 	}
@@ -261,18 +303,16 @@ static void put_reason(uint8_t *out, bool v4, enum packet_why why, unsigned mtu)
 size_t packet_refuse(uint8_t *out, const struct packet *p, enum packet_why why, unsigned mtu)
 {
 	const struct packet back = {.from = p->to, .to = p->from};
-	bool v4 = net_addr_is_v4(&p->from), echo = p->protocol == IPPROTO_ICMP;
+	bool v4 = net_addr_is_v4(&p->from), tcp = p->protocol == IPPROTO_TCP;
 	size_t head = v4 ? V4_HEAD : V6_HEAD, len = NEXT_HEAD + head + NEXT_HEAD;
 	uint8_t *at = out + head, *quote = at + NEXT_HEAD, *next = quote + head;
 
 	put_reason(at, v4, why, mtu);
-	put_ip(quote, p,
-	       !echo ? IPPROTO_UDP
-	       : v4  ? IPPROTO_ICMP
-		     : IPPROTO_ICMPV6,
-	       NEXT_HEAD + p->len);
+	put_ip(quote, p, protocol_of(p), tcp ? p->len : NEXT_HEAD + p->len);
 	memset(next, 0, NEXT_HEAD);
-	if (echo) {
+	if (tcp) { /* its ports, and the number by which its sender knows it */
+		memcpy(next, p->data, MIN(p->len, (size_t)NEXT_HEAD));
+	} else if (p->protocol == IPPROTO_ICMP) {
 		next[0] = v4 ? V4_ECHO : V6_ECHO;
 		put16(next + 4, p->from_port);
 		put16(next + 6, p->seq);

@@ -122,6 +122,45 @@ static void refusals_quote_the_packet(void **state)
 	assert_int_equal(sum_of(out + 40, n - 40, pseudo(out, 8, 32, IPPROTO_ICMPV6, n - 40)), 0);
 }
 
+/* The sender's kernel leaves the checksum of a first packet open. */
+static void a_segment_is_completed_and_refused(void **state)
+{
+	static const uint8_t syn[24] = {0x9c, 0x40,	0,	     80,   1,	 2,
+					3,    4,	[12] = 0x60, 0x02, 0xff, [16] = 0xab,
+					0xcd, [20] = 2, 4,	     5,	   0xb4};
+	static const char *const from[] = {"198.18.0.2", "fdc0:7d0::2"};
+	static const char *const to[] = {"203.0.113.7", "2001:db8:1::7"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
+		struct packet p = datagram(from[i], to[i], ""), q;
+		size_t head = i ? 40 : 20, quoted = 2 * head + 8, n;
+
+		p.protocol = IPPROTO_TCP;
+		p.data = syn;
+		p.len = sizeof(syn);
+		n = packet_write(out, &p);
+		assert_int_equal(n, head + sizeof(syn));
+		assert_int_equal(sum_of(out + head, n - head,
+					pseudo(out, i ? 8 : 12, i ? 32 : 8, IPPROTO_TCP, n - head)),
+				 0);
+		assert_int_equal(packet_read(&q, out, n), 0);
+		assert_int_equal(q.from_port, 40000);
+		assert_int_equal(q.to_port, 80);
+		assert_int_equal(q.flags, PACKET_TCP_SYN);
+		assert_int_equal(q.len, sizeof(syn));
+		out[head + 12] = 0x70; /* its header ends behind it */
+		assert_int_equal(packet_read(&q, out, n), -EBADMSG);
+		out[head + 12] = 0x40;
+		assert_int_equal(packet_read(&q, out, n), -EBADMSG);
+		n = packet_refuse(out, &p, PACKET_NO_PORT, 0);
+		assert_true(n <= PACKET_ERROR);
+		assert_memory_equal(out + quoted, syn, 8);
+		p.len = 19;
+		assert_int_equal(packet_write(out, &p), 0);
+	}
+}
+
 static void damage_is_refused(void **state)
 {
 	struct packet p = datagram("198.18.0.2", "203.0.113.7", "hello"), q;
@@ -139,10 +178,11 @@ static void damage_is_refused(void **state)
 		       {3, 200, -EBADMSG},	    /* beyond the end */
 		       {6, 0x20, -EPROTONOSUPPORT}, /* a fragment */
 		       {7, 1, -EPROTONOSUPPORT},
-		       {9, 6, -EPROTONOSUPPORT}, /* TCP */
-		       {25, 7, -EBADMSG},	 /* UDP's length below its header's */
-		       {25, 14, -EBADMSG},	 /* beyond the packet */
-		       {23, 0, -EBADMSG}};	 /* port 0 */
+		       {9, 6, -EBADMSG},	  /* a segment of TCP without a header */
+		       {9, 47, -EPROTONOSUPPORT}, /* GRE */
+		       {25, 7, -EBADMSG},	  /* UDP's length below its header's */
+		       {25, 14, -EBADMSG},	  /* beyond the packet */
+		       {23, 0, -EBADMSG}};	  /* port 0 */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
@@ -165,6 +205,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_is_read_again),
 		cmocka_unit_test(echo_replies_are_what_ping_expects),
 		cmocka_unit_test(refusals_quote_the_packet),
+		cmocka_unit_test(a_segment_is_completed_and_refused),
 		cmocka_unit_test(damage_is_refused),
 	};
 
