@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -103,6 +104,8 @@ static int add_relay(scmp_filter_ctx c)
 
 	if (r == 0)
 		r = allow(c, of_relay, ARRAY_LEN(of_relay));
+	if (r == 0)
+		r = allow_if(c, SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCATMARK);
 	if (r == 0) /* a connection's other end in the TLS process */
 		r = allow_if(c, SCMP_SYS(socketpair), 0, UINT32_MAX, AF_UNIX);
 	return r < 0 ? r : allow_if(c, SCMP_SYS(openat), 2, writes, O_RDONLY);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -19,8 +20,12 @@ struct way {
 	int pipe[2]; /* -1: none */
 	size_t held;
 	uint64_t bytes;
+	bool urgent; /* there is a byte out of band, at which splice(2) stops */
+	bool taken;  /* it is `byte`, and comes after what is held */
+	uint8_t byte;
 	bool ended;  /* the source has */
 	bool passed; /* and the sink was told */
+	bool failed; /* the source has, maybe after its end */
 };
 
 struct pair {
@@ -105,20 +110,48 @@ static void finish(struct pair *p, bool by_reset)
 		relay_bury(r, &p->grave);
 }
 
+/* The byte out of band, once all before it was taken. */
+static bool take_urgent(struct way *w, int from)
+{
+	int at = 0, on = 1;
+
+	if (ioctl(from, SIOCATMARK, &at) < 0 || !at)
+		return false;
+	setsockopt(from, SOL_SOCKET, SO_OOBINLINE, &on, sizeof(on));
+	w->taken = recv(from, &w->byte, 1, MSG_DONTWAIT) == 1;
+	w->urgent = !w->taken;
+	return w->taken;
+}
+
 /* Into the pipe. 1: something, or the end; 0: nothing there; negative: failed. */
 static int fill(struct relay *r, struct way *w, int from)
 {
 	ssize_t n;
 
-	if (w->ended)
+	if (w->ended || w->taken)
 		return 0;
 	if (!take_pipe(r, w))
 		return -EMFILE;
 	n = splice(from, NULL, w->pipe[1], NULL, PIPE_BYTES, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if ((n == 0 || (n < 0 && errno == EAGAIN && w->urgent)) && take_urgent(w, from))
+		return 1;
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	w->ended = n == 0;
 	w->held += (size_t)n;
+	return 1;
+}
+
+static int drain_urgent(struct way *w, int to)
+{
+	ssize_t n = send(to, &w->byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && errno == EOPNOTSUPP) /* to the TLS process */
+		n = send(to, &w->byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	w->taken = false;
+	w->bytes++;
 	return 1;
 }
 
@@ -127,7 +160,7 @@ static int drain(struct way *w, int to)
 	ssize_t n;
 
 	if (w->held == 0)
-		return 0;
+		return w->taken ? drain_urgent(w, to) : 0;
 	n = splice(w->pipe[0], NULL, to, NULL, w->held, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
@@ -152,7 +185,7 @@ static int pump(struct pair *p, int i)
 	}
 	if (w->held == 0)
 		leave_pipe(p->relay, w);
-	if (w->ended && w->held == 0 && !w->passed) {
+	if (w->ended && w->held == 0 && !w->taken && !w->passed) {
 		w->passed = true;
 		shutdown(p->ends[!i].fd, SHUT_WR);
 	}
@@ -178,7 +211,8 @@ static void run_one(struct pair *p)
 	for (int i = 0; i < 2; i++) {
 		int r = pump(p, i);
 
-		failed |= r < 0;
+		/* An end that failed after its last byte has nothing that would say so. */
+		failed |= r < 0 || (p->ways[i].failed && p->ways[i].passed);
 		more |= r > 0;
 	}
 	if (failed) {
@@ -209,22 +243,27 @@ bool pair_run(struct relay *r)
 	return r->ready != NULL;
 }
 
+/* What is wrong shows when bytes are moved, after those that came before it. */
+static void on_event(struct pair *p, int i, uint32_t events)
+{
+	p->ways[i].urgent |= (events & EPOLLPRI) != 0;
+	p->ways[i].failed |= (events & EPOLLERR) != 0;
+	make_ready(p);
+}
+
 static void on_inner(struct watch *w, uint32_t events)
 {
-	(void)events; /* what is wrong shows when bytes are moved, after those that came before it
-		       */
-	make_ready((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[0])));
+	on_event((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[0])), 0, events);
 }
 
 static void on_outer(struct watch *w, uint32_t events)
 {
-	(void)events;
-	make_ready((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[1])));
+	on_event((struct pair *)(void *)((char *)w - offsetof(struct pair, ends[1])), 1, events);
 }
 
 void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
 {
-	const uint32_t events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+	const uint32_t events = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 	struct pair *p = xcalloc(1, sizeof(*p));
 	int on = 1;
 
