@@ -108,17 +108,22 @@ static void pending_answer(struct pending *w, int result)
 /*
  * A connection under way has come to its end. The kernel takes note of that in connect() alone: the
  * call is made once more, which succeeds, or fails with the reason and leaves the socket as new.
+ * The reason is read first: where another thread has shut the socket down it is as new already, and
+ * the call would begin another connection.
  */
 static int connect_end(int sock, const struct copy *address)
 {
 	socklen_t len = sizeof(int);
-	int got = connect_to(sock, address), code = 0;
+	int code = 0, got;
 
-	if (got == -EISCONN)
-		return 0;
-	if (!is_under_way(got))
-		return got;
-	return getsockopt(sock, SOL_SOCKET, SO_ERROR, &code, &len) < 0 ? -errno : -code;
+	if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
+		return -errno;
+	if (code == ECONNRESET)
+		return -code;
+	got = connect_to(sock, address);
+	if (code)
+		return -code;
+	return got == -EISCONN || got == -EALREADY ? 0 : got;
 }
 
 static void on_writable(void *data)
