@@ -27,5 +27,7 @@ rows_net() {
 	net_least "net: from the host, MB/s" receive 300
 	net_number "net: the relay's seconds a GB, to" cpu_send 1.5
 	net_number "net: the relay's seconds a GB, from" cpu_receive 1.5
+	cordon=$cordon base=$base tests/bench/far_hosts.sh >>"$base/net.found" 2>/dev/null &&
+		net_more "net: connect to a host 60 ms away, ms" far 2
 	net_number "net: 500 connections at once, ms" many 1000
 }

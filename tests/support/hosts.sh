@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Call `hosts_enter "$@"` first: it starts the script anew in namespaces of its own. Then `hosts_start`.
+# Or `far_start`: the servers of far.py, 60 ms away each way.
 # plain COMMAND...   without the capabilities that making namespaces needs, as users are
 # own_loopback "$@"  instead of all that: the script anew, plain, with a loopback device of its own, on whose ports
 #                    nobody else listens
@@ -54,6 +55,36 @@ hosts_start() {
 	mount --bind "$HOSTS/resolv.conf" "$(realpath /etc/resolv.conf)"
 	there python3 "$(dirname "${BASH_SOURCE[0]}")/hosts.py" "$HOSTS" &
 	wait_for 10 test -e "$HOSTS/ready" || skip_all "the test's servers do not start"
+}
+far_start() {
+	HOSTS=$TEST_TMP/hosts
+	mkdir -p "$HOSTS"
+	unshare -n sleep 600 &
+	servers=$!
+	unshare -n sleep 600 &
+	local between=$! support
+	support=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
+	for ns in $servers $between; do
+		wait_for 5 sh -c '[ "$(readlink /proc/$$/ns/net)" != "$(readlink /proc/'"$ns"'/ns/net)" ]'
+	done
+	ip link add e0 type veth peer name w0 netns "$between"
+	there ip link add e1 type veth peer name w1 netns "$between"
+	# IPv6 has no business of its own on the cable.
+	nsenter -t "$between" -n sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
+		ip link set w0 up && ip link set w1 up'
+	there sh -c 'cd /proc/sys/net && echo 1 >ipv6/conf/all/forwarding && echo 0 >ipv6/icmp/ratelimit'
+	ip link set lo up && ip link set e0 up && there ip link set lo up && there ip link set e1 up
+	ip addr add 192.0.2.1/24 dev e0 && ip -6 addr add 2001:db8:1::1/64 dev e0 nodad
+	there ip addr add 192.0.2.2/24 dev e1 && there ip -6 addr add 2001:db8:1::2/64 dev e1 nodad
+	there ip addr add 203.0.113.7/32 dev lo && there ip addr add 203.0.113.8/32 dev lo
+	there ip -6 addr add 2001:db8:2::7/128 dev lo && there ip -6 addr add 2001:db8:2::8/128 dev lo
+	there ip -6 route add blackhole 2001:db8:2::9
+	there ip -6 route add unreachable 2001:db8:2::10
+	ip route add default via 192.0.2.2 && ip -6 route add default via 2001:db8:1::2
+	nsenter -t "$between" -n python3 "$support/wire.py" "$HOSTS/wire" w0 w1 60 203.0.113.8 400 2001:db8:2::8 400 \
+		203.0.113.10 icmp1 203.0.113.11 icmp0 &
+	there python3 "$support/far.py" serve "$HOSTS" &
+	wait_for 10 test -e "$HOSTS/ready" -a -e "$HOSTS/wire" || skip_all "the test's servers do not start"
 }
 there() { nsenter -t "$servers" -n "$@"; }
 

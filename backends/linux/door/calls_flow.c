@@ -114,14 +114,41 @@ void flow_abandon(struct flow_wait *w)
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
-/* On our duplicate, as for any other socket; answers. */
-static void go_on(struct flow_wait *w)
+static uint16_t own_port(int sock)
+{
+	struct sockaddr_storage sa = {0};
+	socklen_t len = sizeof(sa);
+	struct net_addr a;
+	uint16_t port = 0;
+
+	if (getsockname(sock, (struct sockaddr *)&sa, &len) == 0)
+		(void)net_addr_from_sock(&a, &port, (struct sockaddr *)&sa, len);
+	return port;
+}
+
+/* What became of the connect() for which a dial waits. */
+static void tell_begun(struct ldoor *d, uint64_t dial, bool early, int sock, int got)
+{
+	bool begun = got == 0 || got == -EINPROGRESS || got == DOOR_LATER;
+	const struct net_note note = {.what = begun ? NET_BEGUN : NET_CANCEL,
+				      .id = dial,
+				      .from_port = begun ? own_port(sock) : 0};
+
+	/* Not sent: the relay is gone, and the dial with it. */
+	if ((early || !begun) && !gateway_send(d->gateway, &note))
+		return;
+}
+
+/* On our duplicate, as for any other socket; answers. early: the host has not answered yet. */
+static void go_on(struct flow_wait *w, bool early)
 {
 	struct ldoor *d = w->d;
 	struct request *r = &d->scratch->now;
 	struct seccomp_notif n = {.id = w->id, .pid = (uint32_t)w->tid};
 	struct copy *address = &r->slot[SLOT_EXTRA];
 	AUTO_CLOSE int sock = take_fd(&w->sock);
+	uint64_t dial = w->stage == STAGE_DIAL ? w->dial : 0;
+	int got;
 
 	memcpy(n.data.args, w->args, sizeof(n.data.args));
 	request_begin(d, r, &n);
@@ -130,7 +157,10 @@ static void go_on(struct flow_wait *w)
 	address->len = w->to_len;
 	address->have = true;
 	flow_wait_free(w);
-	request_finish(d, r, connect_now(d, r, sock, -1));
+	got = connect_now(d, r, sock, -1);
+	if (dial)
+		tell_begun(d, dial, early, sock, got);
+	request_finish(d, r, got);
 }
 
 /* What became of a judgement. True: go on. */
@@ -223,7 +253,7 @@ void flow_run(struct flow_wait *w)
 	switch (w->stage) {
 	case STAGE_START:
 		if (w->plain) {
-			go_on(w);
+			go_on(w, false);
 			return;
 		}
 		if (w->loopback) {
@@ -340,9 +370,12 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 
 	memcpy(&sa, c->data, c->len);
 	if (!d->gateway ||
-	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len) ||
-	    w.target.port == 0)
+	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len))
 		return connect_now(d, r, sock, -1);
+	if (w.target.port == 0) /* nobody listens there, on any host */
+		return type != SOCK_STREAM || stays_inside(&w.at) || !is_fresh(sock)
+			       ? connect_now(d, r, sock, -1)
+			       : -ECONNREFUSED;
 	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
 	if (stays_inside(&w.at) && !w.loopback)
 		return connect_now(d, r, sock, -1);
@@ -415,7 +448,7 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 	}
 	/* Somebody inside listens there: that one is meant. */
 	if (w->loopback && note->code == -EADDRINUSE) {
-		go_on(w);
+		go_on(w, false);
 		return;
 	}
 	if (note->code < 0) {
@@ -428,7 +461,7 @@ static void dialled(struct flow_wait *w, const struct net_note *note)
 		return;
 	}
 	flow_tell_open(w, &c, &note->addr[0]);
-	go_on(w);
+	go_on(w, note->type != 0);
 }
 
 static void on_heard(void *data, const struct net_note *note)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -11,20 +12,28 @@
 
 /*
  * The agent must not hang in connect() when its socket does not block, and must not be connected
- * before the host's end is. So a host that has not answered after a moment gets a listener that
- * hears nothing: the agent's SYN is dropped there, its connection is under way as it would be
- * natively, and its own clock runs. Once the host answers the listener hears, and the next SYN
- * (the kernel sends them again after 1, 3, 7... seconds) completes it; if it refuses, the listener
- * goes, and that SYN is refused.
+ * before the host's end is. So a host that does not answer at once gets a listener that hears
+ * nothing: the agent's first packet (SYN) is dropped there, its connection is under way as it
+ * would be natively, and its own clock runs. A packet socket has seen that packet, and it is kept.
+ * When the host answers the listener hears, and the packet is sent once more; when the host
+ * refuses, an ICMP error about the packet says why. Without packet sockets the kernel's next SYN
+ * (after 1, 3, 7... seconds) takes the place of the packet that was kept, and finds the listener or
+ * none.
+ *
+ * The keeper says by which port of the agent's a connection has begun (NET_BEGUN). The port ties
+ * the packet to the dial. A caller that gives up sends no more of them, or answers the listener
+ * with a reset: then the host's end is closed, too, and never given to the next caller.
  *
  * Of a guest the first packet is held: that one has time until it is known whether the host
  * answers.
  *
- * A listener is shared by all who were granted that address and port; which of them is accepted
- * first does not matter, since they all lead to the same place.
+ * A listener is shared by all dials to that address and port, and hears while one of them is
+ * connected. If another's packet comes first, they change places: both lead to the same host.
  */
-#define GRACE_US  50000
+#define GRACE_US  50000	    /* for the host's answer, without packet sockets */
 #define ACCEPT_US 130000000 /* longer than the kernel sends SYNs: nobody comes any more */
+#define GONE_US	  3000000   /* a SYN that is due is so late: its sender is gone */
+#define SYNS_MAX  512	    /* of a listener; the oldest gives way */
 
 struct dial {
 	struct grave grave;
@@ -36,12 +45,23 @@ struct dial {
 	struct net_note note;
 	size_t turn; /* which of the addresses */
 	int64_t since;
+	uint16_t from_port; /* the agent's; 0: not known */
+	int failed;	    /* negative errno: the host refused, and the agent has to hear of it */
 	bool connected, told;
 };
 
 struct accepted {
 	int fd;
+	uint16_t from_port;
 	struct accepted *next;
+};
+
+/* A first packet of the agent's, and when it and those that repeat it came. */
+struct syn {
+	struct syn *next;
+	int64_t first, last;
+	struct packet packet;
+	uint8_t bytes[PACKET_SYN];
 };
 
 struct listener {
@@ -54,11 +74,17 @@ struct listener {
 	bool deaf;
 	size_t users;
 	struct accepted *accepted; /* whose host has not answered yet */
+	struct syn *syns;
+	size_t n_syns;
 };
 
 static void tell(const struct dial *d, int code)
 {
-	struct net_note note = {.what = NET_DIALLED, .code = code, .id = d->id, .n = 1};
+	struct net_note note = {.what = NET_DIALLED,
+				.code = code,
+				.id = d->id,
+				.n = 1,
+				.type = code == 0 && !d->connected};
 
 	note.addr[0] = d->note.addr[d->turn];
 	relay_tell(d->relay, &note);
@@ -71,6 +97,25 @@ static void tell_closed(const struct dial *d)
 
 /* ---- listeners ------------------------------------------------------------------------------- */
 
+static uint16_t port_of(const struct sockaddr_storage *sa)
+{
+	struct net_addr a;
+	uint16_t port = 0;
+
+	(void)net_addr_from_sock(&a, &port, (const struct sockaddr *)sa, sizeof(*sa));
+	return port;
+}
+
+static struct dial *dial_from(const struct listener *l, uint16_t from_port)
+{
+	struct dial *d;
+
+	DL_FOREACH (l->relay->dials, d)
+		if (d->listener == l && from_port && d->from_port == from_port)
+			return d;
+	return NULL;
+}
+
 static struct dial *connected_dial(const struct listener *l)
 {
 	struct dial *d;
@@ -81,13 +126,66 @@ static struct dial *connected_dial(const struct listener *l)
 	return NULL;
 }
 
+/* Hears as long as the host's end of a connection waits. */
+static void set_hearing(struct listener *l)
+{
+	bool deaf = connected_dial(l) == NULL;
+
+	if (deaf != l->deaf && router_deafen(l->watch.fd, deaf) == 0)
+		l->deaf = deaf;
+}
+
+static struct syn *find_syn(const struct listener *l, uint16_t from_port)
+{
+	struct syn *s;
+
+	LL_FOREACH (l->syns, s)
+		if (s->packet.from_port == from_port)
+			return s;
+	return NULL;
+}
+
+static void drop_syn(struct listener *l, struct syn *s)
+{
+	LL_DELETE(l->syns, s);
+	l->n_syns--;
+	free(s);
+}
+
+static void keep_syn(struct listener *l, const struct packet *p)
+{
+	struct syn *s = find_syn(l, p->from_port);
+
+	if (p->len > sizeof(s->bytes))
+		return;
+	if (!s) {
+		if (l->n_syns >= SYNS_MAX)
+			drop_syn(l, l->syns);
+		s = xcalloc(1, sizeof(*s));
+		s->first = l->relay->now;
+		LL_APPEND(l->syns, s);
+		l->n_syns++;
+	}
+	s->last = l->relay->now;
+	s->packet = *p;
+	s->packet.data = s->bytes;
+	memcpy(s->bytes, p->data, p->len);
+}
+
 static void leave_listener(struct dial *d)
 {
 	struct listener *l = d->listener;
+	struct syn *s = l ? find_syn(l, d->from_port) : NULL;
 
 	d->listener = NULL;
-	if (!l || --l->users > 0)
+	if (s)
+		drop_syn(l, s);
+	if (l && --l->users > 0)
+		set_hearing(l);
+	if (!l || l->users > 0)
 		return;
+	while (l->syns)
+		drop_syn(l, l->syns);
 	while (l->accepted) {
 		struct accepted *a = l->accepted;
 
@@ -128,6 +226,18 @@ static void join(struct dial *d, int inner)
 	dial_free(d);
 }
 
+/* The dial whose host's end a caller at this port gets; NULL: none is there yet. */
+static struct dial *dial_for(const struct listener *l, uint16_t from_port)
+{
+	struct dial *own = dial_from(l, from_port), *d = connected_dial(l);
+
+	if (!own || own->connected || !d)
+		return own && own->connected ? own : d;
+	own->from_port = d->from_port;
+	d->from_port = from_port;
+	return d;
+}
+
 static void on_accept(struct watch *w, uint32_t events)
 {
 	struct listener *l =
@@ -135,7 +245,7 @@ static void on_accept(struct watch *w, uint32_t events)
 
 	(void)events;
 	while (l->watch.fd >= 0) {
-		struct sockaddr_storage peer;
+		struct sockaddr_storage peer = {0};
 		int fd = relay_accept(l->relay, &l->watch, &peer);
 		struct dial *d;
 		struct accepted *a;
@@ -144,13 +254,15 @@ static void on_accept(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		d = connected_dial(l);
+		router_deafen(fd, false); /* the listener's filter may be its own */
+		d = dial_for(l, port_of(&peer));
 		if (d) {
 			join(d, fd); /* the listener may be gone after it */
 			continue;
 		}
 		a = xcalloc(1, sizeof(*a));
 		a->fd = fd;
+		a->from_port = port_of(&peer);
 		LL_APPEND(l->accepted, a);
 	}
 }
@@ -198,12 +310,31 @@ static int need_listener(struct dial *d, bool deaf)
 
 /* ---- the host's end -------------------------------------------------------------------------- */
 
-static void dial_next(struct dial *d, int code);
+static bool dial_next(struct dial *d, int code);
+
+/* The agent's first packet is not seen. */
+static bool is_blind(const struct dial *d)
+{
+	return d->relay->packets[!net_addr_is_v4(&d->note.at)].fd < 0;
+}
+
+/* The host's answer meets the agent's first packet: either may come first. */
+static void settle(struct dial *d)
+{
+	const struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
+
+	if (s && d->connected)
+		(void)packets_again(d->relay, &s->packet);
+	if (d->failed && (is_blind(d) || (s && packets_refuse(d->relay, &s->packet, -d->failed)))) {
+		tell_closed(d);
+		dial_free(d);
+	}
+}
 
 static void host_is_there(struct dial *d)
 {
 	struct listener *l;
-	int r = need_listener(d, false), on = 1;
+	int r = need_listener(d, false);
 
 	if (r < 0) {
 		if (!d->told)
@@ -214,9 +345,7 @@ static void host_is_there(struct dial *d)
 	d->connected = true;
 	relay_rewatch(d->relay, &d->host, 0);
 	l = d->listener;
-	if (l->deaf)
-		setsockopt(l->watch.fd, SOL_SOCKET, SO_DETACH_FILTER, &on, sizeof(on));
-	l->deaf = false;
+	set_hearing(l);
 	if (!d->told)
 		tell(d, 0);
 	d->told = true;
@@ -224,10 +353,13 @@ static void host_is_there(struct dial *d)
 		struct accepted *a = l->accepted;
 		int inner = a->fd;
 
+		(void)dial_for(l, a->from_port);
 		LL_DELETE(l->accepted, a);
 		free(a);
 		join(d, inner);
+		return;
 	}
+	settle(d);
 }
 
 static void on_host(struct watch *w, uint32_t events)
@@ -244,7 +376,7 @@ static void on_host(struct watch *w, uint32_t events)
 	if (getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
 		code = errno;
 	if (code)
-		dial_next(d, -code);
+		(void)dial_next(d, -code);
 	else
 		host_is_there(d);
 }
@@ -268,27 +400,128 @@ static int connect_host(struct dial *d)
 	return relay_watch(d->relay, &d->host, EPOLLOUT);
 }
 
-/* The next address after one that failed; the first one with code 0. */
-static void dial_next(struct dial *d, int code)
+/* Dials the next address after one that failed; the first one with code 0. Returns false where no
+ * address is left; then the dial is gone, or waits to say so. */
+static bool dial_next(struct dial *d, int code)
 {
 	bool first = code == 0;
 
 	for (;;) {
 		if (!first && ++d->turn >= d->note.n) {
 			d->turn = d->note.n - 1u;
-			if (d->told)
-				tell_closed(d);
-			else
-				tell(d, code);
+			relay_close(d->relay, &d->host);
+			d->failed = code;
+			if (d->told) {
+				settle(d);
+				return false;
+			}
+			tell(d, code);
 			dial_free(d);
-			return;
+			return false;
 		}
 		first = false;
 		relay_close(d->relay, &d->host);
 		code = connect_host(d);
-		if (code == 0)
-			return;
+		if (code == 0) {
+			relay_wake_at(d->relay, d->relay->now);
+			return true;
+		}
 	}
+}
+
+static void give_up(struct dial *d)
+{
+	if (d->told) /* nobody has come */
+		tell_closed(d);
+	dial_free(d);
+}
+
+static struct dial *by_id(const struct relay *r, uint64_t id)
+{
+	struct dial *d;
+
+	DL_FOREACH (r->dials, d)
+		if (d->id == id)
+			return d;
+	return NULL;
+}
+
+void dial_cancel(struct relay *r, uint64_t id)
+{
+	struct dial *d = by_id(r, id);
+
+	if (d)
+		give_up(d);
+}
+
+void dial_begun(struct relay *r, const struct net_note *note)
+{
+	struct dial *d = by_id(r, note->id);
+
+	if (!d || !d->listener)
+		return;
+	d->from_port = note->from_port;
+	relay_wake_at(r, r->now + GONE_US);
+	settle(d);
+}
+
+void dial_packet(struct relay *r, const struct packet *p)
+{
+	struct listener *l = find_listener(r, &p->to, p->to_port);
+	struct dial *d = l ? dial_from(l, p->from_port) : NULL;
+
+	if (!l)
+		return;
+	if (p->flags & PACKET_TCP_RST) { /* to the listener: the caller has no such socket */
+		if (d && d->connected)
+			give_up(d);
+		return;
+	}
+	keep_syn(l, p);
+	if (d)
+		settle(d);
+}
+
+/* The kernel sends the next SYN after as long as it has tried, and a second at first. */
+static int64_t gone_at(const struct dial *d)
+{
+	const struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
+
+	return s ? 2 * s->last - s->first + GONE_US : INT64_MAX;
+}
+
+static bool is_answered(const struct dial *d)
+{
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+
+	return getsockopt(d->host.fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+	       info.tcpi_state != TCP_SYN_SENT;
+}
+
+static void tick_one(struct dial *d)
+{
+	struct relay *r = d->relay;
+	int64_t grace = is_blind(d) ? GRACE_US : 0;
+	int code;
+
+	if (r->now >= MIN(d->since + ACCEPT_US, gone_at(d))) {
+		if (!d->told)
+			tell(d, -ETIMEDOUT);
+		give_up(d);
+		return;
+	}
+	if (!d->told && !d->note.code && r->now >= d->since + grace) {
+		code = need_listener(d, true);
+		tell(d, code);
+		d->told = true;
+		if (code < 0) {
+			dial_free(d);
+			return;
+		}
+	}
+	relay_wake_at(r, d->told || d->note.code ? MIN(d->since + ACCEPT_US, gone_at(d))
+						 : d->since + grace);
 }
 
 void dial_begin(struct relay *r, const struct net_note *note)
@@ -306,44 +539,12 @@ void dial_begin(struct relay *r, const struct net_note *note)
 		dial_free(d);
 		return;
 	}
-	relay_wake_at(r, d->since + GRACE_US);
-	dial_next(d, 0);
-}
-
-void dial_cancel(struct relay *r, uint64_t id)
-{
-	struct dial *d = r->dials, *next;
-
-	for (; d; d = next) {
-		next = d->next;
-		if (d->id == id)
-			dial_free(d);
-	}
-}
-
-static void tick_one(struct dial *d)
-{
-	struct relay *r = d->relay;
-	int code;
-
-	if (r->now >= d->since + ACCEPT_US) {
-		if (d->told) /* nobody has come */
-			tell_closed(d);
-		else
-			tell(d, -ETIMEDOUT);
-		dial_free(d);
+	if (!dial_next(d, 0))
 		return;
-	}
-	if (!d->told && !d->note.code && r->now >= d->since + GRACE_US) {
-		code = need_listener(d, true);
-		tell(d, code);
-		d->told = true;
-		if (code < 0) {
-			dial_free(d);
-			return;
-		}
-	}
-	relay_wake_at(r, d->since + (d->told || d->note.code ? ACCEPT_US : GRACE_US));
+	if (is_answered(d)) /* a near one answers in connect() */
+		on_host(&d->host, 0);
+	else
+		tick_one(d);
 }
 
 void dial_tick(struct relay *r)

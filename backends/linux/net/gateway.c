@@ -221,6 +221,7 @@ static void hear(struct gateway *g, struct net_note *note)
 	case NET_ANSWER:
 	case NET_RESOLVE:
 	case NET_DIAL:
+	case NET_BEGUN:
 	case NET_CANCEL:
 	case NET_END:
 	case NET_GRANT:
@@ -259,7 +260,7 @@ void gateway_drain(struct gateway *g)
  */
 static bool send_later(struct gateway *g, const struct net_note *note)
 {
-	bool last = note->what == NET_END || note->what == NET_CANCEL;
+	bool last = note->what == NET_END || note->what == NET_CANCEL || note->what == NET_BEGUN;
 
 	if (!last && g->late.len >= LATE_MAX * sizeof(*note))
 		return false;

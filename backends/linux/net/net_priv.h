@@ -17,7 +17,9 @@
  * inside. For a granted one the relay connects from the host's namespace to the address that was
  * checked, has the router listen at that very address and port, and the keeper lets the agent's
  * connect() meet that listener; then the relay splices the two. The agent keeps its own socket, so
- * options, time-outs, epoll, dup and half-closed connections are the kernel's business.
+ * options, time-outs, epoll, dup and half-closed connections are the kernel's business. Where the
+ * host is far away the agent's connection begins before the answer is there, and its first packet
+ * waits (dial.c).
  *
  * UDP and echo requests come to the router's namespace as packets that its routes drop; packet
  * sockets show them to the relay first (packets.c). A flow that is granted has a socket of its own
@@ -60,7 +62,8 @@ enum net_what {
 	NET_LOOKUP,    /* id, name, type: may this be asked? */
 	NET_BOOK,      /* name leads to addr[0] */
 	NET_RESOLVED,  /* id, code, addr[n] */
-	NET_DIALLED,   /* id, code: a listener waits for the agent's connect(); addr[0]: dialled */
+	NET_DIALLED,   /* id, code: a listener waits for the agent's connect(); addr[0]: dialled;
+			* type: 1 where the host has not answered yet */
 	NET_BYTES,     /* id, sent, received: as long as it is open */
 	NET_CLOSED,    /* id, sent, received */
 	NET_FLOW,      /* id, type: IPPROTO_*; at, port: where to; addr[0], from_port: from where */
@@ -71,6 +74,7 @@ enum net_what {
 	NET_RESOLVE, /* id, name */
 	NET_DIAL,    /* id, addr[n] to dial by turns, at: where the agent connects to, port; code:
 		      * 1 where its first packet is held until NET_DIALLED, so there is time */
+	NET_BEGUN,   /* id, from_port: the agent's connect() after NET_DIALLED with type 1 */
 	NET_CANCEL,  /* id: nobody waits for it any more */
 	NET_END,     /* id: close this connection */
 	NET_GRANT,   /* id, addr[0], port: where the packets of this flow go */
@@ -99,17 +103,28 @@ struct net_note {
 
 /* ---- router.c -------------------------------------------------------------------------------- */
 
-/* The agent's end of the veth, for packets to it. */
-struct router_inside {
-	int index; /* of the router's end */
+/* One end of the veth, as a sender at the other end names it. */
+struct router_end {
+	int index; /* of the sender's end */
 	uint8_t mac[6];
 };
 
-/* What the router has made: sock is for router_listen(); packets are sockets that see datagrams and
- * echo requests of the agent, IPv4 and IPv6, -1: cannot be had. */
+/*
+ * What the router has made: sock is for router_listen(). Packet sockets, -1: cannot be had:
+ *   PACKETS_V4, _V6   see the agent's datagrams, echo requests and the first packets of its
+ *		       connections; what is sent there goes to `inside`
+ *   PACKETS_AGAIN     in the agent's namespace, sees nothing: what is sent there comes to the
+ *		       router, `outside`, as if the agent had sent it
+ */
+enum {
+	PACKETS_V4,
+	PACKETS_V6,
+	PACKETS_AGAIN,
+	PACKETS
+};
 struct router {
-	int sock, packets[2];
-	struct router_inside inside;
+	int sock, packets[PACKETS];
+	struct router_end inside, outside;
 };
 
 struct relay_spec;
@@ -117,6 +132,9 @@ struct relay_spec;
 int router_start(const struct relay_spec *spec, struct router *ret) MUST_USE;
 /* A listening socket at that address, non-blocking; it hears nothing while `deaf`. -errno. */
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
+
+/* From now on the socket hears nothing, or everything again. 0 or -errno. */
+int router_deafen(int sock, bool deaf);
 
 /* A socket of TCP in the agent's namespace, not connected. -errno. */
 int router_socket(int sock, bool v6) MUST_USE;

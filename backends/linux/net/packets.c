@@ -1,5 +1,5 @@
 /* packets - UDP and echo requests of the agent: each flow is asked about, then has a socket
- * outside.
+ * outside. The first packets of connections pass through here to dial.c.
  */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -13,7 +13,6 @@
 
 #include "backends/linux/net/relay_priv.h"
 #include "core/base/hash.h"
-#include "core/net/packet.h"
 
 /*
  * What is no TCP comes to the router's namespace as packets, and ends there: its routes drop them.
@@ -22,17 +21,18 @@
  * the host's network. What that receives, and its errors, go back as packets from the address that
  * the agent wrote to. So no packet of the agent ever leaves: only what it carried.
  */
-#define FLOWS_MAX    1024
-#define ASKED_MAX    128 /* flows that wait for the keeper; more are dropped, and sent again */
-#define WAITING_MAX  8	 /* packets of such a flow */
-#define AT_ONCE	     64	 /* packets, before others have their turn */
-#define IDLE_US	     120000000
-#define IDLE_ECHO_US 30000000
-#define ONE_WAY_US   60000000 /* no answer has come yet */
-#define REFUSED_US   2000000  /* then it is asked about again */
-#define CROWDED_US   1000000  /* a flow that was used since then does not give way */
-#define TELL_US	     1000000
-#define ICMP_HEAD    8
+#define FLOWS_MAX     1024
+#define ASKED_MAX     128 /* flows that wait for the keeper; more are dropped, and sent again */
+#define WAITING_MAX   64  /* packets of such a flow */
+#define WAITING_BYTES (16u << 20) /* of all of them */
+#define AT_ONCE	      64	  /* packets, before others have their turn */
+#define IDLE_US	      120000000
+#define IDLE_ECHO_US  30000000
+#define ONE_WAY_US    60000000 /* no answer has come yet */
+#define REFUSED_US    2000000  /* then it is asked about again */
+#define CROWDED_US    1000000  /* a flow that was used since then does not give way */
+#define TELL_US	      1000000
+#define ICMP_HEAD     8
 
 struct key {
 	struct net_addr from, to;
@@ -75,18 +75,23 @@ static uint8_t in[PACKET_MAX], out[PACKET_MAX];
 
 /* ---- to the agent ---------------------------------------------------------------------------- */
 
-static void put_inside(const struct relay *r, bool v4, size_t len)
+/* What does not go is lost, as on any network. */
+static void put(int fd, const struct router_end *end, bool v4, size_t len)
 {
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,
 				 .sll_protocol = htons(v4 ? ETHERTYPE_IP : ETHERTYPE_IPV6),
-				 .sll_ifindex = r->inside.index,
-				 .sll_halen = sizeof(r->inside.mac)};
+				 .sll_ifindex = end->index,
+				 .sll_halen = sizeof(end->mac)};
 
-	memcpy(to.sll_addr, r->inside.mac, sizeof(r->inside.mac));
-	/* What does not go is lost, as on any network. */
+	memcpy(to.sll_addr, end->mac, sizeof(end->mac));
 	if (len)
-		(void)sendto(r->packets[!v4].fd, out, len, MSG_DONTWAIT | MSG_NOSIGNAL,
-			     (struct sockaddr *)&to, sizeof(to));
+		(void)sendto(fd, out, len, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&to,
+			     sizeof(to));
+}
+
+static void put_inside(const struct relay *r, bool v4, size_t len)
+{
+	put(r->packets[!v4].fd, &r->inside, v4, len);
 }
 
 static struct packet as_sent(const struct flow *f, size_t len)
@@ -98,6 +103,15 @@ static struct packet as_sent(const struct flow *f, size_t len)
 			       .to_port = f->key.to_port,
 			       .seq = f->seq,
 			       .len = len};
+}
+
+static enum packet_why why_of(int code)
+{
+	return code == ECONNREFUSED			 ? PACKET_NO_PORT
+	       : code == EMSGSIZE			 ? PACKET_TOO_LONG
+	       : code == ENETUNREACH || code == ENETDOWN ? PACKET_NO_NET
+	       : code == EACCES || code == EPERM	 ? PACKET_FORBIDDEN
+							 : PACKET_NO_HOST;
 }
 
 static void refuse(const struct flow *f, enum packet_why why, unsigned mtu, size_t len)
@@ -124,6 +138,24 @@ static void deliver(struct flow *f, const uint8_t *data, size_t len, uint16_t se
 	put_inside(f->relay, net_addr_is_v4(&p.from), packet_write(out, &p));
 }
 
+bool packets_again(const struct relay *r, const struct packet *p)
+{
+	size_t len = r->again < 0 ? 0 : packet_write(out, p);
+
+	put(r->again, &r->outside, net_addr_is_v4(&p->from), len);
+	return len > 0;
+}
+
+bool packets_refuse(const struct relay *r, const struct packet *p, int code)
+{
+	bool v4 = net_addr_is_v4(&p->from);
+
+	if (code == ETIMEDOUT || r->packets[!v4].fd < 0)
+		return false;
+	put_inside(r, v4, packet_refuse(out, p, why_of(code), 0));
+	return true;
+}
+
 /* ---- one flow -------------------------------------------------------------------------------- */
 
 static void drop_waiting(struct flow *f)
@@ -132,6 +164,7 @@ static void drop_waiting(struct flow *f)
 		struct waiting *w = f->waiting;
 
 		LL_DELETE(f->waiting, w);
+		f->relay->waiting_bytes -= w->len;
 		free(w);
 	}
 	f->n_waiting = 0;
@@ -159,15 +192,6 @@ static void flow_free(struct flow *f)
 	HASH_DEL(r->flows, f);
 	DL_DELETE(r->flow_list, f);
 	relay_bury(r, &f->grave);
-}
-
-static enum packet_why why_of(int code)
-{
-	return code == ECONNREFUSED			 ? PACKET_NO_PORT
-	       : code == EMSGSIZE			 ? PACKET_TOO_LONG
-	       : code == ENETUNREACH || code == ENETDOWN ? PACKET_NO_NET
-	       : code == EACCES || code == EPERM	 ? PACKET_FORBIDDEN
-							 : PACKET_NO_HOST;
 }
 
 static unsigned mtu_of(const struct flow *f)
@@ -377,7 +401,7 @@ static void keep(struct flow *f, const struct packet *p)
 {
 	struct waiting *w;
 
-	if (f->n_waiting >= WAITING_MAX)
+	if (f->n_waiting >= WAITING_MAX || f->relay->waiting_bytes + p->len > WAITING_BYTES)
 		return;
 	w = xcalloc(1, sizeof(*w) + p->len);
 	w->len = p->len;
@@ -386,6 +410,7 @@ static void keep(struct flow *f, const struct packet *p)
 		memcpy(w->data, p->data, p->len);
 	LL_APPEND(f->waiting, w);
 	f->n_waiting++;
+	f->relay->waiting_bytes += p->len;
 }
 
 static void take(struct relay *r, const struct packet *p)
@@ -397,6 +422,10 @@ static void take(struct relay *r, const struct packet *p)
 			  .to_port = p->to_port,
 			  .protocol = p->protocol};
 
+	if (p->protocol == IPPROTO_TCP) {
+		dial_packet(r, p);
+		return;
+	}
 	if (!leads_out(p))
 		return;
 	HASH_FIND(hh, r->flows, &key, sizeof(key), f);

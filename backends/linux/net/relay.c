@@ -120,6 +120,9 @@ static void serve_note(struct relay *r, struct net_note *note)
 	case NET_DIAL:
 		dial_begin(r, note);
 		return;
+	case NET_BEGUN:
+		dial_begun(r, note);
+		return;
 	case NET_CANCEL:
 		dial_cancel(r, note->id);
 		return;
@@ -275,6 +278,8 @@ static void take_router(struct relay *r, const struct router *made)
 {
 	r->router = made->sock;
 	r->inside = made->inside;
+	r->outside = made->outside;
+	r->again = made->packets[PACKETS_AGAIN];
 	for (size_t i = 0; i < ARRAY_LEN(r->packets); i++)
 		r->packets[i].fd = made->packets[i];
 }
@@ -295,7 +300,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	r->spec = *spec;
 	ready.code = confine(&r->spec);
 	r->sock = keeper.fd = r->spec.sock;
-	r->packets[0].fd = r->packets[1].fd = r->router = -1;
+	r->packets[0].fd = r->packets[1].fd = r->router = r->again = -1;
 	r->spare = fcntl(r->sock, F_DUPFD_CLOEXEC, 3);
 	if (ready.code == 0)
 		ready.code = router_start(&r->spec, &made);

@@ -7,6 +7,7 @@
 
 #include "backends/linux/net/net_priv.h"
 #include "core/net/dns.h"
+#include "core/net/packet.h"
 
 struct relay;
 
@@ -77,9 +78,10 @@ struct relay {
 	struct watch stub[DNS_SOCKETS];
 	/* packets.c */
 	struct watch packets[2]; /* IPv4, IPv6 */
-	struct router_inside inside;
+	struct router_end inside, outside;
+	int again; /* PACKETS_AGAIN */
 	struct flow *flows, *flow_list;
-	size_t n_asked_flows;
+	size_t n_asked_flows, waiting_bytes; /* bytes: of their packets */
 	uint64_t last_flow;
 	/* publish.c */
 	size_t n_published;
@@ -89,6 +91,10 @@ struct relay {
 /* ---- dial.c: what was granted, until both ends are connected --------------------------------- */
 
 void dial_begin(struct relay *r, const struct net_note *note);
+/* NET_BEGUN: the agent's connection has this port. */
+void dial_begun(struct relay *r, const struct net_note *note);
+/* The agent sent the first packet of a connection, or one that says that there is none. */
+void dial_packet(struct relay *r, const struct packet *p);
 void dial_cancel(struct relay *r, uint64_t id);
 void dial_tick(struct relay *r);
 
@@ -136,6 +142,11 @@ void packets_tick(struct relay *r);
 void packets_granted(struct relay *r, const struct net_note *note); /* NET_GRANT */
 void packets_refused(struct relay *r, const struct net_note *note); /* NET_REFUSE */
 void packets_close(struct relay *r, uint64_t id);		    /* one that was granted */
+/* As if the agent had sent it once more. False: that cannot be done. */
+bool packets_again(const struct relay *r, const struct packet *p);
+/* Tells the agent that nothing comes of it, by this error (positive). False: no packet says that.
+ */
+bool packets_refuse(const struct relay *r, const struct packet *p, int code);
 
 /* ---- publish.c: ports of the sandbox, on the host's loopback --------------------------------- */
 

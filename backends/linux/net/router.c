@@ -22,6 +22,7 @@
 #include "backends/linux/net/netlink.h"
 #include "core/base/fork.h"
 #include "core/base/io.h"
+#include "core/net/packet.h"
 
 #define OUTER	 "cordon0"
 #define INNER	 "eth0"
@@ -86,8 +87,13 @@ static int packet_socket(int index, uint16_t type, const struct sock_fprog *filt
 
 #define FIELD(size, at)	     BPF_STMT(BPF_LD | (size) | BPF_ABS, at)
 #define JUMP_IF(is, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is, yes, no)
-#define TAKE		     BPF_STMT(BPF_RET | BPF_K, ~0u)
-#define LEAVE		     BPF_STMT(BPF_RET | BPF_K, 0)
+#define ANY_BIT(of, yes, no) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, of, yes, no)
+/* A segment's flags: SYN without ACK; else so many instructions after the next one are skipped. */
+#define BEGINS(otherwise)                                                                          \
+	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, PACKET_TCP_SYN | PACKET_TCP_ACK),                      \
+		JUMP_IF(PACKET_TCP_SYN, 0, otherwise)
+#define TAKE  BPF_STMT(BPF_RET | BPF_K, ~0u)
+#define LEAVE BPF_STMT(BPF_RET | BPF_K, 0)
 
 /*
  * Who asks for addresses of a family only where the host has one (AI_ADDRCONFIG) looks at this
@@ -204,18 +210,34 @@ static int drop_packets(int nl, bool refuse, const char *from)
 	return netlink_drop(nl, IPPROTO_ICMPV6, true, refuse, from);
 }
 
+/* Of TCP what begins a connection, or says that there is none. */
 static void open_packets(struct router *made, int outer)
 {
-	struct sock_filter v4[] = {FIELD(BPF_B, 9), JUMP_IF(IPPROTO_UDP, 1, 0),
-				   JUMP_IF(IPPROTO_ICMP, 0, 1), TAKE, LEAVE};
-	struct sock_filter v6[] = {FIELD(BPF_B, 6), JUMP_IF(IPPROTO_UDP, 1, 0),
-				   JUMP_IF(IPPROTO_ICMPV6, 0, 1), TAKE, LEAVE};
+	struct sock_filter v4[] = {FIELD(BPF_B, 9),
+				   JUMP_IF(IPPROTO_UDP, 7, 0),
+				   JUMP_IF(IPPROTO_ICMP, 6, 0),
+				   JUMP_IF(IPPROTO_TCP, 0, 6),
+				   BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+				   BPF_STMT(BPF_LD | BPF_B | BPF_IND, 13),
+				   ANY_BIT(PACKET_TCP_RST, 2, 0),
+				   BEGINS(1),
+				   TAKE,
+				   LEAVE};
+	struct sock_filter v6[] = {FIELD(BPF_B, 6),
+				   JUMP_IF(IPPROTO_UDP, 6, 0),
+				   JUMP_IF(IPPROTO_ICMPV6, 5, 0),
+				   JUMP_IF(IPPROTO_TCP, 0, 5),
+				   FIELD(BPF_B, 40 + 13),
+				   ANY_BIT(PACKET_TCP_RST, 2, 0),
+				   BEGINS(1),
+				   TAKE,
+				   LEAVE};
 	const struct sock_fprog filters[] = {{.len = ARRAY_LEN(v4), .filter = v4},
 					     {.len = ARRAY_LEN(v6), .filter = v6}};
 
 	made->inside.index = outer;
-	made->packets[0] = packet_socket(outer, ETHERTYPE_IP, &filters[0]);
-	made->packets[1] = packet_socket(outer, ETHERTYPE_IPV6, &filters[1]);
+	made->packets[PACKETS_V4] = packet_socket(outer, ETHERTYPE_IP, &filters[0]);
+	made->packets[PACKETS_V6] = packet_socket(outer, ETHERTYPE_IPV6, &filters[1]);
 }
 
 /* In the router's namespace, for the interface behind which the agent is. Returns lo's index. */
@@ -239,9 +261,19 @@ static int set_up_outer(int nl, int outer)
 	return r < 0 ? r : lo;
 }
 
+static bool hardware(int nl, const char *name, uint8_t mac[6])
+{
+	struct ifreq end = {0};
+
+	snprintf(end.ifr_name, sizeof(end.ifr_name), "%s", name);
+	if (ioctl(nl, SIOCGIFHWADDR, &end) < 0)
+		return false;
+	memcpy(mac, end.ifr_hwaddr.sa_data, 6);
+	return true;
+}
+
 static int set_up(int inner_nl, int net_ns, struct router *made)
 {
-	struct ifreq end = {.ifr_name = INNER};
 	AUTO_CLOSE int nl = netlink_open();
 	int r = nl < 0 ? nl : netlink_veth(nl, OUTER, INNER, net_ns, MTU), lo, outer, inner = 0;
 
@@ -254,11 +286,10 @@ static int set_up(int inner_nl, int net_ns, struct router *made)
 		return r;
 	if (set_up_outer_v6(nl, lo, outer) == 0)
 		set_up_inside_v6(inner_nl, inner);
-	if (ioctl(inner_nl, SIOCGIFHWADDR, &end) == 0) {
-		memcpy(made->inside.mac, end.ifr_hwaddr.sa_data, sizeof(made->inside.mac));
+	made->outside.index = inner;
+	if (hardware(inner_nl, INNER, made->inside.mac) && hardware(nl, OUTER, made->outside.mac))
 		open_packets(made, outer);
-	}
-	return made->packets[0] < 0 ? drop_packets(inner_nl, true, NULL) : 0;
+	return made->packets[PACKETS_V4] < 0 ? drop_packets(inner_nl, true, NULL) : 0;
 }
 
 /* Of router_prepare_guest(): all is there but the sockets of this process. */
@@ -271,6 +302,14 @@ static int take_over(struct router *made)
 		return outer;
 	open_packets(made, outer);
 	return 0;
+}
+
+/* Of no protocol: it hears nothing. */
+static int sending_socket(void)
+{
+	AUTO_CLOSE int low = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	return low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 20); /* 0, 1, 2 are replaced */
 }
 
 /* From the relay's namespaces to one of its own, with a way into the agent's. */
@@ -286,6 +325,7 @@ static int enter(const struct relay_spec *spec, struct router *made)
 	inner_nl = netlink_open();
 	if (inner_nl < 0)
 		return inner_nl;
+	made->packets[PACKETS_AGAIN] = sending_socket();
 	r = unshare(CLONE_NEWNET) < 0 ? -errno : set_up(inner_nl, net_ns, made);
 	if (r < 0) /* what is to leave is refused, and does not seem to have gone */
 		(void)netlink_unroute(
@@ -295,7 +335,7 @@ static int enter(const struct relay_spec *spec, struct router *made)
 
 int router_try(void)
 {
-	struct router made = {.packets = {-1, -1}};
+	struct router made = {.packets = {-1, -1, -1}};
 	AUTO_CLOSE int net_ns = -1;
 	AUTO_CLOSE int inner_nl = -1;
 
@@ -380,10 +420,18 @@ struct places {
 	int own, agent;
 };
 
-static int listen_at(const struct wanted *w)
+int router_deafen(int sock, bool deaf)
 {
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
-	const struct sock_fprog deaf = {.len = 1, .filter = &none};
+	const struct sock_fprog filter = {.len = 1, .filter = &none};
+	int r = deaf ? setsockopt(sock, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter))
+		     : setsockopt(sock, SOL_SOCKET, SO_DETACH_FILTER, &(int){0}, sizeof(int));
+
+	return r < 0 && (deaf || errno != ENOENT) ? -errno : 0;
+}
+
+static int listen_at(const struct wanted *w)
+{
 	struct sockaddr_storage sa;
 	socklen_t len = net_addr_to_sock(&w->at, w->port, &sa);
 	AUTO_CLOSE int fd =
@@ -400,7 +448,7 @@ static int listen_at(const struct wanted *w)
 		setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (w->deaf && setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf)) < 0)
+	if (w->deaf && router_deafen(fd, true) < 0)
 		return -errno;
 	if (bind(fd, (struct sockaddr *)&sa, len) < 0 || listen(fd, BACKLOG) < 0)
 		return -errno;
@@ -461,7 +509,7 @@ static bool send_packets(int sock, const struct router *made)
 static NORETURN void router(int sock, const struct relay_spec *spec)
 {
 	int net_ns = spec->net_ns;
-	struct hello hello = {.made.packets = {-1, -1}};
+	struct hello hello = {.made.packets = {-1, -1, -1}};
 	struct places p;
 
 	prctl(PR_SET_NAME, "cordon-router");
@@ -498,7 +546,10 @@ static int receive(int sock, struct router *ret)
 		return -EPIPE;
 	if (hello.code < 0)
 		return hello.code;
-	*ret = (struct router){.sock = sock, .inside = hello.made.inside, .packets = {-1, -1}};
+	*ret = (struct router){.sock = sock,
+			       .inside = hello.made.inside,
+			       .outside = hello.made.outside,
+			       .packets = {-1, -1, -1}};
 	for (i = 0; i < ARRAY_LEN(ret->packets); i++)
 		if (io_recv_fd(sock, &got, sizeof(got), &ret->packets[i]) != (ssize_t)sizeof(got))
 			return -EPIPE;

@@ -1,0 +1,56 @@
+#!/bin/bash
+# far - hosts that are far away: a connection takes one round trip, and its end is the one that it has without a gate.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/hosts.sh"
+need python3 ip unshare nsenter setpriv
+need_sandbox
+unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
+hosts_enter "$@"
+use_backend
+support=$(realpath "$(dirname "$0")/../support")
+dir=$(new_folder work)
+cd "$dir" || exit 1
+far_start
+cp "$support/far.py" "$dir/"
+rules=(--allow-domain 203.0.113.0/24 --allow-domain 192.0.2.88 --allow-domain 2001:db8::/32)
+gated() { plain timeout 25 "$CORDON" run --headless "${rules[@]}" -- python3 far.py try "$@" 2>"$TEST_TMP/gated.err"; }
+native() { plain timeout 25 python3 far.py try "$@" 2>"$TEST_TMP/native.err"; }
+
+# compare NAMES... - the same end, and at the same time but for 20 ms (100 on a busy machine); both are measured in the
+# same moment, up to three times. A neighbour that is down is looked for once, so whoever comes last waits less.
+compare() {
+	local try slack=20
+	is_loaded && slack=100
+	for try in 1 2 3; do
+		native "$@" >"$TEST_TMP/native" &
+		gated "$@" >"$TEST_TMP/gated"
+		wait $!
+		paste "$TEST_TMP/native" "$TEST_TMP/gated" | awk -F '\t' -v slack=$slack '
+			{ late = $6 - $3; print (NF == 6 && $1 == $4 && $2 == $5 && late < slack && (late > -slack || $1 ~ /^down/) ? "ok" : "no"), $0 }
+		' >"$TEST_TMP/both$try"
+		grep -q '^no' "$TEST_TMP/both$try" || break
+	done
+	[ -s "$TEST_TMP/both1" ] || fail "something came of it" "$(cat "$TEST_TMP/native.err" "$TEST_TMP/gated.err")"
+	while IFS=$'\t' read -r name _; do
+		name=${name#* }
+		if cat "$TEST_TMP"/both? | grep -q "^ok $name	"; then
+			pass "$name"
+		else
+			fail "$name" "      without a sandbox, with the gate
+$(cat "$TEST_TMP"/both? | grep -h " $name	")"
+		fi
+	done <"$TEST_TMP/both1"
+	rm -f "$TEST_TMP"/both?
+}
+
+# The first look at each neighbour is over.
+native open/4,open/6 slow/4,slow/6 >/dev/null
+for v in 4 6; do
+	compare "open/$v,open-poll/$v,closed/$v,closed-poll/$v,nohost/$v,nohost-poll/$v,nonet/$v,nonet-poll/$v"
+	compare "slow/$v,slow-poll/$v,slow-closed/$v,slow-closed-poll/$v,silent/$v,time-out/$v,again/$v,shut-down/$v" \
+		"resetting/$v,many/$v" "down/$v" "down-poll/$v" "gives-up/$v" "urgent/$v,after-reset/$v"
+done
+is "$(gated zero/4,zero-poll/4,zero/6,zero-poll/6 | cut -f 2 | uniq)" ECONNREFUSED "port 0 of any host: nobody listens there"
+compare at-once/4 at-once/6 eyeballs/6
+done_testing
