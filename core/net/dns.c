@@ -13,6 +13,8 @@
 #define FLAG_TC	       0x0200u
 #define FLAG_RD	       0x0100u
 #define FLAG_RA	       0x0080u
+#define FLAG_CD	       0x0010u
+#define TTL_DO	       0x8000u /* in the place of an OPT record's TTL */
 #define OPCODE	       0x7800u
 #define TTL_STAND_IN   1
 #define TYPE_SOA       6
@@ -159,6 +161,7 @@ static bool read_extra(struct dns_question *q, const uint8_t *msg, size_t len)
 		if (r.type != TYPE_OPT)
 			continue;
 		q->edns = true;
+		q->sec = r.ttl & TTL_DO;
 		q->room = MIN(MAX(r.class, DNS_UDP_MIN), DNS_UDP_MAX);
 	}
 	return true;
@@ -175,6 +178,7 @@ int dns_read_question(struct dns_question *ret, const uint8_t *msg, size_t len)
 		return -EBADMSG;
 	ret->id = get16(msg);
 	ret->recurse = get16(msg + 2) & FLAG_RD;
+	ret->unchecked = get16(msg + 2) & FLAG_CD;
 	ret->end = DNS_HEADER;
 	if (get16(msg + 2) & OPCODE || count_of(msg, 0) != 1 || count_of(msg, 1) ||
 	    count_of(msg, 2))
@@ -384,14 +388,14 @@ void dns_age(uint8_t *msg, size_t len, uint32_t seconds)
 
 /* ---- messages of ours ------------------------------------------------------------------------ */
 
-static size_t add_edns(uint8_t *out, const char *why)
+static size_t add_edns(uint8_t *out, bool sec, const char *why)
 {
 	size_t n = why ? MIN(strlen(why), (size_t)120) : 0, at = 0;
 
 	out[at++] = 0;
 	put16(out + at, TYPE_OPT);
 	put16(out + at + 2, DNS_UDP_MAX);
-	memset(out + at + 4, 0, 4);
+	put32(out + at + 4, sec ? TTL_DO : 0);
 	put16(out + at + 8, why ? (unsigned)n + 6 : 0);
 	at += 10;
 	if (!why)
@@ -417,34 +421,89 @@ size_t dns_answer(uint8_t *out, const uint8_t *query, const struct dns_question 
 	put16(out + 8, 0);
 	put16(out + 10, q->edns ? 1 : 0);
 	if (addr) {
+		bool v4 = net_addr_is_v4(addr);
+		size_t bytes = v4 ? 4 : 16;
+
 		put16(out + at, 0xc000u | DNS_HEADER);
-		put16(out + at + 2, DNS_A);
+		put16(out + at + 2, v4 ? DNS_A : DNS_AAAA);
 		put16(out + at + 4, CLASS_IN);
 		put16(out + at + 6, 0);
 		put16(out + at + 8, TTL_STAND_IN);
-		put16(out + at + 10, 4);
-		memcpy(out + at + 12, addr->b + 12, 4);
-		at += 16;
+		put16(out + at + 10, (unsigned)bytes);
+		memcpy(out + at + 12, addr->b + 16 - bytes, bytes);
+		at += 12 + bytes;
 	}
 	if (q->edns)
-		at += add_edns(out + at, why);
+		at += add_edns(out + at, q->sec, why);
 	return at;
 }
 
-size_t dns_query(uint8_t *out, uint16_t id, const char *name, uint16_t type)
+bool dns_is_asked(uint16_t type)
+{
+	static const uint16_t types[] = {
+		DNS_A,	       2 /* NS */,     DNS_CNAME,    TYPE_SOA,
+		DNS_PTR,       15 /* MX */,    16 /* TXT */, DNS_AAAA,
+		33 /* SRV */,  35 /* NAPTR */, 43 /* DS */,  48 /* DNSKEY */,
+		52 /* TLSA */, DNS_SVCB,       DNS_HTTPS,    257 /* CAA */};
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (types[i] == type)
+			return true;
+	return false;
+}
+
+size_t dns_query_again(uint8_t *out, const struct dns_question *q)
 {
 	size_t at = DNS_HEADER;
 
 	memset(out, 0, DNS_HEADER);
-	put16(out, id);
-	put16(out + 2, FLAG_RD);
+	put16(out, q->id);
+	put16(out + 2, FLAG_RD | (q->unchecked ? FLAG_CD : 0));
 	put16(out + 4, 1);
 	put16(out + 10, 1);
-	at += write_name(out + at, name);
-	put16(out + at, type);
+	at += write_name(out + at, q->name);
+	put16(out + at, q->type);
 	put16(out + at + 2, CLASS_IN);
 	at += 4;
-	return at + add_edns(out + at, NULL);
+	return at + add_edns(out + at, q->sec, NULL);
+}
+
+size_t dns_query(uint8_t *out, uint16_t id, const char *name, uint16_t type)
+{
+	struct dns_question q = {.id = id, .type = type};
+
+	snprintf(q.name, sizeof(q.name), "%s", name);
+	return dns_query_again(out, &q);
+}
+
+/* Without EDNS, where that is the last record. */
+static size_t drop_edns(uint8_t *msg, size_t len)
+{
+	unsigned left = 0, extra = count_of(msg, 3);
+	size_t at = first_record(msg, len, &left), from = at;
+	struct record r = {0};
+
+	while (at && left > 0) {
+		from = at;
+		if (!next_record(msg, len, &at, &left, &r))
+			return len;
+	}
+	if (!extra || r.type != TYPE_OPT || r.end != len)
+		return len;
+	put16(msg + 10, extra - 1);
+	return from;
+}
+
+size_t dns_answer_again(uint8_t *msg, size_t len, const uint8_t *query,
+			const struct dns_question *q)
+{
+	char name[NET_NAME_MAX + 1] = "";
+	size_t at = read_name(msg, len, DNS_HEADER, name);
+
+	dns_set_id(msg, q->id);
+	if (at && at + 4 == q->end) /* the same labels: read_name() has compared what they say */
+		memcpy(msg + DNS_HEADER, query + DNS_HEADER, at - DNS_HEADER);
+	return q->edns ? len : drop_edns(msg, len);
 }
 
 size_t dns_cut(uint8_t *msg, size_t len, size_t max)

@@ -5,8 +5,8 @@
 #include "core/net/host.h"
 
 /*
- * For a forwarder: it reads the question, decides by its name, passes the message on unchanged but
- * for its id, and reads the addresses out of the answer. Every function takes bytes of a stranger;
+ * For a forwarder: it reads the question, decides by its name, asks the same in a message of its
+ * own, and reads the addresses out of the answer. Every function takes bytes of a stranger;
  * nothing is read outside of them and no loop is longer than they are.
  */
 #define DNS_MAX	    65535
@@ -38,8 +38,9 @@ struct dns_question {
 	char name[NET_NAME_MAX + 1]; /* folded */
 	bool recurse;		     /* the client set RD */
 	bool edns;
-	uint16_t room; /* bytes that the client takes by UDP */
-	size_t end;    /* of the question, from the message's head */
+	bool sec, unchecked; /* DO, CD: about signatures */
+	uint16_t room;	     /* bytes that the client takes by UDP */
+	size_t end;	     /* of the question, from the message's head */
 };
 
 /* 0; -EINVAL: it has a header and may be answered with DNS_FORMAT; -EBADMSG: not worth an answer.
@@ -64,12 +65,21 @@ typedef void (*dns_on_addr)(void *data, const struct net_addr *addr, uint32_t tt
 int dns_walk(const uint8_t *msg, size_t len, const struct dns_question *q, dns_on_addr on,
 	     void *data);
 
-/* An answer to the query: its question, and an A record where addr is given. Returns its length;
- * out has at least DNS_UDP_MIN bytes. why: told to clients that understand it (RFC 8914). */
+/* An answer to the query: its question, and an A or AAAA record where addr is given. Returns its
+ * length; out has at least DNS_UDP_MIN bytes. why: told to clients that understand it (RFC 8914).
+ */
 size_t dns_answer(uint8_t *out, const uint8_t *query, const struct dns_question *q,
 		  enum dns_rcode code, const struct net_addr *addr, const char *why);
 /* A query of our own; the length. out has at least DNS_UDP_MIN bytes. */
 size_t dns_query(uint8_t *out, uint16_t id, const char *name, uint16_t type);
+/* The same about this question: nothing of the client's message is in it but the folded name, a
+ * type for which dns_is_asked() is true, and what the client wants of signatures. */
+size_t dns_query_again(uint8_t *out, const struct dns_question *q);
+bool dns_is_asked(uint16_t type); /* types that carry data of a host or a domain, and no others */
+/* Makes an answer to a dns_query_again() one to the client's query: with its id, the letters of its
+ * question, and EDNS only where it has it. Returns the length. */
+size_t dns_answer_again(uint8_t *msg, size_t len, const uint8_t *query,
+			const struct dns_question *q);
 /* Cut to at most max bytes, whole records only, with TC set; never to nothing where something
  * fits. Returns the new length. */
 size_t dns_cut(uint8_t *msg, size_t len, size_t max);

@@ -80,6 +80,71 @@ printf '[rule "mine"]\n\tallow = connect good.example:7\n' >>"$HOME/.config/cord
 is "$(to good.example:7)" ping "and opens others"
 use_backend
 
+# ---- queries are built anew: no bytes of the agent's leave but an allowed name
+cat >smuggle.py <<'E2'
+import socket, struct
+SECRET = b"STOLEN" * 200
+OPT = b"\0" + struct.pack(">HHIHHH", 41, 1232, 0, 4 + len(SECRET), 65001, len(SECRET)) + SECRET
+TXT = b"\0" + struct.pack(">HHIH", 16, 1, 0, len(SECRET)) + SECRET
+def question(name, kind):
+    return b"".join(bytes([len(p)]) + p for p in name.split(b".")) + b"\0" + struct.pack(">HH", kind, 1)
+def ask(name, kind, extra=b"", counted=0, flags=0x0100, tcp=False):
+    q = struct.pack(">HHHHHH", 7, flags, 1, 0, 0, counted) + question(name, kind) + extra
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM)
+    s.settimeout(5)
+    s.connect(("127.0.0.53", 53))
+    s.sendall(struct.pack(">H", len(q)) + q if tcp else q)
+    got = s.recv(4096)[2 if tcp else 0:]
+    echoed = got[12:12 + len(question(name, kind))] == question(name, kind)
+    print(kind, "answered" if got[:2] == q[:2] and echoed else "wrong", got[3] & 15, struct.unpack(">HHHH", got[4:12]))
+ask(b"good.example", 1, TXT, 1)
+ask(b"good.example", 28, OPT, 1)
+ask(b"good.example", 15, SECRET)
+ask(b"good.example", 2, SECRET, tcp=True)
+ask(b"GoOD.eXAmpLE", 16, flags=0x0170)
+for kind in (10, 252, 255, 41, 65280):
+    ask(b"good.example", kind)
+ask(b"good.example", 1)
+E2
+opts=(--allow-domain good.example); mark
+lines=$(wc -l <"$HOSTS/queries")
+is "$(quiet "${opts[@]}" -- python3 smuggle.py)" "1 answered 0 (1, 1, 0, 0)
+28 answered 0 (1, 0, 0, 0)
+15 answered 0 (1, 0, 0, 0)
+2 answered 0 (1, 0, 0, 0)
+16 answered 0 (1, 0, 0, 0)
+10 answered 0 (1, 0, 0, 0)
+252 answered 0 (1, 0, 0, 0)
+255 answered 0 (1, 0, 0, 0)
+41 answered 0 (1, 0, 0, 0)
+65280 answered 0 (1, 0, 0, 0)
+1 answered 0 (1, 1, 0, 0)" "each query is answered, with its own letters"
+name=04676f6f64076578616d706c6500 opt=00002904d0000000000000
+is "$(tail -n +"$((lines + 1))" "$HOSTS/queries" | sort -u)" "$(for kind in 0001 0002 000f 001c; do
+	echo "01000001000000000001$name${kind}0001$opt"; done; echo "01100001000000000001${name}00100001$opt")" \
+	"the nameserver sees a header, the name in small letters, a type, and an EDNS record without options"
+
+# ---- localhost is this sandbox
+cat >own.py <<'E2'
+import socket
+for name in ("localhost", "app.localhost", "a.b.LOCALHOST"):
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try: print(sorted({a[4][0] for a in socket.getaddrinfo(name, 80, family, socket.SOCK_STREAM)}))
+        except OSError as e: print(e)
+s = socket.create_server(("127.0.0.1", 8123))
+print(socket.create_connection(("app.localhost", 8123), timeout=5).getpeername())
+E2
+mark
+is "$(opts=() && quiet -- python3 own.py)" "['127.0.0.1']
+['::1']
+['127.0.0.1']
+['::1']
+['127.0.0.1']
+['::1']
+('127.0.0.1', 8123)" "localhost and the names below it are 127.0.0.1 and ::1"
+is "$(asked)" "" "and no nameserver is asked for them"
+rm own.py smuggle.py
+
 # ---- 38: names lead to no private address, by whatever form
 opts=(--allow-domain private.example --allow-domain metadata.example --allow-domain local.example); mark
 is "$(to private.example:7 metadata.example:80)" "EACCES

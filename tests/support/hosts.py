@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """hosts - a small internet for tests: nameserver, web, echo and a capture of what arrives.
 
-usage: hosts.py DIR    runs in the network namespace of 192.0.2.2; DIR gets ready, names, packets
+usage: hosts.py DIR    runs in the network namespace of 192.0.2.2; DIR gets ready, names, queries, packets
 """
 # SPDX-License-Identifier: MIT
 import http.server, os, socket, struct, sys, threading, time
@@ -17,6 +17,7 @@ NAMES = {
 ALIASES = {"alias.example": "good.example"}
 TTL = {"moves.example": 0, "brief.example": 1}
 asked = open(DIR + "/names", "a", buffering=1)
+raw = open(DIR + "/queries", "a", buffering=1)  # without their ids
 packets = open(DIR + "/packets", "a", buffering=1)
 up = threading.Semaphore(0)  # one for each server that can be reached
 
@@ -54,6 +55,7 @@ def answer(q, room):
         found.append(record(name, 16, b"\x05hello"))
     if name == "large.example" and kind == 1:
         found += [record(name, 1, socket.inet_aton(f"203.0.114.{i}")) for i in range(1, 101)]
+    raw.write(q[2:].hex() + "\n")
     asked.write(f"{name} {kind}\n")  # what it is answered stands by now
     head = q[:2] + struct.pack(">HHHHH", 0x8180 if known else 0x8183, 1, len(found), 0, 0) + q[12:end]
     whole = head + b"".join(found)

@@ -26,6 +26,45 @@ static void a_query_of_ours_is_read_again(void **state)
 		assert_true(dns_read_question(&q, msg, i) < 0);
 }
 
+/* A client's query with letters, flags and an option of its own. */
+static void a_query_is_built_anew(void **state)
+{
+	static const uint8_t opt[] = {0, 0, 41, 4, 208, 0,   0,	  0x80, 1,  0,
+				      8, 9, 9,	0, 4,	'd', 'a', 't',	'a'};
+	static const uint8_t plain[] = {0, 0, 41, 4, 208, 0, 0, 0x80, 0, 0, 0};
+	uint8_t msg[DNS_UDP_MIN], own[DNS_UDP_MIN], expected[DNS_UDP_MIN];
+	size_t bare = dns_query(msg, 7, "a.b", DNS_AAAA) - 11, n = bare, len;
+	struct dns_question q;
+
+	(void)state;
+	memcpy(expected, msg, bare);
+	memcpy(expected + bare, plain, sizeof(plain));
+	expected[3] = 0x10; /* CD */
+	msg[3] = 0x7f;	    /* every bit that has no meaning, and CD */
+	msg[13] = 'A';
+	memcpy(msg + n, opt, sizeof(opt));
+	n += sizeof(opt);
+	memcpy(msg + n, "behind", 6);
+	assert_int_equal(dns_read_question(&q, msg, n + 6), 0);
+	assert_true(q.sec && q.unchecked);
+	len = dns_query_again(own, &q);
+	assert_int_equal(len, bare + sizeof(plain));
+	assert_memory_equal(own, expected, len);
+
+	/* Its answer has the client's letters and id, and EDNS as the query had it. */
+	dns_set_id(own, 99);
+	assert_int_equal(dns_answer_again(own, len, msg, &q), len);
+	assert_memory_equal(own, msg, 2);
+	assert_memory_equal(own + 12, msg + 12, bare - 12);
+	q.edns = false;
+	assert_int_equal(dns_answer_again(own, len, msg, &q), bare);
+	assert_int_equal(own[11], 0);
+	assert_int_equal(dns_answer_again(own, bare, msg, &q), bare);
+	assert_true(dns_is_asked(DNS_HTTPS) && dns_is_asked(16));
+	assert_false(dns_is_asked(10) || dns_is_asked(252) || dns_is_asked(255) ||
+		     dns_is_asked(65280));
+}
+
 static void names_that_no_host_has_are_refused(void **state)
 {
 	uint8_t msg[DNS_UDP_MIN];
@@ -256,6 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_query_of_ours_is_read_again),
+		cmocka_unit_test(a_query_is_built_anew),
 		cmocka_unit_test(names_that_no_host_has_are_refused),
 		cmocka_unit_test(only_the_names_own_addresses_count),
 		cmocka_unit_test(hints_of_https_records_are_addresses),

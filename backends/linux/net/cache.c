@@ -8,8 +8,8 @@
 #include "core/base/hash.h"
 
 /*
- * By the whole query but its id: what differs in a letter's case, an option or a flag is asked
- * anew. Whether the agent may have the answer was decided before, each time.
+ * By the whole query but its id: queries that differ in a flag are asked anew. Whether the agent
+ * may have the answer was decided before, each time.
  */
 #define ENTRIES_MAX 1024
 

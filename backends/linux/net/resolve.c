@@ -13,10 +13,10 @@
 #include "core/base/io.h"
 
 /*
- * The message of the agent is passed on as it is, from a port of its own and with a random id each
- * time, so that an answer can hardly be forged. Two tries for each nameserver, by UDP, the second
- * twice as long as the first; what does not fit there is asked again by TCP. The agent's own
- * resolver waits for 5 s before it asks again.
+ * A query leaves from a port of its own and with a random id each time, so that an answer can
+ * hardly be forged. Two tries for each nameserver, by UDP, the second twice as long as the first;
+ * what does not fit there is asked again by TCP. The agent's own resolver waits for 5 s before it
+ * asks again.
  */
 #define TRY_US	    2000000
 #define TRIES	    2

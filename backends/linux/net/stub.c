@@ -9,8 +9,11 @@
 #include "backends/linux/net/relay_priv.h"
 
 /*
- * A name that nobody allowed does not leave the machine in a query: not by its labels, not by a
- * type that carries data. The keeper says for each whether it is passed on.
+ * A name that no rule allows does not leave the machine in a query. The keeper says for each
+ * whether it may. The query that leaves is built anew (dns_query_again()), so that no bytes of the
+ * agent's go to a nameserver but an allowed name; types that are not in a list are answered here,
+ * with nothing. localhost and the names below it are this sandbox (RFC 6761): no nameserver hears
+ * of them.
  */
 #define ASKED_MAX   1024
 #define CLIENTS_MAX 128	     /* TCP */
@@ -39,8 +42,9 @@ struct asked {
 	int sock; /* UDP, where client is NULL */
 	struct sockaddr_in from;
 	struct dns_question q;
-	size_t len;
-	uint8_t msg[];
+	uint8_t own[DNS_UDP_MIN]; /* the query that leaves */
+	size_t own_len;
+	uint8_t msg[]; /* the agent's, as far as answers need it: q.end bytes */
 };
 
 static void client_serve(struct client *c);
@@ -100,6 +104,13 @@ static void answer_code(struct asked *a, enum dns_rcode code, const struct net_a
 	answer(a, out, dns_answer(out, a->msg, &a->q, code, addr, why));
 }
 
+static void pass_on(struct asked *a, uint8_t *msg, size_t len)
+{
+	/* Told first: the agent may connect as soon as it hears. */
+	resolve_book(a->relay, msg, len, &a->q);
+	answer(a, msg, dns_answer_again(msg, len, a->msg, &a->q));
+}
+
 static void on_answer(void *data, uint8_t *msg, size_t len)
 {
 	struct asked *a = data;
@@ -109,27 +120,45 @@ static void on_answer(void *data, uint8_t *msg, size_t len)
 		answer_code(a, DNS_FAILED, NULL, NULL);
 		return;
 	}
-	dns_set_id(msg, a->q.id);
-	cache_add(a->relay, a->msg, a->len, msg, len);
-	/* Told first: the agent may connect as soon as it hears. */
-	resolve_book(a->relay, msg, len, &a->q);
-	answer(a, msg, len);
+	cache_add(a->relay, a->own, a->own_len, msg, len);
+	pass_on(a, msg, len);
 }
 
 /* From what is kept, else from the nameservers. */
 static void forward(struct asked *a)
 {
 	uint8_t kept[CACHE_BYTES];
-	size_t len = cache_find(a->relay, a->msg, a->len, kept);
+	struct dns_question own;
+	size_t len;
 
-	if (len) {
-		resolve_book(a->relay, kept, len, &a->q);
-		answer(a, kept, len);
+	if (!dns_is_asked(a->q.type)) {
+		answer_code(a, DNS_OK, NULL, NULL);
 		return;
 	}
-	a->query = resolve_begin(a->relay, a->msg, a->len, &a->q, on_answer, a);
+	a->own_len = dns_query_again(a->own, &a->q);
+	len = cache_find(a->relay, a->own, a->own_len, kept);
+	if (len) {
+		pass_on(a, kept, len);
+		return;
+	}
+	if (dns_read_question(&own, a->own, a->own_len) == 0)
+		a->query = resolve_begin(a->relay, a->own, a->own_len, &own, on_answer, a);
 	if (!a->query)
 		answer_code(a, DNS_FAILED, NULL, NULL);
+}
+
+static bool is_localhost(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return str_eq(dot ? dot + 1 : name, "localhost");
+}
+
+static void answer_localhost(struct asked *a)
+{
+	const struct net_addr v4 = net_addr_v4(INADDR_LOOPBACK), v6 = {{[15] = 1}};
+
+	answer_code(a, DNS_OK, a->q.type == DNS_A ? &v4 : a->q.type == DNS_AAAA ? &v6 : NULL, NULL);
 }
 
 void stub_answer(struct relay *r, const struct net_note *note)
@@ -168,11 +197,10 @@ static struct asked *ask(struct relay *r, const uint8_t *msg, size_t len, const 
 
 	if (bad == -EBADMSG || r->n_asked >= ASKED_MAX)
 		return NULL;
-	a = xcalloc(1, sizeof(*a) + len);
+	a = xcalloc(1, sizeof(*a) + q.end);
 	*a = *from;
-	memcpy(a->msg, msg, len);
+	memcpy(a->msg, msg, q.end);
 	a->relay = r;
-	a->len = len;
 	a->q = q;
 	a->id = ++r->last_asked;
 	a->since = r->now;
@@ -182,6 +210,10 @@ static struct asked *ask(struct relay *r, const uint8_t *msg, size_t len, const 
 		a->client->asked = a;
 	if (bad < 0) {
 		answer_code(a, DNS_FORMAT, NULL, NULL);
+		return NULL;
+	}
+	if (is_localhost(q.name)) {
+		answer_localhost(a);
 		return NULL;
 	}
 	relay_wake_at(r, a->since + FORGET_US);
