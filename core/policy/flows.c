@@ -1,10 +1,7 @@
 /* flows - may a connection go to a host: rules about names, about addresses, and what needs one. */
 /* SPDX-License-Identifier: MIT */
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <string.h>
 
-#include "core/base/clock.h"
 #include "core/net/host.h"
 #include "core/policy/policy_priv.h"
 
@@ -52,56 +49,6 @@ void flows_named(struct policy *p, const struct policy_spec *spec)
 }
 
 /* ---- the decision ---------------------------------------------------------------------------- */
-
-#define OWN_MAX 128
-#define OWN_US	1000000
-
-/* This host's own addresses as they were a moment ago: each connection asks. */
-static struct {
-	struct net_addr list[OWN_MAX];
-	size_t n;
-	int64_t until_us;
-} mine;
-
-/* False: they are not known, or too many to be kept. */
-static bool read_own(void)
-{
-	struct ifaddrs *list = NULL;
-	bool all = true;
-
-	mine.n = 0;
-	if (getifaddrs(&list) < 0)
-		return false;
-	for (const struct ifaddrs *i = list; i && all; i = i->ifa_next) {
-		int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
-		socklen_t len = family == AF_INET    ? sizeof(struct sockaddr_in)
-				: family == AF_INET6 ? sizeof(struct sockaddr_in6)
-						     : 0;
-		uint16_t port;
-
-		all = mine.n < OWN_MAX;
-		if (all && net_addr_from_sock(&mine.list[mine.n], &port, i->ifa_addr, len))
-			mine.n++;
-	}
-	freeifaddrs(list);
-	return all;
-}
-
-bool policy_is_own_address(const struct net_addr *addr)
-{
-	int64_t now = clock_mono_us();
-
-	if (now >= mine.until_us) {
-		mine.until_us = 0;
-		if (!read_own())
-			return true; /* as if it were */
-		mine.until_us = now + OWN_US;
-	}
-	for (size_t i = 0; i < mine.n; i++)
-		if (net_addr_eq(&mine.list[i], addr))
-			return true;
-	return false;
-}
 
 /* One of the sets of rules. */
 struct said {

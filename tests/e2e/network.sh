@@ -157,7 +157,10 @@ EACCES" "38: nor do other forms of it"
 is "$(arrived)" "" "nothing arrived"
 is "$(opts+=(--allow-domain 10.0.0.0/8) && to private.example:7 10.9.9.9:7)" "ping
 ping" "a rule about addresses does"
+ip route add local 203.0.113.64/28 dev lo && ip -6 route add local 2001:db8:3::/64 dev lo
 opts=(--allow-network); mark
+is "$(to 203.0.113.70:7777 "2001:db8:3::1:7777")" "EACCES
+EACCES" "nor an address that a route alone makes this host's"
 is "$(to good.example:7 203.0.113.7:7 private.example:7 metadata.example:80 10.9.9.9:7)" "ping
 ping
 EACCES
