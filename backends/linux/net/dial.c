@@ -9,6 +9,7 @@
 
 #include "backends/linux/net/relay_priv.h"
 #include "backends/linux/net/tls.h"
+#include "core/base/hash.h"
 
 /*
  * The agent must not hang in connect() when its socket does not block, and must not be connected
@@ -33,7 +34,7 @@
 #define GRACE_US  50000	    /* for the host's answer, without packet sockets */
 #define ACCEPT_US 130000000 /* longer than the kernel sends SYNs: nobody comes any more */
 #define GONE_US	  3000000   /* a SYN that is due is so late: its sender is gone */
-#define SYNS_MAX  512	    /* of a listener; the oldest gives way */
+#define SYNS_MAX  4096	    /* of a listener; the oldest gives way */
 
 struct dial {
 	struct grave grave;
@@ -58,7 +59,8 @@ struct accepted {
 
 /* A first packet of the agent's, and when it and those that repeat it came. */
 struct syn {
-	struct syn *next;
+	UT_hash_handle hh;
+	uint16_t from_port; /* the key */
 	int64_t first, last;
 	struct packet packet;
 	uint8_t bytes[PACKET_SYN];
@@ -74,8 +76,7 @@ struct listener {
 	bool deaf;
 	size_t users;
 	struct accepted *accepted; /* whose host has not answered yet */
-	struct syn *syns;
-	size_t n_syns;
+	struct syn *syns;	   /* in the order of their first arrival */
 };
 
 static void tell(const struct dial *d, int code)
@@ -139,16 +140,13 @@ static struct syn *find_syn(const struct listener *l, uint16_t from_port)
 {
 	struct syn *s;
 
-	LL_FOREACH (l->syns, s)
-		if (s->packet.from_port == from_port)
-			return s;
-	return NULL;
+	HASH_FIND(hh, l->syns, &from_port, sizeof(from_port), s);
+	return s;
 }
 
 static void drop_syn(struct listener *l, struct syn *s)
 {
-	LL_DELETE(l->syns, s);
-	l->n_syns--;
+	HASH_DEL(l->syns, s);
 	free(s);
 }
 
@@ -159,12 +157,12 @@ static void keep_syn(struct listener *l, const struct packet *p)
 	if (p->len > sizeof(s->bytes))
 		return;
 	if (!s) {
-		if (l->n_syns >= SYNS_MAX)
+		if (HASH_COUNT(l->syns) >= SYNS_MAX)
 			drop_syn(l, l->syns);
 		s = xcalloc(1, sizeof(*s));
 		s->first = l->relay->now;
-		LL_APPEND(l->syns, s);
-		l->n_syns++;
+		s->from_port = p->from_port;
+		HASH_ADD(hh, l->syns, from_port, sizeof(s->from_port), s);
 	}
 	s->last = l->relay->now;
 	s->packet = *p;
@@ -375,10 +373,10 @@ static void on_host(struct watch *w, uint32_t events)
 	}
 	if (getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
 		code = errno;
-	if (code)
-		(void)dial_next(d, -code);
-	else
+	if (!code)
 		host_is_there(d);
+	else if (dial_next(d, -code)) /* the agent need not wait for it */
+		relay_wake_at(d->relay, d->relay->now);
 }
 
 static int connect_host(struct dial *d)
@@ -422,10 +420,8 @@ static bool dial_next(struct dial *d, int code)
 		first = false;
 		relay_close(d->relay, &d->host);
 		code = connect_host(d);
-		if (code == 0) {
-			relay_wake_at(d->relay, d->relay->now);
+		if (code == 0)
 			return true;
-		}
 	}
 }
 
