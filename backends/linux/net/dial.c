@@ -34,6 +34,7 @@
 #define GRACE_US  50000	    /* for the host's answer, without packet sockets */
 #define ACCEPT_US 130000000 /* longer than the kernel sends SYNs: nobody comes any more */
 #define GONE_US	  3000000   /* a SYN that is due is so late: its sender is gone */
+#define CALL_US	  20000000  /* after NET_DIALLED no first packet has come */
 #define SYNS_MAX  4096	    /* of a listener; the oldest gives way */
 
 struct dial {
@@ -45,10 +46,11 @@ struct dial {
 	uint64_t id;
 	struct net_note note;
 	size_t turn; /* which of the addresses */
-	int64_t since;
+	int64_t since, told_us;
 	uint16_t from_port; /* the agent's; 0: not known */
 	int failed;	    /* negative errno: the host refused, and the agent has to hear of it */
 	bool connected, told;
+	bool swapped; /* another dial left its caller to this one, by a port that was not known */
 };
 
 struct accepted {
@@ -79,7 +81,7 @@ struct listener {
 	struct syn *syns;	   /* in the order of their first arrival */
 };
 
-static void tell(const struct dial *d, int code)
+static void tell(struct dial *d, int code)
 {
 	struct net_note note = {.what = NET_DIALLED,
 				.code = code,
@@ -89,6 +91,8 @@ static void tell(const struct dial *d, int code)
 
 	note.addr[0] = d->note.addr[d->turn];
 	relay_tell(d->relay, &note);
+	d->told_us = d->relay->now;
+	relay_wake_at(d->relay, d->told_us + CALL_US);
 }
 
 static void tell_closed(const struct dial *d)
@@ -232,6 +236,7 @@ static struct dial *dial_for(const struct listener *l, uint16_t from_port)
 	if (!own || own->connected || !d)
 		return own && own->connected ? own : d;
 	own->from_port = d->from_port;
+	own->swapped = own->from_port == 0;
 	d->from_port = from_port;
 	return d;
 }
@@ -461,6 +466,16 @@ void dial_begun(struct relay *r, const struct net_note *note)
 	settle(d);
 }
 
+static struct dial *swapped_dial(const struct listener *l)
+{
+	struct dial *d;
+
+	DL_FOREACH (l->relay->dials, d)
+		if (d->listener == l && d->swapped && !d->from_port)
+			return d;
+	return NULL;
+}
+
 void dial_packet(struct relay *r, const struct packet *p)
 {
 	struct listener *l = find_listener(r, &p->to, p->to_port);
@@ -469,11 +484,16 @@ void dial_packet(struct relay *r, const struct packet *p)
 	if (!l)
 		return;
 	if (p->flags & PACKET_TCP_RST) { /* to the listener: the caller has no such socket */
-		if (d && d->connected)
+		if (d && d->connected && !d->swapped)
 			give_up(d);
 		return;
 	}
 	keep_syn(l, p);
+	if (!d) {
+		d = swapped_dial(l);
+		if (d)
+			d->from_port = p->from_port;
+	}
 	if (d)
 		settle(d);
 }
@@ -483,7 +503,9 @@ static int64_t gone_at(const struct dial *d)
 {
 	const struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
 
-	return s ? 2 * s->last - s->first + GONE_US : INT64_MAX;
+	if (s)
+		return 2 * s->last - s->first + GONE_US;
+	return d->told && !d->note.code && !is_blind(d) ? d->told_us + CALL_US : INT64_MAX;
 }
 
 static bool is_answered(const struct dial *d)
