@@ -3,6 +3,7 @@
 
 usage: far.py serve DIR         in the far network: DIR gets ready and log (what a connection came to)
        far.py try NAME...       for each: NAME, what connect() gave, and after how many milliseconds
+       far.py inside NAME...    the same with another neighbour that is down: one is looked for by all who want it
 """
 # SPDX-License-Identifier: MIT
 import errno, os, select, socket, struct, sys, threading, time
@@ -13,6 +14,8 @@ HOSTS = {
     6: {"open": "2001:db8:2::7", "slow": "2001:db8:2::8", "silent": "2001:db8:2::9", "nohost": "2001:db8:2::10",
         "nonet": "2001:db8:2::11", "down": "2001:db8:1::88"},
 }
+if sys.argv[1] == "inside":
+    HOSTS[4]["down"], HOSTS[6]["down"] = "192.0.2.89", "2001:db8:1::89"
 OPEN, CLOSED, RESETTING, COUNTING = 80, 81, 82, 83
 IN_PROGRESS = (errno.EINPROGRESS, errno.EWOULDBLOCK)
 
