@@ -147,10 +147,3 @@ int config_trust_give(const char *state_dir, const char *folder, char **ret, cha
 int config_trust_take(const char *state_dir, const char *folder, struct err *err) MUST_USE;
 /* The file below `config_home` (NULL: $HOME/.config) with what this user says of a folder. */
 char *config_project_file(const char *home, const char *config_home, const char *folder) MUST_USE;
-
-/* Each setting of any text in git-config syntax, as libgit2 reads it: section "core" or
- * "filter.lfs", name in lower case, value NULL where the key stands alone. */
-int config_each_setting(const char *text, size_t len,
-			int (*on)(void *data, const char *section, const char *name,
-				  const char *value),
-			void *data, struct err *err) MUST_USE;

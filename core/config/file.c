@@ -283,28 +283,6 @@ int config_read_git(const char *text, size_t len, const char *name, config_on_se
 	return r;
 }
 
-struct listener {
-	int (*on)(void *data, const char *section, const char *name, const char *value);
-	void *data;
-};
-
-static int tell_listener(void *data, const struct config_setting *s)
-{
-	const struct listener *l = data;
-
-	return l->on(l->data, s->section, s->name, s->value);
-}
-
-int config_each_setting(const char *text, size_t len,
-			int (*on)(void *data, const char *section, const char *name,
-				  const char *value),
-			void *data, struct err *err)
-{
-	struct listener l = {on, data};
-
-	return config_read_git(text, len, "git's configuration", tell_listener, &l, err);
-}
-
 /* ---- into the configuration ------------------------------------------------------------------ */
 
 struct target {

@@ -73,10 +73,15 @@ static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind, 
 
 static struct builtin builtin_of(const struct policy *p, enum rule_kind kind, const char *path)
 {
+	const char *reason;
+
 	if (kind != RULE_WRITE)
 		return builtin_read(p, kind, path);
-	return places_hold(&p->folders, path) ? builtin_write(p, POLICY_WRITE, path)
-					      : builtin_outside(p, path);
+	/* What a rule lets be written outside is judged as in a working folder then. */
+	if (places_hold(&p->folders, path) ||
+	    policy_check_outside(p, POLICY_WRITE, path, &reason) == POLICY_ALLOW)
+		return builtin_write(p, POLICY_WRITE, path);
+	return builtin_outside(p, path);
 }
 
 static void swap(struct policy_finding *a, struct policy_finding *b)

@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/config/config.h"
+#include "core/os/text.h"
+#include "core/policy/git_programs.h"
+#include "core/policy/git_settings.h"
 #include "core/policy/learn.h"
 
 /*
  * git is never run here: the folder is the agent's. Its settings are read as git reads them: the
  * system's, those of $XDG_CONFIG_HOME and of $HOME, the repository's and the worktree's own, and
- * what they include, whatever the condition. libgit2 parses what is not one plain setting a line.
+ * what they include, whatever the condition.
  */
 #define INCLUDES_MAX 10
 #define TEXT_MAX     (256u << 10)
@@ -25,13 +26,15 @@
 static const char is_hook[] = "core.hooksPath names it: git on the host runs it";
 static const char is_included[] =
 	"git's configuration includes it, and it can name programs to run";
+static const char is_copied[] = "git's configuration names it: git copies hooks from there";
 static const char is_way[] = "the way to git's directory leads over it";
 static const char is_program[] = "git's configuration names it: git on the host runs it";
 
 struct reading {
 	struct policy *p;
 	const char *worktree; /* relative paths begin there */
-	const char *dir;      /* of the file that is read */
+	const char *git_dir;
+	const char *dir; /* of the file that is read */
 	int depth;
 };
 
@@ -63,54 +66,107 @@ static void take_hooks(const struct reading *r, const char *value)
 	learn_links(r->p, path);
 }
 
-/* "tools/clean %f": a program by its path, if there is one. */
-static void take_program(const struct reading *r, const char *value)
+static void take_dir(const struct reading *r, const char *value)
 {
-	AUTO_FREE char *word = NULL;
-	AUTO_FREE char *path = NULL;
-	struct stat st;
+	AUTO_FREE char *path = resolved(r, r->worktree, value);
 
-	value += strspn(value, "! \t'\"");
-	word = xstrndup(value, strcspn(value, " \t'\"|&;<>()"));
-	if (!strchr(word, '/'))
-		return;
-	path = resolved(r, r->worktree, word);
-	if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-		learn_place(r->p, path, is_program);
+	learn_place(r->p, path, is_copied);
 }
 
-/* Settings that name programs, which git runs without having been asked for just that. */
-static bool names_program(const char *section, const char *name)
+/* ---- words that may be paths ----------------------------------------------------------------- */
+
+struct word_reading {
+	const struct reading *r;
+	bool by_hand; /* a human asks for it, and says "src" to it, too: no directories */
+	bool of_git;  /* it is given to git: only "-c core.pager=tools/x" */
+	enum git_word kind;
+};
+
+static void take_path(const struct word_reading *w, const char *text);
+
+/* Behind what only the shell knows: a variable of git's or of the human's, or what git printed. */
+static void take_beneath(const struct word_reading *w, const char *rest)
 {
-	static const struct {
-		const char *section, *names;
-	} table[] = {
-		{"core", " fsmonitor pager editor sshcommand askpass gitproxy "},
-		{"filter.", " clean smudge process "},
-		{"diff.", " textconv command "},
-		{"diff", " external "},
-		{"merge.", " driver "},
-		{"gpg", " program "},
-		{"gpg.", " program "},
-		{"credential", " helper "},
-		{"credential.", " helper "},
-		{"sequence", " editor "},
-		{"interactive", " difffilter "},
-		{"pager", NULL},
-		{"gc", " recentobjectshook "},
-		{"uploadpack", " packobjectshook "},
-	};
-	AUTO_FREE char *want = xasprintf(" %s ", name);
+	const char *const dirs[] = {w->r->worktree, w->r->git_dir, w->r->p->home};
 
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		size_t n = strlen(table[i].section);
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		AUTO_FREE char *path = path_join(dirs[i], rest);
 
-		if (strncasecmp(section, table[i].section, n) == 0 &&
-		    (table[i].section[n - 1] == '.' || !section[n]) &&
-		    (!table[i].names || strstr(table[i].names, want)))
-			return true;
+		take_path(w, path);
 	}
-	return false;
+}
+
+/* Without a slash: what is there, what an interpreter runs, or what is called as files are. */
+static bool may_be_file(const struct word_reading *w, const char *text, bool there)
+{
+	const char *dot = strrchr(text, '.');
+
+	if (w->kind == WORD_FIRST || *text == '-')
+		return false;
+	return there || w->kind == WORD_SCRIPT || (dot && isalpha((unsigned char)dot[1]));
+}
+
+static void take_path(const struct word_reading *w, const char *text)
+{
+	const size_t plain = strcspn(text, "*?[%\1\n;|&<>`");
+	const bool whole = !text[plain];
+	const char *slash = memrchr(text, '/', plain);
+	AUTO_FREE char *name = NULL, *path = NULL;
+	bool there, dir;
+	struct stat st;
+
+	if (text[0] == GIT_WORD_UNKNOWN && text[1] == '/') {
+		take_beneath(w, text + 2);
+		return;
+	}
+	if (!whole && !slash)
+		return;
+	name = xstrndup(text, plain);
+	if (!whole && slash) /* anything in that directory */
+		name[slash - text] = '\0';
+	path = resolved(w->r, w->r->worktree, name);
+	there = stat(path, &st) == 0;
+	dir = !whole || (there && S_ISDIR(st.st_mode));
+	if (path_is_beneath(w->r->worktree, path) || path_is_beneath(w->r->git_dir, path))
+		return;
+	if (dir ? !slash || w->by_hand : !strchr(name, '/') && !may_be_file(w, name, there))
+		return;
+	learn_place(w->r->p, path, is_program);
+}
+
+/* "--config=tools/x", "A=tools/bin:tools/more", "-Ftools/x". */
+static void take_word(void *arg, const char *word, enum git_word kind)
+{
+	struct word_reading *w = arg;
+	const char *value = strchr(word, '=');
+	AUTO_FREE char *parts = xstrdup(value ? value + 1 : word);
+	char *at = parts, *part;
+
+	w->kind = kind;
+	if (w->of_git && !value)
+		return;
+	take_path(w, value ? value + 1 : word);
+	if (value)
+		take_path(w, word);
+	if (word[0] == '-' && word[1] && strchr(word, '/'))
+		take_path(w, word + 2);
+	while (strpbrk(parts, ":,") && (part = strsep(&at, ":,")))
+		if (strchr(part, '/'))
+			take_path(w, part);
+}
+
+static void take_program(const struct reading *r, enum git_names names, const char *value)
+{
+	struct word_reading w = {.r = r, .by_hand = names == GIT_NAMES_ALIAS};
+
+	if (names == GIT_NAMES_ADDRESS) {
+		value = strstr(value, "::");
+		if (!value)
+			return;
+		value += 2;
+	}
+	w.of_git = w.by_hand && *value != '!';
+	git_each_word(value, take_word, &w);
 }
 
 static bool is_include(const char *section)
@@ -118,100 +174,44 @@ static bool is_include(const char *section)
 	return strcasecmp(section, "include") == 0 || strncasecmp(section, "includeif", 9) == 0;
 }
 
-static bool matters(const char *section, const char *name)
-{
-	return (is_include(section) && str_eq(name, "path")) ||
-	       (strcasecmp(section, "core") == 0 && str_eq(name, "hookspath")) ||
-	       names_program(section, name);
-}
-
-static int take(void *data, const char *section, const char *name, const char *value)
+static void take(void *data, const char *section, const char *name, const char *value)
 {
 	const struct reading *r = data;
+	enum git_names names;
 
-	if (!value || !*value || !matters(section, name))
-		return 0;
-	if (is_include(section))
+	if (str_starts(section, "url."))
+		value = section + 4;
+	if (!value || !*value)
+		return;
+	names = git_setting_names(section, name);
+	if (is_include(section) && str_eq(name, "path"))
 		take_include(r, value);
-	else if (str_eq(name, "hookspath"))
+	else if (str_eq(section, "core") && str_eq(name, "hookspath"))
 		take_hooks(r, value);
-	else
-		take_program(r, value);
-	return 0;
+	else if (names == GIT_NAMES_DIR)
+		take_dir(r, value);
+	else if (names != GIT_NAMES_NOTHING)
+		take_program(r, names, value);
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* One setting a line, and what matters without quotes, escapes and comments: false is for libgit2,
- * which costs ten milliseconds. */
-static bool take_line(struct reading *r, const struct vet_reader *at)
-{
-	AUTO_FREE char *section = xasprintf("%s%s%s", at->section, *at->sub ? "." : "", at->sub);
-	AUTO_FREE char *name = xstrndup(at->line.data, at->line.len);
-	AUTO_FREE char *value = NULL;
-	struct span v;
-
-	name[strcspn(name, " \t=")] = '\0';
-	for (char *c = name; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	if (!matters(section, name))
-		return true;
-	v = vet_value(at, name);
-	value = xstrndup(v.data, v.len);
-	if (strpbrk(value, "\"\\#;"))
-		return false;
-	take(r, section, name, value);
-	return true;
-}
-
-static bool take_lines(struct reading *r, const char *text, size_t len)
-{
-	struct vet_reader at = vet_reader_of(text, len);
-	bool whole = true;
-	enum line_kind k;
-
-	while ((k = vet_next(&at)) != LINE_NONE) {
-		if (k == LINE_BLANK || k == LINE_HEADER)
-			continue;
-		whole = k != LINE_BAD && *at.line.data != '[' && take_line(r, &at) && whole;
-	}
-	return whole;
-}
-
-/* Nearly no configuration says anything that matters here. */
-static bool is_of_interest(const char *text)
-{
-	static const char *const words[] = {
-		"hookspath", "include",	 "fsmonitor", "clean",	"smudge", "process",
-		"textconv",  "external", "driver",    "pager",	"editor", "command",
-		"askpass",   "proxy",	 "program",   "helper", "filter", "hook"};
-
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strcasestr(text, words[i]))
-			return true;
-	return false;
-}
-
-/* Plain files only, by whatever links: a FIFO would hold us up. libgit2 would follow an include by
- * itself, whatever that is. */
+/* Plain files only, by whatever links: a FIFO would hold us up. */
 static void read_config(const struct reading *from, const char *path)
 {
 	AUTO_FREE char *dir = answer_dir(path);
 	AUTO_FREE char *real = NULL;
 	AUTO_FREE char *text = NULL;
 	struct reading r = *from;
-	struct err err = {0};
 	bool inside;
 	size_t len;
 
-	if (r.depth++ >= INCLUDES_MAX || links_follow(path, NULL, &real, &inside) < 0 ||
-	    io_read_file(AT_FDCWD, real, TEXT_MAX, &text, &len) < 0 || !is_of_interest(text))
+	if (r.depth++ >= INCLUDES_MAX || links_follow(path, NULL, &real, &inside) < 0)
+		return;
+	if (io_read_file(AT_FDCWD, real, TEXT_MAX, &text, &len) < 0)
 		return;
 	r.dir = dir;
-	if (take_lines(&r, text, len))
-		return;
-	if (strcasestr(text, "include") || config_each_setting(text, len, take, &r, &err) < 0)
-		log_warn("policy", "%s: not all that it names is protected %s", path, err.text);
+	git_each_setting(text, take, &r);
 }
 
 static void read_everybodys(const struct reading *r)
@@ -266,7 +266,7 @@ static void learn_git_dir(struct policy *p, const char *git_dir, const char *wor
 	AUTO_FREE char *config = path_join(common ? common : git_dir, "config");
 	AUTO_FREE char *hooks = path_join(common ? common : git_dir, "hooks");
 	AUTO_FREE char *own = path_join(git_dir, "config.worktree");
-	struct reading r = {.p = p, .worktree = worktree};
+	struct reading r = {.p = p, .worktree = worktree, .git_dir = git_dir};
 
 	add_git_dir(p, git_dir);
 	if (common)

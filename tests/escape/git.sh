@@ -355,6 +355,23 @@ unlike "$(cat plain/config)" fsmonitor "38: nor the settings of a bare one"
 ok "38: and the rest of them is free" test -e inner/file
 rm "$HOME/.config/git/config"
 
+# ---- programs that git's settings name: behind an interpreter, as an argument, there or not yet
+fresh
+mkdir tools && echo cat >tools/clean.sh && echo f.c filter=x diff=y >.gitattributes && git add -A && git commit -qm tools
+git config filter.x.clean "sh tools/clean.sh" && git config diff.y.textconv "python3 tools/c.py"
+git config core.fsmonitor tools/fsm && git config trailer.z.cmd 'sh -c ". tools/lib"'
+git config core.sshCommand 'ssh -F tools/sshconfig' && git config credential.helper '!f() { tools/cred "$@"; }; f'
+inside "echo 'touch $trap_; cat' >tools/clean.sh; printf '#!/bin/sh\ntouch $trap_\n' >tools/fsm; chmod 755 tools/fsm; cp tools/fsm tools/fsm2
+	mv tools/fsm2 tools/fsm; mkdir t2; cp tools/* t2; cp t2/clean.sh t2/fsm; mv -T --exchange t2 tools; mv tools t3; echo 'import os' >tools/c.py
+	echo x >tools/lib; echo x >tools/sshconfig; ln -s ../t2/fsm tools/cred; echo new >f.c; echo free >tools/free"
+quiet git status && quiet git diff && quiet git add f.c
+not_run "programs that settings name behind an interpreter, and such as are not there yet"
+is "$(ls tools)" "$(printf 'clean.sh\nfree')" "none of them is made, and other files are free"
+for place in tools/clean.sh tools/c.py tools/fsm tools/lib tools/sshconfig tools/cred; do
+	like "$(cd "$dir" && "$CORDON" why write $place)" '^ask' "why says the same of $place"
+done
+like "$(cd "$dir" && "$CORDON" why write tools/free)" '^allow' "why says the same of what is free"
+
 # ---- 39: what the same agent outside runs, or has git run
 fresh
 as() { # PROFILE COMMANDS
@@ -380,6 +397,7 @@ as gemini "printf '[core]\n\tfsmonitor = touch $trap_\n' >>$shadow/.git/config; 
 	printf '[core]\n\tfsmonitor = touch $trap_\n' >$shadow/git/config; mkdir -p ~/.gemini/tmp/bin; $evil ~/.gemini/tmp/bin/rg"
 XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" status && XDG_CONFIG_HOME=$shadow quiet git -C "$shadow" commit --allow-empty -m x
 not_run "39: the shadow repository of gemini"
+like "$(cd "$dir" && "$CORDON" why write "$shadow/.git/hooks/x" --profile gemini)" '^ask' "39: why says the same"
 gone "39: and its programs" "$HOME/.gemini/tmp/bin/rg" "$shadow/git/config"
 
 mkdir -p "$HOME/.codex" && echo '{}' | tee "$HOME/.claude.json.tmp.1.a" "$HOME/.codex/.tmpAbCdEf" .mcp.json.tmp.1.a >/dev/null

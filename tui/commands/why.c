@@ -217,6 +217,15 @@ static void tell_own(const struct config *c, const char *path)
 		}
 }
 
+/* As a run does, but all of it. */
+static void learn(const struct standing *s)
+{
+	for (size_t i = 0; i < s->folders.n; i++)
+		policy_learn(s->policy, s->folders.list[i]);
+	while (policy_learn_more(s->policy))
+		;
+}
+
 static int why(const struct here *at, const struct strings *args, const struct why_options *o,
 	       struct err *err)
 {
@@ -238,6 +247,8 @@ static int why(const struct here *at, const struct strings *args, const struct w
 	r = standing_load(&s, at, &run, err);
 	if (r < 0)
 		return r;
+	if (str_eq(kind, "write"))
+		learn(&s);
 	if (kind_of(kind) >= RULE_PLACES)
 		r = read_target(args->list[1], &path, err);
 	else
