@@ -12,10 +12,13 @@
  * gitProxy,askPass,attributesFile}, alias.*, filter.*, diff.*, merge.*.driver, include*,
  * credential.*, gpg.*, url.*, protocol.*,
  * *.uploadpack, gc.recentObjectsHook, submodule.*.update. Nor
- * is what loses or leaks: remote.*.mirror, remote.*.promisor, gc.*expire, core.protectNTFS.
+ * is what loses or leaks: remote.*.mirror, remote.*.promisor, gc.*expire, core.protectNTFS. What is
+ * so only where a remote is the human's is for git_vet_remotes.c: prune, push.default, a fetch that
+ * writes what is known of another remote.
  */
 enum value {
 	PLAIN,	  /* a word: letters, digits, blanks and . , - _ / * + : ^ @ */
+	FETCH,	  /* a refspec that writes nothing but what is known of remotes */
 	PUSH,	  /* a refspec that neither forces nor deletes */
 	FALSE,	  /* only switched off */
 	UPWARDS,  /* a relative path */
@@ -44,7 +47,8 @@ static const struct inert {
 	{"committer", false, ANY_TEXT, " name email "},
 	{"init", false, PLAIN, " defaultbranch defaultobjectformat "},
 	{"remote", true, URL, " url pushurl "},
-	{"remote", true, PLAIN, " fetch tagopt prune prunetags skipdefaultupdate skipfetchall "},
+	{"remote", true, FETCH, " fetch "},
+	{"remote", true, PLAIN, " tagopt prune prunetags skipdefaultupdate skipfetchall "},
 	{"remote", true, PUSH, " push "},
 	{"remote", false, REMOTE, " pushdefault "},
 	{"branch", true, REMOTE, " remote pushremote "},
@@ -122,9 +126,20 @@ static bool is_false(const char *s)
 	       strcasecmp(s, "off") == 0 || str_eq(s, "0");
 }
 
+/* In any other place git would move branches or tags, and with prune remove them. */
+static bool is_tracking(const char *refspec)
+{
+	const char *to = strchr(refspec, ':');
+
+	return is_plain(refspec) && *refspec != '-' && !strstr(refspec, "..") &&
+	       (!to || (str_starts(to + 1, "refs/remotes/") && !strchr(to + 1, ':')));
+}
+
 static bool value_fits(enum value kind, const char *value)
 {
 	switch (kind) {
+	case FETCH:
+		return is_tracking(value);
 	case PLAIN:
 		return is_plain(value) && *value != '-';
 	case PUSH:

@@ -6,6 +6,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/path.h"
+#include "core/os/text.h"
 #include "core/policy/policy_priv.h"
 
 /*
@@ -13,6 +14,7 @@
  * repository on this machine. So the address of a remote is the human's as soon as it is there: an
  * agent may add remotes, and lead them where it likes, until the session ends. What counts is what
  * the file said when the session first saw it: to remove a remote and add it anew is no way around.
+ * Nor may the next fetch from such a remote remove more (prune), or the next push to it send more.
  *
  * Lines of what is kept: a kind, what it is about, a tab, the value.
  */
@@ -25,6 +27,8 @@ enum kind {
 	UPSTREAM = 'b',	   /* branch.X.remote */
 	PUSH_REMOTE = 'B', /* branch.X.pushRemote */
 	PUSH_DEFAULT = 'd',
+	FETCH = 'f', /* where a fetch writes, below refs/remotes/, and not below its own name */
+	WIDER = 'w', /* what a fetch removes, or a push sends; about a remote, or "" for any */
 };
 
 struct first {
@@ -52,11 +56,79 @@ static void note(struct buf *out, enum kind kind, const char *about, struct span
 	buf_ch(out, '\n');
 }
 
+/* Settings whose values make a fetch or a push do more, but for these. */
+static const struct wider {
+	const char *section;
+	bool sub;
+	const char *name;
+	const char *but; /* blank before and after each */
+} wider[] = {
+	{"fetch", false, "prune", " false no off 0 "},
+	{"fetch", false, "prunetags", " false no off 0 "},
+	{"push", false, "default", " simple current nothing "},
+	{"push", false, "followtags", " false no off 0 "},
+	{"push", false, "recursesubmodules", " check no false off 0 "},
+	{"remote", true, "prune", " false no off 0 "},
+	{"remote", true, "prunetags", " false no off 0 "},
+	{"remote", true, "push", " "},
+	{"submodule", false, "recurse", " false no off 0 "},
+};
+
+/* The line is `name`, or `name = value`; ret_len 0: the bare key. */
+static bool sets(const struct vet_reader *r, const char *name, struct span *ret)
+{
+	const size_t n = strlen(name);
+
+	*ret = vet_value(r, name);
+	if (ret->len)
+		return true;
+	*ret = r->line;
+	return r->line.len == n && strncasecmp(r->line.data, name, n) == 0;
+}
+
+static void note_wider(struct buf *out, const struct vet_reader *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(wider); i++) {
+		const struct wider *w = &wider[i];
+		AUTO_FREE char *word = NULL;
+		struct span value;
+
+		if (w->sub != (*r->sub != '\0') || !str_eq(r->section, w->section) ||
+		    !sets(r, w->name, &value))
+			continue;
+		word = xasprintf(" %.*s ", (int)value.len, value.data);
+		/* Under its name: two settings may have the same value. */
+		if (!strcasestr(w->but, word)) {
+			AUTO_FREE char *named =
+				xasprintf("%s %.*s", w->name, (int)value.len, value.data);
+
+			note(out, WIDER, r->sub, (struct span){named, strlen(named)});
+		}
+	}
+}
+
+static void note_fetch(struct buf *out, const struct vet_reader *r)
+{
+	static const char remotes[] = ":refs/remotes/";
+	struct span value = vet_value(r, "fetch");
+	const char *to = value.len ? memmem(value.data, value.len, remotes, strlen(remotes)) : NULL;
+	const size_t n = strlen(r->sub);
+
+	if (!to)
+		return;
+	to += strlen(remotes);
+	value = (struct span){to, value.len - (size_t)(to - value.data)};
+	if (value.len <= n || memcmp(to, r->sub, n) != 0 || to[n] != '/')
+		note(out, FETCH, r->sub, value);
+}
+
 static void note_line(struct buf *out, const struct vet_reader *r)
 {
+	note_wider(out, r);
 	if (str_eq(r->section, "remote") && *r->sub) {
 		note(out, URL, r->sub, vet_value(r, "url"));
 		note(out, PUSH_URL, r->sub, vet_value(r, "pushurl"));
+		note_fetch(out, r);
 	} else if (str_eq(r->section, "remote")) {
 		note(out, PUSH_DEFAULT, "", vet_value(r, "pushdefault"));
 	} else if (str_eq(r->section, "branch") && *r->sub) {
@@ -147,6 +219,23 @@ static bool may_be_upstream(const struct about *a, const char *line, const char 
 	return !has_kind(a->first, URL) && has_about(a->now, URL, value, len);
 }
 
+/* What is known of one of the human's remotes is written by no other: `origin/main` is what was
+ * last seen of origin. */
+static bool may_be_written(const struct about *a, const char *value, size_t len)
+{
+	const char *star = memchr(value, '*', len);
+	const size_t n = star ? (size_t)(star - value) : len;
+
+	for (const char *l = *a->first ? a->first : NULL; l; l = line_after(l)) {
+		const size_t name = strcspn(l + 1, "\t");
+
+		if (*l == URL && memcmp(l + 1, value, MIN(n, name)) == 0 &&
+		    (n <= name || value[name] == '/'))
+			return false;
+	}
+	return true;
+}
+
 static bool may_be_new(const struct about *a, const char *line)
 {
 	const char *value = strchr(line, '\t') + 1;
@@ -161,6 +250,12 @@ static bool may_be_new(const struct about *a, const char *line)
 		return a->fresh || !is_local(value, len);
 	case PUSH_URL:
 		return false;
+	case FETCH:
+		return may_be_written(a, value, len);
+	case WIDER:
+		return line[1] == '\t'
+			       ? !has_kind(a->first, URL)
+			       : !has_about(a->first, URL, line + 1, (size_t)(value - line) - 2);
 	case UPSTREAM:
 	case PUSH_REMOTE:
 	case PUSH_DEFAULT:

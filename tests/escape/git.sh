@@ -173,6 +173,16 @@ inside 'mkdir -p .git/remotes .git/branches; echo "URL: /tmp/x" >.git/remotes/or
 gone "37: remotes of old, alternates, a worktree elsewhere" .git/remotes/origin .git/branches/origin .git/objects/info/alternates \
 	.git/worktrees/w/gitdir
 
+# ---- the next fetch removes no branch of the human's, and the next push sends no more
+fresh
+git init -q --bare ../hub$n_dirs.git && git remote add origin ../hub$n_dirs.git && git push -qu origin main && git branch work && git tag mine
+inside 'git config remote.origin.fetch "+refs/heads/w*:refs/heads/w*"; git config --add remote.origin.fetch "+refs/tags/*:refs/tags/*"
+	git config remote.origin.prune true; git config fetch.pruneTags true; git config push.default matching; git config remote.origin.push "refs/heads/*"
+	git remote add second ../hub'$n_dirs'.git; git config remote.origin.fetch "+refs/heads/*:refs/remotes/origin/*"; git remote add new https://example.org/x.git'
+quiet git fetch && quiet git commit --allow-empty -m b && quiet git push
+is "$(git branch --format '%(refname:short)') $(git tag) $(git remote)" "$(printf 'main\nwork mine new\norigin')" "branches and tags stay, and a remote can be added"
+is "$(git -C ../hub$n_dirs.git branch --format '%(refname:short)')" main "what was not pushed before is not"
+
 # ---- 37: links that git on the host would write through
 fresh
 echo '# mine' >"$TEST_TMP/rc"

@@ -255,6 +255,9 @@ static void vet_dangerous(void **state)
 		"[remote \"o\"]\n\tpromisor = true\n",
 		"[remote \"o\"]\n\tpush = +refs/heads/*:refs/heads/*\n",
 		"[remote \"o\"]\n\tpush = :refs/heads/main\n",
+		"[remote \"o\"]\n\tfetch = +refs/heads/w*:refs/heads/w*\n",
+		"[remote \"o\"]\n\tfetch = +refs/tags/*:refs/tags/*\n",
+		"[remote \"o\"]\n\tfetch = +refs/*:refs/remotes/o/../../heads/*\n",
 		"[gc]\n\tpruneExpire = now\n",
 		"[core]\n\tprotectNTFS = false\n",
 		"[remote \"o\"]\n\turl = ext::sh -c x\n",
@@ -307,6 +310,52 @@ static void vet_changes(void **state)
 	assert_false(change(p, "[a]\n\tx = !y\n[b]\n", "[b]\n\tx = !y\n"));
 	/* A continued line is never judged. */
 	assert_false(change(p, "[alias]\n\tx = !y \\\n\t z\n", "[alias]\n\tx = !y \\\n\t z\n"));
+}
+
+/* With a remote of the human's, and without one. */
+static void vet_wider(void **state)
+{
+	static const char none[] = "[core]\n\tbare = false\n",
+			  known[] = "[remote \"o\"]\n\turl = https://x/y\n";
+	static const struct {
+		const char *text;
+		bool inert; /* with one, too */
+	} list[] = {
+		{"[remote \"o\"]\n\tprune = true\n", false},
+		{"[remote \"o\"]\n\tprune\n", false},
+		{"[remote \"o\"]\n\tpruneTags = 1\n", false},
+		{"[fetch]\n\tprune = true\n", false},
+		{"[fetch]\n\tpruneTags = true\n", false},
+		{"[push]\n\tdefault = matching\n", false},
+		{"[push]\n\trecurseSubmodules = on-demand\n", false},
+		{"[submodule]\n\trecurse = true\n", false},
+		{"[remote \"o\"]\n\tpush = refs/heads/*\n", false},
+		{"[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/o/*\n", false},
+		{"[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/*\n", false},
+		{"[remote \"n\"]\n\tfetch = +refs/heads/x:refs/remotes/o/x\n", false},
+		{"[remote \"n\"]\n\tfetch = +refs/heads/*:refs/remotes/other/*\n", true},
+		{"[remote \"o\"]\n\tprune = false\n", true},
+		{"[fetch]\n\tprune = No\n", true},
+		{"[push]\n\tdefault = current\n", true},
+		{"[push]\n\trecurseSubmodules = check\n", true},
+		{"[remote \"n\"]\n\turl = https://x/z\n\tprune = true\n"
+		 "\tfetch = +refs/heads/*:refs/remotes/n/*\n",
+		 true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		AUTO_FREE char *without = xasprintf("%s%s", none, list[i].text);
+		AUTO_FREE char *with = xasprintf("%s%s", known, list[i].text);
+		AUTO_FREE char *a = xasprintf("/home/u/p/a%zu/.git/config", i);
+		AUTO_FREE char *b = xasprintf("/home/u/p/b%zu/.git/config", i);
+
+		if (!policy_vet_change(*state, a, none, strlen(none), without, strlen(without)) ||
+		    policy_vet_change(*state, b, known, strlen(known), with, strlen(with)) !=
+			    list[i].inert)
+			fail_msg("%s", list[i].text);
+		/* Known before: it may stay. */
+		assert_true(policy_vet_change(*state, b, with, strlen(with), with, strlen(with)));
+	}
 }
 
 /* Every changing call pays for this. */
@@ -380,6 +429,7 @@ int main(void)
 		T(vet_inert),
 		T(vet_dangerous),
 		T(vet_changes),
+		T(vet_wider),
 		T(speed),
 		T(above_the_folder),
 	};
