@@ -131,6 +131,29 @@ bool policy_minds_type(const struct policy *p, const char *path)
 	return protect_is_candidate(path) || git_dirs_find(p, path);
 }
 
+/* An interpreter of the host, which no working folder leads to, or the one beside it. */
+bool policy_vet_link(const struct policy *p, const char *path, const char *target)
+{
+	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *joined = path_join(dir, target);
+	AUTO_FREE char *real = NULL;
+	const char *reason;
+	struct stat st;
+	bool inside;
+
+	if (!str_starts(path_base(target), "python") && !str_starts(path_base(target), "pypy"))
+		return false;
+	if (!strchr(target, '/'))
+		return true; /* protected as this one is */
+	if (*target != '/' ||
+	    links_follow(joined, (const char *const *)p->folders.list, &real, &inside) < 0 ||
+	    inside || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	return (str_starts(path_base(real), "python") || str_starts(path_base(real), "pypy")) &&
+	       !places_hold(&p->folders, real) && !places_are_private(real) &&
+	       policy_check_outside(p, POLICY_WRITE, real, &reason) != POLICY_ALLOW;
+}
+
 struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path)
 {
 	struct builtin b = {.verdict = POLICY_ALLOW};

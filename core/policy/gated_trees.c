@@ -235,6 +235,11 @@ static bool beneath_one_of(const char *const *list, size_t n, const char *path)
 	return false;
 }
 
+bool places_are_private(const char *path)
+{
+	return beneath_one_of(private_trees, ARRAY_LEN(private_trees), path);
+}
+
 /* As the kernel remembers it: a server that does not answer (FUSE, NFS) would hold up every start
  * on this host. */
 static bool is_dir(const char *path)
@@ -271,8 +276,7 @@ static void find_disks(struct places *all)
 	for (char *at = text; mountinfo_next(&at, &m);)
 		if (m.point[1] && !str_eq(m.point, "/var") && !str_one_of(m.type, no_disks) &&
 		    !beneath_one_of(system_mounts, ARRAY_LEN(system_mounts), m.point) &&
-		    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), m.point) &&
-		    is_dir(m.point))
+		    !places_are_private(m.point) && is_dir(m.point))
 			places_add(all, xstrdup(m.point));
 }
 
@@ -290,8 +294,7 @@ void places_find_gated(struct places *ret, const struct policy_spec *spec, const
 
 	find_tops(&all);
 	find_disks(&all);
-	if (real && !str_eq(real, "/") &&
-	    !beneath_one_of(private_trees, ARRAY_LEN(private_trees), real))
+	if (real && !str_eq(real, "/") && !places_are_private(real))
 		places_add(&all, real);
 	else
 		free(real);

@@ -90,7 +90,10 @@ void learn_place(struct policy *p, const char *path, const char *reason)
 
 void policy_learn_link(struct policy *p, const char *path)
 {
-	struct builtin b = builtin_write(p, POLICY_WRITE, path);
+	/* Where a plain file would be nothing, a link is a directory. */
+	const enum policy_act act =
+		protect_is_tree(path_base(path)) ? POLICY_SYMLINK : POLICY_WRITE;
+	struct builtin b = builtin_write(p, act, path);
 
 	if (b.verdict == POLICY_VET || b.verdict == POLICY_ASK)
 		learn_place(p, path, b.reason);

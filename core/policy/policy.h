@@ -103,6 +103,8 @@ bool policy_guards(const struct policy *p, const char *path, mode_t type);
 bool policy_vet(struct policy *p, const char *path, const char *data, size_t len);
 bool policy_vet_change(struct policy *p, const char *path, const char *old, size_t old_len,
 		       const char *data, size_t len);
+/* POLICY_VET of a link: may one of this text take that name? */
+bool policy_vet_link(const struct policy *p, const char *path, const char *target);
 
 /* Is a write to this place outside every working folder worth a question, or refused at once? A
  * directory may be made without one on the way to what a rule lets be written. */

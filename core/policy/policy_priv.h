@@ -42,6 +42,8 @@ static inline struct builtin builtin_says(enum policy_verdict verdict, const cha
  * a git directory that is known by other means than its name. */
 void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
 		   struct builtin *ret);
+/* Is it, folded, the name of a directory that is protected, or of which something is? */
+bool protect_is_tree(const char *name);
 /* Nothing may be put in place or get another name; keep: nor be taken away. */
 enum policy_verdict protect_guard(enum policy_act act, bool keep);
 /* By its name, folded: what a file in a git directory holds. */
@@ -156,6 +158,8 @@ void places_find_gated(struct places *ret, const struct policy_spec *spec, const
 /* What dynamic mode grants by itself: harmless files in $HOME, and the directories of $PATH with
  * what stands beside them. Resolved where they exist. */
 void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home);
+/* The sandbox has its own there. */
+bool places_are_private(const char *path);
 /* Number of components. */
 unsigned places_depth(const char *path);
 

@@ -56,6 +56,7 @@ static const struct leaf {
 	{".erlang", interpreter},
 	{".exrc", editor},
 	{".gdbinit", "gdb runs it"},
+	{".gdbinit.py", "gdb runs it"},
 	{".ghci", interpreter},
 	{".gitconfig", git_conf},
 	{".gvimrc", editor},
@@ -70,9 +71,11 @@ static const struct leaf {
 	{".lazy.lua", editor},
 	{".lefthook-local.*", manager},
 	{".lefthook.*", manager},
+	{".lfsconfig", "git-lfs on the host sends files to where it says"},
 	{".lintstagedrc", manager},
 	{".lintstagedrc.*", manager},
 	{".lldbinit", "lldb runs it"},
+	{".local.vimrc", editor},
 	{".login", shell},
 	{".logout", shell},
 	{".luarc.*", "the Lua language server runs the plugin that it names"},
@@ -98,6 +101,7 @@ static const struct leaf {
 	{".rdbgrc.*", interpreter},
 	{".renviron", interpreter},
 	{".rprofile", interpreter},
+	{".rtx.*", mise},
 	{".rvmrc", "rvm runs it on the way into the directory"},
 	{".screenrc", "screen runs it"},
 	{".simple-git-hooks.*", manager},
@@ -143,14 +147,16 @@ static const struct leaf {
 };
 
 enum {
-	KEEP = 1,  /* taking it away loosens something too */
-	PLAIN = 2, /* a file of that name is nothing to it */
+	KEEP = 1,      /* taking it away loosens something too */
+	WORKTREES = 2, /* each directory in its worktrees/ is as a working folder of its own */
+	LINKS = 4,     /* links to programs of the host are harmless (policy_vet_link()) */
 };
 
 /*
  * Protected below a directory of this name. below: paths separated by blanks, each protects itself,
  * what is under it, and (against being put in place whole) what is above it; "*" at the end of a
- * component stands for the rest of it; "" is everything.
+ * component stands for the rest of it; "" is everything. Where it is not, and nothing is kept, a
+ * plain file of that name is nothing to the program.
  */
 static const struct tree {
 	const char *name;
@@ -164,8 +170,10 @@ static const struct tree {
 	{".amp", "", KEEP, agent},
 	{".augment", "", KEEP, agent},
 	{".bashrc.d", "", 0, shell},
+	{".bsp", "", 0, "an editor runs the build servers that it names"},
+	{".cargo", "config config.toml", 0, "cargo runs what it names, and editors run cargo"},
 	{".cargo-husky", "", 0, git_hook},
-	{".claude", "", KEEP, agent},
+	{".claude", "", KEEP | WORKTREES, agent},
 	{".cline", "", KEEP, agent},
 	{".clinerules", "hooks", KEEP, agent},
 	{".codebuddy", "", KEEP, agent},
@@ -177,7 +185,7 @@ static const struct tree {
 	 0, "programs of the human obey it"},
 	{".continue", "", KEEP, agent},
 	{".copilot", "", KEEP, agent},
-	{".cursor", "", KEEP, agent},
+	{".cursor", "", KEEP | WORKTREES, agent},
 	{".devcontainer", "", 0, editor},
 	{".direnv", "bin */bin flake-profile* nix-profile* devenv-profile*", 0,
 	 "direnv runs it, or puts it in front of the PATH"},
@@ -185,7 +193,7 @@ static const struct tree {
 	{".externaltoolbuilders", "", 0, "Eclipse runs what it says at each build of its own"},
 	{".factory", "", KEEP, agent},
 	{".fleet", "", 0, editor},
-	{".gemini", "", KEEP, agent},
+	{".gemini", "", KEEP | WORKTREES, agent},
 	{".git-hooks", "", 0, git_hook},
 	{".githooks", "", 0, git_hook},
 	{".github", "hooks mcp.json copilot", 0, agent},
@@ -196,15 +204,17 @@ static const struct tree {
 	{".husky", "", 0, git_hook},
 	{".idea", "", 0, editor},
 	{".iflow", "", KEEP, agent},
-	{".jj", "repo/config.toml workspace-config.toml", 0, "Jujutsu on the host obeys it"},
+	{".jj", "repo/config.toml repo/store/git_target repo/workspace_store workspace-config.toml",
+	 0, "Jujutsu on the host obeys it"},
 	{".junie", "", KEEP, agent},
-	{".kilocode", "", KEEP, agent},
+	{".kilocode", "", KEEP | WORKTREES, agent},
 	{".kiro", "", KEEP, agent},
 	{".lefthook", "", 0, manager},
 	{".lefthook-local", "", 0, manager},
 	{".local", "bin share/applications share/systemd share/dbus-1", 0, login},
 	{".lsp", "config.edn", 0, "the Clojure language server runs the commands that it names"},
-	{".mise", "config.*", 0, mise},
+	{".mise", "config.* tasks", 0, mise},
+	{".moon", "hooks workspace.*", 0, manager},
 	{".nvim", "", 0, editor},
 	{".oh-my-zsh", "", 0, shell},
 	{".omp", "", KEEP, agent},
@@ -216,11 +226,14 @@ static const struct tree {
 	{".roo", "", KEEP, agent},
 	{".rovodev", "", KEEP, agent},
 	{".shadowenv.d", "", 0, "shadowenv runs it"},
-	{".sl", "config", 0, "Sapling on the host obeys it and it can name programs to run"},
+	{".sl", "config sharedpath", 0,
+	 "Sapling on the host obeys it and it can name programs to run"},
 	{".ssh", "", KEEP, "ssh obeys it"},
 	{".tabnine", "", KEEP, agent},
 	{".theia", "tasks.json settings.json launch.json", 0, editor},
 	{".trae", "", KEEP, agent},
+	{".trunk", "plugins trunk.yaml user.yaml", 0, manager},
+	{".venv", "bin/python*", LINKS, "editors run it to ask for its version"},
 	{".vibe", "", KEEP, agent},
 	{".vim", "", 0, editor},
 	{".vscode",
@@ -229,7 +242,7 @@ static const struct tree {
 	{".warp", "", KEEP, agent},
 	{".windsurf", "", KEEP, agent},
 	{".zed", "settings.json tasks.json debug.json", 0, editor},
-	{"mise", "config.* conf.d", PLAIN, mise},
+	{"mise", "config.* conf.d tasks", 0, mise},
 };
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -350,7 +363,20 @@ static bool touches(const char *rest, const char *want, size_t n)
 	return *at == '\0' && (at == rest || want[i] == '/');
 }
 
-/* *depth grows by the components of what is protected below the tree's own name. */
+/* Components of the shorter one. */
+static unsigned shorter(const char *rest, const char *want, size_t n)
+{
+	unsigned left = *rest != '\0', right = 1;
+
+	for (const char *c = rest; *c; c++)
+		left += *c == '/';
+	for (size_t i = 0; i < n; i++)
+		right += want[i] == '/';
+	return MIN(left, right);
+}
+
+/* *depth grows by the components of what is protected below the tree's own name, as far as they are
+ * in the path: a rule about the very path is near enough. */
 static bool tree_covers(const struct tree *t, const char *rest, unsigned *depth)
 {
 	const char *want = t->below;
@@ -361,7 +387,7 @@ static bool tree_covers(const struct tree *t, const char *rest, unsigned *depth)
 		size_t n = strcspn(want, " ");
 
 		if (touches(rest, want, n)) {
-			*depth += 1 + (memchr(want, '/', n) != NULL);
+			*depth += shorter(rest, want, n);
 			return true;
 		}
 		want += n + (want[n] == ' ');
@@ -369,13 +395,29 @@ static bool tree_covers(const struct tree *t, const char *rest, unsigned *depth)
 	return false;
 }
 
+static bool is_plain(const struct tree *t)
+{
+	return *t->below && !(t->flags & KEEP);
+}
+
+/* "worktrees/x", what is in it, and that the last of them goes. */
+static bool is_worktree(const struct tree *t, enum policy_act act, const char *rest)
+{
+	if (!(t->flags & WORKTREES) || !component_is(rest, "worktrees"))
+		return false;
+	return *rest_of(rest) || act == POLICY_REMOVE;
+}
+
 static enum policy_verdict check_tree(const struct tree *t, enum policy_act act, const char *rest,
 				      unsigned *depth)
 {
-	if (!tree_covers(t, rest, depth))
+	if (is_worktree(t, act, rest) || !tree_covers(t, rest, depth))
 		return POLICY_ALLOW;
-	if ((t->flags & PLAIN) && !*rest && (act == POLICY_WRITE || act == POLICY_RENAME_TO))
+	if (is_plain(t) && !*rest &&
+	    (act == POLICY_WRITE || act == POLICY_RENAME_TO || act == POLICY_LINK_FROM))
 		return POLICY_ALLOW;
+	if ((t->flags & LINKS) && act == POLICY_SYMLINK && *rest)
+		return POLICY_VET;
 	/* Of a tree that is kept nothing goes away, nor does it go away whole. */
 	return protect_guard(act, (t->flags & KEEP) && (*rest || act == POLICY_RENAME_FROM));
 }
@@ -538,6 +580,14 @@ void protect_check(enum policy_act act, const char *folded, const char *raw_leaf
 	*ret = b;
 }
 
+bool protect_is_tree(const char *name)
+{
+	AUTO_BUF struct buf folded = BUF_INIT;
+
+	names_fold(&folded, name, strlen(name));
+	return find_tree(folded.data, folded.len);
+}
+
 enum policy_content protect_content(const char *folded)
 {
 	for (const char *c = folded; *c; c = rest_of(c)) {
@@ -569,6 +619,6 @@ bool policy_name_at(size_t i, struct policy_name *ret)
 	if (i >= ARRAY_LEN(trees))
 		return false;
 	t = &trees[i];
-	*ret = (struct policy_name){t->name, t->below, t->flags & KEEP, t->flags & PLAIN};
+	*ret = (struct policy_name){t->name, t->below, t->flags & KEEP, is_plain(t)};
 	return true;
 }

@@ -52,6 +52,10 @@ works "a repository of other hashes" 'git init -q --object-format=sha256 sha; cd
 works "a worktree: add, work, move, remove" 'git worktree add -q wt -b wtb; cd wt; echo 1 >inwt; git add inwt; git commit -qm w; cd ..
 	git worktree list; git merge -q wtb; git worktree remove wt; git worktree add -q --detach sub/wt; git worktree prune
 	git worktree remove --force sub/wt'
+works "worktrees where agents put them" 'git worktree add -q .claude/worktrees/x -b wtx; cd .claude/worktrees/x; echo 1 >1; git add 1
+	git commit -qm 1; cd ../../..; git worktree remove .claude/worktrees/x; rmdir .claude/worktrees .claude'
+works "a configuration of the kernel's" 'echo CONFIG_X=y >.config.new; mv .config.new .config; echo CONFIG_Y=y >>.config; ln .config .config.old; rm .config*'
+! python3 -c 'import venv' 2>/dev/null || works "a virtual environment" 'python3 -m venv --without-pip .venv; .venv/bin/python -c "import sys"; rm -r .venv'
 works "a submodule: add, update, deinit" 'git submodule add -q ./source sm; git commit -qm sm; git -C sm log --oneline
 	git submodule deinit -q -f sm; git submodule update -q --init sm; (cd sm; echo 1 >1; git add 1; git commit -qm 1; git checkout -q other)
 	git submodule update -q; git rm -qf sm; git commit -qm gone'

@@ -423,8 +423,13 @@ inside 'mv .claude c; rm -r .claude; mkdir c2; mv c2 .claude; mv -T --exchange .
 is "$(cat .claude/settings.json)" '{}' "13: an agent's settings do not go away with their directory"
 for p in .pdbrc .irbrc .Rprofile .ghci jupyter_server_config.py .envrc.local mise/config.toml .lintstagedrc.json captainhook.json \
 	.cargo-husky/hooks/pre-push .simple-git-hooks.json .tool-versions .lazy.lua .pi/extensions/x.ts .vibe/config.toml \
-	.aider.tags.cache.v4/cache.db; do
+	.aider.tags.cache.v4/cache.db .lfsconfig .cargo/config.toml .bsp/x.json .trunk/trunk.yaml .moon/hooks/x .jj/repo/store/git_target \
+	.sl/sharedpath .gdbinit.py .local.vimrc .mise/tasks/x .rtx.toml .venv/bin/python3 .claude/worktrees/x/.claude/settings.json \
+	.claude/worktrees/x/.vscode/tasks.json; do
 	inside "mkdir -p \$(dirname $p); echo x >$p"
 	gone "13: $p" $p
 done
+inside 'mkdir -p .venv/bin evil; cp /bin/sh evil/python3; ln -s ../../evil/python3 .venv/bin/python3; ln -s "$PWD/evil/python3" .venv/bin/python
+	ln -s /tmp/python3 .venv/bin/python3.1; ln -s /bin/sh .venv/bin/python3.2; ln -s ../../evil/python3 x; mv x .venv/bin/python3'
+is "$(ls .venv/bin)" "" "an interpreter of a virtual environment that leads to the agent's file"
 done_testing

@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/config/config.h"
+#include "core/policy/listed.h"
 #include "core/policy/policy.h"
 #include "tests/unit/policy_cases.h"
 
@@ -96,6 +97,7 @@ static void git_is_protected_in_rollbacks(void **state)
 static void other_names(void **state)
 {
 	check_all(*state, policy_other_names, ARRAY_LEN(policy_other_names));
+	check_all(*state, policy_agents_worktrees, ARRAY_LEN(policy_agents_worktrees));
 }
 
 static void aliases(void **state)
@@ -411,6 +413,64 @@ static void above_the_folder(void **state)
 	config_free(c);
 }
 
+/* For each row of the table: the path that a row is about, `*` as a letter. */
+static char *row_path(const struct policy_name *n, const char *want, size_t len)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	buf_fmt(&b, "/q/p/%s%s%.*s", n->name, len ? "/" : "", (int)len, want);
+	for (char *c = b.data; *c; c++)
+		*c = *c == '*' ? 'x' : *c;
+	return xstrdup(b.data);
+}
+
+static void rule_decides(const char *path)
+{
+	static const enum policy_act acts[] = {POLICY_WRITE, POLICY_RENAME_TO, POLICY_SYMLINK,
+					       POLICY_DIR_TO, POLICY_LINK_FROM};
+	const char *const folders[] = {"/q/p", NULL};
+	struct config *c = config_of_rules();
+	const struct policy_spec spec = {.config = c, .home = "/home/u", .folders = folders};
+	AUTO_FREE char *value = xasprintf("write %s", path);
+	struct policy *p = NULL;
+	const char *reason;
+
+	config_add_rule(c, &(struct config_rule){.name = "it",
+						 .key = "allow",
+						 .value = value,
+						 .file = "x",
+						 .level = CONFIG_USER});
+	assert_int_equal(policy_new(&p, &spec, NULL), 0);
+	for (size_t i = 0; i < ARRAY_LEN(acts); i++)
+		if (policy_check(p, acts[i], path, &reason) != POLICY_ALLOW)
+			fail_msg("act %d of %s: %s", (int)acts[i], path, reason);
+	policy_free(p);
+	config_free(c);
+}
+
+static void rules_about_rows(void **state)
+{
+	struct policy_name n;
+
+	(void)state;
+	for (size_t i = 0; policy_name_at(i, &n); i++) {
+		AUTO_FREE char *name = row_path(&n, "", 0);
+
+		rule_decides(name);
+		for (const char *want = n.below; want && *want;) {
+			const size_t len = strcspn(want, " ");
+			const char *slash = memrchr(want, '/', len);
+			AUTO_FREE char *path = row_path(&n, want, len);
+			AUTO_FREE char *above =
+				row_path(&n, want, slash ? (size_t)(slash - want) : len);
+
+			rule_decides(path);
+			rule_decides(above);
+			want += len + (want[len] == ' ');
+		}
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -432,6 +492,7 @@ int main(void)
 		T(vet_wider),
 		T(speed),
 		T(above_the_folder),
+		T(rules_about_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

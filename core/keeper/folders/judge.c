@@ -138,8 +138,9 @@ static bool vetted(const struct wish *w)
 		return vet(k, NULL, w->at, w->path);
 	case POLICY_RENAME_TO:
 		return w->from && vet(k, w->from, w->at, w->path);
-	case POLICY_WRITE:
 	case POLICY_SYMLINK:
+		return w->target && policy_vet_link(k->policy, w->path, w->target);
+	case POLICY_WRITE:
 	case POLICY_MKDIR:
 	case POLICY_LINK_FROM:
 	case POLICY_DIR_TO:
