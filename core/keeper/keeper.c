@@ -225,6 +225,7 @@ static const struct keeper_hooks hooks = {
 	.command_freed = on_command_freed,
 	.command_doomed = safeguard_roll_back,
 	.draft_open = draft_open,
+	.drafts_hold = drafts_hold,
 };
 
 int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err)

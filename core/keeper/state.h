@@ -45,6 +45,7 @@ struct keeper_hooks {
 	void (*command_freed)(struct keeper *k, struct command *c); /* is about to be */
 	void (*command_doomed)(struct keeper *k, struct command *c); /* roll it back, retire it */
 	int (*draft_open)(const struct wish *w, int flags, mode_t mode);
+	int (*drafts_hold)(struct keeper *k, const struct caller *c); /* 0 or -FOLDER_HELD */
 };
 
 /* How reads were decided, for metrics. */

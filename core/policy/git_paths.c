@@ -228,9 +228,13 @@ static enum policy_verdict check_one(enum policy_act act, const char *rest, cons
 	return protect_guard(act, false);
 }
 
-/* "worktrees/NAME/commondir", "worktrees/NAME/gitdir": `git worktree add` makes them. */
+/* "worktrees/NAME/commondir", "worktrees/NAME/gitdir": `git worktree add` makes them, in a
+ * submodule's directory, too. */
 static bool is_pointer(const char *rest)
 {
+	if (component_is(rest, "modules"))
+		while (*rest && !component_is(rest, "worktrees"))
+			rest = rest_of(rest);
 	if (!component_is(rest, "worktrees"))
 		return false;
 	rest = rest_of(rest);

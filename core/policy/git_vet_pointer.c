@@ -1,9 +1,13 @@
 /* git_vet_pointer - files of one line that lead git to another directory. */
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/os/text.h"
 #include "core/policy/learn.h"
 
 /*
@@ -15,8 +19,11 @@
  *   T/S/.git                         gitdir: ../.git/modules/S
  *   T/.git/modules/S/config          core.worktree = ../../../S
  *
- * Nothing else passes: a gitfile that led to another repository would run that one's hooks, which
- * may be files of the agent's, seen from its place.
+ * W may also lie elsewhere in a working folder, and the git directory may be a bare repository's or
+ * a submodule's, where its name says what it is: then its hooks and settings have been guarded all
+ * the time. In that case the two have to name each other: git writes `gitdir` first. Nothing else
+ * passes: a gitfile that led to another repository would run that one's hooks, which may be files
+ * of the agent's, seen from its place.
  */
 
 /* A line that ends the text, without what ends it. */
@@ -64,6 +71,46 @@ static bool names_nothing(struct policy *p, const char *worktree, const char *gi
 	return true;
 }
 
+/* ---- worktrees ------------------------------------------------------------------------------- */
+
+/* Is it GIT/worktrees/NAME, and is GIT in a working folder, and guarded? */
+static bool is_of_repository(const struct policy *p, const char *path)
+{
+	const char *name = path_base(path);
+	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *git = answer_dir(dir);
+	const char *known;
+
+	if (!*name || !str_eq(path_base(dir), "worktrees") || !places_hold(&p->folders, git))
+		return false;
+	known = git_dirs_known(p, git);
+	return str_ends(git, ".git") || strstr(git, "/.git/modules/") || (known && !*known);
+}
+
+/* In a working folder, and in no git directory. */
+static bool may_be_worktree(const struct policy *p, const char *dir)
+{
+	AUTO_FREE char *whole = path_join(dir, "");
+
+	return places_hold(&p->folders, dir) && !strcasestr(whole, ".git/") &&
+	       !git_dirs_known(p, dir);
+}
+
+/* GIT/worktrees/NAME/gitdir says that this is the worktree's gitfile. */
+static bool names_back(const char *git_dir, const char *gitfile)
+{
+	AUTO_FREE char *back = path_join(git_dir, "gitdir");
+	AUTO_FREE char *text = NULL, *joined = NULL, *to = NULL;
+	size_t len;
+
+	if (io_read_file(AT_FDCWD, back, PATH_MAX, &text, &len) < 0)
+		return false;
+	text[strcspn(text, "\r\n")] = '\0';
+	joined = path_join(git_dir, text);
+	to = path_clean(joined);
+	return str_eq(to, gitfile);
+}
+
 /* "gitdir: WHERE" in DIR/.git. */
 static bool is_gitfile_good(struct policy *p, const char *path, const char *where)
 {
@@ -72,21 +119,29 @@ static bool is_gitfile_good(struct policy *p, const char *path, const char *wher
 	AUTO_FREE char *to = path_clean(joined);
 	size_t top = MAX(top_of(to, "worktrees"), top_of(to, "modules"));
 	const char *name = to + top + strlen("/.git/worktrees/");
+	bool own = is_within(dir, to, top) && (!top_of(to, "worktrees") || !strchr(name, '/'));
 
-	if (!is_within(dir, to, top))
+	if (!own && !(is_of_repository(p, to) && may_be_worktree(p, dir) && names_back(to, path)))
 		return false;
-	return (!top_of(to, "worktrees") || !strchr(name, '/')) && names_nothing(p, dir, to);
+	return names_nothing(p, dir, to);
 }
 
-static bool is_gitdir_good(const char *path, const char *where)
+static bool is_gitdir_good(const struct policy *p, const char *path, const char *where)
 {
 	AUTO_FREE char *dir = answer_dir(path);
 	AUTO_FREE char *joined = path_join(dir, where);
 	AUTO_FREE char *to = path_clean(joined);
 	AUTO_FREE char *worktree = answer_dir(to);
 
-	return str_eq(path_base(to), ".git") &&
-	       is_within(worktree, path, top_of(path, "worktrees"));
+	return str_eq(path_base(to), ".git") && is_of_repository(p, dir) &&
+	       may_be_worktree(p, worktree);
+}
+
+static bool is_commondir_good(const struct policy *p, const char *path, const char *where)
+{
+	AUTO_FREE char *dir = answer_dir(path);
+
+	return str_eq(where, "../..") && is_of_repository(p, dir);
 }
 
 bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len)
@@ -100,9 +155,9 @@ bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_
 		return false;
 	where = xstrndup(line.data, line.len);
 	if (str_eq(leaf, "commondir"))
-		return str_eq(where, "../..") && top_of(path, "worktrees");
+		return is_commondir_good(p, path, where);
 	if (str_eq(leaf, "gitdir"))
-		return is_gitdir_good(path, where);
+		return is_gitdir_good(p, path, where);
 	return str_eq(leaf, ".git") && str_starts(where, head) &&
 	       is_gitfile_good(p, path, where + strlen(head));
 }

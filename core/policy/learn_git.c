@@ -259,10 +259,20 @@ static void add_git_dir(struct policy *p, const char *path)
 		git_dirs_add(p, take_ptr(&real));
 }
 
-static void learn_git_dir(struct policy *p, const char *git_dir, const char *worktree)
+/* What GIT/worktrees/NAME shares; `git worktree add` writes `commondir` last. Heap; NULL: nothing.
+ */
+static char *common_of(const char *git_dir)
 {
 	AUTO_FREE char *pointer = path_join(git_dir, "commondir");
-	AUTO_FREE char *common = pointed_to(pointer, git_dir, "");
+	AUTO_FREE char *above = answer_dir(git_dir);
+	char *common = pointed_to(pointer, git_dir, "");
+
+	return common || !str_eq(path_base(above), "worktrees") ? common : answer_dir(above);
+}
+
+static void learn_git_dir(struct policy *p, const char *git_dir, const char *worktree)
+{
+	AUTO_FREE char *common = common_of(git_dir);
 	AUTO_FREE char *config = path_join(common ? common : git_dir, "config");
 	AUTO_FREE char *hooks = path_join(common ? common : git_dir, "hooks");
 	AUTO_FREE char *own = path_join(git_dir, "config.worktree");

@@ -54,11 +54,32 @@ works "a worktree: add, work, move, remove" 'git worktree add -q wt -b wtb; cd w
 	git worktree remove --force sub/wt'
 works "worktrees where agents put them" 'git worktree add -q .claude/worktrees/x -b wtx; cd .claude/worktrees/x; echo 1 >1; git add 1
 	git commit -qm 1; cd ../../..; git worktree remove .claude/worktrees/x; rmdir .claude/worktrees .claude'
+works "a worktree beside the repository, of a bare one, of a submodule" 'git init -q beside/repo; cd beside/repo; echo 1 >1; git add 1; git commit -qm 1
+	git worktree add -q ../w -b w; (cd ../w; echo 2 >2; git add 2; git commit -qm 2); git worktree move ../w ../v; (cd ../v; git status -s)
+	git submodule add -q ../../source sm; git -C sm worktree add -q ../../smw -b smw; (cd ../smw; echo 3 >3; git add 3; git commit -qm 3); cd ..
+	git clone -q --bare repo r.git; git -C r.git worktree add -q ../main2 -b main2; (cd main2; echo 4 >4; git add 4; git commit -qm 4); cd ..
+	rm -rf beside'
+mkdir many && git clone -q --bare source many/.bare && echo 'gitdir: ./.bare' >many/.git
+works "and where the git directory has another name" 'cd many; git worktree add -q m -b m; cd m; echo 1 >1; git add 1; git commit -qm 1'
+rm -rf many
 works "a configuration of the kernel's" 'echo CONFIG_X=y >.config.new; mv .config.new .config; echo CONFIG_Y=y >>.config; ln .config .config.old; rm .config*'
 ! python3 -c 'import venv' 2>/dev/null || works "a virtual environment" 'python3 -m venv --without-pip .venv; .venv/bin/python -c "import sys"; rm -r .venv'
 works "a submodule: add, update, deinit" 'git submodule add -q ./source sm; git commit -qm sm; git -C sm log --oneline
 	git submodule deinit -q -f sm; git submodule update -q --init sm; (cd sm; echo 1 >1; git add 1; git commit -qm 1; git checkout -q other)
 	git submodule update -q; git rm -qf sm; git commit -qm gone'
+fails() { ! "$@"; }
+# What is written in place and not harmless is asked about; the next change of its writer waits for the answer.
+git init -q --bare asked.git && git -C source push -q ../asked.git HEAD:refs/heads/main
+in_answer() { # ANSWERER COMMANDS
+	(cd "$dir" && "$CORDON" run --headless --set approval.command="$1" -- sh -c "$2") >"$TEST_TMP/out" 2>&1
+}
+ok "a worktree in a bare repository, allowed" in_answer true 'git -C asked.git worktree add inner -b inner && git -C asked.git/inner log'
+ok "which git of the host takes" git -C asked.git/inner status
+ok "and one that is denied" fails in_answer false 'git -C asked.git worktree add inner2 -b inner2'
+ok "a gitfile is there before its writer goes on" in_answer true 'mkdir gf; echo "gitdir: /etc" >gf/.git; mkdir gf/next; cat gf/.git'
+ok "and is not, where it is denied" fails in_answer false 'mkdir gf2; echo "gitdir: /etc" >gf2/.git; mkdir gf2/next; cat gf2/.git'
+ok "while the call that waited is done" test -d gf2/next
+rm -rf asked.git gf gf2
 before=$(content .)
 works "a worktree again" 'git worktree add -q wt2; echo 1 >wt2/1'
 ok "it can be undone" "$CORDON" undo

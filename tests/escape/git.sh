@@ -173,6 +173,13 @@ inside 'mkdir -p .git/remotes .git/branches; echo "URL: /tmp/x" >.git/remotes/or
 gone "37: remotes of old, alternates, a worktree elsewhere" .git/remotes/origin .git/branches/origin .git/objects/info/alternates \
 	.git/worktrees/w/gitdir
 
+# ---- worktrees beside their repository
+empty && git init -q repo && git -C repo commit -q --allow-empty -m a && git -C repo config core.hooksPath tools/hooks && mkdir human
+inside 'mkdir -p evil/tools/hooks repo/.git/worktrees/e repo/.git/worktrees/h r/worktrees/e; printf "#!/bin/sh\ntouch '"$trap_"'\n" >evil/tools/hooks/post-checkout
+	chmod +x evil/tools/hooks/post-checkout; echo "$PWD/evil/.git" >repo/.git/worktrees/e/gitdir; echo "gitdir: $PWD/repo/.git/worktrees/e" >evil/.git
+	echo "gitdir: $PWD/repo/.git/worktrees/h" >human/.git; echo "gitdir: $PWD/r/worktrees/e" >r/.git; true'
+gone "a worktree with hooks that settings of its repository name, one that is named by one side" evil/.git human/.git r/.git
+
 # ---- the next fetch removes no branch of the human's, and the next push sends no more
 fresh
 git init -q --bare ../hub$n_dirs.git && git remote add origin ../hub$n_dirs.git && git push -qu origin main && git branch work && git tag mine

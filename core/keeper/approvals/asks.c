@@ -72,13 +72,14 @@ static char *wish_of(const struct caller *c, const struct wished *w)
 }
 
 static void add_waiting(struct keeper *k, struct question *q, const struct caller *c,
-			const char *wish)
+			const char *wish, bool beside)
 {
 	q->waiting = xrealloc(q->waiting, (q->n_waiting + 1) * sizeof(*q->waiting));
 	q->waiting[q->n_waiting].door = c->door ? c->door : k->doors[0];
 	q->waiting[q->n_waiting].request = c->request;
 	q->waiting[q->n_waiting].tid = c->tid;
 	q->waiting[q->n_waiting].shown = q->wish && str_eq(wish, q->wish);
+	q->waiting[q->n_waiting].beside = beside;
 	q->waiting[q->n_waiting++].pid = c->pid;
 	q->gone_at = 0;
 	q->stopped = false;
@@ -296,7 +297,7 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 	}
 	if (!q)
 		q = question_new(k, c, w, key);
-	add_waiting(k, q, c, wish);
+	add_waiting(k, q, c, wish, w->beside);
 	return -FOLDER_HELD;
 }
 
@@ -320,28 +321,53 @@ int asks_hold(struct keeper *k, const struct caller *c, struct command *command,
 		command->guard.asked = q;
 		ops->asked(k, command);
 	}
-	add_waiting(k, q, c, NULL);
+	add_waiting(k, q, c, NULL, false);
 	ops->waits(k, command, c->op, path);
 	return -FOLDER_HELD;
 }
 
-/* once: it is for the wish on the screen. */
+/* Once: it is for the wish on the screen. */
+static enum door_verdict verdict_of(const struct waiting *w, enum door_verdict verdict, bool once)
+{
+	return w->beside || (once && !w->shown) ? VERDICT_RETRY : verdict;
+}
+
+/* The newest first: that is where the door looks first. */
+static void tell_waiting(const struct waiting *waiting, size_t n, enum door_verdict verdict,
+			 bool once)
+{
+	for (size_t i = n; i-- > 0 && waiting[i].door;) {
+		const struct waiting *w = &waiting[i];
+
+		w->door->ops->answered(w->door, w->request, verdict_of(w, verdict, once));
+	}
+}
+
+/* A call that is about something else comes again, and finds the answer by its wish. */
+static bool keeps_answer(const struct waiting *waiting, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (waiting[i].beside && waiting[i].shown)
+			return true;
+	return false;
+}
+
 static void release(struct keeper *k, struct question *q, enum door_verdict verdict, bool once)
 {
 	AUTO_FREE struct waiting *waiting = take_ptr(&q->waiting);
-	size_t n = q->n_waiting;
+	const size_t n = q->n_waiting;
 
 	/* The door may park a request again, which is not to be under this question. */
 	*tally(k, q) -= n;
 	q->n_waiting = 0;
-	question_free(k, q);
-	/* The newest first: that is where the door looks first. */
-	for (size_t i = n; i-- > 0 && waiting[i].door;) {
-		const struct waiting *w = &waiting[i];
-		enum door_verdict own = once && !w->shown ? VERDICT_RETRY : verdict;
-
-		w->door->ops->answered(w->door, w->request, own);
+	if (verdict != VERDICT_RETRY && keeps_answer(waiting, n)) {
+		q->answered = true;
+		q->allow = verdict == VERDICT_ALLOW;
+		q->gone_at = k->now + LINGER_US;
+	} else {
+		question_free(k, q);
 	}
+	tell_waiting(waiting, n, verdict, once);
 }
 
 void asks_release(struct keeper *k, struct question *q, enum door_verdict verdict)

@@ -16,6 +16,7 @@ struct wished {
 	const char *reason;
 	const char *object; /* what is to take the name, as it is now; NULL: nothing */
 	bool unsettled;	    /* it may change by itself: somebody can write to it */
+	bool beside;	    /* it is not what the call that waits does: that is judged anew then */
 };
 
 /* -FOLDER_HELD, -EACCES, or 0: it was allowed already, for this step or a moment ago. */

@@ -14,7 +14,8 @@ struct waiting {
 	struct door *door;
 	uint64_t request; /* the door's */
 	int pid, tid;
-	bool shown; /* its wish is the one on the screen */
+	bool shown;  /* its wish is the one on the screen */
+	bool beside; /* it does something else, and is judged anew */
 };
 
 struct question {

@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/keeper/approvals/asks.h"
+#include "core/keeper/callers.h"
 #include "core/keeper/folders/folder.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
@@ -24,7 +26,10 @@ struct draft {
 	int fd;	   /* to read it */
 	int dirfd; /* where its name will be */
 	int tid;   /* who opened it */
+	int pid;
 	char *dir, *name, *path;
+	char *text; /* what a human is to be asked about; NULL: it has not been looked at */
+	size_t len;
 };
 
 static void draft_free(struct draft *d)
@@ -34,6 +39,7 @@ static void draft_free(struct draft *d)
 	free(d->dir);
 	free(d->name);
 	free(d->path);
+	free(d->text);
 }
 
 static int reopen(int fd)
@@ -49,7 +55,8 @@ static int reopen(int fd)
 int draft_open(const struct wish *w, int flags, mode_t mode)
 {
 	struct keeper *k = w->f->keeper;
-	struct draft d = {.folder = w->f, .fd = -1, .dirfd = -1, .tid = w->c->tid};
+	struct draft d = {
+		.folder = w->f, .fd = -1, .dirfd = -1, .tid = w->c->tid, .pid = w->c->pid};
 	struct at dir = *w->at;
 	int fd;
 
@@ -79,17 +86,14 @@ int draft_open(const struct wish *w, int flags, mode_t mode)
 	return fd;
 }
 
-/* May what is in it take its name? Nobody writes to it any more; by another name somebody could. */
-static bool is_harmless(struct keeper *k, const struct draft *d)
+/* What is in it; nobody writes to it any more, but by another name somebody could. */
+static bool read_draft(struct keeper *k, const struct draft *d, char **ret, size_t *ret_len)
 {
 	const size_t max = judge_largest(policy_content(k->policy, d->path));
-	AUTO_FREE char *text = NULL;
 	struct stat st;
-	size_t len;
 
-	return fstat(d->fd, &st) == 0 && st.st_nlink == 0 &&
-	       io_read_all(d->fd, max, &text, &len) >= 0 &&
-	       policy_vet(k->policy, d->path, text, len);
+	return fstat(d->fd, &st) == 0 && st.st_nlink == 0 && lseek(d->fd, 0, SEEK_SET) == 0 &&
+	       io_read_all(d->fd, max, ret, ret_len) >= 0;
 }
 
 static int give_name(const struct draft *d, const struct caller *c)
@@ -108,13 +112,15 @@ static int give_name(const struct draft *d, const struct caller *c)
 	return r < 0 ? r : folder_rename(d->folder, c, &by, &to, 0);
 }
 
-/* The process that opened it, if it is still there. False: its step waits for an answer. */
-static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c)
+/* The process that opened it, if it is still there (*ret_there). False: its step waits for an
+ * answer. */
+static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c, bool *ret_there)
 {
 	struct caller owner = *c;
 	const struct command *command;
 
-	if (keeper_caller(k, d->tid, &owner) == 0)
+	*ret_there = keeper_caller(k, d->tid, &owner) == 0;
+	if (*ret_there)
 		*c = owner;
 	command = steps_command(k, c->proc);
 	c->op = "open";
@@ -124,40 +130,65 @@ static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c
 	return !command || (!command->guard.asked && !command->guard.doomed);
 }
 
+static const char refused[] = "what was written would have git on the host run or follow something";
+
 static void refuse(struct keeper *k, const struct draft *d, const struct caller *c)
 {
-	static const char reason[] =
-		"what was written would have git on the host run or follow something";
-
 	if (asks_possible(k))
-		keeper_deny(k, c, d->path, -EACCES, reason);
+		keeper_deny(k, c, d->path, -EACCES, refused);
 	else
-		keeper_deny_unasked(k, c, d->path, -EACCES, reason);
+		keeper_deny_unasked(k, c, d->path, -EACCES, refused);
+}
+
+static void name_it(struct keeper *k, const struct draft *d, const struct caller *c)
+{
+	int r = give_name(d, c);
+
+	if (r < 0)
+		log_warn("keeper", "'%s' gets no name: %s", d->path, strerror(-r));
+	else
+		k->relearn = true;
 }
 
 /* True: it is done with, one way or the other. */
 static bool settle(struct keeper *k, struct draft *d, const struct caller *by)
 {
-	bool shut = fcntl(d->fd, F_SETLEASE, F_RDLCK) == 0;
+	bool shut = fcntl(d->fd, F_SETLEASE, F_RDLCK) == 0, there;
+	AUTO_FREE char *text = NULL;
 	struct caller c = *by;
-	int r;
+	size_t len = 0;
 
 	if (!shut && (errno == EAGAIN || errno == EBUSY))
 		return false; /* somebody writes */
-	if (!find_owner(k, d, &c)) {
+	if (!find_owner(k, d, &c, &there)) {
 		fcntl(d->fd, F_SETLEASE, F_UNLCK);
 		return false;
 	}
-	if (!shut || !is_harmless(k, d)) {
+	if (d->text && there)
+		return false;
+	if (!shut || d->text || !read_draft(k, d, &text, &len)) {
 		refuse(k, d, &c);
 		return true;
 	}
-	r = give_name(d, &c);
-	if (r < 0)
-		log_warn("keeper", "'%s' gets no name: %s", d->path, strerror(-r));
-	else
-		k->relearn = true;
-	return true;
+	if (policy_vet(k->policy, d->path, text, len)) {
+		name_it(k, d, &c);
+		return true;
+	}
+	if (!there || !asks_possible(k)) {
+		refuse(k, d, &c);
+		return true;
+	}
+	d->text = take_ptr(&text);
+	d->len = len;
+	return false;
+}
+
+static void drop(struct keeper *k, size_t i)
+{
+	draft_free(&k->drafts[i]);
+	for (size_t j = i + 1; j < k->n_drafts; j++)
+		k->drafts[j - 1] = k->drafts[j];
+	k->n_drafts--;
 }
 
 void drafts_settle(struct keeper *k, const struct caller *by)
@@ -167,16 +198,98 @@ void drafts_settle(struct keeper *k, const struct caller *by)
 		return;
 	k->settling = true;
 	for (size_t i = 0; i < k->n_drafts;) {
-		if (!settle(k, &k->drafts[i], by)) {
+		if (settle(k, &k->drafts[i], by))
+			drop(k, i);
+		else
+			i++;
+	}
+	k->settling = false;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+#define TEXT_SHOWN 200
+#define DEPTH_MAX  4 /* of processes below the one that wrote it */
+
+static bool is_of(const struct keeper *k, const struct draft *d, int pid)
+{
+	for (int i = 0; i < DEPTH_MAX && pid > 0; i++, pid = proc_parent(k, pid))
+		if (pid == d->pid)
+			return true;
+	return false;
+}
+
+/* Asks about what was written before. -FOLDER_HELD, 0: it may take its name, or -EACCES. */
+static int ask(struct keeper *k, const struct draft *d, const struct caller *c)
+{
+	const bool line = policy_content(k->policy, d->path) == CONTENT_POINTER;
+	AUTO_FREE char *reason =
+		line ? xasprintf("%s: %.*s", refused,
+				 (int)MIN(strcspn(d->text, "\n"), (size_t)TEXT_SHOWN), d->text)
+		     : xstrdup(refused);
+	struct caller own = *c;
+	const char *why;
+
+	if (policy_check(k->policy, POLICY_RENAME_TO, d->path, &why) == POLICY_ALLOW)
+		return 0; /* by an answer since */
+	own.op = "open";
+	return asks_park(
+		k, &own,
+		&(struct wished){
+			.kind = RULE_WRITE, .path = d->path, .reason = reason, .beside = true});
+}
+
+/* It is what was asked about. */
+static bool is_same(struct keeper *k, const struct draft *d)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+
+	return fcntl(d->fd, F_SETLEASE, F_RDLCK) == 0 && read_draft(k, d, &text, &len) &&
+	       len == d->len && memcmp(text, d->text, len) == 0;
+}
+
+static void allow(struct keeper *k, const struct draft *d, const struct caller *c)
+{
+	/* A call that is being judged has its path there. */
+	struct buf path = k->path, path2 = k->path2;
+	struct caller owner = *c;
+	bool there;
+
+	k->settling = true;
+	find_owner(k, d, &owner, &there);
+	k->path = k->path2 = (struct buf)BUF_INIT;
+	if (is_same(k, d))
+		name_it(k, d, &owner);
+	else
+		refuse(k, d, &owner);
+	buf_done(&k->path);
+	buf_done(&k->path2);
+	k->path = path;
+	k->path2 = path2;
+	k->settling = false;
+}
+
+int drafts_hold(struct keeper *k, const struct caller *c)
+{
+	if (k->settling || c->stale)
+		return 0;
+	for (size_t i = 0; i < k->n_drafts;) {
+		const struct draft *d = &k->drafts[i];
+		int r;
+
+		if (!d->text || !is_of(k, d, c->pid)) {
 			i++;
 			continue;
 		}
-		draft_free(&k->drafts[i]);
-		for (size_t j = i + 1; j < k->n_drafts; j++)
-			k->drafts[j - 1] = k->drafts[j];
-		k->n_drafts--;
+		r = ask(k, d, c);
+		if (r == -FOLDER_HELD)
+			return r;
+		if (r == 0)
+			allow(k, d, c);
+		drop(k, i);
 	}
-	k->settling = false;
+	return 0;
 }
 
 void drafts_done(struct keeper *k)

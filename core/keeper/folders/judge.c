@@ -260,6 +260,12 @@ int judge(const struct wish *w)
 
 	if (k->frozen)
 		return -EIO;
+	if (k->n_drafts && !w->c->granted) {
+		int r = k->hooks->drafts_hold(k, w->c);
+
+		if (r < 0)
+			return r;
+	}
 	if (k->relearn || !k->learned)
 		learn_again(k);
 	if (judge_in_store(w->f, w->path))
