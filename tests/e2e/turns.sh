@@ -21,6 +21,12 @@ for line in sys.stdin:
         if word == ".":
             time.sleep(1.3)
             continue
+        if word == "!": # as a hook would say it
+            try:
+                os.open("/run/cordon/step/turn/forged", os.O_WRONLY)
+            except OSError:
+                pass
+            continue
         tmp = word + ".tmp.%d" % os.getpid()
         with open(tmp, "w") as f:
             f.write(line)
@@ -89,4 +95,18 @@ ok "undo --turn from a shell" cordon_in "$dir" undo --turn
 ok "the newest turn" test ! -e "$dir/src/new.c"
 is "$(cordon_in "$dir" undo --turn | head -n 1)" "undone: steps -2 -1, 3 paths" "the one before"
 same "$(content "$dir")" "$before" "all is as it was"
+
+# The agent says that a turn begins: it names one, and the human's is undone as a whole.
+start 190 40 "$dir" "$CORDON run -- fake"
+sees ready "an agent again"
+say "src/first"
+say "src/ruined ! src/harmless"
+sees 'src/harmless' "both are shown"
+keys C-d
+sees 'ended' "the agent ends"
+keys C-] q
+ended "cordon too" 0
+ok "undo --turn" cordon_in "$dir" undo --turn
+ok "is about all since Enter, whatever the agent says" test ! -e "$dir/src/ruined"
+ok "and no more" test -e "$dir/src/first"
 done_testing

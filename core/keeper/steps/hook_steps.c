@@ -1,4 +1,4 @@
-/* hook_steps - what an agent's hook says: a turn begins, an edit of its own begins and ends. */
+/* hook_steps - what an agent's hook says: a turn has a name, an edit of its own begins and ends. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/hook_steps.h"
 
@@ -18,11 +18,10 @@ static bool is_free(const struct keeper *k)
 
 int hook_turn(struct keeper *k, const char *prompt)
 {
-	steps_turn(k);
 	k->turn_number++;
 	buf_clear(&k->turn_prompt);
 	buf_str(&k->turn_prompt, prompt);
-	return 0;
+	return is_free(k) ? steps_split(k, NULL) : 0;
 }
 
 int hook_before_edit(struct keeper *k)
