@@ -23,6 +23,7 @@
 #include "core/keeper/channel.h"
 #include "core/keeper/events.h"
 #include "core/keeper/folders/draft.h"
+#include "core/keeper/folders/review.h"
 #include "core/keeper/folders/unconfined.h"
 #include "core/keeper/guest_facts.h"
 #include "core/keeper/loop.h"
@@ -257,6 +258,7 @@ void keeper_done(struct keeper *k)
 	outside_stop(k);
 	lock_stop(take_ptr(&k->lock));
 	drafts_done(k);
+	review_done(k);
 	folders_done(k);
 	sources_bury(k);
 	buf_done(&k->in);

@@ -27,6 +27,7 @@ struct recent;
 struct reload;
 struct saves;
 struct seen;
+struct said;
 struct source;
 struct thread;
 struct watch;
@@ -89,6 +90,7 @@ struct keeper {
 	struct policy *policy;
 	struct draft *drafts; /* files that have no name yet (draft.c) */
 	size_t n_drafts;
+	struct said *said;   /* review.c: what was said of git's own files */
 	struct saves *saves; /* NULL: none was made yet (saves.c) */
 	bool settling;
 	bool learned; /* policy_learn_more() has no more */

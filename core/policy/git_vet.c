@@ -94,6 +94,42 @@ static bool keeps_format(const char *path, const char *old, size_t old_len, cons
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
+static bool config_may(struct policy *p, const char *path, const char *old, size_t old_len,
+		       const char *data, size_t len)
+{
+	if (!vet_git_config(data, len, old, old_len) ||
+	    !vet_git_worktree(path, old, old_len, data, len) ||
+	    !keeps_format(path, old, old_len, data, len) ||
+	    !remotes_may(p, path, old, old_len, data, len))
+		return false;
+	if (old) /* of a new repository nothing was seen before */
+		vet_config_hides(data, len, old, old_len, &p->hides);
+	return true;
+}
+
+static bool index_may(struct policy *p, const char *path, const char *data, size_t len)
+{
+	const size_t hash = hash_of_index(path);
+	bool hides = false;
+
+	if (!hash || !vet_git_index(data, len, hash, &hides))
+		return false;
+	if (hides)
+		buf_str(&p->hides, "index");
+	return true;
+}
+
+const char *policy_hides(const struct policy *p)
+{
+	return p->hides.data;
+}
+
+size_t policy_index_hides(const char *path, const char *data, size_t len, const char *old,
+			  size_t old_len, struct buf *ret_first)
+{
+	return vet_index_hidden(data, len, old, old_len, hash_of_index(path), ret_first);
+}
+
 bool policy_vet(struct policy *p, const char *path, const char *data, size_t len)
 {
 	return policy_vet_change(p, path, NULL, 0, data, len);
@@ -103,21 +139,16 @@ bool policy_vet_change(struct policy *p, const char *path, const char *old, size
 		       const char *data, size_t len)
 {
 	const char *reason;
-	size_t hash;
 
+	buf_clear(&p->hides);
 	if (policy_check(p, data ? POLICY_RENAME_TO : POLICY_REMOVE, path, &reason) != POLICY_VET)
 		return false;
 	switch (policy_content(p, path)) {
 	case CONTENT_CONFIG:
-		if (!data)
-			return remotes_note(p, path, old, old_len);
-		return vet_git_config(data, len, old, old_len) &&
-		       vet_git_worktree(path, old, old_len, data, len) &&
-		       keeps_format(path, old, old_len, data, len) &&
-		       remotes_may(p, path, old, old_len, data, len);
+		return data ? config_may(p, path, old, old_len, data, len)
+			    : remotes_note(p, path, old, old_len);
 	case CONTENT_INDEX:
-		hash = hash_of_index(path);
-		return hash && vet_git_index(data, len, hash);
+		return index_may(p, path, data, len);
 	case CONTENT_REBASE:
 		return vet_git_rebase(data, len, old, old_len);
 	case CONTENT_STRATEGY:

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/os/text.h"
 #include "core/policy/policy_priv.h"
 
 /*
@@ -173,6 +174,65 @@ struct span vet_value(const struct vet_reader *r, const char *key)
 	if (v.len >= 2 && *v.data == '"' && v.data[v.len - 1] == '"')
 		v = (struct span){v.data + 1, v.len - 2};
 	return v;
+}
+
+/* The setting as "section.name", where git shows less by it; "" otherwise. */
+static void hiding(const struct vet_reader *r, struct buf *ret)
+{
+	static const struct {
+		const char *section, *name;
+		const char *but; /* values that show all; blank before and after each */
+	} table[] = {
+		{"status", "showuntrackedfiles", " normal all true yes on 1 "},
+		{"core", "filemode", " true yes on 1 "},
+		{"core", "trustctime", " true yes on 1 "},
+		{"core", "checkstat", " default "},
+		{"core", "sparsecheckout", " false no off 0 "},
+		{"submodule", "ignore", " none "},
+	};
+
+	buf_clear(ret);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct span v = vet_value(r, table[i].name);
+		AUTO_FREE char *word = xasprintf(" %.*s ", (int)v.len, v.data);
+
+		if (v.len && str_eq(r->section, table[i].section) &&
+		    !strcasestr(table[i].but, word))
+			buf_fmt(ret, "%s.%s", table[i].section, table[i].name);
+	}
+}
+
+/* Does some line of it hide by that setting? */
+static bool has_hiding(const char *text, size_t len, const char *setting)
+{
+	struct vet_reader r = vet_reader_of(text, len);
+	AUTO_BUF struct buf found = BUF_INIT;
+	enum line_kind k;
+
+	while ((k = vet_next(&r)) != LINE_NONE) {
+		if (k != LINE_INERT && k != LINE_OTHER)
+			continue;
+		hiding(&r, &found);
+		if (str_eq(found.data, setting))
+			return true;
+	}
+	return false;
+}
+
+void vet_config_hides(const char *data, size_t len, const char *old, size_t old_len,
+		      struct buf *ret)
+{
+	struct vet_reader r = vet_reader_of(data, len);
+	enum line_kind k;
+
+	while ((k = vet_next(&r)) != LINE_NONE) {
+		if (k != LINE_INERT && k != LINE_OTHER)
+			continue;
+		hiding(&r, ret);
+		if (ret->len && !has_hiding(old, old ? old_len : 0, ret->data))
+			return;
+	}
+	buf_clear(ret);
 }
 
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),

@@ -23,6 +23,7 @@ struct index {
 	size_t entries_end;	     /* offset */
 	bool empty_names;	     /* there are some: replaced entries of a shared index */
 	bool linked;		     /* there is a shared index */
+	bool hides;		     /* an entry that git does not compare with its file */
 	const unsigned char *blocks; /* IEOT's, and how many; NULL: none */
 	uint32_t n_blocks;
 };
@@ -98,12 +99,19 @@ static bool mode_is_good(uint32_t mode)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
+/* assume-unchanged, skip-worktree */
+static bool is_hidden(const struct git_index_entry *e)
+{
+	return (e->flags & 0x8000u) || (e->more & 0x4000u);
+}
+
 static bool read_entry(struct index *x)
 {
 	struct git_index_entry e;
 
 	if (!git_index_entry(&x->git, &e) || !mode_is_good(e.mode))
 		return false;
+	x->hides = x->hides || is_hidden(&e);
 	if (x->git.name_len == 0) {
 		x->empty_names = true;
 		return true;
@@ -189,7 +197,7 @@ static bool blocks_are_true(const struct index *first)
 	return done == x.git.entries;
 }
 
-bool vet_git_index(const char *data, size_t len, size_t hash)
+bool vet_git_index(const char *data, size_t len, size_t hash, bool *ret_hides)
 {
 	struct index x = {.blocks = NULL};
 
@@ -198,5 +206,48 @@ bool vet_git_index(const char *data, size_t len, size_t hash)
 	for (uint32_t i = 0; i < x.git.entries; i++)
 		if (!read_entry(&x))
 			return false;
+	*ret_hides = x.hides;
 	return read_extensions(&x) && (!x.blocks || blocks_are_true(&x));
+}
+
+/* The next hidden one; false: there is none. */
+static bool next_hidden(struct git_index *x, uint32_t *left)
+{
+	struct git_index_entry e;
+
+	while (*left) {
+		(*left)--;
+		if (!git_index_entry(x, &e))
+			return false;
+		if (is_hidden(&e))
+			return true;
+	}
+	return false;
+}
+
+/* Both are sorted by name: one pass. */
+size_t vet_index_hidden(const char *data, size_t len, const char *old, size_t old_len, size_t hash,
+			struct buf *ret_first)
+{
+	struct git_index now, was;
+	uint32_t left, before = 0;
+	bool more = false;
+	size_t n = 0;
+
+	if (!git_index_open(&now, data, len, hash))
+		return 0;
+	left = now.entries;
+	if (old && git_index_open(&was, old, old_len, hash)) {
+		before = was.entries;
+		more = next_hidden(&was, &before);
+	}
+	while (next_hidden(&now, &left)) {
+		while (more && strcmp(was.name, now.name) < 0)
+			more = next_hidden(&was, &before);
+		if (more && str_eq(was.name, now.name))
+			continue;
+		if (!n++)
+			buf_add(ret_first, now.name, now.name_len);
+	}
+	return n;
 }

@@ -71,7 +71,7 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 		return err_say(err, -EINVAL, "HOME is not an absolute path: set it");
 	p = xcalloc(1, sizeof(*p));
 	p->home = path_clean(spec->home);
-	p->scratch = (struct buf)BUF_INIT;
+	p->scratch = p->hides = (struct buf)BUF_INIT;
 	p->rest = (struct buf)BUF_INIT;
 	p->rules = rules_new();
 	p->untrusted = rules_new();
@@ -118,6 +118,7 @@ void policy_free(struct policy *p)
 	free(p->unseen);
 	remotes_free(p->remotes);
 	buf_done(&p->scratch);
+	buf_done(&p->hides);
 	buf_done(&p->rest);
 	free(p->home);
 	free(p);

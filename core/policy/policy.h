@@ -103,6 +103,12 @@ bool policy_guards(const struct policy *p, const char *path, mode_t type);
 bool policy_vet(struct policy *p, const char *path, const char *data, size_t len);
 bool policy_vet_change(struct policy *p, const char *path, const char *old, size_t old_len,
 		       const char *data, size_t len);
+struct buf;
+/* What git shows less by what passed last: "core.filemode", "index", or "". */
+const char *policy_hides(const struct policy *p);
+/* Of an index: how many files git no longer compares, unlike with the old one, and the first. */
+size_t policy_index_hides(const char *path, const char *data, size_t len, const char *old,
+			  size_t old_len, struct buf *ret_first);
 /* POLICY_VET of a link: may one of this text take that name? */
 bool policy_vet_link(const struct policy *p, const char *path, const char *target);
 

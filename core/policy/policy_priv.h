@@ -93,7 +93,15 @@ bool vet_git_config(const char *data, size_t len, const char *old, size_t old_le
 
 /* Every path in this index (hash: bytes of an object's name) is one that git itself would put
  * there: it leads neither out of the worktree nor into a git directory. */
-bool vet_git_index(const char *data, size_t len, size_t hash);
+bool vet_git_index(const char *data, size_t len, size_t hash, bool *ret_hides);
+/* *ret_hides above: some entries are not compared with their files. How many of these the old index
+ * does not have so, and the first one's path. */
+size_t vet_index_hidden(const char *data, size_t len, const char *old, size_t old_len, size_t hash,
+			struct buf *ret_first);
+/* Settings by which `git status` and `git diff` show less, that old (may be NULL) has not: the
+ * first one as "section.name", or nothing. */
+void vet_config_hides(const char *data, size_t len, const char *old, size_t old_len,
+		      struct buf *ret);
 /* No line of this rebase runs a program, apart from those in `old` (may be NULL). */
 bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len);
 /* One of git's own merge strategies: of any other git runs git-merge-NAME, which is a path in the
@@ -232,6 +240,7 @@ struct policy {
 	struct given *given;
 	size_t n_given;
 	uint64_t last_id;
+	struct buf hides;	  /* policy_hides() */
 	struct buf scratch, rest; /* folded paths, kept between calls */
 };
 

@@ -173,6 +173,18 @@ inside 'mkdir -p .git/remotes .git/branches; echo "URL: /tmp/x" >.git/remotes/or
 gone "37: remotes of old, alternates, a worktree elsewhere" .git/remotes/origin .git/branches/origin .git/objects/info/alternates \
 	.git/worktrees/w/gitdir
 
+# ---- what keeps a change from the human's git status and git diff is allowed, and said
+fresh
+echo b >b && git add b && git commit -qm b
+inside 'git update-index --assume-unchanged a; git update-index --skip-worktree b; echo x >>.git/info/exclude; echo y >>.git/info/exclude
+	git config status.showUntrackedFiles no; git config core.trustctime false; echo "* binary" >.git/info/attributes; git replace HEAD HEAD~1
+	git init -q new; git config core.filemode true; git update-index --no-assume-unchanged a'
+for what in "tells git not to look at 'a'" "not to look at 'b'" "info/exclude' changes" 'status.showuntrackedfiles' 'core.trustctime' \
+	"info/attributes' changes" "refs/replace/[0-9a-f]*' changes"; do
+	like "$(cat "$TEST_TMP/out")" "$what" "it is said: $what"
+done
+is "$(grep -c ^cordon: "$TEST_TMP/out")" 7 "once each, and nothing else"
+
 # ---- worktrees beside their repository
 empty && git init -q repo && git -C repo commit -q --allow-empty -m a && git -C repo config core.hooksPath tools/hooks && mkdir human
 inside 'mkdir -p evil/tools/hooks repo/.git/worktrees/e repo/.git/worktrees/h r/worktrees/e; printf "#!/bin/sh\ntouch '"$trap_"'\n" >evil/tools/hooks/post-checkout

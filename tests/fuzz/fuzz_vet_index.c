@@ -5,6 +5,8 @@
 
 #include "core/policy/policy_priv.h"
 
+static bool hides;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Each line by itself: what passes has no line that a shell would get. */
@@ -15,6 +17,8 @@ static void check_rebase(const char *text, size_t size)
 		abort();
 }
 
+static bool hides;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct policy *p;
@@ -22,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!p && policy_new(&p, &(struct policy_spec){.home = "/home/u"}, NULL) < 0)
 		abort();
-	(void)vet_git_index(text, size, 20);
-	(void)vet_git_index(text, size, 32);
+	(void)vet_git_index(text, size, 20, &hides);
+	(void)vet_git_index(text, size, 32, &hides);
 	check_rebase(text, size);
 	if (vet_git_pointer(p, "/w/s/.git", text, size) && !memmem(text, size, "/.git/", 6))
 		abort();

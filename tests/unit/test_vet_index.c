@@ -105,10 +105,12 @@ static void extension(struct maker *m, const char *name, const char *data, size_
 	buf_add(&m->b, data, len);
 }
 
+static bool hides;
+
 static bool vet(struct maker *m)
 {
 	zeros(&m->b, m->hash);
-	return vet_git_index(m->b.data, m->b.len, m->hash);
+	return vet_git_index(m->b.data, m->b.len, m->hash, &hides);
 }
 
 static void done(struct maker *m)
@@ -305,8 +307,8 @@ static void nonsense(void **state)
 	struct maker m = make(2, 20);
 
 	(void)state;
-	assert_false(vet_git_index("", 0, 20));
-	assert_false(vet_git_index("DIRC", 4, 20));
+	assert_false(vet_git_index("", 0, 20, &hides));
+	assert_false(vet_git_index("DIRC", 4, 20, &hides));
 	add(&m, "a");
 	add(&m, "b");
 	extension(&m, "TREE", "", 0);
@@ -316,16 +318,17 @@ static void nonsense(void **state)
 		AUTO_FREE char *cut = xmalloc(len + 1);
 
 		memcpy(cut, m.b.data, len);
-		(void)vet_git_index(cut, len, 20);
+		(void)vet_git_index(cut, len, 20, &hides);
 	}
 	m.b.data[7] = 5;
-	assert_false(vet_git_index(m.b.data, m.b.len, 20));
+	assert_false(vet_git_index(m.b.data, m.b.len, 20, &hides));
 	m.b.data[7] = 2;
 	set32(&m.b, 8, 0xffffffff);
-	assert_false(vet_git_index(m.b.data, m.b.len, 20));
+	assert_false(vet_git_index(m.b.data, m.b.len, 20, &hides));
 	set32(&m.b, 8, 2);
 	memcpy(m.b.data + m.b.len - 28, "treE", 4);
-	assert_false(vet_git_index(m.b.data, m.b.len, 20)); /* an extension that is not known */
+	assert_false(
+		vet_git_index(m.b.data, m.b.len, 20, &hides)); /* an extension that is not known */
 	done(&m);
 }
 
@@ -353,7 +356,7 @@ static void speed(void **state)
 	zeros(&m.b, 20);
 	t = cpu_us();
 	for (int i = 0; i < 10; i++)
-		assert_true(vet_git_index(m.b.data, m.b.len, 20));
+		assert_true(vet_git_index(m.b.data, m.b.len, 20, &hides));
 	t = (cpu_us() - t) / 10;
 	print_message("# 10 000 entries: %lld us\n", (long long)t);
 	assert_true(t < 20000); /* about 700 on an idle machine */

@@ -14,6 +14,7 @@
 #include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/outside.h"
+#include "core/keeper/folders/review.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
 #include "core/os/file.h"
@@ -108,8 +109,7 @@ static int read_settled(const struct at *at, size_t max, char **ret, size_t *ret
  * could be used afterwards: then it may not. from NULL: what holds the name goes. What stands in
  * the old file may stay; one that cannot be read could say anything.
  */
-static bool vet(const struct keeper *k, const struct at *from, const struct at *to,
-		const char *path)
+static bool vet(struct keeper *k, const struct at *from, const struct at *to, const char *path)
 {
 	const enum policy_content content = policy_content(k->policy, path);
 	const size_t max = judge_largest(content);
@@ -123,12 +123,21 @@ static bool vet(const struct keeper *k, const struct at *from, const struct at *
 		r = read_settled(to, max, &old, &old_len);
 	if (r < 0 && r != -ENOENT)
 		return false;
-	return policy_vet_change(k->policy, path, r < 0 ? NULL : old, old_len, text, len);
+	if (!policy_vet_change(k->policy, path, r < 0 ? NULL : old, old_len, text, len))
+		return false;
+	if (content == CONTENT_CONFIG)
+		review_config(k, path);
+	if (content != CONTENT_INDEX || !*policy_hides(k->policy))
+		return true;
+	if (read_settled(to, max, &old, &old_len) < 0)
+		old_len = 0;
+	review_index(k, path, (struct span){text, len}, (struct span){old, old_len});
+	return true;
 }
 
 static bool vetted(const struct wish *w)
 {
-	const struct keeper *k = w->f->keeper;
+	struct keeper *k = w->f->keeper;
 
 	switch (w->act) {
 	case POLICY_META: /* git tries the executable bit of its config */
@@ -300,6 +309,7 @@ int judge(const struct wish *w)
 	switch (v) {
 	case POLICY_ALLOW:
 	case POLICY_VET:
+		review_change(k, w->act, w->path);
 		return 0;
 	case POLICY_ASK:
 		if (!w->c->granted)
