@@ -37,7 +37,20 @@
 	X(git_merge_file_options_init)                                                             \
 	X(git_merge_file_input_init)                                                               \
 	X(git_merge_file)                                                                          \
-	X(git_merge_file_result_free)
+	X(git_merge_file_result_free)                                                              \
+	X(git_odb_open)                                                                            \
+	X(git_repository_wrap_odb)                                                                 \
+	X(git_oid_fromstrp)                                                                        \
+	X(git_oid_cmp)                                                                             \
+	X(git_object_lookup)                                                                       \
+	X(git_object_peel)                                                                         \
+	X(git_object_id)                                                                           \
+	X(git_object_free)                                                                         \
+	X(git_graph_descendant_of)                                                                 \
+	X(git_diff_tree_to_tree)                                                                   \
+	X(git_diff_num_deltas)                                                                     \
+	X(git_diff_get_delta)                                                                      \
+	X(git_diff_free)
 
 struct git2 {
 #define X(name) __typeof__(name) *name;

@@ -185,6 +185,19 @@ for what in "tells git not to look at 'a'" "not to look at 'b'" "info/exclude' c
 done
 is "$(grep -c ^cordon: "$TEST_TMP/out")" 7 "once each, and nothing else"
 
+# ---- history of the start that is rewritten: git diff is clean then
+fresh
+for n in 1 2 3; do echo $n >f$n && git add f$n && git commit -qm $n; done
+git branch other HEAD~1 && git tag v1 && git pack-refs --all
+inside 'echo n >n; git add n; git commit -qm n; git checkout -q -b new; git commit -q --allow-empty -m x; git commit -q --amend -m y; git checkout -q main; git gc -q'
+unlike "$(cat "$TEST_TMP/out")" 'no longer leads' "what goes on from where it was is not rewritten, nor is what is new"
+inside 'GIT_SEQUENCE_EDITOR="sed -i 1s/pick/edit/" git rebase -q -i HEAD~2; echo evil >f1; git add f1; git commit -q --amend --no-edit; git rebase --continue'
+like "$(cat "$TEST_TMP/out")" "branch 'main' no longer leads to [0-9a-f]{10}, where it was, but to [0-9a-f]{10}; 1 file differs: f1" "a payload in an old commit"
+is "$(git status -s; git diff)" "" "of which git diff shows nothing"
+inside 'git branch -f other main~3; git tag -f v1 main; git pack-refs --all'
+like "$(cat "$TEST_TMP/out")" "branch 'other' no longer leads" "a branch that was packed before"
+like "$(cat "$TEST_TMP/out")" "tag 'v1' no longer leads" "a tag"
+
 # ---- worktrees beside their repository
 empty && git init -q repo && git -C repo commit -q --allow-empty -m a && git -C repo config core.hooksPath tools/hooks && mkdir human
 inside 'mkdir -p evil/tools/hooks repo/.git/worktrees/e repo/.git/worktrees/h r/worktrees/e; printf "#!/bin/sh\ntouch '"$trap_"'\n" >evil/tools/hooks/post-checkout

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/diff/rewritten.h"
 #include "core/session/learned.h"
 #include "core/session/session.h"
 #include "tui/commands/alone.h"
@@ -113,6 +116,33 @@ static int learn(struct run *run, struct err *err)
 	return r < 0 ? r : status;
 }
 
+static void say_line(void *data, const char *words)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	(void)data;
+	text_escape(&shown, words, strlen(words));
+	fprintf(stderr, "cordon: %s\n", shown.data);
+}
+
+/* Old commits may have changed, which no diff of the working tree shows. */
+static void say_rewritten(const struct run *run, int64_t since_us)
+{
+	const char *folder = run->folders.n ? run->folders.list[0] : NULL;
+	const struct journal_spec spec = {
+		.folder = folder, .state_dir = run->state_dir, .read_only = true};
+	struct err ignored = {0};
+	struct journal *j = NULL;
+
+	if (!folder || !rewritten_may_be(folder, since_us) ||
+	    journal_open(&j, &spec, NULL, &ignored) < 0)
+		return;
+	if (rewritten_each(j, folder, say_line, NULL, &ignored) < 0)
+		fprintf(stderr, "cordon: whether history was rewritten is not known: %s\n",
+			ignored.text);
+	journal_close(j);
+}
+
 static int start(struct run *run, bool learning, struct err *err)
 {
 	if (learning)
@@ -145,6 +175,7 @@ static int run_again(struct err *err)
 static int run_with(int argc, char **argv, bool learning, struct err *err)
 {
 	struct run run = {.kept = BUF_INIT};
+	const int64_t began = clock_wall_us();
 	bool again;
 	int r = run_options_parse(&run.opt, argc, argv, err);
 
@@ -167,6 +198,8 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	    run.folders.n)
 		alone_note(run.state_dir, run.folders.list[0], argc, argv);
 	list_overlays(&run);
+	if (r >= 0 && !run.opt.stdio)
+		say_rewritten(&run, began);
 	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);
 	again = run.again;
