@@ -3,10 +3,14 @@
 #include "core/session/folders.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/journal.h"
 #include "core/session/mounts.h"
@@ -87,4 +91,27 @@ char *folders_audit_path(const char *state_dir, const char *folder)
 	AUTO_FREE char *label = path_label(folder);
 
 	return xasprintf("%s/audit/%s.ndjson", state_dir, label);
+}
+
+/* The path in this file, behind these words, from dir on. Heap string; NULL. */
+static char *read_pointer(const char *dir, const char *name, const char *words)
+{
+	AUTO_FREE char *file = path_join(dir, name);
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *joined = NULL;
+	size_t len;
+
+	if (io_read_file(AT_FDCWD, file, PATH_MAX, &text, &len) < 0 || !str_starts(text, words))
+		return NULL;
+	text[strcspn(text, "\r\n")] = '\0';
+	joined = path_join(dir, text + strlen(words));
+	return realpath(joined, NULL);
+}
+
+char *folders_repository(const char *folder)
+{
+	AUTO_FREE char *git = read_pointer(folder, ".git", "gitdir: ");
+	char *common = git ? read_pointer(git, "commondir", "") : NULL;
+
+	return common ? common : take_ptr(&git);
 }

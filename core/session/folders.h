@@ -18,3 +18,7 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
 
 /* The audit log of this folder, always in the state directory. Heap string. */
 char *folders_audit_path(const char *state_dir, const char *folder) MUST_USE;
+
+/* Of a linked worktree or a submodule's checkout: the git directory that its settings, objects and
+ * branches are in. Heap string; NULL: `.git` is no file, or leads nowhere. */
+char *folders_repository(const char *folder) MUST_USE;

@@ -68,6 +68,14 @@ works "a submodule: add, update, deinit" 'git submodule add -q ./source sm; git 
 	git submodule deinit -q -f sm; git submodule update -q --init sm; (cd sm; echo 1 >1; git add 1; git commit -qm 1; git checkout -q other)
 	git submodule update -q; git rm -qf sm; git commit -qm gone'
 fails() { ! "$@"; }
+# A linked worktree as the working folder.
+git init -q "$TEST_TMP/m" && git -C "$TEST_TMP/m" commit -q --allow-empty -m a && git -C "$TEST_TMP/m" worktree add -q "$TEST_TMP/lw" -b lw
+like "$(cd "$TEST_TMP/lw" && "$CORDON" run --headless -- true 2>&1)" "for git to work inside, start with --rw $TEST_TMP/m/.git " "in a worktree the way out is told"
+out=$(cd "$TEST_TMP/lw" && "$CORDON" run --headless --rw "$TEST_TMP/m/.git" -- sh -ec 'echo 1 >1; git add 1; git commit -qm 1' 2>&1)
+is "$?:$out" "0:" "which it is, without a word"
+(cd "$TEST_TMP/lw" && "$CORDON" undo >/dev/null)
+is "$(git -C "$TEST_TMP/lw" log --oneline | wc -l)" 1 "and undone it is as a whole"
+
 # What is written in place and not harmless is asked about; the next change of its writer waits for the answer.
 git init -q --bare asked.git && git -C source push -q ../asked.git HEAD:refs/heads/main
 in_answer() { # ANSWERER COMMANDS

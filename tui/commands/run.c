@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/diff/rewritten.h"
+#include "core/session/folders.h"
 #include "core/session/learned.h"
 #include "core/session/session.h"
 #include "tui/commands/alone.h"
@@ -58,6 +59,26 @@ static void list_overlays(const struct run *run)
 {
 	for (const char *line = run->kept.data; *line; line += strcspn(line, "\n") + 1)
 		fprintf(stderr, "cordon: overlay of %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+/* git needs it, and it is not the project's: the human says so. */
+static void say_repository(const struct run *run)
+{
+	AUTO_FREE char *git = run->folders.n ? folders_repository(run->folders.list[0]) : NULL;
+	AUTO_BUF struct buf shown = BUF_INIT;
+	AUTO_BUF struct buf quoted = BUF_INIT;
+
+	for (size_t i = 0; git && i < run->folders.n; i++)
+		if (path_is_beneath(git, run->folders.list[i]))
+			return;
+	if (!git)
+		return;
+	text_shell_word(&quoted, git);
+	text_escape(&shown, quoted.data, quoted.len);
+	fprintf(stderr,
+		"cordon: this folder's git repository is outside of it: for git to work inside, "
+		"start with --rw %s (its hooks and settings stay protected)\n",
+		shown.data);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -192,6 +213,8 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		say_what(&run);
 	if (r == 0)
 		say_changed(&run);
+	if (r == 0 && !run.opt.stdio)
+		say_repository(&run);
 	if (r == 0)
 		r = start(&run, learning, err);
 	if (r >= 0 && (r < CMD_FAILED || r > 127) && !learning && !run.opt.headless &&
