@@ -12,6 +12,7 @@
 #include "backends/linux/sandbox/plan_priv.h"
 #include "backends/linux/probe/probe_priv.h"
 #include "core/base/io.h"
+#include "core/base/external.h"
 
 /* In a user namespace that does not know root's id, root's files show this owner. */
 static bool is_unmapped(uid_t uid)
@@ -83,13 +84,12 @@ static int try_program(char *found, size_t size)
 		return failed(found, size, &err);
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	pid = fork();
-	if (pid == 0) {
-		dup2(fds[1], STDOUT_FILENO);
-		dup2(fds[1], STDERR_FILENO);
-		execl(program, "bwrap", "--version", (char *)NULL);
-		_exit(127);
-	}
+	pid = external_start(
+		&(struct external){.argv = (const char *const[]){program, "--version", NULL},
+				   .in = EXTERNAL_NULL,
+				   .out = fds[1],
+				   .err = fds[1]},
+		&err);
 	close(fds[1]);
 	n = io_read_full(fds[0], found, size - 1);
 	close(fds[0]);

@@ -4,20 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/external.h"
 #include "core/base/path.h"
 
 #define SIZE_MIN ((int64_t)64 << 20)
 #define PATH_LEN ((size_t)8192)
-
-extern char **environ;
 
 static int open_dir(const char *state_dir, bool make, struct err *err)
 {
@@ -33,27 +30,30 @@ static int open_dir(const char *state_dir, bool make, struct err *err)
 /* -lazy_*: the guest does not write the whole image to begin with; no reserve: root is the user. */
 static int make_fs(const char *path, struct err *err)
 {
-	const char *const argv[] = {"mkfs.ext4",
-				    "-q",
-				    "-F",
-				    "-m",
-				    "0",
-				    "-E",
-				    "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
-				    path,
-				    NULL};
+	const char *argv[] = {"mkfs.ext4",
+			      "-q",
+			      "-F",
+			      "-m",
+			      "0",
+			      "-E",
+			      "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
+			      path,
+			      NULL};
 	const char *const places[] = {"/usr/sbin/mkfs.ext4", "/sbin/mkfs.ext4",
 				      "/usr/bin/mkfs.ext4"};
-	int status = 0, r = ENOENT;
-	pid_t pid;
+	int r = -ENOENT;
 
-	for (size_t i = 0; i < ARRAY_LEN(places) && r != 0; i++)
-		r = posix_spawn(&pid, places[i], NULL, NULL, (char **)(uintptr_t)argv, environ);
-	if (r != 0)
-		return err_say(err, -r, "mkfs.ext4 is not here: install e2fsprogs");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return status ? err_say(err, -EIO, "mkfs.ext4 has failed on '%s'", path) : 0;
+	for (size_t i = 0; i < ARRAY_LEN(places) && r == -ENOENT; i++) {
+		argv[0] = places[i];
+		r = external_run(&(struct external){.argv = argv,
+						    .in = EXTERNAL_SAME,
+						    .out = EXTERNAL_SAME,
+						    .err = EXTERNAL_SAME},
+				 err);
+	}
+	if (r == -ENOENT)
+		return err_say(err, r, "mkfs.ext4 is not here: install e2fsprogs");
+	return r > 0 ? err_say(err, -EIO, "mkfs.ext4 has failed on '%s'", path) : r;
 }
 
 /* Whole, or not there: under its own name only when the file system is made. */

@@ -11,8 +11,8 @@
 
 #include "core/api/approver_priv.h"
 #include "core/base/clock.h"
-#include "core/base/fork.h"
 #include "core/base/io.h"
+#include "core/base/external.h"
 #include "core/os/process.h"
 #include "core/os/socket.h"
 
@@ -40,52 +40,49 @@ static void send_outcome(const struct helper *h, const struct outcome *o)
 
 /* ---- one command ----------------------------------------------------------------------------- */
 
-static NORETURN void exec_command(const char *command, int in, int out)
+static pid_t start(const struct helper *h, bool asks, int in, int out, struct err *err)
 {
-	sigset_t none;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setsid();
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	if (dup2(in, 0) < 0 || dup2(out < 0 ? null : out, 1) < 0 || dup2(null, 2) < 0)
-		_exit(126);
-	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(127);
+	return external_start(
+		&(struct external){.setting = asks ? "approval.command" : "approval.notify",
+				   .command = asks ? h->spec->command : h->spec->notify,
+				   .in = in,
+				   .out = asks ? out : EXTERNAL_NULL,
+				   .err = EXTERNAL_NULL,
+				   .session = true},
+		err);
 }
 
 static void run_start(struct helper *h, struct run *j, const struct order *o, int in)
 {
-	const char *command = o->what == ORDER_ASK ? h->spec->command : h->spec->notify;
+	bool asks = o->what == ORDER_ASK;
+	struct err err = {0};
 	int out[2] = {-1, -1};
 
 	*j = (struct run){.id = o->id, .what = (enum order_what)o->what, .pidfd = -1, .out = -1};
-	j->said = (struct outcome){.id = o->id, .status = -1};
-	if (!command || pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0)
-		goto failed;
-	j->pid = fork_bare();
-	if (j->pid == 0) {
-		fcntl(out[1], F_SETFL, 0);
-		exec_command(command, in, o->what == ORDER_ASK ? out[1] : -1);
+	j->said = (struct outcome){.id = o->id, .what = o->what, .status = -1};
+	if (pipe2(out, O_CLOEXEC) < 0) {
+		err_set(&err, -errno, "make a pipe");
+	} else {
+		j->out = out[0];
+		io_set_nonblock(j->out, true);
+		j->pid = start(h, asks, in, out[1], &err);
+		close(out[1]);
 	}
-	close(out[1]);
-	j->out = out[0];
-	if (j->pid > 0)
-		j->pidfd = os_process_open(j->pid);
-	if (j->pidfd < 0)
-		goto failed;
-	j->kill_at = clock_mono_us() + (int64_t)h->spec->timeout_s * 1000000;
-	return;
-failed:
+	j->pidfd = j->pid > 0 ? os_process_open(j->pid) : -1;
+	if (j->pidfd >= 0) {
+		j->kill_at = clock_mono_us() + (int64_t)h->spec->timeout_s * 1000000;
+		return;
+	}
 	if (j->pid > 0) {
 		kill(j->pid, SIGKILL);
 		waitpid(j->pid, NULL, 0);
 	}
 	util_close_fd(&j->out);
 	j->pid = 0;
-	if (o->what == ORDER_ASK)
-		send_outcome(h, &j->said);
+	j->said.fault = APPROVER_NOT_STARTED;
+	j->said.len = (uint32_t)strlen(err.text);
+	memcpy(j->said.text, err.text, j->said.len);
+	send_outcome(h, &j->said);
 }
 
 static void run_read(struct run *j)
@@ -105,11 +102,13 @@ static void run_read(struct run *j)
 		util_close_fd(&j->out);
 }
 
-/* It has ended, or is ended now, with all that it started in its session's first group. */
+/* Ends the command with all of its process group, or takes note that it has ended. */
 static void run_end(struct helper *h, struct run *j, bool kill_it)
 {
 	int status = 0;
 
+	if (kill_it)
+		j->said.fault = APPROVER_LATE;
 	if (kill_it && kill(-j->pid, SIGKILL) < 0)
 		kill(j->pid, SIGKILL);
 	while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
@@ -118,7 +117,9 @@ static void run_end(struct helper *h, struct run *j, bool kill_it)
 		run_read(j);
 	if (!kill_it && WIFEXITED(status))
 		j->said.status = WEXITSTATUS(status);
-	if (j->what == ORDER_ASK)
+	if (!kill_it && (!WIFEXITED(status) || WEXITSTATUS(status) >= 126))
+		j->said.fault = APPROVER_FAILED;
+	if (j->what == ORDER_ASK || j->said.fault)
 		send_outcome(h, &j->said);
 	util_close_fd(&j->pidfd);
 	util_close_fd(&j->out);
@@ -151,7 +152,8 @@ static void obey(struct helper *h, const struct order *o, int in)
 		}
 	}
 	if (o->what == ORDER_ASK)
-		send_outcome(h, &(struct outcome){.id = o->id, .status = -1});
+		send_outcome(h,
+			     &(struct outcome){.id = o->id, .status = -1, .fault = APPROVER_LATE});
 }
 
 static int wait_ms(const struct helper *h)

@@ -6,7 +6,7 @@
 
 enum order_what {
 	ORDER_ASK,    /* run approval.command; the descriptor that comes along is its input */
-	ORDER_NOTIFY, /* the same with approval.notify, without an outcome */
+	ORDER_NOTIFY, /* the same with approval.notify; an outcome comes with a fault only */
 	ORDER_CANCEL, /* nobody waits for it any more */
 };
 
@@ -16,8 +16,16 @@ struct order {
 	uint32_t what;
 };
 
+enum approver_fault {
+	APPROVER_NONE,
+	APPROVER_NOT_STARTED, /* text says why */
+	APPROVER_FAILED,      /* a signal ended it, or the shell found no such program */
+	APPROVER_LATE,	      /* it did not end in time */
+};
+
 struct outcome {
 	uint64_t id;
+	uint32_t what, fault;
 	int32_t status; /* exit status; -1: it did not end by itself, or not in time */
 	uint32_t len;
 	char text[APPROVER_TEXT]; /* the beginning of what it wrote */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool runs(const char *file)
+bool program_runs(const char *file)
 {
 	struct stat st;
 
@@ -19,13 +19,13 @@ char *program_find(const char *name)
 	const char *path = getenv("PATH");
 
 	if (strchr(name, '/'))
-		return runs(name) ? xstrdup(name) : NULL;
+		return program_runs(name) ? xstrdup(name) : NULL;
 	for (const char *at = path && *name ? path : ""; *at; at += *at == ':') {
 		size_t len = strcspn(at, ":");
 		AUTO_FREE char *file =
 			len ? xasprintf("%.*s/%s", (int)len, at, name) : xasprintf("./%s", name);
 
-		if (runs(file))
+		if (program_runs(file))
 			return take_ptr(&file);
 		at += len;
 	}

@@ -8,5 +8,7 @@
  * empty entry is the working directory. Links are not resolved. Heap; NULL: there is none that this
  * user may run. */
 char *program_find(const char *name) MUST_USE;
+/* Is file a regular file, links resolved, that this user may execute? */
+bool program_runs(const char *file);
 /* It is there, and not by the working folder, where anybody's file may have its name. */
 bool program_is_installed(const char *name);

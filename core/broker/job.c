@@ -4,15 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/path.h"
+#include "core/base/external.h"
 #include "core/broker/broker_priv.h"
 #include "core/os/text.h"
 
 #define JOBS_MAX    16
 #define JOB_SAYS    (256u << 10) /* bytes; more ends it */
 #define JOB_SECONDS 120		 /* somebody may have to unlock a keyring */
-
-extern char **environ;
 
 struct job {
 	uv_process_t process;
@@ -31,43 +29,24 @@ struct job {
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 
-/* PATH without what is not absolute and without what the agent may write. Directories stand there
- * under their real names: a link in a folder could lead elsewhere by the time of the search. Heap.
- */
-static char *safe_path(const struct broker_spec *spec)
+/* Returns the human's environment without variables that name a repository or tell git what to run;
+ * a heap list. */
+static char **make_env(void)
 {
-	AUTO_FREE char *given = xstrdup(getenv("PATH"));
-	AUTO_BUF struct buf path = BUF_INIT;
-	char *rest = NULL;
-
-	for (char *dir = given ? strtok_r(given, ":", &rest) : NULL; dir;
-	     dir = strtok_r(NULL, ":", &rest)) {
-		AUTO_FREE char *real = realpath(dir, NULL);
-		bool good = dir[0] == '/' && real && !strchr(real, ':');
-
-		for (size_t i = 0; good && spec->folders && spec->folders[i]; i++)
-			good = !path_is_beneath(real, spec->folders[i]);
-		if (good)
-			buf_fmt(&path, "%s%s", path.len ? ":" : "", real);
-	}
-	return xasprintf("PATH=%s", path.len ? path.data : "/usr/bin:/bin");
-}
-
-/* The human's, without what names a repository or says what git is to run. */
-static char **make_env(const struct broker_spec *spec)
-{
+	char **env = external_env();
 	size_t n = 0, k = 0;
-	char **env;
 
-	while (environ[n])
+	while (env[n])
 		n++;
-	env = xcalloc(n + 3, sizeof(*env));
-	for (size_t i = 0; i < n; i++)
-		if (!str_starts(environ[i], "PATH=") &&
-		    (!str_starts(environ[i], "GIT_") || str_starts(environ[i], "GIT_ASKPASS=")))
-			env[k++] = xstrdup(environ[i]);
-	env[k++] = safe_path(spec);
-	env[k] = xstrdup("GIT_TERMINAL_PROMPT=0");
+	env = xrealloc(env, (n + 2) * sizeof(*env));
+	for (size_t i = 0; i < n; i++) {
+		if (str_starts(env[i], "GIT_") && !str_starts(env[i], "GIT_ASKPASS="))
+			free(env[i]);
+		else
+			env[k++] = env[i];
+	}
+	env[k++] = xstrdup("GIT_TERMINAL_PROMPT=0");
+	env[k] = NULL;
 	return env;
 }
 
@@ -179,13 +158,13 @@ static int begin(struct job *j, const char *const *argv, char **env)
 		.file = argv[0],
 		.args = (char **)(uintptr_t)argv,
 		.env = env,
-		.cwd = "/",
 		.flags = UV_PROCESS_DETACHED, /* a session of its own: no terminal */
 		.stdio_count = ARRAY_LEN(stdio),
 		.stdio = stdio,
 	};
 	uv_buf_t input = uv_buf_init(j->input.data, (unsigned)j->input.len);
-	int r = uv_spawn(&j->broker->loop, &j->process, &options);
+	struct err err = {0};
+	int r = external_uv(&j->broker->loop, &j->process, &options, &err);
 
 	if (r < 0)
 		return r;
@@ -203,7 +182,7 @@ void job_run(struct asker *c, const char *const *argv, struct span input, job_do
 {
 	struct process *p = c->broker;
 	struct job *j = xcalloc(1, sizeof(*j));
-	char **env = make_env(p->spec);
+	char **env = make_env();
 
 	j->broker = p;
 	j->client = c->id;
@@ -218,7 +197,8 @@ void job_run(struct asker *c, const char *const *argv, struct span input, job_do
 	uv_timer_init(&p->loop, &j->timer);
 	j->process.data = j->in.data = j->out.data = j->timer.data = j;
 	if (p->n_jobs > JOBS_MAX || begin(j, argv, env) < 0) {
-		/* uv_spawn() has made a handle of it even where it fails; else it is none yet. */
+		/* external_uv() has made a handle of it even where it fails; else it is none yet.
+		 */
 		if (p->n_jobs > JOBS_MAX)
 			j->handles--;
 		else

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/external.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/config/config.h"
 #include "core/journal/journal.h"
 #include "core/session/mounts.h"
 
@@ -84,6 +86,74 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
 	}
 	*ret = take_ptr(&cwd);
 	return 0;
+}
+
+/* ---- programs outside the sandbox -------------------------------------------------------------
+ */
+
+/* The nearest directory from dir upwards that has an undo store. Heap, or NULL. */
+static char *stored_above(const char *dir, const char *state_dir)
+{
+	AUTO_FREE char *at = xstrdup(dir);
+
+	for (char *slash; (slash = strrchr(at, '/')) && slash > at; *slash = '\0')
+		if (has_store(at, state_dir))
+			return take_ptr(&at);
+	return NULL;
+}
+
+/* The place that an "allow" line lets the agent write: up to the first wildcard. Heap, or NULL. */
+static char *writable_place(const char *value, const char *home)
+{
+	size_t kinds = strcspn(value, " \t");
+	AUTO_FREE char *words = xstrndup(value, kinds);
+	AUTO_FREE char *path = path_expand_home(value + kinds + strspn(value + kinds, " \t"), home);
+	size_t plain = strcspn(path, "*?[");
+
+	if (!strstr(words, "write") || *path != '/')
+		return NULL;
+	if (path[plain])
+		while (plain > 1 && path[plain - 1] != '/')
+			plain--;
+	path[plain] = '\0';
+	return path_clean(path);
+}
+
+static void keep_out_rules(const struct config *c, const char *home, char *const *dirs, size_t n)
+{
+	for (size_t i = 0; c && i < config_rules(c); i++) {
+		const struct config_rule rule = config_rule(c, i);
+		AUTO_FREE char *place = rule.what == CONFIG_ALLOW && !rule.untrusted
+						? writable_place(rule.value, home)
+						: NULL;
+
+		for (size_t k = 0; place && k < n; k++)
+			if (path_is_beneath(dirs[k], place) || path_is_beneath(place, dirs[k]))
+				external_keep_out(place);
+	}
+}
+
+void folders_keep_out(const char *state_dir, const char *home, const struct config *c)
+{
+	AUTO_FREE char *path = xstrdup(getenv("PATH"));
+	AUTO_FREE char *cwd = getcwd(NULL, 0);
+	char *dirs[64], *rest = NULL;
+	size_t n = 0;
+
+	if (cwd && !path_is_beneath(home, cwd) && !path_is_beneath("/usr/bin", cwd))
+		external_keep_out(cwd);
+	for (char *dir = path ? strtok_r(path, ":", &rest) : NULL; dir && n < ARRAY_LEN(dirs);
+	     dir = strtok_r(NULL, ":", &rest))
+		if (*dir == '/' && (dirs[n] = realpath(dir, NULL)))
+			n++;
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *folder = stored_above(dirs[i], state_dir);
+
+		external_keep_out(folder);
+	}
+	keep_out_rules(c, home, dirs, n);
+	for (size_t i = 0; i < n; i++)
+		free(dirs[i]);
 }
 
 char *folders_audit_path(const char *state_dir, const char *folder)

@@ -16,6 +16,12 @@ int folders_home(char **ret, struct err *err) MUST_USE;
  * one, as git looks for its repository. Heap string. */
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
 
+/* Keeps programs outside the sandbox (core/base/external.h) away from directories of PATH that
+ * agents write: those in a folder that has an undo store, those that a rule of c lets them write,
+ * and the current folder. c may be NULL. */
+struct config;
+void folders_keep_out(const char *state_dir, const char *home, const struct config *c);
+
 /* The audit log of this folder, always in the state directory. Heap string. */
 char *folders_audit_path(const char *state_dir, const char *folder) MUST_USE;
 

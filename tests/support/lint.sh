@@ -152,6 +152,13 @@ hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+<(n?curses|ncursesw/|term\.h)
 [ -z "$hits" ] || complain "curses outside tui/look/screen.c and tui/term:
 $hits"
 
+# The human's programs start by core/base/external.h alone. The other files start a sandbox, run in one, or on a Mac.
+hits=$(grep -rnE '\b(exec(v|l|ve|vp|le|lp|vpe)|fexecve|execveat|posix_spawnp?|uv_spawn|popen|system|wordexp)\(' \
+	--include='*.[ch]' core backends tui | grep -vE ':[[:space:]]*(/?\*|.*/\*.*\b(exec|posix|uv_)[a-z]*\()' |
+	grep -vE '^(core/base/external\.c|core/api/inside/task\.c|backends/linux/sandbox/agent\.c|backends/bwrap/bwrap\.c|backends/vm/qemu/(accel|start)\.c|backends/vm/shim/jobs\.c|backends/macos/[a-z_/]+\.c|tui/commands/(tool|run)\.c):')
+[ -z "$hits" ] || complain "a program is started without core/base/external.h:
+$hits"
+
 # Line comments are for debugging, TODOs for the tracker.
 hits=$(grep -rnE '^[[:space:]]*//|TODO|FIXME|XXX:' --include='*.[ch]' core backends tui)
 [ -z "$hits" ] || complain "left-overs:

@@ -98,6 +98,7 @@ static int show(struct choice *c, char **next, struct err *err)
 	if (r == 0) {
 		struct console_options opt = {0};
 
+		folders_keep_out(state, home, config);
 		console_options_set(&opt, config);
 		r = console_attach(
 			m, &(struct attach_spec){.home = home, .state_dir = state, .next = next},

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/external.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/sockets.h"
@@ -366,6 +367,16 @@ static int check_home(const struct run *run, struct err *err)
 		run->home, top, run->home);
 }
 
+/* All that the agent may write from the start: no program of these places runs outside. */
+static void keep_out(const struct run *run)
+{
+	for (size_t i = 0; i < run->folders.n; i++)
+		external_keep_out(run->folders.list[i]);
+	for (size_t i = 0; i < run->overlays.n; i++)
+		external_keep_out(run->overlays.list[i]);
+	folders_keep_out(run->state_dir, run->home, run->config);
+}
+
 int run_prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
@@ -391,6 +402,7 @@ int run_prepare(struct run *run, struct err *err)
 		r = run_choose_network(run, err);
 	if (r < 0)
 		return r;
+	keep_out(run);
 	run->spec.config = run->config;
 	run->spec.source = &run->source;
 	collect_argv(run);

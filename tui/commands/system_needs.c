@@ -5,19 +5,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
 #include "core/base/io.h"
+#include "core/base/external.h"
 #include "core/base/program.h"
 #include "core/os/file.h"
-
-extern char **environ;
 
 /* ---- packages -------------------------------------------------------------------------------- */
 
@@ -91,16 +88,13 @@ size_t system_needs_show(void)
 static int run(const char *line, struct err *err)
 {
 	const char *const argv[] = {"sh", "-c", line, NULL};
-	pid_t pid;
-	int status = 0, r = posix_spawnp(&pid, "sh", NULL, NULL, (char **)(uintptr_t)argv, environ);
+	int r = external_run(&(struct external){.argv = argv,
+						.in = EXTERNAL_SAME,
+						.out = EXTERNAL_SAME,
+						.err = EXTERNAL_SAME},
+			     err);
 
-	if (r != 0)
-		return err_set(err, -r, "run %s", line);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0
-		       ? 0
-		       : err_say(err, -EIO, "'%s' has failed: see above", line);
+	return r > 0 ? err_say(err, -EIO, "'%s' has failed: see above", line) : r;
 }
 
 int system_needs_install(struct err *err)

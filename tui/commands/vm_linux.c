@@ -8,6 +8,7 @@
 #include "backends/vm/guest/guest.h"
 #include "backends/vm/guest/package.h"
 #include "core/base/json.h"
+#include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/reading.h"
 
@@ -116,6 +117,7 @@ int cmd_vm(int argc, char **argv, struct err *err)
 		strings_done(&words);
 		return r < 0 ? CMD_FAILED : 0;
 	}
+	folders_keep_out(p.state_dir, p.home, NULL);
 	r = run(&p, &words, &o, err);
 	strings_done(&words);
 	return finish(r < 0 ? CMD_REFUSED : 0, err);

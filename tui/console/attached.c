@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/api/mirror.h"
+#include "core/base/external.h"
 #include "core/base/text.h"
 #include "core/session/answers.h"
 #include "core/session/session.h"
@@ -230,6 +231,7 @@ int console_attach(struct mirror *mirror, const struct attach_spec *spec,
 			    .model = mirror_model(mirror)};
 	int status = 125;
 
+	external_keep_out(folders[0]);
 	input_init(&c.input);
 	if (console_load_look(&c, spec->home, folders, err) == 0) {
 		c.term = term_new(TERM_MIN, 80, &term_events, &c);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/external.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
@@ -78,6 +79,9 @@ int console_edit(void *data, const char *path, int line, struct err *err)
 		return err_say(err, r, "%s is no plain file, or lies behind a link", safe);
 	if (r < 0)
 		return err_say(err, r, "%s is not there now", safe);
+	r = external_check("$EDITOR", command, err);
+	if (r < 0)
+		return r;
 	snprintf(where, sizeof(where), "+%d", line);
 	if (line <= 0 || !takes_line(command)) {
 		argv[4] = argv[5];

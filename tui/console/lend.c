@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/external.h"
 #include "tui/console/console_priv.h"
 
 /*
@@ -38,6 +39,7 @@ int console_lend(struct console *c, const struct borrower *to, char **argv, stru
 {
 	uv_stdio_container_t stdio[3];
 	uv_process_options_t opt = {.exit_cb = on_exit_of_it, .file = argv[0], .args = argv};
+	struct err why = {0};
 	int r;
 
 	if (c->lent)
@@ -51,11 +53,11 @@ int console_lend(struct console *c, const struct borrower *to, char **argv, stru
 	c->lent = true;
 	c->borrower = to;
 	c->borrowing.data = c;
-	r = uv_spawn(&c->loop, &c->borrowing, &opt);
+	r = external_uv(&c->loop, &c->borrowing, &opt, &why);
 	if (r == 0)
 		return 0;
 	uv_close((uv_handle_t *)&c->borrowing, on_closed);
-	return err_say(err, r, "%s cannot be started: %s", to->name, uv_strerror(r));
+	return err_say(err, r, "%s cannot be started: %s", to->name, why.text);
 }
 
 void console_end_lent(struct console *c)

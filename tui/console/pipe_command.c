@@ -3,18 +3,13 @@
 #include "tui/console/pipe_command.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/base/external.h"
 #include "core/os/file.h"
-
-extern char **environ;
 
 /* Its input is a file that is whole before it starts: nothing here waits for it. */
 static int make_input(const char *text, size_t len, struct err *err)
@@ -33,36 +28,20 @@ int pipe_command(const char *command, const char *setting, const char *text, siz
 		 struct err *err)
 {
 	static pid_t last;
-	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, NULL, NULL};
-	AUTO_FREE char *line = xstrdup(command);
 	AUTO_CLOSE int in = make_input(text, len, err);
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t none, all;
-	int r;
+	pid_t pid;
 
 	if (in < 0)
 		return in;
 	if (last > 0 && waitpid(last, NULL, WNOHANG) != 0)
 		last = 0;
-	argv[2] = line;
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, in, 0);
-	posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						POSIX_SPAWN_SETSID);
-	r = -posix_spawn(&last, "/bin/sh", &files, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&files);
-	if (r < 0) {
-		last = 0;
-		return err_set(err, r, "run %s", setting);
-	}
-	return 0;
+	pid = external_start(&(struct external){.setting = setting,
+						.command = command,
+						.in = in,
+						.out = EXTERNAL_NULL,
+						.err = EXTERNAL_NULL,
+						.session = true},
+			     err);
+	last = MAX(pid, 0);
+	return MIN(pid, 0);
 }

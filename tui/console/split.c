@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/external.h"
 #include "core/os/file.h"
 #include "core/record/ring.h"
 #include "tui/console/console_priv.h"
@@ -32,12 +33,15 @@ static void on_split(uv_process_t *process, int64_t status, int signal_number)
 	uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* "NAME=VALUE"; an empty value is as good as none where sessions are looked for. */
-static char *setting(const char *name)
+/* "NAME=VALUE" of env; an empty value is as good as none where sessions are looked for. Heap. */
+static char *setting(char *const *env, const char *name)
 {
-	const char *value = getenv(name);
+	size_t len = strlen(name);
 
-	return xasprintf("%s=%s", name, value ? value : "");
+	for (; *env; env++)
+		if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+			return xstrdup(*env);
+	return xasprintf("%s=", name);
 }
 
 #define WORDS_MAX 8
@@ -52,39 +56,59 @@ static char *tmux_word(const char *word)
 	return xasprintf("%.*s\\;", (int)(len - 1), word);
 }
 
+/* tmux split-window -c / -e NAME=VALUE ... WORD ... Heap strings in a heap list. */
+static char **split_argv(const char *const *words, size_t n)
+{
+	static const char *const kept[] = {"HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME"};
+	char **env = external_env(), **withheld = external_withheld(), **argv;
+	size_t n_withheld = 0, at = 0;
+
+	while (withheld[n_withheld])
+		n_withheld++;
+	argv = xcalloc(4 + 2 * (ARRAY_LEN(kept) + n_withheld) + n + 1, sizeof(*argv));
+	argv[at++] = xstrdup("tmux");
+	argv[at++] = xstrdup("split-window");
+	argv[at++] = xstrdup("-c");
+	argv[at++] = xstrdup("/");
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		argv[at++] = xstrdup("-e");
+		argv[at++] = setting(env, kept[i]);
+	}
+	for (size_t i = 0; i < n_withheld; i++) {
+		argv[at++] = xstrdup("-e");
+		argv[at++] = xasprintf("%s=", withheld[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		argv[at++] = tmux_word(words[i]);
+	util_free_list(&env);
+	util_free_list(&withheld);
+	return argv;
+}
+
 /*
  * tmux takes several arguments as a program and its own: no shell reads them. What its server was
- * started with may name other places for programs, the sessions, and the settings.
+ * started with may name other places for programs, the sessions, and the settings, and variables
+ * that external_env() withholds: those are empty in the pane.
  */
 void console_split_program(struct console *c, const char *const *words, size_t n)
 {
-	static const char *const kept[] = {"HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME"};
-	char tmux[] = "tmux", split[] = "split-window", set[] = "-e";
-	char *argv[2 + 2 * ARRAY_LEN(kept) + WORDS_MAX + 1] = {tmux, split};
-	uv_process_options_t opt = {.exit_cb = on_split, .file = tmux, .args = argv};
-	size_t at = 2;
+	uv_process_options_t opt = {.exit_cb = on_split, .file = "tmux"};
+	struct err err = {0};
+	char **argv;
 	int r;
 
 	if (c->splitting)
 		return;
 	assert(n > 1 && n <= WORDS_MAX);
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-		argv[at++] = set;
-		argv[at++] = setting(kept[i]);
-	}
-	for (size_t i = 0; i < n; i++)
-		argv[at + i] = tmux_word(words[i]);
+	opt.args = argv = split_argv(words, n);
 	c->splitting = true;
 	c->splitter.data = c;
-	r = uv_spawn(&c->loop, &c->splitter, &opt);
-	for (size_t i = 0; i < n; i++)
-		free(argv[at + i]);
-	for (size_t i = 3; i < at; i += 2)
-		free(argv[i]);
+	r = external_uv(&c->loop, &c->splitter, &opt, &err);
+	util_free_list(&argv);
 	if (r == 0)
 		return;
 	uv_close((uv_handle_t *)&c->splitter, on_closed);
-	ui_say(c->ui, "x tmux cannot be started: %s.", uv_strerror(r));
+	ui_say(c->ui, "x tmux cannot be started: %s.", err.text);
 }
 
 void console_split(struct console *c, const char *const *words, size_t n)

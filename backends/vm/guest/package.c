@@ -4,14 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends/vm/guest/guest.h"
 #include "core/base/io.h"
-
-extern char **environ;
+#include "core/base/external.h"
 
 /*
  * $1: where packages are unpacked. The smallest kernel comes first. Of Ubuntu's, the modules are a
@@ -55,8 +52,7 @@ int package_download(const char *state_dir, struct err *err)
 {
 	AUTO_FREE char *dir = guest_packages(state_dir);
 	const char *const argv[] = {"sh", "-c", script, "sh", dir, NULL};
-	int status = 0, r;
-	pid_t pid;
+	int r;
 
 	if (access("/usr/bin/apt-get", X_OK) < 0)
 		return err_say(err, -EOPNOTSUPP,
@@ -65,10 +61,10 @@ int package_download(const char *state_dir, struct err *err)
 	r = io_mkdir_p(AT_FDCWD, dir, 0700);
 	if (r < 0)
 		return err_set(err, r, "make '%s'", dir);
-	r = posix_spawnp(&pid, "sh", NULL, NULL, (char **)(uintptr_t)argv, environ);
-	if (r != 0)
-		return err_set(err, -r, "run sh");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return status ? err_say(err, -EIO, "download a kernel: it has failed: see above") : 0;
+	r = external_run(&(struct external){.argv = argv,
+					    .in = EXTERNAL_SAME,
+					    .out = EXTERNAL_SAME,
+					    .err = EXTERNAL_SAME},
+			 err);
+	return r > 0 ? err_say(err, -EIO, "download a kernel: it has failed: see above") : r;
 }

@@ -3,19 +3,15 @@
 #include "backends/vm/guest/unpack.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "backends/vm/guest/lz4.h"
 #include "core/base/io.h"
+#include "core/base/external.h"
 #include "core/record/gunzip.h"
-
-extern char **environ;
 
 static int unpack_zstd(const void *data, size_t len, struct buf *out, struct err *err)
 {
@@ -63,21 +59,12 @@ static int unpack_gzip(const void *data, size_t len, struct buf *out, struct err
 static int run_xz(int in, int to, struct err *err)
 {
 	static const char *const argv[] = {"xz", "--single-stream", "-dc", NULL};
-	posix_spawn_file_actions_t files;
-	int status = 0, r;
-	pid_t pid;
+	int r = external_run(
+		&(struct external){.argv = argv, .in = in, .out = to, .err = EXTERNAL_NULL}, err);
 
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, in, 0);
-	posix_spawn_file_actions_adddup2(&files, to, 1);
-	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-	r = posix_spawnp(&pid, "xz", &files, NULL, (char **)(uintptr_t)argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	if (r > 0)
-		return err_say(err, -r, "xz is not here: install xz-utils");
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return status ? err_say(err, -EINVAL, "xz: the data is damaged") : 0;
+	if (r == -ENOENT)
+		return err_say(err, r, "xz is not here: install xz-utils");
+	return r > 0 ? err_say(err, -EINVAL, "xz: the data is damaged") : r;
 }
 
 static int unpack_xz(const void *data, size_t len, struct buf *out, struct err *err)

@@ -69,6 +69,8 @@ static NORETURN void run(const char *program, const char *name, int rom, int wor
 	dup2(words, 2);
 	close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
 	fcntl(rom, F_SETFD, 0);
+	if (chdir("/") < 0)
+		_exit(125);
 	if (qemu_confine(program, program, kvm, &err) == 0) {
 		execve(program, (char **)(uintptr_t)argv, (char **)(uintptr_t)env);
 		err_set(&err, -errno, "run '%s'", program);

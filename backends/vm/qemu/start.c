@@ -11,27 +11,14 @@
 #include "backends/linux/native_priv.h"
 #include "backends/vm/qemu/qemu.h"
 #include "core/base/fork.h"
-#include "core/base/path.h"
-
-static char *find_in_path(const char *name)
-{
-	AUTO_FREE char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
-	char *rest;
-
-	for (char *dir = strtok_r(path, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
-		AUTO_FREE char *full = path_join(dir, name);
-
-		if (*dir == '/' && access(full, X_OK) == 0)
-			return realpath(full, NULL);
-	}
-	return NULL;
-}
+#include "core/base/external.h"
 
 char *qemu_find(struct err *err)
 {
 	static const char name[] = "qemu-system-x86_64";
 	struct utsname u;
-	char *found;
+	struct err why = {0};
+	AUTO_FREE char *found = NULL;
 
 	uname(&u);
 	if (!str_eq(u.machine, "x86_64")) {
@@ -39,13 +26,15 @@ char *qemu_find(struct err *err)
 			"this backend runs on x86-64 hosts only, as of now; this is %s", u.machine);
 		return NULL;
 	}
-	found = find_in_path(name);
-	if (!found)
+	found = external_find(name, &why);
+	if (!found && why.code != -ENOENT)
+		err_say(err, why.code, "%s", why.text);
+	else if (!found)
 		err_say(err, -ENOENT,
 			"%s is not here: install QEMU (Debian and Ubuntu: qemu-system-x86, Fedora: "
 			"qemu-system-x86-core, Arch: qemu-system-x86)",
 			name);
-	return found;
+	return found ? realpath(found, NULL) : NULL;
 }
 
 static void keep(int fd)
