@@ -34,6 +34,7 @@ struct peer {
 	uv_pipe_t pipe; /* data is the peer */
 	struct api *api;
 	struct peer *next;
+	char by[64]; /* for the audit log: "terminal: uid 1000, pid 4711" */
 	struct buf in;
 	size_t backlog;	 /* bytes that it has not read yet */
 	uint64_t row;	 /* the newest row that it was told of */
@@ -354,19 +355,19 @@ static const char *obey_command(struct peer *p, const struct command_in *c, stru
 		tell_before(p, out);
 		return NULL;
 	case COMMAND_REVOKE:
-		session_revoke(s, c->id);
+		session_revoke(s, p->by, c->id);
 		return NULL;
 	case COMMAND_DISCONNECT:
 	case COMMAND_FORBID:
-		return peer_net_disconnect(s, c->id, c->does == COMMAND_FORBID);
+		return peer_net_disconnect(s, p->by, c->id, c->does == COMMAND_FORBID);
 	case COMMAND_PUBLISH:
 		return peer_net_publish(s, c->id);
 	case COMMAND_OWN_SETTINGS:
-		return session_own_settings(s, c->id, err) < 0 ? err->text : NULL;
+		return session_own_settings(s, p->by, c->id, err) < 0 ? err->text : NULL;
 	case COMMAND_ANSWER:
 		break;
 	}
-	return session_answer(s, c->id, &c->answer, err) < 0 ? err->text : NULL;
+	return session_answer(s, p->by, c->id, &c->answer, err) < 0 ? err->text : NULL;
 }
 
 static void obey(struct peer *p, const char *line, size_t len)
@@ -375,7 +376,7 @@ static void obey(struct peer *p, const char *line, size_t len)
 	struct command_in c;
 	struct err err = {0};
 
-	if (operation_serve(p->api->session, line, len, &out)) {
+	if (operation_serve(p->api->session, p->by, line, len, &out)) {
 		send_text(p, &out);
 		return;
 	}
@@ -430,13 +431,18 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *piece)
 
 /* ---- the listener ---------------------------------------------------------------------------- */
 
-static bool is_allowed(const uv_pipe_t *pipe)
+static bool is_allowed(struct peer *p)
 {
 	uv_os_fd_t fd;
+	pid_t pid = 0;
 	uid_t uid;
 
-	return uv_fileno((const uv_handle_t *)pipe, &fd) == 0 && os_peer_uid(fd, &uid) == 0 &&
-	       (uid == geteuid() || uid == 0);
+	if (uv_fileno((const uv_handle_t *)&p->pipe, &fd) < 0 || os_peer_uid(fd, &uid) < 0 ||
+	    (uid != geteuid() && uid != 0))
+		return false;
+	(void)os_peer_pid(fd, &pid);
+	snprintf(p->by, sizeof(p->by), "terminal: uid %u, pid %d", (unsigned)uid, (int)pid);
+	return true;
 }
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -456,7 +462,7 @@ static void on_connection(uv_stream_t *listener, int status)
 	p->next = a->peers;
 	a->peers = p;
 	a->n_peers++;
-	if (uv_accept(listener, (uv_stream_t *)&p->pipe) < 0 || !is_allowed(&p->pipe)) {
+	if (uv_accept(listener, (uv_stream_t *)&p->pipe) < 0 || !is_allowed(p)) {
 		drop(p);
 		return;
 	}

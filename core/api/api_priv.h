@@ -48,12 +48,14 @@ struct command_in {
  */
 
 /* false: the line is no request of that form (it has no request_id). Else out is the response. */
-bool operation_serve(struct session *s, const char *line, size_t len, struct buf *out);
+bool operation_serve(struct session *s, const char *by, const char *line, size_t len,
+		     struct buf *out);
 /* What both do. -1: f says why not. */
 struct cJSON;
 struct fault;
 struct cJSON *operation_approvals(const struct model *m);
-int operation_answer(struct session *s, const struct cJSON *payload, struct fault *f);
+int operation_answer(struct session *s, const char *by, const struct cJSON *payload,
+		     struct fault *f);
 
 /* 0, or -EINVAL and words for the reply. id is set where it could be read. */
 int message_parse(const char *line, size_t len, struct command_in *ret, struct err *err) MUST_USE;

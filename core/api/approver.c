@@ -26,7 +26,8 @@ struct approver {
 	int sock; /* -1: the helper has gone */
 	struct session *session;
 	bool asks, tells;
-	uint64_t sent, told;		 /* the newest request that went to either command */
+	bool warned[2];	     /* the human knows that the command fails: it answers, it hears */
+	uint64_t sent, told; /* the newest request that went to either command */
 	uint64_t running[APPROVER_JOBS]; /* requests under way */
 	size_t n;
 	int64_t told_us;
@@ -164,8 +165,20 @@ static void notify(struct approver *a, const struct model *m)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+/* Tells of the first failure of each command: once on the screen, each time in the log. */
+static void warn(struct approver *a, bool asks, const char *why)
+{
+	AUTO_FREE char *words = xasprintf("%s: %s%s", asks ? "approval.command" : "approval.notify",
+					  why, asks ? ": denied" : "");
+
+	log_warn("approver", "%s", words);
+	if (!a->warned[asks] && a->session)
+		session_warn(a->session, words);
+	a->warned[asks] = true;
+}
+
 /* In doubt it is denied. */
-static void read_answer(const struct outcome *o, struct answer *ret)
+static void read_answer(struct approver *a, const struct outcome *o, struct answer *ret)
 {
 	size_t len = MIN((size_t)o->len, sizeof(o->text));
 	struct err err = {0};
@@ -174,16 +187,15 @@ static void read_answer(const struct outcome *o, struct answer *ret)
 	*ret = (struct answer){.allow = o->status == 0};
 	while (len && strchr(" \t\r\n", o->text[len - 1]))
 		len--;
-	if (!len)
+	if (!len || o->fault)
 		return;
 	object = cJSON_ParseWithLength(o->text, len);
 	if (!cJSON_IsObject(object) || answers_from_json(object, ret, &err) < 0 ||
 	    cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, "allow"))) {
 		if (o->status == 0 && !cJSON_IsObject(object))
-			log_warn("approver",
-				 "approval.command said what is no JSON object: denied");
+			warn(a, true, "its output is no JSON object");
 		else if (err.text[0])
-			log_warn("approver", "approval.command: %s: denied", err.text);
+			warn(a, true, err.text);
 		ret->allow = false;
 	}
 	cJSON_Delete(object);
@@ -194,21 +206,40 @@ static void give(struct approver *a, uint64_t id, const struct answer *answer)
 	static const struct answer no = {0};
 	struct err err = {0};
 
-	if (session_answer(a->session, id, answer, &err) != -EPERM)
+	if (session_answer(a->session, "approval.command", id, answer, &err) != -EPERM)
 		return;
-	log_warn("approver", "approval.command: %s: denied", err.text);
-	session_answer(a->session, id, &no, NULL);
+	warn(a, true, err.text);
+	session_answer(a->session, "approval.command", id, &no, NULL);
+}
+
+static void warn_of(struct approver *a, const struct outcome *o)
+{
+	size_t len = MIN((size_t)o->len, sizeof(o->text));
+	AUTO_FREE char *text = xstrndup(o->text, len);
+	char status[80];
+
+	snprintf(status, sizeof(status),
+		 o->status < 0 ? "a signal ended it"
+			       : "exit status %d: the shell cannot run it: check the path",
+		 o->status);
+	if (o->fault)
+		warn(a, o->what == ORDER_ASK,
+		     o->fault == APPROVER_NOT_STARTED ? text
+		     : o->fault == APPROVER_LATE      ? "no answer in time"
+						      : status);
 }
 
 static void finished(struct approver *a, const struct outcome *o)
 {
 	struct answer answer;
 
+	warn_of(a, o);
+
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->running[i] != o->id)
 			continue;
 		forget(a, i);
-		read_answer(o, &answer);
+		read_answer(a, o, &answer);
 		give(a, o->id, &answer);
 		return;
 	}
@@ -223,7 +254,8 @@ static void give_up(struct approver *a)
 	util_close_fd(&a->sock);
 	a->n = 0;
 	while (m->headless && m->n_asks)
-		session_answer(a->session, m->asks[0].id, &no, NULL);
+		session_answer(a->session, "approval.command: it has ended", m->asks[0].id, &no,
+			       NULL);
 }
 
 void approver_changed(struct approver *a)
@@ -252,7 +284,7 @@ void approver_ready(struct approver *a)
 	while ((n = recv(a->sock, &o, sizeof(o), MSG_DONTWAIT)) == (ssize_t)sizeof(o))
 		finished(a, &o);
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		log_warn("approver", "the process that runs approval.command has ended");
+		warn(a, a->asks, "the process that runs it has ended");
 		give_up(a);
 		return;
 	}

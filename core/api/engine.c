@@ -457,7 +457,8 @@ bool engine_is_over(const struct engine *e)
 	return e->over;
 }
 
-int engine_answer(struct engine *e, uint64_t ask, const struct answer *a, struct err *err)
+int engine_answer(struct engine *e, const char *by, uint64_t ask, const struct answer *a,
+		  struct err *err)
 {
-	return session_answer(e->session, ask, a, err);
+	return session_answer(e->session, by, ask, a, err);
 }

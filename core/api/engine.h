@@ -45,7 +45,8 @@ struct jobs *engine_jobs(struct engine *e);
 bool engine_has_human(const struct engine *e);
 bool engine_is_over(const struct engine *e); /* failed() was told */
 /* An answer to a request: as session_answer(), and everybody is told. */
-int engine_answer(struct engine *e, uint64_t ask, const struct answer *a, struct err *err);
+int engine_answer(struct engine *e, const char *by, uint64_t ask, const struct answer *a,
+		  struct err *err);
 
 struct undo_call {
 	enum undo_kind kind;

@@ -201,7 +201,8 @@ static void refuse(struct mcp_server *m, struct mcp_call *call, const struct ask
 		"ask the user to allow it in cordon (cordon attach, or a rule) and try again");
 	if (call)
 		mcp_note(call, words.data);
-	(void)!engine_answer(m->serve->engine, a->id, &no, NULL);
+	(void)!engine_answer(m->serve->engine, "nobody: the MCP client cannot ask", a->id, &no,
+			     NULL);
 }
 
 /* A question that is new: its client, somebody else, or nobody. */
@@ -280,10 +281,10 @@ static void give(struct mcp_server *m, struct mcp_call *call, const cJSON *answe
 		a.scope = SCOPE_ONCE;
 	if (!a.allow)
 		mcp_note(call, "refused: the user was asked and said no");
-	if (engine_answer(m->serve->engine, ask, &a, NULL) != -EPERM)
+	if (engine_answer(m->serve->engine, "MCP client: its user", ask, &a, NULL) != -EPERM)
 		return;
 	a.scope = SCOPE_ONCE; /* it cannot count for longer */
-	(void)!engine_answer(m->serve->engine, ask, &a, NULL);
+	(void)!engine_answer(m->serve->engine, "MCP client: its user", ask, &a, NULL);
 }
 
 void mcp_give_up(struct mcp_conn *c)

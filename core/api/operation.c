@@ -19,7 +19,7 @@ cJSON *operation_approvals(const struct model *m)
 	return o;
 }
 
-int operation_answer(struct session *s, const cJSON *payload, struct fault *f)
+int operation_answer(struct session *s, const char *by, const cJSON *payload, struct fault *f)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(payload, "id");
 	struct answer a = {
@@ -29,13 +29,14 @@ int operation_answer(struct session *s, const cJSON *payload, struct fault *f)
 
 	if (answers_from_json(payload, &a, &err) < 0)
 		return fault_err(f, FAULT_PROTOCOL_INVALID, &err);
-	r = session_answer(s, (uint64_t)id->valuedouble, &a, &err);
+	r = session_answer(s, by, (uint64_t)id->valuedouble, &a, &err);
 	if (r == -ESRCH)
 		return fault_err(f, FAULT_APPROVAL_UNKNOWN, &err);
 	return r < 0 ? fault_err(f, FAULT_APPROVAL_IMPOSSIBLE, &err) : 0;
 }
 
-static int perform(struct session *s, const cJSON *message, cJSON **ret, struct fault *f)
+static int perform(struct session *s, const char *by, const cJSON *message, cJSON **ret,
+		   struct fault *f)
 {
 	const cJSON *payload = cJSON_GetObjectItemCaseSensitive(message, "payload");
 	const char *type;
@@ -57,10 +58,11 @@ static int perform(struct session *s, const cJSON *message, cJSON **ret, struct 
 			 schema_find("protocol.json", "operations/%s/payload", type), payload,
 			 f) < 0)
 		return -1;
-	return operation_answer(s, payload, f);
+	return operation_answer(s, by, payload, f);
 }
 
-bool operation_serve(struct session *s, const char *line, size_t len, struct buf *out)
+bool operation_serve(struct session *s, const char *by, const char *line, size_t len,
+		     struct buf *out)
 {
 	AUTO_FREE char *copy = xstrndup(line, len);
 	cJSON *message = NULL, *result = NULL, *response;
@@ -77,7 +79,7 @@ bool operation_serve(struct session *s, const char *line, size_t len, struct buf
 		cJSON_Delete(message);
 		return false;
 	}
-	r = request_line_is_id(id) ? perform(s, message, &result, &f)
+	r = request_line_is_id(id) ? perform(s, by, message, &result, &f)
 				   : fault_say(&f, FAULT_PROTOCOL_INVALID, "/request_id: is none");
 	response = describe_response(request_line_is_id(id) ? id : NULL, result, r < 0 ? &f : NULL);
 	text = json_print(response);

@@ -77,7 +77,7 @@ bool peer_net_tell(struct peer_net *n, const struct model *m, size_t room, struc
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-const char *peer_net_disconnect(struct session *s, uint64_t connection, bool forbid)
+const char *peer_net_disconnect(struct session *s, const char *by, uint64_t connection, bool forbid)
 {
 	const struct connection *c = model_connection(session_model(s), connection);
 
@@ -86,7 +86,7 @@ const char *peer_net_disconnect(struct session *s, uint64_t connection, bool for
 	if (c->ended_us && !forbid)
 		return "it is closed already";
 	if (forbid)
-		session_forbid(s, connection);
+		session_forbid(s, by, connection);
 	else
 		session_end_connection(s, connection);
 	return NULL;

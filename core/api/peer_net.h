@@ -31,5 +31,6 @@ int64_t peer_net_due(const struct peer_net *n, const struct model *m);
 bool peer_net_tell(struct peer_net *n, const struct model *m, size_t room, struct buf *out);
 
 /* What a client asks for. NULL, or why not: static words. Publishes what was offered alone. */
-const char *peer_net_disconnect(struct session *s, uint64_t connection, bool forbid);
+const char *peer_net_disconnect(struct session *s, const char *by, uint64_t connection,
+				bool forbid);
 const char *peer_net_publish(struct session *s, uint64_t port);

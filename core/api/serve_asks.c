@@ -10,7 +10,7 @@
 static int answer(struct serve *s, struct request *r, uint64_t id, const struct answer *a)
 {
 	struct err err = {0};
-	int e = engine_answer(s->engine, id, a, &err);
+	int e = engine_answer(s->engine, "API client", id, a, &err);
 
 	if (e == -ESRCH)
 		return fault_err(&r->fault, FAULT_APPROVAL_UNKNOWN, &err);
@@ -25,7 +25,7 @@ int op_approvals(struct serve *s, struct request *r)
 
 int op_answer(struct serve *s, struct request *r)
 {
-	return operation_answer(engine_session(s->engine), r->payload, &r->fault);
+	return operation_answer(engine_session(s->engine), "API client", r->payload, &r->fault);
 }
 
 int op_confirm(struct serve *s, struct request *r)

@@ -274,6 +274,7 @@ static void build(struct audit *a, const struct audit_entry *e)
 		buf_fmt(b, ",\"latency_us\":%" PRId64, e->latency_us);
 	add_text(b, "program", e->program);
 	add_text(b, "command", e->command);
+	add_text(b, "by", e->by);
 	add_text(b, "detail", e->detail);
 	buf_fmt(b, ",\"prev\":\"%s\"", a->hash);
 }

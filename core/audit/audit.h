@@ -60,6 +60,7 @@ struct audit_entry {
 	const char *path2;   /* rename target, link source */
 	const char *program; /* */
 	const char *command; /* */
+	const char *by;	     /* who decided: "console", "approval.command", "rule ..." */
 	const char *detail;  /* reason, answer, words */
 };
 

@@ -6,9 +6,9 @@
 
 #define AUDIT_HASH_LEN	64u	   /* hex digits of SHA-256 */
 #define AUDIT_FIELD_MAX (8u << 10) /* bytes of a text field, as they are written */
-/* Six text fields and the rest. Older versions kept as many bytes before they were escaped, each of
- * which can be six characters ("\udc80"). */
-#define AUDIT_LINE_MAX (6 * 6 * AUDIT_FIELD_MAX + 4096)
+/* Seven text fields and the rest. Older versions kept as many bytes before they were escaped, each
+ * of which can be six characters ("\udc80"). */
+#define AUDIT_LINE_MAX (7 * 6 * AUDIT_FIELD_MAX + 4096)
 
 /* A log that has grown to this is set aside as PATH.1 by the next audit_open(); the PATH.1 of
  * before is dropped. The chain goes on from one file to the other. */

@@ -72,6 +72,7 @@ void session_note_timeout(struct session *s, const struct ask *a)
 				 .latency_us = -1,
 				 .op = a->op,
 				 .path = a->path,
+				 .by = "time-out",
 				 .detail = words,
 			 });
 	model_add_row(&s->model, ROW_DECISION, a->step, a->pid, -EACCES, a->op, a->path, words)
@@ -149,8 +150,8 @@ void session_on_tallies(struct session *s, const struct client_event *ev)
 /* ---- from the human -------------------------------------------------------------------------- */
 
 /* The human's word, into the audit log and the list before it has any effect. */
-static void record_answer(struct session *s, const struct ask *a, const struct answer *given,
-			  const char *words)
+static void record_answer(struct session *s, const char *by, const struct ask *a,
+			  const struct answer *given, const char *words)
 {
 	const char *op = a->held ? guard_verb(a->held->what) : a->op;
 	int result = given->allow ? 0 : -EACCES;
@@ -166,6 +167,7 @@ static void record_answer(struct session *s, const struct ask *a, const struct a
 				 .op = op,
 				 .path = a->path,
 				 .command = a->held ? a->command : NULL,
+				 .by = by,
 				 .detail = words,
 			 });
 	session_flush_audit(s);
@@ -220,7 +222,8 @@ static int persist(struct session *s, const struct ask *a, const struct answer *
 	return rules_save(&where, given->scope, a->kind, object, given, err);
 }
 
-int session_answer(struct session *s, uint64_t id, const struct answer *answer, struct err *err)
+int session_answer(struct session *s, const char *by, uint64_t id, const struct answer *answer,
+		   struct err *err)
 {
 	const struct ask *a = model_ask(&s->model, id);
 	AUTO_BUF struct buf words = BUF_INIT;
@@ -238,7 +241,7 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 	if (r < 0)
 		return r;
 	answers_words(&words, &s->model, a, &given);
-	record_answer(s, a, &given, words.data);
+	record_answer(s, by, a, &given, words.data);
 	given.allow = given.allow && !s->frozen; /* the log may have failed just now */
 	keep_given(s, a, &given, words.data);
 	if (a->own)
@@ -252,7 +255,7 @@ int session_answer(struct session *s, uint64_t id, const struct answer *answer, 
 }
 
 /* What is not saved in the home folder is none of what it waits for. */
-static void deny_bundle(struct session *s, const char *bundle)
+static void deny_bundle(struct session *s, const char *by, const char *bundle)
 {
 	static const struct answer no = {0};
 	const struct model *m = &s->model;
@@ -264,10 +267,10 @@ static void deny_bundle(struct session *s, const char *bundle)
 		if (str_eq(m->asks[i].bundle, bundle))
 			ids[n++] = m->asks[i].id;
 	for (size_t i = 0; i < n; i++)
-		session_answer(s, ids[i], &no, &err);
+		session_answer(s, by, ids[i], &no, &err);
 }
 
-int session_own_settings(struct session *s, uint64_t ask, struct err *err)
+int session_own_settings(struct session *s, const char *by, uint64_t ask, struct err *err)
 {
 	const char *profile = s->model.own_offer;
 	const struct ask *a = model_ask(&s->model, ask);
@@ -291,10 +294,11 @@ int session_own_settings(struct session *s, uint64_t ask, struct err *err)
 					       .latency_us = -1,
 					       .op = "own-settings",
 					       .path = s->cwd,
+					       .by = by,
 					       .detail = words});
 	session_flush_audit(s);
 	model_add_row(&s->model, ROW_DECISION, 0, 0, 0, "own-settings", s->cwd, words);
-	deny_bundle(s, bundle);
+	deny_bundle(s, by, bundle);
 	s->on->restart(s->data);
 	return 0;
 }
@@ -313,7 +317,7 @@ static char *unpersist(const struct session *s, const struct given *g)
 	return r < 0 ? xasprintf("; the settings still have it: %s", err.text) : NULL;
 }
 
-void session_revoke(struct session *s, uint64_t rule)
+void session_revoke(struct session *s, const char *by, uint64_t rule)
 {
 	for (size_t i = 0; i < s->model.n_given; i++) {
 		struct given *g = &s->model.given[i];
@@ -328,6 +332,7 @@ void session_revoke(struct session *s, uint64_t rule)
 					 .latency_us = -1,
 					 .op = "revoke",
 					 .path = g->object,
+					 .by = by,
 					 .detail = words,
 				 });
 		session_flush_audit(s);

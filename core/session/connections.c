@@ -156,7 +156,7 @@ void session_end_connection(struct session *s, uint64_t id)
 	client_end_flow(s->client, id);
 }
 
-void session_forbid(struct session *s, uint64_t id)
+void session_forbid(struct session *s, const char *by, uint64_t id)
 {
 	const struct connection *c = model_connection(&s->model, id);
 	const struct answer deny = {.scope = SCOPE_SESSION};
@@ -173,6 +173,7 @@ void session_forbid(struct session *s, uint64_t id)
 				 .latency_us = -1,
 				 .op = "connect",
 				 .path = c->target,
+				 .by = by,
 				 .detail = words,
 			 });
 	session_flush_audit(s);

@@ -36,8 +36,20 @@ void session_audit(struct session *s, const struct audit_entry *e)
 		s->on->frozen(s->data, words);
 }
 
+/* Returns who denied: the rule that a reason begins with ("rule 'x' (FILE:2) says deny"), or nobody
+ * where a human would have been asked; else NULL. Heap. */
+static char *denied_by(const struct client_event *ev)
+{
+	const char *says = str_starts(ev->reason, "rule '") ? strstr(ev->reason, " says ") : NULL;
+
+	if (says)
+		return xstrndup(ev->reason, (size_t)(says - ev->reason));
+	return ev->unasked ? xstrdup("nobody: headless") : NULL;
+}
+
 static void on_touch(struct session *s, const struct client_event *ev, bool denied)
 {
+	AUTO_FREE char *by = denied ? denied_by(ev) : NULL;
 	struct step_row *step = model_step(&s->model, ev->step);
 	struct row *row;
 
@@ -50,6 +62,7 @@ static void on_touch(struct session *s, const struct client_event *ev, bool deni
 				 .op = ev->op,
 				 .path = ev->path,
 				 .path2 = *ev->path2 ? ev->path2 : NULL,
+				 .by = by,
 				 .detail = denied && *ev->reason ? ev->reason : NULL,
 			 });
 	if (step && !denied)

@@ -54,6 +54,7 @@ static void audit_denied(struct session *s, const struct client_event *ev)
 				 .result = -EPERM,
 				 .op = guard_verb(ev->loss),
 				 .command = ev->command,
+				 .by = ev->why == GUARD_TIMED_OUT ? "time-out" : "nobody: headless",
 				 .detail = ev->why == GUARD_TIMED_OUT ? "deny: no answer in time"
 								      : "deny: nobody to ask",
 			 });

@@ -97,6 +97,7 @@ int session_forget(struct session *s, size_t i, struct err *err)
 				 .latency_us = -1,
 				 .op = "revoke",
 				 .path = l->file,
+				 .by = "console",
 				 .detail = words,
 			 });
 	session_flush_audit(s);

@@ -516,6 +516,13 @@ void session_note(struct session *s, const char *words)
 		s->on->changed(s->data);
 }
 
+void session_warn(struct session *s, const char *words)
+{
+	session_note(s, words);
+	if (s->on->stopped)
+		s->on->stopped(s->data, words);
+}
+
 void session_turn(struct session *s)
 {
 	client_turn(s->client);

@@ -74,8 +74,10 @@ bool session_wants_write(const struct session *s);
 int session_ready(struct session *s, bool readable, bool writable); /* 0, -EPIPE: keeper gone */
 void session_tick(struct session *s); /* once a second: cpu and memory of the sandbox */
 
-/* -ESRCH: nobody waits for it; -EPERM: no such answer is possible; words in both. */
-int session_answer(struct session *s, uint64_t ask, const struct answer *a, struct err *err);
+/* by: who answers, for the audit log: "console", "terminal: uid 1000, pid 4711". Returns 0; -ESRCH:
+ * nobody waits for it; -EPERM: no such answer is possible; words in both. */
+int session_answer(struct session *s, const char *by, uint64_t ask, const struct answer *a,
+		   struct err *err);
 /*
  * A question that no held call asks (own_asks.c): what somebody outside the sandbox would do for
  * the agent. It is listed, answered and written to the audit log as all are; the answer goes to
@@ -95,20 +97,20 @@ void session_withdraw(struct session *s, uint64_t ask); /* nobody waits for it a
 int session_recall(struct session *s, enum rule_kind kind, const char *path) MUST_USE;
 void session_expire_asks(struct session *s); /* call it once a second */
 /* Take an answer back: from now on it is asked again. What is open stays open. */
-void session_revoke(struct session *s, uint64_t rule);
+void session_revoke(struct session *s, const char *by, uint64_t rule);
 /* Take a lasting rule that an answer wrote (model.lasting[i]) out of its file, which the keeper
  * then reads again. */
 int session_forget(struct session *s, size_t i, struct err *err);
 /* Close a connection (model.connections) of the agent; and deny its host from now on, too. */
 void session_end_connection(struct session *s, uint64_t id);
-void session_forbid(struct session *s, uint64_t id);
+void session_forbid(struct session *s, const char *by, uint64_t id);
 /* Show a port of the sandbox at the same port of the host's loopback; a row follows. */
 void session_publish(struct session *s, uint16_t port);
 void session_signal(struct session *s, int sig);
 /* An answer to a request about an agent's settings: it begins anew with a copy of them for this
  * folder (own_settings.h), and all that waits of its bundle is denied. Only where model.own_offer
  * is set. As session_answer(); -EINVAL: the request is about no settings. */
-int session_own_settings(struct session *s, uint64_t ask, struct err *err);
+int session_own_settings(struct session *s, const char *by, uint64_t ask, struct err *err);
 /* What changes from now on, whoever does it, is one step of that name; NULL: it is over. */
 void session_group(struct session *s, const char *name);
 /* What is kept for undo, and what safeguards hold, from now on. */
@@ -131,6 +133,8 @@ uint64_t session_restore_hunk(struct session *s, int64_t step, const char *path,
 void session_stop(struct session *s);
 /* A row, and a line in the audit log: what happened to the session outside of the sandbox. */
 void session_note(struct session *s, const char *words);
+/* The same, and a line on the screen of a run without a console. */
+void session_warn(struct session *s, const char *words);
 /* The human said something to the agent: a new turn begins. */
 void session_turn(struct session *s);
 void session_cancel(struct session *s);

@@ -14,7 +14,7 @@ tool() { # NAME - a command from standard input
 }
 # A home's worth of writes outside nobody granted and of protected files: what headless denies.
 attempt() { # COMMAND-OF-APPROVER SCRIPT
-	(cd "$dir" && "$CORDON" run --headless --set "approval.command=$1" -- bash -c "$2" 2>&1)
+	(cd "$dir" && "$CORDON" run --headless --set "approval.command=$1" -- bash -c "$2" 2>"$TEST_TMP/words")
 }
 
 is "$(cd "$dir" && "$CORDON" run --headless -- bash -c 'echo x >.git/hooks/none; echo $?' 2>/dev/null)" 1 \
@@ -84,7 +84,7 @@ is "$(wc -l <"$TEST_TMP/asked")" 1 "and is asked once"
 
 began=$SECONDS
 is "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600 & echo \$! >$TEST_TMP/pid; sleep 600" --set approval.command-timeout=5 \
-	-- bash -c '(echo x >.git/hooks/t) 2>/dev/null; echo $?' 2>&1)" 1 "no answer in time denies"
+	-- bash -c '(echo x >.git/hooks/t) 2>/dev/null; echo $?' 2>/dev/null)" 1 "no answer in time denies"
 ok "in its time" test $((SECONDS - began)) -lt 300
 ok "what it started is gone" wait_for 10 has_ended "$(cat "$TEST_TMP/pid")"
 
@@ -118,6 +118,32 @@ began=$SECONDS
 wait_for 10 test -s "$TEST_TMP/told"
 # Or once in ten seconds, where the flood took that long.
 ok "approval.notify hears of a flood once" test "$(wc -l <"$TEST_TMP/told")" -le $((1 + (SECONDS - began) / 10))
+
+# ---- who decided, and an approver that is broken
+said_by() { (cd "$dir" && "$CORDON" audit --json) | grep '"event":"decision"' | tail -n 1 | sed -nE 's/.*"by":"([^"]*)".*/\1/p'; }
+warned() { # WHAT COMMAND REGEX
+	local out n
+	attempt "$2" 'for i in 1 2 3; do (echo x >.git/hooks/w$i) 2>/dev/null; done; true'
+	out=$(cat "$TEST_TMP/words")
+	like "$out" "cordon: approval.command: $3: denied" "$1 is said"
+	is "$(grep -c approval.command <<<"$out")" 1 "once"
+	n=$( (cd "$dir" && "$CORDON" audit --json) | tac | sed '/"event":"session-start"/q' | grep -c '"event":"recovery".*"detail":"approval.command: ')
+	is "$n" 1 "and recorded"
+}
+warned "a command that is not there" /nonexistent/command 'exit status 127: the shell cannot run it: check the path'
+warned "one that a signal ends" 'kill -9 $$' 'a signal ended it'
+warned "output that is no object" 'echo yes' 'its output is no JSON object'
+warned "an unknown scope" "echo '{\"scope\":\"for ever\"}'" '.*scope.*'
+is "$(said_by)" approval.command "a decision names the approver"
+like "$(cd "$dir" && "$CORDON" run --headless --set approval.command="sleep 600" --set approval.command-timeout=1 \
+	-- bash -c '(echo x >.git/hooks/late) 2>/dev/null; echo $?' 2>&1)" 'approval.command: no answer in time: denied' "a late one is said"
+(cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x >.git/hooks/nobody' 2>/dev/null)
+like "$(cd "$dir" && "$CORDON" audit --json | grep hooks/nobody)" '"by":"nobody: headless"' "a denial says that nobody was asked"
+mkdir -p "$HOME/.config/cordon"
+printf '[rule "never"]\n\tdeny = write %s/never\n' "$dir" >"$HOME/.config/cordon/config"
+(cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x >never' 2>/dev/null)
+like "$(cd "$dir" && "$CORDON" audit --json | grep '"path":"[^"]*/never"')" "\"by\":\"rule 'never' \\([^)]*/config:2\\)\"" "and which rule denies"
+rm "$HOME/.config/cordon/config"
 
 # Written where the human's settings are, and in effect the next time.
 tool always <<'E2'

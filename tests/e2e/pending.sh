@@ -43,6 +43,7 @@ is "$(cat "$dir/.git/hooks/post-merge")" one "the file is there"
 is "$("$CORDON" pending)" "" "nothing waits any more"
 is_logged() { cordon_in "$dir" audit --json | grep -q '"event":"decision"'; }
 ok "the audit log has the decision" wait_for 10 is_logged
+like "$(cordon_in "$dir" audit --json | grep '"event":"decision"')" "\"by\":\"terminal: uid $(id -u), pid [0-9]+\"" "and who gave it"
 
 type_text 'clear; echo two >.git/hooks/post-checkout; echo status=$?' && keys Enter
 ok "the next one is listed" wait_for 15 waits hooks/post-checkout

@@ -88,6 +88,7 @@ static void print_record(const struct audit_record *r)
 		printf("  %s", os_error_name(atoi(number)) ? os_error_name(atoi(number)) : number);
 	print_field(r, "status", "  exit ", "");
 	print_field(r, "detail", "  (", ")");
+	print_field(r, "by", "  by ", "");
 	putchar('\n');
 }
 

@@ -69,8 +69,8 @@ static void learn(struct headless *h)
 		uint64_t id = m->asks[0].id;
 
 		learned_note(h->learned, &m->asks[0]);
-		if (session_answer(h->session, id, &a, NULL) < 0 &&
-		    session_answer(h->session, id, &no, NULL) < 0)
+		if (session_answer(h->session, "cordon learn", id, &a, NULL) < 0 &&
+		    session_answer(h->session, "cordon learn", id, &no, NULL) < 0)
 			break;
 	}
 	h->learning = false;

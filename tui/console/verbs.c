@@ -16,12 +16,12 @@
 
 static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
-	return session_answer(((struct console *)data)->session, ask, a, err);
+	return session_answer(((struct console *)data)->session, "console", ask, a, err);
 }
 
 static void verb_revoke(void *data, uint64_t rule)
 {
-	session_revoke(((struct console *)data)->session, rule);
+	session_revoke(((struct console *)data)->session, "console", rule);
 }
 
 static int verb_forget(void *data, size_t i, struct err *err)
@@ -34,7 +34,7 @@ static void verb_disconnect(void *data, uint64_t id, bool forbid)
 	struct session *s = ((struct console *)data)->session;
 
 	if (forbid)
-		session_forbid(s, id);
+		session_forbid(s, "console", id);
 	else
 		session_end_connection(s, id);
 }
@@ -98,7 +98,7 @@ static void verb_restart(void *data)
 
 static int verb_own_settings(void *data, uint64_t ask, struct err *err)
 {
-	return session_own_settings(((struct console *)data)->session, ask, err);
+	return session_own_settings(((struct console *)data)->session, "console", ask, err);
 }
 
 static void verb_suspend(void *data)
