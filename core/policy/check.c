@@ -19,6 +19,7 @@ static const char *const system_trees[] = {
 
 static const char hidden_reason[] = "it is hidden from the sandbox";
 const char policy_ungranted[] = "it is outside this project, and you have not allowed it yet";
+static const char closed_reason[] = "it belongs to the system, and only root may read it";
 static const char secret_reason[] = "its name says that it holds secrets";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -434,6 +435,10 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 	if (places_hold(&p->folders, path))
 		return secret ? builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false)
 			      : (struct builtin){.verdict = POLICY_ALLOW};
+	for (size_t i = 0; i < p->closed.n; i++)
+		if (path_is_beneath(path, p->closed.list[i]))
+			return builtin_says(POLICY_HIDE, closed_reason,
+					    places_depth(p->closed.list[i]), false);
 	for (size_t i = 0; i < p->gated.n; i++)
 		if (path_is_beneath(path, p->gated.list[i]))
 			gate = p->gated.list[i];

@@ -24,6 +24,48 @@ static const char *const system_mounts[] = {"/boot",	"/etc",	      "/gnu",
 					    "/nix",	"/snap",      "/usr",
 					    "/var/log", "/var/cache", "/var/lib/snapd"};
 
+/* What others keep in the system's trees: mail, web sites, backups, databases, machines. */
+static const char *const others[] = {
+	"/var/backups",
+	"/var/crash",
+	"/var/lib/clickhouse",
+	"/var/lib/consul",
+	"/var/lib/containerd",
+	"/var/lib/containers",
+	"/var/lib/couchdb",
+	"/var/lib/docker",
+	"/var/lib/elasticsearch",
+	"/var/lib/etcd",
+	"/var/lib/gitea",
+	"/var/lib/grafana",
+	"/var/lib/influxdb",
+	"/var/lib/jenkins",
+	"/var/lib/kubelet",
+	"/var/lib/ldap",
+	"/var/lib/libvirt",
+	"/var/lib/lxc",
+	"/var/lib/lxd",
+	"/var/lib/mariadb",
+	"/var/lib/mongodb",
+	"/var/lib/mysql",
+	"/var/lib/neo4j",
+	"/var/lib/opensearch",
+	"/var/lib/pgsql",
+	"/var/lib/postgresql",
+	"/var/lib/rabbitmq",
+	"/var/lib/redis",
+	"/var/lib/samba",
+	"/var/lib/systemd/coredump",
+	"/var/lib/tailscale",
+	"/var/lib/vault",
+	"/var/mail",
+	"/var/opt",
+	"/var/spool/cron",
+	"/var/spool/mail",
+	"/var/vmail",
+	"/var/www",
+};
+
 /* The sandbox has its own: nothing of the host's shows there. */
 static const char *const private_trees[] = {"/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp"};
 
@@ -280,6 +322,13 @@ static void find_disks(struct places *all)
 			places_add(all, xstrdup(m.point));
 }
 
+static void find_others(struct places *all)
+{
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (is_dir(others[i])) /* no link */
+			places_add(all, xstrdup(others[i]));
+}
+
 static int shorter_first(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
@@ -294,6 +343,7 @@ void places_find_gated(struct places *ret, const struct policy_spec *spec, const
 
 	find_tops(&all);
 	find_disks(&all);
+	find_others(&all);
 	if (real && !str_eq(real, "/") && !places_are_private(real))
 		places_add(&all, real);
 	else

@@ -87,6 +87,7 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 		places_find_usual(&p->usual, spec, p->home);
 	}
 	grant_collect(p);
+	closed_collect(p);
 	listening_collect(p);
 	*ret = p;
 	return 0;
@@ -108,6 +109,7 @@ void policy_free(struct policy *p)
 	policy_forget_old(p);
 	places_done(&p->folders);
 	places_done(&p->gated);
+	places_done(&p->closed);
 	places_done(&p->usual);
 	places_done(&p->granted);
 	places_done(&p->sockets);

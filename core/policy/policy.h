@@ -212,6 +212,9 @@ void policy_learn_link(struct policy *p, const char *path);
 /* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
  * existing single places outside gated trees that rules do not let be read or run. */
 size_t policy_hidden(const struct policy *p, const char *const **ret);
+/* Run by root: existing places of the system that only root may read. A rule may open them:
+ * policy_check_read() tells. */
+size_t policy_closed(const struct policy *p, const char *const **ret);
 /* Trees where reading is not granted by default: $HOME, other people's, other disks, and all of /
  * that is no system directory. Resolved, existing, none beneath another; none in static mode. */
 size_t policy_gated(const struct policy *p, const char *const **ret);

@@ -229,6 +229,7 @@ struct policy {
 	struct rules *untrusted;	   /* of the project: can only make things stricter */
 	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
+	struct places closed;	 /* only root may read them */
 	struct places git_dirs;	 /* of repositories in the folders, where they are not named .git */
 	struct walk *walk;	 /* what is still to be learned; NULL: nothing */
 	struct places secrets;	 /* found by name, or named by rules, in folders and in */
@@ -252,6 +253,11 @@ void policy_first_error(void *data, const char *file, int line, const char *word
 
 void hidden_collect(struct policy *p, const struct policy_spec *spec);
 void hidden_add(struct policy *p, char *path); /* takes it */
+
+/* ---- closed.c -------------------------------------------------------------------------------- */
+
+/* Run by root: finds p->closed. After the rules. */
+void closed_collect(struct policy *p);
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 

@@ -43,11 +43,15 @@ static void note_unseen(struct spawn_plan *p)
 
 static void collect_hidden(struct spawn_plan *p, const struct session_spec *spec)
 {
-	const char *const *list;
+	const char *const *list, *reason;
 	size_t n = policy_hidden(p->policy, &list);
 
 	for (size_t i = 0; i < n; i++)
 		add_hidden(p, xstrdup(list[i]));
+	n = policy_closed(p->policy, &list);
+	for (size_t i = 0; i < n; i++)
+		if (policy_check_read(p->policy, RULE_READ, list[i], &reason) != POLICY_ALLOW)
+			add_hidden(p, xstrdup(list[i]));
 	for (size_t i = 0; spec->folders[i]; i++) {
 		/* The undo store, where it had to be put into the folder. */
 		add_hidden(p, path_join(spec->folders[i], ".cordon"));

@@ -63,6 +63,7 @@ guest_run rm -r many </dev/null >/dev/null 2>&1
 is "$?" 137 "a command that goes too far is held, denied, and ended"
 same "$(tree many)" "$before" "and rolled back"
 is "$(guest_run sh -c 'ls many | wc -l' </dev/null)" 12 "which the guest sees"
+is "$(guest_run sh -c 'head -c 1 /etc/passwd; head -c 1 /etc/shadow 2>/dev/null' </dev/null)" r "what only root may read of the host's system is closed"
 
 # ---- the attacks on paths
 

@@ -79,12 +79,37 @@ static int add_each(struct run *run, struct strings *to, const struct strings *f
 	return MIN(r, 0);
 }
 
+/* Is dir a directory of the system, or one that holds everybody's: "/etc", "/usr/lib", "/home"? */
+static bool is_systems(const char *dir)
+{
+	static const char *const itself[] = {"/dev",   "/home", "/media", "/mnt", "/nix",
+					     "/opt",   "/root", "/run",	  "/srv", "/tmp",
+					     "/users", "/var",	NULL};
+	static const char *const with_all[] = {"/etc",	   "/bin",	 "/boot",      "/lib",
+					       "/lib32",   "/lib64",	 "/proc",      "/sbin",
+					       "/sys",	   "/snap",	 "/usr",       "/var/lib",
+					       "/var/log", "/var/cache", "/var/spool", NULL};
+
+	if (str_one_of(dir, itself))
+		return true;
+	if (path_is_inside(dir, "/usr/src") || path_is_inside(dir, "/usr/local/src"))
+		return false;
+	for (size_t i = 0; with_all[i]; i++)
+		if (path_is_beneath(dir, with_all[i]))
+			return true;
+	return false;
+}
+
 /* The current folder is the first working folder, unless it is one nobody means to hand over. */
 static int check_cwd_folder(const struct run *run, struct err *err)
 {
 	struct stat st;
 
-	if (str_eq(run->cwd, "/") || str_eq(run->cwd, run->home))
+	if (str_eq(run->cwd, "/"))
+		return err_say(
+			err, -EPERM,
+			"working folder '/': too much to hand to an agent: cd into a project");
+	if (str_eq(run->cwd, run->home) || is_systems(run->cwd))
 		return err_say(err, -EPERM,
 			       "working folder '%s': too much to hand to an agent: cd into a "
 			       "project, or name it with --rw '%s' if you mean it",

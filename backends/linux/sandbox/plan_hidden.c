@@ -13,8 +13,9 @@
  * A directory with a hidden child is rebuilt on a tmpfs: one bind per entry that stays, links
  * copied. That costs about 15 microseconds an entry and is done once, so what the host adds to such
  * a directory later does not show inside. Where it cannot be done (inside a working folder, which
- * must stay the live directory; in a directory that may be entered but not listed; or with more
- * entries than this) the path is covered by something empty and unreadable instead.
+ * must stay the live directory; in a directory that may be entered but not listed, or with more
+ * entries than this; in the system's trees, of a file that others may not read) the path is covered
+ * by something empty and unreadable instead.
  */
 #define COVER_MAX 2048
 
@@ -81,6 +82,20 @@ static bool is_listed(const char *const *list, const char *path)
 	return false;
 }
 
+/* A file of the system that only root may read (core/policy/closed.c): its directory stays the live
+ * one, and its name shows as it does to every user. */
+static bool is_systems(const char *path)
+{
+	static const char *const trees[] = {"/boot", "/etc", "/var"};
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++)
+		if (path_is_beneath(path, trees[i]))
+			return lstat(path, &st) == 0 &&
+			       !(st.st_mode & (S_ISDIR(st.st_mode) ? S_IXOTH : S_IROTH));
+	return false;
+}
+
 /* A resolved path that must not be seen inside. */
 static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, const char *path,
 		struct err *err)
@@ -112,7 +127,7 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	if (plan_is_private(path))
 		return 0;
 	dir = parent_of(path);
-	n = count_entries(dir);
+	n = is_systems(path) ? -1 : count_entries(dir);
 	if (n < 0 || n > COVER_MAX) {
 		probe(p, path, true);
 		return 0;
