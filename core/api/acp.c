@@ -175,24 +175,60 @@ static void editor_line(struct acp *a, const char *line, size_t len, struct buf 
 
 /* ---- from the agent -------------------------------------------------------------------------- */
 
+/* Requests that make an editor show something, or forget a request, and nothing else. */
+static bool only_shows(const char *method)
+{
+	return str_eq(method, "session/request_permission") || str_eq(method, "$/cancel_request");
+}
+
 static bool is_tool(const char *method)
 {
 	return method && (strncmp(method, "fs/", 3) == 0 || strncmp(method, "terminal/", 9) == 0);
 }
 
-/* Of two members of that name parsers take either, and some (Go's) in capitals: all of them count.
- */
-static bool asks_for_tool(const cJSON *message)
+/* Of two members of a name parsers take either, and some (Go's) look at no case: all of them
+ * count. A notification asks for nothing, but an editor may take that of a tool for a request. */
+static bool asks_for_more(const cJSON *message)
 {
+	bool request = false, tool = false, shows = true;
 	const cJSON *one;
 
 	for (one = message ? message->child : NULL; one; one = one->next) {
-		if (cJSON_IsArray(message) && asks_for_tool(one) && cJSON_IsObject(one))
+		if (cJSON_IsArray(message) && asks_for_more(one) && cJSON_IsObject(one))
 			return true;
-		if (one->string && strcasecmp(one->string, "method") == 0 &&
-		    is_tool(cJSON_GetStringValue(one)))
-			return true;
+		if (!one->string)
+			continue;
+		request |= strcasecmp(one->string, "id") == 0;
+		if (strcasecmp(one->string, "method") != 0)
+			continue;
+		tool |= is_tool(cJSON_GetStringValue(one));
+		shows &= only_shows(cJSON_GetStringValue(one));
 	}
+	return tool || (request && !shows);
+}
+
+/* Letters beyond ASCII that some parsers (Go's) take for s and k where they look at no case. */
+static bool folds(const char *name)
+{
+	return strstr(name, "\xc5\xbf") || strstr(name, "\xe2\x84\xaa");
+}
+
+static bool is_beyond_ascii(const char *name)
+{
+	while (*name && (unsigned char)*name < 0x80)
+		name++;
+	return *name;
+}
+
+/* Is there a member whose name an editor may read as another one? Of what a tool call shows, names
+ * are free, but for letters that fold. */
+static bool has_odd_name(const cJSON *o, bool strict)
+{
+	for (const cJSON *one = o ? o->child : NULL; one; one = one->next)
+		if ((one->string &&
+		     (folds(one->string) || (strict && is_beyond_ascii(one->string)))) ||
+		    has_odd_name(one, strict))
+			return true;
 	return false;
 }
 
@@ -202,8 +238,9 @@ static bool asks_for_tool(const cJSON *message)
  */
 static bool is_harmless(const char *line, size_t len)
 {
-	static const char *const signs[] = {"fs/",	   "fs\\/",	 "terminal/",
-					    "terminal\\/", "uthMethods", "\\u"};
+	static const char *const signs[] = {"fs/",	 "fs\\/",     "terminal/", "terminal\\/",
+					    "uthMethod", "\\u",	      "\xc5\xbf",  "\xe2\x84\xaa",
+					    "session/",	 "session\\/"};
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
 		if (memmem(line, len, signs[i], strlen(signs[i])))
@@ -214,7 +251,7 @@ static bool is_harmless(const char *line, size_t len)
 static void answer_tool(struct acp *a, const cJSON *message, const char *line, size_t len,
 			struct buf *to_editor, struct buf *to_agent)
 {
-	if (a->held) {
+	if (a->held && is_tool(cJSON_GetStringValue(get(message, "method")))) {
 		acp_tools_request(a->held, message, line, len, to_editor, to_agent);
 		return;
 	}
@@ -249,21 +286,25 @@ static void agent_line(struct acp *a, const char *line, size_t len, struct buf *
 {
 	bool passes = a->tools == ACP_TOOLS_ON, empty = blanks(line, len) == len;
 	cJSON *message = empty || (!passes && has_controls(line, len)) ? NULL : parse(line, len);
-	bool asks = !passes && asks_for_tool(message);
+	bool asks = !passes && asks_for_more(message);
+	bool odd = !passes && has_odd_name(message, asks || get(message, "id") != NULL);
 	bool logs_in = !passes && !asks && acp_login(message, false);
 	bool known = a->speech == SPEECH_ACP;
 
 	if (message)
 		turn_ends(a, message);
-	if (a->held && message && !asks)
+	if (a->held && message && !asks && !odd)
 		acp_tools_from_agent(a->held, message, to_agent);
-	if (passes || empty || (message && !asks && !logs_in)) {
+	if (passes || empty || (message && !asks && !logs_in && !odd)) {
 		buf_add(to_editor, line, len);
 	} else if (!known && (message || !is_harmless(line, len))) {
 		a->stalled = true;
 		buf_add(&a->waiting, line, len);
 	} else if (!known) {
 		buf_add(to_editor, line, len);
+	} else if (odd) {
+		acp_refuse(message, -32600, "cordon: a member's name is beyond ASCII", to_agent);
+		a->on->refused(a->data, "a line of the agent's with a name beyond ASCII");
 	} else if (asks) {
 		answer_tool(a, message, line, len, to_editor, to_agent);
 	} else if (logs_in) {

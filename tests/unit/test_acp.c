@@ -192,6 +192,71 @@ static void the_agent_is_told_that_no_such_login_is_run(void **state)
 	}
 }
 
+static void a_name_that_folds_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"{\"id\":1,\"method\":\"fs/read_text_file\",\"param\xc5\xbf\":{\"path\":\"/x\"}}\n",
+		"{\"id\":1,\"method\":\"terminal/"
+		"create\",\"params\":{\"command\":\"ls\",\"arg\\u017f\":[\"x\"]}}\n",
+		"{\"id\":0,\"result\":{\"authMethod\\u017f\":[{\"type\":\"terminal\"}]}}\n",
+		"{\"method\":\"session/update\",\"params\":{\"\xe2\x84\xaa\":1}}\n",
+		"{\"id\":1,\"method\":\"session/"
+		"request_permission\",\"params\":{\"\xc3\xb6\":1}}\n",
+	};
+	static const char shown[] =
+		"{\"method\":\"session/update\",\"params\":{\"rawInput\":{\"gr\xc3\xb6\xc3\x9f"
+		"e\":1}}}\n";
+	AUTO_BUF struct buf editor = BUF_INIT;
+	struct seen s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		for (int tools = ACP_TOOLS_OFF; tools <= ACP_TOOLS_ASK; tools++) {
+			says((enum acp_tools)tools, lines[i], strlen(lines[i]), &s, &editor);
+			assert_int_equal(editor.len, 0);
+			assert_int_equal(s.asked, 0);
+			assert_int_equal(s.refused, 1);
+		}
+	says(ACP_TOOLS_OFF, shown, sizeof(shown) - 1, &s, &editor);
+	assert_string_equal(editor.data, shown);
+}
+
+static void of_requests_only_known_ones_pass(void **state)
+{
+	static const char *const refused[] = {
+		"{\"id\":1,\"method\":\"editor/open\",\"params\":{}}\n",
+		"{\"id\":1,\"method\":\"_x.dev/run\",\"params\":{}}\n",
+		"{\"id\":null,\"method\":\"mcp/connect\",\"params\":{}}\n",
+		"{\"ID\":1,\"Method\":\"mcp/connect\",\"params\":{}}\n",
+		"{\"id\":1,\"method\":\"session/request_permission\",\"METHOD\":\"editor/open\"}\n",
+		"[{\"id\":1,\"method\":\"editor/open\",\"params\":{}}]\n",
+		"{\"id\":1,\"method\":7}\n",
+	};
+	static const char *const passed[] = {
+		"{\"id\":1,\"method\":\"session/request_permission\",\"params\":{}}\n",
+		"{\"method\":\"session/update\",\"params\":{}}\n",
+		"{\"id\":1,\"result\":{}}\n",
+		"{\"id\":1,\"error\":{\"code\":1,\"message\":\"\"}}\n",
+	};
+	AUTO_BUF struct buf editor = BUF_INIT;
+	struct seen s;
+
+	(void)state;
+	for (int tools = ACP_TOOLS_OFF; tools <= ACP_TOOLS_ASK; tools++) {
+		for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+			says((enum acp_tools)tools, refused[i], strlen(refused[i]), &s, &editor);
+			assert_int_equal(editor.len, 0);
+			assert_int_equal(s.refused, 1);
+		}
+		for (size_t i = 0; i < ARRAY_LEN(passed); i++) {
+			says((enum acp_tools)tools, passed[i], strlen(passed[i]), &s, &editor);
+			assert_string_equal(editor.data, passed[i]);
+		}
+	}
+	says(ACP_TOOLS_ON, refused[0], strlen(refused[0]), &s, &editor);
+	assert_string_equal(editor.data, refused[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +264,8 @@ int main(void)
 		cmocka_unit_test(a_control_character_is_no_json),
 		cmocka_unit_test(a_line_of_too_many_values_is_not_parsed),
 		cmocka_unit_test(a_login_that_the_editor_would_run_is_not_offered),
+		cmocka_unit_test(a_name_that_folds_is_refused),
+		cmocka_unit_test(of_requests_only_known_ones_pass),
 		cmocka_unit_test(the_agent_is_told_that_no_such_login_is_run),
 	};
 
