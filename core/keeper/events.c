@@ -85,33 +85,40 @@ void event_used(struct keeper *k, const struct caller *c, const char *host, cons
 	wire_end(&k->out, mark);
 }
 
-static void deny(struct keeper *k, const struct caller *c, const char *path, int result,
-		 const char *reason, bool unasked)
+static void tell_denied(struct keeper *k, const struct caller *c, const char *path, int result,
+			const char *reason, enum wire_refusal how)
 {
-	size_t mark;
+	size_t mark = open_frame(k, WIRE_DENY, c, result);
 
-	if (!is_news(k, c, path))
-		return;
-	mark = open_frame(k, WIRE_DENY, c, result);
 	wire_cstr(&k->out, path);
 	wire_cstr(&k->out, NULL);
 	wire_cstr(&k->out, reason);
-	wire_u8(&k->out, unasked				 ? WIRE_UNASKED
-			 : policy_is_expected(k->policy, reason) ? WIRE_EXPECTED
-								 : 0);
+	wire_u8(&k->out, how ? how : policy_is_expected(k->policy, reason) ? WIRE_EXPECTED : 0);
 	wire_end(&k->out, mark);
+}
+
+static void deny(struct keeper *k, const struct caller *c, const char *path, int result,
+		 const char *reason, enum wire_refusal how)
+{
+	if (is_news(k, c, path))
+		tell_denied(k, c, path, result, reason, how);
 }
 
 void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
 		 const char *reason)
 {
-	deny(k, c, path, result, reason, false);
+	deny(k, c, path, result, reason, 0);
+}
+
+void keeper_looked(struct keeper *k, const struct caller *c, const char *path)
+{
+	tell_denied(k, c, path, -ENOENT, "does not exist inside", WIRE_EXPECTED);
 }
 
 void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *path, int result,
 			 const char *reason)
 {
-	deny(k, c, path, result, reason, true);
+	deny(k, c, path, result, reason, WIRE_UNASKED);
 }
 
 void keeper_service(struct keeper *k, int pid, const char *comm, const char *operation,
@@ -121,7 +128,7 @@ void keeper_service(struct keeper *k, int pid, const char *comm, const char *ope
 	AUTO_FREE char *by = xasprintf(SERVICE_ASKED_BY "%s", comm);
 
 	if (!allowed)
-		deny(k, &c, service, -EPERM, by, false);
+		deny(k, &c, service, -EPERM, by, 0);
 	else if (is_news(k, &c, service))
 		event_touch(k, &c, service, NULL);
 }

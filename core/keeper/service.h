@@ -35,6 +35,9 @@ void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int
 /* The same where a human would have been asked, but there is none. */
 void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *path, int result,
 			 const char *reason);
+/* A look at a name that is hidden, which got ENOENT: a quiet row. c->op is LOOKED_FOR. */
+#define LOOKED_FOR "look for"
+void keeper_looked(struct keeper *k, const struct caller *c, const char *path);
 /* macOS: a process of the session (its name is in comm) has looked up a mach service (operation
  * "mach-lookup" or another one that begins so), and the profile denied it, or let it and told. */
 #define SERVICE_OPERATIONS "mach-"

@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/keeper/service.h"
 #include "core/keeper/steps/label.h"
 #include "core/session/session_priv.h"
 
@@ -71,6 +72,7 @@ static void on_touch(struct session *s, const struct client_event *ev, bool deni
 			    ev->result, ev->op, ev->path, denied ? ev->reason : ev->path2);
 	row->unasked = denied && ev->unasked;
 	row->expected = denied && ev->expected;
+	s->model.decisions.looked += denied && str_eq(ev->op, LOOKED_FOR);
 }
 
 /* argv as one line: NULs become blanks. Heap. */

@@ -138,6 +138,7 @@ struct usage_sample {
 /* Of questions and reads, for the status view. */
 struct decisions {
 	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
+	uint64_t looked;			    /* looks at what is hidden */
 	uint64_t waited_us;			    /* all together, until a human answered */
 	uint64_t reads[TALLIES];		    /* as WIRE_TALLIES */
 };

@@ -211,6 +211,9 @@ static size_t status_segments(struct ui *ui, struct segment *g)
 	g[n] = (struct segment){.weight = m->exited || !m->started || ui->spec.attached ? 0 : 4,
 				.role = ROLE_STATUS};
 	snprintf(g[n++].text, sizeof(g->text), "cpu %.0f%%  mem %s", m->cpu_percent, memory);
+	g[n] = (struct segment){.weight = m->decisions.looked ? 2 : 0, .role = ROLE_STATUS_WARN};
+	snprintf(g[n++].text, sizeof(g->text), "looked for %llu hidden",
+		 (unsigned long long)m->decisions.looked);
 	g[n] = (struct segment){.weight = 5, .role = ROLE_STATUS};
 	elapsed_text(ui, g[n++].text, sizeof(g->text));
 	return n;
@@ -230,7 +233,7 @@ static int segments_width(const struct segment *g, size_t n)
 
 void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 {
-	struct segment g[8];
+	struct segment g[9];
 	size_t n = status_segments(ui, g);
 	bool first = true;
 	int x = r.x + 1;

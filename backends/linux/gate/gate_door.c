@@ -17,6 +17,8 @@
 
 /* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
 #define AT_ONCE 32
+/* Looks at what is hidden that are told of in a session. */
+#define LOOKS 200
 /* That the mounter may take to unmount something. */
 #define TAKE_AWAY_MS 2000
 /* That the server may take to have the kernel forget what it believes; it takes microseconds. */
@@ -45,6 +47,8 @@ struct gate_door {
 	struct inode_set changing; /* that the server knows of */
 	uint32_t n_changes;
 	struct wish *wishes;
+	char *looks[LOOKS]; /* "PROGRAM PLACE" */
+	size_t n_looks;
 };
 
 /* To a process that always reads; if it has died, nobody waits. */
@@ -138,6 +142,96 @@ static void judge(struct gate_door *g, const struct gate_note *note, bool grante
 		answer(g, note->id, r == 0 ? 0 : r == -ESRCH ? -EINTR : r);
 }
 
+/* ---- looks at what is hidden ----------------------------------------------------------------- */
+
+/* What programs look at by habit: no sign of anything. The name is that of the file that runs. */
+static const struct {
+	const char *program, *place;
+} habits[] = {
+	{"git", "/"},
+	{"git-remote-http", "/"},
+	{"ssh", "/.ssh"},
+	{"scp", "/.ssh"},
+	{"sftp", "/.ssh"},
+	{"ssh-add", "/.ssh"},
+	{"ssh-keygen", "/.ssh"},
+	{"node", "/.npmrc"},
+	{"bun", "/.npmrc"},
+	{"node", "/.node_repl_history"},
+	{"curl", "/.netrc"},
+	{"wget", "/.netrc"},
+	{"docker", "/.docker"},
+	{"aws", "/.aws"},
+	{"kubectl", "/.kube"},
+	{"gpg", "/.gnupg"},
+	{"bash", "/.bash_history"},
+	{"zsh", "/.zsh_history"},
+	{"fish", "/fish_history"},
+	{"less", "/.lesshst"},
+	{"vim", "/.viminfo"},
+	{"psql", "/.pgpass"},
+	{"mysql", "/.my.cnf"},
+	{"gh", "/.config/gh"},
+	{"cargo", "/.cargo/credentials"},
+};
+
+static bool is_habit(const char *program, const char *place)
+{
+	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
+		if (str_eq(program, habits[i].program) && strstr(place, habits[i].place))
+			return true;
+	return false;
+}
+
+/* The hidden place that path is or lies in. */
+static const char *place_of(const struct keeper *k, const char *path)
+{
+	const char *const *list;
+	size_t n = policy_hidden(keeper_policy(k), &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (path_is_beneath(path, list[i]))
+			return list[i];
+	return path;
+}
+
+static bool is_first(struct gate_door *g, const char *program, const char *place)
+{
+	AUTO_FREE char *look = xasprintf("%s %s", program, place);
+
+	for (size_t i = 0; i < g->n_looks; i++)
+		if (str_eq(g->looks[i], look))
+			return false;
+	if (g->n_looks == LOOKS)
+		return false;
+	g->looks[g->n_looks++] = take_ptr(&look);
+	return true;
+}
+
+/* The first look of each program at each place leaves a trace. The look does not wait for us: of a
+ * program that has ended meanwhile nothing but its number is known. */
+static void looked(struct gate_door *g, const struct gate_note *note)
+{
+	struct caller c = {.door = &g->door, .op = LOOKED_FOR};
+	const char *place = place_of(g->k, note->path), *program = "";
+	char link[32], exe[PATH_MAX];
+	ssize_t n;
+
+	if (g->n_looks == LOOKS)
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", note->tid);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	if (n > 0) {
+		exe[n] = '\0';
+		program = path_base(exe);
+	}
+	if (is_habit(program, place) || !is_first(g, program, place))
+		return;
+	if (keeper_caller(g->k, note->tid, &c) < 0)
+		c.pid = c.tid = note->tid;
+	keeper_looked(g->k, &c, note->path);
+}
+
 static void cancel(struct gate_door *g, uint64_t id)
 {
 	struct wish *w = take(g, id);
@@ -170,6 +264,8 @@ static int serve(struct door *d, short events)
 			judge(g, &note, false);
 		else if (note.what == GATE_COUNT)
 			count(g);
+		else if (note.what == GATE_LOOKED)
+			looked(g, &note);
 	}
 	return 0;
 }
@@ -386,6 +482,8 @@ static void close_door(struct door *d)
 		free(one);
 	}
 	util_close_fd(&g->door.fd);
+	for (size_t i = 0; i < g->n_looks; i++)
+		free(g->looks[i]);
 	free(g);
 }
 

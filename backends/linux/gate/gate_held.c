@@ -57,6 +57,11 @@ static struct {
 	pid_t keeper;
 } server;
 
+bool gate_is_armed(void)
+{
+	return server.armed;
+}
+
 /* ---- the keeper ------------------------------------------------------------------------------ */
 
 static void held_free(struct held *h)
@@ -289,6 +294,7 @@ static bool listen_to_keeper(void)
 		case GATE_ASK:
 		case GATE_CANCEL:
 		case GATE_COUNT:
+		case GATE_LOOKED:
 			return false; /* no keeper says so */
 		}
 	}

@@ -15,6 +15,7 @@ enum gate_say {
 	GATE_ASK,     /* server: may tid open path? */
 	GATE_CANCEL,  /* server: nobody waits for id any more */
 	GATE_COUNT,   /* server: look at the page */
+	GATE_LOOKED,  /* server: tid has looked for path, which is hidden */
 	GATE_ANSWER,  /* keeper: result is 0 or a negative errno */
 	GATE_ARM,     /* keeper: from now on it answers; what was opened before got EACCES */
 	GATE_GIVEN,   /* keeper: a human's answer is the rule of this id: kind, answer, path */
