@@ -138,10 +138,16 @@ enum config_trust {
 };
 enum config_trust config_project(const struct config *c); /* as it was loaded */
 
-/* Trust the content that `<folder>/.cordon.conf` has now, which may say anything then; the bytes
- * that were trusted to *ret, those that were trusted last to *ret_before (heap; NULL: none, or not
- * known). Refused when it is not a plain file. */
-int config_trust_give(const char *state_dir, const char *folder, char **ret, char **ret_before,
+/* The content that `<folder>/.cordon.conf` has now. Refused when it is not a plain file. */
+struct trust_look {
+	char *text, *before; /* heap; before: what was trusted last, NULL: nothing, or not known */
+	char hash[65];	     /* of text: SHA-256 as hex digits */
+};
+int config_trust_look(struct trust_look *ret, const char *state_dir, const char *folder,
+		      struct err *err) MUST_USE;
+void trust_look_done(struct trust_look *l);
+/* Trust what was looked at, which may say anything then. -EAGAIN: the file has changed since. */
+int config_trust_give(const char *state_dir, const char *folder, const struct trust_look *l,
 		      struct err *err) MUST_USE;
 /* 1: it was trusted; 0: it was not. */
 int config_trust_take(const char *state_dir, const char *folder, struct err *err) MUST_USE;

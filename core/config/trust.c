@@ -74,33 +74,54 @@ static int write_record(int dir, const char *label, const char *folder, const ch
 	return r < 0 ? r : io_write_file(dir, label, 0600, record, strlen(record), true);
 }
 
-int config_trust_give(const char *state_dir, const char *folder, char **ret, char **ret_before,
+int config_trust_look(struct trust_look *ret, const char *state_dir, const char *folder,
 		      struct err *err)
 {
 	AUTO_FREE char *path = path_join(folder, ".cordon.conf");
 	AUTO_FREE char *dir = record_dir(state_dir);
 	AUTO_FREE char *label = path_label(folder);
-	AUTO_FREE char *text = NULL;
-	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	size_t len = 0;
-	int r = config_project_text(path, &text, &len, err);
+	int r = config_project_text(path, &ret->text, &len, err);
 
 	if (r == -ENOENT)
 		return err_say(err, r, "%s: there is none: nothing to trust", path);
 	if (r < 0)
 		return r;
+	SHA256Data((const uint8_t *)ret->text, len, ret->hash);
+	ret->before = fd < 0 ? NULL : trusted_text(fd, label, folder);
+	return 0;
+}
+
+void trust_look_done(struct trust_look *l)
+{
+	free(l->text);
+	free(l->before);
+}
+
+int config_trust_give(const char *state_dir, const char *folder, const struct trust_look *l,
+		      struct err *err)
+{
+	CLEANUP(trust_look_done) struct trust_look now = {0};
+	AUTO_FREE char *dir = record_dir(state_dir);
+	AUTO_FREE char *label = path_label(folder);
+	AUTO_CLOSE int fd = -1;
+	int r = config_trust_look(&now, state_dir, folder, err);
+
+	if (r < 0)
+		return r;
+	if (!str_eq(now.hash, l->hash))
+		return err_say(err, -EAGAIN,
+			       "%s/.cordon.conf: it has changed since it was shown: read it again",
+			       folder);
 	r = io_mkdir_p(AT_FDCWD, dir, 0700);
 	if (r < 0)
 		return err_set(err, r, "make '%s'", dir);
 	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, -errno, "open '%s'", dir);
-	*ret_before = trusted_text(fd, label, folder);
-	r = write_record(fd, label, folder, text, len);
-	if (r < 0)
-		return err_set(err, r, "write '%s/%s'", dir, label);
-	*ret = take_ptr(&text);
-	return 0;
+	r = write_record(fd, label, folder, now.text, strlen(now.text));
+	return r < 0 ? err_set(err, r, "write '%s/%s'", dir, label) : 0;
 }
 
 int config_trust_take(const char *state_dir, const char *folder, struct err *err)

@@ -90,6 +90,8 @@ is "$(cordon_in "$dir" policy list --json | grep -c '"level":"user"')" 8 "list -
 ok "list --json: is JSON" bash -c "cd '$dir' && '$CORDON' policy list --json | python3 -c 'import json, sys
 for line in sys.stdin: json.loads(line)'"
 
+# trust [HASH] - what `policy list` shows it as, without a terminal
+trust() { cordon_in "$dir" policy trust --hash "${1:-$(sha256sum <"$dir/.cordon.conf" | cut -c -16)}"; }
 # ---- a project's file ----------------------------------------------------------------------------
 printf '[rule "p"]\n\tdeny = write $FOLDER/lib/**\n\task = read ~/notes/**\n' >"$dir/.cordon.conf"
 mkdir -p "$dir/lib"
@@ -102,11 +104,23 @@ printf '[rule "p"]\n\task = write ~/.ssh/known_hosts\n' >"$dir/.cordon.conf"
 is "$(why write '~/.ssh/known_hosts')" hide "an untrusted ask uncovers nothing"
 printf '[sandbox]\n\tenv = X\n[rule "p"]\n\tallow = write $FOLDER/sub/.envrc\n' >"$dir/.cordon.conf"
 says 125 "cordon.conf:2: .*may not set sandbox.env" "nor may its settings" in_folder "$dir" true
-says 0 "trusted: .*"$'\t'"allow = .*sub/.envrc" "trust shows what is trusted" cordon_in "$dir" policy trust
+says 1 "no terminal to ask at: .*--hash [0-9a-f]{16}" "without a terminal it asks for the hash" cordon_in "$dir" policy trust
+says 1 "not the content that you read" "another hash trusts nothing" trust 0123456789abcdef
+says 1 "not the content that you read" "nor does a short one" trust "$(sha256sum <"$dir/.cordon.conf" | cut -c -4)"
+says 125 "may not" "nothing was trusted" in_folder "$dir" true
+cp "$dir/.cordon.conf" "$TEST_TMP/conf" # what loosens is first and last, whatever is around it
+{ seq -f '# filler %g' 600; cat "$TEST_TMP/conf"; printf '\tdeny = read ~/private\n'; seq -f '; filler %g' 600; } >"$dir/.cordon.conf"
+out=$(cordon_in "$dir" policy trust 2>/dev/null)
+like "$(head -n 6 <<<"$out")" "would loosen:.*602: env = X.*604: allow = write" "trust shows first what a file loosens"
+like "$(tail -n 5 <<<"$out")" "so it would loosen:.*602: env = X.*604: allow = write" "and last"
+unlike "$(tail -n 5 <<<"$out")" "filler|private" "nothing else there"
+cp "$TEST_TMP/conf" "$dir/.cordon.conf"
+says 1 "" "asked at a terminal, n is no" script -qec "sh -c 'cd $dir && echo n | true; $CORDON policy trust'" /dev/null
+says 0 "allow = .*sub/.envrc.*trusted: " "trust shows what is trusted" trust
 in_folder "$dir" sh -c 'echo a >sub/.envrc; echo "[rule \"q\"]" >>.cordon.conf; mv .cordon.conf x' 2>/dev/null
 is "$(cat "$dir/sub/.envrc" 2>&1)" a "a trusted file counts in full"
 unlike "$(cat "$dir/.cordon.conf")" 'q' "and the agent still cannot write it"
-like "$(cordon_in "$dir" policy list)" "cordon.conf: trusted" "list says so"
+like "$(cordon_in "$dir" policy list)" "cordon.conf \([0-9a-f]{16}\): trusted" "list says so"
 echo '# one byte' >>"$dir/.cordon.conf"
 says 125 "cordon.conf:2: .*has changed since you trusted it" "a changed file is untrusted again" in_folder "$dir" true
 printf '[rule "p"]\n\tdeny = write $FOLDER/lib/**\n' >"$dir/.cordon.conf"
@@ -115,20 +129,20 @@ printf '[sandbox]\n\tenv = X\n[rule "p"]\n\tallow = write $FOLDER/sub/.envrc\n' 
 ok "the trusted content, come back, is trusted" in_folder "$dir" true
 says 0 "no longer trusted" "forget" cordon_in "$dir" policy forget
 says 125 "may not" "takes it back" in_folder "$dir" true
-cordon_in "$dir" policy trust >/dev/null && echo '# more' >>"$dir/.cordon.conf"
-like "$(cordon_in "$dir" policy trust)" $'^changed since you trusted it last:.*\\+ # more' "trusting it again shows what has changed"
-like "$(cordon_in "$dir" policy trust)" '^nothing has changed' "or that nothing has"
+trust >/dev/null && echo '# more' >>"$dir/.cordon.conf"
+like "$(trust)" $'\nchanged since you trusted it last:.*\\+ # more' "trusting it again shows what has changed"
+like "$(trust)" 'nothing has changed' "or that nothing has"
 cordon_in "$dir" policy forget >/dev/null
-unlike "$(cordon_in "$dir" policy trust)" 'changed' "what was forgotten has no difference"
+unlike "$(trust)" 'changed' "what was forgotten has no difference"
 cordon_in "$dir" policy forget >/dev/null
 says 0 "was not trusted" "forget again" cordon_in "$dir" policy forget "$dir"
 printf '[rule "p"]\n\tallow = write $FOLDER/[\n' >"$dir/.cordon.conf"
-says 1 "impossible pattern" "a file that is wrong is not trusted" cordon_in "$dir" policy trust
+says 1 "impossible pattern" "a file that is wrong is not trusted" trust
 says 125 "may not allow" "really not" in_folder "$dir" true
 rm "$dir/.cordon.conf"
-says 1 "nothing to trust" "no file" cordon_in "$dir" policy trust
+says 1 "nothing to trust" "no file" trust
 ln -s /etc/passwd "$dir/.cordon.conf"
-says 1 "^cordon: " "a link is not trusted" cordon_in "$dir" policy trust
+says 1 "^cordon: " "a link is not trusted" trust
 rm "$dir/.cordon.conf"
 
 # ---- the user's own word about a project ---------------------------------------------------------

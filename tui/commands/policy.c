@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/json.h"
 #include "core/base/path.h"
@@ -11,8 +13,11 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
 
+#define HASH_LEAST 12	/* digits of a hash that name a content */
+#define SCREENFUL  1000 /* bytes: more may scroll away */
+
 struct policy_options {
-	const char *profile;
+	const char *profile, *hash;
 	bool json;
 };
 
@@ -20,13 +25,16 @@ static const struct flag flags[] = {
 	{"--profile", "NAME", offsetof(struct policy_options, profile),
 	 "list: with this profile, as cordon run --profile; with -- COMMAND the one that it would "
 	 "pick"},
+	{"--hash", "HEX", offsetof(struct policy_options, hash),
+	 "trust: without a question, if the content has this hash (cordon policy list shows it)"},
 	{"--json", NULL, offsetof(struct policy_options, json),
 	 "list: one JSON object a line: level, verdict, kinds, pattern, name, origin, until, "
 	 "expired, reason, untrusted"},
 };
 
 static const struct usage usage = {
-	"policy list [--profile NAME] [--json] [-- COMMAND...] | trust [FOLDER] | forget [FOLDER] "
+	"policy list [--profile NAME] [--json] [-- COMMAND...] | trust [--hash HEX] [FOLDER] | "
+	"forget [FOLDER] "
 	"| check FILE",
 	"list    the rules in effect here, nearest level first; cordon why TARGET says which of "
 	"them\n"
@@ -157,6 +165,7 @@ static int list_rules(const struct here *at, const struct standing_run *run, boo
 		      struct err *err)
 {
 	AUTO_STANDING struct standing s = {0};
+	CLEANUP(trust_look_done) struct trust_look l = {0};
 	const struct rules *trusted, *untrusted;
 	const char *words;
 	size_t n = 0;
@@ -174,8 +183,8 @@ static int list_rules(const struct here *at, const struct standing_run *run, boo
 	if (!n)
 		printf("no rules: only cordon's own protection is in effect\n");
 	words = trust_words(config_project(s.config));
-	if (words)
-		printf(".cordon.conf: %s\n", words);
+	if (words && config_trust_look(&l, at->state_dir, at->folder, NULL) == 0)
+		printf(".cordon.conf (%.16s): %s\n", l.hash, words);
 	return 0;
 }
 
@@ -231,14 +240,97 @@ static void show_difference(const char *before, const char *text)
 	(void)!diff_texts(".cordon.conf", old, now, show_line, NULL, NULL);
 }
 
-/* What is trusted is shown, so that it can be taken back if it is not what was read before. */
-static int trust(const struct here *at, struct err *err)
+/* Does this line, behind a line that does not go on, only make things stricter, or say nothing? */
+static bool only_tightens(const char *line, size_t len)
+{
+	static const char *const words[] = {"deny", "ask", "hide", "reason", "match", "not-match"};
+
+	if (len == 0 || *line == '#' || *line == ';')
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t n = strlen(words[i]);
+
+		if (len > n && strncasecmp(line, words[i], n) == 0 && strchr(" \t=", line[n]))
+			return true;
+	}
+	return false;
+}
+
+/* Prints each line but those that only make things stricter, with its number. */
+static void show_loosening(const char *text)
+{
+	bool goes_on = false;
+	size_t number = 0, shown = 0;
+
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n"), blank = strspn(line, " \t\r");
+		size_t len = n > blank ? n - blank : 0;
+
+		number++;
+		if (goes_on || !only_tightens(line + blank, len)) {
+			printf("  %zu: ", number);
+			show_text(line + blank, len);
+			putchar('\n');
+			shown++;
+		}
+		goes_on = n && line[n - 1] == '\\';
+		line += n + (line[n] == '\n');
+	}
+	if (!shown)
+		printf("  nothing: it only makes things stricter\n");
+}
+
+static int confirm_trust(const struct trust_look *l, const char *hash, struct err *err)
+{
+	char line[16] = "";
+
+	if (hash)
+		return strlen(hash) >= HASH_LEAST && str_starts(l->hash, hash)
+			       ? 0
+			       : err_say(err, -EAGAIN,
+					 "policy trust: .cordon.conf has the hash %.16s: it is not "
+					 "the content that you read",
+					 l->hash);
+	if (!isatty(STDIN_FILENO))
+		return err_say(err, -EPERM,
+			       "policy trust: no terminal to ask at: read .cordon.conf, then say "
+			       "cordon policy trust --hash %.16s",
+			       l->hash);
+	printf("Trust it? [y/N] ");
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin) || (*line != 'y' && *line != 'Y'))
+		return err_say(err, -ECANCELED, "policy trust: not confirmed: nothing was changed");
+	return 0;
+}
+
+/* What the file loosens comes first, and again where the rest may have scrolled it away. */
+static void show_look(const struct here *at, const struct trust_look *l)
+{
+	show_text(at->folder, strlen(at->folder));
+	printf("/.cordon.conf (%.16s) would loosen:\n", l->hash);
+	show_loosening(l->text);
+	if (l->before)
+		show_difference(l->before, l->text);
+	printf("its content:\n");
+	show_content(l->text);
+	if (strlen(l->text) > SCREENFUL) {
+		printf("so it would loosen:\n");
+		show_loosening(l->text);
+	}
+}
+
+static int trust(const struct here *at, const char *hash, struct err *err)
 {
 	AUTO_STANDING struct standing s = {0};
-	AUTO_FREE char *text = NULL;
-	AUTO_FREE char *before = NULL;
-	int r = config_trust_give(at->state_dir, at->folder, &text, &before, err), taken;
+	CLEANUP(trust_look_done) struct trust_look l = {0};
+	int r = config_trust_look(&l, at->state_dir, at->folder, err), taken;
 
+	if (r < 0)
+		return r;
+	show_look(at, &l);
+	r = confirm_trust(&l, hash, err);
+	if (r == 0)
+		r = config_trust_give(at->state_dir, at->folder, &l, err);
 	if (r < 0)
 		return r;
 	r = standing_load(&s, at, &(struct standing_run){0}, err);
@@ -249,12 +341,9 @@ static int trust(const struct here *at, struct err *err)
 		taken = config_trust_take(at->state_dir, at->folder, NULL);
 		return taken < 0 ? taken : r;
 	}
-	if (before)
-		show_difference(before, text);
 	printf("trusted: ");
 	show_text(at->folder, strlen(at->folder));
-	printf("/.cordon.conf, with this content only:\n");
-	show_content(text);
+	printf("/.cordon.conf, with this content only\n");
 	return 0;
 }
 
@@ -349,7 +438,7 @@ static int run(struct here *at, const struct strings *w, const struct policy_opt
 	r = take_folder(at, what, err);
 	if (r < 0)
 		return r;
-	return str_eq(verb, "trust") ? trust(at, err) : forget(at, err);
+	return str_eq(verb, "trust") ? trust(at, o->hash, err) : forget(at, err);
 }
 
 int cmd_policy(int argc, char **argv, struct err *err)
