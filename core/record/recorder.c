@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@
 #define WAKE_SIZE ((size_t)256 << 10) /* or when so much waits */
 #define KEY_BYTES ((size_t)256 << 10) /* of output between two keys */
 #define KEY_US	  20000000
-#define KEY_LEAST 2048 /* less output is read again faster than a key */
+#define THIN_US	  1000000 /* between two keys of a recording that is thinned */
+#define KEY_LEAST 2048	  /* less output is read again faster than a key */
 
 struct recorder {
 	int64_t began_us, max_bytes;
@@ -30,8 +32,9 @@ struct recorder {
 	size_t since_key; /* bytes of output */
 	int64_t key_us;
 	bool gap; /* output was left out: the next key is a new beginning */
-	bool told;
+	bool told, told_thin;
 
+	atomic_bool thin, full; /* the thread: half, and most of the bytes are written */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -89,6 +92,8 @@ static int write_block(struct recorder *r)
 	n = io_write_all(r->fd, out.data, out.len);
 	r->written += (int64_t)out.len;
 	encoder_next(e);
+	r->thin = r->max_bytes && r->written > r->max_bytes / 2;
+	r->full = r->max_bytes && r->written > r->max_bytes / 8 * 7;
 	if (n == 0 && r->max_bytes && r->written > r->max_bytes)
 		return -EFBIG;
 	return n;
@@ -274,6 +279,15 @@ char *recorder_failure(struct recorder *r)
 	return words;
 }
 
+bool recorder_is_thinned(struct recorder *r)
+{
+	bool first = r && r->thin && !r->told_thin;
+
+	if (first)
+		r->told_thin = true;
+	return first;
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* False: there is no room, or no recording any more. */
@@ -302,6 +316,10 @@ void recorder_output(struct recorder *r, const char *bytes, size_t len)
 	if (!r || r->told || !len || r->gap)
 		return;
 	r->since_key += len;
+	if (r->thin) {
+		r->gap = true;
+		return;
+	}
 	r->gap = !push(r, (struct item){.code = CAST_OUTPUT}, bytes, len);
 }
 
@@ -340,6 +358,8 @@ bool recorder_wants_key(const struct recorder *r)
 {
 	if (!r || r->told)
 		return false;
+	if (r->thin)
+		return r->gap && !r->full && recorder_now(r) - r->key_us >= THIN_US;
 	return r->gap || r->since_key >= KEY_BYTES ||
 	       (r->since_key >= KEY_LEAST && recorder_now(r) - r->key_us >= KEY_US);
 }

@@ -11,6 +11,8 @@
  *          compresses and writes, once a second while there is anything.
  * Bounds:  RECORDER_QUEUE bytes wait for the thread. When a slow disk leaves no room, output is
  *          left out until there is, and the screen of that moment is written in its place.
+ *          From half of max_bytes on the screen is written once a second, near its end not at all;
+ *          events are always. At max_bytes the recording ends.
  * Errors:  what fails ends the recording, not the session: recorder_failure() says it once.
  * Crash:   whatever kills the process costs what came in the last second.
  */
@@ -23,7 +25,7 @@ struct recorder_spec {
 	int fd; /* taken over; empty, open for writing */
 	int cols, rows;
 	const char *session, *folder, *command;
-	int64_t max_bytes;     /* the recording ends when it is larger; 0: no limit */
+	int64_t max_bytes;     /* 0: no limit; see Bounds */
 	struct redact *redact; /* taken over */
 };
 
@@ -51,5 +53,7 @@ void recorder_key(struct recorder *r, struct span key, struct span screen);
 
 /* Words of the failure that ended the recording, once; NULL: none. Heap. */
 char *recorder_failure(struct recorder *r) MUST_USE;
+/* True once: from now on output is thinned. */
+bool recorder_is_thinned(struct recorder *r);
 /* Microseconds since it began. */
 int64_t recorder_now(const struct recorder *r);

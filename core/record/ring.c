@@ -13,6 +13,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/os/file.h"
+#include "core/record/recording.h"
 
 #define SUFFIX	".cast.zst"
 #define SECONDS strlen("20261124-090000") /* of a name; what follows is drawn by lot */
@@ -94,9 +95,57 @@ static bool remove_entry(int dirfd, const char *name)
 	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlinkat(dirfd, name, 0) == 0;
 }
 
+/* ---- making room ----------------------------------------------------------------------------- */
+
+/* By size alone these newest ones stay. */
+#define LEAST 3
+
+static char *folder_of(int dirfd, const char *name)
+{
+	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct recording *in = NULL;
+	const char *folder = NULL;
+	char *copy;
+
+	if (fd >= 0 && recording_open(&in, take_fd(&fd), NULL) == 0)
+		folder = recording_header(in)->folder;
+	copy = xstrdup(folder ? folder : "");
+	recording_free(in);
+	return copy;
+}
+
+/* What the folder of an entry has: bytes, or recordings. */
+static int64_t share_of(const struct entries *e, char *const *folders, size_t i, bool bytes)
+{
+	int64_t sum = 0;
+
+	for (size_t k = 0; k < e->n; k++)
+		if (e->list[k].name && str_eq(folders[k], folders[i]))
+			sum += bytes ? e->list[k].size : 1;
+	return sum;
+}
+
+/* The oldest of the folder that has most, so that nobody's flood takes others' recordings away. */
+static size_t find_victim(const struct entries *e, char *const *folders, bool bytes, size_t end)
+{
+	size_t found = SIZE_MAX;
+	int64_t most = 0;
+
+	for (size_t i = 0; i < end; i++) {
+		int64_t share = e->list[i].name ? share_of(e, folders, i, bytes) : 0;
+
+		if (share > most) {
+			most = share;
+			found = i;
+		}
+	}
+	return found;
+}
+
 static void prune(int dirfd, const struct ring_spec *spec)
 {
 	CLEANUP(entries_done) struct entries all = {0};
+	CLEANUP(util_free_list) char **folders = NULL;
 	int64_t total = 0, n;
 
 	if (list_entries(dirfd, &all) < 0)
@@ -104,13 +153,29 @@ static void prune(int dirfd, const struct ring_spec *spec)
 	n = (int64_t)all.n;
 	for (size_t i = 0; i < all.n; i++)
 		total += all.list[i].size;
-	for (size_t i = 0; i < all.n; i++) {
-		if (n < spec->keep && (!spec->size || total <= spec->size / 2))
+	for (;;) {
+		bool many = n >= spec->keep, large = spec->size && total > spec->size / 4 * 3;
+		size_t i;
+
+		if (!many && !large)
 			return;
-		if (!remove_entry(dirfd, all.list[i].name))
-			continue;
-		n--;
-		total -= all.list[i].size;
+		if (!folders) {
+			folders = xcalloc(all.n + 1, sizeof(*folders));
+			for (i = 0; i < all.n; i++)
+				folders[i] = folder_of(dirfd, all.list[i].name);
+		}
+		i = find_victim(&all, folders, !many,
+				many		? all.n
+				: all.n > LEAST ? all.n - LEAST
+						: 0);
+		if (i == SIZE_MAX)
+			return;
+		if (remove_entry(dirfd, all.list[i].name)) {
+			n--;
+			total -= all.list[i].size;
+		}
+		free(all.list[i].name); /* gone, or a session writes it */
+		all.list[i].name = NULL;
 	}
 }
 

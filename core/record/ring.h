@@ -8,11 +8,13 @@ struct ring_spec {
 	const char *state_dir; /* recordings/ below it, of this user alone */
 	const char *session;
 	int64_t keep; /* how many there are with the new one */
-	int64_t size; /* bytes of all of them: the old ones take half at most; 0: no limit */
+	int64_t size; /* bytes of all of them: the old ones take three quarters at most; 0: no limit
+		       */
 };
 
-/* Removes the oldest that are too many and makes the session's file. The descriptor carries a lock:
- * a recording that is being written is not removed. */
+/* Removes those that are too many, of the folder that has most the oldest first, and makes the
+ * session's file. The descriptor carries a lock: a recording that is being written is not removed.
+ */
 int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err) MUST_USE;
 void ring_remove(const char *state_dir, const char *session);
 /* The newest, or the one so many before it. A descriptor for reading; -ENOENT. */

@@ -127,13 +127,28 @@ void console_resize(struct console *c)
 	console_schedule(c);
 }
 
+/* A line that goes, and a row and a record that stay: what is missing in a replay is told there. */
+static void note_tape(struct console *c, const char *what, const char *why)
+{
+	AUTO_FREE char *words = xasprintf("%s%s", what, why);
+
+	ui_say(c->ui, "%s.", words);
+	if (c->session)
+		session_note(c->session, words);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct console *c = timer->data;
 	AUTO_FREE char *failed = tape_failure(c->tape);
 
 	if (failed)
-		ui_say(c->ui, "The recording has ended: %s.", failed);
+		note_tape(c, "the recording has ended: ", failed);
+	if (tape_is_thinned(c->tape))
+		note_tape(c,
+			  "the recording is long: from here on it has the screen once a second, "
+			  "and every event",
+			  "");
 	c->feed->tick(c);
 	console_watch_look(c);
 	console_rests(c);

@@ -129,7 +129,7 @@ int tape_open(struct tape *t, const char *state_dir, const struct model *m, stru
 						  .session = m->session,
 						  .folder = m->folder,
 						  .command = m->command,
-						  .max_bytes = size / 2,
+						  .max_bytes = size / 4,
 						  .redact = take_ptr(&t->redact)},
 			  err);
 	if (r < 0)
@@ -229,6 +229,11 @@ void tape_news(struct tape *t, const struct model *m)
 {
 	if (t && t->rec)
 		tell_news(t->teller, m);
+}
+
+bool tape_is_thinned(struct tape *t)
+{
+	return t && recorder_is_thinned(t->rec);
 }
 
 char *tape_failure(struct tape *t)

@@ -33,3 +33,5 @@ bool tape_secret(struct tape *t, const char *text);
 void tape_news(struct tape *t, const struct model *m);
 /* Words of the failure that ended the recording, once; NULL: none. Heap. */
 char *tape_failure(struct tape *t) MUST_USE;
+/* True once: from now on the recording has the screen once a second. */
+bool tape_is_thinned(struct tape *t);
