@@ -402,7 +402,7 @@ void serve_deny_unheard(struct serve *s)
 
 		log_warn("approval", "denied: the input has ended, and nobody can answer: %s",
 			 m->asks[i].path ? m->asks[i].path : "");
-		(void)!engine_answer(s->engine, id, &no, NULL);
+		(void)!engine_answer(s->engine, "nobody: the input has ended", id, &no, NULL);
 		if (i < m->n_asks && m->asks[i].id == id)
 			i++;
 	}
