@@ -9,6 +9,7 @@
 #include "core/api/api_priv.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
+#include "core/policy/rules.h"
 #include "core/session/answers.h"
 
 /* ---- out ------------------------------------------------------------------------------------- */
@@ -26,15 +27,6 @@ static void end(struct buf *out)
 {
 	buf_str(out, "}\n");
 }
-
-static const char *const kinds[RULE_KINDS] = {[RULE_READ] = "read",
-					      [RULE_WRITE] = "write",
-					      [RULE_EXEC] = "exec",
-					      [RULE_UNIX] = "unix",
-					      [RULE_CONNECT] = "connect",
-					      [RULE_BIND] = "bind",
-					      [RULE_CREDENTIALS] = "credentials",
-					      [RULE_SIGN] = "sign"};
 
 static const char *truth(bool b)
 {
@@ -80,7 +72,7 @@ static void held_members(struct buf *out, const struct guard_report *h)
 void message_request_members(struct buf *out, const struct ask *a)
 {
 	buf_fmt(out, "\"id\":%" PRIu64 ",\"step\":%" PRId64 ",\"pid\":%d", a->id, a->step, a->pid);
-	member(out, "kind", kinds[a->kind]);
+	member(out, "kind", rule_kind_words[a->kind]);
 	member(out, "op", a->op);
 	member(out, "path", a->path);
 	member(out, "via", a->via && *a->via ? a->via : NULL);
@@ -181,7 +173,7 @@ void message_rule(struct buf *out, const struct given *g)
 		truth(g->over));
 	buf_fmt(out, ",\"allow\":%s,\"until\":%" PRId64 ",\"time_us\":%" PRId64,
 		truth(g->answer.allow), g->answer.until, g->wall_us);
-	member(out, "kind", kinds[g->kind]);
+	member(out, "kind", rule_kind_words[g->kind]);
 	member(out, "scope", answers_scope_name(g->answer.scope));
 	member(out, "extent", answers_extent_name(g->answer.extent));
 	member(out, "path", g->object);

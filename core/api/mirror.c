@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/policy/rules.h"
 #include "core/session/answers.h"
 
 int64_t mirror_number(const struct mirror *m, const char *name)
@@ -44,16 +45,7 @@ int mirror_word(const struct mirror *m, const char *name, const char *const *wor
 
 static enum rule_kind kind_of(const struct mirror *m)
 {
-	static const char *const kinds[RULE_KINDS] = {[RULE_READ] = "read",
-						      [RULE_WRITE] = "write",
-						      [RULE_EXEC] = "exec",
-						      [RULE_UNIX] = "unix",
-						      [RULE_CONNECT] = "connect",
-						      [RULE_BIND] = "bind",
-						      [RULE_CREDENTIALS] = "credentials",
-						      [RULE_SIGN] = "sign"};
-
-	return (enum rule_kind)mirror_word(m, "kind", kinds, RULE_KINDS);
+	return (enum rule_kind)mirror_word(m, "kind", rule_kind_words, RULE_KINDS);
 }
 
 /* ---- what is told ---------------------------------------------------------------------------- */

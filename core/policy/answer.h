@@ -5,18 +5,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * The kinds of rules: id, word in a rule, gerund in a sentence, letter in a question's key.
+ * Kinds before RULE_PLACES are about paths, later ones about hosts; from RULE_KEYS on about the
+ * host that your keys are used at. CREDENTIALS: a password or token of git goes inside. SIGN: a key
+ * of the ssh-agent signs, and stays outside.
+ */
+#define RULE_KINDS_X(X)                                                                            \
+	X(READ, "read", "reading", 'r')                                                            \
+	X(WRITE, "write", "writing", 'w')                                                          \
+	X(EXEC, "exec", "running", 'x')                                                            \
+	X(UNIX, "unix", "connecting to", 'u')                                                      \
+	X(CONNECT, "connect", "connecting to", 'c')                                                \
+	X(BIND, "bind", "listening on", 'b')                                                       \
+	X(CREDENTIALS, "credentials", "using your git credentials for", 'g')                       \
+	X(SIGN, "sign", "signing in with your SSH key at", 's')
+
 enum rule_kind {
-	RULE_READ,
-	RULE_WRITE,
-	RULE_EXEC,
-	RULE_UNIX,
-	RULE_PLACES, /* the kinds before it are about paths, those from here on about hosts */
-	RULE_CONNECT = RULE_PLACES,
-	RULE_BIND,
-	RULE_KEYS, /* from here on about the host that the human's keys are used at */
-	RULE_CREDENTIALS = RULE_KEYS, /* of git: a password or token goes inside */
-	RULE_SIGN,		      /* a key of the ssh-agent signs; the key stays outside */
-	RULE_KINDS
+#define X(id, word, gerund, letter) RULE_##id,
+	RULE_KINDS_X(X)
+#undef X
+	RULE_KINDS,
+	RULE_PLACES = RULE_CONNECT,
+	RULE_KEYS = RULE_CREDENTIALS
 };
 
 enum answer_scope {

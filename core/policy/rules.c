@@ -14,14 +14,16 @@
 #define WEIGHT_DENY (UINT64_C(1) << 20)
 #define WEIGHT_READ (UINT64_C(1) << 40)
 
-const char *const rule_kind_words[RULE_KINDS] = {[RULE_READ] = "read",
-						 [RULE_WRITE] = "write",
-						 [RULE_EXEC] = "exec",
-						 [RULE_UNIX] = "unix",
-						 [RULE_CONNECT] = "connect",
-						 [RULE_BIND] = "bind",
-						 [RULE_CREDENTIALS] = "credentials",
-						 [RULE_SIGN] = "sign"};
+const char *const rule_kind_words[RULE_KINDS] = {
+#define X(id, word, gerund, letter) [RULE_##id] = word,
+	RULE_KINDS_X(X)
+#undef X
+};
+const char *const rule_kind_gerunds[RULE_KINDS] = {
+#define X(id, word, gerund, letter) [RULE_##id] = gerund,
+	RULE_KINDS_X(X)
+#undef X
+};
 const char *const rule_verdict_words[] = {
 	[RULE_ALLOW] = "allow", [RULE_ASK] = "ask", [RULE_DENY] = "deny", [RULE_HIDE] = "hide"};
 const char *const rule_level_words[] = {

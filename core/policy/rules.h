@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <assert.h>
+
 #include "core/base/buf.h"
 #include "core/base/err.h"
 #include "core/policy/answer.h"
@@ -26,9 +28,10 @@ enum rule_level { /* farther first */
 	LEVEL_SESSION, /* answers */
 };
 
-extern const char *const rule_kind_words[RULE_KINDS]; /* "read" ... */
-extern const char *const rule_verdict_words[];	      /* "allow" ... */
-extern const char *const rule_level_words[];	      /* "built in" ... */
+extern const char *const rule_kind_words[RULE_KINDS];	/* "read" ... */
+extern const char *const rule_kind_gerunds[RULE_KINDS]; /* "reading" ... */
+extern const char *const rule_verdict_words[];		/* "allow" ... */
+extern const char *const rule_level_words[];		/* "built in" ... */
 
 /* What rules of one section have in common. */
 struct rule_frame {
@@ -47,6 +50,7 @@ struct rule {
 	enum rule_verdict verdict : 8;
 	unsigned kinds : 8; /* 1 << enum rule_kind */
 };
+static_assert(RULE_KINDS <= 8, "struct rule.kinds needs a bit for each kind");
 
 /*
  * Which of several rules that match decides: a deny or hide of the organisation; else the one whose

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/base/path.h"
+#include "core/policy/rules.h"
 
 static const char *const scopes[] = {
 	[SCOPE_ONCE] = "once",	     [SCOPE_STEP] = "step", [SCOPE_SESSION] = "session",
@@ -150,15 +151,6 @@ static void held_words(struct buf *out, const struct guard_report *held, const s
 void answers_words(struct buf *out, const struct model *m, const struct ask *ask,
 		   const struct answer *a)
 {
-	static const char *const gerunds[RULE_KINDS] = {
-		[RULE_READ] = "reading",
-		[RULE_WRITE] = "writing",
-		[RULE_EXEC] = "running",
-		[RULE_UNIX] = "connecting to",
-		[RULE_CONNECT] = "connecting to",
-		[RULE_BIND] = "listening on",
-		[RULE_CREDENTIALS] = "using your git credentials for",
-		[RULE_SIGN] = "signing in with your SSH key at"};
 	static const char *const span[] = {
 		[SCOPE_ONCE] = " once",
 		[SCOPE_STEP] = ", for this step",
@@ -181,7 +173,7 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 		return;
 	}
 	buf_fmt(out, "%s %s ", a->allow ? "allow" : "deny",
-		lists && a->extent == EXTENT_EXACT ? "listing" : gerunds[ask->kind]);
+		lists && a->extent == EXTENT_EXACT ? "listing" : rule_kind_gerunds[ask->kind]);
 	if (ask->kind >= RULE_PLACES) {
 		buf_fmt(out, "%s%s%s%s", a->extent == EXTENT_TREE ? "every host of " : "", object,
 			a->extent == EXTENT_DIR ? " at any port" : "", span[a->scope]);

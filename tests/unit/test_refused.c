@@ -201,7 +201,7 @@ static void keys_of_the_human(void **state)
 	refused_note(&f->r, &f->m, "/home/me");
 	refused_words(&f->r, &f->words);
 	assert_non_null(strstr(f->words.data, "using your git credentials for git.example:443"));
-	assert_non_null(strstr(f->words.data, "signing with your SSH key for git.example:22"));
+	assert_non_null(strstr(f->words.data, "signing in with your SSH key at git.example:22"));
 	assert_non_null(strstr(f->words.data, "allow = credentials git.example:443"));
 	assert_non_null(strstr(f->words.data, "allow = sign git.example:22"));
 }

@@ -169,9 +169,10 @@ void refused_note(struct refused *r, const struct model *m, const char *home)
 
 static const char *host_words(const char *kind)
 {
-	return str_eq(kind, "credentials") ? "using your git credentials for"
-	       : str_eq(kind, "sign")	   ? "signing with your SSH key for"
-					   : "connecting to";
+	for (int k = RULE_PLACES; k < RULE_KINDS; k++)
+		if (str_eq(kind, rule_kind_words[k]))
+			return rule_kind_gerunds[k];
+	return rule_kind_gerunds[RULE_CONNECT];
 }
 
 static void tell(const struct refused_tree *t, struct buf *out)

@@ -6,7 +6,11 @@
 
 char *question_key(enum rule_kind kind, const char *path)
 {
-	static const char letters[RULE_KINDS] = {'r', 'w', 'x', 'u', 'c', 'b', 'g', 's'};
+	static const char letters[RULE_KINDS] = {
+#define X(id, word, gerund, letter) [RULE_##id] = letter,
+		RULE_KINDS_X(X)
+#undef X
+	};
 
 	return xasprintf("%c%s", letters[kind], path);
 }

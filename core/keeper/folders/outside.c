@@ -12,6 +12,7 @@
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/state.h"
+#include "core/policy/rules.h"
 
 void keeper_set_private(struct keeper *k, const char *const *dirs)
 {
@@ -147,16 +148,14 @@ static bool shows_names(const struct keeper *k, const struct wished *w, enum pol
 int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
 		const char *via)
 {
-	static const char *const names[RULE_KINDS] = {[RULE_READ] = "read",
-						      [RULE_WRITE] = "write",
-						      [RULE_EXEC] = "exec",
-						      [RULE_UNIX] = "connect"};
 	struct wished w = {.kind = kind, .path = path, .via = via};
 	enum policy_verdict v = policy_check_read(k->policy, kind, path, &w.reason);
 	struct caller as = *c;
 	struct stat st;
 
-	as.op = names[kind]; /* what an open is about is not in its name */
+	as.op = kind == RULE_UNIX
+			? "connect"
+			: rule_kind_words[kind]; /* what an open is about is not in its name */
 	k->tallies.checks++;
 	if (v != POLICY_ASK)
 		k->tallies.by_rule++;
