@@ -77,7 +77,7 @@ int64_t open_last_sign(struct journal *j, const struct group *dirs)
 		struct stat st;
 
 		if (fstatat(j->store, log, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			last = MAX(last, st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+			last = MAX(last, OS_MTIME(st).tv_sec * 1000000000 + OS_MTIME(st).tv_nsec);
 	}
 	if (j->rebooted) { /* the last sign may not have reached the disk, and nothing ran since */
 		struct timespec now;

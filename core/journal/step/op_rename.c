@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
