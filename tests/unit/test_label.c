@@ -61,7 +61,24 @@ static void labels(void **state)
 		 "\\\"\\$B\\\"\"\n "
 		 "|opencode|/w",
 		 "rm a; echo \"$B\""},
+		/* as gemini */
+		{"bash|-c|shopt -u promptvars nullglob extglob nocaseglob dotglob; "
+		 "_bgpids_file=/tmp/gemini-shell-aB3/bgpids.tmp\n(\n  trap 'jobs -p > "
+		 "\"$_bgpids_file\"' EXIT\nsed -i s/a/b/ x\n)\n__code=$?\nexit $__code",
+		 "sed -i s/a/b/ x"},
+		{"bash|-c|_bgpids_file=/tmp/gemini-shell-aB3/bgpids.tmp\n(\n  trap 'jobs -p > "
+		 "\"$_bgpids_file\"' EXIT\na\n)\nrm x\n(\nb\n)\n__code=$?\nexit $__code",
+		 "a\n)\nrm x\n(\nb"},
+		/* as codex */
+		{"/proc/self/exe|--codex-run-as-process-setup|55|13|pipe||/home/u/p|/bin/bash|/bin/"
+		 "bash|-lc|make test",
+		 "make test"},
+		{"./exe|--codex|1", "./exe --codex 1"},
 		/* and what is not all of that kind */
+		{"bash|-c|_bgpids_file=/tmp/gemini-shell-a/../b/bgpids.tmp\n(\n  trap 'jobs -p > "
+		 "\"$_bgpids_file\"' EXIT\na\n)\n__code=$?\nexit $__code",
+		 "_bgpids_file=/tmp/gemini-shell-a/../b/bgpids.tmp\n(\n  trap 'jobs -p > "
+		 "\"$_bgpids_file\"' EXIT\na\n)\n__code=$?\nexit $__code"},
 		{"sh|-c|eval make", "eval make"},
 		{"sh|-c|. ./env; eval make", ". ./env; eval make"},
 		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true && eval make < /dev/null && pwd -P >^ "
@@ -95,6 +112,20 @@ static void labels(void **state)
 		label_command(&out, argv, argv_of(argv, cases[i].argv));
 		assert_string_equal(out.data, cases[i].label);
 	}
+}
+
+static void a_set_up_shell_goes_on(void **state)
+{
+	static const char cut[] = "bash\0-c\0make\0...";
+	char snapshot[128], plain[64];
+
+	(void)state;
+	assert_true(label_is_set_up(
+		snapshot, argv_of(snapshot, "bash|-c|__CODEX_SNAPSHOT_OVERRIDE_SET_0=1; exec x")));
+	assert_true(label_is_set_up(cut, sizeof(cut) - 1));
+	assert_false(label_is_set_up(plain, argv_of(plain, "bash|-c|make")));
+	assert_true(label_is_text(plain, argv_of(plain, "bash|-c|make")));
+	assert_false(label_is_text(plain, argv_of(plain, "bash|build.sh")));
 }
 
 /* Who allows `rm a b` has not allowed the rest of it. */
@@ -190,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels),
+		cmocka_unit_test(a_set_up_shell_goes_on),
 		cmocka_unit_test(what_is_left_out_shows),
 		cmocka_unit_test(a_label_has_an_end),
 		cmocka_unit_test(an_agent_has_the_name_of_its_script),

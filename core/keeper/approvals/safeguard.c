@@ -42,12 +42,13 @@ struct guard_line {
 	UT_hash_handle hh;
 };
 
-/* The same words in another directory are another command; so may be those that go on unseen. */
+/* The same words in another directory are another command; so may be those that go on unseen,
+ * and a shell that did something before the exec that named it. */
 static char *line_key(const struct command *c)
 {
 	char cwd[PATH_MAX] = "";
 
-	if (!c->named || c->kind == STEP_AMBIENT || !c->label.len ||
+	if (!c->named || c->renamed || c->kind == STEP_AMBIENT || !c->label.len ||
 	    !label_is_whole(c->label.data) || (c->pid > 0 && !proc_link(c->pid, "cwd", cwd)))
 		return NULL;
 	return xasprintf("%s\n%s", c->label.data, cwd);

@@ -243,6 +243,23 @@ static bool is_agent_again(const struct keeper *k, const struct proc *p, const c
 	       str_eq(label_agent(argv, len), k->agent_name.data) && runs_a_script(k, k->agent_pid);
 }
 
+static struct word *word_of(const struct command *c, const struct proc *p)
+{
+	struct word *w = c->words;
+
+	while (w && w->pid != p->self.tid)
+		w = w->next;
+	return w;
+}
+
+/* Does the shell of a text that is not shown exec the command in its own place? */
+static bool goes_on(const struct proc *p, const char *argv, size_t len)
+{
+	const struct word *w = p->execed ? word_of(p->command, p) : NULL;
+
+	return w && w->sets_up && label_is_text(argv, len);
+}
+
 /*
  * The first exec names a command; the other processes of a pipeline are added to it. They run at
  * the same time: a shell forks them from left to right, so that their pids tell the order.
@@ -250,15 +267,20 @@ static bool is_agent_again(const struct keeper *k, const struct proc *p, const c
 static void name_command(struct keeper *k, struct command *c, const struct proc *p,
 			 const char *argv, size_t len)
 {
-	struct word *word = xcalloc(1, sizeof(*word)), **at = &c->words, *w;
+	struct word *word = word_of(c, p), **at = &c->words, *w;
 
-	word->pid = p->self.tid;
-	word->text = (struct buf)BUF_INIT;
+	if (!word) {
+		word = xcalloc(1, sizeof(*word));
+		word->pid = p->self.tid;
+		word->text = (struct buf)BUF_INIT;
+		while (*at && forked_before((*at)->pid, word->pid))
+			at = &(*at)->next;
+		word->next = *at;
+		*at = word;
+	}
+	buf_clear(&word->text);
 	label_command(&word->text, argv, len);
-	while (*at && forked_before((*at)->pid, word->pid))
-		at = &(*at)->next;
-	word->next = *at;
-	*at = word;
+	word->sets_up = label_is_set_up(argv, len);
 	buf_clear(&c->label);
 	LL_FOREACH (c->words, w) {
 		if (w != c->words)
@@ -285,6 +307,9 @@ int64_t steps_exec(struct keeper *k, struct proc *p, const char *argv, size_t le
 	    (again || steps_is_agent(k, p) || (k->agent_wraps && p->parent == k->agent_pid))) {
 		agent_is(k, p, argv, len);
 		k->agent_again |= again;
+	} else if (!k->whole && p->direct && !p->command->over && goes_on(p, argv, len)) {
+		p->command->renamed = true;
+		name_command(k, p->command, p, argv, len);
 	} else if (!k->whole && p->direct && !p->execed && !p->command->over &&
 		   p->command->label.len < LABEL_MAX && !is_subshell(p->command)) {
 		name_command(k, p->command, p, argv, len);

@@ -16,6 +16,7 @@ struct question;
 struct word { /* of a pipeline */
 	struct word *next;
 	int pid;
+	bool sets_up; /* the text says how a command is prepared, not which */
 	struct buf text;
 };
 
@@ -53,6 +54,7 @@ struct command {
 	int pid;       /* the newest of those: its exit status is the command's */
 	int group;     /* process group that may still join (a pipeline), or 0 */
 	bool named;    /* label comes from an exec */
+	bool renamed;  /* by an exec after one whose text is not shown */
 	bool forked;   /* its own processes have made others */
 	bool whole;    /* the one step of the whole run, or a group: no process ends it */
 	bool driven;   /* a group that only the agent itself ends: see group.c */

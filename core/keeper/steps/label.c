@@ -79,22 +79,40 @@ static const char *shell_text(const struct words *w, size_t at)
 /* Wrappers that run the rest of their arguments; their options that take a word of their own. */
 static const struct wrapper {
 	const char *name, *with_word;
-	int operands; /* words of its own before the command: timeout's duration */
+	int operands;	  /* words of its own before the command: timeout's duration */
+	const char *mode; /* the first word must be this one; NULL: any */
 } wrappers[] = {
-	{"env", "uCS", 0}, {"nice", "n", 0},	 {"timeout", "ks", 1},	   {"nohup", "", 0},
-	{"time", "fo", 0}, {"setsid", "", 0},	 {"stdbuf", "ioe", 0},	   {"ionice", "cnp", 0},
-	{"npx", "pc", 0},  {"bunx", "", 0},	 {"chrt", "TPD", 1},	   {"taskset", "", 1},
-	{"pnpx", "", 0},   {"uvx", "", 0},	 {"sudo", "ugpCDhrtT", 0}, {"doas", "uC", 0},
-	{"tini", "p", 0},  {"dumb-init", "", 0},
+	{"env", "uCS", 0, NULL},
+	{"nice", "n", 0, NULL},
+	{"timeout", "ks", 1, NULL},
+	{"nohup", "", 0, NULL},
+	{"time", "fo", 0, NULL},
+	{"setsid", "", 0, NULL},
+	{"stdbuf", "ioe", 0, NULL},
+	{"ionice", "cnp", 0, NULL},
+	{"npx", "pc", 0, NULL},
+	{"bunx", "", 0, NULL},
+	{"chrt", "TPD", 1, NULL},
+	{"taskset", "", 1, NULL},
+	{"pnpx", "", 0, NULL},
+	{"uvx", "", 0, NULL},
+	{"sudo", "ugpCDhrtT", 0, NULL},
+	{"doas", "uC", 0, NULL},
+	{"tini", "p", 0, NULL},
+	{"dumb-init", "", 0, NULL},
+	/* Codex: two descriptors, "pipe" or "pty", a name, the directory, the program */
+	{"exe", "", 6, "--codex-run-as-process-setup"},
 };
 
-static const struct wrapper *wrapper_find(const char *word)
+static const struct wrapper *wrapper_find(const char *word, const char *next)
 {
 	const char *name = program(word);
 
 	for (size_t i = 0; i < ARRAY_LEN(wrappers); i++) {
-		if (str_eq(name, wrappers[i].name))
-			return &wrappers[i];
+		const struct wrapper *w = &wrappers[i];
+
+		if (str_eq(name, w->name) && (!w->mode || (next && str_eq(next, w->mode))))
+			return w;
 	}
 	return NULL;
 }
@@ -118,7 +136,7 @@ static size_t unwrap(const struct words *w, size_t at)
 	/* A script's interpreter: "node /usr/bin/npx claude". */
 	if (i < w->n && str_eq(program(w->list[at]), "node") && str_eq(program(w->list[i]), "npx"))
 		at = i++;
-	wrap = wrapper_find(w->list[at]);
+	wrap = wrapper_find(w->list[at], i < w->n ? w->list[i] : NULL);
 	if (!wrap)
 		return at;
 	for (operands = wrap->operands; i < w->n; i++) {
@@ -144,19 +162,31 @@ static size_t unwrap(const struct words *w, size_t at)
 /* ---- what agents put around a command -------------------------------------------------------- */
 
 /*
- * Claude Code and opencode have their shells set up before they evaluate the command. The whole
- * text is one of these, whatever the width of its blanks: anything else in it may run something,
- * and is shown. The mark COMMAND stands for the word that is evaluated, NAME for one of a file.
+ * Agents have their shells set up before they evaluate the command. The whole text is one of these,
+ * whatever the width of its blanks: anything else in it may run something, and is shown. The mark
+ * COMMAND stands for the word that is evaluated, LINES for lines that are, NAME for a part of a
+ * file's name.
  */
 #define COMMAND "\001"
 #define NAME	"\002"
+#define LINES	"\003"
 #define CLAUDE(options)                                                                            \
 	options " 2>/dev/null || true && eval " COMMAND                                            \
 		" < /dev/null && pwd -P >| /tmp/claude-" NAME
 
+#define GEMINI                                                                                     \
+	"_bgpids_file=/tmp/gemini-shell-" NAME                                                     \
+	"/bgpids.tmp\n(\ntrap 'jobs -p > \"$_bgpids_file\"' EXIT\n" LINES                          \
+	"\n)\n__code=$?\nexit $__code"
+
 static const char *const shapes[] = {
+	/* Gemini CLI */
+	GEMINI,
+	"shopt -u promptvars nullglob extglob nocaseglob dotglob; " GEMINI,
+	/* Claude Code */
 	CLAUDE("shopt -u extglob"),
 	CLAUDE("setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL"),
+	/* opencode */
 	"\nshopt -s expand_aliases\n[[ -f ~/.bashrc ]] && source ~/.bashrc >/dev/null 2>&1 || "
 	"true\n"
 	"cd -- \"$1\"\neval " COMMAND "\n",
@@ -206,15 +236,26 @@ static const char *take_plain(struct buf *out, const char *at)
 	return n && (!at[n] || strchr(" \t\n", at[n])) ? at + n : NULL;
 }
 
+/* All but what the shape ends in. */
+static const char *take_lines(struct buf *out, const char *tail, const char *at)
+{
+	size_t len = strlen(at), rest = strlen(tail);
+
+	if (len < rest || !str_eq(at + len - rest, tail))
+		return NULL;
+	buf_add(out, at, len - rest);
+	return at + len - rest;
+}
+
 static bool has_shape(struct buf *out, const char *shape, const char *text)
 {
-	AUTO_BUF struct buf name = BUF_INIT;
-
 	for (; text && *shape; shape++) {
 		if (*shape == ' ' || *shape == '\n')
 			text = take_blank(*shape, text);
 		else if (*shape == *NAME)
-			text = take_plain(&name, text);
+			text = strspn(text, NAME_CHARS) ? text + strspn(text, NAME_CHARS) : NULL;
+		else if (*shape == *LINES)
+			text = take_lines(out, shape + 1, text);
 		else if (*shape == *COMMAND)
 			text = *text == '\'' || *text == '"' ? take_quoted(out, text)
 							     : take_plain(out, text);
@@ -291,6 +332,33 @@ void label_command(struct buf *out, const char *argv, size_t len)
 		return;
 	buf_truncate(out, MIN(out->len, start + LABEL_MAX - strlen(CUT)));
 	buf_str(out, CUT);
+}
+
+/* What such a text begins with, which ends in the exec of a shell with the command. */
+static const char *const set_ups[] = {"__CODEX_SNAPSHOT_", NULL};
+
+bool label_is_set_up(const char *argv, size_t len)
+{
+	struct words w;
+	size_t at = 0, next;
+	const char *text;
+
+	split(&w, argv, len);
+	while (w.n && (next = unwrap(&w, at)) > at)
+		at = next;
+	text = at < w.n ? shell_text(&w, at) : NULL;
+	for (size_t i = 0; text && set_ups[i]; i++)
+		if (str_starts(text, set_ups[i]))
+			return true;
+	return w.cut || (text && strlen(text) >= LABEL_MAX - 1);
+}
+
+bool label_is_text(const char *argv, size_t len)
+{
+	struct words w;
+
+	split(&w, argv, len);
+	return w.n && shell_text(&w, 0);
 }
 
 bool label_is_whole(const char *label)

@@ -12,6 +12,9 @@ void label_command(struct buf *out, const char *argv, size_t len);
 /* The command that an agent has its shell evaluate after setting it up: "make" of `sh -c "shopt ...
  * && eval 'make' && pwd ..."`. False: it is none of that kind. */
 bool label_evaluated(struct buf *out, const char *argv, size_t len);
+/* A text that is cut, or that only sets up: an exec of the same process names the command. */
+bool label_is_set_up(const char *argv, size_t len);
+bool label_is_text(const char *argv, size_t len); /* a shell with -c TEXT */
 /* Nothing is left out of it: who has read it knows what runs. A word "..." of its own: false. */
 bool label_is_whole(const char *label);
 /* Only starts another program (npx claude, sh -c claude): that one is the agent. */
