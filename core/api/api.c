@@ -46,6 +46,7 @@ struct peer {
 	size_t n_steps;
 	uint64_t given_version; /* of the model's, that it was told of */
 	int64_t turn_us;	/* the newest turn that it was told of */
+	bool turn_named;	/* with its words */
 	struct peer_edits edits;
 	struct peer_net net;
 	struct peer_undo *undo; /* made with its first command of that kind */
@@ -235,10 +236,13 @@ static void tell_steps(struct peer *p, const struct model *m, struct buf *out)
 static void tell_turns(struct peer *p, const struct model *m, struct buf *out)
 {
 	for (size_t i = 0; i < m->n_turns; i++) {
-		if (m->turns[i].us <= p->turn_us)
+		const struct turn_mark *t = &m->turns[i];
+
+		if (t->us < p->turn_us || (t->us == p->turn_us && p->turn_named >= !!t->words))
 			continue;
-		p->turn_us = m->turns[i].us;
-		message_turn(out, &m->turns[i]);
+		p->turn_us = t->us;
+		p->turn_named = t->words;
+		message_turn(out, t);
 	}
 }
 

@@ -136,6 +136,7 @@ void message_turn(struct buf *out, const struct turn_mark *t)
 		",\"begins_session\":%s",
 		t->after, t->us, truth(t->session));
 	member(out, "agent", t->agent);
+	member(out, "words", t->words);
 	end(out);
 }
 

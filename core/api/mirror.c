@@ -226,15 +226,22 @@ static void on_rule(struct mirror *m)
 static void on_turn(struct mirror *m)
 {
 	struct model *to = &m->model;
+	struct turn_mark *last = to->n_turns ? &to->turns[to->n_turns - 1] : NULL;
 
+	to->version++;
+	if (last && last->us == mirror_number(m, "time_us")) { /* it has words now */
+		free(last->words);
+		last->words = xstrdup(mirror_text(m, "words"));
+		return;
+	}
 	to->turns = xrealloc(to->turns, (to->n_turns + 1) * sizeof(*to->turns));
 	to->turns[to->n_turns++] = (struct turn_mark){
 		.after = mirror_number(m, "after"),
 		.us = mirror_number(m, "time_us"),
 		.session = mirror_truth(m, "begins_session"),
 		.agent = *mirror_text(m, "agent") ? xstrdup(mirror_text(m, "agent")) : NULL,
+		.words = *mirror_text(m, "words") ? xstrdup(mirror_text(m, "words")) : NULL,
 	};
-	to->version++;
 }
 
 static void on_reply(struct mirror *m)

@@ -359,10 +359,15 @@ struct turn_mark {
 	bool session;
 	bool batch;  /* of a session: nobody speaks to its agent, so it has no turns */
 	char *agent; /* of a session; else NULL */
+	char *words; /* the prompt, cut, if an agent's hook or protocol told it; else NULL */
 };
 
-/* agent NULL: a turn of the session, which is none if nothing happened since the last. */
-int journal_add_turn(struct journal *j, const char *agent, bool batch, struct err *err) MUST_USE;
+/* agent NULL: a turn of the session, which is none if nothing happened since the last. words: its
+ * prompt, or NULL. */
+int journal_add_turn(struct journal *j, const char *agent, bool batch, const char *words,
+		     struct err *err) MUST_USE;
+/* Names the newest mark, which began without words. */
+int journal_name_turn(struct journal *j, const char *words, struct err *err) MUST_USE;
 int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, struct err *err)
 	MUST_USE; /* oldest first; those of j's own store */
 const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n,

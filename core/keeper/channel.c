@@ -90,6 +90,14 @@ static void send_note(struct keeper *k, enum note_how how, const char *fmt, va_l
 	keeper_urgent(k);
 }
 
+void keeper_tell_turn(struct keeper *k, const char *words)
+{
+	size_t mark = wire_begin(&k->out, WIRE_TURN_BEGAN);
+
+	wire_str(&k->out, words, strlen(words));
+	wire_end(&k->out, mark);
+}
+
 void keeper_note(struct keeper *k, const char *fmt, ...)
 {
 	va_list ap;

@@ -301,6 +301,9 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->note = (enum note_how)wire_get_u8(in);
 		ev->reason = next_string(s, in);
 		break;
+	case WIRE_TURN_BEGAN:
+		ev->command = next_string(s, in);
+		break;
 	case WIRE_STEP_UNDONE:
 		ev->step = wire_get_i64(in);
 		ev->command = next_string(s, in);

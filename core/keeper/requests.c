@@ -23,6 +23,7 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/kill_command.h"
 #include "core/keeper/steps/group.h"
+#include "core/keeper/steps/hook_steps.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
 
@@ -535,7 +536,7 @@ static void serve(struct keeper *k, struct wire_in *in)
 		ending_stop(k);
 		break;
 	case WIRE_TURN:
-		steps_turn(k);
+		hook_spoke(k);
 		break;
 	case WIRE_FREEZE:
 		freeze(k);

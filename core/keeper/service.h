@@ -68,6 +68,7 @@ void keeper_agent_exited(struct keeper *k, int wait_status);
 void keeper_agent_failed(struct keeper *k, int status, const char *words);
 /* Words for the human, once: WIRE_NOTE. */
 void keeper_note(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void keeper_tell_turn(struct keeper *k, const char *words); /* WIRE_TURN_BEGAN */
 /* The same, and said aloud where there is no console: the human did something that does not count,
  * or files are not as they were a moment ago. */
 void keeper_warn(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -134,11 +134,12 @@ struct keeper {
 	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;
 	uint64_t group_serial;
-	unsigned turn_number; /* as an agent's hook counts (hook_steps.c); 0: it says nothing */
-	struct buf turn_prompt;
-	int begin_error;   /* the last journal_begin()'s */
-	int64_t live_at;   /* when journal_live() is due; 0: no step is open */
-	struct seen *seen; /* refusals that were reported (events.c) */
+	bool hook_tells;	/* the agent's hook tells of prompts (hook_steps.c) */
+	bool spoke;		/* a line went to the agent that its hook has not called a prompt */
+	struct buf turn_prompt; /* of the turn; empty: not known */
+	int begin_error;	/* the last journal_begin()'s */
+	int64_t live_at;	/* when journal_live() is due; 0: no step is open */
+	struct seen *seen;	/* refusals that were reported (events.c) */
 	size_t n_seen;
 	struct question *questions;
 	size_t n_waiting, n_held;

@@ -61,8 +61,9 @@ enum wire_type {
 		      program */
 	WIRE_PORT, /* u8 enum port_state, u32 port inside, u32 port of the host, i64 pid, u32
 		      -errno or 0, str program */
-	WIRE_REWRITE, /* i64 step, i64 pid, str call, str address it named, str what it got */
-	WIRE_SECRET,  /* u64 id, str: it goes inside; no recording may show it */
+	WIRE_REWRITE,	 /* i64 step, i64 pid, str call, str address it named, str what it got */
+	WIRE_SECRET,	 /* u64 id, str: it goes inside; no recording may show it */
+	WIRE_TURN_BEGAN, /* str prompt, or "" */
 	/* cordon -> keeper */
 	WIRE_ANSWER = 64, /* u64 ask, u8 allow, u8 scope, u8 extent, u8 up, i64 until */
 	WIRE_REVOKE,	  /* u64 rule: of WIRE_GIVEN */
@@ -83,7 +84,7 @@ enum wire_type {
 			     renames, u64 overwrite bytes, u64 timeout in seconds: as struct limits */
 	WIRE_GROUP,	  /* str name: a step begins that is what everybody changes until it
 			     ends; "": it ends */
-	WIRE_TURN,	  /* the human said something to the agent: a new turn begins */
+	WIRE_TURN,	  /* the human sent a line to the agent */
 	WIRE_SECRET_KEPT, /* u64 id of WIRE_SECRET: it may go now */
 	WIRE_SHUTDOWN,	  /* end the sandbox, close the open steps, exit */
 };

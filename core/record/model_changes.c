@@ -10,7 +10,6 @@
 #include "core/record/redact.h"
 #include "core/session/answers.h"
 
-#define TURN_US	 1000000 /* lines that follow each other faster are one turn */
 #define STATE_US 5000000 /* cpu and memory are told so often at most */
 
 /* A step as the recording knows it. */
@@ -34,9 +33,9 @@ struct teller {
 	size_t n_edits;
 	uint64_t edits_count;
 	unsigned state;
-	int64_t state_us, turn_us, cpu;
+	int64_t state_us, cpu;
 	uint64_t memory;
-	uint64_t turns;
+	uint64_t prompts;
 	struct buf line;
 };
 
@@ -47,7 +46,6 @@ struct teller *tell_new(struct recorder *r)
 	t->rec = r;
 	t->line = (struct buf)BUF_INIT;
 	t->state = ~0u;
-	t->turn_us = -TURN_US;
 	return t;
 }
 
@@ -455,24 +453,20 @@ static bool tell_state(struct teller *t, const struct model *m)
 	return true;
 }
 
+static void tell_turn(struct teller *t, const struct model *m)
+{
+	if (t->prompts != m->prompts)
+		mark(t, MARK_TURN, (int64_t)m->prompts, "turn", m->prompt);
+	t->prompts = m->prompts;
+}
+
 void tell_news(struct teller *t, const struct model *m)
 {
 	if (!t)
 		return;
 	t->begun = t->begun || tell_session(t, m);
+	tell_turn(t, m);
 	/* What finds no room is told when the model changes next. */
 	(void)(t->begun && tell_state(t, m) && tell_steps(t, m) && tell_asks(t, m) &&
 	       tell_given(t, m) && tell_edits(t, m) && tell_rows(t, m));
-}
-
-void tell_turn(struct teller *t)
-{
-	int64_t now;
-
-	if (!t)
-		return;
-	now = recorder_now(t->rec);
-	if (now - t->turn_us >= TURN_US)
-		mark(t, MARK_TURN, (int64_t)++t->turns, "turn", NULL);
-	t->turn_us = now;
 }

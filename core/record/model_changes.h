@@ -16,5 +16,3 @@ struct teller;
 struct teller *tell_new(struct recorder *r) MUST_USE;
 void tell_free(struct teller *t); /* NULL is a no-op */
 void tell_news(struct teller *t, const struct model *m);
-/* The human has sent a line to the agent: a turn begins. */
-void tell_turn(struct teller *t);

@@ -115,6 +115,15 @@ static void on_step_begin(struct session *s, const struct client_event *ev)
 	s->turns_stale = true;
 }
 
+static void on_turn(struct session *s, const struct client_event *ev)
+{
+	free(s->model.prompt);
+	s->model.prompt = xstrdup(ev->command);
+	s->model.prompts++;
+	s->model.version++;
+	s->turns_stale = true;
+}
+
 /* Who looks at no list of steps would take it for one that undo brings back. The console has one
  * line for it: the command, which may be long, comes last. */
 static void say_incomplete(struct session *s, const struct step_row *step, const char *why)
@@ -400,6 +409,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_PROGRESS] = on_progress,
 	[WIRE_DONE] = on_done,
 	[WIRE_NOTE] = on_note,
+	[WIRE_TURN_BEGAN] = on_turn,
 	[WIRE_EXTERNAL] = on_external,
 };
 

@@ -75,6 +75,7 @@ void model_done(struct model *m)
 	undo_plan_free(m->plan);
 	barrier_free(m->edits, m->n_edits);
 	turn_marks_free(m->turns, m->n_turns);
+	free(m->prompt);
 	*m = (struct model){0};
 }
 

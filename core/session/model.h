@@ -182,6 +182,8 @@ struct model {
 
 	struct turn_mark *turns; /* where turns and sessions begin, oldest first */
 	size_t n_turns;
+	uint64_t prompts; /* of this session, so far */
+	char *prompt;	  /* the newest one's words; "" or NULL: not known */
 
 	struct barrier *edits; /* from outside, between the steps; newest first */
 	size_t n_edits;

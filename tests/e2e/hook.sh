@@ -46,7 +46,7 @@ echo '{"hook_event_name":"BeforeTool","cwd":"/p","tool_name":"run_shell_command"
 	env CORDON=1 "$program" hook --agent gemini | python3 -c 'import json, sys; json.load(sys.stdin)["systemMessage"]'
 is $? 0 "gemini: a note is a system message"
 
-# Steps: what an agent writes itself is a step an edit, named by turn and edit.
+# Steps: what an agent writes itself is a step an edit, named by the edit.
 dir=$(new_folder work)
 cat >"$dir/agent.py" <<'P'
 import json, subprocess
@@ -74,11 +74,11 @@ out=$(cd "$dir" && "$program" run --headless --steps auto -- python3 agent.py 2>
 is "$?" 0 "an agent with hooks: $out"
 is "$(cd "$dir" && "$program" log --json | python3 -c 'import json, sys
 for line in reversed(sys.stdin.read().splitlines()): print(json.loads(line)["command"])')" 'agent.py: edit before
-turn 1: fix the [31mparser: Edit a.c
-turn 1: fix the [31mparser: Write b.c
+Edit a.c
+Write b.c
 echo 1 >made
-turn 2: next: Edit a.c
-mine' "each edit is a step, named by its turn; nothing splits a group"
+Edit a.c
+mine' "each edit is a step with its name; nothing splits a group"
 # The least of some, of a processor's time alone: what else runs is no matter.
 each=$(python3 - "$program" <<'P'
 import resource, subprocess, sys

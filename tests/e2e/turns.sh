@@ -14,9 +14,13 @@ for f in src/parse.c tests/cases/1 README; do echo old >"$dir/$f"; done
 mkdir -p "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/fake" <<'A'
 #!/usr/bin/env python3
-import os, sys, time
+import json, os, subprocess, sys, time
 print("ready", flush=True)
 for line in sys.stdin:
+    if line.startswith("prompt:"):
+        subprocess.run(["CORDON", "hook"], text=True, input=json.dumps({"session_id": "s", "cwd": os.getcwd(),
+            "hook_event_name": "UserPromptSubmit", "prompt": line[7:].strip()}), check=True)
+        line = line.split()[-1]
     for word in line.split():
         if word == ".":
             time.sleep(1.3)
@@ -33,9 +37,11 @@ for line in sys.stdin:
         os.rename(tmp, word)
     print("done " + line, flush=True)
 A
+sed -i "s|CORDON|$CORDON|" "$TEST_TMP/bin/fake"
 chmod +x "$TEST_TMP/bin/fake"
 before=$(content "$dir")
-say() { type_text "$1" && keys Enter && sees "done $1" "the agent does: $1"; }
+# say LINE [DONE]
+say() { type_text "$1" && keys Enter && sees "done ${2:-$1}" "the agent does: $1"; }
 
 start 190 40 "$dir" "$CORDON run -- fake"
 sees ready "an agent"
@@ -109,4 +115,25 @@ ended "cordon too" 0
 ok "undo --turn" cordon_in "$dir" undo --turn
 ok "is about all since Enter, whatever the agent says" test ! -e "$dir/src/ruined"
 ok "and no more" test -e "$dir/src/first"
+
+# A hook tells which line is a prompt; an answer to the agent's own question is none.
+start 190 40 "$dir" "$CORDON run -- fake"
+sees ready "an agent with a hook"
+say "prompt:fix the parser f1" "f1"
+say y
+say answer
+say "prompt:more tests f2" f2
+say n
+sees '-- ..:.. more tests f2' "the prompt is the turn's heading"
+is "$(screen | grep -c 'fix the parser f1$')" 1 "and the first one's, too"
+is "$(screen | grep -c -- '-- ..:.. ')" 1 "no answer begins a turn"
+out=$(cordon_in "$dir" undo --dry-run --turn)
+like "$out" "f2" "undo --turn is about the newest prompt"
+like "$out" "goes away +n" "with its answers"
+unlike "$out" "answer" "alone"
+keys C-d
+sees 'ended' "the agent ends"
+keys C-] q
+ended "cordon too" 0
+like "$(cordon_in "$dir" log --turns)" 'more tests f2' "log --turns has the prompts"
 done_testing

@@ -142,6 +142,11 @@ static void verb_cancel(void *data)
 	say(data, "cancel");
 }
 
+static void verb_turn(void *data)
+{
+	buf_str(&((struct scene *)data)->said, "line\n");
+}
+
 static void verb_stop(void *data)
 {
 	say(data, "stop");
@@ -207,6 +212,7 @@ static const struct ui_verbs verbs = {
 	.themes = verb_themes,
 	.theme_name = verb_theme_name,
 	.stop = verb_stop,
+	.turn = verb_turn,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
 	.restart = verb_restart,

@@ -3,6 +3,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 #include "tests/screen/scene.h"
@@ -54,10 +56,37 @@ static void the_newest_step_is_selected_until_another_is(void **state)
 	assert_true(scene_shows(s, "Step 9 is marked"));
 }
 
+/* An answer to the agent's own question is no prompt. */
+static void a_prompt_is_a_line_with_words(void **state)
+{
+	static const struct {
+		const char *keys;
+		bool line;
+	} cases[] = {
+		{"f i x Enter", true},	    {"Enter", false},	    {"1 Enter", false},
+		{"y Enter", false},	    {"N Enter", false},	    {"Down Down Enter", false},
+		{"Tab Enter", false},	    {"Space Enter", false}, {"g o C-c Enter", false},
+		{"g o C-u 2 Enter", false}, {"n o Enter", true},    {"Up 1 2 3 Enter", true},
+	};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		buf_clear(&s->said);
+		scene_keys(s, cases[i].keys);
+		assert_string_equal(s->said.data, cases[i].line ? "line\n" : "");
+	}
+	buf_clear(&s->said);
+	ui_event(s->ui, &(struct event){.type = EVENT_PASTE, .paste = {"a", 1}}, s->now_us);
+	scene_keys(s, "Enter");
+	assert_string_equal(s->said.data, "line\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_words_are_whole),
+		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
+						scene_tear_down),
 		cmocka_unit_test_setup_teardown(the_newest_step_is_selected_until_another_is,
 						scene_set_up, scene_tear_down),
 	};

@@ -12,10 +12,11 @@
 #include "core/journal/journal.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/forget.h"
+#include "tui/commands/log_turns.h"
 #include "tui/commands/reading.h"
 
 struct log_options {
-	bool json, discard, prune, adopt, yes;
+	bool json, turns, discard, prune, adopt, yes;
 	struct prune_options oldest;
 };
 
@@ -24,6 +25,8 @@ static const struct flag flags[] = {
 	 "one JSON object a line: id, kind, began, ended, exit, created, modified, deleted, "
 	 "renamed, "
 	 "undone, incomplete, unprotected, why, command, folders (when it changed several)"},
+	{"--turns", NULL, offsetof(struct log_options, turns),
+	 "one row for each of your prompts: when, its newest step, how many steps and files"},
 	{"--discard", NULL, offsetof(struct log_options, discard),
 	 "throw the whole history of this folder away; nothing can be undone afterwards"},
 	{"--adopt", NULL, offsetof(struct log_options, adopt),
@@ -40,7 +43,8 @@ static const struct flag flags[] = {
 };
 
 static const struct usage usage = {
-	"log [--json] [PATH...] | --prune [--keep N] [--older-than DAYS] [--size BYTES] [--yes] | "
+	"log [--json] [--turns | PATH...] | --prune [--keep N] [--older-than DAYS] [--size BYTES] "
+	"[--yes] | "
 	"--adopt | --discard [--yes]",
 	"List the steps of this folder, newest first; those that redo would bring back come on "
 	"top.\n"
@@ -395,12 +399,14 @@ static void print_pruned(const struct journal *j)
 	       p.n, p.n == 1 ? "" : "s", p.last, p.n == 1 ? "is" : "are", when);
 }
 
-static int print_log(const struct here *p, bool json, const struct strings *paths, struct err *err)
+static int print_log(const struct here *p, const struct log_options *o, const struct strings *paths,
+		     struct err *err)
 {
 	const struct journal_spec spec = {
 		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
 	struct journal *j = NULL;
 	size_t n = 0;
+	bool json = o->json;
 	int r = journal_open(&j, &spec, NULL, err);
 
 	if (r == -ENOENT) { /* nothing has ever run here */
@@ -410,6 +416,11 @@ static int print_log(const struct here *p, bool json, const struct strings *path
 	if (r < 0)
 		return here_moved(p->folder, p->state_dir, r, err);
 	warn_if_replaced(j, p);
+	if (o->turns) {
+		r = log_turns(j, json, err);
+		journal_close(j);
+		return r;
+	}
 	if (!json)
 		print_pruned(j);
 	r = paths->n ? 0 : print_interrupted(j, json, &n, err);
@@ -454,7 +465,7 @@ int cmd_log(int argc, char **argv, struct err *err)
 	else if (o.prune)
 		r = forget_oldest(&p, &o.oldest, o.yes, err);
 	else
-		r = print_log(&p, o.json, &paths, err);
+		r = print_log(&p, &o, &paths, err);
 	here_paths_done(&paths);
 	if (r == -EINVAL)
 		return CMD_FAILED;

@@ -200,7 +200,7 @@ void undo_options_help(enum undo_kind kind)
 		       "Undo the newest step.\n\n"
 		       "  -n N        the newest N steps\n"
 		       "  --to STEP   all steps that are newer than STEP\n"
-		       "  --turn      all steps since you last pressed Enter in the agent's pane\n"
+		       "  --turn      all steps since your last prompt to the agent\n"
 		       "  --step STEP that step alone, or only these paths of it, as a new step\n"
 		       "  --all-places\n"
 		       "              also what the steps changed outside the working folders: an\n"

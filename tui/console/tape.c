@@ -213,8 +213,6 @@ void tape_input(struct tape *t, int master, const char *bytes, size_t len)
 {
 	if (!t || !t->rec)
 		return;
-	if (memchr(bytes, '\r', len))
-		tell_turn(t->teller);
 	if (t->input && echoes(master))
 		recorder_input(t->rec, bytes, len);
 }

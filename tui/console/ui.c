@@ -447,9 +447,40 @@ static bool terminal_has_keys(const struct ui *ui)
 	       ui_top(ui)->ops->place == PLACE_TERMINAL;
 }
 
+/* Text since the last Enter: a lone digit, y or n answers the agent's own question. */
+static bool is_line(const struct ui *ui)
+{
+	const struct sent *s = &ui->sent;
+
+	return s->pasted || s->chars > s->answers || s->answers > 2;
+}
+
+/* Counts the human's lines to the agent: each may be a prompt. Arrows, Tab and Enter alone choose
+ * among the agent's own. */
+static void count_line(struct ui *ui, const struct event *ev)
+{
+	static const char answers[] = "0123456789yYnN";
+	struct sent *s = &ui->sent;
+	const struct key *k = &ev->key;
+	bool plain = !(k->mods & ~(uint32_t)MOD_SHIFT);
+
+	if (ev->type == EVENT_PASTE) {
+		s->pasted |= ev->paste.len > 0;
+	} else if (ev->type == EVENT_KEY && k->sym == SYM_ENTER && !k->mods) {
+		if (is_line(ui) && ui->spec.verbs->turn)
+			ui->spec.verbs->turn(ui->spec.data);
+		*s = (struct sent){0};
+	} else if (ev->type == EVENT_KEY && k->mods == MOD_CTRL &&
+		   (k->sym == 'c' || k->sym == 'u')) {
+		*s = (struct sent){0};
+	} else if (ev->type == EVENT_KEY && plain && k->sym > ' ' && k->sym < 0x110000) {
+		s->chars++;
+		s->answers += k->sym < 0x80 && strchr(answers, (int)k->sym) != NULL;
+	}
+}
+
 static void to_agent(struct ui *ui, const struct event *ev)
 {
-	const struct ui_verbs *verbs = ui->spec.verbs;
 	char keys[48];
 
 	if (ui->spec.attached && !ui->spec.replay && ev->type == EVENT_KEY) {
@@ -457,8 +488,7 @@ static void to_agent(struct ui *ui, const struct event *ev)
 		ui_say(ui, "The agent takes keys in the session's own console. %s: activity", keys);
 		return;
 	}
-	if (ev->type == EVENT_KEY && ev->key.sym == SYM_ENTER && !ev->key.mods && verbs->turn)
-		verbs->turn(ui->spec.data);
+	count_line(ui, ev);
 	if (ui->spec.term)
 		term_input(ui->spec.term, ev, ui->layout.pane[PANE_TERMINAL]);
 }

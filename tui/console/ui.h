@@ -42,7 +42,7 @@ struct ui_verbs {
 	const char *(*theme_name)(void *data);	       /* the one that was kept; may be NULL */
 	void (*themes)(void *data, struct buf *names); /* that there are, a line each */
 	void (*stop)(void *data);		       /* the commands that run */
-	void (*turn)(void *data); /* the human said something to the agent; may be NULL */
+	void (*turn)(void *data); /* the human sent a line to the agent; may be NULL */
 	void (*cancel)(void *data);
 	/* Show another session, instead or beside. NULL: this console belongs to its own. */
 	void (*attach)(void *data, const char *session);
@@ -124,6 +124,10 @@ struct ui {
 	struct mouse pressed;  /* the newest press, for the second one */
 	int64_t pressed_us;
 	struct selection selection;
+	struct sent {			 /* to the agent, since the last Enter */
+		unsigned chars, answers; /* printable; of them digits, y and n */
+		bool pasted;
+	} sent;
 	int64_t mark;	       /* a step that the human has marked, or 0 */
 	uint64_t ask_seen;     /* the newest that rang the bell */
 	uint64_t stopped_seen; /* steps that a safeguard stopped, told so far */

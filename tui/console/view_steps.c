@@ -101,6 +101,9 @@ static size_t turn_at(const struct model *m, size_t step)
 /* Headings of turns say nothing where each has a step alone, as in a shell. */
 static bool turns_matter(const struct model *m)
 {
+	for (size_t i = 0; i < m->n_turns; i++)
+		if (m->turns[i].words)
+			return true;
 	for (size_t i = 1; i < m->n_steps; i++)
 		if (turn_at(m, i) != SIZE_MAX && turn_at(m, i) == turn_at(m, i - 1) &&
 		    !m->steps[i].earlier)
@@ -302,9 +305,10 @@ static void draw_heading(const struct view_steps *p, struct surface *s, struct r
 	x += surface_text(s, x, line.y, line.w, ROLE_DIM, day ? "== " : "-- ");
 	x += surface_text(s, x, line.y, line.x + line.w - x, ROLE_DIM, when) + 1;
 	surface_hostile_end(s, x, line.y, line.x + line.w - x - 1, ROLE_DIM,
-			    t && t->session ? t->agent
-			    : t		    ? "turn"
-					    : "earlier");
+			    t && t->words     ? t->words
+			    : t && t->session ? t->agent
+			    : t		      ? "turn"
+					      : "earlier");
 }
 
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)

@@ -14,19 +14,23 @@
 
 /*
  * The file "turns" of the store, one line each, oldest first: "turn AFTER US" or "session AFTER US
- * AGENT", "batch" for a session without turns. AFTER is the number of the newest step that had
- * begun: what has a greater one is of this turn or a later one. The file is written whole (rename).
- * It is a convenience: without it, or where it is damaged, the history is one without turns.
+ * AGENT", "batch" for a session without turns; "words PROMPT" below a line belongs to it. AFTER is
+ * the number of the newest step that had begun: what has a greater one is of this turn or a later
+ * one. The file is written whole (rename). It is a convenience: without it, or where it is damaged,
+ * the history is one without turns.
  */
 
 #define TURNS_FILE "turns"
 #define TURNS_MAX  512
 #define LINE_LEN   160
+#define WORDS_MAX  120 /* bytes of a prompt */
 
 void turn_marks_free(struct turn_mark *list, size_t n)
 {
-	for (size_t i = 0; list && i < n; i++)
+	for (size_t i = 0; list && i < n; i++) {
 		free(list[i].agent);
+		free(list[i].words);
+	}
 	free(list);
 }
 
@@ -52,7 +56,7 @@ static int load(struct journal *j, struct turn_mark **ret, size_t *ret_n)
 	AUTO_FREE char *text = NULL;
 	char *save = NULL, *line;
 	size_t n = 0;
-	int r = io_read_file(j->store, TURNS_FILE, (size_t)TURNS_MAX * LINE_LEN * 2, &text, NULL);
+	int r = io_read_file(j->store, TURNS_FILE, (size_t)TURNS_MAX * LINE_LEN * 3, &text, NULL);
 
 	*ret = NULL;
 	*ret_n = 0;
@@ -60,8 +64,12 @@ static int load(struct journal *j, struct turn_mark **ret, size_t *ret_n)
 		return r == -ENOENT ? 0 : r;
 	*ret = xcalloc(TURNS_MAX + 1, sizeof(**ret));
 	for (line = strtok_r(text, "\n", &save); line && n < TURNS_MAX;
-	     line = strtok_r(NULL, "\n", &save))
-		n += parse_line(line, &(*ret)[n]);
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (!str_starts(line, "words "))
+			n += parse_line(line, &(*ret)[n]);
+		else if (n && !(*ret)[n - 1].words)
+			(*ret)[n - 1].words = xstrdup(line + strlen("words "));
+	}
 	*ret_n = n;
 	return 0;
 }
@@ -81,21 +89,42 @@ static int save(struct journal *j, const struct turn_mark *list, size_t n)
 		if (t->session)
 			buf_fmt(&out, " %.100s", t->agent);
 		buf_ch(&out, '\n');
+		if (t->words)
+			buf_fmt(&out, "words %s\n", t->words);
 	}
 	return io_write_file(j->store, TURNS_FILE, 0600, out.data, out.len, false);
 }
 
-static char *one_line(const char *name)
+/* Heap: of at most so many bytes, whole characters, and no control characters. */
+static char *one_line(const char *name, size_t max)
 {
-	char *copy = xstrdup(name);
+	size_t len = strlen(name), cut = MIN(len, max);
+	char *copy;
 
+	while (cut < len && cut && ((unsigned char)name[cut] & 0xc0) == 0x80)
+		cut--;
+	copy = xstrndup(name, cut);
 	for (char *p = copy; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = '?';
 	return copy;
 }
 
-int journal_add_turn(struct journal *j, const char *agent, bool batch, struct err *err)
+static char *words_of(const char *prompt)
+{
+	return prompt && *prompt ? one_line(prompt, WORDS_MAX) : NULL;
+}
+
+static int save_list(struct journal *j, struct turn_mark *list, size_t n, struct err *err)
+{
+	int r = save(j, list, n);
+
+	turn_marks_free(list, n);
+	return r < 0 ? err_set(err, r, "write into the history of '%s'", j->folder) : 0;
+}
+
+int journal_add_turn(struct journal *j, const char *agent, bool batch, const char *words,
+		     struct err *err)
 {
 	struct turn_mark new = {.session = agent != NULL, .batch = batch, .us = clock_wall_us()};
 	struct turn_mark *list, *last;
@@ -106,20 +135,38 @@ int journal_add_turn(struct journal *j, const char *agent, bool batch, struct er
 		n = 0;
 	new.after = (int64_t)j->state->next_id - 1;
 	last = n ? &list[n - 1] : NULL;
-	/* Nothing has happened since: it is the same turn, or begins with the session. */
+	/* No step has begun after the mark: the mark stays, with the words of the newer prompt. */
 	if (last && last->after >= new.after && !new.session) {
-		turn_marks_free(list, n);
-		return 0;
+		free(last->words);
+		last->words = words_of(words);
+		return save_list(j, list, n, err);
 	}
 	if (!list)
 		list = xcalloc(1, sizeof(*list));
-	if (last && last->after >= new.after)
+	if (last && last->after >= new.after) {
 		free(take_ptr(&list[--n].agent));
-	new.agent = agent ? one_line(agent) : NULL;
+		free(take_ptr(&list[n].words));
+	}
+	new.agent = agent ? one_line(agent, LINE_LEN) : NULL;
+	new.words = words_of(words);
 	list[n++] = new; /* there is room for one more than are read */
-	r = save(j, list, n);
-	turn_marks_free(list, n);
-	return r < 0 ? err_set(err, r, "write into the history of '%s'", j->folder) : 0;
+	return save_list(j, list, n, err);
+}
+
+int journal_name_turn(struct journal *j, const char *words, struct err *err)
+{
+	struct turn_mark *list;
+	size_t n;
+	int r = load(j, &list, &n);
+
+	if (r < 0)
+		return err_set(err, r, "read the history of '%s'", j->folder);
+	if (!n || list[n - 1].words) {
+		turn_marks_free(list, n);
+		return 0;
+	}
+	list[n - 1].words = words_of(words);
+	return save_list(j, list, n, err);
 }
 
 int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, struct err *err)

@@ -124,6 +124,7 @@ int group_from_cordon(struct keeper *k, const char *name, struct err *err)
 		return err_set(err, r, "keep what was changed before");
 	if (!*name || journal_is_full(k->journal)) /* the rest of the session is one step */
 		return 0;
+	steps_turn(k, name);
 	k->group = steps_group(k, name);
 	k->group->driven = true;
 	k->group->exit_status = 0;

@@ -205,7 +205,9 @@ static void mark_session(struct keeper *k)
 	if (k->marked || !k->spec->spawn || k->spec->journal.off)
 		return;
 	k->marked = true;
-	if (journal_add_turn(k->journal, k->agent_name.data, k->spec->headless, &err) < 0)
+	if (journal_add_turn(k->journal, k->agent_name.data,
+			     k->spec->headless && !k->turn_prompt.len, k->turn_prompt.data,
+			     &err) < 0)
 		log_warn("keeper", "%s", err.text);
 }
 
@@ -430,17 +432,21 @@ int steps_settle(struct keeper *k, struct err *err)
 	return 0;
 }
 
-void steps_turn(struct keeper *k)
+void steps_turn(struct keeper *k, const char *words)
 {
 	struct err err = {0};
 
-	if (k->whole || !k->spec->spawn)
+	k->spoke = false;
+	buf_clear(&k->turn_prompt);
+	buf_str(&k->turn_prompt, words);
+	if (k->whole || !k->spec->spawn || k->spec->journal.off)
 		return;
 	if (k->ambient && k->ambient->step && is_idle(k->ambient))
 		finish(k, k->ambient);
 	/* Before the first step the turn begins with the session. */
-	if (k->marked && journal_add_turn(k->journal, NULL, false, &err) < 0)
+	if (k->marked && journal_add_turn(k->journal, NULL, false, words, &err) < 0)
 		log_warn("keeper", "%s", err.text);
+	keeper_tell_turn(k, words);
 }
 
 int steps_commit_all(struct keeper *k, struct err *err)

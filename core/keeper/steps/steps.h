@@ -23,7 +23,7 @@ void steps_tick(struct keeper *k);
 /* Commit what nobody works on any more; -EBUSY and words if a command holds a step open. */
 int steps_settle(struct keeper *k, struct err *err) MUST_USE;
 /* The human said something to the agent: what it changes from now on is another turn's. */
-void steps_turn(struct keeper *k);
+void steps_turn(struct keeper *k, const char *words);		  /* its prompt, or "" */
 void steps_named(struct keeper *k, struct command *c);		  /* its label has come */
 int steps_commit_all(struct keeper *k, struct err *err) MUST_USE; /* at the end */
 void steps_announce(struct keeper *k, struct command *c); /* cordon shall know the step now */
