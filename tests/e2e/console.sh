@@ -77,7 +77,7 @@ sees 'brought back steps [-0-9, ]+' "of the redo, too"
 like "$(cordon_in "$dir" audit | grep -E ' (undo|redo) ')" "rolled back steps .*brought back step" "as does the audit log"
 
 # One file of a step
-keys Home Down Enter
+keys Home Down Down Enter
 sees 'deleted file mode' "the step that removed it opens"
 press_until 'comes back +file\.txt' "restore shows what will change" r
 ok "and changes nothing yet" test ! -e "$dir/file.txt"

@@ -14,7 +14,7 @@ chmod +x "$TEST_TMP/editor"
 start 130 40 "$dir" "env -u TMUX EDITOR=$TEST_TMP/editor $CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "sed -i 's/int/long/' src/a.c; seq 60 >src/z" && keys Enter
-sees ' 2 +seq 60.* \+1' "two steps, which have ended"
+sees ' 2 +seq 60.* \+60' "two steps, which have ended"
 
 # the diff
 act diff-session C-] d
@@ -63,7 +63,7 @@ sees 'Step 1 is marked' "a step is marked"
 act diff-mark M
 sees 'from the marked step on' "everything since the mark"
 keys Escape
-keys C-] s g
+keys C-] s g j
 act open Enter
 sees '> step 1' "one step"
 sees '1 \+ long one' "its diff"

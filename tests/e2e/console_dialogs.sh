@@ -29,7 +29,7 @@ act paste-note C-] p
 sees 'not yours' "the note is pasted into the agent's prompt"
 keys C-] t C-c
 type_text 'clear; seq 3 >mine' && keys Enter
-sees 'seq 3 .*\+1' "a step, which has ended"
+sees 'seq 3 .*\+3' "a step, which has ended"
 echo edited >>"$dir/mine"
 sees '! +mine +! 1 edited' "an edit from outside"
 act focus-steps C-] s
@@ -42,10 +42,10 @@ ok "the file is gone" wait_for 10 test ! -e "$dir/mine"
 act suspend C-] C-z
 sees 'Stopped' "the shell has the terminal"
 type_text 'fg' && keys Enter
-sees 'ready>' "and gives it back"
+sees 'steps ━' "and gives it back"
 keys C-] t
 type_text 'clear; sed -i s/2/y/ long' && keys Enter
-sees 'sed -i s/2/y/ long .*~1' "another step"
+sees 'sed -i s/2/y/ long .*\+1 -1' "another step"
 act focus-steps C-] s
 act bottom G
 act open Enter

@@ -13,7 +13,7 @@ printf '%s\n' one two three four five six foo >"$dir/file"
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "sed -i s/foo/bar/ file" && keys Enter
-sees 'sed -i s/foo/bar/ file .*~1' "a command changes a file"
+sees 'sed -i s/foo/bar/ file .*\+1 -1' "a command changes a file"
 printf '%s\n' one 2 three four five six bar >"$dir/file"
 sees '! +file +! 1 edited' "an edit from outside shows between the steps"
 keys C-] s
@@ -21,7 +21,7 @@ keys End Enter
 sees '2 - two' "opened, what was there before"
 sees '2 \+ 2' "and what is there now"
 keys q
-loses '2 \+ 2' "back to the list"
+sees 'Enter open' "back to the list"
 keys k
 press_until 'edited since by you or another program' "an undo of the step says what is in the way" u
 sees '! [0-9:]+ after step 1: file' "and where in the history"

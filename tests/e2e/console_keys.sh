@@ -86,7 +86,7 @@ keys C-c
 
 # ---- lists ----
 type_text 'clear; sed -i s/1/x/ long; touch a b c; rm a' && keys Enter
-sees 'rm a .*-1' "more has happened"
+sees 'rm a .*1 file' "more has happened"
 act focus-audit C-] l
 act redraw C-l
 sees '━ > activity' "drawn anew"

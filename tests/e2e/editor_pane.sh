@@ -28,7 +28,7 @@ for name in "${names[@]}"; do
 	n=$((n + 1))
 	type_text "clear; sh cmd$n" && keys Enter
 	sees "^made-$((n + 40))" "a command writes $name"
-	sees " sh cmd$n +\+1" "which is a step"
+	sees " sh cmd$n +\+2" "which is a step"
 	keys C-] s G Enter
 	sees '1 \+ one' "its diff"
 	keys n j

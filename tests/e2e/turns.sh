@@ -47,10 +47,10 @@ start 190 40 "$dir" "$CORDON run -- fake"
 sees ready "an agent"
 say "src/parse.c tests/cases/1 . README"
 say "src/new.c"
-sees 'fake: edit src/parse.c, tests/cases/1 .*~2' "a burst is a step, named by the paths that stay"
-sees 'fake: edit README .*[+~]1' "one after a pause is another"
-sees 'fake: edit src/new.c .*[+~]1' "and what comes after Enter is another turn's"
-is "$(screen | grep -c -- '-- ..:.. turn')" 1 "which has a heading"
+sees 'fake: edit src/parse.c.* 2 files \+2 -2' "a burst is a step, named by the paths that stay"
+sees 'fake: edit README .*\+1 -1' "one after a pause is another"
+sees 'fake: edit src/new.c .*\+1$' "and what comes after Enter is another turn's"
+is "$(screen | grep -c '[▾▸] ..:.. turn')" 1 "a turn of several steps has a row"
 like "$(cordon_in "$dir" log)" 'fake: edit src/new.c' 'the log has the names, too'
 unlike "$(cordon_in "$dir" log)" 'tmp' 'and no temporary file is named'
 out=$(cordon_in "$dir" undo --dry-run --turn)
@@ -65,7 +65,7 @@ press_until 'edit README .*undone' "U does it" U
 loses '╔═' "the dialogs close"
 same "$(content "$dir")" "$before" "all is as it was before"
 press_until 'Brings back 3 steps' "redo" r
-press_until 'edit README .*[+~]1' "U does it" U
+press_until 'edit README .*\+1 -1$' "U does it" U
 loses '╔═' "the dialogs close"
 ok "all of it is back" grep -q new "$dir/src/new.c"
 after=$(content "$dir")
@@ -78,7 +78,7 @@ ended "cordon too" 0
 # The next session has the steps of the one before.
 start 190 40 "$dir" "$CORDON run -- bash --noprofile --norc"
 sees '== [A-Z][a-z]+ [0-9]+ ..:.. fake' "the next session shows which agent was here, and when"
-sees 'fake: edit src/parse.c, tests/cases/1' "and its steps"
+sees 'fake: edit src/parse.c' "and its steps"
 press_until 'Rolls back step ' "u is about the newest of all" C-] u
 press_until 'src/new.c .*undone' "U does it" U
 loses '╔═' "the dialogs close"
@@ -89,7 +89,7 @@ keys Enter
 sees ' - old' "an older one opens as a diff"
 keys q
 press_until 'Brings back step' "redo" r
-press_until 'src/new.c .*[+~]1' "U does it" U
+press_until 'src/new.c .*\+1$' "U does it" U
 loses '╔═' "the dialogs close"
 same "$(content "$dir")" "$after" "all is as the agent left it"
 keys C-] t
@@ -124,9 +124,9 @@ say y
 say answer
 say "prompt:more tests f2" f2
 say n
-sees '-- ..:.. more tests f2' "the prompt is the turn's heading"
-is "$(screen | grep -c 'fix the parser f1$')" 1 "and the first one's, too"
-is "$(screen | grep -c -- '-- ..:.. ')" 1 "no answer begins a turn"
+sees '▾ ..:.. more tests f2' "the prompt is the turn's heading"
+is "$(screen | grep -c '▸ ..:.. fix the parser f1')" 1 "and the first one's, too"
+is "$(screen | grep -c '[▾▸] ..:.. .*f[12]')" 2 "no answer begins a turn"
 out=$(cordon_in "$dir" undo --dry-run --turn)
 like "$out" "f2" "undo --turn is about the newest prompt"
 like "$out" "goes away +n" "with its answers"

@@ -29,7 +29,7 @@ ok "the file is back" wait_for 10 file_is one
 ok "the note stays" log_is 01
 loses '╔═' "the dialogs close"
 press_until 'changes +file' "redo" r
-press_until '~[0-9]' "U does it" U
+press_until '\+1 -1$' "U does it" U
 ok "the file is as the step left it" wait_for 10 file_is two
 ok "the note, too" log_is 01
 loses '╔═' "the dialogs close"
@@ -42,7 +42,7 @@ ok "the file is back" wait_for 10 file_is one
 ok "so is the note" wait_for 10 log_is 0
 loses '╔═' "the dialogs close"
 press_until 'changes +file' "redo" r
-press_until '~[0-9]' "U does it" U
+press_until '\+1 -1$' "U does it" U
 ok "brings back both" wait_for 10 log_is 01
 ok "the file" wait_for 10 file_is two
 loses 'interrupted' "nothing was interrupted"
@@ -52,7 +52,7 @@ keys C-] t
 type_text "clear; sh -c 'echo 2 >>~/.claude/projects/p/s.jsonl'"
 keys Enter
 ok "a step that notes something down, and no more" wait_for 10 log_is 012
-sees "echo 2 >>.*~1" "shows"
+sees "echo 2 >>.*outside" "shows"
 keys C-] s
 press_until 'changes back +file' "u in the list is about the newest that changed the folder" u
 keys q

@@ -150,19 +150,23 @@ static void keys_go_from_file_to_file(void **state)
 
 	(void)state;
 	open_step(&s, 120, 40);
-	assert_true(scene_shows(&s, "file 1 of 5"));
+	assert_true(scene_shows(&s, "file 1 of 4"));
 	scene_keys(&s, "Tab");
-	assert_true(scene_shows(&s, "file 2 of 5"));
+	assert_true(scene_shows(&s, "file 2 of 4"));
 	scene_keys(&s, "S-Tab");
-	assert_true(scene_shows(&s, "file 1 of 5"));
+	assert_true(scene_shows(&s, "file 1 of 4"));
 	scene_keys(&s, "Tab Tab Tab Tab Tab");
 	assert_true(scene_shows(&s, "This is the last file"));
+	assert_true(scene_shows(&s, "file 4 of 4"));
+	assert_false(scene_shows(&s, "ORIG_HEAD"));
+	scene_keys(&s, "P Tab Tab Tab Tab");
 	assert_true(scene_shows(&s, "file 5 of 5"));
 	assert_true(scene_shows(&s, "b/.git/ORIG_HEAD")); /* git's own comes last */
 	scene_keys(&s, "S-Tab");
 	assert_true(scene_shows(&s, "file 4 of 5"));
 	scene_keys(&s, "k");
 	assert_true(scene_shows(&s, "file 3 of 5")); /* the cursor's */
+	scene_keys(&s, "P");
 	scene_keys(&s, "g Space Space G");
 	scene_draw(&s);
 	scene_keys(&s, "/ c h a n g e d Space 2 0 0 Enter");
@@ -197,7 +201,7 @@ static void a_file_is_restored_after_a_preview(void **state)
 	s.model.job.active = false;
 	ui_changed(s.ui);
 	assert_true(scene_shows(&s, "Restored, as a step that can be undone"));
-	assert_true(scene_shows(&s, "file 2 of 5"));
+	assert_true(scene_shows(&s, "file 2 of 4"));
 	scene_done(&s);
 }
 
@@ -284,7 +288,7 @@ static void files_are_filtered_by_name(void **state)
 	scene_keys(&s, "Tab");
 	assert_true(scene_shows(&s, "+++ b/long.txt"));
 	scene_keys(&s, "Esc");
-	assert_true(scene_shows(&s, "file 1 of 5"));
+	assert_true(scene_shows(&s, "file 1 of 4"));
 	scene_keys(&s, "& n o n e Enter");
 	assert_true(scene_shows(&s, "No file matches"));
 	assert_string_equal(s.said.data, "");

@@ -81,10 +81,47 @@ static void a_prompt_is_a_line_with_words(void **state)
 	assert_string_equal(s->said.data, "line\n");
 }
 
+/* Two prompts: the older is folded, the notes are one row. */
+static void turns_are_a_tree(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(2, sizeof(*turns));
+	struct step_row *note;
+
+	turns[0] = (struct turn_mark){
+		.session = true, .agent = xstrdup("claude"), .words = xstrdup("fix the parser")};
+	turns[1] = (struct turn_mark){.after = 3, .us = 60000000, .words = xstrdup("more tests")};
+	model_set_turns(&s->model, turns, 2);
+	note = model_add_step(&s->model, -6, STEP_AMBIENT, "claude: edit ~/.claude/x", 1000000);
+	note->running = false;
+	note->elsewhere = true;
+	note->created = 4;
+	ui_changed(s->ui);
+	scene_keys(s, "C-] s");
+	assert_true(scene_shows(s, "fix the parser"));
+	assert_false(scene_shows(s, "npm test"));
+	assert_true(scene_shows(s, "more tests"));
+	assert_true(scene_shows(s, "make -j2"));
+	assert_true(scene_shows(s, "claude's notes: 4 files"));
+	assert_false(scene_shows(s, "claude: edit"));
+	scene_keys(s, "g f");
+	assert_true(scene_shows(s, "npm test"));
+	scene_keys(s, "f");
+	assert_false(scene_shows(s, "npm test"));
+	scene_keys(s, "P");
+	assert_true(scene_shows(s, "claude: edit"));
+	scene_keys(s, "P j j Enter");
+	assert_true(scene_shows(s, "claude: edit"));
+	buf_clear(&s->said);
+	scene_keys(s, "g j u"); /* the turn's row: its first step in effect */
+	assert_true(strstr(s->said.data, "plan 0") != NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_words_are_whole),
+		cmocka_unit_test_setup_teardown(turns_are_a_tree, scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
 						scene_tear_down),
 		cmocka_unit_test_setup_teardown(the_newest_step_is_selected_until_another_is,

@@ -160,6 +160,22 @@ static void draw_title(struct ui *ui, struct surface *s, enum pane p, bool focus
 	surface_fmt(s, r.x + r.w - text_width(fit.data) - 4, r.y, r.w, ROLE_DIM, " %s ", fit.data);
 }
 
+/* While the list of steps has the keys, the diff of its row stands in the agent's place. */
+static bool draw_preview(struct ui *ui, struct surface *s)
+{
+	struct rect r = ui->layout.pane[PANE_TERMINAL], old;
+	struct view *v = ui->focus == PANE_STEPS ? view_steps_preview(ui->panes[PANE_STEPS]) : NULL;
+
+	if (!v || ui->layout.title[PANE_TERMINAL].h == 0)
+		return false;
+	r.y--; /* its heading is the pane's title */
+	r.h++;
+	old = surface_clip(s, r);
+	v->ops->draw(v, s, r, false);
+	s->clip = old;
+	return true;
+}
+
 static void draw_panes(struct ui *ui, struct surface *s)
 {
 	const struct layout *l = &ui->layout;
@@ -171,6 +187,8 @@ static void draw_panes(struct ui *ui, struct surface *s)
 		struct rect old = s->clip;
 
 		if (l->pane[p].h == 0 || l->pane[p].w == 0)
+			continue;
+		if (p == PANE_TERMINAL && draw_preview(ui, s))
 			continue;
 		draw_title(ui, s, p, focused);
 		surface_clip(s, l->pane[p]);

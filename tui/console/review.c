@@ -19,7 +19,9 @@ struct review_worker {
 	char **folders, *state_dir;
 	int64_t step;
 	bool of_range; /* from there to the newest */
-	int64_t from;
+	int64_t from, to;
+	bool places;
+	size_t left_out;
 	bool of_edits;
 	struct barrier edits;
 	bool of_merges;
@@ -175,6 +177,14 @@ static int by_place(const void *a, const void *b)
 
 /* ---- a range: one stream of all its files ---------------------------------------------------- */
 
+static bool is_elsewhere(const struct review_worker *w, const char *path)
+{
+	for (size_t i = 0; w->folders[i]; i++)
+		if (*path != '/' || path_is_beneath(path, w->folders[i]))
+			return false;
+	return true;
+}
+
 /* "src/a.c" of the session's first folder, or absolute; raw bytes. */
 static bool want_file(void *data, const char *old_path, const char *new_path)
 {
@@ -182,6 +192,10 @@ static bool want_file(void *data, const char *old_path, const char *new_path)
 	AUTO_BUF struct buf shown = BUF_INIT;
 	bool moved = !str_eq(old_path, new_path);
 
+	if (!w->places && (diff_is_gits_own(new_path) || is_elsewhere(w, new_path))) {
+		w->left_out++;
+		return false;
+	}
 	text_escape(&shown, new_path, strlen(new_path));
 	if (!list_match(w->filter, shown.data))
 		return false;
@@ -214,13 +228,53 @@ static bool on_range_line(void *data, enum diff_line_kind kind, const char *text
 	return on_line(w, kind, text, len, old_line, new_line);
 }
 
+static bool is_directory(const struct review_worker *w, const struct review_file *f)
+{
+	for (size_t i = f->first_line; i < f->first_line + f->n_lines; i++) {
+		const struct review_line *l = &w->lines[i];
+
+		if (l->kind == DIFF_FILE &&
+		    memmem(w->text.data + l->at, l->len, " directory mode ", 16))
+			return true;
+	}
+	return false;
+}
+
+/* Directories say nothing that their files do not say. */
+static void drop_directories(struct review_worker *w)
+{
+	size_t kept = 0, n = 0;
+
+	for (size_t i = 0; i < w->n_changes; i++) {
+		struct review_file f = w->ranged[i];
+		struct change *gone;
+
+		if (is_directory(w, &f)) {
+			gone = xcalloc(1, sizeof(*gone));
+			*gone = w->changes[i];
+			change_free(gone, 1);
+			continue;
+		}
+		memmove(&w->lines[n], &w->lines[f.first_line], f.n_lines * sizeof(*w->lines));
+		f.first_line = n;
+		n += f.n_lines;
+		w->changes[kept] = w->changes[i];
+		w->ranged[kept++] = f;
+	}
+	w->n_changes = kept;
+	w->n = n;
+}
+
 static void work_range(struct review_worker *w)
 {
 	w->most = REVIEW_RANGE;
-	w->result = diff_range_paths(w->journal, w->from, 0, want_file, on_range_line, w, &w->err);
+	w->result =
+		diff_range_paths(w->journal, w->from, w->to, want_file, on_range_line, w, &w->err);
 	for (size_t i = 0; i < w->n_changes; i++)
 		w->ranged[i].n_lines = (i + 1 < w->n_changes ? w->ranged[i + 1].first_line : w->n) -
 				       w->ranged[i].first_line;
+	if (!w->places)
+		drop_directories(w);
 	if (w->cut > 0) {
 		char words[128];
 
@@ -228,6 +282,38 @@ static void work_range(struct review_worker *w)
 			 w->cut, (long long)w->from);
 		add_words(w, words);
 	}
+}
+
+/* Files of the working folders, as git has them: no directories, and nothing of git's own. */
+static bool is_of_project(const struct change *c)
+{
+	return c->root == 0 && !diff_is_gits_own(c->path) &&
+	       !S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
+}
+
+/* The project's own changes, if there are any. */
+static void leave_out(struct review_worker *w)
+{
+	size_t kept = 0, own = 0;
+
+	for (size_t i = 0; i < w->n_changes; i++)
+		own += is_of_project(&w->changes[i]);
+	if (!own || w->places)
+		return;
+	for (size_t i = 0; i < w->n_changes; i++) {
+		struct change c = w->changes[i];
+
+		if (!is_of_project(&c)) {
+			struct change *gone = xcalloc(1, sizeof(*gone));
+
+			*gone = c;
+			change_free(gone, 1);
+			w->left_out += !S_ISDIR(c.after.exists ? c.after.mode : c.before.mode);
+		} else {
+			w->changes[kept++] = c;
+		}
+	}
+	w->n_changes = kept;
 }
 
 static void work_list(void *job) /* worker thread */
@@ -250,6 +336,7 @@ static void work_list(void *job) /* worker thread */
 			journal_changes(w->journal, w->step, &w->changes, &w->n_changes, &w->err);
 		if (w->n_changes)
 			qsort(w->changes, w->n_changes, sizeof(*w->changes), by_place);
+		leave_out(w);
 	}
 }
 
@@ -377,6 +464,7 @@ static void take_list(struct review *r, struct review_worker *w)
 {
 	r->listed = true;
 	r->result = w->result < 0 ? w->result : 0;
+	r->left_out = w->left_out;
 	if (r->result < 0) {
 		snprintf(r->why, sizeof(r->why), "%.255s", w->err.text);
 		r->whole = true;
@@ -453,6 +541,8 @@ struct review *review_new(const struct review_spec *spec)
 				    .step = spec->step,
 				    .of_range = spec->from != 0,
 				    .from = spec->from,
+				    .to = spec->to,
+				    .places = spec->places,
 				    .of_edits = spec->edits != NULL,
 				    .of_merges = spec->merges != NULL,
 				    .text = BUF_INIT};

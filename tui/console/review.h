@@ -47,8 +47,9 @@ struct review_spec {
 	const char *const *folders;
 	const char *state_dir;
 	int64_t step;
-	int64_t from;			/* or 0 */
-	const struct barrier *edits;	/* or NULL */
+	int64_t from, to;	     /* or 0; to 0: the newest */
+	bool places;		     /* what lies outside the folders, and git's own files, too */
+	const struct barrier *edits; /* or NULL */
 	const struct undo_plan *merges; /* or NULL */
 	const char *filter;		/* files by name, as list_match(); "": all */
 	review_submit submit;
@@ -62,7 +63,7 @@ struct review {
 	int result;		  /* of listing: 0 or negative errno */
 	char why[256];
 	struct review_file *files;
-	size_t n_files;
+	size_t n_files, left_out; /* left_out: changes elsewhere, and git's own */
 	struct review_line *lines;
 	size_t n_lines, cap_lines;
 	struct buf text;

@@ -237,6 +237,10 @@ struct view *view_steps_new(struct ui *ui) MUST_USE;
 struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
 /* What that step and all newer ones changed together; words are static. */
 struct view *view_range_new(struct ui *ui, int64_t from, const char *words) MUST_USE;
+/* What the steps from one to another, of one turn, changed together; words: its prompt, or NULL. */
+struct view *view_turn_new(struct ui *ui, int64_t from, int64_t to, const char *words) MUST_USE;
+/* The diff of the row that is selected in the list of steps; NULL: it has none. Borrowed. */
+struct view *view_steps_preview(struct view *steps);
 struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE; /* copies it */
 /* What the plan merges, before it is written; confirming goes on to the dialog below. */
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;

@@ -33,11 +33,48 @@ static void read_on(struct view_step *p)
 		review_more(r);
 }
 
+static void go_to_wanted(struct view_step *p)
+{
+	const struct review *r = p->review;
+
+	if (!p->want || !r->listed)
+		return;
+	for (size_t i = 0; i < r->n_files; i++) {
+		AUTO_FREE char *name = review_name(r->files[i].change);
+
+		if (!str_eq(name, p->want))
+			continue;
+		p->file = i;
+		p->jump = true;
+	}
+	free(take_ptr(&p->want));
+}
+
+void step_want(struct view_step *p, const char *file)
+{
+	free(p->want);
+	p->want = xstrdup(file);
+	if (p->review)
+		go_to_wanted(p);
+}
+
+void step_as_preview(struct view_step *p)
+{
+	p->preview = true;
+}
+
+bool step_has_read(const struct view_step *p)
+{
+	return !p->review || p->review->whole ||
+	       (p->review->listed && p->review->n_lines && !p->jump);
+}
+
 static void news(void *data)
 {
 	struct view_step *p = data;
 
 	p->v.ui->dirty = true;
+	go_to_wanted(p);
 	read_on(p);
 }
 
@@ -221,6 +258,8 @@ static void read_files(struct view_step *p, const struct undo_plan *merges)
 						     .state_dir = spec->state_dir,
 						     .step = p->step,
 						     .from = p->from,
+						     .to = p->to,
+						     .places = p->places,
 						     .edits = p->edits.paths ? &p->edits : NULL,
 						     .merges = merges,
 						     .filter = p->list.filter,
@@ -373,6 +412,11 @@ static bool act(struct view *v, enum action a)
 	}
 	if (!p->review)
 		return false;
+	if (a == ACTION_ALL_PLACES) {
+		p->places = !p->places;
+		read_files(p, NULL);
+		return true;
+	}
 	if (scroll(p, a) || look(p, a) || step_patch_act(p, a))
 		return true;
 	switch ((int)a) {
@@ -444,6 +488,8 @@ static void view_free(struct view *v)
 	review_free(p->review);
 	diff_rows_done(&p->rows);
 	free(p->tree);
+	free(p->words);
+	free(p->want);
 	barrier_done(&p->edits);
 	free(v);
 }
@@ -482,7 +528,18 @@ struct view *view_range_new(struct ui *ui, int64_t from, const char *words)
 	struct view_step *p = make(ui, &ops);
 
 	p->from = from;
-	p->words = words;
+	p->words = xstrdup(words);
+	read_files(p, NULL);
+	return &p->v;
+}
+
+struct view *view_turn_new(struct ui *ui, int64_t from, int64_t to, const char *words)
+{
+	struct view_step *p = make(ui, &ops);
+
+	p->from = from;
+	p->to = to;
+	p->words = words ? xasprintf("of: %s", words) : xstrdup("in this turn");
 	read_files(p, NULL);
 	return &p->v;
 }

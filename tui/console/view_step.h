@@ -18,9 +18,12 @@ struct tree_line {
 
 struct view_step {
 	struct view v;
-	int64_t step;	       /* 0: of edits, a merge or */
-	int64_t from;	       /* what this and all newer steps did together; else 0 */
-	const char *words;     /* of that: "since the session began" */
+	int64_t step;	  /* 0: of edits, a merge or */
+	int64_t from, to; /* what the steps between them did together, to 0: all newer; else 0 */
+	char *words;	  /* of that: "since the session began" */
+	char *want;	  /* a file to go to when it is listed, or NULL */
+	bool preview;	  /* beside the list that it belongs to: it has no keys */
+	bool places;	  /* what lies outside the working folders, and git's own files, too */
 	struct barrier edits;  /* with paths, or zeroed */
 	struct review *review; /* NULL: there is no history to read */
 	struct list list;      /* over the rows */
@@ -50,5 +53,8 @@ void step_tree_click(struct view_step *p, struct rect r, const struct mouse *m);
 void step_go_file(struct view_step *p, size_t file);
 const struct review_line *step_line(const struct view_step *p); /* the cursor's; NULL: none */
 bool step_wide(const struct view_step *p, struct rect body);	/* the tree is beside the diff */
+void step_want(struct view_step *p, const char *file);
+void step_as_preview(struct view_step *p);
+bool step_has_read(const struct view_step *p); /* there is something to see, or nothing will be */
 /* view_step_patch.c: what leaves the view. */
 bool step_patch_act(struct view_step *p, enum action a);

@@ -296,22 +296,33 @@ static const struct step_row *row_of(const struct view_step *p)
 static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w)
 {
 	const struct step_row *st = row_of(p);
-	const char *undone = st && st->undone ? ", undone" : "";
+	const char *undone = st && st->undone ? ", undone" : "", *sign = p->preview ? "" : "> ";
+	int role = p->preview ? ROLE_TITLE : ROLE_TITLE_FOCUS;
 	char hms[16];
 
 	if (p->from)
-		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > everything %s ", p->words);
-	if (p->step < 0)
-		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > background%s ", undone);
+		return surface_fmt(s, x, y, w, role, " %severything %s ", sign, p->words);
 	if (p->step)
-		return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS, " > step %lld%s ",
-				   (long long)p->step, undone);
+		return surface_fmt(s, x, y, w, role, " %sstep %lld%s ", sign, (long long)p->step,
+				   undone);
 	if (!p->edits.paths)
-		return surface_text(s, x, y, w, ROLE_TITLE_FOCUS, " > what the merge will write ");
+		return surface_text(s, x, y, w, role, " > what the merge will write ");
 	clock_hms(hms, p->edits.last_us);
-	return surface_fmt(s, x, y, w, ROLE_TITLE_FOCUS,
-			   " > edited from outside after step %lld, %s ", (long long)p->edits.after,
-			   hms);
+	return surface_fmt(s, x, y, w, role, " %sedited from outside after step %lld, %s ", sign,
+			   (long long)p->edits.after, hms);
+}
+
+/* The agent's terminal is behind: what it does shows here. */
+static void say_agent(const struct view_step *p, char *at, size_t size)
+{
+	const struct model *m = p->v.ui->spec.model;
+	size_t used = strlen(at);
+
+	snprintf(at + used, size - used, "%s%s ", used ? "| " : " ",
+		 m->n_asks		  ? "agent asks"
+		 : m->exited		  ? "agent has ended"
+		 : model_running(m, NULL) ? "agent works"
+					  : "agent");
 }
 
 static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
@@ -319,15 +330,23 @@ static void draw_heading(struct view_step *p, struct surface *s, struct rect r)
 	const struct review *rv = p->review;
 	const struct step_row *st = row_of(p);
 	int x = r.x + 1, right;
-	char at[128] = "";
+	char at[160] = "", key[24];
 
 	for (int i = 0; i < r.w; i++)
-		surface_text(s, r.x + i, r.y, 1, ROLE_BORDER_FOCUS, s->ascii ? "=" : "━");
+		surface_text(s, r.x + i, r.y, 1, p->preview ? ROLE_BORDER : ROLE_BORDER_FOCUS,
+			     p->preview ? (s->ascii ? "-" : "─")
+			     : s->ascii ? "="
+					: "━");
 	if (rv && rv->n_files > 0)
 		snprintf(at, sizeof(at), " %s%.20s%s%sfile %zu of %zu%s ",
 			 *p->list.filter ? "filter: " : "", p->list.filter,
 			 *p->list.filter ? ", " : "", p->look.blank ? "no blanks, " : "",
 			 p->file + 1, rv->n_files, rv->whole ? "" : ", reading");
+	if (rv && rv->left_out && (size_t)strlen(at) + 24 < sizeof(at))
+		snprintf(at + strlen(at), sizeof(at) - strlen(at), "(%zu more: %s) ", rv->left_out,
+			 ui_keys(p->v.ui, PLACE_STEP, ACTION_ALL_PLACES, key, sizeof(key)));
+	if (p->preview)
+		say_agent(p, at, sizeof(at));
 	right = (int)strlen(at) + 2;
 	x += draw_name(p, s, x, r.y, r.w - 2);
 	if (st && st->command && *st->command && r.w - x > right + 8) {
@@ -352,14 +371,14 @@ static void say_empty(struct view_step *p, struct surface *s, struct rect r)
 	else
 		surface_text(s, r.x + 1, r.y, r.w, ROLE_DIM,
 			     *p->list.filter ? "No file matches the filter."
+			     : rv->left_out  ? "Nothing of the project is different."
 			     : p->from	     ? "Nothing is different now."
 					     : "Nothing of this step is left to show.");
 }
 
 bool step_wide(const struct view_step *p, struct rect body)
 {
-	(void)p;
-	return body.w >= STEP_SIDE_W;
+	return !p->preview && body.w >= STEP_SIDE_W;
 }
 
 /* Of a diff the text alone, of one side where there are two: no numbers, and not the files. */

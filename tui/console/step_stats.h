@@ -1,0 +1,48 @@
+/* step_stats - how many lines of the project each step changed, in which files: read by a worker.
+ */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/hash.h"
+#include "core/journal/journal.h"
+#include "tui/console/review.h"
+
+/*
+ * Life:    stats_new() -> stats_get() while drawing -> stats_free(), also while a worker is at it.
+ * Threads: main loop; the worker has a journal handle of its own.
+ * Counts:  files of the working folders, without directories and git's own files, as git counts
+ *          them. Lines of a step with more than STATS_FILES files are not counted.
+ */
+#define STATS_FILES 400
+
+struct stat_file {
+	char *name;	    /* review_name() */
+	char sign;	    /* A, M, D, R */
+	int added, deleted; /* -1: binary */
+};
+
+struct step_stat {
+	int64_t id;
+	bool read;		 /* else it is asked for */
+	size_t files, dirs, own; /* own: of git's */
+	size_t added, deleted;
+	bool many;		/* lines are not counted */
+	struct stat_file *list; /* STATS_FILES of them at most */
+	size_t n;
+	UT_hash_handle hh;
+};
+
+struct stats_spec {
+	const char *const *folders; /* borrowed, as the rest */
+	const char *state_dir;
+	review_submit submit;
+	void *data;		  /* of submit */
+	void (*news)(void *view); /* something arrived */
+	void *view;
+};
+
+struct step_stats;
+struct step_stats *stats_new(const struct stats_spec *spec) MUST_USE;
+void stats_free(struct step_stats *s); /* NULL is a no-op */
+/* NULL: not read yet; it will be. A step that runs is not to be asked for. */
+const struct step_stat *stats_get(struct step_stats *s, int64_t id);
