@@ -92,8 +92,14 @@ ended "leaves" 0
 start 100 30 "$dir" "$CORDON run --theme no-such -- true 2>&1"
 ended "an unknown theme" 125
 sees '^cordon: .*no-such' "says so"
-start 100 30 "$dir" "TERM=no-such-terminal $CORDON run -- true 2>&1"
-ended "an unknown TERM" 125
+start 100 30 "$dir" "TERM=xterm-none $CORDON run -- sh -c 'echo shown; read x'"
+sees '^shown' "a terminal that this machine does not know is taken for an xterm"
+keys Enter
+sees 'has ended' "it ends"
+keys C-] q
+ended "leaves" 0
+start 100 30 "$dir" "TERM=dumb $CORDON run -- true 2>&1"
+ended "a TERM that shows no screen" 125
 sees '^cordon: .*TERM' "says so"
 start 100 30 "$dir" "$CORDON run -- no-such-command 2>&1"
 ended "a missing command" 127

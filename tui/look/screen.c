@@ -19,6 +19,7 @@
 #include <curses.h>
 #include <term.h>
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "tui/look/paint.h"
 #include "tui/look/rescue.h"
@@ -71,24 +72,48 @@ static int open_tty(int flags, int std)
 	return tty >= 0 ? tty : fcntl(std, F_DUPFD_CLOEXEC, 3);
 }
 
+static bool is_addressable(int tty)
+{
+	const char *cup;
+	int status = 0;
+
+	if (setupterm(term_name(), tty, &status) != OK)
+		return false;
+	cup = tigetstr("cup");
+	del_curterm(cur_term);
+	return cup && cup != (const char *)-1;
+}
+
+/* Terminals of today that this machine has no description of (xterm-ghostty, foot, wezterm) obey
+ * that of xterm. */
+static bool stand_in(int tty)
+{
+	AUTO_FREE char *term = xstrdup(term_name());
+
+	if (str_eq(term, "unknown") || str_eq(term, "dumb"))
+		return false;
+	setenv("TERM", "xterm-256color", 1);
+	if (is_addressable(tty)) {
+		log_info("console", "TERM '%.40s' is not known here: xterm-256color is used", term);
+		return true;
+	}
+	setenv("TERM", term, 1);
+	return false;
+}
+
 int screen_check(struct err *err)
 {
 	AUTO_CLOSE int tty = open_tty(O_RDWR, STDOUT_FILENO);
 	char safe[64];
-	int status = 0;
 
 	if (tty < 0 || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return err_say(err, -ENOTTY,
 			       "the console needs a terminal on its input and output: "
 			       "run it in one, or add --headless");
-	if (setupterm(term_name(), tty, &status) == OK) {
-		const char *cup = tigetstr("cup");
-		bool addressable = cup && cup != (const char *)-1;
-
-		del_curterm(cur_term);
-		if (addressable)
-			return 0;
-	}
+	if (is_addressable(tty))
+		return 0;
+	if (stand_in(tty))
+		return 0;
 	text_escape_into(safe, sizeof(safe), term_name(), strlen(term_name()));
 	return err_say(err, -ENOENT,
 		       "TERM '%s' is not known here, or cannot show a screen: set it to what your "
