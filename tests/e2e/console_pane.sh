@@ -23,7 +23,7 @@ clip_is() { [ "$(clip)" = "$1" ]; }
 
 for term in xterm-256color tmux-256color; do
 	start 120 30 "$dir" "env -u NO_COLOR TERM=$term COLORTERM=truecolor $CORDON run -- sh ./agent"
-	tmux_ set -s set-clipboard on
+	tmux_ set -s set-clipboard external # as it is installed
 	sees 'a line 9 .* wrap there' "$term: the text is there"
 	like "$(tmux_ capture-pane -p -e -t =t:)" '38;2;10;200;30mtrue' "$term: in the colour that was asked for"
 	ok "$term: the title names the program" wait_for 10 title_is 'cordon: sh'

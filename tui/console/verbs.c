@@ -200,12 +200,17 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 			    .run = work, .done = done, .job = job, .after = after_work, .data = c});
 }
 
+/* Older than 3.2, tmux keeps the text for itself. */
+#define TMUX_COPY "tmux load-buffer -w - || exec tmux load-buffer -"
+
 static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 {
 	struct console *c = data;
 
 	if (c->opt->copy_command && *c->opt->copy_command)
 		return pipe_command(c->opt->copy_command, "console.copy-command", text, len, err);
+	if (console_can_split()) /* tmux takes no OSC 52 from a program, as it is installed */
+		return pipe_command(TMUX_COPY, "tmux", text, len, err);
 	if (!c->screen)
 		return err_say(err, -ENOTTY, "the terminal has closed");
 	return copy_by_terminal(c->screen, text, len, err);
