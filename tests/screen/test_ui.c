@@ -270,7 +270,7 @@ static void conflicts_need_their_own_key(void **state)
 	scene_wait(s, 600);
 	buf_clear(&s->said);
 	assert_true(scene_shows(
-		s, "K keep mine   M merge   then U   F go over (redo has theirs)   q cancel"));
+		s, "K keep mine   M merge   then U   F overwrite (redo has mine)   q cancel"));
 	assert_false(scene_shows(s, "U do it")); /* the bar offers nothing that is refused */
 	scene_keys(s, "U");
 	assert_string_equal(s->said.data, "");

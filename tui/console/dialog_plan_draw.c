@@ -281,7 +281,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 		x = draw_then(d, s, in, x);
 	if (plan_stops(d, p) && !plan_is_in_vain(d, p))
 		x = draw_key(d, s, in, x, ACTION_FORCE,
-			     choice ? "go over (redo has theirs)"
+			     choice ? "overwrite (redo has mine)"
 			     : plan_lost(p) && plan_lost(p) == p->n_conflicts
 				     ? "bring back the rest"
 				     : "do it anyway (theirs is kept for redo)");

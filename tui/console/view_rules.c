@@ -182,8 +182,8 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	size_t n = count(v->ui->spec.model);
 
 	list.h = MAX(in.h - 4, 1);
-	list_draw(&p->list, s, list, focused, n, "No answer counts for longer than its own call.",
-		  draw_row, p);
+	list_draw(&p->list, s, list, focused, n,
+		  "No standing answers. Each of your answers was for one call.", draw_row, p);
 	draw_numbers(v->ui->spec.model, s, in.x, in.y + in.h - 3, in.w);
 	draw_end(p, s, in.x, in.y + in.h - 2, in.w);
 }

@@ -28,13 +28,13 @@
 	X(FOCUS_STEPS, "focus-steps", "steps", "Go to the list of steps")                          \
 	X(FOCUS_APPROVALS, "focus-approvals", "answer", "Look at what waits for an answer")        \
 	X(SHOW_RULES, "show-rules", "your answers",                                                \
-	  "Look at the answers that count on, to take one back")                                   \
+	  "List the answers that still count, to take one back")                                   \
 	X(SHOW_CONNECTIONS, "show-connections", "connections",                                     \
 	  "Look at what the agent is connected to, and was")                                       \
 	X(SHOW_LOG, "show-log", "log", "Look at what cordon has said so far")                      \
 	X(SHOW_RESOURCES, "show-resources", "resources",                                           \
 	  "Look at cpu, memory, processes and io of the session")                                  \
-	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours, with a look at each")         \
+	X(SHOW_THEMES, "show-themes", "themes", "Choose the colours; each is shown")               \
 	X(SHOW_SESSIONS, "show-sessions", "sessions",                                              \
 	  "Look at the sessions that run elsewhere, and at what waits there")                      \
 	X(SEND_PREFIX, "send-prefix", "send prefix", "Send the prefix key itself to the agent")    \
