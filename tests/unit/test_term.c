@@ -287,6 +287,9 @@ static void alternate_screen_comes_and_goes(void **state)
 	pane_feed(p, "\033[?1049lls");
 	assert_false(term_alt_screen(p->t));
 	assert_string_equal(pane_screen(p), "shell$ ls||||");
+	pane_feed(p, "\033[?3hwide");
+	assert_string_equal(pane_screen(p), "wide||||");
+	pane_feed(p, "\033[?3l");
 	/* A reset while it is shown. */
 	pane_feed(p, "\033[?1049h\033c");
 	assert_false(term_alt_screen(p->t));

@@ -75,6 +75,7 @@ static void named_keys(void **state)
 
 	assert_string_equal(key(p, SYM_ENTER, 0), "\r");
 	assert_string_equal(key(p, SYM_ENTER, MOD_ALT), "\033\r");
+	assert_string_equal(key(p, SYM_ENTER, MOD_SHIFT), "\033\r");
 	assert_string_equal(key(p, SYM_TAB, 0), "\t");
 	assert_string_equal(key(p, SYM_TAB, MOD_SHIFT), "\033[Z");
 	assert_string_equal(key(p, SYM_ESC, 0), "\033");

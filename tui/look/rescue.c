@@ -13,7 +13,7 @@
 
 /* Everything that cordon may have switched on, off; the order matters to no terminal. */
 #define MODES_OFF                                                                                  \
-	"\033[?2026l\033[?1006l\033[?1002l\033[?1004l\033[?2004l\033[0 q\033[0m\033[?25h"          \
+	"\033[?2026l\033[?1006l\033[?1002l\033[?1004l\033[?2004l\033[>4m\033[0 q\033[0m\033[?25h"  \
 	"\033[?1049l\033[?1l\033>\033[23;2t"
 #define PLAIN_OFF "\033[0m\033[?25h\r\n"
 

@@ -25,7 +25,7 @@
 #include "tui/look/rescue.h"
 
 /* Mouse buttons, drags and wheel in SGR form; focus changes; bracketed paste. */
-#define MODES_ON   "\033[?1004h\033[?2004h"
+#define MODES_ON   "\033[?1004h\033[?2004h\033[>4;1m" /* the last: Shift-Enter is told apart */
 #define MOUSE_ON   "\033[?1002h\033[?1006h"
 #define TITLE_PUSH "\033[22;2t"			    /* rescue.c puts it back */
 #define ASK_COLORS "\033]10;?\033\\\033]11;?\033\\" /* answered as input: EVENT_COLOR */

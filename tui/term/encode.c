@@ -82,7 +82,8 @@ static bool send_key(struct term *t, const struct key *key)
 	else if (key->sym == SYM_TAB && mods & MOD_SHIFT)
 		vterm_keyboard_key(t->vt, VTERM_KEY_TAB, VTERM_MOD_SHIFT);
 	else if (key->sym == SYM_ENTER)
-		vterm_keyboard_key(t->vt, VTERM_KEY_ENTER, mods & VTERM_MOD_ALT);
+		/* A line end within a prompt, as agents read it: ESC CR, as of Alt-Enter. */
+		vterm_keyboard_key(t->vt, VTERM_KEY_ENTER, mods ? VTERM_MOD_ALT : VTERM_MOD_NONE);
 	else if (key->sym < SYM_UP)
 		send_char(t, key->sym, key->mods);
 	return true;

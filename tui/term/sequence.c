@@ -194,6 +194,10 @@ static void dec_mode(struct term *t, int mode, char final)
 	case 2026:
 		hold(t, on);
 		return;
+	case 3: /* 80 or 132 columns: the width stays, the screen is cleared */
+		wrap_lost(t);
+		sieve_fmt(t, "\033[2J\033[H");
+		return;
 	case 47:
 	case 1047: /* alternate screen */
 		switch_screen(t, on, false);
