@@ -182,9 +182,8 @@ static const struct config_key keys[] = {
 	{"record.cast", CONFIG_ENUM, "v2", "v2|v3", PROJECT_NEVER, NULL,
 	 "the version of asciicast that --record and --export cast write"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
-	 "colours: default, dark, light, high-contrast, deuteranopia, tritanopia, mono, or the "
-	 "name "
-	 "of a file in themes/"},
+	 "colours: default, dark, light, high-contrast, deuteranopia, tritanopia, mono, gruvbox, "
+	 "nord, solarized-dark, catppuccin, or the name of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "keys: default, vim, emacs, or the name of a file in keymaps/"},
 	{"ui.prefix", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,

@@ -35,11 +35,12 @@ static void everything_can_be_read(void **state)
 	assert_true(own >= 5);
 }
 
-/* The five kinds that are shipped, and no name twice. */
+/* All that are shipped, and no name twice. */
 static void themes_are_listed(void **state)
 {
-	static const char *const known[] = {"default",	    "dark",	  "light", "high-contrast",
-					    "deuteranopia", "tritanopia", "mono"};
+	static const char *const known[] = {
+		"default", "dark",    "light", "high-contrast",	 "deuteranopia", "tritanopia",
+		"mono",	   "gruvbox", "nord",  "solarized-dark", "catppuccin"};
 	AUTO_BUF struct buf names = BUF_INIT;
 	size_t lines = 0;
 
