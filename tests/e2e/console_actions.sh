@@ -86,7 +86,7 @@ act details o
 sees 'activity: one row' "details of a row"
 keys y Escape
 act level L
-sees 'files that stay' "another level"
+sees "the project's files" "another level"
 keys L L L
 
 # layouts

@@ -40,7 +40,7 @@ const char *activity_level_words(enum activity_level level)
 {
 	static const char *const words[ACTIVITY_LEVELS] = {
 		[ACTIVITY_PLAIN] = "without git's own files",
-		[ACTIVITY_STAYS] = "files that stay, and decisions",
+		[ACTIVITY_STAYS] = "the project's files, and decisions",
 		[ACTIVITY_DECIDED] = "asked and refused alone",
 		[ACTIVITY_ALL] = "everything",
 	};
@@ -157,6 +157,15 @@ static struct activity_item *add(struct activity *a, char *key, const struct row
 	return item;
 }
 
+/* A file of the project that the step left there. */
+static bool stays(const struct activity *a, const struct activity_item *item, const struct row *r)
+{
+	const char *path = object_of(r);
+
+	return r->kind == ROW_TOUCH && !item->gone && !item->objects &&
+	       (!a->folder || *path != '/' || path_is_beneath(path, a->folder));
+}
+
 static bool is_shown(const struct activity *a, struct activity_item *item, const struct row *r)
 {
 	bool decided = r->kind == ROW_DENY || r->kind == ROW_ASK || r->kind == ROW_DECISION;
@@ -166,7 +175,7 @@ static bool is_shown(const struct activity *a, struct activity_item *item, const
 	if (a->level == ACTIVITY_DECIDED && !decided)
 		return false;
 	if (a->level == ACTIVITY_STAYS && !decided && r->kind != ROW_EXTERNAL &&
-	    (r->kind != ROW_TOUCH || item->gone || item->objects))
+	    r->kind != ROW_NOTE && !stays(a, item, r))
 		return false;
 	if (!a->filter || !*a->filter)
 		return true;

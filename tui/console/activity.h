@@ -13,7 +13,7 @@
  */
 enum activity_level {
 	ACTIVITY_PLAIN,	  /* one row an object and command; git's own files as one, refusals too */
-	ACTIVITY_STAYS,	  /* of those, files that are still there, and what was decided */
+	ACTIVITY_STAYS,	  /* of those, the project's files that are still there, and decisions */
 	ACTIVITY_DECIDED, /* what was asked about, allowed or refused */
 	ACTIVITY_ALL,	  /* each row of the model */
 	ACTIVITY_LEVELS
@@ -38,6 +38,7 @@ struct activity_item {
 
 struct activity {
 	enum activity_level level;
+	const char *folder; /* borrowed: what lies elsewhere does not stay; NULL: all does */
 	const char *filter; /* borrowed; activity_filter() after each change of it */
 	struct activity_item *by_key;
 	struct activity_item **items; /* in the order of their first rows */

@@ -322,11 +322,28 @@ static void add_notes(struct console *c)
 	}
 }
 
+/* A profile of its own: that of tool chains is every program's. */
+static bool is_agent(const char *profile)
+{
+	return profile && !str_eq(profile, "tools") && !str_eq(profile, "none");
+}
+
+/* Of this session, in effect, and about the project. */
+static size_t steps_left(const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		n += !m->steps[i].earlier && !m->steps[i].undone && !m->steps[i].elsewhere;
+	return n;
+}
+
 static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
 {
 	struct session_spec spec = *given;
 	struct ui_verbs verbs = console_verbs;
 	struct err failed = {0};
+	size_t steps = 0;
 	int status = 125;
 
 	verbs.attach = console_can_split() ? console_attach_beside : NULL;
@@ -348,6 +365,8 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		console_open_ui(c, &verbs,
 				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
 				spec.folders, spec.state_dir);
+		if (is_agent(config_profile(spec.config)))
+			view_audit_quiet(c->ui->panes[PANE_AUDIT]);
 		add_notes(c);
 		if (*c->words && !c->failed)
 			ui_say(c->ui, "%s", c->words);
@@ -363,6 +382,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 		outside_the_loop(SIG_BLOCK);
 		console_tear_down_loop(c);
 		status = exit_status(c, session_model(c->session), err);
+		steps = c->failed || c->killed_by || c->again ? 0 : steps_left(c->model);
 	}
 	screen_close(c->screen);
 	c->screen = NULL;
@@ -371,6 +391,9 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	approver_close(c->approver);
 	if (tape_close(take_ptr(&c->tape), &failed) < 0)
 		fprintf(stderr, "cordon: %s\n", failed.text);
+	if (steps)
+		printf("%zu step%s. cordon diff, cordon undo, cordon replay\n", steps,
+		       steps == 1 ? "" : "s");
 	if (c->again)
 		outside_the_loop(SIG_UNBLOCK);
 	return status;

@@ -229,6 +229,7 @@ void bars_draw_tabs(struct ui *ui, struct surface *s, struct rect r);
 /* The views. */
 struct view *view_terminal_new(struct ui *ui) MUST_USE;
 struct view *view_audit_new(struct ui *ui) MUST_USE;
+void view_audit_quiet(struct view *v); /* an agent runs: no system calls of its own, at first */
 /* A row of the activity, whole; copies what it shows. */
 struct activity_item;
 struct view *view_detail_new(struct ui *ui, const struct row *r, const struct activity_item *item)

@@ -433,6 +433,13 @@ static const struct view_ops ops = {
 	.hints = hints,
 };
 
+void view_audit_quiet(struct view *v)
+{
+	struct view_audit *a = (struct view_audit *)v;
+
+	activity_set(&a->activity, ACTIVITY_STAYS);
+}
+
 struct view *view_audit_new(struct ui *ui)
 {
 	struct view_audit *a = xcalloc(1, sizeof(*a));
@@ -441,5 +448,8 @@ struct view *view_audit_new(struct ui *ui)
 	a->list.follow = a->list.tails = true;
 	a->activity.matches = row_matches;
 	a->activity.data = a;
+	a->activity.folder = ui->spec.folders && ui->spec.folders[0] && ui->spec.folders[1]
+				     ? NULL
+				     : ui->spec.folder;
 	return &a->v;
 }

@@ -66,7 +66,7 @@
 	X(SEARCH_PREV, "search-prev", "previous match", "Match before")                            \
 	X(FILTER, "filter", "filter", "Show only lines with these words; !word leaves out")        \
 	X(LEVEL, "level", "level",                                                                 \
-	  "How much is listed: without git's own, files that stay, decisions, all")                \
+	  "How much is listed: without git's own, the project's, decisions, all")                  \
 	X(DETAILS, "details", "details", "All that is known about this row")                       \
 	X(UNDO, "undo", "undo", "Roll the files back to before the selected step")                 \
 	X(UNDO_TURN, "undo-turn", "undo turn",                                                     \
