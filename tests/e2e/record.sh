@@ -91,7 +91,7 @@ sees 'DENY writing' "and what had happened until then"
 keys 0
 loses 'DENY' "at its beginning nothing had happened"
 keys '>'
-sees '\? ASK write .git/hooks/post-merge' "the next request is as it was"
+sees '\? asked here: write .git/hooks/post-merge' "the next request is as it was"
 keys a
 sees 'ALLOW writing' "and can be looked at"
 press_until 'nothing waits any more' "not answered" d

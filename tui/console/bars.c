@@ -47,25 +47,30 @@ static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 	const struct model *m = ui->spec.model;
 	const struct ask *ask = &m->asks[0];
 	enum place place = ui_top(ui)->ops->place;
+	bool past = ui->spec.replay; /* nothing can be answered */
+	int text = past ? ROLE_BAR : ROLE_ALERT, key = past ? ROLE_BAR_MESSAGE : ROLE_ALERT_KEY;
 	char keys[48], op[24];
 	int used, right;
 
-	surface_fill(s, r, ROLE_ALERT);
+	surface_fill(s, r, text);
 	ui_keys(ui, place, ACTION_FOCUS_APPROVALS, keys, sizeof(keys));
-	right = (int)strlen(keys) + (int)strlen("  answers ");
-	used = surface_fmt(s, r.x + 1, r.y, r.w - 1, ROLE_ALERT_KEY, "? %s ",
-			   ask->held ? "HELD" : "ASK");
+	right = past ? 0 : (int)strlen(keys) + (int)strlen("  answers ");
+	used = surface_fmt(s, r.x + 1, r.y, r.w - 1, key, "? %s ",
+			   past	       ? "asked here:"
+			   : ask->held ? "HELD"
+				       : "ASK");
 	if (m->n_prompts > 1)
-		used += surface_fmt(s, r.x + 1 + used, r.y, r.w - used - 1, ROLE_ALERT_KEY,
-				    "1 of %zu ", m->n_prompts);
+		used += surface_fmt(s, r.x + 1 + used, r.y, r.w - used - 1, key, "1 of %zu ",
+				    m->n_prompts);
 	if (ask->held)
 		snprintf(op, sizeof(op), "%s", guard_verb(ask->held->what));
 	else
 		ui_wish(ask, op, sizeof(op));
-	used += surface_text(s, r.x + 1 + used, r.y, 22, ROLE_ALERT, op);
-	surface_hostile(s, r.x + 2 + used, r.y, r.w - used - right - 4, ROLE_ALERT,
+	used += surface_text(s, r.x + 1 + used, r.y, 22, text, op);
+	surface_hostile(s, r.x + 2 + used, r.y, r.w - used - right - 4, text,
 			ask->held ? ask->command : ui_path(ui, ask->path));
-	surface_fmt(s, r.x + r.w - right, r.y, right, ROLE_ALERT_KEY, " %s answers", keys);
+	if (!past)
+		surface_fmt(s, r.x + r.w - right, r.y, right, key, " %s answers", keys);
 }
 
 static void add_button(struct ui *ui, int x, int w, enum action a)

@@ -243,10 +243,11 @@ static void say_over(struct ui *ui)
 	const struct model *m = ui->spec.model;
 	const struct row *r = m->wait_status != 0 ? last_refused(m) : NULL;
 	AUTO_BUF struct buf path = BUF_INIT;
-	char op[24], quit[32], what[400] = "";
+	char op[24], quit[80], again[32], what[400] = "";
 	int status = m->wait_status; /* where the macros take its address it is not const */
 
-	ui_keys(ui, ui_top(ui)->ops->place, ACTION_QUIT, quit, sizeof(quit));
+	ui_keys(ui, ui_top(ui)->ops->place, ACTION_QUIT, again, sizeof(again));
+	snprintf(quit, sizeof(quit), "%s quits", again);
 	if (r) {
 		ui_op(r->op, op, sizeof(op));
 		text_escape(&path, ui_path(ui, r->text), strlen(ui_path(ui, r->text)));
@@ -254,14 +255,17 @@ static void say_over(struct ui *ui)
 	} else if (m->wait_status != 0 && !m->network && !m->asks_network) {
 		snprintf(what, sizeof(what), "; it had no network: --allow-network");
 	}
+	ui_keys(ui, ui_top(ui)->ops->place, ACTION_RESTART, again, sizeof(again));
+	if (ui->spec.verbs->restart && *again && !*what)
+		snprintf(quit + strlen(quit), sizeof(quit) - strlen(quit), ", %s starts it again",
+			 again);
 	if (m->wait_status == 0)
-		ui_say(ui, "The agent has ended. Look around, undo what you do not want; %s quits.",
+		ui_say(ui, "The agent has ended. Look around, undo what you do not want; %s.",
 		       quit);
 	else if (WIFSIGNALED(status))
-		ui_say(ui, "The agent ended by signal %d (%s quits)%s", WTERMSIG(status), quit,
-		       what);
+		ui_say(ui, "The agent ended by signal %d (%s)%s", WTERMSIG(status), quit, what);
 	else
-		ui_say(ui, "The agent ended with %d (%s quits)%s", WEXITSTATUS(status), quit, what);
+		ui_say(ui, "The agent ended with %d (%s)%s", WEXITSTATUS(status), quit, what);
 }
 
 /*
