@@ -249,6 +249,13 @@ static bool is_as_asked(const struct request *r, const struct undo_plan *p, cons
 	       engine_model(r->serve->engine)->undos == r->shown.undos && str_eq(words, r->asked);
 }
 
+static void show(struct request *r, const struct undo_plan *p)
+{
+	r->shown = (struct plan_shown){.newest = p->ids[0],
+				       .seal = p->seal,
+				       .undos = engine_model(r->serve->engine)->undos};
+}
+
 static void decide(struct request *r, const struct undo_plan *p)
 {
 	const struct undo_entry *first = NULL;
@@ -262,9 +269,7 @@ static void decide(struct request *r, const struct undo_plan *p)
 					   "the history has changed meanwhile: try again"));
 		return;
 	}
-	r->shown = (struct plan_shown){.newest = p->ids[0],
-				       .seal = p->seal,
-				       .undos = engine_model(r->serve->engine)->undos};
+	show(r, p);
 	if (!first || r->allowed) {
 		perform(r, r->allowed ? 0 : WIRE_UNDO_OF_AGENT);
 		return;
@@ -291,7 +296,8 @@ static void on_plan(void *data, int result, const char *words, const struct undo
 		r->result = describe_plan(p, true);
 		serve_respond(r, 0);
 	} else if (undo_plan_stops(p)) {
-		model_refuse(r, -ESTALE, "", p);
+		show(r, p);
+		perform(r, WIRE_UNDO_OF_AGENT); /* the keeper refuses, and that is on record */
 	} else {
 		decide(r, p);
 	}

@@ -19,16 +19,17 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/os/file.h"
 
 /*
  * An open step has no after-images, so the plan of its rollback knows edits from outside by three
  * other signs. All that they name is left out, as an undo with --keep-mine would leave it.
  *
- *   seen      Of a path that the step has changed, the watcher saw an edit: the step's file
- * "edited" names it from that moment on, whatever then becomes of this process. later     The
- * process died, and the file's ctime is later than its last sign of life, which is the mtime of the
- * step's log (journal_live()). That sign is at most SIGN_SLACK_NS old. foreign   A directory that
- * the step made holds what no step has put there (plan_dirs.c).
+ * - seen: the watcher saw an edit of a path that the step has changed. The file "edited" of the
+ *   step names it from that moment on, also after this process has died.
+ * - later: the process died, and the file's ctime is later than its last sign of life, the mtime of
+ *   the step's log (journal_live()). That sign is at most SIGN_SLACK_NS old.
+ * - foreign: a directory that the step made holds an entry that is not the step's (plan_dirs.c).
  */
 
 #define EDITED_FILE   "edited"
@@ -77,7 +78,7 @@ int64_t open_last_sign(struct journal *j, const struct group *dirs)
 		struct stat st;
 
 		if (fstatat(j->store, log, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			last = MAX(last, OS_MTIME(st).tv_sec * 1000000000 + OS_MTIME(st).tv_nsec);
+			last = MAX(last, OS_MTIME(&st).tv_sec * 1000000000 + OS_MTIME(&st).tv_nsec);
 	}
 	if (j->rebooted) { /* the last sign may not have reached the disk, and nothing ran since */
 		struct timespec now;
