@@ -375,7 +375,7 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 		return r;
 	blanks(p);
 	if (p->read == READ_TRAP)
-		plan_trees(p);
+		plan_trees(p, spec);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ void plan_sockets(struct plan *p, const struct spawn_spec *spec, bool private);
 void plan_socket_ways(struct plan *p, const struct spawn_spec *spec);
 
 /* ---- plan_trees.c: READ_TRAP: the same as rules of Landlock ---- */
-void plan_trees(struct plan *p);
+void plan_trees(struct plan *p, const struct spawn_spec *spec);
 
 /* ---- plan_hidden.c: hidden paths, and the directories that are rebuilt without them ---- */
 int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *err);

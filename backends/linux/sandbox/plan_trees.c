@@ -10,7 +10,7 @@ static void add(const char ***list, size_t *n, const char *path)
 }
 
 /* All but the gated trees; what was granted beneath those; and the sandbox's own directories. */
-void plan_trees(struct plan *p)
+void plan_trees(struct plan *p, const struct spawn_spec *spec)
 {
 	const unsigned all = LANDLOCK_READ | LANDLOCK_EXEC;
 	AUTO_FREE const char **closed = NULL, **open = NULL;
@@ -21,6 +21,9 @@ void plan_trees(struct plan *p)
 	for (size_t i = 0; i < p->n_granted; i++)
 		add(&open, &n_open, p->granted[i]);
 	trees_add(&p->trees, all, closed, open);
+	for (size_t i = 0; i < p->trees.n; i++)
+		if (plan_is_in(spec->overlays, p->trees.list[i].path))
+			p->trees.list[i].ino = 0; /* inside, the overlay has a number of its own */
 	for (size_t i = 0; i < p->n_writable; i++)
 		trees_add_one(&p->trees, all, p->writable[i]);
 	trees_sort(&p->trees);
