@@ -53,4 +53,10 @@ for v in 4 6; do
 done
 is "$(gated zero/4,zero-poll/4,zero/6,zero-poll/6 | cut -f 2 | uniq)" ECONNREFUSED "port 0 of any host: nobody listens there"
 compare at-once/4 at-once/6 eyeballs/6
+sent=$(gated packets/4,packets/6 | cut -f 2 | sort -n | tail -n 1)
+if [ "$sent" -gt 0 ] && [ "$sent" -lt 20 ]; then
+	pass "a first packet is sent once more, and not over and over"
+else
+	fail "a first packet is sent once more, and not over and over" "      packets: $sent"
+fi
 done_testing

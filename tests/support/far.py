@@ -153,6 +153,14 @@ def many(s, to):
     return f"{sum(got)} of 20"
 
 
+def packets(s, to):
+    """How many leave the sandbox for one connection."""
+    def sent():
+        return int(next(line for line in open("/proc/net/dev") if "eth0:" in line).split(":")[1].split()[9])
+    before = sent()
+    return str(sent() - before) if blocking(s, to) == "ok" else "failed"
+
+
 def gives_up(s, to):
     """The next caller gets a connection of its own."""
     s.setblocking(False)
@@ -214,7 +222,7 @@ CASES = {
     "zero": (blocking, "open", 0), "zero-poll": (polling, "open", 0),
     "resetting": (talk, "open", RESETTING), "after-reset": (after_reset, "open", OPEN),
     "at-once": (at_once, "slow", OPEN), "many": (many, "slow", OPEN), "gives-up": (gives_up, "slow", OPEN),
-    "urgent": (urgent, "open", COUNTING), "eyeballs": (eyeballs, "silent", OPEN),
+    "packets": (packets, "slow", OPEN), "urgent": (urgent, "open", COUNTING), "eyeballs": (eyeballs, "silent", OPEN),
 }
 
 

@@ -36,6 +36,7 @@
 #define GONE_US	  3000000   /* a SYN that is due is so late: its sender is gone */
 #define CALL_US	  20000000  /* after NET_DIALLED no first packet has come */
 #define SYNS_MAX  4096	    /* of a listener; the oldest gives way */
+#define AGAIN_US  500000    /* seen sooner it is what was sent again, not the kernel's next */
 
 struct dial {
 	struct grave grave;
@@ -64,9 +65,11 @@ struct syn {
 	UT_hash_handle hh;
 	uint16_t from_port; /* the key */
 	int64_t first, last;
+	int64_t again_us; /* when it was sent once more; 0: never */
 	struct packet packet;
 	uint8_t bytes[PACKET_SYN];
 };
+#define SYN_SEQUENCE 4 /* where the number is by which two connections from one port differ */
 
 struct listener {
 	struct grave grave;
@@ -167,11 +170,23 @@ static void keep_syn(struct listener *l, const struct packet *p)
 		s->first = l->relay->now;
 		s->from_port = p->from_port;
 		HASH_ADD(hh, l->syns, from_port, sizeof(s->from_port), s);
+	} else if (memcmp(s->bytes + SYN_SEQUENCE, p->data + SYN_SEQUENCE, 4) != 0) {
+		s->first = l->relay->now;
+		s->again_us = 0;
 	}
 	s->last = l->relay->now;
 	s->packet = *p;
 	s->packet.data = s->bytes;
 	memcpy(s->bytes, p->data, p->len);
+}
+
+/* Returns the first packet of the dial's caller; NULL: none has come. One that came before the dial
+ * is another's, and stays where a connection was accepted before its packet was seen. */
+static struct syn *syn_of(const struct dial *d)
+{
+	struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
+
+	return s && (d->note.code || s->last >= d->since) ? s : NULL;
 }
 
 static void leave_listener(struct dial *d)
@@ -324,10 +339,13 @@ static bool is_blind(const struct dial *d)
 /* The host's answer meets the agent's first packet: either may come first. */
 static void settle(struct dial *d)
 {
-	const struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
+	struct syn *s = syn_of(d);
+	int64_t now = d->relay->now;
 
-	if (s && d->connected)
+	if (s && d->connected && (!s->again_us || now - s->again_us >= AGAIN_US)) {
+		s->again_us = now;
 		(void)packets_again(d->relay, &s->packet);
+	}
 	if (d->failed && (is_blind(d) || (s && packets_refuse(d->relay, &s->packet, -d->failed)))) {
 		tell_closed(d);
 		dial_free(d);
@@ -457,10 +475,17 @@ void dial_cancel(struct relay *r, uint64_t id)
 
 void dial_begun(struct relay *r, const struct net_note *note)
 {
-	struct dial *d = by_id(r, note->id);
+	struct dial *d = by_id(r, note->id), *other;
 
 	if (!d || !d->listener)
 		return;
+	other = dial_from(d->listener, note->from_port);
+	if (other && other != d) {
+		/* The port was another's: that caller has given up, or came by chance. */
+		other->from_port = 0;
+		if (!other->swapped)
+			give_up(other);
+	}
 	d->from_port = note->from_port;
 	relay_wake_at(r, r->now + GONE_US);
 	settle(d);
@@ -501,7 +526,7 @@ void dial_packet(struct relay *r, const struct packet *p)
 /* The kernel sends the next SYN after as long as it has tried, and a second at first. */
 static int64_t gone_at(const struct dial *d)
 {
-	const struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
+	const struct syn *s = syn_of(d);
 
 	if (s)
 		return 2 * s->last - s->first + GONE_US;
