@@ -442,6 +442,10 @@ $(O)/tidy/%.ok: %.c .clang-tidy
 		mv $@.out $@ || { cat $@.out; grep -v 'warnings\? generated' $@.err; exit 1; }; \
 	fi
 
+.PHONY: words
+words: ## added lines, since BASE, of sources and documents that CONTRIBUTING.md's rules about words are against
+	$(Q)tests/support/words.sh $(BASE)
+
 .PHONY: format
 format: ## let clang-format rewrite the sources
 	$(CLANG_FORMAT) -i $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HDR)
