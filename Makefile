@@ -101,8 +101,11 @@ LIB := $(O)/libcordon.a
 
 UNITSRC := $(wildcard tests/unit/test_*.c tests/screen/test_*.c)
 UNIT := $(UNITSRC:%.c=$(O)/%)
+# Tools that read the program's own tables: linked with all of it.
 CONTRASTSRC := tests/support/contrast.c
-TOOLSRC := $(filter-out $(CONTRASTSRC),$(wildcard tests/support/*.c tests/escape/*.c))
+MANUALSRC := tests/support/manual.c
+MANUAL := $(sort $(wildcard tui/man/*.[157]))
+TOOLSRC := $(filter-out $(CONTRASTSRC) $(MANUALSRC),$(wildcard tests/support/*.c tests/escape/*.c))
 TOOLS := $(TOOLSRC:%.c=$(O)/%)
 BENCHSRC := $(wildcard tests/bench/*.c)
 BENCH := $(BENCHSRC:%.c=$(O)/%)
@@ -192,7 +195,7 @@ $(MODEL): $(MODELSRC:%.c=$(O)/%.o) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) -ldl
 
-$(BENCH) $(CONTRASTSRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(LIB)
+$(BENCH) $(CONTRASTSRC:%.c=$(O)/%) $(MANUALSRC:%.c=$(O)/%): $(O)/%: $(O)/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
 
@@ -206,7 +209,7 @@ $(TOOLS): $(O)/%: $(O)/%.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(filter release debug,$(B)),-static,$(MODE)) -o $@ $< -pthread
 
--include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(EVALSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(CONTRASTSRC:%.c=$(O)/%.d) $(FUZZ:=.d) $(BENCH:=.d)
+-include $(OBJ:.o=.d) $(O)/tests/screen/scene.d $(UNIT:=.d) $(MODELSRC:%.c=$(O)/%.d) $(EVALSRC:%.c=$(O)/%.d) $(TOOLS:=.d) $(CONTRASTSRC:%.c=$(O)/%.d) $(MANUALSRC:%.c=$(O)/%.d) $(FUZZ:=.d) $(BENCH:=.d)
 
 # ---- run -----------------------------------------------------------------------------------------
 # What is missing is installed first; the flags above must be read anew after that: hence a second
@@ -239,7 +242,7 @@ TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr a
 	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema python-pillow qemu-system-x86 cpio kmod $(NPM)
 TEST_DEPS_brew := cmocka tmux git rsync python pillow vim node sqlite
 
-LINT_DEPS_apt := clang clang-format clang-tidy cppcheck shellcheck
+LINT_DEPS_apt := clang clang-format clang-tidy cppcheck mandoc shellcheck
 LINT_DEPS_dnf := clang clang-tools-extra cppcheck ShellCheck
 LINT_DEPS_pacman := clang cppcheck shellcheck
 LINT_DEPS_brew := llvm cppcheck shellcheck
@@ -386,15 +389,15 @@ $(DARWIN)/include/ready: tests/darwin/libraries.sh
 endif
 
 # ---- lint ----------------------------------------------------------------------------------------
-.PHONY: lint lint-format lint-tree lint-themes lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
+.PHONY: lint lint-format lint-tree lint-themes lint-manual lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
 lint: lint-deps ## formatting, include directions, contrast, clang, clang-tidy, cppcheck, shellcheck
 	$(Q)$(again) -k lint-format lint-tree lint-headers lint-shell \
-		lint-clang lint-cppcheck lint-themes
+		lint-clang lint-cppcheck lint-themes lint-manual
 	$(Q)mkdir -p $(O)/tidy && date +%s >$(O)/tidy/began
 	$(Q)$(again) -k lint-tidy
 	@echo 'lint: clean'
 
-ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(EVALSRC) $(TOOLSRC) $(CONTRASTSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
+ALLSRC := $(SRC) $(SHIM) $(PRELOAD) $(UNITSRC) $(MODELSRC) $(EVALSRC) $(TOOLSRC) $(CONTRASTSRC) $(MANUALSRC) $(BENCHSRC) $(FUZZSRC) $(wildcard tests/fuzz/driver.c)
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null))
 
 # Other majors format differently: without 14 the check is left out, and says so.
@@ -408,6 +411,11 @@ lint-tree: # sizes, include directions, every action bound
 
 lint-themes: $(CONTRASTSRC:%.c=$(O)/%) # each text of a theme can be read on its ground
 	$(Q)$< $(sort $(wildcard themes/*.theme))
+
+lint-manual: $(MANUALSRC:%.c=$(O)/%) # the manual's tables are the program's, and its pages are right
+	$(Q)$< --check $(MANUAL)
+	$(Q)if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(MANUAL); \
+	else echo 'lint: mandoc is not here: the manual is not checked'; fi
 
 lint-headers: $(HDR:%=$(O)/headers/%.ok)
 $(O)/headers/%.ok: %
@@ -442,6 +450,10 @@ $(O)/tidy/%.ok: %.c .clang-tidy
 		mv $@.out $@ || { cat $@.out; grep -v 'warnings\? generated' $@.err; exit 1; }; \
 	fi
 
+.PHONY: man
+man: $(MANUALSRC:%.c=$(O)/%) ## write the tables of the manual's pages from the program's own
+	$(Q)$< $(MANUAL)
+
 .PHONY: words
 words: ## added lines, since BASE, of sources and documents that CONTRIBUTING.md's rules about words are against
 	$(Q)tests/support/words.sh $(BASE)
@@ -461,14 +473,14 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 APPARMOR := $(DESTDIR)/etc/apparmor.d
 
 .PHONY: install uninstall
-install: ## install below PREFIX (DESTDIR for packages), with man page, themes, keymaps and profiles
+install: ## install below PREFIX (DESTDIR for packages), with manual, themes, keymaps and profiles
 	$(Q)$(again) all
 	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
 	install -D -m 644 $(O)/interpose.so $(DESTDIR)$(PREFIX)/lib/cordon/interpose.so
 	install -D -m 755 $(O)/vm-init $(DESTDIR)$(PREFIX)/libexec/cordon/vm-init
 	install -d $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools
 	for t in $(SAFE_TOOLS); do ln -sfn ../../../bin/cordon $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools/$$t; done
-	install -D -m 644 cordon.1 $(SHARE)/man/man1/cordon.1
+	for page in $(MANUAL); do install -D -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/}; done
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
 	install -m 644 keymaps/*.keys $(SHARE)/cordon/keymaps
@@ -489,7 +501,7 @@ install: ## install below PREFIX (DESTDIR for packages), with man page, themes, 
 		command -v apparmor_parser >/dev/null; then apparmor_parser -r $(APPARMOR)/cordon; fi
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/cordon $(SHARE)/man/man1/cordon.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/cordon $(foreach page,$(notdir $(MANUAL)),$(SHARE)/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 	@if [ -z '$(DESTDIR)' ] && [ -w $(APPARMOR) ] && [ -e $(APPARMOR)/cordon ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -R $(APPARMOR)/cordon || :; fi
 	@[ ! -w $(APPARMOR) ] || rm -f $(APPARMOR)/cordon

@@ -25,7 +25,8 @@ static void usage(FILE *out)
 	for (const struct command *c = commands; c->name; c++)
 		if (c->summary)
 			fprintf(out, "  %-10s %s\n", c->name, c->summary);
-	fprintf(out, "\ncordon SUBCOMMAND --help says more; man cordon says all.\n");
+	fprintf(out, "\ncordon SUBCOMMAND --help says more; man cordon names the pages of the "
+		     "manual.\n");
 }
 
 static const struct command *find(const char *name)

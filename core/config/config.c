@@ -249,8 +249,8 @@ static int set_key(struct config *c, const struct config_source *src, const char
 		return err_say(err, -EINVAL, "%s: unknown key %s: did you mean %s?", origin, name,
 			       near);
 	if (i < 0)
-		return err_say(err, -EINVAL, "%s: unknown key %s: man cordon lists them", origin,
-			       name);
+		return err_say(err, -EINVAL, "%s: unknown key %s: man cordon-config lists them",
+			       origin, name);
 	if (!value && key->type != CONFIG_BOOL)
 		return err_say(err, -EINVAL, "%s: %s needs a value", origin, name);
 	kept = normal_form(c, key, src, value ? value : "true", &why);

@@ -12,10 +12,11 @@ static const struct config_key keys[] = {
 	{"sandbox.preset", CONFIG_ENUM, "default", "default|strict", PROJECT_ONLY, "strict",
 	 "resource limits: default fits the machine, strict is 1024 processes, 2 GiB, 1024 files"},
 	{"sandbox.mode", CONFIG_ENUM, "dynamic", "static|dynamic", PROJECT_ONLY, "dynamic",
-	 "dynamic: reading what no rule grants is asked for; static: all but hidden paths is "
-	 "readable"},
+	 "dynamic: a read that no rule grants waits for an answer; static: everything but hidden "
+	 "paths can be read"},
 	{"sandbox.read-gate", CONFIG_ENUM, "auto", "auto|fuse|trap", PROJECT_NEVER, NULL,
-	 "dynamic mode: a FUSE file system before what is asked for, or every open trapped"},
+	 "dynamic mode: fuse shows ungranted trees through a FUSE file system; trap traps every "
+	 "open; auto: fuse where it can be mounted"},
 	{"sandbox.processes", CONFIG_INT, NULL, NULL, PROJECT_NEVER, NULL,
 	 "most processes inside; unset: as the preset says"},
 	{"sandbox.memory", CONFIG_INT, NULL, NULL, PROJECT_NEVER, NULL,
@@ -29,20 +30,19 @@ static const struct config_key keys[] = {
 	{"sandbox.landlock", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "use Landlock; off only where the kernel lacks it and you accept a weaker floor"},
 	{"sandbox.as-root", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
-	 "macOS: where cordon runs as root and was not started with sudo, so that nobody is known "
-	 "for whom, the agent runs as root; else the session does not start"},
+	 "macOS: let the agent run as root where cordon runs as root and was not started with "
+	 "sudo; else such a session does not start"},
 	{"network.mode", CONFIG_ENUM, "ask", "none|ask|open", PROJECT_ONLY, "none",
-	 "ask: a host that no rule allows is asked about; none: loopback only; open: the host's "
-	 "own "
-	 "network, where nothing is asked"},
+	 "ask: a connection to a host that no rule allows waits for an answer; none: loopback "
+	 "only; open: the host's own network, without questions"},
 	{"network.strategy", CONFIG_ENUM, "fail", "fail|rewire-device|rewire-port", PROJECT_NEVER,
 	 NULL,
-	 "where the host's loopback device is shared, listening elsewhere than the session may: it "
-	 "fails, or goes to an address or a port of the session's own"},
+	 "where the loopback device is shared with the host, a program that listens outside the "
+	 "session's ports fails, or gets an address or a port of the session instead"},
 	{"network.listening-base-port", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
-	 "the first port that a session may listen at there; 0: the first of a free window"},
+	 "the first port of the session; 0: the first of a free range"},
 	{"network.listening-port-count", CONFIG_INT, "32", NULL, PROJECT_NEVER, NULL,
-	 "how many ports from there on"},
+	 "the number of ports of the session"},
 	{"network.listening-loopback", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "the loopback address to listen at; unset: 127.0.0.1, with rewire-device one of its own"},
 	{"vm.memory", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
@@ -52,16 +52,17 @@ static const struct config_key keys[] = {
 	{"vm.machine", CONFIG_ENUM, "q35", "q35|microvm", PROJECT_NEVER, NULL,
 	 "--backend vm: the kind of machine; microvm has fewer devices, and starts no later"},
 	{"vm.mode", CONFIG_ENUM, "ephemeral", "ephemeral|persistent", PROJECT_NEVER, NULL,
-	 "--backend vm: what changes outside the working folders is gone at the end, or is kept in "
-	 "an image for each folder (cordon vm list, cordon vm reset)"},
+	 "--backend vm: changes outside the working folders are lost at the end, or kept in an "
+	 "image for each folder (cordon vm list, cordon vm reset)"},
 	{"vm.disk", CONFIG_INT, "8g", NULL, PROJECT_NEVER, NULL,
-	 "--backend vm: most bytes of such an image (k, m, g)"},
+	 "--backend vm: the largest size of such an image (k, m, g)"},
 	{"vm.kernel", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "--backend vm: a kernel image named vmlinuz-RELEASE; unset: a downloaded one (cordon vm "
 	 "build), else the host's own"},
 	{"network.secret", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "NAME, HOST, HEADER, COMMAND: NAME inside holds a placeholder; in HEADER of a request to "
-	 "HOST it becomes what COMMAND says outside; several may be given"},
+	 "NAME, HOST, HEADER, COMMAND: the variable NAME inside holds a placeholder; cordon "
+	 "replaces it in HEADER of requests to HOST with the output of COMMAND, which runs "
+	 "outside; several may be given"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
@@ -69,20 +70,22 @@ static const struct config_key keys[] = {
 	{"sandbox.env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "an environment variable to pass on; several may be given"},
 	{"sandbox.set-env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "NAME=VALUE to set inside; $CORDON_CACHE/ at the head of the value is the cache's place"},
+	 "NAME=VALUE to set inside; $CORDON_CACHE/ at the start of the value is the cache "
+	 "directory"},
 	{"sandbox.argument", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "an option that the command is given before its own, unless it has it; for profiles"},
+	 "for profiles: an option to put before the command's own, unless the command has it"},
 	{"sandbox.settings-variable", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
-	 "NAME or NAME/BELOW: the variable that moves an agent's settings, and where below it they "
-	 "lie; for profiles"},
+	 "for profiles: the variable that moves the agent's settings, as NAME, or NAME/BELOW if "
+	 "they are in a directory below"},
 	{"sandbox.settings", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
-	 "what is copied when an agent gets settings of its own for a folder; for profiles"},
+	 "for profiles: files to copy when an agent gets separate settings for a folder"},
 	{"sandbox.own-settings", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "PROFILE, and a name for the copy: in this folder that agent has settings of its own"},
+	 "a profile, and a name for the copy: the agent uses separate settings in this folder"},
 	{"sandbox.shared-settings", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
-	 "all agents use the settings in your home, whatever own-settings says"},
+	 "all agents use the settings in your home; overrides sandbox.own-settings"},
 	{"sandbox.cache", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
-	 "a writable directory for the caches of tools, one for each working folder; it lasts"},
+	 "a writable directory for the caches of tools, one for each working folder, kept between "
+	 "sessions"},
 	{"sandbox.rw", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a further working folder; several may be given"},
 	{"sandbox.ro", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
@@ -90,36 +93,36 @@ static const struct config_key keys[] = {
 	{"sandbox.hide", CONFIG_PATHS, NULL, NULL, PROJECT_ADD, NULL,
 	 "a path that does not exist inside; several may be given"},
 	{"sandbox.overlay", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
-	 "a directory whose changes are kept apart, in the state folder; several may be given"},
+	 "a directory that is writable inside; its changes are kept in the state folder; several "
+	 "may be given"},
 	{"journal.undo", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "record changes; off, nothing can be undone: for folders that can be thrown away"},
 	{"journal.durable", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
-	 "undo survives power loss too: what a change replaces is on the disk before it happens"},
+	 "undo survives power loss: the old content is on disk before a change happens"},
 	{"journal.size", CONFIG_INT, "1g", NULL, PROJECT_NEVER, NULL,
 	 "most bytes of a folder's undo store (k, m, g); the oldest steps make room; 0: unlimited"},
 	{"journal.steps", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
 	 "most steps that are kept; 0: unlimited"},
 	{"journal.step-size", CONFIG_INT, "200m", NULL, PROJECT_NEVER, NULL,
-	 "most bytes that one step copies for undo; what it deletes or replaces is moved and "
-	 "counts "
-	 "against journal.size alone; 0: unlimited"},
+	 "the most bytes that one step copies for undo; deleted and replaced files are moved "
+	 "instead and count towards journal.size alone; 0: unlimited"},
 	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
-	 "an edit from outside: a rollback stops before it (barrier), it is only told (warn), or "
-	 "other programs may not write in the folders at all (lock; needs root)"},
+	 "an edit from outside stops a rollback (barrier), is only reported (warn), or is refused: "
+	 "other programs cannot write in the folders (lock; needs root)"},
 	{"undo.home", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
-	 "undo what a step changed outside the working folders, too: an agent's own notes, granted "
-	 "places; false: only with --all-places"},
+	 "undo also restores files outside the working folders: an agent's notes, granted places; "
+	 "false: only with --all-places"},
 	{"safeguard.deletes", CONFIG_INT, "50", NULL, PROJECT_NEVER, NULL,
-	 "a step is held at this many deletes of what was there before it; 0: never"},
+	 "a step is held when it deletes this many files that existed before it; 0: never"},
 	{"safeguard.overwrites", CONFIG_INT, "10", NULL, PROJECT_NEVER, NULL,
-	 "a step is held at this many openings for writing, or cuts, of large files; 0: never"},
+	 "a step is held when it opens for writing, or cuts, this many large files; 0: never"},
 	{"safeguard.overwrite-bytes", CONFIG_INT, "1m", NULL, PROJECT_NEVER, NULL,
-	 "what a large file is, in bytes (k, m, g)"},
+	 "the size from which a file is large, in bytes (k, m, g)"},
 	{"safeguard.renames-over", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
-	 "a step is held at this many files that another is renamed over; 0: never"},
+	 "a step is held when it replaces this many files by renames; 0: never"},
 	{"safeguard.beyond", CONFIG_ENUM, "allow", "allow|deny", PROJECT_NEVER, NULL,
-	 "with --headless: may a step go on with what undo cannot keep (journal.step-size, "
-	 "journal.size)? deny stops it and rolls it back; the console asks"},
+	 "with --headless: allow lets a step go on without undo at the limits journal.step-size "
+	 "and journal.size; deny stops the step and rolls it back; the console asks"},
 	{"safeguard.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
 	 "a held step is denied after this many seconds without an answer; 0: it waits"},
 	{"approval.timeout", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
@@ -129,31 +132,30 @@ static const struct config_key keys[] = {
 	{"approval.command-timeout", CONFIG_INT, "60", NULL, PROJECT_NEVER, NULL,
 	 "seconds that approval.command may take; then the request is denied"},
 	{"acp.editor-tools", CONFIG_ENUM, "off", "off|ask|on", PROJECT_NEVER, NULL,
-	 "--stdio: may an agent read, write and run through its editor, outside the sandbox"},
+	 "--stdio: whether an agent may read, write and run commands through its editor, which is "
+	 "outside the sandbox"},
 	{"api.on-disconnect", CONFIG_ENUM, "end", "end|continue", PROJECT_NEVER, NULL,
-	 "cordon serve and mcp: the client goes away in mid-command: end it, or let it and those "
-	 "that wait finish first"},
+	 "cordon serve and mcp: when the client goes away, end the running command, or let it and "
+	 "the queued commands finish"},
 	{"approval.notify", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that is run when something waits: the same JSON on its input"},
 	{"approval.remember", CONFIG_INT, "3", NULL, PROJECT_NEVER, NULL,
-	 "seconds that an answer given once is good for, when the same process asks the same "
-	 "again"},
+	 "seconds for which an answer for once also covers the same request of the same process"},
 	{"git.credentials", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
-	 "git inside may be given your credentials for a host, by https: each host is asked for; "
+	 "git inside may get your credentials for a host over https; each host needs an answer; "
 	 "the token then passes through git inside"},
 	{"ssh.agent", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "KEY HOST...: a key of your ssh-agent, by fingerprint or comment, and the hosts that it "
-	 "may "
-	 "sign in to from inside; each is asked for; several may be given"},
+	 "KEY HOST...: a key of your ssh-agent, by fingerprint or comment, and the hosts where it "
+	 "may sign in; each host needs an answer; several may be given"},
 	{"reading.list", CONFIG_ENUM, "free", "free|ask", PROJECT_ONLY, "ask",
-	 "free: the names in directories that no rule grants show; ask: listing one is asked for, "
-	 "too"},
+	 "free: names in directories that no rule grants are visible; ask: listing such a "
+	 "directory waits for an answer"},
 	{"tools.safe", CONFIG_ENUM, "off", "off|warn|on", PROJECT_ONLY, "on",
-	 "front ends for find, xargs, parallel and rm inside: on: what to use instead of running "
-	 "commands on unseen names, or removing elsewhere, is said and it is not run; warn: it is "
-	 "said, and run"},
+	 "replace find, xargs, parallel and rm inside by programs that explain a safer command and "
+	 "refuse (on) or explain and run (warn) risky uses"},
 	{"bundle.allow", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "a section of a profile whose ask lines allow: you were asked about it and said always"},
+	 "a section of a profile whose ask lines are allowed: your answer to that question was "
+	 "always"},
 	{"xpc.mode", CONFIG_ENUM, "enforce", "enforce|audit|disabled", PROJECT_NEVER, NULL,
 	 "macOS: whether mach services that are not allowed are denied, only reported, or neither"},
 	{"xpc.default", CONFIG_ENUM, "deny", "deny|allow", PROJECT_ONLY, "deny",
@@ -161,11 +163,11 @@ static const struct config_key keys[] = {
 	{"xpc.allow", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "macOS: mach services that may be looked up; * is any characters"},
 	{"xpc.block", CONFIG_LIST, NULL, NULL, PROJECT_ADD, NULL,
-	 "macOS: mach services that may not, whatever else says so"},
+	 "macOS: mach services that may not be looked up; overrides every other list"},
 	{"xpc.allow-prefix", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "macOS: how the names of services begin that may be looked up"},
+	 "macOS: prefixes of names of services that may be looked up"},
 	{"xpc.block-prefix", CONFIG_LIST, NULL, NULL, PROJECT_ADD, NULL,
-	 "macOS: how the names of services begin that may not"},
+	 "macOS: prefixes of names of services that may not be looked up"},
 	{"xpc.on-failure", CONFIG_ENUM, "closed", "closed|open", PROJECT_NEVER, NULL,
 	 "macOS: a command whose profile cannot be applied does not run, or runs without one"},
 	{"record.enabled", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
@@ -173,8 +175,7 @@ static const struct config_key keys[] = {
 	{"record.keep", CONFIG_INT, "20", NULL, PROJECT_NEVER, NULL,
 	 "how many recordings there are; the oldest make room; 0: none"},
 	{"record.size", CONFIG_INT, "1g", NULL, PROJECT_NEVER, NULL,
-	 "most bytes of all recordings (k, m, g): old ones make room, one that takes half of it "
-	 "ends; 0: unlimited"},
+	 "the most bytes of all recordings (k, m, g): the oldest make room; 0: unlimited"},
 	{"record.input", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "record keystrokes too, except while the terminal does not echo them"},
 	{"record.redact", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
@@ -197,15 +198,17 @@ static const struct config_key keys[] = {
 	{"console.clipboard", CONFIG_ENUM, "ask", "ask|allow|deny", PROJECT_NEVER, NULL,
 	 "may the agent put text into your clipboard; it never reads it"},
 	{"console.copy-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
-	 "a shell command that takes what you copy on its input; none: the terminal does (OSC 52)"},
+	 "a shell command that gets the copied text on its input; unset: the terminal copies (OSC "
+	 "52)"},
 	{"console.open", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
-	 "a command that opens the web or mail address that you choose in the agent's pane, as "
-	 "xdg-open; none: it is copied"},
+	 "a command that opens a web or mail address that you choose in the agent's pane, as "
+	 "xdg-open; unset: the address is copied"},
 	{"console.notify", CONFIG_ENUM, "terminal", "terminal|desktop|command", PROJECT_NEVER, NULL,
-	 "how the console calls you when something waits, or the agent has finished or ended "
-	 "while you look elsewhere: the terminal (OSC 9), notify-send, or console.notify-command"},
+	 "how the console calls you when a request waits, or the agent calls, has finished or has "
+	 "ended while you look elsewhere: a notification of the terminal (OSC 9), notify-send, or "
+	 "console.notify-command"},
 	{"console.notify-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
-	 "a shell command that takes the words of console.notify=command on its input"},
+	 "a shell command that gets the message on its input, for console.notify=command"},
 	{"console.on-hangup", CONFIG_ENUM, "end", "end|detach", PROJECT_NEVER, NULL,
 	 "when your terminal closes: end the session, or let it go on for cordon attach"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,

@@ -11,7 +11,7 @@
 
 static const char user_head[] =
 	"# Settings of cordon for you, in every folder. A line counts once its \"#\" is removed.\n"
-	"# `man cordon` explains them; `cordon policy check FILE` checks the rules of a file.\n"
+	"# `man cordon-config` explains them; `cordon policy check FILE` checks a file.\n"
 	"#\n"
 	"# [rule \"notes\"]\n"
 	"#\tallow = write ~/notes/**\n"

@@ -5,7 +5,7 @@
 need make
 [ -f Makefile ] || skip_all "no Makefile is here"
 mkdir "$TEST_TMP/tree"
-cp -r --parents Makefile cordon.1 themes keymaps core/config core/setup core/api backends/linux/apparmor.in "$TEST_TMP/tree"
+cp -r --parents Makefile tui/man themes keymaps core/config core/setup core/api backends/linux/apparmor.in "$TEST_TMP/tree"
 cd "$TEST_TMP/tree" || exit 1
 mkdir -p build/release && cp "$CORDON" build/release/cordon && cp "$(dirname "$CORDON")"/{interpose.so,vm-init} build/release
 # The program is there already: nothing is compiled.
@@ -33,7 +33,9 @@ drop=()
 
 out=$(make_here install "$TEST_TMP/open")
 like "$("$installed/bin/cordon" --version)" '^cordon [0-9]' "the program runs from there"
-ok "its manual is there" test -s "$installed/share/man/man1/cordon.1"
+for page in man1/cordon.1 man1/cordon-undo.1 man5/cordon-config.5 man7/cordon-limits.7; do
+	ok "its manual is there: $page" test -s "$installed/share/man/$page"
+done
 like "$(cat "$TEST_TMP/open/cordon")" "profile cordon $installed/bin/cordon flags" "who may, has a profile for this program"
 make_here uninstall "$TEST_TMP/open" >/dev/null
 is "$(find "$installed" "$TEST_TMP/open" -type f)" "" "which goes with it"

@@ -22,7 +22,8 @@ for lib in libc6 libuv1 libncursesw6 libseccomp2 libgif7 libgit2-; do
 done
 dpkg-deb -x "$deb" "$TEST_TMP/root"
 like "$("$TEST_TMP/root/usr/bin/cordon" --version)" '^cordon [0-9]' "the program in it runs"
-for file in usr/share/man/man1/cordon.1.gz usr/share/bash-completion/completions/cordon \
+for file in usr/share/man/man1/cordon.1.gz usr/share/man/man5/cordon-config.5.gz usr/share/man/man7/cordon-limits.7.gz \
+	usr/share/bash-completion/completions/cordon \
 	usr/share/cordon/profiles/claude.profile usr/share/cordon/themes/default.theme usr/share/doc/cordon/copyright; do
 	ok "it has $file" test -s "$TEST_TMP/root/$file"
 done

@@ -12,7 +12,7 @@ complain() {
 # The top level is fixed.
 for name in $(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u); do
 	case $name in
-	.* | Makefile | *.md | LICENSE | cordon.1 | tui | core | backends | themes | keymaps | tests | screenshots) ;;
+	.* | Makefile | *.md | LICENSE | tui | core | backends | themes | keymaps | tests | screenshots) ;;
 	*) complain "$name does not belong at the top level" ;;
 	esac
 done

@@ -55,8 +55,8 @@ if [ "$(id -u)" = 0 ]; then
 	# A copy that anybody can read, and a list of names that one.sh knows to run as a user.
 	stage=$base/tree
 	mkdir -p "$stage/build/$B" "build/$B/as-user"
-	cp -a tests themes keymaps cordon.1 "$stage/" 2>/dev/null
-	cp -a --parents core/config/profiles core/api/*.json tui/look/unifont.hex "$stage/"
+	cp -a tests themes keymaps "$stage/" 2>/dev/null
+	cp -a --parents core/config/profiles core/api/*.json tui/look/unifont.hex tui/man "$stage/"
 	cp -a "build/$B/cordon" "build/$B/interpose.so" "build/$B/safe-tools" "build/$B/tests" "$stage/build/$B/"
 	[ ! -d build/npm ] || cp -a build/npm "$stage/build/"
 	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/cordon build/asan/tests "$stage/"

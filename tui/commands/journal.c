@@ -1,4 +1,4 @@
-/* journal - `cordon journal verify` and `dump`: is the undo store sound, and what is in it? */
+/* journal - `cordon journal verify` and `dump`: checks and prints the undo store. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@ umask 022
 rm -rf build/deb && mkdir -p "$root/DEBIAN" "$root/usr/share/doc/cordon"
 make --no-print-directory DEPS=no PREFIX=/usr DESTDIR="$PWD/$root" O="$program" install >/dev/null
 strip --strip-unneeded --remove-section=.comment "$root/usr/bin/cordon" "$root/usr/lib/cordon/interpose.so"
-gzip -9n "$root/usr/share/man/man1/cordon.1"
+gzip -9n "$root"/usr/share/man/man?/*
 mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_cordon" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"

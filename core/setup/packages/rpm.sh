@@ -11,7 +11,7 @@ umask 022
 rm -rf "$top" && mkdir -p "$top/root"
 make --no-print-directory DEPS=no PREFIX=/usr DESTDIR="$top/root" O="$program" install >/dev/null
 strip --strip-unneeded --remove-section=.comment "$top/root/usr/bin/cordon"
-gzip -9n "$top/root/usr/share/man/man1/cordon.1"
+gzip -9n "$top/root"/usr/share/man/man?/*
 libgit2=$(strings -a "$top/root/usr/bin/cordon" | grep -m1 -xE 'libgit2\.so\.[0-9.]+')
 (cd "$top/root" && find . ! -type d -printf '/%P\n' | sort) | sed 's|^/etc/|%config(noreplace) &|' >"$top/files"
 
