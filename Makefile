@@ -311,13 +311,13 @@ unit: $(UNIT) ## build and run the unit and screen tests only
 	CMOCKA_MESSAGE_OUTPUT=TAP prove -e '' $(UNIT)
 
 .PHONY: attacks
-attacks: test-deps ## the escape tests on every backend, and SECURITY.md's table of what they said
+attacks: test-deps ## the escape tests on every backend, and the table of what they said in tests/escape/README.md
 	$(Q)$(again) tests
 	$(Q)rm -rf build/tap && mkdir -p build/tap
 	$(Q)TEST_TAP=$(CURDIR)/build/tap B=$(B) JOBS=$(JOBS) tests/support/test.sh \
 		'@(tests/escape/*|tests/e2e/@(approval|audit_attack).sh)' $(SCRIPTS) || \
 		{ tests/support/attacks.sh build/tap && exit 1; }
-	$(Q)tests/support/attacks.sh build/tap SECURITY.md
+	$(Q)tests/support/attacks.sh build/tap tests/escape/README.md
 
 .PHONY: soak
 soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills, 200 sessions, 100 000 races

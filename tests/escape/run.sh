@@ -1,5 +1,5 @@
 #!/bin/bash
-# run - the attacks of SECURITY.md against a headless run: refused, and without effect on the host.
+# run - the attacks of README.md here against a headless run: refused, and without effect on the host.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

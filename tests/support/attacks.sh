@@ -1,5 +1,5 @@
 #!/bin/bash
-# attacks - the table of SECURITY.md, attack x backend x verdict, from what the escape tests said.
+# attacks - the table of tests/escape/README.md, attack x backend x verdict, from what the escape tests said.
 # SPDX-License-Identifier: MIT
 #
 # usage: attacks.sh TAP-FOLDER [FILE]    FILE: put it there, between its two markers. See `make attacks`.
@@ -98,7 +98,8 @@ table() {
 		if (failed[b, k]) return "**FAILED** (" failed[b, k] ")"
 		if (!held[b, k, "root"] && !held[b, k, "user"]) return count[b, k, "root"] + count[b, k, "user"] ? "skipped" : "-"
 		return "held, " held[b, k, "root"] + 0 " / " held[b, k, "user"] + 0 ((b, k) in less ? "; weaker: " less[b, k] : "") }
-	END { # native first, the others by name
+	END { # native first, the others by name; vm has a column without tests, too
+		if (!seen["vm"]) order[++backends] = "vm"
 		for (i = 2; i <= backends; i++) for (j = i; j > 1; j--)
 			if (order[j] == "native" || (order[j - 1] != "native" && order[j] < order[j - 1])) {
 				t = order[j]; order[j] = order[j - 1]; order[j - 1] = t }
