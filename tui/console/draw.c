@@ -168,7 +168,9 @@ static bool draw_preview(struct ui *ui, struct surface *s)
 
 	if (!v || ui->layout.title[PANE_TERMINAL].h == 0)
 		return false;
-	r.y--; /* its heading is the pane's title */
+	if (ui->over_us && ui->input_us <= ui->over_us)
+		return false; /* the agent's last words stay until you press a key */
+	r.y--;		      /* its heading is the pane's title */
 	r.h++;
 	old = surface_clip(s, r);
 	v->ops->draw(v, s, r, false);
@@ -281,8 +283,10 @@ static void agent_over(struct ui *ui)
 		return;
 	}
 	ui->over = true;
-	if (ui->focus == PANE_TERMINAL && ui->n_popups == 0)
+	if (ui->focus == PANE_TERMINAL && ui->n_popups == 0) {
 		ui_focus(ui, PANE_STEPS);
+		ui->over_us = ui->now_us;
+	}
 	say_over(ui);
 }
 

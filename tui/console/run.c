@@ -392,7 +392,7 @@ static int run(struct console *c, const struct session_spec *given, int slave, s
 	if (tape_close(take_ptr(&c->tape), &failed) < 0)
 		fprintf(stderr, "cordon: %s\n", failed.text);
 	if (steps)
-		printf("%zu step%s. cordon diff, cordon undo, cordon replay\n", steps,
+		printf("%zu step%s. cordon diff, cordon undo, cordon replay\r\n", steps,
 		       steps == 1 ? "" : "s");
 	if (c->again)
 		outside_the_loop(SIG_UNBLOCK);

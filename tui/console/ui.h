@@ -138,6 +138,7 @@ struct ui {
 	} clip;
 	bool over;		  /* the agent has ended, and the human was not typing into it */
 	int64_t now_us, input_us; /* monotonic: this turn, the newest key */
+	int64_t over_us;	  /* when the agent's end has moved the focus; 0: it has not */
 	int64_t wake_us;	  /* draw again then, though nothing happens; 0: never */
 	bool dirty;
 };
