@@ -15,12 +15,12 @@
 #define WEIGHT_READ (UINT64_C(1) << 40)
 
 const char *const rule_kind_words[RULE_KINDS] = {
-#define X(id, word, gerund, letter) [RULE_##id] = word,
+#define X(id, word, gerund, letter) [RULE_##id] = (word),
 	RULE_KINDS_X(X)
 #undef X
 };
 const char *const rule_kind_gerunds[RULE_KINDS] = {
-#define X(id, word, gerund, letter) [RULE_##id] = gerund,
+#define X(id, word, gerund, letter) [RULE_##id] = (gerund),
 	RULE_KINDS_X(X)
 #undef X
 };

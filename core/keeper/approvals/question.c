@@ -7,7 +7,7 @@
 char *question_key(enum rule_kind kind, const char *path)
 {
 	static const char letters[RULE_KINDS] = {
-#define X(id, word, gerund, letter) [RULE_##id] = letter,
+#define X(id, word, gerund, letter) [RULE_##id] = (letter),
 		RULE_KINDS_X(X)
 #undef X
 	};
