@@ -43,7 +43,7 @@ two" "and the file, as one word"
 	ok "the pane goes with it" wait_for 15 panes_are 1
 	sees '1 \+ one' "the diff is as it was"
 	keys q
-	loses '1 \+ one' "and left"
+	loses '> step 1' "and left"
 	keys C-] t
 done
 is "$(find "$dir" "$HOME" -name pwned)" "" "no shell has read a name"
