@@ -102,6 +102,9 @@ int text_cp_width(int32_t cp)
 		return -1;
 	if (cp < 0x7f)
 		return 1;
+	/* Vowel signs of Hindi, Tamil ...: terminals and wcwidth(3) give them a column. */
+	if (utf8proc_category(cp) == UTF8PROC_CATEGORY_MC)
+		return 1;
 	return utf8proc_charwidth(cp);
 }
 

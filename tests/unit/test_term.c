@@ -197,6 +197,31 @@ static void joined_emoji_are_one_cell(void **state)
 					    "b|||");
 }
 
+/* Vowel signs of Hindi and Tamil, Hangul as macOS writes it in names, selectors of emoji. */
+#define HINDI  "\xe0\xa4\x95\xe0\xa4\xbf"
+#define TAMIL  "\xe0\xae\xa8\xe0\xae\xbf"
+#define HANGUL "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab"
+#define HEART  "\xe2\x9d\xa4\xef\xb8\x8f"
+#define KEYCAP "1\xef\xb8\x8f\xe2\x83\xa3"
+
+static void marks_that_take_a_column_elsewhere_are_kept(void **state)
+{
+	struct pane *p = *state;
+	const char *all = HINDI TAMIL "a\xed\x95\x9c" HEART KEYCAP "b|||";
+
+	pane_feed(p, HINDI TAMIL "a" HANGUL HEART KEYCAP "b");
+	assert_string_equal(pane_screen(p), HINDI TAMIL "a\xed\x95\x9c" HEART KEYCAP "b||||");
+	assert_string_equal(pane_cell(p, 0, 5)->text, "\xed\x95\x9c");
+	assert_int_equal(pane_cell(p, 0, 5)->width, 2);
+	term_resize(p->t, 4, 6);
+	term_resize(p->t, 4, 10);
+	assert_memory_equal(pane_screen(p), all, strlen(all));
+	/* In the last column, and with nothing to stand on. */
+	pane_feed(p, "\033[2J\033[H\xef\xb8\x8f"
+		     "012345678" HEART "x");
+	assert_string_equal(pane_screen(p), "012345678" HEART "|x|||");
+}
+
 static void calls_are_heard_without_their_words(void **state)
 {
 	struct pane *p = *state;
@@ -427,6 +452,7 @@ int main(void)
 		TEST(links_are_underlined_and_told),
 		TEST(old_links_are_forgotten),
 		TEST(joined_emoji_are_one_cell),
+		TEST(marks_that_take_a_column_elsewhere_are_kept),
 		TEST(calls_are_heard_without_their_words),
 		TEST(colours_of_three_kinds),
 		TEST(attributes_come_and_go),

@@ -358,7 +358,8 @@ static void cell_text(const struct cell *c, wchar_t *out)
 		int32_t cp;
 
 		i += text_decode(c->text + i, len - i, &cp);
-		if (cp >= ' ')
+		/* With the selector of emoji many terminals draw a narrow sign wide. */
+		if (cp >= ' ' && (cp != 0xfe0f || c->width == 2))
 			out[n++] = (wchar_t)cp;
 	}
 	out[n] = L'\0';

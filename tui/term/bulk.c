@@ -193,6 +193,7 @@ static bool walk_utf8(struct walk *w)
 	case GLYPH_UNKNOWN:
 	case GLYPH_WIDER:
 	case GLYPH_MARK:
+	case GLYPH_ATTACH:
 		return false;
 	}
 	if (EXTRA_TONE(cp) || !make_room(w, width))

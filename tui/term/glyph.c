@@ -74,8 +74,11 @@ static enum glyph_class classify(int32_t cp)
 	}
 	/* Fillers and variation selectors: invisible, yet not all of width 0. */
 	if (cp == 0x115f || cp == 0x1160 || cp == 0x3164 || cp == 0xffa0 || cp == 0x034f ||
-	    (cp >= 0xfe00 && cp <= 0xfe0f) || (cp >= 0xe0100 && cp <= 0xe01ef))
+	    (cp >= 0xfe00 && cp <= 0xfe0d) || (cp >= 0xe0100 && cp <= 0xe01ef))
 		return GLYPH_DROP;
+	/* Of text or emoji; vowels and final consonants of Hangul that is not composed. */
+	if (cp == 0xfe0e || cp == 0xfe0f || (cp > 0x1160 && cp <= 0x11ff))
+		return GLYPH_ATTACH;
 	switch (text_cp_width(cp)) {
 	case 0:
 		return GLYPH_MARK;
@@ -91,13 +94,13 @@ static enum glyph_class decide(struct glyphs *g, int32_t cp)
 	enum glyph_class ours = classify(cp);
 	int theirs;
 
-	if (ours == GLYPH_DROP || ours == GLYPH_REPLACE)
+	if (ours == GLYPH_DROP || ours == GLYPH_REPLACE || ours == GLYPH_ATTACH)
 		return ours;
 	if (cp >= 0xf0000 && text_cp_width(cp) != 1)
 		return GLYPH_REPLACE;
 	theirs = vterm_width(g, cp);
 	if (ours == GLYPH_MARK)
-		return theirs == 0 ? GLYPH_MARK : GLYPH_DROP;
+		return theirs == 0 ? GLYPH_MARK : GLYPH_ATTACH;
 	if (ours == GLYPH_WIDE && theirs == 1)
 		return cp >= 0x1f000 && cp <= 0x1fffd ? GLYPH_ALIAS : GLYPH_REPLACE;
 	if (ours == GLYPH_NARROW && theirs == 2)

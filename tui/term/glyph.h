@@ -20,6 +20,7 @@ enum glyph_class {
 	GLYPH_WIDE,
 	GLYPH_ALIAS,   /* wide, and has to be fed as glyph_alias(cp) */
 	GLYPH_MARK,    /* combines with the cell before it */
+	GLYPH_ATTACH,  /* the same, but libvterm takes it for a character: it travels as an extra */
 	GLYPH_DROP,    /* draws nothing, or only confuses: bidi controls, joiners, tags */
 	GLYPH_REPLACE, /* becomes U+FFFD */
 };

@@ -278,13 +278,18 @@ static size_t choose_top(const struct term *t, const struct layout *l, const str
 /* ---- rows onto the screen ---------------------------------------------------------------------
  */
 
-/* By a joiner or a skin tone: the whole is one extra. */
-static bool is_joined(const char *rest, size_t len)
+/* By a joiner, a skin tone, or a mark that libvterm does not know: the whole is one extra. */
+static bool is_joined(struct term *t, const char *rest, size_t len)
 {
 	int32_t cp;
 
-	text_decode(rest, len, &cp);
-	return cp == EXTRA_JOINER || EXTRA_TONE(cp);
+	for (size_t i = 0; i < len;) {
+		i += text_decode(rest + i, len - i, &cp);
+		if (cp == EXTRA_JOINER || EXTRA_TONE(cp) ||
+		    (cp >= 0x80 && glyph_class(t->glyphs, cp) == GLYPH_ATTACH))
+			return true;
+	}
+	return false;
 }
 
 static void paint_cell(struct term *t, const struct line_cell *c, int x)
@@ -294,7 +299,7 @@ static void paint_cell(struct term *t, const struct line_cell *c, int x)
 	int32_t cp;
 	size_t n = text_decode(c->text, c->len, &cp), marks = c->len - n;
 
-	if (c->cols == 2 && marks && c->len <= CLUSTER_MAX && is_joined(c->text + n, marks)) {
+	if (marks && c->len <= CLUSTER_MAX && is_joined(t, c->text + n, marks)) {
 		memcpy(cluster, c->text, c->len);
 		marks = 0;
 	}

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
+#include <utf8proc.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -118,8 +119,11 @@ static bool find_last(struct term *t, int width, VTermPos *ret)
 	return false;
 }
 
-/* Emoji that a joiner joins, and skin tones, are one cell with the one before: that is printed
- * again as both. False: they cannot be joined. */
+/*
+ * Makes a code point a part of the character before it, which is printed again as both: emoji that
+ * a joiner joins, skin tones, marks that libvterm takes for characters. Returns false if they
+ * cannot be joined.
+ */
 static bool join(struct term *t, int32_t cp, bool joiner)
 {
 	struct sieve *s = &t->sieve;
@@ -129,9 +133,12 @@ static bool join(struct term *t, int32_t cp, bool joiner)
 	unsigned extra;
 	VTermPos pos;
 
-	if (!len)
+	if (!len) {
 		len = glyph_utf8(glyph_unalias(s->last), e.cluster);
-	if (len + 3 + 4 > CLUSTER_MAX || !find_last(t, 2, &pos))
+		for (unsigned i = 0; i < s->marks && len + 4 <= CLUSTER_MAX; i++)
+			len += glyph_utf8(s->mark[i], e.cluster + len);
+	}
+	if (len + 3 + 4 > CLUSTER_MAX || !find_last(t, s->wide ? 2 : 1, &pos))
 		return false;
 	if (joiner)
 		len += glyph_utf8(EXTRA_JOINER, e.cluster + len);
@@ -160,6 +167,39 @@ static bool joins_last(struct term *t, int32_t cp)
 	return (last == GLYPH_WIDE || last == GLYPH_ALIAS) && join(t, cp, joiner);
 }
 
+/* Prints Hangul as syllables, which is how every terminal has it. */
+static bool compose(struct term *t, int32_t cp)
+{
+	struct sieve *s = &t->sieve;
+	utf8proc_int32_t both[2] = {glyph_unalias(s->last), cp};
+	VTermPos pos;
+
+	if (s->marks ||
+	    utf8proc_normalize_utf32(both, 2, UTF8PROC_STABLE | UTF8PROC_COMPOSE) != 1 ||
+	    !find_last(t, 2, &pos))
+		return false;
+	s->last = both[0];
+	sieve_fmt(t, "\033[%dG", pos.col + 1);
+	sieve_glyph(t, s->last, s->extra);
+	return true;
+}
+
+/* Selectors choose between two pictures of a sign or of a keycap's digit, and of nothing else. */
+static bool may_attach(const struct sieve *s, int32_t cp)
+{
+	const bool selector = cp == 0xfe0e || cp == 0xfe0f;
+
+	return s->last && (!selector || s->last > 0x7f || (s->last >= '0' && s->last <= '9') ||
+			   s->last == '#' || s->last == '*');
+}
+
+static bool has_cluster(const struct term *t)
+{
+	const struct extra *e = extras_at(&t->extras, t->sieve.extra);
+
+	return e && *e->cluster;
+}
+
 /*
  * A combining mark. libvterm adds it to the character before, but not when that filled the row and
  * came in another piece of input: then the character is printed once more, with its marks.
@@ -173,6 +213,10 @@ static void put_mark(struct term *t, int32_t cp)
 	/* With nothing to stand on it would be a cell without width. */
 	if (!s->last || s->marks >= MARKS_MAX)
 		return;
+	if (has_cluster(t)) {
+		join(t, cp, false);
+		return;
+	}
 	s->mark[s->marks++] = cp;
 	sieve_flush(t);
 	vterm_state_get_cursorpos(t->state, &pos);
@@ -198,6 +242,10 @@ static void put_cp(struct term *t, int32_t cp)
 		return;
 	case GLYPH_MARK:
 		put_mark(t, cp);
+		return;
+	case GLYPH_ATTACH:
+		if (may_attach(&t->sieve, cp) && !compose(t, cp))
+			join(t, cp, false);
 		return;
 	case GLYPH_REPLACE:
 		cp = 0xfffd;
