@@ -1,6 +1,8 @@
 /* test_journal_edited - rolling back an open step leaves what was edited from outside meanwhile. */
 /* SPDX-License-Identifier: MIT */
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -140,6 +142,35 @@ static void seen_before_a_crash(void **state)
 	assert_kept(f);
 }
 
+/* The file for notes of edits cannot grow: the rollback of this process knows of them all the same.
+ */
+static void with_a_full_disk(void **state)
+{
+	struct fix *f = *state;
+	struct rlimit was;
+
+	work(f);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_false(journal_is_foreign(f->j, "place", SEEN_CLOSED, 0));
+	assert_false(journal_is_foreign(f->j, "new", SEEN_CLOSED, 0));
+	journal_all_seen(f->j);
+	in_place(f, "place");
+	in_place(f, "new");
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){3, was.rlim_max}), 0);
+	assert_true(journal_is_foreign(f->j, "place", SEEN_CLOSED, 0));
+	assert_true(journal_is_foreign(f->j, "new", SEEN_CLOSED, 0));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(journal_check_edited(f->s, &f->err), -ESTALE);
+	f->err = (struct err){0};
+	must(f, journal_roll_back(take_ptr(&f->s), &f->err));
+	assert_cat(f, "place", "agent\nmine\n");
+	assert_cat(f, "new", "agent\nmine\n");
+	assert_cat(f, "other", "old\n");
+	assert_sound(f);
+}
+
 static void nothing_was_edited(void **state)
 {
 	struct fix *f = *state;
@@ -216,8 +247,9 @@ static void the_oldest_go(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		T(while_it_ran),       T(after_a_crash),      T(seen_before_a_crash),
-		T(nothing_was_edited), T(replaced_and_saved), T(the_oldest_go),
+		T(while_it_ran),       T(after_a_crash),    T(seen_before_a_crash),
+		T(nothing_was_edited), T(with_a_full_disk), T(replaced_and_saved),
+		T(the_oldest_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

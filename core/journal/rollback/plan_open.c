@@ -40,22 +40,40 @@
 /* ---- signs ------------------------------------------------------------------------------------
  */
 
+/* Adds a note to the end of the file, or leaves the file as it was. */
+static int append_note(int dir, const struct buf *note)
+{
+	AUTO_CLOSE int fd =
+		openat(dir, EDITED_FILE, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	r = io_write_all(fd, note->data, note->len);
+	if (r < 0 && ftruncate(fd, st.st_size) < 0)
+		log_warn("journal", "a torn note of an edit stays: %s", strerror(errno));
+	return r;
+}
+
 void step_note_edit(struct step *s, const char *key)
 {
-	AUTO_BUF struct buf line = BUF_INIT;
-	AUTO_CLOSE int fd = -1;
+	AUTO_BUF struct buf note = BUF_INIT;
 	size_t start;
 	struct rec last;
 	int r;
 
 	if (!s->made || !wal_last(&s->side.log, wal_tail(&s->side.log), &last, &start))
 		return;
-	put_u64(&line, last.seq);
-	put_str(&line, key, strlen(key));
-	fd = openat(s->side.dir, EDITED_FILE, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	r = fd < 0 ? -errno : io_write_all(fd, line.data, line.len);
-	if (r < 0)
-		log_warn("journal", "an edit from outside is not noted: %s", strerror(-r));
+	put_u64(&note, last.seq);
+	put_str(&note, key, strlen(key));
+	r = append_note(s->side.dir, &note);
+	if (r == 0)
+		return;
+	/* A full disk. A rollback by this process still knows; one after a crash goes by times. */
+	log_warn("journal", "an edit from outside is not on disk: %s", strerror(-r));
+	put_u64(&s->j->unnoted, (uint64_t)s->id);
+	buf_add(&s->j->unnoted, note.data, note.len);
 }
 
 void journal_live(struct journal *j)
@@ -92,27 +110,46 @@ int64_t open_last_sign(struct journal *j, const struct group *dirs)
 /* ---- the plan ---------------------------------------------------------------------------------
  */
 
+/* Takes the next note; false at the end, or at a torn one. */
+static bool next_note(struct get *g, uint64_t *ret_seq, struct span *ret_key)
+{
+	*ret_seq = get_u64(g);
+	*ret_key = get_str(g);
+	return !g->bad && strchr(ret_key->data, '/');
+}
+
+static void add_note(struct planner *p, struct names *to, uint64_t seq, struct span key)
+{
+	const char *path;
+	int root = key_root(key.data, &path);
+
+	plan_add_place(p, to, seq, root, path);
+}
+
 static int add_seen(struct planner *p, const char *dir, struct names *to)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
 	AUTO_FREE char *text = NULL;
+	struct buf *unnoted = &p->j->unnoted;
 	size_t len = 0;
+	uint64_t seq;
+	struct span key;
 	struct get g;
 	int r = fd < 0 ? fd : io_read_file(fd, EDITED_FILE, EDITED_MAX, &text, &len);
 
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	g = (struct get){.p = text, .end = text + len};
+	if (r < 0 && r != -ENOENT)
+		return r;
+	g = (struct get){.p = text, .end = text ? text + len : NULL};
+	while (g.p < g.end && next_note(&g, &seq, &key))
+		add_note(p, to, seq, key);
+	g = (struct get){.p = unnoted->data, .end = unnoted->data + unnoted->len};
 	while (g.p < g.end) {
-		uint64_t seq = get_u64(&g);
-		struct span key = get_str(&g);
-		const char *path;
-		int root;
+		AUTO_FREE char *of = xasprintf("open/%" PRId64, (int64_t)get_u64(&g));
 
-		if (g.bad || !strchr(key.data, '/')) /* a torn end */
+		if (!next_note(&g, &seq, &key))
 			break;
-		root = key_root(key.data, &path);
-		plan_add_place(p, to, seq, root, path);
+		if (str_eq(dir, of))
+			add_note(p, to, seq, key);
 	}
 	return 0;
 }

@@ -357,6 +357,7 @@ int store_open(struct journal **ret, const struct journal_spec *spec, bool recov
 	size_t recovered = 0;
 	int r;
 
+	j->unnoted = (struct buf)BUF_INIT;
 	data_expect_breaks();
 	raise_files();
 	j->folder = xstrdup(spec->folder);
@@ -449,6 +450,7 @@ void journal_close(struct journal *j)
 	util_close_fd(&j->lock);
 	util_close_fd(&j->store);
 	free(j->news);
+	buf_done(&j->unnoted);
 	free(j->store_path);
 	free(j->state_dir);
 	free(j->folder);

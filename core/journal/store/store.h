@@ -44,6 +44,7 @@ struct journal {
 	bool fresh;	    /* it was made just now */
 	bool reported_off;  /* that nothing is recorded was said */
 	bool reported_full; /* that there is no room, too */
+	struct buf unnoted; /* edits that no step's file could take: see step_note_edit() */
 	bool urgent;	    /* journal_news() has something for who looks at no console */
 	struct journal_options options;
 	bool (*guards)(void *data, const char *path, mode_t type); /* see journal_spec */
