@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,6 +25,7 @@
 #define FILES_SHOWN 5
 #define SECONDS	    2
 #define DIRS_MAX    200
+#define ROWS_MAX    (1u << 20)
 #define HEX	    64
 
 struct ref {
@@ -35,6 +37,7 @@ struct refs {
 	struct ref *list;
 	size_t n;
 	char *packed; /* as it was; NULL: it has not changed */
+	bool cut;     /* there are more than REFS_MAX */
 };
 
 /* ---- has anything changed -------------------------------------------------------------------- */
@@ -79,15 +82,17 @@ bool rewritten_may_be(const char *folder, int64_t since_us)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* git reads both cases. */
 static void take_hex(char ret[HEX + 1], const char *text)
 {
-	const size_t n = strspn(text, "0123456789abcdef");
+	const size_t n = strspn(text, "0123456789abcdefABCDEF");
 
 	*ret = '\0';
-	if (n == 40 || n == HEX) {
-		memcpy(ret, text, n);
-		ret[n] = '\0';
-	}
+	if (n != 40 && n != HEX)
+		return;
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (char)(text[i] | 0x20); /* a digit has that bit */
+	ret[n] = '\0';
 }
 
 static void find_packed(char ret[HEX + 1], const char *packed, const char *name)
@@ -102,15 +107,20 @@ static void find_packed(char ret[HEX + 1], const char *packed, const char *name)
 	take_hex(ret, line ? line + 1 : packed);
 }
 
-static void read_loose(char ret[HEX + 1], const char *folder, const char *name)
+/* Returns whether the ref has a file of its own, which counts whatever it says. */
+static bool read_loose(char ret[HEX + 1], const char *folder, const char *name)
 {
 	AUTO_FREE char *path = xasprintf("%s/.git/%s", folder, name);
 	AUTO_FREE char *text = NULL;
+	struct stat st;
 	size_t len;
 
 	*ret = '\0';
+	if (lstat(path, &st) < 0 || S_ISDIR(st.st_mode))
+		return false;
 	if (io_read_file(AT_FDCWD, path, 4096, &text, &len) == 0)
 		take_hex(ret, text);
+	return true;
 }
 
 /* ---- what the steps say ---------------------------------------------------------------------- */
@@ -167,8 +177,12 @@ static void take_change(struct refs *r, struct journal *j, int64_t id, const str
 	}
 	if (c->kind == CHANGE_RENAMED && is_ref(c->path) && !find(r, c->path + 5))
 		add(r, c->path + 5);
-	if (!is_ref(path) || r->n >= REFS_MAX || find(r, path + 5))
+	if (!is_ref(path) || find(r, path + 5))
 		return;
+	if (r->n >= REFS_MAX) {
+		r->cut = true;
+		return;
+	}
 	text = before(j, id, c, 4096);
 	take_hex(add(r, path + 5)->was, text ? text : "");
 }
@@ -214,7 +228,7 @@ static int collect(struct refs *r, struct journal *j, struct err *err)
 /* Those of the old packed-refs that no step has touched by their own names. */
 static void add_packed(struct refs *r, const char *folder)
 {
-	for (char *line = r->packed; line && *line && r->n < REFS_MAX;) {
+	for (char *line = r->packed; line && *line;) {
 		const size_t n = strcspn(line, "\n");
 		AUTO_FREE char *text = xstrndup(line, n);
 		char *name = strchr(text, ' ');
@@ -225,9 +239,13 @@ static void add_packed(struct refs *r, const char *folder)
 		    (!str_starts(name, " refs/heads/") && !str_starts(name, " refs/tags/")) ||
 		    find(r, name + 1))
 			continue;
-		read_loose(loose, folder, name + 1);
-		if (!*loose)
-			take_hex(add(r, name + 1)->was, text);
+		if (read_loose(loose, folder, name + 1))
+			continue;
+		if (r->n >= REFS_MAX) {
+			r->cut = true;
+			return;
+		}
+		take_hex(add(r, name + 1)->was, text);
 	}
 }
 
@@ -245,8 +263,7 @@ static void fill(struct refs *r, const char *folder)
 
 		if (!*ref->was)
 			find_packed(ref->was, r->packed ? r->packed : packed, ref->name);
-		read_loose(ref->is, folder, ref->name);
-		if (!*ref->is)
+		if (!read_loose(ref->is, folder, ref->name))
 			find_packed(ref->is, packed, ref->name);
 	}
 }
@@ -312,16 +329,21 @@ static void judge_ref(const struct git2 *g, git_repository *repo, const struct r
 	const bool tag = str_starts(ref->name, "refs/tags/");
 	const char *name = ref->name + strlen(tag ? "refs/tags/" : "refs/heads/");
 
-	if (!*ref->was || str_eq(ref->was, ref->is) || !*ref->is ||
-	    (!tag && leads_to(g, repo, ref->is, ref->was)))
+	if (!*ref->was || str_eq(ref->was, ref->is) ||
+	    (*ref->is && !tag && leads_to(g, repo, ref->is, ref->was)))
 		return;
-	buf_fmt(out, "%s '%s' no longer leads to %.10s, where it was, but to %.10s",
-		tag ? "tag" : "branch", name, ref->was, ref->is);
-	add_files(g, repo, ref, out);
-	buf_ch(out, '\n');
+	buf_fmt(out, "%s '%s' no longer leads to %.10s, where it was, but ", tag ? "tag" : "branch",
+		name, ref->was);
+	if (*ref->is) {
+		buf_fmt(out, "to %.10s", ref->is);
+		add_files(g, repo, ref, out);
+	} else {
+		buf_str(out, "is gone, or names another ref");
+	}
+	buf_ch(out, '\0'); /* a name may have a line break */
 }
 
-static void judge_all(const struct refs *r, const char *folder, int to)
+static bool judge_all(const struct refs *r, const char *folder, int to)
 {
 	AUTO_FREE char *objects = path_join(folder, ".git/objects");
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -330,21 +352,23 @@ static void judge_all(const struct refs *r, const char *folder, int to)
 	git_odb *odb = NULL;
 
 	if (!g || g->git_odb_open(&odb, objects) < 0 || g->git_repository_wrap_odb(&repo, odb) < 0)
-		return;
+		return false;
 	for (size_t i = 0; i < r->n; i++) {
 		buf_clear(&out);
 		judge_ref(g, repo, &r->list[i], &out);
-		if (out.len)
-			(void)io_write_all(to, out.data, out.len);
+		if (out.len && io_write_all(to, out.data, out.len) < 0)
+			return false;
 	}
+	return true;
 }
 
-/* Objects may be anything: whatever reading them does, it does it there. */
-static int ask_child(const struct refs *r, const char *folder, char **ret)
+/* Objects may be anything: whatever reading them does, it does it there. Returns 0, or -EIO with
+ * the rows so far if the child did not come to its end. */
+static int ask_child(const struct refs *r, const char *folder, char **ret, size_t *ret_len)
 {
 	const struct rlimit time = {SECONDS, SECONDS}, memory = {2u << 30, 2u << 30};
-	int fds[2], pid;
-	size_t len;
+	int fds[2], pid, status = 0, e = 0;
+	sigset_t none;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
@@ -352,18 +376,21 @@ static int ask_child(const struct refs *r, const char *folder, char **ret)
 	if (pid == 0) {
 		setrlimit(RLIMIT_CPU, &time);
 		setrlimit(RLIMIT_AS, &memory);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGALRM, SIG_DFL);
 		alarm(SECONDS);
-		judge_all(r, folder, fds[1]);
-		_exit(0);
+		_exit(!judge_all(r, folder, fds[1]));
 	}
 	close(fds[1]);
 	if (pid > 0) {
-		if (io_read_all(fds[0], 1u << 20, ret, &len) < 0)
-			*ret = NULL;
-		waitpid(pid, NULL, 0);
+		e = io_read_all(fds[0], ROWS_MAX, ret, ret_len);
+		close(fds[0]);
+		waitpid(pid, &status, 0);
+		return e < 0 || status != 0 ? -EIO : 0;
 	}
 	close(fds[0]);
-	return pid < 0 ? -EAGAIN : 0;
+	return -EAGAIN;
 }
 
 /* ---- entry ----------------------------------------------------------------------------------- */
@@ -372,18 +399,23 @@ int rewritten_each(struct journal *j, const char *folder,
 		   void (*say)(void *data, const char *words), void *data, struct err *err)
 {
 	struct refs r = {0};
-	AUTO_FREE char *lines = NULL;
+	AUTO_FREE char *rows = NULL;
+	size_t len = 0;
 	int e = collect(&r, j, err);
 
 	if (e == 0)
 		fill(&r, folder);
-	if (e == 0 && r.n && ask_child(&r, folder, &lines) == 0)
-		for (char *line = lines, *next; line && *line; line = next) {
-			next = line + strcspn(line, "\n");
-			if (*next)
-				*next++ = '\0';
-			say(data, line);
-		}
+	if (e == 0 && r.n)
+		e = ask_child(&r, folder, &rows, &len);
+	for (const char *row = rows; row && row < rows + len; row += strlen(row) + 1)
+		say(data, row);
+	if (e == 0 && r.cut)
+		e = -E2BIG;
+	if (e == -EIO)
+		err_say(err, e, "git's objects could not be read in %d seconds", SECONDS);
+	else if (e == -E2BIG)
+		err_say(err, e, "more than %d branches and tags would have to be compared",
+			REFS_MAX);
 	for (size_t i = 0; i < r.n; i++)
 		free(r.list[i].name);
 	free(r.list);

@@ -13,7 +13,11 @@
 
 /* Cheap: has anything been done to refs of the repository in this folder since then? */
 bool rewritten_may_be(const char *folder, int64_t since_us);
-/* Calls say() with a line for each such ref of the newest session in j's folder. */
+/*
+ * Calls say() for each such ref of the newest session in j's folder, with words that hold the
+ * agent's names as they are. Returns a negative errno if there may be more: -EIO, the objects could
+ * not be read in time; -E2BIG, too many refs have changed.
+ */
 int rewritten_each(struct journal *j, const char *folder,
 		   void (*say)(void *data, const char *words), void *data, struct err *err)
 	MUST_USE;

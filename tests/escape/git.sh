@@ -197,6 +197,21 @@ is "$(git status -s; git diff)" "" "of which git diff shows nothing"
 inside 'git branch -f other main~3; git tag -f v1 main; git pack-refs --all'
 like "$(cat "$TEST_TMP/out")" "branch 'other' no longer leads" "a branch that was packed before"
 like "$(cat "$TEST_TMP/out")" "tag 'v1' no longer leads" "a tag"
+for how in 'printf "ref: refs/heads/zz\n" >.git/refs/heads/main' 'git branch -q -D main' \
+	'i=0; while [ $i -lt 1005 ]; do echo $h >.git/refs/heads/a$i; i=$((i + 1)); done; echo $h >.git/refs/heads/main' \
+	'echo $h | tr a-f A-F >.git/refs/heads/main' 'echo $h >.git/refs/heads/main; mkfifo .git/objects/pack/pack-$(printf %040d 0).idx'; do
+	fresh
+	for n in 1 2; do echo $n >f && git add f && git commit -qm $n; done
+	git checkout -q -b side && git pack-refs --all
+	inside "h=\$(git commit-tree -m x HEAD^{tree}); $how"
+	like "$(cat "$TEST_TMP/out")" "branch 'main' no longer leads|whether history was rewritten is not known" "it is not silent: $how"
+	rm -f .git/objects/pack/*.idx
+done
+fresh
+git commit -q --allow-empty -m 1
+inside 'echo x >"$(printf "z\nbranch forged")"; git add .; git commit -q --amend -m y'
+like "$(cat "$TEST_TMP/out")" "branch 'main' no longer leads.*z.*branch forged" "a name with a line break"
+is "$(grep -c 'cordon: branch forged' "$TEST_TMP/out")" 0 "makes no line of its own"
 
 # ---- worktrees beside their repository
 empty && git init -q repo && git -C repo commit -q --allow-empty -m a && git -C repo config core.hooksPath tools/hooks && mkdir human
