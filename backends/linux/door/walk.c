@@ -229,8 +229,8 @@ static bool is_root(const struct ldoor *d, const char *path)
 	return false;
 }
 
-/* A folder that is named from outside: the name is nobody's to change, the directory is "." of the
- * folder. */
+/* Takes a folder that the caller names from outside as "." of the folder: the agent can change the
+ * directory, and not its name. */
 static int from_outside(struct walk *w)
 {
 	int fd = take_fd(&w->p->seen);

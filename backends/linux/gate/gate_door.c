@@ -17,11 +17,11 @@
 
 /* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
 #define AT_ONCE 32
-/* Looks at what is hidden that are told of in a session. */
+/* Most looks at hidden places that a session reports. */
 #define LOOKS 200
-/* That the mounter may take to unmount something. */
+/* Milliseconds in which the mounter has to unmount a file. */
 #define TAKE_AWAY_MS 2000
-/* That the server may take to have the kernel forget what it believes; it takes microseconds. */
+/* Milliseconds in which the server has to make the kernel forget attributes; microseconds do. */
 #define SURE_MS 1000
 
 /* A request that was put to a human. */
@@ -43,7 +43,7 @@ struct gate_door {
 	struct shown *shown;
 	struct gate_page *page;
 	uint64_t changes;	   /* as in the page, where another process could write */
-	uint64_t counted;	   /* of those that the server let in */
+	uint64_t counted;	   /* changes that the server has let in */
 	struct inode_set changing; /* that the server knows of */
 	uint32_t n_changes;
 	struct wish *wishes;
@@ -142,7 +142,7 @@ static void judge(struct gate_door *g, const struct gate_note *note, bool grante
 		answer(g, note->id, r == 0 ? 0 : r == -ESRCH ? -EINTR : r);
 }
 
-/* ---- looks at what is hidden ----------------------------------------------------------------- */
+/* ---- looks at hidden places ------------------------------------------------------------------ */
 
 /* What programs look at by habit: no sign of anything. The name is that of the file that runs. */
 static const struct {
@@ -430,7 +430,8 @@ static bool reruled(struct door *d, const struct config *c)
 	return take_away_shown(g);
 }
 
-/* The server has the kernel forget before anything changes. It waits for nobody meanwhile. */
+/* Waits until the server has made the kernel forget the attributes, before the change. The server
+ * answers at once, as it waits for no other process. */
 static void tell_changes(struct gate_door *g, struct gate_note *note)
 {
 	const struct timespec wait = {.tv_nsec = SURE_MS * 1000000L};

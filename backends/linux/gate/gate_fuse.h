@@ -40,7 +40,8 @@ struct gate_open {
 };
 extern const struct fuse_lowlevel_ops stand_in_ops;
 void gate_fs_on_init(void *data, struct fuse_conn_info *conn);
-/* The keeper answers, so the agent is about to run: what was looked at before was cordon's own. */
+/* Returns whether the keeper answers, so that the agent runs soon. Earlier looks are cordon's own.
+ */
 bool gate_is_armed(void);
 /* Asks for path, absolute. Answers the request now or later; takes fd. */
 void gate_hold(const struct gate_open *o, const char *path);
