@@ -386,8 +386,13 @@ static void serve_job(const struct pollfd *p, struct job *j)
 static void tick(void)
 {
 	for (size_t i = 0; i < JOBS; i++) {
-		if (s.jobs[i].used)
-			s.jobs[i].quiet += s.jobs[i].ended;
+		struct job *j = &s.jobs[i];
+
+		/* While the host reads slowly a job is not quiet: its next bytes wait. */
+		if (j->tty ? s.n_tty_out > 0 : !room_for(OUTPUT_ROOM(CHUNK)))
+			j->quiet = 0;
+		else
+			j->quiet += j->used && j->ended;
 	}
 	procs_tick();
 	s.gone += s.gone > 0;
