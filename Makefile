@@ -13,7 +13,7 @@ endif
 V ?= 0
 # DEPS=no: never install anything
 DEPS ?= yes
-VERSION := 0.1.0
+VERSION := 0.2.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 # make run: what runs in the console; empty: the caller's own shell
@@ -35,6 +35,9 @@ SEED ?= 0
 # make fuzz: seconds for each target
 FUZZ_SECONDS ?= 20
 
+# which system the program is for: Linux, Darwin
+SYSTEM ?= $(shell uname -s)
+
 comma := ,
 O := build/$(B)
 Q := $(if $(filter 1,$(V)),,@)
@@ -43,14 +46,24 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # ---- flags ---------------------------------------------------------------------------------------
 cc-option = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
 
-LIBS := libuv ncursesw libcjson libzstd libutf8proc vterm libseccomp libxxhash libmd fuse3 openssl
-PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS) libgit2 2>/dev/null | sed 's/-I\([^ ]*\)/-isystem \1/g')
+LIBS_Linux := libseccomp fuse3
+LIBS := libuv ncursesw libcjson libzstd libutf8proc vterm libxxhash libmd $(LIBS_$(SYSTEM))
+OPENED_Linux := openssl
+OPENED := libgit2 $(OPENED_$(SYSTEM))
+PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS) $(OPENED) 2>/dev/null | sed 's/-I\([^ ]*\)/-isystem \1/g')
 # (giflib has no .pc file everywhere)
-PKG_LIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lgif
-# libgit2 is opened when it is first needed (core/base/git2.c): it and its libraries cost 3 ms of
-# every start and 4 MB of memory. The name is the one that this build was compiled against.
+PKG_LIBS = $(shell pkg-config --libs $(LIBS) 2>/dev/null) -lgif $(SYSTEM_LIBS_$(SYSTEM))
+SYSTEM_LIBS_Darwin := -lEndpointSecurity -lbsm -framework CoreServices
+# libgit2 and libssl are opened when they are first needed (core/base/git2.c, backends/linux/net/openssl.c):
+# they and their libraries cost 5 ms of every start and 6 MB of memory. The names are those that this
+# build was compiled against.
+ifeq ($(SYSTEM),Darwin)
+# (the loader looks in no directory of Homebrew's)
+GIT2_SONAME = $(shell pkg-config --variable=libdir libgit2 2>/dev/null)/libgit2.dylib
+else
 GIT2_SONAME = $(shell ls $$(pkg-config --variable=libdir libgit2 2>/dev/null)/libgit2.so.*.* \
 	2>/dev/null | sed 's|.*/||' | grep -E '^libgit2\.so\.[0-9]+\.[0-9]+$$' | tail -n 1)
+endif
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wformat=2 -Wstrict-prototypes \
 	-Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wcast-qual -Wswitch-enum \
@@ -70,7 +83,8 @@ MODE_fuzz    := $(MODE_asan) -fsanitize=fuzzer-no-link
 MODE := $(MODE_$(B))
 $(if $(MODE),,$(error B=$(B) is not one of release debug asan tsan cov fuzz))
 
-DEFS := -std=c17 -D_GNU_SOURCE -I. -I$(O)/gen \
+DEFS_Darwin := -D_DARWIN_C_SOURCE -fblocks
+DEFS := -std=c17 -D_GNU_SOURCE -I. -I$(O)/gen $(DEFS_$(SYSTEM)) \
 	-DCORDON_VERSION='"$(VERSION)"'
 ifneq ($(MAKECMDGOALS),clean)
 DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
@@ -78,7 +92,8 @@ DEFS += -DLIBGIT2_SONAME='"$(GIT2_SONAME)"' $(PKG_CFLAGS)
 # (the same bytes wherever the sources lie)
 FLAGS := $(DEFS) $(WARN) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. $(if $(CI),-g1,-g) $(MODE)
 # (BESIDE=yes: the program and its libraries look beside it first. DT_RPATH counts for libraries of libraries, DT_RUNPATH does not)
-LINK := $(MODE) -pie -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed -pthread \
+ELF_Linux := -Wl,-z,relro,-z,now
+LINK := $(MODE) $(if $(ELF_$(SYSTEM)),-pie $(ELF_$(SYSTEM))$(comma)-z$(comma)noexecstack -Wl$(comma)--as-needed) -pthread \
 	$(if $(filter yes,$(BESIDE)),-Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)'$$ORIGIN/../lib/cordon')
 endif
 
@@ -86,14 +101,17 @@ endif
 # Loaded into other programs, so it has nothing of the program's own, nor the program its calls.
 PRELOAD := backends/interpose/preload.c
 INTERPOSE := backends/interpose/portmap_read.c $(PRELOAD)
-# A program of its own, for macOS: root's.
+# Programs of their own, for macOS: root's, and what runs beside the keeper.
 LOOPBACK := backends/macos/alias/helper_darwin.c
+HELPER := backends/macos/helper/main_darwin.c
 # (NAME_linux.c and NAME_darwin.c are for that system alone)
 # The first program of a virtual machine: static, and of its own.
 SHIM := $(wildcard backends/vm/shim/*.c)
 SHIM_CC := $(if $(shell command -v musl-gcc 2>/dev/null),musl-gcc,$(CC))
-ALLC := $(filter-out $(PRELOAD) $(SHIM) $(LOOPBACK),$(sort $(shell find core backends tui -name '*.c')))
-SRC := $(filter-out %_darwin.c,$(ALLC))
+ALLC := $(filter-out $(PRELOAD) $(SHIM) $(LOOPBACK) $(HELPER),$(sort $(shell find core backends tui -name '*.c')))
+SRC_Linux := $(filter-out %_darwin.c,$(ALLC))
+SRC_Darwin := $(filter-out %_linux.c,$(filter core/% tui/% backends/macos/% backends/interpose/% backends/registry.c,$(ALLC)))
+SRC := $(SRC_$(SYSTEM))
 HDR := $(sort $(shell find core backends tui -name '*.h'))
 LIBSRC := $(filter-out tui/main.c,$(SRC))
 OBJ := $(SRC:%.c=$(O)/%.o)
@@ -122,7 +140,9 @@ SAFE_TOOLS := find parallel rm xargs
 
 .DEFAULT_GOAL := all
 .PHONY: all
-all: build/cordon $(O)/interpose.so $(O)/vm-init ## build the program at build/cordon
+BESIDE_Linux := $(O)/interpose.so $(O)/vm-init
+BESIDE_Darwin := $(O)/interpose.dylib $(O)/cordon-loopback $(O)/cordon-seatbelt
+all: build/cordon $(BESIDE_$(SYSTEM)) ## build the program at build/cordon
 
 # Another B= must move the link even when both programs are older than it.
 ifneq ($(shell readlink build/cordon 2>/dev/null),$(B)/cordon)
@@ -136,10 +156,19 @@ $(O)/cordon: $(O)/tui/main.o $(LIB)
 	$(Q)$(CC) $(LINK) -o $@ $< $(LIB) $(PKG_LIBS) -ldl
 	$(Q)mkdir -p $(O)/safe-tools && for t in $(SAFE_TOOLS); do ln -sfn ../cordon $(O)/safe-tools/$$t; done
 
-$(O)/interpose.so: $(INTERPOSE) backends/interpose/portmap.h Makefile
+$(O)/interpose.so $(O)/interpose.dylib: $(INTERPOSE) backends/interpose/portmap.h Makefile
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(DEFS) $(WARN) $(filter-out -fPIE,$(HARDEN)) $(MODE_release) \
-		-fPIC -fvisibility=hidden -shared -Wl,-z,relro,-z,now -o $@ $(INTERPOSE) -ldl
+		-fPIC -fvisibility=hidden -shared $(ELF_$(SYSTEM)) -o $@ $(INTERPOSE) -ldl
+
+$(O)/cordon-loopback: $(LOOPBACK:%.c=$(O)/%.o) $(O)/backends/macos/alias/alias.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -o $@ $^
+
+# (of the libraries it has those that it uses)
+$(O)/cordon-seatbelt: $(HELPER:%.c=$(O)/%.o) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LINK) -Wl,-dead_strip_dylibs -o $@ $< $(LIB) $(PKG_LIBS)
 
 # (musl makes 70 KB of it, glibc 700)
 $(O)/vm-init: $(SHIM) backends/vm/shim/shim.h Makefile
@@ -170,11 +199,11 @@ SHIPPED := $(wildcard themes/*.theme keymaps/*.keys core/config/profiles/*.profi
 	core/api/*.json) core/config/edits.ignore backends/linux/apparmor.in tui/look/unifont.hex
 $(O)/gen/builtin_files.c: $(SHIPPED) Makefile
 	$(call say,GEN,$@)
-	$(Q)mkdir -p $(@D) && { echo '#include "core/base/builtin.h"'; \
+	$(Q)mkdir -p $(@D) && tab=$$(printf '\t') && { echo '#include "core/base/builtin.h"'; \
 	echo '#pragma GCC diagnostic ignored "-Woverlength-strings"'; \
 	echo 'const struct builtin_file builtin_files[] = {'; \
 	for f in $(SHIPPED); do printf '{"%s",\n' "$${f##*/}"; \
-	sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/\\t/g; s/.*/"&\\n"/' "$$f"; echo '},'; done; \
+	sed 's/\\/\\\\/g; s/"/\\"/g; s/'"$$tab"'/\\t/g; s/.*/"&\\n"/' "$$f"; echo '},'; done; \
 	echo '{0, 0}};'; } >$@
 $(O)/gen/builtin_files.o: $(O)/gen/builtin_files.c
 	$(call say,CC,$<)
@@ -242,12 +271,12 @@ TEST_DEPS_pacman = cmocka perl tmux git rsync python vim sqlite procps-ng attr a
 	e2fsprogs xfsprogs btrfs-progs bubblewrap python-jsonschema python-pillow qemu-system-x86 cpio kmod $(NPM)
 TEST_DEPS_brew := cmocka tmux git rsync python pillow vim node sqlite
 
-LINT_DEPS_apt := clang clang-format clang-tidy cppcheck mandoc shellcheck
-LINT_DEPS_dnf := clang clang-tools-extra cppcheck ShellCheck
-LINT_DEPS_pacman := clang cppcheck shellcheck
-LINT_DEPS_brew := llvm cppcheck shellcheck
+LINT_DEPS_apt := clang clang-format clang-tidy cppcheck libcmocka-dev mandoc shellcheck
+LINT_DEPS_dnf := clang clang-tools-extra cppcheck libcmocka-devel ShellCheck
+LINT_DEPS_pacman := clang cmocka cppcheck shellcheck
+LINT_DEPS_brew := llvm cmocka cppcheck shellcheck
 
-have-build = pkg-config --exists $(LIBS) libgit2 && \
+have-build = pkg-config --exists $(LIBS) $(OPENED) && \
 	echo '\#include <uthash.h>' | $(CC) -E -x c - -o /dev/null && \
 	printf '\#include <stddef.h>\n\#include <gif_lib.h>\n' | $(CC) -E -x c - -o /dev/null
 have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /usr/bin/python3 -c 'import jsonschema'; } && \
@@ -259,15 +288,17 @@ have-test = pkg-config --exists cmocka && { python3 -c 'import jsonschema' || /u
 RPM_DEPS_apt := rpm
 RPM_DEPS_dnf := rpm-build
 have-rpm = command -v rpmbuild
-DEB_DEPS_apt := dpkg-dev
+DEB_DEPS_apt := dpkg-dev musl-tools
 BENCH_DEPS_apt := tinyproxy-bin
 BENCH_DEPS_dnf := tinyproxy
 BENCH_DEPS_pacman := tinyproxy
 BENCH_DEPS_brew := tinyproxy
 have-bench = command -v tinyproxy
-have-deb = command -v dpkg-shlibdeps
+have-deb = command -v dpkg-shlibdeps && command -v musl-gcc
+# what a slow registry may take: its tests are skipped then
+FETCH := $(if $(shell command -v timeout),timeout 300)
 have-lint = command -v clang-format && command -v clang-tidy && command -v cppcheck && \
-	command -v shellcheck
+	command -v shellcheck && command -v mandoc && pkg-config --exists cmocka
 install-deps = @if [ '$(DEPS)' != no ] && ! { $($(1)); } >/dev/null 2>&1; then \
 	if [ "$$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi; \
 	if command -v apt-get >/dev/null; then \
@@ -284,9 +315,9 @@ deps: ## install what the build needs, if anything is missing (DEPS=no: never)
 	$(call install-deps,have-build,DEPS_)
 test-deps: deps
 	$(call install-deps,have-test,TEST_DEPS_)
-	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/npm/node_modules ] || tests/support/validators.sh build/npm || \
-		{ rm -rf build/npm; echo 'make: ajv and the schemas of MCP cannot be fetched: tests do without them' >&2; })
-	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/zig/lib/libc/musl ] || tests/darwin/zig.sh build/zig || \
+	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/npm/node_modules/typescript ] || $(FETCH) tests/support/validators.sh build/npm || \
+		{ rm -rf build/npm; echo 'make: ajv, TypeScript and the schemas of MCP cannot be fetched: tests do without them' >&2; })
+	$(if $(filter no,$(DEPS)),,$(Q)[ -d build/zig/lib/libc/musl ] || $(FETCH) tests/darwin/zig.sh build/zig || \
 		{ rm -rf build/zig; echo 'make: zig cannot be fetched: nothing is compiled for macOS and arm64' >&2; })
 lint-deps: deps
 	$(call install-deps,have-lint,LINT_DEPS_)
@@ -294,7 +325,7 @@ lint-deps: deps
 # ---- test ----------------------------------------------------------------------------------------
 .PHONY: test tests unit
 test: test-deps ## everything: unit, screen, end-to-end, escape, crash; T='*undo*' picks some
-	$(Q)$(again) tests
+	$(Q)$(again) tests $(if $(filter no,$(DEPS)),,agents)
 	$(if $(SANITIZED),$(Q)$(again) B=asan build/asan/cordon $(SANITIZED))
 	$(Q)B=$(B) JOBS=$(JOBS) tests/support/test.sh '$(T)' $(SANITIZED) $(UNIT) $(if $(SANITIZED),,$(FUZZ)) $(SCRIPTS)
 
@@ -310,6 +341,14 @@ SANITIZED = $(if $(filter release-*,$(B)-$(T)),$(if $(CAN_SANITIZE),$(patsubst $
 unit: $(UNIT) ## build and run the unit and screen tests only
 	CMOCKA_MESSAGE_OUTPUT=TAP prove -e '' $(UNIT)
 
+# (1 GB; beside the build, which is not waited for by the registry)
+.PHONY: agents
+agents: build/agents/ready ## fetch the agents that tests/e2e/agent_*.sh run from the npm registry
+build/agents/ready: tests/support/agents.sh
+	$(call say,NPM,build/agents)
+	$(Q)rm -rf build/agents && $(FETCH) tests/support/agents.sh build/agents && touch $@ || \
+		{ rm -rf build/agents; echo 'make: the agents cannot be fetched: their tests are skipped' >&2; }
+
 .PHONY: attacks
 attacks: test-deps ## the escape tests on every backend, and the table of what they said in tests/escape/README.md
 	$(Q)$(again) tests
@@ -322,21 +361,23 @@ attacks: test-deps ## the escape tests on every backend, and the table of what t
 .PHONY: soak
 soak: test-deps ## random sequences against a model (SEED= picks the first), then every fault, 200 kills, 200 sessions, 100 000 races
 	$(Q)$(again) tests $(MODEL)
+	$(Q)rm -rf build/agents && tests/support/agents.sh build/agents latest && \
+		B=$(B) JOBS=1 tests/support/test.sh '*' $(wildcard tests/e2e/agent_*.sh)
 	$(Q)tests/model/soak.sh $(MODEL) -t $(SOAK_SECONDS) -n $(SOAK_N) -j $(JOBS) \
 		-s $(or $(filter-out 0,$(SEED)),$(shell date +%s)000)
 	$(Q)CORDON_TEST_THOROUGH=1 CRASH_ROUNDS=200 SESSIONS=200 FLOOD=100000 RACES=100000 B=$(B) JOBS=$(JOBS) tests/support/test.sh '*' \
 		$(O)/tests/unit/test_journal_fault $(O)/tests/unit/test_journal_crash \
 		$(O)/tests/unit/test_journal_race tests/crash/kill.sh tests/crash/undo.sh tests/crash/restore.sh \
-		tests/crash/residue.sh tests/e2e/flood.sh tests/escape/read_race.sh $(wildcard tests/escape/held*.sh)
+		tests/crash/residue.sh tests/e2e/flood.sh tests/e2e/toolchains.sh tests/escape/read_race.sh $(wildcard tests/escape/held*.sh)
 
 .PHONY: bench-deps
 bench-deps:
 	$(call install-deps,have-bench,BENCH_DEPS_)
 
 .PHONY: bench
-bench: test-deps bench-deps ## measure against native (and bwrap) in tmpfs, with the targets
+bench: test-deps bench-deps ## measure against native (and bwrap), as root and as a user, in tmpfs and on ext4
 	$(Q)$(again) all $(BENCH)
-	$(Q)B=$(B) tests/bench/bench.sh
+	$(Q)B=$(B) tests/bench/all.sh
 
 .PHONY: fuzz
 fuzz: lint-deps ## run each fuzz target for FUZZ_SECONDS under clang's libFuzzer
@@ -362,31 +403,21 @@ screenshots: test-deps ## take the pictures in screenshots/ from real runs
 # ---- macOS ---------------------------------------------------------------------------------------
 # Compiled and linked on any system, with clang and a linker of zig's; run by nobody here. Of the libraries there
 # are Debian's headers, and stubs that list what Debian's libraries export.
-.PHONY: check-darwin darwin-objects
+.PHONY: check-darwin darwin darwin-libraries
 check-darwin: test-deps ## compile and link for macOS, arm64 and x86_64
-	$(Q)tests/support/one.sh tests/e2e/darwin.sh
+	$(Q)DARWIN_ARCHS='$(DARWIN_ARCHS)' tests/support/one.sh tests/e2e/darwin.sh
 
-DARWIN := build/darwin
-DARWIN_SRC = $(filter-out %_linux.c,$(filter core/% tui/% backends/macos/% backends/interpose/% \
-	backends/registry.c,$(ALLC))) $(PRELOAD) $(LOOPBACK) $(DARWIN)/gen/builtin_files.c
-DARWIN_CC = build/zig/zig clang -std=c17 -D_DARWIN_C_SOURCE -I. -I$(DARWIN)/gen $(WARN) -Werror -O0 -fno-common -fblocks \
-	-nostdinc -isystem build/zig/lib/include -isystem tests/darwin/include -isystem $(DARWIN)/include \
-	-isystem build/zig/lib/libc/include/any-macos-any -DCORDON_VERSION='"$(VERSION)"' \
-	-DCORDON_COMMIT='""' -DLIBGIT2_SONAME='"libgit2.dylib"'
-define darwin-rules
-$(DARWIN)/$(1)/%.o: %.c $(DARWIN)/include/ready
-	$$(call say,CC,$$< for $(1)-macos)
-	$$(Q)mkdir -p $$(@D) && $$(DARWIN_CC) -target $(1)-apple-macos13 -MMD -MP -c $$< -o $$@
-darwin-objects: $$(DARWIN_SRC:%.c=$(DARWIN)/$(1)/%.o)
-endef
-ifneq ($(filter darwin-objects,$(MAKECMDGOALS)),)
-$(foreach arch,arm64 x86_64,$(eval $(call darwin-rules,$(arch))))
-$(DARWIN)/gen/builtin_files.c: $(O)/gen/builtin_files.c
-	$(Q)mkdir -p $(@D) && cp $< $@
-$(DARWIN)/include/ready: tests/darwin/libraries.sh
-	$(Q)tests/darwin/libraries.sh $(DARWIN)
--include $(shell find $(DARWIN) -name '*.d' 2>/dev/null)
-endif
+# The rules that a Mac uses: only the compiler and the places of libraries are others.
+darwin: darwin-libraries
+	$(Q)for arch in $(DARWIN_ARCHS); do \
+		$(MAKE) --no-print-directory DEPS=no SYSTEM=Darwin CI=yes O=build/darwin/$$arch B=release MODE_release=-O0 \
+			CC="tests/darwin/cc.sh $$arch" AR='build/zig/zig ar' PKG_CFLAGS= PKG_LIBS='$(DARWIN_LIBS)' \
+			$(addprefix build/darwin/$$arch/,cordon $(notdir $(BESIDE_Darwin))) || exit 1; done
+DARWIN_ARCHS ?= arm64 x86_64
+DARWIN_LIBS := -luv -lncursesw -ltinfo -lcjson -lzstd -lutf8proc -lvterm -lxxhash -lmd -lgif -lEndpointSecurity -lbsm -lCoreServices
+darwin-libraries: build/darwin/include/ready
+build/darwin/include/ready: tests/darwin/libraries.sh
+	$(Q)tests/darwin/libraries.sh build/darwin
 
 # ---- lint ----------------------------------------------------------------------------------------
 .PHONY: lint lint-format lint-tree lint-themes lint-manual lint-headers lint-cppcheck lint-shell lint-clang lint-tidy
@@ -403,7 +434,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/d
 # Other majors format differently: without 14 the check is left out, and says so.
 lint-format:
 	$(Q)if $(CLANG_FORMAT) --version | grep -q 'version 14\.'; then \
-		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HDR); \
+		$(CLANG_FORMAT) --dry-run -Werror $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HELPER) $(HDR); \
 	else echo 'lint: clang-format 14 is not here: formatting not checked'; fi
 
 lint-tree: # sizes, include directions, every action bound
@@ -460,7 +491,7 @@ words: ## added lines, since BASE, of sources and documents that CONTRIBUTING.md
 
 .PHONY: format
 format: ## let clang-format rewrite the sources
-	$(CLANG_FORMAT) -i $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HDR)
+	$(CLANG_FORMAT) -i $(ALLSRC) $(filter %_darwin.c,$(ALLC)) $(LOOPBACK) $(HELPER) $(HDR)
 
 compile_commands.json: Makefile ## for editors
 	$(Q){ echo '['; sep=; for f in $(ALLSRC); do \
@@ -475,22 +506,25 @@ APPARMOR := $(DESTDIR)/etc/apparmor.d
 .PHONY: install uninstall
 install: ## install below PREFIX (DESTDIR for packages), with manual, themes, keymaps and profiles
 	$(Q)$(again) all
-	install -D -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
-	install -D -m 644 $(O)/interpose.so $(DESTDIR)$(PREFIX)/lib/cordon/interpose.so
-	install -D -m 755 $(O)/vm-init $(DESTDIR)$(PREFIX)/libexec/cordon/vm-init
-	install -d $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools
+	@# (a Mac's install has no -D)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/cordon $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools
+	install -m 755 $(O)/cordon $(DESTDIR)$(PREFIX)/bin/cordon
+	install -m 644 $(filter %.so %.dylib,$(BESIDE_$(SYSTEM))) $(DESTDIR)$(PREFIX)/lib/cordon
+	install -m 755 $(filter-out %.so %.dylib,$(BESIDE_$(SYSTEM))) $(DESTDIR)$(PREFIX)/libexec/cordon
 	for t in $(SAFE_TOOLS); do ln -sfn ../../../bin/cordon $(DESTDIR)$(PREFIX)/libexec/cordon/safe-tools/$$t; done
-	for page in $(MANUAL); do install -D -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/}; done
+	install -d $(foreach n,1 5 7,$(SHARE)/man/man$(n)) $(SHARE)/bash-completion/completions \
+		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	for page in $(MANUAL); do install -m 644 $$page $(SHARE)/man/man$${page##*.}/$${page##*/}; done
 	install -d $(SHARE)/cordon/themes $(SHARE)/cordon/keymaps $(SHARE)/cordon/profiles
 	install -m 644 themes/*.theme $(SHARE)/cordon/themes
 	install -m 644 keymaps/*.keys $(SHARE)/cordon/keymaps
 	install -m 644 core/config/profiles/*.profile $(SHARE)/cordon/profiles
-	install -D -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
-	install -D -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
-	install -D -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
-	install -m 644 core/config/edits.ignore core/api/protocol.json $(SHARE)/cordon
+	install -m 644 core/setup/files/cordon.bash $(SHARE)/bash-completion/completions/cordon
+	install -m 644 core/setup/files/cordon.zsh $(SHARE)/zsh/site-functions/_cordon
+	install -m 644 core/setup/files/cordon.fish $(SHARE)/fish/vendor_completions.d/cordon.fish
+	install -m 644 core/config/edits.ignore core/api/protocol.json core/api/example.ndjson $(SHARE)/cordon
 	@# Ubuntu 24.04 lets only programs with a profile make user namespaces.
-	@if [ -n '$(DESTDIR)' ] || [ -w $(APPARMOR) ]; then \
+	@if [ '$(SYSTEM)' = Linux ] && { [ -n '$(DESTDIR)' ] || [ -w $(APPARMOR) ]; }; then \
 		install -d $(APPARMOR) && sed 's|@BINARY@|$(PREFIX)/bin/cordon|g' \
 			backends/linux/apparmor.in >$(APPARMOR)/cordon && \
 		echo 'installed $(APPARMOR)/cordon'; \
@@ -499,6 +533,9 @@ install: ## install below PREFIX (DESTDIR for packages), with manual, themes, ke
 	fi
 	@if [ -z '$(DESTDIR)' ] && [ -w $(APPARMOR) ] && [ -d /sys/kernel/security/apparmor ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -r $(APPARMOR)/cordon; fi
+	@case '$(DESTDIR)':$$PATH: in :*:$(PREFIX)/bin:*) ;; :*) \
+		echo 'not in your PATH: $(PREFIX)/bin: export PATH=$(PREFIX)/bin:$$PATH, or log in again if your profile adds it' ;; \
+	esac
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/cordon $(foreach page,$(notdir $(MANUAL)),$(SHARE)/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
@@ -512,6 +549,13 @@ uninstall: ## remove what install put there
 .PHONY: source
 source: ## build/cordon-<version>.tar.gz: the source of what is committed, and a Homebrew formula for it
 	$(Q)core/setup/packages/source.sh $(VERSION)
+
+.PHONY: app
+app: ## on a Mac: build/Cordon.app; SIGN=identity PROFILE=file NOTARY=name: see core/setup/packages/app.sh
+	$(Q)[ '$(SYSTEM)' = Darwin ] || { echo 'make app: a bundle for macOS is made on a Mac' >&2; exit 1; }
+	$(Q)$(again) O=build/app GIT2_SONAME=@executable_path/../Frameworks/libgit2.dylib \
+		$(addprefix build/app/,cordon $(notdir $(BESIDE_Darwin)))
+	$(Q)core/setup/packages/app.sh $(VERSION) build/app "$$(pkg-config --variable=libdir libgit2)/libgit2.dylib"
 
 .PHONY: dist
 dist: deps ## build/cordon-<version>-linux-<arch>.tar.gz: runs where it is unpacked, with its libraries
@@ -529,6 +573,16 @@ deb: deps ## build/cordon_<version>_<arch>.deb, for this distribution and those 
 	$(call install-deps,have-deb,DEB_DEPS_)
 	$(Q)$(again) PREFIX=/usr O=build/package build/package/cordon build/package/interpose.so build/package/vm-init
 	$(Q)core/setup/packages/deb.sh $(VERSION) build/package
+
+.PHONY: npm
+npm: dist ## build/cordon-<version>-npm.tgz: the same as a package of npm
+	$(Q)core/setup/packages/npm.sh $(VERSION)
+
+.PHONY: release
+release: ## build/release-<version>/: source, deb, rpm, tarball, npm package, SHA256SUMS; MINISIGN_KEY= or SSH_KEY= signs
+	$(Q)$(again) source deb npm
+	$(Q)if $(have-rpm) >/dev/null; then $(again) rpm; else echo 'release: no rpm: rpmbuild is not here' >&2; fi
+	$(Q)core/setup/packages/release.sh $(VERSION)
 
 .PHONY: test-fresh
 test-fresh: deb dist ## the packages on Debians that are installed for it; downloads them, needs root and debootstrap

@@ -9,19 +9,21 @@
 #include "backends/bwrap/bwrap.h"
 #endif
 #include "core/base/err.h"
+#include "core/base/io.h"
+#include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/base/program.h"
 #include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/tool.h"
 #include "tui/commands/version.h"
-#include "tui/look/ini.h"
 
 static void usage(FILE *out)
 {
-	fprintf(out,
-		"usage: cordon                      the console here, with what ran here last\n"
-		"       cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
-		"       cordon SUBCOMMAND [OPTIONS]\n\n");
+	fputs("usage: cordon                      the console, with this folder's last command\n"
+	      "       cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
+	      "       cordon SUBCOMMAND [OPTIONS]\n\n",
+	      out);
 	for (const struct command *c = commands; c->name; c++)
 		if (c->summary)
 			fprintf(out, "  %-10s %s\n", c->name, c->summary);
@@ -44,15 +46,23 @@ static bool is_program(const char *name)
 	return file || strchr(name, '/') != NULL;
 }
 
-/* A subcommand with a slip, which is no program either; NULL: neither. */
-static const char *meant(const char *word)
+/* Refuses a word that is no subcommand and no program, and names the nearest subcommand. Returns
+ * the exit status: 127, as of any command that is not found, where none is near. */
+static int refuse_unknown(const char *word)
 {
-	const char *names[32];
-	size_t n = 0;
+	struct nearest near = nearest_to(word);
+	AUTO_BUF struct buf shown = BUF_INIT;
 
-	for (; n < ARRAY_LEN(names) && commands[n].name; n++)
-		names[n] = commands[n].name;
-	return *word == '-' || is_program(word) ? NULL : ini_nearest(word, names, n);
+	text_escape(&shown, word, strlen(word));
+	for (const struct command *c = commands; c->name; c++)
+		if (c->summary)
+			nearest_try(&near, c->name);
+	fprintf(stderr, "cordon: '%s': neither a subcommand of cordon nor a program: ", shown.data);
+	if (near.best)
+		fprintf(stderr, "did you mean cordon %s?\n", near.best);
+	else
+		fprintf(stderr, "cordon --help lists the subcommands\n");
+	return near.best ? CMD_FAILED : 127;
 }
 
 /* "cordon -v log": a subcommand behind options of run, which is no program. NULL: it is not that.
@@ -94,6 +104,8 @@ int main(int argc, char **argv)
 	struct err err = {0};
 	int status;
 
+	if (io_hold_stdio() < 0)
+		return CMD_FAILED;
 	if (tool_is(argv[0]))
 		return tool_main(argv);
 #ifdef __linux__
@@ -119,13 +131,8 @@ int main(int argc, char **argv)
 		version_print();
 		return 0;
 	}
-	if (!c && meant(argv[1])) {
-		fprintf(stderr,
-			"cordon: '%s': neither a command of cordon's nor a program: did you "
-			"mean cordon %s?\n",
-			argv[1], meant(argv[1]));
-		return CMD_FAILED;
-	}
+	if (!c && *argv[1] != '-' && !is_program(argv[1]))
+		return refuse_unknown(argv[1]);
 	if (!c && behind_options(argc, argv)) {
 		fprintf(stderr,
 			"cordon: %s %s: the options of a subcommand come after it: cordon %s "

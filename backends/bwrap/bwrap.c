@@ -1,4 +1,4 @@
-/* bwrap - bubblewrap started, watched, and what it made taken over. */
+/* bwrap - starts and watches bubblewrap, and takes over its namespaces. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/bwrap/bwrap.h"
 
@@ -13,6 +13,7 @@
 
 #include "backends/bwrap/bwrap_priv.h"
 #include "core/base/io.h"
+#include "core/os/signals.h"
 
 /* What bwrap's process gets: 0 to 2, then BWRAP_*. */
 struct handed {
@@ -33,7 +34,7 @@ static NORETURN void exec_bwrap(const char *program, struct handed *h)
 	     word[] = HOLDER_WORD;
 	char *const argv[] = {name, option, args, end, exe, word, NULL}, *const env[] = {NULL};
 
-	launch_reset_signals();
+	os_signals_usual();
 	setpgid(0, 0);
 	snprintf(args, sizeof(args), "%d", BWRAP_ARGS);
 	snprintf(exe, sizeof(exe), "/proc/self/fd/%d", BWRAP_EXE);
@@ -81,7 +82,8 @@ static int make_args(int *ret, const struct plan *plan, bool private_net, struct
 }
 
 /* What is ours of it: the cell's socket and words, where the pid comes, where to say go. */
-static int prepare(struct cell *c, struct handed *h, int *ret_info, int *ret_go, struct err *err)
+static int prepare(struct namespaces *c, struct handed *h, int *ret_info, int *ret_go,
+		   struct err *err)
 {
 	int fds[2] = {-1, -1}, r;
 
@@ -95,7 +97,7 @@ static int prepare(struct cell *c, struct handed *h, int *ret_info, int *ret_go,
 	if (r == 0)
 		r = make_pipe(&h->fds[BWRAP_GO], ret_go, err);
 	if (r == 0)
-		r = note_pair(fds, err);
+		r = child_message_pair(fds, err);
 	if (r < 0)
 		return r;
 	c->sock = fds[0];
@@ -108,7 +110,7 @@ static int prepare(struct cell *c, struct handed *h, int *ret_info, int *ret_go,
 }
 
 /* Its own words say best what failed; it has written them and gone. */
-static int fail_with_words(struct cell *c, int code, struct err *err)
+static int fail_with_words(struct namespaces *c, int code, struct err *err)
 {
 	char text[400];
 	ssize_t n;
@@ -123,7 +125,7 @@ static int fail_with_words(struct cell *c, int code, struct err *err)
 		       str_starts(text, "bwrap: ") ? "" : "bubblewrap: ", text);
 }
 
-static int read_pid(struct cell *c, int info, struct err *err)
+static int read_pid(struct namespaces *c, int info, struct err *err)
 {
 	AUTO_FREE char *text = NULL;
 	const char *at;
@@ -140,7 +142,7 @@ static int read_pid(struct cell *c, int info, struct err *err)
 	return c->pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
 }
 
-static int start_bwrap(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
+static int start_bwrap(struct namespaces *c, const struct plan *plan, const struct spawn_spec *spec,
 		       struct err *err)
 {
 	AUTO_HANDED struct handed h = {.fds = {-1, -1, -1, -1, -1, -1, -1, -1, -1}};
@@ -165,14 +167,14 @@ static int start_bwrap(struct cell *c, const struct plan *plan, const struct spa
 	handed_done(&h);
 	r = read_pid(c, info, err);
 	if (r == 0)
-		r = cell_write_maps(c->first, err);
+		r = namespaces_write_maps(c->first, err);
 	if (r == 0 && write(go, "", 1) != 1)
 		r = err_set(err, -errno, "let bubblewrap go on");
 	return r;
 }
 
 /* Somebody who kills bwrap leaves its child waiting, which holds the other end of our socket. */
-static void end_child_without_bwrap(const struct cell *c)
+static void end_child_without_bwrap(const struct namespaces *c)
 {
 	AUTO_CLOSE int bwrap = (int)syscall(SYS_pidfd_open, c->child, 0);
 	struct pollfd p[] = {{.fd = c->sock, .events = POLLIN}, {.fd = bwrap, .events = POLLIN}};
@@ -183,12 +185,13 @@ static void end_child_without_bwrap(const struct cell *c)
 		kill(-c->child, SIGKILL);
 }
 
-static int finish_bwrap(struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+static int finish_bwrap(struct namespaces *c, const struct plan *plan, int *ret_status,
+			struct err *err)
 {
 	int r;
 
 	end_child_without_bwrap(c);
-	r = cell_take(c, ret_status, err);
+	r = namespaces_take(c, ret_status, err);
 	if (r == -EPIPE) /* the holder never came up */
 		return fail_with_words(c, -EIO, err);
 	if (r < 0)
@@ -203,6 +206,10 @@ const struct builder bwrap_builder = {.start = start_bwrap, .finish = finish_bwr
 static int bwrap_launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
 			struct keeper *k, int *ret_status, struct err *err)
 {
+	if (spec->overlays && *spec->overlays)
+		return err_say(err, -EOPNOTSUPP,
+			       "overlays are mounted by --backend native only: leave --overlay "
+			       "out, or choose that");
 	return sandbox_launch(&bwrap_builder, ret, ret_door, spec, k, ret_status, err);
 }
 
@@ -212,6 +219,8 @@ const struct backend backend_bwrap = {
 	.asks_network = true,
 	.probe = bwrap_probe,
 	.launch = bwrap_launch,
+	.enter = sandbox_enter,
 	.signal = sandbox_signal,
 	.stop = sandbox_stop,
+	.confine_reader = confine_reader,
 };

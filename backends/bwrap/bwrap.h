@@ -1,4 +1,4 @@
-/* bwrap - the backend whose namespaces bubblewrap makes, where cordon itself may not. */
+/* bwrap - the backend whose namespaces bubblewrap makes, for hosts where cordon itself may not. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,7 +7,7 @@
 extern const struct backend backend_bwrap;
 
 /*
- * For main(), before anything else: when this process is what bubblewrap was told to run, it stays
- * as pid 1 of the sandbox and this does not return. Anywhere else it does nothing.
+ * Runs pid 1 of the sandbox and does not return, if bubblewrap started this process; else does
+ * nothing. main() calls it first.
  */
 void bwrap_become_first(int argc, char **argv);

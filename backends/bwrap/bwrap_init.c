@@ -7,6 +7,7 @@
 
 #include "backends/bwrap/bwrap.h"
 #include "backends/bwrap/bwrap_priv.h"
+#include "core/os/signals.h"
 
 static bool is_wanted(int argc, char **argv)
 {
@@ -27,9 +28,9 @@ void bwrap_become_first(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "cordon-init");
 	prctl(PR_SET_DUMPABLE, 0);
-	launch_reset_signals();
+	os_signals_usual();
 	/* Which namespaces there are is the keeper's to know: it leaves out the network's. */
-	if (confine_has_none(&err) < 0 || first_hand_over(BWRAP_SOCK, true, &err) < 0)
-		note_fail(BWRAP_SOCK, 125, &err);
-	first_reap(BWRAP_SOCK);
+	if (confine_has_none(&err) < 0 || sandbox_init_hand_over(BWRAP_SOCK, true, &err) < 0)
+		child_message_fail(BWRAP_SOCK, 125, &err);
+	sandbox_init_reap(BWRAP_SOCK);
 }

@@ -1,4 +1,4 @@
-/* bwrap_priv - what the parts of the bubblewrap backend say to each other. */
+/* bwrap_priv - descriptors and functions that the files of the bubblewrap backend share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,20 +11,20 @@
  *   keeper  plan -> arguments -> bwrap -> id maps -> ... -> finisher -> D0 -> launcher -> ...
  *     +- bwrap      waits for its child, and ends with it
  *     |   +- holder    pid 1: this program once more; hands over the root and namespaces, reaps
- *     +- finisher   joins the namespaces, carries out what bwrap cannot, and ends
+ *     +- finisher   joins the namespaces, performs the operations that bwrap cannot, and ends
  *
- * bwrap makes the namespaces and mounts what comes from the host, while the host's tree is still
- * there: read-only binds, devices, tmpfs, directories, links. What it has no words for is done by
- * the finisher with the code of the native backend: owners, one recursive seal for each tree, no
- * propagation of mounts, /proc without other users' processes, ptys, overlays, covers. bwrap's own
- * read-only flags are not relied on. Should a system confine what bwrap runs (Ubuntu's AppArmor
- * profile takes all capabilities away), the holder needs none, and the finisher gets its own by
+ * bwrap makes the namespaces and mounts the host's trees, while they are still reachable: read-only
+ * binds, devices, tmpfs, directories, links. The finisher does the rest, for which bwrap has no
+ * options, with the code of the native backend: owners, one recursive seal for each tree, no
+ * propagation of mounts, /proc without other users' processes, ptys, overlays, covers. cordon does
+ * not rely on bwrap's own read-only flags. A system may confine bwrap's child (Ubuntu's AppArmor
+ * profile drops all capabilities): the holder needs none, and the finisher gets capabilities by
  * joining a user namespace that belongs to this user.
  *
- * bwrap's child waits for bwrap's word without an end, so bwrap must not be killed before it has
- * given it: it is not told to die with the keeper. When the keeper dies, nobody reads the pid and
- * nobody says go, bwrap does not wait any longer, and the holder ends as its socket does; bwrap
- * ends with it. The keeper ends both as a process group.
+ * bwrap's child waits for bwrap without a time-out, so bwrap must not be killed before it has let
+ * the child go on: it runs without --die-with-parent. When the keeper dies, the pipes of BWRAP_INFO
+ * and BWRAP_GO end, so bwrap stops waiting; the holder ends when its socket does, and bwrap ends
+ * with the holder. The keeper ends both as a process group.
  *
  * bwrap is found at fixed places that only root can write: PATH may lead into a working folder.
  */
@@ -32,31 +32,31 @@
 /* Descriptors of bwrap's process. */
 enum {
 	BWRAP_ARGS = 3, /* --args: all options */
-	BWRAP_INFO,	/* --info-fd: it tells its child's pid */
-	BWRAP_GO,	/* --userns-block-fd: we have written the id maps */
+	BWRAP_INFO,	/* --info-fd: bwrap writes its child's pid */
+	BWRAP_GO,	/* --userns-block-fd: the keeper has written the id maps */
 	BWRAP_EXE,	/* this program, for the holder */
 	BWRAP_SOCK,	/* the holder's end of its socket */
-	BWRAP_READ,	/* the other end of BWRAP_INFO: telling never fails */
+	BWRAP_READ,	/* the other end of BWRAP_INFO, so that bwrap's write never fails */
 	BWRAP_FDS,
 };
 
 #define HOLDER_WORD "cordon-holder"
 
 /* ---- args.c ---- */
-/* bwrap's options, each word with its NUL. */
+/* Appends bwrap's options, each word with its NUL. */
 int args_make(struct buf *b, const struct plan *plan, bool private_net, struct err *err) MUST_USE;
-/* This operation is among them: all but its owner is done. */
+/* Returns whether an option performs this operation, except for setting the owner. */
 bool args_tell(const struct plan_op *op);
 
 /* ---- finish.c ---- */
-/* In a process of its own, with the cell's root and namespaces there: the rest of the plan. */
-int finish_tree(const struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
-	MUST_USE;
+/* Performs the rest of the plan in the namespaces of `c`, in a process of its own. */
+int finish_tree(const struct namespaces *c, const struct plan *plan, int *ret_status,
+		struct err *err) MUST_USE;
 
 /* ---- bwrap.c ---- */
 extern const struct builder bwrap_builder;
 
 /* ---- probe.c ---- */
-/* NULL: none that can be trusted; why is told. */
+/* Returns the path of bwrap, or NULL if none can be trusted; err says why. */
 const char *bwrap_find(struct err *err);
 uint32_t bwrap_probe(struct probe_report *report, struct err *err);

@@ -1,4 +1,4 @@
-/* finish - what bubblewrap has no words for, done in the namespaces that it has made. */
+/* finish - performs the operations that bubblewrap has no option for, in its namespaces. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include "backends/linux/limits/limits.h"
 #include "backends/linux/net/net_priv.h"
 
-static int join(const struct cell *c, struct err *err)
+static int join(const struct namespaces *c, struct err *err)
 {
 	if (setns(c->ns[NS_USER], CLONE_NEWUSER) < 0)
 		return err_set(err, -errno, "join the user namespace that bubblewrap made");
@@ -108,7 +108,7 @@ static int finish_op(const struct build *b, const struct plan_op *op, struct err
 	}
 }
 
-static int finish(const struct cell *c, const struct plan *plan, struct err *err)
+static int finish(const struct namespaces *c, const struct plan *plan, struct err *err)
 {
 	const struct build b = {.plan = plan, .sock = -1};
 	size_t next = 0;
@@ -124,23 +124,24 @@ static int finish(const struct cell *c, const struct plan *plan, struct err *err
 	return r;
 }
 
-static NORETURN void run(const struct cell *c, const struct plan *plan, int sock)
+static NORETURN void run(const struct namespaces *c, const struct plan *plan, int sock)
 {
 	struct note note = {.kind = NOTE_BUILT};
 	struct err err = {0};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (finish(c, plan, &err) < 0)
-		note_fail(sock, 125, &err);
-	_exit(note_send(sock, &note, NULL, 0) < 0);
+		child_message_fail(sock, 125, &err);
+	_exit(child_message_send(sock, &note, NULL, 0) < 0);
 }
 
-int finish_tree(const struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+int finish_tree(const struct namespaces *c, const struct plan *plan, int *ret_status,
+		struct err *err)
 {
 	int fds[2], r;
 	pid_t pid;
 
-	r = note_pair(fds, err);
+	r = child_message_pair(fds, err);
 	if (r < 0)
 		return r;
 	pid = fork();
@@ -150,7 +151,7 @@ int finish_tree(const struct cell *c, const struct plan *plan, int *ret_status, 
 	}
 	close(fds[1]);
 	r = pid < 0 ? err_set(err, -errno, "fork the finisher of the sandbox")
-		    : cell_expect(fds[0], NOTE_BUILT, NULL, 0, ret_status, err);
+		    : namespaces_expect(fds[0], NOTE_BUILT, NULL, 0, ret_status, err);
 	close(fds[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;

@@ -1,4 +1,4 @@
-/* probe - is there a bubblewrap, and does it do here what the sandbox needs. */
+/* probe - checks whether bubblewrap exists and works as the sandbox needs. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +76,7 @@ static int try_program(char *found, size_t size)
 {
 	struct err err = {0};
 	const char *program = bwrap_find(&err);
+	bool mute;
 	int fds[2], status;
 	ssize_t n;
 	pid_t pid;
@@ -95,7 +96,10 @@ static int try_program(char *found, size_t size)
 	close(fds[0]);
 	found[MAX(n, 0)] = '\0';
 	found[strcspn(found, "\n")] = '\0';
-	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status || !*found)
+	mute = !*found;
+	if (mute)
+		snprintf(found, size, "it ended without a word");
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status || mute)
 		return -EIO;
 	snprintf(found + strlen(found), size - strlen(found), " (%s)", program);
 	return 0;
@@ -123,7 +127,7 @@ static void small_plan(struct plan *plan)
 	plan_add(plan, PLAN_PROC, "/proc", "hidepid=ptraceable");
 }
 
-static int look_inside(const struct cell *c, char *found, size_t size)
+static int look_inside(const struct namespaces *c, char *found, size_t size)
 {
 	AUTO_CLOSE int fd = openat(c->root, "usr", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -140,16 +144,16 @@ static int try_namespaces(char *found, size_t size)
 	AUTO_PLAN struct plan plan = {0};
 	const struct spawn_spec spec = {0};
 	struct err err = {0};
-	struct cell c;
+	struct namespaces c;
 	int status, r;
 
-	cell_init(&c);
+	namespaces_init(&c);
 	small_plan(&plan);
 	r = bwrap_builder.start(&c, &plan, &spec, &err);
 	if (r == 0)
 		r = bwrap_builder.finish(&c, &plan, &status, &err);
 	r = r < 0 ? failed(found, size, &err) : look_inside(&c, found, size);
-	cell_done(&c);
+	namespaces_done(&c);
 	if (r == 0)
 		snprintf(found, size, "made, joined and sealed");
 	return r;

@@ -9,13 +9,14 @@
 struct keeper;
 
 /*
- * Where system calls are not trapped the preload library asks for a port before a program binds one
- * that stands for none yet: it connects to a socket here, sends the port (two bytes, in the
- * machine's order) and reads a byte, 0 or an errno. By then the map says which port it is.
+ * Where system calls are not trapped, the preload library asks for a port before a program binds
+ * one that has no entry in the map: it connects to a socket here, sends the port (two bytes, native
+ * byte order) and reads a byte, 0 or an errno. Before the answer the server writes the port's
+ * entry.
  *
- * The socket and the map lie where programs inside may change them: who does so has no ports, for
- * the library takes none outside the window that the map names, and the profile lets none be bound
- * outside the real one. Nothing that is there is read back but a counter.
+ * Programs inside may change the socket and the map. A program that does so only loses its ports:
+ * the library takes no port outside the window that the map names, and the profile lets no port be
+ * bound outside the real window. The server reads nothing of the map back but a counter.
  *
  * Life:    port_server_start() -> port_server_stop().
  * Threads: the keeper's one; nothing blocks.
@@ -29,7 +30,8 @@ struct port_server_spec {
 	struct keeper *k;
 	const char *dir; /* the session's own; exists */
 	uint16_t base, count;
-	/* A port was given out. pid: who asked, as the system says; 0: not known. NULL. */
+	/* A port was given out. pid: of the asking process, by the kernel; 0: not known. May be
+	 * NULL. */
 	void (*given)(void *data, pid_t pid, uint16_t named, uint16_t to);
 	void *data;
 };

@@ -1,4 +1,4 @@
-/* portmap - the file that says which port of the session's a program's port stands for. */
+/* portmap - the file that maps each port that a program names to a port of the session's window. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/interpose/portmap.h"
 

@@ -1,4 +1,4 @@
-/* portmap - the file that says which port of the session's a program's port stands for. */
+/* portmap - the file that maps each port that a program names to a port of the session's window. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,11 +8,11 @@
 /*
  * One file for each session, written by its runtime and read by the preload library of every
  * process inside at each bind() and connect(), with pread(2): a file that is cut short or replaced
- * is an error and no signal. In the machine's byte order: it never leaves it.
+ * causes an error and no signal. Native byte order: the file never leaves the machine.
  *
- * A sequence lock: `seq` is odd while an entry is written; a reader reads it before and after, and
- * tries again when it has changed. Odd for good means that the writer died: then the map is damaged
- * until the next session makes another.
+ * A sequence lock: `seq` is odd while an entry is written. A reader reads it before and after the
+ * entry, and tries again if it has changed. If `seq` stays odd, the writer has died: the map is
+ * damaged until the next session makes another.
  *
  * Used by the preload library: this header and portmap_read.c need nothing but libc.
  */
@@ -36,14 +36,16 @@ struct portmap_view {
 	uint16_t to, from; /* of the port that was asked about */
 };
 
-/* What the file says of this port. 0, or -EACCES: it is missing, damaged or of another version. */
+/* Reads the entries of this port. Returns 0, or -EACCES if the file is missing, damaged or of
+ * another version. */
 int portmap_look(const char *path, uint16_t port, struct portmap_view *ret);
 
 /* ---- portmap.c ------------------------------------------------------------------------------- */
 
 struct err;
 
-/* Make the file anew, complete before it has its name; *ret_fd is for portmap_set(). */
+/* Makes the file anew, complete before it gets its name. *ret_fd is for portmap_set(). */
 int portmap_create(const char *path, uint16_t base, uint16_t count, int *ret_fd, struct err *err);
-/* This port stands for that one of the window from now on. One writer. 0 or negative errno. */
+/* Maps the port that programs name to one of the window. One writer. Returns 0 or negative errno.
+ */
 int portmap_set(int fd, uint16_t named, uint16_t mapped);

@@ -10,15 +10,15 @@
  * The agent sees the host's tree. Landlock handles files, truncation, TCP, signals and abstract
  * sockets. seccomp refuses network sockets other than TCP's, System V and POSIX queues, and other
  * processes' priorities and limits. The door performs connect and bind, which Landlock refuses the
- * agent: to the proxy (core/net/proxy/proxy.h), and at the session's own ports. It refuses what
+ * agent: to the proxy (core/proxy/proxy.h), and at the session's own ports. It refuses what
  * Landlock does not handle outside the folders (mode, owner, times, attributes), and renames of a
  * directory on the way to a closed place.
  *
  * A fence takes the place of pid 1. The launcher enters a domain D1 that keeps signals in, and
  * leaves the fence there before it starts the agent. When the fence's socket closes, its
  * kill(-1, SIGKILL) reaches every descendant of the agent and nothing else; the fence has checked
- * that it cannot signal the keeper. If somebody kills the fence, the keeper kills the processes
- * inside one by one.
+ * that it cannot signal the keeper. If the fence is killed, the keeper kills the processes inside
+ * one by one.
  */
 
 extern const struct backend backend_landlock;

@@ -1,4 +1,4 @@
-/* plan - what may be read, run and written where no mounts keep it apart. */
+/* plan - trees that may be read, run and written, for a sandbox without mounts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static const char *const shut[] = {"/tmp", "/var/tmp", "/run",	"/var/run",
 
 /* Of that, what is as good inside as outside. */
 static const char *const opened[] = {
-	"/dev/null", "/dev/zero", "/dev/full",		 "/dev/random",	   "/dev/urandom",
-	"/dev/tty",  "/dev/fd",	  "/sys/devices/system", "/sys/kernel/mm", "/run/current-system",
+	"/dev/null", "/dev/zero",	    "/dev/full",      "/dev/random",	     "/dev/urandom",
+	"/dev/tty",  "/sys/devices/system", "/sys/kernel/mm", "/run/current-system",
 };
 
 static const char *const written[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/tty"};
@@ -51,6 +51,7 @@ static void add_shut(struct places *closed, const struct plan *p, const struct s
 	for (const char *const *s = shut; *s; s++)
 		if (!is_folder(spec, *s))
 			add(closed, *s);
+	add(closed, "/proc"); /* the door opens its files (backends/linux/door/proc_files.h) */
 	for (size_t i = 0; i < p->n_gated; i++)
 		add(closed, p->gated[i]);
 }
@@ -114,7 +115,7 @@ int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	if (r == 0)
 		r = plan_find_hidden(p, spec, err);
 	if (r == 0)
-		r = tier_own(p, spec, err);
+		r = temp_dir_own(p, spec, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < p->n_probes; i++)

@@ -1,4 +1,4 @@
-/* probe - what the tier without namespaces can give here. */
+/* probe - checks which features the backend without namespaces has here. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -88,7 +88,7 @@ static int make_own(struct plan *p, const struct spawn_spec *spec, int all, stru
 	return r < 0 ? err_set(err, r, "lock '%s'", p->own) : 0;
 }
 
-int tier_own(struct plan *p, const struct spawn_spec *spec, struct err *err)
+int temp_dir_own(struct plan *p, const struct spawn_spec *spec, struct err *err)
 {
 	AUTO_FREE char *state = realpath(spec->state_dir, NULL), *path = NULL;
 	CLEANUP(left_done) struct left left = {0};

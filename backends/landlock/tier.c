@@ -8,7 +8,7 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "core/keeper/keeper.h"
 
-static int start(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
+static int start(struct namespaces *c, const struct plan *plan, const struct spawn_spec *spec,
 		 struct err *err)
 {
 	(void)plan;
@@ -18,7 +18,7 @@ static int start(struct cell *c, const struct plan *plan, const struct spawn_spe
 	return c->root < 0 ? err_set(err, -errno, "open '/'") : 0;
 }
 
-static int finish(struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+static int finish(struct namespaces *c, const struct plan *plan, int *ret_status, struct err *err)
 {
 	(void)c;
 	(void)plan;
@@ -29,7 +29,7 @@ static int finish(struct cell *c, const struct plan *plan, int *ret_status, stru
 
 static const struct builder builder = {
 	.plan = tier_plan,
-	.fence = tier_fence,
+	.fence = watchdog_fence,
 	.start = start,
 	.finish = finish,
 };
@@ -61,4 +61,5 @@ const struct backend backend_landlock = {
 	.launch = launch,
 	.signal = sandbox_signal,
 	.stop = sandbox_stop,
+	.confine_reader = confine_reader,
 };

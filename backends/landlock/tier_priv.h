@@ -1,4 +1,4 @@
-/* tier_priv - what the parts of the landlock backend say to each other. */
+/* tier_priv - functions that the files of the landlock backend share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,17 +11,17 @@
  *     +- fence   in D1: ends whatever is in a domain below D1 when its socket closes
  *     +- agent   D1, then A: reading, writing, signals; seccomp; exec
  *
- * The agent sees the host's own tree. What mounts do elsewhere is done by Landlock (writing,
- * truncating, reading), and by the door for what Landlock does not know. There is no pid 1 whose
- * end is everybody's end: but D1, which the launcher enters and hands on to the fence and the
- * agent, keeps signals in. So the fence's kill(-1, SIGKILL) reaches all that descends from the
- * agent, wherever it has gone, at once, and nothing else.
+ * The agent sees the host's own tree. Landlock takes the place of mounts (writing, truncating,
+ * reading), and the door handles changes that Landlock does not cover. There is no pid 1 whose end
+ * ends all processes. Instead D1, which fence and agent inherit from the launcher, keeps signals
+ * in: the fence's kill(-1, SIGKILL) reaches every descendant of the agent at once, and no other
+ * process.
  */
 
-/* What is in the plan instead of mounts. plan->own is made. */
+/* Fills the plan without mounts, and makes plan->own. */
 int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
-/* Make plan->own and lock it; those of sessions that have gone are removed. */
-int tier_own(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
+/* Makes plan->own and locks it. Removes such directories of sessions that have ended. */
+int temp_dir_own(struct plan *p, const struct spawn_spec *spec, struct err *err) MUST_USE;
 /* struct builder's fence(). */
-int tier_fence(struct launch *l, struct err *err) MUST_USE;
+int watchdog_fence(struct launch *l, struct err *err) MUST_USE;
 uint32_t tier_probe(struct probe_report *report, struct err *err);

@@ -1,4 +1,4 @@
-/* watchdog - the process that ends everything inside, where there is no pid 1 whose end would. */
+/* watchdog - the fence: a process that ends every process inside, where there is no pid 1. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static void end_all(void)
 	/* Nothing that forks escapes: the kernel signals all of them under one lock. */
 	for (int i = 0; i < TRIES; i++) {
 		kill(-1, SIGKILL);
-		if (cell_count_inside(false) == 0)
+		if (namespaces_count_inside(false) == 0)
 			return;
 		nanosleep(&pause, NULL);
 	}
@@ -49,23 +49,23 @@ BORROWED_STACK static NORETURN void fence_run(const struct launch *l)
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_IGN);
 	if (confine_drop_all(&err) < 0)
-		note_fail(sock, 125, &err);
+		child_message_fail(sock, 125, &err);
 	/* If this got through, kill(-1) would be everybody's end. */
 	if (kill(l->keeper, 0) == 0 || errno != EPERM) {
 		err_say(&err, -EPERM, "Landlock does not keep signals in");
-		note_fail(sock, 125, &err);
+		child_message_fail(sock, 125, &err);
 	}
 	close_range((unsigned)sock + 1, ~0u, 0);
 	close_range(0, (unsigned)sock - 1, 0);
-	if (note_send(sock, &note, NULL, 0) < 0)
+	if (child_message_send(sock, &note, NULL, 0) < 0)
 		_exit(125);
-	while (poll(p, 2, -1) <= 0 || !first_is_over(p))
+	while (poll(p, 2, -1) <= 0 || !sandbox_init_is_over(p))
 		continue;
 	end_all();
 	_exit(io_remove_tree(AT_FDCWD, l->plan->own) < 0);
 }
 
-BORROWED_STACK int tier_fence(struct launch *l, struct err *err)
+BORROWED_STACK int watchdog_fence(struct launch *l, struct err *err)
 {
 	int r = landlock_scope(err);
 

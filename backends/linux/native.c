@@ -4,21 +4,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "backends/linux/gate/gate.h"
 #include "backends/linux/sandbox/sandbox.h"
+#include "core/config/config.h"
+#include "core/session/session.h"
 
 /* The network namespace is B's own doing: half a millisecond in which the keeper works on. */
 static const unsigned long clone_flags =
 	CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 /* To be had as long as B may be looked into. */
-static int open_user_namespace(struct cell *c, const struct plan *plan, struct err *err)
+static int open_user_namespace(struct namespaces *c, const struct plan *plan, struct err *err)
 {
 	char path[64];
 
@@ -29,15 +35,15 @@ static int open_user_namespace(struct cell *c, const struct plan *plan, struct e
 	return c->user < 0 ? err_set(err, -errno, "open '%s'", path) : 0;
 }
 
-static int start_builder(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
-			 struct err *err)
+static int start_builder(struct namespaces *c, const struct plan *plan,
+			 const struct spawn_spec *spec, struct err *err)
 {
 	struct gates gates = {0};
 	struct build b = {
 		.plan = plan, .gates = &gates, .sock = -1, .private_net = !spec->allow_network};
 	int fds[2], dumpable = prctl(PR_GET_DUMPABLE), r;
 
-	r = note_pair(fds, err);
+	r = child_message_pair(fds, err);
 	if (r < 0)
 		return r;
 	c->private_net = b.private_net;
@@ -56,7 +62,7 @@ static int start_builder(struct cell *c, const struct plan *plan, const struct s
 	if (r < 0)
 		return err_set(err, r, "create namespaces (see `cordon doctor`)");
 	c->first = c->child;
-	r = cell_write_maps(c->first, err);
+	r = namespaces_write_maps(c->first, err);
 	if (r == 0)
 		r = open_user_namespace(c, plan, err);
 	if (r < 0)
@@ -67,10 +73,11 @@ static int start_builder(struct cell *c, const struct plan *plan, const struct s
 	return c->pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
 }
 
-static int finish_builder(struct cell *c, const struct plan *plan, int *ret_status, struct err *err)
+static int finish_builder(struct namespaces *c, const struct plan *plan, int *ret_status,
+			  struct err *err)
 {
 	(void)plan;
-	return cell_take(c, ret_status, err);
+	return namespaces_take(c, ret_status, err);
 }
 
 static const struct builder builder = {
@@ -83,12 +90,40 @@ static int native_launch(struct sandbox **ret, struct door **ret_door,
 	return sandbox_launch(&builder, ret, ret_door, spec, k, ret_status, err);
 }
 
+/* File systems that cannot be the upper layer of an overlay. */
+static bool takes_layers(const char *dir)
+{
+	static const unsigned long not [] = {
+		OVERLAYFS_SUPER_MAGIC, NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC,    CIFS_SUPER_MAGIC,
+		SMB2_SUPER_MAGIC,      V9FS_MAGIC,	ECRYPTFS_SUPER_MAGIC};
+	struct statfs fs;
+
+	if (statfs(dir, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(not ); i++)
+		if ((unsigned long)fs.f_type == not [i])
+			return false;
+	/* Overlays of a user keep their marks in user.overlay.* (tmpfs: from Linux 6.6 on). */
+	return getxattr(dir, "user.overlay.opaque", NULL, 0) >= 0 || errno == ENODATA;
+}
+
+static unsigned native_homes(const char *dir, const struct session_spec *spec)
+{
+	const char *gate = config_str(spec->config, "sandbox.read-gate");
+	bool gated = spec->dynamic && !str_eq(gate, "trap") && gate_probe() == 0;
+
+	return (takes_layers(dir) ? HOMES_OVERLAYS : 0) | (gated ? HOMES_ABSENT : 0);
+}
+
 const struct backend backend_native = {
 	.name = "native",
 	.summary = "namespaces, Landlock and trapped system calls",
 	.asks_network = true,
+	.homes = native_homes,
 	.probe = native_probe,
 	.launch = native_launch,
+	.enter = sandbox_enter,
 	.signal = sandbox_signal,
 	.stop = sandbox_stop,
+	.confine_reader = confine_reader,
 };

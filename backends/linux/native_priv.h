@@ -1,4 +1,4 @@
-/* native_priv - what the parts of the Linux backends say to each other. */
+/* native_priv - messages and functions between the parts of the Linux backends. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,18 +17,18 @@
  *               go, exec
  *
  * Mounting is refused to a thread in a Landlock domain, hence B before D0. Looking into a process's
- * memory is refused unless one's own domain is an ancestor of its, hence the agent after D0. B's
- * namespaces are joined through descriptors that B sends: /proc/B/ns is closed to D0 and to
+ * memory is refused unless the reader's domain is an ancestor of its domain, hence the agent after
+ * D0. B's namespaces are joined through descriptors that B sends: /proc/B/ns is closed to D0 and to
  * ordinary users.
  *
- * Death: B has PDEATHSIG from the keeper, and ends when its socket does, or a second after cordon
- * where the keeper is stuck (a pipe that only cordon holds open tells it); everybody inside ends
- * with B, which is pid 1. Between clone and exec nothing here uses the heap.
+ * Death: B has PDEATHSIG from the keeper, and ends when its socket does. If the keeper is stuck, B
+ * ends a second after cordon (a pipe that only cordon holds open tells it). Every process inside
+ * ends with B, which is pid 1. No code here uses the heap between clone and exec.
  */
 
 /*
- * The agent's process starts on the launcher's stack, of which the address sanitizer knows nothing:
- * it would say so on the agent's stderr before every function that does not return.
+ * The agent's process starts on the launcher's stack, which the address sanitizer does not know: it
+ * would print a warning on the agent's stderr before every function that does not return.
  */
 #define BORROWED_STACK __attribute__((no_sanitize("address")))
 
@@ -65,15 +65,16 @@ enum {
 };
 
 /* ---- child_message.c ---- */
-int note_pair(int fds[2], struct err *err) MUST_USE;
-int note_send(int sock, const struct note *note, const int *fds, size_t n);
-/* 1, or 0 at the end of the stream. fds gets what came along, -1 elsewhere. */
-int note_recv(int sock, struct note *note, int *fds, size_t n);
-/* Say why and leave. For B and the agent. */
-BORROWED_STACK NORETURN void note_fail(int sock, int status, const struct err *err);
+int child_message_pair(int fds[2], struct err *err) MUST_USE;
+int child_message_send(int sock, const struct note *note, const int *fds, size_t n);
+/* Receives a note and up to n descriptors; missing ones are -1. Returns 1, 0 at the end of the
+ * stream, or negative errno. */
+int child_message_recv(int sock, struct note *note, int *fds, size_t n);
+/* Sends NOTE_FAILED and exits. For B and the agent. */
+BORROWED_STACK NORETURN void child_message_fail(int sock, int status, const struct err *err);
 
 /* ---- build.c ---- */
-/* The read gate's mounts come from outside (mounter.c), and when the first of them is due. */
+/* The read gate's mounts. The mounter makes them; B receives them when it needs the first one. */
 struct gates {
 	int fds[GATES_MAX];
 	size_t next;
@@ -83,11 +84,11 @@ struct gates {
 struct build {
 	const struct plan *plan;
 	struct gates *gates; /* NULL: the plan has none */
-	int sock;	     /* they come through it */
+	int sock;	     /* brings the gates' mounts */
 	bool private_net;
 };
 NORETURN void build_run(const struct build *b); /* B */
-/* Parts of it. The current directory is the sandbox's root; no heap. */
+/* Parts of B's work. The current directory is the sandbox's root; no heap. */
 int build_op(const struct build *b, const struct plan_op *op, struct err *err) MUST_USE;
 void build_ops_done(void);		      /* after the last one */
 int build_own(const struct plan_op *op);      /* owner and mode as planned */
@@ -95,21 +96,27 @@ int build_seal(const char *path, bool below); /* read-only, no devices, no set-u
 int build_unseal(const char *path);	      /* this one mount takes writes again */
 
 /* ---- sandbox_init.c: pid 1 ---- */
-int first_hand_over(int sock, bool private_net, struct err *err) MUST_USE;
-/* Reap until the keeper or cordon is gone: nobody inside outlives pid 1. Closes all but sock. */
-NORETURN void first_reap(int sock);
+int sandbox_init_hand_over(int sock, bool private_net, struct err *err) MUST_USE;
+/* Reaps until the keeper or cordon is gone, then exits; the kernel ends every process inside with
+ * pid 1. Closes all descriptors but sock. */
+NORETURN void sandbox_init_reap(int sock);
 /*
- * For pid 1 and the fence, whenever one of the two descriptors has something: sock, of the keeper,
- * and the lifeline, which comes through it. True: they are gone, and what is inside is to end.
+ * For pid 1 and the fence, after poll(2) on two descriptors: the keeper's socket, and the lifeline,
+ * which that socket brings. Returns true if the keeper or cordon is gone; then the processes inside
+ * must end.
  */
-bool first_is_over(struct pollfd p[2]);
+bool sandbox_init_is_over(struct pollfd p[2]);
 
 /* ---- confine.c ---- */
 int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */
-int confine_has_none(struct err *err) MUST_USE; /* as after confine_drop_all(), whoever did it */
+int confine_has_none(struct err *err) MUST_USE; /* -EPERM: a capability, or no no_new_privs */
 int confine_server(struct err *err) MUST_USE;	/* none either, with no namespace of its own */
-int confine_keeper(struct err *err) MUST_USE;	/* root: keep what the keeper's work needs */
-/* Root's keeper: without, and again with, the capabilities that open other users' files. */
+/* The same, but a child of root may read files of any owner. */
+int confine_reading_server(struct err *err) MUST_USE;
+/* reader.c; struct backend has it */
+int confine_reader(struct err *err) MUST_USE;
+int confine_keeper(struct err *err) MUST_USE; /* root: keeps some capabilities */
+/* Root's keeper: drops its effective capabilities (true), to act as the agent, or restores them. */
 void confine_as_agent(bool on);
 
 /* ---- launch.c, agent.c ---- */
@@ -118,25 +125,25 @@ struct launch {
 	const struct plan *plan;
 	int ns[NS_COUNT];
 	int agent;	/* the agent's end of its socket */
-	int ends[2];	/* the keeper's end of it, and of pid 1's */
+	int ends[2];	/* the keeper's ends: of the agent's socket, of pid 1's */
 	int cgroups[2]; /* cgroup.procs files to enter, or -1 */
 	struct filter_spec filter;
 	struct spawn_limits limits;
 	const char *const *env;
+	/* The agent runs already: checks that its start has passed are not repeated. */
+	bool beside;
 	/* Without namespaces (struct builder's fence()): */
 	int (*fence)(struct launch *l, struct err *err);
 	int fence_sock;	 /* its end */
-	pid_t keeper;	 /* whom nobody inside may signal */
+	pid_t keeper;	 /* no process inside may signal it */
 	pid_t fence_pid; /* out */
 	pid_t pid;	 /* out: the agent's, as the host sees it */
 	struct err err;
 };
 int launch_agent(struct launch *l, struct err *err) MUST_USE;
 BORROWED_STACK NORETURN void agent_run(const struct launch *l);
-/* Empty the signal mask, all handlers back to their defaults. */
-void launch_reset_signals(void);
 
 /* ---- selfcheck.c ---- */
 int selfcheck_run(const struct launch *l, struct err *err) MUST_USE;
-/* What the filter alone refuses; nothing that it traps. */
+/* Checks calls that the filter refuses by itself, none that it traps. */
 int selfcheck_filter(const struct launch *l, struct err *err) MUST_USE;

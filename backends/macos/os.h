@@ -5,16 +5,16 @@
 #include "core/base/err.h"
 
 /*
- * One table, so that everything above it is compiled and tested on any system: os_darwin.c fills it
- * with the real calls, tests with their own. Every slot is set.
+ * One table, so that its callers are compiled and tested on any system: os_darwin.c fills it with
+ * the real calls, tests with their own. Every slot is set.
  *
  * Life:    static; nothing to free.
- * Threads: apply() and deny_attach() are called between fork and exec, of a process with one
- *          thread. The rest: one owner.
+ * Threads: deny_attach() is called between fork and exec and allocates nothing; apply() is called
+ *          there of a process with one thread (launch/launch.h). The rest: one owner.
  * Errors:  0 or a count, or a negative errno. Nothing here prints.
  */
 
-/* What sysctl, csops and csrctl say of this host. */
+/* Properties of this host, of sysctl, csops and csrctl. */
 struct mac_host {
 	char version[32];    /* kern.osproductversion, "14.5"; "" where it cannot be read */
 	bool sip;	     /* System Integrity Protection is on */
@@ -24,7 +24,7 @@ struct mac_host {
 	uint64_t memory;     /* hw.memsize */
 };
 
-/* Of one process and its descendants, as far as proc_pidinfo() tells. */
+/* Use of one process and its descendants, by proc_pidinfo(). */
 struct mac_usage {
 	uint64_t resident; /* bytes */
 	uint64_t cpu_us;   /* user and system */
@@ -42,26 +42,27 @@ enum mac_pressure {
 struct mac_os {
 	void *data; /* handed to every slot */
 
-	/* sandbox_init_with_parameters(): this process and its children are under the profile from
-	 * now on. params: key, value, key, value, NULL. why: words of libsandbox. */
+	/* sandbox_init_with_parameters(): puts this process and its later children under the
+	 * profile. params: key, value, key, value, NULL. why: libsandbox's error message. */
 	int (*apply)(void *data, const char *profile, const char *const *params, char *why,
 		     size_t size);
 	/* ptrace(PT_DENY_ATTACH). */
 	int (*deny_attach)(void *data);
 	int (*look_at_host)(void *data, struct mac_host *ret);
-	/* Where the link at this path leads, not NUL-terminated beyond the count returned;
-	 * -EINVAL: it is no link. readlink(2). */
+	/* readlink(2): writes the link's target without a NUL and returns its length. -EINVAL: no
+	 * link. */
 	ssize_t (*read_link)(void *data, const char *path, char *out, size_t size);
-	/* May this file be run? access(2) with X_OK. */
+	/* Returns whether the file may be run: access(2) with X_OK. */
 	bool (*can_run)(void *data, const char *path);
 	int (*usage)(void *data, pid_t root, struct mac_usage *ret);
 	enum mac_pressure (*pressure)(void *data);
-	/* The processes of a session that live: root (0: unknown), its descendants, whatever is
-	 * under the session's profile (profile_mark()) or has CORDON_SESSION=session in the
-	 * environment that it was started with, and their descendants. A count, at most max of them
+	/* Lists the live processes of a session: root (0: unknown), its descendants, processes
+	 * under the session's profile (profile_mark()) or with CORDON_SESSION=session in their
+	 * start environment, and their descendants. Returns their count, and at most max of them
 	 * in out. */
 	size_t (*list_inside)(void *data, const char *session, pid_t root, pid_t *out, size_t max);
-	/* Which of those has a TCP socket from this port of its own to that one; 0: none. */
+	/* Returns the process of these that has a TCP socket from local port `from` to port `to`;
+	 * 0: none. */
 	pid_t (*owner_of_port)(void *data, const char *session, pid_t root, uint16_t from,
 			       uint16_t to);
 };

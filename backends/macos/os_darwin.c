@@ -12,7 +12,7 @@
 
 #include "backends/macos/mark.h"
 #include "backends/macos/os.h"
-#include "backends/macos/profile/profile.h"
+#include "backends/macos/profile/services.h"
 #include "core/base/util.h"
 
 /* Of libSystem, in no header of the SDK. */

@@ -1,9 +1,11 @@
-/* probe - what a Mac can give, one line each. */
+/* probe - checks which features of this Mac the backend can use, one line each. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/probe.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "backends/macos/helper/helper.h"
 
 unsigned mac_version(const char *text)
 {
@@ -58,6 +60,18 @@ static bool look_at_sandbox(const struct mac_os *os, const struct mac_host *h,
 	return ok;
 }
 
+static bool look_at_helper(const char *helper, struct probe_report *r)
+{
+	char found[160];
+
+	if (helper)
+		snprintf(found, sizeof(found), "%.150s", helper);
+	else
+		snprintf(found, sizeof(found), HELPER_PROGRAM " is not beside this program");
+	probe_add(r, "helper", true, helper, found, "install cordon anew");
+	return helper;
+}
+
 static void look_at_integrity(const struct mac_host *h, struct probe_report *r)
 {
 	bool on = h->sip_known && h->sip;
@@ -109,8 +123,8 @@ static void add_capabilities(struct probe_report *r, bool client)
 		probe_add(r, list[i].name, false, list[i].ok, list[i].found, "");
 }
 
-uint32_t mac_probe(const struct mac_os *os, const char *sandbox_exec, struct probe_report *report,
-		   struct err *err)
+uint32_t mac_probe(const struct mac_os *os, const char *helper, const char *sandbox_exec,
+		   struct probe_report *report, struct err *err)
 {
 	struct probe_report none = {0}, *r = report ? report : &none;
 	struct mac_host h = {0};
@@ -125,6 +139,12 @@ uint32_t mac_probe(const struct mac_os *os, const char *sandbox_exec, struct pro
 			"the seatbelt backend does not start: this macOS has neither "
 			"sandbox_init_with_parameters() nor %s",
 			sandbox_exec);
+		bits = 0;
+	}
+	if (!look_at_helper(helper, r)) {
+		err_say(err, -ENOENT,
+			"the seatbelt backend does not start: there is no " HELPER_PROGRAM
+			" beside this program");
 		bits = 0;
 	}
 	look_at_integrity(&h, r);

@@ -1,4 +1,4 @@
-/* probe - what a Mac can give, one line each. */
+/* probe - checks which features of this Mac the backend can use, one line each. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,14 +10,15 @@
 	"a Seatbelt profile; hosts are asked about; files and undo need Endpoint Security"
 
 /*
- * The lines of `cordon doctor`. A line that is needed and not ok is an error: the backend is not
- * available. One that is not ok and not needed is a warning, or something that no Mac has. Returns
- * the BACKEND_* bits; err is set when the backend is not available.
+ * Makes the lines of `cordon doctor`. A needed line that is not ok is an error: the backend is not
+ * available. A line that is not needed and not ok is a warning, or a feature that no Mac has.
+ * helper: its path, or NULL. Returns the BACKEND_* bits; err is set when the backend is not
+ * available.
  */
-uint32_t mac_probe(const struct mac_os *os, const char *sandbox_exec, struct probe_report *report,
-		   struct err *err);
+uint32_t mac_probe(const struct mac_os *os, const char *helper, const char *sandbox_exec,
+		   struct probe_report *report, struct err *err);
 
-/* "14.5" as 1405; 0: it is no version. */
+/* Returns 1405 for "14.5"; 0: not a version. */
 unsigned mac_version(const char *text);
-#define MAC_VERSION_OLDEST 1300 /* what the profiles are written for */
+#define MAC_VERSION_OLDEST 1300 /* range that the profiles are written for */
 #define MAC_VERSION_NEWEST 1599

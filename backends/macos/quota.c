@@ -1,4 +1,4 @@
-/* quota - limits for a session on a system that has none for a tree of processes. */
+/* quota - limits for a session on a system without limits for a process tree. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/quota.h"
 

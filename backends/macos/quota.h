@@ -1,4 +1,4 @@
-/* quota - limits for a session on a system that has none for a tree of processes. */
+/* quota - limits for a session on a system without limits for a process tree. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,12 +6,12 @@
 #include "core/base/buf.h"
 
 /*
- * Somebody looks at the session now and then and hands in what it found; this says what to do about
- * it. Above a soft threshold the session is slowed (a lower priority, and held back one time in
- * two); above a hard one its largest use ends. The same when the system itself is short of memory:
- * at a warning all sessions are slowed, when it is critical and ours is above its soft threshold,
- * it ends. What was slowed runs freely again when it is a tenth below the threshold, so that it
- * does not change at every look.
+ * The caller (throttle.h) measures the session's use at intervals; quota_judge() decides what to
+ * do. Above a soft threshold the session is slowed (lower priority, stopped in every other tick);
+ * above a hard threshold it is ended. Memory pressure of the system counts, too: at a warning
+ * every session is slowed; if it is critical, a session above its soft threshold is ended. A
+ * slowed session runs freely again a tenth below the threshold, so that the state does not change
+ * at every measurement.
  *
  * Pure: no clock, no system calls. Zero-initialised state.
  */
@@ -19,7 +19,7 @@ struct quota_limits {
 	uint64_t memory_soft, memory_hard; /* bytes; 0: none */
 	uint32_t processes_soft, processes_hard;
 	uint64_t cpu_us_hard; /* of the whole session; 0: none */
-	int nice;	      /* added while it is slowed; 0: 10 */
+	int nice;	      /* added while the session is slowed; 0: 10 */
 };
 
 enum quota_action {
@@ -39,20 +39,21 @@ enum quota_reason {
 struct quota {
 	enum quota_action action;
 	enum quota_reason reason;
-	uint64_t looks, slowed, ended; /* how often */
-	struct mac_usage now, most;    /* the last look; the most of each */
+	uint64_t looks, slowed, ended; /* counts */
+	struct mac_usage now, most;    /* the last measurement; the maximum of each member */
 	enum mac_pressure pressure;
 };
 
-/* *why gets words for the human, "" for QUOTA_GO. Once QUOTA_END was said it stays so. */
+/* Decides. why: a message for the user, "" for QUOTA_GO. QUOTA_END is final. */
 enum quota_action quota_judge(struct quota *q, const struct quota_limits *l,
 			      const struct mac_usage *usage, enum mac_pressure pressure, char *why,
 			      size_t size);
-/* Back-pressure: is the session to be stopped during this tick of 100 ms? Never two in a row. */
+/* Returns whether the session is to be stopped during this tick of 100 ms; never two in a row. */
 bool quota_hold(const struct quota *q, uint64_t tick);
-/* The priority that it should have. */
+/* Returns the nice value that the session should have. */
 int quota_nice(const struct quota *q, const struct quota_limits *l);
-/* Soft and hard thresholds where none are set: half and three quarters of the machine's memory. */
+/* Returns the thresholds. Without a memory limit: half and three quarters of the machine's
+ * memory. */
 struct quota_limits quota_limits_of(uint64_t memory, int64_t memory_limit, int64_t processes);
-/* "cordon_session_memory_bytes 123\n" and so on. */
+/* Appends "cordon_session_memory_bytes 123\n" and so on. */
 void quota_metrics(const struct quota *q, struct buf *out);

@@ -39,10 +39,11 @@ struct sandbox {
 	struct es_id agent;
 	bool is_client;
 	struct human human;
-	char *who[3]; /* settings of the environment; ends with NULL */
+	char *settings[4]; /* of the agent's environment; ends with NULL */
 	struct warden *warden;
 	int exit_fd, ticker; /* -1: none */
 	int period;	     /* of the ticker */
+	unsigned hinted;     /* violation_hint() */
 	bool watching_log;
 	bool ended; /* and the keeper has been told */
 };
@@ -88,10 +89,15 @@ static void on_log(void *data)
 
 static void on_violation(void *data, const struct violation *v)
 {
-	const struct sandbox *sb = data;
+	struct sandbox *sb = data;
+	const char *words;
+	unsigned hint = violation_hint(v, &words);
 
 	if (violation_is_service(v))
 		keeper_service(sb->keeper, v->pid, v->comm, v->operation, v->target, v->allowed);
+	if (hint & ~sb->hinted)
+		keeper_note(sb->keeper, "%s", words);
+	sb->hinted |= hint;
 }
 
 static void on_quota(void *data, const char *words)
@@ -232,7 +238,7 @@ static const char **own_env_of(const struct sandbox *sb)
 {
 	static const char *const none[] = {NULL};
 	const char *const *lists[] = {sb->gate ? network_gate_env(sb->gate) : none,
-				      rewrite_env(sb->rewrite), (const char *const *)sb->who};
+				      rewrite_env(sb->rewrite), (const char *const *)sb->settings};
 	const char **all = NULL;
 	size_t n = 0;
 
@@ -245,7 +251,8 @@ static const char **own_env_of(const struct sandbox *sb)
 	return all;
 }
 
-/* Messages of the agent are asked about from its first instruction on. */
+/* Messages of the agent are asked about from its first instruction on. Until then the helper runs,
+ * and the keeper waits for it. */
 static void on_forked(void *data, pid_t pid)
 {
 	struct sandbox *sb = data;
@@ -254,6 +261,7 @@ static void on_forked(void *data, pid_t pid)
 	if (!sb->is_client)
 		return;
 	sb->agent = es->id_of(es->data, pid);
+	es_queue_let_start(sb->queue, sb->agent);
 	es_queue_add(sb->queue, sb->agent);
 }
 
@@ -293,6 +301,23 @@ static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
 	return sb->host->open_door(&d); /* cppcheck-suppress returnDanglingLifetime ; it copies d */
 }
 
+static void set_env(struct sandbox *sb, char *setting)
+{
+	size_t n = 0;
+
+	while (sb->settings[n])
+		n++;
+	sb->settings[n] = setting;
+}
+
+/* clang keeps compiled modules in the user's cache directory below /var/folders, which is closed:
+ * programs outside would use what the agent has put there. */
+static void move_caches(struct sandbox *sb, const struct spawn_spec *spec)
+{
+	if (spec->cache)
+		set_env(sb, xasprintf("CLANG_MODULE_CACHE_PATH=%s/clang-modules", spec->cache));
+}
+
 /* Also who they are in the agent's environment. */
 static int find_human(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
 {
@@ -309,12 +334,21 @@ static int find_human(struct sandbox *sb, const struct spawn_spec *spec, struct 
 	r = sb->host->find_human(&sb->human, &about, err);
 	if (r < 0 || !sb->human.known)
 		return r;
-	sb->who[0] = xasprintf("USER=%s", sb->human.name);
-	sb->who[1] = xasprintf("LOGNAME=%s", sb->human.name);
+	set_env(sb, xasprintf("USER=%s", sb->human.name));
+	set_env(sb, xasprintf("LOGNAME=%s", sb->human.name));
 	r = spec->cache ? human_give(&sb->human, spec->cache) : 0;
 	if (r < 0)
 		return err_set(err, r, "give '%s' to %s", spec->cache, sb->human.name);
 	return 0;
+}
+
+/* NULL: the helper enters the profile. */
+static const char *sandbox_exec_of(const struct sandbox *sb)
+{
+	const struct config *config = keeper_config(sb->keeper);
+	bool by_program = config && str_eq(config_str(config, "sandbox.seatbelt"), "sandbox-exec");
+
+	return by_program ? sb->host->sandbox_exec : NULL;
 }
 
 static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const char *own,
@@ -326,7 +360,8 @@ static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const 
 	struct mac_launch_spec l = {
 		.os = sb->host->os,
 		.profile = &profile,
-		.sandbox_exec = sb->host->sandbox_exec,
+		.helper = sb->host->helper,
+		.sandbox_exec = sandbox_exec_of(sb),
 		.dir = own,
 		.session = spec->session,
 		.argv = spec->argv,
@@ -404,6 +439,16 @@ static int watch_agent(struct sandbox *sb, const struct spawn_spec *spec, struct
 	return r < 0 ? err_set(err, r, "watch the agent") : 0;
 }
 
+static int make_gate(struct sandbox *sb, struct err *err)
+{
+	const struct network_gate_spec spec = {.os = sb->host->os,
+					       .helper = sb->host->helper,
+					       .human = &sb->human,
+					       .session = sb->session};
+
+	return network_gate_new(&sb->gate, &spec, sb->keeper, err);
+}
+
 static int serve_network(struct sandbox *sb, struct err *err)
 {
 	int r = network_gate_serve(sb->gate, mac_launch_pid(sb->launch), err);
@@ -448,15 +493,16 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 			       .session = xstrdup(spec->session),
 			       .exit_fd = -1,
 			       .ticker = -1};
+	move_caches(sb, spec);
 	r = find_human(sb, spec, err);
 	if (r == 0)
-		r = warden_start(&sb->warden, sb->host->os, sb->session, err);
+		r = warden_start(&sb->warden, sb->host->helper, sb->session, err);
 	if (r == 0)
 		start_endpoint(sb);
 	if (r == 0 && spec->window.on && spec->window.own_device)
 		r = alias_ensure(&spec->window.device, host->loopback, err);
 	if (r == 0 && spec->ask_network)
-		r = network_gate_new(&sb->gate, sb->host->os, spec->session, &sb->human, k, err);
+		r = make_gate(sb, err);
 	if (r == 0)
 		r = rewrite_start(&sb->rewrite, sb->host->os, sb->host->interpose, spec, own, k,
 				  err);
@@ -522,8 +568,8 @@ void seatbelt_stop(struct sandbox *sb)
 		sb->host->endpoint->stop(sb->host->endpoint->data);
 	es_queue_free(sb->queue);
 	human_done(&sb->human);
-	free(sb->who[0]);
-	free(sb->who[1]);
+	for (char **at = sb->settings; *at; at++)
+		free(*at);
 	free(sb->session);
 	free(sb);
 }

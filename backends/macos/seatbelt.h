@@ -11,41 +11,45 @@
 /*
  * Theory of operation.
  *
- *   keeper    starts all of it, tells what was denied, looks at quotas
- *     +- agent  under the profile of the policy (profile/profile.h), put on by launch/launch.h
- *     +- log    `log stream`: what Seatbelt denies (xpc/log_stream.h)
- *     +- proxy  where hosts are asked about: the agent's one way out (launch/network_gate.h)
+ *   keeper    starts the others, reports denials, checks quotas
+ *     +- agent  under the profile of the policy (profile/profile.h), which launch/launch.h applies
+ *     +- log    `log stream`: denials of Seatbelt (xpc/log_stream.h)
+ *     +- proxy  the agent's only way out, if the policy asks about hosts (launch/network_gate.h)
  *
- * The agent changes the working folders by itself, as far as the profile lets it. What becomes of
- * that depends on Endpoint Security:
+ * The agent changes the working folders by itself, as far as the profile allows. Questions and undo
+ * depend on a client of Endpoint Security:
  *
  *   a client      each change is judged, asked about and captured before the kernel performs it
- *                 (endpoint/es_door.h): the profile leaves open what is asked about in the folders,
- *                 and undo works
- *   none          only hosts are asked about, no change can be undone, which is said at the start
+ *                 (endpoint/es_door.h). The profile allows the changes in the folders about which
+ *                 cordon asks the user. Undo works
+ *   none          cordon asks about hosts only, and undoes nothing. A message at the start says so
  *
- * That macOS has no limit for the number of processes of a session is said, too: throttle.h looks.
+ * macOS has no limit for the number of a session's processes, as another message says: throttle.h
+ * counts them.
  *
- * Who is inside is known by the messages of forks, by descent, and by a name that its profile alone
- * lets it look up (profile_mark()): neither a second fork nor another environment hides anybody.
+ * Processes inside are known by the messages of forks, by descent, and by a service name that only
+ * the session's profile allows to be looked up (profile_mark()): neither a second fork nor another
+ * environment hides a process.
  *
- * Life:    seatbelt_launch() -> seatbelt_stop(): whatever is asked is denied, then all are ended
- *          (launch/ending.h), then the client goes.
+ * Life:    seatbelt_launch() -> seatbelt_stop(): open questions are denied, then all processes are
+ *          ended (launch/ending.h), then the client is closed.
  * Death:   launch/warden.h ends the session if the keeper is killed.
  */
 struct seatbelt_host {
 	const struct mac_os *os;
-	const char *sandbox_exec;	  /* NULL: the function */
+	const char *helper;		  /* NULL: beside this program */
+	const char *sandbox_exec;	  /* for sandbox.seatbelt = sandbox-exec */
 	const char *log;		  /* MAC_LOG_PROGRAM */
 	const char *interpose;		  /* the preload library; NULL: beside this program */
-	const char *loopback;		  /* the helper of alias/ensure.h; NULL: as well */
+	const char *loopback;		  /* the helper of alias/ensure.h; NULL: the same */
 	const struct es_system *endpoint; /* NULL: this program is no client */
-	struct door *(*open_door)(const struct es_door_spec *spec); /* then: es_door_new() */
-	/* Whom the agent runs as: human_find(). NULL: whoever runs this. */
+	/* With a client: es_door_new(). */
+	struct door *(*open_door)(const struct es_door_spec *spec);
+	/* Finds the agent's user: human_find(). NULL: the user of this process. */
 	int (*find_human)(struct human *ret, const struct human_spec *spec, struct err *err);
 };
 
-/* As struct backend has them. host is borrowed for as long as the sandbox lives. */
+/* The functions of struct backend. host is borrowed for the sandbox's life. */
 int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, struct door **ret_door,
 		    const struct spawn_spec *spec, struct keeper *k, int *ret_status,
 		    struct err *err) MUST_USE;

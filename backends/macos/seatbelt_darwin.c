@@ -1,11 +1,14 @@
 /* seatbelt_darwin - the backend on the calls of this system. */
 /* SPDX-License-Identifier: MIT */
+#include "backends/macos/beside.h"
+#include "backends/macos/helper/helper.h"
 #include "backends/macos/launch/launch.h"
 #include "backends/macos/probe.h"
 #include "backends/macos/seatbelt.h"
 #include "backends/macos/xpc/log_stream.h"
 
 static const struct seatbelt_host host = {.os = &mac_os_darwin,
+					  .sandbox_exec = MAC_SANDBOX_EXEC,
 					  .log = MAC_LOG_PROGRAM,
 					  .endpoint = &es_system_darwin,
 					  .open_door = es_door_new,
@@ -13,7 +16,9 @@ static const struct seatbelt_host host = {.os = &mac_os_darwin,
 
 static uint32_t probe(struct probe_report *report, struct err *err)
 {
-	return mac_probe(host.os, MAC_SANDBOX_EXEC, report, err);
+	AUTO_FREE char *helper = mac_beside(NULL, HELPER_PROGRAM, HELPER_DIR);
+
+	return mac_probe(host.os, helper, MAC_SANDBOX_EXEC, report, err);
 }
 
 static int launch(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,

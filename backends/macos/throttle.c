@@ -1,4 +1,4 @@
-/* throttle - looks at a session now and then, slows it down, and ends it. */
+/* throttle - measures a session's use at intervals, slows the session down, and ends it. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/throttle.h"
 

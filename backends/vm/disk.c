@@ -1,4 +1,4 @@
-/* disk - images that keep what guests change outside the working folders. */
+/* disk - images that keep guests' changes outside the working folders. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/disk.h"
 

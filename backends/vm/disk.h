@@ -1,4 +1,4 @@
-/* disk - images that keep what guests change outside the working folders. */
+/* disk - images that keep guests' changes outside the working folders. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,12 +6,12 @@
 
 /*
  * state_dir/vm/disks/LABEL.img, for each working folder: sparse, with an ext4 file system; beside
- * it LABEL.folder, the folder's path. A guest that uses an image holds its lock. Nothing of it is
- * ever mounted on the host.
+ * it LABEL.folder, the folder's path. A guest that uses an image holds its lock. An image is never
+ * mounted on the host.
  */
 
-/* Opens and locks the folder's image, makes it when there is none: at most size bytes. Returns a
- * descriptor. -EBUSY: a guest of this folder runs. */
+/* Opens and locks the folder's image, or makes one of at most size bytes. Returns a descriptor.
+ * -EBUSY: a guest of this folder runs. */
 int disk_open(const char *state_dir, const char *folder, int64_t size, struct err *err) MUST_USE;
 /* Removes it. -ENOENT, -EBUSY. */
 int disk_remove(const char *state_dir, const char *folder, struct err *err) MUST_USE;
@@ -21,6 +21,6 @@ struct disk {
 	int64_t used, size; /* bytes on the host's disk, and at most */
 	bool busy;
 };
-/* Calls fn for each. */
+/* Calls fn for each image. */
 int disk_list(const char *state_dir, void (*fn)(void *data, const struct disk *d), void *data,
 	      struct err *err) MUST_USE;

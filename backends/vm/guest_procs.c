@@ -1,4 +1,4 @@
-/* guest_procs - the keeper's end of what a guest says of its processes. */
+/* guest_procs - the keeper's knowledge of the guest's processes. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest_procs.h"
 

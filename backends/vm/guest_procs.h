@@ -1,13 +1,13 @@
-/* guest_procs - the keeper's end of what a guest says of its processes. */
+/* guest_procs - the keeper's knowledge of the guest's processes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
 
 /*
- * A change that the guest asks for names a thread of the guest's. Who that is, and what command it
- * belongs to, is asked of the guest's pid 1 once; until it answers the request waits. What the
- * guest does not answer in time is the agent's own doing.
+ * A request of the guest for a change names a thread of the guest. The keeper asks the guest's pid
+ * 1 once for the thread's process and command; the request waits for the answer. Without an answer
+ * in time the change counts as the agent's own.
  *
  * Life: guest_procs_new() -> guest_procs_free(), once the fs server has been stopped. One thread,
  * the keeper's.
@@ -19,6 +19,7 @@ struct keeper;
 /* sock is taken: messages of monitor/guest_word.h. */
 int guest_procs_new(struct guest_procs **ret, struct keeper *k, struct fs_server *fs, int sock,
 		    struct err *err) MUST_USE;
-/* Takes what the guest has said last, before its end is known. NULL is a no-op, here and below. */
+/* Handles the guest's last messages, before its end is reported. NULL is a no-op, here and
+ * below. */
 void guest_procs_drain(struct guest_procs *g);
 void guest_procs_free(struct guest_procs *g);

@@ -1,4 +1,4 @@
-/* plan - what a virtual machine needs here, checked before anything runs. */
+/* plan - checks a virtual machine's needs before any process starts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* probe - what a virtual machine would have here. */
+/* probe - checks which features a virtual machine has here. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static bool look_for_kernel(struct probe_report *report, const struct vm_setting
 	guest_done(&g);
 	/* Not made yet is as good: the first start does it. */
 	probe_add(report, "guest", true, r == 0 || r == -EAGAIN, r == 0 ? found : err.text,
-		  "cordon vm build --download (Debian: 27 MB, of which 55 MB are kept)");
+		  "cordon vm build --download (Debian: a download of 27 MB, 55 MB on disk)");
 	return r == 0 || r == -EAGAIN;
 }
 

@@ -26,7 +26,7 @@
 
 #define BOOT_SECONDS_KVM 15
 #define BOOT_SECONDS_TCG 60
-#define DOWN_MS		 3000 /* more than the monitor takes for it */
+#define DOWN_MS		 6000 /* more than the monitor takes for it */
 
 struct sandbox {
 	struct keeper *keeper;
@@ -106,7 +106,7 @@ static void on_note(void *data)
 	struct sandbox *sb = data;
 	struct note note;
 
-	if (note_recv(sb->sock, &note, NULL, 0) <= 0) {
+	if (child_message_recv(sb->sock, &note, NULL, 0) <= 0) {
 		if (sb->watching_sock)
 			keeper_unwatch(sb->keeper, sb->sock);
 		sb->watching_sock = false;
@@ -166,7 +166,7 @@ static void on_exit_of_fs(void *data)
 	keeper_unwatch(sb->keeper, fs_server_pidfd(sb->fs));
 	sb->watching_fs = false;
 	/* It also ends when QEMU does: the monitor knows which came first. */
-	note_send(sb->sock, &note, NULL, 0);
+	child_message_send(sb->sock, &note, NULL, 0);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static void let_down(const struct sandbox *sb)
 	struct note note = {.kind = NOTE_END};
 	struct pollfd p = {.fd = sb->pidfd, .events = POLLIN};
 
-	if (sb->monitor > 0 && sb->pidfd >= 0 && note_send(sb->sock, &note, NULL, 0) == 0)
+	if (sb->monitor > 0 && sb->pidfd >= 0 && child_message_send(sb->sock, &note, NULL, 0) == 0)
 		while (poll(&p, 1, DOWN_MS) < 0 && errno == EINTR)
 			continue;
 }
@@ -324,7 +324,7 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 		sb->net_door = NULL; /* the keeper's */
 	}
 	keeper_set_agent(sb->keeper, sb->monitor, ORPHANS_UNKNOWN);
-	r = note_send(sb->sock, &go, NULL, 0);
+	r = child_message_send(sb->sock, &go, NULL, 0);
 	return r < 0 ? err_set(err, r, "start the program") : 0;
 }
 
@@ -373,5 +373,6 @@ const struct backend backend_vm = {
 	.launch = vm_launch,
 	.signal = vm_signal,
 	.stop = vm_stop,
+	.confine_reader = confine_reader,
 	.forget = disk_remove,
 };

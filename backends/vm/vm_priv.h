@@ -1,4 +1,4 @@
-/* vm_priv - what the parts of the backend vm say to each other. */
+/* vm_priv - functions that the files of the backend vm share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,28 +7,29 @@
 
 #define VM_BASE_MAX ((size_t)64 << 20)
 
-/* ---- plan.c: what a session needs, checked before anything runs ---- */
+/* ---- plan.c: a session's needs, checked before any process starts ---- */
 struct vm_plan {
 	char *qemu;
 	struct guest guest;
 	bool kvm;
-	const char *no_kvm; /* why not */
+	const char *no_kvm; /* why KVM is not used */
 	int64_t memory;
 	int cpus;
 	int disk; /* the folder's image, locked; -1: ephemeral */
 };
 
-/* On failure nothing is held, and err is one line that says what to do. */
+/* Makes the plan. On failure nothing is held, and err is one line that says what to do. */
 int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err *err) MUST_USE;
 void vm_plan_done(struct vm_plan *p);
 
-/* 0, and how much memory and how many processors a guest gets. Parts of vm_plan_make(). */
+/* Return 0 and the guest's memory in bytes, or its number of processors. Parts of
+ * vm_plan_make(). */
 int vm_choose_memory(const struct vm_settings *s, int64_t *ret, struct err *err) MUST_USE;
 int vm_choose_cpus(const struct vm_settings *s, bool kvm, int *ret, struct err *err) MUST_USE;
 
 /* ---- probe.c ---- */
-/* Does KVM really run a processor? Tried once, also for the processes that are forked later. *why
- * says why not. */
+/* Returns whether KVM really runs a processor; else *why says why not. Tries once; processes that
+ * are forked later inherit the result. */
 bool vm_has_kvm(const char *qemu, const char **why);
 const char *vm_tier(void);
 uint32_t vm_probe(struct probe_report *report, struct err *err);

@@ -1,23 +1,25 @@
-/* approver - commands of the human's that answer requests (approval.command) or hear of them. */
+/* approver - runs commands of the user that answer requests or are notified of them. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/api/api_priv.h"
+#include "core/api/socket/api_priv.h"
 #include "core/api/approver_priv.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/json.h"
 #include "core/base/log.h"
 #include "core/config/config.h"
 #include "core/os/file.h"
 #include "core/os/socket.h"
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 
 #define NOTIFY_US 10000000 /* between two runs of approval.notify */
 
@@ -27,6 +29,7 @@ struct approver {
 	struct session *session;
 	bool asks, tells;
 	bool warned[2];	     /* the human knows that the command fails: it answers, it hears */
+	bool denying;	     /* deny_left() is at work */
 	uint64_t sent, told; /* the newest request that went to either command */
 	uint64_t running[APPROVER_JOBS]; /* requests under way */
 	size_t n;
@@ -101,12 +104,17 @@ void approver_close(struct approver *a)
 /* ---- orders ---------------------------------------------------------------------------------- */
 
 /* The line is a file, so that a command that reads nothing blocks nobody. */
-static int make_input(const struct ask *ask)
+static int make_input(const struct model *m, const struct ask *ask)
 {
-	AUTO_BUF struct buf line = BUF_INIT;
+	AUTO_BUF struct buf line = BUF_INIT, request = BUF_INIT;
 	AUTO_CLOSE int fd = os_memory_file("cordon-request");
+	const char *tag = strrchr(m->session, '-'), *folder = m->folder ? m->folder : "";
 
-	message_request(&line, ask);
+	message_request(&request, ask);
+	buf_fmt(&line, "{\"session\":\"%s\",\"approve_id\":\"%s-%" PRIu64 "\"", m->session,
+		tag ? tag + 1 : m->session, ask->id);
+	json_member(&line, "folder", folder);
+	buf_fmt(&line, ",%s", request.data + 1);
 	if (fd < 0 || io_write_all(fd, line.data, line.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		return -1;
 	return take_fd(&fd);
@@ -116,7 +124,7 @@ static bool order(const struct approver *a, enum order_what what, uint64_t id,
 		  const struct ask *ask)
 {
 	const struct order o = {.id = id, .what = what};
-	AUTO_CLOSE int in = ask ? make_input(ask) : -1;
+	AUTO_CLOSE int in = ask ? make_input(session_model(a->session), ask) : -1;
 
 	return (!ask || in >= 0) && io_send_fd(a->sock, &o, sizeof(o), in) >= 0;
 }
@@ -148,6 +156,35 @@ static void ask_more(struct approver *a, const struct model *m)
 	}
 }
 
+static bool is_running(const struct approver *a, uint64_t id)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (a->running[i] == id)
+			return true;
+	return false;
+}
+
+/* Denies what the command left to a user who has detached. Each answer changes the list, and calls
+ * approver_changed(). */
+static void deny_left(struct approver *a, const struct model *m)
+{
+	static const struct answer no = {0};
+
+	if (a->denying)
+		return;
+	a->denying = true;
+	for (size_t i = 0; i < m->n_asks;) {
+		const uint64_t id = m->asks[i].id;
+		bool left = id <= a->sent && !is_running(a, id);
+
+		if (left && session_answer(a->session, "nobody: headless", id, &no, NULL) == 0)
+			i = 0;
+		else
+			i++;
+	}
+	a->denying = false;
+}
+
 /* Of the oldest that it has not heard of; a flood is one message. */
 static void notify(struct approver *a, const struct model *m)
 {
@@ -177,21 +214,25 @@ static void warn(struct approver *a, bool asks, const char *why)
 	a->warned[asks] = true;
 }
 
-/* In doubt it is denied. */
-static void read_answer(struct approver *a, const struct outcome *o, struct answer *ret)
+/* In doubt it is denied. Returns false where the command leaves the answer to others. */
+static bool read_answer(struct approver *a, const struct outcome *o, struct answer *ret)
 {
 	size_t len = MIN((size_t)o->len, sizeof(o->text));
 	struct err err = {0};
 	cJSON *object = NULL;
+	bool asks;
 
 	*ret = (struct answer){.allow = o->status == 0};
 	while (len && strchr(" \t\r\n", o->text[len - 1]))
 		len--;
 	if (!len || o->fault)
-		return;
+		return true;
 	object = cJSON_ParseWithLength(o->text, len);
-	if (!cJSON_IsObject(object) || answers_from_json(object, ret, &err) < 0 ||
-	    cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(object, "allow"))) {
+	asks = cJSON_IsTrue(json_get(object, "ask"));
+	if (asks)
+		ret->allow = false; /* for a headless session, which has no human */
+	else if (!cJSON_IsObject(object) || answers_from_json(object, ret, &err) < 0 ||
+		 cJSON_IsFalse(json_get(object, "allow"))) {
 		if (o->status == 0 && !cJSON_IsObject(object))
 			warn(a, true, "its output is no JSON object");
 		else if (err.text[0])
@@ -199,6 +240,7 @@ static void read_answer(struct approver *a, const struct outcome *o, struct answ
 		ret->allow = false;
 	}
 	cJSON_Delete(object);
+	return !asks || session_model(a->session)->headless;
 }
 
 static void give(struct approver *a, uint64_t id, const struct answer *answer)
@@ -239,8 +281,8 @@ static void finished(struct approver *a, const struct outcome *o)
 		if (a->running[i] != o->id)
 			continue;
 		forget(a, i);
-		read_answer(a, o, &answer);
-		give(a, o->id, &answer);
+		if (read_answer(a, o, &answer))
+			give(a, o->id, &answer);
 		return;
 	}
 }
@@ -272,6 +314,8 @@ void approver_changed(struct approver *a)
 	cancel_answered(a, m);
 	if (a->asks)
 		ask_more(a, m);
+	if (a->asks && m->headless)
+		deny_left(a, m);
 	if (a->tells)
 		notify(a, m);
 }

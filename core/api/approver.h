@@ -1,4 +1,4 @@
-/* approver - commands of the human's that answer requests (approval.command) or hear of them. */
+/* approver - runs commands of the user that answer requests or are notified of them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,11 +7,14 @@
 struct config;
 
 /*
- * A helper process runs them, outside the sandbox, as the human: cordon itself must not fork once
- * its loop runs. Each gets the request as one line of JSON (event.fs_request of protocol.json) on
- * its standard input. Exit status 0 allows it once, any other denies it; a JSON object on standard
- * output may say more: {"allow":false}, or scope, extent and until as in cmd.approve. What is no
- * such object, an answer that is not possible, and no answer in time deny.
+ * approval.command and approval.notify. A helper process runs them, outside the sandbox, as the
+ * user: cordon itself must not fork once its loop runs. Each gets the request as one line of JSON
+ * (event.fs_request of protocol.json) on its standard input, with session, approve_id (as cordon
+ * approve takes it) and folder before that. Exit status 0 allows it once, any other denies it; a
+ * JSON object on standard output may say more:
+ * {"allow":false}, or scope, extent and until as in cmd.approve, or {"ask":true}: the human
+ * decides; headless, that denies unless a console is attached, and when the last one leaves. Other
+ * output, an impossible answer and a late one deny, too.
  *
  * Life:    approver_open() before the session and any thread -> approver_attach() ->
  *          approver_changed() whenever the model has changed, approver_ready() when the descriptor
@@ -23,11 +26,11 @@ struct config;
 
 struct approver;
 
-/* *ret is NULL where no such command is set; every function takes that. */
+/* Starts the helper. *ret is NULL if no such command is set; every function accepts that. */
 int approver_open(struct approver **ret, const struct config *c, struct err *err) MUST_USE;
 bool approver_answers(const struct approver *a); /* approval.command is set */
 void approver_attach(struct approver *a, struct session *s);
 int approver_fd(const struct approver *a); /* -1: none */
 void approver_changed(struct approver *a);
 void approver_ready(struct approver *a);
-void approver_close(struct approver *a); /* what still runs is killed */
+void approver_close(struct approver *a); /* kills running commands */

@@ -1,4 +1,4 @@
-/* approver_priv - between cordon and the helper that runs its commands. */
+/* approver_priv - messages between cordon and the helper process that runs its commands. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 
 enum order_what {
 	ORDER_ASK,    /* run approval.command; the descriptor that comes along is its input */
-	ORDER_NOTIFY, /* the same with approval.notify; an outcome comes with a fault only */
-	ORDER_CANCEL, /* nobody waits for it any more */
+	ORDER_NOTIFY, /* the same with approval.notify; an outcome comes only after a failure */
+	ORDER_CANCEL, /* no caller waits for it any more */
 };
 
 /* One packet each way. */
@@ -28,7 +28,7 @@ struct outcome {
 	uint32_t what, fault;
 	int32_t status; /* exit status; -1: it did not end by itself, or not in time */
 	uint32_t len;
-	char text[APPROVER_TEXT]; /* the beginning of what it wrote */
+	char text[APPROVER_TEXT]; /* the beginning of its output */
 };
 
 struct helper_spec {
@@ -37,5 +37,5 @@ struct helper_spec {
 	uint32_t timeout_s;
 };
 
-/* The helper's own process: until the socket is closed. */
+/* The main function of the helper process. Returns never; exits when the socket is closed. */
 NORETURN void helper_main(const struct helper_spec *spec);

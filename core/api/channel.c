@@ -1,4 +1,4 @@
-/* channel - lines in and lines out over two descriptors, bounded, on a loop. */
+/* channel - reads and writes lines over two descriptors on a loop, with bounded queues. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/channel.h"
 
@@ -52,8 +52,9 @@ static bool is_file(int fd)
 }
 
 /*
- * Whoever else has this descriptor open must not find it non-blocking: a pipe or a terminal is
- * opened anew by its name in /proc. A socket cannot be, and is told per call or is ours alone.
+ * Opens a copy of the descriptor that does not block. Other processes that share the descriptor
+ * must not find it non-blocking, so a pipe or a terminal is reopened by its name in /proc. A socket
+ * cannot be reopened: it must belong to this process alone, as it becomes non-blocking itself.
  */
 static int own_copy(int fd, int how)
 {

@@ -1,4 +1,4 @@
-/* channel - lines in and lines out over two descriptors, bounded, on a loop. */
+/* channel - reads and writes lines over two descriptors on a loop, with bounded queues. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,9 +12,9 @@ typedef struct uv_loop_s uv_loop_t;
  *          the descriptors are the caller's unless `owned`.
  * Threads: main loop only; never blocks on a pipe, socket or terminal. Files are read and written
  *          at once.
- * Bounds:  a line of more than `longest` bytes is told as too_long() and skipped. What is sent is
- *          kept until it is taken: the caller looks at channel_waiting() before it sends more, and
- *          no lines are read while more than CHANNEL_PAUSE waits.
+ * Bounds:  a line of more than `longest` bytes is reported by too_long() and skipped. Sent text is
+ *          kept until the peer has read it: the caller checks channel_waiting() before it sends
+ *          more, and no lines are read while more than CHANNEL_PAUSE bytes wait.
  */
 #define CHANNEL_PAUSE (1u << 20)
 
@@ -23,15 +23,15 @@ struct channel;
 struct channel_listener {
 	void (*line)(void *data, char *line, size_t len); /* NUL-terminated; may be changed */
 	void (*too_long)(void *data);
-	void (*sent)(void *data, size_t bytes); /* so many were taken; may be NULL */
-	void (*ended)(void *data, bool reader); /* reader: nobody reads any more; else: end of
-						   input. Once each. */
+	void (*sent)(void *data, size_t bytes); /* the peer has read so many; may be NULL */
+	/* Called once for each end. reader: the peer reads no more; else: end of input. */
+	void (*ended)(void *data, bool reader);
 };
 
 struct channel_spec {
 	int in, out; /* may be the same */
 	bool owned;
-	bool raw;	/* no lines: line() has what came, as it came */
+	bool raw;	/* no lines: line() gets the bytes as they came */
 	size_t longest; /* */
 };
 
@@ -40,11 +40,12 @@ struct channel *channel_open(uv_loop_t *loop, const struct channel_spec *spec,
 void channel_close(struct channel *c);			      /* NULL is a no-op */
 void channel_send(struct channel *c, const struct buf *text); /* whole lines */
 size_t channel_waiting(const struct channel *c);
-/* How long nothing of what waits has been taken, in microseconds; 0: nothing waits. */
+/* Returns for how many microseconds the peer has read nothing of the waiting text; 0: none
+ * waits. */
 int64_t channel_stalled(const struct channel *c);
-/* Read nothing until it is let go. */
+/* Stops reading, or lets it go on. */
 void channel_hold(struct channel *c, bool hold);
-/* Nothing more is sent: what waits is written, then the descriptor is closed. */
+/* Writes the waiting text, then closes the descriptor. The caller sends no more. */
 void channel_finish(struct channel *c);
-/* Write what waits, for so long at most: before the end of the program. */
+/* Writes the waiting text for at most this time, before the end of the program. */
 void channel_flush(struct channel *c, int milliseconds);

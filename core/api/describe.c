@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/api/api_priv.h"
+#include "core/api/socket/api_priv.h"
 #include "core/base/base64.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -139,6 +139,8 @@ cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *co
 	size_t queued = 0;
 	uint32_t runs = e ? jobs_running(engine_jobs(e), &queued) : 0;
 
+	if (!words && e && jobs_broken(engine_jobs(e))) /* its own words come in a moment */
+		words = "the session has ended";
 	cJSON_AddStringToObject(o, "state", state_of(e, words, runs));
 	describe_add(o, "session", m ? m->session : NULL);
 	describe_add(o, "backend", m ? m->backend : NULL);
@@ -174,6 +176,13 @@ cJSON *describe_ask(const struct ask *a)
 
 	message_request_members(&members, a);
 	return braced(&members);
+}
+
+cJSON *describe_connection(const struct ask *a)
+{
+	AUTO_BUF struct buf members = BUF_INIT;
+
+	return message_connection_members(&members, a) ? braced(&members) : NULL;
 }
 
 cJSON *describe_row(const struct row *row)

@@ -1,4 +1,4 @@
-/* describe - sessions, steps, plans and requests as JSON, one way for every front end. */
+/* describe - sessions, steps, plans and requests as JSON, the same for every front end. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,28 +17,31 @@ static inline cJSON *json_first(const cJSON *o)
 	return o ? o->child : NULL;
 }
 
-/* Raw bytes of the agent's as protocol.json says (json_quote()); NULL gives null. */
+/* Returns raw bytes of the agent as protocol.json says (json_quote()); null for NULL. */
 cJSON *describe_text(const char *s);
 void describe_add(cJSON *object, const char *name, const char *s);
-/* UTF-8 as it stands, else base64: "data" and "encoding" (name may be "content"). */
+/* Adds UTF-8 unchanged, else base64: "data" and "encoding" (name may be "content"). */
 void describe_bytes(cJSON *object, const char *name, const char *bytes, size_t len);
 bool describe_is_utf8(const char *bytes, size_t len);
 
-/* "response" of protocol.json; result is taken over (NULL: {}), f NULL: it was done. */
+/* Returns "response" of protocol.json; takes result over (NULL: {}); f NULL: success. */
 cJSON *describe_response(const cJSON *id, cJSON *result, const struct fault *f);
 cJSON *describe_fault(const struct fault *f);
 
-/* dirs and e may be of no session. words: of a session that failed. */
+/* dirs and e may have no session. words: of a failed session. */
 cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *command,
 		       const char *words);
 cJSON *describe_ask(const struct ask *a);
+/* Returns the question as a connection: address and port, and in host its name if it has one. NULL:
+ * it is about none. */
+cJSON *describe_connection(const struct ask *a);
 cJSON *describe_row(const struct row *row);
-/* j: NULL leaves the paths out. */
+/* j may be NULL: without the paths. */
 cJSON *describe_step(struct journal *j, const struct step_info *s);
-/* Paths that it changed, `most` of them; *ret_n how many there are. */
+/* Returns at most `most` paths that the step changed; *ret_n: their number. */
 cJSON *describe_paths(struct journal *j, int64_t step, size_t most, size_t *ret_n);
 cJSON *describe_plan(const struct undo_plan *p, bool dry_run);
-/* undo.history; -1 and f set. */
+/* Returns the result of undo.history; -1 and f set. */
 int describe_history(struct engine *e, size_t limit, cJSON **ret, struct fault *f);
 struct diff_request {
 	int64_t from, to;	  /* steps; both 0: the newest */
@@ -46,5 +49,5 @@ struct diff_request {
 	size_t most;
 };
 int describe_diff(struct engine *e, const struct diff_request *d, cJSON **ret, struct fault *f);
-/* The fault of an undo that was refused, with what stood in its way. */
+/* Sets the fault of a refused undo, with its obstacles. */
 int describe_undo_fault(struct fault *f, int result, const char *words, const struct undo_plan *p);

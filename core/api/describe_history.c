@@ -65,19 +65,30 @@ cJSON *describe_step(struct journal *j, const struct step_info *s)
 	return o;
 }
 
-static cJSON *describe_barrier(const struct barrier *b)
+/* crossed: the rollback that it is about does not stop at barriers. */
+static cJSON *describe_barrier(const struct barrier *b, bool crossed)
 {
 	cJSON *o = cJSON_CreateObject(), *paths = cJSON_AddArrayToObject(o, "paths");
+	const char *message;
 
 	cJSON_AddNumberToObject(o, "after_step", (double)b->after);
 	cJSON_AddNumberToObject(o, "first_us", (double)b->first_us);
 	cJSON_AddNumberToObject(o, "last_us", (double)b->last_us);
 	cJSON_AddNumberToObject(o, "count", (double)b->count);
+	if (b->own)
+		cJSON_AddTrueToObject(o, "own");
 	for (size_t i = 0; i < b->n_paths; i++)
 		cJSON_AddItemToArray(paths, describe_text(b->paths[i]));
-	cJSON_AddStringToObject(o, "message",
-				"edits from outside: a rollback of the step before them stops here "
-				"unless it is told to go on");
+	if (crossed)
+		message = "edits from outside: this rollback goes past them, and stops only at a "
+			  "path that has changed since";
+	else if (b->own)
+		message = "the step is the human's own: a rollback that would take it back stops "
+			  "here unless it is told to go on";
+	else
+		message = "edits from outside: a rollback of the step before them stops here "
+			  "unless it is told to go on, or undo.external is warn";
+	cJSON_AddStringToObject(o, "message", message);
 	return o;
 }
 
@@ -97,12 +108,18 @@ static int add_steps(cJSON *o, const char *name, struct journal *j, bool undone,
 	return n > limit;
 }
 
-static void add_barriers(cJSON *o, const char *name, const struct barrier *list, size_t n)
+static void add_barriers(cJSON *o, const struct barrier *list, size_t n, unsigned flags)
 {
-	cJSON *array = cJSON_AddArrayToObject(o, name);
+	cJSON *array = cJSON_AddArrayToObject(o, "barriers");
 
 	for (size_t i = 0; i < n && i < CHANGES; i++)
-		cJSON_AddItemToArray(array, describe_barrier(&list[i]));
+		cJSON_AddItemToArray(array,
+				     describe_barrier(&list[i], (flags & UNDO_SETTLES) != 0));
+}
+
+static void add_plan_barriers(cJSON *o, const struct undo_plan *p)
+{
+	add_barriers(o, p ? p->barriers : NULL, p ? p->n_barriers : 0, p ? p->flags : 0);
 }
 
 int describe_history(struct engine *e, size_t limit, cJSON **ret, struct fault *f)
@@ -126,7 +143,7 @@ int describe_history(struct engine *e, size_t limit, cJSON **ret, struct fault *
 		cJSON_Delete(o);
 		return fault_err(f, FAULT_UNDO_FAILED, &err);
 	}
-	add_barriers(o, "barriers", barriers, n);
+	add_barriers(o, barriers, n, 0);
 	barrier_free(barriers, n);
 	cJSON_AddBoolToObject(o, "more", more > 0);
 	*ret = o;
@@ -190,13 +207,33 @@ cJSON *describe_plan(const struct undo_plan *p, bool dry_run)
 	cJSON_AddNumberToObject(o, "paths", p ? (double)p->n_paths : 0);
 	add_changes(o, p, false);
 	cJSON_AddNumberToObject(o, "conflicts", p ? (double)p->n_conflicts : 0);
-	add_barriers(o, "barriers", p ? p->barriers : NULL, p ? p->n_barriers : 0);
+	add_plan_barriers(o, p);
 	cJSON_AddBoolToObject(o, "dry_run", dry_run);
 	return o;
 }
 
+/* Returns the words with options as a request spells them: "--keep-mine" as "keep_mine". Heap. */
+static char *options_as_members(const char *words)
+{
+	char *copy = xstrdup(words), *to = copy;
+
+	for (const char *at = words; *at;) {
+		bool option = strncmp(at, "--", 2) == 0 && at[2] >= 'a' && at[2] <= 'z' &&
+			      (at == words || at[-1] == ' ');
+
+		for (at += option ? 2 : 0; option && ((*at >= 'a' && *at <= 'z') || *at == '-');
+		     at++)
+			*to++ = (char)(*at == '-' ? '_' : *at);
+		if (!option)
+			*to++ = *at++;
+	}
+	*to = '\0';
+	return copy;
+}
+
 int describe_undo_fault(struct fault *f, int result, const char *words, const struct undo_plan *p)
 {
+	AUTO_FREE char *said = options_as_members(words);
 	enum fault_code code = FAULT_UNDO_FAILED;
 
 	if (result == -ESTALE)
@@ -207,11 +244,11 @@ int describe_undo_fault(struct fault *f, int result, const char *words, const st
 		code = FAULT_UNDO_BUSY;
 	else if (result == -EPROTO)
 		code = FAULT_UNDO_VERSION;
-	fault_say(f, code, "%s", *words ? words : "it could not be done");
+	fault_say(f, code, "%s", *said ? said : "it could not be done");
 	if (code == FAULT_UNDO_CONFLICT || code == FAULT_UNDO_BARRIER) {
 		f->data = cJSON_CreateObject();
 		add_changes(f->data, p, true);
-		add_barriers(f->data, "barriers", p ? p->barriers : NULL, p ? p->n_barriers : 0);
+		add_plan_barriers(f->data, p);
 	}
 	return -1;
 }

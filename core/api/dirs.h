@@ -12,22 +12,23 @@ struct dir {
 	bool read_only;
 };
 
-/* Life: zero-initialised -> dirs_add() ... -> dirs_done(). Order counts: the first is meant
- * where none is named. */
+/* Life: zero-initialised -> dirs_add() ... -> dirs_done(). The order matters: a request that names
+ * none uses the first. */
 struct dirs {
 	struct dir *list;
 	size_t n;
 };
 
 void dirs_done(struct dirs *p);
-/* -1: the label is taken, with f set. label NULL: the path's last name, with a number if need be.
- */
+/* Adds a directory. Returns -1, with f set, if the label is taken. label NULL: the last name of the
+ * path, with a number if needed. */
 int dirs_add(struct dirs *p, const char *path, const char *label, bool read_only, struct fault *f)
 	MUST_USE;
-/* All that a session has: working folders, then what is read only. */
+/* Adds the directories of a session: working folders, then read-only ones. */
 void dirs_of_spec(struct dirs *p, const struct session_spec *spec);
-/* By label, path, or number; NULL: the first. NULL and f set: there is none such. */
+/* Finds a directory by label, path, or number; name NULL: the first one. Returns NULL, with f set,
+ * if there is no such directory. */
 const struct dir *dirs_find(const struct dirs *p, const struct cJSON *name, struct fault *f);
-/* `path` in it, absolute; heap. */
+/* Returns the absolute path of `path` in the directory; heap. */
 char *dir_path(const struct dir *p, const char *path) MUST_USE;
 struct cJSON *dirs_json(const struct dirs *p);

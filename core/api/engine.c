@@ -11,9 +11,10 @@
 #include <utlist.h>
 #include <uv.h>
 
-#include "core/api/api.h"
+#include "core/api/socket/api.h"
 #include "core/api/approver.h"
 #include "core/base/log.h"
+#include "core/os/file.h"
 #include "core/os/socket.h"
 
 #define TICK_MS 1000
@@ -24,8 +25,11 @@ struct hearer {
 	void *data;
 };
 
+static const struct engine_consoles *consoles; /* NULL: there are none */
+
 struct engine {
 	uv_loop_t *loop;
+	void *consoles; /* for those; NULL without them */
 	struct session *session;
 	struct approver *approver;
 	struct api *api;
@@ -36,6 +40,7 @@ struct engine {
 	struct hearer *hearers;
 	int telling;
 	bool started, over, closing;
+	bool changing; /* listeners are being told of a change */
 	/* the undo under way */
 	uint64_t undo;
 	bool planning;
@@ -120,19 +125,6 @@ static void begin_restore(struct engine *e)
 	e->undo = session_restore(e->session, e->step, (const char *const *)e->paths, e->flags);
 }
 
-static char **copy_paths(const char *const *paths)
-{
-	size_t n = 0;
-	char **copy;
-
-	while (paths[n])
-		n++;
-	copy = xcalloc(n + 1, sizeof(*copy));
-	while (n-- > 0)
-		copy[n] = xstrdup(paths[n]);
-	return copy;
-}
-
 static void look_at_undo(struct engine *e)
 {
 	const struct model *m = session_model(e->session);
@@ -173,7 +165,7 @@ int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, 
 	if (!e->undo)
 		return err_say(err, -E2BIG, "too many paths: name fewer, or a directory");
 	if (c->kind == UNDO_PATHS && !c->plan_only)
-		e->paths = copy_paths(c->paths);
+		e->paths = util_list_copy(c->paths);
 	e->step = c->step;
 	e->flags = c->flags;
 	e->planning = c->plan_only || e->paths;
@@ -187,6 +179,7 @@ int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, 
 static void on_changed(void *data)
 {
 	struct engine *e = data;
+	bool outer = !e->changing;
 
 	if (!e->session || e->closing)
 		return;
@@ -195,9 +188,19 @@ static void on_changed(void *data)
 		TELL(e, started, h_->data);
 	}
 	look_at_undo(e);
+	/* The front end hears first, as it may answer the request itself. An answer calls this
+	 * function again. */
+	e->changing = true;
+	TELL(e, changed, h_->data);
+	if (!outer)
+		return;
+	e->changing = false;
+	if (e->closing)
+		return;
 	api_changed(e->api);
 	approver_changed(e->approver);
-	TELL(e, changed, h_->data);
+	if (e->consoles)
+		consoles->changed(e->consoles);
 }
 
 static void on_exited(void *data, int wait_status)
@@ -214,7 +217,6 @@ static void on_said(void *data, const char *words)
 {
 	struct engine *e = data;
 
-	log_warn("session", "%s", words);
 	TELL(e, said, h_->data, words, false);
 }
 
@@ -268,7 +270,7 @@ static void on_keeper(uv_poll_t *poll, int status, int events)
 	if (r < 0) {
 		uv_poll_stop(&e->keeper);
 		tell_failed(e, 125,
-			    "the keeper has ended: what was not kept is rolled back at the next "
+			    "the keeper has ended: unfinished steps are rolled back at the next "
 			    "start");
 		return;
 	}
@@ -306,6 +308,8 @@ static void on_tick(uv_timer_t *timer)
 
 	approver_changed(e->approver); /* a notification may be due */
 	session_expire_asks(e->session);
+	if (e->consoles)
+		consoles->tick(e->consoles);
 	watch_keeper(e);
 }
 
@@ -324,6 +328,40 @@ static void open_handles(struct engine *e)
 	uv_poll_start(&e->answers, UV_READABLE, on_answers);
 }
 
+/* ---- consoles -------------------------------------------------------------------------------- */
+
+void engine_set_consoles(const struct engine_consoles *ops)
+{
+	consoles = ops;
+}
+
+static void wake(void *data)
+{
+	watch_keeper(data);
+}
+
+static void take_console(void *data, int fd)
+{
+	consoles->take(((struct engine *)data)->consoles, fd);
+}
+
+static void on_end(void *data, const char *by)
+{
+	struct engine *e = data;
+	AUTO_FREE char *words = xasprintf("ended from a %s", by);
+
+	session_warn(e->session, words);
+	TELL(e, end, h_->data);
+}
+
+static void open_consoles(struct engine *e, const struct session_spec *spec)
+{
+	if (!consoles)
+		return;
+	e->consoles = consoles->open(e->loop, e->session, spec, wake, e);
+	api_consoles(e->api, take_console, e);
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int make_pair(int pair[2], int *null, struct err *err)
@@ -337,13 +375,13 @@ static int make_pair(int pair[2], int *null, struct err *err)
 /* The runner on one end of a socket pair. */
 static int start_runner(struct engine *e, struct session_spec *spec, struct err *err)
 {
-	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	AUTO_FREE char *self = os_self_copy();
 	const char *argv[] = {self, "inside", NULL};
 	AUTO_CLOSE int ours = -1;
 	AUTO_CLOSE int theirs = -1;
 	AUTO_CLOSE int null = -1;
 	int pair[2] = {-1, -1};
-	int r = self ? make_pair(pair, &null, err) : err_set(err, -errno, "/proc/self/exe");
+	int r = self ? make_pair(pair, &null, err) : err_set(err, -errno, "find this program");
 
 	ours = pair[0];
 	theirs = pair[1];
@@ -352,7 +390,7 @@ static int start_runner(struct engine *e, struct session_spec *spec, struct err 
 	spec->argv = argv;
 	spec->stdio[0] = spec->stdio[1] = theirs;
 	spec->stdio[2] = null;
-	spec->one_step = false;
+	spec->tty = spec->headless = spec->one_step = false;
 	r = session_start(&e->session, spec, &listener, e, err);
 	spec->argv = NULL;
 	if (r == 0)
@@ -360,50 +398,8 @@ static int start_runner(struct engine *e, struct session_spec *spec, struct err 
 	return r;
 }
 
-static int open_it(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, bool runner,
-		   struct err *err)
+static void free_engine(struct engine *e)
 {
-	AUTO_FREE char *dir = api_dir(spec->state_dir);
-	struct engine *e = xcalloc(1, sizeof(*e));
-	struct err why = {0};
-	int r = approver_open(&e->approver, spec->config, err);
-
-	e->loop = loop;
-	spec->tty = spec->headless = false;
-	if (r == 0)
-		r = runner ? start_runner(e, spec, err)
-			   : session_start(&e->session, spec, &listener, e, err);
-	if (r < 0) {
-		approver_close(e->approver);
-		free(e);
-		return r;
-	}
-	approver_attach(e->approver, e->session);
-	open_handles(e);
-	/* A session that cannot be reached from elsewhere is still a session. */
-	if (api_open(&e->api, loop, e->session, dir, &why) < 0)
-		log_warn("api", "other terminals cannot answer for this session: %s", why.text);
-	*ret = e;
-	return 0;
-}
-
-int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
-{
-	return open_it(ret, loop, spec, true, err);
-}
-
-int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
-		      struct err *err)
-{
-	return open_it(ret, loop, spec, false, err);
-}
-
-static void on_handle_closed(uv_handle_t *handle)
-{
-	struct engine *e = handle->data;
-
-	if (--e->handles)
-		return;
 	while (e->hearers) {
 		struct hearer *h = e->hearers;
 
@@ -413,12 +409,68 @@ static void on_handle_closed(uv_handle_t *handle)
 	free(e);
 }
 
+/* on: hears of the agent, and the loop is made here; NULL: there is a runner. */
+static int open_it(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
+		   const struct engine_listener *on, void *data, struct err *err)
+{
+	AUTO_FREE char *dir = api_dir(spec->state_dir);
+	struct engine *e = xcalloc(1, sizeof(*e));
+	struct err why = {0};
+	int r = approver_open(&e->approver, spec->config, err);
+
+	e->loop = loop;
+	if (on)
+		engine_listen(e, on, data);
+	spec->answered |= approver_answers(e->approver);
+	if (r == 0)
+		r = on ? session_start(&e->session, spec, &listener, e, err)
+		       : start_runner(e, spec, err);
+	if (r < 0) {
+		approver_close(e->approver);
+		free_engine(e);
+		return r;
+	}
+	if (on)
+		uv_loop_init(loop);
+	approver_attach(e->approver, e->session);
+	open_handles(e);
+	/* A session that cannot be reached from elsewhere is still a session. */
+	if (api_open(&e->api, loop, e->session, dir, &why) < 0)
+		log_warn("api", "other terminals cannot answer for this session: %s", why.text);
+	if (on && on->end)
+		api_ends(e->api, on_end, e);
+	open_consoles(e, spec);
+	*ret = e;
+	return 0;
+}
+
+int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
+{
+	return open_it(ret, loop, spec, NULL, NULL, err);
+}
+
+int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
+		      const struct engine_listener *on, void *data, struct err *err)
+{
+	return open_it(ret, loop, spec, on, data, err);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+	struct engine *e = handle->data;
+
+	if (--e->handles == 0)
+		free_engine(e);
+}
+
 void engine_close(struct engine *e)
 {
 	if (!e)
 		return;
 	e->closing = true;
 	jobs_close(e->jobs);
+	if (e->consoles)
+		consoles->close(take_ptr(&e->consoles));
 	api_close(e->api);
 	uv_close((uv_handle_t *)&e->keeper, on_handle_closed);
 	uv_close((uv_handle_t *)&e->tick, on_handle_closed);
@@ -449,12 +501,19 @@ struct jobs *engine_jobs(struct engine *e)
 
 bool engine_has_human(const struct engine *e)
 {
-	return e->approver || (e->api && api_clients(e->api));
+	return e->approver || (e->api && api_clients(e->api)) ||
+	       (e->consoles && consoles->has_human(e->consoles));
 }
 
 bool engine_is_over(const struct engine *e)
 {
 	return e->over;
+}
+
+void engine_printed(struct engine *e, const char *bytes, size_t len, int rows, int cols)
+{
+	if (e && e->consoles)
+		consoles->printed(e->consoles, bytes, len, rows, cols);
 }
 
 int engine_answer(struct engine *e, const char *by, uint64_t ask, const struct answer *a,

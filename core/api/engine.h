@@ -1,4 +1,4 @@
-/* engine - one session that front ends drive: its runner, its socket, undo, what it tells. */
+/* engine - one session that front ends drive: its runner, its socket, undo, its events. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,45 +6,69 @@
 #include "core/session/session.h"
 
 /*
- * The session's agent is the runner; what the front ends ask for is its jobs. Questions are held:
+ * The session's agent is the runner; requests of the front ends are its jobs. Questions wait until
  * a front end, another terminal (api.h) or approval.command answers.
  *
  * Life:    engine_open() forks the keeper: no thread may exist (a loop may: nothing here lets
  *          libuv start one) -> listeners hear of `started`, or `failed` -> engine_close(), which
- *          waits for the keeper; what is left goes when the loop runs once more.
+ *          waits for the keeper; the rest is freed when the loop runs once more.
  * Threads: main loop only.
  */
 struct engine;
+
+/* Full consoles on an engine's session, for cordon attach; core draws none. */
+struct engine_consoles {
+	/* wake: called after a request to the session. */
+	void *(*open)(uv_loop_t *loop, struct session *s, const struct session_spec *spec,
+		      void (*wake)(void *engine), void *engine);
+	void (*take)(void *consoles, int fd); /* a client's line (frames.h) */
+	void (*changed)(void *consoles);      /* the model is newer */
+	void (*printed)(void *consoles, const char *bytes, size_t len, int rows, int cols);
+	void (*tick)(void *consoles); /* once a second */
+	bool (*has_human)(void *consoles);
+	void (*close)(
+		void *consoles); /* before the session; takes effect in the loop's next turn */
+};
+/* Sets the consoles of engines that are opened later. */
+void engine_set_consoles(const struct engine_consoles *ops);
 
 struct engine_listener {
 	void (*started)(void *data);
 	void (*changed)(void *data);				 /* the model is newer */
 	void (*said)(void *data, const char *words, bool fatal); /* fatal: every change is denied */
-	void (*exited)(void *data, int wait_status); /* of engine_open_agent(): its agent has */
+	/* The agent of engine_open_agent() has ended. */
+	void (*exited)(void *data, int wait_status);
 	void (*answered)(void *data, uint64_t ask, bool allow); /* session_ask() */
-	/* It did not start (status 125..127), or has ended by itself: no more can be asked of it.
-	 */
+	/* Another terminal ends the session (cmd.end). NULL for engine_open_agent(): refused. */
+	void (*end)(void *data);
+	/* It did not start (status 125..127), or has ended by itself: it takes no more requests. */
 	void (*failed)(void *data, int status, const char *words);
 };
 
 int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
 	MUST_USE;
-/* The same around an agent: spec's argv and stdio, which stays open here. There are no jobs. */
+/* Opens a session around an agent: argv and stdio of spec, which stays open here. It has no
+ * jobs. on hears of it from its start, before *ret is set. The loop is made here, once the
+ * session's processes are forked: libuv cannot be used in a child of a process that has used it and
+ * whose descriptors it closes. The caller closes it, unless this fails. */
 int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
-		      struct err *err) MUST_USE;
+		      const struct engine_listener *on, void *data, struct err *err) MUST_USE;
 void engine_close(struct engine *e); /* NULL is a no-op */
 void engine_listen(struct engine *e, const struct engine_listener *on, void *data);
-/* Nothing more is told to data; its undo goes on. */
+/* Stops calls for data; its undo goes on. */
 void engine_unlisten(struct engine *e, const void *data);
 
 struct session *engine_session(struct engine *e);
 const struct model *engine_model(struct engine *e);
 struct jobs *engine_jobs(struct engine *e);
-/* Somebody else may answer what is asked: a console that is attached, or a command of the human's.
- */
+/* Returns whether a user can answer questions elsewhere: in an attached console, or by a
+ * command. */
 bool engine_has_human(const struct engine *e);
 bool engine_is_over(const struct engine *e); /* failed() was told */
-/* An answer to a request: as session_answer(), and everybody is told. */
+/* Shows output of the agent, as on a terminal of this size, in the consoles. Call it without bytes
+ * once the agent has such a terminal. NULL is a no-op. */
+void engine_printed(struct engine *e, const char *bytes, size_t len, int rows, int cols);
+/* Answers a request like session_answer(), and tells all listeners. */
 int engine_answer(struct engine *e, const char *by, uint64_t ask, const struct answer *a,
 		  struct err *err);
 
@@ -53,15 +77,16 @@ struct undo_call {
 	bool plan_only;
 	size_t n;
 	unsigned flags;
-	const struct plan_shown *shown; /* the plan that was made last, and it is held to */
+	const struct plan_shown *shown; /* the plan that was made last, which the undo must match */
 	int64_t step;			/* UNDO_PATHS */
 	const char *const *paths;	/* */
 };
 
-/* plan: what was or would be changed, where that is known; else NULL. Valid during the call. */
+/* plan: the changes, made or planned, if they are known; else NULL. Valid during the call. */
 typedef void (*engine_on_undo)(void *data, int result, const char *words,
 			       const struct undo_plan *plan);
 
-/* -EBUSY: another is under way. fn is called once, unless data is unlistened before. */
+/* Starts an undo. Returns -EBUSY if another is under way. fn is called once, unless data is
+ * unlistened before. */
 int engine_undo(struct engine *e, const struct undo_call *call, engine_on_undo fn, void *data,
 		struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* fault - the one list of errors that every front end is told. */
+/* fault - the errors of all front ends. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,7 +6,7 @@
 
 struct cJSON;
 
-/* Numbers are for good, a thousand a subject. What each means is in protocol.json, errors. */
+/* Numbers never change, a thousand a subject. Their meanings are in protocol.json, errors. */
 #define FAULTS(X)                                                                                  \
 	X(PROTOCOL_MALFORMED, 1001, "protocol.malformed")                                          \
 	X(PROTOCOL_TOO_LONG, 1002, "protocol.too-long")                                            \
@@ -42,6 +42,7 @@ struct cJSON;
 	X(AGENT_CANCELLED, 6003, "agent.cancelled")                                                \
 	X(AGENT_FAILED, 6004, "agent.failed")                                                      \
 	X(AGENT_NO_INPUT, 6005, "agent.no-input")                                                  \
+	X(REVIEW_NO_POINT, 7001, "review.no-point")                                                \
 	X(INTERNAL, 9001, "internal")
 
 enum fault_code {
@@ -51,7 +52,7 @@ enum fault_code {
 #undef X
 };
 
-/* What went wrong with one request. Life: zero-initialised on the stack -> fault_done(). */
+/* The error of one request. Life: zero-initialised on the stack -> fault_done(). */
 struct fault {
 	enum fault_code code;
 	char message[1024]; /* what failed: why: what to do */
@@ -62,6 +63,6 @@ const char *fault_name(enum fault_code code);
 /* All return -1, for `return fault_say(...)`. */
 int fault_say(struct fault *f, enum fault_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int fault_err(struct fault *f, enum fault_code code, const struct err *err);
-/* Of a file operation: the code that fits the errno. */
+/* Sets the fault of a file operation, with the code for the errno. */
 int fault_file(struct fault *f, int error, const char *words);
 void fault_done(struct fault *f);

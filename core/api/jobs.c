@@ -1,24 +1,16 @@
-/* jobs - what front ends run inside a session: the queue, and the runner's socket. */
+/* jobs - the commands and writes that front ends run inside a session: their queue. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/jobs.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utlist.h>
 #include <uv.h>
 
-#include "core/base/log.h"
+#include "core/api/runner_link.h"
 
 #define KILL_MS 2000 /* from SIGTERM to SIGKILL */
-
-struct packet {
-	struct packet *next;
-	size_t len, at; /* at: so many bytes of it were taken */
-	char data[];
-};
 
 struct job {
 	struct job *prev, *next;
@@ -41,72 +33,24 @@ struct job {
 };
 
 struct jobs {
-	int sock;
-	bool broken;	/* the runner has gone */
-	uv_poll_t poll; /* data is the jobs */
+	struct runner_link link; /* first */
 	uv_loop_t *loop;
 	void (*settle)(void *data);
 	void *data;
 	struct job *list;		     /* in the order in which they were asked for */
-	struct packet *out;		     /* what the socket did not take yet */
 	uint32_t last, busy;		     /* busy: the one that runs alone */
 	size_t n_queued, n_alone, n_running; /* n_alone: of the queued */
 	size_t n_held;			     /* bytes of input of queued jobs */
-	bool closed, paused;
-	size_t n_in;
-	char in[sizeof(struct runner_head) + RUNNER_BYTES + 1]; /* 1: for a NUL */
+	bool paused;
 };
-
-/* ---- the socket ------------------------------------------------------------------------------ */
-
-static void on_ready(uv_poll_t *poll, int status, int events);
-
-static void watch(struct jobs *j)
-{
-	if (!j->closed && !j->broken)
-		uv_poll_start(&j->poll, UV_READABLE | (j->out ? UV_WRITABLE : 0), on_ready);
-}
-
-static void flush(struct jobs *j)
-{
-	while (j->out) {
-		struct packet *p = j->out;
-		ssize_t n =
-			send(j->sock, p->data + p->at, p->len - p->at, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			break;
-		p->at += (size_t)MAX(n, 0);
-		if (n >= 0 && p->at < p->len)
-			break;
-		LL_DELETE(j->out, p); /* a runner that is gone shows when it is read from */
-		free(p);
-	}
-	watch(j);
-}
-
-static void send_packet(struct jobs *j, const struct runner_head *h, const void *bytes, size_t len)
-{
-	struct packet *p = xmalloc(sizeof(*p) + sizeof(*h) + len);
-	struct runner_head head = *h;
-
-	head.len = (uint32_t)len;
-	p->len = sizeof(head) + len;
-	p->at = 0;
-	memcpy(p->data, &head, sizeof(head));
-	if (len)
-		memcpy(p->data + sizeof(head), bytes, len);
-	LL_APPEND(j->out, p);
-	flush(j);
-}
 
 static void send_input(struct jobs *j, uint32_t id, const char *bytes, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		size_t n = MIN(len - at, (size_t)RUNNER_BYTES);
 
-		send_packet(j, &(struct runner_head){.type = RUNNER_INPUT, .job = id}, bytes + at,
-			    n);
+		runner_link_send(&j->link, &(struct runner_head){.type = RUNNER_INPUT, .job = id},
+				 bytes + at, n);
 		at += n;
 	}
 }
@@ -189,10 +133,12 @@ static void begin(struct jobs *j, struct job *job)
 	if (job->timeout_ms)
 		uv_timer_start(&job->timer, on_timer, job->timeout_ms, 0);
 	memcpy(&h, job->order.data, sizeof(h));
-	send_packet(j, &h, job->order.data + sizeof(h), job->order.len - sizeof(h));
+	runner_link_send(&j->link, &h, job->order.data + sizeof(h), job->order.len - sizeof(h));
 	send_input(j, job->id, job->held.data, job->held.len);
 	if (job->ended)
-		send_packet(j, &(struct runner_head){.type = RUNNER_EOF, .job = job->id}, NULL, 0);
+		runner_link_send(&j->link,
+				 &(struct runner_head){.type = RUNNER_EOF, .job = job->id}, NULL,
+				 0);
 	buf_done(&job->order);
 	buf_done(&job->held);
 	job->order = job->held = (struct buf)BUF_INIT;
@@ -211,7 +157,7 @@ static void begin_next(struct jobs *j)
 	struct job *job, *next;
 	bool room = true;
 
-	if (j->closed || j->broken)
+	if (j->link.closed || j->link.broken)
 		return;
 	for (job = j->list; job && j->n_queued && (room || (!j->busy && j->n_alone)); job = next) {
 		next = job->next;
@@ -267,8 +213,10 @@ static void read_step(struct job_result *r, const char *text)
 	}
 }
 
-static void on_packet(struct jobs *j, const struct runner_head *h, const char *bytes, size_t len)
+static void on_packet(struct runner_link *link, const struct runner_head *h, const char *bytes)
 {
+	struct jobs *j = (struct jobs *)link;
+	size_t len = h->len;
 	struct job *job = find(j, h->job);
 	struct job_result r = {.words = ""};
 
@@ -303,57 +251,14 @@ static void on_packet(struct jobs *j, const struct runner_head *h, const char *b
 	}
 }
 
-/* The whole ones that have come. False: what came is none. */
-static bool take_packets(struct jobs *j)
+static void on_gone(struct runner_link *link)
 {
-	struct runner_head h;
-	size_t at = 0;
-
-	while (!j->closed && j->n_in - at >= sizeof(h)) {
-		char *bytes = j->in + at + sizeof(h), first;
-
-		memcpy(&h, j->in + at, sizeof(h));
-		if (h.len > RUNNER_BYTES)
-			return false;
-		if (j->n_in - at - sizeof(h) < h.len)
-			break;
-		first = bytes[h.len]; /* of the next one, or of nothing */
-		bytes[h.len] = '\0';
-		on_packet(j, &h, bytes, h.len);
-		bytes[h.len] = first;
-		at += sizeof(h) + h.len;
-	}
-	j->n_in -= at;
-	memmove(j->in, j->in + at, j->n_in);
-	return true;
+	end_all((struct jobs *)link);
 }
 
-static void read_packets(struct jobs *j)
+static void free_it(struct runner_link *link)
 {
-	for (int i = 0; i < 64 && !j->closed; i++) {
-		ssize_t n =
-			recv(j->sock, j->in + j->n_in, sizeof(j->in) - 1 - j->n_in, MSG_DONTWAIT);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		j->n_in += (size_t)MAX(n, 0);
-		if (n <= 0 || !take_packets(j)) {
-			j->broken = true;
-			uv_poll_stop(&j->poll);
-			end_all(j);
-			return;
-		}
-	}
-}
-
-static void on_ready(uv_poll_t *poll, int status, int events)
-{
-	struct jobs *j = poll->data;
-
-	if (status < 0 || events & UV_READABLE)
-		read_packets(j);
-	if (!j->closed && events & UV_WRITABLE)
-		flush(j);
+	free(link);
 }
 
 /* ---- from the front ends --------------------------------------------------------------------- */
@@ -389,7 +294,7 @@ static void make_order(struct buf *out, uint32_t id, const struct job_spec *spec
 static int check(const struct jobs *j, const struct job_spec *spec, const struct buf *order,
 		 struct err *err)
 {
-	if (j->closed || j->broken)
+	if (j->link.closed || j->link.broken)
 		return err_say(err, -EPIPE, "the session has ended");
 	if (order->len - sizeof(struct runner_head) > RUNNER_SPEC)
 		return err_say(err, -E2BIG, "the command is longer than %d bytes", RUNNER_SPEC);
@@ -474,7 +379,7 @@ static int tell(struct jobs *j, uint32_t id, struct runner_head h)
 	if (job->queued)
 		return -EPIPE;
 	h.job = id;
-	send_packet(j, &h, NULL, 0);
+	runner_link_send(&j->link, &h, NULL, 0);
 	return 0;
 }
 
@@ -528,10 +433,10 @@ int jobs_cancel(struct jobs *j, uint32_t id)
 void jobs_took(struct jobs *j, uint32_t id, size_t bytes)
 {
 	if (bytes && find(j, id))
-		send_packet(j,
-			    &(struct runner_head){
-				    .type = RUNNER_CREDIT, .job = id, .a = (uint32_t)bytes},
-			    NULL, 0);
+		runner_link_send(&j->link,
+				 &(struct runner_head){
+					 .type = RUNNER_CREDIT, .job = id, .a = (uint32_t)bytes},
+				 NULL, 0);
 }
 
 bool jobs_waits(const struct jobs *j, uint32_t id)
@@ -546,6 +451,11 @@ bool jobs_command_runs(const struct jobs *j)
 	const struct job *job = j->busy ? find(j, j->busy) : NULL;
 
 	return job && job->command;
+}
+
+bool jobs_broken(const struct jobs *j)
+{
+	return j->link.broken;
 }
 
 uint32_t jobs_running(const struct jobs *j, size_t *ret_queued)
@@ -570,33 +480,20 @@ struct jobs *jobs_open(uv_loop_t *loop, int sock, void (*settle)(void *data), vo
 	struct jobs *j = xcalloc(1, sizeof(*j));
 
 	j->loop = loop;
-	j->sock = sock;
 	j->settle = settle;
 	j->data = data;
-	j->poll.data = j;
-	uv_poll_init(loop, &j->poll, sock);
-	watch(j);
+	j->link.packet = on_packet;
+	j->link.gone = on_gone;
+	j->link.free_it = free_it;
+	runner_link_open(&j->link, loop, sock);
 	return j;
-}
-
-static void on_poll_closed(uv_handle_t *handle)
-{
-	struct jobs *j = handle->data;
-
-	close(j->sock);
-	free(j);
 }
 
 void jobs_close(struct jobs *j)
 {
-	struct packet *p, *next;
-
-	if (!j || j->closed)
+	if (!j || j->link.closed)
 		return;
-	j->closed = true;
+	j->link.closed = true;
 	end_all(j);
-	for (p = j->out; p && (next = p->next, true); p = next)
-		free(p);
-	j->out = NULL;
-	uv_close((uv_handle_t *)&j->poll, on_poll_closed);
+	runner_link_close(&j->link);
 }

@@ -1,4 +1,4 @@
-/* jobs - what front ends run inside a session, through the runner (core/api/inside). */
+/* jobs - commands and file operations of front ends inside a session, by the runner (inside/). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,10 +14,10 @@ typedef struct uv_loop_s uv_loop_t;
  * Threads: main loop only; never blocks.
  * Order:   commands, and writes of a front end's while no command runs, run one at a time in the
  *          order in which they came. Beside them RUNNER_JOBS - 1 others run, in theirs.
- * Bounds:  JOBS_QUEUED wait. Output comes as long as it is taken (jobs_took()), RUNNER_AHEAD bytes
+ * Bounds:  JOBS_QUEUED wait. Output comes as the caller reads it (jobs_took()), RUNNER_AHEAD bytes
  *          ahead of that. JOBS_INPUT bytes of input wait in a job, JOBS_HELD for all that have not
- *          begun; input that a job is made with comes on top.
- * What comes from inside is the agent's word: sizes are checked, numbers of jobs are looked up.
+ *          begun; the input that a job starts with is extra.
+ * Messages from inside are untrusted: sizes are checked, numbers of jobs are looked up.
  */
 #define JOBS_QUEUED 16384
 #define JOBS_INPUT  (16u << 20)
@@ -27,22 +27,22 @@ struct jobs;
 
 struct job_spec {
 	uint32_t flags;	   /* enum runner_what, RUN_*; RUN_STEP without RUN_API: a command */
-	bool refuse;	   /* -EBUSY in place of waiting for another command */
+	bool refuse;	   /* fail with -EBUSY instead of waiting for another command */
 	const char *label; /* of its step */
 	const char *cwd;   /* absolute */
 	const char *const *env, *const *argv; /* NULL-terminated; env may be NULL */
 	unsigned columns, rows;
-	const char *input; /* all of its input, with RUN_INPUT; NULL: jobs_input() brings it */
+	const char *input; /* all of its input, with RUN_INPUT; NULL: jobs_input() sends it */
 	size_t input_len;
-	uint32_t timeout_ms; /* of its run: ended then; 0: never */
-	uint32_t wait_ms;    /* for its turn: -EBUSY then; 0: no limit */
+	uint32_t timeout_ms; /* killed after running this long; 0: never */
+	uint32_t wait_ms;    /* -EBUSY after waiting this long for its turn; 0: no limit */
 };
 
 struct job_result {
 	int error;	 /* negative errno: it did not run, or the session ended; see words */
-	int wait_status; /* of wait(2), else */
+	int wait_status; /* of wait(2), if error is 0 */
 	bool cancelled, timed_out;
-	int64_t step; /* what it changed was kept as this step; 0: nothing, or in another's step */
+	int64_t step; /* the step that kept its changes; 0: no changes, or in the step of another */
 	size_t paths;
 	const char *words; /* "" unless error */
 };
@@ -53,26 +53,29 @@ struct job_listener {
 	void (*ended)(void *data, uint32_t job, const struct job_result *r); /* the last call */
 };
 
-/* settle is called before a job is told to have ended: what the keeper said before is read first.
- */
+/* settle is called before the end of a job is reported, to read earlier messages of the keeper
+ * first. */
 struct jobs *jobs_open(uv_loop_t *loop, int sock, void (*settle)(void *data), void *data) MUST_USE;
 void jobs_close(struct jobs *j); /* NULL is a no-op */
-/* The number of the job, or 0 with err set. */
+/* Queues a job. Returns its number, or 0 with err set. */
 uint32_t jobs_run(struct jobs *j, const struct job_spec *spec, const struct job_listener *on,
 		  void *data, struct err *err) MUST_USE;
-/* Of one that waits for its turn, too. -ESRCH: there is none of that number; -EAGAIN: too much
- * waits; -EPIPE: it takes no input, or no more. */
+/* Sends input, also to a job that waits for its turn. Returns -ESRCH: there is no such job;
+ * -EAGAIN: too much input waits; -EPIPE: the job takes no input, or no more. */
 int jobs_input(struct jobs *j, uint32_t job, const char *bytes, size_t len) MUST_USE;
 int jobs_end_input(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_resize(struct jobs *j, uint32_t job, unsigned columns, unsigned rows) MUST_USE;
-/* One that waits is taken off. One that runs gets SIGTERM, and SIGKILL after two seconds. */
+/* Removes a waiting job. A running one gets SIGTERM, and SIGKILL after two seconds. */
 int jobs_cancel(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_signal(struct jobs *j, uint32_t job, int sig) MUST_USE;
 void jobs_took(struct jobs *j, uint32_t job, size_t bytes);
-/* Paused, it begins nothing but what runs alone: the results of the others are not read. */
+/* Pauses the start of jobs that run beside others: their results are not read meanwhile. Jobs that
+ * run alone still begin. */
 void jobs_pause(struct jobs *j, bool pause);	     /* j may be NULL */
 bool jobs_waits(const struct jobs *j, uint32_t job); /* for its turn */
-/* A command runs, or waits: a write of a front end's is part of it, or comes at once. */
+/* Returns whether a command runs. A write of a front end is then part of it; else the write runs
+ * alone. */
 bool jobs_command_runs(const struct jobs *j);
-/* The command that runs, 0: none; how many wait. */
+bool jobs_broken(const struct jobs *j); /* the runner is gone: no job runs any more */
+/* Returns the running command, or 0; stores how many jobs wait. */
 uint32_t jobs_running(const struct jobs *j, size_t *ret_queued);

@@ -12,6 +12,7 @@
 #include "core/api/request_line.h"
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
+#include "core/base/json.h"
 
 struct document {
 	const char *name;
@@ -19,11 +20,6 @@ struct document {
 };
 
 static struct document documents[] = {{"protocol.json", NULL}, {"mcp.json", NULL}};
-
-static const cJSON *get(const cJSON *object, const char *name)
-{
-	return object ? cJSON_GetObjectItemCaseSensitive(object, name) : NULL;
-}
 
 /* Parsed when it is first asked for. */
 static const cJSON *document_root(const char *name)
@@ -48,7 +44,7 @@ static const cJSON *walk(const cJSON *at, const char *path)
 		size_t len = strcspn(path, "/");
 		AUTO_FREE char *name = xstrndup(path, len);
 
-		at = get(at, name);
+		at = json_get(at, name);
 		path += len + (path[len] == '/');
 	}
 	return at;
@@ -85,7 +81,7 @@ static int wrong(struct check *c, const char *words)
 static const cJSON *follow(const struct check *c, const cJSON *schema)
 {
 	for (int i = 0; i < 8; i++) {
-		const cJSON *ref = get(schema, "$ref");
+		const cJSON *ref = json_get(schema, "$ref");
 
 		if (!cJSON_IsString(ref))
 			return schema;
@@ -114,7 +110,7 @@ static bool is_of_type(const cJSON *v, const char *type)
 
 static int check_type(struct check *c, const cJSON *schema, const cJSON *v)
 {
-	const cJSON *type = get(schema, "type"), *one;
+	const cJSON *type = json_get(schema, "type"), *one;
 	AUTO_BUF struct buf words = BUF_INIT;
 
 	if (!type)
@@ -134,7 +130,7 @@ static int check_type(struct check *c, const cJSON *schema, const cJSON *v)
 
 static int check_enum(struct check *c, const cJSON *schema, const cJSON *v)
 {
-	const cJSON *list = get(schema, "enum"), *one, *fixed = get(schema, "const");
+	const cJSON *list = json_get(schema, "enum"), *one, *fixed = json_get(schema, "const");
 	AUTO_BUF struct buf words = BUF_INIT;
 
 	if (fixed && !cJSON_Compare(fixed, v, true))
@@ -154,7 +150,7 @@ static int check_enum(struct check *c, const cJSON *schema, const cJSON *v)
 static int check_bound(struct check *c, const cJSON *schema, const char *name, double value,
 		       const char *what)
 {
-	const cJSON *bound = get(schema, name);
+	const cJSON *bound = json_get(schema, name);
 	bool least = str_starts(name, "min");
 	char words[96];
 
@@ -202,18 +198,19 @@ static int check_at(struct check *c, const cJSON *schema, const cJSON *v, const 
 
 static int check_members(struct check *c, const cJSON *schema, const cJSON *v)
 {
-	const cJSON *known = get(schema, "properties"), *rest = get(schema, "additionalProperties");
+	const cJSON *known = json_get(schema, "properties"),
+		    *rest = json_get(schema, "additionalProperties");
 	const cJSON *one;
 	int r = 0;
 
-	for (one = json_first(get(schema, "required")); one; one = one->next) {
-		if (get(v, one->valuestring))
+	for (one = json_first(json_get(schema, "required")); one; one = one->next) {
+		if (json_get(v, one->valuestring))
 			continue;
 		buf_fmt(&c->path, "/%s", one->valuestring);
 		return wrong(c, "is missing");
 	}
 	for (one = json_first(v); one; one = one->next) {
-		const cJSON *sub = get(known, one->string);
+		const cJSON *sub = json_get(known, one->string);
 
 		if (!sub && cJSON_IsFalse(rest)) {
 			buf_fmt(&c->path, "/%.64s", one->string);
@@ -230,7 +227,7 @@ static int check_members(struct check *c, const cJSON *schema, const cJSON *v)
 
 static int check_items(struct check *c, const cJSON *schema, const cJSON *v)
 {
-	const cJSON *items = get(schema, "items"), *one;
+	const cJSON *items = json_get(schema, "items"), *one;
 	int i = 0, r = 0;
 
 	for (one = json_first(v); one; one = one->next) {
@@ -264,7 +261,19 @@ int schema_check(const char *document, const cJSON *schema, const cJSON *value, 
 	return r;
 }
 
+int schema_check_payload(const char *operation, const cJSON *payload, struct fault *f)
+{
+	struct check c = {.document = "protocol.json", .path = BUF_INIT, .f = f};
+	int r;
+
+	buf_str(&c.path, "/payload");
+	r = check(&c, schema_find("protocol.json", "$defs/operations/%s/payload", operation),
+		  payload);
+	buf_done(&c.path);
+	return r;
+}
+
 const cJSON *schema_default(const cJSON *schema, const char *property)
 {
-	return get(get(get(schema, "properties"), property), "default");
+	return json_get(json_get(json_get(schema, "properties"), property), "default");
 }

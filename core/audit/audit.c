@@ -14,6 +14,7 @@
 #include "core/base/json.h"
 #include "core/base/path.h"
 #include "core/os/text.h"
+#include "core/record/redact.h"
 
 /* Written out early when this much waits. */
 #define AUDIT_BUFFER (64u << 10)
@@ -27,6 +28,7 @@ struct audit {
 	struct buf pending;
 	struct buf line;
 	char *session;			      /* as JSON text */
+	const struct redact *redact;	      /* or NULL */
 	uint64_t left, counted[AUDIT_EVENTS]; /* bytes of the session's limit; what came after */
 	uint64_t n_counted;
 };
@@ -37,6 +39,7 @@ const char *audit_event_name(enum audit_event event)
 		[AUDIT_SESSION_START] = "session-start",
 		[AUDIT_SESSION_END] = "session-end",
 		[AUDIT_EXEC] = "exec",
+		[AUDIT_RAN] = "ran",
 		[AUDIT_TOUCH] = "touch",
 		[AUDIT_DENY] = "deny",
 		[AUDIT_ASK] = "ask",
@@ -46,6 +49,9 @@ const char *audit_event_name(enum audit_event event)
 		[AUDIT_REDO] = "redo",
 		[AUDIT_RECOVERY] = "recovery",
 		[AUDIT_EXTERNAL] = "external-edit",
+		[AUDIT_TURN] = "turn",
+		[AUDIT_TRAFFIC] = "traffic",
+		[AUDIT_EXCESS] = "excess",
 		[AUDIT_SAFEGUARD] = "safeguard",
 		[AUDIT_COUNTED] = "counted",
 	};
@@ -134,8 +140,8 @@ static int open_locked(const char *path, struct stat *st, struct err *err)
 }
 
 /*
- * The head learns the new oldest line before the files move: killed in between, there are older
- * lines than it asks for, which nobody minds.
+ * The head gets the number of the new oldest line before the files are renamed. If the process is
+ * killed in between, older lines than that are left, which does no harm.
  */
 static int rotate(struct audit *a, const char *path, struct err *err)
 {
@@ -245,6 +251,14 @@ static void add_text(struct buf *b, const char *name, const char *value)
 		buf_fmt(b, ",\"%s" AUDIT_CUT "\":true", name);
 }
 
+/* The same of words in which a secret may stand. */
+static void add_words(struct audit *a, const char *name, const char *value)
+{
+	AUTO_FREE char *words = value ? redact_copy(a->redact, value) : NULL;
+
+	add_text(&a->line, name, words);
+}
+
 static void build(struct audit *a, const struct audit_entry *e)
 {
 	struct buf *b = &a->line;
@@ -273,9 +287,9 @@ static void build(struct audit *a, const struct audit_entry *e)
 	if (e->latency_us >= 0 && (e->event == AUDIT_DECISION || e->latency_us > 0))
 		buf_fmt(b, ",\"latency_us\":%" PRId64, e->latency_us);
 	add_text(b, "program", e->program);
-	add_text(b, "command", e->command);
+	add_words(a, "command", e->command);
 	add_text(b, "by", e->by);
-	add_text(b, "detail", e->detail);
+	add_words(a, "detail", e->detail);
 	buf_fmt(b, ",\"prev\":\"%s\"", a->hash);
 }
 
@@ -292,8 +306,8 @@ static int append(struct audit *a, const struct audit_entry *e)
 /* What those inside cause as often as they like. */
 static bool is_countable(enum audit_event event)
 {
-	return event == AUDIT_EXEC || event == AUDIT_TOUCH || event == AUDIT_DENY ||
-	       event == AUDIT_STEP || event == AUDIT_EXTERNAL;
+	return event == AUDIT_EXEC || event == AUDIT_RAN || event == AUDIT_TOUCH ||
+	       event == AUDIT_DENY || event == AUDIT_STEP || event == AUDIT_EXTERNAL;
 }
 
 static int say_counted(struct audit *a)
@@ -332,6 +346,11 @@ int audit_append(struct audit *a, const struct audit_entry *e)
 	r = append(a, e);
 	a->left -= MIN(a->left, (uint64_t)a->line.len);
 	return r;
+}
+
+void audit_set_redact(struct audit *a, const struct redact *redact)
+{
+	a->redact = redact;
 }
 
 void audit_set_session_max(struct audit *a, uint64_t bytes)

@@ -1,4 +1,4 @@
-/* audit - what happened and who decided: append-only NDJSON, each line chained to the last. */
+/* audit - the log of events and decisions: append-only NDJSON, each line chained to the last. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,12 +11,13 @@
  * File:    one per working folder in the state directory, mode 0600, O_APPEND, one writer (flock).
  *          Line: {"seq":N,"time":"...","session":"...","event":"...",...,"prev":"<sha256 hex>",
  *          "hash":"<sha256 hex>"}; hash covers prev and the line's bytes before ,"hash".
- *          Of a long text the beginning is kept, and "NAME_cut":true follows it.
+ *          Only the beginning of a long text is kept, and "NAME_cut":true follows it.
  *          A small head file beside it keeps seq and hash of the newest line so that a cut tail is
  *          noticed. From 64 MiB on the next session begins a new file; one older is kept as PATH.1.
- *          What those inside can cause without end (exec, touch, deny, step, external-edit, and
- *          what is marked as theirs) is counted instead of written once a session has written
- *          AUDIT_SESSION_MAX of it: a line says so, and others how many there were.
+ *          Processes inside can cause some events without limit: exec, ran, touch, deny, step,
+ *          external-edit, and entries marked `inside`. Once a session has written AUDIT_SESSION_MAX
+ *          bytes of these, further ones are only counted: a line says so, and later lines have the
+ *          numbers.
  * Failure: audit_append() returns a negative errno; from then on operations must be denied.
  * Threads: main loop only.
  */
@@ -26,6 +27,7 @@ enum audit_event {
 	AUDIT_SESSION_START,
 	AUDIT_SESSION_END,
 	AUDIT_EXEC,
+	AUDIT_RAN,   /* a command without changes has ended; others end with AUDIT_STEP */
 	AUDIT_TOUCH, /* first change of a path in a step */
 	AUDIT_DENY,  /* refused by policy or by the floor */
 	AUDIT_ASK,
@@ -34,7 +36,12 @@ enum audit_event {
 	AUDIT_UNDO,
 	AUDIT_REDO,
 	AUDIT_RECOVERY,
-	AUDIT_EXTERNAL,	 /* a path was edited from outside */
+	AUDIT_EXTERNAL, /* a path was edited from outside */
+	/* The user sent a line to the agent: detail; op "named": the words of that turn. */
+	AUDIT_TURN,
+	AUDIT_TRAFFIC, /* bytes of one target since the last such line */
+	/* More was sent to a host than network.bytes allows; once for each setting. */
+	AUDIT_EXCESS,
 	AUDIT_SAFEGUARD, /* a step reached a limit and is held; or was stopped at it */
 	AUDIT_COUNTED,	 /* records that were counted and not written */
 	AUDIT_EVENTS,
@@ -48,13 +55,17 @@ enum audit_event {
 	"reads %" PRIu64 ", by rule %" PRIu64 ", by answer %" PRIu64 ", asked %" PRIu64            \
 	", crowded %" PRIu64
 
+/* The detail of AUDIT_TRAFFIC; for printf and scanf. */
+#define AUDIT_BYTES "sent %" PRIu64 ", received %" PRIu64
+
 struct audit_entry {
 	enum audit_event event;
-	int64_t step;	     /* 0: none */
-	int pid;	     /* host pid, 0: none */
-	int result;	     /* 0, negative errno, or an exit status */
-	int64_t latency_us;  /* of a decision, else -1 */
-	bool inside;	     /* those inside did it, an event that is else the human's */
+	int64_t step;	    /* 0: none */
+	int pid;	    /* host pid, 0: none */
+	int result;	    /* 0, negative errno, or an exit status */
+	int64_t latency_us; /* of a decision, else -1 */
+	/* A process inside caused an event that otherwise only the user causes. */
+	bool inside;
 	const char *op;	     /* "unlink", "open", "exec", ... NULL: left out; so below */
 	const char *path;    /* raw bytes */
 	const char *path2;   /* rename target, link source */
@@ -64,18 +75,23 @@ struct audit_entry {
 	const char *detail;  /* reason, answer, words */
 };
 
-/* Makes the directory (0700) when it is missing. -EBUSY: another writer. */
+/* Opens the log. Makes the directory (0700) if it is missing. Returns -EBUSY if there is another
+ * writer. */
 int audit_open(struct audit **ret, const char *path, const char *session, struct err *err) MUST_USE;
 int audit_append(struct audit *a, const struct audit_entry *e) MUST_USE; /* buffered */
 int audit_flush(struct audit *a) MUST_USE; /* call once per loop turn and before exit */
-/* Another limit than AUDIT_SESSION_MAX. */
+/* Sets another limit than AUDIT_SESSION_MAX. */
 void audit_set_session_max(struct audit *a, uint64_t bytes);
 bool audit_is_counting(const struct audit *a); /* the limit is reached */
-void audit_close(struct audit *a);	       /* flushes; NULL is a no-op */
+/* Sets the redaction of commands and details before they are written; borrowed. NULL: none. */
+struct redact;
+void audit_set_redact(struct audit *a, const struct redact *redact);
+void audit_close(struct audit *a); /* flushes; NULL is a no-op */
 
 const char *audit_event_name(enum audit_event event);
 
-/* Check every line and the head; *ret_lines counts the good ones. -EBADMSG names the bad one. */
+/* Checks every line and the head; *ret_lines counts the good ones. Returns -EBADMSG and names the
+ * first bad line. */
 int audit_verify(const char *path, uint64_t *ret_lines, struct err *err) MUST_USE;
-/* How many lines before the oldest that is kept have made room for others, as the head has it. */
+/* Returns how many lines were dropped before the oldest kept one, by the head file. */
 uint64_t audit_dropped(const char *path);

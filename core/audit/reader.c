@@ -1,8 +1,10 @@
-/* reader - the audit log's lines taken apart again. */
+/* reader - parses the lines of the audit log. */
 /* SPDX-License-Identifier: MIT */
 #include "core/audit/reader.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
@@ -137,4 +139,43 @@ const char *audit_record_get(const struct audit_record *r, const char *name, siz
 		return r->bytes.data + r->value[i];
 	}
 	return NULL;
+}
+
+const char *audit_record_text(const struct audit_record *r, const char *name)
+{
+	const char *text = audit_record_get(r, name, NULL);
+
+	return text ? text : "";
+}
+
+static int read_file(const char *path, void (*on)(void *data, const struct audit_record *record),
+		     void *data, struct err *err)
+{
+	AUTO_FILE FILE *f = fopen(path, "re");
+	AUTO_FREE char *line = NULL;
+	struct audit_record record;
+	size_t cap = 0;
+	ssize_t n;
+	int r = 0;
+
+	if (!f)
+		return errno == ENOENT ? 0 : err_set(err, -errno, "read audit log %s", path);
+	audit_record_init(&record);
+	while (r == 0 && (n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
+		if (audit_record_parse(&record, line, (size_t)n - 1) < 0)
+			r = err_say(err, -EBADMSG, "%s: run cordon audit verify", path);
+		else
+			on(data, &record);
+	}
+	audit_record_done(&record);
+	return r;
+}
+
+int audit_read(const char *path, void (*on)(void *data, const struct audit_record *record),
+	       void *data, struct err *err)
+{
+	AUTO_FREE char *aside = xasprintf("%s.1", path);
+	int r = read_file(aside, on, data, err);
+
+	return r < 0 ? r : read_file(path, on, data, err);
 }

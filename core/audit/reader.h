@@ -1,14 +1,14 @@
-/* reader - the audit log's lines taken apart again. */
+/* reader - parses the lines of the audit log. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/buf.h"
+#include "core/base/err.h"
 
 /*
- * One line as audit_append() writes it: an object of strings, numbers and
- * literals, no nesting. Strings are
- * decoded to the raw bytes that went in ("\udcff" is the byte 0xff, which JSON libraries refuse).
- * Life: audit_record_init() once, audit_record_parse() per line, audit_record_done().
+ * One line as audit_append() writes it: an object of strings, numbers and literals, no nesting.
+ * Strings are decoded to the original bytes ("\udcff" is the byte 0xff, which JSON libraries
+ * refuse). Life: audit_record_init() once, audit_record_parse() per line, audit_record_done().
  */
 #define AUDIT_FIELDS 32
 
@@ -20,7 +20,14 @@ struct audit_record {
 
 void audit_record_init(struct audit_record *r);
 void audit_record_done(struct audit_record *r);
-/* -EBADMSG: not such a line. */
+/* Parses a line. Returns 0, or -EBADMSG: it has another form. */
 int audit_record_parse(struct audit_record *r, const char *line, size_t len) MUST_USE;
-/* NULL when the field is not there. ret_len may be NULL. Borrowed until the next parse. */
+/* Returns a field; NULL if it is absent. ret_len may be NULL. Borrowed until the next parse. */
 const char *audit_record_get(const struct audit_record *r, const char *name, size_t *ret_len);
+/* Returns a field; "" if it is absent. */
+const char *audit_record_text(const struct audit_record *r, const char *name);
+
+/* Calls on() for each whole line of the log, the oldest first: of PATH.1, which rotation set aside,
+ * and of PATH. A missing file has none. Returns -EBADMSG at the first line that is not one. */
+int audit_read(const char *path, void (*on)(void *data, const struct audit_record *record),
+	       void *data, struct err *err) MUST_USE;

@@ -9,10 +9,10 @@ struct arena {
 	struct arena_chunk *chunks;
 };
 
-/* A copy; NULL gives NULL. */
+/* Returns a copy; NULL for NULL. */
 const char *arena_str(struct arena *a, const char *s);
-/* The same of len bytes; a NUL behind them is added. */
+/* Returns a copy of len bytes, with a NUL added. */
 const char *arena_strn(struct arena *a, const char *s, size_t len);
-/* The same, but `before` (one of this arena's, or NULL) when it says the same. */
+/* Returns `before` (a string of this arena, or NULL) if it is equal, else a copy. */
 const char *arena_again(struct arena *a, const char *s, const char *before);
 void arena_done(struct arena *a);

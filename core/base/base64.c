@@ -1,4 +1,4 @@
-/* base64 - bytes as text that goes through everywhere, and back (RFC 4648). */
+/* base64 - encodes and decodes base64 (RFC 4648). */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/base64.h"
 

@@ -1,4 +1,4 @@
-/* base64 - bytes as text that goes through everywhere, and back (RFC 4648). */
+/* base64 - encodes and decodes base64 (RFC 4648). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,5 +7,6 @@
 
 /* Appends. */
 void base64_encode(struct buf *out, const char *bytes, size_t len);
-/* Whole groups, padded, nothing else. Heap, *ret_len bytes and a NUL; NULL: it is none. */
+/* Decodes whole padded groups and nothing else. Heap, *ret_len bytes and a NUL; NULL: it is no
+ * base64. */
 char *base64_decode(const char *text, size_t *ret_len) MUST_USE;

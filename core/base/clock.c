@@ -81,3 +81,13 @@ void clock_day(char *out, size_t size, int64_t wall_us, bool day)
 	else
 		strftime(out, size, "%H:%M", &tm);
 }
+
+void clock_length(char out[24], int64_t us)
+{
+	long long s = us / 1000000;
+
+	if (s >= 3600)
+		snprintf(out, 24, "%lld:%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
+	else
+		snprintf(out, 24, "%d:%02d", (int)(s / 60), (int)(s % 60));
+}

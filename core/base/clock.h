@@ -14,5 +14,7 @@ int64_t clock_boot_us(void);
 void clock_iso(char out[32], int64_t wall_us);
 /* "Nov 21 22:04", or without the day, local time, for headings. */
 void clock_day(char *out, size_t size, int64_t wall_us, bool day);
+/* "0:12", "1:03:20": how long something took. */
+void clock_length(char out[24], int64_t us);
 /* "22:04:45", local time, for lists. */
 void clock_hms(char out[16], int64_t wall_us);

@@ -1,4 +1,4 @@
-/* err - what failed, in words, beside the negative errno that says it to code. */
+/* err - an error in words, beside the negative errno for the code. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/err.h"
 

@@ -1,4 +1,4 @@
-/* err - what failed, in words, beside the negative errno that says it to code. */
+/* err - an error in words, beside the negative errno for the code. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,9 +15,9 @@ struct err {
 	char text[1024];
 };
 
-/* Set "<formatted>: <strerror(-code)>" and return code. */
+/* Sets "<formatted>: <strerror(-code)>" and returns code. */
 int err_set(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Set the formatted text alone (the reason is in the words) and return code. */
+/* Sets the formatted text alone (it has the reason) and returns code. */
 int err_say(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Prefix what is there with "<formatted>: " and return code. */
+/* Puts "<formatted>: " before the present text and returns code. */
 int err_wrap(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -1,4 +1,4 @@
-/* external - starts the human's programs, which run outside the sandbox. */
+/* external - starts programs of the user, which run outside the sandbox. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/external.h"
 
@@ -24,11 +24,23 @@ extern char **environ;
 
 static char **places;
 static size_t n_places;
+static bool told; /* which they are */
+
+/* A command that forgot to say where agents write runs nothing that PATH leads to. */
+static int check_told(const char *what, struct err *err)
+{
+	return told ? 0
+		    : err_say(err, -EPERM,
+			      "%s: not run: this command does not know where agents write: report "
+			      "this",
+			      what);
+}
 
 void external_keep_out(const char *dir)
 {
 	AUTO_FREE char *real = dir ? realpath(dir, NULL) : NULL;
 
+	told = true;
 	if (!real || str_eq(real, "/"))
 		return;
 	for (size_t i = 0; i < n_places; i++)
@@ -197,6 +209,8 @@ char *external_find(const char *name, struct err *err)
 	AUTO_FREE char *path = safe_path();
 	char *rest = NULL;
 
+	if (!strchr(name, '/') && check_told(name, err) < 0)
+		return NULL;
 	if (strchr(name, '/')) {
 		AUTO_FREE char *real = *name == '/' ? realpath(name, NULL) : NULL;
 
@@ -241,12 +255,9 @@ static bool is_withheld(const char *setting)
 char **external_env(void)
 {
 	AUTO_FREE char *path = safe_path();
-	size_t n = 0, k = 0;
-	char **env;
+	size_t n = util_list_len(environ), k = 0;
+	char **env = xcalloc(n + 2, sizeof(*env));
 
-	while (environ[n])
-		n++;
-	env = xcalloc(n + 2, sizeof(*env));
 	for (size_t i = 0; i < n; i++)
 		if (strchr(environ[i], '=') && !str_starts(environ[i], "PATH=") &&
 		    !is_withheld(environ[i]))
@@ -257,12 +268,9 @@ char **external_env(void)
 
 char **external_withheld(void)
 {
-	size_t n = 0, k = 0;
-	char **names;
+	size_t n = util_list_len(environ), k = 0;
+	char **names = xcalloc(n + 1, sizeof(*names));
 
-	while (environ[n])
-		n++;
-	names = xcalloc(n + 1, sizeof(*names));
 	for (size_t i = 0; i < n; i++)
 		if (strchr(environ[i], '=') && is_withheld(environ[i]))
 			names[k++] = xstrndup(environ[i], strcspn(environ[i], "="));
@@ -332,8 +340,10 @@ pid_t external_start(const struct external *o, struct err *err)
 	AUTO_FREE char *file = NULL;
 	char **env;
 	pid_t pid = 0;
-	int r = o->command ? external_check(o->setting, o->command, err) : 0;
+	int r = o->command ? check_told(o->command, err) : 0;
 
+	if (r == 0 && o->command)
+		r = external_check(o->setting, o->command, err);
 	if (r < 0)
 		return r;
 	file = o->command ? xstrdup("/bin/sh") : external_find(o->argv[0], err);

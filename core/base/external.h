@@ -1,4 +1,4 @@
-/* external - starts the human's programs, which run outside the sandbox. */
+/* external - starts programs of the user, which run outside the sandbox. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -21,7 +21,8 @@
  * Threads: one. Each function looks at the file system anew.
  */
 
-/* Adds a directory that the agent may write. NULL and "/" are no-ops. */
+/* Adds a directory that the agent may write; NULL and "/" add none. A process that never called
+ * this starts no program by its name alone, and no line for sh: -EPERM. */
 void external_keep_out(const char *dir);
 
 struct external {

@@ -6,8 +6,8 @@
 
 /*
  * libuv, once a loop has run, has every child close two descriptors by number
- * (uv__signal_global_reinit). A process that was forked after that, and has closed them itself,
- * uses the numbers for others. For processes of one thread only: locks of other threads stay
+ * (uv__signal_global_reinit). A process that was forked after that and has closed them itself
+ * may have reused the numbers. For processes of one thread only: locks of other threads stay
  * locked.
  */
 static inline pid_t fork_bare(void)

@@ -7,7 +7,7 @@
 #include "core/base/err.h"
 
 /*
- * libgit2 and the libraries that it brings along cost 3 ms of a start and 4 MB, and most runs never
+ * libgit2 and its libraries cost 3 ms of a start and 4 MB, and most runs never
  * need it: so it is opened with dlopen() and called through this table. The name is that of the
  * version whose headers this build saw (LIBGIT2_SONAME), because structures differ between
  * versions.
@@ -15,7 +15,7 @@
  * Life:    the first git2_get() opens it; it stays until the process ends.
  * Threads: any. libgit2 serves several threads as long as each uses objects of its own.
  * Safety:  the search paths of system, global, xdg and programdata configuration are emptied, so
- *          nothing but what is handed over is ever read.
+ *          it reads only data that the caller passes.
  */
 #define GIT2_FUNCTIONS(X)                                                                          \
 	X(git_libgit2_init)                                                                        \
@@ -58,7 +58,8 @@ struct git2 {
 #undef X
 };
 
-/* NULL and *err when the library is missing or of another version. */
+/* Returns the table; NULL, with *err, if the library is missing or of another version. */
 const struct git2 *git2_get(struct err *err) MUST_USE;
-/* libgit2's own words for its last failure in this thread, as -EIO: "<formatted>: <words>". */
+/* Sets the error text of libgit2 for its last failure in this thread: "<formatted>: <words>".
+ * Returns -EIO. */
 int git2_fail(const struct git2 *g, struct err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -7,24 +7,25 @@
 #include <stdint.h>
 
 /*
- * The bytes may be anybody's: every read is bounded, nothing is allocated, and time is
+ * The bytes are untrusted: every read is bounded, nothing is allocated, and time is
  * proportional to the length of all paths. They are borrowed, and must not change meanwhile.
  * Threads: any, one a reader.
  *
- *	git_index_open() -> git_index_entry() entries times -> git_index_extension() until at its
- *end
+ *	git_index_open() -> git_index_entry() `entries` times -> git_index_extension() until
+ *	git_index_left() is 0
  *
- * False: this is no index, or not one that git would write.
+ * Each returns false if this is no index, or not one that git would write.
  */
 
 #define GIT_INDEX_PATH 4096u /* bytes of the longest path */
 
 struct git_index {
-	const unsigned char *start, *p, *end; /* end: of what is before the last hash */
+	const unsigned char *start, *p, *end; /* end: of the data before the final hash */
 	size_t hash;			      /* bytes of an object's name: 20 or 32 */
 	uint32_t version, entries;
 	char name[GIT_INDEX_PATH + 1]; /* of the newest entry; NUL-terminated */
-	size_t name_len, kept;	       /* bytes; how many it has from the name before it */
+	/* name_len: bytes; kept: bytes shared with the name before. */
+	size_t name_len, kept;
 };
 
 struct git_index_entry {
@@ -41,11 +42,11 @@ struct git_index_extension {
 };
 
 #define GIT_INDEX_HEADER   12u
-#define GIT_INDEX_NAME	   0x0fffu /* flags: the path's length, as far as it can be said */
+#define GIT_INDEX_NAME	   0x0fffu /* flags: the length of the path, if it fits */
 #define GIT_INDEX_EXTENDED 0x4000u
 
 bool git_index_open(struct git_index *x, const void *data, size_t len, size_t hash);
-/* The path is x->name afterwards. */
+/* Reads the next entry; its path is x->name. */
 bool git_index_entry(struct git_index *x, struct git_index_entry *ret);
 bool git_index_extension(struct git_index *x, struct git_index_extension *ret);
 size_t git_index_left(const struct git_index *x);  /* bytes; 0: all has been read */

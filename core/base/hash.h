@@ -1,5 +1,4 @@
-/* hash - uthash's tables as they are used here: with xxHash, and with memory that never runs out.
- */
+/* hash - uthash with xxHash, and with allocation that does not fail. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,6 +8,6 @@
 #include "core/base/util.h"
 
 #define HASH_FUNCTION(key, len, out) ((out) = (unsigned)XXH3_64bits(key, len))
-/* Its own way is exit(). */
+/* uthash itself would call exit(). */
 #define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>

@@ -1,18 +1,24 @@
-/* io - whole reads and writes, small files, directories, descriptors over sockets. */
+/* io - complete reads and writes, small files, directories, descriptors over sockets. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/path.h"
 #include "core/os/file.h"
+#include "core/os/process.h"
 #include "core/os/socket.h"
 
 int io_write_all(int fd, const void *data, size_t len)
@@ -50,13 +56,14 @@ int io_pwrite_all(int fd, const void *data, size_t len, off_t at)
 	return 0;
 }
 
-ssize_t io_read_full(int fd, void *data, size_t len)
+/* Reads at the file's own position if at is negative. */
+static ssize_t read_full(int fd, char *p, size_t len, off_t at)
 {
-	char *p = data;
 	size_t got = 0;
 
 	while (got < len) {
-		ssize_t n = read(fd, p + got, len - got);
+		ssize_t n = at < 0 ? read(fd, p + got, len - got)
+				   : pread(fd, p + got, len - got, at + (off_t)got);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -69,23 +76,14 @@ ssize_t io_read_full(int fd, void *data, size_t len)
 	return (ssize_t)got;
 }
 
+ssize_t io_read_full(int fd, void *data, size_t len)
+{
+	return read_full(fd, data, len, -1);
+}
+
 ssize_t io_pread_full(int fd, void *data, size_t len, off_t at)
 {
-	char *p = data;
-	size_t got = 0;
-
-	while (got < len) {
-		ssize_t n = pread(fd, p + got, len - got, at + (off_t)got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		got += (size_t)n;
-	}
-	return (ssize_t)got;
+	return at < 0 ? -EINVAL : read_full(fd, data, len, at);
 }
 
 int io_read_all(int fd, size_t max, char **ret, size_t *ret_len)
@@ -166,7 +164,10 @@ static int make_all(int dirfd, char *path, mode_t mode)
 int io_mkdir_p(int dirfd, const char *path, mode_t mode)
 {
 	AUTO_FREE char *p = xstrdup(path);
-	int r = make_all(dirfd, p, mode);
+	int r = mkdirat(dirfd, path, mode) < 0 && errno != EEXIST ? -errno : 0;
+
+	if (r == -ENOENT)
+		r = make_all(dirfd, p, mode);
 
 	/* An empty one on the way there may have been removed meanwhile. */
 	for (int tries = 0; r == -ENOENT && tries < 100; tries++)
@@ -359,11 +360,11 @@ ssize_t io_try_recv_fd(int sock, void *data, size_t len, int *ret_fd)
 	return recv_fd(sock, data, len, ret_fd, MSG_DONTWAIT);
 }
 
-int io_lock(int fd)
+static int lock_as(int fd, int how)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 
-	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+	for (int tries = 0; flock(fd, how | LOCK_NB) < 0; tries++) {
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK || tries == 100)
@@ -373,11 +374,87 @@ int io_lock(int fd)
 	return 0;
 }
 
+int io_lock(int fd)
+{
+	return lock_as(fd, LOCK_EX);
+}
+
+int io_lock_shared(int fd)
+{
+	return lock_as(fd, LOCK_SH);
+}
+
 bool io_is_at(const char *path, const struct stat *st)
 {
 	struct stat there;
 
 	return lstat(path, &there) == 0 && there.st_ino == st->st_ino && there.st_dev == st->st_dev;
+}
+
+int io_hold_stdio(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -EBADF;
+	}
+	return 0;
+}
+
+void io_close_all_but(int from, const int *keep, size_t n)
+{
+	for (;;) {
+		int next = INT_MAX;
+
+		for (size_t i = 0; i < n; i++)
+			if (keep[i] >= from)
+				next = MIN(next, keep[i]);
+		if (next > from)
+			os_close_range((unsigned)from, next == INT_MAX ? ~0u : (unsigned)next - 1);
+		if (next == INT_MAX)
+			return;
+		from = next + 1;
+	}
+}
+
+static int open_slave(int master)
+{
+	char name[64];
+	int fd = -1;
+
+#ifdef TIOCGPTPEER /* Linux 4.13; needs no path to the pty */
+	fd = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+#endif
+	if (fd < 0 && ptsname_r(master, name, sizeof(name)) == 0)
+		fd = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int io_open_pty(int *ret_slave)
+{
+	AUTO_CLOSE int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_CLOSE int slave = -1;
+	struct termios tio;
+
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		return -errno;
+	slave = open_slave(master);
+	if (slave < 0)
+		return slave;
+	if (tcgetattr(slave, &tio) == 0) {
+		tio.c_iflag |= IUTF8;
+		tcsetattr(slave, TCSANOW, &tio);
+	}
+	*ret_slave = take_fd(&slave);
+	return take_fd(&master);
+}
+
+bool io_has(const char *dir, const char *name)
+{
+	AUTO_FREE char *path = path_join(dir, name);
+
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 int io_set_nonblock(int fd, bool on)

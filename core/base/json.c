@@ -1,6 +1,9 @@
-/* json - writing JSON text by hand where a line is hot; reading is cJSON's. */
+/* json - writes JSON text fast, without cJSON; reads values that cJSON has parsed. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/json.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
 
 #include "core/base/text.h"
 
@@ -55,4 +58,50 @@ void json_quote(struct buf *out, const char *s, size_t len)
 		i += n;
 	}
 	buf_ch(out, '"');
+}
+
+static void begin_member(struct buf *out, const char *name)
+{
+	bool first = out->len && out->data[out->len - 1] == '{';
+
+	buf_fmt(out, "%s\"%s\":", first ? "" : ",", name);
+}
+
+void json_member(struct buf *out, const char *name, const char *s)
+{
+	begin_member(out, name);
+	if (s)
+		json_quote(out, s, strlen(s));
+	else
+		buf_str(out, "null");
+}
+
+void json_strings(struct buf *out, const char *name, const char *const *list, size_t n)
+{
+	begin_member(out, name);
+	buf_ch(out, '[');
+	for (size_t i = 0; list && i < n && list[i]; i++) {
+		buf_str(out, i ? "," : "");
+		json_quote(out, list[i], strlen(list[i]));
+	}
+	buf_ch(out, ']');
+}
+
+struct cJSON *json_get(const struct cJSON *o, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(o, name);
+}
+
+const char *json_text(const struct cJSON *o, const char *name)
+{
+	return cJSON_GetStringValue(json_get(o, name));
+}
+
+const char *json_text_or(const struct cJSON *o, const char *name, const char *otherwise)
+{
+	const cJSON *item = json_get(o, name);
+
+	if (!item)
+		return otherwise;
+	return cJSON_IsString(item) ? item->valuestring : "";
 }

@@ -1,4 +1,4 @@
-/* log - the diagnostic log: JSON lines for the people who mend cordon, never for its user. */
+/* log - the diagnostic log: JSON lines for developers of cordon, not for its users. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/log.h"
 

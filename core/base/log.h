@@ -1,4 +1,4 @@
-/* log - the diagnostic log: JSON lines for the people who mend cordon, never for its user. */
+/* log - the diagnostic log: JSON lines for developers of cordon, not for its users. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,13 +16,13 @@ enum log_level {
  * write(2) to an O_APPEND file, so processes do not tear each other's lines. Thread-safe.
  */
 void log_open(int fd, enum log_level max, const char *session); /* borrows fd; copies session */
-/* Open dir/cordon.log for this process and those it forks; above 8 MiB the old one becomes
- * cordon.log.1. Returns the descriptor (log_open() has it), or -1 where there can be no log. */
+/* Opens dir/cordon.log for this process and its children; above 8 MiB the old one becomes
+ * cordon.log.1. Returns the descriptor (log_open() has it), or -1 if there can be no log. */
 int log_open_in(const char *dir, enum log_level max, const char *session);
-/* Lines of this process also go to fd (borrowed), whatever file there is; not of what it forks. The
- * time is named "timestamp" there. */
+/* Writes lines of this process also to fd (borrowed), with or without a log file; not those of its
+ * children. There the time is named "timestamp". */
 void log_also(int fd, enum log_level max);
-/* What lines that go there are about from now on: "" or NULL, nothing. */
+/* Sets the request that later lines there are about: "" or NULL: none. */
 void log_about(const char *request);
 void log_about_step(int64_t step); /* 0: none */
 int log_descriptor(void);	   /* -1: none */

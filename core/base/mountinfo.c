@@ -1,4 +1,4 @@
-/* mountinfo - what is mounted where, as /proc/self/mountinfo tells it. */
+/* mountinfo - parses /proc/self/mountinfo. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/mountinfo.h"
 

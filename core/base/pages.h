@@ -1,4 +1,4 @@
-/* pages - memory that will be filled at once is made at once. */
+/* pages - populates memory in one call that will be filled at once. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,8 +8,9 @@
 #include "core/base/util.h"
 
 /*
- * Each page of new memory is a fault of its own when it is first written to, twice as dear as a
- * page that is made together with others. A wish only: Linux 5.14, and not worth it for little.
+ * Each page of new memory causes a fault when it is first written to, which costs twice as much as
+ * populating it together with others. Only a hint: needs Linux 5.14, and does nothing below
+ * PAGES_FEW bytes.
  */
 #define PAGES_FEW ((size_t)64 << 10)
 

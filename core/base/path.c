@@ -1,4 +1,4 @@
-/* path - names of places as text; nothing here looks at a file system. */
+/* path - functions on paths as text; none reads a file system. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/path.h"
 
@@ -84,11 +84,50 @@ bool path_is_inside(const char *path, const char *dir)
 	return dir[n] == '\0' && path[n] == '/';
 }
 
+bool path_is_in(const char *path, const char *const *list)
+{
+	for (; list && *list; list++)
+		if (path_is_beneath(path, *list))
+			return true;
+	return false;
+}
+
+bool path_meets(const char *path, const char *const *list)
+{
+	for (; list && *list; list++)
+		if (path_is_beneath(path, *list) || path_is_beneath(*list, path))
+			return true;
+	return false;
+}
+
 int path_deeper(const char *a, const char *b)
 {
 	size_t n = str_eq(a, ".") ? 0 : strlen(a), m = str_eq(b, ".") ? 0 : strlen(b);
 
 	return n > m ? -1 : n < m;
+}
+
+unsigned path_depth(const char *path)
+{
+	unsigned n = 0;
+
+	for (; *path; path++)
+		n += *path == '/' && path[1];
+	return n;
+}
+
+bool path_begins(const char *path, const char *component)
+{
+	size_t n = strlen(component);
+
+	return strncmp(path, component, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+char *path_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash > path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
 }
 
 const char *path_base(const char *path)

@@ -1,4 +1,4 @@
-/* path - names of places as text; nothing here looks at a file system. */
+/* path - functions on paths as text; none reads a file system. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,23 +6,33 @@
 
 /* "a//b/./c/" -> "a/b/c"; ".." is folded lexically; "/.." is "/". Heap string; "" becomes ".". */
 char *path_clean(const char *path) MUST_USE;
-/* dir + "/" + name, or name alone when it is absolute. Not cleaned. Heap string. */
+/* Returns dir + "/" + name, or name alone if it is absolute. Not cleaned. Heap string. */
 char *path_join(const char *dir, const char *name) MUST_USE;
-/* True when path is dir or lies below it. Both absolute and clean. */
+/* Returns whether path is dir or lies below it. Both absolute and clean. */
 bool path_is_beneath(const char *path, const char *dir);
-/* What of path lies below dir: "" for dir itself, NULL when it is not beneath. Borrowed. */
+/* Returns the part of path below dir: "" for dir itself, NULL if path is not beneath. Borrowed. */
 const char *path_below(const char *path, const char *dir);
-/* Is path dir, "/" and more? dir itself is not, nor is anything of "/". */
+/* Returns whether path is dir, "/" and more. False for dir itself, and for every path if dir is
+ * "/". */
 bool path_is_inside(const char *path, const char *dir);
-/* For qsort(): what lies in a directory comes before it. "" and "." are above all relative ones. */
+/* Returns whether path is one of these, or below one. The list ends with NULL, or is NULL. */
+bool path_is_in(const char *path, const char *const *list);
+/* Returns whether path is one of these, or below or above one. */
+bool path_meets(const char *path, const char *const *list);
+/* For qsort(): entries of a directory come before it. "" and "." are above all relative paths. */
 int path_deeper(const char *a, const char *b);
-/* Last component (no trailing slashes expected). Borrowed. */
+unsigned path_depth(const char *path); /* number of components of an absolute one */
+/* Returns whether path begins with this component. */
+bool path_begins(const char *path, const char *component);
+/* Returns the directory that holds an absolute path; "/" of "/". Heap string. */
+char *path_dir(const char *path) MUST_USE;
+/* Returns the last component (no trailing slashes expected). Borrowed. */
 const char *path_base(const char *path);
-/* Of a name that only carries the save of another file ("x.tmp.123", "x.tmp", "x~" of x): the
- * length of that file's path; else 0. */
+/* Returns, for a temporary name of a save ("x.tmp.123", "x.tmp", "x~" of x), the length of the path
+ * of the saved file; else 0. */
 size_t path_saved_as(const char *path);
 /* "~/x" -> "$HOME/x" for a leading "~" or "~/"; else a copy. Heap string. */
 char *path_expand_home(const char *path, const char *home) MUST_USE;
-/* A name for a place, for files about it: its last component, made harmless, and a hash. Heap
+/* Returns a name for files about a place: its last component, made harmless, and a hash. Heap
  * string. */
 char *path_label(const char *path) MUST_USE;

@@ -7,17 +7,18 @@
 #include <sys/types.h>
 
 /*
- * A pin is the calling thread's alone; pin_end() gives it back the processors that it had, and does
- * nothing where there is no pin. What is forked meanwhile has them all: the pin ends first. A
- * thread would inherit it: pin_end() belongs before each pthread_create() of a thread that pins.
+ * A pin belongs to the calling thread; pin_end() restores its processors, and does nothing without
+ * a pin. A fork ends the pin first, so the child has all processors. A new thread would inherit the
+ * pin: call pin_end() before each pthread_create() in a thread that pins.
  *
- * Who else sets the thread's processors meanwhile is not overruled: then the pin has ended.
+ * If other code sets the processors of the thread meanwhile, its setting stays and the pin has
+ * ended.
  */
-bool pin_here(int cpu); /* it runs there now; false: nothing was done */
+bool pin_here(int cpu); /* false: the thread was not pinned */
 void pin_end(void);
 bool pin_is_held(void);
 
 #ifdef __linux__
-/* That task's processors again. A set that is no longer allowed is not left: any then. */
+/* Restores the processors of a task. If that set is not allowed any more, allows all. */
 void pin_set_free(pid_t tid, const cpu_set_t *own);
 #endif

@@ -1,4 +1,4 @@
-/* program - the file that a program's name stands for. */
+/* program - finds the file of a program by its name. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/program.h"
 

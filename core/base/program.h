@@ -1,14 +1,15 @@
-/* program - the file that a program's name stands for. */
+/* program - finds the file of a program by its name. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/util.h"
 
-/* As execvp(3) finds it: a name with a slash is a path, any other is looked for in $PATH, where an
- * empty entry is the working directory. Links are not resolved. Heap; NULL: there is none that this
- * user may run. */
+/* Finds a program like execvp(3): a name with a slash is a path, any other is searched for in
+ * $PATH, where an empty entry is the working directory. Links are not resolved. Heap; NULL: there
+ * is none that this user may run. */
 char *program_find(const char *name) MUST_USE;
-/* Is file a regular file, links resolved, that this user may execute? */
+/* Returns whether file is a regular file, links resolved, that this user may execute. */
 bool program_runs(const char *file);
-/* It is there, and not by the working folder, where anybody's file may have its name. */
+/* Returns whether the program is found by an absolute path, and not by a relative entry of $PATH,
+ * where a file of any origin may have its name. */
 bool program_is_installed(const char *name);

@@ -1,4 +1,4 @@
-/* running - how many threads of this machine run now, or want to. */
+/* running - counts the threads of this machine that run or are ready to run. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/running.h"
 

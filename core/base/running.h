@@ -1,6 +1,7 @@
-/* running - how many threads of this machine run now, or want to. */
+/* running - counts the threads of this machine that run or are ready to run. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Of /proc/loadavg, open for reading; the caller's thread is one of them. -1: it cannot be read. */
+/* Returns the number of such threads, the caller included; loadavg: /proc/loadavg, open for
+ * reading. -1: it cannot be read. */
 int running_now(int loadavg);

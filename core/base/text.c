@@ -1,4 +1,4 @@
-/* text - hostile text made visible, and the one width function of the whole program. */
+/* text - escapes hostile text, and measures the width of text. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/text.h"
 
@@ -155,6 +155,49 @@ static const char *tail_start(const char *s, int cols)
 	return s + i;
 }
 
+static int cols_of(const char *s, size_t len)
+{
+	AUTO_FREE char *part = xstrndup(s, len);
+
+	return text_width(part);
+}
+
+/* A path, behind words or not, loses whole directories from its middle. Returns false where words
+ * and last name have no room. */
+static bool fit_path(struct buf *out, const char *s, int cols)
+{
+	const char *slash = strchr(s, '/'), *tail = strrchr(s, '/'), *begin = slash;
+	size_t head;
+	int words;
+
+	while (begin && begin > s && begin[-1] != ' ')
+		begin--;
+	if (!slash || !tail || tail == begin)
+		return false;
+	head = (size_t)(begin - s);
+	words = cols_of(s, head);
+	if (words + 1 + text_width(tail) > cols)
+		return false;
+	for (; slash && slash < tail; slash = strchr(slash + 1, '/')) {
+		int w = cols_of(s, (size_t)(slash - s) + 1);
+
+		if (w > words + (cols - words) / 3 || w + 1 + text_width(tail) > cols)
+			break;
+		head = (size_t)(slash - s) + 1;
+	}
+	buf_add(out, s, head);
+	buf_str(out, "…");
+	cols -= cols_of(s, head) + 1;
+	slash = tail;
+	while (slash > s + head && text_width(slash) <= cols) {
+		tail = slash--;
+		while (slash > s + head && *slash != '/')
+			slash--;
+	}
+	buf_str(out, tail);
+	return true;
+}
+
 void text_fit_middle(struct buf *out, const char *s, int cols)
 {
 	int head;
@@ -165,6 +208,8 @@ void text_fit_middle(struct buf *out, const char *s, int cols)
 		buf_str(out, s);
 		return;
 	}
+	if (fit_path(out, s, cols))
+		return;
 	head = (cols - 1) / 3;
 	buf_add(out, s, head_bytes(s, head));
 	buf_str(out, "…");

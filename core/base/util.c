@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void (*oom_hook)(void);
@@ -22,6 +23,38 @@ void util_free_list(char ***list)
 	for (char **one = *list; one && *one; one++)
 		free(*one);
 	free(take_ptr(list));
+}
+
+int util_exit_code(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+size_t util_list_len(const void *list)
+{
+	const void *const *p = list;
+	size_t n = 0;
+
+	while (p && p[n])
+		n++;
+	return n;
+}
+
+char **util_list_copy(const char *const *list)
+{
+	size_t n = util_list_len(list);
+	char **copy = xcalloc(n + 1, sizeof(*copy));
+
+	while (n-- > 0)
+		copy[n] = xstrdup(list[n]);
+	return copy;
+}
+
+void util_list_push(char ***list, size_t *n, char *s)
+{
+	*list = xrealloc(*list, (*n + 2) * sizeof(**list));
+	(*list)[(*n)++] = s;
+	(*list)[*n] = NULL;
 }
 
 void util_close_fd(int *fd)
@@ -120,6 +153,16 @@ bool str_one_of(const char *s, const char *const *list)
 {
 	for (; list && *list; list++)
 		if (str_eq(s, *list))
+			return true;
+	return false;
+}
+
+bool str_sets_same(const char *setting, const char *const *list)
+{
+	size_t len = strcspn(setting, "=") + 1;
+
+	for (; list && *list; list++)
+		if (strncmp(setting, *list, len) == 0)
 			return true;
 	return false;
 }

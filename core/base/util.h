@@ -31,8 +31,13 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-void util_free_ptr(void *pp);	   /* pp is the address of a pointer */
-void util_free_list(char ***list); /* of heap strings, with NULL at its end; NULL is a no-op */
+void util_free_ptr(void *pp);		/* pp is the address of a pointer */
+void util_free_list(char ***list);	/* of heap strings, with NULL at its end; NULL is a no-op */
+size_t util_list_len(const void *list); /* of pointers, with NULL at its end; NULL: 0 */
+/* Returns a copy, and of its strings. NULL is copied as an empty list. */
+char **util_list_copy(const char *const *list) MUST_USE;
+/* Appends s, which the list owns then. *n: how many it has. */
+void util_list_push(char ***list, size_t *n, char *s);
 void util_close_fd(int *fd);	   /* keeps errno; -1 is a no-op */
 void util_close_file(FILE **file); /* keeps errno; NULL is a no-op */
 void util_close_dir(DIR **dir);	   /* keeps errno; NULL is a no-op */
@@ -68,8 +73,12 @@ char *xstrndup(const char *s, size_t n) MUST_USE;
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) MUST_USE;
 void util_set_oom_hook(void (*hook)(void));
 
+int util_exit_code(int wait_status); /* as a shell's $? */
+
 bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
 /* Is s in the list, which ends with NULL? A list that is NULL is empty. */
 bool str_one_of(const char *s, const char *const *list);
+/* Has the list, which ends with NULL, the variable of a "NAME=value"? NULL is empty. */
+bool str_sets_same(const char *setting, const char *const *list);
 bool str_ends(const char *s, const char *suffix);

@@ -7,15 +7,16 @@
 
 /*
  * One request at a time, each with a connection of its own to the human's ssh-agent, which checks a
- * session-bind: whoever says that he has met a host key shows that host's signature of the session.
+ * session-bind: a client that claims to have met a host key shows that host's signature of the
+ * session.
  * To sign:
  *
- *   the human's keys are listed; it has to be one that ssh.agent names
- *   what is signed is a login in that session, to that host key, with that key
- *   known_hosts says that it is the key of a host that ssh.agent names for it
+ *   the user's keys are listed; the key must match ssh.agent
+ *   the data to sign must be a login in that session, to that host key, with that key
+ *   by known_hosts the host key must be that of a host in ssh.agent for this key
  *   the keeper is asked about that host
  *
- * Where a forwarded agent is behind it (ssh -A), nothing is signed: the host is another one's word.
+ * For a forwarded agent (ssh -A) nothing is signed: another machine claims the host.
  */
 
 #define UNBOUND	  "unbound:22"
@@ -136,7 +137,7 @@ static void ask_up(struct asker *c, struct span message, enum expect expect)
 	}
 	a->expect = expect;
 	agent_put(&out, message);
-	if (stream_write((uv_stream_t *)&a->up, out.data, out.len) < 0)
+	if (process_write_stream((uv_stream_t *)&a->up, out.data, out.len) < 0)
 		asker_close(c);
 }
 
@@ -231,7 +232,7 @@ static void on_looked_up(struct asker *c, int status, struct span said)
 	key = key_of(c);
 	t = agent_keys_host(c->broker->keys, &key, a->host);
 	if (t && status == 0 &&
-	    known_host_has(said, (struct span){a->host_key.data, a->host_key.len})) {
+	    agent_keys_host_has(said, (struct span){a->host_key.data, a->host_key.len})) {
 		char target[NET_TARGET_TEXT];
 
 		net_target_format(t, target);
@@ -259,7 +260,7 @@ static void look_up(struct asker *c)
 			       "ssh.agent names for this key");
 		return;
 	}
-	known_host_name(t, name);
+	agent_keys_host_name(t, name);
 	job_run(c, argv, (struct span){"", 0}, on_looked_up);
 }
 

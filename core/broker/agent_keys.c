@@ -1,4 +1,4 @@
-/* agent_keys - which keys of the human's ssh-agent show inside, and for which hosts (ssh.agent). */
+/* agent_keys - selects keys of the user's ssh-agent for use inside, by host (ssh.agent). */
 /* SPDX-License-Identifier: MIT */
 #include "core/broker/agent_keys.h"
 
@@ -126,7 +126,7 @@ const struct net_target *agent_keys_host(const struct agent_keys *k, const struc
 
 /* ---- known_hosts ----------------------------------------------------------------------------- */
 
-void known_host_name(const struct net_target *t, char out[KNOWN_HOST_NAME])
+void agent_keys_host_name(const struct net_target *t, char out[KNOWN_HOST_NAME])
 {
 	struct net_target host = {.host = t->host};
 	char text[NET_TARGET_TEXT];
@@ -157,7 +157,7 @@ static bool line_has(char *line, struct span key, bool *revoked)
 	return !marked || *revoked; /* not the key of an authority */
 }
 
-bool known_host_has(struct span said, struct span key)
+bool agent_keys_host_has(struct span said, struct span key)
 {
 	AUTO_FREE char *text = xstrndup(said.data, said.len);
 	char *rest = NULL;

@@ -4,9 +4,9 @@
 
 #include "core/base/buf.h"
 
-/* Every span points into what was read. No function allocates, but where a buf is filled. */
+/* Every span points into the parsed message. No function allocates, except to fill a buf. */
 
-#define AGENT_MESSAGE_MAX (256u << 10) /* bytes behind the length, as OpenSSH has it */
+#define AGENT_MESSAGE_MAX (256u << 10) /* bytes after the length, as in OpenSSH */
 #define AGENT_FINGERPRINT 64	       /* "SHA256:..." */
 
 enum agent_type {
@@ -19,7 +19,7 @@ enum agent_type {
 	AGENT_EXTENSION = 27,
 };
 
-/* What a client may say. */
+/* Requests of a client. */
 enum agent_wish {
 	AGENT_OTHER, /* answered with AGENT_FAILURE */
 	AGENT_LIST,
@@ -34,23 +34,24 @@ struct agent_request {
 	bool forwards;		       /* AGENT_BIND: the session is for another agent client */
 };
 
-/* What is to be signed, where it is a login to a server. */
+/* The data to sign, if it is a login to a server. */
 struct agent_login {
 	struct span session, user, key;
-	struct span host_key; /* empty: it does not say (before OpenSSH 8.9) */
+	struct span host_key; /* empty: not given (before OpenSSH 8.9) */
 };
 
-/* 1: *ret is the message at the head, behind its length; 0: not whole yet; -EMSGSIZE. */
+/* Finds the message at the head of data. Returns 1: *ret is the message, without its length; 0: it
+ * is not complete yet; -EMSGSIZE. */
 int agent_frame(const char *data, size_t len, struct span *ret) MUST_USE;
-/* -EBADMSG: not a message. */
+/* Parses a request. Returns 0, or -EBADMSG: not a message. */
 int agent_read_request(struct span message, struct agent_request *ret) MUST_USE;
 bool agent_read_login(struct span data, struct agent_login *ret);
-/* An AGENT_IDENTITIES_ANSWER from its first key on: call until it is not 1. 0: the end; -EBADMSG.
- */
+/* Begins an AGENT_IDENTITIES_ANSWER at its first key. agent_next_identity() returns 1 with the next
+ * key, 0 at the end, or -EBADMSG. */
 int agent_identities(struct span message, struct span *rest) MUST_USE;
 int agent_next_identity(struct span *rest, struct span *key, struct span *comment) MUST_USE;
 void agent_fingerprint(struct span key, char out[AGENT_FINGERPRINT]);
 
-/* Appended with their length. */
+/* Appends a message with its length. */
 void agent_put(struct buf *out, struct span message);
 void agent_put_u32(struct buf *out, uint32_t v);

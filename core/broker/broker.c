@@ -13,6 +13,7 @@
 #include "core/broker/broker_priv.h"
 #include "core/os/process.h"
 #include "core/os/socket.h"
+#include "core/base/io.h"
 
 struct broker {
 	pid_t pid;
@@ -89,27 +90,15 @@ static void remove_sockets(struct broker *b)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Of cordon's descriptors it has none but these, in rising order, and no terminal. */
+/* Of cordon's descriptors it has none but these, and no terminal. */
 static void close_others(const int *keep, size_t n)
 {
-	unsigned from = 3;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	log_open(-1, LOG_ERROR, NULL);
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		dup2(null, fd);
-	for (;;) {
-		unsigned next = ~0u;
-
-		for (size_t i = 0; i < n; i++)
-			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
-				next = (unsigned)keep[i];
-		if (next > from)
-			os_close_range(from, next == ~0u ? ~0u : next - 1);
-		if (next == ~0u)
-			return;
-		from = next + 1;
-	}
+	io_close_all_but(3, keep, n);
 }
 
 static NORETURN void be_broker(const struct process_spec *spec)

@@ -1,4 +1,4 @@
-/* broker - uses the human's keys for the agent, outside the sandbox: git's and the ssh-agent's. */
+/* broker - uses git credentials and ssh keys of the user for the agent, outside the sandbox. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,28 +8,28 @@
  * Theory of operation
  *
  *   cordon
- *     +- broker   two sockets that show inside; as the human, outside of every sandbox
+ *     +- broker   two sockets that are visible inside; as the user, outside of every sandbox
  *     +- keeper   judges each use, by host: rules, answers, a question (core/keeper/brokered.c)
  *
- * git inside is told by its environment to ask `git credential-cache`, git's own client, which
- * speaks to the first socket. The broker then asks the human's git (`git credential fill`), in /
- * and with the human's settings alone, and what that says goes inside: a token passes through git
- * there, and whoever reads the memory of that git has it. Nothing is kept for it, and what git
- * inside would store or erase is ignored.
+ * The environment makes git inside use `git credential-cache`, git's own client, which connects to
+ * the first socket. The broker then asks the user's git (`git credential fill`), in / and with the
+ * user's settings alone, and passes the answer inside: git there has the token in its memory, where
+ * other processes inside can read it. The broker stores nothing, and ignores requests of git inside
+ * to store or erase.
  *
  * ssh inside finds the second socket in SSH_AUTH_SOCK. It speaks the protocol of the ssh-agent
- * (draft-miller-ssh-agent) and knows two requests: which keys are there, answered with those that
- * settings name; and to sign. A signature is for a host: ssh says which host key it has met
- * (session-bind@openssh.com), the human's ssh-agent checks that claim, and known_hosts tells whose
- * key that is. The keys themselves never leave the human's agent.
+ * (draft-miller-ssh-agent) and knows two requests: to list keys, answered with the keys that
+ * settings name; and to sign. A signature is for a host: ssh sends the host key of the server
+ * (session-bind@openssh.com), the user's ssh-agent checks that claim, and known_hosts has the host
+ * of that key. The keys themselves never leave the user's ssh-agent.
  *
  * The TLS process (backends/linux/net/tls.h) asks by a socket of its own for the secrets that it
  * puts into requests: their commands run here, once.
  *
- * The keeper knows no process by these sockets: a use is asked about as the agent's.
+ * The keeper does not know which process uses these sockets: it treats each use as the agent's.
  *
  * Life:    broker_start() before the keeper is forked and before any thread -> broker_close().
- * Death:   the broker ends when the keeper does, and takes its sockets away; a use that waits is
+ * Death:   the broker ends when the keeper does, and removes its sockets; a waiting use is
  *          refused. It is not started again.
  * Bounds:  64 clients, 16 programs of the host at a time; 8 KiB a request of git's, 256 KiB one to
  *          the ssh-agent.
@@ -41,18 +41,19 @@ struct broker_spec {
 	bool credentials;	       /* git.credentials */
 	const struct secrets *secrets; /* network.secret; NULL: none */
 	const char *const *keys;       /* ssh.agent: "KEY HOST..."; NULL: none */
-	const char *agent;	       /* the human's ssh-agent; NULL: none runs */
-	const char *home;	       /* whose known_hosts counts */
-	const char *const *folders;    /* where the agent writes: nothing from there is run */
+	const char *agent;	       /* socket of the user's ssh-agent; NULL: none runs */
+	const char *home;	       /* the home with the known_hosts to use */
+	const char *const *folders;    /* where the agent writes: no program in them is run */
 };
 
-/* *ret is NULL where none is set; every function takes that. -EINVAL: a line of ssh.agent. */
+/* Starts the broker. *ret is NULL if no key is set; every function accepts that. Returns -EINVAL
+ * for a bad line of ssh.agent. */
 int broker_start(struct broker **ret, const struct broker_spec *spec, struct err *err) MUST_USE;
 int broker_socket(const struct broker *b); /* the keeper's end; the broker's until broker_close() */
-/* Paths of its sockets; NULL: that one is not served. */
+/* Return the paths of the sockets; NULL: not served. */
 const char *broker_git(const struct broker *b);
 const char *broker_ssh(const struct broker *b);
-/* To ask it for secrets (secrets.h), the TLS process's; -1: there are none. */
+/* Returns the socket for requests of secrets (secrets.h) by the TLS process; -1: there are none. */
 int broker_secrets(const struct broker *b);
 /* The keeper has its own copies of the sockets. */
 void broker_handed_over(struct broker *b);

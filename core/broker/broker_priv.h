@@ -1,4 +1,4 @@
-/* broker_priv - between the files of the broker's process; one loop, one thread. */
+/* broker_priv - types and functions of the broker's process; one loop, one thread. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,21 +14,21 @@
 #include "core/broker/secrets.h"
 
 #define BROKER_CLIENTS 64
-#define GIT_MS	       10000 /* that git has to say what it wants */
+#define GIT_MS	       10000 /* time for git to send its request */
 
 struct asker;
-struct process; /* of the broker: everything in it */
+struct process; /* the state of the broker process */
 
-/* One of the two protocols. */
+/* A protocol of clients. */
 struct asker_ops {
 	void (*heard)(struct asker *c);		       /* c->in has grown */
-	void (*ended)(struct asker *c);		       /* it says no more */
+	void (*ended)(struct asker *c);		       /* end of its input */
 	void (*answered)(struct asker *c, bool allow); /* BROKER_ANSWER */
 	void (*kept)(struct asker *c);		       /* BROKER_KEPT */
 	void (*closed)(struct asker *c);	       /* its handles are closed; NULL: none */
 };
 
-/* Freed when its handles are closed. Jobs know it by its number alone. */
+/* A client. Freed when its handles are closed; jobs refer to it by number. */
 struct asker {
 	struct asker *next, *prev;
 	const struct asker_ops *ops;
@@ -39,13 +39,13 @@ struct asker {
 	struct buf in;
 	int64_t deadline_ms; /* 0: none */
 	bool closing, asking;
-	bool busy; /* something of it is under way */
+	bool busy; /* a request of it is being served */
 	/* of git */
 	struct credential wish;
 	struct buf reply;
-	unsigned secrets; /* that cordon has not kept yet */
+	unsigned secrets; /* secrets that cordon has not confirmed yet (BROKER_KEPT) */
 	/* of the TLS process (secret_client.c) */
-	unsigned secret; /* which one is under way */
+	unsigned secret; /* number of the secret that is being fetched */
 	bool working;
 	/* of ssh (agent_client.c) */
 	struct agent_state *agent;
@@ -71,7 +71,7 @@ struct process {
 struct process_spec {
 	const struct broker_spec *broker;
 	struct agent_keys *keys;
-	const char *dir; /* of the sockets: goes with the process */
+	const char *dir; /* directory of the sockets, removed with the process */
 	int sock;	 /* to the keeper */
 	int git, ssh;	 /* listening; -1: not served */
 	int tls;	 /* to the TLS process; -1: there is none */
@@ -79,7 +79,7 @@ struct process_spec {
 NORETURN void broker_run(const struct process_spec *spec);
 
 void broker_tell(struct process *p, const struct broker_note *note);
-/* It waits for BROKER_ANSWER. */
+/* Asks the keeper; the client waits for BROKER_ANSWER. */
 void asker_asks(struct asker *c, enum rule_kind kind, const char *target, const char *text);
 struct asker *asker_find(struct process *p, uint64_t id); /* NULL: gone */
 /* Copies. */
@@ -87,21 +87,20 @@ void asker_write(struct asker *c, const char *data, size_t len);
 void asker_finish(struct asker *c); /* closes when all is written */
 void asker_close(struct asker *c);
 /* Copies; the copy is wiped when it is written. */
-int stream_write(uv_stream_t *to, const char *data, size_t len) MUST_USE;
+int process_write_stream(uv_stream_t *to, const char *data, size_t len) MUST_USE;
 
-/* ---- git_client.c, agent_client.c, secret_client.c
- * ------------------------------------------------------------ */
+/* ---- git_client.c, agent_client.c, secret_client.c ------------------------------------------- */
 
 extern const struct asker_ops git_client, agent_client, secret_client;
 void agent_client_start(struct asker *c);
 void agent_client_stop(struct asker *c, uv_close_cb closed); /* of its own handles */
 
-/* ---- job.c: programs of the human's ---------------------------------------------------------- */
+/* ---- job.c: programs of the user ------------------------------------------------------------ */
 
-/* The client may be gone (NULL). status: as a shell's $?, or -1: it did not run, or took too long.
- * What it has said is wiped afterwards. */
+/* Called at the end of a program. The client may be gone (NULL). status: as a shell's $?, or -1: it
+ * did not run, or took too long. Its output is wiped afterwards. */
 typedef void (*job_done)(struct asker *c, int status, struct span said);
-/* Runs argv[0] from PATH in /, with nothing from a working folder and no terminal; done() follows,
- * not at once. */
+/* Runs argv[0] from PATH in /, with nothing from a working folder and no terminal. Calls done()
+ * later, never before it returns. */
 void job_run(struct asker *c, const char *const *argv, struct span input, job_done done);
 void jobs_kill(struct process *p);

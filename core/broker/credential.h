@@ -7,19 +7,20 @@
 
 #define CREDENTIAL_MAX 8192 /* bytes of a request */
 
-/* What git asks for. */
+/* A request of git. */
 struct credential {
-	struct net_target target; /* port 0: none was named */
-	char path[1024];	  /* "": git does not tell */
+	struct net_target target; /* port 0: none was given */
+	char path[1024];	  /* "": not given by git */
 	char username[256];	  /* "": any */
 };
 
-/* 1: it asks for this; 0: it says something (store, erase), which nobody hears; -EINVAL: *why it
- * gets nothing. Only https is served: anything else would show the token to the network. */
+/* Parses a message of git. Returns 1: it requests *ret; 0: another message (store, erase), which is
+ * ignored; -EINVAL: the request is refused, and *why has the reason. Only https is served: other
+ * protocols would show the token to the network. */
 int credential_read(struct credential *ret, struct span text, const char **why) MUST_USE;
-/* The question for `git credential fill`. */
+/* Appends the input for `git credential fill`. */
 void credential_question(const struct credential *c, struct buf *out);
-/* What that has answered, as git inside gets it: name and password, nothing else. -ENOENT: there is
- * none. *password points into answer. */
+/* Converts the answer of that for git inside: name and password, nothing else. Returns -ENOENT if
+ * it has none. *password points into answer. */
 int credential_answer(struct span answer, struct buf *out, struct span *name, struct span *password)
 	MUST_USE;

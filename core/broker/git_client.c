@@ -12,8 +12,8 @@
  *
  *   read -> asked (the keeper) -> settings looked at -> filled -> kept (cordon's recording) -> sent
  *
- * Where there is nothing to give it is told to give up: else it would ask in the agent's terminal,
- * and what is typed there the agent reads.
+ * If there is no credential, git is told to give up: else it would ask in the agent's terminal,
+ * where the agent reads the user's input.
  */
 
 #define HTTPS_PORT 443

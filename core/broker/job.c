@@ -34,10 +34,8 @@ struct job {
 static char **make_env(void)
 {
 	char **env = external_env();
-	size_t n = 0, k = 0;
+	size_t n = util_list_len(env), k = 0;
 
-	while (env[n])
-		n++;
 	env = xrealloc(env, (n + 2) * sizeof(*env));
 	for (size_t i = 0; i < n; i++) {
 		if (str_starts(env[i], "GIT_") && !str_starts(env[i], "GIT_ASKPASS="))

@@ -1,4 +1,4 @@
-/* note - what the broker and the keeper tell each other: one message of one size each. */
+/* note - messages between the broker and the keeper, all of one size. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,10 +9,10 @@
 
 enum broker_what {
 	/* broker to keeper */
-	BROKER_WANT = 1, /* id, kind, target, text: the key: may it be used there? */
-	BROKER_GONE,	 /* id: nobody waits for the answer any more */
-	BROKER_USED,	 /* kind, target, text: it was */
-	BROKER_NONE,	 /* kind, target, text: it was not, and why */
+	BROKER_WANT = 1, /* id, kind, target, text: the key: request to use it there */
+	BROKER_GONE,	 /* id: no client waits for the answer any more */
+	BROKER_USED,	 /* kind, target, text: the key was used */
+	BROKER_NONE,	 /* kind, target, text: it was not used, and why */
 	BROKER_SECRET,	 /* id, text: no recording may show this */
 	/* keeper to broker */
 	BROKER_ANSWER, /* id, allow */

@@ -150,7 +150,7 @@ static void on_written(uv_write_t *request, int status)
 	free(w);
 }
 
-int stream_write(uv_stream_t *to, const char *data, size_t len)
+int process_write_stream(uv_stream_t *to, const char *data, size_t len)
 {
 	struct writing *w = xmalloc(sizeof(*w) + len);
 	uv_buf_t buf = uv_buf_init(w->bytes, (unsigned)len);
@@ -168,7 +168,7 @@ int stream_write(uv_stream_t *to, const char *data, size_t len)
 void asker_write(struct asker *c, const char *data, size_t len)
 {
 	if (uv_stream_get_write_queue_size((uv_stream_t *)&c->pipe) > QUEUED_MAX ||
-	    stream_write((uv_stream_t *)&c->pipe, data, len) < 0)
+	    process_write_stream((uv_stream_t *)&c->pipe, data, len) < 0)
 		asker_close(c);
 }
 

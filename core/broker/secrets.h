@@ -6,8 +6,9 @@
 
 #define SECRETS_MAX 32 /* bits of a uint32_t */
 
-/* "NAME, HOST, HEADER, COMMAND": NAME is a variable inside, which holds the placeholder; where it
- * stands in HEADER of a request to HOST:443 it becomes what COMMAND says outside. */
+/* A line "NAME, HOST, HEADER, COMMAND". NAME is a variable inside, which holds the placeholder. In
+ * HEADER of a request to HOST:443 the placeholder is replaced by the output of COMMAND, which runs
+ * outside. */
 struct secret {
 	char *name, *host, *header, *command; /* host: folded */
 	char placeholder[48];		      /* random, of this session */
@@ -18,14 +19,15 @@ struct secrets {
 	size_t n;
 };
 
-/* *ret is NULL where there are no lines. -EINVAL: what is wrong with one. */
+/* Parses the lines. *ret is NULL if there are none. Returns -EINVAL for a bad line, with its error
+ * in words. */
 int secrets_parse(struct secrets **ret, const char *const *lines, struct err *err) MUST_USE;
 void secrets_free(struct secrets *s); /* NULL is a no-op */
 
-/* What the TLS process and the broker say to each other over a stream: the one asks with the number
- * of a secret, a byte; the other answers with this and len bytes. */
+/* The protocol between the TLS process and the broker, over a stream: a request is the number of a
+ * secret, one byte; an answer is this head and len bytes. */
 struct secret_answer {
-	uint8_t secret, had; /* had: the bytes are the secret, else words */
+	uint8_t secret, had; /* had: the bytes are the secret, else an error in words */
 	uint16_t len;
 };
-#define SECRET_ANSWER_MAX 2048 /* bytes behind it, fewer */
+#define SECRET_ANSWER_MAX 2048 /* bytes after the head, fewer than this */

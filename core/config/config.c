@@ -4,10 +4,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/nearest.h"
 #include "core/base/path.h"
 
 struct setting {
@@ -149,50 +149,24 @@ static char *normal_form(const struct config *c, const struct config_key *key,
 	return NULL;
 }
 
-static int edit_distance(const char *a, const char *b)
-{
-	size_t n = strlen(b);
-	int row[64];
-
-	if (n >= ARRAY_LEN(row))
-		return INT_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = (int)j;
-	for (int i = 1; *a; a++, i++) {
-		int diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			int keep = row[j];
-			int swap = diagonal + (*a != b[j - 1]);
-
-			row[j] = MIN(swap, MIN(row[j], row[j - 1]) + 1);
-			diagonal = keep;
-		}
-	}
-	return row[n];
-}
-
 /* NULL: none is near enough to be what was meant. */
 static const char *nearest(const char *key)
 {
+	struct nearest near = nearest_to(key);
+	const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
 	size_t n;
 	const struct config_key *keys = config_keys(&n);
-	const char *best = NULL;
-	int least = MAX((int)strnlen(key, 64) / 3, 1) + 1;
 
 	for (size_t i = 0; i < n; i++) {
-		int d = edit_distance(strnlen(key, 64) < 64 ? key : "", keys[i].name);
+		const char *its = strrchr(keys[i].name, '.');
 
 		/* The same name in another section is nearer than its letters say. */
-		if (strchr(key, '.') && str_eq(strrchr(keys[i].name, '.'), strrchr(key, '.')))
-			d = 1;
-		if (d < least) {
-			least = d;
-			best = keys[i].name;
-		}
+		if (its && str_eq(its + 1, name))
+			nearest_take(&near, keys[i].name, 1);
+		else
+			nearest_try(&near, keys[i].name);
 	}
-	return best;
+	return near.best;
 }
 
 static void keep(struct setting *s, enum config_level level, char *value, const char *origin)
@@ -244,13 +218,14 @@ static int set_key(struct config *c, const struct config_source *src, const char
 	const struct config_key *key = &config_keys(&n)[MAX(i, 0)];
 	AUTO_FREE char *kept = NULL;
 	const char *why = NULL, *near = i < 0 ? nearest(name) : NULL;
+	const char *bare = src->line && !strchr(name, '.') ? " before any [section]" : "";
 
 	if (near)
-		return err_say(err, -EINVAL, "%s: unknown key %s: did you mean %s?", origin, name,
-			       near);
+		return err_say(err, -EINVAL, "%s: unknown key %s%s: did you mean %s?", origin, name,
+			       bare, near);
 	if (i < 0)
-		return err_say(err, -EINVAL, "%s: unknown key %s: man cordon-config lists them",
-			       origin, name);
+		return err_say(err, -EINVAL, "%s: unknown key %s%s: man cordon-config lists them",
+			       origin, name, bare);
 	if (!value && key->type != CONFIG_BOOL)
 		return err_say(err, -EINVAL, "%s: %s needs a value", origin, name);
 	kept = normal_form(c, key, src, value ? value : "true", &why);
@@ -290,8 +265,14 @@ static int set_other(struct config *c, const struct config_source *src,
 int config_set(struct config *c, const struct config_source *src, const struct config_setting *s,
 	       struct err *err)
 {
-	return is_rule(s->section) ? rule_lines_set(&c->rules, src, s, err)
-				   : set_other(c, src, s, err);
+	struct config_setting nameless = *s;
+
+	if (is_rule(s->section))
+		return rule_lines_set(&c->rules, src, s, err);
+	if (*s->section || !s->line || !rule_lines_take(s->name))
+		return set_other(c, src, s, err);
+	nameless.section = "rule"; /* which is refused with the header that it needs */
+	return rule_lines_set(&c->rules, src, &nameless, err);
 }
 
 void config_set_trust(struct config *c, enum config_trust trust)

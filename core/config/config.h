@@ -5,11 +5,11 @@
 #include "core/base/err.h"
 
 /*
- * Levels, weakest first: built in, the profile of the command (core/config/profiles, or the human's
+ * Levels, weakest first: built in, the profile of the command (core/config/profiles, or the user's
  * own of that name in $XDG_CONFIG_HOME/cordon/profiles), org (/etc/cordon/config), user
  * ($XDG_CONFIG_HOME/cordon/config), project ($XDG_CONFIG_HOME/cordon/projects/<label of the
  * folder>, the user's own; and <folder>/.cordon.conf: read from memory without includes, only keys
- * that tighten until the human trusts that very content), --config FILE, --set section.key=value.
+ * that tighten until the user trusts its exact content), --config FILE, --set section.key=value.
  * Life:    config_load() -> config_free(). Read-only afterwards; getters borrow from it.
  * Errors:  unknown key, bad value, wrong permissions: "FILE:LINE: ..." and -EINVAL.
  * Threads: any, once loaded.
@@ -43,7 +43,7 @@ enum config_type {
 	CONFIG_PATHS, /* the same; "~/" expanded, absolute and clean afterwards */
 };
 
-/* The table that config, the help text and the manual page share. */
+/* The table of keys, shared by config, the help text and the manual page. */
 struct config_key {
 	const char *name;
 	enum config_type type;
@@ -65,91 +65,94 @@ struct config_spec {
 	const char *org_file;	     /* NULL for /etc/cordon/config */
 	const char *state_dir;	     /* $XDG_STATE_HOME/cordon: trust; NULL: nothing is trusted */
 	const char *profile; /* --profile: a name, or a path; "none"; NULL: by the command */
-	const char *command; /* what is run, as it was given; NULL: nothing, and no profile */
+	const char *command; /* the command to run, as it was given; NULL: none, and no profile */
 };
 
-/* The text of edits.ignore: the human's own in the directory of the settings, else the shipped one.
- * *ret is heap. */
+/* Reads the text of edits.ignore: the user's own in the directory of the settings, else the shipped
+ * one. *ret is heap. */
 int config_ignored_edits(char **ret, const struct config_spec *spec, struct err *err) MUST_USE;
 int config_load(struct config **ret, const struct config_spec *spec, struct err *err) MUST_USE;
-/* The files that it reads, whether they are there or not, and what says which project is trusted;
- * a directory, with a `/` at its end, for all in it; eight at most. Heap strings in a heap list,
- * with a NULL. */
+/* Returns the files that config_load() reads, whether they exist or not, and the file that records
+ * the trust in the project; eight at most. A directory, with a `/` at its end, stands for all files
+ * in it. Heap strings in a heap list, with a NULL. */
 char **config_files(const struct config_spec *spec) MUST_USE;
-/* One config_free() more is needed. One thread at a time. */
+/* Adds a reference: one config_free() more is needed. One thread at a time. */
 struct config *config_ref(const struct config *c) MUST_USE;
 void config_free(struct config *c); /* NULL is a no-op */
 
-/* A count as in a file, "200m"; false: it is none. */
+/* Parses a count as in a file, "200m". Returns false if it is none. */
 bool config_parse_int(const char *s, int64_t *ret);
 
-/* Key as "section.name". The key must be one that is known and of that type. */
+/* Return the value of a key, "section.name", which must be known and of that type. */
 const char *config_str(const struct config *c, const char *key); /* NULL when unset */
 bool config_bool(const struct config *c, const char *key);
 int64_t config_int(const struct config *c, const char *key); /* 0 when unset */
-/* All values of a key that may be given several times, weakest level first, and a NULL behind them;
- * *ret is NULL when there are none. */
+/* Returns all values of a key that may be given several times, weakest level first, and a NULL
+ * after them; *ret is NULL if there are none. */
 size_t config_list(const struct config *c, const char *key, const char *const **ret);
-bool config_is_set(const struct config *c, const char *key); /* by anything but the table */
-/* "FILE:LINE", "--set" or "built in": where the winning value came from. Borrowed. */
+bool config_is_set(const struct config *c, const char *key); /* elsewhere than in the table */
+/* Returns the origin of the winning value: "FILE:LINE", "--set" or "built in". Borrowed. */
 const char *config_origin(const struct config *c, const char *key);
 
-/* What a line of a rule says. */
+/* The key of a line of a rule. */
 enum config_rule_key {
 	CONFIG_ALLOW,
 	CONFIG_ASK,
 	CONFIG_DENY,
 	CONFIG_HIDE,
-	CONFIG_UNTIL, /* this and the reason are about all lines of the section */
+	CONFIG_UNTIL, /* this and the reason apply to all lines of the section */
 	CONFIG_REASON,
 	CONFIG_MATCH,
 	CONFIG_NOT_MATCH,
 };
 
-/* One line of a `[rule "name"]` section, as it was written; core/policy knows what it means. */
+/* One line of a `[rule "name"]` section, as it was written; core/policy interprets it. */
 struct config_rule {
 	const char *name, *key, *value; /* key: "allow", "ask", "deny", "hide", "until" ... */
 	enum config_rule_key what;	/* the same */
 	const char *file;
 	int line; /* 0: unknown */
 	enum config_level level;
-	bool untrusted; /* of a `.cordon.conf` that nobody trusts as it is */
+	bool untrusted; /* from a `.cordon.conf` without trust in its content */
 	bool framed;	/* its section has CONFIG_UNTIL or CONFIG_REASON */
 	size_t end;	/* behind the last line of its section */
 };
-/* How many there are, and the ith: all levels, weakest first, each in the order of its file. What
- * they point to is borrowed. */
+/* Return the number of lines of rules, and the ith: all levels, weakest first, each in the order of
+ * its file. Strings are borrowed. */
 size_t config_rules(const struct config *c);
 struct config_rule config_rule(const struct config *c, size_t i);
 
-/* Nothing but rules, copied from another configuration: for a process that may not read files. */
+/* Makes a configuration of only rules, copied from another one: for a process that may not read
+ * files. */
 struct config *config_of_rules(void) MUST_USE;
 void config_add_rule(struct config *c, const struct config_rule *rule);
 
-/* The name of the profile that was taken; NULL: none. */
+/* Returns the name of the loaded profile; NULL: none. */
 const char *config_profile(const struct config *c);
 
-/* The `.cordon.conf` of a folder. */
+/* The trust in the `.cordon.conf` of a folder. */
 enum config_trust {
 	TRUST_NO_FILE,
 	TRUST_UNKNOWN, /* never trusted */
-	TRUST_CHANGED, /* another content was */
+	TRUST_CHANGED, /* another content was trusted */
 	TRUST_GIVEN,
 };
 enum config_trust config_project(const struct config *c); /* as it was loaded */
 
-/* The content that `<folder>/.cordon.conf` has now. Refused when it is not a plain file. */
+/* The present content of `<folder>/.cordon.conf`. Refused if it is not a plain file. */
 struct trust_look {
-	char *text, *before; /* heap; before: what was trusted last, NULL: nothing, or not known */
+	char *text, *before; /* heap; before: the content trusted last; NULL: none, or not known */
 	char hash[65];	     /* of text: SHA-256 as hex digits */
 };
 int config_trust_look(struct trust_look *ret, const char *state_dir, const char *folder,
 		      struct err *err) MUST_USE;
 void trust_look_done(struct trust_look *l);
-/* Trust what was looked at, which may say anything then. -EAGAIN: the file has changed since. */
+/* Trusts the content in l, which may then set any key. Returns -EAGAIN if the file has changed
+ * since. */
 int config_trust_give(const char *state_dir, const char *folder, const struct trust_look *l,
 		      struct err *err) MUST_USE;
-/* 1: it was trusted; 0: it was not. */
+/* Withdraws the trust. Returns 1 if the folder was trusted, else 0. */
 int config_trust_take(const char *state_dir, const char *folder, struct err *err) MUST_USE;
-/* The file below `config_home` (NULL: $HOME/.config) with what this user says of a folder. */
+/* Returns the path of this user's own settings for a folder, below `config_home` (NULL:
+ * $HOME/.config). */
 char *config_project_file(const char *home, const char *config_home, const char *folder) MUST_USE;

@@ -1,4 +1,4 @@
-/* file - one configuration file: who may have written it, and what it says. */
+/* file - reads one configuration file, and checks its owner and mode. */
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <ctype.h>
@@ -74,16 +74,16 @@ int config_next_line(struct config_lines *l, const char *key)
 	struct config_lines at = *l;
 	const char *dot = strrchr(key, '.');
 
-	while (dot && *at.at) {
+	while (*at.at) {
 		const char *s = at.at + strspn(at.at, " \t");
-		size_t n = (size_t)(dot - key);
+		size_t n = dot ? (size_t)(dot - key) : 0;
 		int line = at.line++;
 
 		read_header(s, at.section, sizeof(at.section));
 		at.at += strcspn(at.at, "\n");
 		at.at += *at.at == '\n';
 		if (strlen(at.section) == n && memcmp(at.section, key, n) == 0 &&
-		    has_name(s, dot + 1)) {
+		    has_name(s, dot ? dot + 1 : key)) {
 			*l = at;
 			return line;
 		}
@@ -249,11 +249,10 @@ static int each_entry(const struct git2 *g, git_config *cfg, const char *text, c
 		AUTO_FREE char *section = xstrdup(e->name);
 		char *dot = strrchr(section, '.');
 
-		if (!dot) /* libgit2 has none of these */
-			continue;
-		*dot = '\0';
-		r = on(data, &(struct config_setting){.section = section,
-						      .name = dot + 1,
+		if (dot)
+			*dot = '\0';
+		r = on(data, &(struct config_setting){.section = dot ? section : "",
+						      .name = dot ? dot + 1 : section,
 						      .value = e->value,
 						      .line = config_next_line(&lines, e->name)});
 	}

@@ -1,4 +1,4 @@
-/* ignored - edits.ignore: paths whose changes from outside are nobody's edits. */
+/* ignored - edits.ignore: paths whose external changes are no edits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

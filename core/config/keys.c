@@ -32,6 +32,9 @@ static const struct config_key keys[] = {
 	{"sandbox.as-root", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "macOS: let the agent run as root where cordon runs as root and was not started with "
 	 "sudo; else such a session does not start"},
+	{"sandbox.seatbelt", CONFIG_ENUM, "helper", "helper|sandbox-exec", PROJECT_NEVER, NULL,
+	 "macOS: what puts the profile on the agent: cordon's own helper, or /usr/bin/sandbox-exec "
+	 "where the helper does not work"},
 	{"network.mode", CONFIG_ENUM, "ask", "none|ask|open", PROJECT_ONLY, "none",
 	 "ask: a connection to a host that no rule allows waits for an answer; none: loopback "
 	 "only; open: the host's own network, without questions"},
@@ -63,6 +66,10 @@ static const struct config_key keys[] = {
 	 "NAME, HOST, HEADER, COMMAND: the variable NAME inside holds a placeholder; cordon "
 	 "replaces it in HEADER of requests to HOST with the output of COMMAND, which runs "
 	 "outside; several may be given"},
+	{"network.bytes", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "HOST SIZE (api.example.com 50m): you are told once when the agent has sent more than "
+	 "that "
+	 "to HOST, a name, *.DOMAIN, address or *; several may be given, the nearest counts"},
 	{"sandbox.debug", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "let programs inside trace each other (gdb, strace)"},
 	{"sandbox.nesting", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
@@ -70,10 +77,15 @@ static const struct config_key keys[] = {
 	{"sandbox.env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "an environment variable to pass on; several may be given"},
 	{"sandbox.set-env", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
-	 "NAME=VALUE to set inside; $CORDON_CACHE/ at the start of the value is the cache "
-	 "directory"},
+	 "NAME=VALUE to set inside; $CORDON_CACHE in the value is the cache directory"},
 	{"sandbox.argument", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "for profiles: an option to put before the command's own, unless the command has it"},
+	{"sandbox.unprompted", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "for profiles: the agent's own option for asking nothing by itself: see agent.prompts"},
+	{"agent.prompts", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "own: agents ask before edits and commands by themselves, too; cordon: they are started "
+	 "with their own option for not asking, and cordon alone asks; behind a profile's name it "
+	 "is for that agent (claude cordon); of several the last that fits counts"},
 	{"sandbox.settings-variable", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "for profiles: the variable that moves the agent's settings, as NAME, or NAME/BELOW if "
 	 "they are in a directory below"},
@@ -86,21 +98,42 @@ static const struct config_key keys[] = {
 	{"sandbox.cache", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
 	 "a writable directory for the caches of tools, one for each working folder, kept between "
 	 "sessions"},
+	{"sandbox.tool-home", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "a directory in which a tool keeps its caches, settings and programs, and the variable "
+	 "that moves it (~/.cargo CARGO_HOME=$CORDON_CACHE/cargo): shows inside, and takes changes "
+	 "that stay with the folder; with a / at its end it begins empty"},
+	{"network.registries", CONFIG_BOOL, "true", NULL, PROJECT_ONLY, "false",
+	 "allow connections to the registries of tools (profile registries)"},
+	{"commit.co-author", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
+	 "NAME <ADDRESS> that cordon commit names as Co-authored-by, below your message"},
+	{"cache.size", CONFIG_INT, "5g", NULL, PROJECT_NEVER, NULL,
+	 "most bytes (k, m, g) that homes of tools take for all folders together; the least "
+	 "recently used ones are removed once a day; 0: unlimited"},
 	{"sandbox.rw", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a further working folder; several may be given"},
 	{"sandbox.ro", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a folder that is visible inside and never writable; several may be given"},
+	{"sandbox.search-seconds", CONFIG_INT, "20", NULL, PROJECT_NEVER, NULL,
+	 "how long a start may search each folder for .env files and for other names of protected "
+	 "files; 0: 2 seconds at most, and files that were not searched can be read"},
 	{"sandbox.hide", CONFIG_PATHS, NULL, NULL, PROJECT_ADD, NULL,
 	 "a path that does not exist inside; several may be given"},
 	{"sandbox.overlay", CONFIG_PATHS, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a directory that is writable inside; its changes are kept in the state folder; several "
 	 "may be given"},
+	{"worktree.copy", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
+	 "ignored files and directories that run --worktree copies into a new one, as node_modules "
+	 "or web/*.cache: a name, or a path with a slash; never secrets, nor hidden places"},
 	{"journal.undo", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "record changes; off, nothing can be undone: for folders that can be thrown away"},
 	{"journal.durable", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "undo survives power loss: the old content is on disk before a change happens"},
 	{"journal.size", CONFIG_INT, "1g", NULL, PROJECT_NEVER, NULL,
 	 "most bytes of a folder's undo store (k, m, g); the oldest steps make room; 0: unlimited"},
+	{"journal.total-size", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,
+	 "most bytes of the undo stores of all folders together, at the end of a session (k, m, "
+	 "g); "
+	 "the oldest steps of the folder used longest ago make room; 0: unlimited"},
 	{"journal.steps", CONFIG_INT, "100", NULL, PROJECT_NEVER, NULL,
 	 "most steps that are kept; 0: unlimited"},
 	{"journal.step-size", CONFIG_INT, "200m", NULL, PROJECT_NEVER, NULL,
@@ -109,6 +142,9 @@ static const struct config_key keys[] = {
 	{"undo.external", CONFIG_ENUM, "barrier", "barrier|warn|lock", PROJECT_NEVER, NULL,
 	 "an edit from outside stops a rollback (barrier), is only reported (warn), or is refused: "
 	 "other programs cannot write in the folders (lock; needs root)"},
+	{"undo.watched-directories", CONFIG_INT, "65536", NULL, PROJECT_NEVER, NULL,
+	 "on Linux the most directories in which an edit from outside is seen at once; each takes "
+	 "the kernel about 1 KB, and counts towards fs.inotify.max_user_watches"},
 	{"undo.home", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "undo also restores files outside the working folders: an agent's notes, granted places; "
 	 "false: only with --all-places"},
@@ -144,6 +180,9 @@ static const struct config_key keys[] = {
 	{"git.credentials", CONFIG_BOOL, "false", NULL, PROJECT_ONLY, "false",
 	 "git inside may get your credentials for a host over https; each host needs an answer; "
 	 "the token then passes through git inside"},
+	{"git.signing", CONFIG_ENUM, "ask", "ask|off", PROJECT_NEVER, NULL,
+	 "where git signs commits, with keys that are not inside: say so at the start, or leave "
+	 "commits and tags of the agent unsigned"},
 	{"ssh.agent", CONFIG_LIST, NULL, NULL, PROJECT_NEVER, NULL,
 	 "KEY HOST...: a key of your ssh-agent, by fingerprint or comment, and the hosts where it "
 	 "may sign in; each host needs an answer; several may be given"},
@@ -168,8 +207,6 @@ static const struct config_key keys[] = {
 	 "macOS: prefixes of names of services that may be looked up"},
 	{"xpc.block-prefix", CONFIG_LIST, NULL, NULL, PROJECT_ADD, NULL,
 	 "macOS: prefixes of names of services that may not be looked up"},
-	{"xpc.on-failure", CONFIG_ENUM, "closed", "closed|open", PROJECT_NEVER, NULL,
-	 "macOS: a command whose profile cannot be applied does not run, or runs without one"},
 	{"record.enabled", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "record every session in the console, for cordon replay"},
 	{"record.keep", CONFIG_INT, "20", NULL, PROJECT_NEVER, NULL,
@@ -184,7 +221,7 @@ static const struct config_key keys[] = {
 	 "the version of asciicast that --record and --export cast write"},
 	{"ui.theme", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "colours: default, dark, light, high-contrast, deuteranopia, tritanopia, mono, gruvbox, "
-	 "nord, solarized-dark, catppuccin, or the name of a file in themes/"},
+	 "nord, solarized-dark, solarized-light, catppuccin, or the name of a file in themes/"},
 	{"ui.keymap", CONFIG_STR, "default", NULL, PROJECT_NEVER, NULL,
 	 "keys: default, vim, emacs, or the name of a file in keymaps/"},
 	{"ui.prefix", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
@@ -209,8 +246,8 @@ static const struct config_key keys[] = {
 	 "console.notify-command"},
 	{"console.notify-command", CONFIG_STR, NULL, NULL, PROJECT_NEVER, NULL,
 	 "a shell command that gets the message on its input, for console.notify=command"},
-	{"console.on-hangup", CONFIG_ENUM, "end", "end|detach", PROJECT_NEVER, NULL,
-	 "when your terminal closes: end the session, or let it go on for cordon attach"},
+	{"console.on-hangup", CONFIG_ENUM, "detach", "end|detach", PROJECT_NEVER, NULL,
+	 "when your terminal closes: let the session go on for cordon attach, or end it"},
 	{"ui.exit", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "leave the console when the command ends"},
 };

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
@@ -15,11 +16,12 @@
  *   [profile]
  *           command = claude        ; it is taken when this is run
  *           argument = --no-daemon  ; which that command is given before its own
+ *           unprompted = --yolo     ; the same, where cordon alone asks (agent.prompts)
  *           settings-variable = CLAUDE_CONFIG_DIR  ; moves its settings, of which a copy
  *           settings = ~/.claude.json              ; begins with these (sandbox.own-settings)
  *           inherits = tools        ; read first
  *
- * A file of that name in the human's own directory takes the place of the shipped one.
+ * A file of that name in the user's own directory replaces the shipped one.
  */
 #define EXT	    ".profile"
 #define ANY_COMMAND "tools" /* for commands that no profile knows */
@@ -29,6 +31,7 @@ struct profile {
 	struct config *config;
 	const struct config_spec *spec;
 	const char *dir; /* the human's own */
+	bool none_own;	 /* it has no directory for profiles */
 	struct err *err;
 	struct config_source src;
 	int depth;
@@ -62,7 +65,9 @@ static int text_of(const struct profile *p, const char *name, char **ret, size_t
 	AUTO_FREE char *path =
 		strchr(name, '/') ? xstrdup(name) : xasprintf("%s/profiles/%s", p->dir, base);
 	const char *shipped = builtin_find(base);
-	int r = config_own_text(path, p->spec, ret, ret_len, err);
+	int r = p->none_own && !strchr(name, '/')
+			? -ENOENT
+			: config_own_text(path, p->spec, ret, ret_len, err);
 
 	if (r == 0)
 		*ret_file = take_ptr(&path);
@@ -85,6 +90,12 @@ static bool is_settings(const struct config_setting *s)
 	return is_key(s, "settings-variable") || is_key(s, "settings");
 }
 
+/* What the command is given. */
+static bool is_argument(const struct config_setting *s)
+{
+	return is_key(s, "argument") || is_key(s, "unprompted");
+}
+
 static int on_setting(void *data, const struct config_setting *s)
 {
 	struct profile *p = data;
@@ -94,14 +105,14 @@ static int on_setting(void *data, const struct config_setting *s)
 		return s->value ? read_named(p, s->value) : 0;
 	if (is_key(s, "command") && s->value && p->spec->command)
 		p->runs |= str_eq(s->value, path_base(p->spec->command));
-	if ((is_key(s, "argument") && p->runs) || (is_settings(s) && p->depth == 1))
+	if ((is_argument(s) && p->runs) || (is_settings(s) && p->depth == 1))
 		return config_set(p->config, &p->src,
 				  &(struct config_setting){.section = "sandbox",
 							   .name = s->name,
 							   .value = s->value,
 							   .line = s->line},
 				  p->err);
-	if (is_key(s, "command") || is_key(s, "argument") || is_key(s, "summary") || is_settings(s))
+	if (is_key(s, "command") || is_argument(s) || is_key(s, "summary") || is_settings(s))
 		return 0;
 	return config_set(p->config, &p->src, s, p->err);
 }
@@ -217,9 +228,11 @@ int profile_read(struct config *c, const struct config_spec *spec, const char *d
 {
 	struct profile p = {.config = c, .spec = spec, .dir = dir, .err = err};
 	AUTO_FREE char *name = NULL;
+	AUTO_FREE char *own = path_join(dir, "profiles");
 	int r = 0;
 
 	*ret = NULL;
+	p.none_own = access(own, F_OK) < 0 && errno == ENOENT;
 	if (str_eq(spec->profile, "none") || (!spec->profile && !spec->command))
 		return 0;
 	name = spec->profile ? xstrdup(spec->profile)

@@ -30,6 +30,11 @@ static size_t rule_key(const char *name)
 	return i;
 }
 
+bool rule_lines_take(const char *name)
+{
+	return rule_key(name) < ARRAY_LEN(rule_line_keys);
+}
+
 /* The section of the last line, or a new one: what follows it and says the same is the same. */
 static void set_section(struct rule_lines *l, const struct rule_section *s)
 {

@@ -12,10 +12,10 @@
 #include "core/os/file.h"
 
 /*
- * A record is a file in the state folder, which the sandbox does not see: the hash of the content
- * and the folder, a line each. It is about bytes: a file that has changed by one is a stranger's
- * again. What is parsed is what was hashed. Beside it, "LABEL.text" is the content, to show what
- * has changed when the human is asked to trust it again.
+ * A record is a file in the state folder, which is hidden from the sandbox: the hash of the content
+ * and the folder, a line each. Trust is about bytes: a file that has changed by one is untrusted
+ * again. The hashed bytes are the parsed ones. Beside it, "LABEL.text" is the content, to show the
+ * changes when the user is asked to trust the file again.
  */
 #define RECORD_MAX 8192
 

@@ -1,17 +1,23 @@
-/* diff - what a step changed, as unified text: libgit2 on buffers, never a spawned git. */
+/* diff - shows the changes of a step as a unified diff: libgit2 on buffers, never a spawned git. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/git2.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/diff/diff_priv.h"
 
+/* As git shows them. */
+#define CONTEXT_LINES 3
+
 /* ---- one patch ------------------------------------------------------------------------------- */
 
 static int make_patch(const struct git2 *g, git_patch **ret, const struct pair *p,
-		      const struct content *a, const struct content *b, struct err *err)
+		      const struct content *a, const struct content *b, unsigned context,
+		      struct err *err)
 {
 	git_diff_options opt;
 
@@ -19,6 +25,7 @@ static int make_patch(const struct git2 *g, git_patch **ret, const struct pair *
 		return git2_fail(g, err, "diff");
 	/* What is binary has been decided; text that libgit2 takes for binary is still text. */
 	opt.flags |= GIT_DIFF_FORCE_TEXT;
+	opt.context_lines = context;
 	/* Without a repository there are no attributes and no drivers that could run anything. */
 	if (g->git_patch_from_buffers(ret, a->data, a->len, p->old_path, b->data, b->len,
 				      p->new_path, &opt) < 0)
@@ -90,7 +97,7 @@ static int write_text(const struct pair *p, const struct content *a, const struc
 
 	if (!g)
 		return -ENOENT;
-	r = make_patch(g, &patch, p, a, b, err);
+	r = make_patch(g, &patch, p, a, b, CONTEXT_LINES, err);
 	if (r < 0)
 		return r;
 	n = g->git_patch_num_hunks(patch);
@@ -99,6 +106,32 @@ static int write_text(const struct pair *p, const struct content *a, const struc
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = write_hunk(g, patch, i, to);
 	g->git_patch_free(patch);
+	return r;
+}
+
+int diff_hunks(const struct content *a, const struct content *b, diff_on_hunk on, void *data,
+	       struct err *err)
+{
+	const struct git2 *g = git2_get(err);
+	const struct pair p = {.old_path = "", .new_path = ""};
+	git_patch *patch = NULL;
+	int r = g ? make_patch(g, &patch, &p, a, b, 0, err) : -ENOENT;
+	size_t n = r == 0 ? g->git_patch_num_hunks(patch) : 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		const git_diff_hunk *h;
+		size_t lines;
+
+		if (g->git_patch_get_hunk(&h, &lines, patch, i) < 0)
+			r = git2_fail(g, err, "diff");
+		else
+			on(data, &(struct hunk){(size_t)(h->old_start - (h->old_lines != 0)),
+						(size_t)h->old_lines,
+						(size_t)(h->new_start - (h->new_lines != 0)),
+						(size_t)h->new_lines});
+	}
+	if (patch)
+		g->git_patch_free(patch);
 	return r;
 }
 
@@ -163,7 +196,7 @@ int diff_pair(struct journal *j, const struct pair *p, const struct sink *to, st
 
 /* ---- one change ------------------------------------------------------------------------------ */
 
-static struct pair pair_of(int64_t step, const struct change *c)
+struct pair pair_of(int64_t step, const struct change *c)
 {
 	return (struct pair){
 		.old_path = c->old_path ? c->old_path : c->path,
@@ -225,7 +258,7 @@ int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret
 	g = git2_get(err);
 	if (!g)
 		return -ENOENT;
-	r = make_patch(g, &patch, &p, &a, &b, err);
+	r = make_patch(g, &patch, &p, &a, &b, CONTEXT_LINES, err);
 	if (r < 0)
 		return r;
 	if (g->git_patch_line_stats(&context, &added, &deleted, patch) < 0)
@@ -238,17 +271,73 @@ int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret
 	return 0;
 }
 
+static bool has(const char *dir, size_t len, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("%.*s/%s", (int)len, dir, name);
+
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Returns the rest of an absolute path below the innermost git directory: a submodule's, or one
+ * whose name does not say so, as that of a bare repository. NULL: it lies in none. */
+static const char *below_git_dir(const char *path)
+{
+	const char *rest = NULL;
+
+	for (const char *at = *path == '/' ? path + 1 : NULL; at && (at = strchr(at, '/')); at++)
+		if (has(path, (size_t)(at - path), "HEAD") &&
+		    has(path, (size_t)(at - path), "objects"))
+			rest = at + 1;
+	return rest;
+}
+
+/* Returns the rest of a path below the first component ".git"; NULL: it has none. A directory
+ * x.git may be any directory of the project: its files show. */
+static const char *below_dot_git(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, ".git/")); at += 5)
+		if (at == path || at[-1] == '/')
+			return at + 5;
+	return NULL;
+}
+
+const char *diff_below_git(const char *path)
+{
+	const char *rest = below_git_dir(path), *slash;
+
+	if (!rest)
+		rest = below_dot_git(path);
+	slash = rest && str_starts(rest, "worktrees/") ? strchr(rest + strlen("worktrees/"), '/')
+						       : NULL;
+	return slash ? slash + 1 : rest;
+}
+
+/* By the names that git gives: objects/ab/..., packs and what tells of them. Not alternates, which
+ * lead to objects elsewhere. */
+static bool is_object(const char *rest)
+{
+	const char *name = path_below(rest, "objects");
+	size_t n = name ? strcspn(name, "/") : 0;
+
+	if (!name || str_eq(name, "info/alternates") || str_eq(name, "info/http-alternates"))
+		return false;
+	return !n || (n == 2 && strspn(name, "0123456789abcdef") == 2) ||
+	       path_is_beneath(name, "pack") || path_is_beneath(name, "info");
+}
+
 bool diff_is_gits_own(const char *path)
 {
-	static const char *const dirs[] = {"objects", "refs", "logs", "branches", "rr-cache"};
+	static const char *const dirs[] = {"refs", "logs", "branches", "rr-cache"};
 	static const char *const files[] = {"index",	      "packed-refs", "description",
 					    "COMMIT_EDITMSG", "gc.log",	     "shallow",
 					    "info/refs",      "info/exclude"};
-	const char *at = strstr(path, ".git/"), *rest = at ? at + 5 : "";
+	const char *rest = diff_below_git(path);
 
-	if (!at)
+	if (!rest)
 		return false;
 	if (str_ends(rest, "HEAD") && !strchr(rest, '/'))
+		return true;
+	if (is_object(rest))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++)
 		if (path_is_beneath(rest, dirs[i]))

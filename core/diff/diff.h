@@ -1,4 +1,4 @@
-/* diff - what a step changed, as unified text: libgit2 on buffers, never a spawned git. */
+/* diff - shows the changes of a step as a unified diff: libgit2 on buffers, never a spawned git. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -27,24 +27,31 @@ enum diff_line_kind {
 typedef bool (*diff_on_line)(void *data, enum diff_line_kind kind, const char *text, size_t len,
 			     int old_line, int new_line);
 
+/* Returns whether this line of a header says that its path is a directory that was made, removed,
+ * or has another mode. Directories add nothing to the diffs of their files. */
+bool diff_is_directory(enum diff_line_kind kind, const char *text, size_t len);
 int diff_change(struct journal *j, int64_t step, const struct change *c, diff_on_line on,
 		void *data, struct err *err) MUST_USE;
-/* Two texts of one file that no step holds. Nothing is written when they are the same. */
+/* Compares two texts of one file that no step holds. Writes nothing if they are equal. */
 int diff_texts(const char *path, struct span old, struct span now, diff_on_line on, void *data,
 	       struct err *err) MUST_USE;
-/* What git keeps for itself: no program, no setting, and nothing a human reads as a diff. */
+/* Returns the rest of the path below a git directory, or the part of it that is one worktree's;
+ * NULL: it lies in none. */
+const char *diff_below_git(const char *path);
+/* Returns whether the path is internal data of git: no program, no setting, and no file that people
+ * read as a diff. */
 bool diff_is_gits_own(const char *path);
-/* Added and deleted lines of one change; binary: both -1. */
+/* Counts added and deleted lines of one change; binary: both -1. */
 int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret_added,
 	       int *ret_deleted, struct err *err) MUST_USE;
-/* From before the older to after the newer of two steps, in whatever order they are named, one net
- * change per path; renames are followed. from 0: the oldest step; to 0: the newest. */
+/* Shows the changes from before the older to after the newer of two steps, given in any order: one
+ * net change per path; renames are followed. from 0: the oldest step; to 0: the newest. */
 int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, void *data,
 	       struct err *err) MUST_USE;
-/* The same for the paths that `want` (asked before each, NULL: all) says yes to. */
+/* Does the same for the paths for which `want` returns true (called before each, NULL: all). */
 typedef bool (*diff_want)(void *data, const char *old_path, const char *new_path);
 int diff_range_paths(struct journal *j, int64_t from, int64_t to, diff_want want, diff_on_line on,
 		     void *data, struct err *err) MUST_USE;
-/* The newest step, whichever that is by then. */
+/* Does the same for the newest step at the time of the call. */
 int diff_newest_paths(struct journal *j, diff_want want, diff_on_line on, void *data,
 		      struct err *err) MUST_USE;

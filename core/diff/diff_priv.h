@@ -1,17 +1,17 @@
-/* diff_priv - between the files of core/diff. */
+/* diff_priv - types and functions shared by the files of core/diff. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/diff/diff.h"
 
-/* One path before and after, and where its bytes are: a step's change for either side. */
+/* One path before and after, and the source of its bytes: a change of a step for either side. */
 struct pair {
 	const char *old_path, *new_path; /* equal unless renamed */
 	struct change_side before, after;
 	int64_t before_step, after_step;
 	const struct change *before_change, *after_change;
-	/* Between two steps: from what the one left to what the other found, or where there is
-	 * none, to what lies there now. */
+	/* Between two steps: from the after-state of the first to the before-state of the second,
+	 * or to the present file if there is no second step. */
 	bool between;
 };
 
@@ -20,13 +20,13 @@ struct sink {
 	void *data;
 };
 
-/* -ECANCELED when the sink says so. */
+/* Returns -ECANCELED when the sink stops. */
 int sink_line(const struct sink *to, enum diff_line_kind kind, const char *text, size_t len,
 	      int old_line, int new_line);
 int sink_fmt(const struct sink *to, enum diff_line_kind kind, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 
-/* As it stands behind a/ and b/: what lies in another folder has its whole name. */
+/* Returns the path as it follows a/ and b/: a path in another folder is shown whole. */
 static inline const char *diff_name(const char *path)
 {
 	return path + (*path == '/');
@@ -45,7 +45,7 @@ struct content {
 	size_t len;
 	uint64_t size;
 	bool exists, binary, gone;
-	char hash[13]; /* the first digits of SHA-256, for what is not shown */
+	char hash[13]; /* first digits of SHA-256, if the content is not shown */
 };
 #define AUTO_CONTENT CLEANUP(content_done)
 void content_done(struct content *c);
@@ -53,5 +53,14 @@ int content_load(struct content *ret, struct journal *j, const struct pair *p, b
 		 struct err *err) MUST_USE;
 
 /* ---- diff.c ---- */
+struct pair pair_of(int64_t step, const struct change *c); /* the change of one path by a step */
+/* Ranges of different lines, from 0, without context. */
+struct hunk {
+	size_t old_at, old_n, new_at, new_n;
+};
+typedef void (*diff_on_hunk)(void *data, const struct hunk *h);
+/* Calls on() for each hunk of two texts; never if they are equal. */
+int diff_hunks(const struct content *a, const struct content *b, diff_on_hunk on, void *data,
+	       struct err *err) MUST_USE;
 int diff_pair(struct journal *j, const struct pair *p, const struct sink *to, struct err *err)
 	MUST_USE;

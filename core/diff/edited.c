@@ -1,4 +1,4 @@
-/* edited - what somebody else did to the files of a barrier, between the steps around it. */
+/* edited - shows the external edits of a barrier, between the steps around it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/diff/edited.h"
 

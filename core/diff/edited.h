@@ -1,13 +1,13 @@
-/* edited - what somebody else did to the files of a barrier, between the steps around it. */
+/* edited - shows the external edits of a barrier, between the steps around it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/diff/diff.h"
 
 /*
- * Each path goes from what the last step before the barrier left there to what the first one after
- * it found, or where there is none, to what lies there now. Several barriers between two steps that
- * touch a path are one change of it.
+ * The diff of a path goes from the after-state of the last step before the barrier to the
+ * before-state of the first step after it or, if there is none, to the present file. Several
+ * barriers between two steps that touch a path are one change of it.
  *
  * Life:    edited_open() -> edited_diff() ... -> edited_free(), before the journal is closed.
  * Threads: a worker may run it on a journal handle of its own.
@@ -19,5 +19,6 @@ int edited_open(struct edited **ret, struct journal *j, const struct barrier *b,
 void edited_free(struct edited *e); /* NULL is a no-op */
 size_t edited_count(const struct edited *e);
 const struct change *edited_change(const struct edited *e, size_t i); /* path, kind; borrowed */
-/* As diff_change(). What no step had changed before is not kept: then one line says that. */
+/* Shows a change like diff_change(). Content that no step had changed before is not kept: then one
+ * line says so. */
 int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct err *err) MUST_USE;

@@ -100,6 +100,17 @@ static const char *type_name(mode_t mode)
 	}
 }
 
+bool diff_is_directory(enum diff_line_kind kind, const char *text, size_t len)
+{
+	const char *const begins[] = {"new directory mode ", "deleted directory mode ",
+				      "old mode 04"};
+
+	for (size_t i = 0; kind == DIFF_FILE && i < ARRAY_LEN(begins); i++)
+		if (len >= strlen(begins[i]) && memcmp(text, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
 static int write_modes(const struct pair *p, const struct sink *to)
 {
 	const struct change_side *a = &p->before, *b = &p->after;

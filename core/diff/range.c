@@ -254,11 +254,11 @@ static int load_step(struct range *r, struct journal *j, int64_t id, struct err 
 static int find_step(const struct step_info *list, size_t n, int64_t id, size_t end, size_t *ret,
 		     struct err *err)
 {
+	bool other = false;
+
 	for (*ret = id ? 0 : end; *ret < n && id && list[*ret].id != id; ++*ret)
-		;
-	return *ret < n ? 0
-			: err_say(err, -ENOENT, "there is no step %lld: `cordon log` lists them",
-				  (long long)id);
+		other |= list[*ret].id == -id;
+	return *ret < n ? 0 : step_unknown(id, other, err);
 }
 
 /* A session beside this may throw it away at any time: then another one is the newest. */

@@ -1,4 +1,4 @@
-/* rewritten - branches and tags that no longer lead to where they were before a session. */
+/* rewritten - finds branches and tags that no longer contain their commit from before a session. */
 /* SPDX-License-Identifier: MIT */
 #include "core/diff/rewritten.h"
 
@@ -34,6 +34,9 @@ struct ref {
 };
 
 struct refs {
+	const char *git_dir; /* absolute */
+	const char *base;    /* of changes there, as struct change has it */
+	char *prefix;	     /* of their paths: ".git/", or "" */
 	struct ref *list;
 	size_t n;
 	char *packed; /* as it was; NULL: it has not changed */
@@ -69,11 +72,11 @@ static bool tree_is_newer(const char *dir, int64_t since_us, unsigned *left)
 	return false;
 }
 
-bool rewritten_may_be(const char *folder, int64_t since_us)
+bool rewritten_may_be(const char *git_dir, int64_t since_us)
 {
-	AUTO_FREE char *heads = path_join(folder, ".git/refs/heads");
-	AUTO_FREE char *tags = path_join(folder, ".git/refs/tags");
-	AUTO_FREE char *packed = path_join(folder, ".git/packed-refs");
+	AUTO_FREE char *heads = path_join(git_dir, "refs/heads");
+	AUTO_FREE char *tags = path_join(git_dir, "refs/tags");
+	AUTO_FREE char *packed = path_join(git_dir, "packed-refs");
 	unsigned left = DIRS_MAX;
 
 	return is_newer(packed, since_us) || tree_is_newer(heads, since_us, &left) ||
@@ -108,9 +111,9 @@ static void find_packed(char ret[HEX + 1], const char *packed, const char *name)
 }
 
 /* Returns whether the ref has a file of its own, which counts whatever it says. */
-static bool read_loose(char ret[HEX + 1], const char *folder, const char *name)
+static bool read_loose(char ret[HEX + 1], const char *git_dir, const char *name)
 {
-	AUTO_FREE char *path = xasprintf("%s/.git/%s", folder, name);
+	AUTO_FREE char *path = path_join(git_dir, name);
 	AUTO_FREE char *text = NULL;
 	struct stat st;
 	size_t len;
@@ -158,33 +161,42 @@ static char *before(struct journal *j, int64_t id, const struct change *c, size_
 	return text;
 }
 
-static bool is_ref(const char *path)
+static bool is_ref(const char *name)
 {
-	return (str_starts(path, ".git/refs/heads/") || str_starts(path, ".git/refs/tags/")) &&
-	       !str_ends(path, ".lock");
+	return name && (str_starts(name, "refs/heads/") || str_starts(name, "refs/tags/")) &&
+	       !str_ends(name, ".lock");
+}
+
+/* Returns the path in the git directory, part of path; NULL: it lies elsewhere. */
+static const char *in_git_dir(const struct refs *r, const char *base, const char *path)
+{
+	if (!path || (base ? !r->base || !str_eq(base, r->base) : r->base != NULL) ||
+	    !str_starts(path, r->prefix))
+		return NULL;
+	return path + strlen(r->prefix);
 }
 
 static void take_change(struct refs *r, struct journal *j, int64_t id, const struct change *c)
 {
-	const char *path = c->kind == CHANGE_RENAMED ? c->old_path : c->path;
+	const bool renamed = c->kind == CHANGE_RENAMED;
+	const char *now = in_git_dir(r, c->base, c->path);
+	const char *old = renamed ? in_git_dir(r, c->base, c->old_path) : now;
 	AUTO_FREE char *text = NULL;
 
-	if (c->base)
-		return;
-	if (str_eq(c->path, ".git/packed-refs") && !r->packed) {
+	if (now && str_eq(now, "packed-refs") && !r->packed) {
 		text = before(j, id, c, PACKED_MAX);
 		r->packed = text ? take_ptr(&text) : xstrdup("");
 	}
-	if (c->kind == CHANGE_RENAMED && is_ref(c->path) && !find(r, c->path + 5))
-		add(r, c->path + 5);
-	if (!is_ref(path) || find(r, path + 5))
+	if (renamed && is_ref(now) && !find(r, now))
+		add(r, now);
+	if (!is_ref(old) || find(r, old))
 		return;
 	if (r->n >= REFS_MAX) {
 		r->cut = true;
 		return;
 	}
 	text = before(j, id, c, 4096);
-	take_hex(add(r, path + 5)->was, text ? text : "");
+	take_hex(add(r, old)->was, text ? text : "");
 }
 
 static int64_t session_after(struct journal *j)
@@ -214,7 +226,7 @@ static int collect(struct refs *r, struct journal *j, struct err *err)
 		struct change *changes = NULL;
 		size_t m = 0;
 
-		if (llabs(steps[i].id) <= after || steps[i].elsewhere)
+		if (llabs(steps[i].id) <= after || (steps[i].elsewhere && !r->base))
 			continue;
 		e = journal_changes(j, steps[i].id, &changes, &m, err);
 		for (size_t k = 0; e == 0 && k < m; k++)
@@ -226,7 +238,7 @@ static int collect(struct refs *r, struct journal *j, struct err *err)
 }
 
 /* Those of the old packed-refs that no step has touched by their own names. */
-static void add_packed(struct refs *r, const char *folder)
+static void add_packed(struct refs *r)
 {
 	for (char *line = r->packed; line && *line;) {
 		const size_t n = strcspn(line, "\n");
@@ -239,7 +251,7 @@ static void add_packed(struct refs *r, const char *folder)
 		    (!str_starts(name, " refs/heads/") && !str_starts(name, " refs/tags/")) ||
 		    find(r, name + 1))
 			continue;
-		if (read_loose(loose, folder, name + 1))
+		if (read_loose(loose, r->git_dir, name + 1))
 			continue;
 		if (r->n >= REFS_MAX) {
 			r->cut = true;
@@ -249,21 +261,21 @@ static void add_packed(struct refs *r, const char *folder)
 	}
 }
 
-static void fill(struct refs *r, const char *folder)
+static void fill(struct refs *r)
 {
-	AUTO_FREE char *path = path_join(folder, ".git/packed-refs");
+	AUTO_FREE char *path = path_join(r->git_dir, "packed-refs");
 	AUTO_FREE char *packed = NULL;
 	size_t len;
 
 	if (io_read_file(AT_FDCWD, path, PACKED_MAX, &packed, &len) < 0)
 		packed = NULL;
-	add_packed(r, folder);
+	add_packed(r);
 	for (size_t i = 0; i < r->n; i++) {
 		struct ref *ref = &r->list[i];
 
 		if (!*ref->was)
 			find_packed(ref->was, r->packed ? r->packed : packed, ref->name);
-		if (!read_loose(ref->is, folder, ref->name))
+		if (!read_loose(ref->is, r->git_dir, ref->name))
 			find_packed(ref->is, packed, ref->name);
 	}
 }
@@ -343,9 +355,9 @@ static void judge_ref(const struct git2 *g, git_repository *repo, const struct r
 	buf_ch(out, '\0'); /* a name may have a line break */
 }
 
-static bool judge_all(const struct refs *r, const char *folder, int to)
+static bool judge_all(const struct refs *r, int to)
 {
-	AUTO_FREE char *objects = path_join(folder, ".git/objects");
+	AUTO_FREE char *objects = path_join(r->git_dir, "objects");
 	AUTO_BUF struct buf out = BUF_INIT;
 	const struct git2 *g = git2_get(NULL);
 	git_repository *repo = NULL;
@@ -364,12 +376,16 @@ static bool judge_all(const struct refs *r, const char *folder, int to)
 
 /* Objects may be anything: whatever reading them does, it does it there. Returns 0, or -EIO with
  * the rows so far if the child did not come to its end. */
-static int ask_child(const struct refs *r, const char *folder, char **ret, size_t *ret_len)
+static int ask_child(const struct refs *r, int (*confine)(struct err *err), char **ret,
+		     size_t *ret_len)
 {
 	const struct rlimit time = {SECONDS, SECONDS}, memory = {2u << 30, 2u << 30};
 	int fds[2], pid, status = 0, e = 0;
+	struct err ignored = {0};
 	sigset_t none;
 
+	if (!git2_get(&ignored)) /* loads a library, which the child may not */
+		return -EIO;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	pid = fork();
@@ -380,7 +396,9 @@ static int ask_child(const struct refs *r, const char *folder, char **ret, size_
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGALRM, SIG_DFL);
 		alarm(SECONDS);
-		_exit(!judge_all(r, folder, fds[1]));
+		if (confine && confine(&ignored) < 0)
+			_exit(1);
+		_exit(!judge_all(r, fds[1]));
 	}
 	close(fds[1]);
 	if (pid > 0) {
@@ -395,18 +413,21 @@ static int ask_child(const struct refs *r, const char *folder, char **ret, size_
 
 /* ---- entry ----------------------------------------------------------------------------------- */
 
-int rewritten_each(struct journal *j, const char *folder,
+int rewritten_each(struct journal *j, const struct rewritten_in *in,
 		   void (*say)(void *data, const char *words), void *data, struct err *err)
 {
-	struct refs r = {0};
+	const char *below = path_below(in->git_dir, in->outside ? in->outside : in->folder);
+	struct refs r = {.git_dir = in->git_dir,
+			 .base = in->outside,
+			 .prefix = xasprintf("%s%s", below, *below ? "/" : "")};
 	AUTO_FREE char *rows = NULL;
 	size_t len = 0;
 	int e = collect(&r, j, err);
 
 	if (e == 0)
-		fill(&r, folder);
+		fill(&r);
 	if (e == 0 && r.n)
-		e = ask_child(&r, folder, &rows, &len);
+		e = ask_child(&r, in->confine, &rows, &len);
 	for (const char *row = rows; row && row < rows + len; row += strlen(row) + 1)
 		say(data, row);
 	if (e == 0 && r.cut)
@@ -420,5 +441,6 @@ int rewritten_each(struct journal *j, const char *folder,
 		free(r.list[i].name);
 	free(r.list);
 	free(r.packed);
+	free(r.prefix);
 	return e;
 }

@@ -1,23 +1,30 @@
-/* rewritten - branches and tags that no longer lead to where they were before a session. */
+/* rewritten - finds branches and tags that no longer contain their commit from before a session. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/journal/journal.h"
 
 /*
- * A rebase, an amend, a reset or a push by force may change what was committed and looked at long
- * ago: then `git diff` is clean. What a ref was before is in the steps; whether it is still reached
- * libgit2 tells, which reads objects alone, no configuration, in a process of its own that ends
- * after two seconds.
+ * A rebase, an amend, a reset or a forced push may rewrite commits that were reviewed long ago:
+ * `git diff` is clean then. The steps have the earlier commit of each ref. libgit2 finds out
+ * whether the ref still contains it: it reads only objects, no configuration, in a process of its
+ * own that ends after two seconds and can only read.
  */
 
-/* Cheap: has anything been done to refs of the repository in this folder since then? */
-bool rewritten_may_be(const char *folder, int64_t since_us);
+struct rewritten_in {
+	const char *folder;  /* j's */
+	const char *git_dir; /* with the refs: not that of a linked worktree */
+	const char *outside; /* the repository outside the folder that it is or lies in, or NULL */
+	int (*confine)(struct err *err); /* of struct backend, or NULL */
+};
+
+/* Returns whether refs of this git directory may have changed since then. Cheap. */
+bool rewritten_may_be(const char *git_dir, int64_t since_us);
 /*
- * Calls say() for each such ref of the newest session in j's folder, with words that hold the
- * agent's names as they are. Returns a negative errno if there may be more: -EIO, the objects could
- * not be read in time; -E2BIG, too many refs have changed.
+ * Calls say() for each such ref of the newest session in j's folder. The words contain names of the
+ * agent, not escaped. Returns a negative errno if there may be more: -EIO, the objects could not be
+ * read in time; -E2BIG, too many refs have changed.
  */
-int rewritten_each(struct journal *j, const char *folder,
+int rewritten_each(struct journal *j, const struct rewritten_in *in,
 		   void (*say)(void *data, const char *words), void *data, struct err *err)
 	MUST_USE;

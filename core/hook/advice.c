@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/hook/program.h"
 #include "core/hook/shell.h"
-#include "core/policy/hidden.h"
+#include "core/policy/builtin/hidden.h"
 #include "core/policy/policy.h"
 
 struct looking {

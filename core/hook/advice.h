@@ -1,4 +1,4 @@
-/* advice - what a command of an agent will meet, said before it runs. */
+/* advice - advises an agent about a command before it runs. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,7 +7,7 @@
 /*
  * Guidance, never security: the sandbox decides. A command line that the sandbox will refuse gets
  * the reason and the way out in one sentence, and is not run. One that is risky gets a word of
- * warning. Pure functions: they look at the text and at struct advice_context only. Any thread.
+ * warning. Pure functions of the text and struct advice_context. Any thread.
  */
 enum advice_level {
 	ADVICE_NONE,
@@ -29,12 +29,12 @@ struct advice {
 	char text[512]; /* a sentence or two; agent's text in it is escaped */
 };
 
-/* A command line for a shell. The strongest advice of all its commands; the first of equals. A line
- * that is not the shell's grammar gets none: the shell will say so. */
+/* Advises about a command line for a shell: the strongest advice of all its commands, the first of
+ * equals. A line with a syntax error gets none: the shell will report it. */
 void advise_command(struct advice *ret, const char *line, size_t len,
 		    const struct advice_context *c);
-/* A program with its arguments, as codex gives them: ["bash", "-lc", "make"]. */
+/* Advises about a program with its arguments, as codex gives them: ["bash", "-lc", "make"]. */
 void advise_argv(struct advice *ret, const char *const *argv, size_t n,
 		 const struct advice_context *c);
-/* A path that a tool of the agent's reads (or writes). */
+/* Advises about a path that a tool of the agent reads (or writes). */
 void advise_path(struct advice *ret, const char *path, const struct advice_context *c);

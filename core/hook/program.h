@@ -1,4 +1,4 @@
-/* program - the words of one command: its options, and the command that it runs in turn. */
+/* program - parses the words of one command: its options, and a command that it runs. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,13 +15,13 @@ void program_of(struct program *ret, const char *const *words, size_t n);
 bool program_has(const struct program *p, const char *word); /* one of its arguments */
 bool program_has_flag(const struct program *p, char letter); /* "-rf" has 'r' and 'f' */
 bool program_has_short(const char *word, char letter);	     /* the same of one word */
-/* The subcommand of git: its options before that are passed over. NULL: none. */
+/* Returns the subcommand of git, after the options before it; NULL: none. */
 const char *program_git_command(const struct program *p);
-/* The command line of "sh -c LINE", "bash -lc LINE", "eval LINE"; NULL: none. */
+/* Returns the command line of "sh -c LINE", "bash -lc LINE", "eval LINE"; NULL: none. */
 const char *program_script(const struct program *p);
 bool program_is_shell(const char *name);
 /*
- * The last how many of its words are a command that it runs: "timeout 5 make" 1, "env A=b make x"
- * 2, "find . -exec rm {} ;" 3, "xargs rm" 1. 0: none; fewer than p->n always.
+ * Returns how many of its last words are a command that it runs: "timeout 5 make" 1, "env A=b make
+ * x" 2, "find . -exec rm {} ;" 3, "xargs rm" 1. 0: none; always fewer than p->n.
  */
 size_t program_wrapped(const struct program *p);

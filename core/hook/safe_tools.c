@@ -1,4 +1,4 @@
-/* safe_tools - what to use instead of find -exec, xargs, parallel, and rm outside the folders. */
+/* safe_tools - suggests other tools for find -exec, xargs, parallel, and rm outside folders. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/safe_tools.h"
 

@@ -1,4 +1,4 @@
-/* safe_tools - what to use instead of find -exec, xargs, parallel, and rm outside the folders. */
+/* safe_tools - suggests other tools for find -exec, xargs, parallel, and rm outside folders. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,7 +17,7 @@ struct safe_tools_context {
 };
 
 bool safe_tools_has(const char *name); /* is there a front end for it? */
-/* NULL: nothing to say. Else a sentence or two, without a newline; heap. args are without the
- * program's name. */
+/* Returns advice, a sentence or two without a newline, or NULL; heap. args are without the name of
+ * the program. */
 char *safe_tools_advice(const char *name, char *const *args, const struct safe_tools_context *c)
 	MUST_USE;

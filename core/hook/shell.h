@@ -1,17 +1,17 @@
-/* shell - a command line parsed by the shell's grammar: the commands in it, with their words. */
+/* shell - parses a command line by the grammar of the shell: commands with their words. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/arena.h"
 
 /*
- * The grammar of POSIX sh (IEEE 1003.1-2017, 2.3 and 2.10) and of bash(1) as far as it decides what
- * is a command and what is a word: quotes, expansions, pipes, lists, subshells, substitutions,
+ * The grammar of POSIX sh (IEEE 1003.1-2017, 2.3 and 2.10) and of bash(1) as far as it separates
+ * commands and words: quotes, expansions, pipes, lists, subshells, substitutions,
  * redirections, here-documents, compound commands. Nothing is expanded or run. Commands of loops,
  * functions and substitutions are listed where they stand in the text.
  *
  * Life:   zero-initialised; shell_parse() -> shell_done(), also after a failure.
- * Limits: SHELL_*_MAX; beyond them -E2BIG, and what was found until then is kept.
+ * Limits: SHELL_*_MAX; beyond them -E2BIG, and the commands found before are kept.
  */
 #define SHELL_TEXT_MAX	   (64u << 10) /* bytes */
 #define SHELL_COMMANDS_MAX 512
@@ -20,7 +20,7 @@
 
 struct shell_word {
 	const char *text; /* quotes removed; an expansion as it is written: "$HOME/x" */
-	bool literal;	  /* no expansion in it: this is what the program gets, but for globs */
+	bool literal;	  /* no expansion: the program gets this text, except for globs */
 	bool quoted;	  /* some of it was quoted: no glob, no tilde */
 };
 
@@ -44,7 +44,8 @@ struct shell_line {
 	struct arena strings;
 };
 
-/* 0; -EINVAL: not the shell's grammar (an open quote, a stray parenthesis); -E2BIG: a limit. */
+/* Parses a command line. Returns 0; -EINVAL: a syntax error (an open quote, a stray parenthesis);
+ * -E2BIG: a limit. */
 int shell_parse(struct shell_line *line, const char *text, size_t len) MUST_USE;
 void shell_done(struct shell_line *line);
 

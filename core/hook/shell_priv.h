@@ -1,4 +1,4 @@
-/* shell_priv - the text as shell.c and shell_words.c read it. */
+/* shell_priv - the parser shared by shell.c and shell_words.c. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -21,14 +21,14 @@ struct parser {
 };
 
 /* ---- shell.c: commands ---- */
-/* Commands up to this character (')', '}', a back quote), or to the end of the text: 0. */
+/* Parses commands up to this character (')', '}', a back quote), or to the end of the text: 0. */
 int shell_parse_list(struct parser *ps, char until);
 
-/* ---- shell_words.c: what one word is ---- */
-bool shell_at(const struct parser *ps, const char *s); /* does the text go on so? */
+/* ---- shell_words.c: one word ---- */
+bool shell_at(const struct parser *ps, const char *s); /* whether the text continues with s */
 bool shell_is_meta(char c);			       /* it ends a word */
 void shell_skip_blanks(struct parser *ps);	       /* and a comment */
-/* Over the bodies that follow this line; one that does not end goes to the end of the text. */
+/* Skips the bodies that follow this line; one without an end goes to the end of the text. */
 void shell_skip_heredocs(struct parser *ps);
 int shell_read_word(struct parser *ps, struct shell_word *ret);
 int shell_descend(struct parser *ps, char until); /* commands within a word */

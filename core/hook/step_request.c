@@ -1,4 +1,4 @@
-/* step_request - an event of an agent's hook as what the keeper is told about steps. */
+/* step_request - converts an event of an agent's hook to a step request for the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/step_request.h"
 
@@ -67,6 +67,21 @@ static void add_edit(struct buf *out, const cJSON *event)
 	}
 }
 
+/* Does the agent wait for its human? A notification without a type is one of an older Claude Code.
+ */
+static bool asks_its_human(const cJSON *event, const char *name)
+{
+	static const char *const types[] = {"permission_prompt", "elicitation_dialog",
+					    "ToolPermission", NULL};
+	const char *type = text_of(event, "notification_type"), *words = text_of(event, "message");
+
+	if (str_eq(name, "PermissionRequest"))
+		return true;
+	if (!str_eq(name, "Notification"))
+		return false;
+	return type ? str_one_of(type, types) : words && strstr(words, "permission") != NULL;
+}
+
 bool step_request(const cJSON *event, struct buf *ret)
 {
 	const char *name = text_of(event, "hook_event_name"), *prompt = text_of(event, "prompt");
@@ -86,6 +101,14 @@ bool step_request(const cJSON *event, struct buf *ret)
 	if (edits && (str_eq(name, "PostToolUse") || str_eq(name, "AfterTool"))) {
 		buf_str(ret, "edited/");
 		add_edit(ret, event);
+		return true;
+	}
+	if (asks_its_human(event, name)) {
+		buf_str(ret, "asks");
+		return true;
+	}
+	if (str_eq(name, "Stop") || str_eq(name, "AfterAgent")) {
+		buf_str(ret, "rests");
 		return true;
 	}
 	return false;

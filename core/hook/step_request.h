@@ -1,4 +1,4 @@
-/* step_request - an event of an agent's hook as what the keeper is told about steps. */
+/* step_request - converts an event of an agent's hook to a step request for the keeper. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +11,9 @@ struct cJSON;
  * PreToolUse  {"tool_name":"Edit", ...}                        -> "edit"
  * PostToolUse {"tool_name":"Edit","tool_input":{"file_path":"/p/src/a.c"},"cwd":"/p"}
  *                                                              -> "edited/Edit src/a.c"
- * and the same of Gemini's and Codex's events. Commands are steps by themselves: nothing is said of
- * them. False: nothing is to be said. Pure.
+ * PermissionRequest, Notification {"notification_type":"permission_prompt"} -> "asks"
+ * Stop                                                         -> "rests"
+ * and the same of Gemini's and Codex's events. Commands are steps by themselves and need no
+ * request. Returns false if the event needs none. Pure.
  */
 bool step_request(const struct cJSON *event, struct buf *ret);

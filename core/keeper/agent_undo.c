@@ -1,4 +1,4 @@
-/* agent_undo - what the policy says about an undo or redo that the agent asks for. */
+/* agent_undo - judges an undo or redo that the agent requests by the policy. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/agent_undo.h"
 

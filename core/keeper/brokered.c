@@ -1,4 +1,4 @@
-/* brokered - judges what the broker does with the human's keys (core/broker/broker.h). */
+/* brokered - judges uses of the user's keys by the broker (core/broker/broker.h). */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/brokered.h"
 
@@ -12,6 +12,7 @@
 #include "core/keeper/events.h"
 #include "core/keeper/state.h"
 #include "core/os/text.h"
+#include "core/record/redact.h"
 
 #define USES_MAX 256 /* that wait for an answer; the broker has far fewer clients */
 #define TURN_MAX 64  /* notes in a turn of the loop */
@@ -152,6 +153,8 @@ static void pass_secret(struct brokered *b, struct broker_note *note)
 	struct keeper *k = b->keeper;
 	size_t mark = wire_begin(&k->out, WIRE_SECRET);
 
+	if (k->spec->redact)
+		(void)redact_secret(k->spec->redact, note->text);
 	wire_u64(&k->out, note->id);
 	wire_cstr(&k->out, note->text);
 	wire_end(&k->out, mark);

@@ -1,4 +1,4 @@
-/* brokered - judges what the broker does with the human's keys (core/broker/broker.h). */
+/* brokered - judges uses of the user's keys by the broker (core/broker/broker.h). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 
 struct keeper;
 
-/* The broker's uses are a door of the keeper's, which closes it: its processes are not known, so
- * all of them are the agent's. Takes the socket over. */
+/* Adds a door for the uses of the broker, which the keeper closes. The processes behind them are
+ * not known, so all uses count as the agent's. Takes the socket over. */
 int brokered_start(struct keeper *k, int sock, struct err *err) MUST_USE;
-/* WIRE_SECRET_KEPT: cordon shows this secret in no recording. */
+/* WIRE_SECRET_KEPT: cordon will show this secret in no recording. */
 void brokered_kept(struct keeper *k, uint64_t id);

@@ -1,4 +1,4 @@
-/* caller - who asks for a change: one request of one process. */
+/* caller - the process that asks for a change, and its request. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,35 +8,37 @@
 
 struct asked; /* folders/brought.h */
 struct door;
-struct proc; /* callers.h */
+struct proc; /* procs.h */
 
 /*
- * Who asks. keeper_caller() fills pid, tid and proc; the door adds the rest. Valid for one
- * call: never kept over a turn of the loop (a parked request asks keeper_caller() again).
+ * The process that asks. keeper_caller() fills in pid, tid and proc; the door adds the rest. Valid
+ * for one call, never across a turn of the loop (a parked request calls keeper_caller() again).
  */
 struct caller {
 	int pid, tid;	   /* host ids */
 	mode_t umask;	   /* for doors that perform by themselves; folder_*() know it better */
-	struct door *door; /* whose request it is; NULL: the first one's */
-	uint64_t request;  /* the door's name for this request, comes back through door_ops.answered
-			    */
-	bool granted;	   /* the human has just allowed this very request */
-	bool stale; /* they had, but it is not what they were shown: a rule has to allow it */
-	struct asked *asked; /* the door's, kept with the request: what a call that was parked
-			      * brings to a name; NULL: whatever it brings is allowed */
-	bool may_wait;	     /* -FOLDER_WAITS will do */
-	const char *op;	     /* system call name, for events: "unlink" */
-	struct proc *proc;   /* opaque */
-	bool known; /* tid is a process that was seen before: not to be taken for another */
+	struct door *door; /* the door of the request; NULL: the first one */
+	/* Number of the request at the door, passed to door_ops.answered(). */
+	uint64_t request;
+	bool granted; /* the user has just allowed this request */
+	/* The user allowed the request, but its object has changed since: only a rule can allow it
+	 * now. */
+	bool stale;
+	/* Of the door, kept with the request: the objects that a parked call brings to a name;
+	 * NULL: any object is allowed. */
+	struct asked *asked;
+	/* The door cannot hold the request for longer, and denies it then. A later answer applies
+	 * to the next attempt of the same call. 0: no limit. */
+	uint32_t held_for_s;
+	const char *op;	   /* system call name, for events: "unlink" */
+	struct proc *proc; /* opaque */
+	/* Tid is a process that was seen before, not to be mistaken for another one; nor does
+	 * another thread of it exec, which would get that number. */
+	bool known;
 };
 
 /*
- * 0, a descriptor, or negative errno for the caller; -FOLDER_HELD: parked, the door keeps the
- * request open until answered().
+ * Result of an operation: 0, a descriptor, or negative errno for the caller; -FOLDER_HELD: parked,
+ * the door keeps the request open until answered().
  */
 #define FOLDER_HELD 4096
-/*
- * Nothing was done: the door keeps the request, and serves it again from the beginning, not allowed
- * to wait, once keeper_gather_sync() has brought what several of them will record to the disk.
- */
-#define FOLDER_WAITS 4097

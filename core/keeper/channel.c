@@ -1,10 +1,12 @@
-/* channel - the socket to cordon: frames out (wire.h), bytes in, words for the human. */
+/* channel - the socket to cordon: sends frames (wire.h), receives bytes. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/channel.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -90,11 +92,46 @@ static void send_note(struct keeper *k, enum note_how how, const char *fmt, va_l
 	keeper_urgent(k);
 }
 
-void keeper_tell_turn(struct keeper *k, const char *words)
+void keeper_tell_turn(struct keeper *k, bool begins, const char *words)
 {
 	size_t mark = wire_begin(&k->out, WIRE_TURN_BEGAN);
 
+	wire_u8(&k->out, begins);
 	wire_str(&k->out, words, strlen(words));
+	wire_end(&k->out, mark);
+}
+
+void keeper_tell_asks(struct keeper *k, bool asks)
+{
+	size_t mark = wire_begin(&k->out, WIRE_AGENT_ASKS);
+
+	wire_u8(&k->out, asks);
+	wire_end(&k->out, mark);
+	k->agent_asks = asks;
+}
+
+void keeper_tell_rests(struct keeper *k, bool rests)
+{
+	size_t mark = wire_begin(&k->out, WIRE_AGENT_RESTS);
+
+	wire_u8(&k->out, rests);
+	wire_end(&k->out, mark);
+	k->agent_rests = rests;
+}
+
+void keeper_tell_noticed(struct keeper *k, uint64_t n)
+{
+	size_t mark = wire_begin(&k->out, WIRE_NOTICED);
+
+	wire_u64(&k->out, n);
+	wire_end(&k->out, mark);
+}
+
+void keeper_tell_point(struct keeper *k, const char *name)
+{
+	size_t mark = wire_begin(&k->out, WIRE_POINT_DONE);
+
+	wire_cstr(&k->out, name);
 	wire_end(&k->out, mark);
 }
 
@@ -125,6 +162,51 @@ void keeper_recovered(struct keeper *k, const char *fmt, ...)
 	va_end(ap);
 }
 
+void keeper_drop_handed(struct keeper *k, size_t n)
+{
+	n = MIN(n, k->n_handed);
+	for (size_t i = 0; i < n; i++)
+		close(k->handed[i]);
+	k->n_handed -= n;
+	memmove(k->handed, k->handed + n, k->n_handed * sizeof(int));
+}
+
+static void take_handed(struct keeper *k, struct cmsghdr *c)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < n; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+		if (k->n_handed < ARRAY_LEN(k->handed))
+			k->handed[k->n_handed++] = fd;
+		else
+			close(fd);
+	}
+}
+
+/* Descriptors come with the first byte of their frame. */
+static ssize_t receive(struct keeper *k, size_t room)
+{
+	union {
+		char room[CMSG_SPACE(3 * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {.iov_base = k->in.data + k->in.len, .iov_len = room};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control.room,
+			     .msg_controllen = sizeof(control.room)};
+	ssize_t n = recvmsg(k->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL; c; c = CMSG_NXTHDR(&msg, c)) {
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			take_handed(k, c);
+	}
+	return n;
+}
+
 int keeper_recv(struct keeper *k)
 {
 	for (;;) {
@@ -133,7 +215,7 @@ int keeper_recv(struct keeper *k)
 		if (k->in.len > IN_MAX)
 			return -EPIPE; /* not our cordon */
 		buf_reserve(&k->in, 16u << 10);
-		n = recv(k->sock, k->in.data + k->in.len, 16u << 10, MSG_DONTWAIT);
+		n = receive(k, 16u << 10);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))

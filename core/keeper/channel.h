@@ -1,16 +1,17 @@
-/* channel - the socket to cordon: frames out (wire.h), bytes in, words for the human. */
+/* channel - the socket to cordon: sends frames (wire.h), receives bytes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/keeper/wire.h"
 
-#define OUT_URGENT (64u << 10) /* bytes that are not worth waiting with */
-#define OUT_MAX	   (16u << 20) /* cordon does not read: the agent waits from here on */
+#define OUT_URGENT (64u << 10) /* from so many bytes on, frames are sent at once */
+#define OUT_MAX	   (16u << 20) /* cordon does not read: from here on the agent waits */
 
 struct keeper;
 
-/* A frame is built in k->out; it leaves within FLUSH_US of the loop, or at the end of this turn. */
+/* Sends the frames in k->out at the end of this turn; else they are sent within FLUSH_US. */
 void keeper_urgent(struct keeper *k);
-void keeper_flush(struct keeper *k); /* what the socket takes now */
-void keeper_drain(struct keeper *k); /* all of it, waiting for cordon */
-int keeper_recv(struct keeper *k);   /* into k->in; -EPIPE: cordon is gone */
+void keeper_flush(struct keeper *k);		     /* sends as much as the socket accepts now */
+void keeper_drain(struct keeper *k);		     /* sends all, waiting for cordon */
+void keeper_drop_handed(struct keeper *k, size_t n); /* closes the first n of k->handed */
+int keeper_recv(struct keeper *k);		     /* into k->in; -EPIPE: cordon is gone */

@@ -17,8 +17,10 @@ struct client {
 	void *data;
 	uint64_t last_request;
 	struct buf in, out;
-	bool gone, bad; /* nothing more comes; what came makes no sense */
-	bool deaf;	/* it takes nothing more: what it said before may still wait to be read */
+	int handing[3];	   /* descriptors that go with a byte of out, */
+	size_t handing_at; /* this one; handing[0] < 0: none wait */
+	bool gone, bad;	   /* nothing more comes; what came makes no sense */
+	bool deaf; /* it takes nothing more: what it said before may still wait to be read */
 };
 
 struct client *client_new(int fd, client_on_event on, void *data)
@@ -26,6 +28,7 @@ struct client *client_new(int fd, client_on_event on, void *data)
 	struct client *c = xcalloc(1, sizeof(*c));
 
 	c->fd = fd;
+	c->handing[0] = c->handing[1] = c->handing[2] = -1;
 	c->on = on;
 	c->data = data;
 	c->in = (struct buf)BUF_INIT;
@@ -33,10 +36,17 @@ struct client *client_new(int fd, client_on_event on, void *data)
 	return c;
 }
 
+static void drop_handing(struct client *c)
+{
+	for (size_t i = 0; i < ARRAY_LEN(c->handing); i++)
+		util_close_fd(&c->handing[i]);
+}
+
 void client_free(struct client *c)
 {
 	if (!c)
 		return;
+	drop_handing(c);
 	util_close_fd(&c->fd);
 	buf_done(&c->in);
 	buf_done(&c->out);
@@ -109,10 +119,50 @@ bool client_wants_write(const struct client *c)
 	return c->out.len > 0 && !c->deaf;
 }
 
+static ssize_t send_handing(const struct client *c)
+{
+	union {
+		char room[CMSG_SPACE(sizeof(c->handing))];
+		struct cmsghdr align;
+	} control = {0};
+	struct iovec iov = {.iov_base = c->out.data, .iov_len = c->out.len};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control.room,
+			     .msg_controllen = sizeof(control.room)};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
+
+	if (!head) /* there is room for one */
+		return 0;
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(c->handing));
+	memcpy(CMSG_DATA(head), c->handing, sizeof(c->handing));
+	return sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* As send(2): the bytes up to those that descriptors go with, or from those on. */
+static ssize_t send_some(struct client *c)
+{
+	bool hands = c->handing[0] >= 0;
+	ssize_t n;
+
+	if (hands && c->handing_at == 0)
+		n = send_handing(c);
+	else
+		n = send(c->fd, c->out.data, hands ? c->handing_at : c->out.len,
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n > 0 && hands && c->handing_at == 0)
+		drop_handing(c);
+	else if (n > 0 && hands)
+		c->handing_at -= (size_t)n;
+	return n;
+}
+
 void client_write(struct client *c)
 {
 	while (c->out.len && !c->deaf) {
-		ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n = send_some(c);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -169,12 +219,13 @@ void client_forbid(struct client *c, uint64_t ask, const char *target)
 	finish(c, mark);
 }
 
-void client_publish(struct client *c, uint16_t port, uint16_t host_port)
+void client_publish(struct client *c, uint16_t port, uint16_t host_port, const char *by)
 {
 	size_t mark = wire_begin(&c->out, WIRE_PUBLISH);
 
 	wire_u32(&c->out, port);
 	wire_u32(&c->out, host_port);
+	wire_cstr(&c->out, by);
 	finish(c, mark);
 }
 
@@ -218,16 +269,14 @@ static uint64_t restore(struct client *c, enum wire_restore what, int64_t step,
 			const char *const *paths, unsigned flags)
 {
 	size_t mark = wire_begin(&c->out, WIRE_RESTORE_REQ);
-	uint32_t n = 0;
+	uint32_t n = (uint32_t)util_list_len(paths);
 
-	while (paths[n])
-		n++;
 	wire_u64(&c->out, c->last_request + 1);
 	wire_u8(&c->out, (uint8_t)what);
 	wire_i64(&c->out, step);
 	wire_u32(&c->out, flags);
 	wire_u32(&c->out, n);
-	for (uint32_t i = 0; i < n; i++) {
+	for (size_t i = 0; paths[i]; i++) {
 		size_t len = strlen(paths[i]);
 
 		/* A cut list would restore less than was asked: better nothing. */
@@ -275,6 +324,54 @@ void client_signal(struct client *c, int sig)
 	finish(c, mark);
 }
 
+static bool put_list(struct client *c, size_t mark, const char *const *list)
+{
+	uint32_t n = (uint32_t)util_list_len(list);
+
+	wire_u32(&c->out, n);
+	for (uint32_t i = 0; i < n; i++) {
+		size_t len = strlen(list[i]);
+
+		if (len > WIRE_STR_MAX || c->out.len - mark + len + 16 > WIRE_MAX)
+			return false;
+		wire_str(&c->out, list[i], len);
+	}
+	return true;
+}
+
+int client_shell(struct client *c, uint64_t id, struct shell_wish *w)
+{
+	size_t mark = wire_begin(&c->out, WIRE_SHELL);
+	bool busy = c->handing[0] >= 0, fits;
+
+	wire_u64(&c->out, id);
+	wire_u8(&c->out, w->tty);
+	wire_cstr(&c->out, w->cwd);
+	fits = put_list(c, mark, w->env) && put_list(c, mark, w->argv);
+	if (busy || !fits)
+		buf_truncate(&c->out, mark);
+	for (size_t i = 0; i < ARRAY_LEN(c->handing); i++) {
+		if (busy || !fits)
+			util_close_fd(&w->stdio[i]);
+		else
+			c->handing[i] = take_fd(&w->stdio[i]);
+	}
+	if (busy || !fits)
+		return busy ? -EBUSY : -E2BIG;
+	c->handing_at = mark;
+	finish(c, mark);
+	return 0;
+}
+
+void client_shell_signal(struct client *c, uint64_t id, int sig)
+{
+	size_t mark = wire_begin(&c->out, WIRE_SHELL_SIGNAL);
+
+	wire_u64(&c->out, id);
+	wire_u32(&c->out, (uint32_t)sig);
+	finish(c, mark);
+}
+
 void client_limits(struct client *c, const struct limits *l)
 {
 	size_t mark = wire_begin(&c->out, WIRE_LIMITS);
@@ -306,6 +403,14 @@ void client_stop(struct client *c)
 void client_turn(struct client *c)
 {
 	finish(c, wire_begin(&c->out, WIRE_TURN));
+}
+
+void client_notice(struct client *c, const char *line)
+{
+	size_t mark = wire_begin(&c->out, WIRE_NOTICE);
+
+	wire_cstr(&c->out, line);
+	finish(c, mark);
 }
 
 void client_freeze(struct client *c)

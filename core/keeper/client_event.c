@@ -1,4 +1,4 @@
-/* client_event - what cordon hears from the keeper: a frame, decoded. */
+/* client_event - a decoded frame from the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/client_event.h"
 
@@ -55,6 +55,7 @@ static void plan_barriers(struct undo_plan *p, struct wire_in *in)
 		b->last_us = wire_get_i64(in);
 		b->count = (size_t)wire_get_u64(in);
 		b->after = wire_get_i64(in);
+		b->own = wire_get_u8(in);
 		paths = wire_get_u32(in);
 		if (paths > BARRIERS_MAX)
 			in->bad = true;
@@ -130,6 +131,7 @@ static void read_touch(struct client_event *ev, struct wire_in *in, struct strin
 	ev->op = next_string(s, in);
 	ev->path = next_string(s, in);
 	ev->path2 = next_string(s, in);
+	ev->reason = next_string(s, in);
 }
 
 static void read_exec(struct client_event *ev, struct wire_in *in, struct strings *s)
@@ -230,7 +232,47 @@ static void read_port(struct client_event *ev, struct wire_in *in, struct string
 	ev->pid = wire_get_i64(in);
 	ev->result = (int)wire_get_u32(in);
 	ev->program = next_string(s, in);
+	ev->reason = next_string(s, in);
 	in->bad |= ev->port_state > PORT_FAILED;
+}
+
+static void read_rewrite(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->step = wire_get_i64(in);
+	ev->pid = wire_get_i64(in);
+	ev->op = next_string(s, in);
+	ev->path = next_string(s, in);
+	ev->path2 = next_string(s, in);
+}
+
+static void read_turn(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->begins = wire_get_u8(in);
+	if (in->type == WIRE_TURN_BEGAN)
+		ev->command = next_string(s, in);
+}
+
+static void read_given(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->rule = wire_get_u64(in);
+	if (in->type == WIRE_GIVEN)
+		ev->id = wire_get_u64(in);
+	if (in->type == WIRE_LEFT_OPEN) {
+		ev->total = wire_get_u64(in);
+		ev->reason = next_string(s, in);
+	}
+}
+
+static void read_request(struct client_event *ev, struct wire_in *in, struct strings *s)
+{
+	ev->id = wire_get_u64(in);
+	if (in->type == WIRE_DONE) {
+		ev->result = (int)wire_get_u32(in);
+		ev->reason = next_string(s, in);
+	} else {
+		ev->done = wire_get_u64(in);
+		ev->total = wire_get_u64(in);
+	}
 }
 
 static void read_other(struct client_event *ev, struct wire_in *in, struct strings *s)
@@ -248,16 +290,9 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->end = (enum ask_end)wire_get_u8(in);
 		break;
 	case WIRE_GIVEN:
-		ev->rule = wire_get_u64(in);
-		ev->id = wire_get_u64(in);
-		break;
 	case WIRE_GIVEN_OVER:
-		ev->rule = wire_get_u64(in);
-		break;
 	case WIRE_LEFT_OPEN:
-		ev->rule = wire_get_u64(in);
-		ev->total = wire_get_u64(in);
-		ev->reason = next_string(s, in);
+		read_given(ev, in, s);
 		break;
 	case WIRE_TALLIES:
 		for (size_t i = 0; i < TALLIES; i++)
@@ -270,27 +305,26 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		read_port(ev, in, s);
 		break;
 	case WIRE_REWRITE:
-		ev->step = wire_get_i64(in);
-		ev->pid = wire_get_i64(in);
-		ev->op = next_string(s, in);
-		ev->path = next_string(s, in);
-		ev->path2 = next_string(s, in);
+		read_rewrite(ev, in, s);
 		break;
 	case WIRE_SECRET:
 		ev->id = wire_get_u64(in);
 		ev->path = next_string(s, in);
 		break;
+	case WIRE_RAN:
+		ev->status = wire_get_u32(in);
+		ev->command = next_string(s, in);
+		break;
 	case WIRE_EXIT:
 		ev->status = wire_get_u32(in);
 		break;
 	case WIRE_PROGRESS:
-		ev->id = wire_get_u64(in);
-		ev->done = wire_get_u64(in);
-		ev->total = wire_get_u64(in);
-		break;
 	case WIRE_DONE:
+		read_request(ev, in, s);
+		break;
+	case WIRE_SHELL_ENDED:
 		ev->id = wire_get_u64(in);
-		ev->result = (int)wire_get_u32(in);
+		ev->status = wire_get_u32(in);
 		ev->reason = next_string(s, in);
 		break;
 	case WIRE_EXTERNAL:
@@ -302,7 +336,15 @@ static void read_other(struct client_event *ev, struct wire_in *in, struct strin
 		ev->reason = next_string(s, in);
 		break;
 	case WIRE_TURN_BEGAN:
-		ev->command = next_string(s, in);
+	case WIRE_AGENT_ASKS:
+	case WIRE_AGENT_RESTS:
+		read_turn(ev, in, s);
+		break;
+	case WIRE_NOTICED:
+		ev->total = wire_get_u64(in);
+		break;
+	case WIRE_POINT_DONE:
+		ev->path = next_string(s, in);
 		break;
 	case WIRE_STEP_UNDONE:
 		ev->step = wire_get_i64(in);
@@ -327,10 +369,10 @@ int client_decode(struct wire_in *in, client_on_event on, void *data)
 		break;
 	case WIRE_DENY:
 		read_touch(&ev, in, &s);
-		ev.reason = next_string(&s, in);
 		refusal = wire_get_u8(in);
 		ev.unasked = refusal == WIRE_UNASKED;
 		ev.expected = refusal == WIRE_EXPECTED;
+		ev.crowded = refusal == WIRE_CROWDED;
 		break;
 	case WIRE_EXEC:
 		read_exec(&ev, in, &s);

@@ -1,4 +1,4 @@
-/* client_event - what cordon hears from the keeper: a frame, decoded. */
+/* client_event - a decoded frame from the keeper. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,9 +13,9 @@ struct client_event {
 	uint64_t id;   /* ask or request */
 	uint64_t rule; /* WIRE_GIVEN, WIRE_GIVEN_OVER, WIRE_LEFT_OPEN */
 	enum rule_kind rule_kind;
-	uint8_t flags;		/* ASK_* */
-	enum note_how note;	/* WIRE_NOTE */
-	bool unasked, expected; /* WIRE_DENY */
+	uint8_t flags;			 /* ASK_* */
+	enum note_how note;		 /* WIRE_NOTE */
+	bool unasked, expected, crowded; /* WIRE_DENY */
 	uint32_t timeout_s;
 	enum ask_end end;
 	uint64_t tallies[TALLIES]; /* in the order of WIRE_TALLIES */
@@ -27,6 +27,7 @@ struct client_event {
 	int64_t wall_us;
 	uint32_t status; /* exit status, wait status */
 	enum step_kind kind;
+	bool begins;	      /* WIRE_TURN_BEGAN, WIRE_AGENT_ASKS, WIRE_AGENT_RESTS */
 	bool kept, elsewhere; /* elsewhere: it changed granted places alone */
 	const char *op, *path, *path2, *program, *command, *reason, *via, *label;
 	const char *bundle, *places;	 /* WIRE_ASK; "": none */
@@ -40,5 +41,5 @@ struct client_event {
 
 typedef void (*client_on_event)(void *data, enum wire_type type, const struct client_event *ev);
 
-/* Decode a frame and call on() with it. 0, or -EBADMSG: on() was not called. */
+/* Decodes a frame and calls on() with it. Returns 0, or -EBADMSG: on() was not called. */
 int client_decode(struct wire_in *in, client_on_event on, void *data);

@@ -1,4 +1,4 @@
-/* door - what a backend hands to the keeper: a way in for requests. */
+/* door - the interface by which a backend passes requests to the keeper. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,20 +7,22 @@
 #include "core/policy/policy.h"
 
 /*
- * The system-call door (backends/linux/door/door.c), the read gate, later 9P. The keeper polls fd
- * and calls serve(); the door turns each request into one call of core/keeper/folders/folder.h and
- * answers it. What must wait for a human is parked by the folder (enum folder_status) and finished
- * through retry(). Every function runs in the keeper's one thread and never blocks.
+ * The system-call door (backends/linux/door/door.c), the read gate or a guest's files. The keeper
+ * polls fd and calls serve(); the door turns each request into one call of
+ * core/keeper/folders/folder.h and answers it. Requests that wait for the user are parked by the
+ * folder
+ * (-FOLDER_HELD) and finished through retry(). Every function runs in the keeper's one thread
+ * and never blocks.
  */
 struct config;
 struct door;
 struct keeper;
 
-/* What becomes of a parked request. */
+/* The end of a parked request. */
 enum door_verdict {
 	VERDICT_DENY,  /* EACCES */
 	VERDICT_ALLOW, /* the human allowed this very request: perform it */
-	VERDICT_RETRY, /* what held it is over: as if it came now, judged anew */
+	VERDICT_RETRY, /* the wait is over: judge it again like a new request */
 	VERDICT_STOP,  /* EPERM: its step was refused */
 };
 
@@ -29,7 +31,7 @@ struct inode_id {
 	uint64_t dev, ino;
 };
 
-/* What policy_answer() or policy_revoke() was given. */
+/* The arguments of policy_answer() or policy_revoke(). */
 struct ruled {
 	uint64_t id;
 	enum rule_kind kind;
@@ -38,37 +40,46 @@ struct ruled {
 };
 
 struct door_ops {
-	/* Serve one request, if poll(2) has just seen one in `events` of fd. 0, or -EPIPE when
-	 * nobody is left inside. */
+	/* Serves one request, if poll(2) has just reported one in `events` of fd. Returns 0, or
+	 * -EPIPE when no process is left inside. */
 	int (*serve)(struct door *d, short events);
-	/* Request `id` has waited long enough. It may have died in the meantime. */
+	/* Words for the human when serve() says -EPIPE while the agent runs. May be NULL. */
+	const char *lost;
+	/* Ends the wait of request `id`, which may have died in the meantime. */
 	void (*answered)(struct door *d, uint64_t id, enum door_verdict verdict);
-	/* Fail every parked request with EACCES (the session is being frozen or ended). */
+	/* Fails every parked request with EACCES (the session is being frozen or ended). */
 	void (*drop_all)(struct door *d);
-	/* A timer that serve() asked for with keeper_wake_at() has come, or another door's. May be
-	 * NULL. */
+	/* Called at the time that serve() gave to keeper_wake_at(), or that another door gave. May
+	 * be NULL. */
 	void (*tick)(struct door *d);
-	/* An answer is a rule of the policy from now on, or (a is NULL) the one of this id no more;
-	 * nobody has been told yet. May be NULL. */
+	/* Called when the policy has a new rule from an answer, or (r->answer is NULL) has lost the
+	 * rule with this id, before any caller or cordon hears of it. May be NULL. */
 	void (*ruled)(struct door *d, const struct ruled *r);
-	/* The rules of settings have changed: the policy has those of this configuration. Nobody
-	 * has been told yet. false: something that they forbid stays shown. May be NULL. */
+	/* Called when the policy has the rules of this configuration, before the user is told.
+	 * Returns false if a file that the rules forbid stays visible. May be NULL. */
 	bool (*reruled)(struct door *d, const struct config *c);
-	/* A human has allowed reading in dir, as far as the answer says, or has taken that back
-	 * (a->allow is false); those who waited have heard. May be NULL. */
+	/* Called when the user has allowed reading in dir, as far as the answer says, or has
+	 * revoked that (a->allow is false). The waiting calls have been answered. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,
 			const struct answer *a);
-	/* These inodes outside the working folders are about to change, and the entries of those
-	 * that are directories; moved: a directory gets another name. Once it returns, the door
-	 * shows no attribute that it remembers. May be NULL. */
+	/* Hides a file that a program of the host has put there and the agent may not read: soon
+	 * every open of it fails. May be NULL. */
+	void (*cover)(struct door *d, const char *path);
+	/* Mounts the own directory of the folder at the place of a tool (tool_dirs.h). Returns 0,
+	 * -EEXIST if it is mounted, or negative errno. May be NULL. */
+	int (*show_tool_dir)(struct door *d, const char *path);
+	/* Called before these inodes outside the working folders change, or the entries of
+	 * directories among them; moved: a directory is renamed. When it returns, the door serves
+	 * no attribute of them from a cache. May be NULL. */
 	void (*changing)(struct door *d, const struct inode_id *list, size_t n, bool moved);
-	/* Files of working folders are not as those inside left them: an undo, a redo, or a step
-	 * that was taken back. May be NULL. */
+	/* Called when an undo, a redo or a rollback of a step has changed files of working folders
+	 * behind the processes inside. May be NULL. */
 	void (*rolled_back)(struct door *d, int64_t step);
-	/* Close the connection that flow_tell() told of by this id. May be NULL. */
+	/* Closes the connection that flow_tell() reported by this id. May be NULL. */
 	void (*end_flow)(struct door *d, uint64_t id);
-	/* Show a port of the sandbox's loopback on the host's; port_tell() follows. May be NULL. */
-	void (*publish)(struct door *d, uint16_t port, uint16_t host_port);
+	/* Shows a port of the loopback of the sandbox on that of the host; port_tell() follows. May
+	 * be NULL. */
+	void (*publish)(struct door *d, uint16_t port, uint16_t host_port, const char *by);
 	void (*close)(struct door *d);
 };
 

@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/guest_facts.h"
 #include "core/keeper/service.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/ancestry.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/wire.h"
+#include "core/record/redact.h"
 
 #define TALLIES_US 1000000
 #define SEEN_MAX   8192 /* refusals remembered; then all are forgotten and may be told again */
@@ -64,6 +65,15 @@ static size_t open_frame(struct keeper *k, enum wire_type type, const struct cal
 	return mark;
 }
 
+/* Returns the words of a rule that lets one of the two be changed: a rename's target, say. */
+static const char *allowed_by(const struct keeper *k, const char *path, const char *path2)
+{
+	const char *words = k->policy ? policy_allowed_by(k->policy, path) : NULL;
+
+	return !words && k->policy && path2 && *path2 == '/' ? policy_allowed_by(k->policy, path2)
+							     : words;
+}
+
 void event_touch(struct keeper *k, const struct caller *c, const char *path, const char *path2)
 {
 	size_t mark;
@@ -72,6 +82,7 @@ void event_touch(struct keeper *k, const struct caller *c, const char *path, con
 	mark = open_frame(k, WIRE_TOUCH, c, 0);
 	wire_cstr(&k->out, path);
 	wire_cstr(&k->out, path2);
+	wire_cstr(&k->out, allowed_by(k, path, path2));
 	wire_end(&k->out, mark);
 }
 
@@ -82,6 +93,7 @@ void event_used(struct keeper *k, const struct caller *c, const char *host, cons
 
 	wire_cstr(&k->out, host);
 	wire_cstr(&k->out, key);
+	wire_cstr(&k->out, NULL);
 	wire_end(&k->out, mark);
 }
 
@@ -119,6 +131,12 @@ void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *p
 			 const char *reason)
 {
 	deny(k, c, path, result, reason, WIRE_UNASKED);
+}
+
+void keeper_deny_crowded(struct keeper *k, const struct caller *c, const char *path)
+{
+	k->tallies.crowded++;
+	deny(k, c, path, -EACCES, "too many requests wait for an answer", WIRE_CROWDED);
 }
 
 void keeper_service(struct keeper *k, int pid, const char *comm, const char *operation,
@@ -160,9 +178,17 @@ void keeper_count_reads(struct keeper *k, uint64_t n)
 void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
 		 size_t argv_len)
 {
-	int64_t step = c->proc ? steps_exec(k, c->proc, argv, argv_len) : 0;
-	size_t mark = wire_begin(&k->out, WIRE_EXEC);
+	AUTO_BUF struct buf known = BUF_INIT;
+	int64_t step;
+	size_t mark;
 
+	/* Before the history, the audit log and the lists have it. */
+	buf_add(&known, argv, argv_len);
+	if (k->spec->redact && argv_len)
+		redact_text(k->spec->redact, known.data, argv_len);
+	argv = known.data;
+	step = c->proc ? steps_exec(k, c->proc, argv, argv_len) : 0;
+	mark = wire_begin(&k->out, WIRE_EXEC);
 	wire_i64(&k->out, step);
 	wire_i64(&k->out, shown_pid(c->pid));
 	wire_i64(&k->out, c->proc ? shown_pid(c->proc->parent) : 0);

@@ -8,9 +8,9 @@
 
 struct keeper;
 
-/* cordon hears of a change. keeper_deny() and the like: service.h. */
+/* Reports a change to cordon. keeper_deny() and the like: service.h. */
 void event_touch(struct keeper *k, const struct caller *c, const char *path, const char *path2);
-/* One of the human's keys was used for it, at that host: it changes nothing. */
+/* Reports the use of a key of the user at this host, which changes no file. */
 void event_used(struct keeper *k, const struct caller *c, const char *host, const char *key);
-void events_tallies(struct keeper *k, bool now); /* tell cordon, once a second or now */
+void events_tallies(struct keeper *k, bool now); /* reports to cordon, once a second or now */
 void events_done(struct keeper *k);

@@ -160,8 +160,7 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 
 /* ---- news ------------------------------------------------------------------------------------ */
 
-/* While it is there: it waits for the answer. */
-static void read_program(int pid, char *out, size_t size)
+void flow_program(int pid, char *out, size_t size)
 {
 	struct os_process there;
 
@@ -181,7 +180,7 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 	if (n->program)
 		snprintf(program, sizeof(program), "%s", n->program);
 	else if (n->caller)
-		read_program(n->caller->pid, program, sizeof(program));
+		flow_program(n->caller->pid, program, sizeof(program));
 	if (n->addr)
 		net_addr_format(n->addr, addr);
 	wire_u64(&k->out, n->id);
@@ -195,6 +194,16 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 	wire_cstr(&k->out, n->why);
 	wire_cstr(&k->out, program);
 	wire_end(&k->out, mark);
+}
+
+#define SAID_MAX 4096
+
+void flow_say(struct keeper *k, struct buf *said, const char *words)
+{
+	if (said->len + strlen(words) > SAID_MAX || strstr(said->data, words))
+		return;
+	buf_fmt(said, "%s\n", words);
+	keeper_warn(k, "%s", words);
 }
 
 void flow_rewritten(struct keeper *k, const struct caller *c, const char *as, const char *from,
@@ -231,11 +240,11 @@ void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
 
 /* ---- ports inside ---------------------------------------------------------------------------- */
 
-void flow_publish(struct keeper *k, uint16_t port, uint16_t host_port)
+void flow_publish(struct keeper *k, uint16_t port, uint16_t host_port, const char *by)
 {
 	for (size_t i = 0; i < k->n_doors; i++)
 		if (k->doors[i]->ops->publish)
-			k->doors[i]->ops->publish(k->doors[i], port, host_port);
+			k->doors[i]->ops->publish(k->doors[i], port, host_port, by);
 }
 
 void port_tell(struct keeper *k, const struct port_news *n)
@@ -244,20 +253,21 @@ void port_tell(struct keeper *k, const struct port_news *n)
 	char program[32] = "";
 
 	if (n->pid > 0)
-		read_program(n->pid, program, sizeof(program));
+		flow_program(n->pid, program, sizeof(program));
 	wire_u8(&k->out, (uint8_t)n->state);
 	wire_u32(&k->out, n->port);
 	wire_u32(&k->out, n->host_port);
 	wire_i64(&k->out, n->pid);
 	wire_u32(&k->out, (uint32_t)n->code);
 	wire_cstr(&k->out, program);
+	wire_cstr(&k->out, n->by);
 	wire_end(&k->out, mark);
 }
 
-bool port_is_allowed(struct keeper *k, uint16_t port)
+const char *port_allowed_by(struct keeper *k, uint16_t port)
 {
 	static const char *const names[] = {"127.0.0.1", "localhost"};
-	bool allowed = false;
+	const char *allowed = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(names) && !k->frozen; i++) {
 		struct net_target t = {.port = port};
@@ -267,8 +277,9 @@ bool port_is_allowed(struct keeper *k, uint16_t port)
 		if (net_host_parse(&t.host, names[i], strlen(names[i]), NULL))
 			v = policy_check_flow(k->policy, RULE_BIND, &t, NULL, &reason);
 		if (v == POLICY_DENY)
-			return false;
-		allowed |= v == POLICY_ALLOW;
+			return NULL;
+		if (v == POLICY_ALLOW)
+			allowed = reason;
 	}
 	return allowed;
 }

@@ -1,4 +1,4 @@
-/* guest_facts - what the cache of processes keeps of one that runs in a guest (guests.h). */
+/* guest_facts - facts about a process in a guest, for the cache of processes (guests.h). */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/guest_facts.h"
 

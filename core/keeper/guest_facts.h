@@ -1,4 +1,4 @@
-/* guest_facts - what the cache of processes keeps of one that runs in a guest (guests.h). */
+/* guest_facts - facts about a process in a guest, for the cache of processes (guests.h). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 struct keeper;
 
-/* Numbers from here on: no process of the host's has one (pid_max is 1 << 22 at most). */
+/* Process numbers of guests begin here: no host process has one (pid_max is 1 << 22 at most). */
 #define GUEST_PIDS (1 << 23)
 
 struct guest_facts {
@@ -18,11 +18,11 @@ struct guest_facts {
 	size_t argv_len;
 };
 
-/* What the backend does for the keeper. */
+/* Functions of the backend for the keeper. */
 struct guest_ops {
-	/* SIGKILL ends all below it, too. pid is the guest's. */
+	/* Sends a signal. SIGKILL also ends all children. pid is the guest's. */
 	void (*signal)(void *data, int pid, int sig);
-	/* All of it stands still while a human decides, or goes on. */
+	/* Stops all processes of the guest while the user decides, or lets them go on. */
 	void (*hold)(void *data, bool hold);
 };
 
@@ -30,11 +30,11 @@ static inline bool is_guest_pid(int pid)
 {
 	return pid >= GUEST_PIDS;
 }
-/* For people: the number that the process has where it runs. */
+/* Returns the number of the process where it runs, for messages. */
 static inline int shown_pid(int pid)
 {
 	return is_guest_pid(pid) ? pid - GUEST_PIDS : pid;
 }
 void guest_facts_free(struct guest_facts *g); /* NULL is a no-op */
 void guest_signal(const struct keeper *k, int pid, int sig);
-void guest_hold(const struct keeper *k, bool hold); /* where those inside are a guest's */
+void guest_hold(const struct keeper *k, bool hold); /* if the processes inside are a guest's */

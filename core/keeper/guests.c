@@ -1,4 +1,4 @@
-/* guests - processes of another kernel, a virtual machine's, as its backend tells of them. */
+/* guests - processes in a virtual machine, as its backend reports them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/guests.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/label.h"
 

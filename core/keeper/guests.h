@@ -1,4 +1,4 @@
-/* guests - processes of another kernel, a virtual machine's, as its backend tells of them. */
+/* guests - processes in a virtual machine, as its backend reports them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,9 +8,9 @@ struct caller;
 struct keeper;
 
 /*
- * They are callers as the host's are, and a command of theirs is a step. All of it is the guest's
- * own word: one that lies gives its changes to another of its own steps, or keeps a step open until
- * the session ends. Nothing is allowed by it that would not be otherwise.
+ * They are callers like host processes, and a command of theirs is a step. All facts come from the
+ * guest and are not trusted: with false facts it can attribute its changes to another of its own
+ * steps, or keep a step open until the session ends. False facts allow no access.
  *
  * Life of a process: guest_seen(), its parents' first -> guest_caller() -> guest_exec() ->
  * guest_left().
@@ -25,13 +25,13 @@ struct guest_process {
 
 /* ops and data outlive the agent. */
 void guest_begin(struct keeper *k, const struct guest_ops *ops, void *data);
-/* The program that was started is this process; guest_seen() says more. */
+/* Sets the process of the agent; guest_seen() adds its facts. */
 void guest_is_agent(struct keeper *k, int pid);
-/* Known already: as guest_exec(). */
+/* Adds a process. For a known one that has called exec: as guest_exec(). */
 void guest_seen(struct keeper *k, const struct guest_process *g);
 void guest_exec(struct keeper *k, const struct guest_process *g);
 void guest_left(struct keeper *k, int pid, int exit_status);
-/* -ESRCH: it was not seen, or has left. */
+/* Returns 0, or -ESRCH: the process was not seen, or has left. */
 int guest_caller(struct keeper *k, int pid, struct caller *ret);
-/* The agent, where it cannot be told who it was. */
+/* Returns the agent as the caller, for requests of an unknown process. */
 int guest_anybody(struct keeper *k, struct caller *ret);

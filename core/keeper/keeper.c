@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 #include "core/keeper/approvals/reload.h"
 #include "core/keeper/approvals/safeguard.h"
 #include "core/keeper/brokered.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/events.h"
 #include "core/keeper/folders/draft.h"
@@ -37,28 +36,30 @@
 #include "core/keeper/watch/watch.h"
 #include "core/os/poller.h"
 #include "core/os/process.h"
+#include "core/base/io.h"
 
 /*
  * Theory of operation. The agent cannot change a working folder: inside, it is mounted read-only.
- * What it wants to change comes through the door (a trapped system call) to this process, which
- * does it on descriptors of its own, or does not:
+ * Its changes come through the door (a trapped system call) to this process, which performs them on
+ * descriptors of its own, or refuses them:
  *
  *   door      copies the arguments, finds the object                     backends/linux/door/door.c
- *   callers   which process is that, whose command does it belong to     callers.c, steps.c
+ *   procs     finds the process and its command                          procs.c, steps.c
  *   policy    allowed, refused, or a question for the human              folder.c, asks.c
- *   journal   keeps what is there now, then performs                     core/journal
+ *   journal   captures the present state, then performs                  core/journal
  *   events    tell cordon; the caller has its answer already             events.c, loop.c
  *
- * One thread does one request at a time, so between the decision and the deed nothing that the
- * agent does comes in between. Three rules hold everywhere here:
+ * One thread performs one request at a time, so the agent changes nothing between decision and
+ * change. Three rules hold everywhere here:
  *
- * - Nothing waits. A question parks the request and the loop goes on; cordon not reading stops the
- *   door and nothing else; a rollback polls the socket for its own cancellation.
- * - Exits before requests. A turn looks at ended processes first, so a pid that was used again is
- *   never taken for the process that had it before.
+ * - Nothing waits. A question parks the request and the loop goes on; a cordon that does not read
+ *   stops only the door; a rollback polls the socket for its own cancellation.
+ * - Exits before requests. A turn looks at ended processes first, so a reused pid is never taken
+ *   for the earlier process.
  * - Cordon decides about the end. Signals do not end the keeper; the closed socket does. Then the
- *   sandbox is killed and open steps stay open on disk: the next start rolls them back. In the
- *   orderly end they are committed before WIRE_EXIT is sent, so who sees the exit sees the history.
+ *   sandbox is killed and open steps stay open on disk: the next start rolls them back. In an
+ *   orderly end they are committed before WIRE_EXIT is sent, so the history is complete at the
+ * exit.
  */
 
 #define SLICE_NS     100000 /* the shortest that there is */
@@ -73,8 +74,9 @@ static void on_signal(int sig)
 }
 
 /*
- * Handlers are cordon's business. What was ignored stays so (nohup), except where cordon ignores
- * for itself; what would end or stop us is caught: a keeper that dies loses the open step.
+ * The handlers belong to cordon. Ignored signals stay ignored (nohup), except those that cordon
+ * ignores for itself. Signals that would end or stop the keeper are caught: a keeper that dies
+ * loses the open step.
  */
 static void reset_signals(void)
 {
@@ -113,26 +115,6 @@ static bool is_kept(const struct keeper_spec *spec, int fd)
 	return false;
 }
 
-/* From 3 on. */
-static void close_all_but(const int *keep, int n)
-{
-	int from = 3;
-
-	for (;;) {
-		int next = INT_MAX;
-
-		for (int i = 0; i < n; i++) {
-			if (keep[i] >= from && keep[i] < next)
-				next = keep[i];
-		}
-		if (next > from)
-			os_close_range((unsigned)from, next == INT_MAX ? ~0u : (unsigned)next - 1);
-		if (next == INT_MAX)
-			break;
-		from = next + 1;
-	}
-}
-
 /*
  * libuv, where a loop ran before this fork, has a handler that each later fork runs in the child
  * (uv__signal_global_reinit): it closes two descriptors that we are about to close, by number. So
@@ -168,7 +150,7 @@ static void close_others(const struct keeper_spec *spec)
 		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
 	for (int i = 0; spec->spawn && i < 3; i++)
 		keep[n++] = spec->spawn->stdio[i];
-	close_all_but(keep, n);
+	io_close_all_but(3, keep, (size_t)n);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3 && null >= 0; fd++) {
 		if (!is_kept(spec, fd))
@@ -235,10 +217,12 @@ int keeper_init(struct keeper *k, struct keeper_spec *spec, struct err *err)
 	k->spec = spec;
 	k->sock = spec->sock;
 	k->policy = spec->policy;
-	k->in = k->out = k->path = k->path2 = k->agent_name = k->turn_prompt = (struct buf)BUF_INIT;
+	k->in = k->out = k->path = k->path2 = k->agent_name = k->turn_prompt = k->notices =
+		(struct buf)BUF_INIT;
 	k->now = clock_mono_us();
 	k->umask = umask(077);
 	umask(k->umask);
+	k->agents_umask = k->umask;
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (k->epoll < 0)
 		return err_set(err, -errno, "epoll");
@@ -261,6 +245,7 @@ void keeper_done(struct keeper *k)
 	review_done(k);
 	folders_done(k);
 	sources_bury(k);
+	keeper_drop_handed(k, k->n_handed);
 	buf_done(&k->in);
 	buf_done(&k->out);
 	util_close_fd(&k->epoll);
@@ -473,13 +458,13 @@ static void let_go(struct keeper *k)
 
 	lock_stop(take_ptr(&k->lock));
 	for (size_t i = 0; i < k->n_folders; i++)
-		if (!k->folders[i]->granted && k->folders[i]->journal)
+		if (!k->folders[i]->root && k->folders[i]->journal)
 			journal_release(k->folders[i]->journal);
 	log_open(-1, LOG_ERROR, NULL);
 	keep[n++] = k->sock;
 	for (size_t i = 0; i < k->n_late; i++)
 		keep[n++] = k->late[i];
-	close_all_but(keep, n);
+	io_close_all_but(3, keep, (size_t)n);
 }
 
 static void on_turned(struct keeper *k)

@@ -32,8 +32,8 @@ static void serve_cordon(struct keeper *k, const struct loop_ops *ops)
 /*
  * The door of system calls is not in the epoll set but polled beside it: a kernel that wakes the
  * keeper on the caller's processor (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) does so through poll(2)
- * only. Exits come first all the same. The other doors are in the set: each descriptor that is
- * polled is paid for by every call.
+ * only. Exits still come first. The other doors are in the set: each polled descriptor costs time
+ * in every call.
  */
 static bool door_is_open(const struct keeper *k, size_t i)
 {
@@ -57,6 +57,8 @@ static void serve_other(void *data)
 	serve_door(k, i, POLLIN);
 	if (door_is_open(k, i))
 		return;
+	if (!k->exited && k->doors[i]->ops->lost)
+		keeper_warn(k, "%s", k->doors[i]->ops->lost);
 	source_remove(k, take_ptr(&w->source));
 }
 
@@ -78,6 +80,13 @@ void doors_rolled_back(struct keeper *k, int64_t step)
 	for (size_t i = 0; i < k->n_doors; i++)
 		if (k->doors[i]->ops->rolled_back)
 			k->doors[i]->ops->rolled_back(k->doors[i], step);
+}
+
+void doors_cover(struct keeper *k, const char *path)
+{
+	for (size_t i = 0; i < k->n_doors; i++)
+		if (k->doors[i]->ops->cover)
+			k->doors[i]->ops->cover(k->doors[i], path);
 }
 
 void doors_changing(struct keeper *k, const struct inode_id *list, size_t n, bool moved)

@@ -10,7 +10,7 @@
 struct inode_id;
 struct keeper;
 
-/* Something to be done at a time: next() says when (monotonic, 0: never), tick() looks and does. */
+/* A deferred task. next() returns its time (monotonic, 0: never); tick() runs it when it is due. */
 struct timer {
 	int64_t (*next)(const struct keeper *k);
 	void (*tick)(struct keeper *k);
@@ -26,7 +26,7 @@ struct loop_ops {
 	size_t n_timers;
 };
 
-/* Of two times at which something is to be done; 0 is never. */
+/* Returns the earlier of two times; 0 is never. */
 static inline int64_t sooner(int64_t a, int64_t b)
 {
 	if (!a || !b)
@@ -34,8 +34,11 @@ static inline int64_t sooner(int64_t a, int64_t b)
 	return MIN(a, b);
 }
 void keeper_loop(struct keeper *k, const struct loop_ops *ops);
-/* Files of the folders have changed back: those inside may remember what they were. */
+/* Tells the doors that a rollback changed files, so caches of processes inside may be stale. */
 void doors_rolled_back(struct keeper *k, int64_t step);
-/* Something outside the working folders is about to change (door_ops.changing()). */
+/* Hides a file from the processes inside (door_ops.cover()). path is absolute. */
+void doors_cover(struct keeper *k, const char *path);
+/* Tells the doors that files outside the working folders are about to change
+ * (door_ops.changing()). */
 void doors_changing(struct keeper *k, const struct inode_id *list, size_t n, bool moved);
-void doors_unwatch(struct keeper *k); /* they are about to be closed */
+void doors_unwatch(struct keeper *k); /* called before the doors are closed */

@@ -1,4 +1,4 @@
-/* requests - what cordon asks of the keeper: answers, undo and redo, signals, the end. */
+/* requests - requests of cordon to the keeper: answers, undo and redo, signals, the end. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/requests.h"
 
@@ -24,8 +24,10 @@
 #include "core/keeper/steps/kill_command.h"
 #include "core/keeper/steps/group.h"
 #include "core/keeper/steps/hook_steps.h"
+#include "core/keeper/steps/shells.h"
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
+#include "core/record/redact.h"
 
 #define PROGRESS_US	   50000
 #define BARRIERS_SENT	   8 /* with a plan; each with a few of its paths */
@@ -105,6 +107,7 @@ static void put_barriers(struct keeper *k, const struct undo_plan *p)
 		wire_i64(&k->out, b->last_us);
 		wire_u64(&k->out, b->count);
 		wire_i64(&k->out, b->after);
+		wire_u8(&k->out, b->own);
 		wire_u32(&k->out, paths);
 		for (uint32_t at = 0; at < paths; at++)
 			wire_cstr(&k->out, b->paths[at]);
@@ -183,7 +186,7 @@ struct undo_run {
 	unsigned flags;
 	int64_t newest;		  /* the first step that was shown, 0: any */
 	uint64_t seal;		  /* of the plan that was shown, 0: any */
-	int64_t step;		  /* of a restore */
+	int64_t step;		  /* of a restore; else the newest one, 0: not known */
 	const char *const *paths; /* */
 	int64_t told_at;
 	bool cancelled;
@@ -211,6 +214,7 @@ static void undo_planned(void *data, const struct undo_plan *plan)
 {
 	struct undo_run *run = data;
 
+	run->step = plan->n_ids ? plan->ids[0] : 0;
 	send_plan(run->keeper, run->request, plan);
 }
 
@@ -363,7 +367,7 @@ static void serve_undo(struct keeper *k, struct wire_in *in)
 	run.kind = wire_get_u8(in) == UNDO_REDO ? UNDO_REDO : UNDO_BACK;
 	run.n = (size_t)wire_get_u64(in);
 	run.flags = wire_get_u32(in);
-	run.newest = wire_get_i64(in);
+	run.newest = run.step = wire_get_i64(in);
 	run.seal = wire_get_u64(in);
 	run_undo(&run, do_undo, in->bad);
 }
@@ -462,7 +466,8 @@ static void serve_limits(struct keeper *k, struct wire_in *in)
 
 static void serve_group(struct keeper *k, struct wire_in *in)
 {
-	AUTO_FREE char *name = wire_get_cstr(in);
+	AUTO_FREE char *given = wire_get_cstr(in);
+	AUTO_FREE char *name = given ? redact_copy(k->spec->redact, given) : NULL;
 	struct err err = {0};
 
 	if (!in->bad && group_from_cordon(k, name, &err) < 0)
@@ -488,9 +493,11 @@ static void serve_forbid(struct keeper *k, struct wire_in *in)
 static void serve_publish(struct keeper *k, struct wire_in *in)
 {
 	uint32_t port = wire_get_u32(in), host_port = wire_get_u32(in);
+	struct span who = wire_get_str(in);
+	AUTO_FREE char *by = xstrndup(who.data, who.len);
 
 	if (!in->bad && port > 0 && port <= UINT16_MAX && host_port > 0 && host_port <= UINT16_MAX)
-		flow_publish(k, (uint16_t)port, (uint16_t)host_port);
+		flow_publish(k, (uint16_t)port, (uint16_t)host_port, by);
 }
 
 static void serve(struct keeper *k, struct wire_in *in)
@@ -538,6 +545,9 @@ static void serve(struct keeper *k, struct wire_in *in)
 	case WIRE_TURN:
 		hook_spoke(k);
 		break;
+	case WIRE_NOTICE:
+		hook_notice(k, wire_get_str(in));
+		break;
 	case WIRE_FREEZE:
 		freeze(k);
 		break;
@@ -546,6 +556,12 @@ static void serve(struct keeper *k, struct wire_in *in)
 		break;
 	case WIRE_LIMITS:
 		serve_limits(k, in);
+		break;
+	case WIRE_SHELL:
+		shells_start(k, in);
+		break;
+	case WIRE_SHELL_SIGNAL:
+		shells_signal(k, in);
 		break;
 	case WIRE_SHUTDOWN:
 		k->quit = true;
@@ -574,7 +590,7 @@ void requests_serve(struct keeper *k)
 			serve(k, &in);
 		}
 		if (r < 0 || in.bad) {
-			log_error("keeper", "cordon sent what is no request");
+			log_error("keeper", "cordon sent an invalid request");
 			k->gone = k->quit = true;
 		}
 	}

@@ -1,4 +1,4 @@
-/* service - what doors and backends ask of the keeper, inside its process. */
+/* service - the functions of the keeper that doors and backends call, in its process. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,80 +9,97 @@ struct keeper;
 
 const struct policy *keeper_policy(const struct keeper *k); /* borrowed */
 const struct config *keeper_config(const struct keeper *k); /* borrowed; NULL: there is none */
-/* A process was seen: its tgid and step are looked up once and cached until it exits. */
-int keeper_caller(struct keeper *k, int tid, struct caller *ret); /* -ESRCH: it is gone */
-/* A duplicate of the caller's descriptor, from the calling thread's own table. Before Linux 6.9
- * that of a thread which does not share its process's is closed to us: -EACCES. -ESRCH, -EBADF. */
+/* Fills in the process and step of a thread, which are cached until the process exits. Returns 0 or
+ * -ESRCH: it is gone. */
+int keeper_caller(struct keeper *k, int tid, struct caller *ret);
+/* Returns whether a process, or an ancestor of it, has made a call that the door has seen. */
+bool keeper_has_process(const struct keeper *k, int pid);
+/* Duplicates a descriptor of the calling thread. Returns -ESRCH, -EBADF, or before Linux 6.9
+ * -EACCES for a thread that does not share the table of its process. */
 int keeper_getfd(struct keeper *k, const struct caller *c, int fd);
 void keeper_set_umask(const struct caller *c, mode_t mask); /* umask(2) */
-/* It is about to exec: audit, and find out whether a new command begins. argv NUL-separated. */
+/* Before the kernel performs an execve(2). One of a thread that is not the first ends the first,
+ * whose own call may wait, and gives its number to the new program: from then on c->known is not
+ * set for that number. */
+void keeper_exec_begins(const struct caller *c);
+/* Audits an exec that is about to happen, and begins a step if it is a new command. argv: separated
+ * by NULs. */
 void keeper_exec(struct keeper *k, const struct caller *c, const char *path, const char *argv,
 		 size_t argv_len);
 /*
- * `cordon step`: a process opened STEP_PATH + request for writing; "begin/NAME", "end", "end/NAME"
- * or "abort". The agent itself may also say "run/NAME" or "api/NAME" (a step of kind STEP_API), and
- * "ran/STATUS" at its end; an agent's hook "turn/PROMPT", "edit" before and "edited/NAME" after
- * something that the agent writes itself. Returns what it is given for it: a descriptor to read the
- * answer from, one line, that begins with STEP_REFUSED if nothing was done; or negative errno.
+ * Performs a request about steps: a process inside opened STEP_PATH + request for writing.
+ *   cordon step        "begin/NAME", "end", "end/NAME", "abort"
+ *   the agent itself   "run/NAME", "api/NAME" (a step of kind STEP_API), at its end "ran/STATUS"
+ *   an agent's hook    "turn/PROMPT"; "edit" and "edited/NAME" around a write of the agent itself;
+ *                      "asks" while it waits for its human; "rests" at the end of its turn;
+ *                      "notices", answered by the new notices, a line each
+ *   cordon review      "reviewed/3.2": the agent has handled that point of the human's review
+ * Returns a descriptor with the answer, one line, which begins with STEP_REFUSED if nothing was
+ * done; or negative errno.
  */
 #define STEP_PATH    "/run/cordon/step/"
 #define STEP_SOCKET  "/run/cordon/step.socket" /* in a guest, for the same (step_ask.h) */
 #define STEP_REFUSED "refused: "
 int keeper_step(struct keeper *k, const struct caller *c, const char *request) MUST_USE;
-/* A call that changes things was refused by the floor or by policy: report it. */
+/* Reports a change that the floor or the policy refused. */
 void keeper_deny(struct keeper *k, const struct caller *c, const char *path, int result,
 		 const char *reason);
-/* The same where a human would have been asked, but there is none. */
+/* Reports a call that was refused because too many questions wait. */
+void keeper_deny_crowded(struct keeper *k, const struct caller *c, const char *path);
+/* Reports a call that was refused because no human can be asked. */
 void keeper_deny_unasked(struct keeper *k, const struct caller *c, const char *path, int result,
 			 const char *reason);
-/* A look at a name that is hidden, which got ENOENT: a quiet row. c->op is LOOKED_FOR. */
+/* Reports a look at a hidden name, which got ENOENT, as a quiet row. c->op is LOOKED_FOR. */
 #define LOOKED_FOR "look for"
 void keeper_looked(struct keeper *k, const struct caller *c, const char *path);
-/* macOS: a process of the session (its name is in comm) has looked up a mach service (operation
- * "mach-lookup" or another one that begins so), and the profile denied it, or let it and told. */
+/* macOS: reports that the process `comm` of the session looked up a mach service ("mach-lookup" or
+ * another operation that begins with "mach-"), which the profile denied or allowed. */
 #define SERVICE_OPERATIONS "mach-"
 #define SERVICE_ASKED_BY   "asked by " /* and comm: the reason of a denial */
 void keeper_service(struct keeper *k, int pid, const char *comm, const char *operation,
 		    const char *service, bool allowed);
-/* A door with a policy of its own has let n reads through that the rules allow: for the metrics. */
+/* Counts n reads that a door with a policy of its own has allowed: for the metrics. */
 void keeper_count_reads(struct keeper *k, uint64_t n);
-/* Durable: calls that wait at the same time share a sync, see FOLDER_WAITS. */
-bool keeper_gathers(const struct keeper *k);
-void keeper_gather_sync(struct keeper *k);
-void keeper_gather_end(struct keeper *k); /* after the last of them was served again */
-void keeper_wake_at(struct keeper *k, int64_t mono_us); /* door_ops.tick() then, once */
-/* A parked request died (signal, timeout): its question goes away unless it is asked again soon. */
+/* Calls door_ops.tick() once at that time. */
+void keeper_wake_at(struct keeper *k, int64_t mono_us);
+/* Withdraws the question of a parked request that died (signal, timeout), unless the call is
+ * repeated soon. */
 void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request);
-/* A further way in, after launch() gave the first: polled, ticked and closed with it. -ENOSPC. */
+/* Adds a door to the one of launch(): it is polled, ticked and closed with that. -ENOSPC. */
 int keeper_add_door(struct keeper *k, struct door *d) MUST_USE;
 /*
- * The agent's process (host pid), known to the backend only, and who has the orphans of those
- * inside: pid 1 there, or one of these. WIRE_STARTED follows launch() and this.
+ * Sets the agent's process (host pid), and the new parent of orphans inside: pid 1 of the sandbox,
+ * or one of these. WIRE_STARTED follows launch() and this call.
  */
 #define ORPHANS_UNKNOWN 0
-#define ORPHANS_OUTSIDE (-1) /* somebody whom Landlock lets nobody here look into */
+#define ORPHANS_OUTSIDE (-1) /* a process that Landlock does not let this one look into */
 void keeper_set_agent(struct keeper *k, int pid, int orphans);
-/* It ended. At the end of this turn of the loop: stop(), close the door, commit, WIRE_EXIT. */
+/* The agent has ended. At the end of this turn of the loop: stop(), close the door, commit,
+ * WIRE_EXIT. */
 void keeper_agent_exited(struct keeper *k, int wait_status);
-/* It never ran: exec failed after launch() had returned. status 126 or 127. */
+/* The agent did not run: its exec failed after launch() had returned. status: 126 or 127. */
 void keeper_agent_failed(struct keeper *k, int status, const char *words);
-/* Words for the human, once: WIRE_NOTE. */
+void keeper_tell_turn(struct keeper *k, bool begins, const char *words); /* WIRE_TURN_BEGAN */
+void keeper_tell_asks(struct keeper *k, bool asks);			 /* WIRE_AGENT_ASKS */
+void keeper_tell_rests(struct keeper *k, bool rests);			 /* WIRE_AGENT_RESTS */
+void keeper_tell_noticed(struct keeper *k, uint64_t n);			 /* WIRE_NOTICED */
+void keeper_tell_point(struct keeper *k, const char *name);		 /* WIRE_POINT_DONE */
+/* Sends words for the human: WIRE_NOTE. */
 void keeper_note(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void keeper_tell_turn(struct keeper *k, const char *words); /* WIRE_TURN_BEGAN */
-/* The same, and said aloud where there is no console: the human did something that does not count,
- * or files are not as they were a moment ago. */
+/* Sends words that a run without a console prints, too: an action of the human has no effect, or
+ * files have changed. */
 void keeper_warn(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* The same: a step that was interrupted has been rolled back. */
+/* Sends words about an interrupted step that was rolled back; printed like a warning. */
 void keeper_recovered(struct keeper *k, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* Directories that are the sandbox's own, so that what changes there is nobody's business; the
- * default is what mounts make private: /tmp, /dev and the like. Borrowed; ends with NULL. */
+/* Sets the directories that belong to the sandbox: changes there are not reported. Default:
+ * directories that mounts make private, such as /tmp and /dev. Borrowed; ends with NULL. */
 void keeper_set_private(struct keeper *k, const char *const *dirs);
-/* A descriptor that the backend wants polled: fn(data) when readable. */
+/* Polls a descriptor of the backend: fn(data) when it is readable. */
 int keeper_watch(struct keeper *k, int fd, void (*fn)(void *data), void *data);
-/* The same for writable (a connect under way). One watch a descriptor; unwatch before close. */
+/* Polls it until it is writable (a connect under way). One watch a descriptor; unwatch before
+ * close. */
 int keeper_watch_write(struct keeper *k, int fd, void (*fn)(void *data), void *data);
 void keeper_unwatch(struct keeper *k, int fd);
-/* A descriptor whose close takes ten milliseconds and that holds nothing that anybody waits for,
- * like an inotify instance or a packet socket: it ends with the process. The caller closes it no
- * more. */
+/* Takes a descriptor whose close takes ten milliseconds, such as an inotify instance or a packet
+ * socket. It is closed at the end of the process. */
 void keeper_close_late(struct keeper *k, int fd);

@@ -8,14 +8,14 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/state.h"
 
 /*
- * A packet says nothing of its sender but a port. The kernel lists the sockets of a namespace with
- * their inodes, and /proc/PID/fd tells who has which. That is a long look for the keeper, so there
- * are few of them a second; the flow is decided on in any case, then as nobody's.
+ * A packet identifies its sender only by a port. The kernel lists the sockets of a namespace with
+ * their inodes, and /proc/PID/fd shows the process of each. That takes the keeper long, so it is
+ * done only a few times a second. Beyond that the flow is still decided on, without a process.
  */
 #define TABLE_MAX (4u << 20) /* bytes of the kernel's list */
 #define LOOK_US	  10000	     /* at most, while the agent waits */

@@ -1,4 +1,4 @@
-/* sources - descriptors that the keeper's loop waits for, and what is called when one is ready. */
+/* sources - descriptors that the keeper's loop polls, and their callbacks. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -10,8 +10,9 @@
 #include "core/keeper/service.h"
 #include "core/keeper/spec.h"
 
-#define DOORS_MAX 4
-#define LATE_MAX  8
+#define DOORS_MAX   6
+#define LATE_MAX    8
+#define SHELLS_WAIT 32 /* frames WIRE_SHELL that were read and not served yet */
 
 struct brokered;
 struct command;
@@ -27,23 +28,25 @@ struct recent;
 struct reload;
 struct saves;
 struct seen;
+struct shell;
 struct said;
 struct source;
 struct thread;
 struct watch;
 struct wish;
 
-struct doorway { /* of a door that is in the epoll set */
+struct doorway { /* a door in the epoll set */
 	struct keeper *keeper;
 	struct source *source;
 };
 
-/* What lower floors call on higher ones. keeper.c fills it in. */
+/* Functions of higher layers that lower ones call. keeper.c sets them. */
 struct keeper_hooks {
 	void (*process_seen)(struct keeper *k, struct proc *p); /* for the first time */
 	void (*process_left)(struct keeper *k, struct proc *p); /* it has ended; freed afterwards */
-	void (*calls)(struct keeper *k, const struct caller *c);    /* drafts may be whole by now */
-	void (*command_freed)(struct keeper *k, struct command *c); /* is about to be */
+	/* Some drafts may be complete. */
+	void (*calls)(struct keeper *k, const struct caller *c);
+	void (*command_freed)(struct keeper *k, struct command *c);  /* is about to be */
 	void (*command_doomed)(struct keeper *k, struct command *c); /* roll it back, retire it */
 	int (*draft_open)(const struct wish *w, int flags, mode_t mode);
 	int (*drafts_hold)(struct keeper *k, const struct caller *c); /* 0 or -FOLDER_HELD */
@@ -52,7 +55,7 @@ struct keeper_hooks {
 /* How reads were decided, for metrics. */
 struct tallies {
 	uint64_t checks, by_rule, by_answer, asked, crowded;
-	uint64_t told; /* checks and crowded together, when cordon heard of them last */
+	uint64_t told; /* checks and crowded at the last report to cordon */
 	int64_t told_at;
 };
 
@@ -61,7 +64,7 @@ struct folder {
 	char *path;
 	size_t path_len;
 	int fd;
-	struct journal *journal; /* its own; granted: the first folder's, as a further root of it */
+	struct journal *journal; /* its own; of a root above 0 the first folder's */
 	int root;
 	bool granted; /* outside; operations run in the unconfined thread */
 };
@@ -79,6 +82,9 @@ struct keeper {
 	int sock, epoll;
 	struct buf in, out;
 	size_t out_sent;
+	int handed[3 *
+		   SHELLS_WAIT]; /* descriptors that came with frames WIRE_SHELL, in their order */
+	size_t n_handed;
 	bool urgent, out_watched;
 	bool door_off;	     /* nothing is served for a while */
 	unsigned doors_shut; /* closed for good: a bit for each */
@@ -86,15 +92,16 @@ struct keeper {
 	int64_t flush_at;
 	struct source *graves, *watches;
 
-	struct journal *journal; /* the first folder's; the others' are its kin */
+	struct journal *journal; /* of the first folder; those of the others are linked to it */
 	struct policy *policy;
 	struct draft *drafts; /* files that have no name yet (draft.c) */
 	size_t n_drafts;
-	struct said *said;   /* review.c: what was said of git's own files */
-	struct saves *saves; /* NULL: none was made yet (saves.c) */
+	struct said *said;   /* reports about git's own files that were made (review.c) */
+	struct saves *saves; /* NULL: none yet (saves.c) */
 	bool settling;
-	bool learned; /* policy_learn_more() has no more */
-	bool relearn; /* git's settings have changed by a human's leave: policy_learn() */
+	bool learned; /* policy_learn_more() has finished */
+	/* Settings of git have changed with permission of the user: call policy_learn(). */
+	bool relearn;
 	struct folder **folders;
 	size_t n_folders;
 	struct alias *aliases;
@@ -104,9 +111,10 @@ struct keeper {
 	struct lock *lock;	    /* undo.external = lock */
 	struct buf path, path2;	    /* scratch of folder.c */
 	mode_t umask;		    /* of this process now */
+	mode_t agents_umask;	    /* umask at the start of the agent */
 
-	struct reload *reload; /* rule files that change (reload.c); NULL: nobody looks */
-	struct watch *watch;   /* edits from outside (watch.c); NULL: nobody looks */
+	struct reload *reload; /* rule files that change (reload.c); NULL: not watched */
+	struct watch *watch;   /* external edits (watch.c); NULL: not watched */
 	struct sandbox *sandbox;
 	struct door *doors[DOORS_MAX];	    /* the first is the system calls' */
 	struct doorway doorways[DOORS_MAX]; /* of the others */
@@ -123,19 +131,24 @@ struct keeper {
 	size_t n_threads;	/* leaders excluded */
 	unsigned thread_fds;	/* opened since all were closed */
 	int root_pid, agent_pid;
-	int orphans;	  /* who has them: pid 1 inside, or ORPHANS_* */
-	bool agent_wraps; /* it only starts the real one */
+	int orphans;	  /* the new parent of orphans: pid 1 inside, or ORPHANS_* */
+	bool agent_wraps; /* agent_pid only starts the real agent */
 	bool agent_again; /* it was started by a script of its name: `node codex` -> codex */
 	struct buf agent_name;
 
 	struct command *commands, *ambient, *strays, *whole;
+	struct shell *shells;  /* of the human's, beside the agent (steps/shells.h) */
 	struct command *fold;  /* NULL: the history is not full */
 	struct command *group; /* `cordon step begin` (group.c); NULL: none is open */
 	bool marked;	       /* this session has its place in the history */
 	struct proc *group_owner;
 	uint64_t group_serial;
-	bool hook_tells;	/* the agent's hook tells of prompts (hook_steps.c) */
-	bool spoke;		/* a line went to the agent that its hook has not called a prompt */
+	bool agent_asks;    /* the last report to cordon (hook_steps.c) */
+	bool agent_rests;   /* the same for the end of its turn */
+	bool hook_tells;    /* the hook of the agent reports prompts (hook_steps.c) */
+	bool spoke;	    /* the agent got a line, and its hook has reported no prompt since */
+	struct buf notices; /* lines for the agent that its hook has not fetched (hook_steps.c) */
+	uint64_t n_notices;
 	struct buf turn_prompt; /* of the turn; empty: not known */
 	int begin_error;	/* the last journal_begin()'s */
 	int64_t live_at;	/* when journal_live() is due; 0: no step is open */
@@ -144,7 +157,7 @@ struct keeper {
 	struct question *questions;
 	size_t n_waiting, n_held;
 	uint64_t last_question, last_grant;
-	size_t looked; /* entries, in the second that began then (brought.c) */
+	size_t looked; /* entries inspected in the second that began at looked_at (brought.c) */
 	int64_t looked_at;
 	struct grant *grants;
 	struct recent *recent; /* oldest use first */
@@ -154,7 +167,7 @@ struct keeper {
 	bool launched;	     /* launch() returned */
 	bool exited, failed; /* the agent ended; it never ran */
 	bool frozen;	     /* every change is -EIO */
-	bool quit, gone;     /* leave the loop; because cordon is not there any more */
+	bool quit, gone;     /* leave the loop; gone: because cordon has ended */
 	int wait_status;
 };
 

@@ -1,4 +1,4 @@
-/* step_ask - for programs inside: a request to the keeper about the step that is open. */
+/* step_ask - sends requests about the open step to the keeper, from programs inside. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/step_ask.h"
 
@@ -10,8 +10,12 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/err.h"
+#include "core/base/io.h"
 #include "core/keeper/service.h"
 #include "core/os/socket.h"
+
+#define ANSWER_MAX 4096
 
 /* A virtual machine's first program takes it, and answers when the keeper has. */
 static int ask_guest(const char *request)
@@ -38,4 +42,19 @@ int step_ask(const char *request)
 	if (fd >= 0)
 		return fd;
 	return errno == ENOENT ? ask_guest(request) : -errno;
+}
+
+int step_ask_line(const char *request, char **ret, struct err *err)
+{
+	AUTO_CLOSE int fd = step_ask(request);
+	AUTO_FREE char *text = NULL;
+	int r = fd < 0 ? fd : io_read_all(fd, ANSWER_MAX, &text, NULL);
+
+	if (r < 0)
+		return r;
+	text[strcspn(text, "\n")] = '\0';
+	if (str_starts(text, STEP_REFUSED))
+		return err_say(err, -EPERM, "%s", text + strlen(STEP_REFUSED));
+	*ret = take_ptr(&text);
+	return 0;
 }

@@ -1,9 +1,17 @@
-/* step_ask - for programs inside: a request to the keeper about the step that is open. */
+/* step_ask - sends requests about the open step to the keeper, from programs inside. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+/* The line before the notices, where the model of the agent reads them. */
+#define NOTICES_FROM "cordon, the sandbox that you run in, reports:"
+
+struct err;
+
 /*
- * request is what keeper_step() takes (service.h). Returns a descriptor to read the answer from, or
- * negative errno: -ENOENT where there is no sandbox.
+ * Sends a request of keeper_step() (service.h). Returns a descriptor to read the answer from, or
+ * negative errno: -ENOENT if there is no sandbox.
  */
 int step_ask(const char *request);
+/* Sends a request and reads the line of the answer. Returns 0; -EPERM: the keeper refused, err has
+ * its words; other negative errno: the keeper did not answer, err is not set. *ret: heap. */
+int step_ask_line(const char *request, char **ret, struct err *err);

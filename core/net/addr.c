@@ -1,4 +1,4 @@
-/* addr - addresses of hosts: read from text in every form, classified, written in one form. */
+/* addr - parses, classifies and formats addresses of hosts. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/addr.h"
 

@@ -1,4 +1,4 @@
-/* addr - addresses of hosts: read from text in every form, classified, written in one form. */
+/* addr - parses, classifies and formats addresses of hosts. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,12 +16,12 @@ struct net_addr {
 
 #define NET_ADDR_TEXT 48 /* bytes of text, with the NUL */
 
-/* What an address leads to. Everything but NET_PUBLIC needs a rule about the address itself. */
+/* Classes of addresses. All but NET_PUBLIC need a rule about the address itself. */
 enum net_class {
 	NET_PUBLIC,
 	NET_LOOPBACK,
 	NET_LINK_LOCAL,
-	NET_METADATA, /* where clouds hand out credentials */
+	NET_METADATA, /* credentials of cloud machines */
 	NET_PRIVATE,
 	NET_OTHER, /* multicast, reserved, unspecified */
 };
@@ -30,20 +30,21 @@ struct net_addr net_addr_v4(uint32_t host_order);
 bool net_addr_is_v4(const struct net_addr *a);
 uint32_t net_addr_as_v4(const struct net_addr *a); /* of an IPv4 one, host order */
 bool net_addr_eq(const struct net_addr *a, const struct net_addr *b);
-/* Are the first bits the same? IPv4: bits counts from 96. */
+/* Returns whether the first bits are equal. IPv4: bits counts from 96. */
 bool net_addr_in(const struct net_addr *a, const struct net_addr *net, unsigned bits);
 
-/* Any form that inet_aton(3) or inet_pton(3) reads, without a zone. False: it is no address. */
+/* Parses any form that inet_aton(3) or inet_pton(3) reads, without a zone. Returns false if it is
+ * no address. */
 bool net_addr_parse(struct net_addr *ret, const char *text, size_t len);
 void net_addr_format(const struct net_addr *a, char out[NET_ADDR_TEXT]);
 
-/* IPv4 that is carried in IPv6 (NAT64, 6to4) is classified by itself. */
+/* Returns the class of an address. IPv4 inside IPv6 (NAT64, 6to4) is classified as IPv4. */
 enum net_class net_addr_class(const struct net_addr *a);
-/* "a private address"; for reasons. */
+/* Returns "a private address" and the like, for reasons. */
 const char *net_class_words(enum net_class c);
 
-/* False: of another family, or too short. */
+/* Returns false for another family, or if the address is too short. */
 bool net_addr_from_sock(struct net_addr *ret, uint16_t *ret_port, const struct sockaddr *sa,
 			socklen_t len);
-/* Of family AF_INET or AF_INET6 as it is; returns the length. */
+/* Fills in an address of family AF_INET or AF_INET6; returns the length. */
 socklen_t net_addr_to_sock(const struct net_addr *a, uint16_t port, struct sockaddr_storage *ret);

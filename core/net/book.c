@@ -1,4 +1,4 @@
-/* book - the names that led to an address in this session, and addresses that stand for names. */
+/* book - the names of the addresses of this session, and stand-in addresses for names. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/book.h"
 

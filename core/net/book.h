@@ -1,16 +1,16 @@
-/* book - the names that led to an address in this session, and addresses that stand for names. */
+/* book - the names of the addresses of this session, and stand-in addresses for names. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/net/host.h"
 
 /*
- * A connection names an address; rules and people speak of names. The book remembers what the
- * resolver inside was told, so the address that was checked is the one that is dialled.
+ * A connection has an address; rules and questions have names. The book remembers the answers of
+ * the resolver inside, so the address that was checked is the one that is dialled.
  *
- * A name that no rule allows yet is not looked up at all: it would leave the machine. The agent is
- * told a stand-in, an address of 198.18.0.0/15 that leads nowhere; the connection to it is held and
- * asked about by name, and the real address is looked up once it was allowed.
+ * A name that no rule allows yet is not resolved at all: the query would leave the machine. The
+ * agent gets a stand-in, an unused address of 198.18.0.0/15. A connection to it is held, the user
+ * is asked about the name, and the real address is resolved once it was allowed.
  *
  * Life:    book_new() -> book_free().
  * Bounds:  BOOK_ADDRS addresses with BOOK_NAMES names each, BOOK_STANDINS stand-ins; the oldest go.
@@ -25,14 +25,15 @@ struct net_book;
 struct net_book *book_new(void) MUST_USE;
 void book_free(struct net_book *b); /* NULL is a no-op */
 
-/* This name was resolved to this address; both folded. */
+/* Notes that this name was resolved to this address; both folded. */
 void book_note(struct net_book *b, const char *name, const struct net_addr *addr);
-/* The i-th name of an address, the newest first; NULL: no more. Valid until the next note. */
+/* Returns the i-th name of an address, the newest first; NULL: no more. Valid until the next
+ * note. */
 const char *book_name(const struct net_book *b, const struct net_addr *addr, size_t i);
 
-/* The stand-in of a name, always the same one as long as it is kept. */
+/* Returns the stand-in of a name, the same one as long as it is kept. */
 struct net_addr book_stand_in(struct net_book *b, const char *name);
-/* The name that this stand-in means; NULL: it is none. */
+/* Returns the name of this stand-in; NULL: it is none. */
 const char *book_meant(const struct net_book *b, const struct net_addr *addr);
-/* Is it of the range that stand-ins are taken from? Such an address is never dialled. */
+/* Returns whether the address is in the range of stand-ins. Such an address is never dialled. */
 bool book_is_stand_in(const struct net_addr *addr);

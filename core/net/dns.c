@@ -1,4 +1,4 @@
-/* dns - messages of the domain name system: questions read, answers built, walked and cut. */
+/* dns - reads DNS questions; builds, walks and truncates DNS answers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/dns.h"
 

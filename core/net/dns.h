@@ -1,4 +1,4 @@
-/* dns - messages of the domain name system: questions read, answers built, walked and cut. */
+/* dns - reads DNS questions; builds, walks and truncates DNS answers. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,11 +6,11 @@
 
 /*
  * For a forwarder: it reads the question, decides by its name, asks the same in a message of its
- * own, and reads the addresses out of the answer. Every function takes bytes of a stranger;
- * nothing is read outside of them and no loop is longer than they are.
+ * own, and reads the addresses out of the answer. All input is untrusted: no function reads
+ * outside of the message, and no loop is longer than the message.
  */
 #define DNS_MAX	    65535
-#define DNS_UDP_MIN 512 /* what a client without EDNS takes */
+#define DNS_UDP_MIN 512 /* bytes that a client without EDNS accepts */
 #define DNS_UDP_MAX 1232
 #define DNS_HEADER  12
 
@@ -39,47 +39,47 @@ struct dns_question {
 	bool recurse;		     /* the client set RD */
 	bool edns;
 	bool sec, unchecked; /* DO, CD: about signatures */
-	uint16_t room;	     /* bytes that the client takes by UDP */
-	size_t end;	     /* of the question, from the message's head */
+	uint16_t room;	     /* bytes that the client accepts by UDP */
+	size_t end;	     /* of the question, from the start of the message */
 };
 
-/* 0; -EINVAL: it has a header and may be answered with DNS_FORMAT; -EBADMSG: not worth an answer.
- * One question of class IN, no answers. */
+/* Reads a question: one of class IN, without answers. Returns 0; -EINVAL: it has a header and may
+ * be answered with DNS_FORMAT; -EBADMSG: not worth an answer. */
 int dns_read_question(struct dns_question *ret, const uint8_t *msg, size_t len);
-/* Is this an answer to the question (which is in `query` up to q->end)? */
+/* Returns whether this is an answer to the question (which is in `query` up to q->end). */
 bool dns_is_answer(const uint8_t *msg, size_t len, const uint8_t *query,
 		   const struct dns_question *q, uint16_t id);
 enum dns_rcode dns_code(const uint8_t *msg);
 bool dns_is_cut(const uint8_t *msg); /* TC */
 void dns_set_id(uint8_t *msg, uint16_t id);
 
-/* How long an answer may be kept: the least TTL of its records, in seconds. An answer that names
- * nothing lives by its SOA record. 0: not at all, or damaged. */
+/* Returns how long an answer may be cached: the least TTL of its records, in seconds. For an answer
+ * without names the SOA record decides. 0: not at all, or damaged. */
 uint32_t dns_life(const uint8_t *msg, size_t len);
-/* It was kept for so long: every TTL is less by that. */
+/* Reduces every TTL of a cached answer by its age. */
 void dns_age(uint8_t *msg, size_t len, uint32_t seconds);
 
-/* Addresses that the question's name leads to, through CNAME records; in order. Those that HTTPS
- * and SVCB records hint at are among them. ttl: seconds. */
+/* Called for each address of the name in the question, through CNAME records, in order, including
+ * hints of HTTPS and SVCB records. ttl: seconds. */
 typedef void (*dns_on_addr)(void *data, const struct net_addr *addr, uint32_t ttl);
 int dns_walk(const uint8_t *msg, size_t len, const struct dns_question *q, dns_on_addr on,
 	     void *data);
 
-/* An answer to the query: its question, and an A or AAAA record where addr is given. Returns its
- * length; out has at least DNS_UDP_MIN bytes. why: told to clients that understand it (RFC 8914).
- */
+/* Builds an answer to the query: its question, and an A or AAAA record if addr is given. Returns
+ * its length; out has at least DNS_UDP_MIN bytes. why: sent to clients that understand it (RFC
+ * 8914). */
 size_t dns_answer(uint8_t *out, const uint8_t *query, const struct dns_question *q,
 		  enum dns_rcode code, const struct net_addr *addr, const char *why);
-/* A query of our own; the length. out has at least DNS_UDP_MIN bytes. */
+/* Builds a query. Returns its length; out has at least DNS_UDP_MIN bytes. */
 size_t dns_query(uint8_t *out, uint16_t id, const char *name, uint16_t type);
-/* The same about this question: nothing of the client's message is in it but the folded name, a
- * type for which dns_is_asked() is true, and what the client wants of signatures. */
+/* Builds a query for this question. Of the client's message it contains only the folded name, a
+ * type for which dns_is_asked() is true, and the flags about signatures. */
 size_t dns_query_again(uint8_t *out, const struct dns_question *q);
-bool dns_is_asked(uint16_t type); /* types that carry data of a host or a domain, and no others */
-/* Makes an answer to a dns_query_again() one to the client's query: with its id, the letters of its
- * question, and EDNS only where it has it. Returns the length. */
+bool dns_is_asked(uint16_t type); /* true only for types with data of a host or a domain */
+/* Turns an answer to dns_query_again() into one to the client's query: with its id, the letter case
+ * of its question, and EDNS only if it has it. Returns the length. */
 size_t dns_answer_again(uint8_t *msg, size_t len, const uint8_t *query,
 			const struct dns_question *q);
-/* Cut to at most max bytes, whole records only, with TC set; never to nothing where something
- * fits. Returns the new length. */
+/* Truncates a message to at most max bytes: whole records only, with TC set. If the question does
+ * not fit, only the header stays. Returns the new length. */
 size_t dns_cut(uint8_t *msg, size_t len, size_t max);

@@ -8,9 +8,9 @@
 #define NET_TARGET_TEXT (NET_NAME_MAX + 20)
 
 /*
- * One host has one text: lower case, no dot at the end, IDN in its ASCII form; what inet_aton(3)
- * reads is an address. Refused: empty or long labels, characters that no host name has (NUL, CR,
- * LF, percent, blanks, colons).
+ * One host has one text: lower case, no dot at the end, IDN in its ASCII form; text that
+ * inet_aton(3) reads is an address. Refused: empty or long labels, characters that no host name has
+ * (NUL, CR, LF, percent, blanks, colons).
  */
 struct net_host {
 	bool is_addr;
@@ -18,13 +18,13 @@ struct net_host {
 	char name[NET_NAME_MAX + 1]; /* else */
 };
 
-/* Where a connection goes. */
+/* The target of a connection. */
 struct net_target {
 	struct net_host host;
 	uint16_t port; /* 0: not known yet */
 };
 
-/* *why (may be NULL): words that say what is wrong. */
+/* Parses a host. *why (may be NULL): the error, in words. */
 bool net_host_parse(struct net_host *ret, const char *text, size_t len, const char **why);
 void net_host_from_addr(struct net_host *ret, const struct net_addr *a);
 bool net_host_eq(const struct net_host *a, const struct net_host *b);
@@ -40,7 +40,7 @@ enum net_pattern_kind {
 	NET_ANY,
 	NET_DOMAIN,
 	NET_NAME,
-	NET_ADDRS, /* one address, or all with the same first bits */
+	NET_ADDRS, /* one address, or all with the same prefix */
 };
 
 struct net_pattern {
@@ -52,21 +52,21 @@ struct net_pattern {
 };
 
 bool net_pattern_parse(struct net_pattern *ret, const char *text, const char **why);
-/* Its one text. */
+/* Formats the pattern in its canonical form. */
 void net_pattern_format(const struct net_pattern *p, char out[NET_TARGET_TEXT]);
-/* Of a target with port 0 any port matches. */
+/* Returns whether the target matches; with port 0 it matches at any port. */
 bool net_pattern_matches(const struct net_pattern *p, const struct net_target *t);
 /* Nearer patterns have larger numbers: host first, then ports. */
 unsigned net_pattern_depth(const struct net_pattern *p);
 unsigned net_pattern_ports(const struct net_pattern *p); /* 65536 - how many; more is nearer */
 
-/* ---- idn.c, suffix.c: libidn2 and libpsl, opened when first needed ----------------------------
- */
+/* ---- idn.c, suffix.c: libidn2 and libpsl, opened when first needed --------------------------- */
 
-/* From now on they are taken for missing: for a process that may open no library any more. */
+/* Makes later calls treat the libraries as missing: for a process that may not open one any
+ * more. */
 void net_libraries_off(void);
-/* The ASCII form of a name with other characters; false: none, or no libidn2 here. */
+/* Returns the ASCII form of a name with other characters. False: there is none, or no libidn2. */
 bool net_idn_to_ascii(const char *text, char out[NET_NAME_MAX + 1]);
-/* "npmjs.org" for registry.npmjs.org: the part that somebody has registered. False: the name is a
- * public suffix itself (co.uk, github.io), or the list is not at hand. Points into name. */
+/* Gets the registered domain of a name: "npmjs.org" for registry.npmjs.org. Returns false if the
+ * name is a public suffix itself (co.uk, github.io), or there is no list. Points into name. */
 bool net_registered_domain(const char *name, const char **ret);

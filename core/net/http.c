@@ -1,4 +1,4 @@
-/* http - request heads that come to a proxy: read, and rewritten for the server. */
+/* http - reads request heads at a proxy, and rewrites them for the server. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/http.h"
 

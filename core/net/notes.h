@@ -6,6 +6,6 @@
 
 #include "core/base/util.h"
 
-/* Takes one note from a seqpacket socket, without waiting. 1: it is in *note; 0: there is none;
- * -EPIPE: the other side is gone, or says what is no note. */
+/* Takes one note from a seqpacket socket, without waiting. Returns 1: it is in *note; 0: there is
+ * none; -EPIPE: the other side is gone, or sent a malformed note. */
 int notes_take(int sock, void *note, size_t size) MUST_USE;

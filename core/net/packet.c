@@ -1,5 +1,4 @@
-/* packet - IP packets with a datagram, an echo request or a segment of TCP: read, built, refused.
- */
+/* packet - reads, builds and refuses IP packets of UDP, TCP and ICMP echo. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/packet.h"
 

@@ -1,4 +1,4 @@
-/* rewrite - HTTP/1.1 requests on their way to one host: placeholders in headers become secrets. */
+/* rewrite - replaces placeholders in headers of HTTP/1.1 requests to one host by secrets. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/rewrite.h"
 
@@ -205,45 +205,42 @@ static int check_head(const struct rewriter *w, struct framing *to, const char *
 	return r;
 }
 
-/* Of this header: the first placeholder at or behind `from`; NULL: none. */
-static const char *find_placeholder(const struct rewriter *w, const struct field *f,
-				    const char *from, size_t *ret_rule)
+/* The placeholder is all of the value, or what follows one word: "Bearer X". Elsewhere the agent
+ * could choose what the server finds around the secret. */
+static bool is_whole(struct span value, const char *placeholder)
 {
-	const char *first = NULL;
+	const size_t len = strlen(placeholder), before = value.len - MIN(len, value.len);
 
-	for (size_t i = 0; i < w->n_rules; i++) {
-		const struct rewrite_rule *rule = &w->rules[i];
-		size_t left = (size_t)(f->value.data + f->value.len - from);
-		const char *at =
-			span_is(f->name, rule->header)
-				? memmem(from, left, rule->placeholder, strlen(rule->placeholder))
-				: NULL;
-
-		if (!at || (first && at >= first))
-			continue;
-		first = at;
-		*ret_rule = i;
-	}
-	return first;
+	if (value.len < len || memcmp(value.data + before, placeholder, len) != 0)
+		return false;
+	for (size_t i = 0; i + 1 < before; i++)
+		if (!is_token(value.data[i]))
+			return false;
+	return !before || (before > 1 && value.data[before - 1] == ' ');
 }
 
-/* The line with its replacements. 1: a value is not known. */
-static int put_field(struct rewriter *w, struct span line, const struct field *f, struct buf *out)
+/* The line with its secret, each once in a request. 1: a value is not known. */
+static int put_field(struct rewriter *w, struct span line, const struct field *f, uint64_t *put,
+		     struct buf *out)
 {
-	const char *from = line.data, *at;
-	size_t rule = 0;
+	for (size_t i = 0; i < w->n_rules; i++) {
+		const struct rewrite_rule *rule = &w->rules[i];
+		const size_t len = strlen(rule->placeholder);
+		const char *end = f->value.data + f->value.len;
 
-	for (at = f->value.data; (at = find_placeholder(w, f, at, &rule)) != NULL; from = at) {
-		if (!w->rules[rule].value) {
-			w->needs = rule;
+		if (*put & UINT64_C(1) << i || !span_is(f->name, rule->header) ||
+		    !is_whole(f->value, rule->placeholder))
+			continue;
+		w->needs = i;
+		if (!rule->value)
 			return 1;
-		}
-		buf_add(out, from, (size_t)(at - from));
-		buf_str(out, w->rules[rule].value);
-		at += strlen(w->rules[rule].placeholder);
-		w->replaced++;
+		*put |= UINT64_C(1) << i;
+		buf_add(out, line.data, (size_t)(end - len - line.data));
+		buf_str(out, rule->value);
+		buf_add(out, end, (size_t)(line.data + line.len + 2 - end));
+		return 0;
 	}
-	buf_add(out, from, (size_t)(line.data + line.len + 2 - from));
+	buf_add(out, line.data, line.len + 2);
 	return 0;
 }
 
@@ -251,7 +248,7 @@ static int put_head(struct rewriter *w, struct buf *out, const char **why)
 {
 	struct span rest = {w->in.data, w->scanned}, line = next_line(&rest);
 	size_t before = out->len;
-	uint64_t replaced = w->replaced;
+	uint64_t put = 0;
 	int r = 0;
 
 	buf_add(out, line.data, line.len + 2);
@@ -260,8 +257,9 @@ static int put_head(struct rewriter *w, struct buf *out, const char **why)
 
 		line = next_line(&rest);
 		r = read_field(line, &f, why);
-		if (r == 0)
-			r = put_field(w, line, &f, out);
+		/* In an answer that is compressed nobody sees a secret. */
+		if (r == 0 && !span_is(f.name, "accept-encoding"))
+			r = put_field(w, line, &f, &put, out);
 	}
 	if (r == 0) {
 		buf_str(out, "\r\n");
@@ -269,7 +267,6 @@ static int put_head(struct rewriter *w, struct buf *out, const char **why)
 	}
 	explicit_bzero(out->data + before, out->len - before);
 	buf_truncate(out, before);
-	w->replaced = replaced;
 	return r;
 }
 

@@ -1,19 +1,20 @@
-/* rewrite - HTTP/1.1 requests on their way to one host: placeholders in headers become secrets. */
+/* rewrite - replaces placeholders in headers of HTTP/1.1 requests to one host by secrets. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/buf.h"
 
 /*
- * Takes the bytes of a connection as they come, split anywhere, and gives those for the server.
- * Heads are looked at; bodies (Content-Length, chunked) and trailers pass as they are, and so do
- * requests that follow on the same connection. A placeholder is replaced where it stands in the
- * value of the header that its rule names, and nowhere else.
+ * Takes the bytes of a connection, split anywhere, and returns those for the server. Heads are
+ * parsed; bodies (Content-Length, chunked) and trailers pass as they are, and so do
+ * requests that follow on the same connection. A placeholder is replaced where it is the value
+ * of the header that its rule names, alone or behind one word ("Bearer X"), once in a request, and
+ * nowhere else. Accept-Encoding is left out, so that core/net/mask.h can read the answer.
  *
- * Every byte is the agent's. What two readers could understand differently is refused: bare CR or
+ * Every byte is the agent's. Ambiguous requests are refused: bare CR or
  * LF, NUL, folded lines, two lengths, a length beside a transfer coding, another coding than
- * chunked. So is a Host that is not the connection's, a target with a host in it, and what would
- * turn the connection into something else (CONNECT, Upgrade) or come back (TRACE).
+ * chunked. So are a Host other than the connection's, a target with a host in it, and requests that
+ * change the protocol (CONNECT, Upgrade) or return their headers (TRACE).
  *
  * Life:   rewriter_init() -> rewriter_feed()... -> rewriter_done(). After an error it takes no
  *         more. Host and rules are borrowed.
@@ -41,11 +42,10 @@ struct rewriter {
 	size_t n_rules;
 	struct buf in; /* not passed on yet */
 	enum rewrite_state state;
-	size_t scanned, line; /* of `in`: looked at; where the line begins */
-	bool whole;	      /* the head is, and waits for a value */
+	size_t scanned, line; /* of `in`: bytes scanned; start of the line */
+	bool whole;	      /* the head is complete, and waits for a value */
 	uint64_t left;	      /* bytes of the body or chunk */
-	size_t needs;	      /* the rule whose value is wanted */
-	uint64_t replaced;    /* placeholders so far */
+	size_t needs;	      /* the rule whose value is missing */
 	int failed;
 };
 
@@ -53,9 +53,9 @@ void rewriter_init(struct rewriter *w, const char *host, const struct rewrite_ru
 		   size_t n_rules);
 void rewriter_done(struct rewriter *w);
 /*
- * Adds to `out` what goes to the server. Returns 0; 1: it waits for the value of rules[w->needs]:
- * call it again, with nothing, when that is known; -EBADMSG, -E2BIG: refused, *why says why. A head
- * that is refused has put nothing out.
+ * Appends the bytes for the server to `out`. Returns 0; 1: it waits for the value of
+ * rules[w->needs]: call it again, without data, when that is known; -EBADMSG, -E2BIG: refused, *why
+ * has the reason. No byte of a refused head is passed on.
  */
 int rewriter_feed(struct rewriter *w, const char *data, size_t len, struct buf *out,
 		  const char **why) MUST_USE;

@@ -1,4 +1,4 @@
-/* socks - messages of SOCKS 5 (RFC 1928, 1929) that come to a proxy. */
+/* socks - messages of SOCKS 5 (RFC 1928, 1929) at a proxy. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/socks.h"
 

@@ -1,4 +1,4 @@
-/* socks - messages of SOCKS 5 (RFC 1928, 1929) that come to a proxy. */
+/* socks - messages of SOCKS 5 (RFC 1928, 1929) at a proxy. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,13 +6,13 @@
 #include "core/net/host.h"
 
 /*
- * A client says which ways of proving itself it knows, then its name and secret, then where to: by
- * name, or by address. Each read function returns the bytes of the message, 0 when the end has not
- * come yet, or -EBADMSG.
+ * A client sends its authentication methods, then its name and secret, then the target: a name or
+ * an address. Each read function returns the length of the message, 0 if it is not complete yet, or
+ * -EBADMSG.
  */
 #define SOCKS_VERSION  5
 #define SOCKS_LONGEST  513 /* bytes of the longest message */
-#define SOCKS_PASSWORD 2   /* the way that is wanted */
+#define SOCKS_PASSWORD 2   /* the required method */
 #define SOCKS_NO_WAY   0xff
 
 enum socks_reply {
@@ -25,11 +25,11 @@ enum socks_reply {
 	SOCKS_NO_COMMAND = 7,
 };
 
-/* *ret: does it know the way by name and secret? */
+/* *ret: whether the client offers the method with name and secret. */
 int socks_read_ways(bool *ret, const uint8_t *data, size_t len);
 int socks_read_secret(struct span *ret_name, struct span *ret_secret, const uint8_t *data,
 		      size_t len);
-/* *ret_reply: SOCKS_OK, or why this request is not done. */
+/* *ret_reply: SOCKS_OK, or the reason of a refusal. */
 int socks_read_request(struct net_target *ret, enum socks_reply *ret_reply, const uint8_t *data,
 		       size_t len);
 #define SOCKS_REPLY 10 /* bytes */

@@ -1,4 +1,4 @@
-/* beneath - open a path below a directory that leads nowhere else. */
+/* beneath - opens paths that stay below a directory. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 
 /*
  * openat2(2) on Linux. On macOS a walk, one component at a time, each opened without following a
- * link: for RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS alike, so what Linux would still open through a
- * link that stays below is ELOOP there. ".." is EXDEV. RESOLVE_NO_XDEV compares devices.
+ * link: for RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS alike, so a link that stays below, which Linux
+ * would follow, is ELOOP there. ".." is EXDEV. RESOLVE_NO_XDEV compares devices.
  */
 #ifdef __linux__
 #include <linux/openat2.h>

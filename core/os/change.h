@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Closed on exec; negative errno. */
+/* Returns a descriptor, closed on exec, or negative errno. */
 int os_change_open(const char *path);
-/* Blocks until something was written since the last time, or a signal came. 0 or negative errno. */
+/* Blocks until the file was written to since the last call, or a signal came. Returns 0 or negative
+ * errno. */
 int os_change_wait(int fd);

@@ -20,7 +20,7 @@ static inline void os_cond_init(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attr);
 }
 
-/* Until this time of CLOCK_MONOTONIC or a signal; false: the time has come. */
+/* Waits until this time of CLOCK_MONOTONIC or a signal. Returns false if the time has come. */
 static inline bool os_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t us)
 {
 	const struct timespec until = {us / 1000000, us % 1000000 * 1000};

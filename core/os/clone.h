@@ -1,14 +1,14 @@
-/* clone - one file with the blocks of another, until either is written to. */
+/* clone - makes a file share the blocks of another one, until either is written to. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <stdbool.h>
 
 /*
- * os_share(): dst stays the inode that it is, whoever else has it open (FICLONE). Not on macOS.
- * os_clone(): dst was just made, is empty and open for us alone. On macOS a clone (fclonefileat(2))
- *             takes its name, and dst is open on that from then on. The rest as os_share().
- * 0, or -1 and errno.
+ * os_share(): keeps the inode of dst, which other processes may have open (FICLONE). Not on macOS.
+ * os_clone(): dst is new, empty and open only in this process. On macOS a clone (fclonefileat(2))
+ *             takes its name, and dst is reopened on the clone. Else like os_share().
+ * Return 0, or -1 and errno.
  */
 #ifdef __linux__
 #define OS_CLONES_ANEW false

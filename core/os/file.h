@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 /*
- * core is written against Linux. On Linux core/os is no code at all: its headers include the
- * system's, or hold one line. On macOS they declare what is missing there, and the *_darwin.c do
- * the same with what there is. Each header says what is weaker.
+ * core is written against Linux. On Linux core/os has almost no code: its headers include those of
+ * the system, or have one line. On macOS the headers declare the missing functions, and the
+ * *_darwin.c implement them. Each header lists the weaknesses on macOS.
  *
  * Here:  O_PATH is O_EVTONLY, which needs the file's read bit and cannot open a socket. With
  *        O_NOFOLLOW it refuses a link; O_ITSELF opens the link on both systems. O_TMPFILE fails
  *        with EISDIR. Renames are renameatx_np(2). "" with AT_EMPTY_PATH is the descriptor
- *        itself. Leases are never given: F_SETLEASE fails, and somebody may be writing.
+ *        itself. Leases are never granted: F_SETLEASE fails, as if a process had the file open.
  *        fdatasync() and syncfs() are F_FULLFSYNC: fsync(2) does not reach the disk there.
  */
 #define OS_FD_PATH 64
@@ -26,13 +26,13 @@
 #include <sys/sysmacros.h>
 
 #define O_ITSELF O_NOFOLLOW
-/* The kernel takes the times of files from it: no time of before is later. */
+/* The clock of file times: no earlier change has a later time than its present value. */
 #define OS_CLOCK_OF_FILES CLOCK_REALTIME_COARSE
 #define OS_MTIME(st)	  ((st)->st_mtim)
 #define OS_ATIME(st)	  ((st)->st_atim)
 #define OS_CTIME(st)	  ((st)->st_ctim)
 
-/* A path that leads to what fd is open on, whatever that is called by now. */
+/* Formats a path to the open file of fd, independent of its current name. */
 static inline void os_fd_path(char out[OS_FD_PATH], int fd)
 {
 	snprintf(out, OS_FD_PATH, "/proc/self/fd/%d", fd);
@@ -64,7 +64,7 @@ void os_fd_path(char out[OS_FD_PATH], int fd);
 int renameat2(int fromfd, const char *from, int tofd, const char *to, unsigned flags);
 int fdatasync(int fd);
 int syncfs(int fd);
-/* Always refused: copied by hand. */
+/* Always fails: the caller copies the bytes. */
 ssize_t os_copy_range(int in, off_t *in_at, int out, off_t *out_at, size_t n);
 int posix_fallocate(int fd, off_t at, off_t len);
 
@@ -81,12 +81,14 @@ int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 #define linkat		    os_linkat
 #endif
 
-/* The path of what fd is open on, at most size - 1 bytes and NUL. The length, or negative errno. */
+/* Gets the path of the open file of fd, at most size - 1 bytes and NUL. Returns its length, or
+ * negative errno. */
 ssize_t os_fd_name(int fd, char *out, size_t size);
-/* That of the file that this program runs from. */
+/* Gets the path of the program file of this process. */
 ssize_t os_self_path(char *out, size_t size);
 char *os_self_copy(void); /* the same, heap, or NULL */
-/* chmod(2) of what has the name, not of what a link leads to. -1 and errno; ENOSYS: not here. */
+/* Changes the mode of the named file, never of the target of a link. Returns -1 and errno; ENOSYS:
+ * not supported. */
 int os_chmod_nofollow(int dirfd, const char *name, mode_t mode);
-/* An empty file without a name. Negative errno. */
+/* Returns a descriptor of an empty file without a name, or negative errno. */
 int os_memory_file(const char *name);

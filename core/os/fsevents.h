@@ -1,4 +1,4 @@
-/* fsevents - macOS: what changed below some directories, from FSEvents. */
+/* fsevents - macOS: reports changes below directories, by FSEvents. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,13 +7,13 @@
 
 /*
  * The numbers are those of <CoreServices/FSEvents.h> (kFSEventStreamEventFlag...), under their own
- * names here, so that what judges them is compiled and tested on any system.
+ * names here, so that the code that judges them is compiled and tested on any system.
  */
 enum {
-	FSE_MUST_SCAN = 0x1,	  /* something below: which, nobody knows any more */
-	FSE_USER_DROPPED = 0x2,	  /* and why: in this process, */
-	FSE_KERNEL_DROPPED = 0x4, /* in the kernel */
-	FSE_IDS_WRAPPED = 0x8,	  /* numbers begin anew */
+	FSE_MUST_SCAN = 0x1,	  /* paths below changed, it is not known which */
+	FSE_USER_DROPPED = 0x2,	  /* events were lost in this process */
+	FSE_KERNEL_DROPPED = 0x4, /* events were lost in the kernel */
+	FSE_IDS_WRAPPED = 0x8,	  /* event numbers begin again */
 	FSE_HISTORY_DONE = 0x10,  /* no event */
 	FSE_ROOT_CHANGED =
 		0x20, /* a watched directory, or one above it, has another name or none */
@@ -42,17 +42,17 @@ struct os_fs_event {
 /*
  * Life:    open -> read whenever the descriptor is readable -> close.
  * Threads: one owner. Events come on a queue of the library's and wait under a lock, at most
- *          OS_FS_EVENTS_MAX; beyond, they go and FSE_USER_DROPPED is told of "/".
+ *          OS_FS_EVENTS_MAX; at more, they are dropped and "/" gets FSE_USER_DROPPED.
  * Errors:  negative errno; -EIO: FSEvents refused.
  */
 #define OS_FS_EVENTS_MAX 16384
 
 struct os_fs_stream;
 
-/* dirs: absolute, without links. Told is what changes from now on, of files too. */
+/* dirs: absolute, without links. Reports later changes, of files too. */
 int os_fs_stream_open(struct os_fs_stream **ret, const char *const *dirs, size_t n);
 int os_fs_stream_fd(const struct os_fs_stream *s);
-/* Whatever has happened so far is delivered before it returns. */
+/* Delivers the events of all earlier changes before it returns. */
 void os_fs_stream_flush(struct os_fs_stream *s);
 size_t os_fs_stream_read(struct os_fs_stream *s, struct os_fs_event *list, size_t n);
 void os_fs_stream_close(struct os_fs_stream *s); /* NULL is a no-op */

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-/* MAP_FAILED and errno: the old mapping is as it was. */
+/* Returns the new mapping, or MAP_FAILED and errno: the old one is unchanged. */
 #ifdef __linux__
 static inline void *os_remap(void *map, size_t was, size_t size, int prot, int fd)
 {

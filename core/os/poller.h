@@ -1,13 +1,13 @@
-/* poller - epoll(7), and the same over kqueue(2). */
+/* poller - epoll(7), implemented over kqueue(2) on macOS. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <stdint.h>
 
 /*
- * On macOS: descriptors for reading, writing, or both; EPOLLONESHOT; level-triggered as there. An
- * end of file is EPOLLHUP besides what was asked for. A descriptor of kqueue is itself readable
- * when an event waits, as one of epoll is.
+ * On macOS: descriptors for reading, writing, or both; EPOLLONESHOT; level-triggered as on Linux.
+ * An end of file is EPOLLHUP besides the requested events. A descriptor of kqueue is itself
+ * readable when an event waits, as one of epoll is.
  */
 #ifdef __linux__
 #include <sys/epoll.h>

@@ -1,4 +1,4 @@
-/* process - what a process says of itself: its name, its end, who may look into it. */
+/* process - properties of the own process, and signals to others: name, priority, protection. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,10 +6,9 @@
 #include <sys/types.h>
 
 /*
- * On macOS os_stay_private() is PT_DENY_ATTACH and no core file; os_process_signal() looks whether
- * the process has ended, and signals the number: who is no child of ours may end in between.
- * os_short_slices() asks for the
- * class of threads that a person waits for.
+ * On macOS os_stay_private() is PT_DENY_ATTACH and no core file. os_process_signal() checks whether
+ * the process has ended, and signals the number: a process other than a child may end in between.
+ * os_short_slices() sets the class of threads that a user waits for.
  */
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -25,12 +24,12 @@ static inline int os_thread(void)
 {
 	return (int)syscall(SYS_gettid);
 }
-/* Readable once the process has ended; -1 and errno. */
+/* Returns a descriptor that becomes readable when the process ends; -1 and errno. */
 static inline int os_process_open(pid_t pid)
 {
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
-/* fd is os_process_open()'s: never another process that got its number. */
+/* Signals a process. fd, from os_process_open(), excludes another process with the same number. */
 static inline int os_process_signal(int fd, pid_t pid, int sig)
 {
 	(void)pid;
@@ -56,9 +55,11 @@ void os_close_range(unsigned first, unsigned last);
 ssize_t getrandom(void *out, size_t size, unsigned flags);
 #endif
 
-/* The calling thread is for when nobody else wants the processor or the disk. */
+/* Lowers the priority of the calling thread: it runs when no other thread wants the processor or
+ * the disk. */
 void os_run_idle(void);
-/* An unsandboxed program that says it is inside is not. */
+/* Returns whether the system confines this process, whatever its environment says. */
 bool os_is_confined(void);
-/* Several calls for the keeper wait for it: soon, and in short turns. Negative errno. */
+/* Makes the scheduler run the calling thread soon and in short turns, since several callers wait
+ * for it. Returns negative errno. */
 int os_short_slices(unsigned long long ns);

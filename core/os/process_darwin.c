@@ -80,9 +80,10 @@ static size_t close_listed(unsigned first, unsigned last)
 }
 
 /*
- * The system lists the lowest first, and as many as fit: once those of the range are closed the
- * next come. Then, by number, what lies behind more than that of others; the limit says nothing of
- * descriptors that were opened before it was lowered. No heap: between fork and exec.
+ * Closes the listed descriptors first: the system lists the lowest ones, as many as fit, so after
+ * each round it lists the next. Then closes by number, for descriptors behind a long list of others
+ * outside the range; the limit does not cover descriptors that were opened before it was lowered.
+ * No heap: runs between fork and exec.
  */
 void os_close_range(unsigned first, unsigned last)
 {

@@ -5,12 +5,26 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* The signals are blocked already. Non-blocking, closed on exec; negative errno. */
+/* Blocks the signals of a list that ends with 0. Returns their set, for os_signals_open(). old: the
+ * mask before, or NULL. */
+static inline sigset_t os_signals_block(const int *list, sigset_t *old)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	while (*list)
+		sigaddset(&set, *list++);
+	(void)sigprocmask(SIG_BLOCK, &set, old);
+	return set;
+}
+
+/* Returns a descriptor for signals that are blocked already: non-blocking, closed on exec; or
+ * negative errno. */
 int os_signals_open(const sigset_t *set);
-/* The next one's number, which is taken; 0: there is none. */
+/* Takes the next signal and returns its number; 0: there is none. */
 int os_signals_next(int fd);
 
-/* Of a process that was forked: what its parent blocks, ignores or catches is not for it. */
+/* Resets all signals in a forked process: its parent may block, ignore or catch some. */
 static inline void os_signals_usual(void)
 {
 	struct sigaction usual = {.sa_handler = SIG_DFL};

@@ -1,4 +1,4 @@
-/* signals_darwin - EVFILT_SIGNAL of kqueue(2), and sigwait(3) to take what it tells of. */
+/* signals_darwin - EVFILT_SIGNAL of kqueue(2), and sigwait(3) to take the signals. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/signals.h"
 

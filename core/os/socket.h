@@ -1,5 +1,4 @@
-/* socket - sockets and pipes that are closed on exec from the start, and who is at the other end.
- */
+/* socket - sockets and pipes that are closed on exec from the start, and identity of the peer. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +10,7 @@
 
 /*
  * On macOS a descriptor gets its flags just after it was made: another thread that forks and execs
- * in between would hand it on. core forks in processes of one thread, or closes all others.
+ * in between would inherit it. core forks in processes of one thread, or closes all others.
  * SOCK_SEQPACKET does not exist there for AF_UNIX: OS_PACKETS is a stream of datagrams in order on
  * Linux, SOCK_DGRAM on macOS, where the end of the peer is an error of the next send or receive.
  */
@@ -35,8 +34,11 @@ int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 #define socketpair	 os_socketpair
 #endif
 
-/* Of a socket of AF_UNIX that is connected. 0 or negative errno. */
+/* Get the identity of the peer of a connected AF_UNIX socket. Return 0 or negative errno. */
 int os_peer_uid(int fd, uid_t *ret);
 int os_peer_pid(int fd, pid_t *ret); /* when it connected */
-/* AF_UNIX, AF_INET, ...; negative errno: it is no socket. */
+/* Returns AF_UNIX, AF_INET, ...; negative errno: it is no socket. */
 int os_socket_family(int fd);
+/* Returns about how many bytes the peer has not read yet; 0: not known. Linux: unix(7),
+ * SIOCOUTQ. */
+size_t os_socket_unread(int fd);

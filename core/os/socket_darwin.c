@@ -89,3 +89,11 @@ int os_socket_family(int fd)
 
 	return getsockname(fd, (struct sockaddr *)&at, &len) < 0 ? -errno : at.ss_family;
 }
+
+size_t os_socket_unread(int fd)
+{
+	int n = 0;
+	socklen_t len = sizeof(n);
+
+	return getsockopt(fd, SOL_SOCKET, SO_NWRITE, &n, &len) < 0 || n < 0 ? 0 : (size_t)n;
+}

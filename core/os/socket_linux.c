@@ -3,6 +3,8 @@
 #include "core/os/socket.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 int os_peer_uid(int fd, uid_t *ret)
 {
@@ -32,4 +34,11 @@ int os_socket_family(int fd)
 	socklen_t len = sizeof(family);
 
 	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0 ? -errno : family;
+}
+
+size_t os_socket_unread(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, SIOCOUTQ, &n) < 0 || n < 0 ? 0 : (size_t)n;
 }

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* Words for an error number: a constant, or in out. */
+/* Returns words for an error number: a constant, or in out. */
 #ifdef __linux__
 static inline const char *os_strerror(int code, char *out, size_t size)
 {
 	return strerror_r(code, out, size);
 }
-/* "ENOENT"; NULL: it has none, or the system does not say. */
+/* Returns the name of an error, "ENOENT"; NULL: not known. */
 static inline const char *os_error_name(int code)
 {
 	return strerrorname_np(code);

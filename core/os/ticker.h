@@ -2,6 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Non-blocking, closed on exec; negative errno. */
+/* Returns a descriptor, non-blocking and closed on exec, or negative errno. */
 int os_ticker_open(int every_ms);
 void os_ticker_read(int fd); /* until the next time */

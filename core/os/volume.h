@@ -1,16 +1,17 @@
-/* volume - what kind of file system a descriptor is on, as far as core cares. */
+/* volume - the kind of file system of a descriptor, as far as core needs it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 enum os_volume {
 	VOLUME_OTHER,
 	VOLUME_IN_PLACE, /* writes over blocks where they are: ext4, xfs */
-	VOLUME_MEMORY,	 /* tmpfs: no time tells of a store through a mapping */
+	VOLUME_MEMORY,	 /* tmpfs: a store through a mapping changes no time */
 	VOLUME_OVERLAY,	 /* overlayfs: births are those of a layer */
-	VOLUME_AUTO,	 /* autofs: to look is to mount */
+	VOLUME_AUTO,	 /* autofs: an access mounts it */
 };
 
-/* enum os_volume, or negative errno. On macOS APFS is none of these, as it copies on write. */
+/* Returns enum os_volume, or negative errno. On macOS APFS is VOLUME_OTHER, as it copies on
+ * write. */
 int os_volume(int fd);
-/* Ask that this file, which is empty, be written in place. Nothing on macOS. */
+/* Asks the file system to write this empty file in place. Does nothing on macOS. */
 void os_no_cow(int fd);

@@ -2,23 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "core/policy/glob.h"
+#include "core/base/path.h"
+#include "core/policy/rules/glob.h"
 #include "core/policy/policy_priv.h"
-
-char *answer_dir(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash > path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
-}
 
 char *answer_object(const char *path, bool is_dir, const struct answer *a)
 {
 	char *object = xasprintf("%s%s", path, is_dir ? "/" : "");
 
 	for (unsigned i = 0; a->extent == EXTENT_TREE && i < a->up; i++) {
-		AUTO_FREE char *dir = answer_dir(object);
-		AUTO_FREE char *above = answer_dir(dir);
+		AUTO_FREE char *dir = path_dir(object);
+		AUTO_FREE char *above = path_dir(dir);
 
 		free(object);
 		object = xasprintf("%s/", str_eq(above, "/") ? "" : above);
@@ -40,7 +34,7 @@ static char *quoted(const char *path, const char *tail)
 
 void answer_patterns(const char *path, enum answer_extent extent, char *ret[2])
 {
-	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *dir = path_dir(path);
 
 	ret[1] = NULL;
 	switch (extent) {

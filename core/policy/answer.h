@@ -1,4 +1,4 @@
-/* answer - what a human says to a question: a verdict, for how long, and for how much. */
+/* answer - the answer of a user to a question: a verdict, its duration and its extent. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -41,27 +41,27 @@ enum answer_scope {
 
 enum answer_extent {
 	EXTENT_EXACT,  /* of a host: at this port */
-	EXTENT_DIR,    /* what lies in its directory, not deeper; this host at any port */
+	EXTENT_DIR,    /* entries of its directory, not deeper; this host at any port */
 	EXTENT_TREE,   /* its directory and all below; all hosts of its domain at this port */
-	EXTENT_BUNDLE, /* what a profile's section asks about (policy_bundle()) */
+	EXTENT_BUNDLE, /* all paths that a section of the profile asks about (policy_bundle()) */
 };
 
 struct answer {
 	bool allow;
 	enum answer_scope scope;
 	enum answer_extent extent;
-	unsigned up;   /* EXTENT_TREE: so many directories further up */
+	unsigned up;   /* EXTENT_TREE: number of directories further up */
 	int64_t until; /* unix seconds, 0: none */
 };
 
 #define ANSWER_UP_MAX 16
 
-/* What an answer to a question about path is about: itself, or the directory that it goes up to; a
- * directory's has a `/` at its end. Heap. */
+/* Returns the object of an answer to a question about path: the path, or the directory that it goes
+ * up to, with a `/` at the end if it is a directory. Heap. */
 char *answer_object(const char *path, bool is_dir, const struct answer *a);
 
-/* What an answer is about, as one or two absolute patterns (ret[1] may be NULL); path has a `/` at
- * its end when it is a directory. Heap strings. */
+/* Stores the object of an answer as one or two absolute patterns (ret[1] may be NULL); path has a
+ * `/` at its end if it is a directory. Heap strings. */
 void answer_patterns(const char *path, enum answer_extent extent, char *ret[2]);
-/* The same about a host, "HOST:PORT" (flows.c). Both NULL: there is no such domain. */
+/* Does the same for a host, "HOST:PORT" (flows.c). Both NULL: there is no such domain. */
 void answer_host_patterns(const char *target, enum answer_extent extent, char *ret[2]);

@@ -1,4 +1,4 @@
-/* check - what may be done to a place: what is built in, and the rules on top of it. */
+/* check - decides about a path by built-in protection and rules. */
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
 #include <stdint.h>
@@ -6,10 +6,10 @@
 #include <strings.h>
 
 #include "core/base/path.h"
-#include "core/policy/git_paths.h"
-#include "core/policy/glob.h"
+#include "core/policy/git/git_paths.h"
+#include "core/policy/rules/glob.h"
 #include "core/policy/policy_priv.h"
-#include "core/policy/sockets.h"
+#include "core/policy/builtin/sockets.h"
 
 /* Places that belong to the system, not to a person: nothing to ask about. */
 static const char *const system_trees[] = {
@@ -54,7 +54,7 @@ static void check_guarded(const struct policy *p, enum policy_act act, const cha
 		/* META is the mode bits of what the host runs; above it only renames matter. */
 		if (path_is_beneath(path, g->path) ||
 		    (act != POLICY_META && path_is_beneath(g->path, path))) {
-			*b = builtin_says(POLICY_ASK, g->reason, places_depth(g->path), false);
+			*b = builtin_says(POLICY_ASK, g->reason, path_depth(g->path), false);
 			return;
 		}
 	}
@@ -93,11 +93,11 @@ static void check_names(const struct policy *p, enum policy_act act, const char 
 	if (has_component(folded, ".cordon"))
 		*b = builtin_says(POLICY_HIDE, "it is an undo store of cordon's", 0, true);
 	else if (leaf && act != POLICY_MKDIR && policy_name_is_secret(p, leaf + 1))
-		*b = builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false);
+		*b = builtin_says(POLICY_HIDE, secret_reason, path_depth(path), false);
 	else
 		protect_check(act, folded, path_base(path), git_dirs_known(p, path) != NULL, b);
 	/* A character that decomposes into a slash: the components do not agree. */
-	if (places_depth(folded) != places_depth(path))
+	if (path_depth(folded) != path_depth(path))
 		b->depth = UINT_MAX;
 }
 
@@ -116,7 +116,7 @@ static void check_git_dir(const struct policy *p, enum policy_act act, const cha
 	    (act == POLICY_REMOVE || act == POLICY_RENAME_FROM))
 		v = POLICY_ASK;
 	if (v > b->verdict)
-		*b = builtin_says(v, reason, places_depth(path), false);
+		*b = builtin_says(v, reason, path_depth(path), false);
 }
 
 enum policy_content policy_content(const struct policy *p, const char *path)
@@ -132,10 +132,15 @@ bool policy_minds_type(const struct policy *p, const char *path)
 	return protect_is_candidate(path) || git_dirs_find(p, path);
 }
 
+bool policy_minds_pipe(const struct policy *p, const char *path)
+{
+	return has_component(fold(p, path), ".git") || git_dirs_find(p, path);
+}
+
 /* An interpreter of the host, which no working folder leads to, or the one beside it. */
 bool policy_vet_link(const struct policy *p, const char *path, const char *target)
 {
-	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *dir = path_dir(path);
 	AUTO_FREE char *joined = path_join(dir, target);
 	AUTO_FREE char *real = NULL;
 	const char *reason;
@@ -151,11 +156,11 @@ bool policy_vet_link(const struct policy *p, const char *path, const char *targe
 	    inside || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	return (str_starts(path_base(real), "python") || str_starts(path_base(real), "pypy")) &&
-	       !places_hold(&p->folders, real) && !places_are_private(real) &&
+	       !gated_trees_hold(&p->folders, real) && !gated_trees_are_private(real) &&
 	       policy_check_outside(p, POLICY_WRITE, real, &reason) != POLICY_ALLOW;
 }
 
-struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path)
+struct builtin check_builtin_write(const struct policy *p, enum policy_act act, const char *path)
 {
 	struct builtin b = {.verdict = POLICY_ALLOW};
 	const char *below, *hidden;
@@ -166,11 +171,12 @@ struct builtin builtin_write(const struct policy *p, enum policy_act act, const 
 	below = path_below(path, p->home);
 	hidden = below && *below == '.' ? find_hidden(p, path, 0, p->n_builtin) : NULL;
 	if (hidden)
-		return builtin_says(POLICY_HIDE, hidden_reason, places_depth(hidden), false);
+		return builtin_says(POLICY_HIDE, hidden_reason, path_depth(hidden), false);
 	check_names(p, act, path, &b);
 	check_git_dir(p, act, path, &b);
 	if (b.verdict == POLICY_ALLOW && p->n_guarded)
 		check_guarded(p, act, path, &b);
+	worktrees_check(p, path, &b);
 	return b;
 }
 
@@ -186,7 +192,7 @@ enum policy_verdict verdict_of_rule(enum rule_verdict v)
 
 /* May this rule loosen what is built in? An answer was given to the very question, and covers what
  * its human was told that it covers; what is hidden is never asked about. */
-bool builtin_gives_way(const struct builtin *b, const struct rule_match *m)
+bool check_builtin_gives_way(const struct builtin *b, const struct rule_match *m)
 {
 	if (b->final)
 		return false;
@@ -220,7 +226,7 @@ static enum policy_verdict combine(const struct policy *p, enum rule_kind kind, 
 	now = policy_now();
 	if (rules_decide(p->rules, kind, path, now, &m)) {
 		said = verdict_of_rule(m.rule->verdict);
-		if (said > v || (said < v && builtin_gives_way(b, &m)) ||
+		if (said > v || (said < v && check_builtin_gives_way(b, &m)) ||
 		    (said == v && said != POLICY_ALLOW && (!b->reason || m.rule->of->reason))) {
 			*ret_reason = rules_words(p->rules, m.rule);
 			v = said < v ? loosened(said, b, &m, ret_reason) : said;
@@ -256,7 +262,7 @@ static bool is_unreadable(const struct policy *p, const char *path, const char *
 enum policy_verdict policy_check(const struct policy *p, enum policy_act act, const char *path,
 				 const char **ret_reason)
 {
-	struct builtin b = builtin_write(p, act, path);
+	struct builtin b = check_builtin_write(p, act, path);
 	enum policy_verdict v, below;
 
 	if (is_unreadable(p, path, ret_reason))
@@ -310,7 +316,7 @@ static bool is_saved_by_git(const struct policy *p, const char *path, const char
 	else if (strncasecmp(leaf, shared, sizeof(shared) - 1) == 0)
 		name = xasprintf("%.*ssharedindex.", (int)(leaf - path), path);
 	return name && (policy_content(p, name) != CONTENT_NONE ||
-			(places_hold(&p->folders, path) &&
+			(gated_trees_hold(&p->folders, path) &&
 			 policy_check(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW));
 }
 
@@ -326,14 +332,14 @@ bool policy_carries_save(const struct policy *p, const char *path)
 	if (stem == SIZE_MAX)
 		return false;
 	if (stem == 0) /* it tells no name: any of its directory */
-		return builtin_write(p, POLICY_RENAME_TO, path).verdict != POLICY_ALLOW;
+		return check_builtin_write(p, POLICY_RENAME_TO, path).verdict != POLICY_ALLOW;
 	name = xstrndup(path, (size_t)(leaf - path) + stem);
 	return policy_check(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW ||
-	       (!places_hold(&p->folders, path) &&
+	       (!gated_trees_hold(&p->folders, path) &&
 		policy_check_outside(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW);
 }
 
-struct builtin builtin_outside(const struct policy *p, const char *path)
+struct builtin check_builtin_outside(const struct policy *p, const char *path)
 {
 	static const char *const beyond = policy_ungranted;
 	static const char system[] = "it belongs to the system";
@@ -342,7 +348,7 @@ struct builtin builtin_outside(const struct policy *p, const char *path)
 	if (find_hidden(p, path, p->n_builtin, p->n_set))
 		return builtin_says(POLICY_HIDE, hidden_reason, 0, true);
 	if (hidden)
-		return builtin_says(POLICY_HIDE, hidden_reason, places_depth(hidden), false);
+		return builtin_says(POLICY_HIDE, hidden_reason, path_depth(hidden), false);
 	if (path_is_beneath(path, p->home) && !str_eq(p->home, "/"))
 		return builtin_says(POLICY_ASK, beyond, 0, false);
 	if (!strchr(path + 1, '/')) /* a new name in / */
@@ -383,7 +389,7 @@ static bool leads_to_writes(const struct policy *p, const char *path)
 static enum policy_verdict linked(const struct policy *p, const char *path, const char **ret_reason)
 {
 	AUTO_FREE char *beneath = path_join(path, "any");
-	struct builtin b = builtin_outside(p, beneath);
+	struct builtin b = check_builtin_outside(p, beneath);
 
 	return combine(p, RULE_WRITE, beneath, &b, ret_reason);
 }
@@ -391,7 +397,7 @@ static enum policy_verdict linked(const struct policy *p, const char *path, cons
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason)
 {
-	struct builtin b = builtin_outside(p, path);
+	struct builtin b = check_builtin_outside(p, path);
 	enum policy_verdict v, below = POLICY_ALLOW;
 	const char *reason = NULL;
 
@@ -416,7 +422,7 @@ static const char *words_of_socket(const char *path)
 	return words ? words : "a program of the host listens there";
 }
 
-struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const char *path)
+struct builtin check_builtin_read(const struct policy *p, enum rule_kind kind, const char *path)
 {
 	const char *hidden = find_hidden(p, path, 0, p->n_builtin);
 	bool secret = policy_name_is_secret(p, path_base(path));
@@ -425,33 +431,33 @@ struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const c
 	if (find_hidden(p, path, p->n_builtin, p->n_set))
 		return builtin_says(POLICY_HIDE, hidden_reason, 0, true);
 	if (hidden)
-		return builtin_says(POLICY_HIDE, hidden_reason, places_depth(hidden), false);
+		return builtin_says(POLICY_HIDE, hidden_reason, path_depth(hidden), false);
 	if (protect_is_candidate(path) && has_component(fold(p, path), ".cordon"))
 		return builtin_says(POLICY_HIDE, "it is an undo store of cordon's", 0, true);
 	if (kind == RULE_UNIX)
 		return builtin_says(POLICY_ASK, words_of_socket(path), 0, false);
-	if (secret && places_hold(&p->shown, path))
-		return builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false);
-	if (places_hold(&p->folders, path))
-		return secret ? builtin_says(POLICY_HIDE, secret_reason, places_depth(path), false)
+	if (secret && gated_trees_hold(&p->shown, path))
+		return builtin_says(POLICY_HIDE, secret_reason, path_depth(path), false);
+	if (gated_trees_hold(&p->folders, path))
+		return secret ? builtin_says(POLICY_HIDE, secret_reason, path_depth(path), false)
 			      : (struct builtin){.verdict = POLICY_ALLOW};
 	for (size_t i = 0; i < p->closed.n; i++)
 		if (path_is_beneath(path, p->closed.list[i]))
 			return builtin_says(POLICY_HIDE, closed_reason,
-					    places_depth(p->closed.list[i]), false);
+					    path_depth(p->closed.list[i]), false);
 	for (size_t i = 0; i < p->gated.n; i++)
 		if (path_is_beneath(path, p->gated.list[i]))
 			gate = p->gated.list[i];
-	if (!gate || places_hold(&p->usual, path))
+	if (!gate || gated_trees_hold(&p->usual, path))
 		return (struct builtin){.verdict = POLICY_ALLOW};
-	return builtin_says(POLICY_ASK, secret ? secret_reason : policy_ungranted,
-			    places_depth(gate), false);
+	return builtin_says(POLICY_ASK, secret ? secret_reason : policy_ungranted, path_depth(gate),
+			    false);
 }
 
 enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,
 				      const char **ret_reason)
 {
-	struct builtin b = builtin_read(p, kind, path);
+	struct builtin b = check_builtin_read(p, kind, path);
 
 	return combine(p, kind, path, &b, ret_reason);
 }

@@ -15,21 +15,16 @@ static const char *policy_word(enum policy_verdict v)
 	return words[v];
 }
 
-struct findings {
-	struct policy_finding *list;
-	size_t n;
-};
-
-static struct policy_finding *add(struct findings *f)
+struct policy_finding *explain_add(struct findings *f)
 {
 	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
 	f->list[f->n] = (struct policy_finding){0};
 	return &f->list[f->n++];
 }
 
-static void add_rule(struct findings *f, struct rules *r, const struct rule *rule, const char *lost)
+void explain_rule(struct findings *f, struct rules *r, const struct rule *rule, const char *lost)
 {
-	struct policy_finding *to = add(f);
+	struct policy_finding *to = explain_add(f);
 
 	to->verdict = rule_verdict_words[rule->verdict];
 	to->words = rule->of->reason ? rule->of->reason
@@ -42,7 +37,7 @@ static void add_rule(struct findings *f, struct rules *r, const struct rule *rul
 
 static void add_builtin(struct findings *f, const struct builtin *b, const char *lost)
 {
-	struct policy_finding *to = add(f);
+	struct policy_finding *to = explain_add(f);
 
 	to->verdict = policy_word(b->verdict);
 	to->words = b->reason ? b->reason : "nothing speaks against it";
@@ -63,10 +58,10 @@ static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind, 
 	for (size_t i = 0; i < n; i++) {
 		bool over = list[i].rule->of->until && list[i].rule->of->until <= now;
 
-		add_rule(f, r, list[i].rule,
-			 over ? "it has expired"
-			 : i  ? rules_why_lost(&list[0], &list[i], now)
-			      : first_lost);
+		explain_rule(f, r, list[i].rule,
+			     over ? "it has expired"
+			     : i  ? rules_why_lost(&list[0], &list[i], now)
+				  : first_lost);
 	}
 	free(list);
 }
@@ -76,12 +71,26 @@ static struct builtin builtin_of(const struct policy *p, enum rule_kind kind, co
 	const char *reason;
 
 	if (kind != RULE_WRITE)
-		return builtin_read(p, kind, path);
+		return check_builtin_read(p, kind, path);
 	/* What a rule lets be written outside is judged as in a working folder then. */
-	if (places_hold(&p->folders, path) ||
+	if (gated_trees_hold(&p->folders, path) ||
 	    policy_check_outside(p, POLICY_WRITE, path, &reason) == POLICY_ALLOW)
-		return builtin_write(p, POLICY_WRITE, path);
-	return builtin_outside(p, path);
+		return check_builtin_write(p, POLICY_WRITE, path);
+	return check_builtin_outside(p, path);
+}
+
+const char *policy_allowed_by(const struct policy *p, const char *path)
+{
+	struct rule_match m;
+	struct builtin b;
+
+	if (!rules_decide(p->rules, RULE_WRITE, path, policy_now(), &m) ||
+	    m.rule->verdict != RULE_ALLOW)
+		return NULL;
+	b = builtin_of(p, RULE_WRITE, path);
+	return b.verdict == POLICY_ALLOW || check_builtin_gives_way(&b, &m)
+		       ? rules_words(p->rules, m.rule)
+		       : NULL;
 }
 
 static void swap(struct policy_finding *a, struct policy_finding *b)
@@ -112,7 +121,7 @@ size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 	strict = rules_decide(p->untrusted, kind, path, policy_now(), &u);
 	said = found ? verdict_of_rule(m.rule->verdict) : POLICY_ALLOW;
 	v = b.verdict;
-	if (found && (said >= v || builtin_gives_way(&b, &m))) {
+	if (found && (said >= v || check_builtin_gives_way(&b, &m))) {
 		rule_lost = NULL;
 		built_lost = said > v ? "a rule is stricter" : built_lost;
 		v = said;

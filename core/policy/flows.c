@@ -6,15 +6,15 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * A name is what people mean, an address is what is dialled, and who owns a name can let it lead
- * anywhere. So both are judged: where rules speak of the name and others of the address, the
- * stricter counts; a rule about any host counts where neither does.
+ * Rules and users have names, connections have addresses, and the owner of a name can point it to
+ * any address. So both are judged: if rules apply to the name and others to the address, the
+ * stricter wins; a rule about any host applies if neither has one.
  */
 #define BY_ANY	(1u << NET_ANY)
 #define BY_NAME (1u << NET_NAME | 1u << NET_DOMAIN)
 #define BY_ADDR (1u << NET_ADDRS)
 
-static const char unasked[] = "no rule speaks of this host";
+static const char unasked[] = "no rule covers this host";
 
 /* ---- from the command line ------------------------------------------------------------------- */
 
@@ -204,18 +204,6 @@ bool flows_offered(const char *target, enum answer_extent extent)
 
 /* ---- for `cordon why` ------------------------------------------------------------------------ */
 
-struct findings {
-	struct policy_finding *list;
-	size_t n;
-};
-
-static struct policy_finding *add(struct findings *f)
-{
-	f->list = xrealloc(f->list, (f->n + 1) * sizeof(*f->list));
-	f->list[f->n] = (struct policy_finding){0};
-	return &f->list[f->n++];
-}
-
 static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind,
 		      const struct net_target *t, const char *lost)
 {
@@ -223,23 +211,14 @@ static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind,
 	int64_t now = policy_now();
 	size_t n = rules_explain_host(r, kind, t, now, &list);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct rule *rule = list[i].rule;
-		struct policy_finding *to = add(f);
-
-		to->verdict = rule_verdict_words[rule->verdict];
-		to->words = rule->of->reason ? rule->of->reason
-			    : rule->of->name ? rule->of->name
-					     : rules_words(r, rule);
-		to->origin = rules_origin(r, rule);
-		to->rule = rule->pattern;
-		to->lost = i ? rules_why_lost(&list[0], &list[i], now) : lost;
-	}
+	for (size_t i = 0; i < n; i++)
+		explain_rule(f, r, list[i].rule,
+			     i ? rules_why_lost(&list[0], &list[i], now) : lost);
 }
 
 static void add_builtin(struct findings *f, const char *words, const char *lost)
 {
-	*add(f) = (struct policy_finding){
+	*explain_add(f) = (struct policy_finding){
 		.verdict = "ask", .words = words, .origin = "built in", .lost = lost};
 }
 

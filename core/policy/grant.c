@@ -10,23 +10,23 @@
 /* ---- granted --------------------------------------------------------------------------------- */
 
 /*
- * What is shown natively is not asked about any more, so it must be right for all of it, for good:
- * no rule decides differently about something in it, and it does not expire. A link is not shown:
- * what it leads to is another place.
+ * A directory that is shown natively is not asked about any more, so the grant must hold for all of
+ * it, for good: no rule decides differently about a file in it, and it does not expire. A link is
+ * not shown: its target is another place.
  */
 static bool fits_natively(struct policy *p, const char *path, bool tree)
 {
 	const char *reason;
 	struct stat st;
 
-	if (!places_hold(&p->gated, path) || places_hold(&p->granted, path))
+	if (!gated_trees_hold(&p->gated, path) || gated_trees_hold(&p->granted, path))
 		return false;
 	if (policy_check_read(p, RULE_READ, path, &reason) != POLICY_ALLOW)
 		return false;
 	if (tree &&
 	    (rules_restrict_beneath(p->rules, path) || rules_restrict_beneath(p->untrusted, path)))
 		return false;
-	if (lstat(path, &st) < 0)
+	if (listing_lacks(p->at_home, path) || lstat(path, &st) < 0)
 		return false;
 	return S_ISREG(st.st_mode) || (tree && S_ISDIR(st.st_mode));
 }
@@ -41,7 +41,7 @@ static bool is_resolved(const char *path)
 static void grant(struct policy *p, const char *path, bool tree)
 {
 	if (fits_natively(p, path, tree) && is_resolved(path))
-		places_add(&p->granted, xstrdup(path));
+		gated_trees_add(&p->granted, xstrdup(path));
 }
 
 /* ---- from rules ------------------------------------------------------------------------------ */
@@ -53,7 +53,8 @@ static void hide_rule(struct policy *p, const struct rule *rule, const char *pat
 	const char *reason;
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || policy_check_read(p, kind, path, &reason) == POLICY_ALLOW)
+	if (listing_lacks(p->at_home, path) || lstat(path, &st) < 0 ||
+	    policy_check_read(p, kind, path, &reason) == POLICY_ALLOW)
 		return;
 	for (size_t i = p->n_set; i < p->n_hidden; i++)
 		if (str_eq(p->hidden[i], path))
@@ -67,11 +68,29 @@ static void take_place(struct policy *p, const struct rule *rule, const char *pa
 
 	if (!path[1])
 		return;
-	gated = places_hold(&p->gated, path);
+	gated = gated_trees_hold(&p->gated, path);
 	if (allows && gated && rule->kinds & 1u << RULE_READ && !rule->of->until)
 		grant(p, path, tree);
-	else if (!allows && (!gated || places_hold(&p->folders, path)))
+	else if (!allows && (!gated || gated_trees_hold(&p->folders, path)))
 		hide_rule(p, rule, path);
+}
+
+/* Keeps the leading directories of a rule that lets something be written, or asks. */
+static void note_written(struct policy *p, struct rules *r, uint32_t number)
+{
+	AUTO_BUF struct buf text = BUF_INIT;
+
+	for (uint32_t at = 0; (at = rules_next(r, number, at));) {
+		rules_place_of(r, at, &text);
+		if (!text.len) {
+			rules_text(r, at, &text);
+			text.len = strcspn(text.data, "*?[\\{");
+			text.data[text.len] = '\0';
+			while (text.len && text.data[text.len - 1] != '/')
+				text.data[--text.len] = '\0';
+		}
+		gated_trees_add(&p->written, path_clean(text.len ? text.data : "/"));
+	}
 }
 
 /* Of thousands of rules few name something that is there. */
@@ -86,6 +105,8 @@ static void take_rules(struct policy *p, struct rules *r)
 			continue;
 		if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
 			p->writes_outside = true;
+		if (rule->verdict <= RULE_ASK && rule->kinds & 1u << RULE_WRITE)
+			note_written(p, r, i);
 		if (!(rule->kinds & (1u << RULE_READ | 1u << RULE_EXEC)) || rules_is_absent(r, i))
 			continue;
 		for (uint32_t at = 0; (at = rules_next(r, i, at));) {
@@ -122,6 +143,23 @@ size_t policy_granted(const struct policy *p, const char *const **ret)
 bool policy_writes_outside(const struct policy *p)
 {
 	return p->writes_outside;
+}
+
+bool policy_writes_at(const struct policy *p, const char *dir)
+{
+	AUTO_FREE char *in_it = NULL;
+	const char *reason;
+	bool above = false;
+
+	for (size_t i = 0; i < p->written.n; i++) {
+		if (path_is_beneath(p->written.list[i], dir))
+			return true;
+		above = above || path_is_beneath(dir, p->written.list[i]);
+	}
+	if (!above)
+		return false;
+	in_it = path_join(dir, "x");
+	return policy_check_outside(p, POLICY_WRITE, in_it, &reason) == POLICY_ALLOW;
 }
 
 bool policy_restricts(const struct policy *p, const char *dir)

@@ -1,4 +1,4 @@
-/* learn - other names of what is protected: links, gitfiles, and what git's settings name. */
+/* learn - finds other names of protected files: links, gitfiles, and paths in git settings. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/learn.h"
 
@@ -21,12 +21,14 @@
  * which are then covered by mounts: it is over before anything of the agent runs.
  *
  * One level of the tree after the other, by THREADS threads when it is large; directories of other
- * people's code come last. The bounds are of processor time, 300 ms of two processors, and of real
- * time for cold disks and busy machines. A tree that takes longer is cut there: the first change
- * waits for links of protected names once more as long, and each further one for a directory.
+ * people's code come last. A start waits for all of it, as long as policy_search() says. In a
+ * session the bounds are of processor time, 300 ms of two processors, and of real time for cold
+ * disks and busy machines. A tree that takes longer is cut there: the first change waits for links
+ * of protected names once more as long, and each further one for a directory.
  */
 #define CPU_US	  600000
 #define REAL_US	  2000000
+#define SLOW_US	  1000000 /* then the human is told what the start waits for */
 #define THREADS	  2
 #define LEVEL_MIN 128  /* directories for which threads are worth it */
 #define LOOK_EACH 1024 /* entries between two looks at the clock */
@@ -52,7 +54,8 @@ static bool in_folders(const struct policy *p, const char *path)
 
 static void guard(struct policy *p, const char *path, const char *reason)
 {
-	if (in_folders(p, path) && builtin_write(p, POLICY_WRITE, path).verdict == POLICY_ALLOW)
+	if (in_folders(p, path) &&
+	    check_builtin_write(p, POLICY_WRITE, path).verdict == POLICY_ALLOW)
 		policy_protect(p, path, reason);
 }
 
@@ -68,7 +71,7 @@ static char *guard_links(struct policy *p, const char *path, const char *reason)
 		real = NULL;
 	for (size_t i = 0; i < passed.n; i++)
 		guard(p, passed.list[i], reason);
-	places_done(&passed);
+	gated_trees_done(&passed);
 	return real;
 }
 
@@ -93,7 +96,7 @@ void policy_learn_link(struct policy *p, const char *path)
 	/* Where a plain file would be nothing, a link is a directory. */
 	const enum policy_act act =
 		protect_is_tree(path_base(path)) ? POLICY_SYMLINK : POLICY_WRITE;
-	struct builtin b = builtin_write(p, act, path);
+	struct builtin b = check_builtin_write(p, act, path);
 
 	if (b.verdict == POLICY_VET || b.verdict == POLICY_ASK)
 		learn_place(p, path, b.reason);
@@ -139,11 +142,11 @@ struct walk {
 
 /* The directories of one level: threads take one each until none is left or it is too late. */
 struct level {
-	const struct policy *p;
+	struct policy *p;
 	struct places dirs;
 	atomic_size_t next;
-	int64_t end, cpu_end; /* of clock_mono_us(), and of processor time */
-	bool all;	      /* rules may hide any name in it, not secrets alone */
+	int64_t slow, end, cpu_end; /* of clock_mono_us(), and of processor time */
+	bool all;		    /* rules may hide any name in it, not secrets alone */
 };
 
 struct part {
@@ -151,6 +154,7 @@ struct part {
 	struct found found;
 	pthread_t thread;
 	bool runs;
+	bool first; /* of the caller's own thread */
 };
 
 static int64_t cpu_us(void)
@@ -161,10 +165,29 @@ static int64_t cpu_us(void)
 	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static struct level level_of(const struct policy *p)
+static struct level level_of(struct policy *p)
 {
-	return (struct level){
-		.p = p, .end = clock_mono_us() + REAL_US, .cpu_end = cpu_us() + CPU_US};
+	const int64_t now = clock_mono_us(), us = p->search.us;
+
+	return (struct level){.p = p,
+			      .slow = now + SLOW_US,
+			      .end = now + (us ? us : REAL_US),
+			      .cpu_end = us ? INT64_MAX : cpu_us() + CPU_US};
+}
+
+void policy_search(struct policy *p, const struct policy_search *s)
+{
+	p->search = s ? *s : (struct policy_search){0};
+}
+
+static void tell_slow(const struct level *l)
+{
+	struct policy_search *s = &l->p->search;
+
+	if (!s->slow || clock_mono_us() < l->slow)
+		return;
+	s->slow(s->data);
+	s->slow = NULL;
 }
 
 static bool is_late(const struct level *l)
@@ -206,14 +229,14 @@ static void scan_entry(const struct level *l, struct found *f, const char *dir,
 	    !str_eq(name, ".git"))
 		return;
 	if (str_eq(name, ".git"))
-		places_add(&f->repositories, xstrdup(dir));
+		gated_trees_add(&f->repositories, xstrdup(dir));
 	path = path_join(dir, name);
 	if (is_secret(l, path, name))
-		places_add(&f->secrets, take_ptr(&path));
+		gated_trees_add(&f->secrets, take_ptr(&path));
 	else if (type == DT_LNK)
-		places_add(&f->links, take_ptr(&path));
+		gated_trees_add(&f->links, take_ptr(&path));
 	else if (type == DT_DIR && !str_eq(name, ".git") && !str_eq(name, ".cordon"))
-		places_add(is_bulk(name) ? &f->late : &f->dirs, take_ptr(&path));
+		gated_trees_add(is_bulk(name) ? &f->late : &f->dirs, take_ptr(&path));
 }
 
 /* False: it is too late, and not all of it was seen. */
@@ -235,7 +258,7 @@ static bool scan(const struct level *l, struct found *f, const char *dir)
 	}
 	/* HEAD and objects: a bare repository. */
 	if (head && objects)
-		places_add(&f->bare, xstrdup(dir));
+		gated_trees_add(&f->bare, xstrdup(dir));
 	return true;
 }
 
@@ -245,16 +268,19 @@ static void *scan_some(void *data)
 	struct level *l = part->level;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&l->next, 1)) < l->dirs.n)
+	while ((i = atomic_fetch_add(&l->next, 1)) < l->dirs.n) {
+		if (part->first)
+			tell_slow(l);
 		if (is_late(l) || !scan(l, &part->found, l->dirs.list[i]))
-			places_add(&part->found.late, xstrdup(l->dirs.list[i]));
+			gated_trees_add(&part->found.late, xstrdup(l->dirs.list[i]));
+	}
 	return NULL;
 }
 
 static void places_move(struct places *to, struct places *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		places_add(to, from->list[i]);
+		gated_trees_add(to, from->list[i]);
 	free(from->list);
 	*from = (struct places){0};
 }
@@ -274,6 +300,7 @@ static void scan_level(struct level *l, struct found *ret)
 	struct part parts[THREADS] = {0};
 	size_t n = l->all || l->dirs.n < LEVEL_MIN ? 1 : THREADS;
 
+	parts[0].first = true;
 	for (size_t i = 0; i < n; i++)
 		parts[i].level = l;
 	for (size_t i = 1; i < n; i++)
@@ -293,10 +320,10 @@ static void walk_until(struct walk *w, struct level *l, struct found *ret)
 		if (w->next == w->dirs.n)
 			places_move(&w->dirs, &w->late);
 		for (; w->next < w->dirs.n; w->next++)
-			places_add(&l->dirs, take_ptr(&w->dirs.list[w->next]));
+			gated_trees_add(&l->dirs, take_ptr(&w->dirs.list[w->next]));
 		atomic_store(&l->next, 0);
 		scan_level(l, ret);
-		places_done(&l->dirs);
+		gated_trees_done(&l->dirs);
 		w->dirs.n = w->next = 0;
 		places_move(&w->dirs, &ret->dirs);
 		places_move(&w->late, &ret->late);
@@ -311,9 +338,9 @@ static void learn_found(struct policy *p, struct found *f)
 		learn_bare(p, f->bare.list[i]);
 	for (size_t i = 0; i < f->links.n; i++)
 		policy_learn_link(p, f->links.list[i]);
-	places_done(&f->repositories);
-	places_done(&f->bare);
-	places_done(&f->links);
+	gated_trees_done(&f->repositories);
+	gated_trees_done(&f->bare);
+	gated_trees_done(&f->links);
 }
 
 bool policy_learn_more(struct policy *p)
@@ -340,7 +367,7 @@ bool policy_learn_more(struct policy *p)
 		w->changed = true;
 		walk_until(w, &l, &found);
 	}
-	places_done(&found.secrets);
+	gated_trees_done(&found.secrets);
 	learn_found(p, &found);
 	if (w->next < w->dirs.n || w->late.n)
 		return true;
@@ -351,8 +378,8 @@ bool policy_learn_more(struct policy *p)
 void learn_done(struct policy *p)
 {
 	if (p->walk) {
-		places_done(&p->walk->dirs);
-		places_done(&p->walk->late);
+		gated_trees_done(&p->walk->dirs);
+		gated_trees_done(&p->walk->late);
 	}
 	free(take_ptr(&p->walk));
 }
@@ -364,8 +391,8 @@ static void keep_secrets(struct policy *p, struct places *found)
 
 	for (size_t i = 0; i < found->n; i++)
 		if (policy_check_read(p, RULE_READ, found->list[i], &why) != POLICY_ALLOW)
-			places_add(&p->secrets, take_ptr(&found->list[i]));
-	places_done(found);
+			gated_trees_add(&p->secrets, take_ptr(&found->list[i]));
+	gated_trees_done(found);
 }
 
 static void find_in(struct policy *p, struct walk *w, const char *dir, struct found *found)
@@ -374,7 +401,7 @@ static void find_in(struct policy *p, struct walk *w, const char *dir, struct fo
 	size_t left;
 
 	l.all = policy_restricts(p, dir);
-	places_add(&w->dirs, path_clean(dir));
+	gated_trees_add(&w->dirs, path_clean(dir));
 	walk_until(w, &l, found);
 	keep_secrets(p, &found->secrets);
 	left = w->dirs.n - w->next + w->late.n;
@@ -389,8 +416,8 @@ bool policy_learn(struct policy *p, const char *folder)
 	struct walk w = {0};
 	bool whole;
 
-	if (!places_hold(&p->folders, folder))
-		places_add(&p->folders, path_clean(folder));
+	if (!gated_trees_hold(&p->folders, folder))
+		gated_trees_add(&p->folders, path_clean(folder));
 	find_in(p, &w, folder, &found);
 	learn_found(p, &found);
 	whole = w.next == w.dirs.n && !w.late.n;
@@ -401,8 +428,8 @@ bool policy_learn(struct policy *p, const char *folder)
 		places_move(&p->walk->late, &w.late);
 		p->walk->changed = false;
 	}
-	places_done(&w.dirs);
-	places_done(&w.late);
+	gated_trees_done(&w.dirs);
+	gated_trees_done(&w.late);
 	return !whole;
 }
 
@@ -411,13 +438,12 @@ void policy_find_secrets(struct policy *p, const char *dir)
 	struct found found = {0};
 	struct walk w = {0};
 
-	places_add(&p->shown, path_clean(dir));
 	find_in(p, &w, dir, &found);
-	places_done(&found.links);
-	places_done(&found.repositories);
-	places_done(&found.bare);
-	places_done(&w.dirs);
-	places_done(&w.late);
+	gated_trees_done(&found.links);
+	gated_trees_done(&found.repositories);
+	gated_trees_done(&found.bare);
+	gated_trees_done(&w.dirs);
+	gated_trees_done(&w.late);
 }
 
 size_t policy_secret_paths(const struct policy *p, const char *const **ret)

@@ -1,4 +1,4 @@
-/* learn - other names of what is protected: links, gitfiles, and what git's settings name. */
+/* learn - finds other names of protected files: links, gitfiles, and paths in git settings. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,19 +8,19 @@
 
 void learn_done(struct policy *p);
 
-/* The path, and what it leads to, is protected where it lies in a working folder. reason must live
- * as long as the policy. */
+/* Protects the path and its target if they lie in a working folder. reason must live as long as the
+ * policy. */
 void learn_place(struct policy *p, const char *path, const char *reason);
-/* The links on the way there alone, `..` as the kernel takes it. */
+/* Protects only the links on the way there; `..` as the kernel resolves it. */
 void learn_way(struct policy *p, const char *path, const char *reason);
-/* Links in that directory whose names are protected. */
+/* Protects the targets of links in this directory that have protected names. */
 void learn_links(struct policy *p, const char *dir);
 
 /* learn_git.c */
 
-/* The repository of this worktree, which `.git` in it is of: a directory, a link or a gitfile. */
+/* Learns the repository of this worktree, whose `.git` is a directory, a link or a gitfile. */
 void learn_repository(struct policy *p, const char *worktree);
-/* A worktree whose git directory is (to be) there. */
+/* Learns a worktree whose git directory is, or will be, git_dir. */
 void learn_worktree(struct policy *p, const char *worktree, const char *git_dir);
-/* A bare repository. */
+/* Learns a bare repository. */
 void learn_bare(struct policy *p, const char *git_dir);

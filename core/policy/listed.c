@@ -1,9 +1,9 @@
-/* listed - a policy as lists, for a floor that is built once and can neither ask nor look again. */
+/* listed - a policy as lists, for a sandbox that is built once and cannot ask later. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/listed.h"
 
 #include "core/policy/policy_priv.h"
-#include "core/policy/rules_priv.h"
+#include "core/policy/rules/rules_priv.h"
 
 /* ---- what is built in ------------------------------------------------------------------------ */
 

@@ -7,10 +7,10 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/net/host.h"
-#include "core/policy/pattern.h"
+#include "core/policy/rules/pattern.h"
 #include "core/policy/policy_priv.h"
-#include "core/policy/sockets.h"
-#include "core/policy/common_prefix.h"
+#include "core/policy/builtin/sockets.h"
+#include "core/policy/builtin/tool_homes.h"
 
 struct loader {
 	const struct rules_scope *scope;
@@ -20,14 +20,11 @@ struct loader {
 	bool changed;	     /* the project's file was trusted with another content */
 	bool bundle_allowed; /* the section's ask lines (bundle.c) */
 	size_t errors;
-	struct stem stem;
 	struct rules *at; /* where the last pattern was placed, and what its base was */
 	enum link_place what;
 	struct buf whole;  /* a pattern behind a place */
 	const char *place; /* that it begins with, quoted: so many bytes of it */
 	size_t quoted;
-	const char *rest; /* of the pattern that is expanded: it goes on as it is written; */
-	size_t rest_at;	  /* so far into what became of it. NULL: it does not */
 };
 
 static void complain(struct loader *l, const struct config_rule *at, const char *fmt, ...)
@@ -106,8 +103,6 @@ static const char *behind(struct loader *l, const char *place, const char *rest)
 		l->place = place;
 		l->quoted = l->whole.len;
 	}
-	l->rest = rest;
-	l->rest_at = l->quoted;
 	if (!l->quoted && !*rest)
 		rest = "/";
 	len = strlen(rest);
@@ -124,11 +119,11 @@ typedef bool (*on_pattern)(void *data, const char *pattern, const char **why);
 static bool expand_above(struct loader *l, const char *folder, const char *rest, on_pattern on,
 			 void *data, const char **why)
 {
-	AUTO_FREE char *dir = answer_dir(folder);
+	AUTO_FREE char *dir = path_dir(folder);
 	bool good = true;
 
 	while (good && !str_eq(dir, "/")) {
-		char *up = answer_dir(dir);
+		char *up = path_dir(dir);
 
 		good = on(data, behind(l, dir, rest), why);
 		l->place = NULL; /* freed */
@@ -176,7 +171,6 @@ static bool expand_variable(struct loader *l, const char *text, on_pattern on, v
  */
 static bool expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why)
 {
-	l->rest = NULL;
 	if (text[0] == '$')
 		return expand_variable(l, text, on, data, why);
 	if (text[0] == '~' && (text[1] == '/' || !text[1]))
@@ -186,8 +180,6 @@ static bool expand(struct loader *l, const char *text, on_pattern on, void *data
 
 		return on(data, place, why);
 	}
-	l->rest = text;
-	l->rest_at = 0;
 	return on(data, text, why);
 }
 
@@ -251,8 +243,6 @@ struct placing {
 	struct rules *rules;
 	uint32_t number;
 	bool there; /* there may be something of it */
-	bool links; /* on the way */
-	unsigned n; /* patterns */
 };
 
 /* Where the leading directory without wildcards, as it is written, ends. */
@@ -339,27 +329,7 @@ static bool place_one(void *data, const char *pattern, const char **why)
 		base.len = base_length(pattern);
 	what = look_at(p, pattern, &base);
 	p->there = p->there || (base.is_place && what != IS_MISSING);
-	p->links = p->links || what == IS_LINK;
-	p->n++;
 	return what != IS_LINK || place_behind(p, pattern, base.len, why);
-}
-
-/* The lines that follow may go on like this one. */
-static void learn_from(struct placing *p, const struct rule *rule, const char *value)
-{
-	struct loader *l = p->loader;
-
-	if (p->n != 1 || p->links || !l->rest) {
-		stem_forget(&l->stem);
-		return;
-	}
-	stem_learn(&l->stem, p->rules, l->links,
-		   &(struct stem_line){.value = value,
-				       .pattern = rule->pattern,
-				       .expanded = l->rest_at ? l->whole.data : l->rest,
-				       .head = l->rest_at,
-				       .skip = (size_t)(l->rest - rule->pattern),
-				       .kinds = rule->kinds});
 }
 
 static void load_rule(struct loader *l, struct rules *r, const struct config_rule *c,
@@ -375,8 +345,6 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	rule.verdict = verdict_of(c->what);
 	if (rule.verdict == RULE_ASK && l->bundle_allowed && str_starts(c->value, "write "))
 		rule.verdict = RULE_ALLOW;
-	if ((trusted || rule.verdict != RULE_ALLOW) && stem_take(&l->stem, r, c->value, &rule))
-		return;
 	rule.kinds = words_kinds(c->value, &rule.pattern, &why);
 	if (!rule.kinds) {
 		complain(l, c, "'%s': %s", c->value, why);
@@ -391,7 +359,6 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	}
 	to.number = rules_add_lent(r, &rule);
 	if (rule.kinds >> RULE_PLACES) {
-		stem_forget(&l->stem);
 		if (!rules_place_host(r, to.number, rule.pattern, &why)) {
 			complain(l, c, "impossible host '%s': %s", rule.pattern, why);
 			rules_remove(r, to.number);
@@ -405,7 +372,6 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 	}
 	if (!to.there)
 		rules_note_absent(r, to.number);
-	learn_from(&to, &rule, c->value);
 }
 
 /* The human was asked about this bundle, and said always. */
@@ -420,6 +386,13 @@ static bool is_allowed(const struct config *c, const struct rule_frame *frame)
 	return false;
 }
 
+/* Returns whether a setting takes the section of a profile away. */
+static bool is_off(const struct config *c, const struct rule_frame *frame)
+{
+	return frame->level == LEVEL_PROFILE && str_eq(frame->name, "registries") &&
+	       !config_bool(c, "network.registries");
+}
+
 bool rules_load(struct rules *trusted, struct rules *untrusted, const struct config *c,
 		const struct rules_scope *scope, rules_on_error on_error, void *data)
 {
@@ -427,7 +400,6 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 			   .on_error = on_error,
 			   .data = data,
 			   .links = links_new(),
-			   .stem = STEM_INIT,
 			   .whole = BUF_INIT,
 			   .changed = config_project(c) == TRUST_CHANGED};
 	size_t n = config_rules(c);
@@ -448,14 +420,16 @@ bool rules_load(struct rules *trusted, struct rules *untrusted, const struct con
 		section_frame(&l, c, i, &frame);
 		l.bundle_allowed = is_allowed(c, &frame);
 		kept = rules_frame(to, &frame);
+		if (is_off(c, &frame))
+			i = end;
 		while (i < end) {
 			at = config_rule(c, i++);
 			load_rule(&l, to, &at, kept);
 		}
 	}
 	links_free(l.links);
-	stem_done(&l.stem);
 	buf_done(&l.whole);
+	tool_homes_grant(trusted, c, scope);
 	return l.errors == 0;
 }
 

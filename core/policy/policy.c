@@ -1,4 +1,4 @@
-/* policy - what may be read, written and run, what is hidden: built-in lists, rules, answers. */
+/* policy - decides about reading, writing, running and hiding by built-in lists, rules, answers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/learn.h"
 
@@ -11,6 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/base/listing.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 
@@ -47,13 +48,18 @@ void policy_first_error(void *data, const char *file, int line, const char *word
 static int load_rules(struct policy *p, const struct policy_spec *spec, struct err *err)
 {
 	const unsigned reads = 1u << RULE_READ | 1u << RULE_EXEC;
-	const struct rules_scope scope = {p->home, spec->folders};
+	const struct rules_scope scope = {p->home, spec->folders, p->at_home};
 	struct err first = {0};
 
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
-		places_add(&p->folders, path_clean(spec->folders[i]));
+		gated_trees_add(&p->folders, path_clean(spec->folders[i]));
+	for (size_t i = 0; spec->read_only && spec->read_only[i]; i++)
+		gated_trees_add(&p->shown, path_clean(spec->read_only[i]));
+	for (size_t i = 0; spec->overlays && spec->overlays[i]; i++)
+		gated_trees_add(&p->shown, path_clean(spec->overlays[i]));
 	grant_named(p, spec->folders, reads, "working folder", "/**");
 	grant_named(p, spec->read_only, reads, "--ro", "/**");
+	grant_named(p, spec->overlays, reads, "--overlay", "/**");
 	grant_named(p, spec->sockets, 1u << RULE_UNIX, "--allow-unix", "");
 	flows_named(p, spec);
 	if (!spec->config ||
@@ -76,6 +82,7 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 	p->rules = rules_new();
 	p->untrusted = rules_new();
 	p->dynamic = spec->dynamic;
+	p->at_home = listing_new(p->home);
 	hidden_collect(p, spec);
 	r = load_rules(p, spec, err);
 	if (r < 0) {
@@ -84,11 +91,13 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 	}
 	if (p->dynamic) {
 		places_find_gated(&p->gated, spec, p->home);
-		places_find_usual(&p->usual, spec, p->home);
+		gated_trees_find_usual(&p->usual, spec, p->home, p->at_home);
 	}
 	grant_collect(p);
 	closed_collect(p);
+	worktrees_collect(p, spec);
 	listening_collect(p);
+	listing_free(take_ptr(&p->at_home));
 	*ret = p;
 	return 0;
 }
@@ -107,21 +116,26 @@ void policy_free(struct policy *p)
 	rules_free(p->rules);
 	rules_free(p->untrusted);
 	policy_forget_old(p);
-	places_done(&p->folders);
-	places_done(&p->gated);
-	places_done(&p->closed);
-	places_done(&p->usual);
-	places_done(&p->granted);
-	places_done(&p->sockets);
-	places_done(&p->git_dirs);
+	gated_trees_done(&p->folders);
+	gated_trees_done(&p->gated);
+	gated_trees_done(&p->closed);
+	gated_trees_done(&p->written);
+	gated_trees_done(&p->usual);
+	gated_trees_done(&p->granted);
+	gated_trees_done(&p->sockets);
+	gated_trees_done(&p->git_dirs);
+	gated_trees_done(&p->own);
+	gated_trees_done(&p->repositories);
 	learn_done(p);
-	places_done(&p->secrets);
-	places_done(&p->shown);
+	gated_trees_done(&p->secrets);
+	gated_trees_done(&p->shown);
+	free(p->closed_whole);
 	free(p->unseen);
 	remotes_free(p->remotes);
 	buf_done(&p->scratch);
 	buf_done(&p->hides);
 	buf_done(&p->rest);
+	listing_free(p->at_home);
 	free(p->home);
 	free(p);
 }
@@ -135,13 +149,13 @@ int64_t policy_now(void)
 
 bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent)
 {
-	AUTO_FREE char *dir = answer_dir(path);
+	AUTO_FREE char *dir = path_dir(path);
 
 	if (extent == EXTENT_EXACT)
 		return true;
 	if (extent == EXTENT_BUNDLE)
 		return policy_bundle(p, path) != NULL;
-	if (path_is_beneath(p->home, dir) || places_depth(dir) < 2)
+	if (path_is_beneath(p->home, dir) || path_depth(dir) < 2)
 		return false;
 	for (size_t i = 0; extent == EXTENT_TREE && i < p->n_hidden; i++)
 		if (path_is_beneath(p->hidden[i], dir))

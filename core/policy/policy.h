@@ -1,4 +1,4 @@
-/* policy - what may be read, written and run, what is hidden: built-in lists, rules, answers. */
+/* policy - decides about reading, writing, running and hiding by built-in lists, rules, answers. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -19,34 +19,38 @@ enum policy_verdict {
 	POLICY_HIDE, /* does not exist for the sandbox: ENOENT; creating: EACCES */
 };
 
-/* What is about to happen to a name inside a working folder. */
+/* An operation on a name inside a working folder. */
 enum policy_act {
 	POLICY_WRITE,  /* open for writing, create a file, truncate, new symlink, node or link */
 	POLICY_MKDIR,  /* */
 	POLICY_REMOVE, /* unlink, rmdir */
 	POLICY_RENAME_FROM, /* this name goes away */
-	POLICY_RENAME_TO,   /* something takes this name; RENAME_EXCHANGE: both names are this */
+	POLICY_RENAME_TO,   /* an object takes this name; RENAME_EXCHANGE: both names are this */
 	POLICY_LINK_FROM,   /* an alias of this file is about to be made */
 	POLICY_META,	    /* mode, owner, times, attributes */
 	POLICY_SYMLINK,	    /* a link is made or renamed to this name; as POLICY_WRITE */
 	POLICY_DIR_TO,	    /* a directory takes this name: asked besides POLICY_RENAME_TO */
 };
 
-/* What a policy is about. Borrowed until policy_new() returns, but for config. */
+/* The inputs of a policy. Borrowed until policy_new() returns, except config. */
 struct policy_spec {
 	const struct config *config; /* settings and rules; NULL: built-in ones only */
 	const char *home;	     /* $HOME, absolute */
 	/* NULL or NULL-terminated; absolute and resolved. */
-	const char *const *folders;   /* working folders */
-	const char *const *read_only; /* --ro, --overlay: may be read too */
+	const char *const *folders; /* working folders, and repositories that belong to them */
+	/* Those repositories, and the git directories of the folders, which are repositories or lie
+	 * in one: files of other worktrees there are not changed. */
+	const char *const *repositories, *const *git_dirs;
+	const char *const *read_only; /* --ro: may be read too */
+	const char *const *overlays;  /* --overlay: the same */
 	const char *const *hidden;    /* --hide */
 	const char *const *sockets;   /* --allow-unix */
 	const char *const *hosts;     /* --allow-domain: these, and their sub-domains */
-	bool public_hosts;   /* --allow-network: hosts are allowed, but for addresses that need
-			      * a rule of their own */
+	/* --allow-network: hosts are allowed, except addresses that need a rule of their own. */
+	bool public_hosts;
 	const char *path;    /* $PATH, NULL: none; for policy_granted() */
-	const char *program; /* absolute: what the human said is to run; NULL: nobody knows */
-	bool dynamic;	     /* reads of gated trees that nothing grants are asked */
+	const char *program; /* the program that the user named */
+	bool dynamic;	     /* reads of gated trees that no rule grants are asked about */
 };
 
 /*
@@ -58,11 +62,11 @@ struct policy_spec {
  * invisible characters, trailing dots and blanks, and short names of vfat looked through.
  * Errors:  a bad rule is -EINVAL and "FILE:LINE: ...": nothing is left out silently.
  *
- * What decides: rules.h says which of several rules does. Built-in protection gives way to a rule
- * that names the place itself or something nearer to it, and to an answer of the session; what is
- * hidden gives way to the former only; cordon's own folders and what sandbox.hide and --hide name
- * stay hidden. Where a stricter rule and built-in protection both apply, the stricter counts; rules
- * of an untrusted project file can only make things stricter.
+ * Precedence: rules.h says which of several rules decides. Built-in protection gives way to a rule
+ * that names the place itself or something nearer to it, and to an answer of the session. Hidden
+ * places give way to such a rule only; cordon's own folders and the places of sandbox.hide and
+ * --hide stay hidden. Where a stricter rule and built-in protection both apply, the stricter
+ * counts. Rules of an untrusted project file can only make things stricter.
  */
 int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *err) MUST_USE;
 void policy_free(struct policy *p); /* NULL is a no-op */
@@ -71,85 +75,93 @@ void policy_free(struct policy *p); /* NULL is a no-op */
  * NULL when there is nothing to say. */
 enum policy_verdict policy_check(const struct policy *p, enum policy_act act, const char *path,
 				 const char **ret_reason);
-/* What POLICY_VET looks at. */
+/* The kind of content that POLICY_VET checks. */
 enum policy_content {
 	CONTENT_NONE,
 	CONTENT_CONFIG,	  /* git's configuration */
 	CONTENT_INDEX,	  /* git's index, or the shared part of one */
 	CONTENT_REBASE,	  /* the rest of a rebase */
 	CONTENT_STRATEGY, /* the name of a merge strategy */
-	CONTENT_OPTIONS,  /* of a cherry-pick or revert that is to be continued */
-	CONTENT_EMPTY,	  /* harmless while there is nothing in it */
-	CONTENT_POINTER,  /* one line: where a git directory is, or what belongs to it */
+	CONTENT_OPTIONS,  /* options of a cherry-pick or revert that is to be continued */
+	CONTENT_EMPTY,	  /* harmless while empty */
+	CONTENT_SHALLOW,  /* commits whose parents git does not look for */
+	CONTENT_POINTER,  /* one line: the path of a git directory, or of its parts */
 };
 enum policy_content policy_content(const struct policy *p, const char *path);
-/* Does the name say that what is in it will be renamed to a name that is protected: config.lock of
- * git's, X.tmp.123 of a protected X? */
+/* Returns whether the file will be renamed to a protected name, by the look of its own: config.lock
+ * of git, X.tmp.123 of a protected X. */
 bool policy_carries_save(const struct policy *p, const char *path);
-/* Does it matter whether what takes this name is a link or a directory? Then ask once more, with
- * POLICY_SYMLINK or POLICY_DIR_TO. */
+/* Returns whether the verdict depends on the type of the object that takes this name. Then call
+ * policy_check() again, with POLICY_SYMLINK or POLICY_DIR_TO. */
 bool policy_minds_type(const struct policy *p, const char *path);
-/* Is anything but POLICY_ALLOW said of an object of this type (S_IFMT; 0: of any type) that takes
- * this name? It is asked as for a rename to there. */
+/* Returns whether the path lies in a git directory: git on the host opens a FIFO there, and waits
+ * for a writer. */
+bool policy_minds_pipe(const struct policy *p, const char *path);
+/* Returns whether the verdict is anything but POLICY_ALLOW for an object of this type (S_IFMT; 0:
+ * of any type) that is renamed to this name. */
 bool policy_guards(const struct policy *p, const char *path, mode_t type);
 /*
- * POLICY_VET: may a file with this content take that name? Never true when in doubt. The caller
- * makes sure that it is a plain file with one name that nobody can write to any more. old is what
- * that name holds; NULL: nothing does. Of a configuration may stay what is in it, unchanged and in
- * the same order, so that `git remote add` works where the human has aliases and filters; what
- * says where remotes are may be added and not changed. The content of a file whose name is about
- * to go is old, and data is NULL: what it said of remotes is kept in mind.
+ * For POLICY_VET: returns whether a file with this content may take that name; false when in doubt.
+ * The caller makes sure that it is a plain file with one name that no process can write to any
+ * more. old is the content of the file that has the name now, NULL if there is none. Settings of a
+ * configuration may stay, unchanged and in the same order, so that `git remote add` works where the
+ * human has aliases and filters; addresses of remotes may be added, not changed. For a file that is
+ * about to lose its name, old is its content and data is NULL: its remotes are remembered.
  */
 bool policy_vet(struct policy *p, const char *path, const char *data, size_t len);
 bool policy_vet_change(struct policy *p, const char *path, const char *old, size_t old_len,
 		       const char *data, size_t len);
 struct buf;
-/* What git shows less by what passed last: "core.filemode", "index", or "". */
+/* Returns which setting or file that passed last makes git show less: "core.filemode", "index", or
+ * "". */
 const char *policy_hides(const struct policy *p);
-/* Of an index: how many files git no longer compares, unlike with the old one, and the first. */
+/* Returns how many files git no longer compares with this index but did with the old one, and the
+ * first of them. */
 size_t policy_index_hides(const char *path, const char *data, size_t len, const char *old,
 			  size_t old_len, struct buf *ret_first);
-/* POLICY_VET of a link: may one of this text take that name? */
+/* For POLICY_VET of a symbolic link: returns whether one with this target may take the name. */
 bool policy_vet_link(const struct policy *p, const char *path, const char *target);
 
-/* Is a write to this place outside every working folder worth a question, or refused at once? A
- * directory may be made without one on the way to what a rule lets be written. */
+/* Returns whether a write outside every working folder is asked about or refused at once. A
+ * directory on the way to a place that a rule lets be written may be made without a question. */
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason);
 
 /*
  * The ask lines about writing in one section of a profile are a bundle: an answer of EXTENT_BUNDLE
- * is about all of them. The name of the one that decides about this path, borrowed as reasons are;
- * NULL: none does.
+ * is about all of them. Returns the name of the bundle that decides about this path, borrowed as
+ * reasons are, or NULL.
  */
 const char *policy_bundle(const struct policy *p, const char *path);
 struct buf;
-/* Its patterns as they are written, "~/.claude.json, ~/.claude/settings.json". */
+/* Appends the patterns of a bundle as written: "~/.claude.json, ~/.claude/settings.json". */
 void policy_bundle_places(const struct policy *p, const char *name, struct buf *out);
 
-/* Does a profile refuse on purpose what was refused for this borrowed reason? Its program is known
- * to go on without. */
+/* Returns whether this reason (borrowed) is a refusal that a profile makes on purpose, because its
+ * program is known to work without the access. */
 bool policy_is_expected(const struct policy *p, const char *reason);
-/* The reason of POLICY_ASK where reading merely was not granted. */
+/* The reason of POLICY_ASK if no rule grants the read. */
 extern const char policy_ungranted[];
-/* What the rules say of reading (executing, connecting to) an object; path resolved, absolute and
- * clean. Never POLICY_VET. */
+/* Decides about reading (executing, connecting to) an object; path resolved, absolute and clean.
+ * Never returns POLICY_VET. */
 enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kind, const char *path,
 				      const char **ret_reason);
 
 /*
- * A human's answer as a rule for this session. path is the object that was asked for, with a `/` at
- * the end when it is a directory: EXTENT_DIR and EXTENT_TREE are then about it, else about the
- * directory that holds it. An answer replaces an older one about the same. The id is for
- * policy_revoke(); 0: SCOPE_ONCE is not kept, nor more than 10 000 answers.
+ * Adds an answer of the user as a rule for this session. path is the object of the question, with a
+ * `/` at the end if it is a directory: EXTENT_DIR and EXTENT_TREE then apply to it, else to the
+ * directory that holds it. An answer replaces an older one about the same object. Returns an id for
+ * policy_revoke(), or 0 if it is not kept: SCOPE_ONCE, or more than 10 000 answers.
  */
 uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 		       const struct answer *a);
 bool policy_revoke(struct policy *p, uint64_t id);
-/* May an answer about this object be given for that extent? Not for a home directory, `/`, or what
- * holds a hidden place: policy_answer() takes such an answer for EXTENT_EXACT. */
+/* Returns whether an answer about this object may have that extent. No for a home directory, `/`,
+ * or a directory that holds a hidden place: policy_answer() reduces such an answer to
+ * EXTENT_EXACT. */
 bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent);
-/* The same for a question of any kind; a host's domain, where it has one that is not public. */
+/* Returns the same for a question of any kind. For a host, EXTENT_TREE needs a domain that is not a
+ * public suffix. */
 bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
 			   enum answer_extent extent);
 
@@ -158,55 +170,64 @@ bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const ch
 struct net_addr;
 struct net_target;
 /*
- * What rules say of a connection to this target. addr is where its name leads, NULL: not known yet.
- * Rules about the name and rules about the address must both allow where there are both. Of a name
- * without a port: may it be at some port? POLICY_ALLOW, ASK or DENY.
+ * Decides about a connection to this target by the rules. addr is the address of its name, NULL:
+ * not known yet. If there are rules about the name and rules about the address, both must allow it.
+ * For a name without a port: decides whether some port may be allowed. Returns POLICY_ALLOW, ASK or
+ * DENY.
  */
 enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
 				      const struct net_target *t, const struct net_addr *addr,
 				      const char **ret_reason);
 /*
- * Besides: may it go to this address, whichever name leads there? Loopback, link-local, private and
- * metadata addresses, and the host's own, are asked about unless a rule names addresses that they
- * are of.
+ * Decides whether a connection may go to this address, whatever its name. Loopback, link-local,
+ * private and metadata addresses, and those of the host, are asked about unless a rule names
+ * addresses that include them.
  */
 enum policy_verdict policy_check_address(const struct policy *p, enum rule_kind kind,
 					 const struct net_addr *addr, uint16_t port,
 					 const char **ret_reason);
-/* Is it one of this host's own? */
+/* Returns whether the address is one of this host. */
 bool policy_is_own_address(const struct net_addr *addr);
 
 /*
- * From now on the rules of settings are those of this configuration; answers, folders, and what
- * other settings say, stay. All of it or, with -EINVAL and "FILE:LINE: ...", nothing. Reasons that
- * were lent before are gone.
+ * Replaces the rules of settings by those of this configuration; answers, folders and other
+ * settings stay. Replaces all or, with -EINVAL and "FILE:LINE: ...", none. Reasons that were
+ * returned before become invalid.
  */
 int policy_reload(struct policy *p, const struct config *config, struct err *err) MUST_USE;
-/* May this be read no more, that the rules before the last policy_reload() let be read? They are
- * kept for this question until policy_forget_old(), or the next reload. */
+/* Returns whether the rules before the last policy_reload() allowed reading this path and the rules
+ * now do not. The old rules are kept until policy_forget_old(), or the next reload. */
 bool policy_takes_back(struct policy *p, const char *path);
 void policy_forget_old(struct policy *p);
 
-/* Treat this path and everything below it as protected, as core.hooksPath of a repository is.
- * reason must live as long as the policy. */
+/* Protects this path and everything below it, as for core.hooksPath of a repository. reason must
+ * live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason);
 
 /*
- * Look for other names of what is protected in this working folder: where links of such names lead,
- * git directories of another name, and what the settings of the human and of each repository there
- * name (core.hooksPath, files that are included, filters). At the start, and again when the human
- * has allowed such a thing to change. Bounded in time: true if there are further directories, for
+ * Looks for other names of protected files in this working folder: targets of links, git
+ * directories of another name, and paths in the git settings of the human and of each repository
+ * there (core.hooksPath, included files, filters). Called at the start, and again when the human
+ * has allowed such a file to change. Bounded in time: true if there are further directories, for
  * policy_learn_more() before each change. The same walk finds secrets.
  */
 bool policy_learn(struct policy *p, const char *folder);
+/* Limits the time of later searches. */
+struct policy_search {
+	/* Real time; 0: the limits of a session, 2 s, and 0.6 s of processor time. */
+	int64_t us;
+	void (*slow)(void *data); /* called once, after a second; may be NULL */
+	void *data;
+};
+void policy_search(struct policy *p, const struct policy_search *s); /* copied; NULL: zeros */
 bool policy_learn_more(struct policy *p);
-/* Finds secrets in another tree that is shown natively, and hides them there from now on. */
+/* Finds secrets in one of the read-only folders or overlays. */
 void policy_find_secrets(struct policy *p, const char *dir);
-/* The files and directories that were found and may not be read. */
+/* Returns the secret files and directories that were found and may not be read. */
 size_t policy_secret_paths(const struct policy *p, const char *const **ret);
 /* Returns how many directories of those trees were not looked at in time, and one of them. */
 size_t policy_unseen(const struct policy *p, const char **ret_first);
-/* The same of this one path, if its name is protected and it is a symbolic link. */
+/* Does the same for one path, if its name is protected and it is a symbolic link. */
 void policy_learn_link(struct policy *p, const char *path);
 
 /* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
@@ -215,6 +236,9 @@ size_t policy_hidden(const struct policy *p, const char *const **ret);
 /* Run by root: existing places of the system that only root may read. A rule may open them:
  * policy_check_read() tells. */
 size_t policy_closed(const struct policy *p, const char *const **ret);
+/* Returns how many of these places are directories with too many entries to examine, and one of
+ * them. */
+size_t policy_closed_whole(const struct policy *p, const char **ret_first);
 /* Trees where reading is not granted by default: $HOME, other people's, other disks, and all of /
  * that is no system directory. Resolved, existing, none beneath another; none in static mode. */
 size_t policy_gated(const struct policy *p, const char *const **ret);
@@ -224,16 +248,24 @@ size_t policy_granted(const struct policy *p, const char *const **ret);
 /* Existing sockets of the host that a rule lets be connected to, or asked about: to be shown
  * inside, where nothing else of their directory may be. Resolved. */
 size_t policy_sockets(const struct policy *p, const char *const **ret);
-/* Some rule is about sockets. */
+/* Returns whether any rule is about sockets. */
 bool policy_opens_sockets(const struct policy *p);
-/* May a rule hide something beneath this directory, that policy_check_read() must be asked about?
- */
+/* Returns whether a rule may hide a file beneath this directory, so that policy_check_read() must
+ * be called for each. */
 bool policy_restricts(const struct policy *p, const char *dir);
-/* A rule of the human's lets something outside the working folders be written: folders.c needs
- * somebody to go there even when nobody can be asked. */
+/* Returns whether a rule of the human lets files outside the working folders be written. The keeper
+ * starts its unconfined process then (folders/outside.h), even where no question can be asked.
+ */
 bool policy_writes_outside(const struct policy *p);
-/* Secret by name inside a working folder (".env", ".env.local"; not ".env.example"). */
+/* Returns whether a rule allows or asks about writing the directory or a file in it. */
+bool policy_writes_at(const struct policy *p, const char *dir);
+/* Secret by name inside a working folder (".env", ".ENV.local"; not ".env.example"): by the folded
+ * name, whatever the file system. Any thread. */
 bool policy_name_is_secret(const struct policy *p, const char *name);
+
+/* Returns the words of the rule or answer that allows writing this path, "rule 'x' (FILE:LINE) says
+ * allow"; NULL if there is none or built-in protection is stricter. Owned by the policy. */
+const char *policy_allowed_by(const struct policy *p, const char *path);
 
 /* ---- for `cordon why` and `cordon policy` ---------------------------------------------------- */
 
@@ -244,10 +276,11 @@ struct policy_finding {
 	const char *rule;    /* its kinds and pattern as written; NULL: built in */
 	const char *lost;    /* why it does not decide; NULL: it does */
 };
-/* Everything that speaks about this, what decides first. path as above, outside or inside the
- * working folders. Heap array; strings are the policy's. */
+/* Returns all rules and built-in lists that apply to a path, the deciding one first. path as above,
+ * outside or inside the working folders. Heap array; strings are the policy's. */
 size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 		      struct policy_finding **ret);
-/* The rules in effect, for listing: those of trusted sources, and of a project file that is not. */
+/* Returns the rules in effect, for listing: those of trusted sources, and those of an untrusted
+ * project file. */
 void policy_rules(const struct policy *p, const struct rules **ret_trusted,
 		  const struct rules **ret_untrusted);

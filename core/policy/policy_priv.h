@@ -1,35 +1,36 @@
-/* policy_priv - between the files of core/policy. */
+/* policy_priv - types and functions shared by the files of core/policy. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/buf.h"
+#include "core/base/listing.h"
 #include "core/policy/policy.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/rules.h"
 
 /* ---- names.c: names as the most forgiving file system compares them ----------------------- */
 
-/* Append the folded form of one component. */
+/* Appends the folded form of one component. */
 void names_fold(struct buf *out, const char *name, size_t len);
-/* The whole path, component by component. */
+/* Appends the folded form of a whole path. */
 void names_fold_path(struct buf *out, const char *path);
 
-/* ---- protect.c: files that something on the host runs or obeys later ---------------------- */
+/* ---- protect.c: files that programs of the host run or obey later ----------------------- */
 
-/* False for nearly every path, at the cost of one pass over its bytes: nothing built in applies. */
+/* Returns false for nearly every path, after one pass over its bytes: no built-in protection
+ * applies. */
 bool protect_is_candidate(const char *path);
-/* What is milder than the verdict and about something deeper: a rule that loosens the one leaves
- * the other standing. */
+/* A milder verdict about a deeper part of the path, which stays when a rule loosens the other. */
 struct inner {
 	enum policy_verdict verdict; /* ALLOW: nothing */
 	const char *reason;
 	unsigned depth;
 };
-/* What is built in says about a place. */
+/* The verdict of built-in protection about a place. */
 struct builtin {
 	enum policy_verdict verdict;
 	const char *reason;
-	unsigned depth; /* components that name what is protected */
-	bool final;	/* no rule and no answer changes it */
+	unsigned depth; /* components up to the protected one */
+	bool final;	/* no rule or answer changes it */
 	struct inner inner;
 };
 static inline struct builtin builtin_says(enum policy_verdict verdict, const char *reason,
@@ -38,31 +39,33 @@ static inline struct builtin builtin_says(enum policy_verdict verdict, const cha
 	return (struct builtin){
 		.verdict = verdict, .reason = reason, .depth = depth, .final = final};
 }
-/* ALLOW, VET or ASK for a folded path; raw_leaf is the last component as it is; in_git: it lies in
- * a git directory that is known by other means than its name. */
+/* Judges a folded path: ALLOW, VET or ASK. raw_leaf is the unfolded last component; in_git: the
+ * path is in a git directory that is known by other means than its name. */
 void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
 		   struct builtin *ret);
-/* Is it, folded, the name of a directory that is protected, or of which something is? */
+/* Returns whether a directory of this name (folded) is protected, or something in it is. */
 bool protect_is_tree(const char *name);
-/* Nothing may be put in place or get another name; keep: nor be taken away. */
+/* Protects a place from being filled or renamed; keep: also from removal. */
 enum policy_verdict protect_guard(enum policy_act act, bool keep);
-/* By its name, folded: what a file in a git directory holds. */
+/* Returns the kind of content of a file in a git directory, by its folded name. */
 enum policy_content protect_content(const char *folded);
 
-/* ---- git_dirs.c: git directories whose name does not say so -------------------------------- */
+/* ---- git_dirs.c: git directories with other names than .git -------------------------------- */
 
-/* What follows the git directory, folded, "" for itself; NULL: the path lies in none that is known
- * from the start, nor, where the name would matter there, in one that shows on disk. Until the next
- * call. */
+/* Returns the folded path below the git directory that holds this path, "" for the directory
+ * itself; NULL if no git directory does that was known at the start or, if the name would matter
+ * there, can be seen on disk. Valid until the next call. */
 const char *git_dirs_find(const struct policy *p, const char *path);
-/* The same without a look at the disk: only those that are known from the start. */
+/* Does the same without reading the disk, for directories that were known at the start. */
 const char *git_dirs_known(const struct policy *p, const char *path);
+/* Returns whether the path is in a directory where an agent keeps git directories of its own. */
+bool git_dirs_kept(const struct policy *p, const char *path);
 void git_dirs_add(struct policy *p, char *path); /* takes it */
 
-/* ---- git_vet_config.c
- * ---------------------------------------------------------------------------------- */
+/* ---- git_vet_config.c ------------------------------------------------------------------------ */
 
-/* A configuration, line by line. What a reader does not understand is LINE_OTHER or LINE_BAD. */
+/* Reads a configuration line by line. Lines that a reader does not understand are LINE_OTHER or
+ * LINE_BAD. */
 #define VET_MAX_BYTES (256u << 10)
 #define VET_MAX_NAME  256
 enum line_kind {
@@ -71,7 +74,7 @@ enum line_kind {
 	LINE_HEADER,
 	LINE_INERT,
 	LINE_OTHER, /* may stay if it was there before */
-	LINE_BAD,   /* this text is not for us */
+	LINE_BAD,   /* the text cannot be vetted */
 };
 struct vet_reader {
 	const char *p, *end;
@@ -81,95 +84,97 @@ struct vet_reader {
 };
 struct vet_reader vet_reader_of(const char *text, size_t len);
 enum line_kind vet_next(struct vet_reader *r);
-/* The value, where the line sets this key (lower case); else len is 0. */
+/* Returns the value if the line sets this key (lower case); else len is 0. */
 struct span vet_value(const struct vet_reader *r, const char *key);
-/* Nothing in this git configuration can make git run or read something of the writer's choice,
- * apart from what `old` (may be NULL) has just so. */
+/* Returns whether nothing in this git configuration can make git run or read a file of the writer's
+ * choice, apart from lines that `old` (may be NULL) has unchanged. */
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len);
 
-/* ---- git_vet_index.c, git_vet_rebase.c
- * -----------------------------------------------------------------
- */
+/* ---- git_vet_index.c, git_vet_rebase.c ------------------------------------------------------- */
 
-/* Every path in this index (hash: bytes of an object's name) is one that git itself would put
- * there: it leads neither out of the worktree nor into a git directory. */
+/* Returns whether every path in this index (hash: bytes of an object's name) is one that git itself
+ * would store: it leads neither out of the worktree nor into a git directory. *ret_hides: some
+ * entries are not compared with their files. */
 bool vet_git_index(const char *data, size_t len, size_t hash, bool *ret_hides);
-/* *ret_hides above: some entries are not compared with their files. How many of these the old index
- * does not have so, and the first one's path. */
+/* For an index with *ret_hides: returns how many such entries the old index does not have, and the
+ * path of the first one. */
 size_t vet_index_hidden(const char *data, size_t len, const char *old, size_t old_len, size_t hash,
 			struct buf *ret_first);
-/* Settings by which `git status` and `git diff` show less, that old (may be NULL) has not: the
- * first one as "section.name", or nothing. */
+/* Finds a setting that makes `git status` and `git diff` show less and is not in old (may be NULL):
+ * appends the first one as "section.name", or nothing. */
 void vet_config_hides(const char *data, size_t len, const char *old, size_t old_len,
 		      struct buf *ret);
-/* No line of this rebase runs a program, apart from those in `old` (may be NULL). */
+/* Returns whether no line of this rebase runs a program, apart from lines in `old` (may be
+ * NULL). */
 bool vet_git_rebase(const char *data, size_t len, const char *old, size_t old_len);
-/* One of git's own merge strategies: of any other git runs git-merge-NAME, which is a path in the
- * worktree where NAME has a slash. */
+/* Returns whether this is one of git's own merge strategies. For any other, git runs
+ * git-merge-NAME, which is a path in the worktree if NAME has a slash. */
 bool vet_git_strategy(const char *data, size_t len);
-/* The options of a cherry-pick or revert: nothing unknown, and no other strategy. */
+/* Returns whether the options of a cherry-pick or revert are all known and name no other
+ * strategy. */
 bool vet_git_options(const char *data, size_t len);
 
-/* ---- git_vet_pointer.c
- * --------------------------------------------------------------------------- */
+/* ---- git_vet_pointer.c ----------------------------------------------------------------------- */
 
-/* This one line, in a file of that path, leads git to no other place than `git worktree add` and
- * `git submodule add` would in the same repository, and makes git run nothing that is there. */
+/* Returns whether this line, in a file of that path, leads git only to places where `git worktree
+ * add` and `git submodule add` would lead it in the same repository, and makes git run no file
+ * there. Alternates must name objects of a repository in a working folder. */
 bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len);
-/* core.worktree, where it is not as in `old`, is that of a submodule's own directory. */
-bool vet_git_worktree(const char *path, const char *old, size_t old_len, const char *data,
-		      size_t len);
+/* Returns whether core.worktree, if it differs from `old`, is that of a submodule's own directory
+ * or, in a repository of an agent, a working folder. */
+bool vet_git_worktree(const struct policy *p, const char *path, const char *old, size_t old_len,
+		      const char *data, size_t len);
 
-/* ---- git_vet_remotes.c
- * --------------------------------------------------------------------------- */
+/* ---- git_vet_remotes.c ----------------------------------------------------------------------- */
 
 struct remotes;
 void remotes_free(struct remotes *r); /* NULL is a no-op */
-/* Keep in mind what the configuration of that path said when it was first seen; old NULL: there was
- * none. False: too many of them. */
+/* Remembers the remotes of the configuration of that path when it was first seen; old NULL: there
+ * was none. Returns false if there are too many. */
 bool remotes_note(struct policy *p, const char *path, const char *old, size_t old_len);
-/* What this text says of where remotes are is new, and changes nothing that was there. */
+/* Returns whether this text only adds remotes and changes no existing one. */
 bool remotes_may(struct policy *p, const char *path, const char *old, size_t old_len,
 		 const char *data, size_t len);
-/* Bytes of an object's name in the repository of a configuration; 0: not to be told. */
+/* Returns whether a repository may get this `shallow`. To git the commits in it are the first ones:
+ * `git gc` drops all before them. So a repository that the session did not make gets no further
+ * ones. */
+bool shallow_may(struct policy *p, const char *path, const char *old, size_t old_len,
+		 const char *data, size_t len);
+/* Returns how many bytes an object's name has in the repository of a configuration; 0: unknown. */
 size_t vet_hash_size(const char *data, size_t len);
 
-/* ---- git_vet_config.c
- * ---------------------------------------------------------------------------------- */
+/* ---- git_vet_config.c ------------------------------------------------------------------------ */
 
-/* Files that this git configuration names for git to read: includes, excludes, attributes; as they
- * are written. */
+/* Calls on() for files that this git configuration tells git to read: includes, excludes,
+ * attributes; as written. */
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
 		    void *arg);
-/* git_vet_keys.c: one setting, key in lower case but for the subsection. */
+/* git_vet_keys.c: returns whether a setting is inert; key in lower case but for the subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
 
-/* The directory that an extent is about. Heap string. */
-char *answer_dir(const char *path) MUST_USE;
-
-/* ---- gated_trees.c
- * -------------------------------------------------------------------------------- */
+/* ---- gated_trees.c --------------------------------------------------------------------------- */
 
 /* A list of heap strings, ended by NULL once non-empty. */
 struct places {
 	char **list;
 	size_t n;
 };
-void places_add(struct places *p, char *path);		    /* takes it */
-bool places_hold(const struct places *p, const char *path); /* it, or something above it */
-/* The names in a directory, sorted, and those of them that are links (may be NULL), or may be. */
-int places_list(const char *dir, struct places *names, struct places *links) MUST_USE;
-bool places_have(const struct places *p, const char *text, size_t len); /* itself; sorted */
-void places_done(struct places *p);
-/* What policy_gated() returns. */
+void gated_trees_add(struct places *p, char *path);		 /* takes it */
+bool gated_trees_hold(const struct places *p, const char *path); /* it, or a parent */
+bool gated_trees_name(const struct places *p, const char *path); /* it alone */
+/* Lists the names in a directory, sorted, and the links among them (may be NULL), including names
+ * of unknown type. */
+int gated_trees_list(const char *dir, struct places *names, struct places *links) MUST_USE;
+bool gated_trees_have(const struct places *p, const char *text, size_t len); /* itself; sorted */
+void gated_trees_done(struct places *p);
+/* Finds the trees of policy_gated(). */
 void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home);
-/* What dynamic mode grants by itself: harmless files in $HOME, and the directories of $PATH with
- * what stands beside them. Resolved where they exist. */
-void places_find_usual(struct places *ret, const struct policy_spec *spec, const char *home);
-/* The sandbox has its own there. */
-bool places_are_private(const char *path);
-/* Number of components. */
-unsigned places_depth(const char *path);
+/* Finds the places that dynamic mode grants by itself: harmless files in $HOME, and the directories
+ * of $PATH with their neighbours. Resolved where they exist. */
+void gated_trees_find_usual(struct places *ret, const struct policy_spec *spec, const char *home,
+			    const struct listing *at_home);
+/* Returns whether the sandbox has a directory of its own at this path. */
+bool gated_trees_are_private(const char *path);
 
 /* ---- links.c --------------------------------------------------------------------------------- */
 
@@ -181,31 +186,41 @@ enum link_place {
 	IS_LINK, /* it, or something above it */
 	IS_MISSING,
 };
-/* What a place (absolute; len bytes of path) is. */
+/* Returns the type of a place (absolute; len bytes of path). */
 enum link_place links_look(struct links *l, const char *path, size_t len);
-/* A directory, or the first on the way there that is a link or missing; it lives as long. */
-const struct link_dir *links_dir(struct links *l, const char *path, size_t len);
-enum link_place links_place(const struct link_dir *d);
-/* Nothing of this name is there. False: there may be, it has to be looked at. */
-bool links_lack(const struct link_dir *d, const char *name, size_t len);
-/* Where it leads, as far as it exists, and the rest as text (heap); -ELOOP. *ret_inside: a link on
- * the way lies in a working folder, where the agent may have made it. */
+/* Follows the links of a path as far as it exists; the rest stays as text (heap). Returns 0 or
+ * -ELOOP. *ret_inside: a link on the way lies in a working folder, where the agent may have made
+ * it. */
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
 	MUST_USE;
-/* The same; *ret_links gets each link on the way, at its own real place. Also where it fails. */
+/* Does the same, and adds each link on the way, at its own real place, to *ret_links, also if it
+ * fails. */
 int links_follow_each(const char *path, const char *const *folders, struct places *ret_links,
 		      char **ret, bool *ret_inside) MUST_USE;
 
 /* ---- words.c --------------------------------------------------------------------------------- */
 
-/* "read,exec PATTERN": the kinds, and where the pattern begins; 0: *why. */
+/* Parses "read,exec PATTERN". Returns the kinds, and the start of the pattern; 0: *why has the
+ * error. */
 unsigned words_kinds(const char *value, const char **ret_pattern, const char **why);
-/* "2026-12-31" is to the end of that day, local time; "2026-12-31 18:00[:00]". */
+/* Parses "2026-12-31" (the end of that day, local time) or "2026-12-31 18:00[:00]". */
 bool words_until(const char *s, int64_t *ret);
+
+/* ---- explain.c ------------------------------------------------------------------------------- */
+
+/* The lines of `cordon why`. */
+struct findings {
+	struct policy_finding *list;
+	size_t n;
+};
+/* Appends an empty finding; valid until the next call. */
+struct policy_finding *explain_add(struct findings *f);
+/* Adds a rule that matches; lost: why it does not decide, or NULL. */
+void explain_rule(struct findings *f, struct rules *r, const struct rule *rule, const char *lost);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
 
-#define GUARDED_MAX 2000 /* nothing that adds to them is let pass beyond */
+#define GUARDED_MAX 2000 /* at the limit, changes that would add one are denied */
 struct guarded {
 	char *path;
 	const char *reason;
@@ -219,24 +234,34 @@ struct given {
 
 struct policy {
 	char *home;
+	struct listing *at_home; /* while the policy is made; else NULL */
 	char **hidden;
 	size_t n_hidden;
-	size_t n_builtin; /* of those, the first ones: below $HOME, a rule may uncover them */
-	size_t n_set;	  /* the rest up to here stays hidden; behind it are rules' */
+	size_t n_builtin; /* the first ones of these: below $HOME, a rule may uncover them */
+	/* The ones from n_builtin up to here stay hidden; later ones come from rules. */
+	size_t n_set;
 	struct guarded *guarded;
 	size_t n_guarded;
 	struct rules *rules;		   /* of trusted sources, and answers */
 	struct rules *untrusted;	   /* of the project: can only make things stricter */
 	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
-	struct places closed;	 /* only root may read them */
-	struct places git_dirs;	 /* of repositories in the folders, where they are not named .git */
-	struct walk *walk;	 /* what is still to be learned; NULL: nothing */
-	struct places secrets;	 /* found by name, or named by rules, in folders and in */
-	struct places shown;	 /* overlays and --ro folders, which the sandbox shows natively */
+	struct policy_search search;
+	struct places closed; /* only root may read them */
+	/* Leading directories of places that rules let be written or ask about. */
+	struct places written;
+	struct places git_dirs; /* of repositories in the folders, where they are not named .git */
+	struct walk *walk;	/* the unfinished search; NULL: none */
+	struct places own;	/* git directories of the folders, where those lie outside */
+	struct places repositories; /* repositories of these git directories */
+	/* Found by name, or named by rules, in folders and in `shown`. */
+	struct places secrets;
+	struct places shown; /* overlays and --ro folders, which the sandbox shows natively */
+	size_t n_closed_whole;
+	char *closed_whole;	 /* one of them */
 	size_t n_unseen;	 /* directories that no walk has reached */
 	char *unseen;		 /* one of them */
-	struct remotes *remotes; /* what configurations said of remotes at first */
+	struct remotes *remotes; /* remotes of the configurations when first seen */
 	bool dynamic, writes_outside;
 	struct given *given;
 	size_t n_given;
@@ -246,13 +271,19 @@ struct policy {
 };
 
 int64_t policy_now(void); /* unix seconds */
-/* A rules_on_error: the first of them into a struct err. */
+/* A rules_on_error: writes the first error into a struct err. */
 void policy_first_error(void *data, const char *file, int line, const char *words);
 
 /* ---- hidden.c -------------------------------------------------------------------------------- */
 
 void hidden_collect(struct policy *p, const struct policy_spec *spec);
 void hidden_add(struct policy *p, char *path); /* takes it */
+
+/* ---- worktrees.c ----------------------------------------------------------------------------- */
+
+void worktrees_collect(struct policy *p, const struct policy_spec *spec);
+/* Makes b stricter if the path belongs to another worktree. */
+void worktrees_check(const struct policy *p, const char *path, struct builtin *b);
 
 /* ---- closed.c -------------------------------------------------------------------------------- */
 
@@ -261,11 +292,11 @@ void closed_collect(struct policy *p);
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 
-struct builtin builtin_write(const struct policy *p, enum policy_act act, const char *path);
-struct builtin builtin_outside(const struct policy *p, const char *path);
-struct builtin builtin_read(const struct policy *p, enum rule_kind kind, const char *path);
-/* May this rule loosen what is built in? */
-bool builtin_gives_way(const struct builtin *b, const struct rule_match *m);
+struct builtin check_builtin_write(const struct policy *p, enum policy_act act, const char *path);
+struct builtin check_builtin_outside(const struct policy *p, const char *path);
+struct builtin check_builtin_read(const struct policy *p, enum rule_kind kind, const char *path);
+/* Returns whether this rule may loosen built-in protection. */
+bool check_builtin_gives_way(const struct builtin *b, const struct rule_match *m);
 enum policy_verdict verdict_of_rule(enum rule_verdict v);
 
 /* ---- flows.c --------------------------------------------------------------------------------- */
@@ -277,14 +308,15 @@ size_t flows_explain(struct policy *p, enum rule_kind kind, const char *target,
 
 /* ---- listening.c ----------------------------------------------------------------------------- */
 
-void listening_collect(struct policy *p); /* what policy_sockets() returns */
+void listening_collect(struct policy *p); /* finds the list of policy_sockets() */
 
 /* ---- bundle.c -------------------------------------------------------------------------------- */
 
-/* The answer speaks of all patterns of the bundle. False: one of them is none. */
+/* Applies the answer to all patterns of the bundle. Returns false if one of them is invalid. */
 bool bundle_place(struct policy *p, uint32_t answer, const char *name);
 
 /* ---- grant.c --------------------------------------------------------------------------------- */
 
-/* From the rules: what policy_granted() and, besides the built-in ones, policy_hidden() return. */
+/* Collects from the rules the lists of policy_granted() and, besides the built-in ones,
+ * policy_hidden(). */
 void grant_collect(struct policy *p);

@@ -35,7 +35,8 @@ static void carry(struct policy *p, struct rules *to)
 
 int policy_reload(struct policy *p, const struct config *config, struct err *err)
 {
-	const struct rules_scope scope = {p->home, (const char *const *)p->folders.list};
+	const struct rules_scope scope = {.home = p->home,
+					  .folders = (const char *const *)p->folders.list};
 	struct rules *trusted = rules_new(), *untrusted = rules_new();
 	struct err first = {0};
 

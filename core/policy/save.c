@@ -279,6 +279,18 @@ int rules_forget(const struct rules_place *where, enum answer_scope scope, enum 
 	return change_answer(where, scope, kind, path, a, false, err);
 }
 
+int rules_save_lines(const struct rules_place *where, const struct buf *lines, char **ret_file,
+		     struct err *err)
+{
+	AUTO_FREE char *file = resolve(file_of(where, SCOPE_USER));
+	int r = change(file, 0600, append, lines, err);
+
+	if (r < 0)
+		return err_wrap(err, r, "write the rules");
+	*ret_file = take_ptr(&file);
+	return 0;
+}
+
 bool rules_is_answer(const char *name)
 {
 	return name && str_starts(name, &SECTION[strlen("[rule \"")]);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/io.h"
-#include "core/record/apply.h"
+#include "core/record/applier.h"
 #include "core/record/recording_priv.h"
 
 void batch_done(struct batch *b)

@@ -1,4 +1,4 @@
-/* block - a second of a recording on the disk: a head that players skip, and zstd frames. */
+/* block - the format of a second of a recording: a head that players skip, and zstd frames. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,9 +12,9 @@
  *   frame             lines of the terminal: o, r, m, i
  *   frame             cordon's own lines (c), if there are any; their true time is in them
  *
- * and is written by one write(2): a process that dies leaves whole blocks, or one that is torn and
- * not read. The last frame of a recording that was closed is a seek table in zstd's seekable
- * format.
+ * and is written by one write(2): a process that dies leaves whole blocks, and at most one
+ * incomplete one, which is not read. The last frame of a recording that was closed is a seek table
+ * in zstd's seekable format.
  */
 #define BLOCK_MAX   ((size_t)64 << 20) /* bytes of each part, in any form */
 #define BLOCK_LABEL 200		       /* bytes of a mark's words */
@@ -40,8 +40,8 @@ struct block {
 	int64_t first_us, last_us;
 	uint32_t text_packed, text_len; /* bytes of the frame, and unpacked */
 	uint32_t own_packed, own_len;
-	uint32_t key_packed, key_len; /* of the terminal after it; 0: not there */
-	uint32_t rows;		      /* of activity in its own lines */
+	uint32_t key_packed, key_len; /* of the terminal after the block; 0: absent */
+	uint32_t rows;		      /* rows of activity in its own lines */
 	struct mark *marks;
 	size_t n_marks;
 };
@@ -53,17 +53,17 @@ struct packer;
 struct packer *packer_new(void) MUST_USE;
 void packer_free(struct packer *p); /* NULL is a no-op */
 
-/* Append the block's bytes to out; fills the sizes of b. head: bytes of the skippable frame. */
+/* Appends the bytes of the block to out; fills in the sizes of b. head: bytes of the skippable
+ * frame. */
 int block_write(struct packer *p, struct buf *out, struct block *b, struct span text,
 		struct span own, struct span key, size_t *ret_head) MUST_USE;
 
-#define BLOCK_HEAD 96 /* bytes that block_read_sizes() needs */
-
-/* Bytes of the whole head, or -EBADMSG: no head of ours begins here. */
+/* Returns the size of the whole head, or -EBADMSG: no head of cordon begins here. */
 ssize_t block_head_size(const char *p, size_t len) MUST_USE;
-/* The head alone, whole in [p, p+len); *ret_key is where the packed terminal lies in it. */
+/* Reads a head, which is complete in [p, p+len); *ret_key is the offset of the packed terminal in
+ * it. */
 int block_read(const char *p, size_t len, struct block *ret, size_t *ret_key) MUST_USE;
-/* Unpack one frame of exactly want bytes. */
+/* Unpacks one frame of exactly want bytes. */
 int block_unpack(struct packer *p, const char *from, size_t packed, size_t want, struct buf *out)
 	MUST_USE;
 

@@ -1,4 +1,4 @@
-/* cast - one line of an asciicast, taken apart and made. */
+/* cast - parses and formats lines of an asciicast. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/cast.h"
 

@@ -1,4 +1,4 @@
-/* cast - one line of an asciicast, taken apart and made. */
+/* cast - parses and formats lines of an asciicast. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -26,18 +26,18 @@ struct cast_event {
 	struct span data; /* raw bytes in the caller's buffer */
 };
 
-/* The strings are decoded into *text, which is cleared first; ret->data borrows from it.
- * -EBADMSG: not an event. */
+/* Parses an event. Strings are decoded into *text, which is cleared first; ret->data borrows from
+ * it. Returns 0, or -EBADMSG: not an event. */
 int cast_parse(const char *line, size_t len, struct buf *text, struct cast_event *ret) MUST_USE;
-/* The time and code alone, which costs a tenth. */
+/* Parses only time and code, in a tenth of the time. */
 int cast_peek(const char *line, size_t len, int64_t *ret_us, char *ret_code) MUST_USE;
-/* Appends the line with its newline. What is no UTF-8 becomes U+FFFD. */
+/* Appends the line with its newline. Bytes that are not UTF-8 become U+FFFD. */
 void cast_format(struct buf *out, int64_t t_us, char code, const char *data, size_t len);
-/* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
+/* Appends a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void cast_quote(struct buf *out, const char *s, size_t len);
-/* Bytes at the end of s that begin a character which is not whole: 0..3. */
+/* Returns how many bytes at the end of s begin an incomplete character: 0..3. */
 size_t cast_partial(const char *s, size_t len);
-/* "80x24", both 1..1000. */
+/* Parses "80x24", both 1..1000. */
 bool cast_size(const char *s, size_t len, int *ret_cols, int *ret_rows);
 
 /* The first line. */
@@ -50,7 +50,7 @@ struct cast_header {
 	char *session, *folder; /* of cordon's own; NULL: a foreign cast */
 };
 
-/* v2 or v3; -EBADMSG: not a header, -ENOTSUP: of another version. */
+/* Parses a header of v2 or v3. Returns -EBADMSG: not a header; -ENOTSUP: another version. */
 int cast_header_parse(const char *line, size_t len, struct cast_header *ret, struct err *err)
 	MUST_USE;
 void cast_header_format(struct buf *out, const struct cast_header *h);

@@ -7,7 +7,8 @@
 #include <zstd.h>
 
 #include "core/base/io.h"
-#include "core/record/apply.h"
+#include "core/base/json.h"
+#include "core/record/applier.h"
 #include "core/record/gunzip.h"
 #include "core/record/recording_priv.h"
 
@@ -86,7 +87,7 @@ static int unpack(struct recording *r, struct err *err)
 static int from_v1(struct recording *r, struct err *err)
 {
 	cJSON *json = cJSON_ParseWithLength(r->text.data, r->text.len);
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "stdout"), *e;
+	const cJSON *list = json_get(json, "stdout"), *e;
 	AUTO_BUF struct buf lines = BUF_INIT;
 	double at = 0;
 

@@ -1,4 +1,4 @@
-/* gunzip - a gzip file's bytes; libz is opened when it is first needed. */
+/* gunzip - unpacks gzip files; libz is opened when it is first needed. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/gunzip.h"
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/json.h"
 #include "core/record/cast.h"
 
 #define DEFAULT_COLS 80 /* as players take it */
@@ -12,7 +13,7 @@
 
 static int number(const cJSON *in, const char *name, int fallback)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(in, name);
+	const cJSON *v = json_get(in, name);
 
 	return cJSON_IsNumber(v) && v->valuedouble >= 1 && v->valuedouble <= 1000 ? v->valueint
 										  : fallback;
@@ -20,17 +21,17 @@ static int number(const cJSON *in, const char *name, int fallback)
 
 static char *text(const cJSON *in, const char *name)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(in, name);
+	const cJSON *v = json_get(in, name);
 
 	return cJSON_IsString(v) ? xstrdup(v->valuestring) : NULL;
 }
 
 static void fill(const cJSON *json, struct cast_header *h)
 {
-	const cJSON *own = cJSON_GetObjectItemCaseSensitive(json, "cordon");
-	const cJSON *term = cJSON_GetObjectItemCaseSensitive(json, "term");
-	const cJSON *at = cJSON_GetObjectItemCaseSensitive(json, "timestamp");
-	const cJSON *idle = cJSON_GetObjectItemCaseSensitive(json, "idle_time_limit");
+	const cJSON *own = json_get(json, "cordon");
+	const cJSON *term = json_get(json, "term");
+	const cJSON *at = json_get(json, "timestamp");
+	const cJSON *idle = json_get(json, "idle_time_limit");
 
 	if (h->version == 3) {
 		h->cols = number(term, "cols", DEFAULT_COLS);
@@ -52,7 +53,7 @@ static void fill(const cJSON *json, struct cast_header *h)
 int cast_header_parse(const char *line, size_t len, struct cast_header *ret, struct err *err)
 {
 	cJSON *json = cJSON_ParseWithLength(line, len);
-	const cJSON *version = cJSON_GetObjectItemCaseSensitive(json, "version");
+	const cJSON *version = json_get(json, "version");
 	int r = 0;
 
 	*ret = (struct cast_header){0};

@@ -1,4 +1,4 @@
-/* model_changes - what is new in a session's model, told to its recording. */
+/* model_changes - writes the changes of a session's model to its recording. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/model_changes.h"
 
@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/record/redact.h"
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 
 #define STATE_US 5000000 /* cpu and memory are told so often at most */
 
@@ -36,6 +36,7 @@ struct teller {
 	int64_t state_us, cpu;
 	uint64_t memory;
 	uint64_t prompts;
+	bool named; /* the turn has its prompt */
 	struct buf line;
 };
 
@@ -175,7 +176,7 @@ static bool tell_rows(struct teller *t, const struct model *m)
 static unsigned step_state(const struct step_row *s)
 {
 	return (s->running ? 1u : 0) | (s->undone ? 2u : 0) | (s->incomplete ? 4u : 0) |
-	       (s->over ? 8u : 0) | (s->gone ? 16u : 0);
+	       (s->over ? 8u : 0) | (s->gone ? 16u : 0) | (s->elsewhere ? 32u : 0);
 }
 
 static bool tell_step(struct teller *t, const struct step_row *s)
@@ -282,8 +283,8 @@ static bool tell_held(struct teller *t, const struct guard_report *h)
 
 static bool tell_ask(struct teller *t, const struct ask *a)
 {
-	int64_t flags =
-		a->is_dir | a->secret << 1 | a->has_step << 2 | a->no_dir << 3 | a->no_tree << 4;
+	int64_t flags = a->is_dir | a->secret << 1 | a->has_step << 2 | a->no_dir << 3 |
+			a->no_tree << 4 | a->call_only << 5;
 
 	if (a->held)
 		return tell_held(t, a->held);
@@ -455,9 +456,12 @@ static bool tell_state(struct teller *t, const struct model *m)
 
 static void tell_turn(struct teller *t, const struct model *m)
 {
-	if (t->prompts != m->prompts)
+	bool named = m->prompt && *m->prompt;
+
+	if (t->prompts != m->prompts || (m->prompts && named && !t->named))
 		mark(t, MARK_TURN, (int64_t)m->prompts, "turn", m->prompt);
 	t->prompts = m->prompts;
+	t->named = named;
 }
 
 void tell_news(struct teller *t, const struct model *m)

@@ -1,4 +1,4 @@
-/* model_changes - what is new in a session's model, told to its recording. */
+/* model_changes - writes the changes of a session's model to its recording. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,8 +8,8 @@
 /*
  * Life:    tell_new() -> tell_news() whenever the model has changed -> tell_free().
  * Threads: main loop.
- * Each event is one flat JSON object; apply.c reads them. "t" is its time in microseconds, "e" what
- * it is: session, row, step, step-gone, ask, ask-gone, held, given, edits, edit, state.
+ * Each event is one flat JSON object; applier.c reads them. "t" is its time in microseconds, "e"
+ * its type: session, row, step, step-gone, ask, ask-gone, held, given, edits, edit, state.
  */
 struct teller;
 

@@ -1,8 +1,12 @@
-/* past - the model of a session as it was at any moment of its recording. */
+/* past - reconstructs the model of a session at any moment of its recording. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/past.h"
 
+#include <stdlib.h>
+
 #include "core/base/clock.h"
+#include "core/journal/turns.h"
+#include "core/record/recorded.h"
 
 #define STATES_MAX ((size_t)128 << 20) /* bytes of events that are kept */
 
@@ -32,14 +36,6 @@ static void add_state(struct past *p, const struct moment *e)
 	buf_add(&p->bytes, e->data.data, e->data.len);
 }
 
-static bool is_row(const struct moment *e)
-{
-	int64_t t;
-	bool row = false;
-
-	return apply_peek(e->data.data, e->data.len, &t, &row) == 0 && row;
-}
-
 struct past *past_new(struct recording *r)
 {
 	struct past *p = xcalloc(1, sizeof(*p));
@@ -51,7 +47,7 @@ struct past *past_new(struct recording *r)
 	for (size_t i = 0; recording_is_own(r) && i < recording_blocks(r); i++) {
 		recording_batch(r, i, true, &p->batch);
 		for (size_t k = 0; k < p->batch.n; k++)
-			if (!is_row(&p->batch.list[k]))
+			if (!applier_is_row(&p->batch.list[k]))
 				add_state(p, &p->batch.list[k]);
 	}
 	return p;
@@ -97,15 +93,38 @@ static void seek_rows(struct past *p, struct model *m, int64_t t_us)
 		for (size_t k = 0; k < p->batch.n; k++) {
 			const struct moment *e = &p->batch.list[k];
 
-			if (e->t_us <= t_us && is_row(e))
+			if (e->t_us <= t_us && applier_is_row(e))
 				past_event(p, m, e);
 		}
 	}
 }
 
+/* All turns of the recording: of those after the moment there are no steps. */
+static void set_turns(const struct past *p, struct model *m)
+{
+	int64_t began_us = recording_header(p->rec)->timestamp * 1000000, after = 0;
+	size_t n, turns = 0;
+	const struct mark *marks = recording_marks(p->rec, &n);
+	struct turn_mark *list = xcalloc(n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *prompt = recorded_prompt(&marks[i]);
+
+		if (marks[i].kind == MARK_STEP)
+			after = MAX(after, (int64_t)llabs(marks[i].id));
+		else if (marks[i].kind == MARK_TURN)
+			list[turns++] =
+				(struct turn_mark){.after = after,
+						   .us = began_us + marks[i].t_us,
+						   .words = *prompt ? xstrdup(prompt) : NULL};
+	}
+	model_set_turns(m, list, turns);
+}
+
 void past_seek(struct past *p, struct model *m, int64_t t_us)
 {
 	applier_reset(m);
+	set_turns(p, m);
 	p->applier.at_us = t_us;
 	for (size_t i = 0; i < p->n && p->states[i].t_us <= t_us; i++)
 		past_event(p, m,

@@ -14,7 +14,7 @@
 #include "core/base/io.h"
 #include "core/os/clock.h"
 #include "core/record/cast.h"
-#include "core/record/encode.h"
+#include "core/record/encoder.h"
 
 #define FLUSH_US  1000000	      /* what came is written after so long */
 #define WAKE_SIZE ((size_t)256 << 10) /* or when so much waits */

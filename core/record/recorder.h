@@ -8,13 +8,13 @@
 /*
  * Life:    recorder_open() (starts a thread) -> recorder_output() and its like -> recorder_close().
  * Threads: every function belongs to the main loop and only copies its bytes; the thread redacts,
- *          compresses and writes, once a second while there is anything.
+ *          compresses and writes, once a second while bytes wait.
  * Bounds:  RECORDER_QUEUE bytes wait for the thread. When a slow disk leaves no room, output is
- *          left out until there is, and the screen of that moment is written in its place.
+ *          dropped until there is room; then the whole screen is written in its place.
  *          From half of max_bytes on the screen is written once a second, near its end not at all;
  *          events are always. At max_bytes the recording ends.
- * Errors:  what fails ends the recording, not the session: recorder_failure() says it once.
- * Crash:   whatever kills the process costs what came in the last second.
+ * Errors:  a failure ends the recording, not the session: recorder_failure() returns it once.
+ * Crash:   if the process is killed, the events of the last second are lost.
  */
 #define RECORDER_QUEUE ((size_t)8 << 20)
 
@@ -31,7 +31,7 @@ struct recorder_spec {
 
 int recorder_open(struct recorder **ret, const struct recorder_spec *spec, struct err *err)
 	MUST_USE;
-/* Writes what is left and the seek table, and ends the thread. NULL is a no-op. */
+/* Writes the queued events and the seek table, and ends the thread. NULL is a no-op. */
 void recorder_close(struct recorder *r);
 const struct redact *recorder_redact(const struct recorder *r);
 bool recorder_secret(struct recorder *r, const char *text); /* as redact_secret() */
@@ -41,19 +41,19 @@ void recorder_output(struct recorder *r, const char *bytes, size_t len);
 void recorder_input(struct recorder *r, const char *bytes, size_t len);
 void recorder_resize(struct recorder *r, int cols, int rows);
 void recorder_mark(struct recorder *r, enum mark_kind kind, int64_t id, const char *words);
-/* An event of cordon's own: one JSON object. row: it is a row of the activity list. */
-/* False: there was no room: tell it again later. */
+/* Records an event of cordon's own: one JSON object. row: it is a row of the activity list. Returns
+ * false if there was no room: send it again later. */
 bool recorder_own(struct recorder *r, const char *json, size_t len, bool row);
 
-/* It is time for recorder_key(), which only then does anything. */
+/* Returns whether it is time for recorder_key(), which does nothing at other times. */
 bool recorder_wants_key(const struct recorder *r);
-/* The terminal as it is now, for readers to begin from; screen: the same as output, for players
+/* Records the current terminal, as a start for readers; screen: the same as output, for players
  * that missed some. Both redacted by the caller. */
 void recorder_key(struct recorder *r, struct span key, struct span screen);
 
-/* Words of the failure that ended the recording, once; NULL: none. Heap. */
+/* Returns the failure that ended the recording, once, in words; NULL: none. Heap. */
 char *recorder_failure(struct recorder *r) MUST_USE;
-/* True once: from now on output is thinned. */
+/* Returns true once, when output begins to be thinned. */
 bool recorder_is_thinned(struct recorder *r);
-/* Microseconds since it began. */
+/* Returns the microseconds since the recording began. */
 int64_t recorder_now(const struct recorder *r);

@@ -24,8 +24,26 @@ struct place *recording_add_place(struct recording *r)
 	return &r->places[r->n++];
 }
 
+/* The prompt of a turn may be known after the turn has begun: its second mark has the words. */
+static bool name_turn(struct recording *r, const struct mark *m)
+{
+	size_t i = r->n_marks;
+
+	if (m->kind != MARK_TURN || !m->id)
+		return false;
+	while (i > 0 && r->marks[i - 1].kind != MARK_TURN)
+		i--;
+	if (i == 0 || r->marks[i - 1].id != m->id)
+		return false;
+	free(r->marks[i - 1].words);
+	r->marks[i - 1].words = m->words;
+	return true;
+}
+
 void recording_add_mark(struct recording *r, const struct mark *m)
 {
+	if (name_turn(r, m))
+		return;
 	if (r->n_marks == r->cap_marks) {
 		r->cap_marks = r->cap_marks ? 2 * r->cap_marks : 64;
 		r->marks = xrealloc(r->marks, r->cap_marks * sizeof(*r->marks));

@@ -6,11 +6,11 @@
 #include "core/record/cast.h"
 
 /*
- * Life:    recording_open() -> recording_batch() of the blocks that are wanted -> recording_free().
+ * Life:    recording_open() -> recording_batch() of the wanted blocks -> recording_free().
  * Kinds:   cordon's own (blocks on the disk, read one at a time), and asciicast 1, 2 and 3, plain,
  *          gzip or zstd, which are read whole, up to RECORDING_MAX bytes.
- * Trust:   none: the file may be anybody's. What is damaged is skipped, and recording_trouble()
- *          says so in one line.
+ * Trust:   none: any user may have written the file. Damaged parts are skipped, and
+ *          recording_trouble() reports them in one line.
  * Threads: one at a time.
  */
 #define RECORDING_MAX ((size_t)256 << 20)
@@ -41,11 +41,12 @@ const char *recording_trouble(const struct recording *r);		      /* NULL: none *
 
 size_t recording_blocks(const struct recording *r);
 const struct block *recording_block(const struct recording *r, size_t i);
-/* The last block that begins at t or before; 0 if none does. */
+/* Returns the last block that begins at t or before; 0 if none does. */
 size_t recording_block_at(const struct recording *r, int64_t t_us);
-/* own_only: cordon's own events alone, which costs less. A damaged block gives what can be read. */
+/* Reads the events of block i. own_only: only cordon's own events, which costs less. A damaged
+ * block gives its readable part. */
 void recording_batch(struct recording *r, size_t i, bool own_only, struct batch *ret);
-/* The terminal as it was after block i; false: it has none, or it is damaged. */
+/* Gets the terminal after block i. Returns false if it has none, or it is damaged. */
 bool recording_key(struct recording *r, size_t i, struct buf *ret);
 
 #define BATCH_INIT                                                                                 \

@@ -1,4 +1,4 @@
-/* recording_priv - what recording.c, foreign.c and batch.c share. */
+/* recording_priv - types and functions shared by recording.c, foreign.c and batch.c. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,7 +9,7 @@ struct place {
 	struct block block;
 	int64_t at, key_at; /* of cordon's own: in the file */
 	size_t from, to;    /* of others: in text */
-	int64_t base_us;    /* v3: what times there count from */
+	int64_t base_us;    /* v3: the time that its times are relative to */
 };
 
 struct recording {

@@ -1,11 +1,11 @@
-/* recording_time - a time as a human or a console writes it, as a place in a recording. */
+/* recording_time - turns a time as users write it into a position in a recording. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/recording_time.h"
 
 #include <string.h>
 
 #include "core/audit/reader.h"
-#include "core/record/apply.h"
+#include "core/record/applier.h"
 
 #define DIGITS_MAX 15 /* of a number: no sum of them overflows */
 
@@ -51,14 +51,6 @@ static int64_t wall_of(struct audit_record *record, const struct moment *e)
 	return *wall ? -1 : us;
 }
 
-static bool is_row(const struct moment *e)
-{
-	int64_t t;
-	bool row = false;
-
-	return apply_peek(e->data.data, e->data.len, &t, &row) == 0 && row;
-}
-
 /* The newest row that is not younger. The clock may have been set meanwhile: the same time wins. */
 int64_t recording_at_wall(struct recording *rec, int64_t wall_us, bool *ret_reached)
 {
@@ -73,7 +65,7 @@ int64_t recording_at_wall(struct recording *rec, int64_t wall_us, bool *ret_reac
 			continue;
 		recording_batch(rec, i, true, &b);
 		for (size_t k = 0; k < b.n && !*ret_reached; k++) {
-			int64_t at = is_row(&b.list[k]) ? wall_of(&record, &b.list[k]) : -1;
+			int64_t at = applier_is_row(&b.list[k]) ? wall_of(&record, &b.list[k]) : -1;
 
 			if (at >= 0 && at <= wall_us)
 				found = b.list[k].t_us;

@@ -1,4 +1,4 @@
-/* redact - secrets are starred out before anything is written. */
+/* redact - replaces secrets by stars before text is written. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/redact.h"
 
@@ -13,20 +13,27 @@
 #define PATTERNS_MAX 64
 #define HEAD_MIN     4
 #define HEAD_MAX     32
-#define HOLD_MAX     512 /* bytes of a word that is not whole */
+#define HOLD_MAX     512  /* bytes of a word that is not whole */
+#define OPEN_MAX     4096 /* the same, with the colours in it */
 #define SECRETS_MAX  64
 #define SECRET_MIN   6
 
-static const char *const built_in[] = {
-	"sk-ant-[A-Za-z0-9_-]{16,}",  /* Anthropic */
-	"sk-proj-[A-Za-z0-9_-]{16,}", /* OpenAI */
-	"ghp_[A-Za-z0-9]{20,}",	      /* GitHub */
-	"gho_[A-Za-z0-9]{20,}",		"ghs_[A-Za-z0-9]{20,}",
-	"github_pat_[A-Za-z0-9_]{20,}", "glpat-[A-Za-z0-9_-]{16,}",	 /* GitLab */
-	"xoxb-[A-Za-z0-9-]{10,}",					 /* Slack */
-	"xoxp-[A-Za-z0-9-]{10,}",	"AKIA[0-9A-Z]{16}",		 /* AWS */
-	"AIza[0-9A-Za-z_-]{30,}",					 /* Google */
-	"npm_[A-Za-z0-9]{30,}",		"eyJhbGciOi[A-Za-z0-9_.-]{20,}", /* JSON Web Token */
+/* Tokens of well-known services: what each begins with, and at least so many letters, digits and
+ * characters of `more`. No regular expression: every session has them, and most never see one. */
+static const struct token {
+	const char *head, *more;
+	size_t min;
+	bool capitals; /* no small letters, and no longer than min */
+} tokens[] = {
+	{"sk-ant-", "_-", 16, false},  /* Anthropic */
+	{"sk-proj-", "_-", 16, false}, /* OpenAI */
+	{"ghp_", "", 20, false},       /* GitHub */
+	{"gho_", "", 20, false},	 {"ghs_", "", 20, false},
+	{"github_pat_", "_", 20, false}, {"glpat-", "_-", 16, false},	   /* GitLab */
+	{"xoxb-", "-", 10, false},					   /* Slack */
+	{"xoxp-", "-", 10, false},	 {"AKIA", "", 16, true},	   /* AWS */
+	{"AIza", "_-", 30, false},					   /* Google */
+	{"npm_", "", 30, false},	 {"eyJhbGciOi", "_.-", 20, false}, /* JSON Web Token */
 };
 
 struct pattern {
@@ -69,7 +76,7 @@ static int add(struct redact *r, const char *text, struct err *err)
 
 	if (r->n == PATTERNS_MAX)
 		return err_say(err, -E2BIG, "record.redact: more than %d patterns: leave some out",
-			       PATTERNS_MAX - (int)ARRAY_LEN(built_in));
+			       PATTERNS_MAX);
 	e = regcomp(&p->re, text, REG_EXTENDED | REG_NEWLINE);
 	if (e) {
 		regerror(e, &p->re, why, sizeof(why));
@@ -86,8 +93,6 @@ int redact_new(struct redact **ret, const char *const *patterns, struct err *err
 	struct redact *r = xcalloc(1, sizeof(*r));
 	int e = 0;
 
-	for (size_t i = 0; e == 0 && i < ARRAY_LEN(built_in); i++)
-		e = add(r, built_in[i], err);
 	for (; e == 0 && patterns && *patterns; patterns++)
 		e = add(r, *patterns, err);
 	if (e < 0) {
@@ -129,6 +134,30 @@ static size_t line_end(const char *s, size_t at, size_t len)
 static void star(char *s, const regmatch_t *m)
 {
 	memset(s + m->rm_so, '*', (size_t)(m->rm_eo - m->rm_so));
+}
+
+/* How long the token is that begins at s; 0: it is none. */
+static size_t token_length(const struct token *t, const char *s, size_t len)
+{
+	size_t head = strlen(t->head), n = head, most = t->capitals ? head + t->min : len;
+
+	while (n < MIN(len, most) &&
+	       (isdigit((unsigned char)s[n]) || isupper((unsigned char)s[n]) ||
+		(!t->capitals && islower((unsigned char)s[n])) || (s[n] && strchr(t->more, s[n]))))
+		n++;
+	return n >= head + t->min ? n : 0;
+}
+
+static void by_token(const struct token *t, char *s, size_t len)
+{
+	char *at = s, *end = s + len;
+
+	while ((at = memmem(at, (size_t)(end - at), t->head, strlen(t->head))) != NULL) {
+		size_t n = token_length(t, at, (size_t)(end - at));
+
+		memset(at, '*', n);
+		at += n ? n : strlen(t->head);
+	}
 }
 
 static void by_head(const struct pattern *p, char *s, size_t len)
@@ -196,9 +225,57 @@ static void whole_texts(const struct redact *r, char *s, size_t len)
 	}
 }
 
-void redact_text(const struct redact *r, char *s, size_t len)
+/* ---- colours ---------------------------------------------------------------------------------
+ */
+
+#define ESC '\033'
+
+/* How long the sequence is that sets colours and begins at s (ECMA-48, SGR), whole or cut off; 0:
+ * none begins there. */
+static size_t colour_length(const char *s, size_t len)
+{
+	size_t n = 2;
+
+	if (len < 2 || s[0] != ESC || s[1] != '[')
+		return len == 1 && *s == ESC;
+	while (n < len && s[n] && strchr("0123456789;:", s[n]))
+		n++;
+	return n == len ? n : s[n] == 'm' ? n + 1 : 0;
+}
+
+/* The text without colours: a program may set one in the middle of a secret. */
+struct plain {
+	char *text;
+	size_t *at; /* of each byte, in the text with colours */
+	size_t len;
+};
+
+static struct plain plain_of(const char *s, size_t len)
+{
+	struct plain p = {.text = xmalloc(len + 1), .at = xcalloc(len + 1, sizeof(*p.at))};
+
+	for (size_t i = 0, n; i < len; i += n ? n : 1) {
+		n = colour_length(s + i, len - i);
+		if (n)
+			continue;
+		p.text[p.len] = s[i];
+		p.at[p.len++] = i;
+	}
+	p.text[p.len] = '\0';
+	return p;
+}
+
+static void plain_done(struct plain *p)
+{
+	free(p->text);
+	free(p->at);
+}
+
+static void star_all(const struct redact *r, char *s, size_t len)
 {
 	whole_texts(r, s, len);
+	for (size_t i = 0; i < ARRAY_LEN(tokens); i++)
+		by_token(&tokens[i], s, len);
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->list[i].head_len)
 			by_head(&r->list[i], s, len);
@@ -207,13 +284,36 @@ void redact_text(const struct redact *r, char *s, size_t len)
 	}
 }
 
-/* Does the word have the head, or end with what may become it? */
-static bool may_grow(const struct pattern *p, const char *word, size_t len)
+void redact_text(const struct redact *r, char *s, size_t len)
 {
-	if (!p->head_len || memmem(word, len, p->head, p->head_len))
+	CLEANUP(plain_done) struct plain p = {.text = NULL};
+
+	if (!memchr(s, ESC, len)) {
+		star_all(r, s, len);
+		return;
+	}
+	p = plain_of(s, len);
+	star_all(r, p.text, p.len);
+	for (size_t i = 0; i < p.len; i++)
+		s[p.at[i]] = p.text[i];
+}
+
+char *redact_copy(const struct redact *r, const char *s)
+{
+	char *copy = xstrdup(s);
+
+	if (r)
+		redact_text(r, copy, strlen(copy));
+	return copy;
+}
+
+/* Does the word have the head, or end with what may become it? */
+static bool may_grow(const char *head, size_t head_len, const char *word, size_t len)
+{
+	if (!head_len || memmem(word, len, head, head_len))
 		return true;
-	for (size_t n = MIN(len, p->head_len - 1); n > 0; n--)
-		if (memcmp(word + len - n, p->head, n) == 0 &&
+	for (size_t n = MIN(len, head_len - 1); n > 0; n--)
+		if (memcmp(word + len - n, head, n) == 0 &&
 		    (n == len || !isalnum((unsigned char)word[len - n - 1])))
 			return true;
 	return false;
@@ -242,15 +342,31 @@ static size_t open_word(const struct redact *r, const char *s, size_t len)
 	while (n < len && n < HOLD_MAX && (unsigned char)s[len - n - 1] > ' ' &&
 	       s[len - n - 1] != 0x7f)
 		n++;
+	for (size_t i = 0; n && i < ARRAY_LEN(tokens); i++)
+		if (may_grow(tokens[i].head, strlen(tokens[i].head), s + len - n, n))
+			return n;
 	for (size_t i = 0; n && i < r->n; i++)
-		if (may_grow(&r->list[i], s + len - n, n))
+		if (may_grow(r->list[i].head, r->list[i].head_len, s + len - n, n))
 			return n;
 	return 0;
 }
 
-size_t redact_open(const struct redact *r, const char *s, size_t len)
+static size_t open_plain(const struct redact *r, const char *s, size_t len)
 {
 	size_t word = open_word(r, s, len), secret = open_secret(r, s, len);
 
 	return MAX(word, secret);
+}
+
+size_t redact_open(const struct redact *r, const char *s, size_t len)
+{
+	const size_t most = MIN(len, (size_t)OPEN_MAX);
+	CLEANUP(plain_done) struct plain p = {.text = NULL};
+	size_t open;
+
+	if (!memchr(s + len - most, ESC, most))
+		return open_plain(r, s, len);
+	p = plain_of(s + len - most, most);
+	open = open_plain(r, p.text, p.len);
+	return open ? most - p.at[p.len - open] : 0;
 }

@@ -1,4 +1,4 @@
-/* ring - the newest recordings, in the state folder, which does not exist for the agent. */
+/* ring - keeps the newest recordings in the state folder, which is hidden from the agent. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/ring.h"
 

@@ -1,4 +1,4 @@
-/* ring - the newest recordings, in the state folder, which does not exist for the agent. */
+/* ring - keeps the newest recordings in the state folder, which is hidden from the agent. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,17 +7,18 @@
 struct ring_spec {
 	const char *state_dir; /* recordings/ below it, of this user alone */
 	const char *session;
-	int64_t keep; /* how many there are with the new one */
-	int64_t size; /* bytes of all of them: the old ones take three quarters at most; 0: no limit
-		       */
+	int64_t keep; /* number of recordings, the new one included */
+	/* Bytes of all recordings: the old ones may take three quarters; 0: no limit. */
+	int64_t size;
 };
 
-/* Removes those that are too many, of the folder that has most the oldest first, and makes the
- * session's file. The descriptor carries a lock: a recording that is being written is not removed.
- */
+/* Removes recordings above these limits, always the oldest one of the folder that has the most, and
+ * makes the file of the session. The descriptor carries a lock: a recording that is being written
+ * is not removed. */
 int ring_open(const struct ring_spec *spec, int *ret_fd, struct err *err) MUST_USE;
 void ring_remove(const char *state_dir, const char *session);
-/* The newest, or the one so many before it. A descriptor for reading; -ENOENT. */
+/* Opens the newest recording, or the one `back` places before it, for reading. Returns 0 or
+ * -ENOENT. */
 int ring_newest(const char *state_dir, size_t back, int *ret_fd, struct err *err) MUST_USE;
-/* By session, or the end of its name. A descriptor for reading; -ENOENT. */
+/* Opens a recording by session, or the end of its name, for reading. Returns 0 or -ENOENT. */
 int ring_find(const char *state_dir, const char *session, int *ret_fd, struct err *err) MUST_USE;

@@ -12,6 +12,7 @@ struct keeper;
 struct door;
 struct sandbox; /* a running one; opaque */
 struct secrets;
+struct session_spec;
 
 struct spawn_limits {
 	int64_t processes;   /* 0: the caller's own */
@@ -19,19 +20,38 @@ struct spawn_limits {
 	int64_t open_files;  /* 0: the caller's own */
 	int64_t cpu_seconds; /* 0: unlimited */
 	bool address_space;  /* also set RLIMIT_AS: only when asked */
-	/* The user named it: where it cannot hold, the start fails. */
+	/* The user set the limit: the start fails where it cannot hold. */
 	bool needs_processes, needs_memory;
 };
 
-/* Dynamic mode: through what reads of gated trees are asked for. */
+/* Dynamic mode: the mechanism that holds reads of gated trees. */
 enum read_gate {
 	READ_GATE_AUTO, /* FUSE where it can be mounted, else every open is trapped */
 	READ_GATE_FUSE,
 	READ_GATE_TRAP,
 };
 
-/* Where the sandbox's own cache is, for tools whose caches at home it may not write. */
+/* The sandbox's own cache, for tools whose caches in the home are read-only inside. */
 #define CACHE_INSIDE "/run/cordon/cache"
+
+/* The layers of a copy-on-write directory. */
+struct overlay_place {
+	const char *dir; /* has upper/ and work/; NULL: overlay_dir() */
+	bool empty;	 /* no overlay: dir itself is shown, writable */
+	bool optional;	 /* upper/ is shown where no overlay can be mounted */
+};
+
+/* A directory of a tool that the host does not have (core/keeper/folders/tool_dirs.h). */
+struct absent_home {
+	const char *path; /* inside */
+	const char *dir;  /* on the host: is shown there after the agent's mkdir */
+};
+
+/* How a backend serves directories of tools (core/session/start/homes.h). */
+enum {
+	HOMES_OVERLAYS = 1 << 0, /* directories of the host by overlays */
+	HOMES_ABSENT = 1 << 1,	 /* absent ones, at the agent's mkdir */
+};
 
 /* For a backend that is a virtual machine. */
 struct vm_settings {
@@ -39,14 +59,14 @@ struct vm_settings {
 	int64_t disk;	    /* persistent: most bytes of the image */
 	int cpus;	    /* 0: as the host allows */
 	bool microvm;	    /* the machine's kind; else q35 */
-	bool persistent;    /* what changes outside the folders is kept, for each folder */
-	const char *kernel; /* image; NULL: the host's own, or one that was downloaded */
+	bool persistent;    /* changes outside the folders are kept, for each folder */
+	const char *kernel; /* image; NULL: the host's, or a downloaded one */
 };
 
-/* The certificates that programs inside trust, where there are secrets. */
+/* The certificates that programs inside trust if there are secrets. */
 #define CA_INSIDE "/run/cordon/ca.pem"
 
-/* What to run and what it may see. Everything is borrowed until launch() returns. */
+/* The command, and its view of the host. Everything is borrowed until launch() returns. */
 struct spawn_spec {
 	const char *const *argv; /* NULL-terminated */
 	const char *const *env;	 /* scrubbed, NULL-terminated */
@@ -57,22 +77,28 @@ struct spawn_spec {
 	bool tty;		 /* stdio[0] is a pty slave: make it the controlling terminal */
 	const char *const
 		*folders; /* working folders: read-only inside, written through the keeper */
-	const char *const *read_only; /* visible, never writable, not even for who is asked */
+	const char *const *read_only; /* visible, never writable, not even by an answer */
 	const char *const *overlays;  /* copy-on-write, upper kept in state_dir */
 	const char *const *hidden;    /* absolute; do not exist inside */
-	const char *const *covered;   /* of those: the directories that they lie in stay live */
+	const char *const *covered;   /* hidden paths whose directories stay live */
 	const char *const *sockets;   /* of the host, that show inside; existing, resolved */
-	const char *cache;	      /* writable and lasting, shown at CACHE_INSIDE; NULL: none */
+	const char *cache;	      /* writable, kept, shown at CACHE_INSIDE; NULL: none */
 	const char *tools;	      /* links to this program, readable inside; NULL: none */
 	const char *state_dir;	      /* $XDG_STATE_HOME/cordon */
 	const char *session;	      /* id */
-	bool allow_network;	      /* share the host's */
-	bool ask_network;	      /* else: connections are decided on by host */
+
+	/* Homes of tools (core/session/start/homes.h) are the last of the overlays. */
+	const struct overlay_place *places;	/* of each overlay; NULL: all as --overlay */
+	const struct absent_home *absent_homes; /* ends with a NULL path; NULL: none */
+	const char *home_points;		/* shown by the gate for those; NULL: none */
+
+	bool allow_network; /* share the host's */
+	bool ask_network;   /* else: each host is allowed, denied or asked about */
 	const struct port_pair {
 		uint16_t port, host_port;
 	} * publish; /* then: shown on the host's loopback; ends with port 0; or NULL */
-	struct net_window window; /* where the host's network is shared: its ports */
-	const char *resolv;	  /* then: what /etc/resolv.conf is inside; NULL: the host's */
+	struct net_window window; /* with a shared network: the session's ports */
+	const char *resolv;	  /* then: /etc/resolv.conf inside; NULL: the host's */
 	const struct secrets
 		*secrets;  /* then: put into requests (backends/linux/net/tls.h); NULL: none */
 	int secrets_sock;  /* then: to the broker */
@@ -80,13 +106,27 @@ struct spawn_spec {
 	bool no_debug;	   /* ptrace and friends are refused inside too */
 	bool nesting;	   /* user namespaces inside */
 	bool landlock_off; /* sandbox.landlock=off: the mounts are the only floor */
-	bool dynamic;	   /* reads of gated trees are asked for */
-	enum read_gate read_gate;   /* dynamic: how */
-	const char *const *gated;   /* dynamic: trees that are not readable; absolute, resolved,
-				     * existing, none beneath another */
-	const char *const *granted; /* dynamic: what is readable beneath them from the start */
+	bool dynamic;	   /* reads of gated trees are asked about */
+	enum read_gate read_gate; /* dynamic: the mechanism */
+	/* Dynamic: trees that are not readable; absolute, resolved, existing, none beneath
+	 * another. */
+	const char *const *gated;
+	const char *const *granted; /* dynamic: readable paths beneath them */
 	struct spawn_limits limits;
 	struct vm_settings vm;
+};
+
+/* A program of the human's beside the agent. Everything is borrowed during the call. */
+struct beside_spec {
+	const char *const *argv; /* NULL-terminated, so below */
+	const char *const *env;	 /* replace the variables of the agent of these names */
+	const char *cwd;
+	int stdio[3];
+	bool tty; /* stdio[0] is a pty slave: make it the controlling terminal */
+	/* Called when it has ended, or (words: the reason) never ran; status is for the shell. From
+	 * the loop of the keeper. */
+	void (*ended)(void *data, int status, const char *words);
+	void *data;
 };
 
 enum {
@@ -99,19 +139,19 @@ enum {
 	BACKEND_REQUIRED = BACKEND_FILES | BACKEND_HIDE | BACKEND_NET | BACKEND_PIDS | BACKEND_UNDO,
 };
 
-/* One thing that was tried on this host, by behaviour. */
+/* The result of one test of this host, by behaviour. */
 struct probe {
 	char name[48];	  /* "user namespaces" */
 	bool ok;	  /* */
 	bool needed;	  /* without it the backend does not start */
-	char found[160];  /* what happened, in words */
-	char remedy[320]; /* what to do when it is missing; "" when ok */
+	char found[160];  /* the result in words */
+	char remedy[320]; /* advice when it is missing; "" when ok */
 };
 
 struct probe_report {
 	struct probe *list; /* heap */
 	size_t n;
-	const struct vm_settings *vm; /* given: what is asked of a virtual machine; or NULL */
+	const struct vm_settings *vm; /* input: the requested machine; or NULL */
 };
 void probe_add(struct probe_report *r, const char *name, bool needed, bool ok, const char *found,
 	       const char *remedy);
@@ -121,28 +161,39 @@ struct backend {
 	const char *name;    /* "native" */
 	const char *summary; /* one line */
 	bool asks_network;   /* spawn_spec.ask_network: else there is loopback only */
-	bool no_secrets;     /* then: nothing is put into requests (spawn_spec.secrets) */
-	bool shares_network; /* and while hosts are asked about, the loopback device is the host's
-			      */
+	bool no_secrets;     /* then: puts no secrets into requests (spawn_spec.secrets) */
+	bool shares_network; /* with ask_network the loopback device is the host's */
 
-	/* In cordon, before the keeper is forked: a word for the status bar on how it runs here, as
-	 * "emulated", or "". May be NULL. */
+	/* In cordon: returns HOMES_* bits, for layers that are kept in dir. NULL: none. */
+	unsigned (*homes)(const char *dir, const struct session_spec *spec);
+	/* In cordon, before the keeper is forked: returns a word for the status bar, as "emulated",
+	 * or "". May be NULL. */
 	const char *(*tier)(void);
-	/* What this host really enforces (BACKEND_* bits). report may be NULL. Mandatory. */
+	/* Returns what this host really enforces (BACKEND_* bits). report may be NULL. Mandatory.
+	 */
 	uint32_t (*probe)(struct probe_report *report, struct err *err);
 	/*
-	 * In the keeper process: build the sandbox, confine the keeper itself, check the deny rules
-	 * from inside, start the agent. On failure nothing is left running; err says what failed
-	 * and *ret_status is 125, 126 or 127. Mandatory.
+	 * In the keeper process: builds the sandbox, confines the keeper itself, checks the deny
+	 * rules from inside, starts the agent. After a failure nothing runs; err has words, and
+	 * *ret_status is 125, 126 or 127. Mandatory.
 	 */
 	int (*launch)(struct sandbox **ret, struct door **ret_door, const struct spawn_spec *spec,
 		      struct keeper *k, int *ret_status, struct err *err);
-	/* Signal the agent's process group; SIGKILL ends everything inside. Mandatory. */
+	/*
+	 * In the keeper, later: starts a program in the same sandbox, under the same rules. Neither
+	 * the agent nor its children can signal, trace or inspect it. Returns its pid, that of a
+	 * process group, or negative errno. NULL: the backend cannot.
+	 */
+	int (*enter)(struct sandbox *sb, const struct beside_spec *spec, struct err *err);
+	/* Signals the agent's process group; SIGKILL ends everything inside. Mandatory. */
 	void (*signal)(struct sandbox *sb, int sig);
-	/* Kill, reap, remove cgroups; frees sb. Mandatory. */
+	/* Kills, reaps, removes cgroups; frees sb. Mandatory. */
 	void (*stop)(struct sandbox *sb);
-	/* In cordon, while no session of the folder runs: what one has kept of itself, outside the
-	 * working folders, is thrown away. -ENOENT: nothing; -EBUSY. May be NULL: keeps nothing. */
+	/* In a child of cordon: confines it to reading files and to writing to descriptors that it
+	 * has. May be NULL. */
+	int (*confine_reader)(struct err *err);
+	/* In cordon, while no session of the folder runs: removes what the backend keeps for the
+	 * folder. Returns -ENOENT: nothing is kept; -EBUSY. NULL: the backend keeps nothing. */
 	int (*forget)(const char *state_dir, const char *folder, struct err *err);
 };
 

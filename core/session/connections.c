@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 #include "core/session/session_priv.h"
 
 static void connection_done(struct connection *c)
@@ -80,17 +80,6 @@ void model_count_connection(struct model *m, struct connection *c, uint64_t sent
 	m->version++;
 }
 
-void model_remove_connection(struct model *m, uint64_t id)
-{
-	const struct connection *c = model_connection(m, id);
-
-	if (!c)
-		return;
-	remove_at(m, (size_t)(c - m->connections));
-	m->net_version++;
-	m->version++;
-}
-
 static void begin(struct session *s, const struct client_event *ev)
 {
 	struct connection c = {.id = ev->id,
@@ -99,9 +88,11 @@ static void begin(struct session *s, const struct client_event *ev)
 			       .target = (char *)(uintptr_t)ev->path,
 			       .addr = (char *)(uintptr_t)ev->path2,
 			       .why = (char *)(uintptr_t)ev->reason,
+			       .came = ev->flow == FLOW_CAME,
 			       .began_us = clock_mono_us()};
 
-	const char *op = ev->flow == FLOW_CAME ? "accept" : "connect";
+	const char *op = c.came ? "accept" : "connect";
+	AUTO_FREE char *by = session_decided_by(ev->reason);
 
 	snprintf(c.program, sizeof(c.program), "%s", ev->program);
 	session_audit(s, &(struct audit_entry){
@@ -112,6 +103,7 @@ static void begin(struct session *s, const struct client_event *ev)
 				 .op = op,
 				 .path = ev->path,
 				 .path2 = ev->path2,
+				 .by = by,
 				 .detail = ev->reason,
 			 });
 	if (model_add_connection(&s->model, &c))
@@ -132,6 +124,9 @@ void session_on_flow(struct session *s, const struct client_event *ev)
 		return;
 	if (ev->flow == FLOW_OVER)
 		c->ended_us = clock_mono_us();
+	session_add_traffic(s, c->target, ev->done - c->sent, ev->total - c->received);
+	if (!c->came)
+		session_count_sent(s, c->target, ev->done - c->sent);
 	model_count_connection(&s->model, c, ev->done, ev->total);
 }
 
@@ -218,7 +213,7 @@ static void offer(struct session *s, const struct client_event *ev)
 
 void session_on_port(struct session *s, const struct client_event *ev)
 {
-	AUTO_FREE char *words = NULL;
+	AUTO_FREE char *words = NULL, *by = session_decided_by(ev->reason);
 
 	if (ev->port_state == PORT_OFFERED) {
 		offer(s, ev);
@@ -240,12 +235,13 @@ void session_on_port(struct session *s, const struct client_event *ev)
 					       .result = ev->result,
 					       .latency_us = -1,
 					       .op = "publish",
+					       .by = by || !*ev->reason ? by : ev->reason,
 					       .detail = words});
 	if (ev->port_state == PORT_FAILED && s->on->stopped)
 		s->on->stopped(s->data, words);
 }
 
-void session_publish(struct session *s, uint16_t port)
+void session_publish(struct session *s, const char *by, uint16_t port)
 {
-	client_publish(s->client, port, port);
+	client_publish(s->client, port, port, by);
 }

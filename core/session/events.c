@@ -1,5 +1,7 @@
 /* events - what the keeper reports, into the model for the human and the audit log for later. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -7,7 +9,11 @@
 #include "core/base/log.h"
 #include "core/keeper/service.h"
 #include "core/keeper/steps/label.h"
+#include "core/record/redact.h"
 #include "core/session/session_priv.h"
+
+#define CROWD_US  INT64_C(1000000) /* between two rows about a flood, at first */
+#define CROWD_MAX (64 * CROWD_US)
 
 /* No audit, no changes: the keeper is told to deny everything from here on. */
 void session_audit(struct session *s, const struct audit_entry *e)
@@ -37,20 +43,51 @@ void session_audit(struct session *s, const struct audit_entry *e)
 		s->on->frozen(s->data, words);
 }
 
-/* Returns who denied: the rule that a reason begins with ("rule 'x' (FILE:2) says deny"), or nobody
- * where a human would have been asked; else NULL. Heap. */
-static char *denied_by(const struct client_event *ev)
+char *session_decided_by(const char *words)
 {
-	const char *says = str_starts(ev->reason, "rule '") ? strstr(ev->reason, " says ") : NULL;
+	bool rule = str_starts(words, "rule '") || str_starts(words, "the command line");
+	const char *says = rule ? strstr(words, " says ") : NULL;
 
 	if (says)
-		return xstrndup(ev->reason, (size_t)(says - ev->reason));
-	return ev->unasked ? xstrdup("nobody: headless") : NULL;
+		return xstrndup(words, (size_t)(says - words));
+	return str_starts(words, "you ") ? xstrdup("your answer") : NULL;
+}
+
+void session_tell_crowd(struct session *s)
+{
+	const int64_t now = clock_mono_us();
+	AUTO_FREE char *words = NULL;
+
+	if (!s->crowd || now < s->crowd_at)
+		return;
+	words = xasprintf("%" PRIu64 " further request%s", s->crowd, s->crowd == 1 ? "" : "s");
+	model_add_row(&s->model, ROW_DENY, 0, 0, -EACCES, "flood", words,
+		      "too many requests wait for an answer; the audit log has each");
+	s->crowd = 0;
+	s->crowd_us = MIN(2 * s->crowd_us, CROWD_MAX);
+	s->crowd_at = now + s->crowd_us;
+}
+
+/* Returns whether a refused request is the first of a flood. The others are counted in rows that
+ * come ever more seldom: what else happens stays in sight. */
+static bool leads_crowd(struct session *s)
+{
+	const int64_t now = clock_mono_us();
+	const bool first = now > s->crowd_at + 2 * CROWD_MAX || !s->crowd_us;
+
+	if (first) {
+		s->crowd_us = CROWD_US;
+		s->crowd_at = now + CROWD_US;
+	} else {
+		s->crowd++;
+		session_tell_crowd(s);
+	}
+	return first;
 }
 
 static void on_touch(struct session *s, const struct client_event *ev, bool denied)
 {
-	AUTO_FREE char *by = denied ? denied_by(ev) : NULL;
+	AUTO_FREE char *by = session_decided_by(ev->reason);
 	struct step_row *step = model_step(&s->model, ev->step);
 	struct row *row;
 
@@ -63,11 +100,13 @@ static void on_touch(struct session *s, const struct client_event *ev, bool deni
 				 .op = ev->op,
 				 .path = ev->path,
 				 .path2 = *ev->path2 ? ev->path2 : NULL,
-				 .by = by,
+				 .by = by || !ev->unasked ? by : "nobody: headless",
 				 .detail = denied && *ev->reason ? ev->reason : NULL,
 			 });
 	if (step && !denied)
 		step->paths++;
+	if (ev->crowded && !leads_crowd(s))
+		return;
 	row = model_add_row(&s->model, denied ? ROW_DENY : ROW_TOUCH, ev->step, (int)ev->pid,
 			    ev->result, ev->op, ev->path, denied ? ev->reason : ev->path2);
 	row->unasked = denied && ev->unasked;
@@ -109,6 +148,16 @@ static void on_exec(struct session *s, const struct client_event *ev)
 		(int)ev->parent;
 }
 
+static void on_ran(struct session *s, const struct client_event *ev)
+{
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_RAN,
+				 .latency_us = -1,
+				 .result = (int)ev->status,
+				 .command = ev->command,
+			 });
+}
+
 static void on_step_begin(struct session *s, const struct client_event *ev)
 {
 	model_add_step(&s->model, ev->step, ev->kind, ev->command, ev->wall_us);
@@ -119,9 +168,29 @@ static void on_turn(struct session *s, const struct client_event *ev)
 {
 	free(s->model.prompt);
 	s->model.prompt = xstrdup(ev->command);
-	s->model.prompts++;
+	s->model.prompts += ev->begins || !s->model.prompts;
+	session_audit(s, &(struct audit_entry){
+				 .event = AUDIT_TURN,
+				 .latency_us = -1,
+				 .op = ev->begins ? NULL : "named",
+				 .detail = ev->command,
+			 });
+	session_note_traffic(s);
+	session_rests(s, false);
 	s->model.version++;
 	s->turns_stale = true;
+}
+
+static void on_agent_asks(struct session *s, const struct client_event *ev)
+{
+	session_agent_asks(s, ev->begins);
+	s->model.hook_asks = true;
+}
+
+static void on_agent_rests(struct session *s, const struct client_event *ev)
+{
+	session_rests(s, ev->begins);
+	session_review_pump(s, false);
 }
 
 /* Who looks at no list of steps would take it for one that undo brings back. The console has one
@@ -169,6 +238,7 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 				 .step = ev->step,
 				 .latency_us = -1,
 				 .result = MAX(0, (int)ev->status), /* -1: no command's, so none */
+				 .command = step ? step->command : NULL,
 				 .detail = *ev->reason ? ev->reason : NULL,
 			 });
 }
@@ -212,8 +282,6 @@ static void on_done(struct session *s, const struct client_event *ev)
 {
 	struct job *job = &s->model.job;
 
-	if (session_guest_plan(s, ev->id, NULL, ev->result, ev->reason))
-		return;
 	if (ev->id == s->plan_asked) { /* a plan that comes about arrives as WIRE_PLAN instead */
 		s->model.plan_refused = xstrdup(ev->reason);
 		s->model.plan_refused_by = ev->result;
@@ -223,12 +291,15 @@ static void on_done(struct session *s, const struct client_event *ev)
 	if (job->request != ev->id)
 		return;
 	job->active = false;
+	if (session_review_waits(s, ev->id, ev->result))
+		return;
 	job->result = ev->result;
 	free(job->words);
 	job->words = xstrdup(ev->reason);
 	s->model.version++;
 	s->model.undos += ev->result == 0;
 	note_done(s, ev);
+	session_review_done(s, ev->id, ev->result, job->words);
 }
 
 static struct undo_plan *copy_plan(const struct undo_plan *from)
@@ -262,18 +333,10 @@ static struct undo_plan *copy_plan(const struct undo_plan *from)
 
 static void on_plan(struct session *s, const struct client_event *ev)
 {
-	if (session_guest_plan(s, ev->id, ev->plan, 0, NULL))
-		return;
 	undo_plan_free(s->model.plan);
 	s->model.plan = copy_plan(ev->plan);
 	s->model.plan_request = ev->id;
 	s->model.version++;
-}
-
-/* As a shell shows it. */
-static int wait_status_code(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static void on_exit_status(struct session *s, const struct client_event *ev)
@@ -284,10 +347,12 @@ static void on_exit_status(struct session *s, const struct client_event *ev)
 	s->model.exited = true;
 	s->model.wait_status = (int)ev->status;
 	s->model.version++;
+	session_note_traffic(s);
+	session_shells_end(s);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_SESSION_END,
 				 .latency_us = -1,
-				 .result = wait_status_code((int)ev->status),
+				 .result = util_exit_code((int)ev->status),
 				 .detail = reads,
 			 });
 	if (s->on->exited)
@@ -348,6 +413,7 @@ static void on_start_failed(struct session *s, const struct client_event *ev)
 	const char *why = refused_to_run(s);
 	AUTO_FREE char *words = xasprintf("%s%s%s", ev->reason, why ? ": " : "", why ? why : "");
 
+	s->ran = false;
 	if (s->starting)
 		s->start_failed = take_ptr(&words);
 	else if (s->on->failed)
@@ -378,6 +444,8 @@ static void on_progress(struct session *s, const struct client_event *ev)
 
 static void on_secret(struct session *s, const struct client_event *ev)
 {
+	/* (of a full list it goes inside nevertheless: on->secret answers for the screen) */
+	(void)redact_secret(s->redact, ev->path);
 	if (!s->on->secret || s->on->secret(s->data, ev->path))
 		client_secret_kept(s->client, ev->id);
 }
@@ -389,6 +457,7 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_TOUCH] = on_touched,
 	[WIRE_DENY] = on_denied,
 	[WIRE_EXEC] = on_exec,
+	[WIRE_RAN] = on_ran,
 	[WIRE_STEP_BEGIN] = on_step_begin,
 	[WIRE_STEP_END] = on_step_end,
 	[WIRE_STEP_UNDONE] = on_step_undone,
@@ -410,7 +479,12 @@ static void (*const handlers[])(struct session *s, const struct client_event *ev
 	[WIRE_DONE] = on_done,
 	[WIRE_NOTE] = on_note,
 	[WIRE_TURN_BEGAN] = on_turn,
+	[WIRE_AGENT_ASKS] = on_agent_asks,
+	[WIRE_AGENT_RESTS] = on_agent_rests,
+	[WIRE_NOTICED] = session_on_noticed,
+	[WIRE_POINT_DONE] = session_on_point_done,
 	[WIRE_EXTERNAL] = on_external,
+	[WIRE_SHELL_ENDED] = session_on_shell_ended,
 };
 
 void session_on_event(void *data, enum wire_type type, const struct client_event *ev)

@@ -1,21 +1,19 @@
-/* folders - which working folder is meant, and where cordon keeps what belongs to it. */
+/* folders - finds the working folder, and the files that cordon keeps for it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/folders.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/external.h"
-#include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/journal/journal.h"
-#include "core/session/mounts.h"
+#include "core/session/start/mounts.h"
 
 char *folders_state_dir(const char *home)
 {
@@ -46,9 +44,22 @@ static int check_mounts(const char *home, struct err *err)
 			     (const char *[]){home, getenv("XDG_STATE_HOME"), NULL}, err);
 }
 
-int folders_home(char **ret, struct err *err)
+/* As shells do where a service or cron sets none; the agent needs the variable, too. */
+static const char *find_home(void)
 {
 	const char *home = getenv("HOME");
+	struct passwd entry, *user = NULL;
+	char text[4096];
+
+	if (!home && getpwuid_r(geteuid(), &entry, text, sizeof(text), &user) == 0 && user &&
+	    user->pw_dir && *user->pw_dir == '/' && setenv("HOME", user->pw_dir, 1) == 0)
+		home = getenv("HOME");
+	return home;
+}
+
+int folders_home(char **ret, struct err *err)
+{
+	const char *home = find_home();
 	int r;
 
 	if (!home || *home != '/')
@@ -91,15 +102,26 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
 /* ---- programs outside the sandbox -------------------------------------------------------------
  */
 
-/* The nearest directory from dir upwards that has an undo store. Heap, or NULL. */
-static char *stored_above(const char *dir, const char *state_dir)
+/* Keeps out the nearest directory from dir upwards that has an undo store. Stops where an earlier
+ * call has passed. */
+static void keep_out_stored(const char *dir, const char *state_dir, char ***passed)
 {
 	AUTO_FREE char *at = xstrdup(dir);
 
-	for (char *slash; (slash = strrchr(at, '/')) && slash > at; *slash = '\0')
-		if (has_store(at, state_dir))
-			return take_ptr(&at);
-	return NULL;
+	for (char *slash; (slash = strrchr(at, '/')) && slash > at; *slash = '\0') {
+		size_t n = 0;
+
+		for (; (*passed)[n]; n++)
+			if (str_eq((*passed)[n], at))
+				return;
+		*passed = xrealloc(*passed, (n + 2) * sizeof(**passed));
+		(*passed)[n] = xstrdup(at);
+		(*passed)[n + 1] = NULL;
+		if (has_store(at, state_dir)) {
+			external_keep_out(at);
+			return;
+		}
+	}
 }
 
 /* The place that an "allow" line lets the agent write: up to the first wildcard. Heap, or NULL. */
@@ -137,23 +159,23 @@ void folders_keep_out(const char *state_dir, const char *home, const struct conf
 {
 	AUTO_FREE char *path = xstrdup(getenv("PATH"));
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
+	char **passed = xcalloc(1, sizeof(*passed));
 	char *dirs[64], *rest = NULL;
 	size_t n = 0;
 
+	external_keep_out(NULL);
 	if (cwd && !path_is_beneath(home, cwd) && !path_is_beneath("/usr/bin", cwd))
 		external_keep_out(cwd);
 	for (char *dir = path ? strtok_r(path, ":", &rest) : NULL; dir && n < ARRAY_LEN(dirs);
 	     dir = strtok_r(NULL, ":", &rest))
 		if (*dir == '/' && (dirs[n] = realpath(dir, NULL)))
 			n++;
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *folder = stored_above(dirs[i], state_dir);
-
-		external_keep_out(folder);
-	}
+	for (size_t i = 0; i < n; i++)
+		keep_out_stored(dirs[i], state_dir, &passed);
 	keep_out_rules(c, home, dirs, n);
 	for (size_t i = 0; i < n; i++)
 		free(dirs[i]);
+	util_free_list(&passed);
 }
 
 char *folders_audit_path(const char *state_dir, const char *folder)
@@ -161,27 +183,4 @@ char *folders_audit_path(const char *state_dir, const char *folder)
 	AUTO_FREE char *label = path_label(folder);
 
 	return xasprintf("%s/audit/%s.ndjson", state_dir, label);
-}
-
-/* The path in this file, behind these words, from dir on. Heap string; NULL. */
-static char *read_pointer(const char *dir, const char *name, const char *words)
-{
-	AUTO_FREE char *file = path_join(dir, name);
-	AUTO_FREE char *text = NULL;
-	AUTO_FREE char *joined = NULL;
-	size_t len;
-
-	if (io_read_file(AT_FDCWD, file, PATH_MAX, &text, &len) < 0 || !str_starts(text, words))
-		return NULL;
-	text[strcspn(text, "\r\n")] = '\0';
-	joined = path_join(dir, text + strlen(words));
-	return realpath(joined, NULL);
-}
-
-char *folders_repository(const char *folder)
-{
-	AUTO_FREE char *git = read_pointer(folder, ".git", "gitdir: ");
-	char *common = git ? read_pointer(git, "commondir", "") : NULL;
-
-	return common ? common : take_ptr(&git);
 }

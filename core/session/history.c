@@ -15,8 +15,7 @@ struct journal *session_journal(struct session *s)
 	return s->journal;
 }
 
-/* Steps of earlier sessions, once: what was there when somebody first looked. */
-static void load_earlier(struct session *s)
+void session_load_earlier(struct session *s)
 {
 	struct journal *j = session_journal(s);
 	struct step_info *redo = NULL, *kept = NULL;
@@ -32,6 +31,7 @@ static void load_earlier(struct session *s)
 	step_info_free(redo, n_redo);
 	step_info_free(kept, n_kept);
 	s->edits_stale = s->turns_stale = true;
+	session_review_settle(s);
 }
 
 static void reload_turns(struct session *s)
@@ -75,6 +75,7 @@ void session_reload_undone(struct session *s)
 	}
 	step_info_free(redo, n_redo);
 	s->edits_stale = true;
+	session_review_settle(s);
 	s->model.version++;
 }
 
@@ -106,38 +107,49 @@ static bool was_undone(const struct undone *u, int64_t id)
 	return false;
 }
 
+/* A restore made a step, which undoes none of the others. */
+static char *restore_words(struct session *s, const char *verb)
+{
+	const struct step_row *made = model_newest_restore(&s->model);
+
+	if (!made)
+		return xstrdup(verb);
+	session_notice_undo(s, verb, &made->id, 1);
+	return xasprintf("%s, as step %lld: %s", verb, (long long)made->id,
+			 made->command ? made->command : "");
+}
+
+static char *steps_words(struct session *s, const char *verb, const int64_t *ids, size_t n)
+{
+	const struct step_row *one = n == 1 ? model_step(&s->model, ids[0]) : NULL;
+	AUTO_BUF struct buf list = BUF_INIT;
+
+	session_notice_undo(s, verb, ids, n);
+	if (one)
+		return xasprintf("%s step %lld: %s", verb, (long long)one->id,
+				 one->command ? one->command : "");
+	for (size_t i = 0; i < MIN(n, (size_t)STEPS_NAMED); i++)
+		buf_fmt(&list, "%s%lld", i ? ", " : "", (long long)ids[i]);
+	if (n > STEPS_NAMED)
+		return xasprintf("%s %zu steps: %s and %zu more", verb, n, list.data,
+				 n - STEPS_NAMED);
+	return xasprintf(n ? "%s steps %s" : "%s", verb, list.data);
+}
+
 char *session_undo_words(struct session *s, const char *verb)
 {
-	struct undone before = undone_now(&s->model);
-	AUTO_BUF struct buf ids = BUF_INIT;
-	const struct step_row *one = NULL;
-	size_t n = 0, n_before = s->model.n_steps;
+	struct undone before = undone_now(&s->model), now = {0};
 	char *words;
 
 	session_reload_undone(s);
-	for (size_t i = 0; i < s->model.n_steps; i++) {
-		const struct step_row *row = &s->model.steps[i];
-
-		if (row->undone == was_undone(&before, row->id))
-			continue;
-		one = row;
-		if (n++ < STEPS_NAMED)
-			buf_fmt(&ids, "%s%lld", ids.len ? ", " : "", (long long)row->id);
-	}
-	if (s->model.n_steps > n_before) /* a restore is a step of its own */
-		one = &s->model.steps[s->model.n_steps - 1];
-	if (n == 0 && one)
-		words = xasprintf("%s, as step %lld: %s", verb, (long long)one->id,
-				  one->command ? one->command : "");
-	else if (n == 1)
-		words = xasprintf("%s step %lld: %s", verb, (long long)one->id,
-				  one->command ? one->command : "");
-	else if (n > STEPS_NAMED)
-		words = xasprintf("%s %zu steps: %s and %zu more", verb, n, ids.data,
-				  n - STEPS_NAMED);
-	else
-		words = xasprintf(n ? "%s steps %s" : "%s", verb, ids.data);
+	now.ids = xcalloc(s->model.n_steps + 1, sizeof(*now.ids));
+	for (size_t i = 0; i < s->model.n_steps; i++)
+		if (s->model.steps[i].undone != was_undone(&before, s->model.steps[i].id))
+			now.ids[now.n++] = s->model.steps[i].id;
+	words = s->model.job.kind == UNDO_PATHS ? restore_words(s, verb)
+						: steps_words(s, verb, now.ids, now.n);
 	free(before.ids);
+	free(now.ids);
 	return words;
 }
 
@@ -172,7 +184,7 @@ static void reload_edits(struct session *s)
 
 void session_reload_counts(struct session *s)
 {
-	struct journal *j = s->counts_stale && !s->model.headless ? session_journal(s) : NULL;
+	struct journal *j = s->counts_stale && !s->unseen ? session_journal(s) : NULL;
 	struct step_info *kept = NULL;
 	size_t n = 0;
 
@@ -186,10 +198,25 @@ void session_reload_counts(struct session *s)
 
 void session_reload_stale(struct session *s)
 {
-	if (s->model.started && !s->model.headless)
-		load_earlier(s);
+	if (s->model.started && !s->unseen)
+		session_load_earlier(s);
 	reload_turns(s);
-	if (s->steps_stale && s->model.n_steps && !s->model.headless)
+	if (s->steps_stale && s->model.n_steps && !s->unseen)
 		session_reload_undone(s);
 	reload_edits(s);
+}
+
+void session_attended(struct session *s, bool seen, bool human)
+{
+	bool first = s->unseen && seen;
+
+	if (!s->headless)
+		return;
+	s->model.headless = !human;
+	s->unseen = !seen;
+	if (!first)
+		return;
+	s->steps_stale = s->counts_stale = true;
+	session_reload_stale(s);
+	session_reload_counts(s);
 }

@@ -1,4 +1,4 @@
-/* model - what the human is shown of one session: read-only for views, fed by session.c. */
+/* model - the state of one session as the user sees it: read-only for views, fed by session.c. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/model.h"
 
@@ -72,6 +72,8 @@ void model_done(struct model *m)
 	free(m->job.words);
 	free(m->plan_refused);
 	free(m->stopped);
+	free(m->notices);
+	free(m->review_words);
 	undo_plan_free(m->plan);
 	barrier_free(m->edits, m->n_edits);
 	turn_marks_free(m->turns, m->n_turns);
@@ -192,6 +194,19 @@ void model_sort_steps(struct model *m)
 		qsort(m->steps, m->n_steps, sizeof(*m->steps), by_number);
 }
 
+const struct step_row *model_newest_restore(const struct model *m)
+{
+	const struct step_row *newest = NULL;
+
+	for (size_t i = 0; i < m->n_steps; i++) {
+		const struct step_row *row = &m->steps[i];
+
+		if (row->kind == STEP_API && !row->undone && (!newest || row->id > newest->id))
+			newest = row;
+	}
+	return newest;
+}
+
 void model_add_earlier(struct model *m, const struct step_info *list, size_t n, bool undone)
 {
 	for (size_t i = n; i-- > 0;) {
@@ -234,14 +249,6 @@ void model_remove_step(struct model *m, int64_t id)
 	m->version++;
 }
 
-static bool lists(const struct step_info *list, size_t n, int64_t id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i].id == id)
-			return true;
-	return false;
-}
-
 /* What the history does not have any more is no news of an earlier session. */
 static void drop_earlier(struct model *m, const struct step_info *redo, size_t n_redo,
 			 const struct step_info *kept, size_t n_kept)
@@ -249,7 +256,8 @@ static void drop_earlier(struct model *m, const struct step_info *redo, size_t n
 	for (size_t i = m->n_steps; i-- > 0;) {
 		const struct step_row *s = &m->steps[i];
 
-		if (s->earlier && !lists(redo, n_redo, s->id) && !lists(kept, n_kept, s->id))
+		if (s->earlier && !step_info_has(redo, n_redo, s->id) &&
+		    !step_info_has(kept, n_kept, s->id))
 			model_remove_step(m, s->id);
 	}
 }
@@ -264,9 +272,9 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 	drop_earlier(m, redo, n_redo, kept, n_kept);
 	for (size_t i = 0; i < m->n_steps; i++) {
 		struct step_row *s = &m->steps[i];
-		bool again = lists(redo, n_redo, s->id);
+		bool again = step_info_has(redo, n_redo, s->id);
 
-		s->undone = again || (s->undone && !lists(kept, n_kept, s->id));
+		s->undone = again || (s->undone && !step_info_has(kept, n_kept, s->id));
 		s->over = s->undone && !again;
 		s->gone = !s->running && !s->undone && llabs(s->id) < oldest;
 	}
@@ -300,6 +308,24 @@ void model_set_edits(struct model *m, struct barrier *list, size_t n)
 	m->edits = list;
 	m->n_edits = n;
 	m->version++;
+}
+
+/* Its newest output or row is not older than that. */
+static bool was_active(const struct model *m, int64_t us)
+{
+	const struct row *newest = m->row_count ? model_row(m, m->row_count - 1) : NULL;
+
+	return (m->printed_us && clock_mono_us() - m->printed_us < us) ||
+	       (newest && clock_wall_us() - newest->wall_us < us);
+}
+
+const char *model_state(const struct model *m)
+{
+	if (m->exited)
+		return "ended";
+	if (m->n_asks || m->agent_asks)
+		return "asks";
+	return model_running(m, NULL) || was_active(m, MODEL_REST_US) ? "working" : "idle";
 }
 
 size_t model_running(const struct model *m, const struct step_row **newest)
@@ -404,6 +430,7 @@ void model_add_ask(struct model *m, const struct ask *a)
 		.no_tree = a->no_tree,
 		.own = a->own,
 		.timeout_s = a->timeout_s,
+		.call_only = a->call_only,
 		.op = xstrdup(a->op),
 		.path = xstrdup(a->path),
 		.program = xstrdup(a->program),

@@ -1,4 +1,4 @@
-/* model - what the human is shown of one session: read-only for views, fed by session.c. */
+/* model - the state of one session as the user sees it: read-only for views, fed by session.c. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,8 +17,8 @@
 
 #define ASK_TOGETHER_US 1000000 /* of one program in one tree: one prompt */
 
-/* op of a row of a call whose loopback address was exchanged: text is what was named, more what it
- * got. */
+/* op of a row of a call whose loopback address was exchanged: text is the address that the call
+ * named, more the one that it got. */
 #define REWRITE_BIND	"bind-rewritten"
 #define REWRITE_CONNECT "connect-rewritten"
 
@@ -67,9 +67,9 @@ struct step_row {
 
 struct ask {
 	uint64_t id;
-	/* What one process asks for in one directory, or one program within a second in one tree,
-	 * or for what it keeps for itself, is one prompt, though each is answered by its
-	 * own id; the oldest leads. Set by model_add_ask(). */
+	/* Requests of one kind share a prompt if they come from one process and directory, from one
+	 * program in one tree within a second, or belong to one bundle. Each is answered by its own
+	 * id; the oldest leads. Set by model_add_ask(). */
 	uint64_t prompt;
 	bool leads;
 	int64_t step;
@@ -78,27 +78,30 @@ struct ask {
 	enum rule_kind kind;
 	bool is_dir, secret;
 	bool has_step;	      /* an answer can count for its step */
-	bool no_dir, no_tree; /* such an extent would open too much */
+	bool no_dir, no_tree; /* the extent would open too much */
 	bool own;	      /* of session_ask(): no call is held */
-	uint32_t timeout_s;   /* denied by itself then; 0: waits */
+	uint32_t timeout_s;   /* denied after this time; 0: waits */
+	bool call_only;	      /* but the question stays: an answer applies to the next attempt */
 	char *op, *path, *program, *command, *reason;
-	char *via;		   /* as the program wrote it, "": the same */
-	char *label;		   /* its step's command line, or "" */
-	unsigned up;		   /* how many directories further up a tree may be allowed */
-	char *bundle, *places;	   /* a bundle of the profile's and what it is about, or "" */
-	struct guard_report *held; /* not a request but a step that a safeguard holds; else NULL */
+	char *via;	       /* as the program wrote it, "": the same */
+	char *label;	       /* its step's command line, or "" */
+	unsigned up;	       /* how many directories further up a tree may be allowed */
+	char *bundle, *places; /* a bundle of the profile and its paths, or "" */
+	/* A step that a safeguard holds, in place of a request; else NULL. */
+	struct guard_report *held;
 };
 
-/* An answer that counts on: a rule that can be taken back. */
+/* An answer that stays in force: a rule that can be revoked. */
 struct given {
-	uint64_t ask, rule; /* rule 0: the keeper has not told yet */
+	uint64_t ask, rule; /* rule 0: not reported by the keeper yet */
 	enum rule_kind kind;
 	struct answer answer;
-	char *object; /* what it speaks of; a directory's ends with '/' */
+	char *object; /* the object of the answer; a directory ends with '/' */
 	char *words;  /* answers_words() */
 	int64_t wall_us;
-	bool over;  /* taken back, or its step is */
-	char *left; /* taken back: what those inside held of it then; else NULL */
+	bool over; /* revoked, or its step is over */
+	/* Files that processes held open when it was revoked, in words; else NULL. */
+	char *left;
 };
 
 /* A rule of a settings file, as it was when the session began. */
@@ -108,8 +111,8 @@ struct lasting {
 	char *file;
 	int line;
 	char *name;   /* of its section */
-	bool by_us;   /* an answer wrote it: it can be taken out */
-	bool removed; /* and was: it counts until the session ends */
+	bool by_us;   /* an answer wrote it: the user can remove it */
+	bool removed; /* it was removed, but is in force until the session ends */
 };
 
 /* A connection of the agent through the network gate. */
@@ -118,10 +121,11 @@ struct connection {
 	int64_t step;
 	int pid;
 	char *target;		    /* HOST:PORT, by name where it has one */
-	char *addr;		    /* that was dialled */
-	char *why;		    /* which rule let it */
+	char *addr;		    /* the dialled address */
+	char *why;		    /* the rule that allowed it */
 	char program[16];	    /* of the process; the agent can write anything into it */
 	uint64_t sent, received;    /* bytes, by the agent */
+	bool came;		    /* from the host, to a published port */
 	int64_t began_us, ended_us; /* monotonic; 0: it is open */
 };
 #define MODEL_CONNECTIONS 1024 /* the oldest that is over makes room, else the oldest */
@@ -137,9 +141,9 @@ struct usage_sample {
 
 /* Of questions and reads, for the status view. */
 struct decisions {
-	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: in no time, or too many waited */
-	uint64_t looked;			    /* looks at what is hidden */
-	uint64_t waited_us;			    /* all together, until a human answered */
+	uint64_t asked, allowed, denied, by_nobody; /* by_nobody: timed out, or too many waited */
+	uint64_t looked;			    /* lookups of hidden names */
+	uint64_t waited_us;			    /* total time until the user answered */
 	uint64_t reads[TALLIES];		    /* as WIRE_TALLIES */
 };
 
@@ -155,11 +159,13 @@ struct job { /* undo, redo, restore under way */
 struct model {
 	/* status */
 	char backend[24], tier[24], session[32];
-	bool network, headless; /* network: the host's own, where nothing is asked */
-	bool asks_network;	/* connections are decided on by host */
-	char secrets[64];	/* names of network.secret in force; empty: none */
-	bool undo_home;		/* undo is about granted places, too */
-	bool persists;		/* answers can be written into settings files */
+	bool network;	   /* the host's own, where nothing is asked */
+	bool headless;	   /* no user can answer: no console is attached to a headless run */
+	bool unprompted;   /* the agent asks nothing by itself */
+	bool asks_network; /* connections are decided on by host */
+	char secrets[64];  /* names of network.secret in force; empty: none */
+	bool undo_home;	   /* undo is about granted places, too */
+	bool persists;	   /* answers can be written into settings files */
 	bool started, exited;
 	int wait_status;  /* valid when exited */
 	int64_t began_us; /* monotonic */
@@ -182,8 +188,20 @@ struct model {
 
 	struct turn_mark *turns; /* where turns and sessions begin, oldest first */
 	size_t n_turns;
-	uint64_t prompts; /* of this session, so far */
-	char *prompt;	  /* the newest one's words; "" or NULL: not known */
+	uint64_t prompts;		 /* of this session, so far */
+	char *prompt;			 /* the newest one's words; "" or NULL: not known */
+	bool agent_asks;		 /* by itself, in its own terminal */
+	bool hook_asks;			 /* the agent's hook tells so: its bell may mean anything */
+	const struct reviewed *reviewed; /* session_reviewed(); NULL: not read yet */
+	char *review_words;   /* what became of the newest piece that was taken or brought back */
+	uint64_t review_said; /* how often there were such words */
+	bool tells_rest;      /* the agent's hook or editor tells when its turn is over */
+	bool rests;	      /* it is */
+	char *notices;	      /* lines for the agent that it has not been told yet, or NULL */
+	size_t n_notices;
+	uint64_t noticed;   /* lines ever */
+	bool hook_listens;  /* the agent's hook has fetched some: it fetches the next ones, too */
+	int64_t printed_us; /* monotonic: the agent's newest output; 0: it has none to be seen */
 
 	struct barrier *edits; /* from outside, between the steps; newest first */
 	size_t n_edits;
@@ -195,7 +213,9 @@ struct model {
 	size_t n_given;
 	uint64_t given_version; /* grows with every change of those */
 	struct decisions decisions;
-	char *left; /* what they held of it when rules of files changed last, or NULL */
+	/* Files that processes held open when rules of files last took access away, in words; or
+	 * NULL. */
+	char *left;
 	struct lasting *lasting; /* the nearest level first */
 	size_t n_lasting;
 
@@ -228,26 +248,28 @@ void model_done(struct model *m);
 const struct row *model_row(const struct model *m, size_t i); /* 0 = oldest kept */
 struct row *model_add_row(struct model *m, enum row_kind kind, int64_t step, int pid, int result,
 			  const char *op, const char *text, const char *more);
-/* A program that is run. One that is looked for along $PATH, a call for each directory, is one row
- * with the path that was tried last; the audit log has them all. */
+/* Adds a row for a program that is run. A search along $PATH, one call for each directory, is one
+ * row with the last path tried; the audit log has them all. */
 struct row *model_add_exec(struct model *m, int64_t step, int pid, const char *command,
 			   const char *path);
 struct step_row *model_step(struct model *m, int64_t id); /* NULL: unknown */
+/* Returns the newest step of kind STEP_API, such as a restore, that is not undone, or NULL. */
+const struct step_row *model_newest_restore(const struct model *m);
 struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind,
 				const char *command, int64_t wall_us);
 void model_remove_step(struct model *m, int64_t id);
 void model_sort_steps(struct model *m); /* by number: oldest first */
-/* What the history lists: the steps that redo would bring back, and those in effect. Of one that it
- * does not have any more (the oldest make room, and a new step ends what could be redone) nobody
- * undid or redid anything: it stays undone, or in effect and gone. */
+/* Marks steps as the history lists them: the undone steps that redo can bring back, and the steps
+ * in effect. A step that the history no longer has (the oldest make room, and a new step ends the
+ * redo of others) keeps its state: undone, or in effect and gone. */
 void model_set_undone(struct model *m, const struct step_info *redo, size_t n_redo,
 		      const struct step_info *kept, size_t n_kept);
-/* What the history says of these: how many paths each created, modified, deleted, renamed. */
+/* Sets the number of paths that each step created, modified, deleted and renamed. */
 void model_set_counts(struct model *m, const struct step_info *list, size_t n);
-/* A step was kept: nothing that was undone before can be redone. */
+/* Notes that a step was kept: earlier undone steps cannot be redone any more. */
 void model_end_redo(struct model *m);
-/* Steps that the history has from before the first one that is known, newest first as it lists
- * them: they come before the others. */
+/* Adds steps of the history before the first known one, newest first as it lists them: they come
+ * before the others. */
 void model_add_earlier(struct model *m, const struct step_info *list, size_t n, bool undone);
 /* Takes the list over. */
 void model_set_turns(struct model *m, struct turn_mark *list, size_t n);
@@ -255,29 +277,34 @@ void model_set_turns(struct model *m, struct turn_mark *list, size_t n);
 void model_set_edits(struct model *m, struct barrier *list, size_t n);
 /* Number of commands running now; *newest (may be NULL) gets the newest of them. */
 size_t model_running(const struct model *m, const struct step_row **newest);
+/* Returns the state of the agent in a word: "asks" (a request waits, or its own question), "ended",
+ * "working" (a command runs, or it has printed or done something in the last MODEL_REST_US),
+ * "idle". */
+const char *model_state(const struct model *m);
+#define MODEL_REST_US 8000000 /* an agent that works prints more often */
 void model_add_ask(struct model *m, const struct ask *a); /* copies all of it */
-/* News of a step that is held, or the first of it (true). */
+/* Updates a held step. Returns true if it is new. */
 bool model_set_held(struct model *m, const struct guard_report *r);
 void model_remove_ask(struct model *m, uint64_t id);
-/* A second has passed. */
+/* Adds the sample of one second. */
 void model_add_sample(struct model *m, const struct usage_sample *s);
-/* i seconds ago; NULL: not known. */
+/* Returns the sample of i seconds ago, or NULL. */
 const struct usage_sample *model_sample(const struct model *m, size_t i);
-/* connections.c. Copies; true: the first one to this target. */
+/* connections.c. Adds a copy; returns true if it is the first connection to this target. */
 bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */
 void model_count_connection(struct model *m, struct connection *c, uint64_t sent,
 			    uint64_t received);
-void model_remove_connection(struct model *m, uint64_t id);
 void model_connections_done(struct model *m);
-/* The row tells of a server that may be published; port 0 is a no-op. */
+/* Notes that the row reports a server that may be published; port 0 is a no-op. */
 void model_add_offer(struct model *m, uint64_t seq, uint16_t port);
 uint16_t model_offer(const struct model *m, uint64_t seq); /* of a row; 0: it offers none */
-/* Takes over nothing; the oldest that is over makes room. */
+/* Adds a copy. At the limit the oldest one that is over makes room. */
 void model_add_given(struct model *m, const struct given *g);
-/* What is still open of an answer that was taken back, or of rules (0). The answer, or NULL. */
+/* Notes which files stay open after an answer was taken back, or rules changed (0). Returns the
+ * answer, or NULL. */
 const struct given *model_set_left(struct model *m, uint64_t rule, const char *words);
-/* How many directories further up than its own a tree holds `other`, too; -1: none that may be
- * allowed. */
+/* Returns how many directories above its own a tree must begin to hold `other` too, or -1 if no
+ * such tree may be allowed. */
 int ask_up_to(const struct ask *a, const char *other);
 const struct ask *model_ask(const struct model *m, uint64_t id);

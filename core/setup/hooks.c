@@ -45,8 +45,38 @@ static void print_scalar(struct buf *b, const cJSON *item)
 	free(raw);
 }
 
-/* Two blanks a level, as these agents write their settings. cJSON bounds the depth. */
-static void print_value(struct buf *b, const cJSON *item, int depth)
+/* How a settings file is laid out, which a change leaves as it is. */
+struct layout {
+	const char *unit; /* of indentation; borrowed from the text */
+	size_t width;	  /* its bytes */
+	bool newline;	  /* the file ends with one */
+};
+
+/* Where nothing is written yet, or all of it in one line: as these agents write their settings. */
+static struct layout layout_of(const char *text)
+{
+	struct layout l = {.unit = "  ", .width = 2, .newline = true};
+	const char *line = text ? strchr(text, '\n') : NULL;
+	size_t blanks = line ? strspn(line + 1, " \t") : 0;
+
+	if (blanks && line[1 + blanks] == '"') {
+		l.unit = line + 1;
+		l.width = MIN(blanks, (size_t)16);
+	}
+	if (text && *text)
+		l.newline = text[strlen(text) - 1] == '\n';
+	return l;
+}
+
+static void new_line(struct buf *b, const struct layout *l, int depth)
+{
+	buf_ch(b, '\n');
+	for (int i = 0; i < depth; i++)
+		buf_add(b, l->unit, l->width);
+}
+
+/* cJSON bounds the depth. */
+static void print_value(struct buf *b, const struct layout *l, const cJSON *item, int depth)
 {
 	bool object = cJSON_IsObject(item);
 
@@ -56,22 +86,28 @@ static void print_value(struct buf *b, const cJSON *item, int depth)
 	}
 	buf_ch(b, object ? '{' : '[');
 	for (const cJSON *child = item->child; child; child = child->next) {
-		buf_fmt(b, "%s\n%*s", child == item->child ? "" : ",", 2 * (depth + 1), "");
+		if (child != item->child)
+			buf_ch(b, ',');
+		new_line(b, l, depth + 1);
 		if (object) {
 			json_quote(b, child->string, strlen(child->string));
 			buf_str(b, ": ");
 		}
-		print_value(b, child, depth + 1);
+		print_value(b, l, child, depth + 1);
 	}
-	buf_fmt(b, "\n%*s%c", 2 * depth, "", object ? '}' : ']');
+	new_line(b, l, depth);
+	buf_ch(b, object ? '}' : ']');
 }
 
-static char *print(const cJSON *root)
+/* text: the file as it was, or NULL. */
+static char *print(const cJSON *root, const char *text)
 {
+	const struct layout l = layout_of(text);
 	struct buf b = BUF_INIT;
 
-	print_value(&b, root, 0);
-	buf_ch(&b, '\n');
+	print_value(&b, &l, root, 0);
+	if (l.newline)
+		buf_ch(&b, '\n');
 	return buf_take(&b);
 }
 
@@ -118,12 +154,12 @@ int hooks_merge(char **ret, const char *text, const struct setup_hook *h, struct
 	root = text ? parse(text, err) : cJSON_CreateObject();
 	if (!root)
 		return -EINVAL;
-	hooks = cJSON_GetObjectItemCaseSensitive(root, "hooks");
+	hooks = json_get(root, "hooks");
 	if (!hooks)
 		hooks = cJSON_AddObjectToObject(root, "hooks");
 	if (!cJSON_IsObject(hooks))
 		return err_say(err, -EINVAL, "\"hooks\" is no object");
-	event = cJSON_GetObjectItemCaseSensitive(hooks, h->event);
+	event = json_get(hooks, h->event);
 	if (!event)
 		event = cJSON_AddArrayToObject(hooks, h->event);
 	if (!cJSON_IsArray(event))
@@ -134,7 +170,7 @@ int hooks_merge(char **ret, const char *text, const struct setup_hook *h, struct
 			return 0;
 	}
 	cJSON_AddItemToArray(event, make_entry(h));
-	*ret = print(root);
+	*ret = print(root, text);
 	return 0;
 }
 
@@ -177,7 +213,7 @@ int hooks_remove(char **ret, const char *text, struct err *err)
 	*ret = NULL;
 	if (!root)
 		return -EINVAL;
-	hooks = cJSON_GetObjectItemCaseSensitive(root, "hooks");
+	hooks = json_get(root, "hooks");
 	for (cJSON *event = cJSON_IsObject(hooks) ? hooks->child : NULL; event; event = next) {
 		bool here = false;
 
@@ -191,6 +227,6 @@ int hooks_remove(char **ret, const char *text, struct err *err)
 		return 0;
 	if (cJSON_GetArraySize(hooks) == 0)
 		cJSON_DeleteItemFromObjectCaseSensitive(root, "hooks");
-	*ret = print(root);
+	*ret = print(root, text);
 	return 0;
 }

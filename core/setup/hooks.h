@@ -1,4 +1,4 @@
-/* hooks - cordon's hook in an agent's JSON settings: merged into them, and taken out. */
+/* hooks - adds cordon's hook to the JSON settings of an agent, and removes it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,11 +16,12 @@ struct setup_hook {
 #define HOOKS_MAX_BYTES (4u << 20) /* of a settings file */
 
 /*
- * *ret: the settings with the hook, as text (heap); NULL: it is there already. text NULL: there are
- * no settings yet. -EINVAL: not JSON, or not of the form that the agent documents; err says where.
+ * Adds the hook. *ret: the settings with the hook, as text (heap); NULL: they have it already. text
+ * NULL: there are no settings yet. Returns -EINVAL if text is not JSON, or not in the documented
+ * form of the agent; err has the place.
  */
 int hooks_merge(char **ret, const char *text, const struct setup_hook *hook, struct err *err)
 	MUST_USE;
-/* The settings without any hook that runs `cordon hook`. *ret NULL: there was none. "{}" is left of
- * settings that hold nothing else. */
+/* Removes all hooks that run `cordon hook`. *ret: the new settings, "{}" if they are empty then;
+ * NULL: there was no hook. */
 int hooks_remove(char **ret, const char *text, struct err *err) MUST_USE;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "core/base/buf.h"
@@ -117,12 +116,6 @@ int manifest_load(struct manifest *ret, const char *state_dir, struct err *err)
 		       path);
 }
 
-static void add_text(struct buf *b, const char *key, const char *value)
-{
-	buf_fmt(b, "\"%s\":", key);
-	json_quote(b, value, strlen(value));
-}
-
 int manifest_save(const struct manifest *m, const char *state_dir, struct err *err)
 {
 	AUTO_FREE char *path = path_join(state_dir, NAME);
@@ -134,21 +127,16 @@ int manifest_save(const struct manifest *m, const char *state_dir, struct err *e
 		const struct manifest_file *f = &m->files[i];
 
 		buf_str(&b, i ? ",\n{" : "\n{");
-		add_text(&b, "path", f->path);
+		json_member(&b, "path", f->path);
 		buf_fmt(&b, ",\"hash\":\"%016" PRIx64 "\",\"hook\":%s", f->hash,
 			f->hook ? "true" : "false");
-		if (f->backup) {
-			buf_ch(&b, ',');
-			add_text(&b, "backup", f->backup);
-		}
+		if (f->backup)
+			json_member(&b, "backup", f->backup);
 		buf_ch(&b, '}');
 	}
-	buf_str(&b, "],\n\"dirs\":[");
-	for (size_t i = 0; i < m->n_dirs; i++) {
-		buf_str(&b, i ? "," : "");
-		json_quote(&b, m->dirs[i], strlen(m->dirs[i]));
-	}
-	buf_str(&b, "]}\n");
+	buf_str(&b, "]");
+	json_strings(&b, "dirs", (const char *const *)m->dirs, m->n_dirs);
+	buf_str(&b, "}\n");
 	r = io_write_file(AT_FDCWD, path, 0600, b.data, b.len, true);
 	return r < 0 ? err_set(err, r, "write %s", path) : 0;
 }

@@ -1,4 +1,4 @@
-/* remove - takes away what was installed; what a human changed since stays. */
+/* remove - removes installed files; changes by the user stay. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

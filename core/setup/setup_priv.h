@@ -1,4 +1,4 @@
-/* setup_priv - the manifest of what was installed; shared by setup.c and remove.c. */
+/* setup_priv - the manifest of the installed files; shared by setup.c and remove.c. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,23 +6,23 @@
 
 struct manifest_file {
 	char *path, *backup; /* backup: NULL when no file was there */
-	uint64_t hash;	     /* of the bytes that were written */
+	uint64_t hash;	     /* of the written bytes */
 	bool hook;	     /* settings of an agent with our hook in them */
 };
 
 struct manifest {
 	struct manifest_file *files;
 	size_t n_files;
-	char **dirs; /* made for them, the outermost first */
+	char **dirs; /* directories made for them, the outermost first */
 	size_t n_dirs;
 };
 #define AUTO_MANIFEST CLEANUP(manifest_done)
 
 uint64_t manifest_hash(const char *text, size_t len);
-/* 0 with nothing in it when there is none. -EBADMSG: damaged. */
+/* Loads the manifest. Returns 0, with an empty manifest if there is none, or -EBADMSG: damaged. */
 int manifest_load(struct manifest *ret, const char *state_dir, struct err *err) MUST_USE;
 int manifest_save(const struct manifest *m, const char *state_dir, struct err *err) MUST_USE;
-/* Replaces the entry of the same path. Copies. */
+/* Adds a copy, which replaces the entry of the same path. */
 void manifest_add_file(struct manifest *m, const struct manifest_file *f);
 void manifest_add_dir(struct manifest *m, const char *path);
 void manifest_done(struct manifest *m);

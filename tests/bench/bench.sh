@@ -1,10 +1,12 @@
 #!/bin/bash
-# bench - cordon against native (and bwrap) in tmpfs: ratios of pairs of turns, with the targets.
+# bench - cordon against native (and bwrap): ratios of pairs of turns, with the targets.
 # SPDX-License-Identifier: MIT
 #
 # ROUNDS=3      turns of each at least; a row takes 5 seconds for every two of them to know its ratio to 1 %
 # ONLY='tar x'  a regex of rows
 # MODE=dynamic  or static, where a row does not say which
+# BASE=DIR      a directory of the file system that is measured; without it /dev/shm, which is a tmpfs
+# AS=user       root: run all as an ordinary user, who cannot open /dev/fuse; AS=fuse: who can
 #
 # What reads is told in processor time, the rest by the clock: it wants a machine on which nothing else runs.
 # `chrt -r 1` keeps others away from the start-up, no more: the real-time classes put a keeper and its caller
@@ -15,11 +17,36 @@ cd "$(dirname "$0")/../.." || exit 1
 : "${B:=release}" "${ROUNDS:=3}" "${ONLY:=.}" "${MODE:=dynamic}"
 cordon=$PWD/build/$B/cordon tools=$PWD/build/$B/tests/bench
 export LC_ALL=C.UTF-8 GIT_CONFIG_NOSYSTEM=1 CCACHE_DISABLE=1 # make is measured, not a cache
-base=$(mktemp -d /dev/shm/cordon-bench.XXXXXX) || exit 1
-mkdir -p "$base/tmp"
-# Not below /dev, which inside is another directory.
-HOME=$(mktemp -d "$PWD/build/$B/bench-home.XXXXXX") || exit 1
-export HOME XDG_STATE_HOME=$base/state
+: "${BASE:=/dev/shm}" "${AS:=}"
+
+# as_user [fuse] - this bench as a user without an account; with a device of the same number as /dev/fuse
+as_user() {
+	local to=(setpriv --reuid=12345 --regid=12345 --clear-groups)
+	[ "$(id -u)" = 0 ] || { echo "only root can run as another user: AS=$AS" >&2 && return 1; }
+	BASE=$(mktemp -d "$BASE/bench.XXXXXX") && chown 12345:12345 "$near" "$BASE" || return
+	if [ "$AS" = fuse ]; then
+		# shellcheck disable=SC2046 # two words
+		mknod -m 666 "$near.fuse" c $(stat -c '0x%t 0x%T' /dev/fuse) || return
+		# shellcheck disable=SC2016 # it is the inner shell's
+		to=(unshare -m sh -c 'mount --bind "$0" /dev/fuse && exec "$@"' "$near.fuse" "${to[@]}")
+	fi
+	"${to[@]}" test -x "$cordon" || { echo "an ordinary user cannot reach $cordon" >&2 && return 1; }
+	B=$B ROUNDS=$ROUNDS ONLY=$ONLY MODE=$MODE BASE=$BASE AS="" NEAR=$near "${to[@]}" tests/bench/bench.sh
+	set -- $?
+	rmdir "$BASE"
+	return "$1"
+}
+
+# Beside the build: not below /dev, which inside is another directory.
+near=${NEAR:-$(mktemp -d "$PWD/build/$B/bench.XXXXXX")} || exit 1
+if [ -n "$AS" ]; then
+	as_user
+	status=$?
+	rm -rf "$near" "$near.fuse"
+	exit $status
+fi
+base=$(mktemp -d "$BASE/cordon-bench.XXXXXX") && mkdir -p "$base/tmp" "$near/home" || exit 1
+export HOME=$near/home XDG_STATE_HOME=$base/state
 unset XDG_CONFIG_HOME
 mkdir -p "$HOME/.config/cordon" && printf '[sandbox]\n\tmode = %s\n' "$MODE" >"$HOME/.config/cordon/config"
 cleanup() {
@@ -28,7 +55,8 @@ cleanup() {
 	tmux -S "$base/tmux" kill-server 2>/dev/null
 	umount "$base/mnt" 2>/dev/null
 	chmod -R u+rwx "$base"
-	rm -rf "$base" "$HOME"
+	rm -rf "$base" "${near:?}"/*
+	[ -n "${NEAR:-}" ] || rmdir "$near"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -41,6 +69,7 @@ git config --global init.defaultBranch main && git config --global gc.auto 0
 	. tests/bench/measure.sh
 	. tests/bench/workloads.sh
 	. tests/bench/everyday.sh
+	. tests/bench/large.sh
 	. tests/bench/journal.sh
 	. tests/bench/pane.sh
 	. tests/bench/record.sh
@@ -58,7 +87,10 @@ sides="native inside"
 # takes for trapping
 row_trapped() { versus "$@" native inside floor; }
 
-echo "kernel $(uname -r), $(nproc) cores, $(id -un); $MODE mode; milliseconds, medians of turns in tmpfs"
+fuse=without
+[ ! -w /dev/fuse ] || fuse=with
+[ "$(id -u)" = 0 ] && who=root || who="an ordinary user"
+echo "kernel $(uname -r), $(nproc) cores, $who $fuse /dev/fuse, $(df --output=fstype "$base" | tail -n 1); $MODE mode; milliseconds, medians of turns"
 echo "ratio+-half of what holds the true one in 95 of 100 (pairs)"
 mkdir "$base/native" && make_native "$base/native" && cp "$tools"/{turns,calls} "$base/native" || exit 1
 describe_tree "$base/native"
@@ -96,6 +128,7 @@ rows_reads() {
 	close_sessions
 }
 rows_reads
+rows_large
 # ---- what writes
 print_row "" native cordon "trap only" ratio target ""
 row_trapped "git add -A" 1.25 "$some_fresh" 'git -C fresh add -A'

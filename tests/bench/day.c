@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "tui/console/ui.h"
+#include "tui/console/frame/ui.h"
 #include "tui/look/paint.h"
 #include "tui/term/term.h"
 
 #define EVENTS	   1000000
 #define STEPS	   2000
+#define PROMPTS	   1000 /* turns that these steps belong to */
+#define QUESTIONS  100
 #define OUTPUT_MIB 1024
 #define BATCH	   100 /* events between two looks of the console */
 #define WIDTH	   200
@@ -29,13 +31,6 @@ struct day {
 	int64_t now_us;
 };
 
-static void drop(void *data, const void *bytes, size_t len)
-{
-	(void)data;
-	(void)bytes;
-	(void)len;
-}
-
 static void nothing(void *data)
 {
 	(void)data;
@@ -50,7 +45,6 @@ static uint64_t no_plan(void *data, enum undo_kind kind, size_t n, unsigned flag
 	return 0;
 }
 
-static const struct term_events mute = {.output = drop};
 static const struct ui_verbs verbs = {
 	.alert = nothing,
 	.bell = nothing,
@@ -94,7 +88,7 @@ static void open_day(struct day *d)
 	}
 	surface_init(&d->surface, WIDTH, HEIGHT);
 	d->surface.roles = d->theme.roles;
-	d->term = term_new(HEIGHT, WIDTH, &mute, NULL);
+	d->term = term_new(HEIGHT, WIDTH, NULL, NULL);
 	paint_init(&d->paint, DEPTH_TRUE, false);
 	d->ui = ui_new(&(struct ui_spec){.model = &d->model,
 					 .keymap = d->keymap,
@@ -169,6 +163,45 @@ static int64_t live_through(struct day *d)
 	}
 	ui_changed(d->ui);
 	return longest;
+}
+
+static void add_turns(struct day *d)
+{
+	struct turn_mark *list = xcalloc(PROMPTS, sizeof(*list));
+
+	for (int i = 0; i < PROMPTS; i++) {
+		list[i].after = (int64_t)i * STEPS / PROMPTS;
+		list[i].us = (int64_t)i * 86400;
+		list[i].words = xasprintf("make part %d of the parser faster", i);
+	}
+	model_set_turns(&d->model, list, PROMPTS);
+}
+
+static void add_questions(struct day *d)
+{
+	char op[] = "write", program[] = "/usr/bin/node", command[] = "node build.js";
+	char reason[] = "it is outside this project", none[] = "";
+
+	for (int i = 0; i < QUESTIONS; i++) {
+		AUTO_FREE char *path = xasprintf("/home/u/notes/%d/secret plan %d.md", i, i);
+		struct ask ask = {.id = (uint64_t)i + 1,
+				  .step = STEPS,
+				  .pid = 1000 + i,
+				  .since_us = d->now_us,
+				  .kind = RULE_WRITE,
+				  .op = op,
+				  .path = path,
+				  .program = program,
+				  .command = command,
+				  .reason = reason,
+				  .via = none,
+				  .label = command,
+				  .bundle = none,
+				  .places = none};
+
+		model_add_ask(&d->model, &ask);
+	}
+	ui_changed(d->ui);
 }
 
 static size_t some_lines(char *out, size_t size, unsigned n)
@@ -253,12 +286,14 @@ int main(void)
 		{"steps", "", "C-] s", "PageUp"},
 		{"steps' top", "", "C-] s", "g"},
 		{"steps, filtered", "C-] s & b u i l", "d", "Enter"},
+		{"a turn folded", "C-] s g", "Enter", "j"},
+		{"one of 100 questions", "", "C-] a", "n"},
 		{"help", "", "C-] ?", "j"},
 		{"log", "", "C-] e", "k"},
 		{"resources", "", "C-] m", ""},
 		{"palette", "", "C-] :", "j"},
 		{"connections", "", "C-] n", "j"},
-		{"rules", "", "C-] v", "j"},
+		{"rules", "", "C-] V", "j"},
 		{"scrolled back", "C-] [", "PageUp", "PageUp"},
 		{"scrolled back, searched", "C-] [ / 9 7", "7", "Enter"},
 	};
@@ -269,6 +304,8 @@ int main(void)
 	printf("first %.2f\n", (double)(cpu_us() - from + frame(&d)) / 1000);
 	from = cpu_us();
 	longest = live_through(&d);
+	add_turns(&d);
+	add_questions(&d);
 	printf("events %.2f\nbatch %.2f\n", (double)(cpu_us() - from) / 1e6,
 	       (double)longest / 1000);
 	from = cpu_us();

@@ -9,7 +9,7 @@ gate_start() { # MODE COMMAND...
 }
 gate_run() { (gate_start "$1" sh -c "$2"); }
 gate_prepare() {
-	gate=$(mktemp -d "$PWD/build/$B/gate.XXXXXX") && mkdir -p "$gate"/{static,dynamic,granted,ruled,asked} || return 1
+	gate=$(mktemp -d "$near/gate.XXXXXX") && mkdir -p "$gate"/{static,dynamic,granted,ruled,asked} || return 1
 	cp -a "$base/native/tree" "$base/native/project" "$gate/granted" &&
 		cp "$tools"/{opens,turns} "$gate/dynamic" && cp "$tools/turns" "$gate/static"
 	head -n 8 "$gate/granted/project/f1.c" >"$gate/granted/project/small.c"
@@ -69,7 +69,7 @@ rows_gate() {
 	gate_reads
 	by_turns gate_nothing static dynamic
 	show "gate: start-up on top of static, ms" 10 difference static dynamic
-	number "10 000 rules of one sort, the slowest sort, ms" "$("$tools/rules" 30 | sort -n | awk 'END { print $1 }')" 2
+	number "10 000 rules of one sort, the slowest sort, ms" "$("$tools/rules" 30 | sort -n | awk 'END { print $1 }')" 30
 	number "gate: open that a rule covers, us" "$(gate_run dynamic "./opens '$gate/ruled/f' 5000")" 60
 	if command -v tmux python3 >/dev/null; then
 		number "gate: answer to return, ms" "$(gate_answer)" 2

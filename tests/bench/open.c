@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/clock.h"
-#include "tui/console/review.h"
+#include "tui/console/views/review.h"
 
 /* The worker's job runs at once: what is measured is the work, not the hand-over. */
 static void submit(void *data, void (*work)(void *job), void (*done)(void *job), void *job)

@@ -10,23 +10,14 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/record/cast.h"
-#include "core/record/encode.h"
+#include "core/record/encoder.h"
 #include "core/record/recorder.h"
-#include "tui/console/replay.h"
+#include "tui/console/replay/replay.h"
 #include "tui/term/snapshot.h"
 
 #define MEGABYTES 48
 #define HOURS_US  ((int64_t)3 * 3600 * 1000000)
 #define SEEKS	  200
-
-static void drop(void *data, const void *bytes, size_t len)
-{
-	(void)data;
-	(void)bytes;
-	(void)len;
-}
-
-static const struct term_events mute = {.output = drop};
 
 /* What an agent prints: lines of text, and a status that is painted again and again. */
 static size_t some_output(char *out, size_t size, unsigned n)
@@ -79,7 +70,7 @@ static void feed(struct term *t, struct recorder *rec)
 /* Milliseconds of processor time for a megabyte: at 1 MB a second ten are 1 % of a core. */
 static double cost(int dirfd, bool with)
 {
-	struct term *t = term_new(50, 120, &mute, NULL);
+	struct term *t = term_new(50, 120, NULL, NULL);
 	struct recorder *rec = NULL;
 	struct redact *redact = NULL;
 	struct err err = {0};
@@ -170,7 +161,7 @@ static void put_second(struct buf *queue, struct term *t, int64_t t_us, unsigned
 /* Three hours: 10 repaints and 4 rows a second, a step every five, a key every 256 KiB. */
 static void make_long(int fd)
 {
-	struct term *t = term_new(50, 120, &mute, NULL);
+	struct term *t = term_new(50, 120, NULL, NULL);
 	struct packer *p = packer_new();
 	struct redact *redact = NULL;
 	struct err err = {0};

@@ -2,7 +2,6 @@
 # read_gate - SIGKILL of any process while reads are held: they fail, and nothing is left.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux
@@ -28,7 +27,7 @@ child() { # COMM - of the session's keeper
 # begin - a console in which one open of ~/secret is held, and ~/tree is bound over the gate.
 begin() {
 	mark=$(new_mark)
-	start 100 30 "$HOME/work" "exec $CORDON run --mode dynamic --set sandbox.read-gate=fuse -- \
+	start 100 30 "$HOME/work" "exec $CORDON run --set console.on-hangup=end --mode dynamic --set sandbox.read-gate=fuse -- \
 bash --noprofile --rcfile rc -i -s $mark"
 	wait_for 15 screen_has 'ready>' || fail "a session runs" "$(screen)"
 	type_text 'cat ~/tree/f' && keys Enter
@@ -49,7 +48,7 @@ nothing_is_left() {
 for who in cordon-keeper cordon-init cordon; do
 	begin
 	if [ $who = cordon ]; then
-		kill -KILL "$(tmux_ display-message -p -t =t: '#{pane_pid}')"
+		kill -KILL "$(pgrep -x cordon -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')")"
 	else
 		kill -KILL "$(child "$who")"
 	fi
@@ -90,7 +89,7 @@ all_wait() { [ "$("$CORDON" pending --json 2>/dev/null | grep -c many/f)" = 1024
 none_waits() { [ -z "$("$CORDON" pending 2>/dev/null)" ]; }
 hold_many() {
 	mark=$(new_mark)
-	start 100 30 "$HOME/work" "exec $CORDON run --mode dynamic --set sandbox.read-gate=fuse -- \
+	start 100 30 "$HOME/work" "exec $CORDON run --set console.on-hangup=end --mode dynamic --set sandbox.read-gate=fuse -- \
 bash --noprofile --rcfile rc -i -s $mark"
 	wait_for 15 screen_has 'ready>' || fail "a session runs" "$(screen)"
 	rm -f "$HOME/work/held"
@@ -111,7 +110,7 @@ tmux_ kill-server
 nothing_is_left "SIGKILL of the keeper, a thousand held"
 
 hold_many "SIGKILL of cordon"
-kill -KILL "$(tmux_ display-message -p -t =t: '#{pane_pid}')"
+kill -KILL "$(pgrep -x cordon -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')")"
 nothing_is_left "SIGKILL of cordon, a thousand held"
 
 hold_many "SIGKILL of the opener"

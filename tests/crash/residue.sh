@@ -33,8 +33,10 @@ left() {
 	echo "sockets $(grep -cF "$TEST_TMP" /proc/net/unix)"
 	echo "ipc $(cat /proc/sysvipc/* | wc -l)"
 	find "$XDG_RUNTIME_DIR" /tmp /dev/shm -mindepth 1
-	find "$HOME" "$dir" \( -path '*/trash/*' -o -path "$state/*/saved" -o -path '*/posts/*' -o -path '*/barriers/*' -o -path "$state/*/pruned" \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
+	find "$HOME" "$dir" \( -path '*/trash/*' -o -path "$state/*/saved" -o -path '*/posts/*' -o -path '*/barriers/*' -o -path "$state/*/pruned" -o -path "$state/homes" \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
 	find "$state" -path '*/open/*'
+	# the empty directories of tools are made by the backend before, and go with a session that ran nothing
+	find "$state/homes" -type f ! -name folder 2>/dev/null
 	# what is evicted waits for an idle moment, what is known of steps that went is kept, and that somebody wrote
 	# when the keeper was gone (those inside, to what they had open): none of it piles up
 	for kept in trash posts barriers; do

@@ -56,6 +56,9 @@ agent claude <<'A'
 bash -c -l "shopt -u extglob 2>/dev/null || true && eval 'echo one > a; echo two > b' < /dev/null && pwd -P >| /tmp/claude-1-cwd"
 :
 A
+like "$(cordon_in "$dir" log)" "steps? of the agent's own notes, outside the folder" "claude: its notes are no rows"
+like "$(cordon_in "$dir" log --all-places)" 'claude: edit ~/.claude/projects' "claude: unless asked for"
+like "$(cordon_in "$dir" log --json)" '"note":true,"why":null,"command":"claude: edit ~/' "claude: and are told apart"
 like "$(cordon_in "$dir" log | grep -v claude:)" ' 0  \+2 +echo one > a; echo two > b'$'\n?' "claude: a step is called as the command that its shell evaluates"
 unlike "$(cordon_in "$dir" log)" 'shopt' "and not as what is put around it"
 agent claude <<'A'
@@ -126,6 +129,21 @@ like "$(cordon_in "$dir" log | tr -s ' ')" "touch four.*touch three" "gemini: wh
 why() { (cd "$dir" && "$CORDON" why write "$HOME/.config/opencode/$1" --profile opencode | head -n 1 | sed 's/ .*//'); }
 is "$(why node_modules) $(why node_modules/x/index.js) $(why opencode.json)" "deny deny ask" \
 	"opencode: programs for itself are refused, its settings are asked about"
+# ---- the agent's notes take no step's place
+dir=$HOME/src/kept && mkdir "$dir"
+printf '[journal]\n\tsteps = 3\n' >"$HOME/.config/cordon/config"
+for i in 1 2 3; do
+	agent claude <<-A
+		#!/bin/sh
+		echo $i >>~/.claude/projects/p/2.jsonl
+		sh -c 'echo $i >file$i'
+	A
+done
+log=$(cordon_in "$dir" log --json)
+is "$(grep -c '"command":"echo . >file.' <<<"$log")" 3 "as many steps are kept as journal.steps says"
+is "$(grep -c '"note":true' <<<"$log")" 3 "beside them what it noted"
+rm "$HOME/.config/cordon/config"
+
 agent nobody <<'A'
 #!/bin/sh
 mkdir ~/.gemini2 || mkdir ~/.config || mkdir ~/.codex || echo refused

@@ -1,7 +1,6 @@
 #!/bin/bash
 # api_attack - a session's socket: from inside, from another user, and by clients that misbehave.
 # SPDX-License-Identifier: MIT
-# timeout: 480
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3

@@ -2,7 +2,6 @@
 # approval - the dialog by keys: choices, what they remember, what cannot answer, and a flood.
 # SPDX-License-Identifier: MIT
 # drives: allow deny choose-scope choose-extent choose-time
-# timeout: 480
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
@@ -44,7 +43,7 @@ choose s '\[session\]' "for a session"
 choose s '\[always\]' "for good"
 press_until 'two=0' "is allowed" a
 like "$(cat "$config")" 'write .*/hooks/two' "it is in the settings"
-keys C-] v
+keys C-] V
 sees 'ALLOW +writing .*hooks/two, in all your sessions' "and in the list"
 keys x
 sees '- over' "taken back"
@@ -74,10 +73,11 @@ sees 'ASK.*hooks/real' "35: a real request waits"
 type_text 'clear; python3 flood.py &' && keys Enter
 sees 'flood-over [0-9]+ True' "35: a flood comes: the most of it is refused" 90
 like "$(screen)" '10[0-9][0-9] waiting' "35: the waiting are bounded"
+sees '[0-9]+ further requests' "35: those beyond are counted in a few rows"
 is "$("$CORDON" pending --json | wc -l)" 1024 "35: another terminal is told of every one of them"
 keys C-] a
 sees 'ASK 1 of [12]' "35: the flood is one prompt"
-sees 'path +.*hooks/real' "35: the older request is the first"
+sees 'wants to write .*hooks/real' "35: the older request is the first"
 # One key, once it counts: a second one would be for the flood that takes its place.
 is_readable() { screen_has 'hooks/real' && screen_lacks 'keys count in a moment'; }
 ok "35: and can be read" wait_for 15 is_readable
@@ -108,7 +108,7 @@ if wait_for 15 screen_has 'ready>'; then
 	sees '\? ASK read.*notes/deep' "what lies deeper is"
 	keys C-] a
 	press_until 'status=1' "and denied" d
-	keys C-] v
+	keys C-] V
 	sees 'ALLOW +reading what lies in ~/notes, for this session' "the answer is listed"
 	keys x
 	sees '- over' "and taken back"

@@ -143,6 +143,13 @@ mkdir -p "$HOME/.config/cordon"
 printf '[rule "never"]\n\tdeny = write %s/never\n' "$dir" >"$HOME/.config/cordon/config"
 (cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x >never' 2>/dev/null)
 like "$(cd "$dir" && "$CORDON" audit --json | grep '"path":"[^"]*/never"')" "\"by\":\"rule 'never' \\([^)]*/config:2\\)\"" "and which rule denies"
+printf '[rule "mine"]\n\tallow = write $FOLDER/.envrc\n\tallow = write ~/open/**\n' >"$HOME/.config/cordon/config"
+mkdir -p "$HOME/open"
+(cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x >.envrc; echo x >plain; echo x >~/open/new; mv plain ~/open/moved' 2>/dev/null)
+out=$(cd "$dir" && "$CORDON" audit --json | tac | sed '/"event":"session-start"/q')
+like "$(grep '"path":"[^"]*/.envrc"' <<<"$out")" "\"by\":\"rule 'mine' \\([^)]*/config:2\\)\"" "and which rule allows"
+like "$(grep '"path":"[^"]*/open/new"' <<<"$out")" "\"by\":\"rule 'mine' \\([^)]*/config:3\\)\"" "outside, too"
+unlike "$(grep '"path":"[^"]*/plain"' <<<"$out" | grep -v path2)" '"by"' "what needs no rule names none"
 rm "$HOME/.config/cordon/config"
 
 # Written where the human's settings are, and in effect the next time.

@@ -1,7 +1,7 @@
 #!/bin/bash
-# attach - a second console in another terminal sees what the first one sees, and answers.
+# attach - a console is a line to its session: clients die, come back with other terminals, and see the same.
 # SPDX-License-Identifier: MIT
-# drives: keep-mine
+# drives: detach keep-mine
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
@@ -9,234 +9,226 @@ need_sandbox
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
-there() { # REGEX - the other console's screen
-	tmux_ capture-pane -p -t =u: | grep -Eq -- "$1"
+# A full-screen program: colours in every cell, and its last key in a corner.
+cat >"$dir/full.py" <<'P'
+import os, signal, sys, termios, tty
+old = termios.tcgetattr(0); tty.setraw(0); key = "-"
+def paint(*_):
+    w, h = os.get_terminal_size()
+    rows = [f"\033[{y + 1};1H" + "".join(f"\033[38;5;{16 + (x + y) % 200}m{chr(33 + (x * 7 + y) % 90)}" for x in range(w)) for y in range(h)]
+    os.write(1, ("\033[?2026h\033[2J" + "".join(rows) + f"\033[0m\033[1;1Hsize {w}x{h} key {key} \033[?2026l").encode())
+os.write(1, b"\033[?1049h"); signal.signal(signal.SIGWINCH, paint); paint()
+while key != "q":
+    try: key = os.read(0, 1).decode()
+    except InterruptedError: continue
+    paint()
+os.write(1, b"\033[?1049l"); termios.tcsetattr(0, termios.TCSANOW, old)
+P
+on() { tmux_ capture-pane -p "${@:2}" -t "=$1:" | sed 's/ *$//'; } # SESSION: its screen
+on_has() { on "$1" | grep -Eq -- "$2"; }
+sees_on() { # SESSION REGEX NAME
+	if wait_for 15 on_has "$1" "$2"; then pass "$3"; else fail "$3" "no line like: $2
+$(on "$1")"; fi
 }
-sees_there() { # REGEX NAME
-	if wait_for 15 there "$1"; then pass "$2"; else fail "$2" "no line like: $1
-$(tmux_ capture-pane -p -t =u:)"; fi
+client() { pgrep -P "$(tmux_ list-panes -t "=$1:" -F '#{pane_pid}')"; } # SESSION: the client's process
+# attach SESSION COLUMNS ROWS [VARIABLE...] - a client in a pane of its own, not of tmux's as cordon sees it
+attach() {
+	local name=$1 cols=$2 rows=$3
+	shift 3
+	tmux_ kill-session -t "=$name" 2>/dev/null
+	rm -f "$TEST_TMP/status.$name"
+	tmux_ new-session -d -s "$name" -x "$cols" -y "$rows" -c "$dir" \
+		"env -u TMUX $* $CORDON attach; echo \$? >$TEST_TMP/status.$name; exec sleep 600"
 }
-# Keys that count only after a while: again and again, until TEST says that they did.
-press_there() { # KEY NAME TEST...
+running() { cordon_in "$dir" sessions --json | sed -n "s/.*\"$1\":\"*\([^\",]*\).*/\1/p"; } # FIELD
+# All but the status line, whose clock goes on; with -e the colours, too.
+same_screens() { [ "$(on "$1" "${@:3}" | sed '$d')" = "$(on "$2" "${@:3}" | sed '$d')" ]; }
+
+out=$("$CORDON" attach 2>&1 </dev/null) && fail "no session" "$out"
+like "$out" "no session runs: start one" "without a session it says so"
+start 100 30 "$dir" "env -u TMUX $CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "a session runs"
+host=$(running pid)
+
+# ---- the same screen, whoever looks
+type_text 'python3 full.py' && keys Enter
+sees 'size [0-9]+x[0-9]+ key -' "a full-screen program runs in it"
+attach u 100 30
+sees_on u 'size [0-9]+x[0-9]+ key -' "another client shows its screen"
+tmux_ send-keys -t =u: a
+sees 'key a' "and its keys get there"
+ok "cell by cell the same as the first client's" wait_for 10 same_screens t u -e
+for round in 1 2 3; do
+	tmux_ send-keys -t =u: C-u
+	sleep "0.0$((RANDOM % 9))" # any moment of a repaint
+	kill -9 "$(client u)"
+	case $round in
+	1) attach u 80 24 TERM=xterm-256color ;;
+	2) attach u 140 45 TERM=vt220 ;;
+	3) attach u 100 30 ;;
+	esac
+	sees_on u 'size [0-9]+x[0-9]+ key ' "$round: killed, a client of another size and TERM takes it up"
+	tmux_ send-keys -t =u: "$round"
+	sees_on u "key $round" "$round: and types"
+done
+keys b
+sees_on u 'key b' "the first one does, too"
+ok "after all that both are the same" wait_for 10 same_screens t u -e
+attach v 70 20
+sees_on v 'size ' "a third, smaller one"
+tmux_ send-keys -t =v: c
+sees_on v 'size 70x[0-9]+ key c' "the agent's terminal fits who typed last"
+keys d
+sees 'size 100x[0-9]+ key d' "which is the larger one again"
+
+# ---- a stalled client costs the others nothing
+kill -STOP "$(client v)"
+for n in 1 2 3 4 5 6; do
+	keys "$n"
+	ok "$n: one is stopped, the other shows its key" wait_for 5 screen_has "key $n"
+done
+kill -CONT "$(client v)"
+sees_on v 'key 6' "it catches up when it goes on"
+tmux_ kill-session -t =v
+tmux_ kill-session -t =u
+
+# ---- nobody there
+keys q
+sees 'ready>' "the program has ended"
+type_text "clear; (sleep 1; echo one >.git/hooks/post-merge; echo status=\$?)" && keys Enter C-] q
+sees 'let it go on' "leaving offers to detach"
+keys d
+ended "the client has left" 0
+terminal_is_sane "detached"
+sees 'cordon attach takes the session up again' "and says how to come back"
+ok "the session goes on" kill -0 "$host"
+asks() { cordon_in "$dir" pending 2>&1 | grep -q post-merge; }
+ok "and asks" wait_for 15 asks
+attach u 100 30
+sees_on u '\? ASK.*post-merge' "a client finds the question"
+tmux_ send-keys -t =u: C-] a
+sees_on u 'ALLOW writing .*post-merge once' "opens it"
+until_keys_count
+n=0
+until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 20 ]; do
+	tmux_ send-keys -t =u: a
+	wait_for 1 test -s "$dir/.git/hooks/post-merge"
+	n=$((n + 1))
+done
+ok "and answers it" test -s "$dir/.git/hooks/post-merge"
+sees_on u 'status=0' "the call has gone on"
+
+# ---- undo, with an edit of the human's in the way
+tmux_ send-keys -t =u: "clear; sh -c 'echo mine >doc; echo two >other'" Enter
+ok "a step" wait_for 15 test -s "$dir/other"
+sees_on u 'sh -c|mine >doc' "is listed"
+echo human >>"$dir/doc"
+reopen() { # a change of the history has closed the preview; Escape alone, or it is Alt with the next key
+	tmux_ send-keys -t =u: Escape
+	sleep 0.5
+	tmux_ send-keys -t =u: C-] s
+	tmux_ send-keys -t =u: u
+}
+press_on() { # KEY NAME TEST... - a dialog's keys count after a while: again and again
 	local key=$1 name=$2 n=0
 	shift 2
 	until_keys_count
-	until "$@" || [ $n -ge 30 ]; do
+	until "$@" || [ $n -ge 20 ]; do
 		tmux_ send-keys -t =u: "$key"
 		wait_for 1 "$@"
 		n=$((n + 1))
+		[ $((n % 5)) != 0 ] || reopen
 	done
 	ok "$name" "$@"
 }
-
-mkdir -p "$HOME/.config/cordon"
-printf '[console]\n\tcopy-command = cat >%s\n' "$TEST_TMP/copied" >"$HOME/.config/cordon/config"
-out=$("$CORDON" attach 2>&1) && fail "no session" "$out"
-like "$out" "no session runs: start one" "without a session it says so"
-start 100 30 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
-sees 'ready>' "a session runs"
-type_text 'clear; echo zero >.git/hooks/post-applypatch; echo status=$?' && keys Enter
-sees '\? ASK.*post-applypatch' "and waits for an answer, before anything else has happened"
-tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
-sees_there '\? ASK.*post-applypatch' "the other terminal shows what waits, though nothing moves any more"
-tmux_ send-keys -t =u: a
-press_there d "and answers" screen_has 'status=1'
-tmux_ kill-session -t =u
-type_text 'touch before && echo made' && keys Enter
-sees '^made' "it has changed something"
-tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; echo \$? >$TEST_TMP/attached; exec sleep 600"
-sees_there 'activity' "the other terminal shows it"
-sees_there 'write +before|touch before' "and begins with what already happened"
-tmux_ send-keys -t =u: g y
-ok "console.copy-command counts there, too" wait_for 10 test -s "$TEST_TMP/copied"
-ok "and no numbers that it does not know" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'mem '"
-"$CORDON" attach --plain >"$TEST_TMP/plain" 2>&1 &
-plain=$!
-type_text 'clear; touch after' && keys Enter
-sees_there 'after' "and what happens now"
-tmux_ send-keys -t =u: s
-sees_there 'touch before' "the steps from before, too"
-
-type_text 'clear; echo one >.git/hooks/post-merge; echo status=$?' && keys Enter
-sees_there '\? ASK.*post-merge' "a request is announced there"
-tmux_ send-keys -t =u: a
-sees_there 'ALLOW writing .*post-merge once' "it can be looked at there"
-press_there a "and answered: the call goes on" screen_has 'status=0'
-ok "it has performed" test -s "$dir/.git/hooks/post-merge"
-
-type_text 'clear; echo two >.git/hooks/pre-push; echo status=$?' && keys Enter
-sees_there '\? ASK.*pre-push' "the next"
-keys C-] a
-press_until 'status=1' "what the session's own console answers" d
-gone_there() { ! there 'ASK.*pre-push.*answers'; } # the row of the activity stays
-ok "is no question there any more" wait_for 15 gone_there
-
-type_text 'clear; echo three >.git/hooks/post-rewrite; echo status=$?' && keys Enter
-sees_there '\? ASK.*post-rewrite' "a third"
-tmux_ send-keys -t =u: a
-choose s '\[session\]' "an answer for the session" u
-press_there a "is given there, and counts here" screen_has 'status=0'
-tmux_ send-keys -t =u: v
-sees_there 'ALLOW +writing .*post-rewrite, for this session' "it is listed there"
-tmux_ send-keys -t =u: x
-sees_there '- over' "and taken back there"
-type_text 'clear; echo four >.git/hooks/post-rewrite; echo status=$?' && keys Enter
-sees '\? ASK.*post-rewrite.* answers' "so it is asked again" # the list has the question before, too
-keys C-] a
-press_until 'status=1' "and denied" d
-
-tmux_ send-keys -t =u: q
-# Undo and redo there are the session's own: its keeper plans and performs them.
-keys C-] t
-type_text 'clear; sh -c "echo mine >doc; echo two >other"; echo done-$((40 + 1))' && keys Enter
-sees 'done-41' "a command writes a file"
-sees_there 'echo mine >doc' "its step is listed there"
-there_plan() { # KEY REGEX NAME
-	tmux_ send-keys -t =u: C-] s
-	press_there "$1" "$3" there "$2"
-}
-there_plan u 'Rolls back step ' "u previews it there"
-ok "with the path" there 'doc +goes away|goes away +doc'
-press_there U "U undoes it" test ! -e "$dir/doc"
-sees_there 'Rolled back; .* brings it back' "which is said there"
-keys C-] s
-sees ' echo mine >doc.*undone' "the session's own console shows it"
-there_plan r 'Brings back step ' "r previews the redo"
-press_there U "U does it" test -e "$dir/doc"
-sees_there '[+] Redone' "which is said there, too"
-is "$(cat "$dir/doc")" mine "all of it is back"
-echo human >>"$dir/doc"
-sees_there '! +doc +! 1 edited' "an edit of a human's is a row there"
-tmux_ send-keys -t =u: s
-tmux_ send-keys -t =u: Enter
-sees_there 'edited from outside after step' "that opens"
-tmux_ send-keys -t =u: Escape
-there_plan u 'doc +changed since|changed since' "an edit of a human's stops it"
-ok "U is not offered" sh -c "! tmux -S '$tmux_socket' capture-pane -p -t =u: | grep -q 'U undo'"
-tmux_ send-keys -t =u: U
-sees_there 'keeps the edits' "a choice comes first"
-press_there K "K keeps the edit" there 'stays as it is'
-press_there U "then U undoes the rest" test ! -e "$dir/other"
+tmux_ send-keys -t =u: C-] s
+press_on u "u previews its undo, which the edit stops" on_has u 'changed since'
+press_on K "K keeps the edit" on_has u 'stays as it is'
+press_on U "U undoes the rest" test ! -e "$dir/other"
 is "$(tail -n 1 "$dir/doc")" human "the edit is still there"
-# One runs: it can be stopped there.
-keys C-] t
-type_text 'clear; sh -c "echo x >long; sleep 300"; echo over-$((40 + 3))' && keys Enter
-sees_there 'sleep 300' "a command that runs"
-there_plan u 'stop it' "u asks whether to stop it"
-press_there S "it is stopped" screen_has 'over-43'
-sees_there 'Rolls back step ' "then comes the plan"
-press_there U "U undoes it" test ! -e "$dir/long"
-type_text 'clear; touch one; touch two' && keys Enter
-sees_there 'touch two' "a turn of two steps"
-there_plan T 'Rolls back 2 steps' "T is about the whole turn"
-tmux_ send-keys -t =u: q
-# What no console sends is refused, and changes nothing.
-for run in "${XDG_RUNTIME_DIR:-/nonexistent}/cordon" "$HOME/.local/state/cordon/run"; do
-	for sock in "$run"/*.sock; do [ ! -S "$sock" ] || break 2; done
-done
-before=$(content "$dir")
-cat >"$TEST_TMP/client.py" <<'P'
-import json, socket, sys
-s = socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect(sys.argv[1])
-f = s.makefile("rw", encoding="utf-8", errors="surrogateescape")
-def say(**line):
-    f.write(json.dumps(line) + "\n"); f.flush()
-    seen = []
-    while not seen or seen[-1]["type"] != "reply":
-        got = json.loads(f.readline())
-        if got["type"] in ("reply", "event.plan", "event.job"): seen.append(got)
-    return seen
-def wait(type):
-    while True:
-        got = json.loads(f.readline())
-        if got["type"] == type: return got
-for bad in ({}, {"request": 0, "kind": "undo", "n": 1}, {"request": 1, "kind": "rm", "n": 1},
-            {"request": 1, "kind": "undo", "n": 0}, {"request": 1, "kind": "undo", "n": -1},
-            {"request": 1, "kind": "undo", "n": 1e30}, {"request": 1, "kind": "restore", "step": 1},
-            {"request": 1, "kind": "restore", "step": 0, "path": "a"},
-            {"request": 1, "kind": "restore", "step": 1, "path": ""},
-            {"request": 1, "kind": "restore", "step": 1, "path": "a\0b"}):
-    print("plan", say(type="cmd.plan", **bad)[-1]["ok"])
-print("undo", say(type="cmd.undo", request=2, plan=1)[-1]["ok"], say(type="cmd.undo", request=2)[-1]["ok"])
-say(type="cmd.plan", request=7, kind="undo", n=1)
-print("planned", "error" not in wait("event.plan"))
-print("undo", say(type="cmd.undo", request=8, plan=6)[-1]["ok"])
-say(type="cmd.plan", request=9, kind="restore", step=1, path="../../etc/passwd")
-print("outside", "error" in wait("event.plan"))
-print("undo", say(type="cmd.undo", request=8, plan=7)[-1]["ok"], say(type="cmd.cancel")[-1]["ok"])
+tmux_ send-keys -t =u: C-] t
+
+# ---- nothing is left of clients that come and go
+cat >"$TEST_TMP/storm.py" <<'P'
+import json, socket, struct, sys
+def frame(s, n):
+    got = b""
+    while len(got) < n: got += s.recv(n - len(got)) or sys.exit("the line has ended")
+    return got
+for i in range(100):
+    s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1])
+    s.sendall(b'{"type":"cmd.console"}\n'); line = b""
+    while json.loads(line or "{}").get("type") != "reply":
+        line = b""
+        while not line.endswith(b"\n"): line += s.recv(1)
+    hello = b"%d 24 0\0TERM=xterm-256color\0" % (40 + i if i != 50 else 10 ** 6) # a size that is not drawn
+    s.sendall(struct.pack("II", 1, len(hello)) + hello)
+    kind, size = struct.unpack("II", frame(s, 8)); frame(s, size)
+    if kind != 7: sys.exit(f"frame {kind}")
+    if i % 3 == 0: s.sendall(struct.pack("II", 2, 1 << 30)) # no frame: it is cut off
+    s.close()
 P
-is "$(timeout 60 python3 "$TEST_TMP/client.py" "$sock" 2>&1 | sort | uniq -c | sed 's/^ *//' | tr '\n' ',')" \
-	"1 outside True,10 plan False,1 planned True,1 undo False,1 undo False False,1 undo False True," "bad commands are refused"
-same "$(content "$dir")" "$before" "and nothing is undone by them"
-tmux_ send-keys -t =u: q
-tmux_ send-keys -t =u: C-] q
-ok "leaving it ends nothing" wait_for 15 test -s "$TEST_TMP/attached"
-is "$(cat "$TEST_TMP/attached")" 0 "and is no failure"
-type_text 'clear; echo still-$((40 + 2))' && keys Enter
-sees 'still-42' "the session goes on"
-has_line() { grep -q "$1" "$TEST_TMP/plain"; }
-ok "as lines, too: what was done" wait_for 10 has_line 'done: write .*after$'
-ok "what asks" wait_for 10 has_line 'asks: write .*pre-push (cordon pending'
-ok "and what was decided" wait_for 10 has_line 'decided: allow writing .*post-merge'
+lines() { find "/proc/$host/fd" -mindepth 1 -lname 'socket:*' | wc -l; }
+sock=$(find "${XDG_RUNTIME_DIR:-$HOME/.local/state/cordon/run}" -name "$(running session).sock" 2>/dev/null | head -n 1)
+before=$(lines)
+ok "a hundred clients come and go" timeout 60 python3 "$TEST_TMP/storm.py" "$sock"
+no_more() { [ "$(lines)" -le "$before" ]; }
+if [ "$(id -u)" = 0 ]; then
+	isnt "$before" 0 "its sockets can be counted"
+	ok "no descriptor is left of them" wait_for 15 no_more
+else
+	skip "no descriptor is left of them" "only root may look at its descriptors"
+fi
+tmux_ send-keys -t =u: "clear; echo still-\$((40 + 2))" Enter
+sees_on u 'still-42' "the one that stayed works on"
+
+# ---- as lines
+cordon_in "$dir" attach --plain >"$TEST_TMP/plain" 2>&1 &
+plain=$!
+plain_has() { grep -q "$1" "$TEST_TMP/plain"; }
+ok "as lines: what was asked" wait_for 15 plain_has 'asks: write .*post-merge (cordon pending'
+ok "and decided" wait_for 10 plain_has 'decided: allow writing .*post-merge'
 ok "without any escape" sh -c "! grep -q '$(printf '\033')' '$TEST_TMP/plain'"
+
+# ---- the agent ends; the last one out closes the session
+attach v 100 30
+sees_on v 'still-42' "one more client"
+tmux_ send-keys -t =u: 'exit 3' Enter
+sees_on v 'ended with 3' "both hear that the agent has ended"
+sees_on u 'ended with 3' "and how"
+tmux_ send-keys -t =v: C-] q
+ok "one leaves" wait_for 15 test -s "$TEST_TMP/status.v"
+is "$(cat "$TEST_TMP/status.v")" 3 "with the agent's status"
+sees_on u 'ended with 3' "the other may still look around"
+tmux_ send-keys -t =u: C-] q
+ok "the last one leaves" wait_for 15 test -s "$TEST_TMP/status.u"
+ok "and the session is over" wait_for 15 has_ended "$host"
+ok "which the lines end with" wait_for 10 plain_has 'The session has ended'
 kill "$plain" 2>/dev/null
 
-# The agent's end is told there; what it left can be undone until the session's own console closes.
-type_text 'clear; echo last >last' && keys Enter
-ok "the last step" wait_for 10 test -s "$dir/last"
-tmux_ kill-session -t =u 2>/dev/null
-tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
-sees_there 'activity' "another console"
-type_text 'exit 3' && keys Enter
-sees_there 'The agent ended with 3' "hears that the agent has ended"
-sees_there 'x ended with 3' "and how"
-there_plan u 'Rolls back step ' "u previews the last step there"
-press_there U "U undoes it" test ! -e "$dir/last"
-keys C-] q
-ended "its own console closes" 3
-sees_there 'The session has ended' "which is said there"
+# ---- a session that another program drives
+mkfifo "$dir/editor"
+(cd "$dir" && exec "$CORDON" run --stdio -- sh -c 'echo three >three; read -r line; echo four >.git/hooks/pre-push') \
+	<>"$dir/editor" >/dev/null 2>&1 &
+ok "a session without a terminal works" wait_for 20 test -s "$dir/three"
+driven=$(running pid)
+attach u 100 30
+sees_on u '(write|A) .*three' "a client shows what it does"
+echo go >"$dir/editor"
+sees_on u '\? ASK.*pre-push' "and what it asks"
+tmux_ send-keys -t =u: C-] a
+press_on a "and answers" test -s "$dir/.git/hooks/pre-push"
+ok "the session ends" wait_for 20 has_ended "$driven"
+sees_on u '^The session has ended' "which the client says"
 
-# Two folders: one list of steps, and undo of both.
-one=$(new_folder one) two=$(new_folder two)
-printf "PS1='ready> '\nHISTFILE=\n" >"$one/rc"
-start 100 30 "$one" "$CORDON run --rw $two -- bash --noprofile --rcfile rc -i"
-sees 'ready>' "a session of two folders"
-tmux_ new-session -d -s u -x 100 -y 30 -c "$two" "$CORDON attach; exec sleep 600"
-sees_there 'activity' "is found from the second"
-type_text "clear; sh -c 'echo a >a; echo b >$two/b; echo done-\$((40 + 4))'" && keys Enter
-sees 'done-44' "a step in both"
-sees_there 'echo a >a' "is listed there"
-there_plan u 'Rolls back step ' "u previews it"
-ok "with the paths of both" there "$two/b|two/b"
-press_there U "U undoes it" test ! -e "$one/a" -a ! -e "$two/b"
-there_plan r 'Brings back step ' "r previews the redo"
-press_there U "U does it" test -e "$one/a" -a -e "$two/b"
-sees_there '[+] Redone' "all of it"
-echo human >>"$two/b"
-sees_there '! +.*two/b +! 1 edited' "an edit in the second is a row there"
-there_plan u 'changed since' "and stops the undo"
-press_there K "K keeps the edit" there 'stays as it is'
-press_there U "U undoes the rest" test ! -e "$one/a"
-is "$(tail -n 1 "$two/b")" human "the edit is still there"
-
-# ---- what it is not told
-start 100 30 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
-sees 'ready>' "a session runs"
-type_text 'clear; mkdir many; for i in {1..2500}; do : >many/$i; done; echo made-all' && keys Enter
-sees '^made-all' "much happens" 60
-tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "$CORDON attach; exec sleep 600"
-sees_there 'write +many/' "another terminal comes later"
-tmux_ send-keys -t =u: l g
-sees_there '[0-9]+ rows left out here' "and says that there was more"
-tmux_ send-keys -t =u: q
-sees_there 'C-\] q leaves this console' "q closes nothing more, and says what does"
-tmux_ send-keys -t =u: C-] t
-sees_there "The agent's terminal is in *$" "where the agent's terminal would be it says where that is"
-tmux_ send-keys -t =u: x
-sees_there "takes keys in the session's own console. C-\] l: activity" "and a key typed there says where to go"
-tmux_ kill-session -t =u
-type_text exit && keys Enter
-sees 'has ended' "it ends"
-keys C-] q
-ended "and the console with it" 0
+# ---- the host is killed
+start 100 30 "$dir" "env -u TMUX $CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "another session"
+attach u 100 30
+sees_on u 'ready>' "and a second client"
+kill -9 "$(running pid)"
+ended "its host is killed: the client says so" 125
+terminal_is_sane "killed"
+sees "the session's process has ended by signal 9" "in one line"
+sees_on u "the session's process has ended" "and so does the other"
 done_testing

@@ -29,8 +29,19 @@ refuses 125 "bad.conf:2" "a bad file, with its line" bash -c "printf '[sandbox]\
 	cd '$dir' && exec '$CORDON' run --headless --config '$TEST_TMP/bad.conf' -- true"
 refuses 125 "no-such.conf" "a file that is not there" cordon_in "$dir" run --headless --config "$TEST_TMP/no-such.conf" -- true
 out=$(cordon_in "$dir" --headless no-such-command 2>&1)
-is "$?" 127 "what is no subcommand is run: not found"
+is "$?" 127 "a command behind options is run: not found"
 like "$out" "no-such-command" "and is named"
+out=$(cordon_in "$dir" frobnicate 2>&1)
+is "$?" 127 "a word that is no subcommand and no program: not found"
+is "$out" "cordon: 'frobnicate': neither a subcommand of cordon nor a program: cordon --help lists the subcommands" "and says where the subcommands are"
+like "$(cordon_in "$dir" lgo 2>&1)" "did you mean cordon log" "a slip is told the nearest"
+is "$(cordon_in "$dir" log --help | sed -n '1,/^$/p')" "usage: cordon log [--json] [--all-places] [--turns | PATH...]
+       cordon log --prune [--keep N] [--older-than DAYS] [--size BYTES] [--yes]
+       cordon log --adopt
+       cordon log --discard [--yes]" "each way to call a command is a line of its usage"
+is "$(cordon_in "$dir" log --keep 3 2>&1)" "cordon: --keep, --older-than, --size: only with --prune, which removes steps" "log --keep without --prune is not ignored"
+is "$(cordon_in "$dir" vm --help | sed -n '2,3p')" "       cordon vm list [--json]
+       cordon vm reset" "also where the alternatives repeat its name"
 ok "--help" sh -c "'$CORDON' --help | grep -q undo"
 ok "run --help" sh -c "'$CORDON' run --help | grep -q -- --headless"
 for word in --version -V version; do
@@ -38,14 +49,24 @@ for word in --version -V version; do
 done
 is "$("$CORDON" help)" "$("$CORDON" --help)" "help"
 is "$("$CORDON" help undo)" "$("$CORDON" undo --help)" "help of a subcommand"
+ok "attach --help" sh -c "'$CORDON' attach --help"
+like "$("$CORDON" log --help)" "--older-than DAYS
+ {18}remove steps" "a long option has its own line"
 refuses 125 "'undoo'.* did you mean cordon undo\?" "a subcommand with a slip" cordon_in "$dir" undoo
+refuses 125 "'lgo'.* did you mean cordon log\?" "one with two letters exchanged" cordon_in "$dir" lgo
+refuses 125 "'doctro'.* did you mean cordon doctor\?" "the last one of the list, too" cordon_in "$dir" doctro
+unlike "$(cordon_in "$dir" insidee --headless 2>&1)" "cordon inside" "a command that --help does not list is not proposed"
 refuses 125 "-v log: .*cordon log --help" "a subcommand behind an option of run" cordon_in "$dir" -v log
 refuses 125 "did you mean --headless" "an option with a slip" cordon_in "$dir" run --headles -- true
+refuses 125 "--theme: of cordon run alone" "what only a console has, given to mcp" cordon_in "$dir" mcp --theme x
+unlike "$("$CORDON" mcp --help)" " --(headless|stdio|steps|theme|keymap|record|exit|help)" "nor does its --help list it"
+like "$("$CORDON" mcp --help)" " --rw .* --set " "but the options that are in force there"
 refuses 125 "did you mean --stat" "of another command, too" cordon_in "$dir" diff --stats
 refuses 125 "did you mean ui.mouse" "a key with a slip" cordon_in "$dir" run --headless --set ui.mous=true -- true
 refuses 125 "unknown key foo: man cordon" "a key that is none" cordon_in "$dir" run --headless --set foo=bar -- true
 is "$("$CORDON" pending 2>&1)" "cordon: nothing waits for an answer" "pending says that nothing waits"
 is "$("$CORDON" pending 2>/dev/null)" "" "not to who reads the list"
+is "$("$CORDON" pending --help 2>&1 >/dev/null)" "" "nor beside its help"
 
 # The terminal
 out=$(cd "$dir" && "$CORDON" run -- true 2>&1 </dev/null | cat)
@@ -85,7 +106,7 @@ kill "$listener"
 start_in "$dir" sh -c 'echo up >&2; exec sleep 600' 2>"$TEST_TMP/up"
 first=$pid
 wait_for 10 grep -q up "$TEST_TMP/up"
-refuses 125 "another cordon .process [0-9]+. works in this folder: .cordon attach. shows it; undo in its own console, or end it first$" "a folder that another cordon has" in_folder "$dir" true
+refuses 125 "another cordon .process [0-9]+. works in this folder: undo in its console, by .cordon attach.; work beside it, by .cordon run --worktree.; or end it first$" "a folder that another cordon has" in_folder "$dir" true
 keeper=$(pgrep -P "$first" -x cordon-keeper)
 refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "undo of it" cordon_in "$dir" undo
 refuses 1 "another cordon .process $keeper. works in this folder.*end it first" "a discard of its history" \
@@ -98,6 +119,8 @@ in_folder "$dir" sh -c 'echo more >>file; echo second >second'
 store=$(find "$HOME/.local/state/cordon" -maxdepth 1 -name "$(basename "$dir")-*")
 ok "there is a store" test -f "$store/version"
 cp -a "$store" "$TEST_TMP/store.good"
+sed -i '1s/[0-9]*$/77/' "$store/version"
+refuses 1 "it has format 77, and this one reads format [0-9]+:.*discard" "undo with a store of another format" cordon_in "$dir" undo
 echo 999 >"$store/version"
 refuses 1 "discard" "undo with a store of another version" cordon_in "$dir" undo
 is "$(cat "$dir/file")" "$(printf 'kept\nmore')" "nothing lost"

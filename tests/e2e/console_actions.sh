@@ -86,7 +86,7 @@ act details o
 sees 'activity: one row' "details of a row"
 keys y Escape
 act level L
-sees "the project's files" "another level"
+sees "project and decisions" "another level"
 keys L L L
 
 # layouts
@@ -116,12 +116,20 @@ keys q
 act help C-] '?'
 act describe '?'
 keys C-] a
-sees 'C-\] a: Look at what waits' "a key is described"
+sees 'C-\] a: List the requests' "a key is described"
 keys Escape C-] c j
 sees 'themes' "themes"
 keys Escape
 act paste-note C-] p
-sees 'There is no note' "no note yet"
+sees 'ready> The user restored step 3' "the agent can be told of what its human took back"
+keys C-u C-] p
+sees 'There is nothing to tell' "once"
+keys C-] t
+type_text 'echo 1 >.envrc' && keys Enter
+sees '\? ASK write .envrc' "a question"
+keys C-] a
+choose s '\[session\]' "answered for the session"
+press_until 'Allowed' "allowed" a
 keys C-] t
 type_text 'echo $$ >pid' && keys Enter
 ok "the shell has a process" wait_for 10 test -s "$dir/pid"
@@ -134,8 +142,12 @@ sees 'ready>' "in another session"
 sees 'earlier|sed -i' "which has the steps of the one before"
 type_text 'echo $$ >pid' && keys Enter
 ok "and runs" wait_for 15 test -s "$dir/pid"
+type_text 'echo 2 >.envrc' && keys Enter
+ok "where what was answered for the session is not asked again" wait_for 15 grep -q 2 "$dir/.envrc"
+sees 'edit pid +\+1' "which is a step"
 type_text 'exit' && keys Enter
-sees 'ended with 0|has ended' "it ends"
+sees 'bash has ended' "it ends"
 keys C-] q
 ended "cordon, too" 0
+sees '^[12] steps?, 2 files changed \(\+2 -1\)[.] cordon diff, cordon undo, cordon replay$' "and says what the session left"
 done_testing

@@ -119,7 +119,7 @@ sees 'memory +[0-9]' "are measured each second"
 act copy y
 ok "are copied" wait_for 10 grep -q '^memory ' "$TEST_TMP/copied"
 act back q
-act show-rules C-] v
+act show-rules C-] V
 sees 'your answers' "the answers"
 act back q
 act show-connections C-] n
@@ -147,7 +147,7 @@ mouse 0 110 2 m
 sees 'copies what is selected' "dragging selects in a list"
 act copy y
 ok "and y copies it" wait_for 10 test -s "$TEST_TMP/copied"
-row=$(screen | grep -n 'write   long' | head -n 1 | cut -d: -f1)
+row=$(screen | grep -nE '(write|A|M) +long' | head -n 1 | cut -d: -f1)
 until screen_has '━ > step' || [ "${n:=0}" -ge 20 ]; do # two clicks may come too late for a double one
 	mouse 0 90 "$row" M && mouse 0 90 "$row" m && mouse 0 90 "$row" M && mouse 0 90 "$row" m
 	wait_for 1 screen_has '━ > step'

@@ -23,7 +23,8 @@ drop=
 start 130 40 "$dir" "$drop$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 sees 'network asks' "the status bar says that hosts are asked about"
-sees '- [0-9]+ hosts allowed by profiles: C-\] n' "how many hosts profiles open is told at the start"
+sees '- asks: other files and hosts' "what asks is told at the start"
+sees '- free: this folder, [0-9]+ hosts: C-\] n' "how many hosts profiles open is told at the start"
 
 # Held, for as long as it takes; and the name does not leave before.
 type_text 'to good.example 7' && keys Enter
@@ -31,8 +32,9 @@ sees 'ASK connect +good.example:7' "a connection is asked about, by name and por
 is "$(grep -v 'in-addr\|ip6' "$HOSTS/names")" "" "39: the name was not asked for"
 is "$(grep -v ' 53$' "$HOSTS/packets")" "" "36: nothing was sent"
 keys C-] a
-sees 'host +good.example:7' "the dialog shows the host"
-sees '\[this port\] +this host +this domain' "and how much an answer can be about"
+sees 'wants to connect to good.example:7' "the dialog shows the host"
+choose s '\[session\]' "an answer for longer"
+sees '\[this port\] +this host +this domain' "can be about more"
 press_until 'got ping' "it goes on where it stopped" a
 like "$(cat "$HOSTS/names")" "good.example" "now the name was asked for"
 sees 'connect +good.example:7 +203.0.113.7' "the list has it, with its address"
@@ -45,7 +47,7 @@ keys C-] a
 press_until 'ASK connect +10.9.9.9:7' "38: once it is allowed, the private address is a question of its own" a
 is "$(grep -c '10.9.9.9' "$HOSTS/packets")" 0 "nothing was sent there"
 keys C-] a
-sees 'a private address' "with the reason"
+sees '[Aa] private address' "with the reason"
 press_until 'failed EACCES' "denied, it is refused" d
 
 # From another terminal, and for a domain.

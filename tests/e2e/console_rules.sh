@@ -17,7 +17,7 @@ start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a shell in the pane"
 type_text "cat $HOME/notes/x" && keys Enter
 sees '^noted' "an answer of an earlier session counts"
-keys C-] v
+keys C-] V
 sees 'rule +deny read ~/private/\*\*.*config:2' "a rule that somebody wrote, with file and line"
 sees 'answer +allow read ~/notes/\*\*.*config:4' "an answer of an earlier session"
 press_until 'edit .*config, line 2' "the rule is theirs to edit" x
@@ -28,7 +28,7 @@ is "$(cat "$config")" "$(printf '[rule "mine"]\n\tdeny = read ~/private/**')" "o
 like "$(cordon_in "$dir" audit --json)" "taken out of .*config: allow read ~/notes" "which is in the audit log"
 keys q
 loses '╔═' "the view closes"
-sees 'rules were read again' "the rules are read again"
+sees 'rules reloaded' "the rules are read again"
 if [ -w /dev/fuse ]; then # else what was granted at the start stays so
 	keys C-] t
 	type_text "cat $HOME/notes/x" && keys Enter

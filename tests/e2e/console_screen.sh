@@ -39,14 +39,14 @@ ended "and ends" 0
 
 # What -v says is on the screen, not under it.
 start 100 30 "$dir" "$CORDON run -v -- sleep 300 2>$TEST_TMP/said"
-sees '- backend [a-z]+, network asked for by host' "--verbose says in the list what is set up"
+sees '- limits: .* GiB of memory, [0-9]+ processes' "--verbose says in the list what is set up"
 is "$(cat "$TEST_TMP/said")" "" "and nowhere else"
 keys C-] q
 leaves "it ends"
 
 # An agent that fails for want of the network: its human is told.
 start 80 24 "$dir" "$CORDON run --no-network -- sh -c 'exit 3'"
-sees 'ended with 3 \(C-\] q quits\); it had no network: --allow-network' "what a failure may come from is said"
+sees 'ended with 3 \(C-\] q quits, C-\] R restarts\); no network: --allow-network' "what a failure may come from is said"
 keys C-] q
 ended "leaves" 3
 
@@ -66,9 +66,9 @@ start 100 30 "$dir" "$CORDON run --exit -- sh -c 'kill -TERM \$\$'"
 ended "128+15" 143
 for sig in TERM HUP INT SEGV ABRT; do
 	mark=$(new_mark)
-	start 100 30 "$dir" "$CORDON run -- sh -c 'echo ready; sleep 300; : $mark'"
+	start 100 30 "$dir" "$CORDON run --set console.on-hangup=end -- sh -c 'echo ready; sleep 300; : $mark'"
 	sees 'ready' "$sig: it runs"
-	pid=$(cordon_of "^$CORDON run -- sh -c.*$mark")
+	pid=$(cordon_of "^$CORDON run .*sh -c.*$mark")
 	kill -s $sig "$pid"
 	ok "$sig: ends" wait_for 15 test -s "$TEST_TMP/status"
 	terminal_is_sane "$sig"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # contract - what every backend that this host can run has to give, and says that it gives.
 # SPDX-License-Identifier: MIT
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3

@@ -1,7 +1,6 @@
 #!/bin/bash
 # credentials - git inside pushes with the human's credentials, by host and leave, and no other way.
 # SPDX-License-Identifier: MIT
-# timeout: 60
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -2,7 +2,6 @@
 # dead_mount - a file system whose server is stopped or killed: nothing waits for it for ever.
 # SPDX-License-Identifier: MIT
 # root only
-# timeout: 480
 #
 # In a mount namespace of its own: nobody else on this host shall meet what is stopped here.
 [ -n "${ALONE:-}" ] || ALONE=1 exec unshare -m --propagation private "$0" || exit 1

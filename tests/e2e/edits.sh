@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)
+has_step() { cordon_in "$1" log | grep -q "$2"; } # FOLDER COMMAND
 cd "$dir" || exit 1
 seq 1 20 >file
 echo old >other
@@ -78,4 +79,15 @@ echo human >>name
 like "$("$CORDON" undo --dry-run)" "linked +CONFLICT: .*by another name of the file" "the plan says by what name"
 like "$("$CORDON" undo 2>&1)" "'linked' has changed since by another name" "and so does the refusal"
 is "$(tr '\n' ' ' <name)" "old agent human " "the edit stays"
+
+# Right before a step: the edit is none of the step's, whose change is restored alone.
+mkdir before && seq 1 20 >before/file
+(cd before && exec "$CORDON" run --headless --steps auto -- \
+	sh -c 'sh -c "echo first >first"; until [ -e go ]; do sleep 0.01; done; sed -i s/^3$/AGENT/ file; :') >"$TEST_TMP/out" 2>&1 &
+ok "a step has begun" wait_for 20 has_step before first
+sed -i 's/^18$/HUMAN/' before/file && touch before/go
+wait $!
+like "$(cordon_in before log)" "edited from outside: file" "the edit is in the history"
+ok "the step after it is undone" cordon_in before undo
+is "$(sed -n 18p before/file) $(sed -n 3p before/file)" "HUMAN 3" "and the edit stays"
 done_testing

@@ -1,7 +1,6 @@
 #!/bin/bash
 # first_start - an agent starts in a home that does not know it: one question for what it keeps for itself.
 # SPDX-License-Identifier: MIT
-# timeout: 240
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -50,13 +49,14 @@ export PATH=$TEST_TMP/bin:$PATH
 questions() { cordon_in "$dir" audit --json | grep -c '"event":"ask"'; }
 
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude with words"
-sees 'wants to save claude.s own settings' "the black screen says what it waits for"
+sees 'wants to save (its|claude.s) own settings' "the black screen says what it waits for"
 sees 'hooks, servers' "and the reason of the rule that asks"
 like "$(cordon_in "$dir" pending 2>&1)" "They can name programs that run later" "so does cordon pending"
-begun() { cordon_in "$dir" log | grep -q 'claude: begin to save ~/[.]claude[.]json  [(]outside the folder[)]$'; }
+begun() { cordon_in "$dir" log --all-places | grep -q 'claude: begin to save ~/[.]claude[.]json  [(]outside the folder[)]$'; }
 ok "what was written until then is named after the file that it is for" wait_for 15 begun
 keys C-] a
 sees 'save claude.s own settings' "the dialog is about all of it"
+act details i
 sees '/[.]claude[.]json, ' "and lists it"
 sees 'ALLOW writing all of claude.s own settings, for this session' "for the session, which makes sense for a file that is saved all the time"
 loses 'the other name is' "nothing of the file that carries the save"
@@ -68,7 +68,7 @@ type_text 'evil' && keys Enter
 sees '\? ASK write ~/.claude/hook.sh' "what is not of it is asked about"
 keys C-] a
 press_until 'Denied' "and denied" d
-keys C-] v
+keys C-] V
 sees 'writing all of claude.s own settings, for this session' "the answer is listed"
 keys x
 sees '- over' "and can be taken back"
@@ -81,7 +81,7 @@ ended "q quits" 0
 # For always: the next session asks nothing.
 rm -rf "$HOME/.claude.json" "$HOME/.claude"
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude"
-sees 'wants to save claude' "asked in a new session"
+sees 'wants to save (its|claude)' "asked in a new session"
 keys C-] a
 choose s '\[always\]' "for always"
 press_until 'first screen: 3' "is allowed" a
@@ -99,7 +99,7 @@ start 110 36 "$dir" "PATH=$PATH $CORDON run -- claude"
 sees 'first screen: 3' "the session after that reaches its first screen"
 is "$(questions)" "$before" "without a question"
 is "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" --profile claude | head -n 1 | grep -c allow)" 1 "which cordon why tells"
-is "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" | head -n 1 | grep -c allow)" 0 "of claude, and of no other program"
+is "$(cd "$dir" && "$CORDON" why write "$HOME/.claude.json" -- sh | head -n 1 | grep -c allow)" 0 "of claude, and of no other program"
 keys C-] q
 leaves "it ends"
 
@@ -119,14 +119,14 @@ ended "and quits" 0
 
 # What its profile adds to a command, once; and nobody else's.
 start 110 36 "$dir" "PATH=$PATH $CORDON run -- codex word"
-sees 'run with: --no-daemon --config=check_for_update_on_startup=false word' "codex is run without its daemon"
+sees 'run with: --no-daemon --config=check_for_update_on_startup=false ' "codex is run without its daemon"
 sees 'ended with 3' "and has ended"
 like "$(cordon_in "$dir" audit --json)" '"event":"deny".*codex/packages"' "programs for itself were refused"
 screen_lacks 'refused last' && pass "which its profile means to: it is not told as what went wrong" ||
 	fail "which its profile means to: it is not told as what went wrong" "$(screen)"
 keys C-] q
 ended "its status is kept" 3
-is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --config=check_for_update_on_startup=false --no-daemon word" "not twice"
+is "$(cd "$dir" && "$CORDON" run --headless -- codex --no-daemon word)" "run with: --config=check_for_update_on_startup=false --config=sandbox_mode=danger-full-access --no-daemon word" "not twice"
 is "$(cd "$dir" && "$CORDON" run --headless --profile codex -- echo word)" word "nor is anything else that its profile is given to"
 
 # Nobody to ask: denied once for all of it, with the rules to paste.

@@ -2,7 +2,6 @@
 # full_inodes - the file system with the folder and its undo store runs out of inodes: steps are kept, undo works.
 # SPDX-License-Identifier: MIT
 # root only
-# timeout: 300
 [ -n "${FULL_INODES_INSIDE:-}" ] || FULL_INODES_INSIDE=1 exec unshare -m --propagation private "$0"
 . "$(dirname "$0")/../support/lib.sh"
 disk=$TEST_TMP/disk work=$TEST_TMP/disk/work
@@ -62,7 +61,7 @@ by_somebody() {
 	fresh
 	cordon run --headless -- bash -c 'echo new >small1; until [ "$(df --output=iavail . | tail -n 1)" -eq 0 ]; do sleep 0.05; done
 		mv small2 small3; rm -r d' 2>/dev/null &
-	wait_for 20 grep -q new small1 || fail "$kind: comes up"
+	wait_for 20 grep -qx new small1 || fail "$kind: comes up"
 	fill
 	wait $!
 	is $? 0 "$kind: somebody else takes them while a step runs, which is kept"

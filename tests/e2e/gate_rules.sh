@@ -2,7 +2,6 @@
 # gate_rules - what the read gate lets in by itself: the rules, at once as they are, and all is counted.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3

@@ -37,8 +37,8 @@ begin() {
 	ok "and has changed something" wait_for 10 test -s "$dir/one"
 }
 
-# ---- end, the default ----
-begin
+# ---- end ----
+begin console.on-hangup=end
 tmux_ kill-pane -t =t:
 ok "the pane is closed: everything ends" wait_for 20 none_marked "$mark"
 ok "the audit log says why" wait_for 10 audit_has 'the terminal closed: the session ends'
@@ -46,9 +46,9 @@ like "$(cordon_in "$dir" log)" 'edit one' "its step is kept"
 ok "undo takes it back" cordon_in "$dir" undo -n 1
 ok "as it was" test ! -e "$dir/one"
 
-# ---- detach ----
+# ---- detach, the default ----
 told=$TEST_TMP/told
-begin console.on-hangup=detach console.notify=command "'console.notify-command=cat >>$told; echo >>$told'"
+begin console.notify=command "'console.notify-command=cat >>$told; echo >>$told'"
 pid=$(running pid) name=$(running session)
 tmux_ new-session -d -s u -x 100 -y 30 -c "$dir" "exec sleep 600"
 tmux_ kill-pane -t =t:
@@ -65,11 +65,11 @@ order 'echo three >three'
 ok "the agent works on, and what it prints is taken" wait_for 30 test -s "$dir/three"
 kill -HUP "$pid" && kill -WINCH "$pid" && kill -CONT "$pid"
 order 'printf "\033]52;c;aGk=\a\a"; echo x >.git/hooks/post-merge'
-tmux_ respawn-pane -k -t =u: -c "$dir" "$CORDON attach; exec sleep 600"
+tmux_ respawn-pane -k -t =u: -c "$dir" "$CORDON attach; echo \$? >$TEST_TMP/attached; exec sleep 600"
 sees_there '\? ASK.*post-merge' "attach finds it, and what it asks"
-sees_there 'goes on without a console' "and what has happened"
+sees_there '- the terminal closed: ' "and what has happened"
 ok "the human was called" wait_for 15 grep -q 'waits for your answer' "$told"
-tmux_ send-keys -t =u: a
+tmux_ send-keys -t =u: C-] a
 sees_there 'ALLOW writing .*post-merge once' "the request opens"
 n=0
 until_keys_count
@@ -80,8 +80,10 @@ until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 30 ]; do
 done
 ok "and is answered" test -s "$dir/.git/hooks/post-merge"
 order 'exit 4'
-ok "the agent ends: everything does" wait_for 20 none_marked "$mark"
-sees_there 'The session has ended' "which is said there"
+sees_there 'ended with 4' "the agent ends, which is said there"
+tmux_ send-keys -t =u: C-] q
+ok "leaving ends everything" wait_for 20 none_marked "$mark"
+is "$(cat "$TEST_TMP/attached")" 4 "with the agent's status"
 ok "undo takes all of it back" cordon_in "$dir" undo --force -n "$(cordon_in "$dir" log --json | grep -vcE '"undone":true|"kind":"barrier"')"
 ok "what was made before" test ! -e "$dir/one"
 ok "and after" test ! -e "$dir/two" -a ! -e "$dir/three" -a ! -e "$dir/.git/hooks/post-merge"
@@ -91,7 +93,7 @@ ok "the recording has what was printed after it" grep -q after-hangup-42 "$TEST_
 # ---- detach, while another program has the terminal; the process is ended ----
 printf '#!/bin/sh\nsleep 600; : %s\n' "$mark" >"$TEST_TMP/editor" && chmod +x "$TEST_TMP/editor"
 export EDITOR="$TEST_TMP/editor"
-begin console.on-hangup=detach
+begin
 order 'sh -c "echo three >three"'
 sees 'three +\+1' "a step has ended"
 keys C-] d

@@ -63,6 +63,13 @@ ok "they are gone" wait_for 5 none_marked "$mark"
 is "$(cd "$dir" && seq 3 | xargs -n1 "$CORDON" run --headless -- echo n | tr '\n' ' ')" "n 1 n 2 n 3 " "below xargs"
 (cd "$dir" && "$CORDON" run --headless -- true <&- >&- 2>&-)
 is "$?" 0 "with 0, 1 and 2 closed"
+# Never a file of cordon's own, of which the next one that is opened gets the lowest free number.
+(cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x' >&- 2>/dev/null)
+is "$?" 1 "with 1 closed a write fails as outside"
+err=$(cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x; readlink /proc/self/fd/0; cat' <&- 2>&1 >"$TEST_TMP/out")
+is "$? $(cat "$TEST_TMP/out")" "1 x
+/dev/null" "with 0 closed no file of cordon's stands there"
+like "$err" "Bad file descriptor" "and a read fails as outside"
 (cd "$dir" && setsid -w "$CORDON" run --headless -- sh -c 'exit 3' </dev/null >/dev/null 2>&1)
 is "$?" 3 "in a session without a terminal"
 done_testing

@@ -1,7 +1,6 @@
 #!/bin/bash
 # held - calls that wait for a human, met by signals: a program is as free as before a slow disk.
 # SPDX-License-Identifier: MIT
-# timeout: 180
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3

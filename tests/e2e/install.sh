@@ -11,7 +11,7 @@ home() { # everything in the home, with content and mode
 }
 settings=$HOME/.claude/settings.json
 mkdir -p "$HOME/.claude" "$HOME/.gemini" "$HOME/.codex" "$HOME/.config/opencode"
-printf '{"model":"x", "hooks":{"Stop":[]}}' >"$settings" && chmod 600 "$settings"
+printf '{"model":"x", "hooks":{"SessionEnd":[]}}' >"$settings" && chmod 600 "$settings"
 printf '{\n// mine\n"a":1}\n' >"$HOME/.gemini/settings.json"
 before=$(home)
 
@@ -21,20 +21,22 @@ out=$(cordon install 2>&1 </dev/null)
 like "$out" 'add --yes' "without a terminal it wants --yes"
 is "$(home)" "$before" "and changes nothing"
 
-out=$(cordon install --yes)
+out=$(cordon install --yes 2>"$TEST_TMP/err")
+is "$? $(sed 's/(.*line 2.*)/(line 2)/' "$TEST_TMP/err")" "1 cordon: install: not done: $HOME/.gemini/settings.json (line 2)" \
+	"what was not done is named, with status 1"
 like "$out" 'gemini/settings.json.*line 2' "settings with comments are named with their line"
 like "$out" 'Done, 5 files' "the rest is done"
-is "$(python3 -c 'import json; d = json.load(open("'"$settings"'")); print(d["model"], d["hooks"]["Stop"], d["hooks"]["PreToolUse"][0]["hooks"][0]["command"])')" \
+is "$(python3 -c 'import json; d = json.load(open("'"$settings"'")); print(d["model"], d["hooks"]["SessionEnd"], d["hooks"]["PreToolUse"][0]["hooks"][0]["command"])')" \
 	'x [] cordon hook' "Claude's settings are merged"
 is "$(stat -c %a "$settings")" 600 "with their mode"
 is "$(cat "$HOME/.gemini/settings.json")" "$(printf '{\n// mine\n"a":1}\n')" "what cannot be read is left alone"
-is "$(python3 -c 'import json; print(*json.load(open("'"$settings"'"))["hooks"])')" 'Stop PreToolUse PostToolUse UserPromptSubmit' "for each event"
+is "$(python3 -c 'import json; print(*json.load(open("'"$settings"'"))["hooks"])')" 'SessionEnd PreToolUse PostToolUse UserPromptSubmit PermissionRequest Notification Stop' "for each event"
 ok "codex's hook is JSON" python3 -m json.tool "$HOME/.codex/hooks.json"
 ok "opencode's plugin is there" grep -q 'tool.execute.before' "$HOME/.config/opencode/plugins/cordon.js"
 ok "the settings are accepted" cordon policy check "$HOME/.config/cordon/config"
 ok "and a command starts with them" cordon policy list
 installed=$(home)
-like "$(cordon install --yes)" 'nothing to do' "a second time there is nothing to do"
+like "$(cordon install --yes 2>/dev/null)" 'nothing to do' "a second time there is nothing to do"
 is "$(home)" "$installed" "and nothing is changed"
 
 # ---- completions, as bash uses them
@@ -45,12 +47,22 @@ complete_words() { # WORD... ; the last one is being typed
 is "$(complete_words cordon unin)" uninstall "bash completes a subcommand"
 is "$(complete_words cordon undo --keep)" --keep-mine "an option of a subcommand"
 is "$(complete_words cordon --headl)" --headless "and one of run"
+is "$(complete_words cordon run --network "" | xargs)" "none ask open" "the values of an option"
+is "$(complete_words cordon --backend land)" landlock "of one by its beginning"
+is "$(complete_words cordon policy "" | xargs)" "list trust forget check" "the words of a subcommand"
+is "$(complete_words cordon why c)" connect "and what it is about"
+is "$(cd / && complete_words cordon diff et)" etc "else a file"
+long=$(for command in "" $(cordon --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
+	# shellcheck disable=SC2086 # none is cordon --help
+	cordon $command --help | awk -v c="$command" 'length > 80 { print c ": " $0 }'; done)
+is "$(head -n 5 <<<"$long")" "" "--help of every command fits into 80 columns"
 
 # ---- and away again
 cordon uninstall --yes >/dev/null
 is "$(home)" "$before" "uninstall leaves the home as it was"
 out=$(cordon uninstall --yes 2>&1)
-is "$? $out" '1 cordon: nothing is installed for this user' "a second time says so"
+is "$? $out" '0 There is nothing to do: nothing is installed for this user.' "a second time there is nothing to do"
+printf '{"a":1}' >"$HOME/.gemini/settings.json"
 
 cordon install --yes >/dev/null
 python3 - "$settings" <<'P'
@@ -60,7 +72,7 @@ P
 echo '# mine' >>"$HOME/.config/cordon/config"
 out=$(cordon uninstall --yes)
 like "$out" 'hook removed; you changed the rest' "what was edited meanwhile keeps the edit"
-is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'y', 'hooks': {'Stop': []}}" "without the hook"
+is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'y', 'hooks': {'SessionEnd': []}}" "without the hook"
 like "$out" 'cordon/config: you changed it' "settings that were edited stay"
 ok "with the edit" grep -q '# mine' "$HOME/.config/cordon/config"
 
@@ -81,7 +93,7 @@ is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'mod
 completion=$HOME/.local/share/bash-completion/completions/cordon
 cordon install --yes >/dev/null
 echo other >"$completion"
-like "$(cordon install --yes)" 'differs: it stays' "a file that differs stays"
+like "$(cordon install --yes 2>&1)" 'differs: it stays' "a file that differs stays"
 is "$(cat "$completion")" other "as it is"
 cordon uninstall --yes >/dev/null
 is "$(cat "$completion")" other "uninstall leaves it, too"
@@ -113,11 +125,12 @@ printf '#!/bin/sh\nexec "$@"\n' >"$TEST_TMP/bin/sudo" && chmod +x "$TEST_TMP/bin
 rm -rf "$HOME/.local" "$HOME/.config"
 out=$(PATH=$TEST_TMP/bin "$CORDON" install --yes)
 like "$out" 'fd-find is missing.*ripgrep is missing' "missing packages are named"
-like "$out" 'apt-get install -y fuse3 fd-find ripgrep' "with one command"
+like "$out" 'apt-get install -y fuse3 fd-find ripgrep   .yours to run; or: --packages.' "with one command, which is not part of the question"
 unlike "$out" 'bubblewrap' "what is there is not"
 like "$out" 'Done, .* in [0-9.]* s' "and how long it took"
 ok "nothing is run unasked" test ! -e "$TEST_TMP/ran"
-PATH=$TEST_TMP/bin "$CORDON" install --yes --packages >/dev/null
+out=$(PATH=$TEST_TMP/bin "$CORDON" install --yes --packages)
+unlike "$out" 'yours to run' "and with --packages is"
 like "$(cat "$TEST_TMP/ran")" 'install -y fuse3 fd-find ripgrep' "--packages runs it"
 PATH=$TEST_TMP/bin "$CORDON" uninstall --yes >/dev/null
 

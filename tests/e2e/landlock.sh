@@ -85,6 +85,50 @@ run sh -c 'mkdir -p $GOCACHE && echo x >$GOCACHE/made && chmod 600 $GOCACHE/made
 is "$(run sh -c 'cat $GOCACHE/made; stat -c "%a %Y" $GOCACHE/made')" $'x\n600 1' "the cache is written, and lasts"
 
 # ---- other processes
+(exec -a "program --token=SECRET-argument" sleep 600) &
+other=$!
+wait_for 5 grep -q SECRET-argument "/proc/$other/cmdline"
+# shellcheck disable=SC2016 # the inner shell's
+out=$(run python3 - "$other" 2>&1 <<'P'
+import glob, os, subprocess, sys
+pid = sys.argv[1]
+def attempt(name, fn):
+    try: got = fn()
+    except OSError: return
+    if got: print("READ", name, str(got)[:80])
+def read(path, **how):
+    fd = os.open(path, os.O_RDONLY, **how); got = os.read(fd, 4096); os.close(fd); return got
+for n in ("cmdline", "comm", "status", "stat", "statm", "environ", "maps", "cgroup", "mountinfo", "limits", "sched", "net/unix"):
+    for who in (pid, "1", str(os.getppid()), "self/../" + pid, pid + "/task/" + pid):
+        if who == str(os.getppid()): continue # it is inside
+        attempt("%s of %s" % (n, who), lambda: read("/proc/%s/%s" % (who, n)))
+top = os.open("/proc", os.O_RDONLY); inside = os.open("/proc/" + pid, os.O_PATH)
+attempt("by a descriptor", lambda: read(pid + "/cmdline", dir_fd=top))
+attempt("by its directory", lambda: read("cmdline", dir_fd=inside))
+os.chdir("/proc/" + pid)
+attempt("by the working directory", lambda: read("cmdline"))
+attempt("by a link", lambda: (os.symlink("/proc/%s/cmdline" % pid, os.environ["TMPDIR"] + "/l"), read(os.environ["TMPDIR"] + "/l")))
+# cordon's own
+for p in os.listdir("/proc"):
+    if p.isdigit():
+        attempt("cordon's", lambda: (lambda c: b"cordon" in c and c)(read("/proc/%s/comm" % p)))
+        attempt("memory map of cordon's", lambda: (lambda c: b"/cordon\n" in c and c)(read("/proc/%s/maps" % p)))
+print("others:", b"SECRET" in subprocess.run(["ps", "axww"], capture_output=True).stdout)
+P
+)
+is "$out" "others: False" "of other processes nothing is read but their numbers, of cordon's neither"
+cat >proc.sh <<'S'
+sleep 600 & child=$!
+for _ in $(seq 1000); do [ "$(cat /proc/$child/comm)" = sleep ] && break; sleep 0.01; done # until it is no bash any more
+grep -c '^Name:.sleep' /proc/$child/status; tr '\0' ' ' </proc/$child/cmdline; echo
+grep -c sh /proc/self/../$$/comm; cat /proc/self/comm /proc/thread-self/comm; head -c 4 /proc/self/exe | tail -c 3; echo
+ls /proc/self/fd /dev/fd >/dev/null && echo lists; (cd /proc/self && cat comm)
+grep -c stack /proc/$child/maps; grep -zc ^HOME= /proc/$child/environ; (cd /proc/$child/task/$child && cat comm)
+cat <(echo substituted); grep -q MemTotal /proc/meminfo && cat /proc/sys/kernel/ostype; head -n 1 /proc/mounts /proc/net/tcp >/dev/null && echo kernel
+ps -o comm= -p $child; kill $child
+S
+is "$(run bash proc.sh 2>&1)" "$(printf '%s\n' 1 'sleep 600 ' 1 cat cat ELF lists cat 1 1 sleep substituted Linux kernel sleep)" "its own are read, and what belongs to no process"
+kill "$other"
 out=$(run python3 - $$ <<'P'
 import ctypes, os, resource, socket, sys
 pid = int(sys.argv[1])

@@ -2,7 +2,7 @@
 # large_tree - secrets and other names of what is protected are found anywhere in a tree before the agent runs.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need python3
+need python3 cc
 need_sandbox
 dir=$(new_folder work)
 cd "$dir" || exit 1
@@ -37,4 +37,34 @@ like "$out" "conf/envrc" "the first change of all does not reach the target of a
 is "$(cat p7/m7/d7/lib/.envrc 2>/dev/null)" "" "and nothing was written"
 out=$(run -- sh -c 'mkdir hooks; echo evil >hooks/pre-commit')
 is "$(cat hooks/pre-commit 2>/dev/null)" "" "nor a hook that a nested repository names"
+
+# ---- a tree that takes longer than a start may -----------------------------------------------------
+
+cd "$dir" && mkdir -p late/slow1/deep late/slow2 && cd late && echo SECRET >slow1/deep/.env || exit 1
+cat >"$HOME/slow.c" <<'C'
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+DIR *opendir(const char *name)
+{
+	static DIR *(*real)(const char *);
+
+	if (strstr(name, "late/slow") && !strstr(name, "deep"))
+		usleep(1100000);
+	real = real ? real : (DIR * (*)(const char *)) dlsym(RTLD_NEXT, "opendir");
+	return real(name);
+}
+C
+cc -shared -fPIC -o "$HOME/slow.so" "$HOME/slow.c" -ldl || exit 1
+run_slow() { LD_PRELOAD=$HOME/slow.so run --set sandbox.search-seconds="$1" -- cat slow1/deep/.env; }
+out=$(run_slow 1)
+is $? 125 "a start that cannot search the folder in time is refused"
+like "$out" "slow.*raise sandbox.search-seconds" "and says what to do"
+out=$(run_slow 20)
+unlike "$out" SECRET "with more time all is searched"
+like "$out" "agent starts when all of it has been searched" "and the human hears what the start waits for"
+out=$(run_slow 0)
+like "$out" "directories were not looked at.*slow1/deep" "without a search to the end the start says what can be read"
 done_testing

@@ -43,7 +43,7 @@ out=$("$CORDON" undo --step 1 -- . 2>&1)
 is $? 1 "a restore of it and more stops"
 like "$out" "cordon: what was at 'small' before step 1 is not kept.*--force brings back the rest" "and says what would not"
 is "$(ls)" small "nothing was touched"
-like "$("$CORDON" undo --step 1 --force -- .)" "restored: .* 1 path$" "undo --step --force"
+like "$("$CORDON" undo --step 1 --force -- .)" "restored: .* 1 path, by step [0-9]+$" "undo --step --force"
 ok "what was kept is back" test -s one
 is "$(cat small)" "$(printf 'small\nmore')" "what changed unprotected stays"
 ok "and undo takes it away" "$CORDON" undo
@@ -97,13 +97,26 @@ many='ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3 && echo "$line";
 	for i in $(seq 120); do ask begin/$i; echo >f$((i % 7)); ask end; done; rm -f f3'
 n=$(steps)
 out=$(run journal.steps=1 -- bash -c "$many" 2>&1)
-like "$out" "the history is full: what this session still changes is one step" "a full history begins no step"
+like "$out" "the history is full: commands that run within five seconds are one step" "a full history begins no step"
 like "$out" "cordon: .*the history is full" "which a headless run says aloud: $(tail -n 3 <<<"$out")"
 like "$("$CORDON" log p)" "ruin" "the step that did the damage is there"
 while [ "$(cat p)" != precious ] && "$CORDON" undo; do :; done >/dev/null 2>&1
 is "$(cat p)" precious "and can be undone"
 while "$CORDON" undo; do :; done >/dev/null 2>&1
 is "$(cat earlier)" human "like what was done before the session"
+
+# The newest work can be undone in parts, whatever came before it.
+rm -f -- *
+run journal.steps=10 -- bash -c 'ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3; exec 3>&-; }
+	for i in $(seq 1000); do ask begin/$i; echo $i >f$((i % 7)); ask end; done
+	ask begin/last; echo >last; ask end; echo one >first; sleep 5.5; echo two >second' 2>"$TEST_TMP/said"
+like "$(cat "$TEST_TMP/said")" "the history is full" "a thousand steps fill a history of ten"
+ok "undo" "$CORDON" undo
+is "$(cat first second 2>/dev/null)" one "takes back what the last five seconds changed"
+ok "undo again" "$CORDON" undo
+is "$(echo *)" "f0 f1 f2 f3 f4 f5 f6" "and then what came before that"
+"$CORDON" undo -n 2 >"$TEST_TMP/said"
+is "$(cat f6 f5)" $'993\n992' "and each step alone: $(cat "$TEST_TMP/said")"
 
 big=$(head -c 200k /dev/zero | tr '\0' x)
 for i in 1 2 3 4 5 6; do run journal.size=512k -- sh -c "echo '${big:0:100}' >f$i; head -c 300k /dev/urandom >big"; done

@@ -34,7 +34,7 @@ start 160 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "a console"
 type_text 'cat ~/.ssh/id_ed25519; echo done-$((40 + 2))' && keys Enter
 sees 'done-42' "a look"
-sees 'looked for 1 hidden' "the status bar counts it"
+sees '1 secret looked for' "the status bar counts it"
 keys C-] q Q
 ended "the session is left" 143
 done_testing

@@ -24,6 +24,7 @@ drop=()
 out=$(make_here install "$closed")
 is "$?" 0 "who may not write AppArmor's profile installs all the same"
 like "$out" "not installed: $closed/cordon, which is for root" "and is told"
+like "$out" "not in your PATH: $installed/bin" "and what the shell lacks to find it"
 out=$(make_here uninstall "$closed")
 is "$?" 0 "and uninstalls"
 is "$(find "$installed" -type f)" "" "all of it"
@@ -31,7 +32,8 @@ is "$(cat "$closed/cordon")" "root's" "but for the profile that is root's"
 chmod 755 "$closed"
 drop=()
 
-out=$(make_here install "$TEST_TMP/open")
+out=$(PATH=$PATH:$installed/bin make_here install "$TEST_TMP/open")
+unlike "$out" "not in your PATH" "no word of it where the shell finds it"
 like "$("$installed/bin/cordon" --version)" '^cordon [0-9]' "the program runs from there"
 for page in man1/cordon.1 man1/cordon-undo.1 man5/cordon-config.5 man7/cordon-limits.7; do
 	ok "its manual is there: $page" test -s "$installed/share/man/$page"

@@ -17,10 +17,10 @@ start 130 36 "$dir" "env -u TMUX $CORDON run -- $shell"
 sees 'ready>' "a session runs"
 type_text 'clear; echo "first words"; seq 1 >one' && keys Enter
 sees '^first words' "it writes a file"
-sees 'write .*one' "which is a row"
+sees '(write|A|M) .*one' "which is a row"
 type_text 'clear; echo "later words"; seq 2 >two' && keys Enter
 sees '^later words' "and another"
-sees 'write .*two' "which is another row"
+sees '(write|A|M) .*two' "which is another row"
 keys C-] l / && type_text 'write one' && keys Enter o
 sees 'activity: one row' "details of the first"
 keys m
@@ -39,10 +39,10 @@ sees '> step 1' "and back"
 keys Escape C-] t
 # What has only just happened is waited for.
 type_text 'clear; echo "newest words"; seq 3 >three' && keys Enter
-sees 'write .*three' "a row that is new"
+sees '(write|A|M) .*three' "a row that is new"
 keys C-] l G o m
 sees '= [0-9]+:[0-9]+ / ' "is shown in the recording as well"
-sees 'write .*three' "which has it"
+sees '(write|A|M) .*three' "which has it"
 keys q
 sees 'activity: one row' "and back"
 keys Escape C-] t
@@ -56,7 +56,7 @@ start 130 60 "$dir" "$CORDON run -- $shell"
 tmux_ set -g remain-on-exit off
 sees 'ready>' "a session in tmux"
 type_text 'clear; echo "beside words"; seq 4 >four' && keys Enter
-sees 'write .*four' "writes a file"
+sees '(write|A|M) .*four' "writes a file"
 keys C-] l G o
 sees 'activity: one row' "details"
 keys m
@@ -67,15 +67,16 @@ sees '^beside words' "with what was on the screen"
 keys q
 ok "it goes by itself" wait_for 10 panes_are 1
 tmux_ split-window -t =t: "env -u TMUX HOME=$HOME $CORDON attach"
-sees 'attached|write .*four' "another console of the session"
-keys l G o
+sees '(write|A|M) .*four' "another console of the session"
+keys C-] l G o
 sees 'activity: one row' "details there"
 keys m
 sees '= [0-9]+:[0-9]+ / ' "lead to the same recording"
 keys q
 sees 'activity: one row' "and back"
-keys Escape q
-keys C-] q
+keys Escape C-] q
+sees 'let it go on' "leaving it ends nothing"
+keys d
 ok "it is left" wait_for 10 panes_are 1
 keys Escape C-] t
 type_text 'exit' && keys Enter
@@ -87,7 +88,7 @@ ended "and the console, too" 0
 start 130 36 "$dir" "$CORDON run --set record.enabled=false -- $shell"
 sees 'ready>' "a session without a recording"
 type_text 'seq 5 >five' && keys Enter
-sees 'write .*five' "writes a file"
+sees '(write|A|M) .*five' "writes a file"
 keys C-] l G o m
 sees 'not recorded \(record.enabled\)' "there is nothing to go to, and why"
 keys Escape C-] q Q

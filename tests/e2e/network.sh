@@ -408,7 +408,7 @@ is "$?" 125 "what contradicts is refused"
 like "$out" "contradict" "in words"
 out=$(run --allow-domain 'a b' -- true 2>&1)
 is "$?" 125 "so is what is no host"
-like "$(plain "$CORDON" why connect good.example:443)" "^ask .*no rule speaks" "why: asked"
+like "$(plain "$CORDON" why connect good.example:443)" "^ask .*no rule covers" "why: asked"
 like "$(plain "$CORDON" why connect 0x7f000001:80)" "^ask .*127.0.0.1:80.*loopback" "why: what needs a rule of its own, by one name"
 
 # ---- a host that makes no second namespace: as without a network, and doctor says so

@@ -26,7 +26,39 @@ elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
 out=$(cd "$elsewhere" && "$CORDON" run --headless -- sh -c 'echo x >f; cat .cordon/version; ls .cordon; mv .cordon z' 2>&1)
 is "$(grep -c "Permission denied\|No such file" <<<"$out")" 3 "the store inside a folder: not read, listed or moved"
 is "$(cd "$elsewhere" && "$CORDON" undo >&2; ls "$elsewhere")" "" "and undo works from it"
+rm -rf "${elsewhere:?}"/{.cordon,sub} && mkdir "$elsewhere/sub" && git init -q "$elsewhere"
+for i in 1 2; do
+	out=$(cd "$elsewhere/sub" && "$CORDON" run --headless -- sh -c 'git status --short; echo x >>f; git clean -fdxq -e f' 2>&1)
+done
+unlike "$out" "warning: could not open" "git inside does not look into the store"
+is "$(cd "$elsewhere" && git add -A && git clean -fdxq 2>&1 && git ls-files | xargs)" "sub/f" "git outside neither adds nor removes it"
+is "$(grep -c cordon "$elsewhere/.git/info/exclude")" 1 "by one line in info/exclude"
+ok "a step can still be undone" cordon_in "$elsewhere/sub" undo
+is "$(cd "$elsewhere/sub/.cordon" && git clean -fdxq 2>&1 | grep -c "unknown repository extension")" 1 "nor does git work in the store"
+rm -rf "$elsewhere" && elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && git init -q "$elsewhere"
+echo mine >"$TEST_TMP/target" && ln -sf "$TEST_TMP/target" "$elsewhere/.git/info/exclude"
+ok "info/exclude is a link" in_folder "$elsewhere" true
+is "$(cat "$TEST_TMP/target")" mine "which is not followed"
+ok "nor is there a repository then" test ! -e "$elsewhere/.cordon/.git/HEAD"
 rm -rf "$elsewhere"
+# In a linked worktree and a submodule .git is a file, which names the repository.
+elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && lib=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
+for repository in "$lib" "$elsewhere/main"; do
+	git init -q "$repository" && git -C "$repository" -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m begin
+done
+git -C "$elsewhere/main" worktree add -q "$elsewhere/tree" 2>/dev/null
+git -C "$elsewhere/main" -c protocol.file.allow=always submodule --quiet add "$lib" sub
+for folder in tree main/sub; do
+	ok "$folder: a step" in_folder "$elsewhere/$folder" sh -c 'echo x >f'
+	is "$(cd "$elsewhere/$folder" && git add -A && git clean -fdxq 2>&1 && git ls-files | xargs)" f "$folder: git adds f and leaves the store"
+	ok "$folder: the step can still be undone" cordon_in "$elsewhere/$folder" undo
+done
+is "$(grep -c cordon "$elsewhere"/main/.git/{info,modules/sub/info}/exclude | grep -c ':1$')" 2 "by one line in each repository"
+# A file .git that leads to a repository which does not name the folder.
+mkdir "$elsewhere/false" && echo "gitdir: $lib/.git" >"$elsewhere/false/.git"
+in_folder "$elsewhere/false" true 2>/dev/null
+is "$(grep -c cordon "$lib/.git/info/exclude")" 0 "no line is written into a repository of something else"
+rm -rf "$elsewhere" "$lib"
 
 is "$(run --hide "$dir/hidden-here" -- cat hidden-here 2>/dev/null)" "" "a file in the working folder: no content"
 run --hide "$dir/hidden-here" -- sh -c 'echo x >hidden-here' 2>/dev/null
@@ -111,7 +143,7 @@ wait_for 10 test -s "$TEST_TMP/port"
 is "$(run --network open -- python3 -c 'import socket,sys
 print(socket.create_connection(("127.0.0.1", int(sys.argv[1]))).recv(9).decode())' "$(cat "$TEST_TMP/port")")" host \
 	"--network open: the host's own loopback"
-like "$("$CORDON" run --help | grep -e "--network ")" "none.ask.open +loopback only, ask about each host.*, or the host's own" "its help speaks of the three in their order"
+like "$("$CORDON" run --help | grep -A2 -e "--network " | tr -s "\n " " ")" "none.ask.open loopback only, ask about each host.*, or the host's own" "its help speaks of the three in their order"
 out=$(run --allow-network --no-network -- true 2>&1)
 is "$?" 125 "both is refused"
 
@@ -153,10 +185,42 @@ is "$?" 0 "doctor: some backend is whole here"
 like "$out" "native" "it names the backend"
 like "$out" "[Ll]andlock" "and what it stands on"
 is "$(echo "$out" | grep -c 'read gate (FUSE)')" 1 "FUSE is looked at for the backend that uses it"
+homes() { sed -n 's/^{"backend":"'"$1"'","probe":"homes of tools","ok":\([a-z]*\).*/\1/p'; }
+json=$("$CORDON" doctor --json)
+is "$(homes landlock <<<"$json")" false "homes of tools: landlock leads there by variables"
+cargo() { mkdir -p "$HOME/.cargo" && XDG_STATE_HOME=$1 run -- sh -c '[ "$CARGO_HOME" ] && echo false || echo true'; }
+is "$(homes native <<<"$json")" "$(cargo "$HOME/.local/state")" "native shows them, as doctor says"
+if [ "$(id -u)" = 0 ]; then
+	mkdir "$TEST_TMP"/layers{,/low,/up,/work,/state}
+	layered() { unshare -m sh -c 'mount -t overlay -o "lowerdir=$0/low,upperdir=$0/up,workdir=$0/work" overlay "$0/state" && exec "$@"' "$TEST_TMP/layers" "$@"; }
+	out=$(layered env XDG_STATE_HOME="$TEST_TMP/layers/state" "$CORDON" doctor --json | grep '"native","probe":"homes of tools"')
+	like "$out" '"ok":false,"needed":false,"found":".*takes no overlays","remedy":"set XDG_STATE_HOME' "or says why not"
+	is "$(layered env XDG_STATE_HOME="$TEST_TMP/layers/state" CORDON="$CORDON" sh -c '"$CORDON" run --headless -- sh -c "[ \"\$CARGO_HOME\" ] && echo false"')" false "as it is then"
+else
+	skip "or says why not" "an overlay needs root"
+fi
 ok "doctor --json" sh -c "'$CORDON' doctor --json | python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'"
 like "$("$CORDON" why write .git/hooks/x)" "ask|deny" "why write: a protected path"
 like "$("$CORDON" why write "$dir/x")" "allow" "why write: plain work"
 like "$("$CORDON" why read "$HOME/.ssh/id")" "hid" "why read: a hidden path"
+# --verbose says what the sandbox is, before the command runs
+mkdir -p "$HOME/.ssh" "$TEST_TMP/shown"
+limits=(--set sandbox.memory=1g --set sandbox.processes=900) told="limits: 1.0 GiB of memory, 900 processes"
+run "${limits[@]}" -- true >/dev/null 2>&1 || limits=() told="command" # no cgroup can be made here
+out=$(PROBE_VARIABLE=1 run -v --hide "$other" --ro "$TEST_TMP/shown" "${limits[@]}" \
+	--set sandbox.env=PROBE_VARIABLE -- sh -c 'echo begins >&2' 2>&1)
+like "$(head -n 1 <<<"$out")" "^cordon: backend [a-z]+, network asked for by host$" "-v: the backend first"
+is "$(tail -n 1 <<<"$out")" begins "and all of it before the command"
+for line in "command sh -c echo begins >&2" "working folder $dir" "never writable: .*shown" "reading asks in: " \
+	"not there inside, or empty: .*~/.ssh.*" "not there inside, or empty: .*$(basename "$other")" \
+	"$told" "rules: [0-9]+ of level profile; cordon policy list shows them" \
+	"hosts that need no question: [0-9]+ patterns" "variables: .*PROBE_VARIABLE"; do
+	like "$out" "(^|
+)cordon: $line" "-v: $line"
+done
+unlike "$(run -v --mode static --no-network -- true 2>&1)" "reading asks|hosts that" "-v: nothing that is not so"
+unlike "$(run -- true 2>&1)" "limits: " "without it nothing of that is said"
+
 ok "audit" sh -c "'$CORDON' audit | grep -q ."
 ok "audit --json is JSON" sh -c "'$CORDON' audit --json | python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]'"
 ok "audit verify" "$CORDON" audit verify

@@ -13,7 +13,7 @@ id_of() { "$CORDON" pending --json | python3 -c 'import json, sys
 for line in sys.stdin:
     m = json.loads(line)
     if m["path"].endswith(sys.argv[1]):
-        print(m["session"].rsplit("-", 1)[1] + "-" + str(m["id"]))' "$1"; }
+        print(m["approve_id"])' "$1"; }
 
 is "$("$CORDON" pending)" "" "nothing waits where no session runs"
 start 130 40 "$dir" "$CORDON run -- bash --noprofile --rcfile rc -i"

@@ -71,6 +71,10 @@ like "$got" "good.example GET /a key=$secret .*good.example GET /b key=$secret "
 like "$got" "other.example GET /c key=cordon-[0-9a-f]{40} " "another host at the same address gets the placeholder"
 unlike "$got" "other.example.*key=sk-" "and not the key"
 is "$(cat "$TEST_TMP/runs")" run "the command ran once"
+out=$(run -- sh -c 'curl -sS --compressed https://good.example/echo -H "X-Api-Key: $API_KEY"; curl -sS https://good.example/echo -H "X-Api-Key: x$API_KEY"')
+like "$out" "^you sent \*{${#secret}} with None"$'\n'"you sent xcordon-[0-9a-f]{40} with" \
+	"a host that repeats the header gives stars; the key is put in for a whole value only"
+: >"$TEST_TMP/runs" && requests >/dev/null
 ls "$HOME"/.local/state/cordon/ca-*.pem >/dev/null 2>&1 && fail "no list of authorities is left" || pass "no list of authorities is left"
 like "$(cordon_in "$dir" audit --json)" '"op":"secret".*good.example:443' "the use is in the audit log"
 like "$(cordon_in "$dir" audit --json)" 'API_KEY' "by its name"

@@ -73,7 +73,7 @@ ok "and is" test ! -e "$dir/.envrc"
 
 # ---- why -----------------------------------------------------------------------------------------
 is "$(why write .envrc) $(why write sub/.envrc) $(why write keep/x) $(why write keep/open.txt)" "allow ask deny allow" "why: write"
-is "$(why read diary/x) $(why read sub/b.token) $(why read README) $(why read .env)" "deny hide allow hide" "why: read"
+is "$(why read diary/x) $(why read sub/b.token) $(why read README) $(why read .env) $(why read .ENV) $(why read .Env.Example)" "deny hide allow hide hide allow" "why: read"
 is "$(why write '~/notes/a') $(why write '~/notes/private/a') $(why write '~/b') $(why write .bashrc)" "allow deny ask ask" "why: outside, and expired"
 out=$(cordon_in "$dir" why write keep/open.txt)
 like "$out" "config:4" "why names file and line"

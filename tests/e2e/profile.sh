@@ -15,7 +15,7 @@ for f in "$shipped"/*.profile; do
 done
 
 # ---- which ---------------------------------------------------------------------------------------
-is "$(GOCACHE=/elsewhere inside printenv GOCACHE)" /run/cordon/cache/go-build "any command has the tool chains"
+is "$(NODE_REPL_HISTORY=/elsewhere inside printenv NODE_REPL_HISTORY)" /run/cordon/cache/node_repl_history "any command has the tool chains"
 cat >"$own/mine.profile" <<'P'
 [profile]
 	command = printenv
@@ -26,11 +26,11 @@ cat >"$own/mine.profile" <<'P'
 P
 is "$(inside printenv CHOSEN)" "by command" "a profile is taken by the command's name"
 is "$(MY_TOKEN=t inside /usr/bin/printenv MY_TOKEN)" t "also by its path, and passes what it names"
-is "$(inside printenv GOCACHE)" /run/cordon/cache/go-build "with what it inherits"
+is "$(inside printenv NODE_REPL_HISTORY)" /run/cordon/cache/node_repl_history "with what it inherits"
 is "$(inside sh -c 'printenv CHOSEN')" "" "other commands do not have it"
 is "$(with --profile mine -- sh -c 'echo $CHOSEN')" "by command" "--profile names one"
 is "$(with --profile "$own/mine.profile" -- sh -c 'echo $CHOSEN')" "by command" "or a file"
-is "$(with --profile none -- sh -c 'echo $GOCACHE')" "" "--profile none: nothing"
+is "$(with --profile none -- sh -c 'echo $NODE_REPL_HISTORY')" "" "--profile none: nothing"
 printf '[sandbox]\n\tset-env = CHOSEN=by the user\n' >"$HOME/.config/cordon/config"
 is "$(inside printenv CHOSEN)" "by the user" "the human's own settings are stronger"
 rm "$HOME/.config/cordon/config"
@@ -80,5 +80,5 @@ is "$(inside sh -c 'cat "$CORDON_CACHE/f"')" kept "it lasts"
 is "$(in_folder "$other" sh -c 'ls "$CORDON_CACHE"')" "" "another folder has its own"
 is "$(cordon_in "$dir" log --json | grep -c '"command"')" 0 "nothing of it is a step"
 like "$(inside sh -c 'grep " /run/cordon/cache " /proc/self/mounts')" "nosuid,nodev" "no device works in it, nor a set-user-id bit"
-is "$(with --set sandbox.cache=false -- sh -c 'echo "$CORDON_CACHE$GOCACHE"')" "" "sandbox.cache = false: none"
+is "$(with --set sandbox.cache=false -- sh -c 'echo "$CORDON_CACHE$NODE_REPL_HISTORY$GOCACHE"')" "" "sandbox.cache = false: none"
 done_testing

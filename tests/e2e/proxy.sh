@@ -86,6 +86,14 @@ like "$(plain "$CORDON" audit --json | grep -c '"event":"deny".*good.example')" 
 # ---- with one
 is "$(quiet "${web[@]}" -- curl -s http://good.example/)" hello "http"
 is "$(quiet "${web[@]}" -- curl -s -p http://good.example/)" hello "a tunnel"
+config=$HOME/.config/cordon/config
+cp "$config" "$TEST_TMP/config"
+printf '[network]\n\tbytes = good.example 10\n' >>"$config"
+for how in -s -sp; do
+	like "$(run "${web[@]}" -- sh -c "curl $how http://good.example/; sleep 2" 2>&1)" \
+		'[0-9]+ B were sent to good.example:80: more than network.bytes = good.example 10' "bytes are counted: curl $how"
+done
+cp "$TEST_TMP/config" "$config"
 # shellcheck disable=SC2016 # the proxy is known inside
 is "$(quiet "${web[@]}" -- sh -c 'curl -s -x "socks5h://${HTTP_PROXY#http://}" http://good.example/')" hello "SOCKS"
 mark

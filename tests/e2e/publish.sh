@@ -2,7 +2,6 @@
 # publish - a server inside is shown on the host's loopback: by an option, a rule, a key; and ends with the session.
 # SPDX-License-Identifier: MIT
 # drives: publish
-# timeout: 240
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 . "$(dirname "$0")/../support/tmux.sh"
@@ -80,7 +79,7 @@ is "$out" "cordon: --publish 3000: port 3000 is taken on this host: choose anoth
 touch stop
 wait "$inside"
 is "$(python3 ask.py 3000)" ConnectionRefusedError "it ends with the session"
-like "$(cordon_in "$dir" audit --json)" '"op":"publish".*localhost:8080 leads to port 3001' "the audit log has it"
+like "$(cordon_in "$dir" audit --json)" '"op":"publish","by":"the command line".*localhost:8080 leads to port 3001' "the audit log has it"
 rm -f stop up*
 run --publish 3000 -- sh -c 'while [ ! -e stop ]; do sleep 0.1; done' &
 inside=$!
@@ -100,6 +99,7 @@ run -- sh -c 'python3 serve.py 3002 & python3 serve.py 3003 & wait' &
 inside=$!
 ok "a rule publishes what begins to listen" wait_for 10 open_now 3002
 is "$(python3 ask.py 3003)" ConnectionRefusedError "but nothing else"
+like "$(cordon_in "$dir" audit --json)" "\"op\":\"publish\",\"by\":\"rule 'mine' .*localhost:3002 leads" "the audit log names the rule"
 touch stop && wait "$inside"
 
 # ---- by a key
@@ -115,6 +115,7 @@ keys C-] l
 keys G
 press_until 'published: localhost:3004 leads to port 3004' "p publishes it" p
 ok "and it is there" wait_for 10 open_now 3004
+like "$(cordon_in "$dir" audit --json)" '"op":"publish","by":"console".*localhost:3004 leads' "the audit log says who"
 keys C-] n
 sees 'closed.* localhost:3004 ' "the connections view has who came"
 keys q

@@ -2,7 +2,6 @@
 # read_gate - dynamic mode: what no rule grants is asked for, served, bound live, or refused.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
@@ -88,7 +87,7 @@ P
 refused_is_told() {
 	headless sh -c 'cat ~/tree/a ~/tree/sub/b ~/tree/sub/deep/c ~/.ssh/key; ls ~' >/dev/null
 	is "$(grep -c "was refused" "$refused")" 1 "$gate: what was refused is told once for each tree"
-	like "$(cat "$refused")" 'reading ~/tree/\*\* was refused \(3 places\)' "$gate: with the rule that grants it"
+	like "$(cat "$refused")" 'reading ~/tree/\*\* was refused \(3 places, like ~/tree/' "$gate: with the rule that grants it"
 	lists=ask headless ls "$HOME" >/dev/null
 	like "$(cat "$refused")" "	allow = read $HOME$" "$gate: and never all of a home"
 	headless cat "$HOME/.ssh/key" rc >/dev/null
@@ -119,7 +118,7 @@ for i in range(1, 31):
 print(opened, refused)
 P
 	is "$(headless python3 elsewhere.py "$HOME/work")" "30 30" "$gate: where a path begins is looked at each time"
-	like "$(cat "$refused")" 'many/\*\* was refused \(30 places\)' "$gate: and what is refused was asked for"
+	like "$(cat "$refused")" 'many/\*\* was refused \(30 places, like ~/many/' "$gate: and what is refused was asked for"
 	rm -r "$HOME/many" "$HOME/work/to_many" "$HOME/work/sub"
 }
 
@@ -290,6 +289,16 @@ if [ "$(id -u)" = 0 ]; then
 	out=$(no_fuse --set sandbox.read-gate=fuse)
 	like "$out" "mount the read gate" "where it was asked for by name, nothing runs"
 	unlike "$out" "ran" "and nothing did"
+fi
+
+# The gate's end is no mystery.
+if [ -w /dev/fuse ]; then
+	(cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic -- sh -c 'touch ready; until [ -e go ]; do sleep 0.05; done') 2>"$refused" &
+	wait_for 60 test -e "$HOME/work/ready" || fail "a session runs" "$(cat "$refused")"
+	kill -KILL "$(pgrep -P "$(pgrep -P $! -x cordon-keeper)" -x cordon-gate)"
+	ok "a gate that ends is told of" wait_for 20 grep -q "the read gate has ended" "$refused"
+	touch "$HOME/work/go" && wait $! && pass "and the session goes on"
+	rm -f "$HOME/work/ready" "$HOME/work/go"
 fi
 
 for gate in $kinds; do

@@ -2,6 +2,5 @@
 # read_gate_sanitized - read_gate.sh, with AddressSanitizer and UBSan in every process of cordon's.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-# timeout: 400
 export SANITIZED=1
 . "$(dirname "$0")/read_gate.sh"

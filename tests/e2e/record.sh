@@ -22,7 +22,7 @@ type_text 'clear; (cd; ls -d .local/state/cordon .local/state/cordon/recordings;
 sees '^seen-42' "it looks for its recording"
 sees 'No such file or directory' "and there is none for it"
 ok "but there is one, of this user alone" test "$(stat -c %a "$recordings"/*.cast.zst)" = 600
-type_text 'clear; echo one >file; cat file' && keys Enter
+type_text 'clear; printf "one\\nghp_%s\\n" $(rev <<<0123456789abcdefghijklmnopqrstuvwxyz) >file; head -n 1 file' && keys Enter
 sees '^one' "it changes something"
 type_text 'clear; echo evil >.git/hooks/post-merge; echo status=$?' && keys Enter
 sees '\? ASK.*post-merge' "something waits"
@@ -44,6 +44,13 @@ sees 'has ended' "it ends"
 keys C-] q
 ended "and the console with it" 0
 is "$(recorded)" 1 "there is one recording"
+
+# ---- which there are ----
+list=$("$CORDON" replay --list)
+like "$list" 'LENGTH +TURNS' "they are listed"
+like "$list" "[0-9a-f]{4} .* 0:[0-9]+ +[1-9][0-9]* +.*work: " "with length, turns, folder and command"
+like "$("$CORDON" replay --list --json)" '^\{"began":[0-9]+,"seconds":[0-9]+,"turns":[1-9].*"folder":".*work"' "for programs, too"
+like "$("$CORDON" replay --list --headless 2>&1)" 'leave the others out' "alone"
 
 # ---- what is in it ----
 all=$("$CORDON" replay --export cast)
@@ -76,6 +83,18 @@ like "$(head -n 1 "$TEST_TMP/v3.cast")" '^\{"version":3,"term":\{"cols":80' "ver
 is "$("$CORDON" replay "$TEST_TMP/v3.cast" --export txt)" "$(said)" "and read"
 html=$("$CORDON" replay --export html)
 like "$html" 'the end' "a page has the text"
+like "$html" '"allow |"deny |"[a-z ]*den' "how a question ended"
+like "$html" "folder:\"$dir\"" "where it was"
+like "$html" 'first:[0-9]+\}' "and when there is something to see"
+unlike "$html" 'zyxwvu' "a token in a file that a step changed is starred"
+if command -v node >/dev/null; then
+	echo "$html" >"$TEST_TMP/page.html"
+	page=$(node tests/support/page.js "$TEST_TMP/page.html")
+	like "$page" "$dir · .* · [0-9]+ turns? · [1-9][0-9]* steps? · 1 question" "its heading says where, when and how much"
+	like "$page" $'edit file \\+2\n +diff --git a/file b/file\n' "a step has its lines and its diff"
+	like "$page" $'\n +\\+one\n +\\+\\*{40}' "which is whole"
+	like "$page" $'\n\\? write .*post-merge\ndeny writing .*post-merge once' "a question has its answer"
+fi
 unlike "$html" '(src|href)=|https?:|<script[^>]+[^>]*src' "and nothing from elsewhere"
 if /usr/bin/python3 -c 'import PIL' 2>/dev/null; then
 	"$CORDON" replay --export gif >"$TEST_TMP/a.gif"
@@ -111,6 +130,18 @@ sees 'keys: replay' "its keys are told"
 keys q q
 ended "q leaves" 0
 terminal_is_sane "after a replay"
+mkdir -p "$dir/.venv/bin" "$dir/src" "$HOME/.config/cordon"
+printf '#!/bin/sh\ntouch %s\n' "$TEST_TMP/planted" >"$dir/.venv/bin/mycopy" && chmod +x "$dir/.venv/bin/mycopy"
+printf '[console]\n\tcopy-command = mycopy\n' >>"$HOME/.config/cordon/config"
+start 120 36 "$dir/src" "env PATH=$dir/.venv/bin:$PATH $CORDON replay"
+sees '/ [0-9]+:[0-9][0-9]' "a replay in a subfolder"
+keys '$' s g Enter
+sees 'new file mode|deleted|diff --git' "a step's diff"
+keys Y
+sees 'folder that the agent can write: not run' "a program that the agent left on PATH does not copy it"
+ok "it did not run" test ! -e "$TEST_TMP/planted"
+keys q q q
+rm -r "$dir/.venv" "$dir/src" && sed -i '/mycopy/d' "$HOME/.config/cordon/config"
 
 # ---- casts of others ----
 printf '{"version": 2, "width": 40, "height": 10}\n[0.1, "o", "hello from elsewhere"]\n[0.2, "o", "torn' >"$TEST_TMP/torn.cast"
@@ -130,8 +161,8 @@ echo "echo before $mark; sleep 100" >"$dir/long"
 start 120 36 "$dir" "$CORDON run -- sh long"
 sees 'before mark' "another session runs"
 wait_for 20 said_has "before $mark"
-kill -KILL "$(pgrep -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')" -x cordon)"
-ended "when cordon is killed" 137
+kill -KILL "$(session_pid)"
+ended "when cordon is killed" 125
 ok "what was more than a second ago is in the recording" said_has "before $mark"
 is "$(recorded)" 2 "which is one more"
 
@@ -168,7 +199,7 @@ echo "last-$((40 + 2))"
 E
 start 100 30 "$dir" "$CORDON run --exit -- sh ./agent $mark"
 sees '^begins' "a session that leaves with its agent"
-console=$(pgrep -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')" -x cordon)
+console=$(session_pid)
 agent=$(pgrep -f "^sh ./agent $mark")
 kill -STOP "$console"
 touch "$dir/go"

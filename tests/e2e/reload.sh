@@ -37,7 +37,7 @@ told() { wait_for 20 more_than "$1" "$2"; }
 more_than() { [ "$(notes "$1")" -ge "$2" ]; }
 changed() { # NAME - the change before this counts
 	again=$((again + 1))
-	ok "$gate: $1" told "rules were read again" $again
+	ok "$gate: $1" told "rules reloaded" $again
 }
 stays() { # TEXT NAME
 	refusals=$((refusals + 1))

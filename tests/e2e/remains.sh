@@ -1,7 +1,6 @@
 #!/bin/bash
 # remains - what an answer that is taken back leaves open: the view says who has what, as /proc does.
 # SPDX-License-Identifier: MIT
-# timeout: 240
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3
@@ -60,7 +59,7 @@ for gate in $kinds; do
 	holds_three() { [ "$(holders "$HOME/notes" | wc -l)" = 3 ]; }
 	ok "$gate: three processes have, says /proc" wait_for 10 holds_three
 	have=$(holders "$HOME/notes")
-	keys C-] v
+	keys C-] V
 	sees 'ALLOW +reading everything in ~/notes and below' "$gate: the answer is listed"
 	press_until 'Stays open: .*pid' "$gate: taken back, the view says what stays open" x
 	is "$(told)" "$have" "$gate: by the same processes"

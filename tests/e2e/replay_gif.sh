@@ -160,9 +160,12 @@ refuses "no number from 0.0625 to 64" "a speed that is none" --speed 0
 refuses "no number of seconds" "a limit that is none" --idle-limit x
 out=$("$CORDON" replay "$cast" --export html --speed 2 2>&1) && fail "speed of a page" "no error"
 like "$out" 'for the console and --export gif' "--speed is not for a page"
-printf '{"version": 2, "width": 80, "height": 24}\n[1, "r", "1000x2"]\n[2, "r", "2x1000"]\n' >"$cast"
+printf '{"version": 2, "width": 80, "height": 24}\n[1, "r", "1000x2"]\n[2, "r", "2x1000"]\n[4, "o", "a"]\n' >"$cast"
 refuses "up to 1000 columns and 1000 rows" "a screen that is too large is refused"
 is "$(wc -c <"$gif")" 0 "before anything is written"
+printf '{"version": 2, "width": 20, "height": 4}\n[4, "r", "60x4"]\n[4.1, "r", "20x4"]\n[9, "o", "a"]\n' >"$cast"
+"$CORDON" replay "$cast" --export gif >"$gif"
+like "$(read_gif size "$gif")" '^20 4 ' "a moment of zoom makes nothing wider"
 awk 'BEGIN { print "{\"version\": 2, \"width\": 2, \"height\": 2}"
 	for (i = 1; i <= 37000; i++) printf "[%d.%d, \"o\", \"%d\"]\n", i / 5, i % 5 * 2, i % 10 }' >"$cast"
 refuses "ends at 2:00:00 of the recording: it has 36000 pictures" "one that is too long is cut, and that is said" --idle-limit 0

@@ -2,7 +2,6 @@
 # safeguard - a step that takes away too much is held in the console: every answer, and every end.
 # SPDX-License-Identifier: MIT
 # drives: allow-command
-# timeout: 400
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux
@@ -41,6 +40,7 @@ is "$(count)" 151 "what is typed goes to the agent and answers nothing"
 keys C-] a
 sees 'HELD 1 of 1' "the dialog"
 sees 'deleted +49: many/f' "says what is gone"
+keys i
 sees 'waiting +1 call: delete many/f' "and what waits"
 keys y Enter Space
 is "$(count)" 151 "y, Enter and Space do not allow"
@@ -89,7 +89,7 @@ sees 'two-0' "the same command line is not asked about again"
 fill
 type_text 'rm -r many; echo three-$?' && keys Enter
 sees '\? HELD delete.* answers' "another one is"
-keys C-] v
+keys C-] V
 sees '\+ ALLOW .*command line to delete more, for this session: rm -rf many' "the answer that counts on is listed"
 keys x
 sees 'Taken back' "and can be taken back"
@@ -119,7 +119,7 @@ console "--set safeguard.timeout=15"
 type_text 'rm -rf many; echo status=$?' && keys Enter
 sees '\? HELD delete' "held"
 keys C-] a
-sees 'denied by itself in' "the dialog counts down"
+sees 'Denied by itself in' "the dialog counts down"
 sees 'status=137' "then it is denied" 45
 sees 'nobody answered in time' "which is said"
 loses '\? HELD' "and it is asked no more"

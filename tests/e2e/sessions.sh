@@ -17,8 +17,8 @@ is "$?" 125 "cordon alone without a terminal shows how it is used"
 start 130 40 "$dir" "SHELL=/bin/bash $CORDON"
 sees '━ > agent .* /bin/bash ━' "cordon alone opens the console with the shell"
 out=$("$CORDON" sessions)
-like "$out" "[0-9a-f]{4} +[0-9:]{8} +0 +.*/work: /bin/bash" "cordon sessions has it: ID, since when, what waits, folder, command"
-like "$("$CORDON" sessions --json)" '^\{"session":"[^"]+","id":"[0-9a-f]+","folder":"[^"]*/work","command":"/bin/bash","pid":[0-9]+,"since_us":[0-9]+,"pending":0\}$' "as JSON"
+like "$out" "[0-9a-f]{4} +[0-9:]{8} +(working|idle) +0 +.*/work: /bin/bash" "cordon sessions has it: ID, since when, how many requests wait, folder, command"
+like "$("$CORDON" sessions --json)" '^\{"session":"[^"]+","id":"[0-9a-f]+","state":"(working|idle)","folder":"[^"]*/work","branch":"","command":"/bin/bash","agent":"bash","prompt":"","pid":[0-9]+,"since_us":[0-9]+,"until_us":0,"pending":0,"asked":null,"added":0,"deleted":0\}$' "as JSON"
 type_text 'exit' && keys Enter
 sees 'ended' "the shell ends"
 keys C-] q
@@ -37,34 +37,52 @@ second=$(new_folder second)
 tmux_ new-session -d -s second -x 100 -y 30 -c "$second" "env -u TMUX $CORDON run -- sh; exec sleep 600"
 two() { [ "$("$CORDON" sessions --json | wc -l)" = 2 ]; }
 ok "a second session runs" wait_for 15 two
+idle() { [ "$("$CORDON" sessions --json | grep -c '"state":"idle"')" = 2 ]; }
+ok "both are said to be idle once nothing moves" wait_for 30 idle
 keys C-] w
 sees '╔═ sessions' "C-] w lists the sessions"
-sees '^.*\* [0-9a-f]{4} .*/work: bash --noprofile' "this one is marked"
-sees '   [0-9a-f]{4} .*second: sh' "the other is there"
+sees ' [0-9a-f]{4} +idle +.*second +sh' "and what each does"
+keys q
+tmux_ send-keys -t =second: 'mkdir -p .git/hooks; echo x >.git/hooks/post-merge' Enter
+asking() { "$CORDON" sessions --json | grep second | grep -q '"state":"asks"'; }
+ok "one asks" wait_for 15 asking
+keys C-] w
+sees '\? 1 waits +.*second +sh +.*sh wants .*post-merge' "which the list says first"
+ok "above the others" test "$(screen | grep -E '(second|work) +(sh|bash)' | head -n 1 | grep -c second)" = 1
+keys q
+"$CORDON" deny "$("$CORDON" pending | grep -Eo -- '[0-9a-f]+-[0-9]+' | head -n 1)" >/dev/null 2>&1
+ok "it is denied" wait_for 15 sh -c '! "$0" sessions --json | grep -q asks' "$CORDON"
+keys C-] w
+sees '╔═ sessions' "the list again"
+sees '^.*\*[0-9a-f]{4} .*/work +bash' "this one is marked"
+sees '   [0-9a-f]{4} .*second +sh' "the other is there"
 keys g Enter
 panes() { [ "$(tmux_ list-panes -t =t: | wc -l)" = "$1" ]; }
 ok "Enter opens a pane for it, in tmux" wait_for 15 panes 2
 beside() { tmux_ capture-pane -p -t =t:.1 | grep -q 'activity'; }
 ok "which is a console of that session" wait_for 15 beside
 tmux_ send-keys -t =t:.1 C-] w
-marked() { tmux_ capture-pane -p -t =t:.1 | grep -q '\* [0-9a-f]* .*/second: sh'; }
+marked() { tmux_ capture-pane -p -t =t:.1 | grep -q '\*[0-9a-f]* .*/second *sh'; }
 ok "and not of another" wait_for 15 marked
 tmux_ kill-pane -t =t:.1
 ok "it is closed" wait_for 15 panes 1
 there() { tmux_ capture-pane -p -t =second: | grep -q "$1"; }
 tmux_ send-keys -t =second: C-] w
-ok "in a console that knows of no tmux" wait_for 15 there '   [0-9a-f]* .*/work: bash'
+ok "in a console that knows of no tmux" wait_for 15 there '   [0-9a-f]* .*/work *bash'
 tmux_ send-keys -t =second: G Enter
-ok "Enter says what shows it" wait_for 15 there 'It is shown by: cordon attach [0-9a-f]*'
+goes_there() { tmux_ send-keys -t =second: C-] w && wait_for 1 there '\*[0-9a-f]* .*/work *bash'; } # once it is there
+ok "Enter goes there: the other session goes on alone" wait_for 15 goes_there
+ok "both run" two
 tmux_ send-keys -t =second: q
 keys q
 loses '╔═' "q closes the list"
 tmux_ send-keys -t =other: C-] w
-ok "in an attached console it is listed, too" wait_for 15 other '\* [0-9a-f]* .*/work: bash'
+ok "in an attached console it is listed, too" wait_for 15 other '\*[0-9a-f]* .*/work *bash'
 tmux_ send-keys -t =other: g
 tmux_ send-keys -t =other: Enter
-lists_there() { tmux_ send-keys -t =other: C-] w && wait_for 1 other '\* [0-9a-f]* .*second: sh'; } # once it is there
+lists_there() { tmux_ send-keys -t =other: C-] w && wait_for 1 other '\*[0-9a-f]* .*second *sh'; } # once it is there
 ok "Enter goes there" wait_for 15 lists_there
+ok "the one that nobody shows is ended" kill "$("$CORDON" sessions --json | sed -n '/second/s/.*"pid":\([0-9]*\).*/\1/p')"
 tmux_ kill-session -t =second
 tmux_ kill-session -t =other
 type_text 'exit' && keys Enter

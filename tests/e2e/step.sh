@@ -88,9 +88,10 @@ out=$(in_folder . bash -c '
 	echo x >x
 	exec 3<>/run/cordon/step/end; cat <&3
 	exec 3<>/run/cordon/step/what; cat <&3
+	exec 3<>/run/cordon/step/reviewed/1.1; cat <&3
 	exec 3<>/run/cordon/step/; cat <&3
 	ls -a /run/cordon/step 2>&1')
-like "$out" "begun.*step [0-9]+: 1 path.*refused: .*refused: .*No such file" "any program can open the path: it is no file"
+like "$out" "begun.*step [0-9]+: 1 path.*refused: .*refused: no point 1.1 was sent; none is open.*refused: .*No such file" "any program can open the path: it is no file"
 for i in 1 2 3; do "$CORDON" undo >/dev/null 2>&1; done
 # Many at once: each is answered.
 out=$(in_folder . bash -c 'for i in $(seq 200); do (exec 3<>/run/cordon/step/begin/n$i; cat <&3) & done; wait; echo end' |
@@ -129,7 +130,7 @@ undo_all
 # What is about histories and sessions says where it works.
 for words in log diff 'undo --dry-run' audit sessions pending 'attach x' 'journal verify'; do
 	out=$(in_folder . sh -c "cordon $words; echo ended \$?" 2>&1)
-	is "$out" "cordon: ${words%% *}: cordon's own commands do not work inside the sandbox, only \`cordon step\` and \`cordon hook\` do: use another terminal
+	is "$out" "cordon: ${words%% *}: cordon's own commands do not work inside the sandbox, only \`cordon step\`, \`cordon review\` and \`cordon hook\` do: use another terminal
 ended 125" "cordon $words inside"
 done
 like "$(in_folder . cordon log --help 2>&1)" "usage: cordon log" "the help is shown inside, too"

@@ -71,7 +71,12 @@ like "$out" "$a" "and names it"
 ok "--force takes this part alone" cordon_in "$b" undo --force
 ok "worked" test ! -e "$b/gone" -a -e "$a.away/gone"
 mv "$a.away" "$a"
+like "$(cordon_in "$b" log)" "undone.*not undone in $a" "the log says where it is not undone"
+like "$(cordon_in "$a" log)" "undone in $b" "and in the other folder where it is"
+like "$(cordon_in "$a" log --json | head -n 1)" "\"undone\":false.*\"split\":\\[\"$b\"\\]" "--json, too"
 ok "redo of this part" cordon_in "$b" redo
+unlike "$(cordon_in "$a" log && cordon_in "$b" log)" "undone in" "with that both folders keep it"
+unlike "$(cordon_in "$a" log --json)" '"split"' "--json says nothing"
 start_in "$a" sh -c 'echo up; until test -e go; do sleep 0.05; done' >"$TEST_TMP/up"
 wait_for 20 grep -q up "$TEST_TMP/up"
 out=$(cordon_in "$b" undo 2>&1)
@@ -97,6 +102,7 @@ like "$out" "one holds the other" "says which to name"
 
 # A folder and one in it, in two sessions: the files would have two histories.
 mkdir -p "$a/sub"
+in_folder "$a" sh -c 'echo 1 >made; echo 2 >made'
 mkfifo "$TEST_TMP/nested"
 (cd "$a" && exec "$CORDON" run --headless -- sh -c 'echo; read -r x' <"$TEST_TMP/nested" >"$TEST_TMP/outer") &
 exec 9>"$TEST_TMP/nested"
@@ -111,7 +117,30 @@ wait_for 10 test -s "$TEST_TMP/inner"
 out=$(cd "$a" && "$CORDON" run --headless -- true 2>&1)
 is "$?" 125 "so is one around it"
 like "$out" "'$a/sub', which lies in '$a'" "in words"
+ok "a session elsewhere is not" in_folder "$(new_folder "${a##*/}-2")" sh -c 'echo 1 >f'
+echo outside >"$a/outside"
+for what in undo redo 'undo --step 1 -- made'; do
+	# shellcheck disable=SC2086 # words
+	out=$(cordon_in "$a" $what 2>&1)
+	isnt "$?" 0 "$what around it is refused"
+	like "$out" "'$a/sub', which lies in '$a'" "in words"
+done
+ok "what is only read is not" cordon_in "$a" log
+[ "$(id -u)" != 0 ] || {
+	other=$(new_folder bound)
+	out=$(unshare -m sh -c 'mount --bind "$0" "$1" && cd "$1/sub" && exec "$2" run --headless -- true' "$a" "$other" "$CORDON" 2>&1)
+	isnt "$?" 0 "nor is one below a bind mount's path run"
+	like "$out" "'$a/sub', which is the same directory as '$other/sub'" "in words"
+}
 exec 9>&- && wait $!
+for where in "$a" "$a/sub"; do
+	(cd "$where" && exec "$CORDON" run --headless -- sh -c 'echo; read -r x' <"$TEST_TMP/nested" >"$TEST_TMP/each") &
+	exec 9>"$TEST_TMP/nested"
+	wait_for 10 test -s "$TEST_TMP/each"
+	kill -KILL $! && wait $! 2>/dev/null
+	exec 9>&-
+	ok "after a kill -9 in ${where##*/} the next one runs" in_folder "$([ "$where" = "$a" ] && echo "$a/sub" || echo "$a")" true
+done
 ok "one after the other they run" in_folder "$a" true
 rm -rf "$a/sub"
 

@@ -50,7 +50,7 @@ say "src/new.c"
 sees 'fake: edit src/parse.c.* 2 files \+2 -2' "a burst is a step, named by the paths that stay"
 sees 'fake: edit README .*\+1 -1' "one after a pause is another"
 sees 'fake: edit src/new.c .*\+1$' "and what comes after Enter is another turn's"
-is "$(screen | grep -c '[▾▸] ..:.. turn')" 1 "a turn of several steps has a row"
+is "$(screen | grep -c '[▾▸] ..:.. edit')" 1 "a turn of several steps has a row"
 like "$(cordon_in "$dir" log)" 'fake: edit src/new.c' 'the log has the names, too'
 unlike "$(cordon_in "$dir" log)" 'tmp' 'and no temporary file is named'
 out=$(cordon_in "$dir" undo --dry-run --turn)
@@ -99,7 +99,7 @@ keys C-] q
 ended "cordon too" 0
 ok "undo --turn from a shell" cordon_in "$dir" undo --turn
 ok "the newest turn" test ! -e "$dir/src/new.c"
-is "$(cordon_in "$dir" undo --turn | head -n 1)" "undone: steps -2 -1, 3 paths" "the one before"
+is "$(cordon_in "$dir" undo --turn | head -n 1)" "undone: steps 2 1, 3 paths" "the one before"
 same "$(content "$dir")" "$before" "all is as it was"
 
 # The agent says that a turn begins: it names one, and the human's is undone as a whole.

@@ -19,11 +19,11 @@ start 130 40 "$dir" "$CORDON run --profile claude -- bash --noprofile --rcfile r
 sees 'ready>' "a shell in the pane"
 type_text "clear; sh -c 'echo 1 >>~/.claude/projects/p/s.jsonl; echo two >file; echo t >~/.claude/projects/p/t; rm ~/.claude/projects/p/t'"
 keys Enter
-sees 'write +file' "a step changes the folder, and what the agent notes down"
+sees '(write|A|M) +file' "a step changes the folder, and what the agent notes down"
 ok "both" wait_for 10 log_is 01
 keys C-] s
 press_until 'changes back +file' "the preview has the file" u
-sees '= +stays +~/.claude/projects/p/s\.jsonl +outside' "and says that the note stays"
+sees '1 outside the folder stays' "and says that the note stays"
 press_until 'undone' "U does it" U
 ok "the file is back" wait_for 10 file_is one
 ok "the note stays" log_is 01
@@ -58,7 +58,7 @@ press_until 'changes back +file' "u in the list is about the newest that changed
 keys q
 loses '╔═' "the dialog closes"
 keys j
-press_until 'This step changed only other places: P shows them' "chosen, its own preview says so" u
+press_until 'This step changed nothing in the project, only files elsewhere: P undoes those' "chosen, its own preview says so" u
 like "$(cordon_in "$dir" log)" 'echo 2 .*outside the folder' "so does the log"
 unlike "$(cordon_in "$dir" log)" 'echo two .*outside the folder' "of no other step"
 sees 'P other places too +q cancel' "and offers them"

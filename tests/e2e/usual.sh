@@ -35,7 +35,7 @@ command -v python3 >/dev/null && flows python 'python3 -c "import json, site; pr
 
 out=$(in_folder "$dir" sh -c 'cat ~/.npmrc ~/.viminfo ~/other/file' 2>&1)
 unlike "$out" "SECRET|^other" "secrets are not part of it, nor is the rest of the home folder"
-like "$out" "reading ~/other/\*\* was refused .*"$'\n'".*	allow = read ~/other/\*\*" "which is told, with the rule for it"
+like "$out" "reading ~/other/file was refused .*"$'\n'".*	allow = read ~/other/file" "which is told, with the rule for it"
 # A file that is saved anew, by a rename over it, in here or outside, is read anew. (In a home with
 # something hidden in it, whose entries are bound one by one where there is no FUSE, it is not.)
 gates="trap"

@@ -2,7 +2,6 @@
 # vm - the virtual machine: a few boots, emulated, in which everything is looked at; what is refused without one.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 . "$(dirname "$0")/../support/vm.sh"

@@ -6,6 +6,7 @@
 need git python3
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not here"
 . "$(dirname "$0")/../support/vm.sh"
+. "$(dirname "$0")/../support/mine.sh"
 vm_settings ''
 T=$TOOLS/escape
 dir=$(new_folder work) outside=$(new_folder outside)
@@ -41,6 +42,7 @@ same "$(tree .)" "$after" "exactly"
 calls "all are undone" undo.rollback '{"steps": 3}'
 same "$(tree .)" "$before" "exactly"
 is "$(guest_run sh -c 'cat plain; ls one two e d 2>/dev/null | wc -l' </dev/null | xargs)" "plain 0" "which the guest sees"
+is "$(guest_run cat /run/cordon/rollbacks </dev/null | sed 's/^-//' | xargs)" "3 3 3" "and is told of, each time with the newest step's number"
 
 # ---- a barrier
 
@@ -59,11 +61,47 @@ rm -f beside met
 # ---- a safeguard
 
 before=$(tree many)
+# (by the refused call or by the signal, whichever reaches the guest first)
 guest_run rm -r many </dev/null >/dev/null 2>&1
-is "$?" 137 "a command that goes too far is held, denied, and ended"
+like "$?" '^(1|137)$' "a command that goes too far is held, denied, and ended"
 same "$(tree many)" "$before" "and rolled back"
 is "$(guest_run sh -c 'ls many | wc -l' </dev/null)" 12 "which the guest sees"
 is "$(guest_run sh -c 'head -c 1 /etc/passwd; head -c 1 /etc/shadow 2>/dev/null' </dev/null)" r "what only root may read of the host's system is closed"
+
+# ---- what a human edits meanwhile stays
+
+root=$dir dir=$dir/mine
+mkdir "$dir" "$dir/many" && touch "$dir/many/"{1..6} && before_agent
+guest_run sh -c "cd mine; $agent; $waits; rm many/*" </dev/null >/dev/null 2>&1 &
+held=$!
+wait_for 60 test -e "$dir/ready" || fail "a command in the guest waits"
+human
+ok "edits of a human meanwhile are seen" wait_for 20 edits_are_seen
+touch "$dir/go"
+wait "$held"
+like "$?" '^(1|137)$' "a safeguard ends it"
+all_is_there "safeguard"
+is "$(cat "$dir/theirs" && cd "$dir/many" && echo *)" $'one\ntwo\n1 2 3 4 5 6' "safeguard: the rest is rolled back"
+like "$(cd "$root" && "$CORDON" log)" "made/mine" "the log names an edit"
+rm -r "$dir/made" && rm -f "$dir/new" && before_agent
+does "the agent writes" "cd mine; $agent"
+human
+refused() { # OPERATION JSON
+	like "$(guest_call "$1" "$2" 2>&1)" "(undo.conflict|undo.edited).*mine/(made|new|place|save)" "$1 is refused, and names a file"
+	all_is_there "$1"
+}
+refused undo.rollback '{"steps": 1}'
+calls "but not with keep_mine" undo.rollback '{"steps": 1, "keep_mine": true}'
+all_is_there "undo.rollback"
+is "$(cat "$dir/theirs")" $'one\ntwo' "undo.rollback: the rest is undone"
+echo HUMAN >>"$dir/theirs"
+like "$(guest_call undo.redo '{}' 2>&1)" "(undo.conflict|undo.edited).*mine/theirs" "undo.redo is refused, and names the file"
+calls "but not with keep_mine" undo.redo '{"keep_mine": true}'
+is "$(tail -n 1 "$dir/theirs")" HUMAN "undo.redo: the edit stays"
+all_is_there "undo.redo"
+does "one more change" 'echo more >mine/more'
+all_is_there "one more change"
+dir=$root
 
 # ---- the attacks on paths
 

@@ -4,6 +4,7 @@
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/vm.sh"
+. "$(dirname "$0")/../support/mine.sh"
 vm_settings ''
 dir=$(new_folder work)
 echo kept >"$dir/kept"
@@ -14,7 +15,7 @@ begin() {
 	mark=$(new_mark)
 	: >"$TEST_TMP/out"
 	(cd "$dir" && exec "$CORDON" run --headless --steps auto -- \
-		sh -c "sh -c 'rm kept; echo new >made; echo up; sleep 600 & wait'; : $mark" </dev/null >"$TEST_TMP/out" 2>"$TEST_TMP/err") &
+		sh -c "sh -c '${program:-}rm kept; echo new >made; echo up; sleep 600 & wait'; : $mark" </dev/null >"$TEST_TMP/out" 2>"$TEST_TMP/err") &
 	session=$!
 	wait_for 90 grep -q up "$TEST_TMP/out" || fail "a session runs" "$(cat "$TEST_TMP/err")"
 }
@@ -48,6 +49,20 @@ isnt "$status" 0 "which is no success"
 begin
 kill -KILL "$session"
 over "cordon" 2
+
+# What a human edits before, and what the repair then leaves as it is. It comes after the last sign of life.
+before_agent
+program="$agent; " begin
+human && wait_for 20 edits_are_seen
+kill -KILL "$(vm_part cordon-keeper "$mark")"
+ok "nothing is left" wait_for 2 none_marked "$mark"
+wait "$session" 2>/dev/null
+(cd "$dir" && "$CORDON" undo) >"$TEST_TMP/out" 2>&1
+all_is_there "a crash"
+is "$(cat "$dir/theirs")" $'one\ntwo' "a crash: the rest is rolled back"
+are_named "$(cat "$TEST_TMP/out")" "the repair"
+(cd "$dir" && rm -r made new save place theirs)
+before=$(tree "$dir")
 
 # While it boots.
 for part in cordon-fs cordon-monitor cordon-keeper; do

@@ -2,7 +2,6 @@
 # vm_network - a guest's network: asked about by name, opened by rules, and its root does not get round that.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 200
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/vm.sh"
 . "$(dirname "$0")/../support/hosts.sh"
@@ -179,7 +178,7 @@ has "the resolver by TCP: .'.*'." "names are looked up by TCP, too"
 sees 'ASK connect +good.example:7' "a connection is asked about, by name and port"
 unlike "$(cat "$HOSTS/names")" 'denied' "39: and a name that is closed did not leave"
 keys C-] a
-sees 'host +good.example:7' "the dialog shows the host"
+sees 'wants to connect to good.example:7' "the dialog shows the host"
 like "$(screen)" 'python3|guest' "and who asks" || :
 press_until 'allowed: ping' "allowed, it goes on where it was held" a
 sees 'ASK connect +198.51.100.9:80' "an address without a name is asked about"

@@ -2,7 +2,6 @@
 # vm_steps - in a virtual machine too each command is a step, a safeguard holds, and the guest sees an undo.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux
@@ -107,7 +106,7 @@ seen '^60' "files again"
 logged '\+.* touch more' "a step"
 typed 'rm -r more'
 seen '\? HELD delete rm -r more' "held, and nobody answers"
-kill -KILL "$(vm_part cordon "$mark")"
+kill -KILL "$(pgrep -P "$(vm_part cordon "$mark")" -x cordon || vm_part cordon "$mark")"
 ok "nothing outlives the session" wait_for 10 none_marked "$mark"
 ok "its step is rolled back" sh -c "cd '$dir' && '$CORDON' undo >/dev/null 2>&1; [ \$(ls more | wc -l) = 8 ]"
 done_testing

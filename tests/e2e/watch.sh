@@ -241,4 +241,15 @@ exec 3>&-
 wait "$pid"
 ok "a lock that lay in it while it was listed stays the agent's" test -e removed
 is "$(cat "$TEST_TMP/out")" "" "and nobody is told of a program outside"
+
+# More directories than are to be watched: said, with the setting.
+mkdir -p many/1/2 many/3
+told() { grep -q 'seen at once in 3 directories only: raise undo.watched-directories' "$TEST_TMP/out"; }
+mkfifo "$TEST_TMP/end"
+"$CORDON" run --headless --set undo.watched-directories=3 -- sh -c 'read -r _' <"$TEST_TMP/end" >"$TEST_TMP/out" 2>&1 &
+pid=$!
+exec 3>"$TEST_TMP/end"
+ok "a tree of more directories than undo.watched-directories is told of, with the setting to raise" wait_for 30 told
+exec 3>&-
+wait "$pid"
 done_testing

@@ -177,13 +177,56 @@ gone "37: remotes of old, alternates, a worktree elsewhere" .git/remotes/origin 
 fresh
 echo b >b && git add b && git commit -qm b
 inside 'git update-index --assume-unchanged a; git update-index --skip-worktree b; echo x >>.git/info/exclude; echo y >>.git/info/exclude
-	git config status.showUntrackedFiles no; git config core.trustctime false; echo "* binary" >.git/info/attributes; git replace HEAD HEAD~1
+	git config status.showUntrackedFiles no; git config core.trustctime false; git replace HEAD HEAD~1
 	git init -q new; git config core.filemode true; git update-index --no-assume-unchanged a'
 for what in "tells git not to look at 'a'" "not to look at 'b'" "info/exclude' changes" 'status.showuntrackedfiles' 'core.trustctime' \
-	"info/attributes' changes" "refs/replace/[0-9a-f]*' changes"; do
+	"refs/replace/[0-9a-f]*' changes"; do
 	like "$(cat "$TEST_TMP/out")" "$what" "it is said: $what"
 done
-is "$(grep -c ^cordon: "$TEST_TMP/out")" 7 "once each, and nothing else"
+is "$(grep -c ^cordon: "$TEST_TMP/out")" 6 "once each, and nothing else"
+
+# ---- 37: `git gc` drops no history because an agent hid it from git
+for way in 'git rev-parse HEAD >.git/shallow' 'git rev-parse HEAD >t; mv t .git/shallow' 'git fetch -q --depth 1 "file://$PWD"'; do
+	fresh
+	for n in 1 2 3; do echo $n >f$n && git add f$n && git commit -qm $n; done
+	git gc -q && rm -r .git/logs
+	inside "$way; find .git/objects -exec touch -d '40 days ago' {} +"
+	rm -f t && quiet git gc && rm -f .git/shallow
+	is "$(git log --format=%s 2>&1 | tr '\n' ' ')" "3 2 1 a " "37: history after git gc: ${way:0:20}"
+done
+inside 'git clone -q --depth 1 "file://$PWD" new && git -C new fetch -q --deepen 1 && git -C new log --oneline'
+is "$(wc -l <"$TEST_TMP/out")" 2 "37: a shallow clone of its own can be deepened"
+git clone -q --depth 1 "file://$PWD" mine
+inside 'git -C mine fetch -q --unshallow && git -C mine log --oneline'
+is "$(wc -l <"$TEST_TMP/out")" 4 "37: one of the human's gets its whole history"
+
+# ---- 37: which of the human's filters runs is chosen by the human, or by a file that a diff shows
+fresh
+git config --global filter.mine.clean 'sed s/a/filtered/' && mkdir -p .git/info
+for way in 'cat t >.git/info/attributes' 'mv t .git/info/attributes' 'ln t .git/info/attributes' 'mkdir info; mv t info/attributes; rm -r .git/info; mv info .git'; do
+	inside "echo '* filter=mine' >t; $way"
+	rm -f t .git/index.lock && echo a >b && quiet git add b
+	is "$(git show :b)" a "37: a filter that info/attributes chooses: ${way:0:12}"
+	git rm -qf b
+done
+git config --global --unset filter.mine.clean
+
+# ---- 37: a HEAD that came with the folder: only `objects` or `commondir` is missing
+for with in 'mkdir fix/objects fix/refs' 'mkdir -p y/objects y/refs && mv fix/hooks y/ && echo ../y >fix/commondir'; do
+	fresh && mkdir fix && echo 'ref: refs/heads/main' >fix/HEAD
+	inside 'printf "[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = touch '"$trap_"'; false\n" | tee t >fix/config
+		mv t fix/config; printf "#!/bin/sh\ntouch '"$trap_"'\n" >hook; chmod +x hook; mkdir fix/hooks; cp hook fix/hooks/reference-transaction; '"$with"
+	(cd fix && quiet git status; quiet git update-ref refs/tags/x "$(git hash-object -w --stdin </dev/null 2>/dev/null)")
+	not_run "37: a repository around a HEAD: ${with:0:12}"
+done
+
+# ---- a named pipe stops the human's git until somebody writes to it
+fresh
+git commit -q --allow-empty -m 1
+inside 'mkfifo .git/objects/pack/x.idx .git/refs/heads/made; mkfifo p q free; mv p .git/refs/heads/moved; ln q .git/refs/heads/linked'
+is "$(find .git -type p)" "" "no named pipe gets into a git directory"
+is "$(find . -type p | sort | tr '\n' ' ')" "./free ./p ./q " "and others stay where they are"
+ok "the human's git does not wait" timeout 20 git gc -q
 
 # ---- history of the start that is rewritten: git diff is clean then
 fresh
@@ -199,7 +242,7 @@ like "$(cat "$TEST_TMP/out")" "branch 'other' no longer leads" "a branch that wa
 like "$(cat "$TEST_TMP/out")" "tag 'v1' no longer leads" "a tag"
 for how in 'printf "ref: refs/heads/zz\n" >.git/refs/heads/main' 'git branch -q -D main' \
 	'i=0; while [ $i -lt 1005 ]; do echo $h >.git/refs/heads/a$i; i=$((i + 1)); done; echo $h >.git/refs/heads/main' \
-	'echo $h | tr a-f A-F >.git/refs/heads/main' 'echo $h >.git/refs/heads/main; mkfifo .git/objects/pack/pack-$(printf %040d 0).idx'; do
+	'echo $h | tr a-f A-F >.git/refs/heads/main' 'echo $h >.git/refs/heads/main; echo >.git/objects/pack/pack-$(printf %040d 0).idx'; do
 	fresh
 	for n in 1 2; do echo $n >f && git add f && git commit -qm $n; done
 	git checkout -q -b side && git pack-refs --all

@@ -28,10 +28,10 @@ else
 fi
 is "$(inside -- python3 -c 'import ctypes, os
 c = ctypes.CDLL(None, use_errno=True)
-print(c.syscall(310, os.getpid(), 0, 0, 0, 0, 0))')" 0 "21: process_vm_readv inside"
+print(c.syscall(310, os.getpid(), 0, 0, 0, 0, ctypes.c_ulong(0)), ctypes.get_errno())')" "0 0" "21: process_vm_readv inside"
 is "$(inside --no-debug -- python3 -c 'import ctypes, os
 c = ctypes.CDLL(None, use_errno=True)
-print(c.syscall(310, os.getpid(), 0, 0, 0, 0, 0), ctypes.get_errno())')" "-1 1" "21: not with --no-debug"
+print(c.syscall(310, os.getpid(), 0, 0, 0, 0, ctypes.c_ulong(0)), ctypes.get_errno())')" "-1 1" "21: not with --no-debug"
 sleep 300 &
 victim=$!
 disown "$victim"

@@ -2,43 +2,25 @@
 # mine - what a human wrote while a step ran stays when the step is rolled back: by an abort, a safeguard, after a crash.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/mine.sh"
 need_sandbox
+need python3
+python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not here"
 use_backend
 PATH=$(dirname "$CORDON"):$PATH
-out=$TEST_TMP/out turn=0
+out=$TEST_TMP/out turn=0 tree=$PWD
 
-# What the agent changes, and what the human then makes of it: in place, by a save over it, in a file
-# and in a directory that the agent made. "theirs" is the agent's alone.
 begin() {
 	turn=$((turn + 1)) && dir=$(new_folder "work$turn")
-	(cd "$dir" && printf 'one\ntwo\n' | tee place save theirs >/dev/null)
-}
-agent='for f in place save theirs new; do echo agent >>$f; done; mkdir made; echo agent >made/own'
-human() {
-	echo "HUMAN in place" >>"$dir/place"
-	sed 's/one/HUMAN save/' "$dir/save" >"$dir/.save.swp" && mv "$dir/.save.swp" "$dir/save"
-	echo "HUMAN in new" >>"$dir/new"
-	echo "HUMAN made" >"$dir/made/mine"
-}
-all_is_there() { # NAME
-	like "$(cat "$dir/place")" "HUMAN in place" "$1: what was written in place is there"
-	like "$(cat "$dir/save")" "HUMAN save" "$1: what was saved over it is there"
-	like "$(cat "$dir/new")" "HUMAN in new" "$1: what was added to the agent's file is there"
-	is "$(cat "$dir/made/mine")" "HUMAN made" "$1: what was put into the agent's directory is there"
-}
-are_named() { # TEXT NAME
-	for f in place save new made/mine; do
-		like "$1" "$f" "$2 names $f"
-	done
+	before_agent
 }
 # The agent writes: "ready" where it waits; the human's edits are seen; then it goes on.
 edit_meanwhile() {
 	wait_for 20 test -e "$dir/ready" || fail "the agent is ready"
 	human
-	sleep 0.3
+	wait_for 20 edits_are_seen || fail "the edits are seen"
 	touch "$dir/go"
 }
-waits='touch ready; while [ ! -e go ]; do sleep 0.05; done'
 one_more() { in_folder "$dir" sh -c 'echo more >more' >/dev/null 2>&1; }
 
 # ---- those inside abort it
@@ -73,7 +55,7 @@ crash() { # SECONDS - from the crash to the edits; 0: they came first
 	begin
 	start_in "$dir" sh -c "$agent; $waits" >/dev/null 2>&1
 	wait_for 20 test -e "$dir/ready" || fail "the agent is ready"
-	[ "$1" != 0 ] || { human && sleep 0.5; }
+	[ "$1" != 0 ] || { human && wait_for 20 edits_are_seen; }
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	kill -KILL "$pid" "$keeper"
 	wait 2>/dev/null
@@ -99,6 +81,18 @@ refused() { # NAME ARGUMENTS...
 	all_is_there "$name"
 }
 begin
+in_folder "$dir" sh -c "$agent; $waits" >/dev/null 2>&1 &
+edit_meanwhile
+wait
+for name in place save new; do
+	refused "one path of a step, edited while it ran: $name" undo --step 1 -- "$name"
+done
+ok "paths that were not edited come back" cordon_in "$dir" undo --step 1 -- theirs made
+is "$(cat "$dir/theirs")" $'one\ntwo' "as they were before"
+is "$(ls "$dir/made")" "mine" "in a directory of the agent's the human's file alone stays"
+all_is_there "one path of a step"
+
+begin
 in_folder "$dir" sh -c "$agent" >/dev/null 2>&1
 human
 refused "undo" undo
@@ -113,6 +107,40 @@ ok "redo --keep-mine" cordon_in "$dir" redo --keep-mine
 all_is_there "redo --keep-mine"
 one_more
 all_is_there "redo --keep-mine, and one more change"
+
+# ---- undo and redo by a model's tools, which have no force
+begin
+export -f human
+export dir agent
+(cd "$TEST_TMP" && PYTHONPATH=$tree/tests/support python3 -B - >"$out" 2>&1 <<'P'
+import os, subprocess
+import mcp_client
+from front import done, equal, ok
+folder = os.environ["dir"]
+read = lambda name: open(f"{folder}/{name}").read()
+human = lambda: subprocess.run(["bash", "-c", "human"], check=True)
+c = mcp_client.Client(cwd=folder)
+c.initialize()
+c.tool("execute_command", command=os.environ["agent"])
+human()
+r = c.tool("undo")
+ok("undo.conflict" in r["error"] and any(n in r["error"] for n in ("place", "save", "new", "made/mine")), "undo is refused, and names a file", r)
+equal(read("theirs"), "one\ntwo\nagent\n", "nothing was undone")
+c.tool("execute_command", command="echo agent >after")
+ok("steps" in c.tool("undo") and not os.path.exists(folder + "/after"), "a later step is undone")
+human()
+with open(folder + "/after", "w") as f:
+    f.write("HUMAN\n")
+r = c.tool("redo")
+ok("after" in r["error"] and read("after") == "HUMAN\n", "a redo over an edit is refused, and names it", r)
+equal(c.close(), 0, "the session ends")
+done()
+P
+)
+is "$?" 0 "MCP: what a model may do: $(grep -A4 '^not ok' "$out" | head -n 20)"
+all_is_there "MCP"
+one_more
+all_is_there "MCP, and one more change"
 
 # ---- what is replaced by force outlasts the redo
 brought() { # NAME - the folder has all of it again, be it beside

@@ -168,7 +168,7 @@ taken() {
 	shift
 	for way; do
 		dir=$TEST_TMP/$way-${place//\//_}
-		like "$(cat "$dir.out")" ^done "3: $place, $way: what was shown takes the name"
+		like $'\n'"$(cat "$dir.out")" $'\ndone' "3: $place, $way: what was shown takes the name"
 	done
 }
 

@@ -19,7 +19,7 @@ echo "SECRET outside" >"$outside/file"
 mkdir -p "$HOME/.ssh" "$HOME/.aws" "$HOME/.config/cordon" "$HOME/.gnupg"
 echo "SECRET key" >"$HOME/.ssh/id_ed25519" && echo "SECRET aws" >"$HOME/.aws/credentials"
 echo "# mine" >"$HOME/.bashrc" && use_backend
-echo "SECRET env" >.env
+echo "SECRET env" >.env && cp .env sub/.ENV.Local && cp .env .Env
 state=$HOME/.local/state/cordon
 "$CORDON" run --headless -- sh -c 'echo 1 >first' # there is a store and an audit log from here on
 
@@ -58,7 +58,7 @@ ln -s "$HOME/.ssh/id_ed25519" to-key && ln -s "$HOME/.ssh" to-ssh && ln -s "$out
 ln -s "$outside/created" dangling
 ln -s .git/hooks/post-checkout to-hook
 for p in "$HOME/.ssh/id_ed25519" to-key to-ssh/id_ed25519 "$HOME/.aws/credentials" "sub/../to-key" \
-	"/proc/self/root$HOME/.ssh/id_ed25519" "/proc/self/cwd/to-key" .env; do
+	"/proc/self/root$HOME/.ssh/id_ed25519" "/proc/self/cwd/to-key" .env .Env sub/.ENV.Local; do
 	attack 1,8 paths read "$p"
 done
 attack 1 paths list "$HOME/.ssh"
@@ -129,7 +129,7 @@ host_same "12: renamed parents"
 
 # Files that the host would run later, present or not: refused, and nothing left in their place.
 for p in .git/hooks/post-checkout .claude/settings.json .claude/settings.local.json .mcp.json .vscode/tasks.json .envrc .direnv/bin/run \
-	.git/info/attributes-x/../../hooks/post-merge sub/.git/hooks/pre-commit .codex/config.toml .cursor/mcp.json \
+	.git/info/attributes-x/../../hooks/post-merge sub/.git/hooks/pre-commit .codex/config.toml .cursor/mcp.json .project x.sublime-project \
 	.GIT/hooks/pre-push .GiT/config .GiT/HOOKS/pre-push .gitconfig .bashrc sub/.envrc .cordon.conf; do
 	had=$(test -e "$p" && echo 1)
 	inside sh -c 'mkdir -p "$(dirname "$1")"; echo evil >"$1"' sh "$p" >/dev/null 2>&1
@@ -146,7 +146,8 @@ host_same 13
 config_before=$(cat .git/config)
 for kv in core.fsmonitor=/tmp/x core.hooksPath=/tmp core.pager=x core.sshCommand=x alias.st='!x' diff.external=x \
 	filter.x.clean=x merge.x.driver=x include.path=/tmp/x credential.helper='!x' core.worktree=/ gpg.program=x \
-	core.editor=x sequence.editor=x uploadpack.packObjectsHook=x remote.x.url='ext::sh -c x' url.x.insteadOf=y; do
+	core.editor=x sequence.editor=x uploadpack.packObjectsHook=x remote.x.url='ext::sh -c x' url.x.insteadOf=y \
+	extensions.refStorage=files:///tmp/x; do
 	if inside git config "${kv%%=*}" "${kv#*=}" >/dev/null 2>&1; then
 		fail "14: git config ${kv%%=*}" "it went through"
 	else

@@ -1,7 +1,6 @@
 #!/bin/bash
 # sockets - connecting to sockets of the host: refused, granted by a rule or a human, never swapped.
 # SPDX-License-Identifier: MIT
-# timeout: 300
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
@@ -262,7 +261,7 @@ is "$(heard "$out/e.sock")" 0 "nothing has reached the server"
 like "$("$CORDON" pending --json)" '"kind":"unix"' "and asked as what it is"
 keys C-] a
 sees 'wants to +connect' "the dialog says what it wants"
-sees 'a program of the host listens there' "and why that is asked"
+sees 'A program of the host listens there' "and why that is asked"
 keys Escape
 ok "approve lets it go on" "$CORDON" approve "$(id_of e.sock)"
 sees 'heard: hello from e.sock' "it is connected to that server"
@@ -291,10 +290,10 @@ mkdir "$out/docker" && serve "$out/docker/docker.sock"
 type_text "clear; python3 call.py $out/docker/docker.sock; echo over" && keys Enter
 ok "one that gives much away is asked" wait_for 20 waits docker.sock
 keys C-] a
-sees 'connect to - to what acts outside the sandbox' "30: the dialog says so"
-sees 'the Docker daemon: it makes you root' "30: and what it is"
+sees 'It leads to what acts outside the sandbox' "30: the dialog says so"
+sees '[Tt]he Docker daemon: it makes you root' "30: and what it is"
 keys Escape
-ok "Esc closes it, and is for nobody else" wait_for 20 screen_lacks 'held for'
+ok "Esc closes it, and is for nobody else" wait_for 20 screen_lacks '╔═'
 ok "deny it too" "$CORDON" deny "$(id_of docker.sock)"
 keys C-] t
 sees '^over' "it goes on"

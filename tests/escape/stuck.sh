@@ -36,7 +36,7 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 	agent "$mark" >"$TEST_TMP/agent"
 	start 100 30 "$dir" "exec '$CORDON' run --backend $backend -- sh -c \"\$(cat '$TEST_TMP/agent')\""
 	wait_for 10 test -e "$dir/up"
-	pid=$(cordon_of "^$CORDON run --backend $backend -- sh -c : the agent of $mark;")
+	pid=$(host_of "^$CORDON run --backend $backend -- sh -c : the agent of $mark;")
 	stop_keeper "$backend, console"
 	kill -TERM "$pid"
 	ok "$backend: 49: the console is left, and it ends" wait_for 10 none_inside

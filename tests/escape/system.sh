@@ -60,6 +60,19 @@ done
 like "$(cd "$dir" && "$CORDON" why read /etc/granted.conf)" "^allow" "why: the same"
 cp "$TEST_TMP/config" "$HOME/.config/cordon/config"
 
+# ---- more than is looked through
+mkdir -p /var/opt && mount -t tmpfs none /var/opt
+python3 -c 'import os
+for i in range(25):
+    os.mkdir(f"/var/opt/d{i}")
+    for j in range(1000): open(f"/var/opt/d{i}/{j}", "w").close()
+    open(f"/var/opt/d{i}/key", "w").write("SECRET")
+    os.chmod(f"/var/opt/d{i}/key", 0o600)'
+is "$(reads static /var/opt/d*/key)" "" "no secret beyond the first 20 000 names is read"
+like "$(cd "$dir" && "$CORDON" run --headless --mode static -- true 2>&1)" "directories of the system are closed as a whole.*--ro shows it" "and that is said"
+is "$(reads static /etc/open.conf)" "/etc/open.conf" "other trees stay as they are"
+umount /var/opt
+
 # ---- over the API
 if [ "$BACKEND" = native ]; then
 	cd "$dir" || exit 1

@@ -2,7 +2,6 @@
 # images - undo on ext4, xfs, btrfs and tmpfs, with the store on the same file system and in the folder.
 # SPDX-License-Identifier: MIT
 # root only: it mounts images of those file systems
-# timeout: 600
 . "$(dirname "$0")/../support/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root mounts images"
 need losetup

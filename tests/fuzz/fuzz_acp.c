@@ -5,13 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/api/acp.h"
+#include "core/api/acp/acp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void on_turn(void *data, const char *prompt)
 {
 	(void)data, (void)prompt;
+}
+
+static void on_permission(void *data, bool asks)
+{
+	(void)data, (void)asks;
 }
 
 static void on_refused(void *data, const char *words)
@@ -57,8 +62,11 @@ static void look_at(char *text)
 /* The first byte says in what pieces it comes, and whether the editor has spoken. */
 static void run(const char *bytes, size_t len, enum acp_tools tools)
 {
-	static const struct acp_listener on = {
-		.turn = on_turn, .refused = on_refused, .asks = on_asks, .withdrawn = on_withdrawn};
+	static const struct acp_listener on = {.turn = on_turn,
+					       .permission = on_permission,
+					       .refused = on_refused,
+					       .asks = on_asks,
+					       .withdrawn = on_withdrawn};
 	static const char hello[] =
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}\n";
 	struct acp *a = acp_new(tools, &on, NULL);

@@ -59,7 +59,7 @@ static void ssh(struct span text)
 	if (agent_identities(message, &rest) == 0)
 		while (agent_next_identity(&rest, &key, &comment) == 1)
 			agent_fingerprint(key, fingerprint);
-	(void)known_host_has(text, (struct span){"key", 3});
+	(void)agent_keys_host_has(text, (struct span){"key", 3});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -32,8 +32,8 @@ static void take_line(const char *bytes, size_t len)
 	request_line_strict(strict);
 	if (!message)
 		return;
-	check(schema_find("protocol.json", "$defs/request"), message);
-	for (op = json_first(schema_find("protocol.json", "operations")); op; op = op->next) {
+	check(schema_find("protocol.json", "$defs/envelope"), message);
+	for (op = json_first(schema_find("protocol.json", "$defs/operations")); op; op = op->next) {
 		const cJSON *payload = cJSON_GetObjectItemCaseSensitive(message, "payload");
 
 		check(cJSON_GetObjectItem(op, "payload"), payload ? payload : message);
@@ -65,7 +65,7 @@ static void obey(const char *bytes, size_t len)
 	struct err err = {0};
 
 	buf_add(&copy, bytes, len);
-	if (order_parse(&o, &(struct runner_head){.a = 7}, copy.data, copy.len, &err) == 0) {
+	if (task_order_parse(&o, &(struct runner_head){.a = 7}, copy.data, copy.len, &err) == 0) {
 		size_t n = strlen(o.label) + strlen(o.cwd);
 
 		for (size_t i = 0; i < o.n_argv; i++)
@@ -75,7 +75,7 @@ static void obey(const char *bytes, size_t len)
 	} else if (!*err.text) {
 		abort();
 	}
-	order_done(&o);
+	task_order_done(&o);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

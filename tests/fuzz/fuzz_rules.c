@@ -8,7 +8,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
-#include "core/policy/pattern.h"
+#include "core/policy/rules/pattern.h"
 #include "core/policy/policy.h"
 #include "core/policy/policy_priv.h"
 

@@ -21,7 +21,7 @@ static void as_the_guest(const uint8_t *data, size_t size)
 
 	memcpy(line, data, size);
 	line[size] = '\0';
-	if (message_parse(&m, line, size))
+	if (wire_parse(&m, line, size))
 		for (size_t i = 0; m.argv && m.argv[i]; i++)
 			if (m.argv[i] < line || m.argv[i] + strlen(m.argv[i]) > line + size)
 				abort();
@@ -31,7 +31,7 @@ static void as_the_guest(const uint8_t *data, size_t size)
 static void there_and_back(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *out = xmalloc(OUTPUT_ROOM(size));
-	size_t n = message_output(out, 9, "stdout", data, size);
+	size_t n = wire_output(out, 9, "stdout", data, size);
 	struct shim_event e;
 
 	if (n > SHIM_LINE)

@@ -15,18 +15,18 @@ static size_t look_at(const struct rec *r)
 	struct span meta = {0}, bytes = {0};
 
 	if (r->type == REC_CONTENT)
-		wal_content(r, &meta, &bytes);
+		undo_log_content(r, &meta, &bytes);
 	return strlen(r->path) + strlen(r->path2) + meta.len + bytes.len;
 }
 
-static void walk(const struct wal *log)
+static void walk(const struct undo_log *log)
 {
-	size_t at = 0, tail = wal_tail(log), there = 0, back = 0;
+	size_t at = 0, tail = undo_log_tail(log), there = 0, back = 0;
 	struct rec r;
 
-	while (wal_next(log, &at, &r))
+	while (undo_log_next(log, &at, &r))
 		there += look_at(&r);
-	while (wal_last(log, tail, &r, &tail))
+	while (undo_log_last(log, tail, &r, &tail))
 		back += look_at(&r);
 	if (there != back)
 		abort(); /* one of the two ways lies */
@@ -52,16 +52,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		atexit(remove_scratch);
 	}
 	for (int cut = 0; cut < 2; cut++) {
-		struct wal log = WAL_NONE;
+		struct undo_log log = UNDO_LOG_NONE;
 
 		if (io_write_file(scratch, "log", 0600, data, size, false) < 0)
 			abort();
-		if (wal_open(&log, scratch, "log", cut, cut) < 0)
+		if (undo_log_open(&log, scratch, "log", cut, cut) < 0)
 			continue;
 		walk(&log);
-		if (cut && wal_append(&log, &rec) == 0)
+		if (cut && undo_log_append(&log, &rec) == 0)
 			walk(&log);
-		wal_close(&log);
+		undo_log_close(&log);
 	}
 	return 0;
 }

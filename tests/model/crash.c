@@ -70,7 +70,7 @@ static bool restart(struct game *g)
 	return r == 0;
 }
 
-/* Everything of a rollback happened or nothing. */
+/* Everything of a rollback happened or nothing, or with two folders, in one of them. */
 static void half_rolled(struct game *g, const struct act *a, const char *pre)
 {
 	const struct reply *re = &g->w.sh->reply;
@@ -89,7 +89,9 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 	for (size_t i = 0; i < e.n; i++)
 		moved += in_list(redo ? re->kept : re->undone, redo ? re->n_kept : re->n_undone,
 				 rungs[i].id);
-	if (moved && moved < e.n)
+	if (g->h.pair && (is_apart(g) || (moved && moved < e.n)))
+		play_apart(g, pre, a->y || e.may_differ ? NULL : e.tree);
+	else if (moved && moved < e.n)
 		fail(g, "killed in %s: a part of the steps has moved", act_name(a->kind));
 	else if (!moved)
 		must_be(g, pre, false, "killed before the end, and put back");
@@ -97,9 +99,9 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 		must_be(g, e.tree, e.loose, "killed, and gone on with");
 	else if (a->y)
 		check_settled(g, &e, a->y, pre, "killed, and gone on with");
-	if (moved && !g->failed && redo)
+	if (moved && !g->failed && !g->apart && redo)
 		history_redone(&g->h, pre, g->now, a->y, re->undone, re->n_undone);
-	else if (moved && !g->failed)
+	else if (moved && !g->failed && !g->apart)
 		history_undone(&g->h, e.n, pre, g->now, a->y);
 	free(e.tree);
 }
@@ -227,7 +229,9 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 	if (g->set->verbose && !g->quiet)
 		fprintf(stderr, "# killed in %s; %zu kept, %zu undone\n", act_name(a->kind),
 			g->w.sh->reply.n_kept, g->w.sh->reply.n_undone);
-	if (any_open(g))
+	if (a->kind != ACT_UNDO && a->kind != ACT_REDO && is_apart(g))
+		play_apart(g, NULL, NULL);
+	else if (any_open(g))
 		half_done(g, a, pre ? before : NULL, apart);
 	else if (a->kind == ACT_UNDO || a->kind == ACT_REDO)
 		half_rolled(g, a, before);
@@ -240,5 +244,6 @@ void crashed(struct game *g, const struct act *a, const char *pre)
 	else if (a->kind != ACT_EXTERNAL && a->kind != ACT_POKE)
 		must_be(g, before, false, "killed while nothing was open");
 	g->h.halted = false;
-	check_lists(g);
+	if (!g->apart)
+		check_lists(g);
 }

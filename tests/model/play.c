@@ -351,7 +351,7 @@ char *play(const struct setting *set, const struct sequence *s, uint64_t seed, b
 	if (worker_start(&g->w) < 0)
 		fail(g, "open: %s", g->w.sh->reply.words);
 	look_again(g);
-	for (g->turn = 0; g->turn < s->n && !g->failed; g->turn++) {
+	for (g->turn = 0; g->turn < s->n && !g->failed && !g->apart; g->turn++) {
 		const struct act *a = &s->acts[g->turn];
 
 		if (set->verbose && !quiet) {
@@ -362,7 +362,7 @@ char *play(const struct setting *set, const struct sequence *s, uint64_t seed, b
 		if (set->verbose && !quiet)
 			fprintf(stderr, "#     = %d %s\n", g->w.sh->reply.r, g->w.sh->reply.words);
 	}
-	if (!g->failed)
+	if (!g->failed && !g->apart)
 		end_all(g);
 	failure = g->failure;
 	worker_done(&g->w);

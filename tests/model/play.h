@@ -29,6 +29,8 @@ struct game {
 	} cluster;
 	unsigned kills, kill_seed;
 	size_t parts; /* of the step that is dropped now, in as many stores */
+	/* A kill left a step or a rollback in one of two folders: the sequence ends. */
+	bool apart;
 };
 
 void fail(struct game *g, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -51,6 +53,12 @@ void check_settled(struct game *g, const struct expected *e, unsigned flags, con
 		   const char *what);
 /* A restore was made: of the right paths, to the right state. */
 void check_restored(struct game *g, const struct act *a, const char *pre);
+/* Returns whether a step or a rollback is in one of the two folders and not in the other, where it
+ * was, too. apart.c */
+bool is_apart(const struct game *g);
+/* Each folder by itself is as before (pre) or after (post; NULL: not known), undo and redo reach
+ * both ends, and the sequence is over. */
+void play_apart(struct game *g, const char *pre, const char *post);
 /* What came of an act that was killed. crash.c */
 void crashed(struct game *g, const struct act *a, const char *pre);
 /* Before a step is dropped: crashed() asks how far that came. */

@@ -1,5 +1,6 @@
 /* upkeep - what is done to the store when nobody waits: in one pass, in this thread. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/history/background.h"
 #include "core/journal/journal.h"
 #include "core/journal/store/store.h"
 #include "tests/model/model.h"
@@ -10,7 +11,7 @@ int upkeep(struct journal *j, const struct act *a, size_t *ret_gone)
 	int r = 0;
 
 	if (a->kind == ACT_TIDY)
-		tidy_once(j);
+		background_once(j);
 	else
 		r = journal_prune(j, &prune);
 	*ret_gone = prune.n;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "core/base/io.h"
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 
 static void on_output(void *data, const void *bytes, size_t len)
 {
@@ -152,6 +152,11 @@ static void verb_stop(void *data)
 	say(data, "stop");
 }
 
+static void verb_detach(void *data)
+{
+	say(data, "detach");
+}
+
 static void verb_leave(void *data)
 {
 	say(data, "leave");
@@ -215,6 +220,7 @@ static const struct ui_verbs verbs = {
 	.turn = verb_turn,
 	.cancel = verb_cancel,
 	.leave = verb_leave,
+	.detach = verb_detach,
 	.restart = verb_restart,
 	.suspend = verb_suspend,
 	.redraw = verb_redraw,
@@ -296,6 +302,7 @@ void scene_fill(struct scene *s)
 	add_step(s, 3, "npm test", 1, 1);
 	add_step(s, 4, "rm -rf build\033[2J\342\200\256", 120, 0);
 	add_step(s, 5, "make -j2", 9, 0);
+	model_step(m, 1)->created = 14; /* else it is taken for an agent's own */
 	model_step(m, 3)->incomplete = true;
 	model_step(m, 5)->running = true;
 	model_add_row(m, ROW_EXEC, 2, 11, 0, "exec", "sed -i s/foo/bar/ src/main.c",
@@ -360,7 +367,7 @@ void scene_read(struct scene *s, uint64_t id, const char *path)
 void scene_host(struct scene *s, uint64_t id)
 {
 	char path[] = "registry.npmjs.org:443", op[] = "connect", program[] = "/usr/bin/node",
-	     command[] = "npm install", reason[] = "no rule speaks of this host",
+	     command[] = "npm install", reason[] = "no rule covers this host",
 	     label[] = "npm install";
 
 	model_add_ask(&s->model, &(struct ask){.id = id,

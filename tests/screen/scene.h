@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/clock.h"
-#include "tui/console/ui.h"
+#include "tui/console/frame/ui.h"
 #include "tui/term/term.h"
 
 struct scene {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/screen/scene.h"
-#include "tui/console/activity.h"
+#include "tui/console/views/activity.h"
 
 #define HERE "/home/u/project/"
 
@@ -72,7 +72,8 @@ static void levels(void **state)
 	assert_false(scene_shows(&s, "objects/1"));
 	assert_true(scene_shows(&s, "x3"));
 	assert_true(scene_shows(&s, "log\\x1b[2J"));
-	assert_int_equal(rows(&s), 9); /* 2 programs, git, sedXY, a.c, log, tmp, old, the refusal */
+	assert_int_equal(rows(&s), 7); /* a program, git, a.c, log, tmp, old, the refusal */
+	assert_true(scene_shows(&s, "+1\n"));
 	scene_golden(&s, "activity", DEPTH_256);
 	scene_keys(&s, "L");
 	assert_int_equal(rows(&s), 4); /* a.c, log, old, the refusal */
@@ -84,7 +85,7 @@ static void levels(void **state)
 	scene_keys(&s, "L");
 	assert_int_equal(rows(&s), s.model.row_count);
 	scene_keys(&s, "L & g i t Enter");
-	assert_true(scene_shows(&s, "filter: git (3)"));
+	assert_true(scene_shows(&s, "filter: git (2)"));
 	scene_done(&s);
 }
 
@@ -106,6 +107,126 @@ static void commands_outside_of_steps(void **state)
 	assert_true(scene_shows(&s, "cat /home/u/.ssh/id"));
 	assert_true(scene_shows(&s, "cat /home/u/.bashrc"));
 	assert_int_equal(rows(&s), 3);
+	scene_done(&s);
+}
+
+/* What make runs is make's; what the agent and a shell of its run are commands. */
+static void the_programs_of_a_command_are_one_row(void **state)
+{
+	static const struct {
+		int pid, parent;
+		const char *command;
+	} execs[] = {{10, 1, "/opt/bin/claude --continue"},
+		     {11, 10, "sh -c 'make -j2'"},
+		     {12, 11, "make -j2"},
+		     {13, 12, "cc -c a.c"},
+		     {14, 13, "as a.s"},
+		     {12, 11, "ld a.o"}, /* one after the other in one process */
+		     {20, 10, "rg TODO"},
+		     {12, 10, "cat x"}}; /* the number is used again */
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 160, 40, DEPTH_256);
+	s.model.command = xstrdup("claude --continue");
+	for (size_t i = 0; i < ARRAY_LEN(execs); i++)
+		model_add_exec(&s.model, 0, execs[i].pid, execs[i].command, "/usr/bin/x")->parent =
+			execs[i].parent;
+	ui_changed(s.ui);
+	scene_keys(&s, "C-] l");
+	assert_int_equal(rows(&s), 4);
+	assert_true(scene_shows(&s, "> sh -c 'make -j2'"));
+	assert_true(scene_shows(&s, "+4 processes"));
+	assert_true(scene_shows(&s, "> cat x"));
+	scene_keys(&s, "L L L");
+	assert_int_equal(rows(&s), 8);
+	scene_done(&s);
+}
+
+static void many_files_of_a_directory_are_one_row(void **state)
+{
+	struct scene s;
+	char path[64];
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_step(&s.model, 1, STEP_COMMAND, "npm install", 1000000)->created = 40;
+	model_add_step(&s.model, 2, STEP_COMMAND, "rm -rf data", 2000000);
+	touch(&s, 1, "openat", HERE "package.json", NULL);
+	for (int i = 0; i < 25; i++) {
+		snprintf(path, sizeof(path), HERE "lib/m/p%d/x", i % 5 * 100 + i);
+		touch(&s, 1, "openat", path, NULL);
+	}
+	touch(&s, 1, "unlinkat", HERE "lib/m/p0/x", NULL); /* is there no more */
+	for (int i = 0; i < 19; i++) {
+		snprintf(path, sizeof(path), HERE "data/f%d", i);
+		touch(&s, 2, "unlinkat", path, NULL);
+	}
+	ui_changed(s.ui);
+	scene_keys(&s, "C-] l");
+	assert_int_equal(rows(&s), 21); /* one for lib, none for data yet */
+	assert_true(scene_shows(&s, "A lib/m: 24 files"));
+	assert_false(scene_shows(&s, "lib/m/p"));
+	touch(&s, 2, "unlinkat", HERE "data/f19", NULL);
+	ui_changed(s.ui);
+	assert_int_equal(rows(&s), 3);
+	assert_true(scene_shows(&s, "D data: 20 files"));
+	scene_keys(&s, "L"); /* the project's files */
+	assert_int_equal(rows(&s), 3);
+	assert_true(scene_shows(&s, "D data: 20 files"));
+	scene_done(&s);
+}
+
+static void the_project_is_without_usual_refusals_and_answered_questions(void **state)
+{
+	struct scene s;
+	struct row *answer;
+
+	(void)state;
+	scene_init(&s, 160, 40, DEPTH_256);
+	model_add_step(&s.model, 1, STEP_COMMAND, "x", 1000000)->running = false;
+	touch(&s, 1, "mkdirat", HERE "out", NULL);
+	model_add_row(&s.model, ROW_DENY, 1, 40, -13, "openat", "/home/u/.claude/x", "no")
+		->expected = true;
+	model_add_row(&s.model, ROW_DENY, 1, 40, -2, "look for", "/home/u/.ssh", "no")->expected =
+		true;
+	model_add_row(&s.model, ROW_ASK, 1, 40, 0, "openat", "/home/u/notes", "no rule");
+	model_add_row(&s.model, ROW_ASK, 1, 40, 0, "openat", "/home/u/other", "no rule");
+	ui_changed(s.ui);
+	scene_keys(&s, "C-] l L"); /* the project's files, and decisions */
+	assert_true(scene_shows(&s, "A out/"));
+	assert_false(scene_shows(&s, ".claude/x"));
+	assert_true(scene_shows(&s, "refused look for ~/.ssh"));
+	assert_true(scene_shows(&s, "? ASK write ~/notes"));
+	answer = model_add_row(&s.model, ROW_DECISION, 1, 40, 0, "openat", "/home/u/notes",
+			       "allow writing ~/notes once");
+	answer->ask = 7;
+	ui_changed(s.ui);
+	scene_draw(&s);
+	assert_false(scene_shows(&s, "? ASK write ~/notes"));
+	assert_true(scene_shows(&s, "? ASK write ~/other"));
+	assert_true(scene_shows(&s, "+ ALLOW writing ~/notes once"));
+	scene_keys(&s, "L"); /* what was asked and refused */
+	assert_true(scene_shows(&s, "? ASK write ~/notes"));
+	assert_true(scene_shows(&s, ".claude/x"));
+	scene_done(&s);
+}
+
+/* A row that stands for several has the place, and so the time, of the first. */
+static void times_are_in_order(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 160, 40, DEPTH_256);
+	model_add_step(&s.model, 1, STEP_COMMAND, "x", 1000000);
+	model_add_row(&s.model, ROW_TOUCH, 1, 4, 0, "openat", HERE "a", NULL)->wall_us = 61000000;
+	model_add_row(&s.model, ROW_TOUCH, 1, 4, 0, "openat", HERE "b", NULL)->wall_us = 62000000;
+	model_add_row(&s.model, ROW_TOUCH, 1, 4, 0, "openat", HERE "a", NULL)->wall_us = 63000000;
+	ui_changed(s.ui);
+	assert_true(scene_shows(&s, "00:01:01    write   a"));
+	assert_true(scene_shows(&s, "00:01:02    write   b"));
+	assert_false(scene_shows(&s, "00:01:03"));
 	scene_done(&s);
 }
 
@@ -143,7 +264,7 @@ static void details_and_jumps(void **state)
 
 	(void)state;
 	fill(&s, 120, 40);
-	scene_keys(&s, "g j j o");
+	scene_keys(&s, "g j o");
 	assert_true(scene_shows(&s, "one of 4 files of git's own"));
 	assert_true(scene_shows(&s, "40 git commit -m x"));
 	assert_true(scene_shows(&s, "  39 sh -c 'git commit'"));
@@ -157,7 +278,7 @@ static void details_and_jumps(void **state)
 	assert_true(scene_shows(&s, "refused"));
 	scene_done(&s);
 	fill(&s, 40, 24);
-	scene_keys(&s, "g j j o");
+	scene_keys(&s, "g j o");
 	scene_golden(&s, "detail", DEPTH_256);
 	scene_done(&s);
 }
@@ -196,6 +317,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels),
 		cmocka_unit_test(commands_outside_of_steps),
+		cmocka_unit_test(the_programs_of_a_command_are_one_row),
+		cmocka_unit_test(many_files_of_a_directory_are_one_row),
+		cmocka_unit_test(the_project_is_without_usual_refusals_and_answered_questions),
+		cmocka_unit_test(times_are_in_order),
 		cmocka_unit_test(refusals_alike_are_one),
 		cmocka_unit_test(details_and_jumps),
 		cmocka_unit_test(a_flood),

@@ -1,14 +1,18 @@
 /* test_approval - the dialog: separate choices, one prompt for a directory, and what cannot answer.
  */
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 #include "tests/screen/scene.h"
+#include "tui/console/kept_answers.h"
 
 static void open_dialog(struct scene *s)
 {
@@ -54,26 +58,137 @@ static void words_stay_whole(void **state)
 	memset(s->model.asks[0].command, 'x', 150);
 	s->model.asks[0].command[150] = '\0';
 	open_dialog(s);
-	assert_true(scene_shows(s, " that run "));
-	assert_true(scene_shows(s, " later: hooks, servers "));
+	assert_true(scene_shows(s, " They can name programs that run "));
+	assert_true(scene_shows(s, " servers. "));
+	scene_keys(s, "i");
 	s->model.asks[0].command[84] = '\0'; /* as much as a row holds */
 	assert_true(scene_shows(s, s->model.asks[0].command));
 }
 
-/* More than one object for one call is no answer: the next longer is taken, and shown. */
-static void more_than_this_counts_longer_than_once(void **state)
+/* What cannot be chosen is not on the screen, and its key says why; no key changes another choice.
+ */
+static void one_choice_never_changes_another(void **state)
 {
 	struct scene *s = *state;
 
 	scene_read(s, 7, "/home/u/notes/2026/a.md");
 	open_dialog(s);
+	assert_false(scene_shows(s, "how much")); /* once is about exactly this */
+	assert_false(scene_shows(s, "until"));
 	scene_keys(s, "e");
-	assert_true(scene_shows(s, "[step]"));
-	scene_keys(s, "s s s s"); /* round to once: exactly this again */
+	assert_true(scene_shows(s, "Once is about exactly this: choose how long first."));
 	assert_true(scene_shows(s, "[once]"));
+	scene_keys(s, "s e");
+	assert_true(scene_shows(s, "[its directory]"));
+	assert_true(scene_shows(s, "how long  [step]  session")); /* no "once" any more */
+	scene_keys(s, "s s s s");
+	assert_true(scene_shows(s, "[step]"));
+	assert_true(scene_shows(s, "[its directory]"));
+	scene_keys(s, "e e");
 	assert_true(scene_shows(s, "[exactly this]"));
+	scene_keys(s, "s s s s");
+	assert_true(scene_shows(s, "[once]"));
 	scene_keys(s, "d");
 	assert_string_equal(s->said.data, "deny 7 once exact\n");
+}
+
+static void all_that_is_known_is_behind_a_key(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
+	s->model.asks[0].timeout_s = 60;
+	open_dialog(s);
+	assert_true(scene_shows(s, "vim.basic wants to write .git/hooks/x"));
+	assert_true(scene_shows(s, "Git runs this file on the host later."));
+	assert_true(scene_shows(s, "Denied by itself in 5"));
+	assert_false(scene_shows(s, "pid 4711"));
+	scene_keys(s, "i");
+	assert_true(scene_shows(s, "/home/u/project/.git/hooks/x"));
+	assert_true(scene_shows(s, "/usr/bin/vim.basic (pid 4711)"));
+	scene_keys(s, "i");
+	assert_false(scene_shows(s, "pid 4711"));
+}
+
+/* The kernel's deadline on macOS: the call ends, the question does not. */
+static void a_call_that_cannot_wait(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
+	s->model.asks[0].timeout_s = 20;
+	s->model.asks[0].call_only = true;
+	open_dialog(s);
+	assert_true(scene_shows(s, "Answer within 1"));
+	assert_true(scene_shows(s, "or this call is denied"));
+	scene_keys(s, "i");
+	assert_false(scene_shows(s, "the call waits until you answer"));
+	s->now_us += 21000000;
+	scene_keys(s, "i");
+	assert_true(scene_shows(s, "This call was denied: your answer is for the next try."));
+	scene_keys(s, "d");
+	assert_string_equal(s->said.data, "deny 7 once exact\n");
+}
+
+static void a_note_is_shown_before_it_is_sent(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
+	open_dialog(s);
+	scene_keys(s, "w n o t - h e r e Enter");
+	assert_true(scene_shows(s, "w note with it: not-here"));
+	scene_wait(s, 600);
+	scene_keys(s, "d");
+	assert_string_equal(s->said.data, "deny 7 once exact\n");
+	assert_string_equal(s->ui->note_ready, "Denied: write .git/hooks/x. not-here");
+	scene_ask(s, 8, "/home/u/project/.git/hooks/y");
+	open_dialog(s);
+	assert_false(scene_shows(s, "note with it"));
+}
+
+/* Allowed one by one, a directory is offered as a whole: on keys of its own, and in full. */
+static void a_third_single_answer_offers_the_directory(void **state)
+{
+	static const char *const paths[] = {"/home/u/notes/a", "/home/u/other/b",
+					    "/home/u/notes/c"};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		scene_read(s, 7 + i, paths[i]);
+		open_dialog(s);
+		assert_false(scene_shows(s, "A c"));
+		scene_keys(s, "A c"); /* is not offered yet */
+		scene_wait(s, 600);
+		assert_string_equal(s->said.data, "");
+		scene_keys(s, "a");
+	}
+	scene_ask(s, 17, "/home/u/notes/w"); /* another kind of access */
+	open_dialog(s);
+	assert_false(scene_shows(s, "A c"));
+	scene_keys(s, "d");
+	scene_read(s, 20, "/home/u/notes/d");
+	open_dialog(s);
+	assert_true(scene_shows(s, "This program keeps asking about ~/notes."));
+	assert_true(scene_shows(s, "a   + ALLOW reading ~/notes/d once"));
+	assert_true(scene_shows(s, "A c + ALLOW reading everything in ~/notes and below, for this "
+				   "session"));
+	scene_keys(s, "A c");
+	assert_string_equal(s->said.data, "allow 20 session tree\n");
+}
+
+static void no_directory_of_secrets_is_offered(void **state)
+{
+	struct scene *s = *state;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		AUTO_FREE char *path = xasprintf("/home/u/.ssh/k%d", (int)i);
+
+		scene_read(s, 7 + i, path);
+		open_dialog(s);
+		assert_false(scene_shows(s, "A c"));
+		scene_keys(s, "a");
+	}
 }
 
 static void a_whole_home_is_not_offered(void **state)
@@ -115,8 +230,11 @@ static void a_whole_home_is_not_offered(void **state)
 	}
 	scene_read(s, 7, "/home/u/x");
 	open_dialog(s);
+	scene_keys(s, "s");
 	assert_false(scene_shows(s, "its directory"));
-	scene_keys(s, "s e e a");
+	scene_keys(s, "e");
+	assert_true(scene_shows(s, "Exactly this, and no more: "));
+	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "allow 7 step exact\n");
 }
 
@@ -155,7 +273,7 @@ static void a_tree_is_widened_step_by_step(void **state)
 	scene_read(s, 7, "/home/u/notes/2026/05/a.md");
 	s->model.asks[0].up = 2;
 	open_dialog(s);
-	scene_keys(s, "e e");
+	scene_keys(s, "s e e");
 	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026/05 and below"));
 	scene_keys(s, "e");
 	assert_true(scene_shows(s, "ALLOW reading everything in ~/notes/2026 and below"));
@@ -192,6 +310,8 @@ static void a_bundle_is_one_question(void **state)
 	ask_bundle(s, 7, "/home/u/.claude.json");
 	open_dialog(s);
 	assert_true(scene_shows(s, "save claude's own settings"));
+	assert_false(scene_shows(s, "~/.claude.json, ~/.claude/settings.json"));
+	scene_keys(s, "i");
 	assert_true(scene_shows(s, "~/.claude.json, ~/.claude/settings.json"));
 	assert_true(scene_shows(s, "[session]"));
 	assert_true(scene_shows(s, "ALLOW writing all of claude's own settings, for this session"));
@@ -221,11 +341,13 @@ static void a_black_screen_says_what_it_waits_for(void **state)
 	term_feed(s->term, "\033[2J\033[H", 7);
 	ask_bundle(s, 7, "/home/u/.claude.json");
 	buf_clear(&s->said);
-	assert_true(scene_shows(s, "vim.basic wants to save claude's own settings"));
+	free(s->model.command);
+	s->model.command = xstrdup("claude --resume");
+	assert_true(scene_shows(s, " claude (vim.basic) wants to save claude's own settings"));
 	assert_true(scene_shows(s, "It waits for your answer: C-] a"));
 	free(s->model.asks[0].program);
 	s->model.asks[0].program = xstrdup("/opt/agent/bin/claude.exe");
-	assert_true(scene_shows(s, " claude wants to save claude's own settings"));
+	assert_true(scene_shows(s, " claude wants to save its own settings "));
 	scene_wait(s, 600);
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
@@ -315,12 +437,12 @@ static void asked_again_at_once_widens_at_once(void **state)
 	s->model.asks[0].since_us = s->now_us;
 	buf_clear(&s->said);
 	scene_keys(s, "C-] a");
-	assert_true(scene_shows(s, "asked again at once: how much can be all below ~/p/c"));
-	scene_keys(s, "e");
-	assert_true(scene_shows(s, "ALLOW reading everything in ~/p/c and below, for this step"));
+	assert_true(scene_shows(s, "This program keeps asking about ~/p/c."));
+	assert_true(scene_shows(s, "A c + ALLOW reading everything in ~/p/c and below, for this "
+				   "session"));
 	scene_wait(s, 600);
-	scene_keys(s, "a");
-	assert_string_equal(s->said.data, "allow 8 step tree 2\n");
+	scene_keys(s, "A c");
+	assert_string_equal(s->said.data, "allow 8 session tree 2\n");
 }
 
 /* A rule decides the others by itself: one answer, for the one that was shown. */
@@ -511,14 +633,14 @@ static void a_flood_moves_nothing(void **state)
 			scene_draw(s);
 	}
 	assert_int_equal(s->model.n_asks, MODEL_ASKS);
-	assert_true(scene_shows(s, "/home/u/first/a"));
+	assert_true(scene_shows(s, "read ~/first/a"));
 	assert_true(scene_shows(s, "ASK 1 of 701"));
 	buf_clear(&s->said);
 	scene_keys(s, "G");
-	assert_false(scene_shows(s, "/home/u/first/a"));
+	assert_false(scene_shows(s, "read ~/first/a"));
 	scene_wait(s, 600);
 	scene_keys(s, "g");
-	assert_true(scene_shows(s, "/home/u/first/a"));
+	assert_true(scene_shows(s, "read ~/first/a"));
 	scene_keys(s, "a");
 	assert_string_equal(s->said.data, "");
 	scene_wait(s, 600);
@@ -533,7 +655,7 @@ static void an_answer_is_taken_back_by_one_key(void **state)
 	struct scene *s = *state;
 
 	scene_given(s);
-	scene_keys(s, "C-] v");
+	scene_keys(s, "C-] V");
 	assert_true(scene_shows(s, "reading what lies in ~/notes"));
 	assert_true(scene_shows(s, "removes an answer"));
 	scene_keys(s, "j x");
@@ -559,7 +681,7 @@ static void a_lasting_answer_is_taken_out_of_its_file(void **state)
 	struct scene *s = *state;
 
 	scene_given(s);
-	scene_keys(s, "C-] v j j x");
+	scene_keys(s, "C-] V j j x");
 	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
 	assert_true(scene_shows(s, "- removed"));
 	assert_true(scene_shows(s, "which is read again"));
@@ -569,6 +691,80 @@ static void a_lasting_answer_is_taken_out_of_its_file(void **state)
 	scene_keys(s, "x j x");
 	assert_string_equal(s->said.data, "forget answer of 2026-01-02T03:04:05Z\n");
 	assert_true(scene_shows(s, "edit /etc/cordon/config, line 3"));
+}
+
+/* Those that count for the session, to the same question alone. */
+static void answers_survive_a_restart(void **state)
+{
+	static const struct {
+		const char *path;
+		bool found;
+	} asks[] = {{"/home/u/notes/2026/x/y", true},
+		    {"/home/u/other", false},
+		    {"/home/u/a\nb", true},
+		    {"/home/u/step", false},
+		    {"/home/u/late", false}};
+	static const struct {
+		const char *object;
+		enum answer_extent extent;
+		enum answer_scope scope;
+		int64_t until;
+	} given[] = {{"/home/u/notes/", EXTENT_TREE, SCOPE_SESSION, 0},
+		     {"/home/u/a\nb", EXTENT_EXACT, SCOPE_SESSION, 0},
+		     {"/home/u/step", EXTENT_EXACT, SCOPE_STEP, 0},
+		     {"/home/u/late", EXTENT_EXACT, SCOPE_SESSION, 1}};
+	struct scene *s = *state;
+	struct answer a;
+	struct kept_answers *before = kept_answers_open(), *k;
+
+	for (size_t i = 0; i < ARRAY_LEN(given); i++)
+		model_add_given(&s->model,
+				&(struct given){.rule = i + 1,
+						.answer = {.allow = true,
+							   .scope = given[i].scope,
+							   .extent = given[i].extent,
+							   .until = given[i].until},
+						.object = (char *)(uintptr_t)given[i].object,
+						.words = (char *)(uintptr_t) "x"});
+	kept_answers_write(before, &s->model);
+	kept_answers_leave(before);
+	k = kept_answers_open();
+	assert_null(getenv("CORDON_KEPT_ANSWERS")); /* it is taken once */
+	for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
+		struct ask ask = {.path = (char *)(uintptr_t)asks[i].path, .up = 3};
+
+		if (kept_answers_find(k, &ask, &a) != asks[i].found)
+			fail_msg("%s", asks[i].path);
+		assert_true(!asks[i].found || (a.allow && a.scope == SCOPE_SESSION));
+		ask.kind = RULE_WRITE; /* not what was answered */
+		assert_false(kept_answers_find(k, &ask, &a));
+	}
+	kept_answers_free(k);
+	kept_answers_free(before);
+}
+
+/* A file that has a name, or no number, is somebody else's. */
+static void only_a_file_of_our_own_answers(void **state)
+{
+	AUTO_FREE char *path = xasprintf("%s/kept", getenv("TEST_TMP"));
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	struct ask ask = {.path = (char *)(uintptr_t) "/etc/x"};
+	AUTO_FREE char *number = xasprintf("%d", fd);
+	const char *const numbers[] = {number, "1", "x"};
+	struct answer a;
+
+	(void)state;
+	assert_int_equal(write(fd, "0 1 0 0 /etc/x", 15), 15);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		struct kept_answers *k;
+
+		setenv("CORDON_KEPT_ANSWERS", numbers[i], 1);
+		k = kept_answers_open();
+		assert_false(kept_answers_find(k, &ask, &a));
+		kept_answers_free(k);
+	}
+	assert_int_equal(fcntl(fd, F_GETFD) < 0, 0); /* and stays open */
+	close(fd);
 }
 
 static void answers_are_bounded(void **state)
@@ -594,7 +790,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(choices_are_made_one_by_one),
 		TEST(words_stay_whole),
-		TEST(more_than_this_counts_longer_than_once),
+		TEST(one_choice_never_changes_another),
+		TEST(all_that_is_known_is_behind_a_key),
+		TEST(a_call_that_cannot_wait),
+		TEST(a_note_is_shown_before_it_is_sent),
+		TEST(a_third_single_answer_offers_the_directory),
+		TEST(no_directory_of_secrets_is_offered),
 		TEST(a_whole_home_is_not_offered),
 		TEST(a_directory_that_is_asked_for_is_meant_itself),
 		TEST(no_step_is_not_offered_where_there_is_none),
@@ -614,6 +815,8 @@ int main(void)
 		TEST(a_flood_moves_nothing),
 		TEST(an_answer_is_taken_back_by_one_key),
 		TEST(a_lasting_answer_is_taken_out_of_its_file),
+		TEST(answers_survive_a_restart),
+		TEST(only_a_file_of_our_own_answers),
 		TEST(answers_are_bounded),
 	};
 

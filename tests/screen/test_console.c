@@ -74,7 +74,7 @@ static void open_read(struct scene *s)
 static void open_rules(struct scene *s)
 {
 	scene_given(s);
-	scene_keys(s, "C-] v");
+	scene_keys(s, "C-] V");
 }
 
 static void open_host(struct scene *s)
@@ -195,7 +195,7 @@ static void open_empty(struct scene *s)
 static void open_no_rules(struct scene *s)
 {
 	open_empty(s);
-	scene_keys(s, "C-] v");
+	scene_keys(s, "C-] V");
 }
 
 static void open_no_connections(struct scene *s)

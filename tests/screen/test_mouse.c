@@ -60,7 +60,7 @@ static void a_drag_selects_in_any_view(void **state)
 	static const struct {
 		const char *keys, *words;
 	} views[] = {{"C-] l", "npm"},	     {"C-] s", "npm"},	     {"C-] l o", "when"},
-		     {"C-] v", "standing"},  {"C-] n", "npmjs"},     {"C-] e", "log"},
+		     {"C-] V", "standing"},  {"C-] n", "npmjs"},     {"C-] e", "log"},
 		     {"C-] m", "resources"}, {"C-] ?", "everywhere"}};
 	struct scene *s = *state;
 

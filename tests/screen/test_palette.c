@@ -85,7 +85,8 @@ static void a_key_says_what_it_does(void **state)
 	(void)state;
 	open_scene(&s, 120, 40);
 	scene_keys(&s, "C-] ? ? C-] a");
-	assert_true(scene_shows(&s, "C-] a: Look at what waits for an answer (focus-approvals)"));
+	assert_true(scene_shows(
+		&s, "C-] a: List the requests that wait for an answer (focus-approvals)"));
 	assert_int_equal(s.ui->n_popups, 1);
 	scene_keys(&s, "? x");
 	assert_true(scene_shows(&s, "x: goes to the agent."));
@@ -109,7 +110,7 @@ static void help_is_of_the_view_alone(void **state)
 	assert_true(scene_shows(&s, "Show only lines with these words"));
 	assert_false(scene_shows(&s, "Scroll left"));
 	assert_false(scene_shows(&s, "Next hunk"));
-	scene_keys(&s, "Esc C-] v ?");
+	scene_keys(&s, "Esc C-] V ?");
 	assert_false(scene_shows(&s, "Show only lines with these words"));
 	assert_true(scene_shows(&s, "Take this answer back"));
 	scene_done(&s);
@@ -213,7 +214,7 @@ static void a_note_reaches_the_prompt(void **state)
 	open_scene(&s, 120, 40);
 	term_feed(s.term, "\033[?2004h", 8);
 	scene_keys(&s, "C-] p");
-	assert_true(scene_shows(&s, "There is no note"));
+	assert_true(scene_shows(&s, "There is nothing to tell"));
 	scene_ask(&s, 7, "/home/u/project/.git/hooks/\nx");
 	scene_keys(&s, "C-] a w u s e Space m a k e Enter");
 	assert_true(scene_shows(&s, "d denies, and keeps the note"));
@@ -226,8 +227,37 @@ static void a_note_reaches_the_prompt(void **state)
 	assert_string_equal(s.to_agent.data, "\033[200~Denied: write .git/hooks/\\nx. use make"
 					     "\033[201~");
 	scene_keys(&s, "C-] p");
-	assert_true(scene_shows(&s, "There is no note"));
+	assert_true(scene_shows(&s, "There is nothing to tell"));
 	scene_done(&s);
+}
+
+static void set_path(struct scene *s, size_t i, const char *path)
+{
+	free(s->model.plan->entries[i].path);
+	s->model.plan->entries[i].path = xstrdup(path);
+}
+
+static void files_of_git_are_one_row(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s k k u");
+	scene_plan(s, true);
+	set_path(s, 1, ".git/objects/01/e79c32");
+	set_path(s, 2, ".git/index");
+	assert_true(scene_shows(s, "Rolls back 2 steps (4, 3): 3 paths"));
+	assert_true(scene_shows(s, "git  2 files of git's own: i lists them"));
+	assert_true(scene_shows(s, "README.md"));
+	assert_false(scene_shows(s, ".git/index"));
+	scene_keys(s, "i");
+	assert_true(scene_shows(s, "Rolls back 2 steps (4, 3): 5 paths"));
+	assert_true(scene_shows(s, ".git/objects/01/e79c32"));
+	assert_true(scene_shows(s, ".git/index"));
+	scene_keys(s, "i");
+	set_path(s, 4, ".git/HEAD"); /* a conflict always has its row */
+	assert_true(scene_shows(s, ".git/HEAD"));
+	set_path(s, 0, ".git/hooks/post-merge"); /* runs on the host */
+	assert_true(scene_shows(s, ".git/hooks/post-merge"));
 }
 
 int main(void)
@@ -243,6 +273,8 @@ int main(void)
 		cmocka_unit_test(messages_are_kept),
 		cmocka_unit_test(the_agent_is_started_anew),
 		cmocka_unit_test(a_note_reaches_the_prompt),
+		cmocka_unit_test_setup_teardown(files_of_git_are_one_row, scene_set_up,
+						scene_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

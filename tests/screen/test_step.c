@@ -13,7 +13,7 @@
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "tests/screen/scene.h"
-#include "tui/console/view_step.h"
+#include "tui/console/views/view_step.h"
 
 #define LINES 300
 

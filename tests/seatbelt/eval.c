@@ -103,6 +103,11 @@ size_t eval_rules(const struct eval *e)
 	return e->n;
 }
 
+const char *eval_unknown_service(const struct eval *e)
+{
+	return service_unknown(e->all);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* "file-write*" covers "file-write-data". */

@@ -19,6 +19,9 @@ int eval_new(struct eval **ret, const char *text, size_t len, const char *const 
 	     struct err *err) MUST_USE;
 void eval_free(struct eval *e);
 size_t eval_rules(const struct eval *e); /* how many */
+/* The first mach service in the rules that no Mac has, as far as public profiles and sources name
+ * them (services.c); a prefix must begin one. NULL: none. Cordon's own marks are left out. */
+const char *eval_unknown_service(const struct eval *e);
 
 /* What somebody is about to do. What an operation has nothing to do with stays NULL or 0. */
 struct eval_query {

@@ -29,6 +29,10 @@ bool expr_is(const struct expr *e, const char *word);
 /* A list that begins with this word. */
 bool expr_is_list(const struct expr *e, const char *word);
 
+/* ---- services.c ---- */
+/* The same of one rule, or of one filter. */
+const char *service_unknown(const struct expr *e);
+
 /* ---- filter.c ---- */
 /* Is it a filter that is known, and its strings resolved? */
 int filter_check(struct expr *f, const char *const *params, struct err *err) MUST_USE;

@@ -33,6 +33,7 @@ static const struct known {
 	{"global-name-regex", OPERAND_REGEX},
 	{"local-name", OPERAND_STRINGS},
 	{"ipc-posix-name", OPERAND_STRINGS},
+	{"ipc-posix-name-regex", OPERAND_REGEX},
 	{"extension", OPERAND_STRINGS},
 	{"target", OPERAND_WORDS},
 	{"require-all", OPERAND_FILTERS},
@@ -216,7 +217,7 @@ static const char *subject(const char *name, const struct eval_query *q)
 		return q->vnode;
 	if (str_eq(name, "extension"))
 		return q->extension;
-	if (str_eq(name, "ipc-posix-name"))
+	if (str_starts(name, "ipc-posix-name"))
 		return q->ipc_name;
 	return q->path;
 }

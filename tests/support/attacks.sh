@@ -62,7 +62,7 @@ E2
 weaker() {
 	cat <<'E2'
 landlock 1 names and attributes of what is hidden show
-landlock 8 numbers and command lines of other processes show
+landlock 8 numbers of other processes show
 landlock 22 that a process is there can be seen
 landlock 30 names of sockets show
 E2

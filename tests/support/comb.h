@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* From one to the next; 1 with CORDON_TEST_THOROUGH, as `make soak` has it. The sanitizers look at the
- * code, which fewer points lead through as well. So it is as an ordinary user, after root. */
+/* From one to the next; 1 with CORDON_TEST_THOROUGH, as `make soak` has it. The sanitizers look at
+ * the code, which fewer points lead through as well. So it is as an ordinary user, after root. */
 static inline int comb(int apart)
 {
 	if (getenv("TEST_AGAIN"))

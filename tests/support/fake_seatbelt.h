@@ -24,6 +24,7 @@
 #include "core/keeper/flows.h"
 #include "core/keeper/service.h"
 #include "core/policy/policy.h"
+#include "tests/support/fake_helper.h"
 
 /* ---- the rest of a keeper -------------------------------------------------------------------- */
 
@@ -199,6 +200,11 @@ void flow_tell(struct keeper *k, const struct flow_news *n)
 		add_flow(k, n->state == FLOW_OPEN ? "open" : "over", n->target);
 }
 
+void flow_say(struct keeper *k, struct buf *said, const char *words)
+{
+	(void)k, (void)said, (void)words;
+}
+
 void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, const char *from,
 		    const char *to)
 {
@@ -226,7 +232,7 @@ UNUSED static void turn(struct keeper *k)
 /* ---- the rest of a Mac ----------------------------------------------------------------------- */
 
 struct fixture {
-	char base[64], *folder, *log, *program, *go;
+	char base[64], *folder, *log, *program, *helper, *go;
 	const char *folders[2];
 	struct keeper keeper;
 	struct mac_usage usage;
@@ -238,12 +244,6 @@ struct fixture {
 	bool strangers; /* nobody inside has the connections that come */
 	pid_t stuck;	/* is inside, and does not go; 0: nobody */
 };
-
-static int fake_deny(void *data)
-{
-	(void)data;
-	return 0;
-}
 
 static int fake_host(void *data, struct mac_host *ret)
 {
@@ -298,12 +298,12 @@ static pid_t fake_owner(void *data, const char *session, pid_t root, uint16_t fr
 	return f->strangers ? 0 : root;
 }
 
-/* Of the proxy's process. */
-static int fake_apply(void *data, const char *profile, const char *const *params, char *why,
-		      size_t size)
+/* For the helper, which knows no session. */
+UNUSED static size_t inside_nobody(void *data, const char *session, pid_t root, pid_t *out,
+				   size_t max)
 {
-	(void)data, (void)why, (void)size;
-	return str_eq(profile, network_gate_profile) && !params ? 0 : -EPERM;
+	(void)data, (void)session, (void)root, (void)out, (void)max;
+	return 0;
 }
 
 UNUSED static char *write_script(const struct fixture *f, const char *name, const char *text)
@@ -327,24 +327,25 @@ UNUSED static int setup(void **state)
 	assert_non_null(mkdtemp(f->base));
 	f->folder = path_join(f->base, "folder");
 	f->go = path_join(f->base, "go");
+	assert_int_equal(chmod(f->base, 0755), 0);
 	assert_int_equal(mkdir(f->folder, 0700), 0);
 	f->folders[0] = f->folder;
 	about.config = f->keeper.config = config_of_rules();
 	assert_int_equal(policy_new(&f->keeper.policy, &about, NULL), 0);
 	f->program = write_script(f, "sandbox-exec",
 				  "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n"
-				  "exec \"$@\"\n");
+				  "BY=sandbox-exec exec \"$@\"\n");
+	f->helper = helper_write(f->base, "");
 	f->log = write_script(f, "log", "#!/bin/sh\nexec sleep 300\n");
 	f->os = (struct mac_os){.data = f,
-				.apply = fake_apply,
 				.owner_of_port = fake_owner,
-				.deny_attach = fake_deny,
 				.look_at_host = fake_host,
 				.read_link = fake_link,
 				.usage = fake_usage,
 				.pressure = fake_pressure,
 				.list_inside = fake_inside};
-	f->host = (struct seatbelt_host){.os = &f->os, .sandbox_exec = f->program, .log = f->log};
+	f->host = (struct seatbelt_host){
+		.os = &f->os, .helper = f->helper, .sandbox_exec = f->program, .log = f->log};
 	f->spec = (struct spawn_spec){.env = env,
 				      .cwd = "/",
 				      .home = "/home/u",
@@ -369,6 +370,7 @@ UNUSED static int teardown(void **state)
 	free(f->folder);
 	free(f->log);
 	free(f->program);
+	free(f->helper);
 	free(f->go);
 	free(f);
 	return 0;

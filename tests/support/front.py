@@ -21,6 +21,7 @@ TRANSCRIPT = open(os.path.abspath("transcript"), "w")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORDON = os.environ["CORDON"]
 PROTOCOL = json.load(open(ROOT + "/core/api/protocol.json"))
+DEFS = PROTOCOL["$defs"]
 WAIT = 120  # seconds, until what has to come is given up
 
 # ---- TAP ------------------------------------------------------------------------------------------
@@ -42,6 +43,12 @@ def ok(good, name, *diagnostics):
 
 def equal(got, want, name):
     return ok(got == want, name, f"got:  {got!r}", f"want: {want!r}")
+
+
+def skip(name, why):
+    global _tests
+    _tests += 1
+    print(f"ok {_tests} - {name} # SKIP {why}")
 
 
 def done():
@@ -167,18 +174,18 @@ class Serve:
             if message["status"] == "error":
                 error = message["error"]
                 seen_errors.add(error["name"])
-                if PROTOCOL["errors"].get(error["name"], {}).get("code") != error["code"]:
+                if DEFS["errors"].get(error["name"], {}).get("code") != error["code"]:
                     bad.append(f"error {error} is not in the list")
             elif op:
                 seen_operations.add(op)
-                valid(PROTOCOL, f"/operations/{op}/result", message["payload"], op)
+                valid(PROTOCOL, f"/$defs/operations/{op}/result", message["payload"], op)
         else:
             seen_events.add(kind)
             valid(PROTOCOL, "/$defs/event", message, kind)
-            if kind not in PROTOCOL["events"]:
+            if kind not in DEFS["events"]:
                 bad.append(f"{kind} is not in the list")
             else:
-                valid(PROTOCOL, f"/events/{kind}", message["payload"], kind)
+                valid(PROTOCOL, f"/$defs/events/{kind}", message["payload"], kind)
 
     def wait(self, condition, seconds=WAIT):
         end = time.monotonic() + seconds
@@ -197,8 +204,8 @@ class Serve:
         rid = str(self.n)
         self.operations[rid] = op
         valid(PROTOCOL, "/$defs/request", {"type": op, "request_id": rid, "payload": payload}, op)
-        if op in PROTOCOL["operations"]:
-            valid(PROTOCOL, f"/operations/{op}/payload", payload, op)
+        if op in DEFS["operations"]:
+            valid(PROTOCOL, f"/$defs/operations/{op}/payload", payload, op)
         self.raw(json.dumps({"type": op, "request_id": rid, "payload": payload}) + "\n")
         return rid
 

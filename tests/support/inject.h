@@ -47,16 +47,25 @@ struct inject {
 };
 
 static const int inject_passed[] = {
-	SYS_futex,	 SYS_exit,	    SYS_exit_group,   SYS_close,	 SYS_munmap,
-	SYS_mprotect,	 SYS_madvise,	    SYS_brk,	      SYS_rt_sigprocmask, SYS_rt_sigaction,
-	SYS_rt_sigreturn, SYS_gettid,	    SYS_getpid,	      SYS_set_robust_list, SYS_clone3,
-	SYS_sched_yield, SYS_clock_gettime, SYS_clock_nanosleep, SYS_geteuid,	 SYS_getuid,
-	SYS_umask,	 SYS_sigaltstack,   SYS_rseq,	      SYS_getrandom,
+	SYS_futex,	    SYS_exit,
+	SYS_exit_group,	    SYS_close,
+	SYS_munmap,	    SYS_mprotect,
+	SYS_madvise,	    SYS_brk,
+	SYS_rt_sigprocmask, SYS_rt_sigaction,
+	SYS_rt_sigreturn,   SYS_gettid,
+	SYS_getpid,	    SYS_set_robust_list,
+	SYS_clone3,	    SYS_sched_yield,
+	SYS_clock_gettime,  SYS_clock_nanosleep,
+	SYS_geteuid,	    SYS_getuid,
+	SYS_umask,	    SYS_sigaltstack,
+	SYS_rseq,	    SYS_getrandom,
 };
 
 static inline int inject_filter(void)
 {
-	enum { N = ARRAY_LEN(inject_passed) };
+	enum {
+		N = ARRAY_LEN(inject_passed)
+	};
 	struct sock_filter code[N + 8];
 	struct sock_fprog prog = {.filter = code};
 	size_t n = 0;
@@ -64,8 +73,8 @@ static inline int inject_filter(void)
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 						 offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < N; i++)
-		code[n++] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)inject_passed[i], N - i + 3, 0);
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							 (unsigned)inject_passed[i], N - i + 3, 0);
 	/* Anonymous memory is malloc's; xmalloc() ends the process, which is the other test. */
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 2);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -76,8 +85,8 @@ static inline int inject_filter(void)
 	prog.len = (unsigned short)n;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			    SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			    &prog);
 }
 
 static inline void *inject_thread(void *arg)
@@ -116,8 +125,7 @@ static inline bool inject_is_space(const struct seccomp_data *d)
 
 static inline void inject_answer(struct inject *i, const struct seccomp_notif *req)
 {
-	struct seccomp_notif_resp resp = {.id = req->id,
-					  .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	struct seccomp_notif_resp resp = {.id = req->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 	bool counts = !i->space || inject_is_space(&req->data);
 
 	i->seen += counts;

@@ -143,6 +143,22 @@ static inline int64_t commit(struct fix *f)
 	return r ? id : 0;
 }
 
+static inline void succeeds(int r)
+{
+	assert_int_equal(r, 0);
+}
+
+static inline int64_t committed(struct fix *f)
+{
+	int64_t id = commit(f);
+
+	assert_true(id > 0);
+	return id;
+}
+
+/* A whole step of one operation, which changes something. Its number. */
+#define one_step(f, command, operation) (begin(f, command), succeeds(operation), committed(f))
+
 static inline int undo(struct fix *f, size_t n, unsigned flags)
 {
 	struct undo_plan *plan = NULL;

@@ -176,3 +176,5 @@ cordon_of() {
 		[ -z "$parent" ] || grep -qx "$parent" <<<"$all" || echo "$p"
 	done
 }
+# host_of PATTERN - the same of a console: the session's process, a child of the client's.
+host_of() { pgrep -P "$(cordon_of "$1")" -x cordon; }

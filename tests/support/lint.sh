@@ -45,6 +45,8 @@ forbid core '(backends|tui)/' 'core includes backends or tui:'
 forbid core/os '(core/([a-np-z]|o[a-rt-z])|backends/|tui/)' 'core/os includes more than itself:'
 forbid core/base 'core/(config|policy|gate|journal|keeper|diff|audit|record|net|session|api)/' \
 	'core/base includes the rest of core:'
+forbid core/net 'core/(journal|keeper|policy|proxy|session|api)/' 'core/net includes what is built on it:'
+forbid core/policy 'core/(journal|keeper|proxy|session|api)/' 'core/policy includes what is built on it:'
 forbid backends 'tui/' 'a backend includes tui:'
 for dir in backends/*/; do
 	name=$(basename "$dir")
@@ -62,12 +64,14 @@ hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+"backends/' --include='*.[ch]
 $hits"
 
 # Floors: each line of the table names a folder and the files of one floor of it, the lowest first.
-# A file includes no header of a higher floor, and no two files include each other in a circle.
+# A file includes no header of a higher floor, and no two files include each other in a circle. The public headers ($3)
+# are below all floors, whichever file defines what they declare.
 floors() {
-	local dir=$1 table=$2 known edges file from to loop
+	local dir=$1 table=$2 public=${3:-} known edges file from to loop
 	known=$(awk '{for (i = 1; i <= NF; i++) print $i, NR}' <<<"$table")
 	edges=$(find "$dir" -name '*.[ch]' -exec grep -HoE "\"$dir/[a-z_0-9/]+\.h\"" {} + |
-		sed -E "s,^$dir/([^:]*)\.[ch]:\"$dir/(.*)\.h\",\1 \2," | awk '$1 != $2' | sort -u)
+		sed -E "s,^$dir/([^:]*)\.[ch]:\"$dir/(.*)\.h\",\1 \2," |
+		awk -v public="$public" '$1 != $2 && index(" " public " ", " " $2 " ") == 0' | sort -u)
 	while read -r file; do
 		file=${file#"$dir/"}
 		grep -q "^${file%.*} " <<<"$known" || complain "$dir/$file is on no floor (table in lint.sh)"
@@ -79,32 +83,76 @@ floors() {
 	[ -z "$loop" ] || complain "$dir: files include each other in a circle: ${loop//$'\n'/ }"
 }
 floors backends/linux/door "\
-filter_spec call state place interrupts request answer lost parked shared_sync finish
-lookup dirs locate walk resolve read_check privileges
+filter_spec call listeners state place interrupts request answer lost parked finish
+lookup dirs locate walk resolve read_check proc_files privileges
 connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
-table filter_prologue filter dispatch door"
+table filter_prologue filter dispatch door beside_door"
 floors core/net "\
-addr host notes packet suffix
-book dns http rewrite socks window
-proxy/proxy
-proxy/proxy_priv proxy/proxy_door_priv
-proxy/proxy_process proxy/proxy_ask proxy/proxy_client proxy/proxy_dial proxy/proxy_pump proxy/proxy_want proxy/proxy_door"
+addr host notes packet suffix upstream
+book dns http mask rewrite socks window"
+floors core/proxy "\
+proxy
+proxy_priv proxy_door_priv
+proxy_process proxy_ask proxy_client proxy_upstream proxy_dial proxy_pump proxy_want proxy_door"
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
-sources channel guest_facts callers loop step_ask
-folders/saves folders/review folders/folders folders/unconfined watch/ignored watch/fs_stream watch/watch_tree watch/watch_tree_linux watch/watch_edits watch/watch_filled watch/watch watch/watch_shared watch/watch_linux watch/watch_darwin watch/lock_priv watch/lock watch/lock_linux watch/lock_darwin watch/lock_marks_linux watch/lock_who_linux
-approvals/question steps/command steps/group_members steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
+sources channel guest_facts procs loop step_ask
+folders/saves folders/tool_dirs folders/review folders/folders folders/unconfined watch/ignored watch/fs_stream watch/watch_tree watch/watch_tree_linux watch/watch_edits watch/watch_filled watch/watch watch/watch_shared watch/watch_linux watch/watch_darwin watch/lock_priv watch/lock watch/lock_linux watch/lock_darwin watch/lock_marks_linux watch/lock_who_linux
+approvals/question steps/command steps/group_members steps/shell_refs steps/shells steps/label steps/step_name steps/owner steps/steps steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload_posts approvals/reload_posts_linux approvals/reload_posts_darwin approvals/reload
 folders/outside folders/brought folders/judge folders/folder folders/folder_priv folders/foreseen folders/draft flows brokered socket_owner guests agent_undo
 requests keeper client_event client"
+floors tui/term "\
+extra filter glyph scrollback pty
+line
+inside
+bulk cells copy_mode encode pen reflow respond search sequence sieve snapshot term view wrap" 'term snapshot'
+
+# Folders as floors, the lowest first. Files directly in the folder are above them all, its public headers below. The
+# table has the files that include a higher floor nevertheless, each with these headers.
+folder_floors() {
+	local dir=$1 order=$2 public=$3 table=${4:-} hits
+	hits=$(find "$dir" -name '*.[ch]' -exec grep -HoE "\"$dir/[a-z_0-9/]+\.h\"" {} + |
+		sed -E "s,^$dir/([^:]*)\.[ch]:\"$dir/(.*)\.h\",\1 \2," | sort -u |
+		awk -v order="$order" -v public="$public" -v table="$table" '
+			function floor(file) { return file ~ "/" ? at[substr(file, 1, index(file, "/") - 1)] : n + 1 }
+			BEGIN {
+				n = split(order, list, " ")
+				for (i = 1; i <= n; i++)
+					at[list[i]] = i
+				split(public, list, " ")
+				for (i in list)
+					open[list[i]] = 1
+				m = split(table, lines, "\n")
+				for (i = 1; i <= m; i++)
+					for (j = split(lines[i], list, " "); j > 1; j--)
+						left[list[1] " " list[j]] = 1
+			}
+			floor($1) < floor($2) && !($2 in open) && !is_known($0) { print $1 " includes " $2 ".h, which is on a higher floor" }
+			function is_known(edge,    known) { known = edge in left; delete left[edge]; return known }
+			END { for (edge in left) print "lint.sh: " edge " is no longer upwards: take it from the table" }' | sort)
+	[ -z "$hits" ] || complain "$dir:
+$hits"
+}
+# fs/borrow.h declares what the store defines above it: a file is read while mode bits are borrowed, which the store notes.
+folder_floors core/journal 'util fs store log step history rollback' \
+	'edits history journal mark note op rollback steps turns upkeep'
+folder_floors core/policy 'rules git builtin trees' 'policy policy_priv answer learn listed'
+folder_floors core/api 'inside acp socket stdio mcp' \
+	'acp approver approver_priv channel describe dirs engine fault jobs request_line schema' "\
+stdio/serve mcp/mcp"
+folder_floors tui/console 'frame views dialogs replay' 'frame/ui views/list views/view replay/moment replay/replay' "\
+frame/bars views/steplist
+views/view_terminal dialogs/approval"
+folder_floors core/session 'start answers' 'backend folders kept model session session_priv'
 
 # Dead code: a function of a header that no product source uses. The table lists what only tests need: the ends of
 # what a process keeps until it exits, parsers and dumps without files, and state that a test compares.
 only_tests='audit_set_session_max diff_range es_client_answer es_client_failsafe es_client_waiting filter_code
 fs_channel_free fs_server_set_caller fs_tree_done gate_fs_done guest_fuse_free guest_fuse_waiting journal_folder_fd
-keeper_done keymap_parse mac_launch_wait mach_services_allow net_host_eq net_pattern_format p9_stream_free p9_waiting
-quota_metrics surface_dump syn_gate_free term_wants_mouse theme_parse throttle_is_holding throttle_state tidy_once
-vhost_free violation_event xpc_config_format xpc_connect_event'
+keeper_done keymap_parse mac_launch_wait mach_services_allow net_host_eq net_pattern_format
+quota_metrics surface_dump syn_gate_free term_wants_mouse theme_parse throttle_is_holding throttle_state background_once
+vhost_free violation_event xpc_connect_event'
 dead_functions() {
 	find core backends tui -name '*.[ch]' -print0 | xargs -0 awk -v only="$only_tests" '
 		FNR == 1 { comment = 0 }
@@ -145,6 +193,101 @@ dead_functions() {
 hits=$(dead_functions)
 [ -z "$hits" ] || complain "dead code:
 $hits"
+
+# Names: of the public functions of each folder at least 85 % share a word with their file or one of their folders. A
+# table of handlers has a prefix of its own: prepare_chmod(), op_list(). The second table has the folders that fail yet.
+handler_prefixes='backends/linux/door:prepare backends/linux/door:perform core/api/stdio:op tui/commands:cmd'
+unnamed_folders='backends/macos/profile'
+names() {
+	find core backends tui -name '*.c' -print0 | xargs -0 awk -v prefixes="$handler_prefixes" -v unnamed="$unnamed_folders" '
+		function stem(word) { sub(/s+$/, "", word); return word }
+		function add(words,    list, n, i) {
+			n = split(words, list, /[\/_]/)
+			for (i = 1; i <= n; i++)
+				known[stem(list[i])] = 1
+		}
+		BEGIN {
+			n = split(prefixes, list, " ")
+			for (i = 1; i <= n; i++) {
+				split(list[i], one, ":")
+				prefix[one[1]] = prefix[one[1]] "/" one[2]
+			}
+			split(unnamed, list, /[ \n]+/)
+			for (i in list)
+				exempt[list[i]] = 1
+		}
+		FNR == 1 {
+			delete known
+			file = FILENAME; sub(/\.c$/, "", file)
+			folder = FILENAME; sub(/\/[^\/]*$/, "", folder)
+			add(file prefix[folder])
+		}
+		/^[A-Za-z]/ && !/(^|[A-Z] )(static|typedef|extern) |[;:{]$/ &&
+		match($0, /[ *][a-z_0-9]+\(/) {
+			name = substr($0, RSTART + 1, RLENGTH - 2)
+			if (name == "main")
+				next
+			n = split(name, words, "_")
+			shared = 0
+			for (i = 1; i <= n; i++)
+				shared = shared || stem(words[i]) in known
+			count[folder]++
+			if (shared)
+				good[folder]++
+			else
+				bad[folder] = bad[folder] " " name
+		}
+		END {
+			for (folder in count) {
+				low = good[folder] < 0.85 * count[folder]
+				if (low && !(folder in exempt))
+					print folder ": " good[folder] + 0 " of " count[folder] " names share a word with their file:" bad[folder]
+				if (!low && folder in exempt)
+					print "lint.sh: take " folder " from the table of folders that fail yet"
+			}
+		}' | sort
+}
+hits=$(names)
+[ -z "$hits" ] || complain "names (at least 85 % share a word with their file or folder):
+$hits"
+
+# The manual is read once: a sentence has at most 40 words. A paragraph, an item and a heading end one.
+long_sentences() {
+	awk '
+		function flush() {
+			if (words > 40)
+				print FILENAME ":" from ": a sentence of " words " words:" substr(text, 1, 120)
+			words = 0
+			text = ""
+		}
+		FNR == 1 || /^\.(Sh|Ss|Pp|Bl|El|It|Bd|Ed)/ { flush() }
+		/^\.Bd/ { shown = /literal|unfilled/ }
+		FNR == 1 || /^\.Ed/ { shown = 0 }
+		shown || /^\.(\\"|Sh|Ss|Bl|Bd|Dd|Dt|Os)/ { next }
+		{
+			is_macro = sub(/^\./, "")
+			for (i = 1; i <= NF; i++) {
+				if ($i ~ /[A-Za-z0-9]/ && !(is_macro && $i ~ /^[A-Z][a-z]$/)) {
+					from = words ? from : FNR
+					words++
+					text = text " " $i
+				}
+				if ($i ~ /[.!?:]["\047)]*$/)
+					flush()
+			}
+		}
+		END { flush() }' tui/man/*.[157]
+}
+hits=$(long_sentences)
+[ -z "$hits" ] || complain "the manual (a sentence has at most 40 words):
+$hits"
+
+# A page of the manual has the date of its last change, give or take a week.
+for page in tui/man/*.[157]; do
+	changed=$(git log -1 --format=%ct -- "$page" 2>/dev/null)
+	dated=$(date -d "$(sed -n 's/^\.Dd //p' "$page")" +%s 2>/dev/null)
+	[ -z "$changed" ] || [ "$((changed - ${dated:-0}))" -lt $((8 * 86400)) ] || complain "$page: .Dd is older than its last change"
+done
 
 # curses is one file's business (and the terminal's).
 hits=$(grep -rnE '^#[[:space:]]*include[[:space:]]+<(n?curses|ncursesw/|term\.h)' --include='*.[ch]' core backends tui |

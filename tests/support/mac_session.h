@@ -30,6 +30,7 @@ struct session {
 	struct answer answer; /* to every question */
 	bool mute;	      /* no answers */
 	uint64_t asked;
+	bool ambient[256]; /* of which steps, by their low bits */
 	char words[512];
 };
 
@@ -40,10 +41,13 @@ static void on_event(void *data, enum wire_type type, const struct client_event 
 
 	path = path && *path ? path : ev->path ? path_base(ev->path) : NULL;
 	if (type == WIRE_STEP_BEGIN)
-		buf_fmt(&f->log, "begin%s %s\n", ev->step < 0 ? " ambient" : "", ev->command);
+		f->ambient[ev->step & 255] = ev->kind == STEP_AMBIENT;
+	if (type == WIRE_STEP_BEGIN)
+		buf_fmt(&f->log, "begin%s %s\n", f->ambient[ev->step & 255] ? " ambient" : "",
+			ev->command);
 	else if (type == WIRE_STEP_END)
-		buf_fmt(&f->log, "end%s kept=%d paths=%d\n", ev->step < 0 ? " ambient" : "",
-			ev->kept, (int)ev->total);
+		buf_fmt(&f->log, "end%s kept=%d paths=%d\n",
+			f->ambient[ev->step & 255] ? " ambient" : "", ev->kept, (int)ev->total);
 	else if (type == WIRE_TOUCH)
 		buf_fmt(&f->log, "%s %s\n", ev->op, path);
 	else if (type == WIRE_DENY)

@@ -71,19 +71,14 @@ static void add_settings(struct buf *out)
 	buf_str(out, ".El\n");
 }
 
-/* "  --rw PATH      text" becomes an entry. */
-static void add_option(struct buf *out, char *line)
+/* "--rw PATH" and its description become an entry. */
+static void add_option(void *data, const char *option, const char *help)
 {
-	char *text = strstr(line + 2, "  "), *arg;
+	struct buf *out = data;
+	AUTO_FREE char *words = xstrdup(option);
 
-	if (!text) { /* the left side is longer than its column */
-		arg = strchr(line + 2, ' ');
-		text = strchr(arg + 1, ' ');
-	}
-	*text++ = '\0';
-	text += strspn(text, " ");
 	buf_str(out, ".It");
-	for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
 		size_t len = strcspn(word, ",");
 
 		if (*word == '-')
@@ -94,26 +89,15 @@ static void add_option(struct buf *out, char *line)
 			buf_fmt(out, " Ar %s", word);
 	}
 	buf_ch(out, '\n');
-	add_text(out, text);
+	add_text(out, help);
 	buf_ch(out, '\n');
 }
 
 static void add_options(struct buf *out)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	run_options_help(f);
-	fclose(f);
 	buf_str(out, ".Bl -tag -width Ds -compact\n");
-	for (char *line = text, *next; *line; line = next) {
-		next = line + strcspn(line, "\n");
-		*next++ = '\0';
-		add_option(out, line);
-	}
+	run_options_each(false, add_option, out);
 	buf_str(out, ".El\n");
-	free(text);
 }
 
 /* An action that has the same keys everywhere, and is listed there. */
@@ -122,7 +106,9 @@ static bool is_common(enum place place, enum action a)
 	return place != PLACE_GLOBAL && (a == ACTION_BACK || a == ACTION_COPY);
 }
 
-static void add_action(struct buf *out, const struct keymap *km, enum place place, enum action a)
+/* Appends the keys of an action and its help, as a row of columns or as an entry of a list. */
+static void add_action(struct buf *out, const struct keymap *km, enum place place, enum action a,
+		       bool columns)
 {
 	AUTO_BUF struct buf all = BUF_INIT;
 
@@ -138,8 +124,13 @@ static void add_action(struct buf *out, const struct keymap *km, enum place plac
 		return;
 	buf_str(out, ".It Li");
 	add_argument(out, all.data);
-	buf_str(out, "\n");
-	add_text(out, action_help(a));
+	if (columns) {
+		buf_str(out, " Ta");
+		add_argument(out, action_help(a));
+	} else {
+		buf_ch(out, '\n');
+		add_text(out, action_help(a));
+	}
 	buf_ch(out, '\n');
 }
 
@@ -150,12 +141,12 @@ static void add_place(struct buf *out, const struct keymap *km, enum place place
 	buf_fmt(out, ".It Sy \"%s:\"\n", place_title(place));
 	empty = out->len;
 	for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++)
-		add_action(out, km, place, (enum action)a);
+		add_action(out, km, place, (enum action)a, false);
 	if (out->len == empty)
 		buf_truncate(out, before);
 }
 
-static void add_places(struct buf *out, enum place from, enum place to)
+static struct keymap *load_keymap(void)
 {
 	struct keymap *km;
 	struct err err = {0};
@@ -164,6 +155,13 @@ static void add_places(struct buf *out, enum place from, enum place to)
 		fprintf(stderr, "manual: %s\n", err.text);
 		exit(1);
 	}
+	return km;
+}
+
+static void add_places(struct buf *out, enum place from, enum place to)
+{
+	struct keymap *km = load_keymap();
+
 	buf_str(out, ".Bl -tag -width \"C-] C-]  PageUp\" -compact\n");
 	for (int p = (int)from; p <= (int)to; p++)
 		add_place(out, km, (enum place)p);
@@ -176,6 +174,17 @@ static void add_keys(struct buf *out)
 	add_places(out, PLACE_GLOBAL, PLACE_LEAVE);
 }
 
+static void add_common_keys(struct buf *out)
+{
+	struct keymap *km = load_keymap();
+
+	buf_str(out, ".Bl -column \"PageDown  Space  C-f\" \"\"\n");
+	for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++)
+		add_action(out, km, PLACE_GLOBAL, (enum action)a, true);
+	buf_str(out, ".El\n");
+	keymap_free(km);
+}
+
 static void add_replay_keys(struct buf *out)
 {
 	add_places(out, PLACE_REPLAY, PLACE_REPLAY);
@@ -185,6 +194,7 @@ static const struct {
 	const char *name;
 	void (*add)(struct buf *out);
 } tables[] = {{"keys", add_keys},
+	      {"common-keys", add_common_keys},
 	      {"replay-keys", add_replay_keys},
 	      {"options", add_options},
 	      {"settings", add_settings}};

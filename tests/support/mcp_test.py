@@ -98,6 +98,8 @@ for modern in (False, True):
     ok("/path" in c.tool("read_file", path=7)["error"], era + "so are wrong arguments")
     ok("/pth" in c.tool("read_file", path="f", pth="x")["error"], era + "and unknown ones")
     equal(c.call("tools/call", name="nope", arguments={}), -32602, era + "a tool that there is not")
+    said = c.answer(c.send("tools/call", name="nope", arguments={}))["error"]["message"]
+    ok("write_file" in said, era + "those that there are are named", said)
     equal(c.call("tools/call", name="undo", arguments=[]), -32602, era + "arguments that are none")
     ok("f" in [e["name"] for e in c.tool("list_directory")["entries"]], era + "list_directory")
     equal([f["path"] for f in c.tool("diff")["files"]], ["f"], era + "diff")
@@ -230,13 +232,21 @@ def connect(token):
 
 c = connect("x" * 64)
 ok(c.wait(lambda m: m.get("error", {}).get("code") == 1008), "another token is refused")
-c.raw('{"jsonrpc":"2.0","id":5,"method":"ping"}')
-equal(c.answer(5, 0.3), {}, "and nothing served")
+sock = socket.socket(socket.AF_UNIX)
+sock.settimeout(20)
+sock.connect(path)
+sock.sendall(b'{"token":"y"}\n' + json.dumps({"token": open(path + ".token").read()}).encode() + b'\n{"jsonrpc":"2.0","id":6,"method":"ping"}\n')
+got = b""
+while piece := sock.recv(4096):
+    got += piece
+ok(b"1008" in got and b'"id":6' not in got and got.count(b"\n") == 1, "one try: the connection ends", got)
 c = connect(open(path + ".token").read())
 c.initialize()
 ok("session.none" in c.tool("execute_command", command="true")["error"], "the front end starts the session")
 s.start(work)
 equal(c.tool("execute_command", command="echo both >both")["paths"], 1, "then its tools work")
+listed = subprocess.run([CORDON, "sessions", "--json"], capture_output=True, text=True, timeout=60).stdout
+equal([json.loads(line)["command"] for line in listed.splitlines()], ["cordon serve"], "cordon sessions calls it by what started it")
 ok(s.event("step_completed"), "and the STDIO API hears of their steps")
 i = c.send("tools/call", name="write_file", arguments={"path": ".git/hooks/update", "content": "x"})
 p = s.event("approval_requested")

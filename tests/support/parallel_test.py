@@ -57,8 +57,8 @@ equal({s.answer(r)["status"] for r in ["hook", "behind", *(f"c{i}" for i in rang
 equal(texts("c"), [""] + ["c"] * (N - 1), "one without content, too")
 equal((s.answer("in")["status"], s.output("behind")), ("ok", b"kept"), "input of a command that waits is kept")
 equal(s.answer("late")["error"]["name"], "agent.no-input", "after its end there is none")
-s.raw("".join(line("fs.read", f"e{i}", path="a1") for i in range(3000)) + "".join(line("agent.execute", f"f{i}", command="true") for i in range(300)))
-equal({s.answer(r, 120)["status"] for r in [*(f"e{i}" for i in range(3000)), *(f"f{i}" for i in range(300))]}, {"ok"}, "thousands wait for their turn")
+s.raw("".join(line("fs.read", f"e{i}", path="a1") for i in range(10000)) + "".join(line("agent.execute", f"f{i}", command="true") for i in range(300)))
+equal({s.answer(r, 120)["status"] for r in [*(f"e{i}" for i in range(10000)), *(f"f{i}" for i in range(300))]}, {"ok"}, "thousands wait for their turn")
 
 # ---- MCP
 def call(i, name, **arguments):

@@ -132,7 +132,8 @@ class ByConsole:
                        env={**os.environ, "TERM": "xterm-256color"})
         if not ok(wait_for(lambda: "ready>" in self.screen()), "a shell in the console", self.screen()):
             front.done()
-        self.pid = int(open(top + "/console.pid").read())
+        client = open(top + "/console.pid").read().strip()
+        self.pid = int(subprocess.run(["pgrep", "-P", client, "-x", "cordon"], capture_output=True, text=True).stdout.split()[0])
 
     def screen(self):
         return subprocess.run([*self.tmux, "capture-pane", "-p"], capture_output=True, text=True).stdout
@@ -257,7 +258,7 @@ def scenario(name, make):
 def comparable(found):
     """Without the programs that are the way in, and the one that is killed at once; steps apart: others may write when one is committed."""
     own = ("/cordon", "/bash", "/clear", "/sleep")
-    kept = [r for r in found if not (r["event"] == "exec" and r["path"].endswith(own)) and r["event"] != "session-end"]
+    kept = [r for r in found if not (r["event"] == "exec" and r["path"].endswith(own)) and r["event"] not in ("session-end", "ran", "turn", "traffic")]
     return [r for r in kept if r["event"] != "step"], [r for r in kept if r["event"] == "step"]
 
 

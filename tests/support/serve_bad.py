@@ -38,6 +38,8 @@ for text, want in [
     ('{"type":"fs.read","request_id":"q","payload":{"path":"a","offset":1e300}}', "protocol.invalid"),
     ('{"type":"agent.execute","request_id":"q","payload":{"command":"x","terminal":{"columns":0,"rows":1}}}', "protocol.invalid"),
     ('{"type":"agent.execute","request_id":"q","payload":{"command":"' + "x" * 70000 + '"}}', "agent.busy"),
+    ('{"type":"agent.execute","request_id":"q","payload":{"command":"x","env":{"A=b":"c"}}}', "protocol.invalid"),
+    ('{"type":"agent.execute","request_id":"q","payload":{"command":"x","env":{"":"c"}}}', "protocol.invalid"),
     ('{"type":"agent.cancel","request_id":"q","payload":{"request_id":"nobody"}}', "agent.none"),
     ('{"type":"undo.rollback","request_id":"q","payload":{"steps":1000000}}', None),
 ]:
@@ -74,15 +76,15 @@ def over_socket(op, **payload):
     f.write(json.dumps({"type": op, "request_id": 1, "payload": payload}) + "\n")
     f.flush()
     while (m := json.loads(f.readline()))["type"] != "response":
-        kind = {"event.fs_request": "fs_request", "event.fs_gone": "fs_gone", "event.audit": "audit",
-                "event.step": "step", "event.step_gone": "step_gone", "event.rule": "rule"}[m["type"]]
+        kind = {"event.fs_request": "fs_request", "event.fs_gone": "fs_gone", "event.audit": "audit", "event.net_request": "net_request",
+                "event.rule": "rule"}[m["type"]]
         front.valid(front.PROTOCOL, "/$defs/" + kind, m, kind)
     front.valid(front.PROTOCOL, "/$defs/response", m, op)
     return m
 
 
 ok(wait_for(lambda: over_socket("approval.list")["payload"]["requests"]), "what waits is listed over the socket")
-front.valid(front.PROTOCOL, "/operations/approval.list/result", over_socket("approval.list")["payload"], "approval.list")
+front.valid(front.PROTOCOL, "/$defs/operations/approval.list/result", over_socket("approval.list")["payload"], "approval.list")
 asked = over_socket("approval.list")["payload"]["requests"][0]["id"]
 equal(over_socket("approval.answer", id=asked, allow=3)["error"]["name"], "protocol.invalid", "checked by the same schema")
 equal(over_socket("session.stop")["error"]["name"], "protocol.unknown-operation", "what it does not offer")

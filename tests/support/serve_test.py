@@ -2,9 +2,11 @@
 
 SPDX-License-Identifier: MIT
 """
+import glob
 import json
 import os
 import signal
+import socket
 
 import front
 from front import Serve, equal, ok, wait_for
@@ -25,14 +27,14 @@ def write(path, text, how="w"):
 # ---- before a session
 s = Serve("--log-level", "debug")
 equal(s.hello["version"], 1, "it greets with its version")
-equal(sorted(s.hello["capabilities"]["operations"]), sorted(front.PROTOCOL["operations"]), "and its operations")
-equal(sorted(s.hello["capabilities"]["events"]), sorted(front.PROTOCOL["events"]), "and its events")
+equal(sorted(s.hello["capabilities"]["operations"]), sorted(front.DEFS["operations"]), "and its operations")
+equal(sorted(s.hello["capabilities"]["events"]), sorted(front.DEFS["events"]), "and its events")
 equal(s.call("hello", version=1)["version"], 1, "hello of that version")
 equal(s.call("hello", version=7), {"error": "protocol.version", "supported": [1]}, "another is refused with what is spoken")
 equal(s.call("session.status")["state"], "none", "no session runs")
 equal(s.call("agent.execute", command="true"), {"error": "session.none"}, "so there is nothing to run in")
 equal(s.start(work + "/nowhere"), {"error": "session.directory"}, "a directory that there is not")
-equal(s.start(work, vm_mode="persistent"), {"error": "session.unsupported"}, "what this backend has not")
+equal(s.start(work, vm_mode="persistent", backend="native"), {"error": "session.unsupported"}, "what this backend has not")
 equal(s.start({"path": work, "access": "read_only"}), {"error": "session.directory"}, "nothing that can be worked in")
 equal(s.call("session.stop"), {"error": "session.none"}, "nothing to stop")
 equal(s.call("session.reset"), {"error": "session.none"}, "nor to reset")
@@ -173,6 +175,9 @@ ok(s.event("external_modification", lambda p: "u" in p["paths"]), "an edit from 
 r = s.call("undo.rollback")
 equal((r["error"], [c["path"] for c in r["changes"]]), ("undo.conflict", ["u"]), "and stops a rollback")
 equal(open(work + "/u").read(), "mine\n", "which has changed nothing")
+said = s.answer(s.send("undo.rollback", cross=True))["error"]
+ok("use keep_mine" in said["message"] and "--" not in said["message"], "the refusal names members of a request", said["message"])
+ok(said["data"]["barriers"] and all("goes past them" in b["message"] for b in said["data"]["barriers"]), "told to go past barriers, it says so of them", said["data"])
 equal(s.call("undo.rollback", force=True)["conflicts"], 1, "unless it is forced")
 equal(open(work + "/u").read(), "1\n", "then it is undone")
 s.run("echo w >w")
@@ -184,6 +189,18 @@ if r.get("error"):
     ok(s.call("undo.history")["barriers"], "and is in the history")
     ok("error" not in s.call("undo.rollback", cross=True), "unless it is crossed")
 ok(not os.path.exists(work + "/w") and os.path.exists(work + "/z"), "what is not its business stays")
+
+# ---- points of a review, as a console has stored them
+state = os.environ.get("XDG_STATE_HOME") or os.environ["HOME"] + "/.local/state"
+[store] = glob.glob(state + "/cordon/work-*/lock")
+with open(os.path.dirname(store) + "/review", "w") as f:
+    f.write("rounds 2\npoint 1 1 1 1 1 7 a done\npoint 2 1 0 1 1 7 a%20b use%20one\npoint 0 0 0 1 1 7 a unsent\n")
+equal(s.call("review.list"), {"points": [{"point": "2.1", "path": "a b", "line": 7, "step_id": 1, "text": "use one"}]},
+      "points that were sent and are open")
+for point in ("1.1", "0.0", "2.2", "../2.1"):
+    equal(s.call("review.done", point=point), {"error": "review.no-point"}, f"{point} is none of them")
+equal(s.call("review.done", point="2.1"), {}, "one is handled")
+equal(s.call("review.list"), {"points": []}, "and listed no more")
 
 # ---- questions
 rid = s.send("fs.write", path=".git/hooks/post-merge", content="#!/bin/sh\n")
@@ -222,7 +239,10 @@ equal((s.answer(rid)["payload"]["exit_code"], os.path.exists(work + "/many")), (
 
 # ---- limits
 equal(s.call("undo.configure", max_log_size=1, max_steps=7), {}, "limits change")
-ok(wait_for(lambda: s.run("date >>limit")["step_id"] is None), "and count: what follows is no step of its own")
+rid = s.send("agent.execute", command="date >>limit")
+q = s.event("safeguard_triggered", lambda q: q["kind"] == "beyond")
+s.call("safeguard.confirm", safeguard_id=q["safeguard_id"], action="allow", remember=True)
+equal(s.answer(rid)["payload"]["exit_code"], 0, "and count: what undo cannot keep is asked about")
 ok(s.event("warning", lambda p: "history is full" in p["message"]), "which is said")
 equal(s.call("undo.configure", max_log_size=0, max_steps=0), {}, "0 is none")
 
@@ -241,7 +261,7 @@ with open(work + "/big.bin", "wb") as f:
     f.write(os.urandom(300000))
 s.start(work, limits={"max_step_size": 100000})
 rid = s.send("agent.execute", command="echo more >>big.bin; : of big.bin")
-p = s.event("safeguard_triggered", lambda p: p["kind"] == "beyond")
+p = s.event("safeguard_triggered", lambda p: p["kind"] == "beyond" and "big.bin" in p["command"])
 ok(p["count"] >= 300000, "what undo cannot keep is held", p)
 s.call("safeguard.confirm", safeguard_id=p["safeguard_id"], action="allow", remember=True)
 s.answer(rid)
@@ -286,6 +306,11 @@ equal(s2.close(), 0, "the end of input is the end")
 s3 = Serve()
 s3.start(work)
 s3.run("kill -9 $PPID")
+pairs = [(s3.send("agent.execute", command="true"), s3.send("session.status")) for i in range(100)]
+ok(all(s3.answer(a) and s3.answer(b) for a, b in pairs), "whatever is asked meanwhile is answered")
+after = [m for m in s3.order if m["type"] == "response"]
+after = after[[bool(m.get("error")) for m in after].index(True):]
+equal({m["payload"]["state"] for m in after if "state" in m.get("payload", {})}, {"error"}, "from the first refusal on the status says so")
 ok(s3.event("error", lambda p: p["fatal"]), "when what runs commands is killed, that is told")
 equal(s3.run("true").get("error"), "session.ended", "and nothing runs any more")
 equal(s3.call("session.status")["state"], "error", "which the status says")
@@ -310,6 +335,17 @@ rid = s4.send("agent.execute", command="""python3 -c 'import socket; socket.crea
 p = s4.event("net_request")
 equal((p["op"], p["addr"], p["port"], p["is_loopback"]), ("connect", "203.0.113.7", 443, False), "a connection waits")
 equal(s4.call("approval.list")["requests"][0]["id"], p["id"], "as a request")
+# The session's socket says the same, behind as many requests as its hello counts.
+run = os.environ.get("XDG_RUNTIME_DIR", "")
+run = run + "/cordon" if run else os.environ["HOME"] + "/.local/state/cordon/run"
+with socket.socket(socket.AF_UNIX) as c:
+    c.connect(f"{run}/{s4.call('session.status')['session']}.sock")
+    lines = c.makefile()
+    told = [json.loads(lines.readline()) for i in range(3)]
+for m, name in zip(told, ("hello", "fs_request", "net_request")):
+    front.valid(front.PROTOCOL, "/$defs/" + name, m, name)
+equal((told[0]["pending"], told[1]["type"], told[1]["id"]), (1, "event.fs_request", p["id"]), "the socket tells the request")
+equal(told[2], {"type": "event.net_request", **p}, "and the connection that it is about")
 equal(s4.call("approval.answer", id=p["id"], allow=False), {}, "which is denied")
 equal(s4.answer(rid)["payload"]["exit_code"], 1, "then it fails")
 ok(b"PermissionError" in s4.output(rid, "stderr"), "with EACCES", s4.output(rid, "stderr"))
@@ -330,7 +366,7 @@ equal(sorted({"control", "undo", "file_watcher", "safeguard", "approval", "stdio
       "every component has its say")
 ok(any(e.get("step_id") and e.get("session") for e in s.log if e["component"] == "control"), "lines about a step name it and the session")
 ok(not front.bad, "every message is as its schema says", *front.bad)
-equal(sorted(set(front.PROTOCOL["operations"]) - front.seen_operations), [], "every operation was answered")
+equal(sorted(set(front.DEFS["operations"]) - front.seen_operations), [], "every operation was answered")
 macos = {"event.xpc_connect", "event.xpc_sandbox_violation"}  # seen on a Mac alone
-equal(sorted(set(front.PROTOCOL["events"]) - macos - front.seen_events), [], "every event was seen")
+equal(sorted(set(front.DEFS["events"]) - macos - front.seen_events), [], "every event was seen")
 front.done()

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 tmux_socket=$TEST_TMP/tmux.0 tmux_servers=0
 tmux_() { tmux -S "$tmux_socket" -f /dev/null "$@"; }
-trap 'tmux_ kill-server 2>/dev/null' EXIT
+trap 'close_all' EXIT
 
 # "=t:" is the session of that name alone: "t" would first be a window whose name begins so, and a
 # window's name is "tmux" until its program runs.
@@ -21,11 +21,16 @@ all_ended() {
 	local pid
 	for pid; do has_ended "$pid" || return 1; done
 }
-# close_all - the server with all that runs in it: a session that is still at its end has its folder.
+# close_all - the server with all that runs in it, and sessions, which would outlive their terminals: one that
+# is still at its end has its folder.
 close_all() {
-	local pids
+	local pids hosts
 	# shellcheck disable=SC2046,SC2086 # numbers
 	pids=$(below $(tmux_ list-panes -a -F '#{pane_pid}' 2>/dev/null))
+	# shellcheck disable=SC2086 # numbers
+	hosts=$([ -z "$pids" ] || ps -o pid=,sid=,comm= -p "$(paste -sd, <<<"$pids")" | awk '$1 == $2 && $3 == "cordon" { print $1 }')
+	# shellcheck disable=SC2086 # numbers
+	[ -z "$hosts" ] || kill $hosts 2>/dev/null
 	tmux_ kill-server 2>/dev/null
 	# shellcheck disable=SC2086 # numbers
 	wait_for 15 all_ended $pids || note "still there: $(ps -o args= -p "$(tr '\n' ' ' <<<"$pids")")"
@@ -114,6 +119,8 @@ choose() {
 }
 choices() { tmux_ capture-pane -p -t "=$1:" | grep -E ' (how long|how much|until) .*\['; }
 choices_differ() { [ "$(choices "$1")" != "$2" ]; }
+# session_pid - the session's process, which the client in the pane has forked.
+session_pid() { pgrep -P "$(pgrep -P "$(tmux_ display-message -p -t =t: '#{pane_pid}')" -x cordon)" -x cordon; }
 # leaves NAME - Q, where leaving asks: the agent is ended, and the console with it.
 leaves() { ok "$1" wait_for 30 has_left; }
 has_left() { keys Q && wait_for 2 test -s "$TEST_TMP/status"; }

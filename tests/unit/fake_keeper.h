@@ -18,7 +18,9 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/keeper/flows.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/folders/folder.h"
+#include "core/keeper/folders/tool_dirs.h"
 #include "core/keeper/keeper.h"
 
 #define FAKE_PROCS 512
@@ -49,9 +51,7 @@ struct keeper {
 	/* Park the next change of this name, once. */
 	const char *hold;
 	uint64_t held;
-	bool keep;    /* folder_has_inode() */
-	bool gathers; /* changes of callers that may wait are taken back, once */
-	unsigned long syncs, gathered, waited;
+	bool keep; /* folder_has_inode() */
 	/* folder_read(): what it answers, and what it was asked. */
 	int read_answer;
 	unsigned long reads;
@@ -85,6 +85,12 @@ static bool fake_look(int tid, int *pid, mode_t *mask)
 }
 
 /* Forgotten when full; nothing here notices an exit, as the tests start few processes. */
+bool keeper_has_process(const struct keeper *k, int pid)
+{
+	(void)k;
+	return pid > 1;
+}
+
 int keeper_caller(struct keeper *k, int tid, struct caller *ret)
 {
 	size_t i;
@@ -166,19 +172,11 @@ void keeper_request_gone(struct keeper *k, struct door *d, uint64_t request)
 	k->gone++;
 }
 
-bool keeper_gathers(const struct keeper *k)
+/* No tool lacks a directory here. */
+int tool_dir_make(struct keeper *k, const char *path)
 {
-	return k->gathers;
-}
-
-void keeper_gather_sync(struct keeper *k)
-{
-	k->syncs++;
-}
-
-void keeper_gather_end(struct keeper *k)
-{
-	k->gathered++;
+	(void)k, (void)path;
+	return 0;
 }
 
 void keeper_wake_at(struct keeper *k, int64_t mono_us)
@@ -250,6 +248,11 @@ int folder_root(const struct folder *f)
 /* The only folder there is belongs to the only keeper there is. */
 static struct keeper fake;
 
+void keeper_exec_begins(const struct caller *c)
+{
+	(void)c;
+}
+
 void keeper_set_umask(const struct caller *c, mode_t mask)
 {
 	for (size_t i = 0; i < fake.n_procs; i++)
@@ -266,10 +269,6 @@ static int fake_begin(const struct caller *c, const struct at *at)
 	snprintf(text, sizeof(text), "%s%s%s", at->dir, at->dir[0] != '\0' ? "/" : "",
 		 at->name[0] == '\0' && at->leaf != NULL ? at->leaf : at->name);
 	snprintf(fake.last_path, sizeof(fake.last_path), "%.*s", PATH_MAX - 1, text);
-	if (c->may_wait) {
-		fake.waited++;
-		return -FOLDER_WAITS;
-	}
 	if (fake.hold != NULL && !c->granted && strcmp(at->name, fake.hold) == 0) {
 		fake.held = c->request;
 		return -FOLDER_HELD;
@@ -348,6 +347,12 @@ int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f)
 	return -FOLDER_HELD;
 }
 
+void flow_program(int pid, char *out, size_t size)
+{
+	(void)pid;
+	snprintf(out, size, "fake");
+}
+
 int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f)
 {
 	return flow_judge(k, c, f);
@@ -407,11 +412,11 @@ size_t flow_listeners(struct keeper *k, struct flow_listener *list, size_t max)
 	return 0;
 }
 
-bool port_is_allowed(struct keeper *k, uint16_t port)
+const char *port_allowed_by(struct keeper *k, uint16_t port)
 {
 	(void)k;
 	(void)port;
-	return false;
+	return NULL;
 }
 
 void port_tell(struct keeper *k, const struct port_news *n)
@@ -429,6 +434,11 @@ bool flow_can_ask(const struct keeper *k)
 void flow_tell(struct keeper *k, const struct flow_news *n)
 {
 	(void)k, (void)n;
+}
+
+void flow_say(struct keeper *k, struct buf *said, const char *words)
+{
+	(void)k, (void)said, (void)words;
 }
 
 void flow_rewritten(struct keeper *k, const struct caller *c, const char *as, const char *from,
@@ -560,7 +570,7 @@ int folder_removexattr(struct folder *f, const struct caller *c, const struct at
 	FAKE(lremovexattr(fake_object(at, path), name));
 }
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct object *o)
 {
 	(void)f;
 	(void)c;

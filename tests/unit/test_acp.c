@@ -7,17 +7,27 @@
 
 #include <cmocka.h>
 
-#include "core/api/acp.h"
+#include "core/api/acp/acp.h"
 #include "core/api/request_line.h"
 
 struct seen {
 	char what[256]; /* the newest question */
 	size_t asked, refused;
+	int permissions; /* how often one was begun, and the newest state */
+	bool waits;
 };
 
 static void on_turn(void *data, const char *prompt)
 {
 	(void)data, (void)prompt;
+}
+
+static void on_permission(void *data, bool asks)
+{
+	struct seen *s = data;
+
+	s->permissions += asks;
+	s->waits = asks;
 }
 
 static void on_refused(void *data, const char *words)
@@ -41,8 +51,11 @@ static void on_withdrawn(void *data, uint64_t id)
 	(void)data, (void)id;
 }
 
-static const struct acp_listener on = {
-	.turn = on_turn, .refused = on_refused, .asks = on_asks, .withdrawn = on_withdrawn};
+static const struct acp_listener on = {.turn = on_turn,
+				       .permission = on_permission,
+				       .refused = on_refused,
+				       .asks = on_asks,
+				       .withdrawn = on_withdrawn};
 
 /* The agent says a line after the editor has said hello: what the editor gets. */
 static void says(enum acp_tools tools, const char *line, size_t len, struct seen *s,
@@ -132,6 +145,39 @@ static void a_line_of_too_many_values_is_not_parsed(void **state)
 	assert_int_equal(editor.len, 0);
 	assert_null(request_line_parse(line.data, line.len - 1));
 	assert_true(request_line_is_modest("\",[{\\\",[{\"", 10));
+}
+
+static void tell(struct acp *a, bool editor, const char *line)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	AUTO_BUF struct buf back = BUF_INIT;
+
+	(editor ? acp_from_editor : acp_from_agent)(a, line, strlen(line), false, &out, &back);
+}
+
+#define PERMISSION(id) "{\"id\":" #id ",\"method\":\"session/request_permission\"}\n"
+
+static void a_permission_waits_until_it_is_answered(void **state)
+{
+	struct seen s = {0};
+	struct acp *a = acp_new(ACP_TOOLS_OFF, &on, &s);
+
+	(void)state;
+	tell(a, true, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}\n");
+	tell(a, true, "{\"id\":1,\"method\":\"session/prompt\",\"params\":{}}\n");
+	tell(a, false, PERMISSION(7));
+	assert_true(s.waits);
+	tell(a, true, "{\"id\":8,\"result\":{}}\n"); /* of something else */
+	tell(a, false, "{\"method\":\"session/update\"}\n");
+	assert_true(s.waits);
+	tell(a, true, "{\"id\":7,\"result\":{\"outcome\":\"selected\"}}\n");
+	assert_false(s.waits);
+	tell(a, false, PERMISSION(9));
+	assert_true(s.waits);
+	tell(a, false, "{\"id\":1,\"result\":{}}\n"); /* the turn is over */
+	assert_false(s.waits);
+	assert_int_equal(s.permissions, 2);
+	acp_free(a);
 }
 
 #define PLAIN  "{\"id\":\"key\",\"name\":\"a key\"}"
@@ -257,9 +303,48 @@ static void of_requests_only_known_ones_pass(void **state)
 	assert_string_equal(editor.data, refused[0]);
 }
 
+static char *two_words(void *data)
+{
+	(void)data;
+	return xstrdup("The user said \"no\"");
+}
+
+static char *no_words(void *data)
+{
+	(void)data;
+	return NULL;
+}
+
+/* The first block is the human's: an agent looks for its own commands there. */
+static void a_prompt_has_what_the_human_did_as_its_last_block(void **state)
+{
+	static const char prompt[] = "{\"id\":1,\"method\":\"session/prompt\",\"params\":{"
+				     "\"prompt\":[{\"type\":\"text\",\"text\":\"/go\"}]}}\n";
+	static const char told[] = "[{\"type\":\"text\",\"text\":\"/go\"},{\"type\":\"text\","
+				   "\"text\":\"The user said \\\"no\\\"\"}]";
+	struct acp_listener news = on;
+	AUTO_BUF struct buf agent = BUF_INIT, editor = BUF_INIT;
+	struct seen s = {0};
+	struct acp *a;
+
+	(void)state;
+	news.notices = two_words;
+	a = acp_new(ACP_TOOLS_OFF, &news, &s);
+	acp_from_editor(a, prompt, sizeof(prompt) - 1, false, &agent, &editor);
+	assert_non_null(strstr(agent.data, told));
+	assert_ptr_equal(strchr(agent.data, '\n'), agent.data + agent.len - 1);
+	buf_clear(&agent);
+	news.notices = no_words;
+	acp_from_editor(a, prompt, sizeof(prompt) - 1, false, &agent, &editor);
+	assert_string_equal(agent.data, prompt);
+	acp_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_permission_waits_until_it_is_answered),
+		cmocka_unit_test(a_prompt_has_what_the_human_did_as_its_last_block),
 		cmocka_unit_test(what_is_asked_about_has_one_reading),
 		cmocka_unit_test(a_control_character_is_no_json),
 		cmocka_unit_test(a_line_of_too_many_values_is_not_parsed),

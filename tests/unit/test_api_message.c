@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/api/api_priv.h"
+#include "core/api/socket/api_priv.h"
 #include "core/audit/reader.h"
 
 static int parse(const char *line, struct command_in *c)
@@ -61,18 +61,12 @@ static void commands_have_their_answers(void **state)
 			 0);
 	assert_int_equal(c.does, COMMAND_REVOKE);
 	assert_true(c.id == UINT64_C(9223372036854775809));
-	assert_int_equal(parse("{\"type\":\"cmd.history\"}", &c), 0);
-	assert_int_equal(c.does, COMMAND_HISTORY);
-	assert_int_equal(parse("{\"type\":\"cmd.disconnect\",\"connection\":\"12\"}", &c), 0);
-	assert_true(c.does == COMMAND_DISCONNECT && c.id == 12);
-	assert_int_equal(parse("{\"type\":\"cmd.forbid\",\"connection\":\"12\"}", &c), 0);
-	assert_true(c.does == COMMAND_FORBID && c.id == 12);
+	assert_int_equal(parse("{\"type\":\"cmd.console\"}", &c), 0);
+	assert_int_equal(c.does, COMMAND_CONSOLE);
 	assert_int_equal(parse("{\"type\":\"cmd.own_settings\",\"id\":7}", &c), 0);
 	assert_int_equal(c.does, COMMAND_OWN_SETTINGS);
 	assert_int_equal(c.id, 7);
 	assert_int_equal(parse("{\"type\":\"cmd.own_settings\"}", &c), -EINVAL);
-	assert_int_equal(parse("{\"type\":\"cmd.publish\",\"port\":3000}", &c), 0);
-	assert_true(c.does == COMMAND_PUBLISH && c.id == 3000);
 }
 
 static void in_doubt_nothing_is_allowed(void **state)
@@ -102,17 +96,8 @@ static void in_doubt_nothing_is_allowed(void **state)
 		"{\"type\":\"cmd.revoke\",\"rule\":7}",
 		"{\"type\":\"cmd.revoke\",\"rule\":\"-7\"}",
 		"{\"type\":\"cmd.revoke\",\"rule\":\"7x\"}",
-		"{\"type\":\"cmd.disconnect\"}",
-		"{\"type\":\"cmd.disconnect\",\"connection\":7}",
-		"{\"type\":\"cmd.disconnect\",\"connection\":\"18446744073709551616\"}",
-		"{\"type\":\"cmd.forbid\",\"connection\":\"\"}",
-		"{\"type\":\"cmd.forbid\",\"connection\":\" 7\"}",
-		"{\"type\":\"cmd.publish\"}",
-		"{\"type\":\"cmd.publish\",\"port\":\"80\"}",
-		"{\"type\":\"cmd.publish\",\"port\":0}",
-		"{\"type\":\"cmd.publish\",\"port\":80.5}",
-		"{\"type\":\"cmd.publish\",\"port\":65536}",
-		"{\"type\":\"cmd.publish\",\"port\":-1e99}",
+		"{\"type\":\"cmd.publish\",\"port\":80}",
+		"{\"type\":\"cmd.undo\",\"request\":1}",
 		"{\"type\":\"cmd.approve\",\"id\":7",
 		"{\"type\":\"cmd.approve\",\"id\":7}{\"type\":\"cmd.approve\",\"id\":8}",
 	};
@@ -144,6 +129,40 @@ static void any_bytes_survive(void **state)
 	audit_record_done(&r);
 }
 
+static void connections_have_addresses(void **state)
+{
+	static const struct {
+		enum rule_kind kind;
+		const char *path, *via, *members; /* NULL: it is no connection */
+	} list[] = {
+		{RULE_CONNECT, "203.0.113.7:443", "good.example:443",
+		 "\"id\":3,\"pid\":12,\"port\":443,\"is_loopback\":false,\"op\":\"connect\","
+		 "\"addr\":\"203.0.113.7\",\"host\":\"good.example\""},
+		{RULE_CONNECT, "good.example:443", "2001:db8::1",
+		 "\"id\":3,\"pid\":12,\"port\":443,\"is_loopback\":false,\"op\":\"connect\","
+		 "\"addr\":\"2001:db8::1\",\"host\":\"good.example\""},
+		{RULE_CONNECT, "good.example", NULL,
+		 "\"id\":3,\"pid\":12,\"port\":0,\"is_loopback\":false,\"op\":\"resolve\","
+		 "\"addr\":\"\",\"host\":\"good.example\""},
+		{RULE_BIND, "127.0.0.1:80", "",
+		 "\"id\":3,\"pid\":12,\"port\":80,\"is_loopback\":true,\"op\":\"bind\","
+		 "\"addr\":\"127.0.0.1\""},
+		{RULE_WRITE, "/w/127.0.0.1:80", "", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		AUTO_FREE char *path = xstrdup(list[i].path);
+		AUTO_FREE char *via = list[i].via ? xstrdup(list[i].via) : NULL;
+		const struct ask a = {
+			.id = 3, .pid = 12, .kind = list[i].kind, .path = path, .via = via};
+		AUTO_BUF struct buf out = BUF_INIT;
+
+		assert_int_equal(message_connection_members(&out, &a), list[i].members != NULL);
+		assert_string_equal(out.data, list[i].members ? list[i].members : "");
+	}
+}
+
 static void replies_are_json(void **state)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -170,6 +189,7 @@ int main(void)
 		cmocka_unit_test(commands_have_their_answers),
 		cmocka_unit_test(in_doubt_nothing_is_allowed),
 		cmocka_unit_test(any_bytes_survive),
+		cmocka_unit_test(connections_have_addresses),
 		cmocka_unit_test(replies_are_json),
 	};
 

@@ -22,8 +22,8 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "core/api/api.h"
-#include "core/api/link.h"
+#include "core/api/socket/api.h"
+#include "core/api/socket/link.h"
 
 static char dir[] = "/tmp/cordon-api.XXXXXX";
 
@@ -63,6 +63,45 @@ static void what_a_killed_session_left_is_removed(void **state)
 	bind_only("killed.sock");
 	assert_int_equal(knock("killed.sock"), -ECONNREFUSED);
 	assert_false(is_there("killed.sock"));
+}
+
+/* Listens as another user, in a directory of ours. */
+static void listen_as(uid_t uid, int fd, int ready)
+{
+	char byte = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (setuid(uid) < 0 || listen(fd, 1) < 0)
+		_exit(1);
+	(void)!write(ready, &byte, 1);
+	pause();
+	_exit(0);
+}
+
+static void another_users_socket_is_refused(void **state)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), ready[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s/other.sock", dir);
+	assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0)
+		listen_as(12345, fd, ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(knock("other.sock"), -EPERM);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(un.sun_path);
+	close(fd);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 static void while_one_begins_nothing_is_removed(void **state)
@@ -128,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_killed_session_left_is_removed),
+		cmocka_unit_test(another_users_socket_is_refused),
 		cmocka_unit_test(while_one_begins_nothing_is_removed),
 		cmocka_unit_test(a_session_that_begins_keeps_its_name),
 	};

@@ -20,7 +20,7 @@
 #include "core/base/path.h"
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/grants.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
@@ -665,6 +665,45 @@ static void nobody_answers_in_time(void **state)
 	assert_int_equal(wants(f, "a"), -FOLDER_HELD); /* nobody has said no */
 }
 
+/* What the newest question says of time: ASK_CALL_ONLY and the seconds. */
+static uint32_t told_time(struct fixture *f, uint8_t *ret_flag)
+{
+	uint32_t seconds = 0;
+	size_t used;
+
+	for (size_t at = 0; at < f->k.out.len; at += used) {
+		const struct buf rest = {.data = f->k.out.data + at, .len = f->k.out.len - at};
+		struct wire_in in;
+
+		assert_int_equal(wire_next(&rest, &in, &used), 1);
+		if (in.type != WIRE_ASK)
+			continue;
+		for (int i = 0; i < 3; i++) /* id, step, pid */
+			(void)wire_get_u64(&in);
+		(void)wire_get_u8(&in);
+		*ret_flag = wire_get_u8(&in) & ASK_CALL_ONLY;
+		seconds = wire_get_u32(&in);
+	}
+	return seconds;
+}
+
+/* A door that cannot hold a call for that long denies it by itself: the question stays. */
+static void a_call_that_cannot_wait_is_told(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t flag = 0;
+
+	f->c.held_for_s = 4;
+	assert_int_equal(wants(f, "a"), -FOLDER_HELD);
+	assert_int_equal(told_time(f, &flag), 4);
+	assert_int_equal(flag, ASK_CALL_ONLY);
+	assert_int_equal(asks_next(&f->k), 0);
+	f->spec.ask_timeout_s = 3;
+	assert_int_equal(wants(f, "b"), -FOLDER_HELD);
+	assert_int_equal(told_time(f, &flag), 3);
+	assert_int_equal(flag, 0);
+}
+
 static void where_nobody_answers_it_is_denied(void **state)
 {
 	struct fixture *f = *state;
@@ -741,6 +780,7 @@ int main(void)
 		TEST(a_question_waits_for_who_is_stopped),
 		TEST(a_question_goes_with_who_left),
 		TEST(nobody_answers_in_time),
+		TEST(a_call_that_cannot_wait_is_told),
 		TEST(where_nobody_answers_it_is_denied),
 		TEST(a_flood_is_bounded_and_hides_nothing),
 		TEST(answers_kept_are_bounded),

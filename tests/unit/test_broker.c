@@ -163,9 +163,9 @@ static void keys_are_named_by_fingerprint_or_comment(void **state)
 	assert_false(agent_keys_offers(k, &other));
 	assert_false(agent_keys_unbound(k, &work));
 	assert_true(agent_keys_unbound(k, &print));
-	known_host_name(agent_keys_host(k, &work, 0), name);
+	agent_keys_host_name(agent_keys_host(k, &work, 0), name);
 	assert_string_equal(name, "github.com");
-	known_host_name(agent_keys_host(k, &work, 1), name);
+	agent_keys_host_name(agent_keys_host(k, &work, 1), name);
 	assert_string_equal(name, "[2001:db8::1]:2222");
 	assert_null(agent_keys_host(k, &work, 2));
 	assert_null(agent_keys_host(k, &other, 0));
@@ -178,14 +178,15 @@ static void known_hosts_tell_whose_key_it_is(void **state)
 
 	(void)state;
 #define B64 "aG9zdGtleSE="
-	assert_true(known_host_has(SPAN("# Host a found: line 1\na ssh-ed25519 " B64 " x\n"), key));
-	assert_true(known_host_has(SPAN("|1|x|y ssh-ed25519 " B64), key));
-	assert_false(known_host_has(SPAN("a ssh-ed25519 aG9zdGtleT8=\n"), key));
-	assert_false(known_host_has(SPAN("@cert-authority a ssh-ed25519 " B64 "\n"), key));
-	assert_false(known_host_has(SPAN("a ssh-ed25519 " B64 "\n@revoked a ssh-ed25519 " B64 "\n"),
-				    key));
-	assert_false(known_host_has(SPAN(""), key));
-	assert_false(known_host_has(SPAN("a\n@revoked\nssh-ed25519 " B64 "\n"), key));
+	assert_true(agent_keys_host_has(SPAN("# Host a found: line 1\na ssh-ed25519 " B64 " x\n"),
+					key));
+	assert_true(agent_keys_host_has(SPAN("|1|x|y ssh-ed25519 " B64), key));
+	assert_false(agent_keys_host_has(SPAN("a ssh-ed25519 aG9zdGtleT8=\n"), key));
+	assert_false(agent_keys_host_has(SPAN("@cert-authority a ssh-ed25519 " B64 "\n"), key));
+	assert_false(agent_keys_host_has(
+		SPAN("a ssh-ed25519 " B64 "\n@revoked a ssh-ed25519 " B64 "\n"), key));
+	assert_false(agent_keys_host_has(SPAN(""), key));
+	assert_false(agent_keys_host_has(SPAN("a\n@revoked\nssh-ed25519 " B64 "\n"), key));
 }
 
 static void a_fingerprint_is_as_ssh_shows_it(void **state)

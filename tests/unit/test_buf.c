@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 /* Each room and each length around it: the text, its end and what was there before are right. */
 static void fits_or_not_the_text_is_whole(void **state)
@@ -58,12 +59,56 @@ static void what_is_not_is_escaped_wherever_it_is(void **state)
 	quoted_is("a\xff", 2, "\"a\\udcff\"");
 }
 
+static void fitted_is(const char *text, int cols, const char *want)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	text_fit_middle(&b, text, cols);
+	assert_string_equal(b.data, want);
+	assert_true(text_width(b.data) <= cols);
+}
+
+static void only_the_first_member_has_no_comma(void **state)
+{
+	static const char *const list[] = {"a", "\"", NULL};
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	(void)state;
+	buf_ch(&b, '{');
+	json_member(&b, "one", "{");
+	json_member(&b, "two", NULL);
+	json_strings(&b, "three", list, SIZE_MAX);
+	json_strings(&b, "four", list, 1);
+	json_strings(&b, "five", NULL, 1);
+	buf_ch(&b, '}');
+	assert_string_equal(b.data, "{\"one\":\"{\",\"two\":null,\"three\":[\"a\",\"\\\"\"],"
+				    "\"four\":[\"a\"],\"five\":[]}");
+}
+
+static void a_path_loses_whole_directories(void **state)
+{
+	(void)state;
+	fitted_is("src/a.c", 7, "src/a.c");
+	fitted_is("~/.local/share/opencode/repos", 28, "~/.local/…/opencode/repos");
+	fitted_is("~/.local/share/opencode/repos", 20, "~/…/opencode/repos");
+	fitted_is("~/.local/share/opencode/repos", 12, "~/…/repos");
+	fitted_is("/usr/lib/x", 9, "/…/lib/x");
+	fitted_is("~/a-name-that-has-no-room.lock", 12, "~/a…oom.lock");
+	fitted_is("writing ~/project/.git/hooks/pre-commit once", 37,
+		  "writing ~/…/hooks/pre-commit once");
+	fitted_is("writing ~/project/.git/hooks/pre-commit once", 28,
+		  "writing ~/…/pre-commit once");
+	fitted_is("writing all of it, once", 12, "wri…it, once");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fits_or_not_the_text_is_whole),
 		cmocka_unit_test(what_is_plain_stands_as_it_is),
 		cmocka_unit_test(what_is_not_is_escaped_wherever_it_is),
+		cmocka_unit_test(only_the_first_member_has_no_comma),
+		cmocka_unit_test(a_path_loses_whole_directories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

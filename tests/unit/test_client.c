@@ -79,6 +79,7 @@ static void put_touch(struct fixture *f, const char *path)
 	wire_cstr(&f->out, "unlink");
 	wire_cstr(&f->out, path);
 	wire_cstr(&f->out, NULL);
+	wire_cstr(&f->out, NULL);
 	wire_end(&f->out, mark);
 }
 
@@ -100,7 +101,7 @@ static void events_arrive_byte_by_byte(void **state)
 		assert_int_equal(client_read(f->c), 0);
 	}
 	assert_string_equal(f->log.data,
-			    "3 id=0 step=3 pid=42 r=0 op=unlink path=/a path2= reason=-\n"
+			    "3 id=0 step=3 pid=42 r=0 op=unlink path=/a path2= reason=\n"
 			    "5 id=0 step=0 pid=42 r=0 op=- path=/bin/ls path2=- reason=- "
 			    "command=ls/6\n");
 }
@@ -140,6 +141,7 @@ static void a_plan_comes_whole(void **state)
 	wire_i64(&f->out, 2);
 	wire_u64(&f->out, 30);
 	wire_i64(&f->out, 5);
+	wire_u8(&f->out, 0); /* not a step of the human's */
 	wire_u32(&f->out, 1);
 	wire_cstr(&f->out, "notes");
 	wire_u32(&f->out, 2);
@@ -156,7 +158,7 @@ static void a_plan_comes_whole(void **state)
 	wire_end(&f->out, mark);
 	assert_int_equal(io_write_all(f->peer, f->out.data, f->out.len), 0);
 	assert_int_equal(client_read(f->c), 0);
-	assert_string_equal(f->log.data, "11 id=9 step=0 pid=0 r=0 op=- path=- path2=- reason=- "
+	assert_string_equal(f->log.data, "12 id=9 step=0 pid=0 r=0 op=- path=- path2=- reason=- "
 					 "5:30:notes Ma!2why Db0/base\n");
 }
 

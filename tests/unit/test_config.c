@@ -192,6 +192,13 @@ static void bad_input(void **state)
 		{"[include]\npath = /etc/x\n", "config:1: [include]"},
 		{"[ui] [ \tInClUdEiF \"gitdir:/\"]\npath = x\n", "config:1: [include]"},
 		{"[sandbox \"sub\"]\nmemory = 1\n", "unknown key sandbox.sub.memory"},
+		{"# mine\n\nprefix = C-g\n[ui]\nmouse = on\n",
+		 "config:3: unknown key prefix before any [section]: did you mean ui.prefix?"},
+		{"allow = read ~/**\n[rule \"x\"]\nallow = read ~/x\n",
+		 "config:1: a rule needs a name of at most 200 bytes: write [rule \"name\"]"},
+		{"frob = 1\n",
+		 "config:1: unknown key frob before any [section]: man cordon-config lists"},
+		{"debug [ui]\nmouse = on\n", "config:1: not in git-config syntax"},
 	};
 	struct place *p = *state;
 

@@ -30,7 +30,7 @@ static void settings_reach_the_console(void **state)
 					       "console.copy-command=wl-copy",
 					       "ui.theme=light",
 					       "ui.mouse=false",
-					       "console.on-hangup=detach",
+					       "console.on-hangup=end",
 					       NULL};
 	struct console_options o = {.record = "file", .at = "90"};
 	struct config *c = load(settings);
@@ -42,7 +42,7 @@ static void settings_reach_the_console(void **state)
 	assert_string_equal(o.theme, "light");
 	assert_true(o.still);
 	assert_false(o.mouse);
-	assert_true(o.detach);
+	assert_false(o.detach);
 	assert_string_equal(o.record, "file"); /* what is no setting stays */
 	assert_string_equal(o.at, "90");
 	config_free(c);
@@ -57,7 +57,7 @@ static void without_settings_things_move(void **state)
 	console_options_set(&o, c);
 	assert_false(o.still);
 	assert_true(o.mouse);
-	assert_false(o.detach);
+	assert_true(o.detach);
 	config_free(c);
 }
 

@@ -50,6 +50,12 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	return 0;
 }
 
+int step_unknown(int64_t id, bool other, struct err *err)
+{
+	(void)other;
+	return err_say(err, -ENOENT, "there is no step %lld", (long long)id);
+}
+
 void step_info_free(struct step_info *list, size_t n)
 {
 	(void)n;
@@ -321,6 +327,36 @@ static void cancel_and_count(void **state)
 	change_free(list, n);
 }
 
+static void only_files_of_git_are_left_out(void **state)
+{
+	static const struct {
+		const char *path;
+		bool own;
+	} list[] = {
+		{".git/index", true},
+		{".git/HEAD", true},
+		{".git/objects/ab/cdef", true},
+		{".git/objects/pack/pack-1.idx", true},
+		{".git/objects/info/commit-graph", true},
+		{".git/refs/heads/main", true},
+		{"sub/.git/logs/HEAD", true},
+		{".git/objects/info/alternates", false},
+		{".git/objects/evil.js", false},
+		{".git/config", false},
+		{".git/hooks/post-commit", false},
+		{"lib.git/objects/ab/evil.js", false},
+		{"lib.git/index", false},
+		{"lib.git/refs/evil.js", false},
+		{"src/objects/ab/cdef", false},
+		{"src/HEAD", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(list); i++)
+		if (diff_is_gits_own(list[i].path) != list[i].own)
+			fail_msg("%s", list[i].path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +367,7 @@ int main(void)
 		cmocka_unit_test(displaced),
 		cmocka_unit_test(cancel_and_count),
 		cmocka_unit_test(in_renamed_directories),
+		cmocka_unit_test(only_files_of_git_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -840,13 +840,11 @@ static size_t in_mkdir(pid_t pid)
 	return n;
 }
 
-/* Taken back, and each served again in its turn, after one sync for all of them. */
-static void calls_that_wait_share_a_sync(void **state)
+static void calls_at_the_same_time_are_each_performed(void **state)
 {
 	struct box b;
 
 	(void)state;
-	fake.gathers = true;
 	box_start_inside(&b, "together");
 	while (fake.execs == 0)
 		assert_true(box_turn(&b, 1000));
@@ -855,19 +853,7 @@ static void calls_that_wait_share_a_sync(void **state)
 	while (box_turn(&b, 1000))
 		;
 	assert_int_equal(box_end(&b), 0);
-	assert_int_equal(fake.waited, TOGETHER);
-	assert_int_equal(fake.calls, 2 * TOGETHER);
-	assert_int_equal(fake.syncs, 1);
-	assert_int_equal(fake.gathered, 1);
-}
-
-static void a_lone_call_does_not_wait(void **state)
-{
-	(void)state;
-	fake.gathers = true;
-	assert_int_equal(box_sh("for i in 1 2 3; do echo $i >f$i; done"), 0);
-	assert_int_equal(fake.waited, 0);
-	assert_int_equal(fake.syncs, 0);
+	assert_int_equal(fake.calls, TOGETHER);
 }
 
 int main(int argc, char **argv)
@@ -887,8 +873,7 @@ int main(int argc, char **argv)
 		TEST(sockets_connect_where_they_may),
 		TEST(refused_calls_have_their_errno),
 		TEST(processors_stay_as_they_were),
-		TEST(calls_that_wait_share_a_sync),
-		TEST(a_lone_call_does_not_wait),
+		TEST(calls_at_the_same_time_are_each_performed),
 		TEST(granted_reads_are_the_floors),
 		TEST(reads_are_asked_by_what_they_lead_to),
 		TEST(attributes_and_names_need_no_grant),

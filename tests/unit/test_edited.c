@@ -101,9 +101,7 @@ static void a_later_step_has_what_it_found(void **state)
 	static const char *const paths[] = {"a", "new"};
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	put(f, "a", "one\n");
-	commit(f);
+	one_step(f, "agent", put(f, "a", "one\n"));
 	outside(f, "a", "human\n");
 	outside(f, "new", "new\n");
 	barrier(f, paths, ARRAY_LEN(paths));
@@ -121,14 +119,10 @@ static void each_barrier_lies_between_its_own_steps(void **state)
 	static const char *const a[] = {"a"};
 	struct fix *f = *state;
 
-	begin(f, "first");
-	put(f, "a", "1\n");
-	commit(f);
+	one_step(f, "first", put(f, "a", "1\n"));
 	outside(f, "a", "2\n");
 	barrier(f, a, 1);
-	begin(f, "second");
-	put(f, "a", "3\n");
-	commit(f);
+	one_step(f, "second", put(f, "a", "3\n"));
 	outside(f, "a", "4\n");
 	barrier(f, a, 1);
 	assert_edits(f, 0, "M a: -3|+4|\n");
@@ -140,12 +134,8 @@ static void what_a_step_removed_is_made_anew(void **state)
 	static const char *const a[] = {"a"};
 	struct fix *f = *state;
 
-	begin(f, "first");
-	put(f, "a", "1\n");
-	commit(f);
-	begin(f, "second");
-	rm(f, "a");
-	commit(f);
+	one_step(f, "first", put(f, "a", "1\n"));
+	one_step(f, "second", rm(f, "a"));
 	outside(f, "a", "human\n");
 	barrier(f, a, 1);
 	assert_edits(f, 0, "A a: +human|\n");
@@ -157,9 +147,7 @@ static void binary_content_has_words(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *whole = xasprintf("%s/a", f->folder);
 
-	begin(f, "first");
-	put(f, "a", "x");
-	commit(f);
+	one_step(f, "first", put(f, "a", "x"));
 	assert_int_equal(io_write_file(AT_FDCWD, whole, 0644, "x\0y", 3, false), 0);
 	barrier(f, a, 1);
 	assert_edits(f, 0, "M a: !Binary files differ: 1 B -> 3 B sha256:ce3890a816f5|\n");

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/session/env.h"
+#include "core/session/start/env.h"
 
 static bool has(char **env, const char *entry)
 {

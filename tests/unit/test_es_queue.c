@@ -84,6 +84,32 @@ static void answer(uint64_t handle, bool allow)
 	seam->answer(seam->data, handle, ES_OPEN, allow);
 }
 
+/* The helper, for which the keeper waits, is let become the agent; then the keeper is asked. */
+static void the_start_needs_no_keeper(void **state)
+{
+	const struct es_id child = {.pid = 101, .version = 1};
+	struct es_message m = {
+		.kind = ES_EXEC, .process = AGENT, .deadline_us = w.now + 10 * SECOND, .seq = 3};
+
+	(void)state;
+	es_queue_let_start(w.q, AGENT);
+	put(AGENT, 1, 1);
+	assert_int_equal(w.answers[1], 2);
+	es_queue_put(w.q, &(struct es_message){.kind = ES_FORK, .process = AGENT, .target = child});
+	put(child, 2, 2); /* there should be none yet */
+	assert_int_equal(w.answers[2], 0);
+	m.handle = 3;
+	es_queue_put(w.q, &m);
+	assert_int_equal(w.answers[3], 2);
+	m.handle = 4;
+	m.seq = 4;
+	es_queue_put(w.q, &m);
+	put(AGENT, 5, 5);
+	assert_int_equal(w.answers[4] + w.answers[5], 0);
+	es_queue_shut(w.q);
+	assert_int_equal(w.answers[4], 1);
+}
+
 /* Nobody else's program waits for the keeper. */
 static void outsiders_are_answered_at_once(void **state)
 {
@@ -443,6 +469,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(outsiders_are_answered_at_once),
+		T(the_start_needs_no_keeper),
 		T(a_keeper_that_is_stuck_costs_no_deadline),
 		T(short_deadlines_are_denied_at_once),
 		T(no_deadline_is_missed),

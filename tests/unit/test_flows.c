@@ -13,7 +13,7 @@
 #include "core/config/config.h"
 #include "core/net/host.h"
 #include "core/policy/policy.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/rules.h"
 
 struct fixture {
 	char *dir;

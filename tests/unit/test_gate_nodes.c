@@ -41,7 +41,7 @@ static int set_up(void **state)
 	write_file(f, "tree/d/a", "a");
 	write_file(f, "secret", "s");
 	assert_int_equal(fchdir(f->fd), 0);
-	assert_int_equal(gate_tree_init(&f->tree, "tree"), 0);
+	assert_int_equal(gate_tree_init(&f->tree, "tree", NULL), 0);
 	assert_int_equal(chdir(cwd), 0);
 	*state = f;
 	return 0;

@@ -12,7 +12,7 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/policy/git_programs.h"
+#include "core/policy/git/git_programs.h"
 #include "core/policy/policy.h"
 
 static char dir[] = "/tmp/cordon-programs-XXXXXX";
@@ -85,9 +85,32 @@ static void words_are_protected(void **state)
 		{"\\\"tools/my dir/x\\\" %f", "tools/my dir/x", true},
 		{"'tools/a b' %f", "tools/a b", true},
 		{"tools/a\\\\ b %f", "tools/a b", true},
-		{"sh -c 'cd src && sh ../tools/x.sh'", "tools/x.sh", false}, /* from src */
+		{"sh -c 'cd src && sh ../tools/x.sh'", "tools/x.sh", true},
+		{"cd src && ./x", "src/x", true},
+		{"cd src && sh x", "src/x", true},
+		{"cd src && cat a.c", "src/a.c", true},
+		{"cd src && cat x", "src/x", false},
+		{"cd src; cd sub && ./x", "src/sub/x", true},
+		{"cd -P 'my dir' && sh x", "my dir/x", true},
+		{"cd src && sh -c 'sh x'", "src/x", true},
+		{"cd \\\"$(git rev-parse --show-toplevel)/src\\\" && sh x", "src/x", true},
+		{"cd \\\"$(git rev-parse --show-toplevel)\\\" && sh x", "x", true},
+		{"echo cd src && sh x", "src/x", false},
+		{"make -C src -f x.mk", "src/x.mk", true},
+		{"make -Csrc -f x.mk", "src/x.mk", true},
+		{"make --directory=src -f x.mk", "src/x.mk", true},
+		{"git -C src -c core.pager=./x log", "src/x", true},
+		{"env -C src sh x", "src/x", true},
+		{"env --chdir src ./x", "src/x", true},
+		{"cd /usr && sh x", "x", true}, /* cd may fail */
 		{"sh -c 'cat | tools/x'", "tools/x", true},
 		{"\\\"$(git rev-parse --show-toplevel)/tools/x\\\"", "tools/x", true},
+		{"\\\"$(git rev-parse --show-toplevel)\\\"/tools/x", "tools/x", true},
+		{"\\\"$(git -C \\\"$PWD\\\" rev-parse --show-toplevel)\\\"/tools/x", "tools/x",
+		 true},
+		{"\\\"$(git rev-parse --show-cdup)\\\"tools/x", "tools/x", true},
+		{"\\\"`pwd`\\\"/tools/x y", "tools/x", true},
+		{"cd \\\"$(git rev-parse --show-toplevel)\\\"/src && sh x", "src/x", true},
 		{"\\\"${PWD}/tools/x\\\"", "tools/x", true},
 		{"$PWD/tools/x", "tools/x", true},
 		{"`pwd`/tools/x", "tools/x", true},

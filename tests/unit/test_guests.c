@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/guests.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"

@@ -37,14 +37,14 @@ static void a_file_has_the_hash_of_its_bytes(void **state)
 		bytes[i] = (char)(i * 7 + i / 4096);
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		AUTO_CLOSE int fd = unnamed();
-		uint64_t hash = data_hash_all(bytes, sizes[i]);
+		uint64_t hash = content_hash_all(bytes, sizes[i]);
 
 		fill(fd, bytes, sizes[i], 0);
-		assert_true(data_hash_whole(fd, sizes[i]) == hash);
+		assert_true(content_hash_whole(fd, sizes[i]) == hash);
 		if (!sizes[i])
 			continue;
 		fill(fd, "?", 1, (off_t)sizes[i] / 2);
-		assert_true(data_hash_whole(fd, sizes[i]) != hash);
+		assert_true(content_hash_whole(fd, sizes[i]) != hash);
 	}
 }
 
@@ -60,12 +60,12 @@ static void a_copy_with_other_holes_has_the_same(void **state)
 	fill(dense, "x", 1, 150000);
 	assert_int_equal(ftruncate(holes, 300001), 0);
 	fill(holes, "x", 1, 150000);
-	hash = data_hash_whole(holes, 300001);
+	hash = content_hash_whole(holes, 300001);
 	assert_true(hash != 0);
-	assert_true(data_hash_whole(dense, 300001) == hash);
-	assert_true(data_hash_whole(holes, 300000) != hash);
+	assert_true(content_hash_whole(dense, 300001) == hash);
+	assert_true(content_hash_whole(holes, 300000) != hash);
 	fill(holes, "x", 1, 250000);
-	assert_true(data_hash_whole(holes, 300001) != hash);
+	assert_true(content_hash_whole(holes, 300001) != hash);
 }
 
 static void what_is_nearly_all_hole_is_not_read(void **state)
@@ -78,7 +78,7 @@ static void what_is_nearly_all_hole_is_not_read(void **state)
 	assert_int_equal(ftruncate(fd, size), 0);
 	fill(fd, "x", 1, size - 1);
 	began = clock_wall_us();
-	assert_true(data_hash_whole(fd, (uint64_t)size) != 0);
+	assert_true(content_hash_whole(fd, (uint64_t)size) != 0);
 	assert_true(clock_wall_us() - began < 10 * 1000 * 1000);
 }
 

@@ -30,12 +30,12 @@ static bool carry(int *root, char **path, int from_root, const char *from, int t
 	return true;
 }
 
-static bool slow_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+static bool slow_follow(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	bool moved = false;
 
 	for (size_t i = 0; i < m->n; i++) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 
 		if (v->seq <= seq)
 			continue;
@@ -47,20 +47,20 @@ static bool slow_follow(const struct moves *m, uint64_t seq, int *root, char **p
 	return moved;
 }
 
-static void slow_back(const struct moves *m, uint64_t seq, int *root, char **path)
+static void slow_back(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	for (size_t i = m->n; i-- > 0 && m->list[i].seq > seq;) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 
 		if (!carry(root, path, v->root2, v->to, v->root, v->from) && v->both)
 			carry(root, path, v->root, v->from, v->root2, v->to);
 	}
 }
 
-static bool slow_touch(const struct moves *m, int root, const char *path)
+static bool slow_touch(const struct renames *m, int root, const char *path)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 		size_t len = strlen(v->from), len2 = strlen(v->to);
 
 		if (root == v->root && strncmp(path, v->from, len) == 0 && path[len] == '/')
@@ -104,7 +104,7 @@ static bool is_in(const char *path, const char *dir)
 	return strncmp(path, dir, len) == 0 && (!path[len] || path[len] == '/');
 }
 
-static void add_random(struct moves *m, uint64_t seq, unsigned names, unsigned depth)
+static void add_random(struct renames *m, uint64_t seq, unsigned names, unsigned depth)
 {
 	AUTO_FREE char *from = random_path(names, depth);
 	AUTO_FREE char *to = random_path(names, depth);
@@ -112,12 +112,12 @@ static void add_random(struct moves *m, uint64_t seq, unsigned names, unsigned d
 
 	if (root == root2 && (is_in(from, to) || is_in(to, from)))
 		return;
-	moves_add_one(m, &(struct move){.seq = seq,
-					.root = root,
-					.root2 = root2,
-					.from = from,
-					.to = to,
-					.both = below(4) == 0});
+	renames_add_one(m, &(struct dir_rename){.seq = seq,
+						.root = root,
+						.root2 = root2,
+						.from = from,
+						.to = to,
+						.both = below(4) == 0});
 }
 
 static void assert_same(const char *what, const char *from, int root, const char *path, int root2,
@@ -127,11 +127,11 @@ static void assert_same(const char *what, const char *from, int root, const char
 		fail_msg("%s '%s': %d/%s and not %d/%s", what, from, root, path, root2, want);
 }
 
-static void compare_one(const struct moves *m, uint64_t seq, int root, const char *path)
+static void compare_one(const struct renames *m, uint64_t seq, int root, const char *path)
 {
 	char *fast = xstrdup(path), *slow = xstrdup(path);
 	int r = root, r2 = root;
-	bool moved = moves_follow(m, seq, &r, &fast), did = slow_follow(m, seq, &r2, &slow);
+	bool moved = renames_follow(m, seq, &r, &fast), did = slow_follow(m, seq, &r2, &slow);
 
 	assert_same("follow", path, r, fast, r2, slow);
 	assert_int_equal(moved, did);
@@ -140,22 +140,22 @@ static void compare_one(const struct moves *m, uint64_t seq, int root, const cha
 	fast = xstrdup(path);
 	slow = xstrdup(path);
 	r = r2 = root;
-	moves_back(m, seq, &r, &fast);
+	renames_back(m, seq, &r, &fast);
 	slow_back(m, seq, &r2, &slow);
 	assert_same("back", path, r, fast, r2, slow);
-	assert_int_equal(moves_touch(m, root, path), slow_touch(m, root, path));
+	assert_int_equal(renames_touch(m, root, path), slow_touch(m, root, path));
 	free(fast);
 	free(slow);
 }
 
 static void compare_some(unsigned n_moves, unsigned names, unsigned depth)
 {
-	struct moves m = {0};
+	struct renames m = {0};
 
 	for (unsigned i = 0; i < n_moves; i++)
 		add_random(&m, 10 * (i + 1), names, depth);
-	moves_sort(&m);
-	moves_turn(&m);
+	renames_sort(&m);
+	renames_turn(&m);
 	for (int i = 0; i < 60; i++) {
 		AUTO_FREE char *path = random_path(names, depth + 2);
 		AUTO_FREE char *dir = xasprintf("%s/", path);
@@ -166,7 +166,7 @@ static void compare_some(unsigned n_moves, unsigned names, unsigned depth)
 		compare_one(&m, seq, root, dir);
 		compare_one(&m, 0, root, path);
 	}
-	moves_done(&m);
+	renames_done(&m);
 }
 
 static void the_tree_says_what_each_move_says(void **unused)
@@ -185,27 +185,27 @@ static void the_tree_says_what_each_move_says(void **unused)
 
 static void what_comes_is_followed_at_once(void **unused)
 {
-	struct moves m = {0};
+	struct renames m = {0};
 	char *path = xstrdup("a/b/x");
 	int root = 0;
 
 	(void)unused;
-	moves_push(&m, 0, "a/b", "c");
-	assert_true(moves_follow(&m, 0, &root, &path));
+	renames_push(&m, 0, "a/b", "c");
+	assert_true(renames_follow(&m, 0, &root, &path));
 	assert_string_equal(path, "c/x");
-	moves_push(&m, 0, "c", "a/d");
-	moves_push(&m, 0, "a", "e");
-	assert_true(moves_follow(&m, 1, &root, &path));
+	renames_push(&m, 0, "c", "a/d");
+	renames_push(&m, 0, "a", "e");
+	assert_true(renames_follow(&m, 1, &root, &path));
 	assert_string_equal(path, "e/d/x");
-	assert_false(moves_follow(&m, 3, &root, &path));
+	assert_false(renames_follow(&m, 3, &root, &path));
 	free(path);
-	moves_done(&m);
+	renames_done(&m);
 }
 
 /* A directory that came again and again to a place that still had names of before. */
 static void what_was_at_the_place_is_taken_in_once(void **unused)
 {
-	struct moves m = {0};
+	struct renames m = {0};
 	int root = 0;
 
 	(void)unused;
@@ -213,17 +213,17 @@ static void what_was_at_the_place_is_taken_in_once(void **unused)
 		AUTO_FREE char *from = xasprintf("t%d", i);
 		AUTO_FREE char *to = xasprintf("out/y%d", i);
 
-		moves_push(&m, 0, from, to);
-		moves_push(&m, 0, "tmp", "out");
+		renames_push(&m, 0, from, to);
+		renames_push(&m, 0, "tmp", "out");
 	}
 	for (int i = 0; i < 5000; i++) {
 		AUTO_FREE char *path = xasprintf("t%d/x", i);
 		AUTO_FREE char *want = xasprintf("out/y%d/x", i);
 
-		assert_true(moves_follow(&m, 0, &root, &path));
+		assert_true(renames_follow(&m, 0, &root, &path));
 		assert_string_equal(path, want);
 	}
-	moves_done(&m);
+	renames_done(&m);
 }
 
 int main(void)

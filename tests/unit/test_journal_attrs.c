@@ -50,9 +50,7 @@ static void of_a_file(void **state)
 
 	if (!can_have_them(f))
 		skip();
-	begin(f, "make");
-	assert_int_equal(put(f, "a", "was\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "make", put(f, "a", "was\n"));
 	begin(f, "change");
 	assert_int_equal(add(f, "a", "more\n"), 0);
 	assert_int_equal(attr(f, "a", "agent's"), 0);
@@ -68,9 +66,7 @@ static void of_a_large_file(void **state)
 	if (!can_have_them(f))
 		skip();
 	memset(large, 'x', sizeof(large) - 1);
-	begin(f, "make");
-	assert_int_equal(put(f, "a", large), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "make", put(f, "a", large));
 	assert_asks(f, "a");
 }
 
@@ -117,9 +113,7 @@ static void those_of_steps_are_not(void **state)
 	assert_int_equal(attr(f, "a", "first"), 0);
 	assert_int_equal(attr(f, "d", "first"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "ln");
-	assert_int_equal(ln(f, "a", "d/b"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "ln", ln(f, "a", "d/b"));
 	begin(f, "setfattr");
 	assert_int_equal(attr(f, "d/b", "second"), 0);
 	assert_int_equal(attr(f, "d", "second"), 0);

@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/journal.h"
 #include "core/journal/step/step.h"
+#include "core/journal/store/reserve.h"
 #include "core/journal/store/store.h"
+#include "core/journal/store/usage.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
@@ -41,9 +43,7 @@ static void two_at_a_time(struct fix *f)
 	begin(f, "mv c b");
 	assert_int_equal(md(f, "mine"), 0);
 	older = f->s;
-	begin(f, "echo > c");
-	assert_int_equal(put(f, "c", "new\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo > c", put(f, "c", "new\n"));
 	f->s = older;
 	assert_int_equal(mv(f, "c", "b", 0), 0);
 	assert_true(commit(f) > 0);
@@ -108,9 +108,7 @@ static void what_still_ran_too(void **state)
 	begin(f, "mv c b");
 	assert_int_equal(md(f, "mine"), 0);
 	older = f->s;
-	begin(f, "echo > c");
-	assert_int_equal(put(f, "c", "new\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo > c", put(f, "c", "new\n"));
 	prune_to(f, 0);
 	f->s = older;
 	assert_int_equal(mv(f, "c", "b", 0), 0);
@@ -130,9 +128,7 @@ static void what_one_alone_changed_is_not(void **state)
 	assert_int_equal(put(f, "d", "new\n"), 0);
 	before = snap(f);
 	older = f->s;
-	begin(f, "echo > c");
-	assert_int_equal(put(f, "c", "new\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo > c", put(f, "c", "new\n"));
 	f->s = older;
 	assert_true(commit(f) > 0);
 	prune_to(f, 1);
@@ -149,9 +145,7 @@ static void it_goes_with_those_it_is_for(void **state)
 
 	set_up(f);
 	two_at_a_time(f);
-	begin(f, "alone");
-	assert_int_equal(put(f, "e", "e\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "alone", put(f, "e", "e\n"));
 	prune_to(f, 2);
 	assert_int_equal(count_in(f, "beside"), 1);
 	prune_to(f, 1);
@@ -213,7 +207,7 @@ static void a_full_disk_gets_it_in_the_end(void **state)
 	while (store_relieve(f->j, -ENOSPC, false))
 		;
 	assert_int_equal(count_in(f, "beside"), 1);
-	while (room_give(f->j, -ENOSPC))
+	while (reserve_give(f->j, -ENOSPC))
 		;
 	assert_true(store_relieve(f->j, -ENOSPC, true));
 	assert_int_equal(count_in(f, "beside"), 0);

@@ -19,9 +19,7 @@ static void save(struct fix *f, const char *path, const char *text)
 /* A step that changes the path and is undone: it has the newest image of what is there. */
 static void come_and_go(struct fix *f, const char *path)
 {
-	begin(f, "come");
-	assert_int_equal(put(f, path, "came\n"), 0);
-	commit(f);
+	one_step(f, "come", put(f, path, "came\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
@@ -37,9 +35,7 @@ static void of_a_file_that_was_held_open(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "agent\n", 6), 6);
 	commit(f);
-	begin(f, "elsewhere");
-	assert_int_equal(md(f, "d"), 0);
-	commit(f);
+	one_step(f, "elsewhere", md(f, "d"));
 	save(f, "held", "human\n");
 	come_and_go(f, "held");
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
@@ -56,9 +52,7 @@ static void of_what_two_steps_had_made_together(void **state)
 	begin(f, "first");
 	assert_int_equal(put(f, "a", "one\n"), 0);
 	first = f->s;
-	begin(f, "second");
-	assert_int_equal(put(f, "a", "two\n"), 0);
-	commit(f);
+	one_step(f, "second", put(f, "a", "two\n"));
 	f->s = first;
 	commit(f);
 	assert_int_equal(undo(f, 2, 0), 0);
@@ -79,9 +73,7 @@ static void of_what_two_steps_had_left_together(void **state)
 	begin(f, "first");
 	assert_int_equal(put(f, "a", "one\n"), 0);
 	first = f->s;
-	begin(f, "second");
-	assert_int_equal(put(f, "a", "two\n"), 0);
-	commit(f);
+	one_step(f, "second", put(f, "a", "two\n"));
 	f->s = first;
 	commit(f);
 	save(f, "a", "human\n");
@@ -97,9 +89,7 @@ static void of_the_same_size_and_time(void **state)
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
 	struct stat st;
 
-	begin(f, "agent");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	commit(f);
+	one_step(f, "agent", put(f, "a", "agent\n"));
 	assert_int_equal(stat(path, &st), 0);
 	save(f, "a", "human\n");
 	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){st.st_atim, st.st_mtim}, 0),
@@ -139,9 +129,7 @@ static void what_a_redo_had_left_out_comes_back(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder), *mine = NULL;
 
-	begin(f, "make");
-	assert_int_equal(put(f, "a", "before\n"), 0);
-	commit(f);
+	one_step(f, "make", put(f, "a", "before\n"));
 	begin(f, "agent");
 	assert_int_equal(put(f, "b", "agent\n"), 0);
 	assert_int_equal(put(f, "a", "agent\n"), 0);
@@ -168,9 +156,7 @@ static void a_merge_with_nothing_is_none(void **state)
 	assert_int_equal(mv(f, "a", "b", 0), 0);
 	commit(f);
 	save(f, "a", "human\n");
-	begin(f, "agent");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	commit(f);
+	one_step(f, "agent", put(f, "a", "agent\n"));
 	outside(f, "a", "edited\n");
 	assert_int_equal(undo(f, 2, UNDO_MERGE), -ESTALE);
 	assert_cat(f, "a", "edited\n");
@@ -186,9 +172,7 @@ static void a_merge_with_a_link_is_none(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 
-	begin(f, "make");
-	assert_int_equal(sym(f, "target", "a"), 0);
-	commit(f);
+	one_step(f, "make", sym(f, "target", "a"));
 	before = snap(f);
 	begin(f, "agent");
 	assert_int_equal(rm(f, "a"), 0);
@@ -267,12 +251,8 @@ static void a_known_file_that_was_moved_is_an_edit(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "one");
-	assert_int_equal(md(f, "d"), 0);
-	commit(f);
-	begin(f, "two");
-	assert_int_equal(put(f, "c", "agent\n"), 0);
-	commit(f);
+	one_step(f, "one", md(f, "d"));
+	one_step(f, "two", put(f, "c", "agent\n"));
 	outside(f, "c", "human\n");
 	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
 	move(f, "c", "d");
@@ -285,12 +265,8 @@ static void a_known_file_that_was_moved_over_another_is_an_edit(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "one");
-	assert_int_equal(put(f, "d", "one\n"), 0);
-	commit(f);
-	begin(f, "two");
-	assert_int_equal(put(f, "c", "two\n"), 0);
-	commit(f);
+	one_step(f, "one", put(f, "d", "one\n"));
+	one_step(f, "two", put(f, "c", "two\n"));
 	move(f, "c", "d");
 	assert_int_equal(undo(f, 2, 0), -ESTALE);
 	assert_cat(f, "d", "two\n");
@@ -302,9 +278,7 @@ static void in_a_directory_where_a_file_was(void **state)
 	struct fix *f = *state;
 
 	for (unsigned flags = 0; flags < 2; flags++) {
-		begin(f, "file");
-		assert_int_equal(put(f, "b", "old\n"), 0);
-		commit(f);
+		one_step(f, "file", put(f, "b", "old\n"));
 		begin(f, "directory");
 		assert_int_equal(md(f, "c"), 0);
 		if (!flags)
@@ -323,9 +297,7 @@ static void in_a_directory_that_a_redo_takes(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "make");
-	assert_int_equal(md(f, "b"), 0);
-	commit(f);
+	one_step(f, "make", md(f, "b"));
 	begin(f, "rename and remove");
 	assert_int_equal(mv(f, "b", "c", 0), 0);
 	assert_int_equal(rd(f, "c"), 0);
@@ -342,9 +314,7 @@ static void of_what_was_left_in_a_directory(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
 
-	begin(f, "make");
-	assert_int_equal(md(f, "c"), 0);
-	commit(f);
+	one_step(f, "make", md(f, "c"));
 	outside(f, "c/b", "human\n");
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
 	assert_int_equal(redo(f, 0), 0);
@@ -375,9 +345,7 @@ static void a_merge_to_where_nothing_comes_is_none(void **state)
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0644, NULL);
 	assert_int_equal(write(fd, "agent\n", 6), 6);
 	first = commit(f);
-	begin(f, "renames it");
-	assert_int_equal(mv(f, "b", "a", 0), 0);
-	commit(f);
+	one_step(f, "renames it", mv(f, "b", "a", 0));
 	begin(f, "makes another");
 	assert_int_equal(put(f, "c", "another\n"), 0);
 	assert_int_equal(journal_begin(f->j, STEP_COMMAND, "at once", &second, &f->err), 0);
@@ -504,12 +472,8 @@ static void of_nobody_at_a_name_that_came_and_went(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
 
-	begin(f, "touch c");
-	assert_int_equal(put(f, "c", "c\n"), 0);
-	commit(f);
-	begin(f, "mv c a");
-	assert_int_equal(mv(f, "c", "a", 0), 0);
-	commit(f);
+	one_step(f, "touch c", put(f, "c", "c\n"));
+	one_step(f, "mv c a", mv(f, "c", "a", 0));
 	begin(f, "touch c d; rm c");
 	assert_int_equal(put(f, "c", "again\n"), 0);
 	assert_int_equal(put(f, "d", "d\n"), 0);
@@ -523,9 +487,7 @@ static void of_a_file_that_was_opened_for_nothing(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "set up");
-	assert_int_equal(put(f, "d", "was\n"), 0);
-	commit(f);
+	one_step(f, "set up", put(f, "d", "was\n"));
 	for (int human = 0; human < 2; human++) {
 		struct at a = at(f, "d");
 
@@ -535,9 +497,7 @@ static void of_a_file_that_was_opened_for_nothing(void **state)
 		commit(f);
 		if (human)
 			save(f, "d", "human\n");
-		begin(f, "chmod d");
-		assert_int_equal(mode(f, "d", 0640), 0);
-		commit(f);
+		one_step(f, "chmod d", mode(f, "d", 0640));
 		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
 		assert_cat(f, "d", human ? "human\n" : "was\n");
 	}

@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <sys/xattr.h>
 
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
-#include "core/journal/rollback/borrowed_dirs.h"
+#include "core/journal/store/borrow_mode.h"
+#include "core/journal/store/borrowed_dirs.h"
 #include "core/journal/store/store.h"
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
@@ -141,7 +143,7 @@ static void child_open_data(void *data)
 	struct fix *f = data;
 
 	fix_open(f);
-	close(data_open(f->j, journal_folder_fd(f->j), "old"));
+	close(object_open_file(f->j, journal_folder_fd(f->j), "old"));
 }
 
 /* Who has the name by then is not who had it. */
@@ -202,13 +204,13 @@ static void the_next_loan_does_not_cover_the_last_one(void **state)
 
 	(void)state;
 	prepare(f);
-	old = obj_open(dir, "old");
-	written = obj_open(dir, "written");
-	assert_int_equal(bits_borrow(f->j, old, S_IRUSR, &was), 0);
-	assert_int_equal(bits_borrow(f->j, written, S_IRUSR, &was), 0);
-	assert_int_equal(bits_return(f->j, written, was), 0);
+	old = object_open(dir, "old");
+	written = object_open(dir, "written");
+	assert_int_equal(borrow_bits(f->j, old, S_IRUSR, &was), 0);
+	assert_int_equal(borrow_bits(f->j, written, S_IRUSR, &was), 0);
+	assert_int_equal(borrow_return(f->j, written, was), 0);
 	assert_int_equal(mode_of(f, "old"), 0400);
-	assert_int_equal(bits_settle(f->j), 0);
+	assert_int_equal(borrow_settle(f->j), 0);
 	assert_true(none_lent(f));
 	assert_int_equal(mode_of(f, "old"), 0);
 	assert_int_equal(mode_of(f, "written"), 0200);
@@ -233,12 +235,12 @@ static void one_locked_directory_in_another_is_locked_again(void **state)
 	assert_int_equal(lock(f, 0), 0);
 	assert_true(commit(f) != 0);
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
-		int fd = obj_open(journal_folder_fd(f->j), dirs[i]);
+		int fd = object_open(journal_folder_fd(f->j), dirs[i]);
 
-		assert_int_equal(bits_borrow(f->j, fd, S_IRUSR | S_IXUSR, &was), 0);
+		assert_int_equal(borrow_bits(f->j, fd, S_IRUSR | S_IXUSR, &was), 0);
 		close(fd);
 	}
-	assert_int_equal(bits_settle(f->j), 0);
+	assert_int_equal(borrow_settle(f->j), 0);
 	assert_true(none_lent(f));
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
 		AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, dirs[i]);
@@ -286,9 +288,7 @@ static void a_locked_folder_is_locked_again(void **state)
 
 	(void)state;
 	prepare(f);
-	begin(f, "works");
-	assert_int_equal(put(f, "x", "1"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "works", put(f, "x", "1"));
 	assert_int_equal(chmod(f->folder, 0500), 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(mode_of(f, "x"), 0);
@@ -306,12 +306,8 @@ static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 	AUTO_FREE char *d = xasprintf("%s/d", f->folder);
 
 	(void)state;
-	begin(f, "prepare");
-	assert_int_equal(md(f, "d"), 0);
-	assert_true(commit(f) != 0);
-	begin(f, "first");
-	assert_int_equal(put(f, "x", "1"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "prepare", md(f, "d"));
+	one_step(f, "first", put(f, "x", "1"));
 	assert_int_equal(chmod(f->folder, 0), 0);
 	begin(f, "second");
 	assert_int_equal(lock(f, 0755), 0);
@@ -341,7 +337,7 @@ static void a_file_written_in_a_locked_folder_comes_back(void **state)
 	assert_true(commit(f) != 0);
 	before = snap(f);
 	a = at(f, "d/e");
-	a = (struct at){.dirfd = obj_open(a.dirfd, "e"), .dir = "d", .name = "", .leaf = "e"};
+	a = (struct at){.dirfd = object_open(a.dirfd, "e"), .dir = "d", .name = "", .leaf = "e"};
 	begin(f, "work");
 	assert_int_equal(lock(f, 0), 0);
 	fd = op_open(f->s, &a, O_WRONLY | O_TRUNC, 0, NULL);
@@ -402,9 +398,7 @@ static void what_was_lent_is_in_no_redo(void **state)
 		}
 		assert_int_equal(mode(f, "d", 0400), 0);
 		assert_true(commit(f) != 0);
-		begin(f, "chmod 500 d");
-		assert_int_equal(mode(f, "d", 0500), 0);
-		assert_true(commit(f) != 0);
+		one_step(f, "chmod 500 d", mode(f, "d", 0500));
 		for (int turn = 0; turn < 2; turn++) {
 			must(f, undo(f, 3 - made, 0));
 			must(f, redo(f, 0));
@@ -421,7 +415,7 @@ static void what_was_lent_is_in_no_redo(void **state)
 static void a_directory_elsewhere_was_not_lent(void **state)
 {
 	struct fix *f = fix_new();
-	const struct obj o = {.dev = 1, .ino = 7, .mode = S_IFDIR | 0500};
+	const struct object o = {.dev = 1, .ino = 7, .mode = S_IFDIR | 0500};
 
 	(void)state;
 	borrowed_add(f->j, &o);

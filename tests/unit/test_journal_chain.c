@@ -38,14 +38,10 @@ static void an_edit_of_a_file_that_got_one_more_name(void **state)
 	struct fix *f = *state;
 
 	for (int human = 0; human < 2; human++) {
-		begin(f, "touch c");
-		assert_int_equal(put(f, "c", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch c", put(f, "c", "agent\n"));
 		if (human)
 			outside(f, "c", "the human's\n");
-		begin(f, "ln c a");
-		assert_int_equal(ln(f, "c", "a"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "ln c a", ln(f, "c", "a"));
 		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
 	}
 	assert_cat(f, "a", "the human's\n");
@@ -61,14 +57,10 @@ static void an_edit_of_a_file_with_two_names(void **state)
 		assert_int_equal(put(f, "c", "agent\n"), 0);
 		assert_int_equal(ln(f, "c", "d"), 0);
 		assert_true(commit(f) > 0);
-		begin(f, "echo >>d");
-		assert_int_equal(add(f, "d", "more\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo >>d", add(f, "d", "more\n"));
 		if (human)
 			outside(f, "c", "the human's\n");
-		begin(f, "echo >>c");
-		assert_int_equal(add(f, "c", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo >>c", add(f, "c", "agent\n"));
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
 	}
 	assert_cat(f, "d", "the human's\nagent\n");
@@ -79,13 +71,9 @@ static void an_edit_that_was_moved_out_of_a_directory(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "mkdir d");
-	assert_int_equal(md(f, "d"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir d", md(f, "d"));
 	outside(f, "d/c", "the human's\n");
-	begin(f, "mv d/c a");
-	assert_int_equal(mv(f, "d/c", "a", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv d/c a", mv(f, "d/c", "a", 0));
 	assert_int_equal(undo(f, 2, 0), -ESTALE);
 	assert_cat(f, "a", "the human's\n");
 	assert_int_equal(undo(f, 2, UNDO_KEEP_MINE), 0);
@@ -100,9 +88,7 @@ static void an_edit_before_steps_that_shared_the_path(void **state)
 	for (int human = 0; human < 2; human++) {
 		struct step *first;
 
-		begin(f, "touch a");
-		assert_int_equal(put(f, "a", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch a", put(f, "a", "agent\n"));
 		if (human)
 			outside(f, "a", "the human's\n");
 		begin(f, "first");
@@ -135,9 +121,7 @@ static void a_name_between_steps_at_the_same_time(void **state)
 	begin(f, "touch b");
 	first = f->s;
 	assert_int_equal(put(f, "b", "b\n"), 0);
-	begin(f, "mv b c");
-	assert_int_equal(mv(f, "b", "c", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv b c", mv(f, "b", "c", 0));
 	f->s = first;
 	assert_true(commit(f) > 0);
 	if (undo(f, 3, 0) < 0)
@@ -151,9 +135,7 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
 	struct fix *f = *state;
 	struct at a;
 
-	begin(f, "touch d");
-	assert_int_equal(put(f, "d", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch d", put(f, "d", "agent\n"));
 	outside(f, "d", "the human's\n");
 	begin(f, "open d; touch x");
 	a = at(f, "d");
@@ -195,18 +177,14 @@ static void an_edit_beside_a_directory_that_moved(void **state)
 	for (int human = 0; human < 2; human++) {
 		struct step *first;
 
-		begin(f, "touch a");
-		assert_int_equal(put(f, "a", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch a", put(f, "a", "agent\n"));
 		if (human)
 			outside(f, "a", "the human's\n");
 		begin(f, "mkdir b; echo >>a");
 		first = f->s;
 		assert_int_equal(md(f, "b"), 0);
 		assert_int_equal(add(f, "a", "agent\n"), 0);
-		begin(f, "mv b c");
-		assert_int_equal(mv(f, "b", "c", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv b c", mv(f, "b", "c", 0));
 		f->s = first;
 		assert_true(commit(f) > 0);
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
@@ -226,16 +204,12 @@ static void an_edit_of_a_file_whose_other_name_is_gone(void **state)
 		first = f->s;
 		assert_int_equal(put(f, "d", "agent\n"), 0);
 		assert_int_equal(ln(f, "d", "c"), 0);
-		begin(f, "rm c");
-		assert_int_equal(rm(f, "c"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "rm c", rm(f, "c"));
 		f->s = first;
 		assert_true(commit(f) > 0);
 		if (human)
 			outside(f, "d", "the human's\n");
-		begin(f, "mv d c");
-		assert_int_equal(mv(f, "d", "c", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv d c", mv(f, "d", "c", 0));
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
 	}
 	assert_cat(f, "c", "the human's\n");
@@ -260,9 +234,7 @@ static void an_edit_in_a_directory_that_moved(void **state)
 
 	for (int human = 0; human < 2; human++) {
 		make_dir(f, "d", human);
-		begin(f, "mv d e");
-		assert_int_equal(mv(f, "d", "e", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv d e", mv(f, "d", "e", 0));
 		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
 	}
 	assert_cat(f, "e/x", "the human's\n");
@@ -298,9 +270,7 @@ static void an_edit_in_a_directory_that_two_moved_on(void **state)
 		begin(f, "mv a b");
 		first = f->s;
 		assert_int_equal(mv(f, "a", "b", 0), 0);
-		begin(f, "mv b c");
-		assert_int_equal(mv(f, "b", "c", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv b c", mv(f, "b", "c", 0));
 		f->s = first;
 		assert_true(commit(f) > 0);
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
@@ -315,9 +285,7 @@ static void what_one_made_in_a_directory_that_another_moved(void **state)
 	AUTO_FREE char *before = snap(f);
 	struct step *first, *second;
 
-	begin(f, "mkdir c");
-	assert_int_equal(md(f, "c"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir c", md(f, "c"));
 	begin(f, "ln -s x c/c");
 	first = f->s;
 	assert_int_equal(sym(f, "x", "c/c"), 0);
@@ -338,9 +306,7 @@ static void an_edit_that_came_back_with_its_directory(void **state)
 	struct fix *f = *state;
 
 	make_dir(f, "d", false);
-	begin(f, "mv d e");
-	assert_int_equal(mv(f, "d", "e", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv d e", mv(f, "d", "e", 0));
 	outside(f, "e/x", "the human's\n");
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_cat(f, "d/x", "the human's\n");
@@ -356,9 +322,7 @@ static void nobody_where_directories_went_back_and_forth(void **state)
 	AUTO_FREE char *before = snap(f);
 
 	make_dir(f, "a", false);
-	begin(f, "touch b");
-	assert_int_equal(put(f, "b", "b\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch b", put(f, "b", "b\n"));
 	begin(f, "touch c; exch a c");
 	assert_int_equal(put(f, "c", "c\n"), 0);
 	assert_int_equal(mv(f, "a", "c", RENAME_EXCHANGE), 0);
@@ -395,9 +359,7 @@ static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "touch a");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch a", put(f, "a", "agent\n"));
 	begin(f, "ln a d; echo >>d; rm d");
 	assert_int_equal(ln(f, "a", "d"), 0);
 	assert_int_equal(add(f, "d", "more\n"), 0);
@@ -440,9 +402,7 @@ static void an_edit_is_kept_of_a_file_that_lost_its_name(void **state)
 		struct fix *f = fix_new();
 
 		(void)state;
-		begin(f, "touch b");
-		assert_int_equal(put(f, "b", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch b", put(f, "b", "agent\n"));
 		outside(f, "b", "the human's\n");
 		rename_by_link(f, how);
 		after = snap(f);
@@ -528,17 +488,13 @@ static void nobody_where_one_of_two_was_undone_again(void **state)
 	AUTO_FREE char *before = snap(f);
 	struct at a;
 
-	begin(f, "touch d");
-	assert_int_equal(put(f, "d", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch d", put(f, "d", "agent\n"));
 	begin(f, "open d; touch y");
 	a = at(f, "d");
 	close(op_open(f->s, &a, O_RDWR, 0, NULL));
 	assert_int_equal(put(f, "y", "y\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "mv d e");
-	assert_int_equal(mv(f, "d", "e", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv d e", mv(f, "d", "e", 0));
 	assert_int_equal(undo(f, 2, 0), 0);
 	assert_int_equal(redo(f, 0), 0);
 	assert_int_equal(undo(f, 1, 0), 0);

@@ -67,13 +67,9 @@ static void an_edit_before_the_agent_locked_is_one(void **state)
 {
 	struct fix *f = as_user(state);
 
-	begin(f, "write");
-	assert_int_equal(put(f, "d/b", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", put(f, "d/b", "agent\n"));
 	outside(f, "d/b", "the human's\n");
-	begin(f, "chmod");
-	assert_int_equal(mode(f, "d", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "chmod", mode(f, "d", 0));
 	assert_int_equal(undo(f, 2, 0), -ESTALE);
 	assert_mode(f, "d", 0);
 	assert_opened(f, "d/b", "the human's\n");
@@ -83,9 +79,7 @@ static void a_new_file_in_a_directory_that_would_go_is_one(void **state)
 {
 	struct fix *f = as_user(state);
 
-	begin(f, "mkdir");
-	assert_int_equal(md(f, "d/e"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir", md(f, "d/e"));
 	outside(f, "d/e/b", "the human's\n");
 	set_mode(f, "d", 0600);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
@@ -112,9 +106,7 @@ static void a_lock_alone_stops_nothing(void **state)
 {
 	struct fix *f = as_user(state);
 
-	begin(f, "write");
-	assert_int_equal(put(f, "d/b", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", put(f, "d/b", "agent\n"));
 	set_mode(f, "d", 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_mode(f, "d", 0);
@@ -209,9 +201,7 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 	int64_t id;
 	size_t n;
 
-	begin(f, "write");
-	assert_int_equal(put(f, "d/b", "before\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", put(f, "d/b", "before\n"));
 	begin(f, "write; chmod");
 	assert_int_equal(put(f, "d/b", "agent\n"), 0);
 	assert_int_equal(mode(f, "d", 0), 0);
@@ -259,13 +249,9 @@ static void a_merge_behind_a_lock_is_written(void **state)
 {
 	struct fix *f = as_user(state);
 
-	begin(f, "write");
-	assert_int_equal(put(f, "b", "one\ntwo\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", put(f, "b", "one\ntwo\n"));
 	outside(f, "b", "the human's\n");
-	begin(f, "mv");
-	assert_int_equal(mv(f, "b", "d/b", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv", mv(f, "b", "d/b", 0));
 	set_mode(f, "d", 0600);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(undo(f, 1, UNDO_MERGE | UNDO_FORCE), 0);
@@ -286,9 +272,7 @@ static void what_a_step_left_behind_a_lock_can_be_read(void **state)
 	size_t n;
 	int fd;
 
-	begin(f, "write");
-	assert_int_equal(put(f, "d/b", "agent\n"), 0);
-	id = commit(f);
+	id = one_step(f, "write", put(f, "d/b", "agent\n"));
 	set_mode(f, "d", 0600);
 	assert_int_equal(journal_changes(f->j, id, &changes, &n, &f->err), 0);
 	assert_int_equal(n, 1);
@@ -307,12 +291,8 @@ static void an_edit_behind_a_lock_is_merged(void **state)
 {
 	struct fix *f = as_user(state);
 
-	begin(f, "write");
-	assert_int_equal(put(f, "d/b", "one\ntwo\nthree\nfour\nfive\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "write");
-	assert_int_equal(put(f, "d/b", "ONE\ntwo\nthree\nfour\nfive\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", put(f, "d/b", "one\ntwo\nthree\nfour\nfive\n"));
+	one_step(f, "write", put(f, "d/b", "ONE\ntwo\nthree\nfour\nfive\n"));
 	outside(f, "d/b", "ONE\ntwo\nthree\nfour\nFIVE\n");
 	set_mode(f, "d", 0600);
 	if (undo(f, 1, UNDO_MERGE) < 0)
@@ -331,12 +311,8 @@ static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 	assert_int_equal(md(f, "d/e"), 0);
 	assert_int_equal(ln(f, "a", "d/e/b"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "write");
-	assert_int_equal(add(f, "a", "two\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "mv");
-	assert_int_equal(mv(f, "d/e", "d/f", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", add(f, "a", "two\n"));
+	one_step(f, "mv", mv(f, "d/e", "d/f", 0));
 	set_mode(f, "d", 0600);
 	assert_int_equal(undo(f, 3, 0), 0);
 	assert_mode(f, "d", 0600);
@@ -356,9 +332,7 @@ static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
 	begin(f, "mv d/e d/f");
 	first = f->s;
 	assert_int_equal(mv(f, "d/e", "d/f", 0), 0);
-	begin(f, "mv d/f d/g");
-	assert_int_equal(mv(f, "d/f", "d/g", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv d/f d/g", mv(f, "d/f", "d/g", 0));
 	f->s = first;
 	assert_true(commit(f) > 0);
 	outside(f, "d/g/b", "the human's\n");
@@ -379,9 +353,7 @@ static void a_file_behind_a_lock_where_a_directory_is_needed_is_one(void **state
 	assert_int_equal(md(f, "d/e"), 0);
 	assert_int_equal(put(f, "d/e/b", "agent\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "rm");
-	assert_int_equal(rm(f, "d/e/b"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "rm", rm(f, "d/e/b"));
 	assert_int_equal(rmdir(dir), 0);
 	outside(f, "d/e", "the human's\n");
 	set_mode(f, "d", 0600);

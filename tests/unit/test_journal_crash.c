@@ -1,5 +1,6 @@
 /* test_journal_crash - killed before each system call of a step, an undo, a redo, a recovery. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/history/background.h"
 #include "core/journal/journal.h"
 #include "core/journal/store/store.h"
 #include "tests/support/comb.h"
@@ -115,7 +116,7 @@ static void child_restore(struct fix *f)
 static void child_tidy(struct fix *f)
 {
 	fix_open(f);
-	tidy_once(f->j);
+	background_once(f->j);
 }
 
 static void child_fit(struct fix *f)
@@ -359,9 +360,7 @@ static void what_stays_ends_what_was_undone(void **state)
 		struct fix *f = fix_new();
 
 		prepare(f);
-		begin(f, "undone");
-		put(f, "u", "u");
-		assert_true(commit(f) != 0);
+		one_step(f, "undone", put(f, "u", "u"));
 		assert_int_equal(undo(f, 1, 0), 0);
 		die_at(f, child_step, 100000);
 		inject_run(&in, open_again, f);

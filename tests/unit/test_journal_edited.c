@@ -202,9 +202,7 @@ static void replaced_and_saved(void **state)
 	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
 	assert_int_equal(n, 0);
 	saved_redos_free(list, n);
-	begin(f, "third");
-	put(f, "third", "x");
-	assert_true(commit(f) != 0);
+	one_step(f, "third", put(f, "third", "x"));
 	assert_int_equal(redo(f, 0), -ENOENT);
 	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
 	assert_int_equal(n, 1);
@@ -226,15 +224,11 @@ static void the_oldest_go(void **state)
 	size_t n = 0;
 
 	for (int i = 0; i < 25; i++) {
-		begin(f, "change");
-		put(f, "file", i & 1 ? "one\n" : "other\n");
-		assert_true(commit(f) != 0);
+		one_step(f, "change", put(f, "file", i & 1 ? "one\n" : "other\n"));
 		in_place(f, "file");
 		assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	}
-	begin(f, "last");
-	put(f, "last", "x");
-	assert_true(commit(f) != 0);
+	one_step(f, "last", put(f, "last", "x"));
 	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
 	assert_int_equal(n, 20);
 	assert_true(list[0].number > list[19].number);

@@ -85,9 +85,7 @@ static void what_redo_brought_back_is_still_the_humans(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	put(f, "a", "agent\n");
-	commit(f);
+	one_step(f, "agent", put(f, "a", "agent\n"));
 	outside(f, "a", "human\n");
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_int_equal(redo(f, 0), 0);
@@ -230,9 +228,8 @@ static void a_clean_merge_has_both(void **state)
 	struct undo_progress shown = {0};
 	struct undo_plan *p;
 
-	begin(f, "agent");
-	put(f, "a", "one\nAGENT\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
-	commit(f);
+	one_step(f, "agent",
+		 put(f, "a", "one\nAGENT\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"));
 	outside(f, "a", EDITED);
 	p = plan(f, UNDO_BACK, 1, UNDO_MERGE);
 	assert_int_equal(fate(p, "a"), FATE_MERGED);
@@ -264,9 +261,7 @@ static void a_merge_follows_a_rename_and_steps(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "one");
-	put(f, "a", "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
-	commit(f);
+	one_step(f, "one", put(f, "a", "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"));
 	begin(f, "two");
 	mv(f, "a", "m", 0);
 	put(f, "m", "ONE\ntwo\nTHREE\nfour\nfive\nsix\nseven\neight\nnine\n");
@@ -347,12 +342,8 @@ static void a_hard_link_keeps_its_inode_through_a_merge(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
 
-	begin(f, "link");
-	ln(f, "a", "twin");
-	commit(f);
-	begin(f, "agent");
-	add(f, "a", "AGENT\n");
-	commit(f);
+	one_step(f, "link", ln(f, "a", "twin"));
+	one_step(f, "agent", add(f, "a", "AGENT\n"));
 	outside(f, "a", "HUMAN\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nAGENT\n");
 	edited = snap(f);
 	assert_int_equal(undo(f, 1, UNDO_MERGE | UNDO_FORCE), 0);
@@ -372,9 +363,7 @@ static void the_image_serves_a_diff(void **state)
 	int64_t id;
 	int fd = -1;
 
-	begin(f, "agent");
-	put(f, "b", "agent b\n");
-	id = commit(f);
+	id = one_step(f, "agent", put(f, "b", "agent b\n"));
 	outside(f, "b", "human\n");
 	assert_int_equal(journal_changes(f->j, id, &list, &n, &f->err), 0);
 	assert_int_equal(n, 1);
@@ -414,16 +403,12 @@ static void a_rollback_stops_at_a_barrier(void **state)
 	struct fix *f = *state;
 	struct undo_plan *p;
 
-	begin(f, "two");
-	put(f, "b", "2\n");
-	commit(f);
+	one_step(f, "two", put(f, "b", "2\n"));
 	outside(f, "notes", "human\n");
 	barrier(f, "b");
 	barrier(f, "other");
 	barrier(f, "b"); /* the same place: one barrier */
-	begin(f, "three");
-	put(f, "b", "3\n");
-	commit(f);
+	one_step(f, "three", put(f, "b", "3\n"));
 	assert_barriers(f, "2(2) b other;");
 	assert_int_equal(undo(f, 1, 0), 0); /* it lies before step 3 */
 	p = plan(f, UNDO_BACK, 1, 0);
@@ -493,9 +478,7 @@ static void a_barrier_in_a_running_step(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_int_equal(undo(f, 2, UNDO_FORCE), 0);
 	assert_int_equal(journal_add_barrier(f->j, &path, 1, &f->err), 0); /* no step before */
-	begin(f, "new");
-	put(f, "b", "2\n");
-	commit(f);
+	one_step(f, "new", put(f, "b", "2\n"));
 	assert_barriers(f, ""); /* what they stood behind is gone for good */
 }
 
@@ -507,9 +490,7 @@ static void a_barrier_beside_a_step_that_goes_on(void **state)
 	begin(f, "a server in the background");
 	put(f, "log", "1\n");
 	first = f->s;
-	begin(f, "kept meanwhile");
-	put(f, "b", "2\n");
-	commit(f);
+	one_step(f, "kept meanwhile", put(f, "b", "2\n"));
 	outside(f, "notes", "human\n");
 	barrier(f, "b");
 	assert_barriers(f, "3(1) b;");
@@ -587,9 +568,7 @@ static void a_rollback_that_just_began_is_resumed(void **state)
 	AUTO_FREE char *text = NULL;
 	int64_t id;
 
-	begin(f, "agent");
-	mv(f, "b", "moved", 0);
-	id = commit(f);
+	id = one_step(f, "agent", mv(f, "b", "moved", 0));
 	outside_rm(f, "moved");
 	outside(f, "moved", "human\n");
 	text = xasprintf("undo on %d\nsteps/%lld\n", 1000, (long long)id);

@@ -28,9 +28,7 @@ static void a_human_edit_is_a_conflict_and_survives_force(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	commit(f);
+	one_step(f, "agent", put(f, "a", "agent\n"));
 	outside(f, "a", "human\n");
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_non_null(strstr(f->err.text, "'a'"));
@@ -45,9 +43,7 @@ static void a_human_file_where_one_was_deleted(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	assert_int_equal(rm(f, "a"), 0);
-	commit(f);
+	one_step(f, "agent", rm(f, "a"));
 	outside(f, "a", "human\n");
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
@@ -95,9 +91,7 @@ static void a_redo_over_a_human_edit(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	commit(f);
+	one_step(f, "agent", put(f, "a", "agent\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	outside(f, "a", "human\n");
 	assert_int_equal(redo(f, 0), -ESTALE);
@@ -112,9 +106,7 @@ static void a_touched_mtime_with_the_same_bytes_is_none(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *a = in(f, "a");
 
-	begin(f, "agent");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	commit(f);
+	one_step(f, "agent", put(f, "a", "agent\n"));
 	assert_int_equal(utimensat(AT_FDCWD, a, NULL, 0), 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_cat(f, "a", "alpha\n");
@@ -293,9 +285,7 @@ static void a_store_that_was_begun_is_gone_on_with(void **state)
 			without(f, made[i]);
 	}
 	assert_int_equal(reopen(f, &spec), 0);
-	begin(f, "agent");
-	assert_int_equal(rm(f, "a"), 0);
-	commit(f);
+	one_step(f, "agent", rm(f, "a"));
 	without(f, "version"); /* it names the directory: the rest is its own */
 	assert_int_equal(reopen(f, &spec), 0);
 	assert_int_equal(undo(f, 1, 0), 0);
@@ -353,9 +343,7 @@ static void the_store_falls_back_into_the_folder(void **state)
 	journal_store_inode(f->j, &dev, &ino);
 	assert_true(ino != 0);
 	assert_cat(f, ".cordon/.gitignore", "*\n");
-	begin(f, "agent");
-	assert_int_equal(rm(f, "a"), 0);
-	commit(f);
+	one_step(f, "agent", rm(f, "a"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_cat(f, "a", "alpha\n");
 }
@@ -372,9 +360,9 @@ static void a_directory_elsewhere_is_undone_too(void **state)
 	assert_int_equal(mkdir(grant, 0755), 0);
 	dir = open(grant, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	a.dirfd = dir;
-	a.root = journal_add_root(f->j, grant, &f->err);
+	a.root = journal_add_root(f->j, grant, false, &f->err);
 	assert_int_equal(a.root, 1);
-	assert_int_equal(journal_add_root(f->j, grant, &f->err), 1);
+	assert_int_equal(journal_add_root(f->j, grant, false, &f->err), 1);
 	begin(f, "agent");
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
 	assert_true(fd >= 0);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/store/store.h"
 #include "tests/support/comb.h"
@@ -65,9 +66,7 @@ static void moved_away_and_held(void **state)
 	AUTO_FREE char *before = snap(f), *after = NULL;
 	AUTO_CLOSE int fd = -1;
 
-	begin(f, "mv");
-	must(f, mv(f, "hooks/a", "y", 0));
-	assert_true(commit(f));
+	one_step(f, "mv", mv(f, "hooks/a", "y", 0));
 	fd = hold(f, "y");
 	after = snap(f);
 	must(f, undo(f, 1, 0));
@@ -109,9 +108,7 @@ static void another_name(void **state)
 	int dir = journal_folder_fd(f->j);
 	struct stat st;
 
-	begin(f, "mv");
-	must(f, mv(f, "hooks/a", "y", 0));
-	assert_true(commit(f));
+	one_step(f, "mv", mv(f, "hooks/a", "y", 0));
 	must(f, linkat(dir, "y", dir, "alias", 0));
 	must(f, undo(f, 1, UNDO_FORCE));
 	must(f, fstatat(dir, "hooks/a", &st, 0));
@@ -126,9 +123,7 @@ static void a_directory_with_more_in_it(void **state)
 	AUTO_FREE char *before = snap(f), *after = NULL;
 	AUTO_CLOSE int fd = -1;
 
-	begin(f, "mv");
-	must(f, mv(f, "hooks", "h", 0));
-	assert_true(commit(f));
+	one_step(f, "mv", mv(f, "hooks", "h", 0));
 	outside(f, "h/evil", "EVIL");
 	outside(f, "h/b", "EVIL");
 	must(f, symlinkat("../evil", journal_folder_fd(f->j), "h/link"));
@@ -172,9 +167,7 @@ static void a_redo_of_what_was_put_there(void **state)
 	struct fix *f = *state;
 	AUTO_CLOSE int fd = -1;
 
-	begin(f, "mv");
-	must(f, mv(f, "x", "hooks/c", 0));
-	assert_true(commit(f));
+	one_step(f, "mv", mv(f, "x", "hooks/c", 0));
 	must(f, undo(f, 1, 0));
 	fd = hold(f, "x");
 	must(f, redo(f, 0));
@@ -190,9 +183,7 @@ static void written_where_it_is(void **state)
 	AUTO_FREE char *before = snap(f);
 	AUTO_CLOSE int fd = -1;
 
-	begin(f, "write");
-	must(f, put(f, "hooks/a", "other\n"));
-	assert_true(commit(f));
+	one_step(f, "write", put(f, "hooks/a", "other\n"));
 	fd = hold(f, "hooks/a");
 	must(f, undo(f, 1, 0));
 	assert_tree(f, before);
@@ -210,9 +201,7 @@ static void exchanged(void **state)
 
 	must(f, mkdirat(journal_folder_fd(f->j), "d", 0755));
 	before = snap(f);
-	begin(f, "exchange");
-	must(f, mv(f, "hooks", "d", RENAME_EXCHANGE));
-	assert_true(commit(f));
+	one_step(f, "exchange", mv(f, "hooks", "d", RENAME_EXCHANGE));
 	fd = hold(f, "d/a");
 	outside(f, "d/evil", "EVIL");
 	must(f, undo(f, 1, UNDO_FORCE));
@@ -283,9 +272,7 @@ static void one_path_of_a_step(void **state)
 	must(f, restore(f, id, "hooks/b", 0));
 	assert_free(f, fd2, "hooks/b", "beta\n");
 	assert_cat(f, "x", "other\n");
-	begin(f, "mv");
-	must(f, mv(f, "hooks", "h", 0));
-	id = commit(f);
+	id = one_step(f, "mv", mv(f, "hooks", "h", 0));
 	outside(f, "h/evil", "EVIL");
 	assert_int_equal(restore(f, id, "hooks", UNDO_FORCE), -EOPNOTSUPP);
 	assert_cat(f, "h/evil", "EVIL");
@@ -429,7 +416,7 @@ static void a_lease_that_is_broken_ends_nobody(void **state)
 	int status;
 	pid_t pid;
 
-	assert_false(data_has_writer(fd));
+	assert_false(object_has_writer(fd));
 	pid = fork();
 	if (pid == 0)
 		_exit(openat(journal_folder_fd(f->j), "x", O_WRONLY | O_NONBLOCK) >= 0);
@@ -441,19 +428,19 @@ static void a_lease_that_is_broken_ends_nobody(void **state)
 static void a_mode_that_was_set_while_it_was_lent_stays(void **state)
 {
 	struct fix *f = *state;
-	AUTO_CLOSE int fd = obj_open(journal_folder_fd(f->j), "x");
+	AUTO_CLOSE int fd = object_open(journal_folder_fd(f->j), "x");
 	struct stat st;
 	mode_t was;
 
 	must(f, fchmodat(journal_folder_fd(f->j), "x", 0200, 0));
-	must(f, bits_borrow(f->j, fd, S_IRUSR, &was));
+	must(f, borrow_bits(f->j, fd, S_IRUSR, &was));
 	must(f, fchmodat(journal_folder_fd(f->j), "x", 0755, 0));
-	must(f, bits_return(f->j, fd, was));
+	must(f, borrow_return(f->j, fd, was));
 	must(f, fstatat(journal_folder_fd(f->j), "x", &st, 0));
 	assert_int_equal(st.st_mode & 07777, 0755);
 	must(f, fchmodat(journal_folder_fd(f->j), "x", 0200, 0));
-	must(f, bits_borrow(f->j, fd, S_IRUSR, &was));
-	must(f, bits_return(f->j, fd, was));
+	must(f, borrow_bits(f->j, fd, S_IRUSR, &was));
+	must(f, borrow_return(f->j, fd, was));
 	must(f, fstatat(journal_folder_fd(f->j), "x", &st, 0));
 	assert_int_equal(st.st_mode & 07777, 0200);
 }
@@ -463,9 +450,9 @@ static void times_beyond_what_nanoseconds_hold(void **state)
 	struct fix *f = *state;
 	(void)f;
 
-	assert_true(meta_ns((uint64_t)1 << 34, 5) == INT64_MAX);
-	assert_true(meta_ns((uint64_t) - ((int64_t)1 << 34), 5) == INT64_MIN);
-	assert_true(meta_ns(2, 5) == 2000000005);
+	assert_true(attributes_ns((uint64_t)1 << 34, 5) == INT64_MAX);
+	assert_true(attributes_ns((uint64_t) - ((int64_t)1 << 34), 5) == INT64_MIN);
+	assert_true(attributes_ns(2, 5) == 2000000005);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)

@@ -39,9 +39,7 @@ static void an_edit_is_seen_behind_a_step_that_went(void **state)
 	assert_int_equal(put(f, "a", "was\n"), 0);
 	assert_int_equal(ln(f, "a", "d"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "change");
-	assert_int_equal(add(f, "a", "more\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "change", add(f, "a", "more\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	outside(f, "a", "the human's\n");
 	begin(f, "went");
@@ -65,9 +63,7 @@ static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
 	assert_int_equal(put(f, "d", "d\n"), 0);
 	assert_true(commit(f) > 0);
 	assert_int_equal(mkdir(dir, 0755), 0);
-	begin(f, "ln d a/a");
-	assert_int_equal(ln(f, "d", "a/a"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "ln d a/a", ln(f, "d", "a/a"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	outside(f, "a/a", "the human's\n");
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
@@ -89,9 +85,7 @@ static void a_name_that_came_back_by_itself_is_no_damage(void **state)
 	begin(f, "rm a");
 	first = f->s;
 	assert_int_equal(rm(f, "a"), 0);
-	begin(f, "ln d a");
-	assert_int_equal(ln(f, "d", "a"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "ln d a", ln(f, "d", "a"));
 	f->s = first;
 	assert_true(commit(f) > 0);
 	f->s = NULL;
@@ -132,9 +126,7 @@ static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
 	struct change *changes;
 	size_t n;
 
-	begin(f, "make");
-	assert_int_equal(md(f, "d"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "make", md(f, "d"));
 	begin(f, "dress");
 	assert_int_equal(op_utimens(f->s, &(struct at[]){at(f, "d")}[0], times, NULL), 0);
 	fix_reopen(f);
@@ -153,9 +145,7 @@ static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *dir = xasprintf("%s/b", f->folder);
 
-	begin(f, "touch b");
-	assert_int_equal(put(f, "b", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch b", put(f, "b", "agent\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(mkdir(dir, 0755), 0);
 	assert_int_equal(redo(f, UNDO_FORCE), 0);
@@ -201,9 +191,7 @@ static void a_directory_between_two_steps(struct fix *f)
 	struct journal_prune newest = {.steps = 1};
 	struct step *first, *second;
 
-	begin(f, "touch a");
-	assert_int_equal(put(f, "a", "was\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch a", put(f, "a", "was\n"));
 	begin(f, "mkdir a");
 	first = f->s;
 	assert_int_equal(put(f, "x", "x\n"), 0);
@@ -258,9 +246,7 @@ static void a_name_that_came_and_went(struct fix *f)
 	begin(f, "mkdir b");
 	first = f->s;
 	assert_int_equal(md(f, "b"), 0);
-	begin(f, "mkdir a");
-	assert_int_equal(md(f, "a"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir a", md(f, "a"));
 	f->s = first;
 	assert_true(commit(f) > 0);
 	assert_int_equal(undo(f, 2, 0), 0);
@@ -378,9 +364,7 @@ static void a_file_where_a_directory_was(void **state)
 	assert_int_equal(md(f, "a/b"), 0);
 	assert_int_equal(put(f, "a/b/x", "was\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "rm a/b/x");
-	assert_int_equal(rm(f, "a/b/x"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "rm a/b/x", rm(f, "a/b/x"));
 	assert_int_equal(rename(dir, aside), 0);
 	dressed(f, "a");
 	before = snap(f);
@@ -403,9 +387,7 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "set up");
-	assert_int_equal(put(f, "b", "was\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "set up", put(f, "b", "was\n"));
 	begin(f, "touch d; mv d b");
 	assert_int_equal(put(f, "d", "agent\n"), 0);
 	assert_int_equal(mv(f, "d", "b", 0), 0);
@@ -523,18 +505,14 @@ static void an_edit_is_seen_where_the_step_had_moved_a_directory(void **state)
 		struct fix *f = fix_new();
 
 		(void)state;
-		begin(f, "mkdir d");
-		assert_int_equal(md(f, "d"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mkdir d", md(f, "d"));
 		begin(f, "mv d b; touch b/x");
 		assert_int_equal(mv(f, "d", "b", 0), 0);
 		assert_int_equal(put(f, "b/x", "agent\n"), 0);
 		assert_true(commit(f) > 0);
 		if (human)
 			outside(f, "b/x", "the human's\n");
-		begin(f, "mv b c");
-		assert_int_equal(mv(f, "b", "c", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv b c", mv(f, "b", "c", 0));
 		assert_int_equal(undo(f, 1, 0), 0);
 		assert_int_equal(undo(f, 1, 0), human ? -ESTALE : 0);
 		assert_cat(f, "b/x", human ? "the human's\n" : NULL);

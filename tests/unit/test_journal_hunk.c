@@ -1,5 +1,8 @@
 /* test_journal_hunk - one hunk of a step's diff is taken back, as a step that undo takes back. */
 /* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+
+#include "core/base/path.h"
 #include "tests/support/journalfix.h"
 
 /* 40 lines "line N", and at each of the three places given, from 0: another word. */
@@ -52,6 +55,41 @@ static void each_hunk_alone(void **state)
 	assert_sound(f);
 }
 
+/* What a human writes while the step runs is in what the step left, and in its diff. */
+static void an_edit_while_the_step_ran_stays(void **state)
+{
+	struct fix *f = *state;
+	const char *const paths[] = {"d/a", NULL}, *const other[] = {"d/b", NULL};
+	AUTO_FREE char *snapshot = NULL;
+	int64_t id;
+
+	begin(f, "before");
+	assert_int_equal(md(f, "d"), 0);
+	assert_int_equal(put(f, "d/a", "1\n2\n3\n4\n"), 0);
+	assert_int_equal(put(f, "d/b", "1\n"), 0);
+	commit(f);
+	begin(f, "change");
+	assert_int_equal(put(f, "d/a", "1\ntwo\n3\n4\n"), 0);
+	assert_int_equal(put(f, "d/b", "2\n"), 0);
+	outside(f, "d/a", "1\ntwo\nmine\n4\n");
+	assert_int_equal(journal_add_barrier(f->j, paths, 1, &f->err), 1);
+	id = commit(f);
+	snapshot = snap(f);
+	assert_int_equal(hunk(f, id, 1), -ESTALE);
+	assert_non_null(strstr(f->err.text, "edited from outside"));
+	f->err = (struct err){0};
+	assert_int_equal(journal_restore(f->j, id, paths, 0, &f->err), -ESTALE);
+	assert_tree(f, snapshot);
+	f->err = (struct err){0};
+	must(f, journal_restore(f->j, id, other, 0, &f->err));
+	assert_cat(f, "d/b", "1\n");
+	must(f, journal_restore(f->j, id, paths, UNDO_FORCE, &f->err));
+	assert_cat(f, "d/a", "1\n2\n3\n4\n");
+	must(f, undo(f, 2, 0));
+	assert_tree(f, snapshot);
+	assert_sound(f);
+}
+
 static void edits_elsewhere_stay(void **state)
 {
 	struct fix *f = *state;
@@ -66,6 +104,43 @@ static void edits_elsewhere_stay(void **state)
 	assert_sound(f);
 }
 
+static void assert_mode(struct fix *f, mode_t want)
+{
+	AUTO_FREE char *path = path_join(f->folder, "d/a");
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, want);
+}
+
+static void the_mode_alone(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *after = lines("ONE", "TWO", "THREE"), *snapshot = NULL;
+	AUTO_FREE char *path = path_join(f->folder, "d/a");
+	int64_t id;
+
+	change(f);
+	begin(f, "edit and chmod");
+	assert_int_equal(put(f, "d/a", "other\n"), 0);
+	assert_int_equal(mode(f, "d/a", 0755), 0);
+	id = commit(f);
+	snapshot = snap(f);
+	must(f, hunk(f, id, 0));
+	assert_cat(f, "d/a", "other\n");
+	assert_mode(f, 0644);
+	assert_int_equal(hunk(f, id, 0), -EALREADY);
+	must(f, undo(f, 1, 0));
+	assert_tree(f, snapshot);
+	must(f, hunk(f, id, 1));
+	assert_cat(f, "d/a", after);
+	assert_mode(f, 0755);
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_int_equal(hunk(f, id, 0), -ESTALE);
+	assert_mode(f, 0700);
+	assert_sound(f);
+}
+
 static void what_cannot_be_had(void **state)
 {
 	struct fix *f = *state;
@@ -74,9 +149,7 @@ static void what_cannot_be_had(void **state)
 	assert_int_equal(hunk(f, id, 0), -ENOENT);
 	assert_int_equal(hunk(f, id, 4), -ENOENT);
 	assert_int_equal(hunk(f, id + 7, 1), -ENOENT);
-	begin(f, "made");
-	assert_int_equal(put(f, "d/b", "new\n"), 0);
-	made = commit(f);
+	made = one_step(f, "made", put(f, "d/b", "new\n"));
 	assert_int_equal(journal_restore_hunk(f->j, made, "d/b", 1, &f->err), -EINVAL);
 	assert_int_equal(journal_restore_hunk(f->j, made, "/etc/passwd", 1, &f->err), -ENOENT);
 	begin(f, "gone");
@@ -92,8 +165,8 @@ static void what_cannot_be_had(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_hunk_alone),
-		TEST(edits_elsewhere_stay),
+		TEST(each_hunk_alone),	    TEST(an_edit_while_the_step_ran_stays),
+		TEST(edits_elsewhere_stay), TEST(the_mode_alone),
 		TEST(what_cannot_be_had),
 	};
 

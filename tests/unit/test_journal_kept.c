@@ -7,9 +7,7 @@ static void what_a_human_wrote_keeps_its_last_name(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "touch a");
-	assert_int_equal(put(f, "a", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch a", put(f, "a", "agent\n"));
 	outside(f, "a", "the human's\n");
 	begin(f, "ln a b; rm a");
 	assert_int_equal(ln(f, "a", "b"), 0);
@@ -31,19 +29,11 @@ static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
 	assert_int_equal(put(f, "c", "was\n"), 0);
 	assert_int_equal(ln(f, "c", "d"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "echo >d");
-	assert_int_equal(put(f, "d", "agent\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "echo >>c");
-	assert_int_equal(add(f, "c", "more\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >d", put(f, "d", "agent\n"));
+	one_step(f, "echo >>c", add(f, "c", "more\n"));
 	outside(f, "c", "the human's\n");
-	begin(f, "mv c a");
-	assert_int_equal(mv(f, "c", "a", 0), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "rm d");
-	assert_int_equal(rm(f, "d"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv c a", mv(f, "c", "a", 0));
+	one_step(f, "rm d", rm(f, "d"));
 	assert_int_equal(undo(f, 5, 0), -ESTALE);
 	must(f, undo(f, 5, UNDO_KEEP_MINE));
 	assert_cat(f, "a", "the human's\n");
@@ -54,18 +44,14 @@ static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "touch b");
-	assert_int_equal(put(f, "b", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch b", put(f, "b", "agent\n"));
 	begin(f, "mv b d; ln d b; echo >d");
 	assert_int_equal(mv(f, "b", "d", 0), 0);
 	assert_int_equal(ln(f, "d", "b"), 0);
 	assert_int_equal(put(f, "d", "more\n"), 0);
 	assert_true(commit(f) > 0);
 	outside(f, "b", "the human's\n");
-	begin(f, "rm d");
-	assert_int_equal(rm(f, "d"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "rm d", rm(f, "d"));
 	assert_int_equal(undo(f, 3, 0), -ESTALE);
 	must(f, undo(f, 3, UNDO_KEEP_MINE));
 	assert_cat(f, "b", "the human's\n");

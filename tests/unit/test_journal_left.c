@@ -10,9 +10,7 @@ static void an_edit_before_steps_that_were_redone(void **state)
 		struct at a;
 
 		(void)state;
-		begin(f, "touch c");
-		assert_int_equal(put(f, "c", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch c", put(f, "c", "agent\n"));
 		if (human)
 			outside(f, "c", "the human's\n");
 		begin(f, "open c; touch d");
@@ -20,9 +18,7 @@ static void an_edit_before_steps_that_were_redone(void **state)
 		close(op_open(f->s, &a, O_RDWR, 0, NULL));
 		assert_int_equal(put(f, "d", "d\n"), 0);
 		assert_true(commit(f) > 0);
-		begin(f, "chmod c");
-		assert_int_equal(mode(f, "c", 0600), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "chmod c", mode(f, "c", 0600));
 		must(f, undo(f, 2, 0));
 		must(f, redo(f, 0));
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
@@ -52,9 +48,7 @@ static void a_file_of_a_step_that_was_interrupted(void **state)
 		assert_int_equal(mv(f, "d", "c/a", 0), 0);
 		assert_int_equal(journal_roll_back(f->s, &f->err), 0);
 		must(f, redo(f, 0));
-		begin(f, "mv c b");
-		assert_int_equal(mv(f, "c", "b", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv c b", mv(f, "c", "b", 0));
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
 		assert_cat(f, "b/a", human ? "agent\n" : NULL);
 		fix_free(f);

@@ -1,8 +1,10 @@
 /* test_journal_limits - what a step may hold, next to what the store may. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
+#include "core/journal/store/usage.h"
 #include "tests/support/journalfix.h"
 
 static int put_kib(struct fix *f, const char *path, size_t kib, char c)
@@ -145,7 +147,7 @@ static void a_large_file_that_is_only_opened_is_not_lost(void **state)
 		AUTO_CLOSE int fd = -1;
 
 		begin_small(f, &yes);
-		if (step_may_change_unseen(f->s, journal_folder_fd(f->j), &(struct obj){0}))
+		if (step_may_change_unseen(f->s, journal_folder_fd(f->j), &(struct object){0}))
 			skip();
 		before = snap(f);
 		fd = open_big(f);

@@ -38,14 +38,10 @@ static void an_edit_saved_over_one_of_two_names(void **state)
 		(void)state;
 		outside(f, "d", "old\n");
 		link_outside(f, "d", "c");
-		begin(f, "echo >>d");
-		assert_int_equal(add(f, "d", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo >>d", add(f, "d", "agent\n"));
 		if (human)
 			save(f, "d", "the human's\n");
-		begin(f, "chmod d");
-		assert_int_equal(mode(f, "d", 0600), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "chmod d", mode(f, "d", 0600));
 		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
 		assert_cat(f, "d", human ? "the human's\n" : "old\n");
 		fix_free(f);
@@ -60,17 +56,13 @@ static void an_edit_that_a_dropped_step_gave_a_name(void **state)
 		struct fix *f = fix_new();
 
 		(void)state;
-		begin(f, "touch d");
-		assert_int_equal(put(f, "d", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch d", put(f, "d", "agent\n"));
 		if (human)
 			save(f, "d", "the human's\n");
 		begin(f, "ln d c");
 		assert_int_equal(ln(f, "d", "c"), 0);
 		assert_int_equal(journal_roll_back(f->s, &f->err), 0);
-		begin(f, "chmod d");
-		assert_int_equal(mode(f, "d", 0600), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "chmod d", mode(f, "d", 0600));
 		assert_int_equal(undo(f, 2, 0), human ? -ESTALE : 0);
 		assert_cat(f, "d", human ? "the human's\n" : NULL);
 		fix_free(f);
@@ -99,9 +91,7 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(bool human, bool linke
 	assert_true(commit(f) > 0);
 	if (linked) { /* no step knows of that name */
 		link_outside(f, "c", "b");
-		begin(f, "echo >>c");
-		assert_int_equal(add(f, "c", "more\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo >>c", add(f, "c", "more\n"));
 	}
 	if (human)
 		outside(f, "c", "the human's\n");
@@ -126,9 +116,7 @@ static void nobody_where_two_write_by_two_names(void **state)
 	outside(f, "d", "old\n");
 	link_outside(f, "d", "c");
 	for (int i = 0; i < 4; i++) {
-		begin(f, "echo");
-		assert_int_equal(add(f, i % 2 ? "c" : "d", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo", add(f, i % 2 ? "c" : "d", "agent\n"));
 	}
 	assert_int_equal(undo(f, 4, 0), 0);
 	assert_cat(f, "d", "old\n");
@@ -236,9 +224,7 @@ static void nobody_by_the_other_name(void **state)
 		link_outside(f, "d", "c");
 		assert_true(write_and_take_away(f, REMOVED) > 0);
 		if (later) {
-			begin(f, "echo >>c");
-			assert_int_equal(add(f, "c", "more\n"), 0);
-			assert_true(commit(f) > 0);
+			one_step(f, "echo >>c", add(f, "c", "more\n"));
 		}
 		must(f, undo(f, 1 + later, 0));
 		assert_cat(f, "c", "old\n");
@@ -318,13 +304,9 @@ static void nobody_where_a_directory_went(void **state)
 	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
 
-	begin(f, "mkdir b; chmod b");
-	assert_int_equal(md(f, "b"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir b; chmod b", md(f, "b"));
 	outside(f, "b/x", "the human's\n");
-	begin(f, "chmod b");
-	assert_int_equal(mode(f, "b", 0700), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "chmod b", mode(f, "b", 0700));
 	after = snap(f);
 	must(f, undo(f, 2, UNDO_FORCE));
 	must(f, redo(f, 0));
@@ -345,9 +327,7 @@ static void an_edit_by_the_other_name_after_the_undo(void **state)
 		assert_int_equal(mv(f, "tmp", "c", 0), 0);
 		assert_true(commit(f) > 0);
 		link_outside(f, "c", "a");
-		begin(f, "echo >>c");
-		assert_int_equal(add(f, "c", "agent\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo >>c", add(f, "c", "agent\n"));
 		must(f, undo(f, 2, 0));
 		assert_cat(f, "c", "first\n");
 		assert_cat(f, "a", "new\n");
@@ -374,15 +354,9 @@ static void written_by_the_other_name_and_redone(size_t undone, bool human)
 	struct fix *f = fix_new();
 	int n_found = 0;
 
-	begin(f, "touch c");
-	assert_int_equal(put(f, "c", "first\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "ln c b");
-	assert_int_equal(ln(f, "c", "b"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "echo >b");
-	assert_int_equal(put(f, "b", "second\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch c", put(f, "c", "first\n"));
+	one_step(f, "ln c b", ln(f, "c", "b"));
+	one_step(f, "echo >b", put(f, "b", "second\n"));
 	must(f, undo(f, 3, 0));
 	must(f, redo(f, 0));
 	for (int turn = 0; turn < 2; turn++) {
@@ -418,9 +392,7 @@ static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
 		must(f, redone ? undo(f, 1, 0) : 0);
 		must(f, redone ? redo(f, 0) : 0);
 		append(f, "c", "human\n");
-		begin(f, "chmod b");
-		assert_int_equal(mode(f, "b", 0600), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "chmod b", mode(f, "b", 0600));
 		must(f, undo(f, 1, 0));
 		assert_int_equal(undo(f, 1, 0), -ESTALE);
 		assert_cat(f, "c", "first\nhuman\n");
@@ -435,9 +407,7 @@ static void nobody_where_one_was_opened_for_nothing(void **state)
 
 	make_linked(f, "c", "first\n", "b");
 	open_for_nothing(f, "c");
-	begin(f, "echo >b");
-	assert_int_equal(put(f, "b", "second\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >b", put(f, "b", "second\n"));
 	for (int turn = 0; turn < 2; turn++) {
 		must(f, undo(f, 3, 0));
 		must(f, redo(f, 0));
@@ -508,9 +478,7 @@ static void an_edit_before_a_step_that_was_rolled_back(void **state)
 	struct fix *f = *state;
 
 	make_linked(f, "a", "first\n", "b");
-	begin(f, "echo >b");
-	assert_int_equal(put(f, "b", "agent\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >b", put(f, "b", "agent\n"));
 	append(f, "a", "human\n");
 	begin(f, "rm b");
 	assert_int_equal(rm(f, "b"), 0);

@@ -14,12 +14,8 @@ static void what_a_redo_merged_comes_back(void **state)
 	AUTO_FREE char *merged = NULL;
 
 	(void)state;
-	begin(f, "make");
-	put(f, "n", LINES);
-	commit(f);
-	begin(f, "agent");
-	put(f, "n", AGENTS);
-	commit(f);
+	one_step(f, "make", put(f, "n", LINES));
+	one_step(f, "agent", put(f, "n", AGENTS));
 	assert_int_equal(undo(f, 1, 0), 0);
 	outside(f, "n", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
 	assert_int_equal(redo(f, UNDO_MERGE), 0);
@@ -48,12 +44,8 @@ static void a_merge_that_somebody_went_on_with_is_kept(void **state)
 	AUTO_FREE char *edited = NULL, *further = NULL;
 
 	(void)state;
-	begin(f, "set up");
-	put(f, "a", LINES);
-	commit(f);
-	begin(f, "agent");
-	put(f, "a", AGENTS);
-	commit(f);
+	one_step(f, "set up", put(f, "a", LINES));
+	one_step(f, "agent", put(f, "a", AGENTS));
 	outside(f, "a", MERGED);
 	edited = snap(f);
 	assert_int_equal(undo(f, 1, UNDO_MERGE), 0);
@@ -78,9 +70,7 @@ static void an_edit_goes_along_with_the_next_redo(void **state)
 	put(f, "b", LINES);
 	md(f, "d");
 	commit(f);
-	begin(f, "mode");
-	mode(f, "b", 0600);
-	commit(f);
+	one_step(f, "mode", mode(f, "b", 0600));
 	begin(f, "move");
 	mode(f, "b", 02775);
 	assert_int_equal(mv(f, "b", "d", RENAME_EXCHANGE), 0);
@@ -108,12 +98,8 @@ static void a_mode_of_nothing_is_somebodys_too(void **state)
 	struct stat st;
 
 	(void)state;
-	begin(f, "set up");
-	put(f, "a", LINES);
-	commit(f);
-	begin(f, "agent");
-	put(f, "a", AGENTS);
-	commit(f);
+	one_step(f, "set up", put(f, "a", LINES));
+	one_step(f, "agent", put(f, "a", AGENTS));
 	outside(f, "a", MERGED);
 	assert_int_equal(chmod(path, 0), 0);
 	assert_int_equal(undo(f, 1, UNDO_MERGE), 0);
@@ -134,12 +120,8 @@ static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 	(void)state;
 	for (int i = 0; i < 4000; i++)
 		buf_fmt(&text, "line %d\n", i);
-	begin(f, "set up");
-	put(f, "a", text.data);
-	commit(f);
-	begin(f, "agent");
-	add(f, "a", "AGENT\n");
-	commit(f);
+	one_step(f, "set up", put(f, "a", text.data));
+	one_step(f, "agent", add(f, "a", "AGENT\n"));
 	outside(f, "a", "HUMAN\n");
 	mine = snap(f);
 	assert_int_equal(system(command), 0);
@@ -156,15 +138,9 @@ static void the_next_redo_asks_about_a_merge(void **state)
 	AUTO_FREE char *text = NULL;
 
 	(void)state;
-	begin(f, "set up");
-	put(f, "a", LINES);
-	commit(f);
-	begin(f, "agent");
-	put(f, "a", AGENTS);
-	commit(f);
-	begin(f, "agent again");
-	put(f, "a", AGENTS "ten\n");
-	commit(f);
+	one_step(f, "set up", put(f, "a", LINES));
+	one_step(f, "agent", put(f, "a", AGENTS));
+	one_step(f, "agent again", put(f, "a", AGENTS "ten\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	outside(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
@@ -217,13 +193,9 @@ static void a_file_that_a_human_removed_between_is_none(void **state)
 	AUTO_FREE char *whole = xasprintf("%s/d", f->folder);
 
 	outside(f, "d", "one\ntwo\nthree\n");
-	begin(f, "echo >>d");
-	assert_int_equal(add(f, "d", "four\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >>d", add(f, "d", "four\n"));
 	assert_int_equal(unlink(whole), 0);
-	begin(f, "echo >d");
-	assert_int_equal(put(f, "d", "new\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >d", put(f, "d", "new\n"));
 	assert_int_equal(undo(f, 2, UNDO_MERGE), -ESTALE);
 	assert_non_null(strstr(f->err.text, "'d'"));
 	assert_cat(f, "d", "new\n");

@@ -16,7 +16,7 @@ static void (*human)(struct fix *f);
 static const char *moment = "now";
 static unsigned came; /* how often it was called */
 
-static bool is_theirs(void *data, const char *path, const struct obj *o)
+static bool is_theirs(void *data, const char *path, const struct object *o)
 {
 	(void)data, (void)path, (void)o;
 	return false;
@@ -33,7 +33,7 @@ static void act(struct fix *f, const char *path)
 	fn(f);
 }
 
-static void placed(void *data, const char *path, const struct obj *o)
+static void placed(void *data, const char *path, const struct object *o)
 {
 	(void)o;
 	act(data, path);
@@ -120,9 +120,7 @@ static void a_new_file_comes_back(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	must(f, put(f, "now", "agent\n"));
-	assert_true(commit(f) > 0);
+	one_step(f, "agent", put(f, "now", "agent\n"));
 	must(f, undo(f, 1, 0));
 	human = append_now;
 	must(f, redo(f, 0));
@@ -133,9 +131,7 @@ static void of_the_same_size(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "agent");
-	must(f, put(f, "now", "agent"));
-	assert_true(commit(f) > 0);
+	one_step(f, "agent", put(f, "now", "agent"));
 	must(f, undo(f, 1, 0));
 	usleep(20000); /* the file's time is a tick of the kernel's clock */
 	human = write_same_size;
@@ -148,9 +144,7 @@ static void a_removed_file_comes_back(void **state)
 	struct fix *f = *state;
 
 	found(f, "now", "found\n");
-	begin(f, "agent");
-	must(f, rm(f, "now"));
-	assert_true(commit(f) > 0);
+	one_step(f, "agent", rm(f, "now"));
 	human = append_now;
 	must(f, undo(f, 1, 0));
 	assert_stops(f, true, "now", "found\nhuman\n");
@@ -161,9 +155,7 @@ static void a_changed_file_comes_back(void **state)
 	struct fix *f = *state;
 
 	found(f, "now", "found\n");
-	begin(f, "agent");
-	must(f, put(f, "now", "agent\n"));
-	assert_true(commit(f) > 0);
+	one_step(f, "agent", put(f, "now", "agent\n"));
 	human = append_now;
 	must(f, undo(f, 1, 0));
 	assert_stops(f, true, "now", "found\nhuman\n");
@@ -174,9 +166,7 @@ static void a_renamed_file_comes_back(void **state)
 	struct fix *f = *state;
 
 	found(f, "now", "found\n");
-	begin(f, "agent");
-	must(f, mv(f, "now", "then", 0));
-	assert_true(commit(f) > 0);
+	one_step(f, "agent", mv(f, "now", "then", 0));
 	human = append_now;
 	must(f, undo(f, 1, 0));
 	assert_stops(f, true, "now", "found\nhuman\n");

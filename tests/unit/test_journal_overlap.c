@@ -34,9 +34,7 @@ static struct step *two_beside_one(struct fix *f)
 	lasting = begin_beside(f, "touch y");
 	assert_int_equal(put(f, "y", "y\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "echo >>a");
-	assert_int_equal(add(f, "a", "two\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >>a", add(f, "a", "two\n"));
 	return lasting;
 }
 
@@ -47,9 +45,7 @@ static void one_that_ran_on_past_two_others(void **state)
 	AUTO_FREE char *before = snap(f);
 	struct step *lasting;
 
-	begin(f, "touch a");
-	assert_int_equal(put(f, "a", "one\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch a", put(f, "a", "one\n"));
 	lasting = two_beside_one(f);
 	f->s = lasting;
 	assert_int_equal(add(f, "a", "three\n"), 0);
@@ -63,9 +59,7 @@ static void an_edit_before_one_that_ran_on(void **state)
 	struct fix *f = *state;
 	struct step *lasting;
 
-	begin(f, "touch a");
-	assert_int_equal(put(f, "a", "one\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch a", put(f, "a", "one\n"));
 	outside(f, "a", "the human's\n");
 	lasting = two_beside_one(f);
 	commit_other(f, lasting);
@@ -85,9 +79,7 @@ static void made_and_moved_by_others(struct fix *f)
 	maker = begin_beside(f, "exch a d");
 	assert_int_equal(mv(f, "a", "d", RENAME_EXCHANGE), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "mv d a/d");
-	assert_int_equal(mv(f, "d", "a/d", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv d a/d", mv(f, "d", "a/d", 0));
 	commit_other(f, maker);
 }
 
@@ -154,9 +146,7 @@ static void a_name_that_went_before_another_wrote(void **state)
 		commit_other(f, second);
 		if (human)
 			outside(f, "c", "the human's\n");
-		begin(f, "mv c a");
-		assert_int_equal(mv(f, "c", "a", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv c a", mv(f, "c", "a", 0));
 		if (human)
 			assert_int_equal(undo(f, 3, 0), -ESTALE);
 		else
@@ -174,15 +164,11 @@ static void nobody_where_the_first_to_begin_wrote_last(void **state)
 	begin(f, "ln -s x b; ...");
 	assert_int_equal(sym(f, "x", "b"), 0);
 	first = f->s;
-	begin(f, "echo >c");
-	assert_int_equal(put(f, "c", "second\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >c", put(f, "c", "second\n"));
 	f->s = first;
 	assert_int_equal(put(f, "c", "first\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "mv b c");
-	assert_int_equal(mv(f, "b", "c", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv b c", mv(f, "b", "c", 0));
 	must(f, undo(f, 3, 0));
 	must(f, redo(f, 0));
 	must(f, undo(f, 1, 0));
@@ -202,9 +188,7 @@ static void make_and_move(struct fix *f)
 	assert_int_equal(md(f, "c"), 0);
 	assert_int_equal(put(f, "c/a", "agent\n"), 0);
 	first = f->s;
-	begin(f, "mv c b");
-	assert_int_equal(mv(f, "c", "b", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv c b", mv(f, "c", "b", 0));
 	f->s = first;
 	assert_true(commit(f) > 0);
 }
@@ -237,9 +221,7 @@ static void an_edit_between_that_and_the_next_move(void **state)
 		make_and_move(f);
 		if (human)
 			outside(f, "b/a", "the human's\n");
-		begin(f, "mv b e");
-		assert_int_equal(mv(f, "b", "e", 0), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "mv b e", mv(f, "b", "e", 0));
 		assert_int_equal(undo(f, 3, 0), human ? -ESTALE : 0);
 		fix_free(f);
 	}

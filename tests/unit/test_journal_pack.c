@@ -2,11 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 
+#include "core/journal/history/background.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/store.h"
+#include "core/journal/store/usage.h"
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
@@ -118,12 +120,12 @@ static void packed_steps_are_undone(void **state)
 	id = make_step(f, 1);
 	after = snap(f);
 	assert_int_equal(count_packed(f, id), 0);
-	tidy_once(f->j);
+	background_once(f->j);
 	assert_int_equal(count_packed(f, id), 2); /* the noise is not worth it */
 	assert_sound(f);
 	check_content(f, id, "text", "line 0 of turn 0\nline 1 of turn 0\n");
 	check_content(f, id, "small3", "aaaa");
-	tidy_once(f->j);
+	background_once(f->j);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, before);
 	assert_int_equal(fstatat(journal_folder_fd(f->j), "sparse", &st, 0), 0);
@@ -132,7 +134,7 @@ static void packed_steps_are_undone(void **state)
 	assert_sound(f);
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, after);
-	tidy_once(f->j);
+	background_once(f->j);
 	assert_sound(f);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, before);
@@ -146,7 +148,7 @@ static void packing_makes_room(void **state)
 	make_step(f, 0);
 	make_step(f, 1);
 	plain = store_holds(f->j);
-	tidy_once(f->j);
+	background_once(f->j);
 	assert_true(store_holds(f->j) < plain - (400 << 10));
 }
 
@@ -161,13 +163,13 @@ static void both_forms_may_be_there(void **state)
 	make_step(f, 0);
 	before = snap(f);
 	id = make_step(f, 1);
-	tidy_once(f->j);
+	background_once(f->j);
 	dir = xasprintf("steps/%lld/obj", (long long)id);
 	fd = openat(journal_store_fd(f->j), dir, O_RDONLY | O_DIRECTORY);
 	packed = first_packed(f, id);
 	slot = xstrndup(packed, strlen(packed) - 2);
 	assert_int_equal(linkat(fd, packed, fd, "aside", 0), 0);
-	assert_int_equal(pack_restore(fd, slot, false), 0);
+	assert_int_equal(compressed_restore(fd, slot, false), 0);
 	assert_int_equal(faccessat(fd, packed, F_OK, 0), -1);
 	assert_int_equal(renameat(fd, "aside", fd, packed), 0);
 	assert_sound(f);
@@ -191,7 +193,7 @@ static void damage_is_found(void **state)
 	make_step(f, 0);
 	id = make_step(f, 1);
 	after = snap(f);
-	tidy_once(f->j);
+	background_once(f->j);
 	packed = first_packed(f, id);
 	path = xasprintf("steps/%lld/obj/%s", (long long)id, packed);
 	fd = openat(journal_store_fd(f->j), path, O_RDWR);
@@ -268,9 +270,7 @@ static void the_thread_is_there_for_its_work_alone(void **state)
 	tidy_to_the_end(f, alone);
 	assert_int_equal(count_packed(f, id), 2);
 	/* Nothing to do: none is made, not even for a moment. */
-	begin(f, "little");
-	assert_int_equal(put(f, "new", "x"), 0);
-	commit(f);
+	one_step(f, "little", put(f, "new", "x"));
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(journal_tidy(f->j), 0);
 		assert_int_equal(count_threads(), alone);
@@ -341,7 +341,7 @@ static void read_slot(void *data)
 {
 	struct reader *r = data;
 
-	r->fd = pack_open(r->dir, "slot");
+	r->fd = compressed_open(r->dir, "slot");
 }
 
 static void no_lock(void *data)
@@ -353,9 +353,9 @@ static void pack_slot(void *data)
 {
 	const struct reader *r = data;
 	atomic_bool never = false;
-	const struct pack_gate gate = {.lock = no_lock, .unlock = no_lock, .stop = &never};
+	const struct compressed_gate gate = {.lock = no_lock, .unlock = no_lock, .stop = &never};
 
-	if (pack_make(r->dir, "slot", &gate) != 1)
+	if (compressed_make(r->dir, "slot", &gate) != 1)
 		abort();
 }
 
@@ -363,7 +363,7 @@ static void unpack_slot(void *data)
 {
 	const struct reader *r = data;
 
-	if (pack_restore(r->dir, "slot", false) < 0)
+	if (compressed_restore(r->dir, "slot", false) < 0)
 		abort();
 }
 
@@ -397,7 +397,7 @@ static void a_reader_finds_one_of_the_forms(void **state)
 
 static void tidy(void *data)
 {
-	tidy_once(data);
+	background_once(data);
 }
 
 static void what_there_is_no_room_for_is_packed_later(void **state)
@@ -408,16 +408,14 @@ static void what_there_is_no_room_for_is_packed_later(void **state)
 	int64_t id = 0;
 
 	for (int turn = 0; turn < 2; turn++) {
-		tidy_once(f->j);
+		background_once(f->j);
 		memset(text, 'a' + turn, 100000);
-		begin(f, "work");
-		assert_int_equal(put(f, "text", text), 0);
-		id = commit(f);
+		id = one_step(f, "work", put(f, "text", text));
 	}
 	inject_run(&first, tidy, f->j);
 	assert_int_equal(count_packed(f, id), 0);
 	assert_sound(f);
-	tidy_once(f->j);
+	background_once(f->j);
 	assert_int_equal(count_packed(f, id), 1);
 	assert_sound(f);
 }
@@ -447,8 +445,8 @@ static void gate_unlock(void *data)
 
 static int pack_text(struct fix *f, struct gate *g)
 {
-	const struct pack_gate gate = {gate_lock, gate_unlock, g, &g->stop, false};
-	int r = pack_make(journal_folder_fd(f->j), "text", &gate);
+	const struct compressed_gate gate = {gate_lock, gate_unlock, g, &g->stop, false};
+	int r = compressed_make(journal_folder_fd(f->j), "text", &gate);
 
 	assert_int_equal(g->locked, 0);
 	return r;

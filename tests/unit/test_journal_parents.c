@@ -61,9 +61,7 @@ static void those_of_nobody_are_made(void **state)
 	assert_int_equal(put(f, "d/f", "text\n"), 0);
 	assert_int_equal(mode(f, "d", 0700), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "rm f");
-	assert_int_equal(rm(f, "d/f"), 0);
-	id = commit(f);
+	id = one_step(f, "rm f", rm(f, "d/f"));
 	assert_int_equal(unlinkat(journal_folder_fd(f->j), "d", AT_REMOVEDIR), 0);
 	must(f, restore(f, id, "d/f", UNDO_FORCE));
 	assert_mode(f, "d", 0755);
@@ -92,12 +90,8 @@ static void what_stands_in_their_place_goes_by_force(void **state)
 	assert_int_equal(put(f, "d/e/f", "was\n"), 0);
 	assert_int_equal(put(f, "d/e/g", "was\n"), 0);
 	assert_true(commit(f) > 0);
-	begin(f, "change");
-	assert_int_equal(put(f, "d/e/f", "is\n"), 0);
-	changed = commit(f);
-	begin(f, "remove");
-	assert_int_equal(rm(f, "d/e/g"), 0);
-	removed = commit(f);
+	changed = one_step(f, "change", put(f, "d/e/f", "is\n"));
+	removed = one_step(f, "remove", rm(f, "d/e/g"));
 	instead(f, "d/e", NULL);
 	assert_int_equal(restore(f, changed, "d/e/f", 0), -ESTALE);
 	assert_int_equal(restore(f, removed, "d/e/g", 0), -ESTALE);

@@ -35,9 +35,7 @@ static void what_was_there_is_found_after_a_redo(void **state)
 	struct fix *f = *state;
 	int64_t id;
 
-	begin(f, "set up");
-	assert_int_equal(put(f, "a", "was\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "set up", put(f, "a", "was\n"));
 	begin(f, "change");
 	assert_int_equal(put(f, "b", "b\n"), 0);
 	assert_int_equal(put(f, "a", "is\n"), 0);
@@ -60,9 +58,7 @@ static void what_was_written_by_another_name(void **state)
 		struct at a;
 
 		(void)state;
-		begin(f, "touch a");
-		assert_int_equal(put(f, "a", "was\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch a", put(f, "a", "was\n"));
 		begin(f, "ln a b; touch -d @2000 a; echo >b; rm a");
 		assert_int_equal(ln(f, "a", "b"), 0);
 		a = at(f, "a");
@@ -100,9 +96,7 @@ static void a_removed_name_shows_what_it_named(void **state)
 	assert_int_equal(op_utimens(f->s, &b, times, NULL), 0);
 	assert_true(commit(f) > 0);
 	assert_was(f, id, "a", "was\n");
-	begin(f, "echo >>b");
-	assert_int_equal(add(f, "b", "more\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo >>b", add(f, "b", "more\n"));
 	assert_was(f, id, "a", "was\n");
 }
 
@@ -127,9 +121,7 @@ static void touch(struct fix *f, const char *path, time_t when)
 
 static int64_t its_time_is_set(struct fix *f)
 {
-	begin(f, "echo was >a");
-	assert_int_equal(put(f, "a", "was\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo was >a", put(f, "a", "was\n"));
 	begin(f, "touch -d a");
 	touch(f, "a", 1000);
 	return commit(f);
@@ -147,9 +139,7 @@ static void what_only_its_time_was_set_of(void **state)
 	assert_int_equal(put(f, "b", "is\n"), 0);
 	assert_true(commit(f) > 0);
 	assert_was(f, id, "a", "was\n");
-	begin(f, "echo more >>a");
-	assert_int_equal(add(f, "a", "more\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo more >>a", add(f, "a", "more\n"));
 	assert_was(f, id, "a", "was\n");
 	must(f, restore(f, id, "a", UNDO_FORCE));
 	assert_cat(f, "a", "was\n");
@@ -183,9 +173,7 @@ static void what_only_its_time_was_set_of_after_a_redo(void **state)
 	struct fix *f = *state;
 	int64_t id = its_time_is_set(f);
 
-	begin(f, "echo is >a");
-	assert_int_equal(put(f, "a", "is\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo is >a", put(f, "a", "is\n"));
 	must(f, undo(f, 2, 0));
 	must(f, redo(f, 0));
 	assert_was(f, id, "a", "was\n");
@@ -206,9 +194,7 @@ static void what_two_steps_set_the_time_of(void **state)
 		begin(f, "touch -d a");
 		touch(f, "a", 2000);
 		assert_true(commit(f) > 0);
-		begin(f, "echo is >a");
-		assert_int_equal(put(f, "a", "is\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo is >a", put(f, "a", "is\n"));
 		must(f, undo(f, n, 0));
 		must(f, redo(f, 0));
 		assert_was(f, id, "a", "was\n");
@@ -224,17 +210,13 @@ static void what_changed_places_and_got_a_time_after_a_redo(void **state)
 	struct fix *f = *state;
 	int64_t id;
 
-	begin(f, "echo was >b");
-	assert_int_equal(put(f, "b", "was\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo was >b", put(f, "b", "was\n"));
 	begin(f, "mkdir a; exch a b; touch -d a");
 	assert_int_equal(md(f, "a"), 0);
 	assert_int_equal(mv(f, "a", "b", RENAME_EXCHANGE), 0);
 	touch(f, "a", 1000);
 	id = commit(f);
-	begin(f, "echo is >a");
-	assert_int_equal(put(f, "a", "is\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo is >a", put(f, "a", "is\n"));
 	assert_was(f, id, "b", "was\n");
 	must(f, undo(f, 2, 0));
 	must(f, redo(f, 0));
@@ -263,9 +245,7 @@ static void what_lost_a_name_when_its_time_was_set(void **state)
 	touch(f, "b", 2000);
 	assert_true(commit(f) > 0);
 	assert_was(f, id, "a", "was\n");
-	begin(f, "echo is >b");
-	assert_int_equal(put(f, "b", "is\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo is >b", put(f, "b", "is\n"));
 	assert_was(f, id, "a", "was\n");
 	outside(f, "b", "his\n");
 	assert_was(f, id, "a", "was\n");
@@ -351,9 +331,7 @@ static void what_a_human_wrote_once_its_time_was_set(void **state)
 		touch(f, "a", 2000);
 		assert_true(commit(f) > 0);
 		assert_int_equal(open_then(f, id, "a"), -ESTALE);
-		begin(f, "echo is >a");
-		assert_int_equal(put(f, "a", "is\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo is >a", put(f, "a", "is\n"));
 		assert_int_equal(open_then(f, id, "a"), -ESTALE);
 		assert_int_equal(restore(f, id, "a", UNDO_FORCE), -ESTALE);
 		assert_cat(f, "a", "is\n");
@@ -368,9 +346,7 @@ static void what_a_human_wrote_while_its_time_was_set(void **state)
 		int64_t id;
 
 		(void)state;
-		begin(f, "echo was >a");
-		assert_int_equal(put(f, "a", "was\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo was >a", put(f, "a", "was\n"));
 		journal_no_writers(f->j);
 		begin(f, "chmod a; touch -d a");
 		assert_int_equal(mode(f, "a", 0600), 0);
@@ -384,9 +360,7 @@ static void what_a_human_wrote_while_its_time_was_set(void **state)
 			assert_int_equal(open_then(f, id, "a"), -ESTALE);
 		else
 			assert_was(f, id, "a", "was\n");
-		begin(f, "echo is >a");
-		assert_int_equal(put(f, "a", "is\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "echo is >a", put(f, "a", "is\n"));
 		if (human)
 			assert_int_equal(open_then(f, id, "a"), -ESTALE);
 		else
@@ -413,9 +387,7 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 		struct at a;
 		int64_t id;
 
-		begin(f, "touch a");
-		assert_int_equal(put(f, "a", "was\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "touch a", put(f, "a", "was\n"));
 		begin(f, "setfattr a");
 		a = at(f, "a");
 		if (op_setxattr(f->s, &a, "user.x", "1", 1, 0, NULL) == -EOPNOTSUPP)

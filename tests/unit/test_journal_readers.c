@@ -400,7 +400,7 @@ static void a_directory_is_granted(void **state)
 	int fd;
 
 	assert_int_equal(mkdir(dir, 0755), 0);
-	a.root = journal_add_root(f->j, dir, &f->err);
+	a.root = journal_add_root(f->j, dir, false, &f->err);
 	a.dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(a.root > 0 && a.dirfd >= 0);
 	begin(f, "there");

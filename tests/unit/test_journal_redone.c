@@ -14,9 +14,7 @@ static void save(struct fix *f, const char *path, const char *text)
 
 static void put_alone(struct fix *f, const char *path, const char *text)
 {
-	begin(f, "echo");
-	assert_int_equal(put(f, path, text), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "echo", put(f, path, text));
 }
 
 /* A step that comes and goes, and gives a file another mode meanwhile. */
@@ -83,9 +81,7 @@ static void moved_after_an_edit(enum newest newest, enum since since, bool human
 	assert_true(commit(f) > 0);
 	if (human)
 		save(f, "a/x", "human\n");
-	begin(f, "mv a b");
-	assert_int_equal(mv(f, "a", "b", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv a b", mv(f, "a", "b", 0));
 	put_alone(f, "q", "q\n");
 	the_newest(f, newest, "b", "b/x");
 	roll(f, since);
@@ -153,9 +149,7 @@ static void an_edit_in_a_directory_that_was_moved_on(void **state)
 	f->s = second;
 	assert_true(commit(f) > 0);
 	save(f, "a/x", "human\n");
-	begin(f, "exchange a and b");
-	assert_int_equal(mv(f, "a", "b", RENAME_EXCHANGE), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "exchange a and b", mv(f, "a", "b", RENAME_EXCHANGE));
 	must(f, undo(f, 1, 0));
 	must(f, redo(f, 0));
 	come_and_go(f, NULL);
@@ -172,18 +166,12 @@ static void nobody_where_two_took_turns(void **state)
 	struct fix *f = *state;
 	struct step *first;
 
-	begin(f, "mkdir d");
-	assert_int_equal(md(f, "d"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "rmdir d");
-	assert_int_equal(rd(f, "d"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir d", md(f, "d"));
+	one_step(f, "rmdir d", rd(f, "d"));
 	begin(f, "touch d");
 	first = f->s;
 	assert_int_equal(put(f, "d", "d\n"), 0);
-	begin(f, "mv d b");
-	assert_int_equal(mv(f, "d", "b", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv d b", mv(f, "d", "b", 0));
 	f->s = first;
 	assert_true(commit(f) > 0);
 	must(f, undo(f, 4, 0));
@@ -333,13 +321,9 @@ static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
 	AUTO_FREE char *c = xasprintf("%s/c", f->folder);
 	struct stat st;
 
-	begin(f, "mkdir c");
-	assert_int_equal(md(f, "c"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mkdir c", md(f, "c"));
 	put_alone(f, "b", "b\n");
-	begin(f, "mv c a");
-	assert_int_equal(mv(f, "c", "a", 0), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "mv c a", mv(f, "c", "a", 0));
 	assert_int_equal(chmod(a, 0750), 0);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	must(f, undo(f, 1, UNDO_KEEP_MINE));
@@ -361,12 +345,8 @@ static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
 	struct fix *f = *state;
 	struct at a;
 
-	begin(f, "touch d");
-	assert_int_equal(put(f, "d", "one\n"), 0);
-	assert_true(commit(f) > 0);
-	begin(f, "ln d c");
-	assert_int_equal(ln(f, "d", "c"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "touch d", put(f, "d", "one\n"));
+	one_step(f, "ln d c", ln(f, "d", "c"));
 	begin(f, "setfattr d; rm d");
 	a = at(f, "d");
 	if (op_setxattr(f->s, &a, "user.x", "1", 1, 0, NULL) == -EOPNOTSUPP)

@@ -14,7 +14,7 @@ static bool is_guarded(void *data, const char *path, mode_t type)
 	return strstr(path, "/hook");
 }
 
-static bool is_theirs(void *data, const char *path, const struct obj *o)
+static bool is_theirs(void *data, const char *path, const struct object *o)
 {
 	(void)data, (void)path, (void)o;
 	return false;

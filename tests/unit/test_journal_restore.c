@@ -171,9 +171,7 @@ static void somebody_else_was_there(void **state)
 	AUTO_FREE char *text = NULL, *mine = NULL;
 	int64_t id;
 
-	begin(f, "make");
-	assert_int_equal(put(f, "x", "one\n"), 0);
-	commit(f);
+	one_step(f, "make", put(f, "x", "one\n"));
 	begin(f, "change");
 	assert_int_equal(put(f, "x", "two\n"), 0);
 	assert_int_equal(md(f, "made"), 0);
@@ -204,9 +202,7 @@ static void a_directory_in_the_place_of_what_was_made(void **state)
 	AUTO_FREE char *before = NULL, *path = whole(f, "made");
 	int64_t id;
 
-	begin(f, "make");
-	assert_int_equal(put(f, "made", "by the step\n"), 0);
-	id = commit(f);
+	id = one_step(f, "make", put(f, "made", "by the step\n"));
 	begin(f, "a directory in its place");
 	assert_int_equal(rm(f, "made"), 0);
 	assert_int_equal(md(f, "made"), 0);
@@ -238,9 +234,7 @@ static void one_of_two_names(void **state)
 	assert_int_equal(put(f, "from", "one\n"), 0);
 	assert_int_equal(put(f, "over", "two\n"), 0);
 	commit(f);
-	begin(f, "mv");
-	assert_int_equal(mv(f, "from", "over", 0), 0);
-	id = commit(f);
+	id = one_step(f, "mv", mv(f, "from", "over", 0));
 	must(f, restore(f, id, "from", 0));
 	text = cat(f, "over");
 	assert_string_equal(text, "one\n");
@@ -281,9 +275,7 @@ static void a_pipe_that_was_moved_or_removed(void **state)
 	assert_int_equal(list[0].kind, CHANGE_CREATED);
 	change_free(list, n);
 	for (int over = 0; over < 2; over++) {
-		begin(f, "mv");
-		assert_int_equal(mv(f, "pipe", over ? "over" : "elsewhere", 0), 0);
-		id = commit(f);
+		id = one_step(f, "mv", mv(f, "pipe", over ? "over" : "elsewhere", 0));
 		must(f, restore(f, id, "pipe", 0));
 		assert_int_equal(fstatat(journal_folder_fd(f->j), "pipe", &st, 0), 0);
 		assert_int_equal(st.st_mode, S_IFIFO | 0640);
@@ -303,9 +295,7 @@ static void hold_and_go_on(void *arg)
 	assert_int_equal(write(fd, "text", 4), 4);
 	assert_int_equal(ftruncate(fd, 150000), 0); /* more than a log takes */
 	commit(f);
-	begin(f, "beside");
-	assert_int_equal(put(f, "other", "x"), 0);
-	commit(f);
+	one_step(f, "beside", put(f, "other", "x"));
 }
 
 /* Whatever was kept of it when the last process died: the bytes are in the very file that comes
@@ -340,9 +330,7 @@ static void refusals(void **state)
 	struct fix *f = *state;
 	int64_t id;
 
-	begin(f, "make");
-	assert_int_equal(put(f, "x", "one\n"), 0);
-	id = commit(f);
+	id = one_step(f, "make", put(f, "x", "one\n"));
 	assert_int_equal(restore(f, 99, "x", 0), -ENOENT);
 	assert_non_null(strstr(f->err.text, "there is no step 99"));
 	assert_int_equal(restore(f, id, "y", 0), -ENOENT);
@@ -383,9 +371,7 @@ static void a_directory_moved_and_made_anew(void **state)
 	assert_int_equal(put(f, "c", "gamma"), 0);
 	assert_int_equal(mv(f, "b", "c", RENAME_EXCHANGE), 0);
 	work = f->s;
-	begin(f, "at the same time");
-	assert_int_equal(add(f, "a", "more"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "at the same time", add(f, "a", "more"));
 	f->s = work;
 	assert_true(commit(f) > 0);
 	must(f, undo(f, 4, 0));
@@ -414,9 +400,7 @@ static void a_directory_that_was_renamed_over_another(void **state)
 	assert_int_equal(md(f, "d"), 0);
 	assert_true(commit(f) > 0);
 	before = snap(f);
-	begin(f, "move");
-	assert_int_equal(mv(f, "b", "d", 0), 0);
-	id = commit(f);
+	id = one_step(f, "move", mv(f, "b", "d", 0));
 	must(f, restore(f, id, "b", 0));
 	assert_below(f, before);
 	must(f, undo(f, 2, 0));
@@ -436,9 +420,7 @@ static void two_directories_that_changed_places(void **state)
 	assert_int_equal(put(f, "d/x", "x-ray"), 0);
 	assert_true(commit(f) > 0);
 	before = snap(f);
-	begin(f, "move");
-	assert_int_equal(mv(f, "b", "d", RENAME_EXCHANGE), 0);
-	id = commit(f);
+	id = one_step(f, "move", mv(f, "b", "d", RENAME_EXCHANGE));
 	must(f, restore(f, id, "b", 0));
 	assert_below(f, before);
 	must(f, undo(f, 2, 0));

@@ -50,9 +50,7 @@ static void of_a_directory_to_a_file(void **state)
 		free(before);
 		skip();
 	}
-	begin(f, "write");
-	assert_int_equal(add(f, "b", "other\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", add(f, "b", "other\n"));
 	begin(f, "open");
 	assert_int_equal(add(f, "b", ""), 0);
 	assert_int_equal(put(f, "c", "c\n"), 0);
@@ -70,13 +68,9 @@ static void give_away(struct fix *f)
 	ino_t was;
 
 	memset(large, 'x', sizeof(large) - 1);
-	begin(f, "make");
-	assert_int_equal(put(f, "a", large), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "make", put(f, "a", large));
 	was = number(f, "a");
-	begin(f, "append");
-	assert_int_equal(add(f, "a", "more\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "append", add(f, "a", "more\n"));
 	must(f, undo(f, 1, 0));
 	assert_int_not_equal(number(f, "a"), was);
 	begin(f, "another"); /* the redo goes, with what it has */
@@ -107,16 +101,16 @@ static void of_the_steps_own_to_somebody_elses(void **state)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/own", f->folder);
-	struct obj was, now = {0};
+	struct object was, now = {0};
 
 	begin(f, "make");
 	assert_int_equal(put(f, "own", "own\n"), 0);
-	assert_int_equal(obj_stat(AT_FDCWD, path, &was), 0);
+	assert_int_equal(object_stat(AT_FDCWD, path, &was), 0);
 	assert_true(step_has_inode(f->s, &was));
 	for (int i = 0; i < 50 && now.ino != was.ino; i++) {
 		assert_int_equal(unlink(path), 0);
 		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-		assert_int_equal(obj_stat(AT_FDCWD, path, &now), 0);
+		assert_int_equal(object_stat(AT_FDCWD, path, &now), 0);
 	}
 	assert_false(step_has_inode(f->s, &now));
 	assert_int_equal(journal_abort(f->s, &f->err), 0);

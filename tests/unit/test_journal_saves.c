@@ -10,11 +10,11 @@
 #include "tests/support/journalfix.h"
 
 /* Files at "lock" that those inside, or a rollback, have put there. */
-static struct obj ours[16];
+static struct object ours[16];
 static size_t n_ours;
 static bool by_content; /* the list is lost with a process that is killed */
 
-static bool is_theirs(void *data, const char *path, const struct obj *o)
+static bool is_theirs(void *data, const char *path, const struct object *o)
 {
 	AUTO_FREE char *text = NULL;
 
@@ -24,12 +24,12 @@ static bool is_theirs(void *data, const char *path, const struct obj *o)
 	if (text && !str_eq(text, "host\n"))
 		return false;
 	for (size_t i = 0; i < n_ours; i++)
-		if (obj_same(&ours[i], o))
+		if (object_same(&ours[i], o))
 			return false;
 	return str_eq(path_base(path), "lock");
 }
 
-static void placed(void *data, const char *path, const struct obj *o)
+static void placed(void *data, const char *path, const struct object *o)
 {
 	(void)data;
 	if (str_eq(path_base(path), "lock")) {
@@ -56,10 +56,10 @@ static int setup(void **state)
 /* Inside, with a new file. */
 static void lock(struct fix *f, const char *text)
 {
-	struct obj o;
+	struct object o;
 
 	must(f, put(f, "lock", text));
-	must(f, obj_stat(journal_folder_fd(f->j), "lock", &o));
+	must(f, object_stat(journal_folder_fd(f->j), "lock", &o));
 	placed(f, "lock", &o);
 }
 
@@ -217,9 +217,7 @@ static void ours_comes_and_goes(void **state)
 	begin(f, "one");
 	lock(f, "one\n");
 	assert_true(commit(f));
-	begin(f, "two");
-	must(f, add(f, "lock", "two\n"));
-	assert_true(commit(f));
+	one_step(f, "two", add(f, "lock", "two\n"));
 	after = snap(f);
 	for (int i = 0; i < 2; i++) {
 		must(f, undo(f, 2, 0));

@@ -48,9 +48,7 @@ static void dressing_a_directory_is_a_step(void **state)
 	struct at a;
 
 	(void)state;
-	begin(f, "mkdir");
-	md(f, "d");
-	assert_true(commit(f) != 0);
+	one_step(f, "mkdir", md(f, "d"));
 	before = snap(f);
 	begin(f, "touch -d");
 	a = at(f, "d");
@@ -99,9 +97,7 @@ static void times_survive_a_redo_by_rename(void **state)
 	int fd;
 
 	(void)state;
-	begin(f, "make");
-	put(f, "a", "one");
-	assert_true(commit(f) != 0);
+	one_step(f, "make", put(f, "a", "one"));
 	begin(f, "write");
 	fd = hold(f, "a");
 	assert_int_equal(pwrite(fd, "two", 3, 0), 3);
@@ -188,9 +184,7 @@ static void a_name_from_one_for_what_the_other_writes(void **state)
 	struct step *second;
 
 	(void)state;
-	begin(f, "make");
-	assert_int_equal(put(f, "a", "one"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "make", put(f, "a", "one"));
 	before = snap(f);
 	begin(f, "ln");
 	second = begin_another(f);
@@ -216,9 +210,7 @@ static void a_second_name_before_is_no_conflict(void **state)
 	assert_int_equal(put(f, "a", "one"), 0);
 	assert_int_equal(ln(f, "a", "c"), 0);
 	assert_true(commit(f) != 0);
-	begin(f, "write");
-	assert_int_equal(add(f, "c", "two"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "write", add(f, "c", "two"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_cat(f, "a", "one");
 	assert_int_equal(undo(f, 1, 0), 0);
@@ -273,9 +265,7 @@ static void a_second_name_is_no_edit(void **state)
 
 	(void)state;
 	memset(text, 'x', 100000);
-	begin(f, "make");
-	put(f, "long", text);
-	assert_true(commit(f) != 0);
+	one_step(f, "make", put(f, "long", text));
 	begin(f, "ln");
 	assert_int_equal(ln(f, "long", "other"), 0);
 	assert_int_equal(journal_abort(f->s, &f->err), 0);
@@ -291,9 +281,7 @@ static void an_edit_of_a_long_file_is_one(void **state)
 
 	(void)state;
 	memset(text, 'x', 100000);
-	begin(f, "make");
-	put(f, "long", text);
-	assert_true(commit(f) != 0);
+	one_step(f, "make", put(f, "long", text));
 	text[50] = 'y';
 	outside(f, "long", text);
 	assert_int_equal(undo(f, 1, false), -ESTALE);
@@ -320,9 +308,7 @@ static void writes_are_kept_under_another_name(void **state)
 		if (!before_it)
 			ln(f, "a", "b");
 		assert_true(commit(f) != 0);
-		begin(f, "rm");
-		rm(f, "a");
-		assert_true(commit(f) != 0);
+		one_step(f, "rm", rm(f, "a"));
 		before = snap(f);
 		begin(f, "write");
 		put(f, "other", "");
@@ -409,9 +395,7 @@ static void what_another_locked_away_is_kept(void **state)
 	struct step *second;
 
 	(void)state;
-	begin(f, "make");
-	assert_int_equal(md(f, "d"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "make", md(f, "d"));
 	before = snap(f);
 	begin(f, "first");
 	assert_int_equal(put(f, "d/x", "1"), 0);
@@ -595,9 +579,7 @@ static void what_nobody_may_read_is_not_changed(void **state)
 	fd = hold(f, "a");
 	assert_int_equal(mode(f, "a", 0111), 0);
 	assert_true(commit(f) != 0);
-	begin(f, "elsewhere");
-	assert_int_equal(put(f, "b", "two"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "elsewhere", put(f, "b", "two"));
 	assert_int_equal(undo(f, 2, 0), 0);
 	assert_tree(f, before);
 	close(fd);
@@ -611,9 +593,7 @@ static void what_came_back_by_another_name_is_no_edit(void **state)
 	AUTO_FREE char *before = snap(f);
 
 	(void)state;
-	begin(f, "make");
-	assert_int_equal(put(f, "b", "one"), 0);
-	assert_true(commit(f) != 0);
+	one_step(f, "make", put(f, "b", "one"));
 	begin(f, "by another name");
 	assert_int_equal(ln(f, "b", "a"), 0);
 	assert_int_equal(mode(f, "a", 0600), 0);

@@ -62,14 +62,10 @@ static void over_a_later_step_that_moved_the_directory(void **state)
 	AUTO_FREE char *before = NULL;
 	int64_t id;
 
-	begin(f, "mkdir");
-	assert_int_equal(md(f, "d"), 0);
-	commit(f);
+	one_step(f, "mkdir", md(f, "d"));
 	wrote(f, "d/x", "one\n");
 	id = wrote(f, "d/x", "second\n");
-	begin(f, "mv d e");
-	assert_int_equal(mv(f, "d", "e", 0), 0);
-	commit(f);
+	one_step(f, "mv d e", mv(f, "d", "e", 0));
 	before = snap(f);
 	must(f, restore(f, id, "d/x", 0));
 	assert_cat(f, "d/x", "one\n");
@@ -89,12 +85,8 @@ static void over_a_later_step_that_moved_the_very_directory(void **state)
 	struct undo_plan *plan = NULL;
 	int64_t id;
 
-	begin(f, "mkdir");
-	must(f, md(f, "d"));
-	id = commit(f);
-	begin(f, "mv d e");
-	must(f, mv(f, "d", "e", 0));
-	commit(f);
+	id = one_step(f, "mkdir", md(f, "d"));
+	one_step(f, "mv d e", mv(f, "d", "e", 0));
 	must(f, journal_restore_plan(f->j, id, paths, 0, &plan, &f->err));
 	assert_int_equal(plan->n_conflicts, 0);
 	undo_plan_free(plan);
@@ -165,9 +157,7 @@ static void not_over_an_edit_among_later_steps(void **state)
 	wrote(f, "x", "the third\n");
 	outside(f, "x", "the third, and a human's\n");
 	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
-	begin(f, "on top of that");
-	assert_int_equal(add(f, "x", "the fourth\n"), 0);
-	commit(f);
+	one_step(f, "on top of that", add(f, "x", "the fourth\n"));
 	assert_int_equal(restore(f, id, "x", 0), -ESTALE);
 	assert_cat(f, "x", "the third, and a human's\nthe fourth\n");
 	must(f, restore(f, id + 2, "x", 0));
@@ -210,9 +200,7 @@ static void what_a_step_beside_it_changed_is_nobody_elses(void **state)
 	a = at(f, "x");
 	fd = op_open(f->s, &a, O_WRONLY | O_APPEND, 0, NULL);
 	assert_int_equal(write(fd, "w\n", 2), 2);
-	begin(f, "remover");
-	assert_int_equal(rm(f, "x"), 0);
-	commit(f);
+	one_step(f, "remover", rm(f, "x"));
 	close(fd);
 	f->s = writer;
 	commit(f);
@@ -235,17 +223,13 @@ static void write_by_another_name(struct fix *f, bool overlapped)
 {
 	struct step *writer;
 
-	begin(f, "ln b a");
-	assert_int_equal(ln(f, "b", "a"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "ln b a", ln(f, "b", "a"));
 	begin(f, "write a");
 	assert_int_equal(put(f, "a", "two\n"), 0);
 	writer = f->s;
 	if (!overlapped)
 		assert_true(commit(f) > 0);
-	begin(f, "rm b");
-	assert_int_equal(rm(f, "b"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "rm b", rm(f, "b"));
 	if (overlapped) {
 		f->s = writer;
 		assert_true(commit(f) > 0);
@@ -257,9 +241,7 @@ static void writes_by_another_name_have_gone(struct fix *f, bool overlapped, boo
 {
 	AUTO_FREE char *empty = snap(f), *made = NULL;
 
-	begin(f, "make");
-	assert_int_equal(put(f, "b", "one\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "make", put(f, "b", "one\n"));
 	made = snap(f);
 	write_by_another_name(f, overlapped);
 	assert_int_equal(undo(f, 1, 0), 0);
@@ -295,9 +277,7 @@ static void an_edit_before_writes_that_have_gone_is_one(void **state)
 	for (int overlapped = 0; overlapped < 2; overlapped++) {
 		struct fix *f = fix_new();
 
-		begin(f, "make");
-		assert_int_equal(put(f, "b", "one\n"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "make", put(f, "b", "one\n"));
 		outside(f, "b", "own\n");
 		write_by_another_name(f, overlapped);
 		assert_int_equal(undo(f, 1, 0), 0);
@@ -323,19 +303,13 @@ static void add_outside(struct fix *f, const char *path, const char *text)
 static void name_it(struct fix *f, bool by_that, bool human)
 {
 	wrote(f, "c", "one\n");
-	begin(f, "write");
-	assert_int_equal(add(f, "c", "two\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", add(f, "c", "two\n"));
 	if (human)
 		add_outside(f, "c", "the human's\n");
-	begin(f, "ln c a");
-	assert_int_equal(ln(f, "c", "a"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "ln c a", ln(f, "c", "a"));
 	if (!by_that)
 		return;
-	begin(f, "write by that name");
-	assert_int_equal(add(f, "a", "three\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write by that name", add(f, "a", "three\n"));
 }
 
 static void an_edit_before_another_name_is_one(void **state)

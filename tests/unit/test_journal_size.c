@@ -12,6 +12,7 @@
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/util/chunked_io.h"
+#include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 #include "tests/support/journalfix.h"
 
@@ -32,7 +33,7 @@ static void names_keep_their_numbers(void **state)
 {
 	AUTO_FREE const char **keys = xcalloc(MANY, sizeof(char *));
 	AUTO_FREE char *vast = xcalloc(200001, 1);
-	struct names n = {0};
+	struct path_set n = {0};
 	bool fresh;
 
 	(void)state;
@@ -41,29 +42,29 @@ static void names_keep_their_numbers(void **state)
 	for (size_t i = 0; i < MANY; i++) {
 		AUTO_FREE char *path = xasprintf("dir%zu/name%zu", i % 37, i);
 
-		assert_int_equal(names_find(&n, path), NAMES_NONE);
-		assert_true(names_add(&n, i % 3 == 0 ? 0 : (int)(i % 12), path));
-		keys[i] = names_key(&n, names_count(&n) - 1);
+		assert_int_equal(path_set_find(&n, path), PATH_SET_NONE);
+		assert_true(path_set_add(&n, i % 3 == 0 ? 0 : (int)(i % 12), path));
+		keys[i] = path_set_key(&n, path_set_count(&n) - 1);
 		if (i == MANY / 2)
-			assert_true(names_add_key(&n, vast));
+			assert_true(path_set_add_key(&n, vast));
 	}
-	assert_int_equal(names_count(&n), MANY + 1);
-	assert_false(names_add_key(&n, vast));
-	assert_int_equal(names_find(&n, vast), MANY / 2 + 1);
+	assert_int_equal(path_set_count(&n), MANY + 1);
+	assert_false(path_set_add_key(&n, vast));
+	assert_int_equal(path_set_find(&n, vast), MANY / 2 + 1);
 	for (size_t i = 0; i < MANY; i++) {
 		AUTO_FREE char *path = xasprintf("dir%zu/name%zu", i % 37, i);
 		const char *back;
 		int root = i % 3 == 0 ? 0 : (int)(i % 12);
 
-		assert_true(names_has(&n, root, path));
-		assert_false(names_has(&n, root + 1, path));
-		assert_int_equal(key_root(keys[i], &back), root);
+		assert_true(path_set_has(&n, root, path));
+		assert_false(path_set_has(&n, root + 1, path));
+		assert_int_equal(path_key_root(keys[i], &back), root);
 		assert_string_equal(back, path);
-		assert_int_equal(names_put(&n, keys[i], &fresh), i + (i > MANY / 2));
+		assert_int_equal(path_set_put(&n, keys[i], &fresh), i + (i > MANY / 2));
 		assert_false(fresh);
 	}
-	names_done(&n);
-	assert_false(names_has(&n, 0, "x"));
+	path_set_done(&n);
+	assert_false(path_set_has(&n, 0, "x"));
 }
 
 /* Against a plain array: inodes come, die, are born again, on three devices. */
@@ -79,15 +80,15 @@ static void inodes_are_found_again(void **state)
 		unsigned flags;
 	} want[3][INODES] = {0};
 	const uint64_t devs[3] = {1, (uint64_t)8 << 32 | 1, (uint64_t)0xfff << 32 | 0xfffff};
-	struct known_set set = {0};
+	struct touched_inodes set = {0};
 	uint64_t seed = 7;
 	size_t count = 0;
 
 	(void)state;
 	for (int turn = 0; turn < TURNS; turn++) {
 		size_t d = next(&seed) % 3, i = next(&seed) % INODES;
-		struct obj o = {.mode = S_IFREG, .nlink = 1, .dev = devs[d], .ino = i << 20 | i};
-		struct known *k = known_find(&set, dev_pack(o.dev), o.ino);
+		struct object o = {.mode = S_IFREG, .nlink = 1, .dev = devs[d], .ino = i << 20 | i};
+		struct touched_inode *k = touched_inodes_find(&set, object_pack_dev(o.dev), o.ino);
 		unsigned flag = 1u << next(&seed) % 4;
 
 		assert_int_equal(k != NULL, want[d][i].there);
@@ -97,7 +98,7 @@ static void inodes_are_found_again(void **state)
 		}
 		o.btime_ns = k && next(&seed) % 8 ? k->btime_ns : (int64_t)next(&seed);
 		if (k && next(&seed) % 3 == 0) {
-			known_drop(&set, k);
+			touched_inodes_drop(&set, k);
 			want[d][i].there = false;
 			count--;
 			continue;
@@ -108,51 +109,51 @@ static void inodes_are_found_again(void **state)
 		want[d][i].there = true;
 		want[d][i].birth = o.btime_ns;
 		want[d][i].flags |= flag;
-		known_learn(&set, &o, flag);
+		touched_inodes_learn(&set, &o, flag);
 		assert_int_equal(set.n, count);
 	}
 	for (size_t d = 0; d < 3; d++)
-		assert_int_equal(dev_unpack(dev_pack(devs[d])), devs[d]);
-	known_done(&set);
+		assert_int_equal(object_unpack_dev(object_pack_dev(devs[d])), devs[d]);
+	touched_inodes_done(&set);
 }
 
 static void what_was_seen_is_told(void **state)
 {
-	const struct obj file = {.mode = S_IFREG | 07755,
-				 .uid = 4000000000,
-				 .gid = 7,
-				 .nlink = 3,
-				 .dev = (uint64_t)259 << 32 | 70000,
-				 .ino = UINT64_MAX - 1,
-				 .size = (uint64_t)1 << 45,
-				 .mtime_ns = INT64_MIN,
-				 .ctime_ns = -1,
-				 .btime_ns = INT64_MAX};
-	const struct obj unseen = {.mode = OBJ_UNSEEN}, nothing = {0};
-	struct touches t = {0};
-	struct obj o;
+	const struct object file = {.mode = S_IFREG | 07755,
+				    .uid = 4000000000,
+				    .gid = 7,
+				    .nlink = 3,
+				    .dev = (uint64_t)259 << 32 | 70000,
+				    .ino = UINT64_MAX - 1,
+				    .size = (uint64_t)1 << 45,
+				    .mtime_ns = INT64_MIN,
+				    .ctime_ns = -1,
+				    .btime_ns = INT64_MAX};
+	const struct object unseen = {.mode = OBJECT_UNSEEN}, nothing = {0};
+	struct touched_paths t = {0};
+	struct object o;
 
 	(void)state;
-	assert_true(touches_add(&t, "0/file", &file));
-	assert_true(touches_add(&t, "0/nothing", &nothing));
-	assert_true(touches_add(&t, "0/unseen", &unseen));
-	assert_false(touches_add(&t, "0/file", &nothing));
-	touches_set_after(&t, 1, &file);
-	touches_set_after(&t, 1, &file);
-	touch_before(&t, touches_find(&t, "0/file"), &o);
+	assert_true(touched_paths_add(&t, "0/file", &file));
+	assert_true(touched_paths_add(&t, "0/nothing", &nothing));
+	assert_true(touched_paths_add(&t, "0/unseen", &unseen));
+	assert_false(touched_paths_add(&t, "0/file", &nothing));
+	touched_paths_set_after(&t, 1, &file);
+	touched_paths_set_after(&t, 1, &file);
+	touched_path_before(&t, touched_paths_find(&t, "0/file"), &o);
 	assert_int_equal(o.nlink, 2); /* more than one */
 	o.nlink = 3;
 	assert_memory_equal(&o, &file, sizeof(o));
-	touch_after(&t, touches_find(&t, "0/nothing"), &o);
-	assert_true(obj_same(&o, &file));
-	touch_before(&t, touches_find(&t, "0/nothing"), &o);
+	touched_path_after(&t, touched_paths_find(&t, "0/nothing"), &o);
+	assert_true(object_same(&o, &file));
+	touched_path_before(&t, touched_paths_find(&t, "0/nothing"), &o);
 	assert_int_equal(o.mode, 0);
-	touch_before(&t, touches_find(&t, "0/unseen"), &o);
-	assert_int_equal(o.mode, OBJ_UNSEEN);
-	touch_after(&t, touches_find(&t, "0/file"), &o);
+	touched_path_before(&t, touched_paths_find(&t, "0/unseen"), &o);
+	assert_int_equal(o.mode, OBJECT_UNSEEN);
+	touched_path_after(&t, touched_paths_find(&t, "0/file"), &o);
 	assert_int_equal(o.mode, 0);
-	assert_null(touches_find(&t, "1/file"));
-	touches_done(&t);
+	assert_null(touched_paths_find(&t, "1/file"));
+	touched_paths_done(&t);
 }
 
 /* ---- pieces -----------------------------------------------------------------------------------
@@ -162,34 +163,34 @@ static void files_are_read_in_pieces(void **state)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *text = xcalloc(100001, 1);
-	AUTO_IN struct in in = IN_NONE;
+	AUTO_CHUNKED_IN struct chunked_in in = CHUNKED_IN_NONE;
 	AUTO_BUF struct buf head = BUF_INIT;
-	struct out out = OUT_NONE;
+	struct chunked_out out = CHUNKED_OUT_NONE;
 	int dir = journal_folder_fd(f->j), own = openat(dir, ".", O_RDONLY | O_DIRECTORY);
 	uint64_t seed = 3;
 
 	memset(text, 't', 100000);
-	out_begin(&out, own, "pieces");
-	put_u64(&out.buf, 0);
+	chunked_out_begin(&out, own, "pieces");
+	codec_put_u64(&out.buf, 0);
 	for (uint32_t i = 0; i < 400; i++) {
-		put_u32(&out.buf, i);
-		put_str(&out.buf, text, i % 50 ? next(&seed) % 3000 : 100000);
-		out_spill(&out);
+		codec_put_u32(&out.buf, i);
+		codec_put_str(&out.buf, text, i % 50 ? next(&seed) % 3000 : 100000);
+		chunked_out_spill(&out);
 		assert_true(out.buf.len < (size_t)64 << 10);
 	}
-	put_u64(&head, out_len(&out));
+	codec_put_u64(&head, chunked_out_len(&out));
 	assert_int_equal(faccessat(own, "pieces", F_OK, 0), -1);
-	assert_int_equal(out_end(&out, 0, (struct span){head.data, head.len}, false), 0);
-	assert_int_equal(in_open(&in, own, "pieces"), 0);
-	assert_int_equal(in_more(&in), 0);
+	assert_int_equal(chunked_out_end(&out, 0, (struct span){head.data, head.len}, false), 0);
+	assert_int_equal(chunked_in_open(&in, own, "pieces"), 0);
+	assert_int_equal(chunked_in_more(&in), 0);
 	seed = 3;
 	for (uint32_t i = 0; i < 401;) {
-		struct get g = in_get(&in);
-		uint64_t n = i ? get_u32(&g) : get_u64(&g);
-		struct span s = i ? get_str(&g) : (struct span){.data = ""};
+		struct codec_reader g = chunked_in_get(&in);
+		uint64_t n = i ? codec_get_u32(&g) : codec_get_u64(&g);
+		struct span s = i ? codec_get_str(&g) : (struct span){.data = ""};
 
 		if (g.bad) {
-			assert_int_equal(in_more(&in), 0);
+			assert_int_equal(chunked_in_more(&in), 0);
 			continue;
 		}
 		if (i) {
@@ -201,13 +202,13 @@ static void files_are_read_in_pieces(void **state)
 			assert_int_equal(fstatat(own, "pieces", &st, 0), 0);
 			assert_int_equal(n, st.st_size);
 		}
-		in_took(&in, &g);
+		chunked_in_took(&in, &g);
 		i++;
 	}
-	assert_int_equal(in_more(&in), -EBADMSG);
-	out_begin(&out, own, "pieces");
-	put_u64(&out.buf, 0);
-	assert_int_equal(out_end(&out, -EIO, (struct span){.data = ""}, false), -EIO);
+	assert_int_equal(chunked_in_more(&in), -EBADMSG);
+	chunked_out_begin(&out, own, "pieces");
+	codec_put_u64(&out.buf, 0);
+	assert_int_equal(chunked_out_end(&out, -EIO, (struct span){.data = ""}, false), -EIO);
 	assert_int_equal(faccessat(own, "pieces.tmp", F_OK, 0), -1);
 	close(own);
 }

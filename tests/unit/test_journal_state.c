@@ -16,7 +16,7 @@ static void history(struct fix *f)
 	made(f, 1, "a", "one\n");
 	assert_int_equal(journal_begin(f->j, STEP_AMBIENT, NULL, &f->s, &f->err), 0);
 	assert_int_equal(put(f, "b", "two\n"), 0);
-	assert_int_equal(commit(f), -2);
+	assert_int_equal(commit(f), 2);
 	made(f, 3, "c", "three\n");
 	made(f, 4, "d", "four\n");
 	assert_int_equal(undo(f, 1, 0), 0);
@@ -70,6 +70,29 @@ static void the_numbers_go_on_behind_the_highest(void **state)
 		fix_teardown(state);
 		fix_setup(state);
 	}
+}
+
+/* Version 0.1 gave steps of no command negative numbers, from the same counter. */
+static void a_negative_number_of_an_older_version_goes_on(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *empty = snap(f);
+	int store;
+
+	history(f);
+	store = dup(journal_store_fd(f->j));
+	fix_drop_dirs(f);
+	journal_release(f->j);
+	assert_int_equal(renameat(store, "steps/2", store, "steps/-2"), 0);
+	close(store);
+	fix_reopen(f);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "x", "four\n");
+	made(f, 5, "e", "five\n");
+	assert_int_equal(undo(f, 5, 0), 0);
+	assert_tree(f, empty);
+	assert_int_equal(redo(f, 0), 0);
+	assert_cat(f, "x", "five\n");
 }
 
 /* Zeros are what a disk leaves that was not told to keep them. */
@@ -196,7 +219,8 @@ static void what_says_whose_it_is(void **state)
 
 static int put_in(struct fix *f, const char *dir, const char *name)
 {
-	struct at a = {.dir = "", .name = name, .root = journal_add_root(f->j, dir, &f->err)};
+	struct at a = {
+		.dir = "", .name = name, .root = journal_add_root(f->j, dir, false, &f->err)};
 	AUTO_CLOSE int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), out;
 
 	a.dirfd = fd;
@@ -220,15 +244,13 @@ static void a_step_that_was_open_elsewhere(void **state)
 	assert_int_equal(mkdir(grant, 0755), 0);
 	dir = open(grant, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	a.dirfd = dir;
-	a.root = journal_add_root(f->j, grant, &f->err);
+	a.root = journal_add_root(f->j, grant, false, &f->err);
 	begin(f, "open");
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
 	assert_true(fd >= 0);
 	lose(f, "roots", 0);
 	assert_int_equal(redo(f, 0), -ENOENT); /* it was undone before that began */
-	begin(f, "another");
-	assert_int_equal(put(f, "a", "one\n"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "another", put(f, "a", "one\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	fix_reopen(f);
 }
@@ -268,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_numbers_go_on_behind_the_highest),
+		TEST(a_negative_number_of_an_older_version_goes_on),
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
 		TEST(the_way_back_of_an_undone_step),

@@ -3,6 +3,7 @@
 #include "tests/support/inject.h"
 #include <sys/file.h>
 #include "core/journal/journal.h"
+#include "core/journal/store/reserve.h"
 #include "core/journal/store/store.h"
 #include "tests/support/journalfix.h"
 
@@ -222,9 +223,7 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	assert_tree(f, after);
 
 	/* Nobody passes off later bytes as those that were not kept. */
-	begin(f, "later");
-	assert_int_equal(put(f, "c", "later"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "later", put(f, "c", "later"));
 	assert_int_equal(content_result(f, id, "c", false), -ESTALE);
 	assert_int_equal(content_result(f, id - 1, "b", true), 0); /* the image has it */
 	assert_int_equal(content_result(f, id - 1, "a", true), 0);
@@ -241,13 +240,11 @@ static void a_quota_is_like_a_full_disk(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(full); i++) {
 		AUTO_FREE char *news = NULL, *again = NULL, *gone = NULL;
 
-		assert_false(room_give(f->j, -EIO));
-		assert_true(room_give(f->j, full[i]));
-		assert_false(room_give(f->j, full[i])); /* it is gone */
+		assert_false(reserve_give(f->j, -EIO));
+		assert_true(reserve_give(f->j, full[i]));
+		assert_false(reserve_give(f->j, full[i])); /* it is gone */
 		for (int k = 0; k < 2; k++) {
-			begin(f, "write");
-			assert_int_equal(put(f, "file", k ? "1" : "2"), 0);
-			assert_true(commit(f) > 0);
+			one_step(f, "write", put(f, "file", k ? "1" : "2"));
 		}
 		begin(f, "runs");
 		assert_int_equal(put(f, "file", "3"), 0);
@@ -262,7 +259,7 @@ static void a_quota_is_like_a_full_disk(void **state)
 		again = journal_news(f->j);
 		assert_null(again);
 		assert_false(store_relieve(f->j, -EIO, true));
-		while (room_give(f->j, full[i]))
+		while (reserve_give(f->j, full[i]))
 			;
 		assert_true(store_relieve(f->j, full[i], true));
 		assert_true(commit(f) > 0);
@@ -270,7 +267,7 @@ static void a_quota_is_like_a_full_disk(void **state)
 		assert_true(journal_urges(f->j));
 		gone = journal_news(f->j);
 		assert_non_null(strstr(gone, "made room for a rollback"));
-		room_refill(f->j);
+		reserve_refill(f->j);
 	}
 }
 
@@ -316,9 +313,7 @@ static void old_steps_go(void **state)
 
 	limit(f, (struct journal_options){.steps = 3});
 	for (int i = 0; i < 6; i++) {
-		begin(f, "write");
-		assert_int_equal(put(f, "a", i % 2 ? "odd" : "even"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "write", put(f, "a", i % 2 ? "odd" : "even"));
 	}
 	news = journal_news(f->j);
 	assert_non_null(strstr(news, "the oldest step, 3, can no longer be undone"));
@@ -345,9 +340,7 @@ static void steps_may_go_while_they_are_read(void **state)
 
 	limit(f, (struct journal_options){.steps = 3});
 	for (int i = 0; i < 5; i++) {
-		begin(f, "write");
-		assert_int_equal(put(f, "a", i % 2 ? "odd" : "even"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "write", put(f, "a", i % 2 ? "odd" : "even"));
 		if (i == 2)
 			list = steps(f, false, &n);
 	}
@@ -365,20 +358,14 @@ static void the_store_stays_within_its_size(void **state)
 	size_t n;
 
 	limit(f, (struct journal_options){.size = 1 << 20});
-	begin(f, "set up");
-	assert_int_equal(put_kib(f, "big", 300, '0'), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "set up", put_kib(f, "big", 300, '0'));
 	for (char c = '1'; c < '8'; c++) {
-		begin(f, "write");
-		assert_int_equal(put_kib(f, "big", 300, c), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "write", put_kib(f, "big", 300, c));
 	}
 	n = count_steps(f);
 	assert_in_range(n, 1, 3);
 	/* What redo needs counts as well: it lost the oldest to make room. */
-	begin(f, "create");
-	assert_int_equal(put_kib(f, "new", 900, 'n'), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "create", put_kib(f, "new", 900, 'n'));
 	assert_int_equal(undo(f, 1, 0), 0);
 	list = steps(f, false, &n);
 	assert_int_equal(n, 1);
@@ -392,12 +379,8 @@ static void images_of_the_past_go_with_it(void **state)
 
 	limit(f, (struct journal_options){.steps = 2});
 	for (int i = 0; i < 6; i++) {
-		begin(f, "write");
-		assert_int_equal(put(f, "a", i % 2 ? "odd" : "even"), 0);
-		assert_true(commit(f) > 0);
-		begin(f, "write");
-		assert_int_equal(put(f, "b", i % 2 ? "odd" : "even"), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "write", put(f, "a", i % 2 ? "odd" : "even"));
+		one_step(f, "write", put(f, "b", i % 2 ? "odd" : "even"));
 		assert_int_equal(undo(f, 1, 0), 0);
 	}
 	assert_true(count_in(f, "posts") <= 2);
@@ -603,9 +586,7 @@ static void old_steps_are_pruned(void **state)
 	struct journal_prune p = {.steps = 2, .look_only = true};
 
 	for (int i = 0; i < 5; i++) {
-		begin(f, "write");
-		assert_int_equal(put_kib(f, "a", 64, (char)('0' + i)), 0);
-		assert_true(commit(f) > 0);
+		one_step(f, "write", put_kib(f, "a", 64, (char)('0' + i)));
 	}
 	assert_int_equal(journal_prune(f->j, &p), 0);
 	assert_int_equal(p.n, 3);
@@ -636,9 +617,7 @@ static void what_is_thrown_away_gives_room_first(void **state)
 {
 	struct fix *f = *state;
 
-	begin(f, "write");
-	assert_int_equal(put(f, "a", "step"), 0);
-	assert_true(commit(f) > 0);
+	one_step(f, "write", put(f, "a", "step"));
 	assert_int_equal(mkdirat(journal_store_fd(f->j), "trash/7", 0700), 0);
 	fix_reopen(f);
 	assert_int_equal(count_in(f, "trash"), 1);
@@ -649,7 +628,7 @@ static void what_is_thrown_away_gives_room_first(void **state)
 	assert_true(store_relieve(f->j, -ENOSPC, false)); /* a part of what is set aside */
 	assert_false(store_relieve(f->j, -ENOSPC, false));
 	assert_int_equal(count_steps(f), 1);
-	while (room_give(f->j, -ENOSPC))
+	while (reserve_give(f->j, -ENOSPC))
 		;
 	assert_true(store_relieve(f->j, -ENOSPC, true));
 	assert_int_equal(count_steps(f), 0);

@@ -24,6 +24,7 @@ struct fixture {
 	struct buf log;
 	bool started, exited, failed, done;
 	bool alone;	      /* no backend */
+	bool ambient[256];    /* of which steps, by their low bits */
 	int status;	      /* of the agent, of a failed start, of a request */
 	struct answer answer; /* to every question */
 	bool mute;	      /* no answers */
@@ -49,10 +50,14 @@ static void on_event(void *data, enum wire_type type, const struct client_event 
 
 	path = path && *path ? path : ev->path;
 	if (type == WIRE_STEP_BEGIN)
-		buf_fmt(&f->log, "begin%s %s\n", ev->step < 0 ? " ambient" : "", ev->command);
+		f->ambient[ev->step & 255] = ev->kind == STEP_AMBIENT;
+	if (type == WIRE_STEP_BEGIN)
+		buf_fmt(&f->log, "begin%s %s\n", f->ambient[ev->step & 255] ? " ambient" : "",
+			ev->command);
 	else if (type == WIRE_STEP_END)
 		buf_fmt(&f->log, "end%s kept=%d status=%d paths=%d\n",
-			ev->step < 0 ? " ambient" : "", ev->kept, (int)ev->status, (int)ev->total);
+			f->ambient[ev->step & 255] ? " ambient" : "", ev->kept, (int)ev->status,
+			(int)ev->total);
 	else if (type == WIRE_TOUCH)
 		buf_fmt(&f->log, "%s %s\n", ev->op, path);
 	else if (type == WIRE_DENY)

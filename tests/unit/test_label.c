@@ -52,6 +52,10 @@ static void labels(void **state)
 		 "'\"'\"'a'\"'\"' > b' "
 		 "< /dev/null && pwd -P >^ /tmp/claude-20dc-cwd",
 		 "echo 'a' > b"},
+		{"/bin/bash|-c|source /run/cordon/cache/own/claude-5c34/shell-snapshots/"
+		 "snapshot-bash-1795-lt1dfj.sh 2>/dev/null ^^ true && shopt -u extglob 2>/dev/null "
+		 "^^ true && eval 'make a' < /dev/null && pwd -P >^ /tmp/claude-1-cwd",
+		 "make a"},
 		{"/bin/zsh|-c|-l|setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL 2>/dev/null ^^ true && "
 		 "eval make "
 		 "< /dev/null && pwd -P >^ /tmp/claude-1-cwd",
@@ -79,6 +83,10 @@ static void labels(void **state)
 		 "\"$_bgpids_file\"' EXIT\na\n)\n__code=$?\nexit $__code",
 		 "_bgpids_file=/tmp/gemini-shell-a/../b/bgpids.tmp\n(\n  trap 'jobs -p > "
 		 "\"$_bgpids_file\"' EXIT\na\n)\n__code=$?\nexit $__code"},
+		{"sh|-c|source /w/a.sh 2>/dev/null ^^ true && shopt -u extglob 2>/dev/null ^^ true "
+		 "&& eval make < /dev/null && pwd -P >^ /tmp/claude-1",
+		 "source /w/a.sh 2>/dev/null || true && shopt -u extglob 2>/dev/null || true && "
+		 "eval make < /dev/null && pwd -P >| /tmp/claude-1"},
 		{"sh|-c|eval make", "eval make"},
 		{"sh|-c|. ./env; eval make", ". ./env; eval make"},
 		{"sh|-c|shopt -u extglob 2>/dev/null ^^ true && eval make < /dev/null && pwd -P >^ "

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/session/learned.h"
+#include "core/session/answers/learned.h"
 
 static void note(struct learned *l, enum rule_kind kind, const char *path, bool is_dir)
 {

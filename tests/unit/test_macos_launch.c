@@ -1,4 +1,4 @@
-/* test_macos_launch - starting and ending under a stand-in for sandbox-exec. */
+/* test_macos_launch - starting and ending by the helper, and by a stand-in for sandbox-exec. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@
 #include "backends/macos/launch/warden.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "tests/support/fake_helper.h"
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
@@ -66,28 +67,8 @@ static void environment(void **state)
 /* ---- the launcher ---------------------------------------------------------------------------- */
 
 struct place {
-	char base[64], *dir, *program;
-	int deny_result, apply_result;
-	int mark; /* apply() leaves a byte there */
+	char base[64], *dir, *program, *helper;
 };
-
-static int fake_apply(void *data, const char *profile, const char *const *params, char *why,
-		      size_t size)
-{
-	const struct place *p = data;
-
-	(void)params;
-	if (p->apply_result < 0)
-		snprintf(why, size, "libsandbox says no");
-	else
-		(void)!write(p->mark, profile, 1);
-	return p->apply_result;
-}
-
-static int fake_deny(void *data)
-{
-	return ((const struct place *)data)->deny_result;
-}
 
 static bool has_mark(int pid, const char *session)
 {
@@ -140,7 +121,7 @@ static const char script[] = "#!/bin/sh\n"
 			     "-D) echo \"param $2\"; shift ;;\n"
 			     "-p) echo \"text ${#2}\"; shift ;;\n"
 			     "-f) echo \"file $(wc -c <\"$2\") $(stat -c %a \"$2\")\"; shift ;;\n"
-			     "esac; shift; done\nshift\nexec \"$@\"\n";
+			     "esac; shift; done\nshift\nunset DYLD_INSERT_LIBRARIES\nexec \"$@\"\n";
 
 static int setup(void **state)
 {
@@ -155,6 +136,7 @@ static int setup(void **state)
 	fd = open(p->program, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
 	assert_int_equal(io_write_all(fd, script, sizeof(script) - 1), 0);
 	close(fd);
+	p->helper = helper_write(p->base, "");
 	*state = p;
 	return 0;
 }
@@ -166,6 +148,7 @@ static int teardown(void **state)
 	assert_int_equal(io_remove_tree(AT_FDCWD, p->base), 0);
 	free(p->dir);
 	free(p->program);
+	free(p->helper);
 	free(p);
 	return 0;
 }
@@ -180,7 +163,7 @@ struct run {
 };
 
 /* command is for /bin/sh. */
-static void prepare(struct run *r, struct place *p, const char *const *argv, bool program)
+static void prepare(struct run *r, const struct place *p, const char *const *argv, bool program)
 {
 	int fds[2];
 
@@ -190,17 +173,14 @@ static void prepare(struct run *r, struct place *p, const char *const *argv, boo
 	snprintf(r->session, sizeof(r->session), "test-%d", (int)getpid());
 	snprintf(r->mark, sizeof(r->mark), "CORDON_SESSION=%s", r->session);
 	buf_str(&r->profile.sbpl.text, "(version 1)(deny default)");
-	p->mark = fds[1];
-	r->os = (struct mac_os){.data = p,
-				.apply = fake_apply,
-				.deny_attach = fake_deny,
-				.list_inside = fake_inside};
+	r->os = (struct mac_os){.list_inside = fake_inside};
 	r->env[0] = "PATH=/usr/bin:/bin";
 	r->env[1] = r->mark;
 	r->env[2] = "DYLD_INSERT_LIBRARIES=/evil";
 	r->spec = (struct mac_launch_spec){
 		.os = &r->os,
 		.profile = &r->profile,
+		.helper = p->helper,
 		.sandbox_exec = program ? p->program : NULL,
 		.dir = p->dir,
 		.session = r->session,
@@ -234,7 +214,7 @@ static void runs_by_program(void **state)
 					   "it's \"quoted\" $(no)",
 					   NULL};
 	static const char *const own[] = {"HTTP_PROXY=http://127.0.0.1:8080", NULL};
-	struct place *p = *state;
+	const struct place *p = *state;
 	struct mac_launch *l = NULL;
 	struct err err = {0};
 	struct run r;
@@ -256,10 +236,51 @@ static void runs_by_program(void **state)
 	assert_int_equal(access(p->dir, F_OK), -1);
 }
 
+/* sandbox-exec has no words for it, and an exit status of its own. */
+static void no_program_for_the_program(void **state)
+{
+	static const char *const argv[] = {"no-such-program-here", NULL};
+	const struct place *p = *state;
+	struct mac_launch *l = NULL;
+	struct err err = {0};
+	struct run r;
+	char out[64];
+	int status = 0;
+
+	prepare(&r, p, argv, true);
+	assert_int_equal(mac_launch(&l, &r.spec, &status, &err), -ENOENT);
+	assert_int_equal(status, 127);
+	assert_non_null(strstr(err.text, "no-such-program-here"));
+	finish(&r, out, sizeof(out));
+	assert_string_equal(out, "");
+}
+
+/* Apple's programs drop it before the program starts, as the one of this test does. */
+static void the_loaders_variables_reach_the_program(void **state)
+{
+	static const char *const argv[] = {"sh", "-c", "echo \"$DYLD_INSERT_LIBRARIES $X\"", NULL};
+	static const char *const own[] = {"DYLD_INSERT_LIBRARIES=/our own", "X=1", NULL};
+	const struct place *p = *state;
+	struct mac_launch *l = NULL;
+	struct err err = {0};
+	struct run r;
+	char out[256];
+	int status;
+
+	prepare(&r, p, argv, true);
+	r.spec.own_env = own;
+	if (mac_launch(&l, &r.spec, &status, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(mac_launch_wait(l), 0);
+	mac_launch_stop(l);
+	finish(&r, out, sizeof(out));
+	assert_non_null(strstr(out, "/our own 1\n"));
+}
+
 static void a_long_profile_is_a_file(void **state)
 {
 	static const char *const argv[] = {"/bin/true", NULL};
-	struct place *p = *state;
+	const struct place *p = *state;
 	struct mac_launch *l = NULL;
 	struct run r;
 	char out[4096];
@@ -277,25 +298,97 @@ static void a_long_profile_is_a_file(void **state)
 	assert_int_equal(access(p->dir, F_OK), -1);
 }
 
-static void runs_by_function(void **state)
+static void runs_by_helper(void **state)
 {
-	static const char *const argv[] = {"sh", "-c", "kill -9 $$", NULL};
-	struct place *p = *state;
+	static const char *const argv[] = {"sh",
+					   "-c",
+					   "echo \"$1 ${FAKE_DENY-clean} $TMPDIR "
+					   "${DYLD_INSERT_LIBRARIES-none}\"; ulimit -n; "
+					   "ls /proc/self/fd | wc -l; [ $(ps -o sid= $$) = $$ ] || "
+					   "echo no session; kill -9 $$",
+					   "x",
+					   "it's \"quoted\" $(no)",
+					   NULL};
+	const struct place *p = *state;
+	AUTO_FREE char *want = xasprintf("(it's \"quoted\" $(no) clean %s none\n64\n4\n", p->dir);
 	struct mac_launch *l = NULL;
+	struct err err = {0};
 	struct run r;
-	char out[64];
+	char out[1024];
 	int status;
 
-	p->deny_result = -EPERM;
+	free(helper_write(p->base, "FAKE_MARK=1 FAKE_DENY=-1"));
 	prepare(&r, p, argv, false);
-	/* the child has no other descriptors: the mark goes where its output does */
-	p->mark = 1;
-	assert_int_equal(mac_launch(&l, &r.spec, &status, NULL), 0);
+	r.spec.limits.open_files = 64;
+	if (mac_launch(&l, &r.spec, &status, &err) < 0)
+		fail_msg("%s", err.text);
 	assert_non_null(strstr(mac_launch_unhardened(l), "debuggers"));
 	assert_int_equal(mac_launch_wait(l), 128 + SIGKILL);
 	mac_launch_stop(l);
 	finish(&r, out, sizeof(out));
-	assert_string_equal(out, "(");
+	assert_string_equal(out, want);
+}
+
+/* A keeper that dies before it has told who the process is leaves nothing that runs, and neither
+ * does one of another version. */
+static void no_order_no_program(void **state)
+{
+	const struct place *p = *state;
+	const struct helper_spec spec = {
+		.program = p->helper, .role = HELPER_AGENT, .fds = {-1, -1}};
+	static const char old[512] = "0.0.0";
+	int order, status;
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(helper_start(&spec, &pid, &order, NULL), 0);
+		if (i == 1)
+			assert_int_equal(io_write_all(order, old, sizeof(old)), 0);
+		close(order);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(WEXITSTATUS(status), 125);
+	}
+}
+
+/* As large as they may be: more than a pipe holds. */
+static void orders(void **state)
+{
+	AUTO_FREE char *large = xcalloc(1, 200001);
+	char *argv[] = {(char[]){"a"}, (char[]){""}, large, NULL}, *none[] = {NULL};
+	struct order o = {.human = {.known = true, .uid = 7, .n_groups = 1},
+			  .limits = {.open_files = 9},
+			  .nice = -3,
+			  .by_program = true,
+			  .cwd = (char[]){"/"},
+			  .argv = argv,
+			  .params = none,
+			  .word = (char[]){"secret"}};
+	struct order got;
+	int fds[2], status;
+	pid_t pid;
+
+	(void)state;
+	memset(large, 'x', 200000);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(order_send(fds[1], &o) == 0 ? 0 : 1);
+	close(fds[1]);
+	assert_int_equal(order_receive(fds[0], &got), 0);
+	assert_true(got.human.known && got.human.uid == 7 && got.limits.open_files == 9);
+	assert_true(got.nice == -3 && got.by_program && !got.tty);
+	assert_string_equal(got.cwd, "/");
+	assert_string_equal(got.profile, "");
+	assert_string_equal(got.word, "secret");
+	assert_string_equal(got.argv[1], "");
+	assert_string_equal(got.argv[2], large);
+	assert_null(got.argv[3]);
+	assert_null(got.env[0]);
+	assert_int_equal(order_receive(fds[0], &o), -EPIPE);
+	order_done(&got);
+	close(fds[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void failures(void **state)
@@ -307,16 +400,17 @@ static void failures(void **state)
 	const struct {
 		const char *const *argv;
 		const char *cwd;
-		int apply, status;
+		const char *settings;
+		int status;
 		const char *words;
 	} list[] = {
-		{none, "/", 0, 127, "/nonexistent/program"},
-		{unfound, "/", 0, 127, "no-such-program-here"},
-		{dir, "/", 0, 126, "run '/'"},
-		{good, "/nonexistent", 0, 125, "/nonexistent"},
-		{good, "/", -EPERM, 125, "libsandbox says no"},
+		{none, "/", "", 127, "/nonexistent/program"},
+		{unfound, "/", "", 127, "no-such-program-here"},
+		{dir, "/", "", 126, "run '/'"},
+		{good, "/nonexistent", "", 125, "/nonexistent"},
+		{good, "/", "FAKE_APPLY=-1", 125, "libsandbox says no"},
 	};
-	struct place *p = *state;
+	const struct place *p = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
 		struct mac_launch *l = NULL;
@@ -326,9 +420,8 @@ static void failures(void **state)
 		int status = 0;
 
 		(void)mkdir(p->dir, 0700);
-		p->apply_result = list[i].apply;
+		free(helper_write(p->base, list[i].settings));
 		prepare(&r, p, list[i].argv, false);
-		p->mark = 1;
 		r.spec.cwd = list[i].cwd;
 		assert_true(mac_launch(&l, &r.spec, &status, &err) < 0);
 		assert_null(l);
@@ -348,7 +441,7 @@ static void nothing_is_left(void **state)
 					   "(sleep 300 & sleep 300)' & done; "
 					   "echo ready; sleep 300",
 					   NULL};
-	struct place *p = *state;
+	const struct place *p = *state;
 	struct mac_launch *l = NULL;
 	pid_t inside[64];
 	struct run r;
@@ -366,7 +459,7 @@ static void nothing_is_left(void **state)
 }
 
 /* Who is inside lives on when the keeper ends well, and not when it is killed. */
-static void who_dies_takes_them_along(bool well, struct place *p)
+static void who_dies_takes_them_along(bool well, const struct place *p)
 {
 	static const char *const argv[] = {"sh", "-c", "trap '' HUP TERM; setsid sleep 300 & wait",
 					   NULL};
@@ -382,7 +475,7 @@ static void who_dies_takes_them_along(bool well, struct place *p)
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	keeper = fork();
 	if (keeper == 0) {
-		if (warden_start(&w, &r.os, r.session, NULL) < 0 ||
+		if (warden_start(&w, p->helper, r.session, NULL) < 0 ||
 		    mac_launch(&l, &r.spec, &status, NULL) < 0)
 			_exit(1);
 		while (fake_inside(NULL, r.session, 0, inside, ARRAY_LEN(inside)) < 2)
@@ -420,7 +513,7 @@ static void no_other_descriptors(void **state)
 {
 	static const char *const argv[] = {"sh", "-c", "ls /proc/self/fd | wc -l", NULL};
 	const int numbers[] = {3, 11, 100, 1000, 5000};
-	struct place *p = *state;
+	const struct place *p = *state;
 	struct mac_launch *l = NULL;
 	struct rlimit limit;
 	int fds[ARRAY_LEN(numbers)];
@@ -539,14 +632,18 @@ static void root_is_gone_for_good(void **state)
 	assert_int_equal(human_give(&h, p->dir), -EPERM);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(environment),
 		T(runs_by_program),
+		T(no_program_for_the_program),
+		T(the_loaders_variables_reach_the_program),
 		T(a_long_profile_is_a_file),
-		T(runs_by_function),
+		T(runs_by_helper),
+		T(no_order_no_program),
+		cmocka_unit_test(orders),
 		T(failures),
 		T(no_other_descriptors),
 		cmocka_unit_test(who_typed_sudo),
@@ -556,5 +653,6 @@ int main(void)
 		T(a_warden_that_is_stopped_ends_nobody),
 	};
 
+	helper_fake(argc, argv, fake_inside);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

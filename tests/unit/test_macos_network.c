@@ -285,7 +285,7 @@ static void an_address_that_is_not_there(void **state)
 	assert_int_equal(alias_ensure(&device, "/nonexistent", &err), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_network, setup, teardown),
@@ -295,5 +295,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_address_that_is_not_there, setup, teardown),
 	};
 
+	helper_fake(argc, argv, inside_nobody);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

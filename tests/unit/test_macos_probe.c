@@ -85,7 +85,8 @@ static void probe_lines(void **state)
 		struct probe_report r = {0};
 		struct err err = {0};
 
-		assert_int_equal(mac_probe(&os, MAC_SANDBOX_EXEC, &r, &err), list[i].bits);
+		assert_int_equal(mac_probe(&os, "/x/cordon-seatbelt", MAC_SANDBOX_EXEC, &r, &err),
+				 list[i].bits);
 		assert_int_equal(err.code != 0, !list[i].bits);
 		assert_int_equal(line_of(&r, "macOS")->ok, list[i].known);
 		assert_int_equal(line_of(&r, "sandbox")->ok, list[i].sandbox);
@@ -95,10 +96,21 @@ static void probe_lines(void **state)
 		for (size_t k = 0; k < r.n; k++) {
 			assert_true(*r.list[k].found && !strchr(r.list[k].found, '\n'));
 			assert_true(!r.list[k].ok || !*r.list[k].remedy);
-			assert_int_equal(r.list[k].needed, str_eq(r.list[k].name, "sandbox"));
+			assert_int_equal(r.list[k].needed,
+					 str_eq(r.list[k].name, "sandbox") ||
+						 str_eq(r.list[k].name, "helper"));
 		}
 		probe_report_done(&r);
-		assert_int_equal(mac_probe(&os, MAC_SANDBOX_EXEC, NULL, NULL), list[i].bits);
+		assert_int_equal(mac_probe(&os, "/x", MAC_SANDBOX_EXEC, NULL, NULL), list[i].bits);
+	}
+	{
+		const struct mac_os os = {.data = (void *)(uintptr_t)&list[0].host,
+					  .look_at_host = fake_host,
+					  .can_run = fake_can_run};
+		struct err err = {0};
+
+		assert_int_equal(mac_probe(&os, NULL, MAC_SANDBOX_EXEC, NULL, &err), 0);
+		assert_non_null(strstr(err.text, "cordon-seatbelt"));
 	}
 	assert_int_equal(mac_version("14"), 1400);
 	assert_int_equal(mac_version("10.15.7"), 1015);

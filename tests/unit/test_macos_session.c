@@ -1,6 +1,8 @@
 /* test_macos_session - a session under Seatbelt, with stand-ins for the system, its programs and
  * the keeper. */
 /* SPDX-License-Identifier: MIT */
+#include <pthread.h>
+
 #include "tests/support/fake_seatbelt.h"
 
 /* ---- a session ------------------------------------------------------------------------------- */
@@ -21,11 +23,15 @@ static void a_session(void **state)
 		"say node $p 'deny(1) mach-lookup' com.apple.fonts\n"
 		"say node 1 'deny(1) mach-lookup' com.apple.others\n"
 		"say node $p 'deny(1) file-read-data' /x\n"
+		"say bash $p 'deny(1) forbidden-exec-sugid' /bin/ps\n"
+		"say bash $p 'deny(1) forbidden-exec-sugid' /usr/bin/top\n"
+		"say gh $p 'deny(1) mach-lookup' com.apple.trustd.agent\n"
 		"say node $p 'deny(1) mach-lookup' \"$(printf '%%070000d' 0)\"\n"
 		"say node $p 'deny(1) mach-lookup' com.apple.last\nexec sleep 300\n",
 		f->base, f->base);
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	AUTO_FREE char *env_path = path_join(f->base, "env"), *env = NULL;
+	const char *hint;
 	size_t len = 0;
 	struct sandbox *sb;
 
@@ -40,13 +46,20 @@ static void a_session(void **state)
 		turn(&f->keeper);
 	assert_int_equal(WEXITSTATUS(f->keeper.status), 7);
 	assert_string_equal(f->keeper.services, "node mach-lookup com.apple.fonts denied\n"
+						"gh mach-lookup com.apple.trustd.agent denied\n"
 						"node mach-lookup com.apple.last denied\n");
 	assert_non_null(strstr(f->keeper.words, "there is no undo"));
 	assert_non_null(strstr(f->keeper.words, "no RLIMIT_NPROC"));
+	hint = strstr(f->keeper.words, "the setuid bit");
+	assert_non_null(hint);
+	assert_null(strstr(hint + 1, "the setuid bit")); /* once */
+	assert_non_null(strstr(f->keeper.words, "xpc.allow=com.apple.trustd.agent"));
+	assert_null(strstr(f->keeper.words, "shm_open"));
 	assert_int_equal(io_read_file(AT_FDCWD, env_path, 1u << 20, &env, &len), 0);
 	assert_null(strstr(env, CACHE_INSIDE));
 	assert_non_null(strstr(env, "/folder/x\n"));
 	assert_non_null(strstr(env, "TMPDIR=/tmp/cordon-"));
+	assert_non_null(strstr(env, "/folder/clang-modules\n"));
 	seatbelt_stop(sb);
 }
 
@@ -89,10 +102,32 @@ static void who_does_not_go_is_told_of(void **state)
 	struct fixture *f = *state;
 	struct sandbox *sb = begin(f, argv);
 
-	f->stuck = 0x20000000; /* no number of a process; the warden was forked before */
+	f->stuck = 0x20000000; /* no process has it; the helper lists none */
 	seatbelt_stop(sb);
 	assert_non_null(strstr(f->keeper.words, "1 of this session's processes do not end"));
 	assert_int_equal(kill(f->keeper.agent, 0), -1);
+}
+
+/* Where the setting says so; the profile is its argument then. */
+static void by_sandbox_exec(void **state)
+{
+	static const char *const set[] = {"sandbox.seatbelt=sandbox-exec", NULL};
+	static const char *const argv[] = {"sh", "-c", "[ \"$BY\" = sandbox-exec ]", NULL};
+	const struct config_spec spec = {
+		.home = "/nonexistent", .org_file = "/dev/null/none", .settings = set};
+	struct fixture *f = *state;
+	struct sandbox *sb;
+
+	for (int i = 0; i < 2; i++) {
+		sb = begin(f, argv);
+		while (!f->keeper.exited)
+			turn(&f->keeper);
+		assert_int_equal(WEXITSTATUS(f->keeper.status), i == 0 ? 1 : 0);
+		seatbelt_stop(sb);
+		f->keeper.exited = false;
+		config_free(f->keeper.config);
+		assert_int_equal(config_load(&f->keeper.config, &spec, NULL), 0);
+	}
 }
 
 static void refusals(void **state)
@@ -104,17 +139,18 @@ static void refusals(void **state)
 	struct err err = {0};
 	int status = 0;
 
-	f->host.sandbox_exec = "/nonexistent/sandbox-exec";
 	f->spec.argv = none;
 	assert_int_equal(
 		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
 		-ENOENT);
 	assert_int_equal(status, 127);
-	f->host.sandbox_exec = NULL;
+	f->host.helper = "/nonexistent/cordon-seatbelt";
 	assert_int_equal(
 		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
 		-ENOENT);
-	assert_int_equal(status, 127);
+	assert_int_equal(status, 125);
+	assert_non_null(strstr(err.text, "no cordon-seatbelt"));
+	f->host.helper = f->helper;
 	f->spec.overlays = over;
 	assert_int_equal(
 		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
@@ -137,21 +173,37 @@ static struct endpoint {
 	struct es_queue *queue;
 	struct es_out out;
 	int starts, stops, forked;
-	size_t answered;
+	size_t answered, allowed;
+	pthread_t system;
 	struct es_door_spec spec;
 	struct door door;
 } es;
 
 static void es_respond(void *data, uint64_t handle, enum es_kind kind, bool allow)
 {
-	(void)data, (void)handle, (void)kind, (void)allow;
+	(void)data, (void)handle, (void)kind;
 	es.answered++;
+	es.allowed += allow;
 }
 
 static int64_t es_now(void *data)
 {
 	(void)data;
 	return 1;
+}
+
+/* Puts the helper's messages while the keeper waits for it: a read, then the exec of the agent. */
+static void *es_messages(void *data)
+{
+	struct es_message m = {.handle = 1, .deadline_us = 10000000};
+
+	while (!__atomic_load_n(&es.forked, __ATOMIC_ACQUIRE))
+		poll(NULL, 0, 1);
+	m.process = (struct es_id){.pid = es.forked, .version = 5};
+	es_queue_put(es.queue, &m);
+	m.kind = ES_EXEC;
+	es_queue_put(es.queue, &m);
+	return data;
 }
 
 static int es_start(void *data, const char *session, struct es_queue **ret, struct err *err)
@@ -163,6 +215,7 @@ static int es_start(void *data, const char *session, struct es_queue **ret, stru
 		return es_lack_say(ES_LACKS_ENTITLEMENT, err);
 	es.out = (struct es_out){.respond = es_respond, .now = es_now};
 	*ret = es.queue = es_queue_new(&es.out);
+	assert_int_equal(pthread_create(&es.system, NULL, es_messages, NULL), 0);
 	return 0;
 }
 
@@ -171,7 +224,7 @@ static struct es_id es_id_of(void *data, int pid)
 {
 	const struct fixture *f = data;
 
-	es.forked = pid;
+	__atomic_store_n(&es.forked, pid, __ATOMIC_RELEASE);
 	assert_int_equal(access(f->go, F_OK), -1);
 	return (struct es_id){.pid = pid, .version = 5};
 }
@@ -180,6 +233,7 @@ static void es_stop(void *data)
 {
 	(void)data;
 	es.stops++;
+	assert_int_equal(pthread_join(es.system, NULL), 0);
 	es_queue_shut(es.queue);
 }
 
@@ -225,7 +279,8 @@ static void with_a_client(void **state)
 	/* The agent was inside before it ran, and once stopped nothing of it is let go on. */
 	m.process = (struct es_id){.pid = es.forked, .version = 5};
 	es_queue_put(es.queue, &m);
-	assert_int_equal(es.answered, 1);
+	assert_int_equal(es.answered, 3);
+	assert_int_equal(es.allowed, 2); /* of the helper, without the keeper */
 	assert_false(es_queue_take(es.queue, &got));
 	es_queue_free(es.queue); /* as the door would */
 }
@@ -281,13 +336,11 @@ static void the_agent_is_the_humans(void **state)
 	struct fixture *f = *state;
 	AUTO_FREE char *command =
 		xasprintf("{ id -u; id -g; id -G; echo $USER $LOGNAME; grep ^CapEff "
-			  "/proc/self/status; } >&3; touch \"$TMPDIR/x\" && touch %s/cache/x "
+			  "/proc/self/status; }; touch \"$TMPDIR/x\" && touch %s/cache/x "
 			  "&& exit 7",
 			  f->base);
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	AUTO_FREE char *cache = path_join(f->base, "cache");
-	AUTO_FREE char *wrapper = xasprintf("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\n"
-					    "shift\nexec \"$@\" 3>&1\n");
 	char out[512] = "";
 	struct sandbox *sb;
 	int fds[2];
@@ -302,8 +355,6 @@ static void the_agent_is_the_humans(void **state)
 		return;
 	}
 	assert_int_equal(mkdir(cache, 0700), 0);
-	assert_int_equal(chmod(f->base, 0755), 0);
-	free(write_script(f, "sandbox-exec", wrapper));
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	f->spec.stdio[1] = fds[1];
 	f->spec.cache = cache;
@@ -350,13 +401,14 @@ static void nobody_is_known(void **state)
 	seatbelt_stop(sb);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_session, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_log, setup, teardown),
 		cmocka_unit_test_setup_teardown(above_its_quota, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_does_not_go_is_told_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_sandbox_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_a_client, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_entitlement, setup, teardown),
@@ -364,5 +416,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_is_known, setup, teardown),
 	};
 
+	helper_fake(argc, argv, inside_nobody);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

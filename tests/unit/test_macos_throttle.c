@@ -85,11 +85,12 @@ static void slowed_and_free_again(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(slowed_and_free_again, setup, teardown),
 	};
 
+	helper_fake(argc, argv, inside_nobody);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ void keeper_agent_exited(struct keeper *k, int wait_status)
 int keeper_add_door(struct keeper *k, struct door *d)
 {
 	(void)k;
-	(void)d;
-	return -ENOSPC;
+	d->ops->close(d); /* nothing runs beside these */
+	return 0;
 }
 
 void keeper_agent_failed(struct keeper *k, int status, const char *words)

@@ -16,7 +16,7 @@
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
-#include "core/session/own_settings.h"
+#include "core/session/start/own_settings.h"
 
 struct place {
 	char home[64], *cache;

@@ -10,13 +10,14 @@
 
 #include <cmocka.h>
 
+#include "backends/linux/sandbox/overlay.h"
 #include "backends/linux/sandbox/plan.h"
 #include "core/base/io.h"
 
 /* Not below /tmp, which is private inside and has nothing to hide. */
 struct fixture {
 	char *dir;
-	char *paths[32];
+	char *paths[32 + GATES_MAX];
 	size_t n;
 	struct plan plan;
 	struct spawn_spec spec;
@@ -311,6 +312,45 @@ static void a_gate_is_never_left_out_silently(void **state)
 	assert_int_equal(plan_make(&f->plan, &f->spec, &err), -EOPNOTSUPP);
 }
 
+/* As many as there can be, and one more: nothing starts with a place that nobody guards. */
+static void too_many_gates_start_nothing(void **state)
+{
+	struct fixture *f = *state;
+	const char *many[GATES_MAX + 2] = {NULL};
+	struct err err = {0};
+
+	gate_home(f, READ_FUSE);
+	for (size_t i = 0; i <= GATES_MAX; i++) {
+		AUTO_FREE char *name = xasprintf("gate-%03zu", i);
+
+		many[i] = path(f, name);
+		assert_int_equal(mkdir(many[i], 0755), 0);
+	}
+	f->spec.gated = many;
+	assert_int_equal(plan_make(&f->plan, &f->spec, &err), -E2BIG);
+	assert_non_null(strstr(err.text, "121 places"));
+	assert_non_null(strstr(err.text, "--mode static"));
+	plan_done(&f->plan);
+	f->plan = (struct plan){.read = READ_FUSE};
+	many[GATES_MAX] = NULL;
+	assert_int_equal(plan_make(&f->plan, &f->spec, &err), 0);
+	assert_int_equal(plan_gate_mounts(&f->plan), GATES_MAX);
+}
+
+static void a_whiteout_stops_at_a_file(void **state)
+{
+	struct fixture *f = *state;
+	const char *overlays[] = {path(f, "home"), NULL};
+	const struct overlay_place place = {.dir = path(f, "layer"), .optional = true};
+
+	f->spec.overlays = overlays;
+	f->spec.places = &place;
+	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/.ssh/key")), 0);
+	errno = EIO; /* of an earlier call */
+	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/.netrc/key")), 1);
+	assert_int_equal(overlay_white_out(&f->spec, 0, path(f, "home/absent/key")), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(trapping_changes_no_mount, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_gate_is_never_left_out_silently, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_whiteout_stops_at_a_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(too_many_gates_start_nothing, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,6 +235,7 @@ static void vet_dangerous(void **state)
 		"[core]\r\n\tbare = true\r\n",
 		"\xef\xbb\xbf[core]\n\tbare = true\n",
 		"[core]\n\tworktree = ../x\n",
+		"[core]\n\tworktree = /home/u/p\n",
 		"[core]\n\tsshCommand = x\n",
 		"[core]\n\tpager = x\n",
 		"[include]\n\tpath = x\n",
@@ -285,6 +286,45 @@ static void vet_dangerous(void **state)
 	assert_false(policy_vet(*state, "/home/u/p/.git/config", "[core]\n\0", 8));
 	assert_false(policy_vet(*state, "/home/u/p/.git/hooks/x", "", 0));
 	assert_false(policy_vet(*state, "/home/u/p/README", "", 0));
+}
+
+/* An agent keeps copies of a working folder in a repository of its own, in its home. */
+static void vet_snapshots(void **state)
+{
+	static const char own[] = "/home/u/.local/share/opencode/snapshot/a/b";
+	static const struct {
+		const char *file, *text;
+		bool passes;
+	} cases[] = {
+		{"config", "[core]\n\tbare = false\n\tworktree = /home/u/p\n", true},
+		{"config", "[core]\n\tworktree = /home/u\n", false},
+		{"config", "[core]\n\tworktree = /home/u/p/../q\n", false},
+		{"config", "[core]\n\tworktree = /home/u/p/.git\n", false},
+		{"config", "[core]\n\tworktree = /home/u/p\n\thooksPath = hooks\n", false},
+		{"objects/info/alternates", "/home/u/p/.git/objects\n", true},
+		{"objects/info/alternates", "/home/u/p/.git/objects\n/home/u/q/.git/objects\n",
+		 false},
+		{"objects/info/alternates", "/home/u/p/x/../../q/.git/objects\n", false},
+		{"objects/info/alternates", "/home/u/p/made/.git/objects\n", false},
+		{"objects/info/alternates", "/home/u/repo.git/objects\n", true},
+		{"objects/info/alternates", "/home/u/repo.git/x/objects\n", false},
+		{"objects/info/alternates", "../../../x\n", false},
+		{"objects/info/alternates", "/home/u/p/fifo\n", false},
+	};
+	const char *const folders[] = {"/home/u/p", "/home/u/repo.git", NULL};
+	const struct policy_spec spec = {
+		.home = "/home/u", .folders = folders, .repositories = folders + 1};
+	struct policy *p = NULL;
+
+	(void)state;
+	assert_int_equal(policy_new(&p, &spec, NULL), 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO_FREE char *path = xasprintf("%s/%s", own, cases[i].file);
+
+		if (policy_vet(p, path, cases[i].text, strlen(cases[i].text)) != cases[i].passes)
+			fail_msg("%s: %s", cases[i].file, cases[i].text);
+	}
+	policy_free(p);
 }
 
 static bool change(struct policy *p, const char *old, const char *now)
@@ -488,6 +528,7 @@ int main(void)
 		T(outside),
 		T(vet_inert),
 		T(vet_dangerous),
+		T(vet_snapshots),
 		T(vet_changes),
 		T(vet_wider),
 		T(speed),

@@ -12,22 +12,13 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/record/cast.h"
-#include "core/record/encode.h"
+#include "core/record/encoder.h"
 #include "core/record/recorder.h"
 #include "core/record/model_changes.h"
-#include "tui/console/replay.h"
+#include "tui/console/replay/replay.h"
 #include "tui/term/snapshot.h"
 
 #define SECONDS 240
-
-static void drop(void *data, const void *bytes, size_t len)
-{
-	(void)data;
-	(void)bytes;
-	(void)len;
-}
-
-static const struct term_events mute = {.output = drop};
 
 /* ---- the model ---------------------------------------------------------------------------------
  */
@@ -114,6 +105,11 @@ static void the_model_comes_back(void **state)
 				       &err),
 			 0);
 	teller = tell_new(rec);
+	m.prompts = 1; /* its words come later */
+	m.prompt = xstrdup("");
+	tell_news(teller, &m);
+	free(m.prompt);
+	m.prompt = xstrdup("fix it");
 	tell_news(teller, &m);
 	usleep(3000);
 	middle = recorder_now(rec);
@@ -133,6 +129,9 @@ static void the_model_comes_back(void **state)
 
 	past_seek(past, &got, middle);
 	assert_string_equal(got.session, "s1");
+	assert_int_equal(got.n_turns, 1);
+	assert_string_equal(got.turns[0].words, "fix it");
+	assert_int_equal(got.turns[0].after, 0);
 	assert_int_equal(got.n_steps, 2);
 	assert_int_equal(got.row_count, 2);
 	assert_string_equal(model_row(&got, 0)->text, "make \"a\\b\"");
@@ -227,7 +226,7 @@ static size_t some_output(unsigned *seed, char *out, size_t size, int n)
 static int make_show(void **state)
 {
 	static struct show s;
-	struct term *t = term_new(12, 40, &mute, NULL);
+	struct term *t = term_new(12, 40, NULL, NULL);
 	struct packer *p = packer_new();
 	struct redact *redact;
 	struct encoder e;

@@ -61,14 +61,36 @@ static void the_placeholder_is_replaced_in_its_header_alone(void **state)
 {
 	(void)state;
 	becomes(GET "X-Api-Key: cordon-11\r\n\r\n", GET "X-Api-Key: S3CRET\r\n\r\n");
-	becomes(GET "x-api-key:cordon-11,cordon-11\t\r\nA: b\r\n\r\n",
-		GET "x-api-key:S3CRET,S3CRET\t\r\nA: b\r\n\r\n");
+	becomes(GET "x-api-key:cordon-11\t\r\nA: b\r\n\r\n",
+		GET "x-api-key:S3CRET\t\r\nA: b\r\n\r\n");
 	becomes(GET "authorization: Bearer cordon-22\r\nx-api-key: cordon-11\r\n\r\n",
 		GET "authorization: Bearer other-secret-that-is-long\r\nx-api-key: S3CRET\r\n\r\n");
 	becomes(GET "X-Api-Key2: cordon-11\r\nauthorization: cordon-11\r\n\r\n",
 		GET "X-Api-Key2: cordon-11\r\nauthorization: cordon-11\r\n\r\n");
 	becomes("GET /cordon-11 HTTP/1.1\r\nhost: API.example:443\r\n\r\n",
 		"GET /cordon-11 HTTP/1.1\r\nhost: API.example:443\r\n\r\n");
+}
+
+/* What the agent puts around it, and how often, is nothing that a server is to repeat. */
+static void a_part_of_a_value_is_not_replaced(void **state)
+{
+	static const char *const same[] = {
+		GET "x-api-key: cordon-11,cordon-11\r\n\r\n",
+		GET "x-api-key: a=cordon-11\r\n\r\n",
+		GET "x-api-key: cordon-11 b\r\n\r\n",
+		GET "x-api-key: a b cordon-11\r\n\r\n",
+		GET "x-api-key: a\tcordon-11\r\n\r\n",
+		GET "x-api-key: a  cordon-11\r\n\r\n",
+		GET "x-api-key: xcordon-11\r\n\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		becomes(same[i], same[i]);
+	becomes(GET "x-api-key: cordon-11\r\nx-api-key: cordon-11\r\n\r\n",
+		GET "x-api-key: S3CRET\r\nx-api-key: cordon-11\r\n\r\n");
+	becomes(GET "Accept-Encoding: gzip\r\nx-api-key: cordon-11\r\n\r\n",
+		GET "x-api-key: S3CRET\r\n\r\n");
 }
 
 static void bodies_pass_and_the_next_request_is_read(void **state)
@@ -214,7 +236,6 @@ static void it_waits_for_a_value(void **state)
 	late[0].value = "one";
 	assert_int_equal(rewriter_feed(&w, "", 0, &out, &why), 0);
 	assert_string_equal(out.data, GET "b: two\r\na: one\r\n\r\n");
-	assert_int_equal(w.replaced, 2);
 	rewriter_done(&w);
 }
 
@@ -222,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_placeholder_is_replaced_in_its_header_alone),
+		cmocka_unit_test(a_part_of_a_value_is_not_replaced),
 		cmocka_unit_test(bodies_pass_and_the_next_request_is_read),
 		cmocka_unit_test(what_is_read_in_two_ways_is_refused),
 		cmocka_unit_test(another_host_or_protocol_is_refused),

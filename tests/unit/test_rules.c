@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "core/base/buf.h"
-#include "core/policy/pattern.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/pattern.h"
+#include "core/policy/rules/rules.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include "core/base/io.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/rules.h"
 
 struct place {
 	char dir[64], home[96], folder[96], user[128];

@@ -19,7 +19,7 @@
 #include "core/journal/fs/object.h"
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/safeguard.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/keeper.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
@@ -472,7 +472,7 @@ static void zero_is_off(void **state)
 static void every_change_of_the_step_is_held(void **state)
 {
 	struct fixture *f = *state;
-	struct obj o;
+	struct object o;
 
 	assert_int_equal(create(f, "mine"), 0);
 	reach_limit(f);
@@ -480,7 +480,7 @@ static void every_change_of_the_step_is_held(void **state)
 	f->c.tid++; /* another thread */
 	assert_int_equal(create(f, "new"), -FOLDER_HELD);
 	assert_false(there(f, "new"));
-	assert_int_equal(obj_stat(AT_FDCWD, f->folder, &o), 0);
+	assert_int_equal(object_stat(AT_FDCWD, f->folder, &o), 0);
 	assert_false(folder_has_inode(f->k.folders[0], &f->c, &o));
 	assert_int_equal(frames(f, WIRE_HELD), 1);
 	assert_int_equal(f->k.n_held, 2);

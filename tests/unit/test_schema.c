@@ -24,7 +24,7 @@ static void errors_are_those_of_the_document(void **state)
 		FAULTS(X)
 #undef X
 	};
-	const cJSON *errors = schema_find("protocol.json", "errors");
+	const cJSON *errors = schema_find("protocol.json", "$defs/errors");
 
 	(void)state;
 	assert_int_equal(cJSON_GetArraySize(errors), ARRAY_LEN(known));
@@ -53,31 +53,29 @@ static void values_are_checked(void **state)
 		const char *operation, *payload, *path; /* NULL: it is as it must be */
 	} cases[] = {
 		{"fs.read", "{\"path\":\"a\"}", NULL},
-		{"fs.read", "{}", "/path"},
-		{"fs.read", "[]", ""},
-		{"fs.read", "{\"path\":7}", "/path"},
-		{"fs.read", "{\"path\":\"\"}", "/path"},
-		{"fs.read", "{\"path\":\"a\",\"pth\":1}", "/pth"},
-		{"fs.read", "{\"path\":\"a\",\"offset\":0.5}", "/offset"},
-		{"fs.read", "{\"path\":\"a\",\"length\":8388609}", "/length"},
-		{"fs.read", "{\"path\":\"a\",\"encoding\":\"x\"}", "/encoding"},
-		{"session.start", "{\"working_directories\":[]}", "/working_directories"},
+		{"fs.read", "{}", "/payload/path"},
+		{"fs.read", "[]", "/payload"},
+		{"fs.read", "{\"path\":7}", "/payload/path"},
+		{"fs.read", "{\"path\":\"\"}", "/payload/path"},
+		{"fs.read", "{\"path\":\"a\",\"pth\":1}", "/payload/pth"},
+		{"fs.read", "{\"path\":\"a\",\"offset\":0.5}", "/payload/offset"},
+		{"fs.read", "{\"path\":\"a\",\"length\":8388609}", "/payload/length"},
+		{"fs.read", "{\"path\":\"a\",\"encoding\":\"x\"}", "/payload/encoding"},
+		{"session.start", "{\"working_directories\":[]}", "/payload/working_directories"},
 		{"session.start", "{\"working_directories\":[{\"path\":\"a\"},{\"path\":1}]}",
-		 "/working_directories/1/path"},
+		 "/payload/working_directories/1/path"},
 		{"session.start",
 		 "{\"working_directories\":[{\"path\":\"a\"}],\"settings\":{\"k\":1}}",
-		 "/settings/k"},
-		{"approval.answer", "{\"id\":1,\"allow\":true,\"scope\":\"ever\"}", "/scope"},
+		 "/payload/settings/k"},
+		{"approval.answer", "{\"id\":1,\"allow\":true,\"scope\":\"ever\"}",
+		 "/payload/scope"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		cJSON *v = cJSON_Parse(cases[i].payload);
 		struct fault f = {0};
-		int r = schema_check(
-			"protocol.json",
-			schema_find("protocol.json", "operations/%s/payload", cases[i].operation),
-			v, &f);
+		int r = schema_check_payload(cases[i].operation, v, &f);
 
 		assert_int_equal(r, cases[i].path ? -1 : 0);
 		if (cases[i].path)

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <regex.h>
 
-#include "backends/macos/launch/network_gate.h"
+#include "backends/macos/helper/helper.h"
 #include "backends/macos/profile/canonical.h"
 #include "tests/seatbelt/match.h"
 #include "core/base/io.h"
@@ -29,6 +29,16 @@ static struct eval *read_file(const char *name)
 static bool allows(struct eval *e, const char *operation, const char *path)
 {
 	return eval_allows(e, &(struct eval_query){.operation = operation, .path = path});
+}
+
+static struct eval *new_eval(const char *text)
+{
+	struct eval *e = NULL;
+	struct err err = {0};
+
+	if (eval_new(&e, text, strlen(text), NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	return e;
 }
 
 static bool connects(struct eval *e, bool loopback, unsigned port)
@@ -301,12 +311,9 @@ static void of_the_proxy(void **state)
 		  .path = "/private/var/run/docker.sock"},
 		 false},
 	};
-	struct eval *e = NULL;
-	struct err err = {0};
+	struct eval *e = new_eval(helper_proxy_profile);
 
 	(void)state;
-	if (eval_new(&e, network_gate_profile, strlen(network_gate_profile), NULL, &err) < 0)
-		fail_msg("%s", err.text);
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (eval_allows(e, &known[i].q) != known[i].allowed)
 			fail_msg("case %zu: %s %s", i, known[i].q.operation,
@@ -388,6 +395,84 @@ static void services(void **state)
 	assert_int_equal(why, MACH_BLOCKED);
 }
 
+/* A name that no service has allows nothing, or blocks nothing: getpwuid() fails, privacy settings
+ * are open. */
+static void services_exist(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	static const char *const needed[] = {
+		"com.apple.system.opendirectoryd.libinfo",
+		"com.apple.system.opendirectoryd.membership",
+		"com.apple.bsd.dirhelper",
+		"com.apple.logd",
+		"com.apple.FSEvents",
+		"com.apple.SystemConfiguration.configd",
+	};
+	static const char *const sends[] = {
+		"com.apple.trustd.agent",
+		"com.apple.dnssd.service",
+		"com.apple.SystemConfiguration.DNSConfiguration",
+	};
+	static const char wrong[] =
+		"(version 1)\n(allow mach-lookup (require-any (global-name \"com.apple.fonts\")\n"
+		"(global-name \"com.apple.system.opendirectoryd\")))\n";
+	static const char wrong_prefix[] =
+		"(version 1)\n(deny mach-lookup (global-name-prefix \"com.apple.tccd.x\"))\n";
+	struct profile_spec spec = {.home = HOME, .folders = folders, .session = "0123-ab"};
+	struct eval *e = new_eval(wrong);
+
+	(void)state;
+	assert_string_equal(eval_unknown_service(e), "com.apple.system.opendirectoryd");
+	eval_free(e);
+	e = new_eval(wrong_prefix);
+	assert_string_equal(eval_unknown_service(e), "com.apple.tccd.x");
+	eval_free(e);
+	e = new_eval(helper_proxy_profile);
+	assert_null(eval_unknown_service(e));
+	eval_free(e);
+	for (int n = PROFILE_NETWORK_NONE; n <= PROFILE_NETWORK_OPEN; n++) {
+		struct pair x;
+
+		spec.network = (enum profile_network)n;
+		pair_new(&x, NULL, false, &spec);
+		if (eval_unknown_service(x.eval))
+			fail_msg("no Mac has %s", eval_unknown_service(x.eval));
+		for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+			assert_true(looks_up(x.eval, needed[i]));
+		for (size_t i = 0; i < ARRAY_LEN(sends); i++)
+			assert_int_equal(looks_up(x.eval, sends[i]), n == PROFILE_NETWORK_OPEN);
+		pair_done(&x);
+	}
+}
+
+/* Where everything may be looked up, the blocked ones may not be, nor one by its other name. */
+static void services_blocked(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	static const char *const names[] = {
+		"com.apple.tccd", "com.apple.tccd.system", "com.apple.security.syspolicy",
+		"com.apple.security.syspolicy.exec", "com.apple.pasteboard.1"};
+	const struct mach_services all = {.allow_by_default = true,
+					  .block = mach_default_block,
+					  .block_prefixes = mach_default_block_prefixes};
+	const struct profile_spec spec = {.home = HOME,
+					  .folders = folders,
+					  .services = &all,
+					  .network = PROFILE_NETWORK_OPEN};
+	enum mach_why why;
+	struct pair x;
+
+	(void)state;
+	pair_new(&x, NULL, false, &spec);
+	assert_true(looks_up(x.eval, "com.apple.ocspd"));
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (looks_up(x.eval, names[i]))
+			fail_msg("%s is open", names[i]);
+		assert_false(mach_services_allow(&all, names[i], &why));
+	}
+	pair_done(&x);
+}
+
 static void bad_services(void **state)
 {
 	static const char *const bad[] = {"", "*", "a b", "a\"b", "a\\b", "a\nb", "\xc3\xa9"};
@@ -435,6 +520,36 @@ static void terminals_and_signals(void **state)
 			eval_allows(x.eval, &(struct eval_query){.operation = "mach-register"}));
 		pair_done(&x);
 	}
+}
+
+/* Only OpenMP's: another name may be that of a program outside. */
+static void shared_memory(void **state)
+{
+	static const char *const folders[] = {FOLDER, NULL};
+	static const struct {
+		const char *operation, *name;
+		bool allowed;
+	} cases[] = {
+		{"ipc-posix-shm-write-create", "/__KMP_REGISTERED_LIB_123", true},
+		{"ipc-posix-shm-read-data", "/__KMP_REGISTERED_LIB_123_501", true},
+		{"ipc-posix-shm-write-unlink", "/__KMP_REGISTERED_LIB_123_501", true},
+		{"ipc-posix-shm-write-create", "/__KMP_REGISTERED_LIB_123_501x", false},
+		{"ipc-posix-shm-write-data", "/psm_01234567", false},
+		{"ipc-posix-shm-read-data", "/psm_01234567", false},
+		{"ipc-posix-shm-read-data", "apple.shm.notification_center", true},
+		{"ipc-posix-shm-write-create", "apple.shm.notification_center", false},
+	};
+	const struct profile_spec spec = {.home = HOME, .folders = folders};
+	struct pair x;
+
+	(void)state;
+	pair_new(&x, NULL, false, &spec);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		if (eval_allows(x.eval, &(struct eval_query){.operation = cases[i].operation,
+							     .ipc_name = cases[i].name}) !=
+		    cases[i].allowed)
+			fail_msg("%s %s", cases[i].operation, cases[i].name);
+	pair_done(&x);
 }
 
 /* A directory can be moved to any place that is written, and back: names are protected in all. */
@@ -614,9 +729,10 @@ int main(void)
 		cmocka_unit_test(bad_profiles),	   cmocka_unit_test(regexes_as_posix_has_them),
 		cmocka_unit_test(network),	   cmocka_unit_test(services),
 		cmocka_unit_test(of_the_proxy),	   cmocka_unit_test(marks),
+		cmocka_unit_test(services_exist),  cmocka_unit_test(services_blocked),
 		cmocka_unit_test(bad_services),	   cmocka_unit_test(terminals_and_signals),
 		cmocka_unit_test(canonical_paths), cmocka_unit_test(names_elsewhere),
-		cmocka_unit_test(whole_profiles),
+		cmocka_unit_test(shared_memory),   cmocka_unit_test(whole_profiles),
 	};
 
 	unsetenv("XDG_STATE_HOME");

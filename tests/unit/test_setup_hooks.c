@@ -32,7 +32,7 @@ static void into_nothing(void **state)
 	assert_string_equal(without, "{}\n");
 }
 
-/* What else is there stays, in its order, and comes back to the byte. */
+/* What else is there stays, in its order and layout, and comes back to the byte. */
 static void beside_others(void **state)
 {
 	static const char *const before[] = {
@@ -45,6 +45,8 @@ static void beside_others(void **state)
 		"        \"hooks\": [\n          {\n            \"type\": \"command\",\n"
 		"            \"command\": \"mine\"\n          }\n        ]\n      }\n    ]\n  "
 		"}\n}\n",
+		"{\n\t\"model\": \"x\",\n\t\"list\": [\n\t\t1\n\t]\n}",
+		"{\n    \"model\": {\n        \"a\": 1\n    }\n}\n",
 	};
 
 	(void)state;
@@ -56,6 +58,8 @@ static void beside_others(void **state)
 		assert_null(none);
 		assert_int_equal(hooks_merge(&with, before[i], &hook, &err), 0);
 		assert_non_null(strstr(with, "cordon hook"));
+		if (i > 2) /* the old text is as before, up to its last line */
+			assert_memory_equal(with, before[i], strlen(before[i]) - strlen("\n}\n"));
 		assert_int_equal(hooks_remove(&without, with, &err), 0);
 		if (i != 1) /* its é is written as it is */
 			assert_string_equal(without, before[i]);

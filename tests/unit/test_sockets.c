@@ -13,7 +13,7 @@
 
 #include "core/config/config.h"
 #include "core/policy/policy.h"
-#include "core/policy/sockets.h"
+#include "core/policy/builtin/sockets.h"
 
 static void named(const char *variable, const char *value, const char *want)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tui/console/diff_words.h"
+#include "tui/console/views/diff_words.h"
 #include "tui/look/syntax.h"
 
 /* One letter a byte: . plain, c comment, s string, n number, k keyword, t type. */

@@ -95,6 +95,47 @@ static void named_keys(void **state)
 	assert_string_equal(key(p, SYM_UP, MOD_CTRL), "\033[1;5A");
 }
 
+static const char *asked(struct pane *p, const char *bytes)
+{
+	pane_feed(p, bytes);
+	return pane_answers(p);
+}
+
+static void keys_without_ambiguity(void **state)
+{
+	struct pane *p = *state;
+
+	assert_string_equal(asked(p, "\033[?u"), "\033[?0u");
+	assert_string_equal(asked(p, "\033[>1u\033[?u"), "\033[?1u");
+	assert_string_equal(key(p, SYM_ENTER, MOD_SHIFT), "\033[13;2u");
+	assert_string_equal(key(p, SYM_ENTER, 0), "\r");
+	assert_string_equal(key(p, SYM_TAB, 0), "\t");
+	assert_string_equal(key(p, SYM_TAB, MOD_SHIFT), "\033[9;2u");
+	assert_string_equal(key(p, SYM_BACKSPACE, 0), "\177");
+	assert_string_equal(key(p, SYM_ESC, 0), "\033[27u");
+	assert_string_equal(key(p, 'c', MOD_CTRL), "\033[99;5u");
+	assert_string_equal(key(p, 'X', MOD_ALT), "\033[120;4u");
+	assert_string_equal(key(p, 'X', 0), "X");
+	assert_string_equal(key(p, 0xe9, 0), "\xc3\xa9");
+	assert_string_equal(key(p, SYM_UP, MOD_CTRL), "\033[1;5A");
+	/* The alternate screen has its own; what is pushed there stays there. */
+	assert_string_equal(asked(p, "\033[?1049h\033[?u"), "\033[?0u");
+	assert_string_equal(key(p, SYM_ESC, 0), "\033");
+	assert_string_equal(asked(p, "\033[=5;1u\033[?u"), "\033[?1u"); /* of 5 cordon knows 1 */
+	assert_string_equal(asked(p, "\033[=1;3u\033[?u"), "\033[?0u");
+	assert_string_equal(asked(p, "\033[=1;2u\033[?u"), "\033[?1u");
+	assert_string_equal(asked(p, "\033[?1049l\033[?u"), "\033[?1u");
+	assert_string_equal(asked(p, "\033[>0u\033[?u"), "\033[?0u");
+	assert_string_equal(asked(p, "\033[<u\033[?u"), "\033[?1u");
+	assert_string_equal(asked(p, "\033[<9u\033[?u"), "\033[?0u");
+	for (int i = 0; i < 40; i++) /* more than are kept */
+		pane_feed(p, "\033[>1u");
+	assert_string_equal(asked(p, "\033[<15u\033[?u"), "\033[?1u");
+	assert_string_equal(asked(p, "\033[<u\033[?u"), "\033[?0u");
+	assert_string_equal(asked(p, "\033[>1u\033c\033[?u"), "\033[?0u"); /* RIS */
+	assert_string_equal(key(p, SYM_ESC, 0), "\033");
+}
+
 static void pastes(void **state)
 {
 	struct pane *p = *state;
@@ -151,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(characters),
 		TEST(named_keys),
+		TEST(keys_without_ambiguity),
 		TEST(pastes),
 		TEST(mouse_only_when_asked),
 		TEST(focus_only_when_asked),

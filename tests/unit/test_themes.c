@@ -39,8 +39,8 @@ static void everything_can_be_read(void **state)
 static void themes_are_listed(void **state)
 {
 	static const char *const known[] = {
-		"default", "dark",    "light", "high-contrast",	 "deuteranopia", "tritanopia",
-		"mono",	   "gruvbox", "nord",  "solarized-dark", "catppuccin"};
+		"default", "dark",    "light", "high-contrast",	 "deuteranopia",    "tritanopia",
+		"mono",	   "gruvbox", "nord",  "solarized-dark", "solarized-light", "catppuccin"};
 	AUTO_BUF struct buf names = BUF_INIT;
 	size_t lines = 0;
 

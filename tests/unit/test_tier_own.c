@@ -74,7 +74,7 @@ static void others_do_not_wait_for_what_is_removed(void **state)
 	(void)state;
 	assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
 	assert_true(inotify_add_watch(watch, "tmp", IN_CREATE | IN_DELETE) >= 0);
-	assert_int_equal(tier_own(&p, &spec, &err), 0);
+	assert_int_equal(temp_dir_own(&p, &spec, &err), 0);
 	tell(watch, told, sizeof(told));
 	assert_string_equal(told, "+own-left");
 	assert_false(is_there("tmp/left"));
@@ -94,7 +94,7 @@ static void it_is_not_taken_from_another(void **state)
 
 	(void)state;
 	assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(tier_own(&p, &spec, &err), -EEXIST);
+	assert_int_equal(temp_dir_own(&p, &spec, &err), -EEXIST);
 	assert_true(is_there("tmp/held"));
 	assert_false(is_there("tmp/left"));
 	free(p.own);

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "core/base/util.h"
+#include "core/journal/fs/object.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/util/path_set.h"
 
 /* ---- plain lists -------------------------------------------------------------------------------
  */
@@ -158,63 +160,63 @@ static char *random_path(unsigned depth)
 	return path;
 }
 
-static const struct obj there = {.mode = 0100644, .ino = 1, .nlink = 1};
-static const struct obj nothing;
+static const struct object there = {.mode = 0100644, .ino = 1, .nlink = 1};
+static const struct object nothing;
 
-static void touch_one(struct touches *t, struct plain *p)
+static void touch_one(struct touched_paths *t, struct plain *p)
 {
 	AUTO_FREE char *path = random_path(4);
-	AUTO_FREE char *key = key_make(below(8) == 0, path);
+	AUTO_FREE char *key = path_key_make(below(8) == 0, path);
 	bool before = below(2);
 
-	assert_int_equal(touches_add(t, key, before ? &there : &nothing),
+	assert_int_equal(touched_paths_add(t, key, before ? &there : &nothing),
 			 plain_add(p, key, before));
 	if (below(4))
 		return;
-	touches_attrs(t, key);
+	touched_paths_attrs(t, key);
 	plain_dress(p, key);
 }
 
-static void move_one(struct touches *t, struct plain *p)
+static void move_one(struct touched_paths *t, struct plain *p)
 {
 	AUTO_FREE char *from = random_path(3), *to = random_path(3);
 	int root = below(8) == 0, root2 = below(4) ? root : !root;
-	AUTO_FREE char *a = key_make(root, from), *b = key_make(root2, to);
+	AUTO_FREE char *a = path_key_make(root, from), *b = path_key_make(root2, to);
 	bool both = below(4) == 0;
 
 	if (str_eq(a, b) || is_below(a, b) || is_below(b, a))
 		return;
-	touches_add(t, a, &there);
-	touches_add(t, b, &nothing);
+	touched_paths_add(t, a, &there);
+	touched_paths_add(t, b, &nothing);
 	plain_add(p, a, true);
 	plain_add(p, b, false);
-	touches_move(t, root, from, root2, to, both);
+	touched_paths_move(t, root, from, root2, to, both);
 	plain_move(p, a, b, both);
 }
 
-static void ask_one(struct touches *t, struct plain *p)
+static void ask_one(struct touched_paths *t, struct plain *p)
 {
 	AUTO_FREE char *path = random_path(4);
-	AUTO_FREE char *key = key_make(0, path);
+	AUTO_FREE char *key = path_key_make(0, path);
 	bool has = find(&p->places, key) || find(&p->known, key);
 
-	assert_int_equal(touches_find(t, key) != NULL, has);
+	assert_int_equal(touched_paths_find(t, key) != NULL, has);
 	if (has && !find(&p->known, key))
 		plain_add(p, key, false);
 }
 
-static void compare(struct touches *t, struct plain *p)
+static void compare(struct touched_paths *t, struct plain *p)
 {
-	touches_settle(t);
+	touched_paths_settle(t);
 	for (size_t i = 0; i < p->places.n; i++)
 		plain_add(p, p->places.list[i].key, false);
 	for (size_t i = 0; i < p->places.n; i++)
 		get(&p->known, p->places.list[i].key, false)->attrs_set |=
 			p->places.list[i].attrs_set;
-	assert_int_equal(touches_count(t), p->known.n);
+	assert_int_equal(touched_paths_count(t), p->known.n);
 	for (size_t i = 0; i < p->known.n; i++) {
 		const struct line *want = &p->known.list[i];
-		const struct touch *one = touches_find(t, want->key);
+		const struct touched_path *one = touched_paths_find(t, want->key);
 
 		assert_non_null(one);
 		assert_int_equal(one->before != 0, want->before);
@@ -232,7 +234,7 @@ static void moves_leave_the_first_and_the_last_name(void **unused)
 	(void)unused;
 	for (state = 1; state < 1500; state++) {
 		struct plain *p = xcalloc(1, sizeof(*p));
-		struct touches t = {0};
+		struct touched_paths t = {0};
 		uint64_t seed = state;
 
 		for (unsigned n = 1 + below(60); n; n--) {
@@ -248,7 +250,7 @@ static void moves_leave_the_first_and_the_last_name(void **unused)
 				compare(&t, p);
 		}
 		compare(&t, p);
-		touches_done(&t);
+		touched_paths_done(&t);
 		plain_done(p);
 		state = seed;
 	}
@@ -261,24 +263,24 @@ static void moves_leave_the_first_and_the_last_name(void **unused)
 
 static void names_on_the_way_are_not_kept(void **unused)
 {
-	struct touches t = {0};
+	struct touched_paths t = {0};
 
 	(void)unused;
 	for (int i = 0; i < MANY; i++) {
 		AUTO_FREE char *from = xasprintf("d%d", i), *to = xasprintf("d%d", i + 1);
 		AUTO_FREE char *file = xasprintf("0/d%d/f%d", i, i);
 
-		touches_add(&t, file, &nothing);
-		touches_move(&t, 0, from, 0, to, false);
+		touched_paths_add(&t, file, &nothing);
+		touched_paths_move(&t, 0, from, 0, to, false);
 	}
-	touches_settle(&t);
-	assert_int_equal(touches_count(&t), 2 * MANY);
+	touched_paths_settle(&t);
+	assert_int_equal(touched_paths_count(&t), 2 * MANY);
 	for (int i = 0; i < MANY; i++) {
 		AUTO_FREE char *file = xasprintf("0/d%d/f%d", MANY, i);
 
-		assert_non_null(touches_find(&t, file));
+		assert_non_null(touched_paths_find(&t, file));
 	}
-	touches_done(&t);
+	touched_paths_done(&t);
 }
 
 int main(void)

@@ -20,6 +20,7 @@
 #include "backends/vm/guest/newc.h"
 #include "backends/vm/guest/unpack.h"
 #include "backends/vm/guest/vmlinux.h"
+#include "core/base/external.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 
@@ -402,5 +403,6 @@ int main(void)
 		cmocka_unit_test(damaged_lz4_is_refused_or_bounded),
 	};
 
+	external_keep_out(NULL); /* no agent writes anywhere here */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static struct note hear_note(int kind)
 	struct note note;
 
 	assert_true(is_readable(self.sock));
-	assert_int_equal(note_recv(self.sock, &note, NULL, 0), 1);
+	assert_int_equal(child_message_recv(self.sock, &note, NULL, 0), 1);
 	if (note.kind != kind)
 		print_error("%s\n", note.text);
 	assert_int_equal(note.kind, kind);
@@ -134,7 +134,7 @@ static void go(void)
 {
 	struct note note = {.kind = NOTE_GO};
 
-	assert_int_equal(note_send(self.sock, &note, NULL, 0), 0);
+	assert_int_equal(child_message_send(self.sock, &note, NULL, 0), 0);
 	hear_note(NOTE_READY);
 }
 

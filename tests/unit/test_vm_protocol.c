@@ -97,7 +97,7 @@ static void a_process_comes_through_whole(void **state)
 	(void)state;
 	memcpy(t.exe, "/usr/bin/\"dash", t.exe_len = 14);
 	memcpy(t.argv, some, t.argv_len = sizeof(some));
-	len = message_process(out, "process", &t);
+	len = wire_process(out, "process", &t);
 	assert_int_equal(out[len - 1], '\n');
 	assert_int_equal(shim_parse(&e, out, len - 1), 0);
 	assert_int_equal(e.kind, SHIM_PROCESS);
@@ -112,7 +112,7 @@ static void a_process_comes_through_whole(void **state)
 	shim_event_done(&e);
 	memset(t.exe, 0xff, t.exe_len = PROCESS_EXE);
 	memset(t.argv, 1, t.argv_len = PROCESS_ARGV);
-	len = message_process(out, "exec", &t);
+	len = wire_process(out, "exec", &t);
 	assert_true(len <= sizeof(out));
 	assert_int_equal(shim_parse(&e, out, len - 1), 0);
 	assert_int_equal(e.kind, SHIM_EXECS);
@@ -129,7 +129,7 @@ static void a_request_about_a_step_comes_through_whole(void **state)
 	AUTO_BUF struct buf line = BUF_INIT;
 	struct shim_event e;
 	struct message m;
-	size_t len = message_step(out, 7, 4194304, some, sizeof(some));
+	size_t len = wire_step(out, 7, 4194304, some, sizeof(some));
 
 	(void)state;
 	assert_true(len <= sizeof(out));
@@ -139,7 +139,7 @@ static void a_request_about_a_step_comes_through_whole(void **state)
 	assert_memory_equal(e.data, some, sizeof(some));
 	shim_event_done(&e);
 	shim_answer(&line, 7, (const char *)some, sizeof(some));
-	assert_true(message_parse(&m, line.data, line.len - 1));
+	assert_true(wire_parse(&m, line.data, line.len - 1));
 	assert_string_equal(m.type, "answer");
 	assert_int_equal(m.id, 7);
 	assert_int_equal(m.data_len, sizeof(some));
@@ -179,8 +179,8 @@ static void output_comes_through_whole(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		n = message_output(out, 3, "stderr", (const unsigned char *)texts[i],
-				   strlen(texts[i]));
+		n = wire_output(out, 3, "stderr", (const unsigned char *)texts[i],
+				strlen(texts[i]));
 		assert_true(n <= OUTPUT_ROOM(strlen(texts[i])));
 		assert_int_equal(out[n - 1], '\n');
 		assert_int_equal(shim_parse(&e, out, n - 1), 0);
@@ -192,7 +192,7 @@ static void output_comes_through_whole(void **state)
 	for (size_t i = 0; i < sizeof(every); i++)
 		every[i] = (unsigned char)(i * 7);
 	for (size_t len = 0; len <= sizeof(every); len++) {
-		n = message_output(out, 1, "stdout", every, len);
+		n = wire_output(out, 1, "stdout", every, len);
 		assert_int_equal(shim_parse(&e, out, n - 1), 0);
 		assert_int_equal(e.len, len);
 		assert_memory_equal(e.data, every, len);
@@ -223,7 +223,7 @@ static void commands_come_through_whole(void **state)
 
 	(void)state;
 	assert_int_equal(shim_exec(&b, &e), 0);
-	assert_true(message_parse(&m, b.data, b.len - 1));
+	assert_true(wire_parse(&m, b.data, b.len - 1));
 	assert_string_equal(m.type, "exec");
 	for (size_t i = 0; argv[i]; i++)
 		assert_string_equal(m.argv[i], argv[i]);
@@ -236,13 +236,13 @@ static void commands_come_through_whole(void **state)
 	assert_true(m.processes == 7 && m.memory == 5L << 32 && m.files == 8 && m.seconds == 9);
 	buf_clear(&b);
 	shim_input(&b, 1, "a\0b\n\xff", 5, true);
-	assert_true(message_parse(&m, b.data, b.len - 1));
+	assert_true(wire_parse(&m, b.data, b.len - 1));
 	assert_int_equal(m.data_len, 5);
 	assert_memory_equal(m.data, "a\0b\n\xff", 5);
 	assert_true(m.end);
 	buf_clear(&b);
 	shim_signal(&b, 1, 15);
-	assert_true(message_parse(&m, b.data, b.len - 1) && m.sig == 15);
+	assert_true(wire_parse(&m, b.data, b.len - 1) && m.sig == 15);
 }
 
 static void a_command_that_is_too_long_is_refused(void **state)

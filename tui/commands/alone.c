@@ -1,4 +1,4 @@
-/* alone - `cordon` without arguments: the console in this folder, with what ran here last. */
+/* alone - `cordon` without arguments: the console in this folder, with the last command. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/alone.h"
 
@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/api/link.h"
+#include "core/api/socket/link.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
+#include "tui/commands/options.h"
 
 #define LAST_MAX ((size_t)64 << 10)
 #define ARGS_MAX 512
@@ -66,6 +67,23 @@ static void last_load(struct last *l, const char *state_dir, const char *folder)
 	free(l->text);
 	l->text = xstrdup(shell && *shell == '/' ? shell : "/bin/sh");
 	l->argv[l->argc++] = l->text;
+}
+
+void alone_command(const char *state_dir, const char *folder, char **ret_command,
+		   char **ret_profile)
+{
+	struct run_options o = {0};
+	struct err ignored = {0};
+	struct last last;
+
+	last_load(&last, state_dir, folder);
+	*ret_command = *ret_profile = NULL;
+	if (run_options_parse(&o, last.argc, last.argv, &ignored) == 0 && o.argv && o.argv[0]) {
+		*ret_command = xstrdup(o.argv[0]);
+		*ret_profile = o.profile ? xstrdup(o.profile) : NULL;
+	}
+	run_options_done(&o);
+	free(last.text);
 }
 
 struct open_here {

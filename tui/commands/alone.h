@@ -1,11 +1,17 @@
-/* alone - `cordon` without arguments: the console in this folder, with what ran here last. */
+/* alone - `cordon` without arguments: the console in this folder, with the last command. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
 
-/* The arguments of `cordon run` that a console was opened with in this folder. What cannot be
- * written is not known the next time. */
+/* Saves the arguments of `cordon run` that a console was opened with in this folder. Best
+ * effort. */
 void alone_note(const char *state_dir, const char *folder, int argc, char **argv);
-/* Runs them again, else $SHELL; offers to attach where a session is open. Needs a terminal. */
+/* Returns the command of the saved arguments, and its --profile (NULL: none was given). Heap
+ * strings. */
+void alone_command(const char *state_dir, const char *folder, char **ret_command,
+		   char **ret_profile);
+/* Runs the saved arguments again, or $SHELL; offers to attach if a session is open. Needs a
+ * terminal.
+ */
 int cmd_alone(struct err *err);

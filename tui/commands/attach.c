@@ -4,141 +4,113 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/api/mirror.h"
-#include "core/config/config.h"
-#include "core/session/folders.h"
-#include "tui/commands/attach_plain.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
-#include "tui/console/console.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/here.h"
+#include "tui/commands/session_pick.h"
+#include "tui/console/client.h"
 
 struct attach_flags {
-	bool plain;
+	bool plain, read_only, undo;
 };
 
 static const struct flag flags[] = {
 	{"--plain", NULL, offsetof(struct attach_flags, plain),
 	 "lines instead of a console: for screen readers and logs"},
+	{"--read-only", NULL, offsetof(struct attach_flags, read_only),
+	 "look on: nothing goes to the agent, nothing is answered or undone, and the agent's "
+	 "terminal "
+	 "keeps its size"},
+	{"--undo", NULL, offsetof(struct attach_flags, undo),
+	 "show what undoing the session's last turn would do, do it if you confirm, and leave when "
+	 "you close that"},
 };
 
 static const struct usage usage = {
-	"attach [--plain] [SESSION]",
+	"attach [--plain | --read-only | --undo] [SESSION]",
 	"Show what a session that runs elsewhere does, and answer for it. SESSION is its name or "
-	"the\n"
+	"the "
 	"end of it, as cordon pending shows it; it is needed where several run.",
 	flags,
 	ARRAY_LEN(flags),
 };
 
-struct choice {
-	const char *wanted; /* NULL: the only one */
-	struct link link;   /* the first that fits */
-	size_t found;
-	struct buf names;
-};
-
-static int look_at(struct link *l, void *data, struct err *err)
+/* The connection becomes a console's line: all that comes after the reply is frames. */
+static int ask_for_console(struct link *l, struct err *err)
 {
-	struct choice *c = data;
+	AUTO_BUF struct buf ask = BUF_INIT;
+	int r;
 
-	(void)err;
-	if (c->wanted && !str_eq(c->wanted, l->session) && !str_eq(c->wanted, l->tag))
-		return 0;
-	buf_fmt(&c->names, "%s%s", c->found ? ", " : "", l->session);
-	if (c->found++)
-		return 0;
-	c->link = *l;
-	*l = (struct link){.fd = -1, .in = (struct buf)BUF_INIT};
-	audit_record_init(&l->record);
-	return 0;
-}
-
-static int choose(struct choice *c, struct err *err)
-{
-	AUTO_BUF struct buf mute = BUF_INIT;
-	int r = link_each(look_at, c, &mute, err);
-
-	if (r < 0)
-		return r;
-	if (!c->found && mute.len)
-		return err_say(err, -EAGAIN, "attach: %s", mute.data);
-	if (!c->found && c->wanted)
-		return err_say(err, -ESRCH, "attach %s: no such session runs: try cordon attach",
-			       c->wanted);
-	if (!c->found)
-		return err_say(err, -ESRCH, "attach: no session runs: start one with cordon run");
-	if (c->found > 1)
-		return err_say(err, -ESRCH, "attach: several sessions run: name one of %s",
-			       c->names.data);
-	return 0;
-}
-
-static int show_plain(struct choice *c, struct err *err)
-{
-	struct mirror *m = mirror_open(&c->link);
-	int r = attach_plain(m, err);
-
-	mirror_close(m);
-	return r;
+	buf_str(&ask, "{\"type\":\"cmd.console\"}\n");
+	r = link_command(l, &ask, err);
+	return r == -EPERM ? err_wrap(err, r, "session %s", l->session) : r;
 }
 
 /* *next: the session to show then, chosen in the list of sessions, or NULL. */
-static int show(struct choice *c, char **next, struct err *err)
+static int show(struct link *l, const struct attach_flags *f, char **next, struct err *err)
 {
-	const char *home = getenv("HOME") ? getenv("HOME") : "/";
-	AUTO_FREE char *state = folders_state_dir(home);
-	struct mirror *m = mirror_open(&c->link);
-	struct config *config = NULL;
-	int r = config_load(&config,
-			    &(struct config_spec){.home = home,
-						  .config_home = getenv("XDG_CONFIG_HOME"),
-						  .state_dir = state},
-			    err);
+	AUTO_FREE char *folder = xstrdup(link_field(l, "folder"));
+	struct ending end = {0};
+	struct terminal here;
+	int r = f->plain ? 0 : terminal_check(err);
 
-	if (r == 0) {
-		struct console_options opt = {0};
-
-		folders_keep_out(state, home, config);
-		console_options_set(&opt, config);
-		r = console_attach(
-			m, &(struct attach_spec){.home = home, .state_dir = state, .next = next},
-			&opt, err);
-	}
-	config_free(config);
-	mirror_close(m);
+	if (r == 0)
+		r = here_keep_out(folder, err);
+	if (r == 0)
+		r = ask_for_console(l, err);
+	if (r < 0)
+		return r;
+	terminal_here(&here);
+	here.plain = f->plain;
+	here.read_only = f->read_only;
+	here.undo = f->undo;
+	r = client_run(
+		&(struct client_spec){.fd = take_fd(&l->fd), .plain = f->plain, .hello = &here},
+		&end, err);
+	terminal_done(&here);
+	*next = take_ptr(&end.next);
+	r = r == 0 ? end.status : r;
+	if (end.words)
+		fputs(end.words, stdout);
+	if (r >= 0 && !end.detached && !f->plain)
+		printf("The session has ended.\n");
+	if (end.error)
+		err_say(err, -EIO, "%s", end.error);
+	ending_done(&end);
 	return r;
 }
 
 int cmd_attach(int argc, char **argv, struct err *err)
 {
-	struct choice c = {.link = {.fd = -1}, .names = BUF_INIT};
+	struct session_pick pick = {.who = "attach"};
 	struct strings args = {0};
 	struct attach_flags opt = {0};
 	char *shown = NULL;
-	int r = reading_parse(&usage, argc, argv, &opt, &args, err);
+	int r = flags_parse(&usage, argc, argv, &opt, &args, err);
 
+	if (r > 0) /* its help was shown */
+		return 0;
 	if (r == 0 && args.n > 1)
 		r = err_say(err, -EINVAL, "attach: takes one name: usage: cordon %s",
 			    usage.synopsis);
+	if (r == 0 && opt.undo && (opt.plain || opt.read_only))
+		r = err_say(err, -EINVAL, "attach: --undo needs a console that may change things");
 	if (r == 0 && args.n && args.list)
-		c.wanted = args.list[0];
+		pick.wanted = args.list[0];
 	while (r == 0) {
+		struct link link;
 		char *next = NULL;
 
-		buf_clear(&c.names);
-		c.found = 0;
-		r = choose(&c, err);
+		r = session_pick(&pick, &link, err);
 		if (r == 0)
-			r = opt.plain ? show_plain(&c, err) : show(&c, &next, err);
-		else if (c.found)
-			link_done(&c.link);
+			r = show(&link, &opt, &next, err);
+		link_done(&link);
 		if (!next)
 			break;
 		free(shown);
-		c.wanted = shown = next;
+		pick.wanted = shown = next;
 	}
 	strings_done(&args);
-	buf_done(&c.names);
 	free(shown);
 	return r < 0 ? CMD_FAILED : r;
 }

@@ -1,4 +1,4 @@
-/* audit - `cordon audit`: what was touched and refused, and who decided. */
+/* audit - `cordon audit`: changes, refusals and decisions of sessions. */
 /* SPDX-License-Identifier: MIT */
 #include "core/audit/audit.h"
 
@@ -13,7 +13,9 @@
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/metrics.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/here.h"
+#include "tui/commands/show.h"
 
 struct audit_options {
 	bool json, follow, metrics;
@@ -21,20 +23,19 @@ struct audit_options {
 
 static const struct flag flags[] = {
 	{"--follow", NULL, offsetof(struct audit_options, follow),
-	 "go on as new lines are written"},
+	 "print new lines as they are written"},
 	{"--metrics", NULL, offsetof(struct audit_options, metrics),
-	 "how often it was asked, what was answered, and how long that took"},
+	 "the number of requests, their answers, and how long these took"},
 	{"--json", NULL, offsetof(struct audit_options, json),
-	 "the lines as they are in the log: seq, time, session, event, step, pid, op, path, path2, "
+	 "the lines of the log as they are: seq, time, session, event, step, pid, op, path, path2, "
 	 "errno, status, latency_us, program, command, detail, prev, hash; path_cut and the like "
 	 "where a text was too long"},
 };
 
 static const struct usage usage = {
 	"audit [verify | --follow | --metrics] [--json]",
-	"Print the audit log of this folder. `verify` checks that no line was changed, moved or "
-	"taken\n"
-	"away since it was written.",
+	"Print the audit log of this folder: files, hosts, decisions, and who decided. `verify` "
+	"checks that no line was changed, moved or removed.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -222,7 +223,7 @@ int cmd_audit(int argc, char **argv, struct err *err)
 	struct audit_options o = {0};
 	struct strings args = {0};
 	bool check;
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	check = args.n == 1 && str_eq(args.list[0], "verify");
 	if (r == 0 && args.n && (!check || o.follow || o.metrics))

@@ -1,18 +1,24 @@
-/* diff - `cordon diff`: what steps changed, as unified text or as numbers. */
+/* diff - `cordon diff`: the changes of steps, as unified text or as numbers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/diff/diff.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/diff/git_words.h"
+#include "core/journal/mark.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/here.h"
+#include "tui/commands/show.h"
 
 struct diff_options {
 	bool stat, raw, all;
+	const char *mark;
 };
 
 static const struct flag flags[] = {
@@ -21,17 +27,17 @@ static const struct flag flags[] = {
 	{"--raw", NULL, offsetof(struct diff_options, raw),
 	 "contents byte for byte, for patch(1); without it control characters are escaped"},
 	{"--all", NULL, offsetof(struct diff_options, all),
-	 "the files that git keeps in .git for itself too (objects, refs, logs, index); "
-	 "hooks and config are always shown"},
+	 "also the files that git keeps in .git for itself (objects, refs, logs, index); hooks and "
+	 "config are always shown"},
+	{"--since-mark", "NAME", offsetof(struct diff_options, mark),
+	 "all steps since that restore point (cordon mark)"},
 };
 
 static const struct usage usage = {
-	"diff [STEP | [STEP]..[STEP]] [--stat] [--raw] [--all] [[--] PATH...]",
-	"Show what a step (default: the newest) or a range of steps changed, in these paths or in\n"
-	"all: from before the older to after the newer one, renames followed. 3.. goes to the "
-	"newest,\n"
-	"..7 begins with the oldest. Steps outside every command have negative numbers; after -- "
-	"there are paths only.",
+	"diff [STEP | [STEP]..[STEP]] [--since-mark NAME] [--stat] [--raw] [--all] [[--] PATH...]",
+	"Show what a step changed, or a range of steps; default: the newest step. 3..5 is from "
+	"before step 3 to after step 5, 3.. goes to the newest, ..7 begins with the oldest. "
+	"Renames are followed. After -- there are paths only.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -104,22 +110,6 @@ static int check_step(const char *s, struct err *err)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Tabs are the one control character that may stay. */
-static void print_escaped(const char *s, size_t len)
-{
-	while (len) {
-		const char *tab = memchr(s, '\t', len);
-		size_t n = tab ? (size_t)(tab - s) : len;
-
-		show_text(s, n);
-		if (!tab)
-			return;
-		putchar('\t');
-		s += n + 1;
-		len -= n + 1;
-	}
-}
-
 static void print_line(const struct output *out, enum diff_line_kind kind, const char *text,
 		       size_t len)
 {
@@ -137,7 +127,7 @@ static void print_line(const struct output *out, enum diff_line_kind kind, const
 	if (out->opt.raw)
 		fwrite(text, 1, len, stdout);
 	else
-		print_escaped(text, len);
+		show_file_line(text, len);
 	fputs(style_off(), stdout);
 	putchar('\n');
 }
@@ -218,7 +208,7 @@ static void print_bar(const struct stat_row *r, int most, int width)
 
 static void print_stat(const struct output *out)
 {
-	int columns = screen_columns() ? screen_columns() : 80;
+	int columns = show_columns() ? show_columns() : 80;
 	int name_width = 0, most = 0, added = 0, deleted = 0;
 
 	for (size_t i = 0; i < out->n_rows; i++) {
@@ -252,6 +242,48 @@ static void print_stat(const struct output *out)
 
 /* ---- command --------------------------------------------------------------------------------- */
 
+/* "git main: f918ed4 -> fca8856, 1 commit taken back", and the files behind it. */
+static void print_git(const struct output *out, struct journal *j, int64_t from, int64_t to)
+{
+	struct git_words words = {0};
+
+	git_words_range(&words, j, from, to, from == 0 && to == 0);
+	for (size_t i = 0; i < words.n; i++) {
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		text_escape(&shown, words.list[i], strlen(words.list[i]));
+		printf("git: %s\n", shown.data);
+	}
+	git_words_done(&words);
+	printf("%sand %zu file%s of git's own in .git: --all shows them%s\n", style_on(STYLE_DIM),
+	       out->n_git, out->n_git == 1 ? "" : "s", style_off());
+}
+
+/* The oldest step that is kept since that restore point. */
+static int first_since(struct journal *j, const char *name, int64_t *ret, struct err *err)
+{
+	const struct mark *mark;
+	struct step_info *list = NULL;
+	struct mark *marks = NULL;
+	size_t n = 0, n_marks = 0;
+	int r = journal_marks(j, &marks, &n_marks, err);
+
+	if (r == 0)
+		r = journal_list(j, false, &list, &n, err);
+	mark = r == 0 ? mark_find(marks, n_marks, name) : NULL;
+	*ret = 0;
+	for (size_t i = 0; mark && i < n && llabs(list[i].id) > mark->after; i++)
+		*ret = list[i].id;
+	if (r == 0 && !mark)
+		r = err_say(err, -ENOENT,
+			    "there is no restore point '%s': `cordon mark` lists them", name);
+	else if (r == 0 && !*ret)
+		r = err_say(err, -ENOENT, "nothing has changed since '%s'", name);
+	step_info_free(list, n);
+	marks_free(marks, n_marks);
+	return r;
+}
+
 static int run(const struct here *p, struct output *out, int64_t from, int64_t to, struct err *err)
 {
 	const struct journal_spec spec = {
@@ -263,15 +295,18 @@ static int run(const struct here *p, struct output *out, int64_t from, int64_t t
 		err_say(err, r, "no steps yet in %s: nothing to show", p->folder);
 	if (r < 0)
 		return here_moved(p->folder, p->state_dir, r, err);
-	if (from == 0 && to == 0)
+	if (out->opt.mark)
+		r = first_since(j, out->opt.mark, &from, err);
+	if (r < 0)
+		;
+	else if (from == 0 && to == 0)
 		r = diff_newest_paths(j, on_file, on_line, out, err);
 	else
 		r = diff_range_paths(j, from, to, on_file, on_line, out, err);
 	if (r == 0 && out->opt.stat)
 		print_stat(out);
 	if (r == 0 && out->n_git && !out->opt.raw)
-		printf("%sand %zu file%s of git's own in .git: --all shows them%s\n",
-		       style_on(STYLE_DIM), out->n_git, out->n_git == 1 ? "" : "s", style_off());
+		print_git(out, j, from, to);
 	journal_close(j);
 	return r == -ECANCELED ? 0 : r;
 }
@@ -285,6 +320,8 @@ static int diff(const struct here *p, const struct diff_options *o, const struct
 	bool range = args->ahead && read_range(args->list[0], &from, &to);
 	int r = args->ahead && !range ? check_step(args->list[0], err) : 0;
 
+	if (r == 0 && range && o->mark)
+		r = err_say(err, -EINVAL, "--since-mark and a step: give one of them");
 	if (r == 0)
 		r = here_paths(p, args, range ? 1 : 0, &paths, err);
 	if (r == 0)
@@ -301,7 +338,7 @@ int cmd_diff(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here p = {0};
 	struct diff_options o = {0};
 	struct strings args = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0)
 		r = here_find(&p, err);

@@ -1,15 +1,18 @@
-/* doctor - `cordon doctor`: what this machine can enforce, tried out, and how to get the rest. */
+/* doctor - `cordon doctor`: tries what this machine can enforce, and says how to get the rest. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/json.h"
 #include "core/config/config.h"
-#include "core/policy/sockets.h"
+#include "core/policy/builtin/sockets.h"
 #include "core/session/folders.h"
-#include "core/session/spawn.h"
+#include "core/session/session.h"
+#include "core/session/start/spawn.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/show.h"
 
 struct doctor_options {
 	bool json;
@@ -26,9 +29,8 @@ static const struct flag flags[] = {
 
 static const struct usage usage = {
 	"doctor [--json]",
-	"Try out everything that confinement needs on this machine, and list the sockets that "
-	"give\n"
-	"much away. Exit status 0 when at least one backend can give every guarantee, else 1.",
+	"Test what this machine can enforce, say how to get the rest, and list the sockets that "
+	"give much away. Exits 0 if at least one backend gives every guarantee, else 1.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -45,14 +47,6 @@ static const struct guarantee {
 	{BACKEND_LIMITS, "limits", "limits hold for the whole tree of processes"},
 };
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void add_text(struct buf *b, const char *name, const char *s)
-{
-	buf_fmt(b, ",\"%s\":", name);
-	json_quote(b, s, strlen(s));
-}
-
 /* Nothing is missing that it needs. One that is not whole is never chosen but by its name. */
 static bool starts(const struct probe_report *r)
 {
@@ -61,6 +55,63 @@ static bool starts(const struct probe_report *r)
 			return false;
 	return true;
 }
+
+/* ---- directories of tools -------------------------------------------------------------------- */
+
+/* What the first session makes path in, if it is not there. Heap. */
+static char *existing(const char *path)
+{
+	char *at = xstrdup(path);
+
+	while (access(at, F_OK) < 0 && at[1]) {
+		char *slash = strrchr(at, '/');
+
+		slash[slash == at] = '\0';
+	}
+	return at;
+}
+
+static bool has_failed(const struct probe_report *r, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (str_eq(r->list[i].name, name))
+			return !r->list[i].ok;
+	return false;
+}
+
+/* Adds how tools find their caches (core/session/start/homes.h), as a session without options has
+ * it. */
+static void probe_homes(const struct backend *be, const struct config *config, const char *state,
+			struct probe_report *r)
+{
+	const struct session_spec spec = {
+		.config = config, .dynamic = str_eq(config_str(config, "sandbox.mode"), "dynamic")};
+	AUTO_FREE char *dir = existing(state);
+	unsigned can = be->homes ? be->homes(dir, &spec) : 0;
+	const char *name = "homes of tools";
+
+	if (!be->homes)
+		probe_add(r, name, false, false,
+			  "caches begin empty in $CORDON_CACHE, where variables lead",
+			  "only --backend native shows those of your home");
+	else if (!(can & HOMES_OVERLAYS))
+		probe_add(r, name, false, false,
+			  "caches begin empty in $CORDON_CACHE, where variables lead: the file "
+			  "system of the state directory takes no overlays",
+			  "set XDG_STATE_HOME to a directory on ext4, XFS or Btrfs, or, from Linux "
+			  "6.6 on, tmpfs");
+	else if (has_failed(r, "overlays"))
+		probe_add(r, name, false, false, "begin empty: no overlay can be mounted",
+			  "see overlays");
+	else
+		probe_add(r, name, false, true,
+			  can & HOMES_ABSENT ? "show through overlays"
+					     : "show through overlays; variables lead to "
+					       "$CORDON_CACHE instead of absent ones",
+			  NULL);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void print_json(const struct backend *be, const struct probe_report *r, uint32_t bits)
 {
@@ -71,11 +122,11 @@ static void print_json(const struct backend *be, const struct probe_report *r, u
 		AUTO_BUF struct buf b = BUF_INIT;
 
 		buf_fmt(&b, "{\"backend\":\"%s\"", be->name);
-		add_text(&b, "probe", p->name);
+		json_member(&b, "probe", p->name);
 		buf_fmt(&b, ",\"ok\":%s,\"needed\":%s", p->ok ? "true" : "false",
 			p->needed ? "true" : "false");
-		add_text(&b, "found", p->found);
-		add_text(&b, "remedy", p->remedy);
+		json_member(&b, "found", p->found);
+		json_member(&b, "remedy", p->remedy);
 		printf("%s}\n", b.data);
 	}
 	printf("{\"backend\":\"%s\",\"whole\":%s", be->name, whole ? "true" : "false");
@@ -103,7 +154,7 @@ static void print_probe(const struct probe *p, int name_width, int columns)
 static void print_table(const struct backend *be, const struct probe_report *r, uint32_t bits,
 			const struct err *why)
 {
-	int columns = screen_columns() ? screen_columns() : 100, name_width = 0;
+	int columns = show_columns() ? show_columns() : 100, name_width = 0;
 	bool whole = (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED, lacks = false;
 
 	printf("%s%s%s: %s\n", style_on(STYLE_BOLD), be->name, style_off(), be->summary);
@@ -147,9 +198,9 @@ static void on_socket(void *data, const char *path, const char *words)
 	if (s->json) {
 		AUTO_BUF struct buf b = BUF_INIT;
 
-		buf_str(&b, "{\"socket\":");
-		json_quote(&b, path, strlen(path));
-		add_text(&b, "gives", words);
+		buf_ch(&b, '{');
+		json_member(&b, "socket", path);
+		json_member(&b, "gives", words);
 		printf("%s}\n", b.data);
 	} else {
 		if (s->n == 0)
@@ -165,10 +216,8 @@ static void on_socket(void *data, const char *path, const char *words)
 }
 
 /* The human's, of no folder. NULL: they cannot be read, which every run says. */
-static struct config *own_settings(void)
+static struct config *own_settings(const char *home, const char *state)
 {
-	const char *home = getenv("HOME");
-	AUTO_FREE char *state = home ? folders_state_dir(home) : NULL;
 	const struct config_spec spec = {
 		.home = home, .config_home = getenv("XDG_CONFIG_HOME"), .state_dir = state};
 	struct config *config = NULL;
@@ -182,19 +231,17 @@ static struct config *own_settings(void)
 int cmd_doctor(int argc, char **argv, struct err *err)
 {
 	struct doctor_options o = {0};
-	struct strings args = {0};
+	const char *home = getenv("HOME");
+	AUTO_FREE char *state = home ? folders_state_dir(home) : NULL;
 	struct config *config = NULL;
 	struct vm_settings vm = {0};
 	bool some = false;
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
-	if (r == 0 && args.n)
-		r = err_say(err, -EINVAL, "unexpected argument '%s': usage: cordon %s",
-			    args.list[0], usage.synopsis);
-	strings_done(&args);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	config = own_settings();
+	config = own_settings(home, state);
+	folders_keep_out(state ? state : "/", home ? home : "/", config);
 	if (config)
 		vm = spawn_vm(config);
 	for (size_t i = 0; backends[i]; i++) {
@@ -203,6 +250,8 @@ int cmd_doctor(int argc, char **argv, struct err *err)
 		uint32_t bits = backends[i]->probe(&report, &why);
 
 		some |= (bits & BACKEND_REQUIRED) == BACKEND_REQUIRED;
+		if (config && starts(&report))
+			probe_homes(backends[i], config, state, &report);
 		if (o.json)
 			print_json(backends[i], &report, bits);
 		else

@@ -1,5 +1,4 @@
-/* forget - `cordon log --discard`, `--prune` and `--adopt`: history that goes for good, or comes
- * along. */
+/* forget - `cordon log --discard`, `--prune`, `--adopt`: removes history, or takes it over. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/forget.h"
 
@@ -13,6 +12,8 @@
 #include "core/config/config.h"
 #include "core/journal/journal.h"
 #include "core/session/folders.h"
+#include "tui/commands/show.h"
+#include "tui/commands/here.h"
 
 #define DAY_US ((int64_t)86400 * 1000000)
 

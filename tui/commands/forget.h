@@ -1,15 +1,14 @@
-/* forget - `cordon log --discard`, `--prune` and `--adopt`: history that goes for good, or comes
- * along. */
+/* forget - `cordon log --discard`, `--prune`, `--adopt`: removes history, or takes it over. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "tui/commands/reading.h"
+#include "tui/commands/here.h"
 
-struct prune_options { /* as given; NULL: not */
+struct prune_options { /* as given; NULL: not given */
 	const char *keep, *older_than, *size;
 };
 
-/* `cordon log --adopt`: the history of the same folder under its old name, and its audit log. */
+/* `cordon log --adopt`: takes over the history and audit log of this folder's old name. */
 int adopt_history(const struct here *p, struct err *err) MUST_USE;
 /* yes: do not ask. */
 int forget_all(const struct here *p, bool yes, struct err *err) MUST_USE;

@@ -1,8 +1,19 @@
-/* front - what the commands that speak to other programs share. */
+/* front - the session that a program drives, for `cordon serve` and `cordon mcp`. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/base/err.h"
+#include "core/api/fault.h"
+#include "tui/commands/run.h"
 
-/* --log-level: diagnostics of this process as JSON lines on standard error. */
+/* Zeroed at first: nothing is made. */
+struct front_run {
+	struct run run;
+	bool made;
+};
+
+/* Prepares a session with these options of cordon run; *ret is valid until front_forget(). */
+int front_make(struct front_run *m, const struct strings *argv, const char *title,
+	       struct session_spec **ret, struct fault *f) MUST_USE;
+void front_forget(struct front_run *m);
+/* --log-level: copies diagnostics to standard error, as JSON lines. NULL: info. */
 int front_log_level(const char *name, struct err *err) MUST_USE;

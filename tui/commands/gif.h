@@ -7,17 +7,17 @@
 
 /*
  * Life:   gif_new() -> gif_frame() ... -> gif_free(), which ends the file.
- * Time:   of a picture: microseconds from the start, growing. GIF knows hundredths of a second;
- * what rounding takes away is in the next picture. Colour: up to 256 in a picture are exact; where
- * there are more they are the nearest of xterm's. Errors: negative errno of a write; all later
- * calls return the same.
+ * Time:   of a picture: microseconds from the start, growing. GIF counts hundredths of a second;
+ * the rounding error is added to the next picture. Colour: up to 256 in a picture are exact; with
+ * more, each is the nearest of xterm's. Errors: negative errno of a write; all later calls return
+ * the same.
  */
 struct gif;
 
-/* w, h: of the whole, at most 65535 each; fd: borrowed. */
+/* w, h: of the film, at most 65535 each; fd: borrowed. */
 struct gif *gif_new(int fd, int w, int h) MUST_USE;
-/* From t_us on the pixels of r (0xRRGGBB, row by row) are these. */
+/* Sets the pixels of r (0xRRGGBB, row by row) from t_us on. */
 int gif_frame(struct gif *g, int64_t t_us, struct rect r, const uint32_t *rgb) MUST_USE;
 size_t gif_bytes(const struct gif *g); /* written so far */
-/* The last picture stays until t_us; then it begins anew. Frees g. */
+/* Ends the file: the last picture stays until t_us, then the film begins anew. Frees g. */
 int gif_end(struct gif *g, int64_t t_us) MUST_USE;

@@ -1,4 +1,4 @@
-/* headless - a run without a console: the caller's own stdio, nobody to ask. */
+/* headless - a run without a console of its own: the caller's stdio, no user to ask. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/headless.h"
 
@@ -9,37 +9,42 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include <uv.h>
 
-#include "core/api/approver.h"
+#include "core/api/engine.h"
 #include "core/base/text.h"
 #include "core/os/signals.h"
-#include "core/session/learned.h"
+#include "core/session/answers/learned.h"
+#include "tui/commands/headless_tty.h"
 #include "tui/commands/refused.h"
+#include "tui/console/driven.h"
 
 struct headless {
-	struct approver *approver;
+	uv_loop_t loop; /* the engine's, run by ours */
+	struct engine *engine;
 	struct learned *learned;
-	struct session *session;
 	const char *home;
 	struct refused refused;
+	struct headless_tty tty;
 	bool learning; /* an answer of ours is on its way */
 	bool done;
 	int status; /* what the shell gets */
 };
 
-int exit_status_of(int wait_status)
+static void end_with(struct headless *h, int status)
 {
-	if (WIFSIGNALED(wait_status))
-		return 128 + WTERMSIG(wait_status);
-	return WEXITSTATUS(wait_status);
+	h->done = true;
+	h->status = status;
 }
 
 static void on_exited(void *data, int wait_status)
 {
-	struct headless *h = data;
+	end_with(data, util_exit_code(wait_status));
+}
 
-	h->done = true;
-	h->status = exit_status_of(wait_status);
+static void on_end(void *data)
+{
+	end_with(data, 128 + SIGTERM);
 }
 
 static void say(const char *words)
@@ -47,7 +52,8 @@ static void say(const char *words)
 	AUTO_BUF struct buf shown = BUF_INIT;
 
 	text_escape(&shown, words, strlen(words));
-	fprintf(stderr, "cordon: %s\n", shown.data);
+	/* A terminal that is raw for the command does not return by itself. */
+	fprintf(stderr, "cordon: %s%s\n", shown.data, isatty(STDERR_FILENO) ? "\r" : "");
 }
 
 void headless_stopped(void *data, const char *words)
@@ -56,10 +62,18 @@ void headless_stopped(void *data, const char *words)
 	say(words);
 }
 
+static void on_said(void *data, const char *words, bool fatal)
+{
+	(void)data;
+	(void)fatal;
+	say(words);
+}
+
 /* Each answer takes its request away, and tells of that. */
 static void learn(struct headless *h)
 {
-	const struct model *m = session_model(h->session);
+	struct session *s = engine_session(h->engine);
+	const struct model *m = session_model(s);
 
 	h->learning = true;
 	while (m->n_asks) {
@@ -69,8 +83,8 @@ static void learn(struct headless *h)
 		uint64_t id = m->asks[0].id;
 
 		learned_note(h->learned, &m->asks[0]);
-		if (session_answer(h->session, "cordon learn", id, &a, NULL) < 0 &&
-		    session_answer(h->session, "cordon learn", id, &no, NULL) < 0)
+		if (session_answer(s, "cordon learn", id, &a, NULL) < 0 &&
+		    session_answer(s, "cordon learn", id, &no, NULL) < 0)
 			break;
 	}
 	h->learning = false;
@@ -80,11 +94,9 @@ static void on_changed(void *data)
 {
 	struct headless *h = data;
 
-	if (h->session && !h->learned)
-		refused_note(&h->refused, session_model(h->session), h->home);
-	if (!h->learned)
-		approver_changed(h->approver);
-	else if (h->session && !h->learning)
+	if (h->engine && !h->learned)
+		refused_note(&h->refused, engine_model(h->engine), h->home);
+	else if (h->engine && !h->learning)
 		learn(h);
 }
 
@@ -92,22 +104,15 @@ static void on_failed(void *data, int status, const char *words)
 {
 	struct headless *h = data;
 
+	if (h->done)
+		return;
 	say(words);
-	h->done = true;
-	h->status = status;
+	end_with(h, status);
 }
 
 /* What a terminal or a supervisor sends to cordon is meant for the command, which may run before
  * session_start() has returned. */
-static void hold_signals(sigset_t *ret)
-{
-	sigemptyset(ret);
-	sigaddset(ret, SIGINT);
-	sigaddset(ret, SIGTERM);
-	sigaddset(ret, SIGHUP);
-	sigaddset(ret, SIGQUIT);
-	sigprocmask(SIG_BLOCK, ret, NULL);
-}
+static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT, 0};
 
 /* Not before the session has started: its number may be 0, which would be the command's. */
 static int open_signals(const sigset_t *held, struct err *err)
@@ -117,36 +122,41 @@ static int open_signals(const sigset_t *held, struct err *err)
 	return fd < 0 ? err_set(err, fd, "wait for signals") : fd;
 }
 
-static void forward_signals(struct session *s, int fd)
+static void forward_signals(struct session *s, struct headless *h, int fd)
 {
 	int sig;
 
 	while ((sig = os_signals_next(fd)) != 0)
-		session_signal(s, sig);
+		if (!headless_tty_signal(&h->tty, sig))
+			session_signal(s, sig);
 }
 
-/* Until the command has ended or the keeper is gone. */
-static void loop(struct session *s, struct headless *h, int sigfd)
-{
-	while (!h->done) {
-		struct pollfd p[] = {
-			{.fd = session_fd(s), .events = POLLIN},
-			{.fd = sigfd, .events = POLLIN},
-			{.fd = approver_fd(h->approver), .events = POLLIN},
-		};
+enum {
+	OWN_POLLS = 2
+};
 
-		if (session_wants_write(s))
-			p[0].events |= POLLOUT;
-		if (poll(p, ARRAY_LEN(p), -1) < 0 && errno != EINTR)
-			break;
+/*
+ * Until the command has ended or the keeper is gone. The caller's terminal is polled here and not
+ * by the engine's loop: libuv would set O_NONBLOCK on it, which the caller shares.
+ */
+static int loop(struct headless *h, int sigfd, struct err *err)
+{
+	while (uv_run(&h->loop, UV_RUN_NOWAIT), !h->done) {
+		struct pollfd p[OWN_POLLS + HEADLESS_TTY_POLLS];
+
+		p[0] = (struct pollfd){.fd = uv_backend_fd(&h->loop), .events = POLLIN};
+		p[1] = (struct pollfd){.fd = sigfd, .events = POLLIN};
+		headless_tty_polls(&h->tty, p + OWN_POLLS);
+		if (poll(p, ARRAY_LEN(p), uv_backend_timeout(&h->loop)) < 0) {
+			if (errno != EINTR)
+				return err_set(err, -errno, "wait for the command");
+			continue;
+		}
 		if (p[1].revents & POLLIN)
-			forward_signals(s, sigfd);
-		if (p[2].revents)
-			approver_ready(h->approver);
-		if (p[0].revents && session_ready(s, p[0].revents & (POLLIN | POLLHUP | POLLERR),
-						  p[0].revents & POLLOUT) < 0)
-			break;
+			forward_signals(engine_session(h->engine), h, sigfd);
+		headless_tty_ready(&h->tty, p + OWN_POLLS);
 	}
+	return 0;
 }
 
 static void say_refused(struct headless *h)
@@ -175,12 +185,10 @@ static void modes_keep(struct modes *m)
 
 static void modes_put_back(const struct modes *m)
 {
-	sigset_t out, old;
+	sigset_t old;
 
 	/* From the background it would stop us. */
-	sigemptyset(&out);
-	sigaddset(&out, SIGTTOU);
-	sigprocmask(SIG_BLOCK, &out, &old);
+	(void)os_signals_block((const int[]){SIGTTOU, 0}, &old);
 	for (int fd = 0; fd < 3; fd++) {
 		struct termios now;
 
@@ -195,16 +203,44 @@ static void modes_put_back(const struct modes *m)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
+/* Consoles show what goes to the caller's terminal. */
+static void on_printed(void *data, const char *bytes, size_t len)
+{
+	struct headless *h = data;
+
+	engine_printed(h->engine, bytes, len, h->tty.size.ws_row, h->tty.size.ws_col);
+}
+
+static int run_loop(struct headless *h, const sigset_t *held, struct err *err)
+{
+	AUTO_CLOSE int sigfd = open_signals(held, err);
+	int r;
+
+	headless_tty_started(&h->tty);
+	h->tty.pty.tap = on_printed;
+	h->tty.pty.tap_data = h;
+	if (h->tty.pty.fd >= 0)
+		on_printed(h, NULL, 0);
+	signal(SIGPIPE, SIG_IGN); /* a client may go at any time */
+	r = sigfd < 0 ? sigfd : loop(h, sigfd, err);
+	if (!h->learned)
+		refused_note(&h->refused, engine_model(h->engine), h->home);
+	engine_close(take_ptr(&h->engine));
+	uv_run(&h->loop, UV_RUN_DEFAULT);
+	return r;
+}
+
 int headless_run(struct session_spec *spec, struct learned *learned, struct err *err)
 {
-	static const struct session_listener on = {.changed = on_changed,
-						   .exited = on_exited,
-						   .failed = on_failed,
-						   .stopped = headless_stopped,
-						   .frozen = headless_stopped};
-	struct headless h = {.status = 125, .learned = learned, .home = spec->home};
-	AUTO_CLOSE int sigfd = -1;
-	struct session *s = NULL;
+	static const struct engine_listener on = {.changed = on_changed,
+						  .exited = on_exited,
+						  .failed = on_failed,
+						  .said = on_said,
+						  .end = on_end};
+	struct headless h = {.status = 125,
+			     .learned = learned,
+			     .home = spec->home,
+			     .refused = {.folders = spec->folders}};
 	struct modes modes;
 	sigset_t held;
 	int r;
@@ -213,34 +249,19 @@ int headless_run(struct session_spec *spec, struct learned *learned, struct err 
 	spec->stdio[0] = STDIN_FILENO;
 	spec->stdio[1] = STDOUT_FILENO;
 	spec->stdio[2] = STDERR_FILENO;
-	r = approver_open(&h.approver, spec->config, err);
+	r = headless_tty_open(&h.tty, spec, err);
 	if (r < 0)
 		return r;
-	spec->answered = learned || approver_answers(h.approver);
-	hold_signals(&held);
-	r = session_start(&s, spec, &on, &h, err);
-	if (r < 0) {
-		approver_close(h.approver);
-		return r;
+	spec->answered = learned != NULL;
+	driven_consoles();
+	held = os_signals_block(held_signals, NULL);
+	r = engine_open_agent(&h.engine, &h.loop, spec, &on, &h, err);
+	if (r == 0) {
+		r = run_loop(&h, &held, err);
+		uv_loop_close(&h.loop);
 	}
-	approver_attach(h.approver, s);
-	h.session = s;
-	sigfd = open_signals(&held, err);
-	if (sigfd >= 0)
-		loop(s, &h, sigfd);
-	approver_attach(h.approver, NULL);
-	if (!learned)
-		refused_note(&h.refused, session_model(s), h.home);
-	session_close(s);
+	headless_tty_close(&h.tty);
 	modes_put_back(&modes);
 	say_refused(&h);
-	approver_close(h.approver);
-	if (sigfd < 0)
-		return sigfd;
-	if (!h.done)
-		return err_say(
-			err, -EPIPE,
-			"the keeper ended before the command did: its step is rolled back at "
-			"the next start: run cordon log to see what is there");
-	return h.status;
+	return r < 0 ? r : h.status;
 }

@@ -9,9 +9,11 @@
 #include "core/base/json.h"
 #include "core/hook/advice.h"
 #include "core/hook/step_request.h"
+#include "core/keeper/service.h"
 #include "core/keeper/step_ask.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/show.h"
 
 #define PAYLOAD_MAX (4u << 20) /* bytes; a Write tool's whole file is in it */
 #define ANSWER_MAX  4096
@@ -23,13 +25,13 @@ struct hook_options {
 
 static const struct flag flags[] = {
 	{"--agent", "claude|codex|gemini|opencode", offsetof(struct hook_options, agent),
-	 "whose hook it is; claude when it is left out"},
+	 "the agent whose hook it is; default: claude"},
 };
 
 static const struct usage usage = {
 	"hook [--agent NAME]",
 	"Called by an agent's hook: reads one JSON event from standard input. Before a command it "
-	"says\nwhat will not work and what to do instead; `cordon install` sets it up.",
+	"warns of what fails inside, and names an alternative; `cordon install` sets it up.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -95,17 +97,34 @@ static void print_json(cJSON *o)
 	free(text);
 }
 
-/* Claude Code: hookSpecificOutput {permissionDecision, permissionDecisionReason |
- * additionalContext}. */
-static void print_claude(const struct advice *a)
+/* What the agent's model is to read besides, of the event that this is. */
+static void print_context(const char *event, const char *text)
 {
 	cJSON *o = cJSON_CreateObject();
 	cJSON *out = cJSON_AddObjectToObject(o, "hookSpecificOutput");
 
+	cJSON_AddStringToObject(out, "hookEventName", event);
+	cJSON_AddStringToObject(out, "additionalContext", text);
+	print_json(o);
+	cJSON_Delete(o);
+}
+
+/* Claude Code: hookSpecificOutput {permissionDecision, permissionDecisionReason,
+ * additionalContext}. */
+static void print_claude(const struct advice *a, const char *notices)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON *out = cJSON_AddObjectToObject(o, "hookSpecificOutput");
+	AUTO_BUF struct buf context = BUF_INIT;
+
 	cJSON_AddStringToObject(out, "hookEventName", "PreToolUse");
-	if (a->level == ADVICE_NOTE) {
-		cJSON_AddStringToObject(out, "additionalContext", a->text);
-	} else {
+	if (notices)
+		buf_fmt(&context, "%s%s", notices, a->level == ADVICE_NOTE ? "\n" : "");
+	if (a->level == ADVICE_NOTE)
+		buf_str(&context, a->text);
+	if (context.len)
+		cJSON_AddStringToObject(out, "additionalContext", context.data);
+	if (a->level > ADVICE_NOTE) {
 		cJSON_AddStringToObject(out, "permissionDecision",
 					a->level == ADVICE_ASK ? "ask" : "deny");
 		cJSON_AddStringToObject(out, "permissionDecisionReason", a->text);
@@ -119,14 +138,21 @@ static void print_claude(const struct advice *a)
  * not know, so it is told by exit status alone, and of notes nothing. Neither can ask: the human's
  * own approval setting does.
  */
-static int answer(const char *agent, const struct advice *a)
+static int answer(const char *agent, const char *event, const struct advice *a, const char *notices)
 {
 	cJSON *o;
 
-	if (a->level == ADVICE_NONE)
+	if (notices && !str_eq(event, "PreToolUse")) {
+		if (str_eq(agent, "opencode"))
+			puts(notices);
+		else
+			print_context(event, notices);
+		return 0;
+	}
+	if (a->level == ADVICE_NONE && !notices)
 		return 0;
 	if (str_eq(agent, "claude")) {
-		print_claude(a);
+		print_claude(a, notices);
 		return 0;
 	}
 	if (a->level == ADVICE_STOP) {
@@ -140,6 +166,37 @@ static int answer(const char *agent, const struct advice *a)
 	print_json(o);
 	cJSON_Delete(o);
 	return 0;
+}
+
+/* ---- notices --------------------------------------------------------------------------------- */
+
+/* The events whose answer the agent's model reads, of the hooks that `cordon install` writes. */
+static bool carries_context(const char *agent, const char *event)
+{
+	static const char *const claude[] = {"UserPromptSubmit", "PreToolUse", "PostToolUse", NULL};
+	static const char *const codex[] = {"UserPromptSubmit", "PostToolUse", NULL};
+	static const char *const gemini[] = {"BeforeAgent", "AfterTool", NULL};
+
+	if (str_eq(agent, "opencode")) /* its plugin adds the text to what the tool returned */
+		return str_eq(event, "PostToolUse");
+	return str_one_of(event, str_eq(agent, "gemini")  ? gemini
+				 : str_eq(agent, "codex") ? codex
+							  : claude);
+}
+
+/* Returns what the human did that the agent has not been told, or NULL. Heap. */
+static char *fetch_notices(void)
+{
+	AUTO_CLOSE int fd = step_ask("notices");
+	AUTO_FREE char *text = NULL;
+
+	if (fd < 0 || io_read_all(fd, ANSWER_MAX, &text, NULL) < 0)
+		return NULL;
+	for (size_t n = strlen(text); n && text[n - 1] == '\n'; n--)
+		text[n - 1] = '\0';
+	if (!*text || str_starts(text, STEP_REFUSED))
+		return NULL;
+	return xasprintf("%s\n%s", NOTICES_FROM, text);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -181,10 +238,10 @@ int cmd_hook(int argc, char **argv, struct err *err)
 	struct strings rest = {0};
 	struct advice advice = {ADVICE_NONE, ""};
 	struct advice_context context = {0};
-	AUTO_FREE char *text = NULL, *home = NULL, *cwd = NULL;
+	AUTO_FREE char *text = NULL, *home = NULL, *cwd = NULL, *name = NULL, *notices = NULL;
 	size_t len = 0;
 	cJSON *event;
-	int r = reading_parse(&usage, argc, argv, &o, &rest, err);
+	int r = flags_parse(&usage, argc, argv, &o, &rest, err);
 
 	strings_done(&rest);
 	if (r != 0)
@@ -212,10 +269,14 @@ int cmd_hook(int argc, char **argv, struct err *err)
 		home,
 		cwd && *cwd == '/' ? cwd : NULL,
 	};
+	name = text_of(event, "hook_event_name") ? xstrdup(text_of(event, "hook_event_name"))
+						 : xstrdup("");
 	if (context.inside)
 		tell_steps(event);
+	if (context.inside && carries_context(o.agent, name))
+		notices = fetch_notices();
 	if (is_before_tool(event))
 		advise_input(&advice, cJSON_GetObjectItem(event, "tool_input"), &context);
 	cJSON_Delete(event);
-	return finish(answer(o.agent, &advice), err);
+	return finish(answer(o.agent, name, &advice, notices), err);
 }

@@ -11,55 +11,67 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/base/program.h"
+#include "core/base/text.h"
 #include "core/session/folders.h"
+#include "core/session/kept.h"
 #include "core/setup/hooks.h"
 #include "core/setup/setup.h"
 #include "core/setup/template.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/show.h"
 #include "tui/commands/system_needs.h"
 
 struct install_options {
-	bool yes, dry, packages;
+	bool yes, dry, packages, purge;
 };
 
 static const struct flag install_flags[] = {
 	{"--yes", NULL, offsetof(struct install_options, yes), "do not ask"},
-	{"--dry-run", NULL, offsetof(struct install_options, dry), "only say what would be done"},
+	{"--dry-run", NULL, offsetof(struct install_options, dry), "only list the changes"},
 	{"--packages", NULL, offsetof(struct install_options, packages),
-	 "install: also run the command that adds what is missing of the distribution's packages"},
+	 "also install the packages of the distribution that are missing"},
+};
+
+static const struct flag uninstall_flags[] = {
+	{"--yes", NULL, offsetof(struct install_options, yes), "do not ask"},
+	{"--dry-run", NULL, offsetof(struct install_options, dry), "only list the changes"},
+	{"--purge", NULL, offsetof(struct install_options, purge),
+	 "also remove all histories, audit logs, caches, recordings and settings of yours"},
 };
 
 static const struct usage install_usage = {
 	"install [--yes] [--dry-run] [--packages]",
-	"Set cordon up for you: a settings file with comments, completions for your shell, and\n"
-	"hooks for the agents that are here. It says what it will do and asks once. Settings of\n"
-	"agents are merged, with a copy kept; `cordon uninstall` takes all of it away again.\n"
-	"Missing packages are named with the command that adds them. As root, where AppArmor lets\n"
-	"only programs with a profile make user namespaces, cordon gets one.",
+	"Set cordon up for you: a settings file with comments, completions for your shell, and "
+	"hooks for the agents that are here. It lists the changes and asks once. Settings of "
+	"agents are merged, with a copy kept; `cordon uninstall` removes all of it.\nMissing "
+	"packages are named with the command that adds them. As root, it installs an AppArmor "
+	"profile for cordon on systems that need one for user namespaces.",
 	install_flags,
 	ARRAY_LEN(install_flags),
 };
 
 static const struct usage uninstall_usage = {
-	"uninstall [--yes] [--dry-run]",
-	"Take away what `cordon install` made, and nothing else. The program itself goes with\n"
-	"`make uninstall` or the package manager; histories stay.",
-	install_flags,
-	ARRAY_LEN(install_flags) - 1,
+	"uninstall [--yes] [--dry-run] [--purge]",
+	"Remove what `cordon install` added, and nothing else. Histories stay, unless --purge is "
+	"given. `make uninstall` or the package manager removes the program itself.",
+	uninstall_flags,
+	ARRAY_LEN(uninstall_flags),
 };
 
 static const struct usage init_usage = {
 	"init",
-	"Write .cordon.conf with comments into this folder: rules and settings for everybody who\n"
-	"works in it.",
+	"Write .cordon.conf, a settings file with comments, into this folder. Its rules are for "
+	"all users of the project.",
 	NULL,
 	0,
 };
 
 /* ---- what there is to set up ----------------------------------------------------------------- */
 
-#define HOOKS 3 /* before a tool, after one that writes, when the user has said something */
+/* Before a tool, after one that writes, when the user has said something, when the agent asks, when
+ * it rests. */
+#define HOOKS 6
 
 /* Agents with command hooks: their settings file, and how their hooks are written. */
 static const struct agent {
@@ -72,21 +84,28 @@ static const struct agent {
 	 {{"hooks of Claude Code", "PreToolUse", "Bash|Read|Edit|MultiEdit|Write|NotebookEdit",
 	   "cordon hook", 5, NULL},
 	  {NULL, "PostToolUse", "Edit|MultiEdit|Write|NotebookEdit", "cordon hook", 5, NULL},
-	  {NULL, "UserPromptSubmit", "", "cordon hook", 5, NULL}}},
+	  {NULL, "UserPromptSubmit", "", "cordon hook", 5, NULL},
+	  {NULL, "PermissionRequest", "", "cordon hook", 5, NULL},
+	  {NULL, "Notification", "permission_prompt|elicitation_dialog", "cordon hook", 5, NULL},
+	  {NULL, "Stop", "", "cordon hook", 5, NULL}}},
 	{"gemini",
 	 ".gemini",
 	 ".gemini/settings.json",
 	 {{"hooks of Gemini CLI", "BeforeTool", "run_shell_command|read_file|write_file|replace",
 	   "cordon hook --agent gemini", 5000, NULL},
 	  {NULL, "AfterTool", "write_file|replace", "cordon hook --agent gemini", 5000, NULL},
-	  {NULL, "BeforeAgent", "", "cordon hook --agent gemini", 5000, NULL}}},
+	  {NULL, "BeforeAgent", "", "cordon hook --agent gemini", 5000, NULL},
+	  {NULL, "AfterAgent", "", "cordon hook --agent gemini", 5000, NULL},
+	  {NULL, "Notification", "", "cordon hook --agent gemini", 5000, NULL}}},
 	{"codex",
 	 ".codex",
 	 ".codex/hooks.json",
 	 {{"hooks of Codex", "PreToolUse", "Bash|apply_patch", "cordon hook --agent codex", 5,
 	   "codex runs them once you have trusted them: /hooks"},
 	  {NULL, "PostToolUse", "apply_patch", "cordon hook --agent codex", 5, NULL},
-	  {NULL, "UserPromptSubmit", "", "cordon hook --agent codex", 5, NULL}}},
+	  {NULL, "UserPromptSubmit", "", "cordon hook --agent codex", 5, NULL},
+	  {NULL, "PermissionRequest", "", "cordon hook --agent codex", 5, NULL},
+	  {NULL, "Stop", "", "cordon hook --agent codex", 5, NULL}}},
 };
 
 static bool is_there(const char *home, const char *below, const char *program)
@@ -139,7 +158,7 @@ static void add_all(struct setup *s, const char *home, bool *ret_fpath)
 
 		const struct setup_hook *hooks[HOOKS + 1] = {NULL};
 
-		for (size_t k = 0; k < HOOKS; k++)
+		for (size_t k = 0; k < HOOKS && agents[i].hooks[k].event; k++)
 			hooks[k] = &agents[i].hooks[k];
 		if (is_there(home, agents[i].folder, agents[i].program))
 			setup_add_hooks(s, path, hooks);
@@ -173,33 +192,6 @@ static size_t show_plan(const struct setup *s)
 	return n;
 }
 
-/* 0: go on. */
-static int confirm(const char *question, struct err *err)
-{
-	char line[16] = "";
-
-	if (!isatty(STDIN_FILENO))
-		return err_say(err, -EPERM, "nobody to ask: add --yes if you mean it");
-	printf("%s [y/N] ", question);
-	fflush(stdout);
-	if (!fgets(line, sizeof(line), stdin) || (*line != 'y' && *line != 'Y'))
-		return err_say(err, -ECANCELED, "nothing was changed");
-	return 0;
-}
-
-/* Parses flags of these three commands: none takes an argument. >0: help was printed. */
-static int parse(const struct usage *u, int argc, char **argv, struct install_options *o,
-		 struct err *err)
-{
-	struct strings rest = {0};
-	int r = reading_parse(u, argc, argv, o, &rest, err);
-
-	if (r == 0 && rest.n > 0)
-		r = err_say(err, -EINVAL, "'%s': this command takes no argument", rest.list[0]);
-	strings_done(&rest);
-	return r;
-}
-
 /* As root the profile is a file like the others. */
 static void add_profile(struct setup *s)
 {
@@ -213,10 +205,30 @@ static void add_profile(struct setup *s)
 		       "    sudo cordon install\n");
 }
 
+/* Names what was left alone; 0: nothing was. */
+static int name_undone(const struct setup *s, struct err *err)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < setup_count(s); i++) {
+		const struct setup_item *item = setup_item(s, i);
+
+		if (item->state == SETUP_REFUSED)
+			buf_fmt(&names, "%s%s (%s)", n++ ? ", " : "", item->path, item->why);
+	}
+	if (n)
+		return err_say(err, -EEXIST, "install: not done: %s", names.data);
+	if (system_needs_apparmor() && geteuid() != 0)
+		return err_say(err, -EPERM, "install: not done: %s: sudo cordon install",
+			       APPARMOR_PROFILE);
+	return 0;
+}
+
 static int apply(struct setup *s, const struct install_options *o, struct err *err)
 {
 	bool profile = system_needs_apparmor() && geteuid() == 0;
-	int r = o->yes ? 0 : confirm("Do this?", err);
+	int r = o->yes ? 0 : confirm_yes("Do this?", err);
 
 	if (r == 0)
 		r = setup_apply(s, err);
@@ -246,7 +258,7 @@ static int install(const struct install_options *o, struct err *err)
 	add_all(s, home, &fpath);
 	add_profile(s);
 	n = show_plan(s);
-	missing = system_needs_show();
+	missing = system_needs_show(o->packages);
 	if (n == 0 && !(missing && o->packages))
 		printf("There is nothing to do.\n");
 	else if (!o->dry) {
@@ -258,6 +270,8 @@ static int install(const struct install_options *o, struct err *err)
 			printf("zsh: add ~/.local/share/zsh/site-functions to fpath before "
 			       "compinit.\n");
 	}
+	if (r == 0 && !o->dry)
+		r = name_undone(s, err);
 	setup_free(s);
 	return r;
 }
@@ -265,7 +279,7 @@ static int install(const struct install_options *o, struct err *err)
 int cmd_install(int argc, char **argv, struct err *err)
 {
 	struct install_options o = {0};
-	int r = parse(&install_usage, argc, argv, &o, err);
+	int r = flags_parse(&install_usage, argc, argv, &o, NULL, err);
 
 	if (r != 0)
 		return r > 0 ? 0 : CMD_FAILED;
@@ -289,24 +303,70 @@ static void tell_nothing(void *data, const char *path, const char *words)
 	(void)words;
 }
 
+/* What --purge removes besides. */
+static void tell_purge(const char *state, const char *settings)
+{
+	char size[32];
+
+	text_size(size, sizeof(size), kept_all_bytes(state));
+	show_text(state, strlen(state));
+	printf(": all histories, audit logs, caches and recordings: %s\n", size);
+	show_text(settings, strlen(settings));
+	printf(": all settings\n");
+}
+
+static int purge(const char *state, const char *settings, struct err *err)
+{
+	int r = kept_remove_all(state, err);
+
+	if (r == 0 && (r = io_remove_tree(AT_FDCWD, settings)) < 0)
+		err_set(err, r, "remove '%s'", settings);
+	return r;
+}
+
+/* 1: there is nothing to do. */
+static int tell_all(const struct install_options *o, const char *state, const char *settings,
+		    struct err *err)
+{
+	struct err why = {0};
+	int r = setup_remove(state, true, tell, NULL, &why);
+
+	if (r == -ENOENT && !o->purge) {
+		puts("There is nothing to do: nothing is installed for this user.");
+		return 1;
+	}
+	if (r < 0 && r != -ENOENT) {
+		*err = why;
+		return r;
+	}
+	if (o->purge)
+		tell_purge(state, settings);
+	return 0;
+}
+
 static int uninstall(const struct install_options *o, struct err *err)
 {
-	AUTO_FREE char *home = NULL, *state = NULL;
+	AUTO_FREE char *home = NULL, *state = NULL, *config = NULL, *settings = NULL;
 	AUTO_CLOSE int profile = -1;
+	struct err why = {0};
 	int r = folders_home(&home, err);
 
 	if (r < 0)
 		return r;
 	state = folders_state_dir(home);
-	if (o->dry || !o->yes) {
-		r = setup_remove(state, true, tell, NULL, err);
-		if (r == 0 && !o->dry)
-			r = confirm("Do this?", err);
-		if (r < 0 || o->dry)
-			return r;
-	}
+	config = xdg("XDG_CONFIG_HOME", home, ".config");
+	settings = path_join(config, "cordon");
+	r = tell_all(o, state, settings, err);
+	if (r == 0 && !o->dry && !o->yes)
+		r = confirm_yes("Do this?", err);
+	if (r != 0 || o->dry)
+		return MIN(r, 0);
 	profile = open(APPARMOR_PROFILE, O_RDONLY); /* apparmor_parser reads it, too */
-	r = setup_remove(state, false, o->yes ? tell : tell_nothing, NULL, err);
+	r = setup_remove(state, false, tell_nothing, NULL, &why);
+	if (r < 0 && r != -ENOENT)
+		*err = why;
+	else
+		r = o->purge ? purge(state, settings, err) : 0;
 	if (r == 0 && profile >= 0 && access(APPARMOR_PROFILE, F_OK) < 0)
 		r = system_apparmor_unload(profile, err);
 	return r;
@@ -315,7 +375,7 @@ static int uninstall(const struct install_options *o, struct err *err)
 int cmd_uninstall(int argc, char **argv, struct err *err)
 {
 	struct install_options o = {0};
-	int r = parse(&uninstall_usage, argc, argv, &o, err);
+	int r = flags_parse(&uninstall_usage, argc, argv, &o, NULL, err);
 
 	if (r != 0)
 		return r > 0 ? 0 : CMD_FAILED;
@@ -330,7 +390,7 @@ int cmd_init(int argc, char **argv, struct err *err)
 	struct install_options o = {0};
 	AUTO_FREE char *text = NULL;
 	AUTO_CLOSE int fd = -1;
-	int r = parse(&init_usage, argc, argv, &o, err);
+	int r = flags_parse(&init_usage, argc, argv, &o, NULL, err);
 
 	if (r != 0)
 		return r > 0 ? 0 : CMD_FAILED;

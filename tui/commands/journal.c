@@ -8,7 +8,9 @@
 #include "core/base/text.h"
 #include "core/journal/journal.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/here.h"
+#include "tui/commands/show.h"
 
 struct journal_flags {
 	bool json;
@@ -20,9 +22,9 @@ static const struct flag flags[] = {
 
 static const struct usage usage = {
 	"journal verify | journal dump [STEP] [--json]",
-	"verify reads every record, object, summary and image of this folder's undo store, says "
-	"what is damaged, and exits 1 if anything is. dump lists the records of a step, or of all: "
-	"each is undone by what it says, the last one first.",
+	"verify reads every record, object, summary and image of this folder's undo store, names "
+	"each that is damaged, and exits 1 if there is one. dump lists the records of a step, or "
+	"of all steps; undo performs them backwards.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -42,9 +44,9 @@ static int verify(struct journal *j, const struct here *p, struct err *err)
 	int r = journal_verify(j, print_damage, NULL, &sound, err);
 
 	if (r == 0)
-		printf("The undo store of %s is sound: %zu step%s, %zu records, %zu objects.\n",
+		printf("The undo store of %s is sound: %zu step%s, %zu record%s, %zu object%s.\n",
 		       p->folder, sound.steps, sound.steps == 1 ? "" : "s", sound.records,
-		       sound.objects);
+		       sound.records == 1 ? "" : "s", sound.objects, sound.objects == 1 ? "" : "s");
 	return r;
 }
 
@@ -85,13 +87,13 @@ static void print_json(const struct journal_record *r)
 		"{\"step\":%" PRId64 ",\"where\":\"%s\",\"log\":\"%s\",\"seq\":%" PRIu64
 		",\"type\":\"%s\",\"answers\":%" PRIu64 ",\"slot\":%" PRIu64 ",\"ino\":%" PRIu64
 		",\"ino2\":%" PRIu64 ",\"kept\":%zu,\"linked\":%s,\"swapped\":%s,\"directory\":%s"
-		",\"in_log\":%s,\"root\":%d,\"path\":",
+		",\"in_log\":%s,\"root\":%d",
 		r->step, r->where, r->log, r->seq, r->type, r->src, r->slot, r->ino, r->ino2,
 		r->kept.len, r->linked ? "true" : "false", r->swapped ? "true" : "false",
 		r->directory ? "true" : "false", r->in_log ? "true" : "false", r->root);
-	json_quote(&b, r->path, strlen(r->path));
-	buf_fmt(&b, ",\"root2\":%d,\"path2\":", r->root2);
-	json_quote(&b, r->path2, strlen(r->path2));
+	json_member(&b, "path", r->path);
+	buf_fmt(&b, ",\"root2\":%d", r->root2);
+	json_member(&b, "path2", r->path2);
 	printf("%s}\n", b.data);
 }
 
@@ -157,7 +159,7 @@ int cmd_journal(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here p = {0};
 	struct journal_flags o = {0};
 	struct strings words = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &words, err);
+	int r = flags_parse(&usage, argc, argv, &o, &words, err);
 
 	if (r == 0)
 		r = check_words(&words, err);

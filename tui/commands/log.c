@@ -13,10 +13,12 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/forget.h"
 #include "tui/commands/log_turns.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/here.h"
+#include "tui/commands/show.h"
 
 struct log_options {
-	bool json, turns, discard, prune, adopt, yes;
+	bool json, turns, all_places, discard, prune, adopt, yes;
 	struct prune_options oldest;
 };
 
@@ -24,33 +26,35 @@ static const struct flag flags[] = {
 	{"--json", NULL, offsetof(struct log_options, json),
 	 "one JSON object a line: id, kind, began, ended, exit, created, modified, deleted, "
 	 "renamed, "
-	 "undone, incomplete, unprotected, why, command, folders (when it changed several)"},
+	 "undone, incomplete, unprotected, note, why, command, folders (when it changed several)"},
 	{"--turns", NULL, offsetof(struct log_options, turns),
 	 "one row for each of your prompts: when, its newest step, how many steps and files"},
+	{"--all-places", NULL, offsetof(struct log_options, all_places),
+	 "also the agent's notes: files that it wrote by itself outside the folder, such as "
+	 "transcripts"},
 	{"--discard", NULL, offsetof(struct log_options, discard),
-	 "throw the whole history of this folder away; nothing can be undone afterwards"},
+	 "remove the whole history of this folder; nothing can be undone afterwards"},
 	{"--adopt", NULL, offsetof(struct log_options, adopt),
-	 "this folder was renamed, or made anew with the same files: take over the history that is "
-	 "kept under its old name, or put aside"},
+	 "take over the history of a folder that was renamed, or made anew with the same files"},
 	{"--prune", NULL, offsetof(struct log_options, prune),
-	 "throw the oldest steps away, as --keep, --older-than and --size say"},
-	{"--keep", "N", offsetof(struct log_options, oldest.keep), "so many steps stay"},
+	 "remove the oldest steps, by --keep, --older-than or --size"},
+	{"--keep", "N", offsetof(struct log_options, oldest.keep), "keep the newest N steps"},
 	{"--older-than", "DAYS", offsetof(struct log_options, oldest.older_than),
-	 "steps that ended earlier go"},
+	 "remove steps that ended before"},
 	{"--size", "BYTES", offsetof(struct log_options, oldest.size),
-	 "steps go until the store holds no more (k, m, g)"},
+	 "remove steps until the store is no larger (k, m, g)"},
 	{"--yes", NULL, offsetof(struct log_options, yes), "do not ask"},
 };
 
 static const struct usage usage = {
-	"log [--json] [--turns | PATH...] | --prune [--keep N] [--older-than DAYS] [--size BYTES] "
+	"log [--json] [--all-places] [--turns | PATH...] | --prune [--keep N] [--older-than DAYS] "
+	"[--size BYTES] "
 	"[--yes] | "
 	"--adopt | --discard [--yes]",
-	"List the steps of this folder, newest first; those that redo would bring back come on "
-	"top.\n"
-	"A negative number: no command made the step, but the agent itself, or what it left "
-	"running.\n"
-	"With paths: the steps that touched them or something below; renames are followed back.",
+	"List the steps of this folder, newest first; undone steps that redo brings back come on "
+	"top.\nA step without an exit status was made by no command, but by an edit of the agent "
+	"itself, or by a program that it left running.\nWith paths: the steps that changed these, "
+	"or something below them; renames are followed back.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -63,18 +67,15 @@ static const char *kind_name(enum step_kind kind)
 	return names[kind];
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void add_text(struct buf *b, const char *name, const char *s)
+static bool is_note(const struct step_info *s)
 {
-	buf_fmt(b, ",\"%s\":", name);
-	if (s)
-		json_quote(b, s, strlen(s));
-	else
-		buf_str(b, "null");
+	return step_is_note(s->kind, s->elsewhere,
+			    s->created + s->modified + s->deleted + s->renamed, s->command);
 }
 
-static void print_json(const struct step_info *s, bool undone)
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void print_json(const struct step_info *s, bool undone, const char *const *split)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
 	char began[32], ended[32];
@@ -84,18 +85,16 @@ static void print_json(const struct step_info *s, bool undone)
 	buf_fmt(&b,
 		"{\"id\":%" PRId64 ",\"kind\":\"%s\",\"began\":\"%s\",\"ended\":\"%s\",\"exit\":%d"
 		",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu,\"undone\":%s"
-		",\"incomplete\":%s,\"unprotected\":%s",
+		",\"incomplete\":%s,\"unprotected\":%s,\"note\":%s",
 		s->id, kind_name(s->kind), began, ended, s->exit_status, s->created, s->modified,
 		s->deleted, s->renamed, undone ? "true" : "false", s->incomplete ? "true" : "false",
-		s->unprotected ? "true" : "false");
-	add_text(&b, "why", s->why);
-	add_text(&b, "command", s->command);
-	buf_str(&b, ",\"folders\":[");
-	for (char **f = s->folders; f && *f; f++) {
-		buf_str(&b, f == s->folders ? "" : ",");
-		json_quote(&b, *f, strlen(*f));
-	}
-	printf("%s]}\n", b.data);
+		s->unprotected ? "true" : "false", is_note(s) ? "true" : "false");
+	json_member(&b, "why", s->why);
+	json_member(&b, "command", s->command);
+	json_strings(&b, "folders", (const char *const *)s->folders, SIZE_MAX);
+	if (split)
+		json_strings(&b, "split", split, SIZE_MAX);
+	printf("%s}\n", b.data);
 }
 
 /* ---- a table --------------------------------------------------------------------------------- */
@@ -116,23 +115,24 @@ static void counts(char *out, size_t size, const struct step_info *s)
 						 used ? " " : "", parts[i].sign, parts[i].n);
 }
 
-/* Which other folders the step changed. */
-static void print_folders(const struct step_info *s, const char *here)
+/* "  (also in /a, /b)": these folders, but for one. */
+static void print_folders(const char *words, const char *const *folders, const char *but)
 {
-	const char *before = "  (also in ";
+	const char *before = words;
 
-	for (char **f = s->folders; f && *f; f++) {
-		if (str_eq(*f, here))
+	for (const char *const *f = folders; f && *f; f++) {
+		if (but && str_eq(*f, but))
 			continue;
 		fputs(before, stdout);
 		show_text(*f, strlen(*f));
 		before = ", ";
 	}
-	if (s->folders)
+	if (before != words)
 		putchar(')');
 }
 
-static void print_row(const struct step_info *s, bool undone, const char *here, int columns)
+static void print_row(const struct step_info *s, bool undone, const char *const *split,
+		      const char *here, int columns)
 {
 	AUTO_BUF struct buf command = BUF_INIT;
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -156,7 +156,8 @@ static void print_row(const struct step_info *s, bool undone, const char *here, 
 	       status, undone ? "" : style_off(), what, shown.data);
 	if (undone)
 		printf("  (undone)%s", style_off());
-	print_folders(s, here);
+	print_folders("  (also in ", (const char *const *)s->folders, here);
+	print_folders(undone ? "  (not undone in " : "  (undone in ", split, NULL);
 	if (s->elsewhere)
 		fputs("  (outside the folder)", stdout);
 	if (s->incomplete) {
@@ -184,14 +185,10 @@ static void print_barrier_json(const struct barrier *e)
 	clock_iso(last, e->last_us);
 	buf_fmt(&b,
 		"{\"id\":null,\"kind\":\"barrier\",\"after\":%" PRId64
-		",\"began\":\"%s\",\"ended\":\"%s\",\"count\":%zu,\"paths\":[",
+		",\"began\":\"%s\",\"ended\":\"%s\",\"count\":%zu",
 		e->after, first, last, e->count);
-	for (size_t i = 0; i < e->n_paths; i++) {
-		if (i)
-			buf_ch(&b, ',');
-		json_quote(&b, e->paths[i], strlen(e->paths[i]));
-	}
-	printf("%s]}\n", b.data);
+	json_strings(&b, "paths", (const char *const *)e->paths, e->n_paths);
+	printf("%s}\n", b.data);
 }
 
 static void print_barrier(const struct barrier *e, int columns)
@@ -236,15 +233,21 @@ static void print_head(void)
 	       "FILES", "COMMAND", style_off());
 }
 
-static int print_list(struct journal *j, bool undone, bool json, const char *here,
-		      const struct strings *paths, size_t *ret_n, struct err *err)
+/* Counts of a list: rows that were printed, notes that were left out. */
+struct printed {
+	size_t rows, notes;
+};
+
+static int print_list(struct journal *j, bool undone, const struct log_options *o, const char *here,
+		      const struct strings *paths, struct printed *ret, struct err *err)
 {
+	const bool json = o->json, all = json || o->all_places || paths->n;
 	AUTO_FREE bool *touched = NULL;
 	struct barriers edits = {0};
 	struct step_info *list = NULL;
 	size_t n = 0;
 	int r = journal_list(j, undone, &list, &n, err);
-	int columns = screen_columns();
+	int columns = show_columns();
 
 	if (r == 0 && paths->n) {
 		touched = xcalloc(n + 1, sizeof(*touched));
@@ -253,15 +256,23 @@ static int print_list(struct journal *j, bool undone, bool json, const char *her
 	if (r == 0 && !paths->n)
 		r = journal_barriers(j, &edits.list, &edits.n, err);
 	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE const char **split = NULL;
+
 		if (touched && !touched[i])
 			continue;
-		if (++*ret_n == 1 && !json)
+		if (!all && is_note(&list[i])) {
+			ret->notes++;
+			print_barriers(&edits, list[i].id, json, columns);
+			continue;
+		}
+		if (++ret->rows == 1 && !json)
 			print_head();
 		print_barriers(&edits, list[i].id, json, columns);
+		split = journal_split(j, &list[i], undone);
 		if (json)
-			print_json(&list[i], undone);
+			print_json(&list[i], undone, split);
 		else
-			print_row(&list[i], undone, here, columns);
+			print_row(&list[i], undone, split, here, columns);
 	}
 	step_info_free(list, n);
 	barrier_free(edits.list, edits.n);
@@ -277,7 +288,7 @@ static void print_waiting(const struct step_info *s, bool json)
 	if (json) {
 		buf_fmt(&b, "{\"id\":%" PRId64 ",\"kind\":\"interrupted\",\"began\":\"%s\"", s->id,
 			began);
-		add_text(&b, "command", s->command);
+		json_member(&b, "command", s->command);
 		printf("%s}\n", b.data);
 		return;
 	}
@@ -314,13 +325,10 @@ static void print_saved_redo(const struct saved_redo *a, bool json)
 	if (json) {
 		buf_fmt(&b,
 			"{\"id\":null,\"kind\":\"saved\",\"saved\":%" PRIu64 ",\"step\":%" PRId64
-			",\"began\":\"%s\",\"paths\":[",
+			",\"began\":\"%s\"",
 			a->number, a->step, when);
-		for (size_t i = 0; i < a->n_paths; i++) {
-			buf_str(&b, i ? "," : "");
-			json_quote(&b, a->paths[i], strlen(a->paths[i]));
-		}
-		printf("%s]}\n", b.data);
+		json_strings(&b, "paths", (const char *const *)a->paths, a->n_paths);
+		printf("%s}\n", b.data);
 		return;
 	}
 	for (size_t i = 0; i < MIN(a->n_paths, (size_t)5); i++) {
@@ -395,8 +403,14 @@ static void print_pruned(const struct journal *j)
 	s = (time_t)(p.us / 1000000);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M", localtime_r(&s, &tm));
 	printf("%zu older step%s, up to %" PRId64 ", %s no longer kept (journal.steps, "
-	       "journal.size; last on %s)\n",
+	       "journal.size, journal.total-size; last on %s)\n",
 	       p.n, p.n == 1 ? "" : "s", p.last, p.n == 1 ? "is" : "are", when);
+}
+
+static void print_notes(size_t n)
+{
+	printf("%s%6s  %zu step%s of the agent's own notes, outside the folder (--all-places)%s\n",
+	       style_on(STYLE_DIM), "", n, n == 1 ? "" : "s", style_off());
 }
 
 static int print_log(const struct here *p, const struct log_options *o, const struct strings *paths,
@@ -405,7 +419,7 @@ static int print_log(const struct here *p, const struct log_options *o, const st
 	const struct journal_spec spec = {
 		.folder = p->folder, .state_dir = p->state_dir, .read_only = true};
 	struct journal *j = NULL;
-	size_t n = 0;
+	struct printed n = {0};
 	bool json = o->json;
 	int r = journal_open(&j, &spec, NULL, err);
 
@@ -423,17 +437,19 @@ static int print_log(const struct here *p, const struct log_options *o, const st
 	}
 	if (!json)
 		print_pruned(j);
-	r = paths->n ? 0 : print_interrupted(j, json, &n, err);
+	r = paths->n ? 0 : print_interrupted(j, json, &n.rows, err);
 	if (r == 0)
-		r = print_list(j, true, json, p->folder, paths, &n, err);
+		r = print_list(j, true, o, p->folder, paths, &n, err);
 	if (r == 0)
-		r = print_list(j, false, json, p->folder, paths, &n, err);
+		r = print_list(j, false, o, p->folder, paths, &n, err);
 	if (r == 0 && !paths->n)
-		r = print_saved_redos(j, json, &n, err);
-	if (r == 0 && n == 0 && paths->n && !json)
+		r = print_saved_redos(j, json, &n.rows, err);
+	if (r == 0 && n.rows == 0 && paths->n && !json)
 		printf("No step touched %s.\n", paths->n == 1 ? "it" : "them");
-	else if (r == 0 && n == 0 && !paths->n)
+	else if (r == 0 && n.rows + n.notes == 0 && !paths->n)
 		r = no_steps(p, &spec, json, err);
+	if (r == 0 && n.notes)
+		print_notes(n.notes);
 	journal_close(j);
 	return r;
 }
@@ -443,12 +459,15 @@ int cmd_log(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here p = {0};
 	struct log_options o = {0};
 	struct strings args = {0}, paths = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0 && args.n && (o.discard || o.prune || o.adopt))
 		r = err_say(
 			err, -EINVAL,
 			"--adopt, --discard, --prune: take no path: the whole history is meant");
+	if (r == 0 && !o.prune && (o.oldest.keep || o.oldest.older_than || o.oldest.size))
+		r = err_say(err, -EINVAL,
+			    "--keep, --older-than, --size: only with --prune, which removes steps");
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r == 0)

@@ -1,4 +1,4 @@
-/* log_turns - `cordon log --turns`: one row for each prompt of the human. */
+/* log_turns - `cordon log --turns`: one row for each prompt of the user. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/log_turns.h"
 
@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/show.h"
 
 struct turn {
 	const struct turn_mark *mark; /* NULL: steps without one */
@@ -25,15 +25,11 @@ static const char *title(const struct turn_mark *t)
 static void print_json(const struct turn *t)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
-	const char *words = t->mark && t->mark->words ? t->mark->words : NULL;
 	char began[32];
 
 	clock_iso(began, t->mark ? t->mark->us : t->list[t->n - 1].began_us);
-	buf_fmt(&b, "{\"began\":\"%s\",\"prompt\":", began);
-	if (words)
-		json_quote(&b, words, strlen(words));
-	else
-		buf_str(&b, "null");
+	buf_fmt(&b, "{\"began\":\"%s\"", began);
+	json_member(&b, "prompt", t->mark ? t->mark->words : NULL);
 	buf_fmt(&b, ",\"files\":%zu,\"steps\":[", t->files);
 	for (size_t i = t->n; i-- > 0;)
 		buf_fmt(&b, "%" PRId64 "%s", t->list[i].id, i ? "," : "");
@@ -61,12 +57,17 @@ static size_t files_of(const struct step_info *s)
 	return s->created + s->modified + s->deleted + s->renamed;
 }
 
+static bool is_note(const struct step_info *s)
+{
+	return step_is_note(s->kind, s->elsewhere, files_of(s), s->command);
+}
+
 int log_turns(struct journal *j, bool json, struct err *err)
 {
 	struct turn_mark *marks = NULL;
 	struct step_info *list = NULL;
 	size_t n = 0, n_marks = 0;
-	int columns = screen_columns();
+	int columns = show_columns();
 	int r = journal_turns(j, &marks, &n_marks, err);
 
 	if (r == 0)
@@ -79,8 +80,10 @@ int log_turns(struct journal *j, bool json, struct err *err)
 				 .mark = turn_mark_of(marks, n_marks, list[i].id)};
 
 		for (; i < n && turn_mark_of(marks, n_marks, list[i].id) == t.mark; i++, t.n++) {
-			t.steps += !list[i].elsewhere;
-			t.files += list[i].elsewhere ? 0 : files_of(&list[i]);
+			if (list[i].elsewhere || is_note(&list[i]))
+				continue;
+			t.steps++;
+			t.files += files_of(&list[i]);
 		}
 		if (json)
 			print_json(&t);

@@ -1,48 +1,31 @@
 /* mcp - `cordon mcp`: a session as the tools of a language model. */
 /* SPDX-License-Identifier: MIT */
-#include "core/api/mcp.h"
+#include "core/api/mcp/mcp.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "tui/commands/commands.h"
 #include "tui/commands/front.h"
-#include "tui/commands/run.h"
+#include "tui/console/driven.h"
 
 struct making {
 	struct strings argv; /* options of cordon run, and a command that chooses no profile */
-	struct run run;
-	bool made;
+	struct front_run made;
 };
 
 static void forget(void *data)
 {
-	struct making *m = data;
-
-	if (m->made)
-		run_done(&m->run);
-	m->made = false;
+	front_forget(&((struct making *)data)->made);
 }
 
 static int make(void *data, const struct cJSON *payload, const struct dirs *dirs,
 		struct session_spec **ret, struct fault *f)
 {
 	struct making *m = data;
-	struct err err = {0};
-	int r;
 
 	(void)payload, (void)dirs;
-	m->run = (struct run){.kept = BUF_INIT};
-	m->made = true;
-	r = run_options_parse(&m->run.opt, (int)m->argv.n, (char **)(uintptr_t)m->argv.list, &err);
-	if (r == 0)
-		r = run_prepare(&m->run, &err);
-	if (r < 0) {
-		forget(m);
-		return fault_err(f, FAULT_SESSION_NOT_STARTED, &err);
-	}
-	*ret = &m->run.spec;
-	return 0;
+	return front_make(&m->made, &m->argv, "cordon mcp", ret, f);
 }
 
 static int discard(void *data, const char *path, struct fault *f)
@@ -53,13 +36,12 @@ static int discard(void *data, const char *path, struct fault *f)
 
 static void help(void)
 {
-	printf("usage: cordon mcp [--mcp-socket PATH] [--log-level LEVEL] [--on-disconnect "
-	       "end|continue]\n                  [OPTIONS]\n\n"
-	       "A Model Context Protocol server on standard input and output, or on a Unix socket. "
-	       "Its session\n"
-	       "is started by the first request that needs one, in the current directory, with "
-	       "these options\nof cordon run:\n\n");
-	run_options_help(stdout);
+	printf("usage: cordon mcp [--mcp-socket PATH] [--log-level LEVEL]\n"
+	       "                  [--on-disconnect end|continue] [OPTIONS]\n\n"
+	       "A Model Context Protocol server on standard input and output, or on a Unix\n"
+	       "socket. Its session is started by the first request that needs one, in the\n"
+	       "current directory, with these options of cordon run:\n\n");
+	run_options_help(true);
 }
 
 /* "--name VALUE" or "--name=VALUE": taken out of argv. 1: it was there. */
@@ -86,6 +68,8 @@ static int check(struct making *m, struct err *err)
 
 	if (r == 0 && (!o.argv[0] || !str_eq(o.argv[0], "sh") || o.argv[1]))
 		r = err_say(err, -EINVAL, "mcp: takes options alone: usage: cordon mcp --help");
+	if (r == 0)
+		r = run_options_check_driven(&o, err);
 	run_options_done(&o);
 	return r;
 }
@@ -99,6 +83,7 @@ int cmd_mcp(int argc, char **argv, struct err *err)
 	AUTO_FREE char *setting = NULL;
 	int r = 0;
 
+	driven_consoles();
 	for (int i = 0; r >= 0 && i < argc; i++) {
 		if (str_eq(argv[i], "--help") || str_eq(argv[i], "-h")) {
 			help();

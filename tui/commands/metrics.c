@@ -1,5 +1,4 @@
-/* metrics - `cordon audit --metrics`: how often it was asked, what was answered, how long it took.
- */
+/* metrics - `cordon audit --metrics`: counts questions and answers, and the time to answer. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/metrics.h"
 
@@ -18,13 +17,6 @@ struct metrics {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static const char *field(const struct audit_record *r, const char *name)
-{
-	const char *s = audit_record_get(r, name, NULL);
-
-	return s ? s : "";
-}
-
 static void add_wait(struct metrics *m, int64_t us)
 {
 	if (m->n_waited == m->cap) {
@@ -38,7 +30,7 @@ static void count_decision(struct metrics *m, const struct audit_record *r)
 {
 	const char *latency = audit_record_get(r, "latency_us", NULL);
 
-	if (str_eq(field(r, "op"), "revoke")) {
+	if (str_eq(audit_record_text(r, "op"), "revoke")) {
 		m->revoked++;
 		return;
 	}
@@ -46,7 +38,7 @@ static void count_decision(struct metrics *m, const struct audit_record *r)
 		m->unanswered++;
 		return;
 	}
-	if (*field(r, "errno"))
+	if (*audit_record_text(r, "errno"))
 		m->denied++;
 	else
 		m->allowed++;
@@ -65,9 +57,10 @@ static void count_reads(struct metrics *m, const char *words)
 	m->crowded += crowded;
 }
 
-static void count(struct metrics *m, const struct audit_record *r)
+static void count(void *data, const struct audit_record *r)
 {
-	const char *event = field(r, "event");
+	struct metrics *m = data;
+	const char *event = audit_record_text(r, "event");
 
 	m->sessions += str_eq(event, "session-start");
 	m->commands += str_eq(event, "exec");
@@ -77,29 +70,7 @@ static void count(struct metrics *m, const struct audit_record *r)
 	if (str_eq(event, "decision"))
 		count_decision(m, r);
 	if (str_eq(event, "session-end"))
-		count_reads(m, field(r, "detail"));
-}
-
-static int count_file(struct metrics *m, const char *path, struct err *err)
-{
-	AUTO_FILE FILE *f = fopen(path, "re");
-	AUTO_FREE char *line = NULL;
-	struct audit_record record;
-	size_t cap = 0;
-	ssize_t n;
-	int r = 0;
-
-	if (!f)
-		return errno == ENOENT ? 0 : err_set(err, -errno, "read audit log %s", path);
-	audit_record_init(&record);
-	while (r == 0 && (n = getline(&line, &cap, f)) > 0 && line[n - 1] == '\n') {
-		if (audit_record_parse(&record, line, (size_t)n - 1) < 0)
-			r = err_say(err, -EBADMSG, "%s: run cordon audit verify", path);
-		else
-			count(m, &record);
-	}
-	audit_record_done(&record);
-	return r;
+		count_reads(m, audit_record_text(r, "detail"));
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -147,12 +118,9 @@ static void print_words(const struct metrics *m, const struct number *list, size
 
 int metrics_print(const char *path, bool json, struct err *err)
 {
-	AUTO_FREE char *aside = xasprintf("%s.1", path);
 	struct metrics m = {0};
-	int r = count_file(&m, aside, err);
+	int r = audit_read(path, count, &m, err);
 
-	if (r == 0)
-		r = count_file(&m, path, err);
 	if (r == 0) {
 		const struct number list[] = {
 			{"sessions", "sessions", m.sessions},

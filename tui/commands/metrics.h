@@ -1,9 +1,8 @@
-/* metrics - `cordon audit --metrics`: how often it was asked, what was answered, how long it took.
- */
+/* metrics - `cordon audit --metrics`: counts questions and answers, and the time to answer. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
 
-/* Of the log at path and the one that was set aside. */
+/* Prints the metrics of the log at path and of its predecessor, which was set aside. */
 int metrics_print(const char *path, bool json, struct err *err) MUST_USE;

@@ -1,10 +1,12 @@
 /* options - the options of `cordon run`: one table for parsing, --help and the man page. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/options.h"
-#include "tui/look/ini.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "core/base/nearest.h"
+#include "tui/commands/show.h"
 
 void strings_add(struct strings *s, const char *v)
 {
@@ -23,6 +25,7 @@ enum option_type {
 	OPT_FLAG,
 	OPT_TEXT,
 	OPT_LIST,
+	OPT_MAYBE, /* a text that stands behind "=", or is left out: "" */
 };
 
 struct option_def {
@@ -38,10 +41,20 @@ static const struct option_def options[] = {
 	{"--rw", NULL, OPT_LIST, AT(rw), "PATH",
 	 "a further working folder; also permits your home, /etc, /usr and /var as working "
 	 "folders"},
+	{"--worktree", NULL, OPT_MAYBE, AT(worktree), NULL,
+	 "work in a git worktree beside the repository, on a branch of its own; --worktree=NAME "
+	 "names "
+	 "it, and goes on in one that is there"},
+	{"--with-changes", NULL, OPT_FLAG, AT(with_changes), NULL,
+	 "with --worktree, a new one: with uncommitted changes, and files that git neither tracks "
+	 "nor ignores"},
+	{"--from-step", NULL, OPT_TEXT, AT(from_step), "STEP",
+	 "with --worktree, a new one: its files are as they were here after that step"},
 	{"--ro", NULL, OPT_LIST, AT(ro), "PATH",
 	 "a folder that is visible inside, never writable, without questions and history"},
 	{"--overlay", NULL, OPT_LIST, AT(overlay), "PATH",
-	 "a directory that is writable inside; its changes are kept apart, the host's directory "
+	 "with --backend native, a directory that is writable inside; its changes are kept apart, "
+	 "the host's directory "
 	 "stays as it is"},
 	{"--hide", "--blacklist", OPT_LIST, AT(hide), "PATH", "a path that does not exist inside"},
 	{"--allow-unix", NULL, OPT_LIST, AT(allow_unix), "PATH",
@@ -76,8 +89,8 @@ static const struct option_def options[] = {
 	 "no console, for editors: requests wait for cordon attach, approve, or approval.command"},
 	{"--steps", NULL, OPT_TEXT, AT(steps), "one|auto",
 	 "one undo step for the whole run, or one for each command"},
-	{"--backend", NULL, OPT_TEXT, AT(backend), "NAME",
-	 "native, bwrap, landlock or vm; see cordon doctor"},
+	{"--backend", NULL, OPT_TEXT, AT(backend), "native|bwrap|landlock|vm",
+	 "what confines the agent; see cordon doctor"},
 	{"--vm-memory", NULL, OPT_TEXT, AT(vm_memory), "SIZE",
 	 "--backend vm: the guest's memory, as 4g"},
 	{"--vm-cpus", NULL, OPT_TEXT, AT(vm_cpus), "N", "--backend vm: its processors"},
@@ -103,11 +116,17 @@ static const struct option_def options[] = {
 	{"--exit", NULL, OPT_FLAG, AT(exit_at_end), NULL,
 	 "leave the console when the command ends"},
 	{"--verbose", "-v", OPT_FLAG, AT(verbose), NULL,
-	 "print the setup of the sandbox: on stderr, or in the console's activity"},
+	 "print the setup of the sandbox: folders, hidden places, limits, rules; on stderr, or in "
+	 "the console's activity"},
 	{"--help", "-h", OPT_FLAG, AT(help), NULL, "this list"},
 };
 
 #undef AT
+
+/* About the console, or how `cordon run` waits: a session that a program drives has nothing of
+ * them. */
+static const char *const alone[] = {"--headless", "--stdio", "--steps", "--theme", "--keymap",
+				    "--record",	  "--exit",  "--help",	NULL};
 
 static const struct option_def *find(const char *arg, size_t len)
 {
@@ -130,7 +149,8 @@ static void store(struct run_options *o, const struct option_def *d, const char 
 		*(bool *)(void *)field = true;
 		break;
 	case OPT_TEXT:
-		*(const char **)(void *)field = value;
+	case OPT_MAYBE:
+		*(const char **)(void *)field = value ? value : "";
 		break;
 	case OPT_LIST:
 		strings_add((struct strings *)(void *)field, value);
@@ -140,14 +160,14 @@ static void store(struct run_options *o, const struct option_def *d, const char 
 
 static int unknown(const char *arg, size_t len, struct err *err)
 {
-	const char *names[ARRAY_LEN(options)], *near;
 	AUTO_FREE char *word = xstrndup(arg, len);
+	struct nearest near = nearest_to(word);
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		names[i] = options[i].name;
-	near = ini_nearest(word, names, ARRAY_LEN(names));
-	if (near)
-		return err_say(err, -EINVAL, "unknown option '%s': did you mean %s?", word, near);
+		nearest_try(&near, options[i].name);
+	if (near.best)
+		return err_say(err, -EINVAL, "unknown option '%s': did you mean %s?", word,
+			       near.best);
 	return err_say(
 		err, -EINVAL,
 		"unknown option '%s': not one of cordon run's: cordon run --help lists them, "
@@ -176,7 +196,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv, struct err *
 		if (d->type == OPT_FLAG && value)
 			return err_say(err, -EINVAL, "option '%s': takes no value: leave '=%s' out",
 				       d->name, value);
-		if (d->type != OPT_FLAG && !value) {
+		if ((d->type == OPT_TEXT || d->type == OPT_LIST) && !value) {
 			if (i + 1 >= argc)
 				return err_say(err, -EINVAL, "option '%s': needs a value: %s %s",
 					       d->name, d->name, d->arg);
@@ -201,14 +221,54 @@ void run_options_done(struct run_options *o)
 	strings_done(&o->set);
 }
 
-void run_options_help(FILE *out)
+static bool is_given(const struct run_options *o, const struct option_def *d)
+{
+	const char *field = (const char *)o + d->at;
+
+	switch (d->type) {
+	case OPT_FLAG:
+		return *(const bool *)(const void *)field;
+	case OPT_TEXT:
+	case OPT_MAYBE:
+		return *(const char *const *)(const void *)field != NULL;
+	case OPT_LIST:
+		return ((const struct strings *)(const void *)field)->n != 0;
+	}
+	return false;
+}
+
+int run_options_check_driven(const struct run_options *o, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		if (str_one_of(options[i].name, alone) && is_given(o, &options[i]))
+			return err_say(err, -EINVAL,
+				       "%s: of cordon run alone, without effect here: leave it out",
+				       options[i].name);
+	return 0;
+}
+
+void run_options_each(bool driven, void (*fn)(void *data, const char *option, const char *help),
+		      void *data)
 {
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		const struct option_def *d = &options[i];
 		char left[64];
 
-		snprintf(left, sizeof(left), "%s%s%s%s%s", options[i].name,
-			 options[i].alias ? ", " : "", options[i].alias ? options[i].alias : "",
-			 options[i].arg ? " " : "", options[i].arg ? options[i].arg : "");
-		fprintf(out, "  %-28s %s\n", left, options[i].help);
+		if (driven && str_one_of(d->name, alone))
+			continue;
+		snprintf(left, sizeof(left), "%s%s%s%s%s", d->name, d->alias ? ", " : "",
+			 d->alias ? d->alias : "", d->arg ? " " : "", d->arg ? d->arg : "");
+		fn(data, left, d->help);
 	}
+}
+
+static void show(void *data, const char *option, const char *help)
+{
+	(void)data;
+	show_option(option, help);
+}
+
+void run_options_help(bool driven)
+{
+	run_options_each(driven, show, NULL);
 }

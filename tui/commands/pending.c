@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/api/link.h"
+#include "core/api/socket/link.h"
 #include "core/base/clock.h"
 #include "core/base/json.h"
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/show.h"
 
 struct options {
 	bool json, tree, own_settings;
@@ -19,7 +20,8 @@ struct options {
 
 static const struct flag pending_flags[] = {
 	{"--json", NULL, offsetof(struct options, json),
-	 "one request a line, as core/api/protocol.json says, with its session"},
+	 "one request a line, as core/api/protocol.json says, with its session and approve_id, the "
+	 "ID that approve and deny take"},
 };
 
 #define SCOPES "once|step|session|project|user|org"
@@ -28,35 +30,36 @@ static const struct flag approve_flags[] = {
 	{"--scope", SCOPES, offsetof(struct options, scope),
 	 "how long the answer counts; default: once"},
 	{"--extent", "exact|dir|tree|bundle", offsetof(struct options, extent),
-	 "how much it is about: exactly this, its directory, that and all below, all that the "
-	 "program keeps for itself"},
-	{"--up", "N", offsetof(struct options, up),
-	 "with --extent tree: so many directories further up"},
+	 "what the answer covers: exactly this path, the files of its directory, that directory "
+	 "and everything below, or all files that the program keeps for itself"},
+	{"--up", "N", offsetof(struct options, up), "with --extent tree: N directories further up"},
 	{"--tree", NULL, offsetof(struct options, tree), "the same as --extent tree"},
 	{"--for", "TIME", offsetof(struct options, time),
 	 "the answer expires, after 30s, 10m, 2h or 7d; default: never"},
 	{"--own-settings", NULL, offsetof(struct options, own_settings),
-	 "of an agent's settings: it begins anew with a copy of them for this folder (approve "
-	 "alone)"},
+	 "for a request about an agent's settings: start the agent again with a copy of them for "
+	 "this folder"},
 };
 
 static const struct usage pending_usage = {
 	"pending [--json]",
-	"List what running sessions are held at, with the ID that approve and deny take.",
+	"List the requests that wait in your sessions, each with the ID that approve and deny "
+	"take.",
 	pending_flags,
 	ARRAY_LEN(pending_flags),
 };
 
 static const struct usage approve_usage = {
-	"approve ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME] | --own-settings",
-	"Let a request go on that a session is held at, as its console would.",
+	"approve ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME] | approve ID "
+	"--own-settings",
+	"Allow a request that waits, as the session's console would.",
 	approve_flags,
 	ARRAY_LEN(approve_flags),
 };
 
 static const struct usage deny_usage = {
 	"deny ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
-	"Refuse a request that a session is held at, as its console would.", approve_flags,
+	"Deny a request that waits, as the session's console would.", approve_flags,
 	ARRAY_LEN(approve_flags) - 1, /* --own-settings is no denial */
 };
 
@@ -65,7 +68,8 @@ static const struct usage deny_usage = {
 static void print_request(const struct link *l, struct span line, bool json)
 {
 	if (json) {
-		printf("{\"session\":\"%s\",%.*s\n", l->session, (int)line.len - 1, line.data + 1);
+		printf("{\"session\":\"%s\",\"approve_id\":\"%s-%s\",%.*s\n", l->session, l->tag,
+		       link_field(l, "id"), (int)line.len - 1, line.data + 1);
 		return;
 	}
 	printf("%s%s-%s%s  %s ", style_on(STYLE_BOLD), l->tag, link_field(l, "id"), style_off(),
@@ -103,20 +107,15 @@ static int list_session(struct link *l, void *data, struct err *err)
 int cmd_pending(int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
-	struct strings args = {0};
 	AUTO_BUF struct buf mute = BUF_INIT;
-	int r = reading_parse(&pending_usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&pending_usage, argc, argv, &o, NULL, err);
 
-	if (r == 0 && args.n)
-		r = err_say(err, -EINVAL, "pending: takes no arguments: usage: cordon %s",
-			    pending_usage.synopsis);
-	strings_done(&args);
 	if (r == 0)
 		r = link_each(list_session, &o, &mute, err);
 	if (r == 0 && mute.len)
 		r = err_say(err, -EAGAIN, "%s", mute.data);
-	if (r < 0)
-		return CMD_FAILED;
+	if (r)
+		return r < 0 ? CMD_FAILED : 0;
 	if (!o.any && !o.json) /* what reads the list reads an empty one */
 		fprintf(stderr, "cordon: nothing waits for an answer\n");
 	return finish(0, err);
@@ -161,44 +160,36 @@ static int count_request(struct link *l, void *data, struct err *err)
 }
 
 /* The number of the request is part of the command: digits alone. */
-static int send_answer(struct link *l, const struct answering *a, struct err *err)
+static void put_answer(struct buf *out, const struct answering *a)
 {
-	AUTO_BUF struct buf out = BUF_INIT;
 	const char *scope = a->o->scope ? a->o->scope : "once";
 	const char *extent = a->o->extent	      ? a->o->extent
 			     : a->o->tree || a->o->up ? "tree"
 						      : "exact";
 
 	if (a->o->own_settings) {
-		buf_fmt(&out, "{\"type\":\"cmd.own_settings\",\"id\":%s}\n", a->id);
-		return link_send(l, &out, err);
+		buf_fmt(out, "{\"type\":\"cmd.own_settings\",\"id\":%s}\n", a->id);
+		return;
 	}
-	buf_fmt(&out, "{\"type\":\"cmd.%s\",\"id\":%s,\"scope\":", a->verb, a->id);
-	json_quote(&out, scope, strlen(scope));
-	buf_str(&out, ",\"extent\":");
-	json_quote(&out, extent, strlen(extent));
-	buf_fmt(&out, ",\"up\":%d,\"until\":%" PRId64 "}\n", a->up, a->until);
-	return link_send(l, &out, err);
+	buf_fmt(out, "{\"type\":\"cmd.%s\",\"id\":%s", a->verb, a->id);
+	json_member(out, "scope", scope);
+	json_member(out, "extent", extent);
+	buf_fmt(out, ",\"up\":%d,\"until\":%" PRId64 "}\n", a->up, a->until);
 }
 
 static int answer_request(struct link *l, void *data, struct err *err)
 {
 	const struct answering *a = data;
-	struct span line;
+	AUTO_BUF struct buf out = BUF_INIT;
 	int r = find_request(l, data, err);
 
 	if (r <= 0)
 		return r;
-	r = send_answer(l, a, err);
-	do {
-		if (r == 0)
-			r = link_next(l, &line, err);
-	} while (r == 0 && !str_eq(link_field(l, "type"), "reply"));
-	if (r < 0)
-		return r;
-	if (!str_eq(link_field(l, "ok"), "true"))
-		return err_say(err, -EPERM, "%s %s: %s", a->verb, a->given, link_field(l, "error"));
-	return 1;
+	put_answer(&out, a);
+	r = link_command(l, &out, err);
+	if (r == -EPERM)
+		return err_wrap(err, r, "%s %s", a->verb, a->given);
+	return r < 0 ? r : 1;
 }
 
 /* "3f2a-7", or 7. */
@@ -278,7 +269,7 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 	struct options o = {0};
 	struct answering a = {.o = &o, .verb = verb};
 	struct strings args = {0};
-	int r = reading_parse(u, argc, argv, &o, &args, err);
+	int r = flags_parse(u, argc, argv, &o, &args, err);
 
 	if (r == 0 && (args.n != 1 || !args.list)) {
 		err_say(err, -EINVAL, "%s: needs one ID: cordon pending lists them", verb);

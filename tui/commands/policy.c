@@ -1,4 +1,4 @@
-/* policy - `cordon policy`: which rules there are, whose project file counts, is a file right. */
+/* policy - `cordon policy`: lists rules, trusts project files, checks a file. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,10 @@
 #include "core/base/json.h"
 #include "core/base/path.h"
 #include "core/diff/diff.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/rules.h"
+#include "tui/commands/show.h"
+#include "tui/commands/here.h"
+#include "tui/commands/flags.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
 
@@ -36,14 +39,11 @@ static const struct usage usage = {
 	"policy list [--profile NAME] [--json] [-- COMMAND...] | trust [--hash HEX] [FOLDER] | "
 	"forget [FOLDER] "
 	"| check FILE",
-	"list    the rules in effect here, nearest level first; cordon why TARGET says which of "
-	"them\n"
-	"        decides, and cordon's own protection, which is not listed\n"
-	"trust   let the .cordon.conf of a folder, with the content it has now, loosen things too\n"
-	"forget  take that back\n"
-	"check   is a settings file or a profile right: syntax, patterns, its match and not-match "
-	"lines,\n"
-	"        which are tried against its own rules alone",
+	"list    the rules in effect here, nearest level first, without built-in\n        "
+	"protection: cordon why TARGET says what decides\ntrust   let the .cordon.conf of a "
+	"folder, with its content now, loosen things\nforget  end that trust\ncheck   try a "
+	"settings file or profile: syntax, patterns, and its match and\n        not-match lines "
+	"against its own rules alone",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -71,12 +71,6 @@ static void format_time(char *out, size_t size, int64_t t)
 	strftime(out, size, "%Y-%m-%d %H:%M", &tm);
 }
 
-static void field(struct buf *b, const char *name, const char *value)
-{
-	buf_fmt(b, ",\"%s\":", name);
-	json_quote(b, value, strlen(value));
-}
-
 static void list_json(const struct rule *rule, bool expired, bool untrusted)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -87,13 +81,13 @@ static void list_json(const struct rule *rule, bool expired, bool untrusted)
 		rule_level_words[rule->of->level], rule_verdict_words[rule->verdict]);
 	format_kinds(&b, rule->kinds, "\"");
 	buf_ch(&b, ']');
-	field(&b, "pattern", rule->pattern);
-	field(&b, "name", rule->of->name);
-	field(&b, "origin", origin.data);
+	json_member(&b, "pattern", rule->pattern);
+	json_member(&b, "name", rule->of->name);
+	json_member(&b, "origin", origin.data);
 	if (rule->of->until)
 		buf_fmt(&b, ",\"until\":%lld", (long long)rule->of->until);
 	if (rule->of->reason)
-		field(&b, "reason", rule->of->reason);
+		json_member(&b, "reason", rule->of->reason);
 	printf("%s,\"expired\":%s,\"untrusted\":%s}\n", b.data, expired ? "true" : "false",
 	       untrusted ? "true" : "false");
 }
@@ -385,7 +379,7 @@ static int check(const struct here *at, const char *file, struct err *err)
 					 .profile = is_profile ? path : NULL,
 					 .file = is_profile ? NULL : file};
 	const char *const folders[] = {at->folder, NULL};
-	const struct rules_scope scope = {at->home, folders};
+	const struct rules_scope scope = {.home = at->home, .folders = folders};
 	struct rules *rules = rules_new(), *none = rules_new();
 	struct config *config = NULL;
 	bool failed = false;
@@ -432,7 +426,9 @@ static int run(struct here *at, const struct strings *w, const struct policy_opt
 	int r;
 
 	if (str_eq(verb, "list"))
-		return list_rules(at, &(struct standing_run){o->profile, what}, o->json, err);
+		return list_rules(at,
+				  &(struct standing_run){.profile = o->profile, .command = what},
+				  o->json, err);
 	if (str_eq(verb, "check") && what)
 		return check(at, what, err);
 	r = take_folder(at, what, err);
@@ -446,7 +442,7 @@ int cmd_policy(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here at = {0};
 	struct policy_options o = {0};
 	struct strings words = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &words, err);
+	int r = flags_parse(&usage, argc, argv, &o, &words, err);
 
 	if (r == 0)
 		r = check_words(&words, err);

@@ -1,6 +1,7 @@
 /* replay - `cordon replay`: a recorded session, or any asciicast, in the console. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/replay.h"
+#include "tui/commands/replay_diffs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,41 +19,44 @@
 #include "core/record/ring.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
 #include "tui/console/console.h"
 
 #define WRITTEN_US 2000000 /* what is older is in the recording, if it ever will be */
 
 struct replay_options {
-	bool headless;
+	bool headless, list, json;
 	const char *format, *cast, *at, *speed, *idle;
 };
 
 static const struct flag flags[] = {
 	{"--headless", NULL, offsetof(struct replay_options, headless),
-	 "print what happened, a line each, instead of showing it"},
+	 "print the events, a line each"},
+	{"--list", NULL, offsetof(struct replay_options, list),
+	 "list the recorded sessions: ID, begin, length, turns, folder, command, first prompt"},
+	{"--json", NULL, offsetof(struct replay_options, json),
+	 "with --list: one object a line: began, seconds, turns, session, folder, command, prompt"},
 	{"--export", "cast|txt|html|gif", offsetof(struct replay_options, format),
-	 "write it to standard output: an asciicast, the text, a page that plays by itself, an "
+	 "write to standard output: an asciicast, the text, a page that plays in a browser, or an "
 	 "animated picture"},
 	{"--cast", "v2|v3", offsetof(struct replay_options, cast),
-	 "the version that --export cast writes; unset: record.cast"},
+	 "the version of asciicast that --export cast writes; default: record.cast"},
 	{"--speed", "N", offsetof(struct replay_options, speed),
-	 "so many times as fast, 0.0625 to 64; for --export gif, too"},
+	 "play N times as fast, 0.0625 to 64; also for --export gif"},
 	{"--idle-limit", "SECONDS", offsetof(struct replay_options, idle),
-	 "cut pauses to this, 0: leave them; unset: what the recording says, else 2; for --export "
-	 "gif, too"},
+	 "cut pauses to this, 0: leave them; default: the value in the recording, else 2; also for "
+	 "--export gif"},
 	{"--at", "TIME", offsetof(struct replay_options, at),
-	 "begin there and stand still: 1:02:03, 90 (seconds), 50%, or @1764312345 by the clock"},
+	 "start paused at 1:02:03, 90 (seconds), 50%, or @1764312345 (seconds since 1970)"},
 };
 
 static const struct usage usage = {
-	"replay [SESSION|FILE] [--at TIME] [--headless] [--export cast|txt|html|gif]",
-	"Show a recorded session as it was: the agent's terminal, its activity, steps and "
-	"requests.\n"
-	"SESSION is its name or the end of it; without one the newest of this folder is shown. "
-	"FILE is an "
-	"asciicast\n"
-	"of any version, which may be packed with gzip or zstd.",
+	"replay [SESSION|FILE] [--at TIME] [--headless] [--export cast|txt|html|gif] | "
+	"--list [--json]",
+	"Play a recorded session in the console: the agent's terminal, its activity, steps and "
+	"requests.\nSESSION is the name of a session or the end of the name; the default is the "
+	"newest of this folder. FILE is an asciicast of any version, also packed with gzip or "
+	"zstd.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -135,6 +139,7 @@ static int show(struct recording *rec, const struct replay_options *o,
 	struct console_options opt = {
 		.notes = words, .at = o->at, .speed = film.speed, .idle_us = &film.idle_us};
 
+	folders_keep_out(where->state_dir, where->home, config);
 	console_options_set(&opt, config);
 	return console_replay(rec, where, &opt, err);
 }
@@ -166,8 +171,17 @@ static int write_out(void *data, const char *bytes, size_t len)
 	return io_write_all(STDOUT_FILENO, bytes, len);
 }
 
-static int print(struct recording *rec, const struct replay_options *o, const struct config *config,
-		 struct err *err)
+static int export_page(struct recording *rec, const char *state_dir, const struct config *config)
+{
+	struct replay_diffs *diffs = replay_diffs_open(rec, state_dir, config);
+	int r = replay_export_html(rec, diffs);
+
+	replay_diffs_close(diffs);
+	return r;
+}
+
+static int print(struct recording *rec, const struct replay_options *o, const char *state_dir,
+		 const struct config *config, struct err *err)
 {
 	const char *cast = o->cast ? o->cast : config_str(config, "record.cast");
 	struct film_options film = film_options(rec, o);
@@ -183,11 +197,25 @@ static int print(struct recording *rec, const struct replay_options *o, const st
 	else if (gif)
 		r = replay_export_gif(rec, &film, err);
 	else
-		r = replay_export_html(rec);
+		r = export_page(rec, state_dir, config);
 	if (recording_trouble(rec))
 		fprintf(stderr, "cordon: %s\n", recording_trouble(rec));
 	recording_free(rec);
 	return r < 0 && !gif ? err_set(err, r, "write to standard output") : r;
+}
+
+/* The profile is of the recorded program. */
+static int load_config(struct config **ret, const char *home, const char *state_dir,
+		       const char *command, struct err *err)
+{
+	AUTO_FREE char *program = command ? xstrndup(command, strcspn(command, " ")) : NULL;
+
+	return config_load(ret,
+			   &(struct config_spec){.home = home,
+						 .config_home = getenv("XDG_CONFIG_HOME"),
+						 .command = program,
+						 .state_dir = state_dir},
+			   err);
 }
 
 static int check_film(const struct replay_options *o, struct err *err)
@@ -211,6 +239,10 @@ static int check(const struct replay_options *o, const struct strings *args, str
 {
 	static const char *const formats[] = {"cast", "txt", "html", "gif", NULL};
 
+	if (o->list ? args->n || o->headless || o->format || o->at : o->json)
+		return err_say(err, -EINVAL,
+			       "replay: --list goes with --json alone, and --json with --list: "
+			       "leave the others out");
 	if (args->n > 1)
 		return err_say(err, -EINVAL, "replay: takes one name: usage: cordon %s",
 			       usage.synopsis);
@@ -236,14 +268,15 @@ static int replay(const struct replay_options *o, const struct strings *args, st
 	AUTO_FREE char *words = NULL;
 	int r;
 
-	r = config_load(&config,
-			&(struct config_spec){.home = home,
-					      .config_home = getenv("XDG_CONFIG_HOME"),
-					      .state_dir = state},
-			err);
+	if (o->list) {
+		replay_list(state, o->json);
+		return 0;
+	}
+	r = name ? open_named(name, state, &rec, err) : open_newest(state, &rec, &words, err);
 	if (r == 0)
-		r = name ? open_named(name, state, &rec, err)
-			 : open_newest(state, &rec, &words, err);
+		r = load_config(&config, home, state, recording_header(rec)->command, err);
+	if (r < 0)
+		recording_free(rec);
 	if (r == 0 && words && (o->headless || o->format)) {
 		AUTO_BUF struct buf shown = BUF_INIT;
 
@@ -260,7 +293,7 @@ static int replay(const struct replay_options *o, const struct strings *args, st
 			    o->at);
 	} else if (r == 0) {
 		r = o->headless || o->format
-			    ? print(rec, o, config, err)
+			    ? print(rec, o, state, config, err)
 			    : show(rec, o, &(struct attach_spec){.home = home, .state_dir = state},
 				   config, words, err);
 	}
@@ -272,7 +305,7 @@ int cmd_replay(int argc, char **argv, struct err *err)
 {
 	struct replay_options o = {0};
 	struct strings args = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0)
 		r = check(&o, &args, err);

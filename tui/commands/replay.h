@@ -1,4 +1,4 @@
-/* replay - what the files of `cordon replay` share. */
+/* replay - functions that the files of `cordon replay` share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,15 +6,19 @@
 
 /* How a recording becomes a film. */
 struct film_options {
-	double speed;	 /* > 0; 1: as it was */
-	int64_t idle_us; /* pauses are cut to this; 0: they are as long as they were */
+	double speed;	 /* > 0; 1: as recorded */
+	int64_t idle_us; /* pauses are cut to this; 0: as recorded */
 };
 
-/* On standard output; negative errno of a write. */
+/* Prints the recorded sessions, newest first, a row or a JSON object each. */
+void replay_list(const char *state_dir, bool json);
+
+/* Print on standard output. Return 0 or the negative errno of a write. */
 int replay_print_events(struct recording *rec) MUST_USE;
 int replay_export_txt(struct recording *rec) MUST_USE;
-int replay_export_html(struct recording *rec) MUST_USE;
-/* The same, and -EFBIG: it is too large for a GIF; what there is of the file is whole. err is set.
- */
+struct replay_diffs;
+/* diffs: of its steps; NULL: the page has none. */
+int replay_export_html(struct recording *rec, struct replay_diffs *diffs) MUST_USE;
+/* The same. -EFBIG: too long for a GIF; the file is valid and ends early. err is set. */
 int replay_export_gif(struct recording *rec, const struct film_options *opt, struct err *err)
 	MUST_USE;

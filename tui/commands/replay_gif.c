@@ -33,18 +33,39 @@ struct film {
 	int64_t frames, pixels;
 };
 
-static void no_output(void *data, const void *bytes, size_t len)
+#define SIZES_MAX 64
+
+struct sizes {
+	struct {
+		int cols, rows;
+		int64_t us; /* for so long */
+	} list[SIZES_MAX];
+	size_t n, now;
+	int64_t at_us;
+};
+
+/* From t on the terminal has another size. */
+static void change_size(struct sizes *s, int64_t t_us, int cols, int rows)
 {
-	(void)data;
-	(void)bytes;
-	(void)len;
+	s->list[s->now].us += MAX(t_us - s->at_us, (int64_t)0);
+	s->at_us = t_us;
+	for (s->now = 0; s->now < s->n; s->now++)
+		if (s->list[s->now].cols == cols && s->list[s->now].rows == rows)
+			return;
+	if (s->n == SIZES_MAX)
+		s->now = SIZES_MAX - 1;
+	else
+		s->n++;
+	s->list[s->now].cols = cols;
+	s->list[s->now].rows = rows;
 }
 
-static const struct term_events mute = {.output = no_output};
-
-/* The widest and the highest that the terminal is. */
+/* The widest and the highest that the terminal is for a tenth of the time: a moment of zoom is cut
+ * at the right, and does not leave a third of all other pictures black. */
 static void find_size(struct recording *rec, int *cols, int *rows)
 {
+	struct sizes s = {.n = 1, .list[0] = {.cols = *cols, .rows = *rows}};
+	const int64_t all = recording_duration(rec);
 	struct batch b = BATCH_INIT;
 	int w, h;
 
@@ -53,11 +74,17 @@ static void find_size(struct recording *rec, int *cols, int *rows)
 		for (size_t k = 0; k < b.n; k++) {
 			const struct moment *e = &b.list[k];
 
-			if (e->code != CAST_RESIZE || !cast_size(e->data.data, e->data.len, &w, &h))
-				continue;
-			*cols = MAX(*cols, w);
-			*rows = MAX(*rows, h);
+			if (e->code == CAST_RESIZE && cast_size(e->data.data, e->data.len, &w, &h))
+				change_size(&s, e->t_us, w, h);
 		}
+	}
+	change_size(&s, all, *cols, *rows);
+	*cols = *rows = TERM_MIN;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.list[i].us * 10 < all)
+			continue;
+		*cols = MAX(*cols, s.list[i].cols);
+		*rows = MAX(*rows, s.list[i].rows);
 	}
 	batch_done(&b);
 }
@@ -135,7 +162,7 @@ static void draw(struct film *f)
 	surface_clear(&f->now, &(struct style){0});
 	term_draw(f->term, &f->now, (struct rect){0, 0, cols, rows});
 	f->now.cursor = (struct cursor){0};
-	if (term_cursor(f->term, &at)) {
+	if (term_cursor(f->term, &at) && at.col < f->now.w && at.row < f->now.h) {
 		f->now.cursor.visible = true;
 		f->now.cursor.x = at.col;
 		f->now.cursor.y = at.row;
@@ -234,7 +261,7 @@ static int play_all(struct film *f, struct recording *rec)
 
 static void open_film(struct film *f, const struct cast_header *h, int cols, int rows)
 {
-	f->term = term_new(h->rows, h->cols, &mute, NULL);
+	f->term = term_new(h->rows, h->cols, NULL, NULL);
 	f->font = font_new(FONT_INSTALLED);
 	f->gif = gif_new(STDOUT_FILENO, cols * FONT_W, rows * FONT_H);
 	f->rgb = xcalloc((size_t)cols * (size_t)rows * FONT_W * FONT_H, sizeof(*f->rgb));

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "tui/commands/replay.h"
 #include "tui/commands/replay_page.h"
+#include "tui/commands/replay_story.h"
 #include "tui/look/raster.h"
 #include "tui/look/theme.h"
 #include "tui/term/term.h"
@@ -25,18 +26,9 @@ struct page {
 	struct style *styles; /* 0 is plain */
 	size_t n_styles;
 	size_t frames;
-	int64_t shown_us;
+	int64_t shown_us, first_us; /* of the first picture that is not empty; -1: none yet */
 	bool whole, changed;
 };
-
-static void no_output(void *data, const void *bytes, size_t len)
-{
-	(void)data;
-	(void)bytes;
-	(void)len;
-}
-
-static const struct term_events mute = {.output = no_output};
 
 /* A string of a script: no `<` ends it early. */
 static void quote(struct buf *out, const char *s, size_t len)
@@ -118,6 +110,17 @@ static char *row_text(struct page *p, int y)
 	return buf_take(&out);
 }
 
+static bool is_blank(const struct page *p, int y)
+{
+	for (int x = 0; x < p->surface.w; x++) {
+		const struct cell *c = surface_cell(&p->surface, x, y);
+
+		if (c->width && *c->text && !str_eq(c->text, " "))
+			return false;
+	}
+	return true;
+}
+
 static void forget_rows(struct page *p, int n)
 {
 	for (int i = 0; i < p->n_rows; i++)
@@ -150,6 +153,8 @@ static void put_frame(struct page *p, int64_t t_us)
 		}
 		buf_fmt(&p->out, "%s[%d,%s]", comma, y, text);
 		comma = ",";
+		if (p->first_us < 0 && !is_blank(p, y))
+			p->first_us = t_us;
 		free(p->rows[y]);
 		p->rows[y] = text;
 	}
@@ -194,46 +199,91 @@ static int put_frames(struct page *p, struct recording *rec)
 	return e;
 }
 
-static void put_marks(struct page *p, struct recording *rec)
+/* Of the head: name:"text" */
+static void put_text(struct page *p, const char *name, const char *text)
 {
-	size_t n;
-	const struct mark *m = recording_marks(rec, &n);
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	text_escape(&shown, text ? text : "", strlen(text ? text : ""));
+	buf_fmt(&p->out, ",\n%s:", name);
+	quote(&p->out, shown.data, shown.len);
+}
+
+/* Tabs stay what they are. */
+static void escape_line(struct buf *out, const char *line)
+{
+	for (size_t n; *line; line += n) {
+		n = strcspn(line, "\t");
+		text_escape(out, line, n);
+		if (line[n])
+			buf_ch(out, line[n++]);
+	}
+}
+
+/* A list of strings, escaped for a human. */
+static void put_lines(struct page *p, const struct step_diff *d)
+{
+	buf_fmt(&p->out, ",%zu,%zu,[", d->added, d->deleted);
+	for (size_t i = 0; i < d->n; i++) {
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		escape_line(&shown, d->lines[i]);
+		buf_str(&p->out, i ? "," : "");
+		quote(&p->out, shown.data, shown.len);
+	}
+	buf_str(&p->out, d->cut ? ",\".there is more\"]" : "]");
+}
+
+static void put_story(struct page *p, struct recording *rec, struct replay_diffs *diffs)
+{
+	struct story s;
+
+	replay_story_read(&s, rec, diffs);
+	buf_str(&p->out, "],\nm:[");
+	for (size_t i = 0; i < s.n; i++) {
+		const struct story_entry *e = &s.list[i];
+
+		buf_fmt(&p->out, "%s[%" PRId64 ",%d,", i ? "," : "", e->t_us / 1000, (int)e->kind);
+		quote(&p->out, e->words, strlen(e->words));
+		if (e->diff.known)
+			put_lines(p, &e->diff);
+		buf_ch(&p->out, ']');
+	}
+	buf_fmt(&p->out, "],\nn:[%zu,%zu,%zu]", s.count[STORY_TURN], s.count[STORY_STEP],
+		s.count[STORY_QUESTION]);
+	replay_story_done(&s);
+}
+
+static void put_rest(struct page *p, struct recording *rec, struct replay_diffs *diffs)
+{
 	const struct cast_header *h = recording_header(rec);
-	const char *title = h->title ? h->title : h->command;
 
 	buf_str(&p->out, "],\ns:[");
 	for (size_t i = 0; i < p->n_styles; i++) {
 		buf_str(&p->out, i ? "," : "");
 		put_css(&p->out, &p->styles[i]);
 	}
-	buf_str(&p->out, "],\nm:[");
-	for (size_t i = 0; i < n; i++) {
-		AUTO_BUF struct buf words = BUF_INIT;
-
-		text_escape(&words, m[i].words, strlen(m[i].words));
-		buf_fmt(&p->out, "%s[%" PRId64 ",", i ? "," : "", m[i].t_us / 1000);
-		quote(&p->out, words.data, words.len);
-		buf_ch(&p->out, ']');
-	}
-	buf_str(&p->out, "],\ntitle:");
-	quote(&p->out, title ? title : "", strlen(title ? title : ""));
-	buf_ch(&p->out, '}');
+	put_story(p, rec, diffs);
+	put_text(p, "title", h->title ? h->title : h->command);
+	put_text(p, "folder", h->folder);
+	buf_fmt(&p->out, ",\nbegan:%" PRId64 ",first:%" PRId64 "}", h->timestamp,
+		MAX(p->first_us, (int64_t)0) / 1000);
 	buf_str(&p->out, replay_page_tail);
 }
 
-int replay_export_html(struct recording *rec)
+int replay_export_html(struct recording *rec, struct replay_diffs *diffs)
 {
 	const struct cast_header *h = recording_header(rec);
-	struct page p = {.out = BUF_INIT, .n_styles = 1};
+	struct page p = {.out = BUF_INIT, .n_styles = 1, .first_us = -1};
 	int e;
 
-	p.term = term_new(h->rows, h->cols, &mute, NULL);
+	p.term = term_new(h->rows, h->cols, NULL, NULL);
 	p.styles = xcalloc(STYLES, sizeof(*p.styles));
 	surface_init(&p.surface, h->cols, h->rows);
 	buf_str(&p.out, replay_page_head);
 	buf_str(&p.out, "{f:[");
 	e = put_frames(&p, rec);
-	put_marks(&p, rec);
+	put_rest(&p, rec, diffs);
 	if (e == 0)
 		e = io_write_all(STDOUT_FILENO, p.out.data, p.out.len);
 	forget_rows(&p, 0);

@@ -1,11 +1,12 @@
-/* replay_page - the page of `cordon replay --export html` around its data. */
+/* replay_page - the HTML page of `cordon replay --export html`, without its data. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/replay_page.h"
 
 /*
  * R.f: frames [milliseconds, rows of a whole screen or 0, changed rows [row, [[text, style],
- * ...]]]; R.s: styles; R.m: marks [milliseconds, words]. Text goes in as text: nothing of it is a
- * page.
+ * ...]]]; R.s: styles; R.m: what happened [milliseconds, kind, words, and of a step lines added,
+ * deleted, lines of its diff]; R.n: how many turns, steps and questions; R.first: when there is
+ * something to see. Text goes in as text: nothing of it is a page.
  */
 const char replay_page_head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -20,17 +21,30 @@ const char replay_page_head[] =
 	"#b button{font:inherit;background:#2a2e37;color:inherit;border:1px solid #4a5160;"
 	"border-radius:3px;padding:.2em .8em}\n"
 	"#l{position:relative;flex:1}#l input{width:100%}\n"
-	"#m{margin:.6em 1em;columns:22em;padding:0;list-style:none}\n"
-	"#m a{color:#82b4ff;cursor:pointer}\n"
-	"</style></head><body>\n<div id=\"s\" role=\"img\" aria-label=\"terminal\"></div>\n"
+	"h1{font-size:1.2em;margin:.8em .8em 0}#h{margin:.2em 1em;color:#9aa3b2}\n"
+	"main{display:flex;flex-wrap:wrap;align-items:flex-start}\n"
+	"main>div{flex:1 1 40em;min-width:0}\n"
+	"#m{flex:1 1 20em;max-height:85vh;overflow:auto;position:relative;margin:1em;padding:0;"
+	"list-style:none}\n"
+	"#m a{display:block;padding:.15em .5em;border-left:3px solid transparent;cursor:pointer;"
+	"overflow-wrap:anywhere;color:#9aa3b2}\n"
+	"#m .k0{color:#fff;font-weight:bold;margin-top:.6em}#m .k1{color:#82b4ff}"
+	"#m .k2{color:#e5c07b}#m .k3{color:#e5c07b;padding-left:1.5em}\n"
+	"#m .add{color:#98c379}#m .del{color:#e06c75}#m .meta{color:#9aa3b2}\n"
+	"#m details{margin:0 0 .4em .8em}#m summary{cursor:pointer;color:#9aa3b2}\n"
+	"#m pre{margin:.2em 0;padding:.4em;overflow:auto;max-height:24em;background:#0c0d10;"
+	"font:12px/1.3 ui-monospace,Menlo,Consolas,monospace}\n"
+	"#m .later{opacity:.45}#m .now{border-color:#82b4ff;background:#2a2e37}\n"
+	"</style></head><body>\n<h1 id=\"c\">cordon replay</h1><p id=\"h\"></p>\n<main><div><div "
+	"id=\"s\" role=\"img\" aria-label=\"terminal\"></div>\n"
 	"<div id=\"b\"><button id=\"p\">play</button><span id=\"t\"></span>"
 	"<span id=\"l\"><input id=\"r\" type=\"range\" min=\"0\" value=\"0\" "
 	"aria-label=\"position\"></span>"
-	"<button id=\"x\">x1</button></div>\n<ul id=\"m\"></ul>\n<script>\nconst R = ";
+	"<button id=\"x\">x1</button></div></div>\n<ul id=\"m\"></ul></main>\n<script>\nconst R = ";
 
 const char replay_page_tail[] =
 	";\nconst E=id=>document.getElementById(id),S=E('s'),F=R.f;\n"
-	"let at=-1,t=0,playing=false,speed=1,last=0;\n"
+	"let at=-1,t=R.first,playing=false,speed=1,last=0,li=-2;const L=[];\n"
 	"const end=F.length?F[F.length-1][0]:0;E('r').max=end;\n"
 	"function whole(n){S.textContent='';for(let i=0;i<n;i++)"
 	"S.appendChild(document.createElement('div'));}\n"
@@ -44,11 +58,15 @@ const char replay_page_tail[] =
 	"function show(ms){if(!F.length)return;const n=frame(ms);if(n!==at){let f=n;"
 	"while(f>0&&!F[f][1])f--;if(at>=f&&at<n)f=at+1;for(;f<=n;f++)apply(F[f]);at=n;}\n"
 	"E('r').value=ms;const c=v=>{v=Math.floor(v/1000);return Math.floor(v/60)+':'+"
-	"String(v%60).padStart(2,'0')};E('t').textContent=c(ms)+' / '+c(end);}\n"
+	"String(v%60).padStart(2,'0')};E('t').textContent=c(ms)+' / '+c(end);list(ms);}\n"
+	"function list(ms){let n=-1;while(n+1<L.length&&R.m[n+1][0]<=ms)n++;if(n===li)return;li=n;"
+	"L.forEach((a,i)=>{a.classList.toggle('later',i>n);a.classList.toggle('now',i===n);});"
+	"const a=L[Math.max(n,0)],u=E('m');if(a)u.scrollTop=a.offsetTop-u.clientHeight/2;}\n"
 	"function step(now){if(playing){t+=(now-last)*speed;const n=F[at+1];"
 	"if(n&&n[0]-t>2000)t=n[0]-2000;"
 	"if(t>=end){t=end;play(false);}show(t);}last=now;requestAnimationFrame(step);}\n"
-	"function play(on){playing=on;if(on&&t>=end)t=0;E('p').textContent=on?'pause':'play';}\n"
+	"function "
+	"play(on){playing=on;if(on&&t>=end)t=R.first;E('p').textContent=on?'pause':'play';}\n"
 	"E('p').onclick=()=>play(!playing);\n"
 	"E('r').oninput=()=>{t=+E('r').value;show(t);};\n"
 	"E('x').onclick=()=>{speed=speed>=8?0.5:speed*2;E('x').textContent='x'+speed;};\n"
@@ -56,8 +74,21 @@ const char replay_page_tail[] =
 	"if(e.key===' '){play(!playing);e.preventDefault();}"
 	"if(e.key==='ArrowRight')t=Math.min(end,t+5000);"
 	"if(e.key==='ArrowLeft')t=Math.max(0,t-5000);show(t);};\n"
-	"for(const [ms,words] of R.m){const i=document.createElement('li'),"
-	"a=document.createElement('a');a.textContent=words;a.onclick=()=>{t=ms;show(t);};"
-	"i.appendChild(a);E('m').appendChild(i);}\n"
-	"if(R.title)document.title=R.title;show(0);requestAnimationFrame(n=>{last=n;step(n);});\n"
+	"function put(e,tag,text,cls){const "
+	"x=document.createElement(tag);if(text)x.textContent=text;"
+	"if(cls)x.className=cls;e.appendChild(x);return x;}\n"
+	"const looks={'+':'add','-':'del','@':'meta','=':'meta','.':'meta'};\n"
+	"function diff(i,lines){const d=put(i,'details');put(d,'summary','diff');d.ontoggle=()=>{"
+	"if(d.lastChild.tagName==='PRE')return;const p=put(d,'pre');for(const l of lines)"
+	"put(p,'div',('+- '.includes(l[0])?l:l.slice(1))||' ',looks[l[0]]);};}\n"
+	"for(const [ms,kind,words,added,deleted,lines] of R.m){const i=put(E('m'),'li'),"
+	"a=put(i,'a',(kind===2?'? ':'')+words,'k'+kind);a.onclick=()=>{t=ms;show(t);};L.push(a);"
+	"if(added)put(a,'span',' +'+added,'add');if(deleted)put(a,'span',' -'+deleted,'del');"
+	"if(lines&&lines.length)diff(i,lines);}\n"
+	"if(R.title){document.title=R.title+' - cordon replay';E('c').textContent=R.title;}\n"
+	"const many=(n,w)=>n+' '+w+(n===1?'':'s');"
+	"E('h').textContent=[R.folder,R.began?new Date(R.began*1000).toLocaleString():'',"
+	"many(R.n[0],'turn'),many(R.n[1],'step'),many(R.n[2],'question')].filter(x=>x)"
+	".join(' \u00b7 ');\n"
+	"show(t);requestAnimationFrame(n=>{last=n;step(n);});\n"
 	"</script></body></html>\n";

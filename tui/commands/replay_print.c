@@ -1,4 +1,4 @@
-/* replay_print - a recording as lines: what happened (--headless), or the text (--export txt). */
+/* replay_print - a recording as lines: its events (--headless), or its text (--export txt). */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/audit/reader.h"
 #include "core/base/io.h"
 #include "core/base/text.h"
-#include "core/session/answers.h"
+#include "core/session/answers/answers.h"
 #include "core/session/model.h"
 #include "tui/commands/replay.h"
 #include "tui/term/term.h"
@@ -21,13 +21,6 @@ static void put_time(struct buf *out, int64_t t_us)
 
 	buf_fmt(out, "%2d:%02d:%02d.%03d  ", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60),
 		(int)(t_us / 1000 % 1000));
-}
-
-static const char *get(const struct audit_record *r, const char *name)
-{
-	const char *s = audit_record_get(r, name, NULL);
-
-	return s ? s : "";
 }
 
 static void put(struct buf *out, const char *words, const char *s)
@@ -45,23 +38,24 @@ static void put_row(struct buf *out, const struct audit_record *r)
 					    [ROW_DECISION] = "",
 					    [ROW_NOTE] = "",
 					    [ROW_EXTERNAL] = "outside: "};
-	size_t kind = strtoul(get(r, "kind"), NULL, 10);
+	size_t kind = strtoul(audit_record_text(r, "kind"), NULL, 10);
 
-	put(out, kind < ARRAY_LEN(kinds) ? kinds[kind] : "", answers_op(get(r, "op")));
-	put(out, " ", get(r, "text"));
-	if (*get(r, "more"))
-		put(out, "  ", get(r, "more"));
+	put(out, kind < ARRAY_LEN(kinds) ? kinds[kind] : "",
+	    answers_op(audit_record_text(r, "op")));
+	put(out, " ", audit_record_text(r, "text"));
+	if (*audit_record_text(r, "more"))
+		put(out, "  ", audit_record_text(r, "more"));
 }
 
 static void put_step(struct buf *out, const struct audit_record *r)
 {
-	unsigned long state = strtoul(get(r, "state"), NULL, 10);
+	unsigned long state = strtoul(audit_record_text(r, "state"), NULL, 10);
 
-	put(out, "step ", get(r, "id"));
+	put(out, "step ", audit_record_text(r, "id"));
 	buf_str(out, state & 2 ? " undone" : state & 1 ? " begins" : " ended");
-	if (*get(r, "status"))
-		put(out, " with ", get(r, "status"));
-	put(out, ": ", get(r, "command"));
+	if (*audit_record_text(r, "status"))
+		put(out, " with ", audit_record_text(r, "status"));
+	put(out, ": ", audit_record_text(r, "command"));
 }
 
 /* False: it is nothing to tell. */
@@ -71,14 +65,14 @@ static bool put_own(struct buf *out, struct audit_record *r, const struct moment
 
 	if (audit_record_parse(r, e->data.data, e->data.len) < 0)
 		return false;
-	what = get(r, "e");
+	what = audit_record_text(r, "e");
 	if (str_eq(what, "row"))
 		put_row(out, r);
 	else if (str_eq(what, "step"))
 		put_step(out, r);
 	else if (str_eq(what, "ask-gone"))
-		put(out, "answered: request ", get(r, "id"));
-	else if (str_eq(what, "state") && str_eq(get(r, "exited"), "1"))
+		put(out, "answered: request ", audit_record_text(r, "id"));
+	else if (str_eq(what, "state") && str_eq(audit_record_text(r, "exited"), "1"))
 		buf_str(out, "the agent has ended");
 	else
 		return false;
@@ -130,20 +124,11 @@ int replay_print_events(struct recording *rec)
 /* ---- text ---------------------------------------------------------------------------------------
  */
 
-static void no_output(void *data, const void *bytes, size_t len)
-{
-	(void)data;
-	(void)bytes;
-	(void)len;
-}
-
-static const struct term_events mute = {.output = no_output};
-
 /* What scrolled out of the terminal, then its screen as it was left. */
 int replay_export_txt(struct recording *rec)
 {
 	const struct cast_header *h = recording_header(rec);
-	struct term *t = term_new(h->rows, h->cols, &mute, NULL);
+	struct term *t = term_new(h->rows, h->cols, NULL, NULL);
 	AUTO_BUF struct buf out = BUF_INIT;
 	struct batch b = BATCH_INIT;
 	int e = 0, cols, rows;

@@ -12,38 +12,18 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
-#include "core/diff/rewritten.h"
 #include "core/session/folders.h"
-#include "core/session/learned.h"
+#include "core/session/answers/learned.h"
+#include "core/session/start/repository.h"
 #include "core/session/session.h"
 #include "tui/commands/alone.h"
+#include "tui/commands/cache.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
+#include "tui/commands/learn_last.h"
 #include "tui/commands/run.h"
 #include "tui/commands/stdio.h"
 #include "tui/console/console.h"
-
-/* A line each. */
-static void tell_what(const struct run *run, struct buf *out)
-{
-	buf_fmt(out, "backend %s, network %s\n", run->spec.backend->name,
-		run->spec.allow_network ? "shared"
-		: run->spec.ask_network ? "asked for by host"
-					: "shut");
-	for (size_t i = 0; i < run->folders.n; i++)
-		buf_fmt(out, "working folder %s\n", run->folders.list[i]);
-	for (size_t i = 0; i < run->hidden.n; i++)
-		buf_fmt(out, "hidden %s\n", run->hidden.list[i]);
-}
-
-static void say_what(const struct run *run)
-{
-	AUTO_BUF struct buf b = BUF_INIT;
-
-	tell_what(run, &b);
-	for (const char *line = b.data; *line; line += strcspn(line, "\n") + 1)
-		fprintf(stderr, "cordon: %.*s\n", (int)strcspn(line, "\n"), line);
-}
 
 /* Nothing of it is loosened; but the human believes that it counts. */
 static void say_changed(const struct run *run)
@@ -61,24 +41,44 @@ static void list_overlays(const struct run *run)
 		fprintf(stderr, "cordon: overlay of %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/* git needs it, and it is not the project's: the human says so. */
-static void say_repository(const struct run *run)
+/* `.git` of a folder leads to a directory that does not name the folder: whether the agent may work
+ * there is for the human to say. */
+static void say_strange(const char *folder, const struct repository *r)
 {
-	AUTO_FREE char *git = run->folders.n ? folders_repository(run->folders.list[0]) : NULL;
 	AUTO_BUF struct buf shown = BUF_INIT;
 	AUTO_BUF struct buf quoted = BUF_INIT;
+	AUTO_BUF struct buf place = BUF_INIT;
 
-	for (size_t i = 0; git && i < run->folders.n; i++)
-		if (path_is_beneath(git, run->folders.list[i]))
-			return;
-	if (!git)
-		return;
-	text_shell_word(&quoted, git);
+	text_escape(&place, folder, strlen(folder));
+	text_shell_word(&quoted, r->common);
 	text_escape(&shown, quoted.data, quoted.len);
 	fprintf(stderr,
-		"cordon: this folder's git repository is outside of it: for git to work inside, "
-		"start with --rw %s (its hooks and settings stay protected)\n",
-		shown.data);
+		"cordon: '%s/.git' leads to %s, which does not name this folder as its worktree: "
+		"git will not work inside; if that directory is meant, start with --rw %s (its "
+		"hooks and settings stay protected)\n",
+		place.data, shown.data, shown.data);
+}
+
+static bool is_taken(const struct run *run, const char *path)
+{
+	const struct strings *const lists[] = {&run->folders, &run->read_only, &run->overlays};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t k = 0; k < lists[i]->n; k++)
+			if (path_is_beneath(path, lists[i]->list[k]))
+				return true;
+	return false;
+}
+
+static void say_repositories(const struct run *run)
+{
+	for (size_t i = 0; i < run->folders.n; i++) {
+		CLEANUP(repository_done) struct repository r;
+
+		if (repository_find(&r, run->folders.list[i]) == REPOSITORY_STRANGE &&
+		    !is_taken(run, r.common))
+			say_strange(run->folders.list[i], &r);
+	}
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -88,16 +88,15 @@ static int in_console(struct run *run, struct err *err)
 	const struct run_options *o = &run->opt;
 	const struct config *c = run->config;
 	AUTO_BUF struct buf notes = BUF_INIT;
-	struct console_options opt = {.record = o->record, .again = &run->again};
+	struct console_options opt = {.record = o->record};
 
-	if (o->verbose)
-		tell_what(run, &notes);
+	run_offer_prompts(run, &notes);
 	opt.notes = notes.data;
 	console_options_set(&opt, c);
 	opt.theme = o->theme ? o->theme : opt.theme;
 	opt.keymap = o->keymap ? o->keymap : opt.keymap;
 	opt.exit_at_end |= o->exit_at_end;
-	return console_run(&run->spec, &opt, err);
+	return console_run(&run->spec, &opt, &run->end, err);
 }
 
 /* Where the proposal for this folder goes: never to where settings are read from. */
@@ -137,31 +136,32 @@ static int learn(struct run *run, struct err *err)
 	return r < 0 ? r : status;
 }
 
-static void say_line(void *data, const char *words)
+static bool does_start(const struct backend *be)
 {
-	AUTO_BUF struct buf shown = BUF_INIT;
+	struct err why = {0};
 
-	(void)data;
-	text_escape(&shown, words, strlen(words));
-	fprintf(stderr, "cordon: %s\n", shown.data);
+	be->probe(NULL, &why);
+	return !why.code;
 }
 
-/* Old commits may have changed, which no diff of the working tree shows. */
-static void say_rewritten(const struct run *run, int64_t since_us)
+/* A session failed to start: what `cordon doctor` says of this host, if it misses something. */
+static void explain(const struct backend *be)
 {
-	const char *folder = run->folders.n ? run->folders.list[0] : NULL;
-	const struct journal_spec spec = {
-		.folder = folder, .state_dir = run->state_dir, .read_only = true};
-	struct err ignored = {0};
-	struct journal *j = NULL;
+	AUTO_BUF struct buf others = BUF_INIT;
+	struct err why = {0};
 
-	if (!folder || !rewritten_may_be(folder, since_us) ||
-	    journal_open(&j, &spec, NULL, &ignored) < 0)
+	be->probe(NULL, &why);
+	if (!why.code || session_is_inside()) /* which is said, and no back end helps */
 		return;
-	if (rewritten_each(j, folder, say_line, NULL, &ignored) < 0)
-		fprintf(stderr, "cordon: whether history was rewritten is not known: %s\n",
-			ignored.text);
-	journal_close(j);
+	fprintf(stderr, "cordon: the backend %s does not start on this host: %s\n", be->name,
+		why.text);
+	for (size_t i = 0; backends[i]; i++)
+		if (backends[i] != be && does_start(backends[i]))
+			buf_fmt(&others, "%s--backend %s", others.len ? ", " : "",
+				backends[i]->name);
+	if (others.len)
+		fprintf(stderr, "cordon: here starts: %s (cordon doctor says what each gives)\n",
+			others.data);
 }
 
 static int start(struct run *run, bool learning, struct err *err)
@@ -193,6 +193,30 @@ static int run_again(struct err *err)
 	return CMD_FAILED;
 }
 
+/* The session goes on without this client, which may show another one. */
+static int leave_detached(struct run *run, int status, struct err *err)
+{
+	AUTO_FREE char *next = take_ptr(&run->end.next);
+	char *argv[] = {next, NULL};
+
+	run_done(run);
+	if (next)
+		return cmd_attach(1, argv, err);
+	return status;
+}
+
+static const char run_about[] =
+	"usage: cordon [run] [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n"
+	"Run a command in the sandbox, in the console. The current directory is its\n"
+	"working folder.\n\n";
+
+static const char learn_about[] =
+	"usage: cordon learn [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
+	"       cordon learn --last [--yes]\n\n"
+	"Run a command without console, allow the reads that it asks for, and write rules\n"
+	"for them to a file that you can look through. --last proposes rules for the\n"
+	"requests of the last session instead.\n\n";
+
 static int run_with(int argc, char **argv, bool learning, struct err *err)
 {
 	struct run run = {.kept = BUF_INIT};
@@ -201,31 +225,34 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 	int r = run_options_parse(&run.opt, argc, argv, err);
 
 	if (r == 0 && run.opt.help) {
-		printf("usage: cordon %s [OPTIONS] [--] COMMAND [ARGUMENT...]\n\n",
-		       learning ? "learn" : "[run]");
-		run_options_help(stdout);
+		fputs(learning ? learn_about : run_about, stdout);
+		run_options_help(false);
 		run_done(&run);
 		return 0;
 	}
 	if (r == 0)
 		r = run_prepare(&run, err);
-	if (r == 0 && run.opt.verbose && (learning || run.opt.headless))
-		say_what(&run);
 	if (r == 0)
 		say_changed(&run);
 	if (r == 0 && !run.opt.stdio)
-		say_repository(&run);
+		say_repositories(&run);
 	if (r == 0)
 		r = start(&run, learning, err);
+	if ((r < 0 || r == CMD_FAILED) && run.spec.backend)
+		explain(run.spec.backend);
 	if (r >= 0 && (r < CMD_FAILED || r > 127) && !learning && !run.opt.headless &&
 	    run.folders.n)
 		alone_note(run.state_dir, run.folders.list[0], argc, argv);
+	if (run.end.detached)
+		return leave_detached(&run, r, err);
 	list_overlays(&run);
+	if (run.state_dir && run.config)
+		cache_trim_daily(run.state_dir, config_int(run.config, "cache.size"));
 	if (r >= 0 && !run.opt.stdio)
-		say_rewritten(&run, began);
+		run_say_rewritten(&run, began);
 	if (r >= 0 && !run.spec.headless && !run.opt.stdio) /* the console has covered it */
 		say_changed(&run);
-	again = run.again;
+	again = run.end.again;
 	run_done(&run);
 	if (again)
 		return run_again(err);
@@ -239,5 +266,7 @@ int cmd_run(int argc, char **argv, struct err *err)
 
 int cmd_learn(int argc, char **argv, struct err *err)
 {
+	if (learn_last_is_meant(argc, argv))
+		return learn_last(argc, argv, err);
 	return run_with(argc, argv, true, err);
 }

@@ -1,14 +1,15 @@
-/* run - from options to what a session is made of, for every command that starts one. */
+/* run - makes a session's specification from options, for every command that starts a session. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "core/api/socket/frames.h"
 #include "core/config/config.h"
 #include "core/session/session.h"
 #include "tui/commands/options.h"
 
-/* Everything that a run is made of; strings live until run_done(). */
+/* The specification of a run and its parts. Strings live until run_done(). */
 struct run {
-	bool again; /* the human wants the same once more */
+	struct ending end; /* of its console */
 	struct run_options opt;
 	struct config *config;
 	struct port_pair *ports; /* --publish */
@@ -16,7 +17,7 @@ struct run {
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
-	struct strings argv; /* with what its profile adds */
+	struct strings argv; /* with arguments that its profile adds */
 	struct session_spec spec;
 	struct buf kept; /* of its overlays */
 };
@@ -26,6 +27,16 @@ struct run {
 int run_prepare(struct run *run, struct err *err) MUST_USE;
 void run_done(struct run *run);
 
-/* run_network.c: contradictions between options; which mode, which hosts, which ports. */
+/* run_prompts.c: returns whether cordon alone asks; adds the agent's switches for that to the
+ * command; adds a note for the start, with an offer at a profile's first session. */
+bool run_is_unprompted(const struct config *c);
+void run_add_unprompted(struct run *run);
+void run_offer_prompts(const struct run *run, struct buf *notes);
+
+/* run_history.c: prints the branches and tags of the folders' repositories that no longer lead to
+ * their commits of that time. */
+void run_say_rewritten(const struct run *run, int64_t since_us);
+
+/* run_network.c: refuses contradictory options; chooses mode, hosts and ports. */
 int run_check_network(const struct run_options *o, struct err *err) MUST_USE;
 int run_choose_network(struct run *run, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* run_prepare - from options and settings to what a session is made of. */
+/* run_prepare - makes a session's specification from options and settings. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -8,11 +8,13 @@
 #include "core/base/external.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
-#include "core/policy/sockets.h"
+#include "core/policy/builtin/sockets.h"
 #include "core/session/folders.h"
-#include "core/session/mounts.h"
+#include "core/session/start/mounts.h"
 #include "core/session/session.h"
 #include "tui/commands/run.h"
+#include "tui/commands/standing.h"
+#include "tui/commands/worktree.h"
 
 void run_done(struct run *run)
 {
@@ -29,6 +31,7 @@ void run_done(struct run *run)
 	strings_done(&run->hidden);
 	strings_done(&run->sockets);
 	buf_done(&run->kept);
+	ending_done(&run->end);
 	run_options_done(&run->opt);
 	config_free(run->config);
 	free(run->ports);
@@ -366,6 +369,8 @@ static void collect_argv(struct run *run)
 		if (!argv[k])
 			strings_add(&run->argv, more[i]);
 	}
+	run_add_unprompted(run);
+	run->spec.unprompted = run_is_unprompted(run->config);
 	for (size_t i = 1; argv[i]; i++)
 		strings_add(&run->argv, argv[i]);
 }
@@ -402,11 +407,28 @@ static void keep_out(const struct run *run)
 	folders_keep_out(run->state_dir, run->home, run->config);
 }
 
+static int enter_worktree(const struct run_options *o, struct err *err)
+{
+	const struct standing_run rules = {
+		.file = o->config, .settings = o->set.list, .hide = o->hide.list};
+	struct worktree_wish w = {.name = o->worktree, .changes = o->with_changes, .run = &rules};
+	int r = o->from_step ? worktree_step(&w, o->from_step, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (!o->worktree && (o->with_changes || o->from_step))
+		return err_say(err, -EINVAL, "%s needs --worktree",
+			       o->from_step ? "--from-step" : "--with-changes");
+	return o->worktree ? worktree_enter(&w, err) : 0;
+}
+
 int run_prepare(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;
-	int r = load(run, err);
+	int r = enter_worktree(o, err);
 
+	if (r == 0)
+		r = load(run, err);
 	if (r == 0)
 		r = collect_folders(run, err);
 	if (r == 0 && run->opt.rw.n)

@@ -13,7 +13,8 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/os/file.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/here.h"
+#include "tui/commands/show.h"
 
 /* The directory of the path, made as far as it is not there; no link is followed. *name: in it. */
 static int open_parent(const char *folder, const char *path, const char **name)
@@ -75,7 +76,7 @@ static int bring_one(struct journal *j, const char *folder, uint64_t number, con
 	if (r == 0)
 		r = to = make_file(folder, path, number, st.st_mode, &where);
 	if (r >= 0)
-		r = data_copy(from, to);
+		r = object_copy_data(from, to);
 	if (r < 0 || !where)
 		return err_set(err, r, "bring back '%s'", where ? where : path);
 	fputs("brought back: ", stdout);

@@ -5,5 +5,6 @@
 #include "core/base/err.h"
 #include "tui/commands/options.h"
 
-/* As plain files of the human's: nothing that is there is replaced. given: of these paths alone. */
+/* Writes saved files back as the user's plain files, and replaces no existing file. given: only
+ * these paths. */
 int saved_redo_bring(uint64_t number, const struct strings *given, struct err *err) MUST_USE;

@@ -1,7 +1,7 @@
 /* serve - `cordon serve`: a session driven by another program, and the program inside that obeys.
  */
 /* SPDX-License-Identifier: MIT */
-#include "core/api/serve.h"
+#include "core/api/stdio/serve.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -10,13 +10,13 @@
 
 #include "core/api/describe.h"
 #include "core/api/inside/inside.h"
-#include "core/base/log.h"
+#include "core/base/json.h"
 #include "core/journal/journal.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/front.h"
-#include "tui/commands/reading.h"
-#include "tui/commands/run.h"
+#include "tui/commands/flags.h"
+#include "tui/console/driven.h"
 
 struct options {
 	const char *level, *mcp_socket, *on_disconnect;
@@ -24,16 +24,17 @@ struct options {
 
 static const struct flag flags[] = {
 	{"--log-level", "error|warn|info|debug|trace", offsetof(struct options, level),
-	 "which diagnostics go to standard error, as JSON lines; info is what it is without"},
+	 "which diagnostics go to standard error, as JSON lines; default: info"},
 	{"--mcp-socket", "PATH", offsetof(struct options, mcp_socket),
 	 "also serve the session's tools to MCP clients, on a Unix socket there"},
 	{"--on-disconnect", "end|continue", offsetof(struct options, on_disconnect),
-	 "what becomes of a command when the client goes away; as the setting api.on-disconnect"},
+	 "end a running command when the client disconnects, or let it continue; default: the "
+	 "setting api.on-disconnect"},
 };
 
 static const struct usage usage = {
 	"serve [--log-level LEVEL] [--mcp-socket PATH] [--on-disconnect end|continue]",
-	"Start and drive a session for another program: JSON messages, one a line, on standard\n"
+	"Start and drive a session for another program: JSON messages, one a line, on standard "
 	"input and output. core/api/protocol.json has their schemas.",
 	flags,
 	ARRAY_LEN(flags),
@@ -42,9 +43,8 @@ static const struct usage usage = {
 /* ---- from session.start to the options of cordon run ----------------------------------------- */
 
 struct making {
-	struct run run;
 	struct strings argv, owned;
-	bool made;
+	struct front_run made;
 	const char *on_disconnect; /* the option; NULL: as the settings say */
 };
 
@@ -71,30 +71,63 @@ static void give_setting(struct making *m, const char *key, const cJSON *value)
 	give_text(m, key, number ? number : value->valuestring);
 }
 
-static const cJSON *get(const cJSON *o, const char *name)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, name);
-}
-
 static void give_limits(struct making *m, const cJSON *limits)
 {
 	static const char *const keys[][2] = {
-		{"max_log_size", "journal.size"},	{"max_steps", "journal.steps"},
-		{"max_step_size", "journal.step-size"}, {"processes", "sandbox.processes"},
-		{"memory", "sandbox.memory"},		{"open_files", "sandbox.open-files"},
+		{"max_log_size_bytes", "journal.size"},
+		{"max_step_count", "journal.steps"},
+		{"max_single_step_size_bytes", "journal.step-size"},
+		{"max_log_size", "journal.size"},
+		{"max_steps", "journal.steps"},
+		{"max_step_size", "journal.step-size"},
+		{"processes", "sandbox.processes"},
+		{"memory", "sandbox.memory"},
+		{"open_files", "sandbox.open-files"},
 		{"cpu_seconds", "sandbox.cpu-seconds"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (get(limits, keys[i][0]))
-			give_setting(m, keys[i][1], get(limits, keys[i][0]));
+		if (json_get(limits, keys[i][0]))
+			give_setting(m, keys[i][1], json_get(limits, keys[i][0]));
+}
+
+/* Only hosts of the list; no profile adds to it that was not asked for by name. */
+static void give_allowlist(struct making *m, const cJSON *payload)
+{
+	const cJSON *one;
+
+	give(m, "--network", "ask");
+	give_text(m, "rule.network_allowlist.deny", "connect *");
+	for (one = json_first(json_get(payload, "network_allowlist")); one; one = one->next) {
+		AUTO_FREE char *value = xasprintf("connect %s", one->valuestring);
+
+		give_text(m, "rule.network_allowlist.allow", value);
+	}
+	if (!json_get(payload, "profile"))
+		give(m, "--profile", "none");
+}
+
+static void give_network(struct making *m, const cJSON *payload)
+{
+	const char *policy = cJSON_GetStringValue(json_get(payload, "network_policy"));
+
+	if (str_eq(policy, "allowlist"))
+		give_allowlist(m, payload);
+	else if (policy)
+		give(m, "--network", str_eq(policy, "disabled") ? "none" : policy);
+}
+
+static bool is_persistent(const cJSON *payload)
+{
+	return str_eq(cJSON_GetStringValue(json_get(payload, "vm_mode")), "persistent");
 }
 
 /* What this build has none of is refused, never left out. */
 static int check_possible(const cJSON *payload, struct fault *f)
 {
-	if (str_eq(cJSON_GetStringValue(get(payload, "vm_mode")), "persistent") &&
-	    !str_eq(cJSON_GetStringValue(get(payload, "backend")), "vm"))
+	const char *backend = cJSON_GetStringValue(json_get(payload, "backend"));
+
+	if (is_persistent(payload) && backend && !str_eq(backend, "vm"))
 		return fault_say(f, FAULT_SESSION_UNSUPPORTED,
 				 "vm_mode 'persistent': only a virtual machine persists: leave it "
 				 "out, or ask for a backend that has one");
@@ -114,22 +147,24 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 	static const char *const named[][2] = {{"backend", "--backend"},
 					       {"mode", "--mode"},
 					       {"profile", "--profile"},
-					       {"network_policy", "--network"},
 					       {"vm_mode", "--vm-mode"}};
-	const cJSON *one, *agent = get(get(payload, "agent"), "command");
+	const cJSON *one, *agent = json_get(json_get(payload, "agent"), "command");
 
 	for (size_t i = 0; i < dirs->n; i++)
 		give(m, dirs->list[i].read_only ? "--ro" : "--rw", dirs->list[i].path);
 	for (size_t i = 0; i < ARRAY_LEN(named); i++)
-		if (get(payload, named[i][0]))
-			give(m, named[i][1], get(payload, named[i][0])->valuestring);
-	if (get(payload, "on_disconnect"))
-		give_setting(m, "api.on-disconnect", get(payload, "on_disconnect"));
+		if (json_get(payload, named[i][0]))
+			give(m, named[i][1], json_get(payload, named[i][0])->valuestring);
+	if (is_persistent(payload) && !json_get(payload, "backend"))
+		give(m, "--backend", "vm");
+	give_network(m, payload);
+	if (json_get(payload, "on_disconnect"))
+		give_setting(m, "api.on-disconnect", json_get(payload, "on_disconnect"));
 	else if (m->on_disconnect)
 		give_text(m, "api.on-disconnect", m->on_disconnect);
-	for (one = json_first(get(payload, "settings")); one; one = one->next)
+	for (one = json_first(json_get(payload, "settings")); one; one = one->next)
 		give_setting(m, one->string, one);
-	give_limits(m, get(payload, "limits"));
+	give_limits(m, json_get(payload, "limits"));
 	strings_add(&m->argv, "--");
 	/* Its name chooses the profile. */
 	strings_add(&m->argv, agent ? agent->child->valuestring : "sh");
@@ -139,9 +174,7 @@ static void forget(void *data)
 {
 	struct making *m = data;
 
-	if (m->made)
-		run_done(&m->run);
-	m->made = false;
+	front_forget(&m->made);
 	for (size_t i = 0; i < m->owned.n; i++) {
 		void *p = (void *)(uintptr_t)m->owned.list[i];
 
@@ -156,7 +189,6 @@ static int make(void *data, const cJSON *payload, const struct dirs *dirs,
 {
 	struct making *m = data;
 	const struct dir *first = first_writable(dirs);
-	struct err err = {0};
 	int r = check_possible(payload, f);
 
 	if (r < 0)
@@ -166,17 +198,10 @@ static int make(void *data, const cJSON *payload, const struct dirs *dirs,
 				 "working directories: none of them can be worked in: one must be "
 				 "read_write");
 	give_options(m, payload, dirs);
-	m->run = (struct run){.kept = BUF_INIT};
-	m->made = true;
-	r = run_options_parse(&m->run.opt, (int)m->argv.n, (char **)(uintptr_t)m->argv.list, &err);
-	if (r == 0)
-		r = run_prepare(&m->run, &err);
-	if (r < 0) {
+	r = front_make(&m->made, &m->argv, "cordon serve", ret, f);
+	if (r < 0)
 		forget(m);
-		return fault_err(f, FAULT_SESSION_NOT_STARTED, &err);
-	}
-	*ret = &m->run.spec;
-	return 0;
+	return r;
 }
 
 /* One that this version reads stays: nothing of it need be lost. */
@@ -190,7 +215,8 @@ static int discard_other(const char *folder, const char *state, struct err *err)
 	journal_close(j);
 	if (r != -EPROTO)
 		return err_say(err, -EEXIST,
-			       "'%s': has no history of another version: nothing is thrown away",
+			       "'%s': has no history of another version than this cordon reads: "
+			       "nothing is thrown away",
 			       folder);
 	spec.read_only = false;
 	return journal_discard(&spec, err);
@@ -217,32 +243,14 @@ static int discard(void *data, const char *path, struct fault *f)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-int front_log_level(const char *name, struct err *err)
-{
-	static const char *const names[] = {"error", "warn", "info", "debug", "trace"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		if (!str_eq(name ? name : "info", names[i]))
-			continue;
-		log_also(2, (enum log_level)MIN(i, (size_t)LOG_DEBUG));
-		return 0;
-	}
-	return err_say(err, -EINVAL, "--log-level '%s': say error, warn, info, debug or trace",
-		       name);
-}
-
 int cmd_serve(int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
-	struct strings args = {0};
 	struct making m = {0};
 	struct serve_maker maker = {.make = make, .forget = forget, .discard = discard, .data = &m};
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
-	if (r == 0 && args.n)
-		r = err_say(err, -EINVAL, "serve: takes no arguments: usage: cordon %s",
-			    usage.synopsis);
-	strings_done(&args);
+	driven_consoles();
 	if (r == 0)
 		r = front_log_level(o.level, err);
 	if (r)

@@ -1,108 +1,127 @@
-/* sessions - `cordon sessions`: what runs where, since when, and how much waits for an answer. */
+/* sessions - `cordon sessions`: which sessions run where, and the questions that wait in each. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/api/link.h"
+#include "core/api/socket/roster.h"
 #include "core/base/json.h"
-#include "core/base/path.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/show.h"
 
 struct options {
-	bool json;
+	bool json, all;
 };
 
 static const struct flag flags[] = {
+	{"--all", NULL, offsetof(struct options, all),
+	 "also sessions that ended within the last day"},
 	{"--json", NULL, offsetof(struct options, json),
-	 "one object a line: session, id, folder, command, pid, since_us, pending"},
+	 "one object a line: session, id, state (asks, working, idle, hung, ended), folder, "
+	 "branch, "
+	 "command, agent, prompt, pid, since_us, until_us, pending, asked (null, or approve_id, "
+	 "op, "
+	 "path, program, command, reason), added, deleted (lines; null: not known)"},
 };
 
 static const struct usage usage = {
-	"sessions [--json]",
-	"List the sessions of yours that run, with the ID that cordon attach takes.",
+	"sessions [--all] [--json]",
+	"List your running sessions, with the ID that cordon attach takes.",
 	flags,
 	ARRAY_LEN(flags),
 };
 
-struct listing {
-	const struct options *o;
-	size_t n;
-};
+static void add_asked(struct buf *out, const struct roster_row *row)
+{
+	const struct roster_ask *a = &row->ask;
 
-static void print_json(const struct link *l)
+	buf_str(out, ",\"asked\":");
+	if (!a->id) {
+		buf_str(out, "null");
+		return;
+	}
+	buf_fmt(out, "{\"approve_id\":\"%s-%" PRIu64 "\"", row->tag, a->id);
+	json_member(out, "op", a->op);
+	json_member(out, "path", a->path);
+	json_member(out, "program", a->program);
+	json_member(out, "command", a->command);
+	json_member(out, "reason", a->reason);
+	buf_ch(out, '}');
+}
+
+static void print_json(const struct roster_row *row)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
-	static const char *const texts[] = {"folder", "command"};
 
-	buf_fmt(&out, "{\"session\":\"%s\",\"id\":\"%s\"", l->session, l->tag);
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		const char *value = link_field(l, texts[i]);
-
-		buf_fmt(&out, ",\"%s\":", texts[i]);
-		json_quote(&out, value, strlen(value));
-	}
-	buf_fmt(&out, ",\"pid\":%lld,\"since_us\":%lld,\"pending\":%" PRIu64 "}",
-		strtoll(link_field(l, "pid"), NULL, 10),
-		strtoll(link_field(l, "since_us"), NULL, 10), l->pending);
+	buf_fmt(&out, "{\"session\":\"%s\",\"id\":\"%s\",\"state\":\"%s\"", row->session, row->tag,
+		row->state);
+	json_member(&out, "folder", row->folder);
+	json_member(&out, "branch", row->branch);
+	json_member(&out, "command", row->command);
+	json_member(&out, "agent", row->agent);
+	json_member(&out, "prompt", row->prompt);
+	buf_fmt(&out,
+		",\"pid\":%d,\"since_us\":%" PRId64 ",\"until_us\":%" PRId64
+		",\"pending\":%" PRIu64,
+		row->pid, row->since_us, row->until_us, row->pending);
+	add_asked(&out, row);
+	if (row->counted)
+		buf_fmt(&out, ",\"added\":%" PRIu64 ",\"deleted\":%" PRIu64 "}", row->added,
+			row->deleted);
+	else
+		buf_str(&out, ",\"added\":null,\"deleted\":null}");
 	puts(out.data);
 }
 
-/* "~/p" for what lies in the home. */
-static void print_folder(const char *folder)
+static void print_row(const struct roster_row *row)
 {
-	const char *home = getenv("HOME"), *below = home ? path_below(folder, home) : NULL;
-	AUTO_FREE char *shown = below ? xasprintf(*below ? "~/%s" : "~%s", below) : NULL;
-
-	show_text(shown ? shown : folder, strlen(shown ? shown : folder));
-}
-
-static int list(struct link *l, void *data, struct err *err)
-{
-	struct listing *to = data;
-	const char *command = link_field(l, "command");
 	char when[32];
 
-	(void)err;
-	if (to->o->json) {
-		print_json(l);
-		to->n++;
-		return 0;
-	}
-	if (!to->n++)
-		printf("%s%-6s  %-12s  %-8s  FOLDER: COMMAND%s\n", style_on(STYLE_DIM), "ID",
-		       "SINCE", "WAITING", style_off());
-	show_time(when, sizeof(when), strtoll(link_field(l, "since_us"), NULL, 10));
-	printf("%s%-6s%s  %-12s  %s%-8" PRIu64 "%s  ", style_on(STYLE_BOLD), l->tag, style_off(),
-	       when, l->pending ? style_on(STYLE_YELLOW) : "", l->pending,
-	       l->pending ? style_off() : "");
-	print_folder(link_field(l, "folder"));
+	show_time(when, sizeof(when), row->since_us);
+	printf("%s%-6s%s  %-12s  %-7s  %s%-7" PRIu64 "%s  ", style_on(STYLE_BOLD), row->tag,
+	       style_off(), when, row->state, row->pending ? style_on(STYLE_YELLOW) : "",
+	       row->pending, row->pending ? style_off() : "");
+	if (row->counted)
+		printf("+%-4" PRIu64 " -%-4" PRIu64 "  ", row->added, row->deleted);
+	else
+		printf("%12s", "");
+	show_folder(row->folder);
+	if (*row->branch)
+		printf(" (%s)", row->branch);
 	printf(": ");
-	show_text(command, strlen(command));
+	show_text(row->command, strlen(row->command));
 	putchar('\n');
-	return 0;
+}
+
+static void print(const struct options *o, struct roster *r)
+{
+	if (r->n && !o->json)
+		printf("%s%-6s  %-12s  %-7s  %-7s  %-10s  FOLDER: COMMAND%s\n", style_on(STYLE_DIM),
+		       "ID", "SINCE", "STATE", "WAITING", "LINES", style_off());
+	for (size_t i = 0; i < r->n; i++) {
+		roster_count(&r->rows[i]);
+		if (o->json)
+			print_json(&r->rows[i]);
+		else
+			print_row(&r->rows[i]);
+	}
+	if (!r->n && !o->json)
+		puts("No session runs. Start one with cordon run.");
 }
 
 int cmd_sessions(int argc, char **argv, struct err *err)
 {
 	struct options o = {0};
-	struct listing to = {.o = &o};
-	struct strings args = {0};
-	AUTO_BUF struct buf mute = BUF_INIT;
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	struct roster roster = {0};
+	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
-	if (r == 0 && args.n)
-		r = err_say(err, -EINVAL, "sessions: takes no arguments: usage: cordon %s",
-			    usage.synopsis);
-	strings_done(&args);
+	if (r > 0) /* its help was shown */
+		return 0;
 	if (r == 0)
-		r = link_each(list, &to, &mute, err);
-	if (r == 0 && mute.len)
-		r = err_say(err, -EAGAIN, "%s", mute.data);
-	if (r == 0 && !to.n && !o.json)
-		puts("No session runs. Start one with cordon run.");
-	if (r < 0)
-		return CMD_FAILED;
-	return finish(0, err);
+		r = roster_read(&roster, o.all, err);
+	if (r == 0)
+		print(&o, &roster);
+	roster_done(&roster);
+	return r < 0 ? CMD_FAILED : finish(0, err);
 }

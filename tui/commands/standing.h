@@ -4,22 +4,31 @@
 
 #include "core/config/config.h"
 #include "core/policy/policy.h"
-#include "tui/commands/reading.h"
+#include "core/session/start/repository.h"
+#include "tui/commands/here.h"
 
-/* Life: zero-initialised; standing_load() -> standing_done(), whatever it returned. */
+/* Life: zero-initialised; standing_load() -> standing_done(), also after a failure. */
 struct standing {
 	struct config *config;
 	struct policy *policy;
-	struct strings folders; /* the folder, then those of sandbox.rw */
+	struct strings read_only, overlays; /* of sandbox.ro and sandbox.overlay */
+	struct strings hidden, owned;	    /* of sandbox.hide, resolved; its heap strings */
+	struct strings folders; /* the folder, folders of sandbox.rw, then their repositories */
+	struct repositories repositories;
 };
 #define AUTO_STANDING CLEANUP(standing_done)
 
-/* Of which run: at most one of both, as the options and the command of `cordon run` would say. */
+/* The run, by options and command of `cordon run`. At most one of profile and command is set. */
 struct standing_run {
-	const char *profile; /* --profile; NULL: none given */
-	const char *command; /* whose profile is taken; NULL: that of no command */
+	const char *profile;	     /* --profile; NULL: none given */
+	const char *command;	     /* its profile is used; NULL: no command */
+	const char *file;	     /* --config, or NULL */
+	const char *const *settings; /* "sandbox.mode=static", NULL-terminated; or NULL */
+	const char *const *hide;     /* --hide, NULL-terminated; or NULL */
 };
-/* here must outlive it. */
+/* Loads settings and rules. at must outlive s. */
 int standing_load(struct standing *s, const struct here *at, const struct standing_run *run,
 		  struct err *err) MUST_USE;
+/* Looks for protected files, as a run does, but in all directories: policy_learn(). */
+void standing_learn(const struct standing *s);
 void standing_done(struct standing *s);

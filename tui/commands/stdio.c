@@ -11,16 +11,18 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "core/api/acp.h"
+#include "core/api/acp/acp.h"
 #include "core/api/channel.h"
 #include "core/api/engine.h"
 #include "core/base/io.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/keeper/step_ask.h"
 #include "core/os/signals.h"
 #include "core/os/socket.h"
 #include "tui/commands/headless.h"
 #include "tui/commands/stdio_tools.h"
+#include "tui/console/driven.h"
 
 #define FLUSH_MS 5000 /* what the editor may still read at the end */
 #define SLACK	 (256u << 10)
@@ -159,6 +161,24 @@ static void on_turn(void *data, const char *prompt)
 		text_escape_into(name, sizeof(name), prompt, strlen(prompt));
 	if (b->engine)
 		session_group(engine_session(b->engine), prompt ? name : NULL);
+	if (b->engine)
+		session_rests(engine_session(b->engine), !prompt);
+}
+
+static char *on_notices(void *data)
+{
+	struct bridge *b = data;
+	AUTO_FREE char *lines = b->engine ? session_take_notices(engine_session(b->engine)) : NULL;
+
+	return lines ? xasprintf("%s\n%s", NOTICES_FROM, lines) : NULL;
+}
+
+static void on_permission(void *data, bool asks)
+{
+	struct bridge *b = data;
+
+	if (b->engine)
+		session_agent_asks(engine_session(b->engine), asks);
 }
 
 static void on_refused(void *data, const char *words)
@@ -205,7 +225,7 @@ static void on_exited(void *data, int wait_status)
 	struct bridge *b = data;
 
 	b->exited = true;
-	b->status = exit_status_of(wait_status);
+	b->status = util_exit_code(wait_status);
 	stop_if_over(b);
 }
 
@@ -260,17 +280,11 @@ static int open_pipes(struct pipes *p, struct err *err)
 /* What a supervisor sends to cordon is meant for the agent. */
 static int hold_signals(struct err *err)
 {
-	sigset_t set;
-	int fd;
+	const sigset_t set =
+		os_signals_block((const int[]){SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0}, NULL);
+	int fd = os_signals_open(&set);
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fd = os_signals_open(&set);
 	return fd < 0 ? err_set(err, fd, "wait for signals") : fd;
 }
 
@@ -283,12 +297,11 @@ static int start(struct bridge *b, struct session_spec *spec, struct pipes *p, s
 	spec->stdio[0] = p->in[0];
 	spec->stdio[1] = p->out[1];
 	spec->stdio[2] = STDERR_FILENO;
-	r = engine_open_agent(&b->engine, &b->loop, spec, err);
+	r = engine_open_agent(&b->engine, &b->loop, spec, &on, b, err);
 	util_close_fd(&p->in[0]);
 	util_close_fd(&p->out[1]);
 	if (r < 0)
 		return r;
-	engine_listen(b->engine, &on, b);
 	b->editor = channel_open(&b->loop, &(struct channel_spec){.in = 0, .out = 1, .raw = true},
 				 &editor_on, b);
 	b->agent = channel_open(
@@ -323,8 +336,12 @@ static void run_loop(struct bridge *b, int sigfd)
 
 int stdio_run(struct session_spec *spec, struct err *err)
 {
-	static const struct acp_listener on = {
-		.turn = on_turn, .refused = on_refused, .asks = on_asks, .withdrawn = on_withdrawn};
+	static const struct acp_listener on = {.turn = on_turn,
+					       .notices = on_notices,
+					       .permission = on_permission,
+					       .refused = on_refused,
+					       .asks = on_asks,
+					       .withdrawn = on_withdrawn};
 	struct bridge b = {.status = 125};
 	struct pipes p;
 	AUTO_CLOSE int sigfd = hold_signals(err);
@@ -332,16 +349,17 @@ int stdio_run(struct session_spec *spec, struct err *err)
 
 	if (r < 0)
 		return r;
-	uv_loop_init(&b.loop);
+	driven_consoles();
 	b.acp = acp_new(tools_of(spec), &on, &b);
 	if (tools_of(spec) == ACP_TOOLS_ASK)
 		r = stdio_tools_new(&b.tools, spec, err);
 	if (r == 0)
 		r = start(&b, spec, &p, err);
-	if (r == 0)
+	if (r == 0) {
 		run_loop(&b, sigfd);
+		uv_loop_close(&b.loop);
+	}
 	pipes_done(&p);
-	uv_loop_close(&b.loop);
 	acp_free(b.acp);
 	stdio_tools_free(b.tools);
 	return r < 0 ? r : b.status;

@@ -1,4 +1,4 @@
-/* stdio_tools - what an agent would have its editor do: rules, then a question of the session. */
+/* stdio_tools - decides on actions that an agent asks its editor for: by rules, then a question. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/stdio_tools.h"
 
@@ -82,14 +82,6 @@ static char *resolve(const char *path)
 	}
 }
 
-static bool in_folder(const struct stdio_tools *t, const char *path)
-{
-	for (size_t i = 0; t->spec->folders[i]; i++)
-		if (path_is_beneath(path, t->spec->folders[i]))
-			return true;
-	return false;
-}
-
 /* Rules forbid it, whoever does it. */
 static bool is_forbidden(const struct stdio_tools *t, enum acp_act act, const char *path)
 {
@@ -98,7 +90,7 @@ static bool is_forbidden(const struct stdio_tools *t, enum acp_act act, const ch
 
 	if (act == ACP_READ)
 		v = policy_check_read(t->policy, RULE_READ, path, &reason);
-	else if (in_folder(t, path))
+	else if (path_is_in(path, t->spec->folders))
 		v = policy_check(t->policy, POLICY_WRITE, path, &reason);
 	else
 		v = policy_check_outside(t->policy, POLICY_WRITE, path, &reason);

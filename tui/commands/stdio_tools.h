@@ -1,13 +1,13 @@
-/* stdio_tools - what an agent would have its editor do: rules, then a question of the session. */
+/* stdio_tools - decides on actions that an agent asks its editor for: by rules, then a question. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/api/acp.h"
+#include "core/api/acp/acp.h"
 #include "core/session/session.h"
 
 /*
- * acp.editor-tools = ask. What rules deny or hide is denied; the rest is asked, once or for the
- * session: a rule that allows is about the sandbox, where changes can be undone.
+ * acp.editor-tools = ask. Paths that rules deny or hide are denied. All others are asked about,
+ * once or for the session: a rule that allows is about the sandbox, where changes can be undone.
  * Life: stdio_tools_new() -> stdio_tools_free(). The spec is borrowed.
  */
 struct stdio_tools;
@@ -19,7 +19,8 @@ void stdio_tools_free(struct stdio_tools *t); /* NULL is a no-op */
 enum acp_verdict stdio_tools_ask(struct stdio_tools *t, struct session *s, uint64_t id,
 				 enum acp_act act, const char *what);
 void stdio_tools_withdraw(struct stdio_tools *t, struct session *s, uint64_t id);
-/* An answer of the session's: 0, or the id that acp_answer() knows it by. *allow becomes false, and
- * *ret_why says why, where the path leads elsewhere than it did when it was shown. */
+/* Takes an answer of the session's. Returns the id for acp_answer(), or 0 if it is none of these
+ * questions. If the path leads to another file than when it was shown, *allow becomes false and
+ * *ret_why says why. */
 uint64_t stdio_tools_answered(struct stdio_tools *t, uint64_t ask, bool *allow,
 			      const char **ret_why);

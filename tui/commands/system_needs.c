@@ -1,5 +1,4 @@
-/* system_needs - what cordon would use of this machine that is missing, and the line that adds it.
- */
+/* system_needs - finds missing packages and settings of this machine, and adds them. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/system_needs.h"
 
@@ -15,6 +14,7 @@
 #include "core/base/external.h"
 #include "core/base/program.h"
 #include "core/os/file.h"
+#include "tui/commands/here.h"
 
 /* ---- packages -------------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static bool command_line(struct buf *out)
 	return any;
 }
 
-size_t system_needs_show(void)
+size_t system_needs_show(bool is_run)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
 	size_t n = 0;
@@ -79,7 +79,7 @@ size_t system_needs_show(void)
 		n++;
 	}
 	if (n && command_line(&line))
-		printf("    %s\n", line.data);
+		printf("    %s%s\n", line.data, is_run ? "" : "   (yours to run; or: --packages)");
 	else if (n)
 		printf("    install them with your package manager\n");
 	return n;
@@ -88,12 +88,14 @@ size_t system_needs_show(void)
 static int run(const char *line, struct err *err)
 {
 	const char *const argv[] = {"sh", "-c", line, NULL};
-	int r = external_run(&(struct external){.argv = argv,
-						.in = EXTERNAL_SAME,
-						.out = EXTERNAL_SAME,
-						.err = EXTERNAL_SAME},
-			     err);
+	int r = here_keep_out(NULL, err);
 
+	if (r == 0)
+		r = external_run(&(struct external){.argv = argv,
+						    .in = EXTERNAL_SAME,
+						    .out = EXTERNAL_SAME,
+						    .err = EXTERNAL_SAME},
+				 err);
 	return r > 0 ? err_say(err, -EIO, "'%s' has failed: see above", line) : r;
 }
 

@@ -17,21 +17,30 @@ bool tool_is(const char *name)
 	return name && safe_tools_has(path_base(name));
 }
 
-/* The first program of that name in PATH that is not this one. Heap; NULL: there is none. */
-static char *find_real(const char *name)
+static bool is_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Finds the first program of that name in PATH that is neither this one nor the script `called`,
+ * by which it was started where there are no links (a package of npm). Heap; NULL: there is none.
+ */
+static char *find_real(const char *name, const char *called)
 {
 	const char *path = getenv("PATH");
-	struct stat self, st;
+	struct stat self, script = {0}, st;
 	char own[PATH_MAX];
 
 	if (os_self_path(own, sizeof(own)) < 0 || stat(own, &self) < 0)
 		return NULL;
+	if (!strchr(called, '/') || stat(called, &script) < 0)
+		script = self;
 	for (const char *at = path ? path : "/usr/bin:/bin"; *at; at += *at == ':') {
 		size_t len = strcspn(at, ":");
 		AUTO_FREE char *file = xasprintf("%.*s/%s", (int)len, at, name);
 
 		if (len && access(file, X_OK) == 0 && stat(file, &st) == 0 &&
-		    (st.st_ino != self.st_ino || st.st_dev != self.st_dev))
+		    !is_file(&st, &self) && !is_file(&st, &script))
 			return take_ptr(&file);
 		at += len;
 	}
@@ -40,8 +49,8 @@ static char *find_real(const char *name)
 
 static char *advice(const char *name, char **args)
 {
-	AUTO_FREE char *fd = find_real("fd");
-	AUTO_FREE char *fdfind = fd ? NULL : find_real("fdfind");
+	AUTO_FREE char *fd = find_real("fd", "");
+	AUTO_FREE char *fdfind = fd ? NULL : find_real("fdfind", "");
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
 	const struct safe_tools_context context = {
 		.cwd = cwd ? cwd : "/",
@@ -67,7 +76,7 @@ int tool_main(char **argv)
 		fprintf(stderr, "cordon: %s.\n", words);
 	if (words && str_eq(mode, "on"))
 		return 1;
-	real = find_real(name);
+	real = find_real(name, argv[0]);
 	if (!real) {
 		fprintf(stderr, "cordon: %s: there is no such program here\n", name);
 		return 127;

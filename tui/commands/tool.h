@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Does argv[0] name one of them? Then tool_main() is the program. */
+/* Returns whether argv[0] is one of these names; then tool_main() is the program. */
 bool tool_is(const char *name);
-/* CORDON_TOOLS = on: refuses with words (status 1) what they are about; warn: says them and runs
- * it. Else the program of that name that follows in PATH. Does not return when that runs. */
+/* CORDON_TOOLS = on: refuses a dangerous call with a message (status 1); warn: prints the message
+ * and runs the tool. Otherwise runs the next program of that name in PATH; then it does not
+ * return. */
 int tool_main(char **argv);

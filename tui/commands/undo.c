@@ -13,7 +13,7 @@
 #include "tui/commands/saved_redo.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/here.h"
 #include "tui/commands/undo_options.h"
 #include "tui/commands/undo_plan.h"
 
@@ -206,6 +206,7 @@ static int restore_paths(struct session *s, const struct undo_run *u, const stru
 {
 	uint64_t request = session_restore_plan(s, o->step, paths->list, o->flags);
 	const struct undo_plan *plan;
+	const struct step_row *made;
 	int r;
 
 	if (request && !pump(s, u, plan_or_refusal, request))
@@ -220,10 +221,15 @@ static int restore_paths(struct session *s, const struct undo_run *u, const stru
 	if (o->dry_run)
 		return 0;
 	r = run_job(s, u, session_restore(s, o->step, paths->list, o->flags), err);
-	if (r == 0)
-		printf("restored: as before step %lld, %zu path%s\n", (long long)o->step,
-		       plan->n_paths, plan->n_paths == 1 ? "" : "s");
-	return r;
+	if (r < 0)
+		return r;
+	made = model_newest_restore(session_model(s));
+	printf("restored: as before step %lld, %zu path%s", (long long)o->step, plan->n_paths,
+	       plan->n_paths == 1 ? "" : "s");
+	if (made)
+		printf(", by step %lld", (long long)made->id);
+	putchar('\n');
+	return 0;
 }
 
 static int undo_in(const struct undo_options *o, const struct strings *paths,

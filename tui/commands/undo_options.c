@@ -1,10 +1,12 @@
-/* undo_options - what `cordon undo` and `cordon redo` are asked for, and which steps that means. */
+/* undo_options - the options of `cordon undo` and `cordon redo`, and the steps that they select. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/undo_options.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/journal/mark.h"
 
 /* ---- parsing -------------------------------------------------------------------------------- */
 
@@ -25,6 +27,7 @@ static const char *name_of(enum undo_how how)
 {
 	static const char *const names[] = {[UNDO_COUNT] = "-n",
 					    [UNDO_TO] = "--to",
+					    [UNDO_TO_MARK] = "--to-mark",
 					    [UNDO_TURN] = "--turn",
 					    [UNDO_STEP] = "--step"};
 
@@ -41,6 +44,12 @@ static int choose(struct undo_options *o, enum undo_how how, struct err *err)
 	return 0;
 }
 
+/* Returns whether it is a number with a sign, as steps of version 0.1 have. */
+static bool is_negative(const char *arg)
+{
+	return arg[0] == '-' && arg[1] && !arg[1 + strspn(arg + 1, "0123456789")];
+}
+
 static int refuse_bare(const struct undo_options *o, const char *arg, struct err *err)
 {
 	if (o->kind == UNDO_REDO)
@@ -48,6 +57,7 @@ static int refuse_bare(const struct undo_options *o, const char *arg, struct err
 			       "'%s': redo takes no number: it brings back what the last undo took "
 			       "away",
 			       arg);
+	arg += is_negative(arg); /* a sign is no minus: it may be that of an old history's step */
 	if (arg[strspn(arg, "0123456789")])
 		return err_say(err, -EINVAL,
 			       "'%s': not an option: cordon undo --help lists what there is (paths "
@@ -78,6 +88,8 @@ static int parse_which(struct undo_options *o, int argc, char **argv, int *i, st
 			return err_say(err, -EINVAL, "option '%s': needs a value: %s %s", option,
 				       option, hows[k] == UNDO_COUNT ? "N" : "STEP");
 		r = choose(o, hows[k], err);
+		if (r == 0 && hows[k] == UNDO_COUNT && is_negative(argv[*i + 1]))
+			r = refuse_bare(o, argv[*i + 1], err);
 		if (r == 0)
 			r = parse_number(option, argv[++*i], hows[k] == UNDO_COUNT ? 1 : INT64_MIN,
 					 &v, err);
@@ -110,6 +122,20 @@ static unsigned flag_of(const struct undo_options *o, const char *arg)
 }
 
 /* As parse_which(). */
+static int parse_mark(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
+{
+	int r;
+
+	if (!str_eq(argv[*i], "--to-mark"))
+		return 0;
+	if (*i + 1 >= argc)
+		return err_say(err, -EINVAL, "option '--to-mark': needs a value: --to-mark NAME");
+	r = choose(o, UNDO_TO_MARK, err);
+	o->mark = argv[++*i];
+	return r < 0 ? r : 1;
+}
+
+/* As parse_which(). */
 static int parse_saved(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
 {
 	long long v = 0;
@@ -130,6 +156,8 @@ static int parse_one(struct undo_options *o, int argc, char **argv, int *i, stru
 	int r = o->kind == UNDO_BACK ? parse_which(o, argc, argv, i, err)
 				     : parse_saved(o, argc, argv, i, err);
 
+	if (r == 0 && o->kind == UNDO_BACK)
+		r = parse_mark(o, argc, argv, i, err);
 	if (r != 0)
 		return MIN(r, 0);
 	if (str_eq(arg, "--dry-run"))
@@ -143,7 +171,7 @@ static int parse_one(struct undo_options *o, int argc, char **argv, int *i, stru
 	else if (str_eq(arg, "--") && (o->kind == UNDO_BACK || o->saved))
 		while (++*i < argc)
 			strings_add(&o->given, argv[*i]);
-	else if (*arg != '-')
+	else if (*arg != '-' || is_negative(arg))
 		return refuse_bare(o, arg, err);
 	else
 		return err_say(err, -EINVAL,
@@ -188,31 +216,32 @@ void undo_options_help(enum undo_kind kind)
 		printf("usage: cordon redo [--dry-run] [--keep-mine | --force] [--merge]\n"
 		       "       cordon redo --saved N [-- PATH...]\n\n"
 		       "Bring back what the last undo took away.\n\n"
-		       "  --saved N   files of yours that a rollback replaced and redo has no "
-		       "more, as\n"
-		       "              `cordon log` lists them: at their places, or beside what is "
-		       "there,\n"
-		       "              as PATH.saved-N\n");
+		       "  --saved N   files of yours that an undo replaced, as `cordon log` lists\n"
+		       "              them; a path that exists gets them as PATH.saved-N\n");
 	} else {
-		printf("usage: cordon undo [-n N | --to STEP | --turn] [--all-places] [--dry-run]\n"
-		       "                   [--keep-mine | --force] [--merge]\n"
+		printf("usage: cordon undo [-n N | --to STEP | --to-mark NAME | --turn] "
+		       "[--all-places]\n"
+		       "                   [--dry-run] [--keep-mine | --force] [--merge]\n"
 		       "       cordon undo --step STEP [--dry-run] [--force] [-- PATH...]\n\n"
 		       "Undo the newest step.\n\n"
 		       "  -n N        the newest N steps\n"
 		       "  --to STEP   all steps that are newer than STEP\n"
+		       "  --to-mark NAME\n"
+		       "              all steps since that restore point (cordon mark)\n"
 		       "  --turn      all steps since your last prompt to the agent\n"
 		       "  --step STEP that step alone, or only these paths of it, as a new step\n"
 		       "  --all-places\n"
-		       "              also what the steps changed outside the working folders: an\n"
-		       "              agent's own notes, places that you granted\n");
+		       "              also changes outside the working folders: the agent's "
+		       "notes,\n"
+		       "              and places that you granted\n");
 	}
-	printf("  --dry-run   only say what would change; works while a session runs\n"
-	       "  --keep-mine leave out paths that you or another program edited since\n"
-	       "  --merge     merge both sides' changes of such text files; with --dry-run, show "
-	       "the\n"
+	printf("  --dry-run   only list the changes; works while a session runs\n\n"
+	       "For files that you or another program edited after the step:\n\n"
+	       "  --keep-mine keep them as they are, and undo the rest\n"
+	       "  --merge     merge both sides' changes of text files; --dry-run shows the\n"
 	       "              result. Where both changed the same lines nothing is done, unless\n"
-	       "              --keep-mine (it stays) or --force (conflict markers)\n"
-	       "  --force     go over such paths; what is replaced is kept for redo\n");
+	       "              --keep-mine (yours stay) or --force (conflict markers)\n"
+	       "  --force     overwrite them; redo brings your version back\n");
 }
 
 /* ---- which steps ---------------------------------------------------------------------------- */
@@ -222,6 +251,8 @@ struct history {
 	size_t n, counted;	 /* counted: without those that changed other places alone */
 	struct turn_mark *turns; /* oldest first */
 	size_t n_turns;
+	struct mark *marks;
+	size_t n_marks;
 };
 
 static bool counts(const struct undo_options *o, const struct step_info *s)
@@ -241,6 +272,8 @@ static int history_load(struct history *h, const struct undo_options *o, const c
 		r = journal_list(j, false, &h->list, &h->n, err);
 	if (r == 0 && o->how == UNDO_TURN)
 		r = journal_turns(j, &h->turns, &h->n_turns, err);
+	if (r == 0 && o->how == UNDO_TO_MARK)
+		r = journal_marks(j, &h->marks, &h->n_marks, err);
 	for (size_t i = 0; r == 0 && i < h->n; i++)
 		h->counted += counts(o, &h->list[i]);
 	journal_close(j);
@@ -258,12 +291,14 @@ static void take_count(struct undo_options *o, const struct history *h, size_t w
 
 static int take_newer(struct undo_options *o, const struct history *h, struct err *err)
 {
-	for (o->n = 0; o->n < h->n && h->list[o->n].id != o->step; o->n++)
+	bool other = false;
+
+	for (o->n = 0; o->n < h->n && h->list[o->n].id != o->step; o->n++) {
 		o->oldest = h->list[o->n].id;
+		other |= o->oldest == -o->step;
+	}
 	if (o->n == h->n)
-		return err_say(err, -ENOENT,
-			       "there is no step %lld to go back to: `cordon log` lists them",
-			       (long long)o->step);
+		return step_unknown(o->step, other, err);
 	if (o->n == 0)
 		return err_say(err, -ENOENT, "step %lld is the newest: there is nothing to undo",
 			       (long long)o->step);
@@ -293,6 +328,20 @@ static int take_turn(struct undo_options *o, const struct history *h, struct err
 			       (long long)h->list[i].id);
 	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
 		o->oldest = h->list[o->n].id;
+	return 0;
+}
+
+static int take_marked(struct undo_options *o, const struct history *h, struct err *err)
+{
+	const struct mark *mark = mark_find(h->marks, h->n_marks, o->mark);
+
+	if (!mark)
+		return err_say(err, -ENOENT,
+			       "there is no restore point '%s': `cordon mark` lists them", o->mark);
+	for (o->n = 0; o->n < h->n && llabs(h->list[o->n].id) > mark->after; o->n++)
+		o->oldest = h->list[o->n].id;
+	if (o->n == 0)
+		return err_say(err, -ENOENT, "there is nothing to undo since '%s'", o->mark);
 	return 0;
 }
 
@@ -343,6 +392,8 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 		take_step(o, &h);
 	else if (o->how == UNDO_TO)
 		r = take_newer(o, &h, err);
+	else if (o->how == UNDO_TO_MARK)
+		r = take_marked(o, &h, err);
 	else if (o->how == UNDO_TURN)
 		r = take_turn(o, &h, err);
 	else
@@ -352,5 +403,6 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 	o->n = MAX(o->n, (size_t)1);
 	step_info_free(h.list, h.n);
 	turn_marks_free(h.turns, h.n_turns);
+	marks_free(h.marks, h.n_marks);
 	return r;
 }

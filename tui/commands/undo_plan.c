@@ -1,4 +1,4 @@
-/* undo_plan - what `cordon undo` says before it does it: paths, edits from outside, merges. */
+/* undo_plan - prints the plan of `cordon undo`: paths, edits from outside, merges. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -93,8 +93,9 @@ static void print_barrier(const struct barrier *b)
 	char when[32];
 
 	clock_iso(when, b->last_us);
-	printf("!  edited from outside after step %" PRId64 ", %s: %zu path%s\n", b->after, when,
-	       b->count, b->count == 1 ? "" : "s");
+	printf(b->own ? "!  step %" PRId64 " is your own, %s: %zu path%s\n"
+		      : "!  edited from outside after step %" PRId64 ", %s: %zu path%s\n",
+	       b->after, when, b->count, b->count == 1 ? "" : "s");
 	for (size_t i = 0; i < b->n_paths; i++) {
 		AUTO_BUF struct buf line = BUF_INIT;
 

@@ -1,10 +1,10 @@
-/* undo_plan - what `cordon undo` says before it does it. */
+/* undo_plan - prints the plan of `cordon undo` before it is carried out. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/journal/journal.h"
 
-/* At most so many of its paths; the plan has those first that stop it. */
+/* Prints at most max of its paths. The plan lists conflicts first. */
 void print_plan(const struct undo_plan *p, size_t max);
-/* What the merges of the plan would make of each file, as diffs from what is there now. */
+/* Prints the results of the plan's merges as diffs from the current files. */
 int print_merges(struct journal *j, const struct undo_plan *p, struct err *err) MUST_USE;

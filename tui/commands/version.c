@@ -1,4 +1,4 @@
-/* version - `cordon --version`: version, commit, libraries, what is built in. */
+/* version - `cordon --version`: version, commit, libraries, built-in features. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/version.h"
 
@@ -16,7 +16,7 @@
 #define FUSE_USE_VERSION 31
 #include <fuse_lowlevel.h>
 #include <gnu/libc-version.h>
-#include <openssl/crypto.h>
+#include <openssl/opensslv.h>
 #include <seccomp.h>
 #endif
 
@@ -40,7 +40,7 @@ static void print_confinement(void)
 	const struct scmp_version *v = seccomp_version();
 
 	printf("libseccomp %u.%u.%u, libfuse %s, OpenSSL %s, ", v->major, v->minor, v->micro,
-	       fuse_pkgversion(), OpenSSL_version(OPENSSL_VERSION_STRING));
+	       fuse_pkgversion(), OPENSSL_VERSION_STR);
 }
 #else
 static void print_system(void)
@@ -51,7 +51,8 @@ static void print_confinement(void)
 }
 #endif
 
-/* Those that are loaded; of libgit2, which is opened when it is needed, the one that is wanted. */
+/* Those that are loaded; of libgit2 and OpenSSL, which are opened when they are needed, the ones of
+ * the build. */
 static void print_libraries(void)
 {
 	unsigned xxh = XXH_versionNumber();

@@ -1,4 +1,4 @@
-/* version - `cordon --version`: version, commit, libraries, what is built in. */
+/* version - `cordon --version`: version, commit, libraries, built-in features. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* vm_linux - `cordon vm build`, `list` and `reset`: what virtual machines start from and keep. */
+/* vm_linux - `cordon vm build`, `list` and `reset`: files of virtual machines. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,9 @@
 #include "core/base/json.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
-#include "tui/commands/reading.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/here.h"
+#include "tui/commands/show.h"
 
 struct vm_flags {
 	bool download, json;
@@ -19,18 +21,18 @@ struct vm_flags {
 
 static const struct flag flags[] = {
 	{"--download", NULL, offsetof(struct vm_flags, download),
-	 "build: of the distribution's smallest kernel package (27 MB on Debian), by apt-get; "
-	 "nothing is installed"},
+	 "build: download the smallest kernel package of the distribution (27 MB on Debian) by "
+	 "apt-get; nothing is installed"},
 	{"--kernel", "FILE", offsetof(struct vm_flags, kernel),
-	 "build: of this image, vmlinuz-RELEASE, whose modules are beside it or installed"},
+	 "build: use this image, vmlinuz-RELEASE; its modules are beside it or installed"},
 	{"--json", NULL, offsetof(struct vm_flags, json), "list: one JSON object a line"},
 };
 
 static const struct usage usage = {
 	"vm build [--download | --kernel FILE] | vm list [--json] | vm reset",
-	"build prepares what a guest of --backend vm starts from, and says how large it is; the "
-	"first start does the same, but downloads nothing. list shows what persistent guests have "
-	"kept, reset forgets what those of this folder have.",
+	"build prepares the kernel and the initial files of --backend vm, and prints their size; "
+	"the first start does the same, but downloads nothing. list shows the disk images that "
+	"persistent guests keep, reset removes the image of this folder.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -66,8 +68,8 @@ static void print_disk(void *data, const struct disk *d)
 	AUTO_BUF struct buf b = BUF_INIT;
 
 	if (*json) {
-		buf_str(&b, "{\"folder\":");
-		json_quote(&b, d->folder, strlen(d->folder));
+		buf_ch(&b, '{');
+		json_member(&b, "folder", d->folder);
 		printf("%s,\"used\":%" PRId64 ",\"size\":%" PRId64 ",\"in_use\":%s}\n", b.data,
 		       d->used, d->size, d->busy ? "true" : "false");
 		return;
@@ -107,7 +109,7 @@ int cmd_vm(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here p = {0};
 	struct vm_flags o = {0};
 	struct strings words = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &words, err);
+	int r = flags_parse(&usage, argc, argv, &o, &words, err);
 
 	if (r == 0)
 		r = check_words(&words, &o, err);

@@ -1,4 +1,4 @@
-/* why - `cordon why`: what would happen to a path, and which rule says so. */
+/* why - `cordon why`: the decision about a path, and the rule that makes it. */
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <errno.h>
@@ -8,30 +8,38 @@
 #include "core/base/json.h"
 #include "core/base/path.h"
 #include "core/net/host.h"
-#include "core/policy/rules.h"
-#include "core/session/own_settings.h"
+#include "core/policy/rules/rules.h"
+#include "core/policy/builtin/tool_homes.h"
+#include "core/session/start/own_settings.h"
+#include "tui/commands/show.h"
+#include "tui/commands/here.h"
+#include "tui/commands/flags.h"
+#include "tui/commands/alone.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
 
 struct why_options {
-	const char *profile;
+	const char *profile, *mode, *ro, *overlay, *hide;
 	bool json;
 };
 
 static const struct flag flags[] = {
 	{"--profile", "NAME", offsetof(struct why_options, profile),
-	 "with this profile, as cordon run --profile; with -- COMMAND the one that it would pick"},
+	 "the rules of this profile; with -- COMMAND the profile that it would get; default: the "
+	 "profile of the command that cordon would run here"},
+	{"--mode", "MODE", offsetof(struct why_options, mode), "as cordon run --mode"},
+	{"--ro", "DIR", offsetof(struct why_options, ro), "as cordon run --ro"},
+	{"--overlay", "DIR", offsetof(struct why_options, overlay), "as cordon run --overlay"},
+	{"--hide", "PATH", offsetof(struct why_options, hide), "as cordon run --hide"},
 	{"--json", NULL, offsetof(struct why_options, json),
 	 "one JSON object: kind, target, verdict, reason, origin, rule, losers"},
 };
 
 static const struct usage usage = {
-	"why read|write|exec|unix|connect|bind TARGET [--profile NAME] [--json] [-- COMMAND...]",
-	"Say what cordon would do if the agent did this, which rule says so, and which others "
-	"match "
-	"and\n"
-	"why they do not decide. ask means that the console holds the call and asks; --headless "
-	"refuses it.",
+	"why read|write|exec|unix|connect|bind TARGET [--profile NAME] [--mode MODE] [--ro DIR] "
+	"[--overlay DIR] [--hide PATH] [--json] [-- COMMAND...]",
+	"Say what cordon would do if the agent did this, which rule decides, and why other "
+	"matching rules do not. ask: the call waits for your answer, and --headless denies it.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -84,10 +92,67 @@ static bool has_rule(struct policy *p, const char *path)
 	return found;
 }
 
-/* What no rule speaks about; false: rules do. */
-static bool special(const struct config *c, struct policy *policy, const char *kind,
-		    const char *path, const char *folder, struct policy_finding *ret)
+static bool lies_in(const struct strings *list, const char *path)
 {
+	for (size_t i = 0; i < list->n; i++)
+		if (path_is_beneath(path, list->list[i]))
+			return true;
+	return false;
+}
+
+/* Whole directories that are writable or not, whatever the rules say of writing there. */
+static bool is_shown(const struct standing *s, const char *kind, const char *path,
+		     struct policy_finding *ret)
+{
+	const bool overlay = lies_in(&s->overlays, path);
+	const char *secret = NULL;
+
+	if (!str_eq(kind, "write") || lies_in(&s->folders, path) ||
+	    (!overlay && !lies_in(&s->read_only, path)))
+		return false;
+	if (access(path, F_OK) < 0 ||
+	    policy_check_read(s->policy, RULE_READ, path, &secret) == POLICY_ALLOW)
+		secret = NULL;
+	*ret = (struct policy_finding){
+		.verdict = overlay && !secret ? "allow" : "deny",
+		.words = secret	   ? secret
+			 : overlay ? "it lies in an overlay: the change is kept apart, and the "
+				     "directory stays as it is"
+				   : "it lies in a folder that is read-only",
+		.origin = config_origin(s->config, overlay ? "sandbox.overlay" : "sandbox.ro")};
+	return true;
+}
+
+/* What is written to the home of a tool stays with the folder, unless a rule is about it. */
+static bool is_tools(const struct standing *s, const char *home, const char *kind, const char *path,
+		     struct policy_finding *ret)
+{
+	struct tool_home *list = NULL;
+	size_t n = str_eq(kind, "write") && !lies_in(&s->folders, path)
+			   ? tool_homes_read(s->config, home, &list)
+			   : 0;
+	const char *why;
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		found = found || (path_is_beneath(path, list[i].path) &&
+				  !policy_writes_at(s->policy, list[i].path));
+	tool_homes_free(list, n);
+	if (!found || policy_check_read(s->policy, RULE_READ, path, &why) == POLICY_HIDE)
+		return false;
+	*ret = (struct policy_finding){
+		.verdict = "allow",
+		.words = "a tool keeps its files there: the change stays with this folder, and "
+			 "yours do not change",
+		.origin = "sandbox.tool-home"};
+	return true;
+}
+
+/* What no rule speaks about; false: rules do. */
+static bool special(const struct standing *s, const char *kind, const char *path,
+		    struct policy_finding *ret)
+{
+	const struct config *c = s->config;
 	const char *mode = config_str(c, "network.mode");
 
 	if (str_eq(kind, "connect") || str_eq(kind, "bind")) {
@@ -104,10 +169,13 @@ static bool special(const struct config *c, struct policy *policy, const char *k
 		ret->origin = config_origin(c, "network.mode");
 		return true;
 	}
-	if (!is_private(path) || path_is_beneath(path, folder))
+	if (is_shown(s, kind, path, ret))
+		return true;
+	if (!is_private(path) || lies_in(&s->folders, path) || lies_in(&s->read_only, path) ||
+	    lies_in(&s->overlays, path))
 		return false;
 	/* What a rule speaks of is shown there. */
-	if (str_eq(kind, "unix") && has_rule(policy, path))
+	if (str_eq(kind, "unix") && has_rule(s->policy, path))
 		return false;
 	ret->verdict = str_eq(kind, "write") ? "allow" : "hide";
 	ret->words = str_eq(kind, "write")
@@ -118,21 +186,15 @@ static bool special(const struct config *c, struct policy *policy, const char *k
 	return true;
 }
 
-static void json_field(struct buf *b, const char *name, const char *value)
-{
-	buf_fmt(b, ",\"%s\":", name);
-	json_quote(b, value ? value : "", value ? strlen(value) : 0);
-}
-
 static void json_finding(struct buf *b, const struct policy_finding *f)
 {
 	buf_fmt(b, "\"verdict\":\"%s\"", f->verdict);
-	json_field(b, "reason", f->words);
-	json_field(b, "origin", f->origin);
+	json_member(b, "reason", f->words);
+	json_member(b, "origin", f->origin);
 	if (f->rule)
-		json_field(b, "rule", f->rule);
+		json_member(b, "rule", f->rule);
 	if (f->lost)
-		json_field(b, "lost", f->lost);
+		json_member(b, "lost", f->lost);
 }
 
 static void print_json(const char *kind, const char *target, const struct policy_finding *f,
@@ -141,7 +203,7 @@ static void print_json(const char *kind, const char *target, const struct policy
 	AUTO_BUF struct buf b = BUF_INIT;
 
 	buf_fmt(&b, "{\"kind\":\"%s\"", kind);
-	json_field(&b, "target", target);
+	json_member(&b, "target", target);
 	buf_ch(&b, ',');
 	json_finding(&b, f);
 	buf_str(&b, ",\"losers\":[");
@@ -217,19 +279,45 @@ static void tell_own(const struct config *c, const char *path)
 		}
 }
 
-/* As a run does, but all of it. */
-static void learn(const struct standing *s)
+/* Options as the settings that they stand for. */
+struct settings {
+	const char *list[5];
+	size_t n;
+	char *owned[4];
+};
+
+static void settings_done(struct settings *s)
 {
-	for (size_t i = 0; i < s->folders.n; i++)
-		policy_learn(s->policy, s->folders.list[i]);
-	while (policy_learn_more(s->policy))
-		;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->owned[i]);
+}
+
+static void add_setting(struct settings *s, const char *key, char *value)
+{
+	if (!value)
+		return;
+	s->owned[s->n] = xasprintf("%s=%s", key, value);
+	s->list[s->n] = s->owned[s->n];
+	s->n++;
+	free(value);
+}
+
+static void add_settings(struct settings *s, const struct why_options *o, const char *home)
+{
+	add_setting(s, "sandbox.mode", xstrdup(o->mode));
+	add_setting(s, "sandbox.ro", o->ro ? resolve(o->ro, home) : NULL);
+	add_setting(s, "sandbox.overlay", o->overlay ? resolve(o->overlay, home) : NULL);
+	add_setting(s, "sandbox.hide", o->hide ? resolve(o->hide, home) : NULL);
 }
 
 static int why(const struct here *at, const struct strings *args, const struct why_options *o,
 	       struct err *err)
 {
-	const struct standing_run run = {o->profile, args->n > 2 ? args->list[2] : NULL};
+	CLEANUP(settings_done) struct settings settings = {0};
+	AUTO_FREE char *usual = NULL, *its_profile = NULL;
+	struct standing_run run = {.profile = o->profile,
+				   .command = args->n > 2 ? args->list[2] : NULL,
+				   .settings = settings.list};
 	AUTO_STANDING struct standing s = {0};
 	AUTO_FREE struct policy_finding *list = NULL;
 	AUTO_FREE char *path = NULL;
@@ -244,18 +332,24 @@ static int why(const struct here *at, const struct strings *args, const struct w
 			"why '%s': not one of read, write, exec, unix, connect, bind, credentials, "
 			"sign",
 			kind);
+	add_settings(&settings, o, at->home);
+	if (!run.profile && !run.command) {
+		alone_command(at->state_dir, at->folder, &usual, &its_profile);
+		run.profile = its_profile;
+		run.command = usual;
+	}
 	r = standing_load(&s, at, &run, err);
 	if (r < 0)
 		return r;
 	if (str_eq(kind, "write"))
-		learn(&s);
+		standing_learn(&s);
 	if (kind_of(kind) >= RULE_PLACES)
 		r = read_target(args->list[1], &path, err);
 	else
 		path = resolve(args->list[1], at->home);
 	if (r < 0)
 		return r;
-	if (!special(s.config, s.policy, kind, path, at->folder, &one))
+	if (!special(&s, kind, path, &one) && !is_tools(&s, at->home, kind, path, &one))
 		n = policy_explain(s.policy, (enum rule_kind)kind_of(kind), path, &list);
 	assert(list || n == 1);
 	(o->json ? print_json : print_plain)(kind, path, list ? list : &one, n);
@@ -269,7 +363,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here p = {0};
 	struct why_options o = {0};
 	struct strings args = {0};
-	int r = reading_parse(&usage, argc, argv, &o, &args, err);
+	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0 && (args.n < 2 || !args.list)) {
 		err_say(err, -EINVAL, "why: needs a kind and a target: usage: cordon %s",

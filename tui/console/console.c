@@ -1,49 +1,31 @@
-/* console - the full-screen application around one run: one libuv loop that owns everything. */
+/* console - one client's console: frames of its line in, frames of its screen out. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "core/api/api.h"
-#include "core/api/approver.h"
 #include "core/base/clock.h"
-#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
 
-#define FRAME_MS  16 /* at most one repaint in this time */
-#define ESC_MS	  25 /* a lone Esc is taken as the key after this */
-#define SETTLE_MS 50 /* the agent's terminal follows a resize when the drag rests */
-#define TICK_MS	  1000
-#define PUMP_US	  8000	  /* of the agent's output at a time, then input and repaint */
-#define DRAIN_US  1000000 /* of output that is still read when the console is left */
-
-static const int signal_numbers[N_SIGNALS] = {SIGWINCH, SIGCONT, SIGTERM, SIGHUP, SIGINT};
-
-/* ---- leaving -------------------------------------------------------------------------------- */
-
-void console_leave(struct console *c)
-{
-	c->leaving = true;
-	uv_stop(&c->loop);
-}
-
-void console_restart(struct console *c)
-{
-	c->again = true;
-	console_leave(c);
-}
+#define FRAME_MS 16 /* at most one repaint in this time */
+#define ESC_MS	 25 /* a lone Esc is taken as the key after this */
+#define UNREAD_MAX                                                                                 \
+	((size_t)256 << 10) /* more of its frames that a client has not read: no new one */
+#define PATIENCE_MS  512    /* then it is looked again after at most this */
+#define CONSOLES_MAX 32
+#define OUTPUT_MAX   (1u << 20) /* bytes of one frame */
+#define FINISH_MS    500	/* for the last frames of a console that ends */
 
 /* ---- painting ------------------------------------------------------------------------------- */
 
 /* Which program, and what it waits for: for the terminal's tab and its window list. */
 static void tell_title(struct console *c)
 {
+	const struct model *m = c->host->model;
 	AUTO_BUF struct buf title = BUF_INIT;
-	const char *command = c->model->command ? c->model->command : "";
+	const char *command = m->command ? m->command : "";
 	size_t len = strcspn(command, " ");
 	AUTO_FREE char *program = xstrndup(command, len);
 	const char *base = path_base(program);
@@ -53,9 +35,34 @@ static void tell_title(struct console *c)
 		buf_str(&title, ": ");
 		text_escape(&title, base, MIN(strlen(base), (size_t)64));
 	}
-	if (c->model->n_asks)
-		buf_fmt(&title, " - ? %zu waiting", c->model->n_asks);
+	if (m->n_asks)
+		buf_fmt(&title, " - ? %zu waiting", m->n_asks);
+	else if (m->agent_asks && !m->exited)
+		buf_str(&title, " - ? asks");
 	screen_title(c->screen, title.data);
+}
+
+static bool is_painted(const struct console *c)
+{
+	return c->ui && c->screen && !c->lent && !c->closing && !c->host->leaving;
+}
+
+static void on_frame(uv_timer_t *timer);
+
+/* True: the client has not read what it was sent: a frame later has all of what changed until then.
+ */
+static bool must_wait(struct console *c)
+{
+	if (frames_unread(&c->line) < UNREAD_MAX) {
+		c->patience_ms = 1;
+		c->stalled_us = 0;
+		return false;
+	}
+	if (!c->stalled_us)
+		c->stalled_us = clock_mono_us();
+	c->patience_ms = MIN(MAX(c->patience_ms, (uint64_t)1) * 2, (uint64_t)PATIENCE_MS);
+	uv_timer_start(&c->frame, on_frame, c->patience_ms, 0);
+	return true;
 }
 
 static void on_frame(uv_timer_t *timer)
@@ -63,8 +70,11 @@ static void on_frame(uv_timer_t *timer)
 	struct console *c = timer->data;
 	int64_t now = clock_mono_us();
 
-	if (c->lent || !c->screen)
+	if (!is_painted(c) || must_wait(c))
 		return;
+	if (c->torn)
+		screen_redraw(c->screen);
+	c->torn = false;
 	ui_draw(c->ui, &c->surface, now);
 	/* (a key has nothing to show yet: the frame is its echo's) */
 	if (screen_draw(c->screen, &c->surface)) {
@@ -83,225 +93,100 @@ void console_schedule(struct console *c)
 	int64_t since = (clock_mono_us() - c->painted_us) / 1000;
 	uint64_t wait = since >= FRAME_MS || c->hurry ? 0 : (uint64_t)(FRAME_MS - since);
 
-	if (!c->screen || c->leaving || c->lent)
+	if (!is_painted(c) || c->stalled_us)
 		return;
 	if (uv_is_active((uv_handle_t *)&c->frame) && uv_timer_get_due_in(&c->frame) <= wait)
 		return;
 	uv_timer_start(&c->frame, on_frame, wait, 0);
 }
 
-void console_settle(struct console *c)
+/* What a client of lines has not read is told later: the model has it. */
+static void tell_plain(struct console *c)
 {
-	if (c->replay) { /* it has the size that it had */
-		console_schedule(c);
-		return;
+	AUTO_BUF struct buf lines = BUF_INIT;
+
+	while (frames_unread(&c->line) < UNREAD_MAX &&
+	       (plain_tell(c->plain, c->host->model, UNREAD_MAX, &lines) || lines.len)) {
+		frames_send(&c->line, FRAME_OUTPUT, lines.data, lines.len);
+		buf_clear(&lines);
 	}
-	term_resize(c->term, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
-	pty_resize(&c->pty, MAX(c->pane.h, TERM_MIN), MAX(c->pane.w, TERM_MIN));
-	tape_resize(c->tape, MAX(c->pane.w, TERM_MIN), MAX(c->pane.h, TERM_MIN));
-	console_schedule(c);
 }
 
-static void on_settle(uv_timer_t *timer)
+void console_changed(struct console *c)
 {
-	console_settle(timer->data);
+	if (c->plain)
+		tell_plain(c);
+	else if (c->ui)
+		ui_changed(c->ui);
 }
 
-static void follow_pane(struct console *c)
+void console_resize(struct console *c, int w, int h)
 {
-	struct rect pane = ui_resize(c->ui, c->surface.w, c->surface.h);
-
-	if (pane.w == c->pane.w && pane.h == c->pane.h)
-		return;
-	c->pane = pane;
-	uv_timer_start(&c->settle, on_settle, SETTLE_MS, 0);
-}
-
-void console_resize(struct console *c)
-{
-	int w, h;
-
-	screen_resized(c->screen, &w, &h);
+	screen_resize(c->screen, w, h);
 	surface_resize(&c->surface, w, h);
-	follow_pane(c);
+	(void)ui_resize(c->ui, w, h);
+	host_settle(c->host);
 	console_schedule(c);
-}
-
-/* A line that goes, and a row and a record that stay: what is missing in a replay is told there. */
-static void note_tape(struct console *c, const char *what, const char *why)
-{
-	AUTO_FREE char *words = xasprintf("%s%s", what, why);
-
-	ui_say(c->ui, "%s.", words);
-	if (c->session)
-		session_note(c->session, words);
-}
-
-static void on_tick(uv_timer_t *timer)
-{
-	struct console *c = timer->data;
-	AUTO_FREE char *failed = tape_failure(c->tape);
-
-	if (failed)
-		note_tape(c, "the recording has ended: ", failed);
-	if (tape_is_thinned(c->tape))
-		note_tape(c,
-			  "the recording is long: from here on it has the screen once a second, "
-			  "and every event",
-			  "");
-	c->feed->tick(c);
-	console_watch_look(c);
-	console_rests(c);
-	console_schedule(c);
-}
-
-/* ---- descriptors ---------------------------------------------------------------------------- */
-
-static void watch_session(struct console *c);
-static void watch_pty(struct console *c);
-static void pump(struct console *c);
-
-/* What was printed before a row comes before it in the recording, too: a read of the terminal gets
- * all that was written until now. */
-static void on_session(uv_poll_t *poll, int status, int events)
-{
-	struct console *c = poll->data;
-	int r;
-
-	if (!c->pty_over && events & UV_READABLE)
-		pump(c);
-	r = c->feed->ready(c, status < 0 || events & UV_READABLE, events & UV_WRITABLE);
-	if (r < 0 || status < 0) {
-		c->session_over = true;
-		uv_poll_stop(poll);
-		if (!c->model->exited && !c->failed) {
-			ui_say(c->ui, "%s", c->feed->gone);
-			log_error("console", "%s: %d", c->feed->gone, r);
-		}
-		if (!c->screen) /* nobody is there to read it */
-			console_leave(c);
-		console_schedule(c);
-		return;
-	}
-	watch_session(c);
-}
-
-static void watch_session(struct console *c)
-{
-	int events = UV_READABLE | (c->feed->wants_write(c) ? UV_WRITABLE : 0);
-
-	if (!c->session_over)
-		uv_poll_start(&c->poll_session, events, on_session);
-}
-
-static void on_more(uv_timer_t *timer);
-
-/* What was read but not fed for want of time goes on in the next turn, after input and repaint:
- * the descriptor has nothing more to say about it. */
-static void pump(struct console *c)
-{
-	int r = pty_pump(&c->pty, c->term, PUMP_US);
-
-	if (term_dirty(c->term)) {
-		c->printed_us = clock_mono_us();
-		console_schedule(c);
-	}
-	if (r > 0)
-		uv_timer_start(&c->more, on_more, 0, 0);
-	if (r < 0) {
-		c->pty_over = true;
-		uv_poll_stop(&c->poll_pty);
-	}
-}
-
-static void on_more(uv_timer_t *timer)
-{
-	struct console *c = timer->data;
-
-	if (!c->pty_over)
-		pump(c);
-}
-
-void console_drain(struct console *c)
-{
-	int64_t deadline = clock_mono_us() + DRAIN_US;
-	int r = c->pty_over ? 0 : 1;
-
-	while (r > 0 && clock_mono_us() < deadline)
-		r = pty_pump(&c->pty, c->term, PUMP_US);
-}
-
-static void on_pty(uv_poll_t *poll, int status, int events)
-{
-	struct console *c = poll->data;
-
-	if (events & UV_WRITABLE)
-		pty_flush(&c->pty);
-	if (status < 0 || events & UV_READABLE)
-		pump(c);
-	watch_pty(c);
-}
-
-static void watch_pty(struct console *c)
-{
-	int events = UV_READABLE | (pty_wants_write(&c->pty) ? UV_WRITABLE : 0);
-
-	if (!c->pty_over)
-		uv_poll_start(&c->poll_pty, events, on_pty);
-}
-
-/* A helper that has ended leaves nothing to poll. */
-static void on_approver(uv_poll_t *poll, int status, int events)
-{
-	struct console *c = poll->data;
-
-	(void)status;
-	(void)events;
-	approver_ready(c->approver);
-	if (approver_fd(c->approver) < 0)
-		uv_poll_stop(poll);
-	watch_session(c);
 }
 
 /* For programs that choose their colours by the pane's: the theme's, else the human's terminal's.
- */
+ * With several consoles the one that the agent's terminal fits counts. */
 void console_tell_colors(struct console *c)
 {
 	struct style st = c->theme.roles[ROLE_TERMINAL];
 
 	if (c->screen && screen_depth(c->screen) == DEPTH_TRUE)
 		theme_tint(&c->theme, c->own_color[1]);
-	if (c->term)
-		term_set_colors(c->term, st.fg ? st.fg : c->own_color[0],
+	if (c->host->term && c->host->latest == c)
+		term_set_colors(c->host->term, st.fg ? st.fg : c->own_color[0],
 				st.bg ? st.bg : c->own_color[1]);
 }
 
-static void hear_color(struct console *c, const struct event *ev)
-{
-	c->own_color[ev->background] = ev->color;
-	console_tell_colors(c);
-}
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static void on_esc(uv_timer_t *timer);
+
+static void hear_event(struct console *c, const struct event *ev)
+{
+	bool typed = ev->type != EVENT_FOCUS && ev->type != EVENT_COLOR;
+
+	if (typed)
+		host_typed(c);
+	/* Not every terminal tells; keys come from where the human looks. */
+	c->away = ev->type == EVENT_FOCUS ? !ev->focused : c->away && ev->type != EVENT_KEY;
+	c->hurry |= ev->type == EVENT_KEY;
+	if (ev->type == EVENT_COLOR) {
+		c->own_color[ev->background] = ev->color;
+		console_tell_colors(c);
+	} else {
+		ui_event(c->ui, ev, clock_mono_us());
+	}
+}
+
+/* Leaves once the page of the undo is closed, unless a message came that is to be read. */
+static void check_errand(struct console *c)
+{
+	if (!c->errand || c->closing || c->host->leaving || c->ui->n_popups)
+		return;
+	c->errand = false;
+	if (c->ui->n_said == c->errand_said)
+		console_detach(c, NULL);
+}
 
 static void drain_input(struct console *c)
 {
 	struct event ev;
 
-	while (!c->leaving && input_next(&c->input, &ev)) {
-		/* Not every terminal tells; keys come from where the human looks. */
-		c->away = ev.type == EVENT_FOCUS ? !ev.focused : c->away && ev.type != EVENT_KEY;
-		c->hurry |= ev.type == EVENT_KEY;
-		if (ev.type == EVENT_COLOR)
-			hear_color(c, &ev);
-		else
-			ui_event(c->ui, &ev, clock_mono_us());
-	}
+	while (!c->closing && !c->host->leaving && input_next(&c->input, &ev))
+		hear_event(c, &ev);
+	check_errand(c);
+	if (c->closing || c->host->leaving)
+		return;
 	if (input_pending(&c->input))
 		uv_timer_start(&c->esc, on_esc, ESC_MS, 0);
-	follow_pane(c);
-	watch_pty(c);
-	watch_session(c);
+	host_settle(c->host);
+	if (c->host->heard)
+		c->host->heard(c->host);
 	console_schedule(c);
 }
 
@@ -313,102 +198,326 @@ static void on_esc(uv_timer_t *timer)
 	drain_input(c);
 }
 
-static void on_tty(uv_poll_t *poll, int status, int events)
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void to_client(void *data, const char *bytes, size_t len)
+{
+	struct console *c = data;
+	int r = 0;
+
+	for (size_t at = 0; !c->lent && r == 0 && at < len; at += OUTPUT_MAX)
+		r = frames_send(&c->line, FRAME_OUTPUT, bytes + at,
+				MIN(len - at, (size_t)OUTPUT_MAX));
+	if (r == -ENOBUFS) /* the terminal has a part of it */
+		c->torn = true;
+}
+
+static int open_screen(struct console *c, struct err *err)
+{
+	int r = screen_open(&c->screen,
+			    &(struct screen_options){.mouse = c->opt->mouse,
+						     .terminal = &c->terminal,
+						     .send = to_client,
+						     .data = c},
+			    err);
+
+	if (r < 0)
+		return r;
+	r = theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
+		       screen_depth(c->screen), err);
+	if (r < 0)
+		return r;
+	surface_init(&c->surface, c->terminal.w, c->terminal.h);
+	c->surface.roles = c->theme.roles;
+	c->surface.ascii = c->opt->ascii || screen_wants_ascii(c->screen);
+	return 0;
+}
+
+static void open_ui(struct console *c)
+{
+	struct host *h = c->host;
+
+	c->verbs = *h->verbs;
+	if (c->terminal.read_only)
+		console_look_on(&c->verbs);
+	c->ui = ui_new(&(struct ui_spec){
+		.model = h->model,
+		.keymap = c->keymap,
+		.term = h->term,
+		.verbs = &c->verbs,
+		.read_only = c->terminal.read_only,
+		.data = c,
+		.folder = h->folder,
+		.folders = h->folders,
+		.state_dir = h->state_dir,
+		.mouse = c->opt->mouse,
+		.agent = h->quiet,
+		.still = c->opt->still,
+		.headless = h->pty.fd < 0 && !h->replay,
+		.prints = h->prints,
+		.replay = h->replay,
+		.board = h->board,
+	});
+	c->ui->now_us = clock_mono_us();
+	(void)ui_resize(c->ui, c->surface.w, c->surface.h);
+	c->ui->over = h->replay != NULL; /* nothing ends here but the recording */
+	if (h->quiet)
+		view_audit_quiet(c->ui->panes[PANE_AUDIT]);
+	if (!c->terminal.read_only)
+		h->latest = c;
+	console_tell_colors(c);
+	ui_changed(c->ui);
+	c->errand = c->terminal.undo && !c->terminal.read_only;
+	c->errand_said = c->ui->n_said;
+	if (c->errand)
+		ui_undo_turn(c->ui);
+	host_settle(h);
+	console_schedule(c);
+}
+
+/* A console more than these is refused. */
+static bool is_full(const struct host *h)
+{
+	size_t n = 0;
+
+	for (const struct console *c = h->consoles; c; c = c->next)
+		n += c->greeted;
+	return n > CONSOLES_MAX;
+}
+
+int console_greet(struct console *c, const struct terminal *t, struct err *err)
+{
+	AUTO_BUF struct buf copy = BUF_INIT;
+	int r;
+
+	terminal_put(t, &copy);
+	r = terminal_get(&c->terminal, &(struct span){copy.data, copy.len});
+	c->greeted = true;
+	if (r == 0 && is_full(c->host))
+		r = err_say(err, -EUSERS, "too many consoles show this session: close some");
+	if (r == 0 && t->plain) {
+		c->plain = plain_new();
+		console_changed(c);
+		return 0;
+	}
+	if (r == 0)
+		r = console_load_look(c, err);
+	if (r == 0)
+		r = open_screen(c, err);
+	if (r == 0)
+		open_ui(c);
+	return r;
+}
+
+static void hear_hello(struct console *c, const struct span *data)
+{
+	struct err err = {0};
+	struct terminal t = {0};
+	int r = c->greeted ? -EPROTO : terminal_get(&t, data);
+
+	if (r < 0)
+		err_say(&err, r, "the client's greeting is not understood");
+	else
+		r = console_greet(c, &t, &err);
+	terminal_done(&t);
+	if (r < 0)
+		console_end(c,
+			    &(struct ending){.status = 125, .detached = true, .error = err.text});
+	else if (c->host->heard) /* it may be a human */
+		c->host->heard(c->host);
+}
+
+/* ---- frames of the client -------------------------------------------------------------------- */
+
+static bool get(const struct frame *f, void *out, size_t size)
+{
+	if (f->data.len != size)
+		return false;
+	memcpy(out, f->data.data, size);
+	return true;
+}
+
+static void hear_size(struct console *c, const struct frame *f, bool resumed)
+{
+	struct frame_size size;
+
+	if (!get(f, &size, sizeof(size)) || size.w < 1 || size.h < 1)
+		return;
+	if (resumed && !c->lent)
+		screen_resume(c->screen);
+	console_resize(c, MIN((int)size.w, TERMINAL_MAX), MIN((int)size.h, TERMINAL_MAX));
+}
+
+static void hear_frame(struct console *c, const struct frame *f)
+{
+	int number;
+
+	if (f->type == FRAME_HELLO)
+		hear_hello(c, &f->data);
+	else if (!c->ui)
+		return;
+	else if (f->type == FRAME_INPUT && !c->lent) {
+		uv_timer_stop(&c->esc);
+		input_feed(&c->input, f->data.data, f->data.len);
+		drain_input(c);
+	} else if (f->type == FRAME_SIZE || f->type == FRAME_RESUMED) {
+		hear_size(c, f, f->type == FRAME_RESUMED);
+	} else if (f->type == FRAME_RAN && get(f, &number, sizeof(number))) {
+		console_lent_ended(c, number);
+	} else if (f->type == FRAME_SIGNAL && c->starter && get(f, &number, sizeof(number)) &&
+		   (number == SIGTERM || number == SIGINT)) {
+		c->host->killed_by = number;
+		host_leave(c->host);
+	}
+}
+
+static void console_close(struct console *c);
+
+static void on_line(uv_poll_t *poll, int status, int events);
+
+static void watch_line(struct console *c)
+{
+	if (!c->closing)
+		uv_poll_start(&c->poll,
+			      UV_READABLE | (frames_wants_write(&c->line) ? UV_WRITABLE : 0),
+			      on_line);
+}
+
+static void on_line(uv_poll_t *poll, int status, int events)
 {
 	struct console *c = poll->data;
-	char bytes[16384];
-	ssize_t n;
+	struct host *h = c->host;
+	struct frame f;
+	int r = 0;
 
-	(void)events;
-	n = read(screen_fd(c->screen), bytes, sizeof(bytes));
-	if (n < 0 && (errno == EAGAIN || errno == EINTR) && status == 0)
+	if (events & UV_WRITABLE)
+		r = frames_flush(&c->line);
+	if (r == 0 && (status < 0 || events & UV_READABLE))
+		r = frames_fill(&c->line);
+	while (!c->closing && !h->leaving && r == 0 && (r = frames_next(&c->line, &f)) > 0) {
+		hear_frame(c, &f);
+		r = 0;
+	}
+	if (c->closing)
 		return;
-	if (n <= 0) {
-		console_hang_up(c);
+	if (r < 0 && r != -EAGAIN) {
+		console_close(c);
+		h->left(h, true);
 		return;
 	}
-	uv_timer_stop(&c->esc);
-	input_feed(&c->input, bytes, (size_t)n);
-	drain_input(c);
+	watch_line(c);
 }
 
-void console_watch_tty(struct console *c, bool on)
-{
-	if (on)
-		uv_poll_start(&c->poll_tty, UV_READABLE, on_tty);
-	else
-		uv_poll_stop(&c->poll_tty);
-}
+/* ---- life ------------------------------------------------------------------------------------ */
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_handle_closed(uv_handle_t *handle)
 {
 	struct console *c = handle->data;
 
-	if (c->lent && (number == SIGWINCH || number == SIGCONT || number == SIGINT))
-		return; /* they are that program's */
-	if (number == SIGHUP) {
-		console_hang_up(c);
+	if (--c->handles)
 		return;
-	}
-	if (!c->screen && (number == SIGWINCH || number == SIGCONT))
-		return;
-	if (number == SIGWINCH) {
-		console_resize(c);
-		return;
-	}
-	if (number == SIGCONT) {
-		screen_resume(c->screen);
-		console_schedule(c);
-		return;
-	}
-	c->killed_by = number;
-	console_leave(c);
+	ui_free(c->ui);
+	plain_free(c->plain);
+	console_split_abandon(c);
+	screen_close(c->screen);
+	input_done(&c->input);
+	surface_done(&c->surface);
+	keymap_free(c->keymap);
+	terminal_done(&c->terminal);
+	frames_close(&c->line);
+	free(c->config_dir);
+	free(c->theme_name);
+	free(c);
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
-
-void console_set_up_loop(struct console *c)
+struct console *console_open(struct host *h, struct frames *line)
 {
-	uv_timer_t *const timers[] = {&c->frame, &c->esc, &c->settle, &c->tick, &c->more};
+	struct console *c = xcalloc(1, sizeof(*c));
 
-	uv_loop_init(&c->loop);
-	for (size_t i = 0; i < ARRAY_LEN(timers); i++) {
-		uv_timer_init(&c->loop, timers[i]);
-		timers[i]->data = c;
-	}
-	uv_poll_init(&c->loop, &c->poll_session, c->feed->fd(c));
-	if (!c->pty_over)
-		uv_poll_init(&c->loop, &c->poll_pty, c->pty.fd);
-	uv_poll_init(&c->loop, &c->poll_tty, screen_fd(c->screen));
-	if (c->approver) {
-		uv_poll_init(&c->loop, &c->poll_approver, approver_fd(c->approver));
-		c->poll_approver.data = c;
-		uv_poll_start(&c->poll_approver, UV_READABLE, on_approver);
-	}
-	c->poll_session.data = c->poll_pty.data = c->poll_tty.data = c;
-	for (size_t i = 0; i < N_SIGNALS; i++) {
-		uv_signal_init(&c->loop, &c->signals[i]);
-		c->signals[i].data = c;
-		uv_signal_start(&c->signals[i], on_signal, signal_numbers[i]);
-	}
-	uv_timer_start(&c->tick, on_tick, TICK_MS, TICK_MS);
-	console_watch_tty(c, true);
-	watch_session(c);
-	watch_pty(c);
+	c->host = h;
+	c->opt = h->opt;
+	c->line = *line;
+	*line = (struct frames){.fd = -1, .in = BUF_INIT, .out = BUF_INIT};
+	input_init(&c->input);
+	c->handles = 3;
+	uv_poll_init(h->loop, &c->poll, c->line.fd);
+	uv_timer_init(h->loop, &c->frame);
+	uv_timer_init(h->loop, &c->esc);
+	c->poll.data = c->frame.data = c->esc.data = c;
+	c->next = h->consoles;
+	h->consoles = c;
+	watch_line(c);
+	return c;
 }
 
-static void close_handle(uv_handle_t *handle, void *arg)
+/* Its views may be on the stack: they are freed when the loop has closed the handles. */
+static void console_close(struct console *c)
 {
-	(void)arg;
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
+	struct host *h = c->host;
+
+	if (c->closing)
+		return;
+	c->closing = true;
+	for (struct console **at = &h->consoles; *at; at = &(*at)->next) {
+		if (*at == c) {
+			*at = c->next;
+			break;
+		}
+	}
+	if (h->latest == c)
+		h->latest = h->consoles;
+	while (h->latest && h->latest->terminal.read_only)
+		h->latest = h->latest->next;
+	if (h->latest && h->latest->ui)
+		console_tell_colors(h->latest);
+	host_settle(h);
+	uv_close((uv_handle_t *)&c->poll, on_handle_closed);
+	uv_close((uv_handle_t *)&c->frame, on_handle_closed);
+	uv_close((uv_handle_t *)&c->esc, on_handle_closed);
 }
 
-void console_tear_down_loop(struct console *c)
+static void give_back(struct console *c)
 {
-	console_end_lent(c);
-	api_close(c->api);
-	uv_walk(&c->loop, close_handle, NULL);
-	uv_run(&c->loop, UV_RUN_DEFAULT);
-	uv_loop_close(&c->loop);
+	if (c->lent)
+		frames_send(&c->line, FRAME_STOP_RUN, NULL, 0);
+	screen_close(take_ptr(&c->screen));
+	frames_send(&c->line, FRAME_CLOSE, NULL, 0);
+	frames_finish(&c->line, FINISH_MS);
+}
+
+void console_end(struct console *c, const struct ending *end)
+{
+	AUTO_BUF struct buf bytes = BUF_INIT;
+
+	if (c->closing)
+		return;
+	if (c->screen)
+		give_back(c);
+	ending_put(end, &bytes);
+	frames_send(&c->line, FRAME_END, bytes.data, bytes.len);
+	frames_finish(&c->line, FINISH_MS);
+	console_close(c);
+}
+
+static void end_plain(struct console *c)
+{
+	static const char over[] = "The session has ended.\n";
+
+	tell_plain(c);
+	frames_send(&c->line, FRAME_OUTPUT, over, sizeof(over) - 1);
+}
+
+struct frames console_take_line(struct console *c)
+{
+	struct frames l;
+
+	if (c->plain)
+		end_plain(c);
+	if (c->screen)
+		give_back(c);
+	ui_free(take_ptr(&c->ui));
+	l = c->line;
+	c->line = (struct frames){.fd = -1, .in = BUF_INIT, .out = BUF_INIT};
+	console_close(c);
+	return l;
 }

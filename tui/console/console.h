@@ -11,45 +11,45 @@ struct console_options {
 	bool exit_at_end;	    /* leave when the agent ends, instead of staying for review */
 	bool mouse;
 	bool ascii;		  /* no box drawing */
-	const char *notes;	  /* lines for the list of what happens, from the start; or NULL */
+	const char *notes;	  /* first lines of the list of activity; or NULL */
 	const char *record;	  /* a file for the recording, or NULL */
 	const char *clipboard;	  /* ask, allow or deny: the agent's texts; NULL: deny */
-	const char *copy_command; /* takes what is copied on its input; NULL: the terminal does */
+	const char *copy_command; /* gets copied text on its input; NULL: the terminal gets it */
 	const char *open;	  /* a command for addresses of links; or NULL: they are copied */
-	bool still;		  /* nothing blinks or turns */
+	bool still;		  /* no blinking or turning signs */
+	bool agent;		  /* a coding agent: its own system calls are not listed at first */
 	const char *notify;	  /* terminal, desktop or command; NULL: terminal */
-	const char *notify_command; /* takes the words on its input; or NULL */
-	bool detach;		    /* a session outlives its terminal */
-	const char *at; /* where a replay begins, standing still (recording_time()); or NULL */
-	double speed;	/* of a replay; 0: as it was */
-	const int64_t *idle_us; /* what a replay cuts pauses to; 0: nothing; or NULL: as recorded */
-	bool *again;		/* set when the human wants the same once more; or NULL */
+	const char *notify_command; /* gets the message on its input; or NULL */
+	bool detach;		    /* a session outlives its last client */
+	const char *at;		    /* where a replay begins, paused (recording_time()); or NULL */
+	double speed;		    /* of a replay; 0: as recorded */
+	const int64_t *idle_us;	    /* a replay cuts pauses to this; 0: no cut; NULL: as recorded */
 };
 
-/* What the settings say of it; the rest stays. Borrows from the settings. */
+/* Sets the options that the settings have; others stay. Borrows from the settings. */
 void console_options_set(struct console_options *o, const struct config *c);
 
-/*
- * Opens the pty, puts its slave into a copy of spec, starts the session (which forks) before any
- * thread, loop or curses exists, and runs until the human leaves.
- * Returns the exit status: the agent's (128+N for a signal), or 125..127 with err set when cordon
- * itself failed. Whatever happens, the human's terminal is as it was.
- */
-struct mirror;
-
+/* Directories for a console without a session of its own. */
 struct attach_spec {
 	const char *home, *state_dir;
-	char **next; /* set to the session that is to be shown next, heap, or left NULL; or NULL */
 };
 
-/* The same views for a session that runs elsewhere, until the human leaves. 0, 128+N, or 125. */
-int console_attach(struct mirror *m, const struct attach_spec *spec,
-		   const struct console_options *opt, struct err *err) MUST_USE;
+/*
+ * Forks the host, which opens the pty, puts its slave into a copy of spec and starts the session;
+ * relays the terminal to it until the user leaves. The process must not have made a thread before.
+ * Returns the exit status: the agent's (128+N for a signal), 0 when the console was detached, or
+ * 125..127 with err set when cordon itself failed. Restores the terminal in each case. ret: why the
+ * console is over; free it with ending_done().
+ */
+struct ending;
+int console_run(const struct session_spec *spec, const struct console_options *opt,
+		struct ending *ret, struct err *err) MUST_USE;
 
-/* A recording, until the human leaves; takes it over. 0, 128+N, or 125. */
+/* Plays a recording until the user leaves; takes it over. Returns 0, 128+N, or 125. */
 struct recording;
 int console_replay(struct recording *rec, const struct attach_spec *spec,
 		   const struct console_options *opt, struct err *err) MUST_USE;
 
-int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
-	MUST_USE;
+/* Shows the list of all sessions until the user leaves. Returns 0, 128+N, or 125. */
+int console_board(const struct attach_spec *spec, const struct console_options *opt,
+		  struct err *err) MUST_USE;

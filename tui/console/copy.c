@@ -1,4 +1,4 @@
-/* copy - puts text into the clipboard of the human's terminal. */
+/* copy - puts text into the clipboard of the user's terminal. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/copy.h"
 

@@ -1,10 +1,10 @@
-/* copy - puts text into the clipboard of the human's terminal. */
+/* copy - puts text into the clipboard of the user's terminal. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
 #include "tui/look/screen.h"
 
-/* The text is the human's choice, its content the agent's: it goes out encoded (OSC 52). No
- * terminal says whether it takes that. Threads: main loop. */
+/* Sends the text encoded (OSC 52): the user has chosen it, but its bytes are the agent's. Terminals
+ * do not report whether they accept it. Threads: main loop. */
 int copy_by_terminal(struct screen *screen, const char *text, size_t len, struct err *err) MUST_USE;

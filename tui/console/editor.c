@@ -1,4 +1,4 @@
-/* editor - a file in the human's own editor: what it writes is an edit from outside. */
+/* editor - opens a file in the user's editor; its changes are external edits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int look_at(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 }
 
-static bool did_not_start(int64_t status)
+static bool did_not_start(int status)
 {
 	return status == 127 || status == 126;
 }
@@ -87,7 +87,7 @@ int console_edit(void *data, const char *path, int line, struct err *err)
 		argv[4] = argv[5];
 		argv[5] = NULL;
 	}
-	if (console_can_split()) {
+	if (console_can_split(c)) {
 		argv[2] = beside = xasprintf("%s\n%s", script, wait_if_none);
 		console_split_program(c, (const char *const *)argv, argv[5] ? 6 : 5);
 		return 0;

@@ -1,67 +1,37 @@
-/* lend - the console's terminal for another program of the human's, until that has ended. */
+/* lend - lends the client's terminal to another program of the user's until it ends. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/base/external.h"
 #include "tui/console/console_priv.h"
 
 /*
- * The program runs outside of the sandbox, in cordon's own process group. The loop goes on while it
- * runs, so the session is served; nothing is drawn and no key is read until it has ended.
+ * The program runs outside of the sandbox, as a child of the client. The loop goes on while it
+ * runs, so the session is served; nothing is drawn for this client until it has ended.
  */
-
-static void on_closed(uv_handle_t *handle)
-{
-	struct console *c = handle->data;
-
-	c->lent = false;
-	if (c->leaving || !c->screen)
-		return;
-	screen_resume(c->screen);
-	console_watch_tty(c, true);
-	console_resize(c);
-}
-
-static void on_exit_of_it(uv_process_t *process, int64_t status, int signal_number)
-{
-	struct console *c = process->data;
-
-	if (c->ui && c->borrower->broken(status))
-		ui_say(c->ui, "x %s", c->borrower->words);
-	(void)signal_number;
-	uv_close((uv_handle_t *)process, on_closed);
-}
-
 int console_lend(struct console *c, const struct borrower *to, char **argv, struct err *err)
 {
-	uv_stdio_container_t stdio[3];
-	uv_process_options_t opt = {.exit_cb = on_exit_of_it, .file = argv[0], .args = argv};
-	struct err why = {0};
-	int r;
+	AUTO_BUF struct buf words = BUF_INIT;
 
-	if (c->lent)
+	if (c->lent || !c->screen)
 		return err_say(err, -EBUSY, "another program has this terminal");
-	for (int i = 0; i < 3; i++)
-		stdio[i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = i};
-	opt.stdio = stdio;
-	opt.stdio_count = 3;
-	console_watch_tty(c, false);
+	for (; *argv; argv++)
+		buf_add(&words, *argv, strlen(*argv) + 1);
 	screen_suspend(c->screen);
 	c->lent = true;
 	c->borrower = to;
-	c->borrowing.data = c;
-	r = external_uv(&c->loop, &c->borrowing, &opt, &why);
-	if (r == 0)
-		return 0;
-	uv_close((uv_handle_t *)&c->borrowing, on_closed);
-	return err_say(err, r, "%s cannot be started: %s", to->name, why.text);
+	frames_send(&c->line, FRAME_RUN, words.data, words.len);
+	return 0;
 }
 
-void console_end_lent(struct console *c)
+/* The terminal's size, and that it is the client's again, were said before. */
+void console_lent_ended(struct console *c, int status)
 {
-	if (c->lent)
-		uv_process_kill(&c->borrowing, SIGHUP);
+	if (!c->lent)
+		return;
+	c->lent = false;
+	if (c->borrower->broken(status))
+		ui_say(c->ui, "x %s", c->borrower->words);
+	screen_resume(c->screen);
+	console_schedule(c);
 }

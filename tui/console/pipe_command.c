@@ -1,4 +1,4 @@
-/* pipe_command - runs a shell command of the human's settings with a text on its input. */
+/* pipe_command - runs a shell command of the user's settings with a text on its input. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/pipe_command.h"
 

@@ -1,8 +1,31 @@
-/* reload - themes and keymaps while the console runs: chosen, or read again when they change. */
+/* reload - themes and keymaps: loaded, chosen, and read again when they change. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "core/base/path.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/rules.h"
 #include "tui/console/console_priv.h"
+
+int console_load_look(struct console *c, struct err *err)
+{
+	const char *config_home = getenv("XDG_CONFIG_HOME"), *home = c->host->home;
+	int r = screen_check(&c->terminal, err);
+
+	if (r < 0)
+		return r;
+	c->config_dir = config_home && *config_home == '/'
+				? path_join(config_home, "cordon")
+				: path_join(home ? home : "/", ".config/cordon");
+	c->where = (struct look_where){.dir = c->config_dir, .folders = c->host->folders};
+	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
+	if (r == 0 && c->opt->prefix)
+		r = keymap_set_prefix(c->keymap, c->opt->prefix, err);
+	c->look_seen = look_signature(&c->where);
+	if (r < 0)
+		return r;
+	return theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
+			  DEPTH_256, err);
+}
 
 const char *console_theme_name(void *data)
 {
@@ -14,7 +37,8 @@ const char *console_theme_name(void *data)
 static int load_theme(struct console *c, const char *name, struct err *err)
 {
 	struct theme theme;
-	int r = theme_load(&theme, name, &c->where, screen_depth(c->screen), err);
+	int r = c->screen ? theme_load(&theme, name, &c->where, screen_depth(c->screen), err)
+			  : -ENOTTY;
 
 	if (r < 0)
 		return r;

@@ -1,7 +1,6 @@
 /* replay_console - `cordon replay`: the console over a recording. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +9,8 @@
 #include "core/record/recording_time.h"
 #include "core/os/ticker.h"
 #include "tui/console/console_priv.h"
-#include "tui/console/replay.h"
+#include "tui/console/replay/replay.h"
+#include "tui/console/start.h"
 
 #define TURN_MS 20 /* what is due is played so often */
 
@@ -41,7 +41,7 @@ static void verb_revoke(void *data, uint64_t rule)
 
 static uint64_t refuse(void *data)
 {
-	struct model *m = ((struct console *)data)->model;
+	struct model *m = ((struct console *)data)->host->model;
 
 	free(m->plan_refused);
 	m->plan_refused = xstrdup("this is a recording: cordon undo rolls steps back");
@@ -72,86 +72,92 @@ static void verb_nothing(void *data)
 	(void)data;
 }
 
-static void verb_leave(void *data)
-{
-	console_leave(data);
-}
+/* ---- the clock ------------------------------------------------------------------------------- */
 
-/* ---- the feed: a clock ----------------------------------------------------------------------- */
+struct showing {
+	struct host host; /* first */
+	uv_loop_t loop;
+	uv_poll_t turn;
+	int clock;
+};
 
-static int feed_fd(const struct console *c)
+static void tell_search(struct host *h)
 {
-	return c->replay_clock;
-}
-
-static bool feed_wants_write(const struct console *c)
-{
-	(void)c;
-	return false;
-}
-
-static void tell_search(struct console *c)
-{
+	char text[24];
 	int64_t at;
-	int s;
 
-	switch (replay_finding(c->replay, &at)) {
+	switch (replay_finding(h->replay, &at)) {
 	case FIND_SEARCHING:
-		s = (int)(at / 1000000);
-		ui_say(c->ui, "Searching: %d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
+		clock_length(text, at);
+		host_say(h, "Searching: %s", text);
 		break;
 	case FIND_HIT:
-		ui_say(c->ui, "Found. n goes on, N goes back.");
+		host_say(h, "Found. n goes on, N goes back.");
 		break;
 	case FIND_NO_HIT:
-		ui_say(c->ui, "It was nowhere on the screen or in the activity.");
+		host_say(h, "It was nowhere on the screen or in the activity.");
 		break;
 	case FIND_NONE:
 		break;
 	}
 }
 
-static int feed_ready(struct console *c, bool readable, bool writable)
+static void show_news(struct host *h)
 {
-	bool moved = replay_playing(c->replay);
+	h->term = replay_term(h->replay);
+	for (struct console *c = h->consoles; c; c = c->next)
+		if (c->ui)
+			replay_news(c->ui);
+	host_schedule(h);
+}
 
-	(void)writable;
-	if (!readable)
-		return 0;
-	os_ticker_read(c->replay_clock);
-	c->ui->now_us = clock_mono_us();
-	if (replay_tick(c->replay, c->ui->now_us) || moved) {
-		c->term = replay_term(c->replay);
-		replay_news(c->ui);
-		console_schedule(c);
+static void on_turn(uv_poll_t *poll, int status, int events)
+{
+	struct showing *s = poll->data;
+	bool moved = replay_playing(s->host.replay);
+
+	(void)status;
+	(void)events;
+	os_ticker_read(s->clock);
+	if (replay_tick(s->host.replay, clock_mono_us()) || moved)
+		show_news(&s->host);
+	tell_search(&s->host);
+}
+
+static int begin(struct host *h, struct err *err)
+{
+	struct showing *s = (struct showing *)h;
+	const struct console_options *opt = h->opt;
+	struct recording *rec = replay_recording(h->replay);
+
+	s->clock = os_ticker_open(TURN_MS);
+	if (s->clock < 0)
+		return err_set(err, s->clock, "start a clock");
+	uv_poll_init(h->loop, &s->turn, s->clock);
+	s->turn.data = s;
+	uv_poll_start(&s->turn, UV_READABLE, on_turn);
+	if (opt->notes) {
+		AUTO_BUF struct buf shown = BUF_INIT;
+
+		text_escape(&shown, opt->notes, strlen(opt->notes));
+		host_say(h, "%s", shown.data);
 	}
-	tell_search(c);
+	if (recording_trouble(rec))
+		host_say(h, "! %s", recording_trouble(rec));
+	if (opt->speed > 0)
+		replay_set_speed(h->replay, opt->speed, clock_mono_us());
+	if (opt->idle_us)
+		replay_set_idle(h->replay, *opt->idle_us, clock_mono_us());
+	if (opt->at)
+		replay_seek(h->replay, recording_time(rec, opt->at), clock_mono_us());
+	else
+		replay_play(h->replay, true, clock_mono_us());
+	show_news(h);
 	return 0;
 }
 
-static void feed_tick(struct console *c)
+static struct ui_verbs verbs_of_the_past(void)
 {
-	(void)c;
-}
-
-static const struct feed feed = {.fd = feed_fd,
-				 .wants_write = feed_wants_write,
-				 .ready = feed_ready,
-				 .tick = feed_tick,
-				 .gone = "The recording cannot be read."};
-
-/* ---- life ------------------------------------------------------------------------------------ */
-
-static int start_clock(struct console *c, struct err *err)
-{
-	c->replay_clock = os_ticker_open(TURN_MS);
-	return c->replay_clock < 0 ? err_set(err, c->replay_clock, "start a clock") : 0;
-}
-
-static int run(struct console *c, const char *state_dir, struct err *err)
-{
-	struct recording *rec = replay_recording(c->replay);
-	const char *folders[] = {recording_header(rec)->folder, NULL};
 	struct ui_verbs verbs = console_verbs;
 
 	verbs.answer = verb_answer;
@@ -162,60 +168,52 @@ static int run(struct console *c, const char *state_dir, struct err *err)
 	verbs.restore_hunk = NULL;
 	verbs.moment = NULL; /* it goes there itself */
 	verbs.restart = NULL;
+	verbs.shell = NULL;
 	verbs.own_settings = NULL;
+	verbs.attach = NULL;
+	verbs.detach = NULL;
 	verbs.stop = verbs.cancel = verbs.bell = verbs.alert = verb_nothing;
-	verbs.leave = verb_leave;
-	if (console_open_screen(c, err) < 0 || start_clock(c, err) < 0)
-		return 125;
-	console_set_up_loop(c);
-	console_open_ui(c, &verbs, folders[0], folders[0] ? folders : NULL, state_dir);
-	if (c->opt->notes) {
-		AUTO_BUF struct buf shown = BUF_INIT;
+	return verbs;
+}
 
-		text_escape(&shown, c->opt->notes, strlen(c->opt->notes));
-		ui_say(c->ui, "%s", shown.data);
-	}
-	c->ui->now_us = clock_mono_us();
-	if (recording_trouble(rec))
-		ui_say(c->ui, "! %s", recording_trouble(rec));
-	if (c->opt->speed > 0)
-		replay_set_speed(c->replay, c->opt->speed, clock_mono_us());
-	if (c->opt->idle_us)
-		replay_set_idle(c->replay, *c->opt->idle_us, clock_mono_us());
-	if (c->opt->at)
-		replay_seek(c->replay, recording_time(rec, c->opt->at), clock_mono_us());
-	else
-		replay_play(c->replay, true, clock_mono_us());
-	replay_news(c->ui);
-	console_schedule(c);
-	uv_run(&c->loop, UV_RUN_DEFAULT);
-	c->leaving = true;
-	ui_free(c->ui);
-	c->ui = NULL;
-	console_tear_down_loop(c);
-	return c->killed_by ? 128 + c->killed_by : 0;
+struct past_start {
+	struct recording *rec;
+	const struct attach_spec *spec;
+	const struct console_options *opt;
+};
+
+static void host_past(void *data, struct frames *line, struct terminal *terminal)
+{
+	const struct past_start *p = data;
+	const char *folders[] = {recording_header(p->rec)->folder, NULL};
+	const struct ui_verbs verbs = verbs_of_the_past();
+	struct showing s = {.host = {.loop = &s.loop,
+				     .opt = p->opt,
+				     .quiet = p->opt->agent,
+				     .verbs = &verbs,
+				     .home = p->spec->home,
+				     .folders = folders[0] ? folders : NULL,
+				     .folder = folders[0],
+				     .state_dir = p->spec->state_dir,
+				     .pty = PTY_INIT,
+				     .replay = replay_new(p->rec)},
+			    .clock = -1};
+
+	s.host.model = replay_model(s.host.replay);
+	s.host.term = replay_term(s.host.replay);
+	host_run(&s.host, line, terminal, begin);
+	util_close_fd(&s.clock);
+	replay_free(s.host.replay);
 }
 
 int console_replay(struct recording *rec, const struct attach_spec *spec,
 		   const struct console_options *opt, struct err *err)
 {
-	struct console c = {.opt = opt,
-			    .pty = PTY_INIT,
-			    .pty_over = true,
-			    .feed = &feed,
-			    .replay_clock = -1,
-			    .replay = replay_new(rec)};
-	int status = 125;
+	struct past_start p = {.rec = rec, .spec = spec, .opt = opt};
+	struct ending end = {0};
+	int r = start_host(&(struct start){.host = host_past, .data = &p}, &end, err);
 
-	c.model = replay_model(c.replay);
-	c.term = replay_term(c.replay);
-	input_init(&c.input);
-	if (console_load_look(&c, spec->home, NULL, err) == 0)
-		status = run(&c, spec->state_dir, err);
-	screen_close(c.screen);
-	c.term = NULL; /* the replay's */
-	console_done(&c);
-	util_close_fd(&c.replay_clock);
-	replay_free(c.replay);
-	return status;
+	ending_done(&end);
+	recording_free(rec);
+	return r < 0 ? 125 : r;
 }

@@ -1,96 +1,108 @@
-/* run - the console around a run of our own: from the first look at the terminal to the end. */
+/* run - the host of a run: its session, the agent's terminal, the recording, one loop for all. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/api/api.h"
+#include "core/api/socket/api.h"
 #include "core/api/approver.h"
 #include "core/base/clock.h"
-#include "core/base/path.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
-#include "tui/console/console_priv.h"
+#include "tui/console/run_priv.h"
+#include "tui/console/kept_answers.h"
+#include "tui/console/start.h"
 
-void console_options_set(struct console_options *o, const struct config *c)
-{
-	o->theme = config_str(c, "ui.theme");
-	o->keymap = config_str(c, "ui.keymap");
-	o->prefix = config_str(c, "ui.prefix");
-	o->exit_at_end = config_bool(c, "ui.exit");
-	o->mouse = config_bool(c, "ui.mouse");
-	o->ascii = config_bool(c, "ui.ascii");
-	o->still = !config_bool(c, "ui.motion");
-	o->clipboard = config_str(c, "console.clipboard");
-	o->copy_command = config_str(c, "console.copy-command");
-	o->open = config_str(c, "console.open");
-	o->notify = config_str(c, "console.notify");
-	o->notify_command = config_str(c, "console.notify-command");
-	o->detach = str_eq(config_str(c, "console.on-hangup"), "detach");
-}
+#define TICK_MS 1000
+
+static const int signal_numbers[N_SIGNALS] = {SIGTERM, SIGHUP, SIGINT};
 
 /* ---- the session ---------------------------------------------------------------------------- */
 
 static void on_exited(void *data, int wait_status)
 {
-	struct console *c = data;
+	struct run *r = data;
 
 	(void)wait_status;
-	if (c->away && c->ui)
-		console_notify(c, "the agent has ended");
-	if (c->opt->exit_at_end || (c->ui && !c->screen))
-		console_leave(c);
+	if (host_is_away(&r->host) && host_has_human(&r->host, NULL))
+		host_notify(&r->host, "the agent has ended");
+	if (r->host.opt->exit_at_end || (r->running && !host_has_human(&r->host, NULL)))
+		host_leave(&r->host);
 }
 
 static void on_failed(void *data, int status, const char *words)
 {
-	struct console *c = data;
+	struct host *h = data;
 
-	c->failed = status;
-	text_escape_into(c->words, sizeof(c->words), words, strlen(words));
-	console_leave(c);
+	h->failed = status;
+	text_escape_into(h->words, sizeof(h->words), words, strlen(words));
+	host_leave(h);
 }
 
 /* Before there is a screen: on the terminal as it was, and on the status line once there is one. */
 static void on_stopped(void *data, const char *words)
 {
-	struct console *c = data;
+	struct host *h = data;
 	AUTO_BUF struct buf shown = BUF_INIT;
 
-	if (c->ui) {
+	if (((struct run *)data)->running) {
 		text_escape(&shown, words, strlen(words));
-		ui_say(c->ui, "x %s", shown.data);
+		host_say(h, "x %s", shown.data);
 		return;
 	}
-	text_escape_into(c->words, sizeof(c->words), words, strlen(words));
-	fprintf(stderr, "cordon: %s\n", c->words);
+	text_escape_into(h->words, sizeof(h->words), words, strlen(words));
+	host_tell_leaving(h, h->words);
+	fprintf(stderr, "cordon: %s\n", h->words);
+}
+
+/* Answers what was answered before the restart, before anybody is asked. One a time: each answer
+ * changes the list, and leads here again. */
+static bool answer_again(struct run *r)
+{
+	const struct model *m = r->host.model;
+	struct err err = {0};
+	struct answer a;
+
+	for (size_t i = 0; m && i < m->n_asks; i++) {
+		const struct ask *ask = &m->asks[i];
+
+		if (ask->id <= r->kept_seen || !kept_answers_find(r->kept, ask, &a))
+			continue;
+		r->kept_seen = ask->id;
+		if (session_answer(r->host.session, "console, before the restart", ask->id, &a,
+				   &err) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void on_changed(void *data)
 {
-	struct console *c = data;
+	struct run *r = data;
 
-	if (c->model)
-		tape_news(c->tape, c->model);
-	if (!c->ui)
+	if (r->host.model)
+		tape_news(r->tape, r->host.model);
+	if (!r->running || answer_again(r))
 		return;
-	api_changed(c->api);
-	approver_changed(c->approver);
-	ui_changed(c->ui);
-	console_schedule(c);
+	api_changed(r->api);
+	approver_changed(r->approver);
+	host_changed(&r->host);
 }
 
 static void on_restart(void *data)
 {
-	console_restart(data);
+	struct host *h = data;
+
+	h->again = true;
+	host_leave(h);
 }
 
 static bool on_secret(void *data, const char *text)
 {
-	const struct console *c = data;
-
-	return tape_secret(c->tape, text);
+	return tape_secret(((struct run *)data)->tape, text);
 }
 
 static const struct session_listener listener = {
@@ -103,323 +115,402 @@ static const struct session_listener listener = {
 	.restart = on_restart,
 };
 
-static int feed_fd(const struct console *c)
+static void watch_session(struct run *r);
+
+/* Rows that came before the keeper's end are the last. */
+static void lose_session(struct run *r, int result)
 {
-	return session_fd(c->session);
+	static const char gone[] = "x The sandbox's keeper has ended: nothing can change any more.";
+
+	r->host.over = true;
+	uv_poll_stop(&r->poll_session);
+	if (!r->host.model->exited && !r->host.failed) {
+		host_say(&r->host, "%s", gone);
+		log_error("console", "%s: %d", gone, result);
+	}
+	if (!host_has_human(&r->host, NULL)) /* to read it */
+		host_leave(&r->host);
+	host_schedule(&r->host);
 }
 
-static bool feed_wants_write(const struct console *c)
+/* What was printed before a row comes before it in the recording, too: a read of the terminal gets
+ * all that was written until now. */
+static void on_session(uv_poll_t *poll, int status, int events)
 {
-	return session_wants_write(c->session);
+	struct run *r = poll->data;
+	int result;
+
+	if (!r->pty_over && events & UV_READABLE)
+		run_pump(r);
+	result = session_ready(r->host.session, status < 0 || events & UV_READABLE,
+			       events & UV_WRITABLE);
+	if (result < 0 || status < 0)
+		lose_session(r, result);
+	else
+		watch_session(r);
 }
 
-static int feed_ready(struct console *c, bool readable, bool writable)
+static void watch_session(struct run *r)
 {
-	return session_ready(c->session, readable, writable);
+	int events = UV_READABLE | (session_wants_write(r->host.session) ? UV_WRITABLE : 0);
+
+	if (!r->host.over)
+		uv_poll_start(&r->poll_session, events, on_session);
 }
 
-static void feed_tick(struct console *c)
+/* A helper that has ended leaves nothing to poll. */
+static void on_approver(uv_poll_t *poll, int status, int events)
 {
-	session_tick(c->session);
+	struct run *r = poll->data;
+
+	(void)status;
+	(void)events;
+	approver_ready(r->approver);
+	if (approver_fd(r->approver) < 0)
+		uv_poll_stop(poll);
+	watch_session(r);
 }
 
-/* ---- the agent's terminal ------------------------------------------------------------------- */
-
-static void on_output(void *data, const void *bytes, size_t len)
+static void on_resized(struct host *h, int w, int height)
 {
-	struct console *c = data;
-
-	tape_input(c->tape, c->pty.fd, bytes, len);
-	if (!c->pty_over && pty_write(&c->pty, bytes, len) < 0)
-		ui_say(c->ui, "The agent does not read its input: that was dropped.");
+	tape_resize(((struct run *)h)->tape, w, height);
 }
 
-static void on_bell(void *data)
+/* ---- consoles that come and go -------------------------------------------------------------- */
+
+static void on_heard(struct host *h)
 {
-	console_verbs.bell(data);
-	console_called(data);
+	run_watch_terminal((struct run *)h);
+	watch_session((struct run *)h);
 }
 
-static void on_call(void *data)
+/* The last one has gone. The session goes on, or by console.on-hangup ends with a lost client. */
+static void on_left(struct host *h, bool lost)
 {
-	console_called(data);
+	static const char goes_on[] = "the terminal closed: the session goes on without a console "
+				      "(cordon attach shows it)";
+
+	if (host_has_human(h, NULL) || h->leaving)
+		return;
+	if (h->model->exited || h->over || (lost && !h->opt->detach)) {
+		if (!h->model->exited && !h->over)
+			session_note(h->session, "the terminal closed: the session ends "
+						 "(console.on-hangup = end)");
+		h->killed_by = lost ? SIGHUP : 0;
+		host_leave(h);
+		return;
+	}
+	session_note(h->session,
+		     lost ? goes_on : "detached: the session goes on without a console");
+	if (lost)
+		host_notify(h, goes_on);
 }
 
-static void on_title(void *data, const char *title)
+/* Whoever may answer may end it: by cordon board. */
+static void on_end(void *data, const char *by)
 {
-	(void)title; /* drawn with the pane */
-	console_schedule(data);
+	struct host *h = data;
+	AUTO_FREE char *words = xasprintf("ended from a %s", by);
+
+	session_note(h->session, words);
+	host_leave(h);
 }
 
-static void on_clipboard(void *data, const char *text, size_t len)
+static void open_api(struct run *r)
 {
-	struct console *c = data;
-	const char *may = c->opt->clipboard ? c->opt->clipboard : "deny";
-
-	if (str_eq(may, "allow"))
-		ui_copy(c->ui, text, len);
-	else if (str_eq(may, "ask"))
-		clipboard_request(c->ui, text, len, clock_mono_us());
-	console_schedule(c);
-}
-
-static const struct term_events term_events = {
-	.output = on_output,
-	.clipboard = on_clipboard,
-	.bell = on_bell,
-	.call = on_call,
-	.title = on_title,
-};
-
-int console_open_screen(struct console *c, struct err *err)
-{
-	int w, h, r;
-
-	r = screen_open(&c->screen, &(struct screen_options){.mouse = c->opt->mouse}, err);
-	if (r < 0)
-		return r;
-	r = theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
-		       screen_depth(c->screen), err);
-	if (r < 0)
-		return r;
-	screen_resized(c->screen, &w, &h);
-	surface_init(&c->surface, w, h);
-	c->surface.roles = c->theme.roles;
-	c->surface.ascii = c->opt->ascii || screen_wants_ascii(c->screen);
-	return 0;
-}
-
-void console_open_ui(struct console *c, const struct ui_verbs *verbs, const char *folder,
-		     const char *const *folders, const char *state_dir)
-{
-	c->ui = ui_new(&(struct ui_spec){
-		.model = c->model,
-		.keymap = c->keymap,
-		.term = c->term,
-		.verbs = verbs,
-		.data = c,
-		.folder = folder,
-		.folders = folders,
-		.state_dir = state_dir,
-		.mouse = c->opt->mouse,
-		.still = c->opt->still,
-		.replay = c->replay,
-		.attached = c->mirror != NULL || c->replay != NULL,
-	});
-	c->pane = ui_resize(c->ui, c->surface.w, c->surface.h);
-	c->ui->over = c->replay != NULL; /* nothing ends here but the recording */
-	console_tell_colors(c);
-	console_settle(c);
-}
-
-/* A session that cannot be reached from elsewhere is still a session: said, not refused. */
-static void open_api(struct console *c, const struct session_spec *spec)
-{
-	AUTO_FREE char *dir = api_dir(spec->state_dir);
+	AUTO_FREE char *dir = api_dir(r->host.state_dir);
 	struct err err = {0};
 
-	if (api_open(&c->api, &c->loop, c->session, dir, &err) < 0)
-		ui_say(c->ui, "Other terminals cannot answer for this session: %s", err.text);
+	if (api_open(&r->api, &r->loop, r->host.session, dir, &err) < 0)
+		host_say(&r->host, "Other terminals cannot answer for this session: %s", err.text);
+	api_consoles(r->api, host_take, r);
+	api_ends(r->api, on_end, r);
 }
 
-int console_load_look(struct console *c, const char *home, const char *const *folders,
-		      struct err *err)
-{
-	const char *config_home = getenv("XDG_CONFIG_HOME");
-	int r = screen_check(err);
-
-	if (r < 0)
-		return r;
-	c->config_dir = config_home && *config_home == '/'
-				? path_join(config_home, "cordon")
-				: path_join(home ? home : "/", ".config/cordon");
-	c->where = (struct look_where){.dir = c->config_dir, .folders = folders};
-	r = keymap_load(&c->keymap, c->opt->keymap ? c->opt->keymap : "default", &c->where, err);
-	if (r == 0 && c->opt->prefix)
-		r = keymap_set_prefix(c->keymap, c->opt->prefix, err);
-	c->look_seen = look_signature(&c->where);
-	if (r < 0)
-		return r;
-	return theme_load(&c->theme, c->opt->theme ? c->opt->theme : "default", &c->where,
-			  DEPTH_256, err);
-}
-
-static int open_terminal(struct console *c, int *ret_slave, struct err *err)
-{
-	struct layout l;
-	struct rect pane;
-	int w, h;
-
-	screen_probe_size(&w, &h);
-	l = layout_compute(w, h, PANE_TERMINAL, false, NULL);
-	pane = l.mode == LAYOUT_TOO_SMALL ? (struct rect){0, 0, w, h} : l.pane[PANE_TERMINAL];
-	c->term = term_new(MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), &term_events, c);
-	return pty_open(&c->pty, MAX(pane.h, TERM_MIN), MAX(pane.w, TERM_MIN), ret_slave, err);
-}
-
-void console_done(struct console *c)
-{
-	term_free(c->term);
-	pty_done(&c->pty);
-	input_done(&c->input);
-	surface_done(&c->surface);
-	keymap_free(c->keymap);
-	free(c->config_dir);
-	free(c->theme_name);
-}
+/* ---- the recording -------------------------------------------------------------------------- */
 
 /* A session that cannot be recorded is still a session: said, not refused. */
-static void open_tape(struct console *c, const struct session_spec *spec)
+static void open_tape(struct run *r)
 {
 	struct err err = {0};
 
-	c->ui->now_us = clock_mono_us();
-	c->pty.tap = tape_output;
-	c->pty.tap_data = c->tape;
-	if (tape_open(c->tape, spec->state_dir, c->model, c->term, &err) < 0)
-		ui_say(c->ui, "This session is not recorded: %s", err.text);
+	r->host.pty.tap = tape_output;
+	r->host.pty.tap_data = r->tape;
+	if (tape_open(r->tape, r->host.state_dir, r->host.model, r->host.term, &err) < 0)
+		host_say(&r->host, "This session is not recorded: %s", err.text);
 }
 
-static int exit_status(const struct console *c, const struct model *m, struct err *err)
+/* A line that goes, and a row and a record that stay: what is missing in a replay is told there. */
+static void note_tape(struct run *r, const char *what, const char *why)
 {
-	int st = m->wait_status;
+	AUTO_FREE char *words = xasprintf("%s%s", what, why);
 
-	if (c->failed) {
-		err_say(err, -EIO, "%s", c->words);
-		return c->failed;
-	}
-	if (c->killed_by)
-		return 128 + c->killed_by;
-	if (!m->exited)
-		return 128 + SIGTERM; /* ended by the human */
-	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
+	host_say(&r->host, "%s.", words);
+	session_note(r->host.session, words);
 }
 
-/* What ends the console is heard by its loop. Outside of that, while the session starts and ends,
- * the signal would end cordon, and the open steps would be rolled back. A closed terminal sends
- * SIGHUP twice: when it closes, and when its shell ends. */
+static void on_tick(uv_timer_t *timer)
+{
+	struct run *r = timer->data;
+	AUTO_FREE char *failed = tape_failure(r->tape);
+
+	if (failed)
+		note_tape(r, "the recording has ended: ", failed);
+	if (tape_is_thinned(r->tape))
+		note_tape(r,
+			  "the recording is long: from here on it has the screen once a second, "
+			  "and every event",
+			  "");
+	session_tick(r->host.session);
+	host_tick(&r->host);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* A hang-up is a client's: this process has no terminal. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct host *h = handle->data;
+
+	if (number == SIGHUP && h->opt->detach)
+		return;
+	h->killed_by = number;
+	host_leave(h);
+}
+
+static void open_loop(struct run *r)
+{
+	uv_timer_t *const timers[] = {&r->tick, &r->more};
+
+	uv_loop_init(&r->loop);
+	host_open(&r->host);
+	for (size_t i = 0; i < ARRAY_LEN(timers); i++) {
+		uv_timer_init(&r->loop, timers[i]);
+		timers[i]->data = r;
+	}
+	uv_poll_init(&r->loop, &r->poll_session, session_fd(r->host.session));
+	uv_poll_init(&r->loop, &r->poll_pty, r->host.pty.fd);
+	r->poll_session.data = r->poll_pty.data = r->poll_approver.data = r;
+	if (r->approver) {
+		uv_poll_init(&r->loop, &r->poll_approver, approver_fd(r->approver));
+		uv_poll_start(&r->poll_approver, UV_READABLE, on_approver);
+	}
+	for (size_t i = 0; i < N_SIGNALS; i++) {
+		uv_signal_init(&r->loop, &r->signals[i]);
+		r->signals[i].data = r;
+		uv_signal_start(&r->signals[i], on_signal, signal_numbers[i]);
+	}
+	uv_timer_start(&r->tick, on_tick, TICK_MS, TICK_MS);
+	watch_session(r);
+	run_watch_terminal(r);
+}
+
+/* Jobs under way finish here: they were told to stop with their views. */
+static void close_loop(struct run *r)
+{
+	host_stop(&r->host);
+	api_close(r->api);
+	host_close_loop(&r->host);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int exit_status(const struct host *h)
+{
+	int st = h->model->wait_status;
+
+	if (h->failed)
+		return h->failed;
+	if (h->killed_by)
+		return 128 + h->killed_by;
+	if (!h->model->exited)
+		return 128 + SIGTERM; /* ended by the human */
+	return util_exit_code(st);
+}
+
+/* Signals that end the session are heard by its loop. While it starts and ends they would end
+ * cordon, and the open steps would be rolled back. */
 static void outside_the_loop(int how)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		sigaddset(&set, signal_numbers[i]);
 	sigprocmask(how, &set, NULL);
 }
 
-/* What --verbose says: the screen would cover it elsewhere. */
-static void add_notes(struct console *c)
+/* Adds to the hosts that are free (core/session/answers/lasting.c) what else is, and what asks. */
+static void tell_what_asks(struct model *m, bool dynamic)
 {
-	const char *line = c->opt->notes ? c->opt->notes : "";
+	const char *network = m->network	? "; the network is open"
+			      : m->asks_network ? " and hosts"
+						: "; no network";
+	AUTO_FREE char *words =
+		xasprintf("asks: %s%s", dynamic ? "other files" : "writes elsewhere", network);
+
+	if (!m->hosts)
+		model_add_row(m, ROW_NOTE, 0, 0, 0, "note", "free: this folder", NULL);
+	model_add_row(m, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+}
+
+/* What --verbose says: the screen would cover it elsewhere. */
+static void add_notes(struct run *r)
+{
+	const char *line = r->host.opt->notes ? r->host.opt->notes : "";
 
 	while (*line) {
 		AUTO_FREE char *words = xstrndup(line, strcspn(line, "\n"));
 
-		model_add_row(c->model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
+		model_add_row(r->host.model, ROW_NOTE, 0, 0, 0, "note", words, NULL);
 		line += strlen(words) + (line[strlen(words)] == '\n');
 	}
 }
 
 /* A profile of its own: that of tool chains is every program's. */
-static bool is_agent(const char *profile)
+/* What the session leaves: "3 steps ...". NULL: nothing, or nobody is there to read it. */
+static char *steps_words(const struct host *h)
 {
-	return profile && !str_eq(profile, "tools") && !str_eq(profile, "none");
+	const struct console *c = h->latest;
+	AUTO_BUF struct buf left = BUF_INIT;
+
+	if (c && c->ui)
+		view_steps_sum(c->ui->panes[PANE_STEPS], &left);
+	return left.len ? xasprintf("%s. cordon diff, cordon undo, cordon replay\n", left.data)
+			: NULL;
 }
 
-/* Of this session, in effect, and about the project. */
-static size_t steps_left(const struct model *m)
+/* The client's terminal is the client's: from here on words for the human go there by its line. */
+static void forget_stdio(void)
 {
-	size_t n = 0;
+	AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	for (size_t i = 0; i < m->n_steps; i++)
-		n += !m->steps[i].earlier && !m->steps[i].undone && !m->steps[i].elsewhere;
-	return n;
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		dup2(null, fd);
 }
 
-static int run(struct console *c, const struct session_spec *given, int slave, struct err *err)
+static void serve(struct run *r, bool dynamic, struct frames *line, const struct terminal *terminal,
+		  struct ending *end)
+{
+	struct host *h = &r->host;
+	struct console *first;
+	struct err err = {0};
+
+	open_loop(r);
+	first = console_open(h, line);
+	first->starter = true;
+	if (console_greet(first, terminal, &err) < 0) {
+		end->error = xstrdup(err.text);
+		h->leaving = true;
+	}
+	outside_the_loop(SIG_UNBLOCK);
+	forget_stdio();
+	r->running = true;
+	tell_what_asks(h->model, dynamic);
+	add_notes(r);
+	if (*h->words && !h->failed)
+		host_say(h, "%s", h->words);
+	open_api(r);
+	open_tape(r);
+	host_changed(h);
+	if (!h->leaving)
+		uv_run(&r->loop, UV_RUN_DEFAULT);
+	h->leaving = true;
+	run_drain(r);
+	if (h->again)
+		kept_answers_write(r->kept, h->model);
+	if (!end->error && !h->failed && !h->killed_by && !h->again)
+		end->words = steps_words(h);
+	outside_the_loop(SIG_BLOCK);
+	close_loop(r);
+	r->running = false;
+	end->status = end->error ? 125 : exit_status(h);
+	end->again = h->again;
+	if (h->failed && !end->error)
+		end->error = xstrdup(h->words);
+}
+
+static int run(struct run *r, const struct session_spec *given, struct frames *line,
+	       const struct terminal *terminal, struct ending *end, struct err *err)
 {
 	struct session_spec spec = *given;
-	struct ui_verbs verbs = console_verbs;
-	struct err failed = {0};
-	size_t steps = 0;
-	int status = 125;
+	struct host *h = &r->host;
+	int slave = -1, result = run_open_terminal(r, terminal, &slave, err);
 
-	verbs.attach = console_can_split() ? console_attach_beside : NULL;
+	if (result < 0)
+		return result;
 	spec.stdio[0] = spec.stdio[1] = spec.stdio[2] = slave;
 	spec.tty = true;
-	if (approver_open(&c->approver, spec.config, err) < 0)
-		return 125;
+	result = approver_open(&r->approver, spec.config, err);
+	if (result < 0)
+		return result;
 	outside_the_loop(SIG_BLOCK);
-	if (session_start(&c->session, &spec, &listener, c, err) < 0) {
-		approver_close(c->approver);
-		return 125;
+	result = session_start(&h->session, &spec, &listener, r, err);
+	if (result < 0) {
+		approver_close(r->approver);
+		return result;
 	}
-	approver_attach(c->approver, c->session);
+	approver_attach(r->approver, h->session);
 	signal(SIGPIPE, SIG_IGN);
-	c->model = session_model(c->session);
-	if (console_open_screen(c, err) == 0) {
-		console_set_up_loop(c);
-		outside_the_loop(SIG_UNBLOCK);
-		console_open_ui(c, &verbs,
-				spec.folders && spec.folders[0] ? spec.folders[0] : spec.cwd,
-				spec.folders, spec.state_dir);
-		if (is_agent(config_profile(spec.config)))
-			view_audit_quiet(c->ui->panes[PANE_AUDIT]);
-		add_notes(c);
-		if (*c->words && !c->failed)
-			ui_say(c->ui, "%s", c->words);
-		open_api(c, &spec);
-		open_tape(c, &spec);
-		console_schedule(c);
-		if (!c->leaving)
-			uv_run(&c->loop, UV_RUN_DEFAULT);
-		c->leaving = true;
-		console_drain(c);
-		ui_free(c->ui);
-		c->ui = NULL;
-		outside_the_loop(SIG_BLOCK);
-		console_tear_down_loop(c);
-		status = exit_status(c, session_model(c->session), err);
-		steps = c->failed || c->killed_by || c->again ? 0 : steps_left(c->model);
-	}
-	screen_close(c->screen);
-	c->screen = NULL;
-	approver_attach(c->approver, NULL);
-	session_close(c->session);
-	approver_close(c->approver);
-	if (tape_close(take_ptr(&c->tape), &failed) < 0)
-		fprintf(stderr, "cordon: %s\n", failed.text);
-	if (steps)
-		printf("%zu step%s. cordon diff, cordon undo, cordon replay\r\n", steps,
-		       steps == 1 ? "" : "s");
-	if (c->again)
-		outside_the_loop(SIG_UNBLOCK);
-	return status;
+	h->model = session_model(h->session);
+	serve(r, spec.dynamic, line, terminal, end);
+	approver_attach(r->approver, NULL);
+	session_close(h->session);
+	approver_close(r->approver);
+	if (spec.kept && spec.kept->len)
+		end->kept = xstrdup(spec.kept->data);
+	return 0;
 }
 
-int console_run(const struct session_spec *spec, const struct console_options *opt, struct err *err)
+/* Everything that can be refused is looked at before anything is started. */
+static int look(struct host *h, struct terminal *terminal, struct err *err)
 {
-	static const struct feed feed = {
-		.fd = feed_fd,
-		.wants_write = feed_wants_write,
-		.ready = feed_ready,
-		.tick = feed_tick,
-		.gone = "x The sandbox's keeper has ended: nothing can change any more.",
-	};
-	struct console c = {.opt = opt, .pty = PTY_INIT, .feed = &feed};
-	int slave = -1, status = 125;
+	struct console c = {.host = h, .opt = h->opt, .terminal = *terminal};
+	int result = console_load_look(&c, err);
 
-	input_init(&c.input);
-	if (tape_prepare(&c.tape, spec->config, opt->record, err) == 0 &&
-	    console_load_look(&c, spec->home, spec->folders, err) == 0 &&
-	    open_terminal(&c, &slave, err) >= 0)
-		status = run(&c, spec, slave, err);
-	if (opt->again)
-		*opt->again = c.again;
-	console_done(&c);
-	if (tape_close(take_ptr(&c.tape), NULL) < 0)
-		status = 125;
-	return status;
+	*terminal = c.terminal; /* another TERM may stand in */
+	keymap_free(c.keymap);
+	free(c.config_dir);
+	return result;
+}
+
+void run_host(const struct session_spec *spec, const struct console_options *opt,
+	      struct kept_answers *kept, struct frames *line, struct terminal *terminal,
+	      struct ending *end)
+{
+	struct run r = {
+		.kept = kept,
+		.host = {.loop = &r.loop,
+			 .opt = opt,
+			 .verbs = &console_verbs,
+			 .home = spec->home,
+			 .folders = spec->folders,
+			 .state_dir = spec->state_dir,
+			 .folder = spec->folders && spec->folders[0] ? spec->folders[0] : spec->cwd,
+			 .quiet = opt->agent,
+			 .pty = PTY_INIT,
+			 .left = on_left,
+			 .heard = on_heard,
+			 .status = exit_status,
+			 .resized = on_resized}};
+	struct err err = {0};
+	int result = tape_prepare(&r.tape, spec->config, opt->record, &err);
+
+	if (result == 0)
+		result = terminal_check(&err);
+	if (result == 0)
+		result = look(&r.host, terminal, &err);
+	if (result == 0)
+		result = run(&r, spec, line, terminal, end, &err);
+	if (result < 0)
+		end->status = 125;
+	if (tape_close(take_ptr(&r.tape), result < 0 ? NULL : &err) < 0 && !err.code)
+		end->status = 125;
+	if (err.code && !end->error)
+		end->error = xstrdup(err.text);
+	if (line->fd >= 0)
+		host_keep_line(&r.host, line);
+	host_end(&r.host, end);
+	term_free(r.host.term);
+	pty_done(&r.host.pty);
 }

@@ -1,4 +1,4 @@
-/* split - another session, a recording or an editor in a pane of the human's tmux. */
+/* split - opens another session, a recording or an editor in a pane of the user's tmux. */
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <limits.h>
@@ -10,23 +10,45 @@
 #include "core/record/ring.h"
 #include "tui/console/console_priv.h"
 
-bool console_can_split(void)
-{
-	const char *tmux = getenv("TMUX");
+/* tmux, until it has made a pane. */
+struct split {
+	uv_process_t process;
+	struct console *console; /* NULL: it has gone */
+};
 
-	return tmux && *tmux;
+bool console_can_split(const struct console *c)
+{
+	return c->terminal.tmux != NULL;
+}
+
+/* "/tmp/tmux-1000/default,4711,0" */
+char *console_tmux(const struct console *c)
+{
+	const char *tmux = c->terminal.tmux;
+
+	return tmux && *tmux == '/' ? xstrndup(tmux, strcspn(tmux, ",")) : NULL;
+}
+
+void console_split_abandon(struct console *c)
+{
+	if (c->split)
+		c->split->console = NULL;
 }
 
 static void on_closed(uv_handle_t *handle)
 {
-	((struct console *)handle->data)->splitting = false;
+	struct split *s = handle->data;
+
+	if (s->console)
+		s->console->split = NULL;
+	free(s);
 }
 
 static void on_split(uv_process_t *process, int64_t status, int signal_number)
 {
-	struct console *c = process->data;
+	struct console *c = ((struct split *)process->data)->console;
 
-	if (c->ui && (status || signal_number)) {
+	if (c && c->ui && (status || signal_number)) {
 		ui_say(c->ui, "x tmux makes no pane for it.");
 		console_schedule(c);
 	}
@@ -56,18 +78,28 @@ static char *tmux_word(const char *word)
 	return xasprintf("%.*s\\;", (int)(len - 1), word);
 }
 
-/* tmux split-window -c / -e NAME=VALUE ... WORD ... Heap strings in a heap list. */
-static char **split_argv(const char *const *words, size_t n)
+/* tmux -S SOCKET split-window -t PANE -c / -e NAME=VALUE ... WORD ... Heap strings in a heap list.
+ */
+static char **split_argv(const struct console *c, const char *const *words, size_t n)
 {
 	static const char *const kept[] = {"HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME"};
 	char **env = external_env(), **withheld = external_withheld(), **argv;
+	char *socket = console_tmux(c);
 	size_t n_withheld = 0, at = 0;
 
 	while (withheld[n_withheld])
 		n_withheld++;
-	argv = xcalloc(4 + 2 * (ARRAY_LEN(kept) + n_withheld) + n + 1, sizeof(*argv));
+	argv = xcalloc(8 + 2 * (ARRAY_LEN(kept) + n_withheld) + n + 1, sizeof(*argv));
 	argv[at++] = xstrdup("tmux");
+	if (socket) {
+		argv[at++] = xstrdup("-S");
+		argv[at++] = socket;
+	}
 	argv[at++] = xstrdup("split-window");
+	if (c->terminal.tmux_pane) {
+		argv[at++] = xstrdup("-t");
+		argv[at++] = xstrdup(c->terminal.tmux_pane);
+	}
 	argv[at++] = xstrdup("-c");
 	argv[at++] = xstrdup("/");
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
@@ -97,17 +129,18 @@ void console_split_program(struct console *c, const char *const *words, size_t n
 	char **argv;
 	int r;
 
-	if (c->splitting)
+	if (c->split)
 		return;
 	assert(n > 1 && n <= WORDS_MAX);
-	opt.args = argv = split_argv(words, n);
-	c->splitting = true;
-	c->splitter.data = c;
-	r = external_uv(&c->loop, &c->splitter, &opt, &err);
+	opt.args = argv = split_argv(c, words, n);
+	c->split = xcalloc(1, sizeof(*c->split));
+	c->split->console = c;
+	c->split->process.data = c->split;
+	r = external_uv(c->host->loop, &c->split->process, &opt, &err);
 	util_free_list(&argv);
 	if (r == 0)
 		return;
-	uv_close((uv_handle_t *)&c->splitter, on_closed);
+	uv_close((uv_handle_t *)&c->split->process, on_closed);
 	ui_say(c->ui, "x tmux cannot be started: %s.", err.text);
 }
 
@@ -125,39 +158,58 @@ void console_split(struct console *c, const char *const *words, size_t n)
 	console_split_program(c, argv, 1 + n);
 }
 
-void console_attach_beside(void *data, const char *session)
+/* Beside, or in the place of this one. */
+void console_attach(void *data, const char *session)
 {
-	console_split(data, (const char *const[]){"attach", session}, 2);
+	struct console *c = data;
+
+	if (console_can_split(c)) {
+		console_split(c, (const char *const[]){"attach", session}, 2);
+		return;
+	}
+	console_end(c, &(struct ending){.detached = true, .next = (char *)(uintptr_t)session});
+	c->host->left(c->host, false);
 }
 
-static bool failed(int64_t status)
+static bool failed(int status)
 {
 	return status == 125 || status == 127;
+}
+
+/* Beside, else on the console's own terminal. */
+int console_cordon(void *data, const char *const *words, size_t n, struct err *err)
+{
+	static const struct borrower cordon = {
+		.name = "cordon", .broken = failed, .words = "cordon could not do it."};
+	struct console *c = data;
+	char self[PATH_MAX];
+	const char *argv[WORDS_MAX + 1] = {self};
+	int r;
+
+	if (console_can_split(c)) {
+		console_split(c, words, n);
+		return 0;
+	}
+	r = os_self_path(self, sizeof(self));
+	if (r < 0)
+		return err_set(err, r, "find cordon");
+	assert(n < WORDS_MAX);
+	for (size_t i = 0; i < n; i++)
+		argv[1 + i] = words[i];
+	return console_lend(c, &cordon, (char **)(uintptr_t)argv, err);
 }
 
 /* The session was started by us, and its name is ours. */
 int console_moment(void *data, int64_t wall_us, struct err *err)
 {
-	static const struct borrower replay = {
-		.name = "cordon replay",
-		.broken = failed,
-		.words = "The recording cannot be shown: cordon replay says why."};
 	struct console *c = data;
-	const char *session = c->model->session;
+	const char *session = c->host->model->session;
 	AUTO_FREE char *at = xasprintf("@%lld.%06lld", (long long)(wall_us / 1000000),
 				       (long long)(wall_us % 1000000));
-	char self[PATH_MAX];
-	const char *argv[] = {self, "replay", "--at", at, session, NULL};
 	int fd = -1, r = ring_find(c->ui->spec.state_dir, session, &fd, NULL);
 
 	util_close_fd(&fd);
 	if (r < 0)
 		return err_say(err, r, "this session is not recorded (record.enabled)");
-	r = os_self_path(self, sizeof(self));
-	if (r < 0)
-		return err_set(err, r, "find cordon");
-	if (!console_can_split())
-		return console_lend(c, &replay, (char **)(uintptr_t)argv, err);
-	console_split(c, argv + 1, 4);
-	return 0;
+	return console_cordon(c, (const char *const[]){"replay", "--at", at, session}, 4, err);
 }

@@ -1,4 +1,4 @@
-/* tape - what the console shows goes into the session's recording. */
+/* tape - writes the console's terminal and events to the session's recording. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/tape.h"
 

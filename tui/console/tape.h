@@ -1,4 +1,4 @@
-/* tape - what the console shows goes into the session's recording. */
+/* tape - writes the console's terminal and events to the session's recording. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,31 +7,30 @@
 #include "tui/term/term.h"
 
 /*
- * Life:    tape_prepare() before the session starts -> tape_open() when there are a session and a
- *          terminal -> tape_close(), when nothing runs inside any more.
+ * Life:    tape_prepare() before the session starts -> tape_open() once session and terminal exist
+ *          -> tape_close(), after the last process inside has ended.
  * Threads: main loop.
  * NULL is a tape that records nothing.
  */
 struct tape;
 
-/* file: --record, or NULL. Its directory is opened here: the agent cannot put another in its place.
- */
+/* file: --record, or NULL. Opens its directory, so that the agent cannot replace it later. */
 int tape_prepare(struct tape **ret, const struct config *c, const char *file, struct err *err)
 	MUST_USE;
 int tape_open(struct tape *t, const char *state_dir, const struct model *m, struct term *term,
 	      struct err *err) MUST_USE;
-/* The recording is whole; the file of --record is written. */
+/* Completes the recording and writes the file of --record. */
 int tape_close(struct tape *t, struct err *err) MUST_USE;
 
-/* What the term was fed with just now. data is the tape. */
+/* Records output that the term has just been fed with. data is the tape. */
 void tape_output(void *data, const char *bytes, size_t len);
-/* What goes to the agent. master: of its terminal. */
+/* Records input to the agent. master: of its terminal. */
 void tape_input(struct tape *t, int master, const char *bytes, size_t len);
 void tape_resize(struct tape *t, int cols, int rows);
-/* Whatever shows this text from now on, it is starred out. False: it cannot be. */
+/* Stars this text out in everything that is recorded later. Returns false if that is impossible. */
 bool tape_secret(struct tape *t, const char *text);
 void tape_news(struct tape *t, const struct model *m);
-/* Words of the failure that ended the recording, once; NULL: none. Heap. */
+/* Returns the message of the failure that ended the recording, once; NULL: none. Heap. */
 char *tape_failure(struct tape *t) MUST_USE;
-/* True once: from now on the recording has the screen once a second. */
+/* Returns true once, after the recording has changed to one screen a second. */
 bool tape_is_thinned(struct tape *t);

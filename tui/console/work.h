@@ -9,7 +9,7 @@ struct work {
 	void (*run)(void *job);	 /* on the worker */
 	void (*done)(void *job); /* on the loop */
 	void *job;
-	void (*after)(void *data); /* on the loop, behind done() */
+	void (*after)(void *data); /* on the loop, after done() */
 	void *data;
 };
 

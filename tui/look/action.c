@@ -4,10 +4,16 @@
 
 #include "core/base/util.h"
 
+enum {
+	LOCAL,
+	GENERAL
+};
+
 static const struct {
 	const char *name, *label, *help;
-} actions[ACTION_COUNT] = {{"none", "", ""},
-#define X(id, name, label, help) {name, label, help},
+	bool general;
+} actions[ACTION_COUNT] = {{"none", "", "", LOCAL},
+#define X(id, name, where, label, help) {name, label, help, where},
 			   ACTIONS(X)
 #undef X
 };
@@ -33,6 +39,11 @@ const char *action_label(enum action a)
 const char *action_help(enum action a)
 {
 	return actions[a].help;
+}
+
+bool action_is_general(enum action a)
+{
+	return actions[a].general;
 }
 
 enum action action_find(const char *name)

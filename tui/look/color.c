@@ -1,4 +1,4 @@
-/* color - 24 bits and palette indexes brought down to what a terminal has. */
+/* color - converts 24-bit colours and palette indexes to the terminal's depth. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/theme.h"
 

@@ -7,8 +7,8 @@
 /*
  * Life:   font_new() -> font_glyph() ... -> font_free().
  * Has:    the shipped part of GNU Unifont (tui/look/unifont.hex): Latin, Greek, Cyrillic, kana,
- *         arrows, mathematics, technical signs, boxes, blocks, braille, dingbats. What it lacks of
- *         the Basic Multilingual Plane is taken from a whole Unifont, if one is installed.
+ *         arrows, mathematics, technical signs, boxes, blocks, braille, dingbats.
+ *         Other glyphs of the Basic Multilingual Plane come from a whole Unifont, if installed.
  * Format: lines "0041:00000000182424...": a character in hexadecimal, and 16 rows of 8 or of 16
  *         pixels. Other lines are passed over.
  * Threads: one at a time.

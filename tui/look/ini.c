@@ -1,4 +1,4 @@
-/* ini - git-config syntax without git: for themes and keymaps, which every start reads. */
+/* ini - parses git-config syntax without git: for themes and keymaps, which every start reads. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/ini.h"
 
@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "core/base/buf.h"
-
-#define NEAREST_MAX 48 /* longer words are not compared */
 
 struct reader {
 	const char *p, *end;
@@ -201,43 +199,4 @@ int ini_parse(const char *file, const char *text, size_t len, ini_on_line on, vo
 	buf_done(&r.name);
 	buf_done(&r.value);
 	return k;
-}
-
-/* Edit distance of two short words. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b), row[NEAREST_MAX + 1];
-
-	if (la > NEAREST_MAX || lb > NEAREST_MAX)
-		return NEAREST_MAX;
-	for (size_t j = 0; j <= lb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= la; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= lb; j++) {
-			size_t change = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[lb];
-}
-
-const char *ini_nearest(const char *wrong, const char *const *names, size_t n)
-{
-	const char *best = NULL;
-	size_t least = MAX(strlen(wrong) / 3, (size_t)1) + 1;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t d = distance(wrong, names[i]);
-
-		if (d < least) {
-			least = d;
-			best = names[i];
-		}
-	}
-	return best;
 }

@@ -1,4 +1,4 @@
-/* ini - git-config syntax without git: for themes and keymaps, which every start reads. */
+/* ini - parses git-config syntax without git: for themes and keymaps, which every start reads. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -19,11 +19,9 @@ struct ini_line {
 	const char *value;
 };
 
-/* Return 0 or a negative errno with err set; ini_error() puts FILE:LINE before the words. */
+/* Returns 0 or a negative errno with err set; ini_error() puts FILE:LINE before the message. */
 typedef int (*ini_on_line)(void *data, const struct ini_line *line, struct err *err);
 
 int ini_parse(const char *file, const char *text, size_t len, ini_on_line on, void *data,
 	      struct err *err) MUST_USE;
 int ini_error(struct err *err, const struct ini_line *line, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* The name in the list that is nearest to what was written, or NULL when none is near. */
-const char *ini_nearest(const char *wrong, const char *const *names, size_t n);

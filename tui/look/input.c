@@ -1,4 +1,4 @@
-/* input - bytes from the human's terminal decoded into keys, pastes, mouse, focus and colours. */
+/* input - decodes bytes from the user's terminal into keys, pastes, mouse, focus and colours. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/input.h"
 

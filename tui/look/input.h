@@ -1,17 +1,17 @@
-/* input - bytes from the human's terminal decoded into keys, pastes, mouse, focus and colours. */
+/* input - decodes bytes from the user's terminal into keys, pastes, mouse, focus and colours. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/buf.h"
 
 /*
- * Understands what xterm and its relatives send (CSI, SS3, SGR mouse, bracketed paste, modifiers
- * as in "CSI 1;5A", CSI u), the Linux console and rxvt. Bytes that make no sense are dropped.
+ * Understands the sequences of xterm and its relatives (CSI, SS3, SGR mouse, bracketed paste,
+ * modifiers as in "CSI 1;5A", CSI u), the Linux console and rxvt. Other sequences are dropped.
  * A lone Esc is ambiguous: it stays pending until the next byte, or until input_flush() is called
  * (the console does so 25 ms later).
  *
- * The one answer that is understood is the terminal's own colour (OSC 10 and 11, as "rgb:1/2/3"):
- * screen.c asks for it. What is late of one never becomes keys.
+ * The only answer that is understood is the terminal's own colour (OSC 10 and 11, as "rgb:1/2/3"),
+ * which screen.c asks for. Bytes of an answer that come late never become keys.
  */
 enum {
 	MOD_SHIFT = 1,
@@ -83,7 +83,7 @@ struct event {
 	struct span paste; /* part of a paste; valid until the next input_ call */
 	bool paste_begins, paste_ends;
 	bool focused;
-	bool background; /* whose color it is, else the text's */
+	bool background; /* color is the background's; else the text's */
 	uint32_t color;	 /* COLOR_RGB() */
 };
 
@@ -98,7 +98,7 @@ struct input {
 void input_init(struct input *in);
 void input_done(struct input *in);
 void input_feed(struct input *in, const char *data, size_t len);
-bool input_next(struct input *in, struct event *ev); /* false: nothing whole is left */
+bool input_next(struct input *in, struct event *ev); /* false: no complete event is left */
 bool input_pending(const struct input *in);	     /* an unfinished sequence is waiting */
-/* Time is up: what is pending is taken as it stands (a lone Esc becomes the Esc key). */
+/* Takes the pending bytes as they are, after a time-out: a lone Esc becomes the Esc key. */
 void input_flush(struct input *in);

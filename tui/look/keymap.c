@@ -1,10 +1,11 @@
-/* keymap - which keys mean which action, in each place. */
+/* keymap - maps keys to actions, for each place. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/keymap.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "tui/look/ini.h"
 
@@ -134,14 +135,13 @@ static int add_binding(struct keymap *km, const struct binding *b, const struct 
 
 static int unknown_action(const struct ini_line *l, struct err *err)
 {
-	const char *names[ACTION_COUNT];
-	const char *near;
+	struct nearest near = nearest_to(l->name);
 
-	for (int i = 0; i < ACTION_COUNT; i++)
-		names[i] = action_name((enum action)i);
-	near = ini_nearest(l->name, names + 1, ACTION_COUNT - 1);
+	for (int i = 1; i < ACTION_COUNT; i++)
+		nearest_try(&near, action_name((enum action)i));
 	return ini_error(err, l, "unknown action '%.40s'%s%s%s", l->name,
-			 near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+			 near.best ? ": did you mean '" : "", near.best ? near.best : "",
+			 near.best ? "'?" : "");
 }
 
 static int set_keys(struct loader *ld, const struct ini_line *l, struct err *err)

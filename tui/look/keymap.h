@@ -1,4 +1,4 @@
-/* keymap - which keys mean which action, in each place. */
+/* keymap - maps keys to actions, for each place. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,7 +15,7 @@
  * Clashes: two actions on the same keys, or one binding that is the head of another, in a place or
  *         between it and "global", are errors when the file is read. A place may take a whole key
  *         sequence of "global" for itself.
- * A child file that names an action in a place takes all its inherited keys away first.
+ * If a child file names an action in a place, the action loses all its inherited keys there.
  */
 #define KEYS_MAX 4
 
@@ -39,8 +39,8 @@ struct keymap {
 int keymap_load(struct keymap **ret, const char *name, const struct look_where *where,
 		struct err *err) MUST_USE;
 int keymap_parse(struct keymap **ret, const char *file, const char *text, size_t len,
-		 struct err *err) MUST_USE; /* on top of nothing, unless it inherits */
-/* Another prefix than the file's; *km is untouched on failure. */
+		 struct err *err) MUST_USE; /* starts empty, unless the text inherits */
+/* Sets another prefix than the file's; *km is untouched on failure. */
 int keymap_set_prefix(struct keymap *km, const char *keys, struct err *err) MUST_USE;
 void keymap_free(struct keymap *km);
 
@@ -49,7 +49,7 @@ struct keymap_state {
 };
 
 enum keymap_result {
-	KEYMAP_NONE,	/* these keys mean nothing here; the state is empty again */
+	KEYMAP_NONE,	/* these keys have no action here; the state is empty again */
 	KEYMAP_PENDING, /* the head of a longer sequence */
 	KEYMAP_FOUND,	/* *ret_action */
 };
@@ -59,15 +59,17 @@ enum keymap_result {
 enum keymap_result keymap_feed(const struct keymap *km, struct keymap_state *st, enum place place,
 			       struct key key, enum action *ret_action);
 
-/* What this one key does in the place itself; ACTION_NONE: nothing, or it begins more keys. */
+/* Returns the action of this one key in the place itself; ACTION_NONE: none, or the head of a
+ * longer sequence. */
 enum action keymap_single(const struct keymap *km, enum place place, struct key key);
-/* The first keys of an action as seen from a place: "g g", "C-] a"; false when it has none. */
+/* Writes the first keys of an action as seen from a place: "g g", "C-] a"; false: it has none. */
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
 		    size_t size);
-/* The place itself has keys for it. */
+/* Returns whether the place itself has keys for the action. */
 bool keymap_binds(const struct keymap *km, enum place place, enum action a);
-/* It decides or ends something: never on a key that is typed by reflex. */
+/* Returns whether the action is an answer, a confirmation or an end: never on a key that users
+ * type by reflex. */
 bool keymap_is_grave(enum action a);
-/* Text of keys: "C-x", "S-Tab", "F5"; and back. */
+/* Writes keys as text: "C-x", "S-Tab", "F5"; and parses it. */
 void keys_format(const struct keys *keys, char *out, size_t size);
 int keys_parse(struct keys *ret, const char *text, const struct key *prefix);

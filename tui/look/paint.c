@@ -1,4 +1,4 @@
-/* paint - the bytes that turn what a terminal shows into another surface. */
+/* paint - the bytes that turn the terminal's screen into another surface. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/paint.h"
 

@@ -1,4 +1,4 @@
-/* raster - cells of a surface as pixels. */
+/* raster - draws cells of a surface as pixels. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/raster.h"
 

@@ -1,11 +1,11 @@
-/* raster - cells of a surface as pixels. */
+/* raster - draws cells of a surface as pixels. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "tui/look/font.h"
 #include "tui/look/surface.h"
 
-/* Colours of text and ground that have none of their own: pages and pictures of a replay. */
+/* Default colours of text and background, for pages and pictures of a replay. */
 #define RASTER_TEXT   0xd5dae3u
 #define RASTER_GROUND 0x0c0d10u
 
@@ -13,6 +13,6 @@
  * Draws the cells of r, which lies in the surface, as rgb (0xRRGGBB) pixels: r.w * FONT_W in a
  * row, r.h * FONT_H rows. Bold is drawn twice, italic is slanted; underlines of all kinds, strike,
  * dim, reverse and the cursor are drawn, blinking is not. Of a cell with several characters the
- * first is drawn, and what combines with it over it.
+ * first is drawn, with its combining characters over it.
  */
 void raster_cells(const struct font *f, const struct surface *s, struct rect r, uint32_t *rgb);

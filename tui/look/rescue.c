@@ -1,4 +1,4 @@
-/* rescue - puts the human's terminal back, also from a signal handler. */
+/* rescue - restores the user's terminal, also from a signal handler. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/rescue.h"
 

@@ -1,16 +1,11 @@
-/* screen - the human's terminal: shows surfaces, gives bytes, and is always put back. */
+/* screen - shows surfaces on a terminal that a client relays to. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/screen.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -19,10 +14,11 @@
 #include <curses.h>
 #include <term.h>
 
+#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/os/file.h"
 #include "tui/look/paint.h"
-#include "tui/look/rescue.h"
 
 /* Mouse buttons, drags and wheel in SGR form; focus changes; bracketed paste. */
 #define MODES_ON   "\033[?1004h\033[?2004h\033[>4;1m" /* the last: Shift-Enter is told apart */
@@ -32,10 +28,11 @@
 
 struct screen {
 	SCREEN *curses;
-	FILE *in, *out;
-	int in_fd, out_fd;
+	FILE *file; /* that curses writes to, in memory */
+	struct screen_options opt;
+	char *term;
 	enum depth depth;
-	bool ascii, mouse, modern; /* modern: understands private modes and DECSCUSR */
+	bool ascii, modern; /* modern: terminal_is_modern() */
 	bool suspended, paint_all;
 	int colors;
 	char *title; /* that the terminal has; NULL: its own */
@@ -44,40 +41,64 @@ struct screen {
 	struct surface shown;
 };
 
-static const char *term_name(void)
+/* Curses has one current screen. */
+static void select_screen(struct screen *s)
 {
-	const char *term = getenv("TERM");
+	set_term(s->curses);
+}
 
+static void send_bytes(struct screen *s, const char *bytes, size_t len)
+{
+	if (len)
+		s->opt.send(s->opt.data, bytes, len);
+}
+
+static void send(struct screen *s, const char *bytes)
+{
+	send_bytes(s, bytes, strlen(bytes));
+}
+
+/* Takes what curses has written. */
+static void take_written(struct screen *s, struct buf *out)
+{
+	int fd = fileno(s->file);
+	off_t len;
+	ssize_t n;
+
+	fflush(s->file);
+	len = lseek(fd, 0, SEEK_CUR);
+	if (len <= 0)
+		return;
+	buf_reserve(out, (size_t)len);
+	n = io_pread_full(fd, out->data + out->len, (size_t)len, 0);
+	if (n > 0) {
+		out->len += (size_t)n;
+		out->data[out->len] = '\0';
+	}
+	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		log_warn("console", "the screen's file cannot be emptied: %s", strerror(errno));
+}
+
+static void send_written(struct screen *s)
+{
+	AUTO_BUF struct buf bytes = BUF_INIT;
+
+	take_written(s, &bytes);
+	send_bytes(s, bytes.data, bytes.len);
+}
+
+static const char *name_of(const char *term)
+{
 	return term && *term ? term : "unknown";
 }
 
-/*
- * The terminal behind one of the standard descriptors, opened anew; else the controlling one. After
- * `su` it belongs to somebody else and may not be opened: then std itself is shared, and becomes
- * non-blocking for everybody who has it until rescue_restore() puts its flags back.
- */
-static int open_tty(int flags, int std)
-{
-	char name[128];
-	int tty;
-
-	for (int fd = 0; fd <= 2; fd++) {
-		if (isatty(fd) && ttyname_r(fd, name, sizeof(name)) == 0) {
-			tty = open(name, flags | O_CLOEXEC | O_NOCTTY);
-			if (tty >= 0)
-				return tty;
-		}
-	}
-	tty = open("/dev/tty", flags | O_CLOEXEC | O_NOCTTY);
-	return tty >= 0 ? tty : fcntl(std, F_DUPFD_CLOEXEC, 3);
-}
-
-static bool is_addressable(int tty)
+static bool is_addressable(const char *term)
 {
 	const char *cup;
 	int status = 0;
 
-	if (setupterm(term_name(), tty, &status) != OK)
+	set_term(NULL); /* setupterm() changes the current screen's description */
+	if (setupterm(term, STDOUT_FILENO, &status) != OK)
 		return false;
 	cup = tigetstr("cup");
 	del_curterm(cur_term);
@@ -86,116 +107,71 @@ static bool is_addressable(int tty)
 
 /* Terminals of today that this machine has no description of (xterm-ghostty, foot, wezterm) obey
  * that of xterm. */
-static bool stand_in(int tty)
+static bool stand_in(struct terminal *t)
 {
-	AUTO_FREE char *term = xstrdup(term_name());
+	const char *term = name_of(t->term);
 
-	if (str_eq(term, "unknown") || str_eq(term, "dumb"))
+	if (str_eq(term, "unknown") || str_eq(term, "dumb") || !is_addressable("xterm-256color"))
 		return false;
-	setenv("TERM", "xterm-256color", 1);
-	if (is_addressable(tty)) {
-		log_info("console", "TERM '%.40s' is not known here: xterm-256color is used", term);
-		return true;
-	}
-	setenv("TERM", term, 1);
-	return false;
+	log_info("console", "TERM '%.40s' is not known here: xterm-256color is used", term);
+	free(t->term);
+	t->term = xstrdup("xterm-256color");
+	return true;
 }
 
-int screen_check(struct err *err)
+int screen_check(struct terminal *t, struct err *err)
 {
-	AUTO_CLOSE int tty = open_tty(O_RDWR, STDOUT_FILENO);
+	const char *term = name_of(t->term);
 	char safe[64];
 
-	if (tty < 0 || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return err_say(err, -ENOTTY,
-			       "the console needs a terminal on its input and output: "
-			       "run it in one, or add --headless");
-	if (is_addressable(tty))
+	if (is_addressable(term) || stand_in(t))
 		return 0;
-	if (stand_in(tty))
-		return 0;
-	text_escape_into(safe, sizeof(safe), term_name(), strlen(term_name()));
+	text_escape_into(safe, sizeof(safe), term, strlen(term));
 	return err_say(err, -ENOENT,
 		       "TERM '%s' is not known here, or cannot show a screen: set it to what your "
 		       "terminal is, for example TERM=xterm-256color, or add --headless",
 		       safe);
 }
 
-void screen_probe_size(int *w, int *h)
-{
-	AUTO_CLOSE int tty = open_tty(O_RDWR, STDOUT_FILENO);
-	struct winsize ws = {0};
-
-	*w = 80;
-	*h = 24;
-	if (tty >= 0 && ioctl(tty, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 && ws.ws_row > 0) {
-		*w = ws.ws_col;
-		*h = ws.ws_row;
-	}
-}
-
 /* A terminal that is not said to speak UTF-8 gets it anyway when the C library can: containers
  * have no LANG, their terminals do. */
 static bool set_utf8(void)
 {
+	static bool is_set;
+
+	if (is_set) /* threads that run by now use the locale */
+		return str_eq(nl_langinfo(CODESET), "UTF-8");
+	is_set = true;
 	setlocale(LC_ALL, "");
 	if (str_eq(nl_langinfo(CODESET), "UTF-8"))
 		return true;
 	return setlocale(LC_CTYPE, "C.UTF-8") || setlocale(LC_CTYPE, "en_US.UTF-8");
 }
 
-static bool no_color(void) /* no-color.org */
+static bool wants_truecolor(const struct terminal *t)
 {
-	const char *no = getenv("NO_COLOR");
-
-	return no && *no;
-}
-
-static bool wants_truecolor(void)
-{
-	const char *c = getenv("COLORTERM");
-
-	return c && (str_eq(c, "truecolor") || str_eq(c, "24bit"));
+	return t->colorterm && (str_eq(t->colorterm, "truecolor") || str_eq(t->colorterm, "24bit"));
 }
 
 /* It takes positions as ECMA-48 has them; and it is not Linux, which prints what it does not know.
  */
-static bool is_like_xterm(void)
+static bool is_like_xterm(const struct screen *s)
 {
 	const char *cup = tigetstr("cup");
 
 	return cup && cup != (const char *)-1 && str_starts(cup, "\033[%i") &&
-	       !str_starts(term_name(), "linux");
+	       !str_starts(s->term, "linux");
 }
 
-static void pick_depth(struct screen *s)
+static void pick_depth(struct screen *s, const struct terminal *t)
 {
 	s->colors = tigetnum("colors");
-	if (no_color() || s->colors < 8)
+	if (t->no_color || s->colors < 8) /* no-color.org */
 		s->depth = DEPTH_MONO;
-	else if (s->modern && is_like_xterm() && wants_truecolor())
+	else if (s->modern && is_like_xterm(s) && wants_truecolor(t))
 		s->depth = DEPTH_TRUE;
 	else
 		s->depth = s->colors >= 256 ? DEPTH_256 : DEPTH_16;
-}
-
-/* The descriptor may be non-blocking (see open_tty()); ncurses tries again by itself, too. */
-static void send(struct screen *s, const char *bytes)
-{
-	struct pollfd p = {.fd = s->out_fd, .events = POLLOUT};
-
-	for (size_t len = strlen(bytes); len > 0;) {
-		ssize_t n = write(s->out_fd, bytes, len);
-
-		if (n > 0) {
-			bytes += n;
-			len -= (size_t)n;
-		} else if (errno == EAGAIN) {
-			poll(&p, 1, -1);
-		} else if (errno != EINTR) {
-			return; /* the terminal is gone: the loop hears of it as a hang-up */
-		}
-	}
 }
 
 static void modes_on(struct screen *s)
@@ -207,61 +183,53 @@ static void modes_on(struct screen *s)
 	s->title = NULL;
 	if (s->colors >= 256) /* what has fewer may print the question */
 		send(s, ASK_COLORS);
-	if (s->mouse)
+	if (s->opt.mouse)
 		send(s, MOUSE_ON);
 }
 
-static void set_up_curses(struct screen *s)
+static void set_up_curses(struct screen *s, const struct terminal *t)
 {
 	const char *smacs = tigetstr("acsc");
 
-	raw();
-	noecho();
-	nonl();
-	intrflush(NULL, FALSE);
-	pick_depth(s);
+	resizeterm(t->h, t->w);
+	pick_depth(s, t);
 	if (s->depth != DEPTH_MONO && start_color() == OK)
 		use_default_colors();
-	s->ascii =
-		s->ascii || str_starts(term_name(), "vt") || str_eq(term_name(), "dumb") || !smacs;
+	s->ascii = s->ascii || str_starts(s->term, "vt") || str_eq(s->term, "dumb") || !smacs;
 	s->paint_all = true;
-	s->direct = s->modern && is_like_xterm();
-	if (!s->direct)
-		return;
-	/* The first refresh switches to the other screen; curses paints nothing from then on. */
+	s->direct = s->modern && is_like_xterm(s);
+	/* The first refresh switches to the other screen; where paint.c paints it is the only one.
+	 */
 	refresh();
-	paint_init(&s->paint, s->depth, s->colors == 8 && s->depth != DEPTH_TRUE);
+	send_written(s);
+	if (s->direct)
+		paint_init(&s->paint, s->depth, s->colors == 8 && s->depth != DEPTH_TRUE);
 }
 
 int screen_open(struct screen **ret, const struct screen_options *opt, struct err *err)
 {
 	struct screen *s = xcalloc(1, sizeof(*s));
+	const struct terminal *t = opt->terminal;
+	int fd = os_memory_file("screen");
 
-	s->mouse = opt->mouse;
+	s->opt = *opt;
+	s->term = xstrdup(name_of(t->term));
 	s->ascii = !set_utf8();
-	s->modern = !str_eq(term_name(), "linux") && !str_starts(term_name(), "vt") &&
-		    !str_eq(term_name(), "dumb");
-	s->in_fd = open_tty(O_RDWR | O_NONBLOCK, STDIN_FILENO);
-	s->out_fd = open_tty(O_RDWR, STDOUT_FILENO);
-	if (s->in_fd < 0 || s->out_fd < 0) {
-		screen_close(s);
-		return err_set(err, -ENOTTY, "the terminal");
-	}
-	s->in = fdopen(s->in_fd, "r+");
-	s->out = fdopen(s->out_fd, "r+");
-	rescue_arm(s->out_fd, s->modern);
-	s->curses = newterm(term_name(), s->out, s->out);
+	s->modern = terminal_is_modern(t);
+	s->file = fd < 0 ? NULL : fdopen(fd, "r+");
+	use_env(FALSE);
+	s->curses = s->file ? newterm(s->term, s->file, s->file) : NULL;
 	if (!s->curses) {
+		err_say(err, -ENOENT,
+			"TERM '%s' cannot show a screen: set it to what your terminal is, or add "
+			"--headless",
+			s->term);
 		screen_close(s);
-		return err_say(err, -ENOENT,
-			       "TERM '%s' cannot show a screen: set it to what your "
-			       "terminal is, or add --headless",
-			       term_name());
+		return -ENOENT;
 	}
-	set_term(s->curses);
-	set_up_curses(s);
+	select_screen(s);
+	set_up_curses(s, t);
 	modes_on(s);
-	util_set_oom_hook(screen_rescue);
 	*ret = s;
 	return 0;
 }
@@ -271,30 +239,18 @@ void screen_close(struct screen *s)
 	if (!s)
 		return;
 	if (s->curses) {
+		select_screen(s);
 		endwin();
+		send_written(s);
 		delscreen(s->curses);
 	}
-	if (s->out_fd >= 0)
-		rescue_restore();
-	rescue_disarm();
-	util_set_oom_hook(NULL);
-	if (s->in)
-		fclose(s->in);
-	else if (s->in_fd >= 0)
-		close(s->in_fd);
-	if (s->out)
-		fclose(s->out);
-	else if (s->out_fd >= 0)
-		close(s->out_fd);
+	if (s->file)
+		fclose(s->file);
 	surface_done(&s->shown);
 	paint_done(&s->paint);
 	free(s->title);
+	free(s->term);
 	free(s);
-}
-
-int screen_fd(const struct screen *s)
-{
-	return s->in_fd;
 }
 
 enum depth screen_depth(const struct screen *s)
@@ -307,14 +263,10 @@ bool screen_wants_ascii(const struct screen *s)
 	return s->ascii;
 }
 
-void screen_resized(struct screen *s, int *w, int *h)
+void screen_resize(struct screen *s, int w, int h)
 {
-	struct winsize ws = {0};
-
-	if (ioctl(s->out_fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0 && ws.ws_row > 0)
-		resizeterm(ws.ws_row, ws.ws_col);
-	*w = COLS;
-	*h = LINES;
+	select_screen(s);
+	resizeterm(h, w);
 	s->paint_all = true;
 }
 
@@ -429,21 +381,24 @@ bool screen_draw(struct screen *s, const struct surface *f)
 
 	if (s->suspended)
 		return false;
+	select_screen(s);
 	if (s->direct) {
 		if (s->paint_all)
 			paint_forget(&s->paint);
 		paint_frame(&s->paint, f, &bytes);
-		send(s, bytes.data);
 	} else {
 		draw_by_curses(s, f);
+		take_written(s, &bytes);
 	}
+	send_bytes(s, bytes.data, bytes.len);
 	s->paint_all = false;
-	return !s->direct || bytes.len > 0;
+	return bytes.len > 0;
 }
 
 void screen_redraw(struct screen *s)
 {
 	s->paint_all = true;
+	select_screen(s);
 	if (!s->direct)
 		clearok(curscr, TRUE);
 }
@@ -456,10 +411,9 @@ void screen_bell(struct screen *s)
 /* The Linux console would print what it does not know. */
 void screen_notify(struct screen *s, const char *words)
 {
-	const char *term = getenv("TERM");
 	AUTO_FREE char *bytes = xasprintf("\033]9;%s\a", words);
 
-	if (term && !str_starts(term, "linux"))
+	if (!str_starts(s->term, "linux"))
 		send(s, bytes);
 }
 
@@ -485,25 +439,24 @@ bool screen_clipboard(struct screen *s, const char *base64)
 
 void screen_suspend(struct screen *s)
 {
+	select_screen(s);
 	endwin();
-	rescue_restore();
+	send_written(s);
 	s->suspended = true;
 }
 
 void screen_resume(struct screen *s)
 {
-	if (s->suspended)
-		rescue_rearm();
+	AUTO_BUF struct buf ignored = BUF_INIT;
+
+	select_screen(s);
+	endwin(); /* curses switches to the other screen again only after this */
+	take_written(s, &ignored);
 	s->suspended = false;
-	reset_prog_mode();
 	refresh();
+	send_written(s);
 	modes_on(s);
 	screen_redraw(s);
-}
-
-void screen_rescue(void)
-{
-	rescue_restore();
 }
 
 const char *screen_library(void)

@@ -1,4 +1,4 @@
-/* source - where the text of a theme or keymap comes from. */
+/* source - finds the text of a theme or keymap. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/source.h"
 

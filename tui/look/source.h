@@ -1,4 +1,4 @@
-/* source - where the text of a theme or keymap comes from. */
+/* source - finds the text of a theme or keymap. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 #include "core/base/err.h"
 
 /*
- * The human's own files come before the built-in ones of the same name. What lies in a working
- * folder is refused whatever its name: the agent can write there, and a keymap is what answers
+ * The user's own files come before built-in ones of the same name. A file in a working folder is
+ * refused whatever its name: the agent can write it, and a keymap binds the keys that answer
  * questions about the agent.
  */
 struct look_where {
@@ -16,13 +16,15 @@ struct look_where {
 		*folders; /* working folders, absolute and clean; NULL-terminated or NULL */
 };
 
-/* Names of a kind that there are, a line each: what is shipped, then those in dir/kinds/. */
+/* Appends the names of a kind, a line each: built-in ones, then the user's in dir/kinds/. */
 void look_list(const char *kind, const struct look_where *where, struct buf *out);
-/* Another number when a theme or keymap of the human's was changed, made or removed. */
+/* Returns a number that changes when a theme or keymap of the user's is changed, made or
+ * removed. */
 uint64_t look_signature(const struct look_where *where);
 /*
- * kind: "theme" or "keymap". `name` is NAME of dir/kinds/NAME.ext or dir/NAME.ext, a built-in one,
- * or a path with a slash. *ret_file is what messages call it. Both on the heap.
+ * Reads a theme or keymap. kind: "theme" or "keymap". `name` is NAME of dir/kinds/NAME.ext or
+ * dir/NAME.ext, a built-in one, or a path with a slash. *ret_file: its name for messages. Both
+ * heap.
  */
 int look_source(const char *kind, const char *name, const struct look_where *where, char **ret,
 		size_t *ret_len, char **ret_file, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* surface - a grid of styled cells: what views paint, tests compare and the screen shows. */
+/* surface - a grid of styled cells: views paint it, tests compare it, the screen shows it. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/surface.h"
 

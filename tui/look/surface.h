@@ -1,4 +1,4 @@
-/* surface - a grid of styled cells: what views paint, tests compare and the screen shows. */
+/* surface - a grid of styled cells: views paint it, tests compare it, the screen shows it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -29,7 +29,7 @@ enum style_attr {
 	STYLE_BLINK = 1 << 6,
 };
 
-/* Three bits beside STYLE_UNDERLINE say how. */
+/* Kinds of underline, in three bits beside STYLE_UNDERLINE. */
 enum underline {
 	UNDERLINE_STRAIGHT,
 	UNDERLINE_DOUBLE,
@@ -51,7 +51,7 @@ struct style {
 
 /* One column. The right half of a wide character is a cell of width 0 with empty text. */
 struct cell {
-	char text[CELL_BYTES - 1]; /* UTF-8 with what combines, NUL-terminated; "" is a blank */
+	char text[CELL_BYTES - 1]; /* UTF-8 with combining marks and a NUL; "" is a blank */
 	uint8_t width;		   /* 1, 2, or 0 for a right half */
 	struct style style;
 };
@@ -66,7 +66,7 @@ enum cursor_shape {
 	CURSOR_BAR,
 };
 
-/* Set by whoever draws the focused thing; hidden unless somebody does. */
+/* Set by the view that has the focus; hidden until it does so. */
 struct cursor {
 	bool visible;
 	int x, y;
@@ -109,7 +109,7 @@ int surface_hostile(struct surface *s, int x, int y, int cols, int role, const c
 /* The same with the end cut: command lines and words. */
 int surface_hostile_end(struct surface *s, int x, int y, int cols, int role, const char *raw);
 void surface_fill(struct surface *s, struct rect r, int role);
-/* Restyle what is there already: a selected row, a match. */
+/* Changes the style of existing cells: a selected row, a match. */
 void surface_paint(struct surface *s, struct rect r, const struct style *style);
 
 enum border {
@@ -120,5 +120,5 @@ enum border {
 void surface_box(struct surface *s, struct rect r, int role, enum border border);
 void surface_vline(struct surface *s, int x, int y, int h, int role);
 
-/* Rows as text with trailing blanks cut, then which style is where: for golden files. */
+/* Appends the rows as text without trailing blanks, then the styles: for golden files. */
 void surface_dump(const struct surface *s, struct buf *out);

@@ -1,4 +1,4 @@
-/* syntax - comments, strings, numbers and keywords of a line of code, by a table of languages. */
+/* syntax - finds comments, strings, numbers and keywords in a line of code, by a language table. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/syntax.h"
 

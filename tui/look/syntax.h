@@ -1,4 +1,4 @@
-/* syntax - comments, strings, numbers and keywords of a line of code, by a table of languages. */
+/* syntax - finds comments, strings, numbers and keywords in a line of code, by a language table. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * It colours what a human reads and decides nothing. A line is looked at alone, with the state that
- * the line before it left: inside a comment or a string of several lines. A diff begins in the
- * middle of a file, so a first line may be taken for code that is none.
+ * For colours only: no decision depends on it. A line is parsed alone, with the state after the
+ * line before it: inside a comment or a string of several lines. A diff begins in the middle of a
+ * file, so its first line may wrongly count as code.
  * Cost: linear in the line. Text is raw bytes of any kind. Threads: any.
  */
 enum syntax_class {
@@ -22,7 +22,8 @@ enum syntax_class {
 
 struct syntax;
 
-const struct syntax *syntax_of(const char *path); /* by its name; NULL: none that is known */
-/* classes: enum syntax_class of each byte, or NULL. Returns the state after the line; 0 begins. */
+const struct syntax *syntax_of(const char *path); /* by its name; NULL: unknown language */
+/* Parses a line. classes: enum syntax_class of each byte, or NULL. Returns the state after the
+ * line. The state of a first line is 0. */
 uint8_t syntax_line(const struct syntax *l, uint8_t state, const char *text, size_t len,
 		    uint8_t *classes);

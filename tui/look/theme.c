@@ -1,10 +1,11 @@
-/* theme - what every role looks like, from files in git-config syntax. */
+/* theme - the style of every role, from files in git-config syntax. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/theme.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "tui/look/ini.h"
 
@@ -123,19 +124,20 @@ static int parse_look(struct look *look, const struct ini_line *l, struct err *e
 
 static int unknown_role(const struct ini_line *l, struct err *err)
 {
-	const char *near[ROLE_COUNT];
-	size_t n = 0;
+	struct nearest near = nearest_to(l->name);
+	bool part = false;
 
 	for (size_t i = 0; i < ROLE_COUNT; i++) {
-		if (str_eq(role_names[i].section, l->sub))
-			near[n++] = role_names[i].name;
+		if (!str_eq(role_names[i].section, l->sub))
+			continue;
+		part = true;
+		nearest_try(&near, role_names[i].name);
 	}
-	if (n == 0)
+	if (!part)
 		return ini_error(err, l, "unknown part in [%s \"%.40s\"]", l->section, l->sub);
-	near[0] = ini_nearest(l->name, near, n);
 	return ini_error(err, l, "unknown role '%.40s'%s%s%s", l->name,
-			 near[0] ? ": did you mean '" : "", near[0] ? near[0] : "",
-			 near[0] ? "'?" : "");
+			 near.best ? ": did you mean '" : "", near.best ? near.best : "",
+			 near.best ? "'?" : "");
 }
 
 static int set_look(struct draft *d, enum table table, const struct ini_line *l, struct err *err)

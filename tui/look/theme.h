@@ -1,4 +1,4 @@
-/* theme - what every role looks like, from files in git-config syntax. */
+/* theme - the style of every role, from files in git-config syntax. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -64,7 +64,7 @@ enum role {
 	ROLE_COUNT
 };
 
-/* What the terminal can show. */
+/* The terminal's colours. */
 enum depth {
 	DEPTH_MONO,
 	DEPTH_16,
@@ -79,8 +79,8 @@ struct theme {
 };
 
 /*
- * On failure *t is untouched and err says FILE:LINE and what is wrong. where: NULL for the built-in
- * ones alone.
+ * Loads a theme. On failure *t is untouched, and err has FILE:LINE and the error. where: NULL for
+ * built-in themes alone.
  */
 int theme_load(struct theme *t, const char *name, const struct look_where *where, enum depth depth,
 	       struct err *err) MUST_USE;
@@ -88,10 +88,10 @@ int theme_load(struct theme *t, const char *name, const struct look_where *where
 int theme_parse(struct theme *t, const char *file, const char *text, size_t len, enum depth depth,
 		struct err *err) MUST_USE;
 
-/* Where the theme has no ground of its own and the terminal's is known (24 bits), changed lines of
- * a diff get a ground that is a little greener, or redder, than that. */
+/* Gives changed lines of a diff a background that is a little greener, or redder, than the
+ * terminal's (24 bits), if that is known and the theme has no background of its own. */
 void theme_tint(struct theme *t, uint32_t ground);
-/* The nearest colour that the depth has. */
+/* Returns the nearest colour that the depth has. */
 uint32_t color_reduce(uint32_t color, enum depth depth);
-/* 24 bits of an index of xterm's palette. */
+/* Returns the 24-bit colour of an index of xterm's palette. */
 uint32_t color_rgb(uint32_t color);

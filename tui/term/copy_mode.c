@@ -1,4 +1,4 @@
-/* copy_mode - a cursor of its own in scrollback and screen, and what it selects. */
+/* copy_mode - a cursor of its own in scrollback and screen, and the selection. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 

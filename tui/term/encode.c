@@ -1,4 +1,4 @@
-/* encode - what the human types, pastes and points at, as the bytes that the agent expects. */
+/* encode - encodes the user's keys, pastes and mouse events for the agent. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -9,12 +9,6 @@
  * depends on them. Characters are encoded here, the way terminals always did: libvterm would send
  * Ctrl-J as "CSI 106;5u", which nobody asked for.
  */
-
-static void send(struct term *t, const char *bytes, size_t len)
-{
-	t->sent = true;
-	t->on->output(t->data, bytes, len);
-}
 
 /* The control character of a key, or -1 if there is none. */
 static int control_of(uint32_t sym)
@@ -55,7 +49,32 @@ static void send_char(struct term *t, uint32_t sym, uint32_t mods)
 		out[len++] = (char)control;
 	else
 		len += glyph_utf8((int32_t)sym, out + len);
-	send(t, out, len);
+	term_output(t, out, len);
+}
+
+/*
+ * Esc, and every key with Ctrl or Alt, as "CSI code ; modifiers u", where the program asked for it
+ * (https://sw.kovidgoyal.net/kitty/keyboard-protocol/). Enter, Tab and Backspace without modifiers
+ * stay what they are, so that one can type "reset" after a program that crashed. Returns false for
+ * keys that are encoded as always.
+ */
+static bool send_plain(struct term *t, const struct key *key)
+{
+	uint32_t sym = key->sym, mods = key->mods & (MOD_SHIFT | MOD_ALT | MOD_CTRL);
+	bool named = sym == SYM_ENTER || sym == SYM_TAB || sym == SYM_BACKSPACE;
+	char out[32];
+	unsigned bits;
+
+	if (sym >= SYM_UP || (sym != SYM_ESC && !(named ? mods : mods & (MOD_ALT | MOD_CTRL))))
+		return false;
+	if (sym >= 'A' && sym <= 'Z') { /* the key, not the letter */
+		sym += 'a' - 'A';
+		mods |= MOD_SHIFT;
+	}
+	bits = (mods & MOD_SHIFT ? 1u : 0) | (mods & MOD_ALT ? 2u : 0) | (mods & MOD_CTRL ? 4u : 0);
+	snprintf(out, sizeof(out), bits ? "\033[%u;%uu" : "\033[%uu", sym, bits + 1);
+	term_output(t, out, strlen(out));
+	return true;
 }
 
 static bool send_key(struct term *t, const struct key *key)
@@ -74,6 +93,8 @@ static bool send_key(struct term *t, const struct key *key)
 	};
 	VTermModifier mods = (VTermModifier)(key->mods & (MOD_SHIFT | MOD_ALT | MOD_CTRL));
 
+	if (term_keys_are_plain(t) && send_plain(t, key))
+		return true;
 	if (key->sym >= SYM_F1 && key->sym <= SYM_F12)
 		vterm_keyboard_key(t->vt, (VTermKey)VTERM_KEY_FUNCTION(key->sym - SYM_F1 + 1),
 				   mods);
@@ -115,12 +136,12 @@ static void send_paste(struct term *t, struct span text)
 		}
 		out[n++] = (char)c;
 		if (n == sizeof(out)) {
-			send(t, out, n);
+			term_output(t, out, n);
 			n = 0;
 		}
 	}
 	if (n)
-		send(t, out, n);
+		term_output(t, out, n);
 }
 
 static void paste(struct term *t, const struct event *ev)

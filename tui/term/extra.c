@@ -1,4 +1,4 @@
-/* extra - what a cell has that libvterm knows nothing of: link, underline, and joined emoji. */
+/* extra - attributes of cells that libvterm does not support: links, underlines, joined emoji. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/extra.h"
 

@@ -1,4 +1,4 @@
-/* glyph - which code points may become cells, and how wide libvterm thinks they are. */
+/* glyph - classifies code points: whether they become cells, and their width in libvterm. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/glyph.h"
 

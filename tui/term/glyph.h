@@ -1,4 +1,4 @@
-/* glyph - which code points may become cells, and how wide libvterm thinks they are. */
+/* glyph - classifies code points: whether they become cells, and their width in libvterm. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -20,8 +20,8 @@ enum glyph_class {
 	GLYPH_WIDE,
 	GLYPH_ALIAS,   /* wide, and has to be fed as glyph_alias(cp) */
 	GLYPH_MARK,    /* combines with the cell before it */
-	GLYPH_ATTACH,  /* the same, but libvterm takes it for a character: it travels as an extra */
-	GLYPH_DROP,    /* draws nothing, or only confuses: bidi controls, joiners, tags */
+	GLYPH_ATTACH,  /* the same, but libvterm takes it for a character: stored as an extra */
+	GLYPH_DROP,    /* invisible or misleading: bidi controls, joiners, tags */
 	GLYPH_REPLACE, /* becomes U+FFFD */
 };
 

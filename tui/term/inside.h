@@ -1,4 +1,4 @@
-/* inside - what the files of tui/term share; nobody else includes it. */
+/* inside - state and functions that the files of tui/term share; only they include it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -25,12 +25,12 @@
  */
 #define CLAMP_CURSOR "\033[1g"
 
-/* What a cell's font means: pen.c and wrap.c set it, cells.c reads it. */
+/* Meanings of a cell's font: pen.c and wrap.c set it, cells.c reads it. */
 enum {
 	FONT_DIM = 1,
 	FONT_CONCEAL = 2,
 	FONT_WRAP = 3, /* the last of a row that goes on in the next; the first two may be added */
-	FONT_PAD = 6,  /* the same, and this blank is only there because something wide came */
+	FONT_PAD = 6,  /* the same; the cell is a blank because a wide character did not fit */
 };
 
 enum sieve_state {
@@ -43,7 +43,7 @@ enum sieve_state {
 	SIEVE_STRING_ESC,
 };
 
-/* How the next text will look, as the agent asked for it. */
+/* Style of the next text, as the agent has set it. */
 struct pen {
 	uint32_t fg, bg; /* COLOR_* */
 	bool bold, dim, italic, blink, reverse, conceal, strike;
@@ -78,19 +78,19 @@ struct sieve {
 	int32_t last;	/* for REP; 0: nothing to repeat */
 	unsigned extra; /* number of the last character's */
 	bool joins;	/* a joiner came after it */
-	bool wide;	/* what was printed last has two columns */
+	bool wide;	/* the last character has two columns */
 
 	/* See wrap.c. */
-	int col;   /* where the next character goes; -1: has to be asked */
+	int col;   /* column of the next character; -1: ask libvterm */
 	bool full; /* the row is full: the next character wraps */
 	struct pen full_pen;
 
-	/* What libvterm was told, as far as it cannot be asked. */
+	/* State of libvterm that it does not report. */
 	struct pen pen, saved_pen;
 	struct charset charset, saved_charset;
 	bool region, insert, origin, nowrap, tabs, newline;
 
-	unsigned cost; /* sequences since the clock was looked at that may touch all cells */
+	unsigned cost; /* sequences that may touch all cells, since the last look at the clock */
 	char out[SIEVE_STAGE];
 	size_t out_len;
 };
@@ -117,6 +117,13 @@ struct bulk_break {
 	struct pen pen;
 };
 
+/* The kitty keyboard protocol: flags that programs have pushed, one byte each (respond.c). */
+#define KEYBOARD_DEEP 16
+struct keyboard {
+	unsigned char flags[KEYBOARD_DEEP];
+	unsigned n; /* the newest is flags[n - 1]; 0: legacy keys */
+};
+
 struct term {
 	const struct term_events *on;
 	void *data;
@@ -135,21 +142,23 @@ struct term {
 	bool dirty;
 	bool alt, reverse, cursor_visible;
 	int cursor_shape, mouse;
-	bool bell, calls;   /* in this feed */
+	bool bell, calls;	     /* in this feed */
+	struct keyboard keyboard[2]; /* of the main screen, of the alternate one */
 	int64_t held_until; /* mode 2026: the agent is in the middle of a repaint; 0: it is not */
-	uint32_t color[2];  /* of text and background, as OSC 10 and 11 tell it */
+	uint32_t color[2];  /* of text and background, for answers to OSC 10 and 11 */
 	size_t replied;	    /* bytes of answers in this feed */
 	bool typing;	    /* output is encoded input, not an answer */
 	bool sent;	    /* output() was called */
 	bool pressed;	    /* a mouse button went down inside of the pane */
 	bool paste_cr;	    /* the last pasted byte was a carriage return */
-	size_t drop_push;   /* so many lines are in the history already */
-	bool resizing;	    /* what libvterm pushes out is there already */
+	size_t drop_push;   /* next lines from libvterm to drop: the history has them already */
+	bool resizing;	    /* all lines that libvterm pushes out are in the history already */
 
-	/* The main screen while the alternate one is shown, and where the view was (reflow.c). */
+	/* The main screen while the alternate one is shown, and the place of the view
+	 * (reflow.c). */
 	struct kept *kept;
 	struct anchor {
-		bool valid; /* nothing was printed since */
+		bool valid; /* no output has come since */
 		uint64_t line;
 		int col;
 		size_t empty; /* rows at the bottom */
@@ -174,6 +183,13 @@ struct term {
 	struct copy copy;
 };
 
+static inline void term_output(struct term *t, const char *bytes, size_t len)
+{
+	t->sent = true;
+	if (t->on->output)
+		t->on->output(t->data, bytes, len);
+}
+
 /* term.c */
 void term_push_line(struct term *t, struct span line);
 struct span term_row(struct term *t, int row); /* encode one row of the screen */
@@ -186,7 +202,8 @@ void term_show_line(struct term *t, uint64_t line);
 void term_forget_history(struct term *t);
 
 /* sieve.c */
-/* Stops early, after what costs most, when it is past the deadline; returns the bytes taken. */
+/* Feeds bytes; stops early, after an expensive sequence, if the deadline has passed. Returns the
+ * bytes taken. */
 size_t sieve_feed(struct term *t, const char *bytes, size_t len, int64_t deadline);
 void sieve_flush(struct term *t);
 void sieve_emit(struct term *t, const void *bytes, size_t len);
@@ -207,9 +224,9 @@ size_t wrap_run(struct term *t, const char *ascii, size_t len); /* emits it; len
 /* reflow.c */
 void reflow_resize(struct term *t, int rows, int cols);
 void reflow_keep(struct term *t); /* the alternate screen is shown next */
-/* It was left; restored: the cursor goes back to where it was then. */
+/* The alternate screen was left. restored: the cursor goes back to its place before. */
 void reflow_back(struct term *t, bool restored);
-void reflow_forget(struct term *t); /* nothing of the main screen is wanted any more */
+void reflow_forget(struct term *t); /* drops the kept main screen */
 
 /* sequence.c */
 void sequence_csi(struct term *t, char final);
@@ -232,6 +249,10 @@ uint32_t cells_colour(const VTermColor *c);
 /* respond.c */
 void respond_string(struct term *t);
 void respond_version(struct term *t);
+/* "CSI ? u", "CSI > flags u", "CSI < number u", "CSI = flags ; mode u"; -1: left out. */
+#define KEYBOARD_PLAIN 1 /* of the flags: keys without ambiguity */
+void respond_keyboard(struct term *t, char leader, int first, int second);
+bool term_keys_are_plain(const struct term *t);
 void respond_output(const char *bytes, size_t len, void *user);
 
 /* snapshot.c */
@@ -241,8 +262,8 @@ void snapshot_resized(struct term *t);
 void snapshot_saves_cursor(struct term *t);
 
 /* bulk.c */
-/* Bytes that were taken the short way; if none, *ret_slow says how many to take the long way
- * before it is worth trying again. */
+/* Returns the bytes that were taken by the fast path. If 0, *ret_slow: bytes to feed by the slow
+ * path before the next try. */
 size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow);
 
 /* copy.c */
@@ -251,5 +272,5 @@ void term_copy_match(struct term *t);				    /* to where the search is */
 
 /* search.c */
 void search_done(struct search *s);
-/* Where the needle is in text at or after from; -1: nowhere. */
+/* Returns the offset of the needle in text at or after from; -1: none. */
 long search_in(const struct search *s, struct span text, size_t from);

@@ -1,51 +1,26 @@
-/* pty - the pair of ends that the agent's terminal hangs on: open, size, pump, write queue. */
+/* pty - the agent's pseudo-terminal: open, size, pump, write queue. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/pty.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/io.h"
 #include "tui/term/term.h"
-
-static int open_slave(int master)
-{
-	char name[64];
-	int fd = -1;
-
-#ifdef TIOCGPTPEER /* Linux 4.13; needs no path to the pty */
-	fd = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-#endif
-	if (fd < 0 && ptsname_r(master, name, sizeof(name)) == 0)
-		fd = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
 
 int pty_open(struct pty *p, int rows, int cols, int *ret_slave, struct err *err)
 {
-	AUTO_CLOSE int master = -1;
-	AUTO_CLOSE int slave = -1;
-	struct termios tio;
+	int master = io_open_pty(ret_slave);
 
-	master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
-		return err_set(err, -errno, "open a terminal for the agent");
-	slave = open_slave(master);
-	if (slave < 0)
-		return err_set(err, slave, "open the agent's side of its terminal");
-	if (tcgetattr(slave, &tio) == 0) {
-		tio.c_iflag |= IUTF8;
-		tcsetattr(slave, TCSANOW, &tio);
-	}
+	if (master < 0)
+		return err_set(err, master, "open a terminal for the agent");
 	*p = (struct pty)PTY_INIT;
-	p->fd = take_fd(&master);
+	p->fd = master;
 	p->chunk = xmalloc(PTY_CHUNK);
 	pty_resize(p, rows, cols);
-	*ret_slave = take_fd(&slave);
 	return 0;
 }
 

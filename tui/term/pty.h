@@ -1,4 +1,4 @@
-/* pty - the pair of ends that the agent's terminal hangs on: open, size, pump, write queue. */
+/* pty - the agent's pseudo-terminal: open, size, pump, write queue. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -21,7 +21,7 @@ struct pty {
 	size_t sent; /* of queue */
 	char *chunk; /* read, not yet fed: [chunk_at, chunk_len) */
 	size_t chunk_at, chunk_len;
-	/* Hears what the term was fed with, after it was; or NULL. */
+	/* Called with output after it was fed to the term; or NULL. */
 	void (*tap)(void *data, const char *bytes, size_t len);
 	void *tap_data;
 };
@@ -37,15 +37,15 @@ void pty_done(struct pty *p);
 int pty_resize(struct pty *p, int rows, int cols);
 
 /*
- * Read what the agent printed and feed it to t until nothing is left or budget_us is used up.
- * Returns 1 if there may be more at once (call again in the next turn of the loop, after input and
- * repaint had theirs), 0 when it was drained, -EIO when the last slave was closed: the end.
+ * Reads the agent's output and feeds it to t until none is left or budget_us is used up. Returns 1
+ * if there may be more at once (call again in the next turn of the loop, after input and repaint),
+ * 0 if all was read, -EIO if the last slave was closed: the end.
  */
 int pty_pump(struct pty *p, struct term *t, int64_t budget_us);
 
 /*
- * Queue bytes and send what goes without blocking. Whole or not at all: -ENOBUFS when the queue is
- * full, so that no half of an escape sequence is ever sent.
+ * Queues bytes and sends as many as possible without blocking. Takes all or none: -ENOBUFS if the
+ * queue is full, so that no half of an escape sequence is ever sent.
  */
 int pty_write(struct pty *p, const void *bytes, size_t len);
 int pty_flush(struct pty *p);

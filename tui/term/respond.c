@@ -1,4 +1,4 @@
-/* respond - what the agent may tell its terminal, and what it may ask. */
+/* respond - handles strings and queries that the agent sends to its terminal. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -11,19 +11,20 @@
 
 /*
  * Heard:     window titles (OSC 0 and 2), shown escaped and cut.
- *            Text for the clipboard (OSC 52), which goes to whoever made the term.
- *            Addresses of links (OSC 8), shown as underlined text; a human may ask for them.
- *            That it calls the human (OSC 9 and 777): its words are dropped.
- * Ignored:   everything else that comes as a string: OSC 4 (colours), OSC 7 (directory),
- *            the keyboard flags of kitty (no answer says that there are none), reading the
- *            clipboard, DCS (sixel), APC, PM, SOS.
- * Answered:  primary and secondary device attributes, operating status, cursor position, and
- *            whether a mode is set, by libvterm; the colours of plain text and its background
- *            (OSC 10 and 11), by which programs choose theirs, where they are known; the version,
- *            XTGETTCAP of the few capabilities that
- *            programs ask for, DECRQSS (never valid): a program that asks waits for the answer. To
- *            the agent's own pty, and never with anything in it that the agent chose: an answer is
- *            one of ours, or digits and a few signs.
+ *            Text for the clipboard (OSC 52), passed to the owner of the term.
+ *            Addresses of links (OSC 8), shown as underlined text; the user may open them.
+ *            Calls for the user (OSC 9 and 777), whose text is dropped.
+ * Ignored:   all other strings: OSC 4 (colours), OSC 7 (directory), reading the clipboard, DCS
+ *            (sixel), APC, PM, SOS.
+ * Answered:  by libvterm: primary and secondary device attributes, operating status, cursor
+ *            position, and whether a mode is set. Here: the colours of plain text and background
+ *            (OSC 10 and 11), if known, by which programs choose theirs; the version; XTGETTCAP
+ *            of a few capabilities; the flags of kitty's keyboard protocol (cordon supports the
+ *            first, keys without ambiguity: encode.c); DECRQSS (never valid), because a program
+ *            waits for that answer.
+ *
+ * Answers go to the agent's own pty, and contain no text of the agent's: only fixed strings, or
+ * digits and a few signs.
  */
 
 void term_set_colors(struct term *t, uint32_t text, uint32_t background)
@@ -37,8 +38,7 @@ static void send_answer(struct term *t, const char *bytes, size_t len)
 	if (t->replied + len > REPLIES_MAX)
 		return;
 	t->replied += len;
-	t->sent = true;
-	t->on->output(t->data, bytes, len);
+	term_output(t, bytes, len);
 }
 
 /* In the order of the questions: libvterm may have one that it has not seen. */
@@ -66,6 +66,46 @@ static void answer(struct term *t, const char *text)
 void respond_version(struct term *t)
 {
 	answer(t, "\033P>|cordon\033\\");
+}
+
+bool term_keys_are_plain(const struct term *t)
+{
+	const struct keyboard *k = &t->keyboard[t->alt];
+
+	return k->n && k->flags[k->n - 1] & KEYBOARD_PLAIN;
+}
+
+/* With all places taken, the oldest goes. */
+static void push_keyboard(struct keyboard *k, int flags)
+{
+	if (k->n == KEYBOARD_DEEP)
+		memmove(k->flags, k->flags + 1, --k->n);
+	k->flags[k->n++] = (unsigned char)(flags & KEYBOARD_PLAIN);
+}
+
+/* mode 1: these flags; 2: these, too; 3: without these. */
+static void set_keyboard(struct keyboard *k, int flags, int mode)
+{
+	int old = k->n ? k->flags[k->n - 1] : 0;
+
+	if (mode < 1 || mode > 3)
+		return;
+	k->n -= k->n > 0;
+	push_keyboard(k, mode == 1 ? flags : mode == 2 ? old | flags : old & ~flags);
+}
+
+void respond_keyboard(struct term *t, char leader, int first, int second)
+{
+	struct keyboard *k = &t->keyboard[t->alt];
+
+	if (leader == '?')
+		answer(t, term_keys_are_plain(t) ? "\033[?1u" : "\033[?0u");
+	else if (leader == '>')
+		push_keyboard(k, MAX(first, 0));
+	else if (leader == '<')
+		k->n -= MIN(k->n, (unsigned)MAX(first, 1));
+	else if (leader == '=')
+		set_keyboard(k, MAX(first, 0), second < 0 ? 1 : second);
 }
 
 /* XTGETTCAP: names and values are in hexadecimal digits; one name at a time has an answer. */
@@ -184,8 +224,7 @@ void respond_output(const char *bytes, size_t len, void *user)
 	struct term *t = user;
 
 	if (t->typing) {
-		t->sent = true;
-		t->on->output(t->data, bytes, len);
+		term_output(t, bytes, len);
 	} else if (is_answer(bytes, len)) {
 		send_answer(t, bytes, len);
 	}

@@ -1,4 +1,4 @@
-/* scrollback - lines that left the screen, compact: their text as UTF-8 and runs of style. */
+/* scrollback - lines that left the screen, stored compactly: UTF-8 text and runs of style. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/scrollback.h"
 

@@ -1,4 +1,4 @@
-/* scrollback - lines that left the screen, compact: their text as UTF-8 and runs of style. */
+/* scrollback - lines that left the screen, stored compactly: UTF-8 text and runs of style. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,18 +6,18 @@
 
 /*
  * Life:    scrollback_init() -> scrollback_done().
- * Memory:  one ring of bytes that grows with what is in it, up to SCROLLBACK_BYTES. Past that, or
- *          past the number of lines, the oldest lines go. Lines that were laid out for a narrower
- *          screen may be more than that: scrollback_bound() says how many.
+ * Memory:  one ring of bytes that grows with its content, up to SCROLLBACK_BYTES. Past that, or
+ *          past the number of lines, the oldest lines are dropped. Lines that were laid out for a
+ *          narrower screen may be more: scrollback_bound() sets their number.
  * Threads: none of its own; lines are borrowed until the next push, pop or clear.
  */
 #define SCROLLBACK_BYTES ((size_t)8 * 1024 * 1024)
 
 /*
  * One row of cells, encoded: LINE_HEAD bytes (number of runs), the runs, then the text. Each code
- * point of width 1 or 2 (text_cp_width) begins a cell, those of width 0 belong to the cell before
- * them, and so does what a joiner or a skin tone joins to it. Trailing blanks in the default style
- * are not there; without runs all is default style.
+ * point of width 1 or 2 (text_cp_width) begins a cell. Code points of width 0 belong to the cell
+ * before them, and so do characters that a joiner or a skin tone joins to it. Trailing blanks in
+ * the default style are left out; a line without runs is in the default style.
  */
 struct line_run {
 	uint16_t cols;
@@ -33,13 +33,13 @@ struct line_run {
 #define LINE_PADDED 0x4000u /* and its last column is empty: a wide character did not fit */
 #define LINE_RUNS   0x3fffu
 
-/* Build a line cell by cell; the same writer is used again for the next one. */
+/* Builds a line cell by cell; the same writer is used again for the next line. */
 struct line_writer {
 	struct buf text;
 	struct buf runs;
 	struct line_run run; /* the one being extended */
 	unsigned flags;	     /* LINE_WRAPS, LINE_PADDED: set before line_end() */
-	size_t text_keep;    /* text and runs up to the last cell that is worth keeping */
+	size_t text_keep;    /* length of text without trailing default blanks */
 	size_t cols, cols_keep;
 };
 
@@ -92,7 +92,7 @@ void scrollback_init(struct scrollback *sb, size_t max_lines);
 void scrollback_bound(struct scrollback *sb, size_t max_lines, size_t max_bytes);
 void scrollback_done(struct scrollback *sb);
 void scrollback_clear(struct scrollback *sb);
-/* Returns how many of the oldest lines had to go. */
+/* Returns the number of oldest lines that were dropped. */
 size_t scrollback_push(struct scrollback *sb, struct span line);
 struct span scrollback_line(const struct scrollback *sb, size_t i); /* 0 is the oldest */
 void scrollback_pop(struct scrollback *sb);			    /* drops the newest */

@@ -54,6 +54,7 @@ static void hard_reset(struct term *t)
 
 	sieve_flush(t);
 	wrap_lost(t);
+	memset(t->keyboard, 0, sizeof(t->keyboard));
 	reflow_forget(t);
 	scrollback_end_line(&t->history);
 	sieve_fmt(t, "\033[?1047l\033[?1000l\033[?1006l\033[?5l\033c\033[H\0337");
@@ -371,7 +372,9 @@ void sequence_csi(struct term *t, char final)
 	s->cost += final != 'm';
 	if (strchr("ABCDEFGHIZ`adefjkr", final)) /* they may move the cursor */
 		wrap_lost(t);
-	if (!s->leader && !s->intermed)
+	if (s->leader && !s->intermed && final == 'u')
+		respond_keyboard(t, s->leader, arg_or(s, 0, -1), arg_or(s, 1, -1));
+	else if (!s->leader && !s->intermed)
 		csi_plain(t, final);
 	else if (s->leader == '?' && !s->intermed)
 		csi_private(t, final);

@@ -1,4 +1,4 @@
-/* snapshot - the terminal as bytes from which another one becomes the same. */
+/* snapshot - saves a terminal as bytes, and makes an equal terminal from them. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/snapshot.h"
 

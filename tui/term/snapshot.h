@@ -1,4 +1,4 @@
-/* snapshot - the terminal as bytes from which another one becomes the same. */
+/* snapshot - saves a terminal as bytes, and makes an equal terminal from them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,24 +6,25 @@
 #include "tui/term/term.h"
 
 /*
- * Same: every cell, the cursor, and all that decides how what follows is shown. Of the history
- * its newest lines.
+ * Equal in every cell, the cursor, and all modes that affect later output; and in the newest lines
+ * of the history.
  * Threads: main loop.
  */
 
-/* What must not be kept is starred out, byte for byte. */
+/* Stars secrets out, byte for byte. */
 struct snapshot_filter {
 	void (*redact)(void *data, char *text, size_t len);
 	void *data;
 };
 
-/* From now on snapshots will be asked for; the filter (may be NULL) lives as long as the term. */
+/* Prepares for snapshots. The filter (may be NULL) must live as long as the term. */
 void term_snapshots(struct term *t, const struct snapshot_filter *filter);
 /*
- * Appended to key: for term_from_snapshot(); to screen: bytes that paint the same on a terminal
- * that was reset. False: not at this moment, the program is in the middle of something.
+ * Appends to key the bytes for term_from_snapshot(), and to screen the bytes that paint the same
+ * on a terminal after a reset. Returns false if the program is in the middle of a sequence or
+ * repaint.
  */
 bool term_snapshot(struct term *t, struct buf *key, struct buf *screen) MUST_USE;
-/* NULL: that is no snapshot. It may come from anywhere. */
+/* Makes a terminal. key may be hostile. Returns NULL if it is no snapshot. */
 struct term *term_from_snapshot(const char *key, size_t len, const struct term_events *on,
 				void *data) MUST_USE;

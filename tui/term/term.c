@@ -1,4 +1,4 @@
-/* term - the agent's terminal pane: libvterm's screen and what hangs on it. */
+/* term - the agent's terminal pane around libvterm's screen. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -73,9 +73,10 @@ static const VTermScreenCallbacks screen_callbacks = {
 
 struct term *term_new(int rows, int cols, const struct term_events *on, void *data)
 {
+	static const struct term_events nothing = {0};
 	struct term *t = xcalloc(1, sizeof(*t));
 
-	t->on = on;
+	t->on = on ? on : &nothing;
 	t->data = data;
 	t->rows = MIN(MAX(rows, TERM_MIN), TERM_MAX);
 	t->cols = MIN(MAX(cols, TERM_MIN), TERM_MAX);

@@ -1,4 +1,4 @@
-/* term - the agent's terminal pane: a libvterm screen, its scrollback, and what goes in and out. */
+/* term - the agent's terminal pane: a libvterm screen, its scrollback, input and output. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,45 +6,47 @@
 #include "tui/look/surface.h"
 
 /*
- * Life:      term_new() -> term_feed() with what the agent printed, term_input() with what the
- *            human typed, term_draw() when term_dirty() -> term_free().
+ * Life:      term_new() -> term_feed() with the agent's output, term_input() with the user's
+ *            events, term_draw() when term_dirty() -> term_free().
  * Ownership: the term copies everything it keeps. Text it returns is valid until the next call.
  * Threads:   main loop only; callbacks fire inside term_feed(), term_input() and term_resize(),
  *            and must not call back into the same term.
- * Trust:     what is fed is hostile. It becomes cells and nothing else: no byte of it reaches the
- *            human's terminal, the only answers are those listed in respond.c, they go to the
- *            agent's own pty, and every amount of memory has a maximum.
+ * Trust:     the agent's output is hostile. It only becomes cells: no byte of it reaches the user's
+ *            terminal, the only answers are listed in respond.c and go to the agent's own pty, and
+ *            every amount of memory has a maximum.
  */
 struct term;
 
 #define TERM_SCROLLBACK_LINES 10000
 #define TERM_TITLE_MAX	      256    /* bytes with the NUL, after escaping */
 #define TERM_CLIP_MAX	      100000 /* bytes of a text for the clipboard, as base64 */
-#define TERM_MIN	      2	     /* rows and columns: never smaller, whatever the layout says */
+#define TERM_MIN	      2	     /* rows and columns: never smaller, for any layout */
 #define TERM_MAX	      1000
 
 struct term_events {
-	/* Bytes for the agent's pty: answers and encoded input (give them to pty_write()). */
+	/* Bytes for the agent's pty: answers and encoded input (give them to pty_write()); may be
+	 * NULL. */
 	void (*output)(void *data, const void *bytes, size_t len);
 	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
-	/* It wants to be looked at (OSC 9 or 777); may be NULL, at most once per term_feed(). */
+	/* The agent calls the user (OSC 9 or 777); may be NULL, at most once per term_feed(). */
 	void (*call)(void *data);
 	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
-	/* The agent wants to put this into the human's clipboard; any bytes. May be NULL. */
+	/* The agent wants to put this into the user's clipboard; any bytes. May be NULL. */
 	void (*clipboard)(void *data, const char *text, size_t len);
 };
 
+/* on NULL: without a listener. */
 struct term *term_new(int rows, int cols, const struct term_events *on, void *data) MUST_USE;
 void term_free(struct term *t); /* NULL is a no-op */
 
 void term_feed(struct term *t, const void *bytes, size_t len);
 /*
- * The same, but stops some time after deadline (clock_mono_us()): some sequences cost thousands of
- * times what their bytes cost to send. Returns the bytes taken; feed the rest later.
+ * The same, but stops soon after deadline (clock_mono_us()): some sequences take thousands of times
+ * longer to process than to send. Returns the bytes taken; feed the rest later.
  */
 size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t deadline);
-/* What text and background look like that have no colour: for programs that choose theirs by it.
- * COLOR_DEFAULT: nobody knows. */
+/* Sets the default colours of text and background, for programs that ask for them. COLOR_DEFAULT:
+ * not known. */
 void term_set_colors(struct term *t, uint32_t text, uint32_t background);
 /*
  * Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
@@ -54,13 +56,13 @@ void term_resize(struct term *t, int rows, int cols);
 void term_size(const struct term *t, int *rows, int *cols);
 
 /*
- * Something that term_draw() shows has changed since the last term_draw(), and the agent is not in
- * the middle of a repaint that it announced (mode 2026; at most 100 ms).
+ * Returns whether the pane has changed since the last term_draw(), and the agent is not in the
+ * middle of a repaint that it announced (mode 2026; at most 100 ms).
  */
 bool term_dirty(const struct term *t);
-/* The agent is in the middle of such a repaint, however long ago it began. */
+/* Returns whether the agent is in the middle of such a repaint, however long ago it began. */
 bool term_repainting(const struct term *t);
-/* Paint the pane into the rectangle r of s (clipped, or padded with blanks, to r). */
+/* Paints the pane into the rectangle r of s (clipped, or padded with blanks, to r). */
 void term_draw(struct term *t, struct surface *s, struct rect r);
 
 struct term_cursor {
@@ -70,22 +72,22 @@ struct term_cursor {
 
 /* False while the agent hides it or the view is scrolled so that it is not visible. */
 bool term_cursor(const struct term *t, struct term_cursor *ret);
-/* What the agent calls its window: escaped, bounded, "" when it never said. */
+/* Returns the window title that the agent has set: escaped, bounded, "" if it has set none. */
 const char *term_title(const struct term *t);
 bool term_alt_screen(const struct term *t);  /* a full-screen program: no scrollback of its own */
 bool term_wants_mouse(const struct term *t); /* the agent asked for mouse events */
 
 /*
- * A key, a paste, a mouse event or a change of focus becomes the bytes that the agent's modes ask
- * for and goes out through output(). Mouse events carry screen coordinates: r is the rectangle
- * that the pane was drawn into. False: the agent did not ask for this kind (mouse, focus), or it
- * fell outside of the pane; nothing was sent.
+ * Encodes a key, a paste, a mouse event or a change of focus as the agent's modes require, and
+ * passes the bytes to output(). Mouse events have screen coordinates: r is the rectangle that the
+ * pane was drawn into. Returns false and sends nothing if the agent did not ask for this kind
+ * (mouse, focus), or the event is outside of the pane.
  */
 bool term_input(struct term *t, const struct event *ev, struct rect r);
 
 /*
- * The view. It follows the last line until it is scrolled back, and then stays on the lines it
- * shows while new ones arrive. Typing does not move it: that is the caller's choice.
+ * The view. It follows the last line until it is scrolled back; then it stays on the same lines
+ * while new ones arrive. Typing does not move it; the caller may.
  */
 void term_scroll(struct term *t, long lines); /* > 0 towards older lines; clamped */
 void term_scroll_end(struct term *t);
@@ -94,8 +96,8 @@ size_t term_history(const struct term *t);  /* lines in the scrollback */
 
 /*
  * Search in scrollback and screen: plain text, letters match both cases unless the needle has a
- * capital. Every match that is visible is highlighted, the current one more. Returns whether
- * there is one; the view moves to it. "" or NULL ends the search. Without a match nothing moves.
+ * capital. Every visible match is highlighted, the current one more. Returns whether there is a
+ * match, and moves the view to it. Without a match the view stays. "" or NULL ends the search.
  */
 bool term_search(struct term *t, const char *needle); /* starts at the newest match */
 bool term_search_next(struct term *t, bool older);    /* wraps around */
@@ -138,14 +140,14 @@ bool term_copy_cursor(struct term *t, int *row, int *col);	  /* false: not in vi
 /* Begins a selection at the cursor, changes its kind, or (the same kind again, or none) ends it. */
 void term_copy_select(struct term *t, enum copy_kind kind);
 enum copy_kind term_copy_kind(const struct term *t);
-bool term_copy_text(struct term *t, struct buf *out); /* appends what is selected; false: nothing */
+bool term_copy_text(struct term *t, struct buf *out); /* appends the selection; false: none */
 
-/* The address of a cell's style.link; NULL: it is forgotten. The agent's own: hostile. */
+/* Returns the address of a cell's style.link; NULL: dropped. From the agent: hostile. */
 const char *term_link(const struct term *t, uint32_t link);
-/* The one under copy mode's cursor; NULL: there is none. */
+/* Returns the link under copy mode's cursor; NULL: there is none. */
 const char *term_copy_link(struct term *t);
 
-/* The lines that the view shows, as text (no styles, trailing blanks cut), for copying. */
+/* Appends the view's lines as text (no styles, trailing blanks cut), for copying. */
 void term_text(struct term *t, struct buf *out);
-/* The lines of the history as text, oldest first; it is empty then. */
+/* Appends the lines of the history as text, oldest first, and empties the history. */
 void term_take_history(struct term *t, struct buf *out);

@@ -1,4 +1,4 @@
-/* answer - answers a trapped call, and lets its caller go on where it stopped. */
+/* answer - answers a trapped call, and wakes its caller on the processor where it called. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/answer.h"
 
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backends/linux/door/call.h"
+#include "backends/linux/door/listeners.h"
 #include "backends/linux/door/state.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -25,34 +26,35 @@
 #endif
 
 /*
- * Where the caller goes on decides what an answer costs: on another processor than the one where it
- * stopped it waits for that to wake up, and finds nothing of its work in the cache.
+ * The processor on which a caller wakes up decides the cost of an answer: another one than before
+ * has to wake up first, and has none of the caller's data in its cache.
  *
- * SYNC_WAKE_UP runs the keeper where its caller has stopped, and the caller where the keeper is. An
- * ADDFD does not: the caller has to take the descriptor itself, it is woken for that like anybody,
- * and the keeper still runs here. So both may run here only while it is handed over. The caller is
- * inside the kernel then: it cannot see it, nor start a thread that would inherit it; what another
- * process sets in these microseconds is lost. Without WAIT_KILLABLE_RECV a signal could come
- * between the descriptor and the answer, and is not given that chance.
+ * SYNC_WAKE_UP runs the keeper on its caller's processor, and then the caller on the keeper's. For
+ * ADDFD there is no such flag: the caller must install the descriptor itself, is woken like any
+ * other thread, and the keeper still runs here. So the caller's affinity is set to this processor
+ * while the descriptor is handed over. During that time the caller is inside the kernel: it can
+ * neither see the affinity nor start a thread that inherits it. An affinity that another process
+ * sets in these microseconds is lost. Without WAIT_KILLABLE_RECV a signal could come between
+ * descriptor and answer; then both are sent in one call.
  *
- * To move a thread is dear (a twelfth of what a file costs that is made), so while one caller takes
- * descriptor after descriptor the keeper stays where they both are: until another one calls,
- * anything but a call comes (loop.c), a thread or a process is started (pin.h), or nothing was
- * taken for a moment. A caller that goes elsewhere comes back with its next answer. The caller
- * itself is let go each time: what it may use is its own to see and to set.
+ * To move a thread is expensive (a twelfth of the cost of making a file). So while one caller takes
+ * descriptor after descriptor, the keeper stays pinned to their processor: until another thread
+ * calls, an event other than a call comes (loop.c), a thread or a process is started (pin.h), or no
+ * descriptor was taken for a moment. A caller that moves away comes back with its next answer. The
+ * caller's own affinity is restored each time.
  *
- * Where no processor is idle anyway nobody is sent to another one, and all this is only dear: then
- * neither is kept.
+ * If no processor is idle, the scheduler moves no thread anyway, and pinning only costs: then
+ * neither is pinned.
  *
- * Where several threads call by turns it is their working at the same time that counts: each wakes
- * up where the scheduler wants it.
+ * If several threads call by turns, they should run in parallel: each wakes up where the scheduler
+ * wants it.
  */
 #define TOGETHER_US 2000
 #define STAY_US	    2000
-#define TURN_US	    10000 /* how long a caller's priority is taken for what it was */
-#define CROWD_US    5000  /* and the machine for as busy as it was */
+#define TURN_US	    10000 /* how long a caller's priority is cached */
+#define CROWD_US    5000  /* how long the machine's load is cached */
 
-/* Who has called lately. */
+/* The last callers. */
 #define CALLERS 8
 struct callers {
 	struct one {
@@ -62,7 +64,7 @@ struct callers {
 	} last[CALLERS];
 	size_t at;
 	int64_t together_us; /* when two of them called by turns */
-	int taker;	     /* who took a descriptor last, and when */
+	int taker;	     /* the thread that took a descriptor last, and when */
 	int64_t took_us;
 	bool may_near; /* Linux 6.6 */
 	bool near;     /* the listener's flag */
@@ -110,7 +112,7 @@ void answer_close(struct ldoor *d)
 	free(take_ptr(&d->callers));
 }
 
-/* Has this one taken a descriptor just now? */
+/* Returns whether this thread took the last descriptor, a moment ago. */
 static bool goes_on(const struct callers *c, int tid, int64_t now)
 {
 	return c->taker == tid && now - c->took_us < STAY_US;
@@ -144,10 +146,11 @@ void answer_caller(struct ldoor *d, int tid)
 		c->near = near;
 }
 
-/* -ENOENT: the caller was killed or interrupted, nobody waits for this answer any more. */
+/* -ENOENT: the caller was killed or interrupted, and does not wait for this answer any more. */
 int answer_send(struct ldoor *d, uint64_t id, int result)
 {
 	struct seccomp_notif_resp *out = d->out;
+	int r;
 
 	memset(out, 0, d->out_size);
 	out->id = id;
@@ -157,11 +160,10 @@ int answer_send(struct ldoor *d, uint64_t id, int result)
 		out->error = result;
 	else
 		out->val = result;
-	if (ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_SEND, out) == 0)
-		return 0;
-	if (errno != ENOENT)
-		log_error("door", "answer: %s", strerror(errno));
-	return -errno;
+	r = listener_ioctl(d, SECCOMP_IOCTL_NOTIF_SEND, out);
+	if (r < 0 && r != -ENOENT)
+		log_error("door", "answer: %s", strerror(-r));
+	return MIN(r, 0);
 }
 
 void door_answer(struct ldoor *d, uint64_t id, int result)
@@ -171,15 +173,13 @@ void door_answer(struct ldoor *d, uint64_t id, int result)
 
 static int add_fd(struct ldoor *d, struct seccomp_notif_addfd *add)
 {
-	int n = ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
-
-	return n < 0 ? -errno : n;
+	return listener_ioctl(d, SECCOMP_IOCTL_NOTIF_ADDFD, add);
 }
 
 /*
- * Does the caller have its turn wherever it is? Of idle priority, or nicer than we are, it may wait
- * long on a processor that others want, and we with it: then it is to go where there is room. What
- * it was a moment ago will do: it is a question of speed alone.
+ * Returns whether the caller has at least the keeper's priority. A caller of idle priority, or
+ * nicer than the keeper, may wait long on a busy processor, and the keeper with it: then the
+ * scheduler should choose another one. A cached value will do, as only speed depends on it.
  */
 static bool has_its_turn(struct callers *c, int tid)
 {
@@ -199,7 +199,7 @@ static bool has_its_turn(struct callers *c, int tid)
 	return turn;
 }
 
-/* Does as much run as there are processors? */
+/* Returns whether at least as many threads run as there are processors. */
 static bool is_crowded(struct callers *c, int64_t now)
 {
 	if (now - c->crowd_us >= CROWD_US) {
@@ -209,7 +209,8 @@ static bool is_crowded(struct callers *c, int64_t now)
 	return c->crowded;
 }
 
-/* With the caller kept here. -EAGAIN: not here, and nothing has been done. */
+/* Adds the descriptor with the caller pinned to this processor. -EAGAIN: not possible, no
+ * change. */
 static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add)
 {
 	struct callers *c = d->callers;
@@ -241,10 +242,10 @@ static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add
 }
 
 /*
- * Our copy is closed before the caller goes on: its own close() is the last one of the file, and
- * releases locks, tells watchers and ends a pipe. So the answer follows the descriptor, and does
- * not come with it. Where a signal could come between them (see above) they stay together, and the
- * caller's close() may be overtaken by ours.
+ * The keeper's copy is closed before the caller goes on, so that the caller's own close() is the
+ * last one of the file, and releases locks, notifies watchers and ends a pipe. So the answer
+ * follows the descriptor in a second call. If a signal could come between them (see above), one
+ * call sends both, and the caller's close() may come before the keeper's.
  */
 static int give_then_answer(struct ldoor *d, int tid, struct seccomp_notif_addfd *add, int *fd)
 {

@@ -1,4 +1,4 @@
-/* answer - answers a trapped call, and lets its caller go on where it stopped. */
+/* answer - answers a trapped call, and wakes its caller on the processor where it called. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,16 +9,18 @@ struct ldoor;
 
 void answer_open(struct ldoor *d);
 void answer_close(struct ldoor *d);
-/* A thread has called, before its answer. */
+/* Notes the thread of a new request, before its answer: decides whether SYNC_WAKE_UP is on. */
 void answer_caller(struct ldoor *d, int tid);
+/* Unpins the keeper once no descriptor has been taken for a moment. */
 void answer_tick(struct ldoor *d);
-/* Answer a request: result as a handler returns it. */
+/* Answers a request. result: as a handler returns it. */
 void door_answer(struct ldoor *d, uint64_t id, int result);
-/* The same; -ENOENT: nobody waits any more. */
+/* The same. Returns 0 or negative errno; -ENOENT: the caller was killed or interrupted. */
 int answer_send(struct ldoor *d, uint64_t id, int result);
-/* Hand over a descriptor, with the close-on-exec that flags ask for, to a thread that goes on where
- * we are; tid 0: anywhere. False: nobody waits any more, and fd stays ours; else it is closed here.
- */
+/* Answers a request with a descriptor. flags: O_CLOEXEC or not. tid: the calling thread, to be
+ * woken on the keeper's processor; 0: on any. Takes fd and returns true, or returns false if the
+ * caller was killed or interrupted; then fd stays the caller of this function's. */
 bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd);
-/* A copy of fd for the caller, which still waits; its number there, or negative errno. */
+/* Copies fd to the trapped process, whose call still waits. Returns the number there, or negative
+ * errno. */
 int door_add(struct ldoor *d, uint64_t id, int flags, int fd);

@@ -89,7 +89,7 @@ int perform_connect(struct ldoor *d, struct request *r)
 		return shared_connect(d, r, sock);
 	if (d->gateway && (family == AF_INET || family == AF_INET6))
 		return flow_connect(d, r, sock);
-	got = connect_now(d, r, sock, r->opened);
+	got = connecting_now(d, r, sock, r->opened);
 	if (!d->spec.allow_network)
 		tell_network(d, r, family, got);
 	return got;
@@ -107,7 +107,7 @@ static int connect_opened(struct ldoor *d, struct request *r)
 	if (got < 0)
 		return got;
 	/* Its number may have been given to another socket while it waited. */
-	return family == AF_UNIX ? connect_now(d, r, sock, r->opened) : -EAFNOSUPPORT;
+	return family == AF_UNIX ? connecting_now(d, r, sock, r->opened) : -EAFNOSUPPORT;
 }
 
 void connect_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict,

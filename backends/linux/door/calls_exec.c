@@ -74,9 +74,11 @@ static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 int prepare_exec(struct ldoor *d, struct request *r)
 {
 	bool at = r->call->nr == SYS_execveat;
-	const char *path = exec_path(d, r, at);
+	const char *path;
 	size_t len;
 
+	keeper_exec_begins(&r->caller);
+	path = exec_path(d, r, at);
 	if (path == NULL)
 		return DOOR_CONTINUE;
 	len = copy_argv(d, r, r->args[at ? 2 : 1]);

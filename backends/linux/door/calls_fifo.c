@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/interrupts.h"
 #include "backends/linux/door/request.h"
+#include "backends/linux/door/listeners.h"
 #include "backends/linux/door/state.h"
 #include "core/base/clock.h"
 #include "core/keeper/keeper.h"
@@ -100,11 +100,10 @@ void fifo_tick(struct ldoor *d)
 	int64_t now = clock_mono_us();
 
 	for (struct fifo_wait *w = d->fifos; w != NULL; w = next) {
-		uint64_t id = w->id;
 		int got;
 
 		next = w->next;
-		if (ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) < 0) {
+		if (!listener_holds(d, w->id)) {
 			forget(d, w);
 			continue;
 		}

@@ -6,19 +6,20 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/finish.h"
 #include "backends/linux/door/flow_priv.h"
+#include "backends/linux/door/listeners.h"
 #include "backends/linux/door/ports.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/keeper.h"
+#include "core/net/upstream.h"
 
 /*
  * What a connect() goes through, each step without waiting in the keeper:
@@ -69,9 +70,7 @@ static void fail(struct flow_wait *w, int code)
 
 static bool is_alive(const struct flow_wait *w)
 {
-	uint64_t id = w->id;
-
-	return w->packet || ioctl(w->d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+	return w->packet || listener_holds(w->d, w->id);
 }
 
 static int find_caller(struct flow_wait *w, struct caller *ret)
@@ -87,6 +86,14 @@ static int find_caller(struct flow_wait *w, struct caller *ret)
 	return 0;
 }
 
+static void name_host(const struct net_host *host, char *out, size_t size)
+{
+	char text[NET_ADDR_TEXT];
+
+	net_addr_format(&host->addr, text);
+	snprintf(out, size, "%s", host->is_addr ? text : host->name);
+}
+
 static bool tell_relay(struct flow_wait *w, enum net_what what)
 {
 	struct net_note note = {.what = what,
@@ -99,7 +106,7 @@ static bool tell_relay(struct flow_wait *w, enum net_what what)
 	memcpy(note.addr, w->addr, sizeof(note.addr));
 	if (what == NET_DIAL && !w->loopback)
 		note.secrets = gateway_secrets(w->d->gateway, &w->target, &w->at);
-	snprintf(note.name, sizeof(note.name), "%s", w->target.host.name);
+	name_host(&w->target.host, note.name, sizeof(note.name));
 	return gateway_send(w->d->gateway, &note);
 }
 
@@ -157,7 +164,7 @@ static void go_on(struct flow_wait *w, bool early)
 	address->len = w->to_len;
 	address->have = true;
 	flow_wait_free(w);
-	got = connect_now(d, r, sock, -1);
+	got = connecting_now(d, r, sock, -1);
 	if (dial)
 		tell_begun(d, dial, early, sock, got);
 	request_finish(d, r, got);
@@ -176,12 +183,24 @@ static bool passes(struct flow_wait *w, int got)
 	return got == 0;
 }
 
+/* Takes the time in which the relay dials: nothing that the answer waits for. The caller is still
+ * the same where dialled() finds it alive. */
+static void note_program(struct flow_wait *w)
+{
+	struct caller c;
+
+	if (!w->packet && !w->d->guest && keeper_caller(w->d->k, w->tid, &c) == 0)
+		flow_program(c.pid, w->program, sizeof(w->program));
+}
+
 static void dial(struct flow_wait *w)
 {
 	w->stage = STAGE_DIAL;
 	if (w->packet && !w->syn)
 		packet_grant(w);
-	else if (!tell_relay(w, NET_DIAL))
+	else if (tell_relay(w, NET_DIAL))
+		note_program(w);
+	else
 		fail(w, -EAGAIN);
 }
 
@@ -210,6 +229,12 @@ static void judge_addresses(struct flow_wait *w)
 	dial(w);
 }
 
+/* Datagrams have no proxy. */
+static bool by_upstream(const struct flow_wait *w)
+{
+	return (!w->packet || w->syn) && upstream_for(&w->target);
+}
+
 static void judge_name(struct flow_wait *w)
 {
 	const struct flow f = {&w->target, w->n > 0 ? &w->addr[0] : NULL};
@@ -220,7 +245,10 @@ static void judge_name(struct flow_wait *w)
 		got = flow_judge(w->d->k, &c, &f);
 	if (!passes(w, got))
 		return;
-	if (w->target.host.is_addr) {
+	if (by_upstream(w)) {
+		w->n = 0; /* it finds the host by its name */
+		dial(w);
+	} else if (w->target.host.is_addr) {
 		dial(w); /* all of it was judged */
 	} else if (w->n == 0) {
 		w->stage = STAGE_RESOLVE;
@@ -371,19 +399,19 @@ int flow_connect(struct ldoor *d, struct request *r, int sock)
 	memcpy(&sa, c->data, c->len);
 	if (!d->gateway ||
 	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len))
-		return connect_now(d, r, sock, -1);
+		return connecting_now(d, r, sock, -1);
 	if (w.target.port == 0) /* nobody listens there, on any host */
 		return type != SOCK_STREAM || stays_inside(&w.at) || !is_fresh(sock)
-			       ? connect_now(d, r, sock, -1)
+			       ? connecting_now(d, r, sock, -1)
 			       : -ECONNREFUSED;
 	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
 	if (stays_inside(&w.at) && !w.loopback)
-		return connect_now(d, r, sock, -1);
+		return connecting_now(d, r, sock, -1);
 	/* Of a datagram socket it only says where its datagrams go: to the router, which drops
 	 * them. Programs ask in this way which address they would have. */
 	w.plain = type == SOCK_DGRAM;
 	if (!w.plain && (type != SOCK_STREAM || !is_fresh(sock)))
-		return connect_now(d, r, sock, -1);
+		return connecting_now(d, r, sock, -1);
 	if (!w.plain && option(sock, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
 		return -EPROTONOSUPPORT;
 	return begin(d, r, sock, &w);
@@ -430,6 +458,8 @@ void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct ne
 
 	if (w->d->guest)
 		news.program = guest_door_program(w->d);
+	else if (*w->program)
+		news.program = w->program;
 	if (w->d->open_network)
 		news.why = "--network open";
 	else if (policy_check_flow(keeper_policy(w->d->k), RULE_CONNECT, &w->target, addr,

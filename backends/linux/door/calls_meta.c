@@ -116,7 +116,7 @@ int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret)
 		/* Opened by the caller itself, through its read-only mount: find the file on our
 		 * side. */
 		p->kept = false;
-		got = place_from_fd(d, p, take_fd(&p->seen), r->opath_ok);
+		got = locate_fd(d, p, take_fd(&p->seen), r->opath_ok);
 		if (got < 0)
 			return got;
 	}
@@ -147,14 +147,21 @@ static int at_flags(struct request *r, int flags)
 	return 0;
 }
 
-/* Not there? Symbolic link where the kernel has none of it? */
-static int check_object(const struct request *r, int link_errno)
+/*
+ * Returns whether the call is over, with its result in *ret: it was performed here, as its object
+ * is in no folder, or there is no object, or it is a symbolic link. link_errno is what a link
+ * gives; 0: it is changed like a file.
+ */
+static bool is_over(struct ldoor *d, struct request *r, on_fd change, int link_errno, int *ret)
 {
 	const struct place *p = r->place[0];
+	int direct = change_direct(d, r, change, ret);
 
-	if (!p->known)
-		return -ENOENT;
-	return S_ISLNK(p->st.st_mode) ? link_errno : 0;
+	if (direct == 0)
+		*ret = !p->known ? -ENOENT : S_ISLNK(p->st.st_mode) ? link_errno : 0;
+	else if (direct < 0)
+		*ret = direct;
+	return direct != 0 || *ret < 0;
 }
 
 /* ---- mode ----------------------------------------------------------------------- */
@@ -187,15 +194,11 @@ static int chmod_fd(struct request *r, int fd)
 int perform_chmod(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
-	int direct, got;
+	int got;
 
-	direct = change_direct(d, r, chmod_fd, &got);
-	if (direct != 0)
-		return direct < 0 ? direct : got;
-	got = check_object(r, -EOPNOTSUPP);
-	return got < 0 ? got
-		       : folder_chmod(p->folder, &r->caller, &p->at,
-				      privileges_mode(r->mode, &p->st));
+	if (is_over(d, r, chmod_fd, -EOPNOTSUPP, &got))
+		return got;
+	return folder_chmod(p->folder, &r->caller, &p->at, privileges_mode(r->mode, &p->st));
 }
 
 /* ---- owner ---------------------------------------------------------------------- */
@@ -226,13 +229,9 @@ int perform_chown(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
 	unsigned i = owner_args(r);
-	int direct, got;
+	int got;
 
-	direct = change_direct(d, r, chown_fd, &got);
-	if (direct != 0)
-		return direct < 0 ? direct : got;
-	got = check_object(r, 0);
-	if (got < 0)
+	if (is_over(d, r, chown_fd, 0, &got))
 		return got;
 	return folder_chown(p->folder, &r->caller, &p->at, (uid_t)r->args[i],
 			    (gid_t)r->args[i + 1]);
@@ -326,13 +325,9 @@ static bool valid_nsec(const struct timespec *t)
 int perform_times(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
-	int direct, got;
+	int got;
 
-	direct = change_direct(d, r, times_fd, &got);
-	if (direct != 0)
-		return direct < 0 ? direct : got;
-	got = check_object(r, 0);
-	if (got < 0)
+	if (is_over(d, r, times_fd, 0, &got))
 		return got;
 	if (!valid_nsec(&r->times[0]) || !valid_nsec(&r->times[1]))
 		return -EINVAL;
@@ -355,6 +350,7 @@ int prepare_xattr(struct ldoor *d, struct request *r)
 		r->flags = (int)r->args[4];
 		if (r->flags & ~(XATTR_CREATE | XATTR_REPLACE))
 			return -EINVAL;
+		request_name_and_value(r, r->args[1], r->args[2], size);
 	}
 	got = request_text(d, r, SLOT_EXTRA, r->args[1], XATTR_NAME_MAX + 1);
 	if (got == -E2BIG || (got == 0 && r->slot[SLOT_EXTRA].len == 0))
@@ -374,24 +370,23 @@ static int setxattr_fd(struct request *r, int fd)
 
 	if (got < 0)
 		return got;
-	return setxattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data, value->data, value->len,
-			r->flags) < 0
-		       ? -errno
-		       : 0;
+	if (r->how[0] == HOW_FD)
+		got = fsetxattr(fd, r->slot[SLOT_EXTRA].data, value->data, value->len, r->flags);
+	else
+		got = setxattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data, value->data, value->len,
+			       r->flags);
+	return got < 0 ? -errno : 0;
 }
 
 int perform_setxattr(struct ldoor *d, struct request *r)
 {
 	const struct copy *value = &r->slot[SLOT_VALUE];
 	struct place *p = r->place[0];
-	int direct, got;
+	int got;
 
-	direct = change_direct(d, r, setxattr_fd, &got);
-	if (direct != 0)
-		return direct < 0 ? direct : got;
-	got = check_object(r, 0);
-	if (got == 0)
-		got = privileged_attribute(r->slot[SLOT_EXTRA].data);
+	if (is_over(d, r, setxattr_fd, 0, &got))
+		return got;
+	got = privileged_attribute(r->slot[SLOT_EXTRA].data);
 	if (got < 0)
 		return got;
 	return folder_setxattr(p->folder, &r->caller, &p->at, r->slot[SLOT_EXTRA].data, value->data,
@@ -405,20 +400,19 @@ static int removexattr_fd(struct request *r, int fd)
 
 	if (got < 0)
 		return got;
-	return removexattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data) < 0 ? -errno : 0;
+	got = r->how[0] == HOW_FD ? fremovexattr(fd, r->slot[SLOT_EXTRA].data)
+				  : removexattr(fd_link(fd, link), r->slot[SLOT_EXTRA].data);
+	return got < 0 ? -errno : 0;
 }
 
 int perform_removexattr(struct ldoor *d, struct request *r)
 {
 	struct place *p = r->place[0];
-	int direct, got;
+	int got;
 
-	direct = change_direct(d, r, removexattr_fd, &got);
-	if (direct != 0)
-		return direct < 0 ? direct : got;
-	got = check_object(r, 0);
-	if (got == 0)
-		got = privileged_attribute(r->slot[SLOT_EXTRA].data);
+	if (is_over(d, r, removexattr_fd, 0, &got))
+		return got;
+	got = privileged_attribute(r->slot[SLOT_EXTRA].data);
 	if (got < 0)
 		return got;
 	return folder_removexattr(p->folder, &r->caller, &p->at, r->slot[SLOT_EXTRA].data);

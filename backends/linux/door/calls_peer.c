@@ -13,7 +13,7 @@
 #include "backends/linux/door/state.h"
 #include "backends/linux/native_priv.h"
 #include "core/keeper/keeper.h"
-#include "core/policy/sockets.h"
+#include "core/policy/builtin/sockets.h"
 
 /*
  * A socket that was bound inside, in a directory that is the sandbox's own or (this session) in a

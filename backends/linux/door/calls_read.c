@@ -11,6 +11,7 @@
 #include "backends/linux/door/read_check.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/parked.h"
+#include "backends/linux/door/proc_files.h"
 #include "backends/linux/door/state.h"
 #include "backends/linux/native_priv.h"
 #include "core/base/path.h"
@@ -38,7 +39,7 @@ int prepare_read(struct ldoor *d, struct request *r)
 	r->dirfd[0] = AT_FDCWD;
 	if (r->call->path[0].dirfd >= 0)
 		r->dirfd[0] = (int)r->args[r->call->path[0].dirfd];
-	if (look_floor_answers(d, r))
+	if (read_check_floor_answers(d, r))
 		return DOOR_CONTINUE;
 	r->reads = true;
 	if (r->flags & O_NOFOLLOW)
@@ -78,7 +79,7 @@ static int open_object(const struct ldoor *d, const struct place *p, const char 
 	 * By its path in the sandbox, so that a directory which is handed over leads nowhere else;
 	 * what is not there (removed, moved, covered) has no path that anybody could judge.
 	 */
-	fd = open_in_sandbox(d, text);
+	fd = proc_file_is(d, p, text) ? proc_file_open(d, text) : open_in_sandbox(d, text);
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) < 0 || st.st_dev != p->st.st_dev || st.st_ino != p->st.st_ino)
@@ -168,7 +169,7 @@ void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *p
 
 	if (d->floor.trees == NULL)
 		return;
-	fd = look_open(d, r, dirfd, path, 0);
+	fd = read_check_open(d, r, dirfd, path, 0);
 	if (fd < 0)
 		return;
 	n = fd_text(d, fd, text, sizeof(text));

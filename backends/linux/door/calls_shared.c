@@ -11,7 +11,7 @@
 #include "backends/linux/door/connecting.h"
 #include "backends/linux/door/request.h"
 #include "backends/linux/door/state.h"
-#include "core/net/proxy/proxy.h"
+#include "core/proxy/proxy.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/keeper.h"
 #include "core/net/window.h"
@@ -169,11 +169,11 @@ static int connect_own(struct ldoor *d, struct request *r, int sock, const struc
 	int family = option(sock, SOL_SOCKET, SO_DOMAIN);
 
 	if (net_addr_eq(&at->addr, &to->addr) && at->port == to->port)
-		return connect_now(d, r, sock, -1);
+		return connecting_now(d, r, sock, -1);
 	c->len = to_sock(to, family, &sa);
 	memcpy(c->data, &sa, c->len);
 	tell_rewrite(d, r, "connect", at, to);
-	return connect_now(d, r, sock, -1);
+	return connecting_now(d, r, sock, -1);
 }
 
 int shared_connect(struct ldoor *d, struct request *r, int sock)
@@ -185,10 +185,10 @@ int shared_connect(struct ldoor *d, struct request *r, int sock)
 
 	/* Nothing is connected to AF_UNSPEC: what was connected stays so. */
 	if (!address_of(r, &at))
-		return d->floor.proxy ? -EAFNOSUPPORT : connect_now(d, r, sock, -1);
+		return d->floor.proxy ? -EAFNOSUPPORT : connecting_now(d, r, sock, -1);
 	if (d->floor.proxy && net_addr_eq(&at.addr, &proxy) &&
 	    at.port == proxy_door_port(d->floor.proxy)) {
-		got = connect_now(d, r, sock, -1);
+		got = connecting_now(d, r, sock, -1);
 		if (got == 0 || got == -EINPROGRESS || got == DOOR_LATER)
 			expect(d, r, sock);
 		return got;
@@ -197,7 +197,7 @@ int shared_connect(struct ldoor *d, struct request *r, int sock)
 		return connect_own(d, r, sock, &at, &to);
 	if (!d->floor.proxy || (net_addr_class(&at.addr) == NET_LOOPBACK &&
 				ruled(d, RULE_CONNECT, &at) == POLICY_ALLOW))
-		return connect_now(d, r, sock, -1);
+		return connecting_now(d, r, sock, -1);
 	spot_text(&at, text);
 	keeper_deny(d->k, &r->caller, text, -EACCES,
 		    "hosts are reached through the proxy of HTTPS_PROXY and ALL_PROXY here");

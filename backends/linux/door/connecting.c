@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "backends/linux/door/answer.h"
 #include "backends/linux/door/interrupts.h"
 #include "backends/linux/door/request.h"
+#include "backends/linux/door/listeners.h"
 #include "backends/linux/door/state.h"
 #include "backends/linux/native_priv.h"
 #include "core/base/clock.h"
@@ -179,7 +179,7 @@ static int wait_for(struct ldoor *d, const struct request *r, int sock, int peer
 	return DOOR_LATER;
 }
 
-int connect_now(struct ldoor *d, struct request *r, int sock, int peer)
+int connecting_now(struct ldoor *d, struct request *r, int sock, int peer)
 {
 	struct pollfd p = {.fd = sock, .events = POLLOUT};
 	int flags = fcntl(sock, F_GETFL);
@@ -221,17 +221,16 @@ static int try_pending(struct ldoor *d, struct pending *w, int64_t now)
 	return DOOR_LATER;
 }
 
-void connect_tick(struct ldoor *d)
+void connecting_tick(struct ldoor *d)
 {
 	int64_t now = clock_mono_us();
 	struct pending *next;
 
 	for (struct pending *w = d->pending; w != NULL; w = next) {
-		uint64_t id = w->id;
 		int got;
 
 		next = w->next;
-		if (ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) < 0) {
+		if (!listener_holds(d, w->id)) {
 			pending_free(w);
 			continue;
 		}
@@ -243,7 +242,7 @@ void connect_tick(struct ldoor *d)
 	}
 }
 
-void connect_drop(struct ldoor *d)
+void connecting_drop(struct ldoor *d)
 {
 	while (d->pending != NULL)
 		pending_free(d->pending);

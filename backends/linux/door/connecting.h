@@ -7,6 +7,8 @@ struct request;
 
 /* connect our duplicate of a socket, to peer (O_PATH of a socket file) or, if that is -1, to the
  * address in SLOT_EXTRA. What the caller gets, or DOOR_LATER where it has to wait. */
-int connect_now(struct ldoor *d, struct request *r, int sock, int peer);
-void connect_tick(struct ldoor *d); /* those that wait: try again, time is up, a signal */
-void connect_drop(struct ldoor *d);
+int connecting_now(struct ldoor *d, struct request *r, int sock, int peer);
+/* Retries the connections that wait, and ends those whose time is up or whose caller has a signal.
+ */
+void connecting_tick(struct ldoor *d);
+void connecting_drop(struct ldoor *d);

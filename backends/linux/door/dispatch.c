@@ -14,7 +14,6 @@
 #include "backends/linux/door/calls_peer.h"
 #include "backends/linux/door/calls_socket.h"
 #include "backends/linux/door/finish.h"
-#include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/lost.h"
 #include "backends/linux/door/ports.h"
@@ -22,6 +21,7 @@
 #include "backends/linux/door/resolve.h"
 #include "backends/linux/door/state.h"
 #include "core/base/path.h"
+#include "core/keeper/folders/tool_dirs.h"
 #include "core/keeper/keeper.h"
 
 /*
@@ -35,7 +35,7 @@
  *   2. resolve: from the copies to places, through descriptors of ours (resolve.c, walk.c).
  *   3. ask the kernel whether the id still is alive. If not, the thread id may have been given to
  *	somebody else and everything read so far was about the wrong process: drop it. Not where
- *	nothing was looked up by that id (by_pidfd()).
+ *	a look by a handle has shown that it was the right one (request_proved()).
  *   4. perform: one call of folder_*(), on our descriptors and our copies. Nothing of the caller's
  *	is looked at again.
  *   5. answer once: an errno, a descriptor, or CONTINUE.
@@ -79,7 +79,7 @@ static int resolve_all(struct ldoor *d, struct request *r)
 {
 	int outside = 0, places = 0;
 
-	r->cwd_known = false;
+	r->cwd_known = r->same_process = false;
 	for (int i = 0; i < 2; i++) {
 		int got;
 
@@ -148,6 +148,11 @@ static int perform_outside(struct ldoor *d, struct request *r)
 	got = missing_outside(d, r);
 	if (got < 0)
 		return got;
+	got = r->call->perform == perform_mkdir && !r->place[0]->nested
+		      ? tool_dir_make(d->k, r->place[0]->text)
+		      : 0;
+	if (got != 0)
+		return MIN(got, 0);
 	got = place_outside(d, &r->caller, r->place[r->how[1] != HOW_NONE]);
 	return got == 0 ? DOOR_CONTINUE : place_granted(got);
 }
@@ -185,18 +190,6 @@ static int unseen(const struct request *r)
 	return r->call->anywhere ? -EACCES : DOOR_CONTINUE;
 }
 
-/*
- * A descriptor's file, got through the pidfd of a process that was known before: whose id it has
- * now does not matter. One that came back from a human may have ended meanwhile.
- */
-static bool by_pidfd(const struct request *r)
-{
-	for (size_t i = 0; i < SLOT_COUNT; i++)
-		if (r->slot[i].have)
-			return false;
-	return r->caller.known && !r->resumed && r->place[0]->kept;
-}
-
 static int handle(struct ldoor *d, struct request *r)
 {
 	int got = 0;
@@ -217,7 +210,7 @@ static int handle(struct ldoor *d, struct request *r)
 	for (int i = 0; i < TRIES && got >= 0; i++) {
 		int outside = resolve_all(d, r);
 
-		if (!by_pidfd(r) && request_alive(d, r) < 0)
+		if (request_alive(d, r) < 0)
 			return DOOR_DEAD;
 		if (outside == -ENOENT && r->call->perform == perform_connect)
 			peer_absent(d, r);
@@ -254,7 +247,6 @@ void door_dispatch(struct ldoor *d, struct request *r, bool granted)
 	r->caller.granted = granted;
 	r->caller.stale = false;
 	r->caller.asked = &r->asked;
-	r->caller.may_wait = gather_may(d);
 	r->caller.op = r->call->name;
 	if (!r->resumed && lost_find(d, r, &got))
 		request_finish(d, r, got);

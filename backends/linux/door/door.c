@@ -21,7 +21,6 @@
 #include "backends/linux/door/dirs.h"
 #include "backends/linux/door/dispatch.h"
 #include "backends/linux/door/filter.h"
-#include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/read_check.h"
 #include "backends/linux/door/lookup.h"
 #include "backends/linux/door/lost.h"
@@ -42,15 +41,15 @@ static struct ldoor *ldoor(struct door *door)
  * One request a turn: the keeper's poll(2) has seen it, and asking again costs as much as a small
  * call does. A request whose caller died in between is ENOENT, receiving does not wait for another.
  */
-static int door_serve(struct door *door, short events)
+int door_serve_listener(struct ldoor *d, int fd, short events)
 {
-	struct ldoor *d = ldoor(door);
 
 	if (!(events & POLLIN))
 		return events & (POLLHUP | POLLERR | POLLNVAL) ? -EPIPE : 0;
 	memset(d->in, 0, d->in_size);
-	if (ioctl(door->fd, SECCOMP_IOCTL_NOTIF_RECV, d->in) < 0)
+	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, d->in) < 0)
 		return errno == ENOENT || errno == EINTR ? 0 : -EPIPE;
+	d->calling = fd;
 	request_begin(d, &d->scratch->now, d->in);
 	answer_caller(d, d->scratch->now.tid);
 	d->scratch->now.call = door_call_of(d->in->data.nr);
@@ -58,8 +57,12 @@ static int door_serve(struct door *door, short events)
 		door_answer(d, d->in->id, -ENOSYS);
 	else
 		door_dispatch(d, &d->scratch->now, false);
-	gather_serve(d, door_dispatch);
 	return 0;
+}
+
+static int door_serve(struct door *door, short events)
+{
+	return door_serve_listener(ldoor(door), door->fd, events);
 }
 
 /* The human allowed a change outside: its directory becomes a folder. */
@@ -104,7 +107,6 @@ static void door_drop_all(struct door *door)
 {
 	struct ldoor *d = ldoor(door);
 
-	gather_drop(d);
 	flow_drop(d);
 	while (d->parked != NULL) {
 		struct parked *p = parked_take(d, d->parked->id);
@@ -118,14 +120,13 @@ static void door_tick(struct door *door)
 {
 	struct ldoor *d = ldoor(door);
 
-	gather_serve(d, door_dispatch);
 	answer_tick(d);
-	connect_tick(d);
+	connecting_tick(d);
 	flow_tick(d);
 	port_tick(d);
 	fifo_tick(d);
 	parked_tick(d);
-	look_tick(d);
+	read_check_tick(d);
 }
 
 static void door_end_flow(struct door *door, uint64_t id)
@@ -133,9 +134,9 @@ static void door_end_flow(struct door *door, uint64_t id)
 	flow_end_one(ldoor(door), id);
 }
 
-static void door_publish(struct door *door, uint16_t port, uint16_t host_port)
+static void door_publish(struct door *door, uint16_t port, uint16_t host_port, const char *by)
 {
-	port_publish(ldoor(door), port, host_port);
+	port_publish(ldoor(door), port, host_port, by);
 }
 
 /* The state of each file. */
@@ -147,7 +148,7 @@ static void state_open(struct ldoor *d)
 	lookup_open(d);
 	dirs_open(d);
 	resolve_open(d);
-	look_begin(d);
+	read_check_begin(d);
 	peer_open(d);
 	flow_open(d);
 }
@@ -155,7 +156,7 @@ static void state_open(struct ldoor *d)
 static void state_close(struct ldoor *d)
 {
 	peer_close(d);
-	look_close(d);
+	read_check_close(d);
 	resolve_close(d);
 	dirs_close(d);
 	lookup_close(d);
@@ -175,7 +176,7 @@ static void door_close(struct door *door)
 	flow_close(d);
 	port_drop(d);
 	shared_close(d);
-	connect_drop(d);
+	connecting_drop(d);
 	fifo_drop(d);
 	state_close(d);
 	if (door->fd >= 0)
@@ -210,6 +211,7 @@ struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 	d = xcalloc(1, sizeof(*d));
 	d->door = (struct door){.ops = &ops, .fd = listener};
 	d->k = k;
+	d->calling = listener;
 	d->spec = *spec;
 	d->floor = *floor;
 	d->gateway = floor->gateway;

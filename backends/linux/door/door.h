@@ -6,13 +6,18 @@
 #include "backends/linux/sandbox/floor.h"
 #include "core/keeper/door.h"
 
+struct ldoor;
+
 /*
  * Life:    door_new() in the keeper, as soon as the listener has arrived -> door->ops->close().
  * Owner:   takes both descriptors, also on failure.
- * root:    O_PATH descriptor of "/" as the agent sees it (from /proc/PID/root of a process inside,
- * or opened there and passed on): the view in which symbolic links are resolved.
- * floor:   copied; what it points to is borrowed until the last serve().
+ * root:    O_PATH descriptor of "/" as the agent sees it (from /proc/PID/root of a process
+ *          inside, or opened there and passed on): symbolic links are resolved in this view.
+ * floor:   copied; its pointers are borrowed until the last serve().
  */
 struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 		      const struct filter_spec *spec, const struct floor *floor, struct err *err)
 	MUST_USE;
+/* Serves one request after poll(2) has reported one at a listener. -EPIPE: no process has its
+ * filter any more. */
+int door_serve_listener(struct ldoor *d, int fd, short events);

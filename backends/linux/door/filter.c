@@ -1,5 +1,4 @@
-/* filter - the seccomp rules of the sandbox: what is refused, what is trapped, what runs natively.
- */
+/* filter - the seccomp rules of the sandbox: calls that are refused, trapped, or run natively. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/filter.h"
 

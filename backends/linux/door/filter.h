@@ -1,5 +1,4 @@
-/* filter - the seccomp rules of the sandbox: what is refused, what is trapped, what runs natively.
- */
+/* filter - the seccomp rules of the sandbox: calls that are refused, trapped, or run natively. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,23 +8,24 @@
 #include "core/base/err.h"
 
 /*
- * Compile the rules ahead, so that filter_install() costs one system call. Optional; to be called
- * in the process that forks the agent's, while somebody else builds the mounts. Keeps the last
+ * Compiles the rules ahead, so that filter_install() costs one system call. Optional. Called in the
+ * process that forks the agent's, while process B builds the mounts. Keeps the rules of the last
  * spec.
  */
 int filter_prepare(const struct filter_spec *spec, struct err *err) MUST_USE;
 
-/* What was compiled last, 0 instructions: nothing yet. Borrowed; for tests. */
+/* Returns the program that was compiled last, borrowed; 0 instructions: none yet. For tests. */
 struct sock_filter;
 const struct sock_filter *filter_code(size_t *ret_len);
 
 /*
- * Install the rules in the calling thread (the agent's, just before exec) and return the listener
- * for door_new(). no_new_privs must be set. From here on every trapped call waits for the keeper:
- * the caller sends the listener away with calls that run natively (sendmsg, close, write, dup3) and
+ * Installs the rules in the calling thread (the agent's, just before exec) and returns the listener
+ * for door_new(). no_new_privs must be set. After this every trapped call waits for the keeper: the
+ * caller sends the listener away with calls that run natively (sendmsg, close, write, dup3) and
  * closes its own copy. 0 or negative errno; without heap if filter_prepare() has run.
  */
 int filter_install(const struct filter_spec *spec, int *ret_listener) MUST_USE;
 
-/* Are held calls safe from signals here (Linux 5.19, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)? */
+/* Returns whether only a fatal signal interrupts a held call (Linux 5.19,
+ * SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV). */
 bool filter_wait_killable(void);

@@ -6,7 +6,7 @@
 
 #include "backends/linux/door/filter_spec.h"
 
-/* Opens that only read, numbers that nobody here has heard of, and choices by a value. Only for
- * callers of this architecture; what the numbers mean for others the rules need not know. Returns
- * how many instructions it wrote. */
+/* Writes the rules for opens that only read, for system calls newer than this program (ENOSYS), and
+ * for calls that are allowed by the value of an argument. They apply to callers of the native
+ * architecture only. Returns the number of instructions. */
 unsigned short filter_prologue(struct sock_filter *code, const struct filter_spec *spec);

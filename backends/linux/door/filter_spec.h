@@ -1,4 +1,4 @@
-/* filter_spec - what the session asks of the seccomp filter. */
+/* filter_spec - the session's options for the seccomp filter. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,7 +9,7 @@ struct filter_spec {
 	bool nesting;	    /* user and mount namespaces inside */
 	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
 	bool reads;	    /* opens for reading are trapped too */
-	bool alone;	    /* no namespaces: what those would keep apart is refused */
+	bool alone;	    /* no namespaces: calls that namespaces would isolate are refused */
 	bool proxied;	    /* alone: TCP sockets, whose connections the door performs */
 	bool windowed;	    /* bind and listen of the host's network are the door's, too */
 };

@@ -1,11 +1,10 @@
-/* finish - the end of a request: it is answered, or parked, or waits for a sync. */
+/* finish - the end of a request: it is answered or parked. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/finish.h"
 
 #include <errno.h>
 
 #include "backends/linux/door/answer.h"
-#include "backends/linux/door/shared_sync.h"
 #include "backends/linux/door/lost.h"
 #include "backends/linux/door/parked.h"
 #include "backends/linux/door/state.h"
@@ -22,13 +21,11 @@ void request_finish(struct ldoor *d, struct request *r, int got)
 {
 	if (got == -FOLDER_HELD)
 		parked_add(d, r);
-	else if (got == -FOLDER_WAITS)
-		gather_add(d, r);
 	/* Before the answer: the caller's close() is to be the last one of its file. */
 	util_close_fd(&r->opened);
 	place_done(&d->scratch->places[0]);
 	place_done(&d->scratch->places[1]);
-	if (got == -FOLDER_HELD || got == -FOLDER_WAITS || got == DOOR_DEAD || got == DOOR_LATER)
+	if (got == -FOLDER_HELD || got == DOOR_DEAD || got == DOOR_LATER)
 		return;
 	if (got >= 0 && r->gives_fd)
 		answer_fd(d, r, got);

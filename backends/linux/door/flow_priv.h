@@ -1,5 +1,4 @@
-/* flow_priv - what waits on its way to a host: the calls of calls_flow.c, packets (packet_flow.c).
- */
+/* flow_priv - waiting connections: trapped calls (calls_flow.c) and packets (packet_flow.c). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -32,6 +31,7 @@ struct flow_wait {
 	struct sockaddr_storage to;
 	socklen_t to_len;
 	enum stage stage;
+	char program[32]; /* the caller's, read while the relay dials; or "" */
 	struct net_target target;
 	struct net_addr at; /* where the agent's SYN goes */
 	struct net_addr addr[NET_ADDRS_MAX];
@@ -47,20 +47,20 @@ struct flow_wait {
 
 void flow_run(struct flow_wait *w);
 void flow_wait_free(struct flow_wait *w);
-/* What the relay has begun for it, or the human is asked, is over. */
+/* Cancels the relay's dial, or the question that the user has not answered. */
 void flow_abandon(struct flow_wait *w);
-/* FLOW_OPEN. addr: what is dialled. */
+/* Reports FLOW_OPEN. addr: the address that is dialled. */
 void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct net_addr *addr);
 
 /* ---- packet_flow.c --------------------------------------------------------------------------- */
 
-/* NET_FLOW: the first packet of one waits in the relay. */
+/* NET_FLOW: the first packet of a flow waits in the relay. */
 void packet_begin(struct ldoor *d, const struct net_note *note);
 /* The first packet of a connection waits where guest_syn (state.h) leads to. */
 void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_t port);
 void packet_syn_gone(struct ldoor *d, uint64_t id);				 /* no longer */
 void packet_dialled(struct flow_wait *w, int code, const struct net_addr *addr); /* w is gone */
-/* The relay keeps it no longer. False: that was none which waits here. */
+/* Drops the flow that the relay has closed. Returns false if no flow with this id waits here. */
 bool packet_gone(struct ldoor *d, uint64_t id);
 void packet_caller(struct flow_wait *w, struct caller *ret);
 void packet_fail(struct flow_wait *w, int code); /* w is gone */
@@ -69,6 +69,6 @@ void packet_grant(struct flow_wait *w);		 /* the same */
 /* ---- guest_door.c ---------------------------------------------------------------------------- */
 
 struct guest_note;
-int guest_door_caller(const struct ldoor *d); /* the process that stands for all in the guest */
+int guest_door_caller(const struct ldoor *d); /* pid that represents every process in the guest */
 const char *guest_door_program(const struct ldoor *d);
 void guest_door_tell(const struct ldoor *d, const struct guest_note *note);

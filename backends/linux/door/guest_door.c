@@ -1,4 +1,4 @@
-/* guest_door - connections of a guest: they come as packets, from a machine of its own. */
+/* guest_door - decides on connections of a virtual machine's guest, which arrive as packets. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/guest_door.h"
 

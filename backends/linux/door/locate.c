@@ -37,7 +37,7 @@ static int outside(struct ldoor *d, struct place *p, int dir, const char *name)
 	return 0;
 }
 
-int place_from_name(struct ldoor *d, struct place *p, int parent, const char *name)
+int locate_name(struct ldoor *d, struct place *p, int parent, const char *name)
 {
 	struct stat st;
 	int r;
@@ -113,7 +113,7 @@ static int object_file(struct ldoor *d, struct place *p, int fd)
 	return 0;
 }
 
-int place_from_object(struct ldoor *d, struct place *p, int fd)
+int locate_object(struct ldoor *d, struct place *p, int fd)
 {
 	const char *below;
 	int r;
@@ -150,7 +150,7 @@ int place_from_object(struct ldoor *d, struct place *p, int fd)
 	return r == -EROFS ? outside(d, p, fd, NULL) : r;
 }
 
-int place_from_fd(struct ldoor *d, struct place *p, int fd, bool opath_ok)
+int locate_fd(struct ldoor *d, struct place *p, int fd, bool opath_ok)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -158,5 +158,5 @@ int place_from_fd(struct ldoor *d, struct place *p, int fd, bool opath_ok)
 		close(fd);
 		return -EBADF;
 	}
-	return place_from_object(d, p, fd);
+	return locate_object(d, p, fd);
 }

@@ -8,8 +8,8 @@ struct ldoor;
 struct place;
 
 /* Fill a place from what the walk found: a directory of the caller's view and a name in it... */
-int place_from_name(struct ldoor *d, struct place *p, int parent, const char *name);
+int locate_name(struct ldoor *d, struct place *p, int parent, const char *name);
 /* ...or an object of its own (O_PATH or not); takes fd. */
-int place_from_object(struct ldoor *d, struct place *p, int fd);
+int locate_object(struct ldoor *d, struct place *p, int fd);
 /* The same for a duplicate of the caller's descriptor: -EBADF for O_PATH, unless opath_ok. */
-int place_from_fd(struct ldoor *d, struct place *p, int fd, bool opath_ok);
+int locate_fd(struct ldoor *d, struct place *p, int fd, bool opath_ok);

@@ -17,7 +17,8 @@
 #define PROC_CACHE 64
 
 struct proc_entry {
-	int tid, fd; /* O_PATH of /proc/TID; -1: free */
+	int tid, fd;	  /* O_PATH of /proc/TID; -1: free */
+	uint64_t request; /* that was served when it was opened */
 };
 
 void lookup_open(struct ldoor *d)
@@ -102,14 +103,27 @@ int proc_dir(struct ldoor *d, int tid, bool again)
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	e->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	e->tid = tid;
+	e->request = d->scratch->now.id;
 	return e->fd;
 }
 
-int open_caller_dir(const struct request *r, int dirfd)
+int stat_caller_link(struct ldoor *d, struct request *r, const char *link, struct stat *st)
+{
+	const struct proc_entry *e = &d->procs[(unsigned)r->tid % PROC_CACHE];
+
+	if (fstatat(proc_dir(d, r->tid, false), link, st, 0) < 0 &&
+	    fstatat(proc_dir(d, r->tid, true), link, st, 0) < 0)
+		return -errno;
+	request_proved(r, e->request != r->id);
+	return 0;
+}
+
+int open_caller_dir(struct request *r, int dirfd)
 {
 	char link[64];
 	int fd;
 
+	r->same_process = false;
 	if (dirfd == AT_FDCWD)
 		snprintf(link, sizeof(link), "/proc/%d/cwd", r->tid);
 	else
@@ -122,11 +136,12 @@ int open_caller_dir(const struct request *r, int dirfd)
 	return dirfd == AT_FDCWD ? DOOR_DEAD : -EBADF;
 }
 
-int open_caller_root(const struct ldoor *d, const struct request *r)
+int open_caller_root(const struct ldoor *d, struct request *r)
 {
 	char link[64];
 	int fd;
 
+	r->same_process = false;
 	if (!d->spec.nesting) {
 		fd = fcntl(d->root, F_DUPFD_CLOEXEC, 3);
 		return fd < 0 ? -errno : fd;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct ldoor;
 struct request;
@@ -21,7 +22,10 @@ int open_in_sandbox(const struct ldoor *d, const char *path);
 int fd_text(const struct ldoor *d, int fd, char *out, size_t size);
 /* /proc/TID, kept open: a dead one never becomes another's. */
 int proc_dir(struct ldoor *d, int tid, bool again);
+/* stat(2) of a link in the caller's directory of /proc: "cwd", "fd/3". Returns 0 or negative errno.
+ */
+int stat_caller_link(struct ldoor *d, struct request *r, const char *link, struct stat *st);
 /* O_PATH descriptor of the caller's own directory `dirfd` (AT_FDCWD: the current one). */
-int open_caller_dir(const struct request *r, int dirfd);
+int open_caller_dir(struct request *r, int dirfd);
 /* Of its "/": with nesting it may have another than the sandbox's. */
-int open_caller_root(const struct ldoor *d, const struct request *r);
+int open_caller_root(const struct ldoor *d, struct request *r);

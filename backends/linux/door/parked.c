@@ -1,13 +1,13 @@
-/* parked - requests that wait for a human's answer: their copies, and what the human was shown. */
+/* parked - requests that wait for the user's answer: their copies, and the places shown. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/parked.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "backends/linux/door/answer.h"
+#include "backends/linux/door/listeners.h"
 #include "backends/linux/door/state.h"
 #include "core/base/clock.h"
 #include "core/keeper/keeper.h"
@@ -92,11 +92,6 @@ void parked_free(struct parked *p)
 	free(p);
 }
 
-static bool is_waiting(const struct ldoor *d, uint64_t id)
-{
-	return ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
 /*
  * Forget those whose callers were killed or interrupted; their questions go away with them, unless
  * the same call is made again at once.
@@ -107,7 +102,7 @@ static void sweep(struct ldoor *d, int64_t now)
 
 	while (*link != NULL) {
 		struct parked *p = *link;
-		bool waits = is_waiting(d, p->id);
+		bool waits = listener_holds(d, p->id);
 		int got = waits ? interrupt_look(&p->interrupt, p->tid, now, 0) : 0;
 
 		if (waits && got == 0) {

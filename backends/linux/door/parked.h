@@ -23,7 +23,7 @@ struct parked {
 
 struct parked *parked_new(struct request *r);
 void parked_free(struct parked *p);			  /* NULL is a no-op */
-void parked_add(struct ldoor *d, struct request *r);	  /* copies what is needed */
+void parked_add(struct ldoor *d, struct request *r);	  /* copies the request */
 struct parked *parked_take(struct ldoor *d, uint64_t id); /* NULL: not there */
 /* r becomes the request again that p was made from. */
 void parked_load(struct ldoor *d, struct request *r, const struct parked *p);

@@ -1,4 +1,4 @@
-/* place - the target of a path argument: a directory of ours and a name, or a path outside. */
+/* place - the target of a path argument: a folder's directory and a name, or a path outside. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/place.h"
 
@@ -58,8 +58,8 @@ bool place_is_own(const struct ldoor *d, const struct place *p)
  */
 bool place_orphan_is_kept(const struct caller *c, const struct place *p)
 {
-	struct obj o;
+	struct object o;
 
 	return p->st.st_nlink == 0 ||
-	       (obj_stat(p->at.dirfd, "", &o) == 0 && folder_has_inode(p->folder, c, &o));
+	       (object_stat(p->at.dirfd, "", &o) == 0 && folder_has_inode(p->folder, c, &o));
 }

@@ -1,4 +1,4 @@
-/* place - the target of a path argument: a directory of ours and a name, or a path outside. */
+/* place - the target of a path argument: a folder's directory and a name, or a path outside. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,7 +15,7 @@ struct place {
 	struct at at;
 	bool known;   /* st describes the last component */
 	bool recent;  /* at.dirfd is borrowed from resolve.c, which opened it for an earlier call */
-	bool kept;    /* seen may be changed as it is; nothing else has been looked up */
+	bool kept;    /* seen may be changed as it is; no other component has been looked up */
 	bool object;  /* reached through a descriptor or a magic link, not by a name */
 	bool orphan;  /* an open file without a name: at.dirfd is its O_PATH descriptor */
 	bool gone;    /* resolving ended in a directory that was removed */
@@ -29,15 +29,15 @@ struct place {
 	char walk[2][2 * PATH_MAX];
 };
 
-void place_done(struct place *p); /* close what it owns */
-/* Absolute path of a place, for comparison and reports. */
+void place_done(struct place *p); /* closes its descriptors */
+/* Writes the absolute path of a place, for comparison and reports. */
 void place_text(const struct place *p, char *out, size_t size);
-/* Without mounts: in the sandbox's own directory. */
+/* Without mounts: returns whether the place is in the sandbox's own directory. */
 bool place_is_own(const struct ldoor *d, const struct place *p);
 /* folder_outside() about a place that is outside; 0: the floor answers. */
 int place_outside(struct ldoor *d, const struct caller *c, const struct place *p);
-/* What a handler returns for the result of place_outside(): 1 says that the place has just become
- * part of a folder, and is DOOR_AGAIN. */
+/* Converts the result of place_outside() to a handler's result. 1 (the place has just become part
+ * of a folder) becomes DOOR_AGAIN. */
 int place_granted(int got);
-/* May a file that no name leads to be changed through its descriptor? */
+/* Returns whether a file without a name may be changed through its descriptor. */
 bool place_orphan_is_kept(const struct caller *c, const struct place *p);

@@ -28,6 +28,7 @@ struct server {
 	uint16_t port, host_port;
 	bool listens; /* at the last look */
 	bool wanted, published;
+	char *by; /* who wants it: the rule may be gone when its answer comes */
 };
 
 static struct server *find(struct ldoor *d, uint16_t port)
@@ -51,8 +52,10 @@ static struct server *add(struct ldoor *d, uint16_t port)
 	for (size_t i = 0; i < d->n_servers && !p; i++)
 		if (!d->servers[i].listens && !d->servers[i].wanted)
 			p = &d->servers[i];
-	if (p)
-		*p = (struct server){.port = port};
+	if (!p)
+		return NULL;
+	free(p->by);
+	*p = (struct server){.port = port};
 	return p;
 }
 
@@ -62,7 +65,8 @@ static void tell(struct ldoor *d, const struct server *p, enum port_state state,
 					    .port = p->port,
 					    .host_port = p->host_port,
 					    .pid = pid,
-					    .code = code});
+					    .code = code,
+					    .by = p->by});
 }
 
 /* ---- somebody listens ------------------------------------------------------------------------ */
@@ -84,6 +88,7 @@ int prepare_listen(struct ldoor *d, struct request *r)
 static void notice(struct ldoor *d, const struct flow_listener *l)
 {
 	struct server *p = find(d, l->port);
+	const char *by;
 	int pid;
 
 	if (p && p->listens)
@@ -98,8 +103,9 @@ static void notice(struct ldoor *d, const struct flow_listener *l)
 	p->listens = true;
 	if (p->wanted)
 		return;
-	if (port_is_allowed(d->k, p->port))
-		port_publish(d, p->port, p->port);
+	by = port_allowed_by(d->k, p->port);
+	if (by)
+		port_publish(d, p->port, p->port, by);
 	else
 		tell(d, p, PORT_OFFERED, pid, 0);
 }
@@ -145,7 +151,7 @@ static void send_wish(struct ldoor *d, struct server *p)
 	}
 }
 
-void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port)
+void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port, const char *by)
 {
 	struct server *p = find(d, port);
 	int got;
@@ -163,6 +169,8 @@ void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port)
 	}
 	p->host_port = host_port;
 	p->wanted = true;
+	free(p->by);
+	p->by = xstrdup(by);
 	got = gateway_start(d->gateway);
 	if (got > 0) {
 		send_wish(d, p);
@@ -206,6 +214,8 @@ void port_heard(struct ldoor *d, const struct net_note *note)
 
 void port_drop(struct ldoor *d)
 {
+	for (size_t i = 0; i < d->n_servers; i++)
+		free(d->servers[i].by);
 	free(d->servers);
 	d->servers = NULL;
 	d->n_servers = 0;

@@ -9,7 +9,7 @@
 struct net_note;
 
 HANDLER(prepare_listen);
-void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port);
+void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port, const char *by);
 void port_heard(struct ldoor *d, const struct net_note *note); /* NET_PUBLISHED, NET_CAME */
 void port_ready(struct ldoor *d, int code);		       /* the relay serves, or does not */
 void port_tick(struct ldoor *d);

@@ -1,4 +1,4 @@
-/* privileges - what the keeper could do to a file, and a caller without capabilities could not. */
+/* privileges - refuses file changes that take a capability which the caller does not have. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/privileges.h"
 

@@ -1,4 +1,4 @@
-/* privileges - what the keeper could do to a file, and a caller without capabilities could not. */
+/* privileges - refuses file changes that take a capability which the caller does not have. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,24 +6,24 @@
 #include <sys/stat.h>
 
 /*
- * Programs inside have no capability. The keeper has some where root has started it, for what it
- * puts back, and performs their calls: a copy of a shell, given CAP_SETUID or a set-id bit of
- * root's in a working folder, would make any user of the host root. So capabilities of files are
- * refused as the kernel would refuse them. Set-id bits of files are left out without a word, as
- * the kernel does with those that a process may not give: only what is there already stays, until
- * somebody inside may write to it.
+ * Programs inside have no capability. A keeper that root started has some, to restore files in
+ * undo, and performs the programs' calls: a copy of a shell with CAP_SETUID or root's set-id bit in
+ * a working folder would make any user of the host root. So file capabilities are refused with the
+ * kernel's error. A new set-id bit of a file is dropped silently, as the kernel drops bits that a
+ * process may not set. A bit that the file has already stays until a program inside opens the file
+ * for writing.
  *
- * Threads: any; nothing is kept. Source: inode_owner_or_capable() and file_remove_privs() of the
- * kernel, capabilities(7).
+ * Threads: any; no state. Source: inode_owner_or_capable() and file_remove_privs() of the kernel,
+ * capabilities(7).
  */
 
-/* -EPERM for an attribute that takes a capability to set or remove; else 0. */
+/* Returns -EPERM for an attribute that takes a capability to set or remove, else 0. */
 int privileged_attribute(const char *name);
-/* The mode that a new object, no directory, gets where its caller wants this one. */
+/* Returns the mode for a new object, not a directory, whose caller asked for `mode`. */
 mode_t privileges_new(mode_t mode);
-/* The same for the object that was looked at. */
+/* Returns the mode for an existing object. was: its attributes before the change. */
 mode_t privileges_mode(mode_t mode, const struct stat *was);
-/* The file was opened for writing, and what it gives to who runs it goes: the kernel would see to
- * it at the first write, but not to what a mapping writes. What an undo needs is kept before. 0 or
- * negative errno. */
+/* Removes set-id bits and capabilities of a file that was opened for writing: the kernel would do
+ * so at the first write(2), but not at a write through a mapping. The journal saves both before.
+ * Returns 0 or negative errno. */
 int privileges_drop(int fd);

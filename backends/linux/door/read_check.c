@@ -79,7 +79,7 @@ static void base_drop(struct base *b)
 }
 
 /* A directory that is kept open keeps its file system busy: not longer than it is of use. */
-void look_tick(struct ldoor *d)
+void read_check_tick(struct ldoor *d)
 {
 	int64_t now = clock_mono_us();
 
@@ -95,7 +95,7 @@ void look_tick(struct ldoor *d)
 	}
 }
 
-void look_begin(struct ldoor *d)
+void read_check_begin(struct ldoor *d)
 {
 	d->bases = xcalloc(BASES, sizeof(*d->bases));
 	d->known_rule = xcalloc(1, sizeof(*d->known_rule));
@@ -103,7 +103,7 @@ void look_begin(struct ldoor *d)
 		d->bases[i].fd = -1;
 }
 
-void look_close(struct ldoor *d)
+void read_check_close(struct ldoor *d)
 {
 	for (size_t i = 0; i < BASES; i++)
 		base_drop(&d->bases[i]);
@@ -212,7 +212,8 @@ static struct base *base_of_relative(struct ldoor *d, const struct request *r, i
 
 /* ---- the look ------------------------------------------------------------------- */
 
-int look_open(struct ldoor *d, const struct request *r, int dirfd, const char *path, int flags)
+int read_check_open(struct ldoor *d, const struct request *r, int dirfd, const char *path,
+		    int flags)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)};
 	char text[PATH_MAX + 32];
@@ -253,7 +254,7 @@ static int may_read_beneath(const struct ldoor *d, const struct base *b, const c
 static bool may_read_whole(struct ldoor *d, const struct request *r, const char *path)
 {
 	char text[PATH_MAX];
-	int fd = look_open(d, r, r->dirfd[0], path, r->flags), n;
+	int fd = read_check_open(d, r, r->dirfd[0], path, r->flags), n;
 
 	if (fd < 0)
 		return !speaks_of_self(path);
@@ -283,7 +284,7 @@ static int look_from(const struct ldoor *d, const struct base *b, const char *pa
 	return b->open ? 1 : may_read_beneath(d, b, rest);
 }
 
-bool look_floor_answers(struct ldoor *d, const struct request *r)
+bool read_check_floor_answers(struct ldoor *d, const struct request *r)
 {
 	const char *path = r->slot[SLOT_PATH].data, *rest = path;
 	struct base *b;

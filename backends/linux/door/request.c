@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "backends/linux/door/listeners.h"
 #include "backends/linux/door/state.h"
 #include "core/base/util.h"
 #include "core/keeper/keeper.h"
@@ -70,7 +70,7 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
 		r->place[i]->fd = r->place[i]->seen = -1;
 	}
 	r->opath_ok = r->slash = r->creates = r->gives_fd = r->resumed = false;
-	r->reads = false;
+	r->reads = r->same_process = false;
 	r->opened = -1;
 	r->asked.stale = false;
 	r->asked.to.object[0] = r->asked.back.object[0] = '\0';
@@ -83,7 +83,7 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
  * Read at most size bytes. A page that is not there ends the copy, so that a string just before it
  * is found: the remote side is cut at page ends, and what lies before a bad part is transferred.
  */
-static ssize_t peek(const struct request *r, uint64_t addr, void *to, size_t size)
+static ssize_t peek(struct request *r, uint64_t addr, void *to, size_t size)
 {
 	struct iovec local = {to, size};
 	struct iovec remote[2];
@@ -93,6 +93,7 @@ static ssize_t peek(const struct request *r, uint64_t addr, void *to, size_t siz
 	remote[0] = (struct iovec){(void *)(uintptr_t)addr, first};
 	remote[1] = (struct iovec){(void *)(uintptr_t)(addr + first), MIN(size - first, PAGE)};
 	local.iov_len = remote[0].iov_len + remote[1].iov_len;
+	r->same_process = false;
 	n = process_vm_readv(r->tid, &local, 1, remote, remote[1].iov_len > 0 ? 2 : 1, 0);
 	if (n >= 0)
 		return n;
@@ -103,7 +104,7 @@ static ssize_t peek(const struct request *r, uint64_t addr, void *to, size_t siz
 }
 
 /* Copy up to and with the first NUL; `full` is what a string longer than max is. */
-static int copy_string(const struct request *r, struct copy *c, uint64_t addr, size_t max, int full)
+static int copy_string(struct request *r, struct copy *c, uint64_t addr, size_t max, int full)
 {
 	size_t len = 0;
 
@@ -134,32 +135,59 @@ int request_path(struct ldoor *d, struct request *r, enum slot slot, uint64_t ad
 	return copy_string(r, &r->slot[slot], addr, PATH_MAX, -ENAMETOOLONG);
 }
 
+static size_t short_part(uint64_t addr)
+{
+	return MIN((size_t)SHORT, PAGE - (addr & (PAGE - 1)));
+}
+
 /*
- * Two short paths at once. What does not hold its end, or could not be read, is not taken: it is
+ * Two arguments at once. What does not hold its end, or could not be read, is not taken: it is
  * copied by itself, as if this had not been.
  */
-void request_paths(struct request *r, const uint64_t addr[2])
+static bool read_both(struct request *r, const enum slot slot[2], const uint64_t addr[2],
+		      const size_t len[2])
 {
 	struct iovec local[2], remote[2];
-	size_t want = 0;
 
 	for (int i = 0; i < 2; i++) {
-		size_t n = MIN((size_t)SHORT, PAGE - (addr[i] & (PAGE - 1)));
-
-		local[i] = (struct iovec){r->slot[i].data, n};
-		remote[i] = (struct iovec){(void *)(uintptr_t)addr[i], n};
-		want += n;
+		local[i] = (struct iovec){r->slot[slot[i]].data, len[i]};
+		remote[i] = (struct iovec){(void *)(uintptr_t)addr[i], len[i]};
 	}
-	if (process_vm_readv(r->tid, local, 2, remote, 2, 0) != (ssize_t)want)
+	r->same_process = false;
+	return process_vm_readv(r->tid, local, 2, remote, 2, 0) == (ssize_t)(len[0] + len[1]);
+}
+
+static void take_string(struct copy *c, size_t len)
+{
+	const char *end = memchr(c->data, '\0', len);
+
+	c->len = end != NULL ? (size_t)(end - c->data) : 0;
+	c->have = end != NULL;
+}
+
+void request_paths(struct request *r, const uint64_t addr[2])
+{
+	const size_t len[2] = {short_part(addr[0]), short_part(addr[1])};
+
+	if (!read_both(r, (const enum slot[]){SLOT_PATH, SLOT_PATH2}, addr, len))
 		return;
-	for (int i = 0; i < 2; i++) {
-		const char *end = memchr(r->slot[i].data, '\0', local[i].iov_len);
+	take_string(&r->slot[SLOT_PATH], len[0]);
+	take_string(&r->slot[SLOT_PATH2], len[1]);
+}
 
-		if (end == NULL)
-			continue;
-		r->slot[i].len = (size_t)(end - r->slot[i].data);
-		r->slot[i].have = true;
-	}
+void request_name_and_value(struct request *r, uint64_t name, uint64_t value, size_t size)
+{
+	const size_t len[2] = {short_part(name), size};
+	struct copy *c = &r->slot[SLOT_VALUE];
+
+	if (c->have || r->slot[SLOT_EXTRA].have || size > XATTR_SIZE_MAX ||
+	    !read_both(r, (const enum slot[]){SLOT_EXTRA, SLOT_VALUE},
+		       (const uint64_t[]){name, value}, len))
+		return;
+	take_string(&r->slot[SLOT_EXTRA], len[0]);
+	c->data[size] = '\0';
+	c->len = size;
+	c->have = true;
 }
 
 int request_text(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr, size_t max)
@@ -200,16 +228,38 @@ int request_write(const struct request *r, uint64_t addr, const void *data, size
 	return process_vm_writev(r->tid, &local, 1, &remote, 1, 0) == (ssize_t)len ? 0 : -EFAULT;
 }
 
-int request_alive(const struct ldoor *d, const struct request *r)
+/*
+ * A handle stays with one process, and fails once that has ended. When the request came, its thread
+ * had the number tid. If a handle for tid that is older than the request still finds its process,
+ * that process had the number all the time: each look by number in between was at the caller. The
+ * next look by number clears same_process. A request that waited for a human may have been
+ * interrupted meanwhile: only the kernel knows. So it is where another thread may have called
+ * execve(2): its program has the number and the handles of the process's first thread, which has
+ * been ended in its call.
+ */
+void request_proved(struct request *r, bool older)
 {
-	uint64_t id = r->id;
-
-	return ioctl(d->door.fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0 ? 0 : DOOR_DEAD;
+	r->same_process = older && (r->tid != r->caller.pid || r->caller.known);
 }
 
-int request_fd(struct ldoor *d, const struct request *r, int fd)
+int request_alive(const struct ldoor *d, const struct request *r)
+{
+	if (r->same_process && !r->resumed)
+		return 0;
+	return listener_holds(d, r->id) ? 0 : DOOR_DEAD;
+}
+
+/* The pidfd of a process that was known before the request, and not of a thread of it. */
+static bool has_older_pidfd(const struct request *r)
+{
+	return r->caller.known && r->tid == r->caller.pid;
+}
+
+int request_fd(struct ldoor *d, struct request *r, int fd)
 {
 	int dup = fd < 0 ? -EBADF : keeper_getfd(d->k, &r->caller, fd);
 
+	if (dup >= 0)
+		request_proved(r, has_older_pidfd(r));
 	return dup == -ESRCH ? DOOR_DEAD : dup;
 }

@@ -1,6 +1,4 @@
-/* request - one trapped call: its registers, and its arguments copied once from the caller's
- * memory.
- */
+/* request - one trapped call: its registers, and one copy of its arguments. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -33,7 +31,8 @@ struct copy {
 	bool have;
 };
 
-/* What was on the screen while a human decided: the same place, or the answer does not count. */
+/* The place that a question showed. The answer counts only if the path still leads to that place.
+ */
 struct shown {
 	dev_t dev;
 	ino_t ino;
@@ -57,20 +56,22 @@ struct request {
 	bool creates;	  /* O_CREAT: a trailing slash is EISDIR, in a link's text too */
 	bool gives_fd;	  /* the result is a descriptor for the caller */
 	bool reads;	  /* an open for reading that the floor would refuse */
-	int opened;	/* owned: what is handed over, or connected to, once a human has allowed it;
-			 * -1: nothing */
-	bool resumed;	/* comes back from an answer; the copies are the first ones */
+	/* Owned: the descriptor to hand over or connect to once the user has allowed it; or -1. */
+	int opened;
+	bool resumed; /* comes back from an answer; the copies are the first ones */
+	/* All that was looked at by the number tid was the caller's: request_proved(). */
+	bool same_process;
 	bool cwd_known; /* for the second path of a call that has two */
 	struct stat cwd;
 	struct shown shown[2];
-	struct asked asked; /* what a call with two paths, or a link's text, brings to its name */
+	struct asked asked; /* the source of a call with two paths, or a link's text */
 	int flags;
 	mode_t mode;
 	struct timespec times[2];
 	struct place *place[2]; /* the door's scratch */
 };
 
-/* Where the one request lies that is being served, and what its slots and places point to. */
+/* Memory of the one request that is being served, and of its slots and places. */
 struct scratch {
 	struct request now;
 	struct place places[2];
@@ -82,16 +83,25 @@ struct scratch {
 void request_open(struct ldoor *d);
 void request_close(struct ldoor *d);
 void request_begin(struct ldoor *d, struct request *r, const struct seccomp_notif *n);
-/* Copy a path. 0, -EFAULT, -ENAMETOOLONG, DOOR_CONTINUE when the memory cannot be read at all. */
+/* Copies a path. Returns 0, -EFAULT, -ENAMETOOLONG, or DOOR_CONTINUE if the memory cannot be read
+ * at all. */
 int request_path(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr);
-/* Both paths of a call with one look; what this leaves out request_path() copies. */
+/* Copies both paths of a call with one read of the caller's memory. request_path() copies a path
+ * that this read did not get. */
 void request_paths(struct request *r, const uint64_t addr[2]);
-/* Copy a string of at most max bytes with its NUL; longer is -E2BIG. */
+/* The same for an attribute's name and its value: request_text() and request_mem() copy what this
+ * read did not get. */
+void request_name_and_value(struct request *r, uint64_t name, uint64_t value, size_t size);
+/* Copies a string of at most max bytes with its NUL; a longer one is -E2BIG. */
 int request_text(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr, size_t max);
 int request_mem(struct ldoor *d, struct request *r, enum slot slot, uint64_t addr, size_t len);
-/* Write to the caller's memory; -EFAULT. */
+/* Writes to the caller's memory. Returns 0 or -EFAULT. */
 int request_write(const struct request *r, uint64_t addr, const void *data, size_t len);
-/* 0, or DOOR_DEAD: tid may be somebody else's by now and nothing that was read counts. */
+/* Returns 0 if the call still waits, else DOOR_DEAD: tid may be another thread's, so bytes that
+ * were read by tid are not used. Asks the kernel unless same_process is set. */
 int request_alive(const struct ldoor *d, const struct request *r);
-/* A duplicate of the caller's descriptor; -EBADF. */
-int request_fd(struct ldoor *d, const struct request *r, int fd);
+/* Notes that a look at the caller by a handle succeeded: a pidfd, or its directory of /proc. older:
+ * the handle was opened before the request came. */
+void request_proved(struct request *r, bool older);
+/* Returns a duplicate of the caller's descriptor, -EBADF, or DOOR_DEAD. */
+int request_fd(struct ldoor *d, struct request *r, int fd);

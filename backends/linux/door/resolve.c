@@ -76,13 +76,28 @@ static struct folder *literal_folder(struct ldoor *d, const char *path, const ch
 static int stat_cwd(struct ldoor *d, struct request *r, struct stat *st)
 {
 	if (!r->cwd_known) {
-		if (fstatat(proc_dir(d, r->tid, false), "cwd", &r->cwd, 0) < 0 &&
-		    fstatat(proc_dir(d, r->tid, true), "cwd", &r->cwd, 0) < 0)
-			return errno == EACCES ? DOOR_CONTINUE : DOOR_DEAD;
+		int got = stat_caller_link(d, r, "cwd", &r->cwd);
+
+		if (got < 0)
+			return got == -EACCES ? DOOR_CONTINUE : DOOR_DEAD;
 		r->cwd_known = true;
 	}
 	*st = r->cwd;
 	return 0;
+}
+
+/* Finds a directory that is known by the caller's descriptor of it, without a duplicate. */
+static struct dir_entry *known_dir(struct ldoor *d, struct request *r, int dirfd)
+{
+	char link[16];
+	struct stat st;
+
+	if (dirfd < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "fd/%d", dirfd);
+	if (stat_caller_link(d, r, link, &st) < 0 || !S_ISDIR(st.st_mode))
+		return NULL;
+	return dir_find(d, st.st_dev, st.st_ino);
 }
 
 /* Where the caller's relative path begins, on our side. -ENOENT: not in a folder. */
@@ -90,7 +105,7 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 			 struct dir_entry **ret)
 {
 	AUTO_CLOSE int fd = -1;
-	struct dir_entry *e;
+	struct dir_entry *e = NULL;
 	struct stat st;
 	int got;
 
@@ -99,15 +114,19 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 		if (got < 0)
 			return got;
 	} else {
+		e = known_dir(d, r, dirfd);
+	}
+	if (dirfd != AT_FDCWD && e == NULL) {
 		fd = request_fd(d, r, dirfd);
 		if (fd < 0)
 			return fd;
 		if (fstat(fd, &st) < 0)
 			return -errno;
 	}
-	if (!S_ISDIR(st.st_mode))
+	if (e == NULL && !S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	e = dir_find(d, st.st_dev, st.st_ino);
+	if (e == NULL)
+		e = dir_find(d, st.st_dev, st.st_ino);
 	if (e == NULL) {
 		char text[PATH_MAX]; /* here: it is cleared where it begins */
 		ssize_t n;
@@ -297,9 +316,9 @@ static int quick(struct ldoor *d, struct request *r, int i, char *path)
  */
 static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
 {
-	struct obj o;
+	struct object o;
 
-	if (!r->call->anywhere || r->resumed || obj_stat(fd, "", &o) < 0 || !S_ISREG(o.mode))
+	if (!r->call->anywhere || r->resumed || object_stat(fd, "", &o) < 0 || !S_ISREG(o.mode))
 		return false;
 	p->st = (struct stat){.st_mode = o.mode, .st_nlink = o.nlink, .st_size = (off_t)o.size};
 	p->st.st_dev = makedev((unsigned)(o.dev >> 32), (unsigned)o.dev);
@@ -327,7 +346,7 @@ static int resolve_fd(struct ldoor *d, struct request *r, int i)
 		return fd;
 	if (r->how[i] == HOW_FD && kept(d, r, p, fd))
 		return 0;
-	return place_from_fd(d, p, fd, r->opath_ok);
+	return locate_fd(d, p, fd, r->opath_ok);
 }
 
 /*
@@ -376,14 +395,14 @@ int place_resolve(struct ldoor *d, struct request *r, int i)
 		if (r->dirfd[i] != AT_FDCWD)
 			return resolve_fd(d, r, i);
 		got = open_caller_dir(r, AT_FDCWD);
-		return got < 0 ? got : place_from_object(d, p, got);
+		return got < 0 ? got : locate_object(d, p, got);
 	}
 	got = r->how[i] == HOW_OBJECT && r->resolve == 0 ? own_fd(d, r, c->data) : -1;
 	if (got >= 0) {
 		r->opath_ok = true;
 		if (kept(d, r, p, got))
 			return 0;
-		got = place_from_fd(d, p, got, r->opath_ok);
+		got = locate_fd(d, p, got, r->opath_ok);
 		return got == -EBADF ? -ENOENT : got;
 	}
 	memcpy(path, c->data, c->len + 1);

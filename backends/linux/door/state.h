@@ -11,6 +11,8 @@
 #include "backends/linux/sandbox/floor.h"
 #include "core/keeper/door.h"
 
+#define LISTENERS_MAX 16 /* beside the agent's */
+
 struct gateway;
 struct guest_door;
 struct keeper;
@@ -22,7 +24,10 @@ struct seccomp_notif_resp;
  * requests has its own struct, which it alone defines and frees; here are only the pointers.
  */
 struct ldoor {
-	struct door door; /* the first member; fd: the listener of seccomp */
+	struct door door;	      /* the first member; fd: the listener of the agent's filter */
+	int listeners[LISTENERS_MAX]; /* of others (listeners.h) */
+	size_t n_listeners;
+	int calling; /* the listener that had the last request */
 	struct keeper *k;
 	struct filter_spec spec;
 	struct floor floor;
@@ -42,10 +47,7 @@ struct ldoor {
 	struct lost *lost;	 /* lost.c */
 	struct parked *parked;	 /* parked.h */
 	size_t parked_len;
-	int64_t sweep_at;     /* when their callers are looked after next */
-	struct parked *later; /* shared_sync.c: oldest first */
-	size_t later_len;
-	bool gathered;		  /* they are served now */
+	int64_t sweep_at;	  /* when their callers are looked after next */
 	struct proc_entry *procs; /* lookup.c */
 	struct dirs *dirs;	  /* dirs.c */
 	struct recent *recent;	  /* resolve.c */

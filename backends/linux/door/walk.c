@@ -168,7 +168,7 @@ static int magic_link(struct walk *w, const char *name, bool last)
 	w->own_proc = false;
 	if (!last)
 		return go(w, fd);
-	return place_from_object(w->d, w->p, fd) < 0 ? DOOR_CONTINUE : 1;
+	return locate_object(w->d, w->p, fd) < 0 ? DOOR_CONTINUE : 1;
 }
 
 static int follow(struct walk *w, int link, const struct stat *st, const char *name, bool last)
@@ -214,7 +214,7 @@ static void mark_own_proc(struct walk *w, const char *name)
 
 static int named(struct walk *w, const char *name)
 {
-	int r = place_from_name(w->d, w->p, w->cur, name);
+	int r = locate_name(w->d, w->p, w->cur, name);
 
 	return r < 0 ? r : 1;
 }
@@ -237,7 +237,7 @@ static int from_outside(struct walk *w)
 	int r;
 
 	w->p->known = false;
-	r = place_from_object(w->d, w->p, fd);
+	r = locate_object(w->d, w->p, fd);
 	return r < 0 ? r : 1;
 }
 
@@ -283,7 +283,7 @@ static int finish_dir(struct walk *w)
 		return named(w, ".");
 	fd = w->cur;
 	w->cur = -1;
-	r = place_from_object(w->d, w->p, fd);
+	r = locate_object(w->d, w->p, fd);
 	return r < 0 ? r : 1;
 }
 

@@ -13,6 +13,7 @@
 #include "backends/linux/gate/gate_priv.h"
 #include "backends/linux/sandbox/sandbox.h"
 #include "core/base/log.h"
+#include "core/base/io.h"
 
 struct gate {
 	const struct plan *plan;
@@ -23,26 +24,12 @@ struct gate {
 	struct gate_page *page; /* the same; NULL */
 };
 
-/* The lowest first: they are in no order. -1 is none. */
 void gate_keep_only(const int *fds, size_t n)
 {
 	bool logs = false;
-	int from = 0;
+	int from;
 
-	for (;;) {
-		int next = -1;
-
-		for (size_t i = 0; i < n; i++) {
-			if (fds[i] >= from && (next < 0 || fds[i] < next))
-				next = fds[i];
-		}
-		if (next < 0)
-			break;
-		if (next > from)
-			close_range((unsigned)from, (unsigned)next - 1, 0);
-		from = next + 1;
-	}
-	close_range((unsigned)from, ~0u, 0);
+	io_close_all_but(0, fds, n);
 	for (size_t i = 0; i < n; i++)
 		logs = logs || fds[i] == log_descriptor();
 	if (!logs)
@@ -85,7 +72,7 @@ int gate_new(struct gate **ret, const struct plan *plan, const struct policy *po
 	struct gate *g;
 	int fds[2], r;
 
-	r = note_pair(fds, err);
+	r = child_message_pair(fds, err);
 	if (r < 0)
 		return r;
 	g = xcalloc(1, sizeof(*g));
@@ -108,7 +95,7 @@ static int fork_server(struct gate *g, const int *fuse, struct err *err)
 	int fds[2], r;
 
 	s.page = g->page = gate_page_new(err);
-	r = g->page ? note_pair(fds, err) : -ENOMEM;
+	r = g->page ? child_message_pair(fds, err) : -ENOMEM;
 	if (r < 0)
 		return r;
 	s.sock = fds[1];
@@ -125,13 +112,13 @@ int gate_serve(struct gate *g, int build_sock, struct err *err)
 	size_t n = plan_gate_mounts(g->plan);
 	int fds[2 * GATES_MAX], r, status;
 
-	r = cell_expect(g->orders, NOTE_GATES, fds, 2 * n, &status, err);
+	r = namespaces_expect(g->orders, NOTE_GATES, fds, 2 * n, &status, err);
 	if (r == 0)
 		r = fork_server(g, fds, err);
 	if (r == 0) {
 		struct note note = {.kind = NOTE_GATES};
 
-		r = note_send(build_sock, &note, fds + n, n);
+		r = child_message_send(build_sock, &note, fds + n, n);
 		if (r < 0)
 			err_set(err, r, "hand the read gate over");
 	}
@@ -143,7 +130,7 @@ int gate_serve(struct gate *g, int build_sock, struct err *err)
 int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, struct err *err)
 {
 	struct note home = {.kind = NOTE_HOME};
-	int r = note_send(g->orders, &home, &mnt_ns, 1);
+	int r = child_message_send(g->orders, &home, &mnt_ns, 1);
 
 	if (r < 0)
 		return err_set(err, r, "show the mounter the sandbox");

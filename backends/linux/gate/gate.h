@@ -1,4 +1,4 @@
-/* gate - the read gate: a FUSE file system before the trees whose reads are asked for. */
+/* gate - the read gate: a FUSE file system over the trees whose reads the user decides on. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,53 +13,56 @@
  *                        calls (gate_filter.c): reads the host's trees
  *
  * Every gated tree is covered by a read-only FUSE mount. Names and attributes show through it: the
- * server looks them up beneath a descriptor of the tree, by a path without links. What would give
- * content - open, opendir, the open of an exec - the server opens first. What the rules allow it
- * hands over: it has the keeper's rules, and hears of each change (struct gate_page). Else it asks
- * the keeper with the path, and answers the kernel when the keeper has decided: what is handed over
- * is what was there when the question was put. Held requests hold nothing else up. What is hidden
- * is not found. One thread: an open costs two switches and a walk, more threads would share a lock.
+ * server looks them up beneath a descriptor of the tree, by a path without links. For a request
+ * that leads to content (open, opendir, the open of an exec) the server opens the object first. If
+ * its copy of the keeper's rules (struct gate_page) allows the path, it hands the object over. Else
+ * it asks the keeper with the path, and answers the kernel after the keeper's decision: it hands
+ * over the object that it opened before the question. The server handles other requests meanwhile.
+ * A hidden path is not found. One thread: an open costs two context switches and a walk, and more
+ * threads would share a lock.
  *
- * The kernel believes names for a second, and attributes but those of what the agent was let change
- * (gate_nodes.h): stat(2) tells what the call before has done. An open that finds a file changed
- * since has it ask anew, so that nothing is read by an old size; pages of an earlier open are not
- * used.
+ * The kernel caches names for a second, and attributes too, except those of files that the agent
+ * may change (gate_nodes.h): there stat(2) always shows the last write. If a file has changed
+ * before an open, the kernel asks for its attributes anew, so that no read stops at an old size. It
+ * uses no cached page of an earlier open.
  *
- * A named pipe or device shows as a plain file without content: the kernel would open it by itself,
- * and wait. Its open is refused. A socket stays one, of which the kernel opens none.
+ * A named pipe or device shows as a plain file without content, because the kernel would open it by
+ * itself, and wait. Its open is refused. A socket shows as a socket: the kernel does not open one.
  *
- * The mounter makes the mounts, because of whom the kernel asks for process ids: they are told as
- * of the pid namespace of the process that mounts, and inside pid 1 they would be useless to the
- * keeper. Later it binds what a human grants as a tree over the gate, where it is native from then
- * on. A tree is bound only if nothing beneath it is hidden, mounted or ruled otherwise: else the
- * gate goes on asking the policy for each open in it, which then says yes.
+ * The mounter makes the mounts because FUSE requests carry process ids of the mounting process's
+ * pid namespace: ids of the sandbox's pid namespace would be useless to the keeper. Later the
+ * mounter binds each tree that the user grants over the gate; reads there are native from then on.
+ * A tree is bound only if no path beneath it is hidden, a mount or under another rule. Else the
+ * gate keeps asking the policy for each open in the tree, and the policy allows it.
  *
- * A hidden file or directory of a working folder, which must stay the live directory, is covered by
- * an empty, unreadable one; and that by one of the gate's (stand_ins.c), which looks the same and
- * refuses each open, but after the keeper has heard of it. Without FUSE nobody hears.
+ * A hidden file or directory of a working folder is covered by an empty, unreadable one, because
+ * the folder must stay the live directory. Over that lies a stand-in of the gate's (stand_ins.c),
+ * which looks the same and refuses each open, but tells the keeper first. Without FUSE the keeper
+ * is not told.
  *
- * Whom it serves: mounts without allow_other answer to processes of one uid and gid, the agent's,
- * and the keeper's, which walks in the agent's view. The keeper never opens there.
+ * Mounts without allow_other serve processes of one uid and gid: the agent's, and the keeper's,
+ * which walks in the agent's view. The keeper never opens there.
  *
- * Death: both processes end with the keeper (parent-death signal, and the end of their sockets). An
- * ended server leaves mounts that answer ENOTCONN, and releases whoever waits.
+ * Death: both processes end with the keeper (parent-death signal, and the end of their sockets). A
+ * dead server leaves mounts that answer ENOTCONN, and the kernel releases waiting processes.
  */
 struct gate;
 struct policy;
 
-/* Forks the mounter into the namespace, which is borrowed. The plan must outlive the gate, and so
- * the policy, of which the server has a copy. */
+/* Forks the mounter into the user namespace user_ns, borrowed. Plan and policy must outlive the
+ * gate. The server gets a copy of the policy. */
 int gate_new(struct gate **ret, const struct plan *plan, const struct policy *policy, int user_ns,
 	     struct err *err) MUST_USE;
 /* Waits for the mounts, forks the server, hands the mounts to pid 1 through its socket. */
 int gate_serve(struct gate *g, int build_sock, struct err *err) MUST_USE;
-/* The tree is built: requests are let in through a door of their own; mnt_ns is borrowed. */
+/* Makes the door that serves the gate's requests, after pid 1 has built the tree. mnt_ns: borrowed.
+ */
 int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, struct err *err)
 	MUST_USE;
-/* Ends both processes, which fails what they hold. NULL is a no-op; so below. */
+/* Ends both processes; their held requests fail. NULL is a no-op, also for gate_free(). */
 void gate_kill(const struct gate *g);
 /* The same, and waits for them. */
 void gate_free(struct gate *g);
 
-/* 0, or why no FUSE file system can be served here. */
+/* Returns 0, or a negative errno if no FUSE file system can be served here. */
 int gate_probe(void);

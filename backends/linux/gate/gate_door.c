@@ -19,8 +19,8 @@
 #define AT_ONCE 32
 /* Most looks at hidden places that a session reports. */
 #define LOOKS 200
-/* Milliseconds in which the mounter has to unmount a file. */
-#define TAKE_AWAY_MS 2000
+/* Milliseconds in which the mounter has to answer. */
+#define MOUNTER_MS 2000
 /* Milliseconds in which the server has to make the kernel forget attributes; microseconds do. */
 #define SURE_MS 1000
 
@@ -39,7 +39,8 @@ struct shown {
 struct gate_door {
 	struct door door;
 	struct keeper *k;
-	int mounter; /* borrowed */
+	int mounter;	 /* borrowed */
+	uint32_t number; /* of the last note that the mounter has to answer */
 	struct shown *shown;
 	struct gate_page *page;
 	uint64_t changes;	   /* as in the page, where another process could write */
@@ -253,10 +254,8 @@ static int serve(struct door *d, short events)
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return 0;
-		if (n <= (ssize_t)GATE_NOTE_HEAD) {
-			log_error("gate", "the read gate has ended: what is behind it stays shut");
+		if (n <= (ssize_t)GATE_NOTE_HEAD)
 			return -EPIPE;
-		}
 		note.path[MIN((size_t)n - GATE_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
 		if (note.what == GATE_CANCEL)
 			cancel(g, note.id);
@@ -318,18 +317,63 @@ static void add_shown(struct gate_door *g, const char *path)
 	g->shown = s;
 }
 
-/* The mounter waits for nobody who waits for us. False: it is shown still. */
-static bool take_away(const struct gate_door *g, const char *path)
+/* Sends the note about path. A path that is too long is no place of the mounter's. */
+static bool send_note(const struct gate_door *g, struct bind_note *note, const char *path,
+		      int flags)
+{
+	size_t len = strlen(path) + 1;
+	ssize_t n;
+
+	if (len > sizeof(note->path))
+		return false;
+	memcpy(note->path, path, len);
+	do
+		n = send(g->mounter, note, BIND_NOTE_HEAD + len, flags | MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+/* Returns whether the mounter has answered, in *note. It never waits for the keeper meanwhile. An
+ * answer to an earlier note, which came too late for it, is dropped. */
+static bool ask_mounter(struct gate_door *g, struct bind_note *note, const char *path)
+{
+	const int64_t end = clock_mono_us() + MOUNTER_MS * 1000;
+	struct pollfd p = {.fd = g->mounter, .events = POLLIN};
+	const uint32_t number = note->number = ++g->number;
+	int64_t left;
+
+	if (!send_note(g, note, path, 0))
+		return false;
+	while ((left = end - clock_mono_us()) > 0) {
+		const int n = poll(&p, 1, (int)(left / 1000) + 1);
+
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n <= 0)
+			continue;
+		if (recv(g->mounter, note, sizeof(*note), MSG_DONTWAIT) <= 0)
+			return false; /* it has ended */
+		if (note->number == number)
+			return true;
+	}
+	return false;
+}
+
+/* False: it is shown still. */
+static bool take_away(struct gate_door *g, const char *path)
 {
 	struct bind_note note = {.on = false};
-	struct pollfd p = {.fd = g->mounter, .events = POLLIN};
 
-	snprintf(note.path, sizeof(note.path), "%s", path);
-	if (send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1, MSG_NOSIGNAL) < 0)
-		return false;
-	while (poll(&p, 1, TAKE_AWAY_MS) < 0 && errno == EINTR)
-		continue;
-	return recv(g->mounter, &note, sizeof(note), MSG_DONTWAIT) > 0 && !note.on;
+	return ask_mounter(g, &note, path) && !note.on;
+}
+
+static int show_tool_dir(struct door *d, const char *path)
+{
+	struct bind_note note = {.tool = true};
+
+	if (!ask_mounter((struct gate_door *)d, &note, path))
+		return -EIO;
+	return note.on ? 0 : -EEXIST;
 }
 
 /* What lies under the gate again asks the rules for each open. */
@@ -368,11 +412,19 @@ static void granted(struct door *d, enum rule_kind kind, const char *dir, const 
 	if (a->extent != EXTENT_TREE || a->scope < SCOPE_SESSION || a->until ||
 	    !is_whole(g->k, dir))
 		return;
-	snprintf(note.path, sizeof(note.path), "%s", dir);
-	/* Full: then it is not native, which nobody has promised. */
-	if (send(g->mounter, &note, BIND_NOTE_HEAD + strlen(note.path) + 1,
-		 MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+	/* Where the socket is full the directory stays behind the gate, which is slower alone. */
+	if (send_note(g, &note, dir, MSG_DONTWAIT))
 		add_shown(g, dir);
+}
+
+/* A file of a working folder. */
+static void cover(struct door *d, const char *path)
+{
+	const struct gate_door *g = (struct gate_door *)d;
+	struct bind_note note = {.cover = true};
+
+	/* Waits where the socket is full: a file whose note is lost would stay readable. */
+	(void)send_note(g, &note, path, 0);
 }
 
 /* Counted first: from here on the server lets nothing in by the rules that it had. */
@@ -495,8 +547,12 @@ static const struct door_ops ops = {
 	.ruled = ruled,
 	.reruled = reruled,
 	.granted = granted,
+	.cover = cover,
+	.show_tool_dir = show_tool_dir,
 	.changing = changing,
 	.rolled_back = rolled_back,
+	.lost = "the read gate has ended: until the session is started anew, reading fails where "
+		"no rule grants it",
 	.close = close_door,
 };
 

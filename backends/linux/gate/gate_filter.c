@@ -40,10 +40,6 @@ static const struct call_rule calls[] = {
 
 int gate_filter(struct err *err)
 {
-	struct call_filter f;
-
-	call_filter_begin(&f, SCMP_ACT_KILL_PROCESS);
-	call_filter_serve(&f);
-	call_filter_add(&f, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls));
-	return call_filter_load(&f, "the gate's", err);
+	return call_filter_confine(SCMP_ACT_KILL_PROCESS, calls, ARRAY_LEN(calls), "the gate's",
+				   err);
 }

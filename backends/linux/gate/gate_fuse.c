@@ -1,4 +1,4 @@
-/* gate_fuse - what the kernel asks of the read gate, one handler for each request. */
+/* gate_fuse - handlers for the kernel's FUSE requests to the read gate. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/gate/gate_fuse.h"
 
@@ -574,7 +574,7 @@ int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const cha
 
 	fs->server = server;
 	fs->tree.changing = gate_changing();
-	r = path ? gate_tree_init(&fs->tree, path) : 0;
+	r = path ? gate_tree_init(&fs->tree, path, server->plan->home_points) : 0;
 	if (r < 0)
 		return r;
 	fs->session = fuse_session_new(&args, path ? &ops : &stand_in_ops, sizeof(ops), fs);

@@ -1,5 +1,4 @@
-/* gate_held - the opens that the read gate holds, and what its server and the keeper say of them.
- */
+/* gate_held - opens that the read gate holds, and the messages of server and keeper about them. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/gate/gate_held.h"
 

@@ -1,4 +1,4 @@
-/* gate_nodes - what the kernel knows of a gated tree: names, each with the object it last meant. */
+/* gate_nodes - names of a gated tree that the kernel has cached, each with its last object. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/gate/gate_nodes.h"
 
@@ -17,6 +17,7 @@
 #include <uthash.h>
 
 #include "core/base/clock.h"
+#include "core/base/path.h"
 
 #define GIVE_BACK_MIN 4096
 
@@ -123,11 +124,12 @@ static struct gate_node *node_new(struct gate_node *parent, const char *name, co
 	return n;
 }
 
-int gate_tree_init(struct gate_tree *t, const char *path)
+int gate_tree_init(struct gate_tree *t, const char *path, const char *points)
 {
 	struct stat st;
 
 	t->path = path;
+	t->points = points ? open(points, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	t->root = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->root < 0 || fstat(t->root, &st) < 0)
 		return -errno;
@@ -145,6 +147,7 @@ void gate_tree_done(struct gate_tree *t)
 	}
 	free(t->top);
 	util_close_fd(&t->root);
+	util_close_fd(&t->points);
 }
 
 /* From the end, as a node knows what it lies in. */
@@ -173,7 +176,7 @@ int gate_node_path(const struct gate_node *n, const char *name, char *out, size_
 	return (int)len;
 }
 
-int gate_tree_open(const struct gate_tree *t, const char *below, int flags)
+static int open_beneath(int root, const char *below, int flags)
 {
 	struct open_how how = {.flags = (uint64_t)(flags | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC),
 			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
@@ -182,8 +185,20 @@ int gate_tree_open(const struct gate_tree *t, const char *below, int flags)
 
 	if (flags & O_PATH)
 		how.flags &= ~(uint64_t)(O_NOCTTY | O_NONBLOCK);
-	fd = (int)syscall(SYS_openat2, t->root, below, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, root, below, &how, sizeof(how));
 	return fd < 0 ? -errno : fd;
+}
+
+int gate_tree_open(const struct gate_tree *t, const char *below, int flags)
+{
+	int fd = open_beneath(t->root, below, flags);
+	AUTO_FREE char *path = NULL, *name = NULL;
+
+	if (fd != -ENOENT || t->points < 0)
+		return fd;
+	path = path_join(t->path, below);
+	name = path_label(path);
+	return open_beneath(t->points, name, flags);
 }
 
 int gate_node_open(const struct gate_tree *t, const struct gate_node *n, int flags, struct stat *st)

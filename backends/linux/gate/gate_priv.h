@@ -1,4 +1,4 @@
-/* gate_priv - what the processes of the read gate say to each other. */
+/* gate_priv - messages between the processes of the read gate. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,17 +13,18 @@
 
 enum gate_say {
 	GATE_ASK,     /* server: may tid open path? */
-	GATE_CANCEL,  /* server: nobody waits for id any more */
+	GATE_CANCEL,  /* server: the caller of request id was killed or interrupted */
 	GATE_COUNT,   /* server: look at the page */
 	GATE_LOOKED,  /* server: tid has looked for path, which is hidden */
 	GATE_ANSWER,  /* keeper: result is 0 or a negative errno */
-	GATE_ARM,     /* keeper: from now on it answers; what was opened before got EACCES */
-	GATE_GIVEN,   /* keeper: a human's answer is the rule of this id: kind, answer, path */
-	GATE_REVOKED, /* keeper: the rule of this id is none any more */
+	GATE_ARM,     /* keeper: it answers from now on; an open before this note gets EACCES */
+	GATE_GIVEN,   /* keeper: a user's answer is the rule of this id: kind, answer, path */
+	GATE_REVOKED, /* keeper: the rule of this id is removed */
 	GATE_RULE,    /* keeper: a line of new settings: rule, and in path its strings */
-	GATE_RERULED, /* keeper: those were all */
-	GATE_CHANGES, /* keeper: believe nothing, and these inodes change from now on; answered in
-			 the page */
+	GATE_RERULED, /* keeper: the last GATE_RULE of the new settings has been sent */
+	/* keeper: drop all cached attributes; these inodes change from now on. Answered in the
+	 * page. */
+	GATE_CHANGES,
 };
 
 struct gate_note {
@@ -42,15 +43,15 @@ struct gate_note {
 #define GATE_NOTE_HEAD offsetof(struct gate_note, path)
 
 /*
- * Memory that both see. The server has the keeper's rules as they were when it was forked, and
- * hears of each change. What they allow it lets through by itself, but only while it has heard of
- * as many changes as the keeper has counted here: the keeper counts before it tells anybody else,
- * so a rule that is said to hold does hold. A server that is behind asks.
+ * Memory that keeper and server share. The server has the keeper's rules of the moment of its fork,
+ * and a note for each change. It allows an open by these rules itself only if it has received as
+ * many changes as the keeper has counted here; else it asks. The keeper counts a change before it
+ * reports the change to anyone, so a rule that is reported is in force.
  */
 struct gate_page {
 	_Atomic uint64_t changes; /* of the keeper's rules */
 	_Atomic uint64_t let_in;  /* opens that the server has let through by itself */
-	_Atomic uint32_t unsure;  /* notes of changes that the server has taken: a futex */
+	_Atomic uint32_t unsure;  /* GATE_CHANGES notes that the server has handled: a futex */
 };
 
 /* ---- gate_server.c, gate_held.c: the process ---- */
@@ -63,7 +64,7 @@ struct gate_server {
 };
 NORETURN void gate_server_run(const struct gate_server *s);
 
-/* ---- gate_filter.c: the last of its confinement; no_new_privs is set ---- */
+/* ---- gate_filter.c: the last part of the server's confinement; no_new_privs is set ---- */
 int gate_filter(struct err *err) MUST_USE;
 
 /* ---- mounter.c: the process ---- */
@@ -74,16 +75,19 @@ struct mounter {
 };
 NORETURN void mounter_run(const struct mounter *m);
 
-/* Keeper to mounter: a human has granted that directory and all below, or what is shown there is to
- * go; to this it says with `on` whether it is still shown. */
+/* Keeper to mounter. The mounter answers a note that has a number by one of the same number, whose
+ * `on` says whether the directory is shown. */
 struct bind_note {
-	bool on;
+	uint32_t number;     /* 0: no answer is wanted */
+	bool on;	     /* show the directory, which the user has granted; false: unmount it */
+	bool tool;	     /* show a directory of a tool (tool_dirs.h) */
+	bool cover;	     /* cover the file */
 	char path[PATH_MAX]; /* sent up to its NUL */
 };
 #define BIND_NOTE_HEAD offsetof(struct bind_note, path)
 
 /* ---- gate.c ---- */
-/* Close every descriptor but these, and have 0 to 2 lead nowhere. */
+/* Closes every descriptor but these, and opens /dev/null as 0 to 2. */
 void gate_keep_only(const int *fds, size_t n);
 
 /* ---- gate_door.c ---- */

@@ -1,4 +1,4 @@
-/* mounter - the process that mounts the read gate, and binds over it what is granted later. */
+/* mounter - the process that mounts the read gate, and binds trees that are granted later. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +28,7 @@
 struct places {
 	int own;    /* our mount namespace */
 	int inside; /* the sandbox's */
+	bool blank; /* BLANK is there */
 };
 
 /* ---- the gates ------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static void send_gates(const struct mounter *m)
 
 	if (setns(m->user_ns, CLONE_NEWUSER) < 0 || unshare(CLONE_NEWNS) < 0) {
 		err_set(&err, -errno, "enter the namespaces of the read gate");
-		note_fail(m->sock, 125, &err);
+		child_message_fail(m->sock, 125, &err);
 	}
 	/* Changed credentials have cleared it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -94,10 +95,10 @@ static void send_gates(const struct mounter *m)
 		if (r < 0) {
 			err_set(&err, r, "mount the read gate before '%s'",
 				i < m->plan->n_gated ? m->plan->gated[i] : "hidden files");
-			note_fail(m->sock, 125, &err);
+			child_message_fail(m->sock, 125, &err);
 		}
 	}
-	if (note_send(m->sock, &note, fds, 2 * n) < 0)
+	if (child_message_send(m->sock, &note, fds, 2 * n) < 0)
 		_exit(1);
 	/* The last to have the devices must be the server. */
 	for (size_t i = 0; i < 2 * n; i++)
@@ -115,10 +116,11 @@ static int open_dir(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A copy of what lies there on the host, sealed. */
-static int clone_tree(const char *path, struct stat *st)
+/* Returns a detached mount of the host's directory, read-only unless it is a tool's. */
+static int clone_tree(const char *path, struct stat *st, bool tool)
 {
-	const struct mount_attrs attr = {.set = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV};
+	const struct mount_attrs attr = {.set = (tool ? 0 : ATTR_RDONLY) | ATTR_NOSUID | ATTR_NODEV,
+					 .clear = tool ? ATTR_RDONLY : 0};
 	AUTO_CLOSE int dir = open_dir(path);
 	AUTO_CLOSE int tree = -1;
 
@@ -162,6 +164,10 @@ static int attach(int tree, const char *path, const struct stat *st)
 
 static bool holds_planned(const struct mounter *m, const char *dir)
 {
+	for (const struct absent_home *h = m->plan->absent; h && h->path; h++) {
+		if (path_is_beneath(h->path, dir))
+			return true;
+	}
 	for (size_t i = 0; i < m->plan->n; i++) {
 		if (path_is_beneath(m->plan->ops[i].path, dir) &&
 		    !(m->plan->ops[i].granted && str_eq(m->plan->ops[i].path, dir)))
@@ -193,12 +199,35 @@ static int bind_tree(const struct mounter *m, const struct places *at, const cha
 
 	if (!is_whole(m, dir))
 		return 0;
-	tree = clone_tree(dir, &st);
+	tree = clone_tree(dir, &st, false);
 	if (tree < 0)
 		return tree;
 	if (setns(at->inside, CLONE_NEWNS) < 0)
 		return -errno;
 	r = attach(tree, dir, &st);
+	if (setns(at->own, CLONE_NEWNS) < 0)
+		_exit(1);
+	return r;
+}
+
+/* Returns 1, or 0 where something else shows by now. */
+static int bind_tool(const struct mounter *m, const struct places *at, const char *path)
+{
+	const struct absent_home *h = m->plan->absent;
+	AUTO_CLOSE int tree = -1;
+	struct stat st;
+	int r;
+
+	while (h && h->path && !str_eq(h->path, path))
+		h++;
+	if (!h || !h->path)
+		return -EPERM;
+	tree = clone_tree(h->dir, &st, true);
+	if (tree < 0)
+		return tree;
+	if (setns(at->inside, CLONE_NEWNS) < 0)
+		return -errno;
+	r = attach(tree, path, NULL);
 	if (setns(at->own, CLONE_NEWNS) < 0)
 		_exit(1);
 	return r;
@@ -215,6 +244,70 @@ static int unbind_tree(const struct places *at, const char *dir)
 	if (setns(at->own, CLONE_NEWNS) < 0)
 		_exit(1);
 	return r;
+}
+
+/* ---- covering what has come ------------------------------------------------------------------ */
+
+/* An empty, unreadable file; what else lies there the mounter needs no more. */
+#define BLANK_IN "/proc"
+#define BLANK	 BLANK_IN "/blank"
+
+static int make_blank(struct places *at)
+{
+	AUTO_CLOSE int fs = (int)syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOSE);
+	AUTO_CLOSE int tree = -1;
+
+	if (at->blank)
+		return 0;
+	if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_STRING, "size", "4k", 0) < 0 ||
+	    syscall(SYS_fsconfig, fs, FSCONFIG_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	tree = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOSE, ATTR_NOSUID | ATTR_NODEV);
+	if (tree < 0 ||
+	    syscall(SYS_move_mount, tree, "", AT_FDCWD, BLANK_IN, MOVE_EMPTY_PATH) < 0 ||
+	    mknod(BLANK, S_IFREG, 0) < 0)
+		return -errno;
+	at->blank = true;
+	return 0;
+}
+
+/* Inside. The file may be another one by now, of the same name; what the gate stands in for stays.
+ */
+static int cover_inside(int blank, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			       .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+	AUTO_CLOSE int file = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	struct stat st = {0}, own = {0};
+	int r = file < 0 || fstat(file, &st) < 0 || fstat(blank, &own) < 0 ? -errno
+									   : is_gate(file, NULL);
+
+	if (r != 0)
+		return r;
+	if (st.st_dev == own.st_dev)
+		return 1; /* it is covered already */
+	if (!S_ISREG(st.st_mode))
+		return -EISDIR;
+	return syscall(SYS_move_mount, blank, "", file, "", MOVE_EMPTY_PATH | MOVE_EMPTY_TARGET) < 0
+		       ? -errno
+		       : 1;
+}
+
+static void cover_one(struct places *at, const char *path)
+{
+	AUTO_CLOSE int blank = -1;
+	int r = make_blank(at);
+
+	if (r == 0) {
+		blank = (int)syscall(SYS_open_tree, AT_FDCWD, BLANK, TREE_CLONE | TREE_CLOSE);
+		r = blank < 0 || setns(at->inside, CLONE_NEWNS) < 0 ? -errno : 0;
+	}
+	if (r == 0) {
+		r = cover_inside(blank, path);
+		if (setns(at->own, CLONE_NEWNS) < 0)
+			_exit(1);
+	}
+	log_info("mounter", "%s: %s", path, r >= 0 ? "covered" : strerror(-r));
 }
 
 /* ---- orders ---------------------------------------------------------------------------------- */
@@ -277,12 +370,19 @@ static bool unbind_one(const struct mounter *m, const struct places *at, struct 
 	return all;
 }
 
-static void take_away(const struct mounter *m, const struct places *at, struct bound **list,
-		      const struct bind_note *order)
+static void reply(const struct mounter *m, const struct bind_note *order, bool on)
 {
-	const struct bind_note done = {.on = !unbind_one(m, at, list, order->path)};
+	const struct bind_note done = {.number = order->number, .on = on};
 
 	send(m->sock, &done, BIND_NOTE_HEAD + 1, MSG_NOSIGNAL);
+}
+
+static bool show_tool(const struct mounter *m, const struct places *at, const char *path)
+{
+	int r = bind_tool(m, at, path);
+
+	log_info("mounter", "%s: %s", path, r > 0 ? "made" : r == 0 ? "shown" : strerror(-r));
+	return r > 0;
 }
 
 /* What was granted at the start is over a gate too. */
@@ -296,7 +396,7 @@ static struct bound *bound_by_plan(const struct mounter *m)
 	return list;
 }
 
-static void serve(const struct mounter *m, const struct places *at)
+static void serve(const struct mounter *m, struct places *at)
 {
 	struct bound *bound = bound_by_plan(m);
 	struct bind_note note;
@@ -309,10 +409,14 @@ static void serve(const struct mounter *m, const struct places *at)
 		if (n <= (ssize_t)BIND_NOTE_HEAD)
 			break;
 		note.path[MIN((size_t)n - BIND_NOTE_HEAD, sizeof(note.path)) - 1] = '\0';
-		if (note.on)
+		if (note.cover)
+			cover_one(at, note.path);
+		else if (note.tool)
+			reply(m, &note, show_tool(m, at, note.path));
+		else if (note.on)
 			bind_one(m, at, &bound, note.path);
 		else
-			take_away(m, at, &bound, &note);
+			reply(m, &note, !unbind_one(m, at, &bound, note.path));
 	}
 }
 
@@ -327,7 +431,8 @@ NORETURN void mounter_run(const struct mounter *m)
 	send_gates(m);
 	prctl(PR_SET_DUMPABLE, 0);
 	at.own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	if (at.own >= 0 && note_recv(m->sock, &note, &at.inside, 1) > 0 && note.kind == NOTE_HOME)
+	if (at.own >= 0 && child_message_recv(m->sock, &note, &at.inside, 1) > 0 &&
+	    note.kind == NOTE_HOME)
 		serve(m, &at);
 	_exit(0);
 }

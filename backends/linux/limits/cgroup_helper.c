@@ -196,6 +196,27 @@ static void keep_locks(struct cgroup *g)
 	close_range(2 + (unsigned)g->n, ~0u, 0);
 }
 
+/* Places programs that start beside the agent, each by the pid that comes, until the sandbox ends.
+ * Returns false if more processes run than the limit allows. */
+static bool place_more(const struct cgroup *g, pid_t first, size_t most)
+{
+	struct pollfd p[2] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN}};
+	pid_t roots[2] = {first, 0};
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return true;
+		if (p[0].revents)
+			return true;
+		if (!p[1].revents)
+			continue;
+		if (io_read_full(1, &roots[1], sizeof(roots[1])) != (ssize_t)sizeof(roots[1]))
+			p[1].fd = -1;
+		else if (!place_tree(g, roots, most))
+			return false;
+	}
+}
+
 static NORETURN void guard_run(const struct guard *guard)
 {
 	struct cgroup g = {0};
@@ -221,7 +242,7 @@ static NORETURN void guard_run(const struct guard *guard)
 			_exit(0);
 		if (cgroup_make(&g, guard->session, guard->limits, &err) < 0)
 			_exit(0);
-		if (!place_tree(&g, roots, most)) {
+		if (!place_tree(&g, roots, most) || !place_more(&g, guard->first, most)) {
 			/* Said first: whoever sees the end asks why. */
 			send(1, "", 1, MSG_NOSIGNAL);
 			syscall(SYS_pidfd_send_signal, 0, SIGKILL, NULL, 0);

@@ -1,4 +1,4 @@
-/* limits - rlimits of the agent and what it starts. */
+/* limits - rlimits of the agent and its descendants. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/limits/limits.h"
 

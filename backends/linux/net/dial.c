@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "backends/linux/net/relay_priv.h"
+#include "backends/linux/net/dial_listener.h"
 #include "backends/linux/net/tls.h"
-#include "core/base/hash.h"
+#include "core/net/upstream.h"
 
 /*
  * The agent must not hang in connect() when its socket does not block, and must not be connected
@@ -35,7 +35,6 @@
 #define ACCEPT_US 130000000 /* longer than the kernel sends SYNs: nobody comes any more */
 #define GONE_US	  3000000   /* a SYN that is due is so late: its sender is gone */
 #define CALL_US	  20000000  /* after NET_DIALLED no first packet has come */
-#define SYNS_MAX  4096	    /* of a listener; the oldest gives way */
 #define AGAIN_US  500000    /* seen sooner it is what was sent again, not the kernel's next */
 
 struct dial {
@@ -46,7 +45,10 @@ struct dial {
 	struct listener *listener; /* NULL: not yet */
 	uint64_t id;
 	struct net_note note;
-	size_t turn; /* which of the addresses */
+	const struct upstream *via; /* NULL: directly */
+	struct net_target target;   /* */
+	bool asked;		    /* the connection is there, and waits for the proxy's answer */
+	size_t turn;		    /* which of the addresses */
 	int64_t since, told_us;
 	uint16_t from_port; /* the agent's; 0: not known */
 	int failed;	    /* negative errno: the host refused, and the agent has to hear of it */
@@ -54,35 +56,27 @@ struct dial {
 	bool swapped; /* another dial left its caller to this one, by a port that was not known */
 };
 
-struct accepted {
-	int fd;
-	uint16_t from_port;
-	struct accepted *next;
-};
+static size_t addrs(const struct dial *d)
+{
+	return d->via ? d->via->n : d->note.n;
+}
 
-/* A first packet of the agent's, and when it and those that repeat it came. */
-struct syn {
-	UT_hash_handle hh;
-	uint16_t from_port; /* the key */
-	int64_t first, last;
-	int64_t again_us; /* when it was sent once more; 0: never */
-	struct packet packet;
-	uint8_t bytes[PACKET_SYN];
-};
-#define SYN_SEQUENCE 4 /* where the number is by which two connections from one port differ */
+static const struct net_addr *dialled_addr(const struct dial *d)
+{
+	return d->via ? &d->via->addr[MIN(d->turn, (size_t)UPSTREAM_ADDRS - 1)]
+		      : &d->note.addr[d->turn];
+}
 
-struct listener {
-	struct grave grave;
-	struct watch watch;
-	struct listener *prev, *next;
-	struct relay *relay;
-	struct net_addr at;
-	uint16_t port;
-	bool deaf;
-	size_t users;
-	struct accepted *accepted; /* whose host has not answered yet */
-	struct syn *syns;	   /* in the order of their first arrival */
-};
+/* What the proxy of the human's network did not do: the agent gets a number alone. */
+static void say_failed(const struct dial *d, int code)
+{
+	AUTO_BUF struct buf words = BUF_INIT;
+	struct net_note note = {.what = NET_SAID};
+
+	upstream_words(d->via, &d->target, code, &words);
+	snprintf(note.name, sizeof(note.name), "%s", words.data);
+	relay_tell(d->relay, &note);
+}
 
 static void tell(struct dial *d, int code)
 {
@@ -92,7 +86,7 @@ static void tell(struct dial *d, int code)
 				.n = 1,
 				.type = code == 0 && !d->connected};
 
-	note.addr[0] = d->note.addr[d->turn];
+	note.addr[0] = *dialled_addr(d);
 	relay_tell(d->relay, &note);
 	d->told_us = d->relay->now;
 	relay_wake_at(d->relay, d->told_us + CALL_US);
@@ -104,15 +98,6 @@ static void tell_closed(const struct dial *d)
 }
 
 /* ---- listeners ------------------------------------------------------------------------------- */
-
-static uint16_t port_of(const struct sockaddr_storage *sa)
-{
-	struct net_addr a;
-	uint16_t port = 0;
-
-	(void)net_addr_from_sock(&a, &port, (const struct sockaddr *)sa, sizeof(*sa));
-	return port;
-}
 
 static struct dial *dial_from(const struct listener *l, uint16_t from_port)
 {
@@ -134,57 +119,17 @@ static struct dial *connected_dial(const struct listener *l)
 	return NULL;
 }
 
-/* Hears as long as the host's end of a connection waits. */
+/* The listener hears as long as the host's end of a connection waits. */
 static void set_hearing(struct listener *l)
 {
-	bool deaf = connected_dial(l) == NULL;
-
-	if (deaf != l->deaf && router_deafen(l->watch.fd, deaf) == 0)
-		l->deaf = deaf;
-}
-
-static struct syn *find_syn(const struct listener *l, uint16_t from_port)
-{
-	struct syn *s;
-
-	HASH_FIND(hh, l->syns, &from_port, sizeof(from_port), s);
-	return s;
-}
-
-static void drop_syn(struct listener *l, struct syn *s)
-{
-	HASH_DEL(l->syns, s);
-	free(s);
-}
-
-static void keep_syn(struct listener *l, const struct packet *p)
-{
-	struct syn *s = find_syn(l, p->from_port);
-
-	if (p->len > sizeof(s->bytes))
-		return;
-	if (!s) {
-		if (HASH_COUNT(l->syns) >= SYNS_MAX)
-			drop_syn(l, l->syns);
-		s = xcalloc(1, sizeof(*s));
-		s->first = l->relay->now;
-		s->from_port = p->from_port;
-		HASH_ADD(hh, l->syns, from_port, sizeof(s->from_port), s);
-	} else if (memcmp(s->bytes + SYN_SEQUENCE, p->data + SYN_SEQUENCE, 4) != 0) {
-		s->first = l->relay->now;
-		s->again_us = 0;
-	}
-	s->last = l->relay->now;
-	s->packet = *p;
-	s->packet.data = s->bytes;
-	memcpy(s->bytes, p->data, p->len);
+	listener_set_deaf(l, connected_dial(l) == NULL);
 }
 
 /* Returns the first packet of the dial's caller; NULL: none has come. One that came before the dial
  * is another's, and stays where a connection was accepted before its packet was seen. */
 static struct syn *syn_of(const struct dial *d)
 {
-	struct syn *s = d->listener ? find_syn(d->listener, d->from_port) : NULL;
+	struct syn *s = d->listener ? listener_syn(d->listener, d->from_port) : NULL;
 
 	return s && (d->note.code || s->last >= d->since) ? s : NULL;
 }
@@ -192,27 +137,14 @@ static struct syn *syn_of(const struct dial *d)
 static void leave_listener(struct dial *d)
 {
 	struct listener *l = d->listener;
-	struct syn *s = l ? find_syn(l, d->from_port) : NULL;
 
 	d->listener = NULL;
-	if (s)
-		drop_syn(l, s);
-	if (l && --l->users > 0)
-		set_hearing(l);
-	if (!l || l->users > 0)
+	if (!l)
 		return;
-	while (l->syns)
-		drop_syn(l, l->syns);
-	while (l->accepted) {
-		struct accepted *a = l->accepted;
-
-		LL_DELETE(l->accepted, a);
-		relay_refuse(a->fd);
-		free(a);
-	}
-	relay_close(l->relay, &l->watch);
-	DL_DELETE(l->relay->listeners, l);
-	relay_bury(l->relay, &l->grave);
+	listener_drop_syn(l, d->from_port);
+	if (l->users > 1)
+		set_hearing(l);
+	listener_leave(l);
 }
 
 static void dial_free(struct dial *d)
@@ -256,74 +188,22 @@ static struct dial *dial_for(const struct listener *l, uint16_t from_port)
 	return d;
 }
 
-static void on_accept(struct watch *w, uint32_t events)
+static void on_caller(struct listener *l, int fd, uint16_t from_port)
 {
-	struct listener *l =
-		(struct listener *)(void *)((char *)w - offsetof(struct listener, watch));
+	struct dial *d = dial_for(l, from_port);
 
-	(void)events;
-	while (l->watch.fd >= 0) {
-		struct sockaddr_storage peer = {0};
-		int fd = relay_accept(l->relay, &l->watch, &peer);
-		struct dial *d;
-		struct accepted *a;
-
-		if (fd == -EINTR || fd == -ECONNABORTED)
-			continue;
-		if (fd < 0)
-			return;
-		router_deafen(fd, false); /* the listener's filter may be its own */
-		d = dial_for(l, port_of(&peer));
-		if (d) {
-			join(d, fd); /* the listener may be gone after it */
-			continue;
-		}
-		a = xcalloc(1, sizeof(*a));
-		a->fd = fd;
-		a->from_port = port_of(&peer);
-		LL_APPEND(l->accepted, a);
-	}
+	if (d)
+		join(d, fd);
+	else
+		listener_hold(l, fd, from_port);
 }
 
-static struct listener *find_listener(struct relay *r, const struct net_addr *at, uint16_t port)
-{
-	struct listener *l;
-
-	DL_FOREACH (r->listeners, l)
-		if (l->port == port && net_addr_eq(&l->at, at))
-			return l;
-	return NULL;
-}
-
-/* One for this dial; deaf unless somebody else's is not. */
+/* A new listener is deaf if the argument says so. */
 static int need_listener(struct dial *d, bool deaf)
 {
-	struct relay *r = d->relay;
-	struct listener *l = find_listener(r, &d->note.at, d->note.port);
-	int fd;
-
 	if (d->listener)
 		return 0;
-	if (!l) {
-		fd = router_listen(r->router, &d->note.at, d->note.port, deaf);
-		if (fd < 0)
-			return fd;
-		l = xcalloc(1, sizeof(*l));
-		*l = (struct listener){.watch = {.fd = fd, .fn = on_accept},
-				       .relay = r,
-				       .at = d->note.at,
-				       .port = d->note.port,
-				       .deaf = deaf};
-		if (relay_watch(r, &l->watch, EPOLLIN) < 0) {
-			close(fd);
-			free(l);
-			return -ENOBUFS;
-		}
-		DL_APPEND(r->listeners, l);
-	}
-	l->users++;
-	d->listener = l;
-	return 0;
+	return listener_use(&d->listener, d->relay, &d->note.at, d->note.port, deaf, on_caller);
 }
 
 /* ---- the host's end -------------------------------------------------------------------------- */
@@ -354,8 +234,8 @@ static void settle(struct dial *d)
 
 static void host_is_there(struct dial *d)
 {
-	struct listener *l;
-	int r = need_listener(d, false);
+	int r = need_listener(d, false), inner;
+	uint16_t from_port;
 
 	if (r < 0) {
 		if (!d->told)
@@ -365,22 +245,36 @@ static void host_is_there(struct dial *d)
 	}
 	d->connected = true;
 	relay_rewatch(d->relay, &d->host, 0);
-	l = d->listener;
-	set_hearing(l);
+	set_hearing(d->listener);
 	if (!d->told)
 		tell(d, 0);
 	d->told = true;
-	if (l->accepted) {
-		struct accepted *a = l->accepted;
-		int inner = a->fd;
-
-		(void)dial_for(l, a->from_port);
-		LL_DELETE(l->accepted, a);
-		free(a);
+	inner = listener_take_held(d->listener, &from_port);
+	if (inner >= 0) {
+		(void)dial_for(d->listener, from_port);
 		join(d, inner);
 		return;
 	}
 	settle(d);
+}
+
+/* Returns 1 when the host is there, 0 as long as the proxy has not answered, or negative errno. */
+static int through_upstream(struct dial *d)
+{
+	int r;
+
+	if (!d->asked) {
+		r = dial_ask_upstream(d->host.fd, d->via, &d->target);
+		d->asked = r == 0;
+		relay_rewatch(d->relay, &d->host, EPOLLIN | EPOLLET);
+		return r;
+	}
+	r = dial_hear_upstream(d->host.fd);
+	if (r == 0 || r == 1)
+		return r;
+	d->turn = addrs(d); /* another address of it would say the same */
+	say_failed(d, r);
+	return upstream_code(r);
 }
 
 static void on_host(struct watch *w, uint32_t events)
@@ -396,17 +290,20 @@ static void on_host(struct watch *w, uint32_t events)
 	}
 	if (getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0)
 		code = errno;
+	code = -code;
 	if (!code)
+		code = d->via ? through_upstream(d) : 1;
+	if (code > 0)
 		host_is_there(d);
-	else if (dial_next(d, -code)) /* the agent need not wait for it */
+	else if (code < 0 && dial_next(d, code)) /* the agent need not wait for it */
 		relay_wake_at(d->relay, d->relay->now);
 }
 
 static int connect_host(struct dial *d)
 {
-	const struct net_addr *to = &d->note.addr[d->turn];
+	const struct net_addr *to = dialled_addr(d);
 	struct sockaddr_storage sa;
-	socklen_t len = net_addr_to_sock(to, d->note.port, &sa);
+	socklen_t len = net_addr_to_sock(to, d->via ? d->via->port : d->note.port, &sa);
 	int on = 1, idle = 60;
 
 	d->host.fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -428,8 +325,10 @@ static bool dial_next(struct dial *d, int code)
 	bool first = code == 0;
 
 	for (;;) {
-		if (!first && ++d->turn >= d->note.n) {
-			d->turn = d->note.n - 1u;
+		if (!first && ++d->turn >= addrs(d)) {
+			if (d->via && d->turn == addrs(d))
+				say_failed(d, code);
+			d->turn = addrs(d) - 1;
 			relay_close(d->relay, &d->host);
 			d->failed = code;
 			if (d->told) {
@@ -440,7 +339,7 @@ static bool dial_next(struct dial *d, int code)
 			dial_free(d);
 			return false;
 		}
-		first = false;
+		first = d->asked = false;
 		relay_close(d->relay, &d->host);
 		code = connect_host(d);
 		if (code == 0)
@@ -503,7 +402,7 @@ static struct dial *swapped_dial(const struct listener *l)
 
 void dial_packet(struct relay *r, const struct packet *p)
 {
-	struct listener *l = find_listener(r, &p->to, p->to_port);
+	struct listener *l = listener_find(r, &p->to, p->to_port);
 	struct dial *d = l ? dial_from(l, p->from_port) : NULL;
 
 	if (!l)
@@ -513,7 +412,7 @@ void dial_packet(struct relay *r, const struct packet *p)
 			give_up(d);
 		return;
 	}
-	keep_syn(l, p);
+	listener_keep_syn(l, p);
 	if (!d) {
 		d = swapped_dial(l);
 		if (d)
@@ -567,6 +466,16 @@ static void tick_one(struct dial *d)
 						 : d->since + grace);
 }
 
+/* The keeper leaves the addresses out where the proxy is to find the host. */
+static void find_upstream(struct dial *d)
+{
+	const char *name = d->note.name;
+
+	d->target.port = d->note.port;
+	if (d->note.n == 0 && net_host_parse(&d->target.host, name, strlen(name), NULL))
+		d->via = upstream_for(&d->target);
+}
+
 void dial_begin(struct relay *r, const struct net_note *note)
 {
 	struct dial *d = xcalloc(1, sizeof(*d));
@@ -577,14 +486,15 @@ void dial_begin(struct relay *r, const struct net_note *note)
 			   .note = *note,
 			   .since = r->now};
 	DL_APPEND(r->dials, d);
-	if (note->n == 0) {
+	find_upstream(d);
+	if (addrs(d) == 0) { /* of a proxy that cannot be looked up the start has told */
 		tell(d, -EHOSTUNREACH);
 		dial_free(d);
 		return;
 	}
 	if (!dial_next(d, 0))
 		return;
-	if (is_answered(d)) /* a near one answers in connect() */
+	if (!d->via && is_answered(d)) /* a near one answers in connect() */
 		on_host(&d->host, 0);
 	else
 		tick_one(d);

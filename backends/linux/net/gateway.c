@@ -18,6 +18,7 @@
 #include "core/broker/secrets.h"
 #include "core/keeper/flows.h"
 #include "core/net/dns.h"
+#include "core/net/upstream.h"
 
 #define LATE_MAX  2048 /* notes that wait for room */
 #define DRAIN_MAX 1024
@@ -32,6 +33,7 @@ struct gateway {
 	pid_t relay;
 	int64_t died_us;
 	int room;	 /* -1, or its socket, watched for room */
+	struct buf said; /* flow_say() */
 	struct buf late; /* whole notes that the relay must hear, once its socket has room */
 	struct net_book *book;
 	const struct gateway_listener *on;
@@ -165,10 +167,11 @@ static void answer_lookup(struct gateway *g, const struct net_note *asked)
 {
 	struct net_note note = {.what = NET_ANSWER, .id = asked->id, .verdict = NAME_REFUSED};
 	enum policy_verdict v = g->open_names ? POLICY_ALLOW : flow_judge_name(g->k, asked->name);
+	const bool elsewhere = upstream_knows(asked->name);
 
-	if (v == POLICY_ALLOW) {
+	if (v == POLICY_ALLOW && !elsewhere) {
 		note.verdict = NAME_FORWARD;
-	} else if (v == POLICY_ASK && flow_can_ask(g->k)) {
+	} else if (v == POLICY_ALLOW || (v == POLICY_ASK && flow_can_ask(g->k))) {
 		/* Asked about when it is connected to, by whom and at which port. */
 		note.verdict = asked->type == DNS_A ? NAME_STAND_IN : NAME_EMPTY;
 		if (asked->type == DNS_A)
@@ -207,6 +210,9 @@ static void hear(struct gateway *g, struct net_note *note)
 		return;
 	case NET_BOOK:
 		book_note(g->book, note->name, &note->addr[0]);
+		return;
+	case NET_SAID:
+		flow_say(g->k, &g->said, note->name);
 		return;
 	case NET_RESOLVED:
 	case NET_DIALLED:
@@ -364,6 +370,7 @@ struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int insid
 			      .net_ns = fcntl(net_ns, F_DUPFD_CLOEXEC, 3),
 			      .sock = -1,
 			      .room = -1,
+			      .said = BUF_INIT,
 			      .book = book_new()};
 	for (size_t i = 0; i < INSIDE_SOCKETS; i++)
 		g->inside[i] = take_fd(&inside[i]);
@@ -384,6 +391,7 @@ void gateway_free(struct gateway *g)
 	util_close_fd(&g->user_ns);
 	util_close_fd(&g->net_ns);
 	book_free(g->book);
+	buf_done(&g->said);
 	free(g);
 }
 

@@ -10,13 +10,13 @@
  * Life:    gateway_new() -> gateway_free(), which ends the relay and all connections.
  * Threads: the keeper's one. Nothing here blocks.
  *
- * Names that the agent looks up are decided on here (core/keeper/flows.h); what connects is the
- * door's business (backends/linux/door/calls_flow.c), which hears of the rest through `on`.
+ * The gateway decides on names that the agent looks up (core/keeper/flows.h). The door decides on
+ * connections (backends/linux/door/calls_flow.c) and receives the relay's other notes through `on`.
  */
 struct gateway;
 
 struct gateway_listener {
-	/* The relay serves from now on (0), does not start, or is gone (negative errno). */
+	/* code: 0 once the relay serves; negative errno if it cannot start or has ended. */
 	void (*ready)(void *data, int code);
 	/* NET_RESOLVED, NET_DIALLED, NET_FLOW, NET_BYTES, NET_CLOSED, NET_PUBLISHED or
 	 * NET_CAME. */
@@ -28,23 +28,26 @@ struct gateway *gateway_new(struct keeper *k, int user_ns, int net_ns, int insid
 void gateway_free(struct gateway *g); /* NULL is a no-op */
 void gateway_listen(struct gateway *g, const struct gateway_listener *on, void *data);
 
-/* The namespaces are those of router_prepare_guest(). */
+/* Says that router_prepare_guest() made the namespaces. */
 void gateway_serve_guest(struct gateway *g);
-/* Every name may be looked up: nothing is asked. */
+/* Allows every name to be looked up, without a question. */
 void gateway_open_names(struct gateway *g);
 
 struct tls;
 struct secrets;
-/* From now on: connections to the hosts of these secrets go through that process. Borrowed. */
+/* Leads later connections to the hosts of these secrets through the TLS process. Both borrowed. */
 void gateway_use_secrets(struct gateway *g, const struct secrets *secrets, const struct tls *tls);
-/* The bits of those whose host a connection to this target and address is, or NULL, may be to. */
+/* Returns a bit for each secret whose host this target is, or may be by the address `at` (or NULL).
+ */
 uint32_t gateway_secrets(const struct gateway *g, const struct net_target *t,
 			 const struct net_addr *at);
 
-/* 1: it serves; 0: it starts, ready() follows; negative errno: it cannot. */
+/* Starts the relay. Returns 1 if it serves, 0 if it starts (ready() follows), or negative errno. */
 int gateway_start(struct gateway *g);
-/* False: it is gone, or does not keep up; NET_END and NET_CANCEL wait then until it does. */
+/* Sends a note to the relay, or queues it while the relay's socket is full. Returns false if the
+ * relay is gone or the queue is full; NET_END, NET_CANCEL and NET_BEGUN are always queued. */
 bool gateway_send(struct gateway *g, const struct net_note *note) MUST_USE;
-/* Hear what it has said so far: names that the agent has been told are in the book by then. */
+/* Handles the notes that the relay has sent so far. Afterwards the book has every name that the
+ * agent has received an answer for. */
 void gateway_drain(struct gateway *g);
 struct net_book *gateway_book(struct gateway *g); /* borrowed */

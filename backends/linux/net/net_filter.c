@@ -3,162 +3,97 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <seccomp.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backends/linux/net/net_priv.h"
+#include "backends/linux/sandbox/call_filter.h"
 
 /*
- * Both read bytes of strangers. What one of them would need to become something else (programs,
- * files to write, other processes, code that was not there) is refused: EPERM, since a C library of
- * another age may try a call that it can do without.
+ * Relay and router read bytes of strangers. What one of them would need to become something else
+ * (programs, files to write, other processes, code that was not there) is refused: EPERM, since a C
+ * library of another age may try a call that it can do without.
  */
-static const int common[] = {
-	SCMP_SYS(brk),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(close),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(fstat),
-	SCMP_SYS(futex),
-	SCMP_SYS(getpid),
-	SCMP_SYS(getsockopt),
-	SCMP_SYS(gettid),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(madvise),
-	SCMP_SYS(mremap),
-	SCMP_SYS(munmap),
-	SCMP_SYS(read),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(setsockopt),
-	SCMP_SYS(tgkill),
-	SCMP_SYS(write),
-	SCMP_SYS(bind),
-	SCMP_SYS(listen),
+static const struct call_rule common[] = {
+	CALL(exit),
+	CALL(fstat),
+	CALL(getsockopt),
+	CALL(gettimeofday),
+	CALL(recvmsg),
+	CALL(sendmsg),
+	CALL(setsockopt),
+	CALL(tgkill),
+	CALL(bind),
+	CALL(listen),
+	CALL_IF(socket, 0, UINT32_MAX, AF_INET),
+	CALL_IF(socket, 0, UINT32_MAX, AF_INET6),
 };
 
 /* Landlock says which files can be opened. */
-static const int of_relay[] = {
-	SCMP_SYS(accept4),     SCMP_SYS(connect),  SCMP_SYS(epoll_ctl),	  SCMP_SYS(epoll_pwait),
-	SCMP_SYS(epoll_wait),  SCMP_SYS(fcntl),	   SCMP_SYS(getpeername), SCMP_SYS(getrandom),
-	SCMP_SYS(getsockname), SCMP_SYS(lseek),	   SCMP_SYS(newfstatat),  SCMP_SYS(pipe2),
-	SCMP_SYS(pread64),     SCMP_SYS(recvfrom), SCMP_SYS(sendto),	  SCMP_SYS(shutdown),
-	SCMP_SYS(splice),      SCMP_SYS(stat),	   SCMP_SYS(statx),
+static const struct call_rule of_relay[] = {
+	CALL(accept4),
+	CALL(connect),
+	CALL(epoll_ctl),
+	CALL(epoll_pwait),
+	CALL(epoll_wait),
+	CALL(fcntl),
+	CALL(getpeername),
+	CALL(getsockname),
+	CALL(lseek),
+	CALL(newfstatat),
+	CALL(pipe2),
+	CALL(pread64),
+	CALL(recvfrom),
+	CALL(sendto),
+	CALL(shutdown),
+	CALL(splice),
+	CALL(stat),
+	CALL(statx),
+	CALL_IF(ioctl, 1, UINT32_MAX, SIOCATMARK),
+	/* a connection's other end in the TLS process */
+	CALL_IF(socketpair, 0, UINT32_MAX, AF_UNIX),
+	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
 };
 
-static int allow(scmp_filter_ctx c, const int *list, size_t n)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < n && r == 0; i++)
-		if (list[i] >= 0) /* else this architecture has none */
-			r = seccomp_rule_add(c, SCMP_ACT_ALLOW, list[i], 0);
-	return r;
-}
-
-/* A call whose argument `arg`, under the mask, is this. */
-static int allow_if(scmp_filter_ctx c, int nr, unsigned arg, uint64_t mask, uint64_t is)
-{
-	const struct scmp_arg_cmp cmp = {arg, SCMP_CMP_MASKED_EQ, mask, is};
-
-	return seccomp_rule_add_array(c, SCMP_ACT_ALLOW, nr, 1, &cmp);
-}
-
-static int add_common(scmp_filter_ctx c)
-{
-	int r = allow(c, common, ARRAY_LEN(common));
-
-	if (r == 0)
-		r = allow_if(c, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
-	if (r == 0)
-		r = allow_if(c, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
-	if (r == 0)
-		r = allow_if(c, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET);
-	return r < 0 ? r : allow_if(c, SCMP_SYS(socket), 0, UINT32_MAX, AF_INET6);
-}
-
-static int load(uint32_t otherwise, int (*add)(scmp_filter_ctx c))
-{
-	scmp_filter_ctx c = seccomp_init(otherwise);
-	int r = c ? add(c) : -ENOMEM;
-
-	if (r == 0)
-		r = seccomp_load(c);
-	if (c)
-		seccomp_release(c);
-	return r;
-}
-
-static int add_relay(scmp_filter_ctx c)
-{
-	const uint64_t writes = O_ACCMODE | O_CREAT | O_TRUNC;
-	int r = add_common(c);
-
-	if (r == 0)
-		r = allow(c, of_relay, ARRAY_LEN(of_relay));
-	if (r == 0)
-		r = allow_if(c, SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCATMARK);
-	if (r == 0) /* a connection's other end in the TLS process */
-		r = allow_if(c, SCMP_SYS(socketpair), 0, UINT32_MAX, AF_UNIX);
-	return r < 0 ? r : allow_if(c, SCMP_SYS(openat), 2, writes, O_RDONLY);
-}
-
-/* Bytes come and go through descriptors that it was given. */
-static const int of_tls[] = {
-	SCMP_SYS(brk),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(close),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(fcntl),
-	SCMP_SYS(futex),
-	SCMP_SYS(getpid),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(getsockopt),
-	SCMP_SYS(gettid),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(madvise),
-	SCMP_SYS(mremap),
-	SCMP_SYS(munmap),
-	SCMP_SYS(poll),
-	SCMP_SYS(ppoll),
-	SCMP_SYS(read),
-	SCMP_SYS(recvfrom),
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(sendto),
-	SCMP_SYS(shutdown),
-	SCMP_SYS(time),
-	SCMP_SYS(write),
-	SCMP_SYS(rt_sigprocmask),
+static const struct call_rule of_router[] = {
+	CALL_IF(setns, 1, UINT32_MAX, CLONE_NEWNET),
 };
 
-static int add_tls(scmp_filter_ctx c)
+static int confine(const struct call_rule *own, size_t n, const char *whose)
 {
-	const scmp_datum_t self = (scmp_datum_t)getpid();
-	int r = allow(c, of_tls, ARRAY_LEN(of_tls));
+	struct call_filter f;
 
-	if (r == 0)
-		r = allow_if(c, SCMP_SYS(mmap), 2, PROT_EXEC, 0);
-	if (r == 0)
-		r = allow_if(c, SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
-	return r < 0 ? r : allow_if(c, SCMP_SYS(tgkill), 0, UINT32_MAX, self); /* abort() */
+	call_filter_begin(&f, SCMP_ACT_ERRNO(EPERM));
+	call_filter_serve(&f);
+	call_filter_add(&f, SCMP_ACT_ALLOW, common, ARRAY_LEN(common));
+	call_filter_add(&f, SCMP_ACT_ALLOW, own, n);
+	return call_filter_load(&f, whose, NULL);
 }
 
-static int add_router(scmp_filter_ctx c)
+int net_filter_relay(void)
 {
-	int r = add_common(c);
+	return confine(of_relay, ARRAY_LEN(of_relay), "the relay's");
+}
 
-	return r < 0 ? r : allow_if(c, SCMP_SYS(setns), 1, UINT32_MAX, CLONE_NEWNET);
+int net_filter_router(void)
+{
+	return confine(of_router, ARRAY_LEN(of_router), "the router's");
+}
+
+/* Allows only what serves the descriptors that the process was given. */
+int net_filter_tls(void)
+{
+	const struct call_rule calls[] = {
+		CALL(exit),	  CALL(fcntl),
+		CALL(getsockopt), CALL(gettimeofday),
+		CALL(recvfrom),	  CALL(recvmsg),
+		CALL(sendto),	  CALL(shutdown),
+		CALL(time),	  CALL_IF(tgkill, 0, UINT32_MAX, (uint32_t)getpid()), /* abort() */
+	};
+
+	return call_filter_confine(SCMP_ACT_ERRNO(EPERM), calls, ARRAY_LEN(calls),
+				   "the TLS process's", NULL);
 }
 
 /*
@@ -167,79 +102,58 @@ static int add_router(scmp_filter_ctx c)
  * processes' memory, signals, and what widens the kernel that is within reach. Landlock says which
  * files can be opened.
  */
-static const int not_of_proxy[] = {
-	SCMP_SYS(add_key),
-	SCMP_SYS(bpf),
-	SCMP_SYS(chroot),
-	SCMP_SYS(execve),
-	SCMP_SYS(execveat),
-	SCMP_SYS(fork),
-	SCMP_SYS(io_uring_enter),
-	SCMP_SYS(io_uring_register),
-	SCMP_SYS(io_uring_setup),
-	SCMP_SYS(kcmp),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(kill),
-	SCMP_SYS(mount),
-	SCMP_SYS(open_by_handle_at),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(pidfd_open),
-	SCMP_SYS(pidfd_send_signal),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(ptrace),
-	SCMP_SYS(request_key),
-	SCMP_SYS(rt_sigqueueinfo),
-	SCMP_SYS(rt_tgsigqueueinfo),
-	SCMP_SYS(setns),
-	SCMP_SYS(tkill),
-	SCMP_SYS(unshare),
-	SCMP_SYS(userfaultfd),
-	SCMP_SYS(vfork),
+static const struct call_rule not_of_proxy[] = {
+	CALL(add_key),
+	CALL(bpf),
+	CALL(chroot),
+	CALL(execve),
+	CALL(execveat),
+	CALL(fork),
+	CALL(io_uring_enter),
+	CALL(io_uring_register),
+	CALL(io_uring_setup),
+	CALL(kcmp),
+	CALL(keyctl),
+	CALL(kill),
+	CALL(mount),
+	CALL(open_by_handle_at),
+	CALL(open_tree),
+	CALL(perf_event_open),
+	CALL(pidfd_getfd),
+	CALL(pidfd_open),
+	CALL(pidfd_send_signal),
+	CALL(process_vm_readv),
+	CALL(process_vm_writev),
+	CALL(ptrace),
+	CALL(request_key),
+	CALL(rt_sigqueueinfo),
+	CALL(rt_tgsigqueueinfo),
+	CALL(setns),
+	CALL(tkill),
+	CALL(unshare),
+	CALL(userfaultfd),
+	CALL(vfork),
+	CALL_IF(clone, 0, CLONE_THREAD, 0),
 };
+/* The flags of clone3() cannot be looked at: the C library takes clone() then. */
+static const struct call_rule clone3_of_proxy[] = {CALL(clone3)};
 
-static int refuse(scmp_filter_ctx c, int code, int nr, const struct scmp_arg_cmp *cmp)
+static void refuse(struct call_filter *f, int code, int nr, enum scmp_compare how, uint64_t value)
 {
-	return nr < 0 ? 0 : seccomp_rule_add_array(c, SCMP_ACT_ERRNO(code), nr, cmp ? 1 : 0, cmp);
-}
+	const struct scmp_arg_cmp cmp = {0, how, value, 0};
 
-static int add_proxy(scmp_filter_ctx c)
-{
-	const struct scmp_arg_cmp no_thread = {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0};
-	const struct scmp_arg_cmp others = {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0};
-	const struct scmp_arg_cmp rare = {0, SCMP_CMP_GT, AF_NETLINK, 0};
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(not_of_proxy) && r == 0; i++)
-		r = refuse(c, EPERM, not_of_proxy[i], NULL);
-	/* The flags of clone3() cannot be looked at: the C library takes clone() then. */
-	if (r == 0)
-		r = refuse(c, ENOSYS, SCMP_SYS(clone3), NULL);
-	if (r == 0)
-		r = refuse(c, EPERM, SCMP_SYS(clone), &no_thread);
-	if (r == 0)
-		r = refuse(c, EPERM, SCMP_SYS(tgkill), &others);
-	return r < 0 ? r : refuse(c, EAFNOSUPPORT, SCMP_SYS(socket), &rare);
+	if (f->r == 0)
+		f->r = seccomp_rule_add_array(f->ctx, SCMP_ACT_ERRNO(code), nr, 1, &cmp);
 }
 
 int net_filter_proxy(void)
 {
-	return load(SCMP_ACT_ALLOW, add_proxy);
-}
+	struct call_filter f;
 
-int net_filter_tls(void)
-{
-	return load(SCMP_ACT_ERRNO(EPERM), add_tls);
-}
-
-int net_filter_relay(void)
-{
-	return load(SCMP_ACT_ERRNO(EPERM), add_relay);
-}
-
-int net_filter_router(void)
-{
-	return load(SCMP_ACT_ERRNO(EPERM), add_router);
+	call_filter_begin(&f, SCMP_ACT_ALLOW);
+	call_filter_add(&f, SCMP_ACT_ERRNO(EPERM), not_of_proxy, ARRAY_LEN(not_of_proxy));
+	call_filter_add(&f, SCMP_ACT_ERRNO(ENOSYS), clone3_of_proxy, 1);
+	refuse(&f, EPERM, SCMP_SYS(tgkill), SCMP_CMP_NE, (scmp_datum_t)getpid());
+	refuse(&f, EAFNOSUPPORT, SCMP_SYS(socket), SCMP_CMP_GT, AF_NETLINK);
+	return call_filter_load(&f, "the proxy's", NULL);
 }

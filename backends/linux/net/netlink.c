@@ -9,7 +9,10 @@
 #include <linux/veth.h>
 #include <net/if.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#define RUNNING_MS 10000 /* the kernel's own work waits for a processor, and for one lock */
 
 struct request {
 	struct nlmsghdr head;
@@ -91,20 +94,44 @@ static int ask(int nl, struct request *r)
 	return talk(nl, r, &reply);
 }
 
-int netlink_index(int nl, const char *name)
+/* Looks an interface up by its name, or by its index where name is NULL. */
+static int get_link(int nl, const char *name, int index, struct ifinfomsg *ret)
 {
-	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC}, *got;
+	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC, .ifi_index = index};
 	struct request r, reply;
-	int index;
+	int code;
 
 	begin(&r, RTM_GETLINK, 0, &info, sizeof(info));
 	r.head.nlmsg_flags = NLM_F_REQUEST;
-	put(&r, IFLA_IFNAME, name, strlen(name) + 1);
-	index = talk(nl, &r, &reply);
-	if (index < 0)
-		return index;
-	got = NLMSG_DATA(&reply.head);
-	return got->ifi_index;
+	if (name)
+		put(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	code = talk(nl, &r, &reply);
+	if (code == 0)
+		memcpy(ret, NLMSG_DATA(&reply.head), sizeof(*ret));
+	return code;
+}
+
+int netlink_index(int nl, const char *name)
+{
+	struct ifinfomsg got = {0};
+	int r = get_link(nl, name, 0, &got);
+
+	return r < 0 ? r : got.ifi_index;
+}
+
+int netlink_wait_running(int nl, int index)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct ifinfomsg got = {0};
+	int r;
+
+	for (int i = 0; i < RUNNING_MS; i++) {
+		r = get_link(nl, NULL, index, &got);
+		if (r < 0 || (got.ifi_flags & IFF_RUNNING))
+			return r;
+		nanosleep(&pause, NULL);
+	}
+	return -ETIMEDOUT;
 }
 
 int netlink_up(int nl, int index)

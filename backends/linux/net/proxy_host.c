@@ -1,4 +1,4 @@
-/* proxy_host - what the proxy's process may still do on Linux. */
+/* proxy_host - confines the proxy's process on Linux. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/net/proxy_host.h"
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/net/proxy/proxy.h"
+#include "core/proxy/proxy.h"
 
 /* Who has connected is told by the door, which performs connect(). */
 extern const struct proxy_host proxy_host_linux;

@@ -15,6 +15,8 @@
 #include "core/net/notes.h"
 #include "backends/linux/sandbox/landlock.h"
 #include "core/base/clock.h"
+#include "core/base/io.h"
+#include "core/os/signals.h"
 
 #define EVENTS 128
 
@@ -151,6 +153,7 @@ static void serve_note(struct relay *r, struct net_note *note)
 	case NET_FLOW:
 	case NET_PUBLISHED:
 	case NET_CAME:
+	case NET_SAID:
 		return;
 	}
 }
@@ -180,27 +183,13 @@ static void on_router(struct watch *w, uint32_t events)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* All descriptors of the keeper's but 0 to 2 and those that it was given. */
 static void close_others(const struct relay_spec *spec)
 {
-	int keep[4 + INSIDE_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns, spec->tls},
-		     from = 3;
+	int keep[4 + INSIDE_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns, spec->tls};
 
 	memcpy(keep + 4, spec->inside, sizeof(spec->inside));
-	qsort(keep, ARRAY_LEN(keep), sizeof(keep[0]), by_number);
-	for (size_t i = 0; i < ARRAY_LEN(keep); i++) {
-		if (keep[i] < from)
-			continue;
-		if (keep[i] > from)
-			close_range((unsigned)from, (unsigned)keep[i] - 1, 0);
-		from = keep[i] + 1;
-	}
-	close_range((unsigned)from, ~0u, 0);
+	io_close_all_but(3, keep, ARRAY_LEN(keep));
 }
 
 /* The directories in which the list of nameservers is, and may be replaced. */
@@ -294,7 +283,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	prctl(PR_SET_NAME, "cordon-relay");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
-	launch_reset_signals();
+	os_signals_usual();
 	signal(SIGCHLD, SIG_IGN); /* a router that ends leaves nothing */
 	signal(SIGPIPE, SIG_IGN); /* splice(2) has no flag for it */
 	r->spec = *spec;

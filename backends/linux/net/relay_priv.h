@@ -1,4 +1,4 @@
-/* relay_priv - between the files of the relay. */
+/* relay_priv - the relay's state, and the functions that its files share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,8 +14,8 @@ struct relay;
 /* ---- relay.c: the loop ----------------------------------------------------------------------- */
 
 /*
- * A descriptor that is polled; part of a larger object. What is closed in a turn of the loop may
- * still have an event in it: so objects are freed by relay_bury(), at the turn's end.
+ * A descriptor that is polled; part of a larger object. An object that is closed in a turn of the
+ * loop may have a pending event in the same turn: relay_bury() frees it at the turn's end.
  */
 struct watch {
 	int fd; /* -1: none */
@@ -26,19 +26,27 @@ int relay_watch(struct relay *r, struct watch *w, uint32_t events) MUST_USE;
 void relay_rewatch(struct relay *r, struct watch *w, uint32_t events);
 void relay_close(struct relay *r, struct watch *w); /* stops polling, closes the descriptor */
 
-/* The next connection of a listener, or -errno. Where no descriptor is left the connection is
- * closed: it would wake the loop for ever. */
+/* Returns the next connection of a listener, or -errno. If the process has no descriptor left,
+ * closes the connection: else it would wake the loop for ever. */
 int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage *peer);
 void relay_refuse(int fd); /* closes a connection so that its client hears of a reset */
 
-struct relay *relay_self(void); /* there is one in the process */
+/* ---- dial_upstream.c: of a connected socket, non-blocking ------------------------------------ */
+
+struct upstream;
+int dial_ask_upstream(int fd, const struct upstream *u, const struct net_target *t) MUST_USE;
+/* Reads the upstream proxy's answer. Returns 0 if it is not complete, 1 if the proxy has connected
+ * to the host, a status of the proxy, or negative errno. */
+int dial_hear_upstream(int fd) MUST_USE;
+
+struct relay *relay_self(void); /* the process's only relay */
 
 struct grave {
 	struct grave *next;
 };
 void relay_bury(struct relay *r, struct grave *first_member);
 void relay_tell(struct relay *r, const struct net_note *note);
-/* A tick at this moment (monotonic, us). */
+/* Requests a tick at this moment (monotonic, us). */
 void relay_wake_at(struct relay *r, int64_t us);
 
 struct cached;
@@ -55,8 +63,7 @@ struct relay {
 	struct relay_spec spec;
 	int64_t now, wake;
 	struct grave *graves;
-	bool router_failed;
-	/* dial.c */
+	/* dial.c, dial_listener.c */
 	struct dial *dials;
 	struct listener *listeners;
 	/* splice.c */
@@ -88,12 +95,12 @@ struct relay {
 	uint64_t last_come;
 };
 
-/* ---- dial.c: what was granted, until both ends are connected --------------------------------- */
+/* ---- dial.c: granted connections, until both ends are connected ------------------------------ */
 
 void dial_begin(struct relay *r, const struct net_note *note);
 /* NET_BEGUN: the agent's connection has this port. */
 void dial_begun(struct relay *r, const struct net_note *note);
-/* The agent sent the first packet of a connection, or one that says that there is none. */
+/* Handles the first packet of a connection (SYN) of the agent's, or a reset. */
 void dial_packet(struct relay *r, const struct packet *p);
 void dial_cancel(struct relay *r, uint64_t id);
 void dial_tick(struct relay *r);
@@ -103,27 +110,27 @@ void dial_tick(struct relay *r);
 /* Takes both. */
 void pair_begin(struct relay *r, uint64_t id, int inner, int outer);
 void pair_end(struct relay *r, uint64_t id);
-bool pair_run(struct relay *r); /* what is ready; true: there is more */
+bool pair_run(struct relay *r); /* moves bytes of ready pairs; true: more pairs are ready */
 void pair_tick(struct relay *r);
 
 /* ---- resolve.c: names, through the host's nameservers ---------------------------------------- */
 
-/* The answer as it came, with the id of the query; NULL: none came in time. */
+/* Gets the nameserver's answer unchanged, with the id of the query; NULL: time-out. */
 typedef void (*resolve_done)(void *data, uint8_t *answer, size_t len);
 /* Asks the nameservers. query: a whole message, copied. Returns the id of the query, or 0 if there
  * are too many: then done is not called. */
 uint64_t resolve_begin(struct relay *r, const uint8_t *query, size_t len,
 		       const struct dns_question *q, resolve_done done, void *data);
 void resolve_tick(struct relay *r);
-/* NET_RESOLVE: the addresses of a name. */
+/* NET_RESOLVE: looks up the addresses of a name. */
 void resolve_for_keeper(struct relay *r, const struct net_note *note);
-/* What an answer says of its name goes into the keeper's book. */
+/* Sends an answer's addresses to the keeper, for its book of names. */
 void resolve_book(struct relay *r, const uint8_t *answer, size_t len, const struct dns_question *q);
 
 /* ---- cache.c: answers of nameservers --------------------------------------------------------- */
 
 #define CACHE_BYTES 4096
-/* The answer to this query, with its id; its length, 0: there is none. */
+/* Copies the cached answer to this query, with the query's id. Returns its length; 0: none. */
 size_t cache_find(struct relay *r, const uint8_t *query, size_t len, uint8_t out[CACHE_BYTES]);
 void cache_add(struct relay *r, const uint8_t *query, size_t query_len, const uint8_t *answer,
 	       size_t len);
@@ -141,11 +148,11 @@ void packets_begin(struct relay *r);
 void packets_tick(struct relay *r);
 void packets_granted(struct relay *r, const struct net_note *note); /* NET_GRANT */
 void packets_refused(struct relay *r, const struct net_note *note); /* NET_REFUSE */
-void packets_close(struct relay *r, uint64_t id);		    /* one that was granted */
-/* As if the agent had sent it once more. False: that cannot be done. */
+void packets_close(struct relay *r, uint64_t id);		    /* a granted flow */
+/* Sends the packet to the router as if the agent had sent it again. Returns false on failure. */
 bool packets_again(const struct relay *r, const struct packet *p);
-/* Tells the agent that nothing comes of it, by this error (positive). False: no packet says that.
- */
+/* Answers the agent with a packet that means this error (a positive errno). Returns false if there
+ * is no such packet. */
 bool packets_refuse(const struct relay *r, const struct packet *p, int code);
 
 /* ---- publish.c: ports of the sandbox, on the host's loopback --------------------------------- */

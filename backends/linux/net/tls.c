@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/x509.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +18,7 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/os/signals.h"
 
 #define ROOTS_MAX (8u << 20)
 #define START_S	  10
@@ -69,10 +69,12 @@ static NORETURN void be_tls(struct tls_process *p, const char *roots)
 	prctl(PR_SET_NAME, "cordon-tls");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
-	launch_reset_signals();
+	os_signals_usual();
 	signal(SIGPIPE, SIG_IGN);
 	close_others(p);
-	r = confine(&err);
+	r = openssl_open(&err);
+	if (r == 0)
+		r = confine(&err);
 	if (r == 0)
 		r = tls_make_contexts(p, roots, &pem, &err);
 	if (r == 0 && (r = net_filter_tls()) < 0)
@@ -89,13 +91,14 @@ static NORETURN void be_tls(struct tls_process *p, const char *roots)
 /* The list that the human's own programs go by. */
 static int read_roots(char **ret, const struct spawn_spec *spec, struct err *err)
 {
-	const char *named = getenv(X509_get_default_cert_file_env());
+	const char *named = getenv("SSL_CERT_FILE");
 	const char *const places[] = {named && *named == '/' ? named : "",
 				      "/etc/ssl/certs/ca-certificates.crt",
 				      "/etc/pki/tls/certs/ca-bundle.crt",
 				      "/etc/ssl/ca-bundle.pem",
 				      "/etc/ssl/cert.pem",
-				      X509_get_default_cert_file()};
+				      "/usr/lib/ssl/cert.pem",
+				      "/usr/local/ssl/cert.pem"};
 	size_t len;
 
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {

@@ -1,8 +1,6 @@
 /* tls_conn - a connection that the TLS process has in its hands, from ClientHello to both ends. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <openssl/err.h>
-#include <openssl/x509v3.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -14,6 +12,7 @@
 #define HIGH	  (64u << 10) /* bytes that one end has not taken: the other is not read */
 #define PIECE	  16384
 #define BEGIN_US  30000000 /* for ClientHello and handshakes */
+#define HELD_US	  500000   /* the end of an answer that looks like the beginning of a secret */
 #define LINGER_US 3000000  /* after a refusal, for the agent to read it */
 
 enum {
@@ -48,6 +47,8 @@ struct tls_conn {
 	struct rewriter rewriter;
 	struct rewrite_rule rules[SECRETS_MAX];
 	size_t of[SECRETS_MAX], n_rules; /* which secrets the rules are of */
+	struct mask mask;		 /* over secrets in answers */
+	int64_t held_at;		 /* it holds bytes since then, 0: none */
 	bool waits;			 /* for a secret */
 	bool answered;			 /* the host has said something */
 };
@@ -75,12 +76,12 @@ static void refuse(struct tls_conn *c, int status, const char *what, const char 
 
 static void refuse_host(struct tls_conn *c, int64_t now)
 {
-	long verdict = SSL_get_verify_result(c->ssl[HOST]);
-	const char *words = ERR_reason_error_string(ERR_peek_error());
+	long verdict = openssl.SSL_get_verify_result(c->ssl[HOST]);
+	const char *words = openssl.ERR_reason_error_string(openssl.ERR_peek_error());
 
 	if (verdict != X509_V_OK)
 		refuse(c, 502, "its certificate is not accepted",
-		       X509_verify_cert_error_string(verdict), now);
+		       openssl.X509_verify_cert_error_string(verdict), now);
 	else
 		refuse(c, 502, "no TLS with it", words ? words : "it closed the connection", now);
 }
@@ -98,15 +99,16 @@ static ssize_t take(struct tls_conn *c, int i, char *data, size_t size)
 		n = recv(c->fd[i], data, size, 0);
 		return n < 0 ? (errno == EINTR ? -EAGAIN : -errno) : n;
 	}
-	if (i == AGENT && c->hello && BIO_ctrl_pending(c->hello) == 0) {
-		SSL_set0_rbio(c->ssl[AGENT], BIO_new_socket(c->fd[AGENT], BIO_NOCLOSE));
+	if (i == AGENT && c->hello && openssl.BIO_ctrl_pending(c->hello) == 0) {
+		openssl.SSL_set0_rbio(c->ssl[AGENT],
+				      openssl.BIO_new_socket(c->fd[AGENT], BIO_NOCLOSE));
 		c->hello = NULL;
 	}
-	ERR_clear_error();
-	r = SSL_read_ex(c->ssl[i], data, size, &got);
+	openssl.ERR_clear_error();
+	r = openssl.SSL_read_ex(c->ssl[i], data, size, &got);
 	if (r == 1)
 		return (ssize_t)got;
-	switch (SSL_get_error(c->ssl[i], r)) {
+	switch (openssl.SSL_get_error(c->ssl[i], r)) {
 	case SSL_ERROR_WANT_WRITE:
 		c->full[i] = true;
 		return -EAGAIN;
@@ -131,11 +133,11 @@ static ssize_t give(struct tls_conn *c, int i, const char *data, size_t len)
 		c->full[i] = n < 0 && errno == EAGAIN;
 		return n < 0 ? (errno == EINTR ? -EAGAIN : -errno) : n;
 	}
-	ERR_clear_error();
-	r = SSL_write_ex(c->ssl[i], data, len, &put);
+	openssl.ERR_clear_error();
+	r = openssl.SSL_write_ex(c->ssl[i], data, len, &put);
 	if (r == 1)
 		return (ssize_t)put;
-	r = SSL_get_error(c->ssl[i], r);
+	r = openssl.SSL_get_error(c->ssl[i], r);
 	c->full[i] = r == SSL_ERROR_WANT_WRITE;
 	return r == SSL_ERROR_WANT_WRITE || r == SSL_ERROR_WANT_READ ? -EAGAIN : -EPIPE;
 }
@@ -153,9 +155,9 @@ static void drop_front(struct buf *b, size_t n)
 static void end_to(struct tls_conn *c, int i)
 {
 	c->shut[i] = true;
-	if (c->ssl[i] && SSL_is_init_finished(c->ssl[i]) && !(i == AGENT && c->broken)) {
-		ERR_clear_error();
-		SSL_shutdown(c->ssl[i]);
+	if (c->ssl[i] && openssl.SSL_is_init_finished(c->ssl[i]) && !(i == AGENT && c->broken)) {
+		openssl.ERR_clear_error();
+		openssl.SSL_shutdown(c->ssl[i]);
 	}
 	shutdown(c->fd[i], SHUT_WR);
 }
@@ -202,6 +204,23 @@ static void feed(struct tls_conn *c, const char *data, size_t len, int64_t now)
 	}
 }
 
+/* A host that repeats a header does not give the secret away. */
+static void hear(struct tls_conn *c, const char *data, size_t len, int64_t now)
+{
+	const char *values[SECRETS_MAX];
+
+	for (size_t i = 0; i < c->n_rules; i++)
+		values[i] = c->process->values[c->of[i]];
+	mask_feed(&c->mask, values, c->n_rules, data, len, &c->to[AGENT]);
+	c->held_at = c->mask.held.len ? now : 0;
+}
+
+static void release_held(struct tls_conn *c)
+{
+	mask_end(&c->mask, &c->to[AGENT]);
+	c->held_at = 0;
+}
+
 void tls_conn_secret(struct tls_conn *c, size_t secret, const char *words)
 {
 	if (!c->waits || c->of[c->rewriter.needs] != secret)
@@ -217,12 +236,15 @@ void tls_conn_secret(struct tls_conn *c, size_t secret, const char *words)
 
 static void on_end(struct tls_conn *c, int i, ssize_t code, int64_t now)
 {
-	if (c->stage == STAGE_TLS && code < 0 && i == HOST && !SSL_is_init_finished(c->ssl[HOST])) {
+	if (c->stage == STAGE_TLS && code < 0 && i == HOST &&
+	    !openssl.SSL_is_init_finished(c->ssl[HOST])) {
 		refuse_host(c, now);
 		return;
 	}
 	if (code < 0 && i == AGENT)
 		c->over = true;
+	if (i == HOST)
+		release_held(c);
 	c->broken |= code < 0;
 	c->ended[i] = true;
 }
@@ -244,6 +266,8 @@ static void move(struct tls_conn *c, int i, int64_t now)
 		}
 		if (i == AGENT && c->stage == STAGE_TLS)
 			feed(c, data, (size_t)n, now);
+		else if (c->stage == STAGE_TLS)
+			hear(c, data, (size_t)n, now);
 		else
 			buf_add(&c->to[!i], data, (size_t)n);
 		c->answered |= i == HOST;
@@ -262,7 +286,7 @@ static void run_over(struct tls_conn *c)
 		n = take(c, AGENT, data, sizeof(data));
 	while (n > 0);
 	c->ended[AGENT] |= n != -EAGAIN;
-	if (!SSL_is_init_finished(c->ssl[AGENT])) {
+	if (!openssl.SSL_is_init_finished(c->ssl[AGENT])) {
 		c->over |= c->ended[AGENT];
 		return;
 	}
@@ -275,11 +299,13 @@ static void run_tls(struct tls_conn *c, int64_t now)
 {
 	for (int i = 0; i < 2 && c->stage != STAGE_OVER; i++)
 		move(c, i, now);
-	if (c->stage == STAGE_TLS && SSL_is_init_finished(c->ssl[AGENT]) &&
-	    SSL_is_init_finished(c->ssl[HOST]))
+	if (c->held_at && now >= c->held_at + HELD_US)
+		release_held(c);
+	if (c->stage == STAGE_TLS && openssl.SSL_is_init_finished(c->ssl[AGENT]) &&
+	    openssl.SSL_is_init_finished(c->ssl[HOST]))
 		c->deadline = 0;
 	for (int i = 0; i < 2 && c->stage != STAGE_OVER && !c->over; i++)
-		if (!c->ssl[i] || SSL_is_init_finished(c->ssl[i]))
+		if (!c->ssl[i] || openssl.SSL_is_init_finished(c->ssl[i]))
 			flush(c, i);
 	if (c->stage == STAGE_OVER)
 		run_over(c);
@@ -312,13 +338,13 @@ static int on_hello(SSL *ssl, int *alert, void *data)
 
 	(void)alert;
 	(void)data;
-	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &ext, &len) == 1 &&
+	if (openssl.SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &ext, &len) == 1 &&
 	    read_name(ext, len, &name))
 		for (size_t i = 0; i < all->n; i++)
 			if (c->bits & 1u << i && strlen(all->list[i].host) == name.len &&
 			    strncasecmp(all->list[i].host, name.data, name.len) == 0) {
 				c->mine = (int)i;
-				SSL_set_SSL_CTX(ssl, c->process->hosts[i]);
+				openssl.SSL_set_SSL_CTX(ssl, c->process->hosts[i]);
 				return SSL_CLIENT_HELLO_SUCCESS;
 			}
 	c->passes = true;
@@ -343,17 +369,17 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 static bool begin_host(struct tls_conn *c, const char *host)
 {
 	static const unsigned char protocols[] = "\x08http/1.1";
-	SSL *ssl = c->ssl[HOST] = SSL_new(c->process->client);
+	SSL *ssl = c->ssl[HOST] = openssl.SSL_new(c->process->client);
 
 	if (!ssl)
 		return false;
-	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	if (X509_VERIFY_PARAM_set1_host(SSL_get0_param(ssl), host, 0) != 1 ||
+	openssl.SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	if (openssl.X509_VERIFY_PARAM_set1_host(openssl.SSL_get0_param(ssl), host, 0) != 1 ||
 	    SSL_set_tlsext_host_name(ssl, (void *)(uintptr_t)host) != 1 ||
-	    SSL_set_alpn_protos(ssl, protocols, sizeof(protocols) - 1) != 0 ||
-	    SSL_set_fd(ssl, c->fd[HOST]) != 1)
+	    openssl.SSL_set_alpn_protos(ssl, protocols, sizeof(protocols) - 1) != 0 ||
+	    openssl.SSL_set_fd(ssl, c->fd[HOST]) != 1)
 		return false;
-	SSL_set_connect_state(ssl);
+	openssl.SSL_set_connect_state(ssl);
 	return true;
 }
 
@@ -379,7 +405,7 @@ static void begin_pass(struct tls_conn *c)
 {
 	c->stage = STAGE_PASS;
 	c->deadline = 0;
-	SSL_free(c->ssl[AGENT]); /* it has said nothing */
+	openssl.SSL_free(c->ssl[AGENT]); /* it has said nothing */
 	c->ssl[AGENT] = NULL;
 	c->hello = NULL;
 	c->to[HOST] = c->raw;
@@ -403,42 +429,42 @@ static void run_hello(struct tls_conn *c)
 		}
 		c->ended[AGENT] = n == 0;
 		buf_add(&c->raw, data, (size_t)n);
-		if (BIO_write(c->hello, data, (int)n) != (int)n && n)
+		if (openssl.BIO_write(c->hello, data, (int)n) != (int)n && n)
 			c->over = true;
-		ERR_clear_error();
-		r = SSL_accept(c->ssl[AGENT]);
+		openssl.ERR_clear_error();
+		r = openssl.SSL_accept(c->ssl[AGENT]);
 		if (c->mine >= 0)
 			begin_tls(c);
 		else if (c->passes || n == 0 || c->raw.len > HELLO_MAX ||
-			 SSL_get_error(c->ssl[AGENT], r) != SSL_ERROR_WANT_READ)
+			 openssl.SSL_get_error(c->ssl[AGENT], r) != SSL_ERROR_WANT_READ)
 			begin_pass(c);
 	}
 }
 
 void tls_conn_prepare(struct tls_process *p)
 {
-	SSL_CTX_set_client_hello_cb(p->hello, on_hello, NULL);
+	openssl.SSL_CTX_set_client_hello_cb(p->hello, on_hello, NULL);
 	for (size_t i = 0; i < p->secrets->n; i++)
-		SSL_CTX_set_alpn_select_cb(p->hosts[i], choose_protocol, NULL);
+		openssl.SSL_CTX_set_alpn_select_cb(p->hosts[i], choose_protocol, NULL);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static bool begin_agent(struct tls_conn *c)
 {
-	BIO *out = BIO_new_socket(c->fd[AGENT], BIO_NOCLOSE);
+	BIO *out = openssl.BIO_new_socket(c->fd[AGENT], BIO_NOCLOSE);
 
-	c->ssl[AGENT] = SSL_new(c->process->hello);
-	c->hello = BIO_new(BIO_s_mem());
+	c->ssl[AGENT] = openssl.SSL_new(c->process->hello);
+	c->hello = openssl.BIO_new(openssl.BIO_s_mem());
 	if (!c->ssl[AGENT] || !c->hello || !out) {
-		BIO_free(out);
-		BIO_free(take_ptr(&c->hello));
+		openssl.BIO_free(out);
+		openssl.BIO_free(take_ptr(&c->hello));
 		return false;
 	}
 	BIO_set_mem_eof_return(c->hello, -1);
-	SSL_set_bio(c->ssl[AGENT], c->hello, out); /* its own from here on */
+	openssl.SSL_set_bio(c->ssl[AGENT], c->hello, out); /* its own from here on */
 	SSL_set_app_data(c->ssl[AGENT], c);
-	SSL_set_accept_state(c->ssl[AGENT]);
+	openssl.SSL_set_accept_state(c->ssl[AGENT]);
 	return true;
 }
 
@@ -452,6 +478,7 @@ struct tls_conn *tls_conn_new(struct tls_process *p, uint32_t bits, int inner, i
 			       .mine = -1,
 			       .raw = BUF_INIT,
 			       .to = {BUF_INIT, BUF_INIT},
+			       .mask.held = BUF_INIT,
 			       .rewriter.in = BUF_INIT};
 	c->over = !begin_agent(c);
 	return c;
@@ -461,8 +488,9 @@ void tls_conn_free(struct tls_conn *c)
 {
 	struct buf *const all[] = {&c->to[AGENT], &c->to[HOST], &c->raw};
 
+	mask_done(&c->mask);
 	for (int i = 0; i < 2; i++) {
-		SSL_free(c->ssl[i]);
+		openssl.SSL_free(c->ssl[i]);
 		util_close_fd(&c->fd[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -476,7 +504,9 @@ void tls_conn_free(struct tls_conn *c)
 
 int64_t tls_conn_deadline(const struct tls_conn *c)
 {
-	return c->waits ? 0 : c->deadline;
+	int64_t at = c->waits ? 0 : c->deadline;
+
+	return c->held_at && (!at || c->held_at + HELD_US < at) ? c->held_at + HELD_US : at;
 }
 
 void tls_conn_wants(const struct tls_conn *c, struct pollfd polled[2])
@@ -485,7 +515,7 @@ void tls_conn_wants(const struct tls_conn *c, struct pollfd polled[2])
 		bool hears = !c->ended[i] && c->to[!i].len < HIGH && !(i == AGENT && c->waits) &&
 			     !(i == HOST && (c->stage == STAGE_HELLO || c->stage == STAGE_OVER));
 		bool begins = i == HOST && c->ssl[HOST] && c->stage == STAGE_TLS &&
-			      !SSL_is_init_finished(c->ssl[HOST]);
+			      !openssl.SSL_is_init_finished(c->ssl[HOST]);
 
 		polled[i] = (struct pollfd){.fd = c->fd[i],
 					    .events = (short)((hears || begins ? POLLIN : 0) |

@@ -1,4 +1,4 @@
-/* probe - what this host can do, found out by doing it. */
+/* probe - finds out which mechanisms work on this host, by trying them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static struct outcome try(trial_fn fn)
 	return o;
 }
 
-static int failed(char *found, size_t size, const char *what)
+int probe_failed(char *found, size_t size, const char *what)
 {
 	char why[80];
 	int code = -errno;
@@ -79,15 +79,20 @@ static int enter_user_namespace(char *found, size_t size)
 	char map[64];
 
 	prctl(PR_SET_DUMPABLE, 1);
+	if (access("/proc/self/uid_map", F_OK) < 0)
+		return probe_failed(found, size, "/proc is not mounted here");
 	if (unshare(CLONE_NEWUSER) < 0)
-		return failed(found, size, NO_NAMESPACE);
+		return probe_failed(found, size,
+				    errno == ENOSPC ? NO_NAMESPACE
+					    ": user.max_user_namespaces is 0, or used up"
+						    : NO_NAMESPACE);
 	write_file("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
 	if (write_file("/proc/self/uid_map", map) < 0)
-		return failed(found, size, "write uid_map");
+		return probe_failed(found, size, "write uid_map");
 	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
 	if (write_file("/proc/self/gid_map", map) < 0)
-		return failed(found, size, "write gid_map");
+		return probe_failed(found, size, "write gid_map");
 	return 0;
 }
 
@@ -100,10 +105,10 @@ static int enter_mounts(char *found, size_t size)
 		return r;
 	if (unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
 		    CLONE_NEWCGROUP) < 0)
-		return failed(found, size, "unshare in a user namespace");
+		return probe_failed(found, size, "unshare in a user namespace");
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/tmp", "tmpfs", 0, NULL) < 0)
-		return failed(found, size, "mount in a user namespace");
+		return probe_failed(found, size, "mount in a user namespace");
 	return 0;
 }
 
@@ -127,13 +132,13 @@ static int try_mount_api(char *found, size_t size)
 		return r;
 	fd = (int)syscall(SYS_fsopen, "tmpfs", 0);
 	if (fd < 0)
-		return failed(found, size, "fsopen");
+		return probe_failed(found, size, "fsopen");
 	if (mkdir("/tmp/a", 0755) < 0 || mount("/usr", "/tmp/a", NULL, MS_BIND | MS_REC, NULL) < 0)
-		return failed(found, size, "bind");
+		return probe_failed(found, size, "bind");
 	if (syscall(SYS_mount_setattr, AT_FDCWD, "/tmp/a", 0x8000, &attr, sizeof(attr)) < 0)
-		return failed(found, size, "mount_setattr");
+		return probe_failed(found, size, "mount_setattr");
 	if (mkdir("/tmp/a/cordon-probe", 0700) == 0 || errno != EROFS)
-		return failed(found, size, "a read-only bind took a write");
+		return probe_failed(found, size, "a read-only bind took a write");
 	snprintf(found, size, "recursive read-only binds hold");
 	return 0;
 }
@@ -147,17 +152,17 @@ static int mount_proc(char *found, size_t size)
 	if (r < 0)
 		return r;
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return failed(found, size, "pipe");
+		return probe_failed(found, size, "pipe");
 	/* The pid namespace is its children's. */
 	pid = fork();
 	if (pid == 0) {
 		if (mount("proc", "/tmp", "proc", 0, NULL) < 0)
-			o.code = failed(o.found, sizeof(o.found), "mount proc");
+			o.code = probe_failed(o.found, sizeof(o.found), "mount proc");
 		_exit(io_write_all(fds[1], &o, sizeof(o)) < 0);
 	}
 	close(fds[1]);
 	if (pid < 0 || io_read_full(fds[0], &o, sizeof(o)) != (ssize_t)sizeof(o))
-		return failed(found, size, "fork in a pid namespace");
+		return probe_failed(found, size, "fork in a pid namespace");
 	waitpid(pid, NULL, 0);
 	snprintf(found, size, "%s", o.code < 0 ? o.found : "mounted");
 	return o.code;
@@ -171,10 +176,10 @@ static int try_overlay(char *found, size_t size)
 		return r;
 	if (mkdir("/tmp/l", 0755) < 0 || mkdir("/tmp/u", 0755) < 0 || mkdir("/tmp/w", 0755) < 0 ||
 	    mkdir("/tmp/m", 0755) < 0)
-		return failed(found, size, "mkdir");
+		return probe_failed(found, size, "mkdir");
 	if (mount("overlay", "/tmp/m", "overlay", 0,
 		  "userxattr,lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w") < 0)
-		return failed(found, size, "mount overlay in a user namespace");
+		return probe_failed(found, size, "mount overlay in a user namespace");
 	snprintf(found, size, "mounted");
 	return 0;
 }
@@ -198,7 +203,7 @@ static int try_landlock(char *found, size_t size)
 		return err.code;
 	}
 	if (open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) >= 0 || errno != EACCES)
-		return failed(found, size, "a write got through");
+		return probe_failed(found, size, "a write got through");
 	snprintf(found, size, "ABI %d: a write was refused", abi);
 	return 0;
 }
@@ -211,7 +216,7 @@ static int try_openat2(char *found, size_t size)
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, "/", &how, sizeof(how));
 
 	if (fd >= 0 || errno != EXDEV)
-		return failed(found, size, "openat2");
+		return probe_failed(found, size, "openat2");
 	snprintf(found, size, "RESOLVE_BENEATH holds");
 	return 0;
 }
@@ -226,11 +231,11 @@ static int try_fuse(char *found, size_t size)
 		return r;
 	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return failed(found, size, "/dev/fuse");
+		return probe_failed(found, size, "/dev/fuse");
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u", fd,
 		 (unsigned)geteuid(), (unsigned)getegid());
 	if (mount("cordon-probe", "/tmp", "fuse", MS_RDONLY | MS_NOSUID | MS_NODEV, options) < 0)
-		return failed(found, size, "mount FUSE in a user namespace");
+		return probe_failed(found, size, "mount FUSE in a user namespace");
 	snprintf(found, size, "mounted: what no rule grants waits behind it");
 	return 0;
 }
@@ -244,7 +249,7 @@ int probe_network(char *found, size_t size)
 	r = router_try();
 	if (r < 0) {
 		errno = -r;
-		return failed(found, size, "join two network namespaces");
+		return probe_failed(found, size, "join two network namespaces");
 	}
 	snprintf(found, size, "veth and routes: made");
 	return 0;
@@ -290,6 +295,10 @@ const char probe_network_remedy[] =
 	"load the veth module (sudo modprobe veth); in a container: relax its seccomp profile; "
 	"until then every connection is refused, or --network open";
 
+const char probe_getfd_remedy[] =
+	"in a container: docker run --cap-add SYS_PTRACE, or allow pidfd_getfd in its seccomp "
+	"profile; else Linux 5.6 or later, with kernel.yama.ptrace_scope below 3";
+
 static bool apparmor_restricts(void)
 {
 	AUTO_FREE char *text = NULL;
@@ -327,7 +336,7 @@ static const struct trial shared[] = {
 	 "seccomp "
 	 "profile"},
 	{"descriptors of others (pidfd_getfd)", probe_getfd, BACKEND_UNDO, true,
-	 "Linux 5.6 or later is needed; kernel.yama.ptrace_scope must be below 3"},
+	 probe_getfd_remedy},
 	{"signals wait for held calls", probe_wait_killable, 0, false,
 	 "Linux 5.19 or later; without it an interrupted call is matched with its second try"},
 	{"control groups", try_cgroup, BACKEND_LIMITS, false,

@@ -23,15 +23,6 @@
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
-static int failed(char *found, size_t size, const char *what)
-{
-	char why[80];
-	int code = -errno;
-
-	snprintf(found, size, "%s: %s", what, strerror_r(-code, why, sizeof(why)));
-	return code;
-}
-
 /*
  * A child that traps getppid(), sends the listener and calls it: it gets whatever the parent
  * answers. Exit status 0 if the answer is a readable descriptor.
@@ -69,7 +60,7 @@ static int receive(char *found, size_t size, pid_t *pid, int *ret_listener, uint
 	ssize_t n;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
-		return failed(found, size, "socketpair");
+		return probe_failed(found, size, "socketpair");
 	*pid = fork();
 	if (*pid == 0) {
 		close(socks[0]);
@@ -80,10 +71,10 @@ static int receive(char *found, size_t size, pid_t *pid, int *ret_listener, uint
 	close(socks[0]);
 	if (n <= 0 || *ret_listener < 0) {
 		errno = code_errno;
-		return failed(found, size, "seccomp with a listener");
+		return probe_failed(found, size, "seccomp with a listener");
 	}
 	if (ioctl(*ret_listener, SECCOMP_IOCTL_NOTIF_RECV, &request) < 0)
-		return failed(found, size, "receive a trapped call");
+		return probe_failed(found, size, "receive a trapped call");
 	*ret_id = request.id;
 	return 0;
 }
@@ -113,7 +104,7 @@ int probe_notify(char *found, size_t size)
 	r = receive(found, size, &pid, &listener, &id);
 	answer.id = id;
 	if (r == 0 && ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &answer) < 0)
-		r = failed(found, size, "answer a trapped call with a descriptor");
+		r = probe_failed(found, size, "answer a trapped call with a descriptor");
 	if (r < 0) {
 		finish(pid);
 		return r;
@@ -140,7 +131,7 @@ int probe_getfd(char *found, size_t size)
 		pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		copy = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, 2, 0);
 		if (copy < 0)
-			r = failed(found, size, "pidfd_getfd");
+			r = probe_failed(found, size, "pidfd_getfd");
 	}
 	finish(pid);
 	if (r == 0)

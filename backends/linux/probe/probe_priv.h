@@ -18,6 +18,8 @@ struct trial {
 };
 
 /* ---- probe.c ---- */
+/* A trial's end after an error of errno: its code, and words in found. */
+int probe_failed(char *found, size_t size, const char *what);
 /* The BACKEND_* bits that are not given. report may be NULL; err is set by the first needed trial
  * that fails. */
 uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *report,
@@ -28,6 +30,7 @@ uint32_t probe_shared(struct probe_report *report, struct err *err);
 /* The trial of the network gate, and what to do where it fails. */
 int probe_network(char *found, size_t size);
 extern const char probe_network_remedy[];
+extern const char probe_getfd_remedy[];
 
 /* ---- probe_notify.c: the trials that need a second process under a filter ---- */
 int probe_notify(char *found, size_t size); /* a trapped call is answered with a descriptor */

@@ -13,6 +13,7 @@
 #include "backends/linux/limits/limits.h"
 #include "backends/linux/native_priv.h"
 #include "backends/linux/net/net_priv.h"
+#include "core/os/signals.h"
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
@@ -45,37 +46,20 @@ static int set_stdio(const struct launch *l, int *sock, struct err *err)
 
 static int enter_landlock(const struct launch *l, struct err *err)
 {
-	enum {
-		MAX_WRITABLE = 64
-	};
 	static const int stdio[] = {0, 1, 2};
-	int fds[MAX_WRITABLE], r = 0;
-	struct landlock_spec spec = {.writable = fds,
+	const struct plan *plan = l->plan;
+	struct landlock_spec spec = {.places = {{AT_FDCWD, plan->writable, plan->n_writable},
+						{plan->homes, plan->absent_dirs, plan->n_absent}},
 				     .stdio = stdio,
 				     .agent = true,
-				     .truncate = l->plan->own != NULL,
+				     .truncate = plan->own != NULL,
 				     .no_tcp = l->filter.alone && !l->filter.allow_network};
 
-	if (l->plan->read == READ_TRAP) {
-		spec.trees = l->plan->trees.list;
-		spec.n_trees = l->plan->trees.n;
+	if (plan->read == READ_TRAP) {
+		spec.trees = plan->trees.list;
+		spec.n_trees = plan->trees.n;
 	}
-	for (size_t i = 0; i < l->plan->n_writable && r == 0; i++) {
-		if (spec.n == ARRAY_LEN(fds)) {
-			r = err_say(err, -E2BIG, "more than %d overlays", MAX_WRITABLE);
-			break;
-		}
-		fds[spec.n] = open(l->plan->writable[i], O_PATH | O_CLOEXEC);
-		if (fds[spec.n] < 0)
-			r = err_set(err, -errno, "open '%s'", l->plan->writable[i]);
-		else
-			spec.n++;
-	}
-	if (r == 0)
-		r = landlock_restrict(&spec, err);
-	for (size_t i = 0; i < spec.n; i++)
-		close(fds[i]);
-	return r;
+	return landlock_restrict(&spec, err);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -145,7 +129,7 @@ BORROWED_STACK static NORETURN void fail_exec(int sock, const char *name, int r)
 		err_say(&err, r, "'%s': command not found inside the sandbox", name);
 	else
 		err_set(&err, r, "'%s' cannot be executed", name);
-	note_fail(sock, status, &err);
+	child_message_fail(sock, status, &err);
 }
 
 static char *const *exec_vector(const char *const *v)
@@ -184,7 +168,7 @@ BORROWED_STACK static NORETURN void exec_program(int sock, const char *path, con
 		struct err err = {0};
 
 		err_say(&err, r, "'%s' cannot be executed: its interpreter does not exist", path);
-		note_fail(sock, 126, &err);
+		child_message_fail(sock, 126, &err);
 	}
 	fail_exec(sock, spec->argv[0], r);
 }
@@ -228,7 +212,7 @@ static int hand_listener(const struct launch *l, int sock, const int *inside, st
 	fds[0] = listener;
 	for (size_t i = 0; i < INSIDE_SOCKETS && inside[i] >= 0; i++)
 		fds[n++] = inside[i];
-	r = note_send(sock, &note, fds, n);
+	r = child_message_send(sock, &note, fds, n);
 	while (n > 0)
 		close(fds[--n]);
 	return r < 0 ? err_set(err, r, "hand the system-call door over") : 0;
@@ -241,28 +225,28 @@ NORETURN void agent_run(const struct launch *l)
 	struct note note;
 	int sock = l->agent, inside[INSIDE_SOCKETS] = {-1, -1, -1, -1, -1}, r;
 
-	launch_reset_signals();
+	os_signals_usual();
 	/* When the keeper dies these have to end, for us and for pid 1: with copies they would not.
 	 */
 	for (size_t i = 0; i < ARRAY_LEN(l->ends); i++)
 		if (l->ends[i] >= 0)
 			close(l->ends[i]);
-	if (l->spec->ask_network && !l->filter.alone)
+	if (l->spec->ask_network && !l->filter.alone && !l->beside)
 		router_prepare_inside(inside);
-	if (confine(l, &sock, &err) < 0 || selfcheck_run(l, &err) < 0)
-		note_fail(sock, 125, &err);
+	if (confine(l, &sock, &err) < 0 || (!l->beside && selfcheck_run(l, &err) < 0))
+		child_message_fail(sock, 125, &err);
 	r = find_program(path, sizeof(path), l->spec->argv[0], l->env);
 	if (r < 0)
 		fail_exec(sock, l->spec->argv[0], r);
 	/*
 	 * The keeper reads the arguments of the execve() that follows from this memory, and with
 	 * the rights of the namespace's owner it may do so only while the process is dumpable.
-	 * Nobody else is inside yet.
+	 * No other process is inside yet, or Landlock keeps them out.
 	 */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (hand_listener(l, sock, inside, &err) < 0)
-		note_fail(sock, 125, &err);
-	if (note_recv(sock, &note, NULL, 0) <= 0 || note.kind != NOTE_GO)
+		child_message_fail(sock, 125, &err);
+	if (child_message_recv(sock, &note, NULL, 0) <= 0 || note.kind != NOTE_GO)
 		_exit(125);
 	exec_program(sock, path, l);
 }

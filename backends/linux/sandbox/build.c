@@ -71,7 +71,8 @@ static int make_target(const struct plan_op *op)
 int build_own(const struct plan_op *op)
 {
 	/* An ordinary user's namespace has one id, and everything made in it is already of that. */
-	if (geteuid() == 0 && lchown(inside(op->path), op->uid, op->gid) < 0)
+	if (geteuid() == 0 && lchown(inside(op->path), op->uid, op->gid) < 0 &&
+	    errno != EINVAL) /* in a namespace that has no such id it stays root's */
 		return -errno;
 	if (op->what == PLAN_LINK)
 		return 0;
@@ -112,17 +113,21 @@ static int bind_op(const struct plan_op *op)
 	return op->what == PLAN_BIND_RO ? build_seal(op->path, true) : 0;
 }
 
-static int bind_writable(const struct plan_op *op)
+static int bind_rw(const char *source, const char *path)
 {
 	struct mount_attrs attr = {.set = ATTR_NOSUID | ATTR_NODEV, .clear = ATTR_RDONLY};
-	int r = make_target(op);
 
-	if (r < 0)
-		return r;
-	if (mount(op->source, inside(op->path), NULL, MS_BIND, NULL) < 0 ||
-	    syscall(SYS_mount_setattr, AT_FDCWD, inside(op->path), 0, &attr, sizeof(attr)) < 0)
+	if (mount(source, inside(path), NULL, MS_BIND, NULL) < 0 ||
+	    syscall(SYS_mount_setattr, AT_FDCWD, inside(path), 0, &attr, sizeof(attr)) < 0)
 		return -errno;
 	return 0;
+}
+
+static int bind_writable(const struct plan_op *op)
+{
+	int r = make_target(op);
+
+	return r < 0 ? r : bind_rw(op->source, op->path);
 }
 
 static int cover_tmpfs(const struct plan_op *op)
@@ -131,6 +136,20 @@ static int cover_tmpfs(const struct plan_op *op)
 		return -errno;
 	/* Its own mode is in the options; a covered directory's is the host's. */
 	return strstr(op->source, "size=1m") ? build_own(op) : 0;
+}
+
+/* In a namespace without a group for terminals they belong to the user's. */
+static int devpts(const struct plan_op *op)
+{
+	const unsigned long flags = MS_NOSUID | MS_NOEXEC;
+	const char *group = strstr(op->source, ",gid=");
+	AUTO_FREE char *without = xstrndup(op->source, group ? (size_t)(group - op->source) : 0);
+
+	if (mount("devpts", inside(op->path), "devpts", flags, op->source) == 0)
+		return 0;
+	if (errno != EINVAL || !group)
+		return -errno;
+	return mount("devpts", inside(op->path), "devpts", flags, without) < 0 ? -errno : 0;
 }
 
 static int device(const struct plan_op *op)
@@ -191,9 +210,11 @@ void build_ops_done(void)
 
 static int overlay(const struct plan_op *op)
 {
-	return mount("overlay", inside(op->path), "overlay", MS_NOSUID | MS_NODEV, op->source) < 0
-		       ? -errno
-		       : 0;
+	int r = 0;
+
+	if (mount("overlay", inside(op->path), "overlay", MS_NOSUID | MS_NODEV, op->source) < 0)
+		r = -errno;
+	return r < 0 && op->instead ? bind_rw(op->instead, op->path) : r;
 }
 
 static int gate(const struct build *b, const struct plan_op *op)
@@ -204,8 +225,8 @@ static int gate(const struct build *b, const struct plan_op *op)
 
 	if (!gates)
 		return -EINVAL;
-	if (!gates->here &&
-	    (note_recv(b->sock, &note, gates->fds, GATES_MAX) <= 0 || note.kind != NOTE_GATES))
+	if (!gates->here && (child_message_recv(b->sock, &note, gates->fds, GATES_MAX) <= 0 ||
+			     note.kind != NOTE_GATES))
 		return -EPIPE;
 	gates->here = true;
 	fd = gates->next < GATES_MAX ? gates->fds[gates->next++] : -1;
@@ -240,10 +261,7 @@ static int perform(const struct build *b, const struct plan_op *op)
 			       ? -errno
 			       : 0;
 	case PLAN_DEVPTS:
-		return mount("devpts", inside(op->path), "devpts", MS_NOSUID | MS_NOEXEC,
-			     op->source) < 0
-			       ? -errno
-			       : 0;
+		return devpts(op);
 	case PLAN_OVERLAY:
 		return overlay(op);
 	case PLAN_BLANK:
@@ -366,9 +384,9 @@ NORETURN void build_run(const struct build *b)
 	prctl(PR_SET_DUMPABLE, 0);
 	limits_share_watches();
 	if (build(b, &err) < 0 || confine_drop_all(&err) < 0 ||
-	    first_hand_over(b->sock, b->private_net, &err) < 0)
-		note_fail(b->sock, 125, &err);
+	    sandbox_init_hand_over(b->sock, b->private_net, &err) < 0)
+		child_message_fail(b->sock, 125, &err);
 	/* Changing credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	first_reap(b->sock);
+	sandbox_init_reap(b->sock);
 }

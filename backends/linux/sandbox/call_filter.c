@@ -66,3 +66,14 @@ int call_filter_load(struct call_filter *f, const char *whose, struct err *err)
 	f->ctx = NULL;
 	return r < 0 ? err_set(err, r, "filter %s system calls", whose) : 0;
 }
+
+int call_filter_confine(uint32_t others, const struct call_rule *list, size_t n, const char *whose,
+			struct err *err)
+{
+	struct call_filter f;
+
+	call_filter_begin(&f, others);
+	call_filter_serve(&f);
+	call_filter_add(&f, SCMP_ACT_ALLOW, list, n);
+	return call_filter_load(&f, whose, err);
+}

@@ -44,3 +44,6 @@ void call_filter_add(struct call_filter *f, uint32_t verdict, const struct call_
 		     size_t n);
 /* Puts the filter on this process and frees it. whose: "the gate's", for the error. */
 int call_filter_load(struct call_filter *f, const char *whose, struct err *err) MUST_USE;
+/* All of it: allows what each server needs and the list. others as above. */
+int call_filter_confine(uint32_t others, const struct call_rule *list, size_t n, const char *whose,
+			struct err *err) MUST_USE;

@@ -12,14 +12,14 @@ union control {
 	struct cmsghdr align;
 };
 
-int note_pair(int fds[2], struct err *err)
+int child_message_pair(int fds[2], struct err *err)
 {
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
 		return err_set(err, -errno, "make a socket pair");
 	return 0;
 }
 
-int note_send(int sock, const struct note *note, const int *fds, size_t n)
+int child_message_send(int sock, const struct note *note, const int *fds, size_t n)
 {
 	struct note copy = *note;
 	struct iovec iov = {.iov_base = &copy, .iov_len = sizeof(copy)};
@@ -61,7 +61,7 @@ static void take_fds(struct cmsghdr *c, int *fds, size_t n)
 	}
 }
 
-int note_recv(int sock, struct note *note, int *fds, size_t n)
+int child_message_recv(int sock, struct note *note, int *fds, size_t n)
 {
 	struct iovec iov = {.iov_base = note, .iov_len = sizeof(*note)};
 	union control control = {0};
@@ -93,11 +93,11 @@ int note_recv(int sock, struct note *note, int *fds, size_t n)
 	return 1;
 }
 
-NORETURN void note_fail(int sock, int status, const struct err *err)
+NORETURN void child_message_fail(int sock, int status, const struct err *err)
 {
 	struct note note = {.kind = NOTE_FAILED, .code = err->code, .status = status};
 
 	snprintf(note.text, sizeof(note.text), "%.*s", (int)sizeof(note.text) - 1, err->text);
-	note_send(sock, &note, NULL, 0);
+	child_message_send(sock, &note, NULL, 0);
 	_exit(status);
 }

@@ -69,18 +69,33 @@ int confine_has_none(struct err *err)
 	return 0;
 }
 
-int confine_server(struct err *err)
+/* Leaves root these at most. An ordinary user has none. */
+static int keep_caps(uint64_t keep)
 {
-	int r = 0;
+	if (geteuid() != 0)
+		return 0;
+	drop_bounding();
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return set_caps(keep & permitted());
+}
 
-	if (geteuid() == 0) {
-		drop_bounding();
-		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-		r = set_caps(0);
-	}
+static int confine_with(uint64_t keep, struct err *err)
+{
+	int r = keep_caps(keep);
+
 	if (r == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		r = -errno;
-	return r < 0 ? err_set(err, r, "drop the gate's capabilities") : 0;
+	return r < 0 ? err_set(err, r, "drop a server's capabilities") : 0;
+}
+
+int confine_server(struct err *err)
+{
+	return confine_with(0, err);
+}
+
+int confine_reading_server(struct err *err)
+{
+	return confine_with(1ull << CAP_DAC_READ_SEARCH, err);
 }
 
 int confine_keeper(struct err *err)
@@ -93,21 +108,15 @@ int confine_keeper(struct err *err)
 	const uint64_t keep = 1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER |
 			      1ull << CAP_FSETID | 1ull << CAP_LEASE | 1ull << CAP_SYS_PTRACE |
 			      1ull << CAP_SETFCAP | 1ull << CAP_MKNOD;
-	int r;
-
-	if (geteuid() != 0)
-		return 0;
 	/* It runs no program: there is nothing to be gained from. The agent of a backend without
 	 * namespaces has the set from here. */
-	drop_bounding();
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	r = set_caps(keep & permitted());
+	int r = keep_caps(keep);
+
 	return r < 0 ? err_set(err, r, "give up the keeper's capabilities") : 0;
 }
 
 void confine_as_agent(bool on)
 {
-	const uint64_t files = 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER;
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {0};
 	uint64_t caps = permitted();
@@ -116,7 +125,7 @@ void confine_as_agent(bool on)
 		return;
 	for (int i = 0; i < 2; i++) {
 		data[i].permitted = (uint32_t)(caps >> (32 * i));
-		data[i].effective = (uint32_t)((on ? caps & ~files : caps) >> (32 * i));
+		data[i].effective = (uint32_t)((on ? 0 : caps) >> (32 * i));
 	}
 	syscall(SYS_capset, &head, data);
 }

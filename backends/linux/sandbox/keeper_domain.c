@@ -1,4 +1,4 @@
-/* keeper_domain - what the keeper itself may still do and write once the agent runs. */
+/* keeper_domain - the keeper's own Landlock domain, while the agent runs. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/keeper_domain.h"
 
@@ -29,6 +29,15 @@ static size_t open_own(const struct plan *p, int *fds, size_t max)
 	return n;
 }
 
+/* Where it makes directories of tools (core/keeper/folders/tool_dirs.h). */
+static size_t open_points(const struct spawn_spec *spec, int *fds)
+{
+	if (!spec->home_points)
+		return 0;
+	fds[0] = open(spec->home_points, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return 1;
+}
+
 int keeper_domain_enter(struct keeper *k, const struct plan *plan, int root,
 			const struct spawn_spec *spec, struct err *err)
 {
@@ -44,8 +53,10 @@ int keeper_domain_enter(struct keeper *k, const struct plan *plan, int root,
 	r = confine_keeper(err);
 	if (r < 0 || spec->landlock_off)
 		return r;
-	own = rules.n = open_own(plan, fds, MAX_OWN);
-	if (!own)
+	own = open_own(plan, fds, MAX_OWN);
+	own += open_points(spec, fds + own);
+	rules.n = own;
+	if (!plan->own)
 		fds[rules.n++] = root;
 	for (size_t i = 0; (f = folders_at(k, i)); i++) {
 		if (rules.n + 2 > MAX_FDS)

@@ -1,4 +1,4 @@
-/* landlock - rules that a process puts on itself: what it and its children may write and read. */
+/* landlock - Landlock rules that a process applies to itself and its children. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/landlock.h"
 
@@ -159,6 +159,20 @@ static int allow_trees(int ruleset, uint64_t fs, const struct landlock_spec *spe
 	return r;
 }
 
+static int allow_places(int ruleset, uint64_t access, const struct landlock_places *p,
+			struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n && r == 0; i++) {
+		AUTO_CLOSE int fd = openat(p->at, p->list[i], O_PATH | O_CLOEXEC);
+
+		r = fd < 0 ? err_set(err, -errno, "open '%s'", p->list[i])
+			   : allow(ruleset, access, fd, err);
+	}
+	return r;
+}
+
 static int add_rules(int ruleset, uint64_t fs, const struct landlock_spec *spec, struct err *err)
 {
 	int r = 0;
@@ -168,6 +182,9 @@ static int add_rules(int ruleset, uint64_t fs, const struct landlock_spec *spec,
 			r = allow(ruleset, fs & ~(uint64_t)(FS_READ | FS_EXECUTE),
 				  spec->writable[i], err);
 	}
+	for (size_t i = 0; i < ARRAY_LEN(spec->places) && r == 0; i++)
+		r = allow_places(ruleset, fs & ~(uint64_t)(FS_READ | FS_EXECUTE), &spec->places[i],
+				 err);
 	if (r == 0 && spec->stdio)
 		r = allow_stdio(ruleset, fs, spec->stdio, err);
 	return r < 0 ? r : allow_trees(ruleset, fs, spec, err);

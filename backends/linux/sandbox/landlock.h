@@ -18,6 +18,13 @@
 struct landlock_spec {
 	const int *writable; /* directories or files (O_PATH will do); -1 entries are skipped */
 	size_t n;
+	/* The same by names, which are opened one after the other: the agent may have few
+	 * descriptors. */
+	struct landlock_places {
+		int at; /* the directory of relative names */
+		char *const *list;
+		size_t n;
+	} places[2];
 	const int *stdio; /* three that may be opened again as they are open now; NULL: none */
 	/* What may be read and run; NULL: everything. Places that do not exist are skipped. */
 	const struct landlock_tree *trees;

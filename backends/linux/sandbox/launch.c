@@ -20,17 +20,6 @@
  */
 #define STACK_SIZE (256u << 10)
 
-void launch_reset_signals(void)
-{
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		sigaction(sig, &action, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static int join(struct launch *l, struct err *err)
 {
 	static const int types[NS_COUNT] = {

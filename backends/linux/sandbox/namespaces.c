@@ -1,5 +1,4 @@
-/* namespaces - the namespaces of a sandbox and their pid 1: what holds for every way to make them.
- */
+/* namespaces - the namespaces of a sandbox and their pid 1, for every backend that makes them. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -16,14 +15,14 @@
 
 #define WAIT_MS 2 /* between two looks for a child, where pid 1 has not ended */
 
-void cell_init(struct cell *c)
+void namespaces_init(struct namespaces *c)
 {
-	*c = (struct cell){.pidfd = -1, .sock = -1, .words = -1, .root = -1, .user = -1};
+	*c = (struct namespaces){.pidfd = -1, .sock = -1, .words = -1, .root = -1, .user = -1};
 	for (size_t i = 0; i < NS_COUNT; i++)
 		c->ns[i] = -1;
 }
 
-void cell_kill(const struct cell *c)
+void namespaces_kill(const struct namespaces *c)
 {
 	if (c->fenced) {
 		shutdown(c->sock, SHUT_RDWR);
@@ -39,7 +38,7 @@ void cell_kill(const struct cell *c)
 	}
 }
 
-void cell_leave(struct cell *c)
+void namespaces_leave(struct namespaces *c)
 {
 	util_close_fd(&c->root);
 	util_close_fd(&c->user);
@@ -57,7 +56,7 @@ static bool is_inside(const char *pid)
 	return readlink(link, text, sizeof(text)) >= 0;
 }
 
-int cell_count_inside(bool end)
+int namespaces_count_inside(bool end)
 {
 	AUTO_DIR DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -85,7 +84,7 @@ static void sweep(void)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
 
-	for (int tries = 0; tries < 2500 && cell_count_inside(true) > 0; tries++)
+	for (int tries = 0; tries < 2500 && namespaces_count_inside(true) > 0; tries++)
 		nanosleep(&pause, NULL);
 }
 
@@ -95,7 +94,7 @@ static void sweep(void)
  * that may die first, and leave us without a child. A stop, which a process that made us its tracer
  * has us told, is no end.
  */
-static int wait_for_all(const struct cell *c)
+static int wait_for_all(const struct namespaces *c)
 {
 	struct pollfd first = {.fd = c->pidfd, .events = POLLIN};
 	pid_t child = c->child, pid;
@@ -115,12 +114,12 @@ static int wait_for_all(const struct cell *c)
 	}
 }
 
-void cell_done(struct cell *c)
+void namespaces_done(struct namespaces *c)
 {
 	int status = 0;
 
-	cell_leave(c);
-	cell_kill(c);
+	namespaces_leave(c);
+	namespaces_kill(c);
 	if (c->child > 0)
 		status = wait_for_all(c);
 	if (c->fenced && status != 0)
@@ -144,7 +143,7 @@ static int write_proc(pid_t pid, const char *name, const char *text)
 }
 
 /* Root keeps every id, so that owners mean inside what they mean outside. */
-int cell_write_maps(pid_t pid, struct err *err)
+int namespaces_write_maps(pid_t pid, struct err *err)
 {
 	static const char all[] = "0 0 4294967295";
 	char uid[64], gid[64];
@@ -163,10 +162,11 @@ int cell_write_maps(pid_t pid, struct err *err)
 	return r < 0 ? err_set(err, r, "map the user ids of the sandbox") : 0;
 }
 
-int cell_expect(int sock, enum note_kind kind, int *fds, size_t n, int *ret_status, struct err *err)
+int namespaces_expect(int sock, enum note_kind kind, int *fds, size_t n, int *ret_status,
+		      struct err *err)
 {
 	struct note note;
-	int r = note_recv(sock, &note, fds, n);
+	int r = child_message_recv(sock, &note, fds, n);
 
 	if (r < 0)
 		return err_set(err, r, "wait for the sandbox");
@@ -179,11 +179,11 @@ int cell_expect(int sock, enum note_kind kind, int *fds, size_t n, int *ret_stat
 	return note.kind == (int)kind ? 0 : err_say(err, -EPROTO, "unexpected note %d", note.kind);
 }
 
-int cell_take(struct cell *c, int *ret_status, struct err *err)
+int namespaces_take(struct namespaces *c, int *ret_status, struct err *err)
 {
 	int fds[NOTE_FDS], r;
 
-	r = cell_expect(c->sock, NOTE_BUILT, fds, NOTE_FDS, ret_status, err);
+	r = namespaces_expect(c->sock, NOTE_BUILT, fds, NOTE_FDS, ret_status, err);
 	if (r < 0)
 		return err_wrap(err, r, "build the sandbox");
 	c->root = fds[0];

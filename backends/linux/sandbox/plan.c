@@ -1,4 +1,4 @@
-/* plan - what the sandbox's file tree is made of, worked out before anything is mounted. */
+/* plan - the list of operations that build the sandbox's file tree, made before the first mount. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/plan_priv.h"
 
@@ -34,15 +34,6 @@ void plan_push(char ***list, size_t *n, size_t *cap, const char *s)
 		*list = xrealloc(*list, *cap * sizeof(**list));
 	}
 	(*list)[(*n)++] = xstrdup(s);
-}
-
-bool plan_is_in(const char *const *list, const char *path)
-{
-	for (; list && *list; list++) {
-		if (path_is_beneath(path, *list))
-			return true;
-	}
-	return false;
 }
 
 /* ---- private places -------------------------------------------------------------------------- */
@@ -112,7 +103,8 @@ static void devices(struct plan *p, const struct spawn_spec *spec)
 	ssize_t n;
 
 	for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
-		plan_add(p, PLAN_DEVICE, nodes[i], nodes[i])->dir = false;
+		if (access(nodes[i], F_OK) == 0) /* a chroot may have no /dev/tty */
+			plan_add(p, PLAN_DEVICE, nodes[i], nodes[i])->dir = false;
 	for (size_t i = 0; i < ARRAY_LEN(links); i++)
 		plan_add(p, PLAN_LINK, links[i][0], links[i][1]);
 	plan_add(p, PLAN_DIR, "/dev/pts", NULL);
@@ -259,7 +251,7 @@ static void folders(struct plan *p, const char *const *list, bool private)
 static int check_overlay(const struct plan *p, const struct spawn_spec *spec, const char *path,
 			 struct err *err)
 {
-	if (plan_is_in(spec->folders, path))
+	if (path_is_in(path, spec->folders))
 		return err_say(err, -EINVAL,
 			       "overlay '%s' lies in a working folder, which is undoable as it is",
 			       path);
@@ -278,24 +270,35 @@ static int check_overlay(const struct plan *p, const struct spawn_spec *spec, co
 	return 0;
 }
 
+static int add_overlay(struct plan *p, const struct spawn_spec *spec, size_t i, struct err *err)
+{
+	const struct overlay_place *place = spec->places ? &spec->places[i] : NULL;
+	const char *path = spec->overlays[i];
+	AUTO_FREE char *options = NULL, *upper = NULL;
+	struct plan_op *op;
+	int r = place && place->empty ? 0 : overlay_prepare(&options, &upper, spec, i, err);
+
+	if (r < 0)
+		return r;
+	if (!plan_is_covered(p, path) && (plan_is_private(path) || plan_is_hidden(p, path)))
+		plan_add(p, PLAN_MKDIRS, path, NULL);
+	op = options ? plan_add(p, PLAN_OVERLAY, path, options)
+		     : plan_add(p, PLAN_BIND_RW, path, place ? place->dir : NULL);
+	if (place && place->optional)
+		op->instead = take_ptr(&upper);
+	plan_push(&p->writable, &p->n_writable, &p->cap_writable, path);
+	return 0;
+}
+
 static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && spec->overlays && spec->overlays[i]; i++)
-		r = check_overlay(p, spec, spec->overlays[i], err);
-	for (size_t i = 0; r == 0 && spec->overlays && spec->overlays[i]; i++) {
-		const char *path = spec->overlays[i];
-		AUTO_FREE char *options = NULL;
-
-		r = overlay_prepare(&options, spec, i, err);
-		if (r < 0)
-			return r;
-		if (!plan_is_covered(p, path) && (plan_is_private(path) || plan_is_hidden(p, path)))
-			plan_add(p, PLAN_MKDIRS, path, NULL);
-		plan_add(p, PLAN_OVERLAY, path, options);
-		plan_push(&p->writable, &p->n_writable, &p->cap_writable, path);
-	}
+		if (!spec->places || !spec->places[i].optional)
+			r = check_overlay(p, spec, spec->overlays[i], err);
+	for (size_t i = 0; r == 0 && spec->overlays && spec->overlays[i]; i++)
+		r = add_overlay(p, spec, i, err);
 	return r;
 }
 
@@ -313,7 +316,7 @@ static bool may_stand_in(const struct plan *p, const struct stat *st)
 	       p->n_gated && p->n_gated < GATES_MAX;
 }
 
-static void blanks(struct plan *p)
+static void blanks(struct plan *p, const struct spawn_spec *spec)
 {
 	bool shown = false;
 
@@ -321,7 +324,7 @@ static void blanks(struct plan *p)
 		struct plan_op *op;
 		struct stat st;
 
-		if (!p->probes[i].blank || lstat(p->probes[i].path, &st) < 0)
+		if (!p->probes[i].blank || p->probes[i].white || lstat(p->probes[i].path, &st) < 0)
 			continue;
 		if (may_stand_in(p, &st) && !shown) {
 			plan_add(p, PLAN_DIR, STAND_INS, NULL);
@@ -330,9 +333,27 @@ static void blanks(struct plan *p)
 		}
 		op = plan_add(p, PLAN_BLANK, p->probes[i].path, NULL);
 		op->dir = S_ISDIR(st.st_mode);
+		/* A directory that begins empty has no such name. The self-check looks. */
+		op->optional = path_is_in(p->probes[i].path, spec->overlays);
 		if (may_stand_in(p, &st))
 			stand_in(p, op, p->probes[i].path);
 	}
+}
+
+/* Adds the directories that the agent may make later: its Landlock domain is fixed at the start. */
+static int tool_dirs(struct plan *p, const struct spawn_spec *spec, struct err *err)
+{
+	AUTO_FREE char *dir = NULL;
+
+	p->absent = spec->absent_homes;
+	p->home_points = spec->home_points;
+	if (!p->absent || !p->absent->path)
+		return 0;
+	for (const struct absent_home *h = p->absent; h->path; h++)
+		plan_push(&p->absent_dirs, &p->n_absent, &p->cap_absent, path_base(h->dir));
+	dir = xstrndup(p->absent->dir, (size_t)(path_base(p->absent->dir) - p->absent->dir));
+	p->homes = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return p->homes < 0 ? err_set(err, -errno, "open '%s'", dir) : 0;
 }
 
 int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
@@ -346,6 +367,9 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 		return err_say(err, -EOPNOTSUPP,
 			       "reads cannot be asked for here: run with --mode static, where all "
 			       "but hidden paths is readable");
+	r = tool_dirs(p, spec, err);
+	if (r < 0)
+		return r;
 	r = plan_find_gates(p, spec, err);
 	if (r < 0)
 		return r;
@@ -373,7 +397,7 @@ int plan_make(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	r = overlays(p, spec, err);
 	if (r < 0)
 		return r;
-	blanks(p);
+	blanks(p, spec);
 	if (p->read == READ_TRAP)
 		plan_trees(p, spec);
 	return 0;
@@ -384,6 +408,7 @@ void plan_done(struct plan *p)
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->ops[i].path);
 		free(p->ops[i].source);
+		free(p->ops[i].instead);
 	}
 	for (size_t i = 0; i < p->n_hidden; i++)
 		free(p->hidden[i]);
@@ -397,6 +422,9 @@ void plan_done(struct plan *p)
 		free(p->sealed[i]);
 	for (size_t i = 0; i < p->n_writable; i++)
 		free(p->writable[i]);
+	for (size_t i = 0; i < p->n_absent; i++)
+		free(p->absent_dirs[i]);
+	free(p->absent_dirs);
 	free(p->ops);
 	free(p->stand_ins);
 	free(p->gated);
@@ -405,6 +433,8 @@ void plan_done(struct plan *p)
 	free(p->probes);
 	free(p->sealed);
 	free(p->writable);
+	if (p->homes > 0)
+		util_close_fd(&p->homes);
 	if (p->own)
 		util_close_fd(&p->own_lock);
 	free(p->own);

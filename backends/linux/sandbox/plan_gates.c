@@ -1,4 +1,4 @@
-/* plan_gates - dynamic mode: trees whose reads are asked for, and what is granted beneath them. */
+/* plan_gates - dynamic mode: gated trees, and granted trees beneath them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static int compare(const void *a, const void *b)
 /* Shown as a whole whatever the gates are. */
 static bool is_folder(const struct spawn_spec *spec, const char *path)
 {
-	return plan_is_in(spec->folders, path) || plan_is_in(spec->read_only, path) ||
-	       plan_is_in(spec->overlays, path);
+	return path_is_in(path, spec->folders) || path_is_in(path, spec->read_only) ||
+	       path_is_in(path, spec->overlays);
 }
 
 /*
@@ -104,8 +104,12 @@ int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *e
 		plan_push(&p->gated, &p->n_gated, &p->cap_gated, *g);
 	}
 	if (p->n_gated > GATES_MAX)
-		return err_say(err, -E2BIG, "more than %d trees whose reads are to be asked for",
-			       GATES_MAX);
+		return err_say(
+			err, -E2BIG,
+			"%zu places ask before they are read (homes, disks, what others keep "
+			"in /var; one is '%s'), and no more than %d can: unmount some, or "
+			"start with --mode static, which asks about none",
+			p->n_gated, p->gated[p->n_gated - 1], GATES_MAX);
 	grant(p, spec->granted);
 	grant(p, spec->folders);
 	grant(p, spec->read_only);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/linux/sandbox/overlay.h"
+#include "core/base/listing.h"
 #include "core/base/path.h"
 
 /*
@@ -31,13 +33,6 @@ static void probe(struct plan *p, const char *path, bool blank)
 		p->probes = xrealloc(p->probes, p->cap_probes * sizeof(*p->probes));
 	}
 	p->probes[p->n_probes++] = (struct plan_probe){.path = xstrdup(path), .blank = blank};
-}
-
-static char *parent_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
 }
 
 bool plan_is_hidden(const struct plan *p, const char *path)
@@ -82,8 +77,8 @@ static bool is_listed(const char *const *list, const char *path)
 	return false;
 }
 
-/* A file of the system that only root may read (core/policy/closed.c): its directory stays the live
- * one, and its name shows as it does to every user. */
+/* A file of the system that only root may read (core/policy/builtin/closed.c): its directory stays
+ * the live one, and its name shows as it does to every user. */
 static bool is_systems(const char *path)
 {
 	static const char *const trees[] = {"/boot", "/etc", "/var"};
@@ -96,6 +91,22 @@ static bool is_systems(const char *path)
 	return false;
 }
 
+/* In the home of a tool a program gives up at a file that it may not read: the name is not there.
+ * Returns false if path has to be covered. */
+static bool white_out(struct plan *p, const struct spawn_spec *spec, const char *path)
+{
+	int place = overlay_of_tool(spec, path), r;
+
+	if (place < 0 || str_eq(spec->overlays[place], path))
+		return false;
+	r = spec->places[place].empty ? 1 : overlay_white_out(spec, place, path);
+	if (r == 0) {
+		probe(p, path, true);
+		p->probes[p->n_probes - 1].white = true;
+	}
+	return r >= 0;
+}
+
 /* A resolved path that must not be seen inside. */
 static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, const char *path,
 		struct err *err)
@@ -103,10 +114,12 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	AUTO_FREE char *dir = NULL;
 	int n;
 
+	if (white_out(p, spec, path))
+		return 0;
 	/* A --ro folder below a private directory is bound over that later, as a working folder is.
 	 */
-	if (plan_is_in(spec->folders, path) || plan_is_in(spec->overlays, path) ||
-	    (plan_is_private(path) && plan_is_in(spec->read_only, path)) ||
+	if (path_is_in(path, spec->folders) || path_is_in(path, spec->overlays) ||
+	    (plan_is_private(path) && path_is_in(path, spec->read_only)) ||
 	    is_listed(spec->covered, path)) {
 		for (const char *const *f = spec->folders; f && *f; f++) {
 			if (str_eq(*f, path))
@@ -126,7 +139,7 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	/* Anything else below a private directory is absent anyway. */
 	if (plan_is_private(path))
 		return 0;
-	dir = parent_of(path);
+	dir = path_dir(path);
 	n = is_systems(path) ? -1 : count_entries(dir);
 	if (n < 0 || n > COVER_MAX) {
 		probe(p, path, true);
@@ -139,7 +152,7 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 
 /* The path itself and, if it is a link, what it leads to. */
 static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *cap,
-			 const char *path, struct err *err)
+			 const struct listing *at_home, const char *path, struct err *err)
 {
 	AUTO_FREE char *clean = NULL, *dir = NULL, *real_dir = NULL, *named = NULL, *target = NULL;
 	struct stat st;
@@ -148,10 +161,12 @@ static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *
 
 	if (path[0] != '/')
 		return err_say(err, -EINVAL, "'%s' is not absolute and cannot be hidden", path);
-	if (lstat(path, &st) < 0)
+	if (listing_lacks(at_home, path) || lstat(path, &st) < 0) {
+		white_out(p, spec, path); /* it may come */
 		return 0;
+	}
 	clean = path_clean(path);
-	dir = parent_of(clean);
+	dir = path_dir(clean);
 	real_dir = realpath(dir, NULL);
 	if (!real_dir)
 		return 0;
@@ -165,9 +180,20 @@ static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *
 			return r;
 	}
 	/* A link inside a folder cannot be covered; what it leads to is. */
-	if (link && plan_is_in(spec->folders, named))
+	if (link && path_is_in(named, spec->folders))
 		return 0;
 	return hide(p, spec, cap, named, err);
+}
+
+static int hide_all(struct plan *p, const struct spawn_spec *spec, size_t *cap, struct err *err)
+{
+	struct listing *at_home = spec->home ? listing_new(spec->home) : NULL;
+	int r = 0;
+
+	for (const char *const *h = spec->hidden; r >= 0 && h && *h; h++)
+		r = hide_resolved(p, spec, cap, at_home, *h, err);
+	listing_free(at_home);
+	return MIN(r, 0);
 }
 
 int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *err)
@@ -175,13 +201,10 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 	AUTO_FREE char *state = NULL;
 	size_t cap = 0, kept = 0;
 	bool gate_hides;
-	int r;
+	int r = hide_all(p, spec, &cap, err);
 
-	for (const char *const *h = spec->hidden; h && *h; h++) {
-		r = hide_resolved(p, spec, &cap, *h, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	/* Undo stores and audit logs: covering them is cheaper than rebuilding what they lie in. */
 	state = spec->state_dir ? realpath(spec->state_dir, NULL) : NULL;
 	gate_hides = state && plan_is_covered(p, state) && plan_is_gated(p, state);
@@ -197,7 +220,7 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 	}
 	p->n_hidden = kept;
 	if (state && !gate_hides && !plan_is_hidden(p, state) &&
-	    (!plan_is_private(state) || plan_is_in(spec->folders, state)))
+	    (!plan_is_private(state) || path_is_in(state, spec->folders)))
 		probe(p, state, true);
 	return 0;
 }
@@ -337,7 +360,7 @@ static size_t covers_of(const struct plan *p, char ***ret)
 
 	plan_push(&covers, &n, &cap, "/");
 	for (size_t i = 0; i < p->n_hidden; i++) {
-		AUTO_FREE char *dir = parent_of(p->hidden[i]);
+		AUTO_FREE char *dir = path_dir(p->hidden[i]);
 
 		if (plan_is_covered(p, dir))
 			continue;
@@ -364,7 +387,7 @@ int plan_cover(struct plan *p, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(tops); i++)
 		plan_add(p, PLAN_DIR, tops[i], NULL);
 	for (size_t i = 0; i < n && r == 0; i++) {
-		AUTO_FREE char *dir = parent_of(covers[i]);
+		AUTO_FREE char *dir = path_dir(covers[i]);
 
 		/* In a rebuilt parent this is a plain directory already; else it covers a bound
 		 * one. */

@@ -1,4 +1,4 @@
-/* plan_priv - what the halves of the plan share. */
+/* plan_priv - functions that the files of the plan share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,23 +7,23 @@
 /* ---- plan.c ---- */
 struct plan_op *plan_add(struct plan *p, enum plan_what what, const char *path, const char *source);
 void plan_push(char ***list, size_t *n, size_t *cap, const char *s);
-/* Private inside, whatever the host has there. */
+/* Returns whether the sandbox has a private directory at this path. */
 bool plan_is_private(const char *path);
-bool plan_is_in(const char *const *list, const char *path);
 
-/* ---- plan_gates.c: gated trees, and what is granted beneath them ---- */
+/* ---- plan_gates.c: gated trees, and granted trees beneath them ---- */
 int plan_find_gates(struct plan *p, const struct spawn_spec *spec, struct err *err);
 bool plan_is_gate(const struct plan *p, const char *path);
-/* READ_FUSE: what stands beneath a gate needs a mount of its own. */
+/* READ_FUSE: returns whether the path is beneath a gate, and so needs a mount of its own. */
 bool plan_is_covered(const struct plan *p, const char *path);
 void plan_gates(struct plan *p);
-/* Trees that are granted, each bound where no other mount shows it. */
+/* Binds each granted tree that no other mount shows. */
 void plan_grants(struct plan *p, const struct spawn_spec *spec);
 
 /* ---- plan_sockets.c: sockets of the host that a rule speaks of ---- */
-/* private: those in directories that the sandbox has of its own. */
+/* Shows the sockets; private: only those in private directories of the sandbox; else the others. */
 void plan_sockets(struct plan *p, const struct spawn_spec *spec, bool private);
-/* The way to one shows: its hidden directories are there, though nothing else of them is. */
+/* Removes the probes of hidden directories on the way to a socket: they exist, but for the socket
+ * empty. */
 void plan_socket_ways(struct plan *p, const struct spawn_spec *spec);
 
 /* ---- plan_trees.c: READ_TRAP: the same as rules of Landlock ---- */

@@ -39,8 +39,8 @@ static void show(struct plan *p, const char *path)
 void plan_sockets(struct plan *p, const struct spawn_spec *spec, bool private)
 {
 	for (const char *const *s = spec->sockets; s && *s; s++)
-		if (plan_is_private(*s) == private && !plan_is_in(spec->folders, *s) &&
-		    !plan_is_in(spec->read_only, *s) && !plan_is_in(spec->overlays, *s))
+		if (plan_is_private(*s) == private && !path_is_in(*s, spec->folders) &&
+		    !path_is_in(*s, spec->read_only) && !path_is_in(*s, spec->overlays))
 			show(p, *s);
 }
 

@@ -1,6 +1,7 @@
-/* plan_trees - what the agent's Landlock domain lets be read where every open is trapped. */
+/* plan_trees - trees that the agent's Landlock domain may read, if every open is trapped. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/plan_priv.h"
+#include "core/base/path.h"
 
 static void add(const char ***list, size_t *n, const char *path)
 {
@@ -22,7 +23,7 @@ void plan_trees(struct plan *p, const struct spawn_spec *spec)
 		add(&open, &n_open, p->granted[i]);
 	trees_add(&p->trees, all, closed, open);
 	for (size_t i = 0; i < p->trees.n; i++)
-		if (plan_is_in(spec->overlays, p->trees.list[i].path))
+		if (path_is_in(p->trees.list[i].path, spec->overlays))
 			p->trees.list[i].ino = 0; /* inside, the overlay has a number of its own */
 	for (size_t i = 0; i < p->n_writable; i++)
 		trees_add_one(&p->trees, all, p->writable[i]);

@@ -1,4 +1,4 @@
-/* sandbox - one running sandbox of the Linux backends, whoever made its namespaces. */
+/* sandbox - one running sandbox of the Linux backends. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -19,8 +19,8 @@
  *              namespaces with setns(2), starts the agent
  *   agent      adds its own, stricter domain A and the seccomp filter; D0 is an ancestor of A
  *
- * One thread of the keeper (console only) is made before D0. It performs what a human granted
- * outside the folders.
+ * One thread of the keeper (console only) is made before D0. It performs changes that the user
+ * granted outside the folders.
  *
  * The keeper stays in the host's mount namespace: a rename between folder and store must stay on
  * one mount (EXDEV even between two bind mounts of one file system). That is why the keeper is
@@ -31,25 +31,25 @@
  * the read-only mounts and is never let continue, nor is an open that truncates without writing: a
  * path of /proc/N/fd leads to the writable mount of a descriptor that was handed out.
  *
- * Bubblewrap (backends/bwrap) replaces the builder and nothing else. bwrap makes the namespaces and
- * mounts what comes from the host, then runs this program by a descriptor as pid 1 without a
- * capability. A process of the keeper's joins the namespaces and does what bwrap has no option for
- * (owners, one recursive seal a tree, /proc options, ptys, overlays). The id maps are ours to
- * write, so root keeps every id.
+ * Bubblewrap (backends/bwrap) replaces only the builder. bwrap makes the namespaces and mounts the
+ * host's trees, then runs this program by a descriptor as pid 1 without a capability. A process of
+ * the keeper's joins the namespaces and does the work that bwrap has no option for (owners, one
+ * recursive seal a tree, /proc options, ptys, overlays). The keeper writes the id maps, so root
+ * keeps every id.
  */
 
 /*
- * Where the agent will live: namespaces with a file tree, kept by their pid 1. The two backends
- * differ in how they come by one, and in nothing else: the keeper's domain, the launcher, the door,
- * the self-check and the limits are sandbox.c's.
+ * The namespaces and the file tree that the agent will run in, kept by their pid 1. The backends
+ * differ only in how they make them: the keeper's domain, the launcher, the door, the self-check
+ * and the limits are those of sandbox*.c.
  */
-struct cell {
-	bool fenced; /* no namespaces: child is a fence, which nothing but sock may end */
+struct namespaces {
+	bool fenced; /* no namespaces: child is a fence, which ends only when sock closes */
 	pid_t child; /* to be waited for: pid 1, or the program that made it and ends with it */
 	pid_t first; /* pid 1, as the host sees it */
 	int pidfd;   /* of pid 1 */
 	int sock;    /* pid 1 ends when it closes */
-	int words;   /* what that program says when it fails; -1: none */
+	int words;   /* stderr of the program that made pid 1; -1: none */
 	int root;    /* O_PATH, "/" inside */
 	int user;    /* its user namespace, where the plan has gates; -1 */
 	int ns[NS_COUNT]; /* none without namespaces */
@@ -57,56 +57,58 @@ struct cell {
 };
 
 /*
- * All in the keeper, before its domain. On failure err says what failed; what is in the cell by
- * then is ended and closed by the caller.
+ * How a backend makes its namespaces. Functions run in the keeper, before its domain. On failure
+ * err says what failed; the caller ends and closes the processes and descriptors that are in `c`.
  */
 struct builder {
-	bool gates; /* it takes NOTE_GATES, and sets cell.user */
-	/* Where the plan is not plan_make()'s; may be NULL. plan->read is set already. */
+	bool gates; /* takes NOTE_GATES, and sets namespaces.user */
+	/* Replaces plan_make(), or NULL. plan->read is set already. */
 	int (*plan)(struct plan *plan, const struct spawn_spec *spec, struct err *err);
 	/*
-	 * Without namespaces: in the launcher, once the keeper is confined. Leaves a process for
-	 * l->fence that ends everything inside when the other end of l->fence_sock closes, and so
-	 * takes the place of pid 1. NULL: the launcher joins the cell's namespaces.
+	 * Without namespaces: runs in the launcher, after the keeper is confined. Leaves a process,
+	 * l->fence_pid, that ends every process inside when the other end of l->fence_sock closes,
+	 * and so takes the place of pid 1. NULL: the launcher joins the namespaces.
 	 */
 	int (*fence)(struct launch *l, struct err *err);
-	/* Sets child, first, pidfd and sock; the work goes on beside the keeper's own. */
-	int (*start)(struct cell *c, const struct plan *plan, const struct spawn_spec *spec,
+	/* Starts the work beside the keeper's own. Sets child, first, pidfd and sock. */
+	int (*start)(struct namespaces *c, const struct plan *plan, const struct spawn_spec *spec,
 		     struct err *err);
-	/* Waits for the end of that work: the tree is as planned; root and ns are set. */
-	int (*finish)(struct cell *c, const struct plan *plan, int *ret_status, struct err *err);
+	/* Waits until the tree is as planned. Sets root and ns. */
+	int (*finish)(struct namespaces *c, const struct plan *plan, int *ret_status,
+		      struct err *err);
 };
 
-void cell_init(struct cell *c);
+void namespaces_init(struct namespaces *c);
 /* Ends everything inside, without waiting for it. */
-void cell_kill(const struct cell *c);
-/* Closes root and ns. Before a wait: the last reference to the mounts goes with pid 1, not with us.
- */
-void cell_leave(struct cell *c);
+void namespaces_kill(const struct namespaces *c);
+/* Closes root and ns. Called before a wait, so that pid 1 and not the keeper drops the last
+ * reference to the mounts. */
+void namespaces_leave(struct namespaces *c);
 /* Kills, waits, closes. To be called once the agent, if any, has been waited for. */
-void cell_done(struct cell *c);
+void namespaces_done(struct namespaces *c);
 
 /*
- * How many processes there are in Landlock domains below the caller's own, or in that; the caller,
- * who must be in one, does not count. end: each is killed.
+ * Returns the number of other processes in the caller's Landlock domain and in domains below it.
+ * The caller must be in a domain. end: also kills each.
  */
-int cell_count_inside(bool end);
+int namespaces_count_inside(bool end);
 
-/* uid_map and gid_map of a new namespace: all ids for root, for others their own. */
-int cell_write_maps(pid_t pid, struct err *err) MUST_USE;
+/* Writes uid_map and gid_map of a new namespace: all ids for root, for other users their own. */
+int namespaces_write_maps(pid_t pid, struct err *err) MUST_USE;
 /*
- * A note that must come now, with n descriptors. A failure that the other side reports becomes
- * ours, with its status.
+ * Receives a note of this kind with n descriptors. If the other side sends NOTE_FAILED instead,
+ * returns its error and sets *ret_status.
  */
-int cell_expect(int sock, enum note_kind kind, int *fds, size_t n, int *ret_status, struct err *err)
-	MUST_USE;
+int namespaces_expect(int sock, enum note_kind kind, int *fds, size_t n, int *ret_status,
+		      struct err *err) MUST_USE;
 
-/* The root and the namespaces, as pid 1 hands them over. */
-int cell_take(struct cell *c, int *ret_status, struct err *err) MUST_USE;
+/* Receives root and namespaces from pid 1. */
+int namespaces_take(struct namespaces *c, int *ret_status, struct err *err) MUST_USE;
 
-/* struct backend's launch(), signal() and stop(). */
+/* struct backend's launch(), enter(), signal() and stop(). */
 int sandbox_launch(const struct builder *builder, struct sandbox **ret, struct door **ret_door,
 		   const struct spawn_spec *spec, struct keeper *k, int *ret_status,
 		   struct err *err) MUST_USE;
+int sandbox_enter(struct sandbox *sb, const struct beside_spec *spec, struct err *err);
 void sandbox_signal(struct sandbox *sb, int sig);
 void sandbox_stop(struct sandbox *sb);

@@ -9,7 +9,7 @@
 
 #include "backends/linux/native_priv.h"
 
-int first_hand_over(int sock, bool private_net, struct err *err)
+int sandbox_init_hand_over(int sock, bool private_net, struct err *err)
 {
 	static const char *const names[NS_COUNT] = {
 		[NS_USER] = "/proc/self/ns/user", [NS_MNT] = "/proc/self/ns/mnt",
@@ -29,7 +29,7 @@ int first_hand_over(int sock, bool private_net, struct err *err)
 		if (fds[i + 1] < 0)
 			return err_set(err, -errno, "open '%s'", names[i]);
 	}
-	r = note_send(sock, &note, fds, n + 1);
+	r = child_message_send(sock, &note, fds, n + 1);
 	return r < 0 ? err_set(err, r, "hand the namespaces over") : 0;
 }
 
@@ -45,7 +45,7 @@ static void on_child(int sig)
  */
 #define KEEPER_MS 1000
 
-bool first_is_over(struct pollfd p[2])
+bool sandbox_init_is_over(struct pollfd p[2])
 {
 	struct note note;
 
@@ -55,11 +55,11 @@ bool first_is_over(struct pollfd p[2])
 	}
 	if (p[0].revents == 0)
 		return false;
-	return p[1].fd >= 0 || note_recv(p[0].fd, &note, &p[1].fd, 1) <= 0 ||
+	return p[1].fd >= 0 || child_message_recv(p[0].fd, &note, &p[1].fd, 1) <= 0 ||
 	       note.kind != NOTE_LIFELINE;
 }
 
-NORETURN void first_reap(int sock)
+NORETURN void sandbox_init_reap(int sock)
 {
 	struct sigaction action = {.sa_handler = on_child};
 	struct pollfd p[2] = {{.fd = sock, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
@@ -77,7 +77,7 @@ NORETURN void first_reap(int sock)
 	for (;;) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			continue;
-		if (ppoll(p, 2, NULL, &none) > 0 && first_is_over(p))
+		if (ppoll(p, 2, NULL, &none) > 0 && sandbox_init_is_over(p))
 			_exit(0);
 	}
 }

@@ -1,4 +1,4 @@
-/* alias - what the helper does that adds an address to the loopback device of a Mac. */
+/* alias - the helper that adds an address to the loopback device of a Mac. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/alias/alias.h"
 

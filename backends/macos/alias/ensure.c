@@ -1,4 +1,4 @@
-/* ensure - a session's loopback address is there, or the helper adds it. */
+/* ensure - makes sure that a session's loopback address exists. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/alias/ensure.h"
 
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "backends/macos/alias/alias.h"
-#include "core/base/path.h"
-#include "core/os/file.h"
+#include "backends/macos/beside.h"
 #include "core/os/socket.h"
 
 static bool is_there(const struct net_addr *address)
@@ -24,25 +23,6 @@ static bool is_there(const struct net_addr *address)
 	if (fd >= 0)
 		close(fd);
 	return r;
-}
-
-/* Heap, or NULL. */
-static char *find_helper(void)
-{
-	static const char *const places[] = {"cordon-loopback",
-					     "../libexec/cordon/cordon-loopback"};
-	AUTO_FREE char *self = os_self_copy();
-	char *found = NULL;
-
-	if (!self)
-		return NULL;
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(places) && !found; i++) {
-		AUTO_FREE char *path = path_join(self, places[i]);
-
-		found = realpath(path, NULL);
-	}
-	return found;
 }
 
 /* Its exit status; negative errno: it was not run, or a signal ended it. */
@@ -76,7 +56,7 @@ int alias_ensure(const struct net_addr *address, const char *helper, struct err 
 	if (is_there(address))
 		return 0;
 	if (!helper)
-		helper = found = find_helper();
+		helper = found = mac_beside(NULL, "cordon-loopback", "../libexec/cordon");
 	net_addr_format(address, text);
 	if (helper)
 		r = run(helper, text);

@@ -1,4 +1,4 @@
-/* ensure - a session's loopback address is there, or the helper adds it. */
+/* ensure - makes sure that a session's loopback address exists. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 #include "core/net/addr.h"
 
 /*
- * 0 where a socket can be bound to it; else cordon-loopback (alias.h) is run, once, without an
- * environment, and it is looked again. helper: NULL: beside this program, or where it is installed.
- * Takes as long as the helper does. -EADDRNOTAVAIL: err says what to type.
+ * Returns 0 if a socket can be bound to the address. Else runs cordon-loopback (alias.h) once,
+ * without an environment, waits for it, and tries again. helper: its path; NULL: beside this
+ * program or as installed. -EADDRNOTAVAIL: err says what to type.
  */
 int alias_ensure(const struct net_addr *address, const char *helper, struct err *err) MUST_USE;

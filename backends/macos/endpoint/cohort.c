@@ -1,4 +1,4 @@
-/* cohort - which processes are inside the sandbox, by process number, version and start. */
+/* cohort - the set of processes inside the sandbox, by process number, version and start. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/cohort.h"
 

@@ -1,4 +1,4 @@
-/* es_client - decides on what Endpoint Security asks about, before the kernel's deadline. */
+/* es_client - answers messages of Endpoint Security before the kernel's deadline. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/es_client.h"
 
@@ -8,6 +8,7 @@
 
 #include "backends/macos/endpoint/cohort.h"
 #include "backends/macos/endpoint/late.h"
+#include "core/base/path.h"
 #include "core/base/util.h"
 
 #define QUESTIONS_MAX 64
@@ -89,18 +90,11 @@ static struct question *find_question(const struct es_client *c, uint64_t id)
 	return q;
 }
 
-static char *dir_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash != path ? xstrndup(path, (size_t)(slash - path)) : xstrdup("/");
-}
-
 /* The one about this directory that is open, or a new one. NULL: no more can be. */
 static struct question *question_for(struct es_client *c, const struct es_message *m,
 				     const char *path)
 {
-	AUTO_FREE char *dir = dir_of(path);
+	AUTO_FREE char *dir = path_dir(path);
 	struct question *q;
 
 	DL_FOREACH (c->questions, q)
@@ -181,7 +175,7 @@ static enum es_verdict judge(struct es_client *c, const struct es_message *m, co
 
 	if (v != ES_ASK)
 		return v;
-	dir = dir_of(path);
+	dir = path_dir(path);
 	known = verdicts_find(c->verdicts, dir, access_of(m), now(c));
 	return known < 0 ? ES_ASK : known ? ES_ALLOW : ES_DENY;
 }
@@ -201,6 +195,11 @@ static int64_t answer_by(const struct es_client *c, const struct es_message *m)
 	int64_t left = m->deadline_us - now(c);
 
 	return m->deadline_us - MIN(left / 2, ES_MARGIN_US);
+}
+
+int64_t es_client_patience(const struct es_client *c, const struct es_message *m)
+{
+	return MAX(answer_by(c, m) - now(c), (int64_t)0);
 }
 
 static void hold(struct es_client *c, const struct es_message *m)
@@ -541,8 +540,8 @@ int es_lack_say(enum es_lack lack, struct err *err)
 					  "not signed with com.apple.developer.endpoint-security."
 					  "client, which Apple grants: the profile alone confines"},
 		[ES_LACKS_PERMISSION] = {-EACCES,
-					 "no Full Disk Access: allow it in System Settings, "
-					 "Privacy & Security"},
+					 "no Full Disk Access: allow it to the terminal that "
+					 "starts cordon, in System Settings, Privacy & Security"},
 		[ES_LACKS_ROOT] = {-EPERM, "not run as root: only root can be a client"},
 		[ES_LACKS_ROOM] = {-EBUSY, "the system has as many clients as it allows: end one"},
 		[ES_LACKS_SYSTEM] = {-EIO, "the system did not answer: restart it"},

@@ -1,4 +1,4 @@
-/* es_client - decides on what Endpoint Security asks about, before the kernel's deadline. */
+/* es_client - answers messages of Endpoint Security before the kernel's deadline. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,20 +10,21 @@
  * A message of a process outside the cohort is allowed at once. Of one inside:
  *
  *   signal, task port   only to those inside; the task port only where debugging is on
- *   whatever has        as the policy says. What changes a file that undo covers is kept before it
- *   a path              is allowed; what cannot be kept is refused. A question goes to the human:
- *                       one for all that wait for the same directory, or the hooks ask themselves
+ *   any with a path     by the policy. Before a change to a file that undo covers, the file is
+ *                       saved; if it cannot be saved, the change is refused. A question goes to the
+ *                       user: one for all messages about the same directory, or the hooks ask
  *   mount               denied
- *   created, renamed,   are told of
+ *   created, renamed,   are reported to the hooks
  *   XPC connection
  *
- * The kernel ends a client that does not answer in time. What waits for a human is denied a while
- * before; its question stays, and the answer is good for the next try. Denied as well: a path that
- * is cut, more waiting than WAITING_MAX, and everything that the policy does not allow outright
- * once nobody is there to ask (es_client_failsafe(), or no slot `ask`).
+ * The kernel ends a client that does not answer in time. A message that waits for the user is
+ * denied shortly before its deadline; its question stays, and the answer counts for the next try.
+ * Denied as well: a path that is cut, messages beyond ES_WAITING_MAX that wait, and, if no user
+ * can be asked (es_client_failsafe(), or no slot `ask`), everything that the policy does not allow
+ * by itself.
  *
  * Life:    es_client_new() -> es_client_add() of the agent -> es_client_take() for each message,
- *          es_client_tick() at es_client_next() -> es_client_free(), which denies what waits.
+ *          es_client_tick() at es_client_next() -> es_client_free(), which denies waiting messages.
  * Threads: one owner.
  */
 #define ES_WAITING_MAX 512
@@ -38,7 +39,7 @@ enum es_verdict {
 
 struct es_question { /* borrowed for the call */
 	uint64_t id;
-	const char *dir, *path; /* of the first that waits */
+	const char *dir, *path; /* of the first message that waits */
 	enum es_access access;
 	struct es_id process;
 };
@@ -48,35 +49,35 @@ struct es_hooks {
 	/* Path is one of m's two: absolute and without links, the kernel's own. Mandatory. */
 	enum es_verdict (*judge)(void *data, const struct es_message *m, const char *path,
 				 enum es_access access);
-	/* Keep what is at its paths, which is about to be changed or removed. ES_ALLOW: that is
-	 * done; ES_DENY: it cannot be kept; ES_HELD. NULL: there is no undo. */
+	/* Saves the files at m's paths before they are changed or removed. Returns ES_ALLOW when
+	 * they are saved, ES_DENY if they cannot be, or ES_HELD. NULL: there is no undo. */
 	enum es_verdict (*keep)(void *data, const struct es_message *m);
-	void (*done)(void *data, const struct es_message *m); /* CREATED, RENAMED. NULL */
-	/* NULL: nobody can be asked. */
+	void (*done)(void *data, const struct es_message *m); /* CREATED, RENAMED. Or NULL */
+	/* NULL: no user can be asked. */
 	void (*ask)(void *data, const struct es_question *q);
-	/* A question that nobody waits for any more; it can still be answered. NULL. */
+	/* No message waits for this question any more; it can still be answered. Or NULL. */
 	void (*expired)(void *data, uint64_t question);
-	void (*denied)(void *data, const struct es_message *m, const char *why); /* NULL */
-	void (*xpc)(void *data, const struct es_message *m);			 /* NULL */
-	/* So many messages were dropped by the kernel; so many processes that they would have told
-	 * of were found by the system's table. NULL. */
+	void (*denied)(void *data, const struct es_message *m, const char *why); /* or NULL */
+	void (*xpc)(void *data, const struct es_message *m);			 /* or NULL */
+	/* The kernel dropped so many messages; `found` processes were found in the system's table
+	 * instead. Or NULL. */
 	void (*lost)(void *data, uint64_t messages, uint32_t found);
 };
 
 struct es_client;
 
-/* debug: those inside may debug each other. Seam and hooks are borrowed for the whole life. */
+/* debug: processes inside may debug each other. Seam and hooks are borrowed for the whole life. */
 struct es_client *es_client_new(const struct es_seam *seam, const struct es_hooks *hooks,
 				bool debug);
 void es_client_free(struct es_client *c); /* NULL is a no-op */
 void es_client_add(struct es_client *c, struct es_id agent);
 void es_client_take(struct es_client *c, const struct es_message *m);
-/* A human has answered, for so many microseconds. -ENOENT: there is no such question. */
+/* Takes the user's answer, which lasts so many microseconds. -ENOENT: there is no such question. */
 int es_client_answer(struct es_client *c, uint64_t question, bool allow, int64_t lasts_us);
 /*
- * What held the message of this handle is over. granted: a human allowed this very call; else it is
- * judged again as if it came now, or denied. One that was denied meanwhile, for its deadline: the
- * answer counts for the next try of the same for ES_LATE_US.
+ * Goes on with the held message of this handle: denies it, lets it pass because the user allowed
+ * this call, or judges it again. If the message was denied meanwhile, at its deadline, the answer
+ * counts for the next try of the same call for ES_LATE_US.
  */
 #define ES_LATE_US INT64_C(120000000)
 enum es_resume {
@@ -85,13 +86,16 @@ enum es_resume {
 	ES_RESUME_AGAIN,
 };
 void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how);
-/* Who would be asked is gone, or back. */
+/* on: no user can be asked; denies all waiting messages. false: a user is back. */
 void es_client_failsafe(struct es_client *c, bool on);
-void es_client_drop(struct es_client *c);	   /* denies what waits */
-void es_client_forget(struct es_client *c);	   /* answers: the rules have changed */
+void es_client_drop(struct es_client *c);	   /* denies all waiting messages */
+void es_client_forget(struct es_client *c);	   /* drops answers, after a change of rules */
 int64_t es_client_next(const struct es_client *c); /* es_seam.now() of the next tick; 0: none */
 void es_client_tick(struct es_client *c);
+/* Returns the microseconds that are left to answer a new message. */
+int64_t es_client_patience(const struct es_client *c, const struct es_message *m);
 size_t es_client_waiting(const struct es_client *c);
 
-/* What the tier without Endpoint Security lacks, and what to do, in one line. 0 for nothing. */
+/* Says in one line why there is no client and what to do. Returns 0 for ES_LACKS_NOTHING, else
+ * negative errno. */
 int es_lack_say(enum es_lack lack, struct err *err);

@@ -107,6 +107,9 @@ static int caller_of(struct es_door *d, const struct es_message *m, struct calle
 {
 	*ret = (struct caller){
 		.door = &d->door, .request = m->handle, .granted = m->granted, .op = op_of(m)};
+	if (es_kind_asks(m->kind)) /* in whole seconds, which are told */
+		ret->held_for_s =
+			(uint32_t)MAX(es_client_patience(d->client, m) / 1000000, INT64_C(1));
 	return keeper_caller(d->k, m->process.pid, ret);
 }
 

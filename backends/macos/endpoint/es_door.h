@@ -8,28 +8,28 @@
 struct keeper;
 
 /*
- * What the system-call door is on Linux, but for one thing: the call is performed by the kernel,
- * after the answer. In a working folder each change is judged, asked about and captured by
- * core/keeper/folders/folder.h (folder_foresee_*) before it is let go on, and so is undone like
- * those on Linux. Of what lies elsewhere:
+ * This door does the work of the system-call door of Linux, except that the kernel performs the
+ * call, after the answer. In a working folder, core/keeper/folders/folder.h (folder_foresee_*)
+ * judges each change, asks about it and captures it before the kernel goes on; so undo works as on
+ * Linux. Elsewhere:
  *
- *   reads, programs   in dynamic mode as the policy says, asked about like a read on Linux
- *   changes           are not ours: Seatbelt's profile refuses those that are not granted
- *   a rename between  taken apart: what leaves a folder is removed there, what comes is made there
+ *   reads, programs   in dynamic mode by the policy, with questions as for a read on Linux
+ *   changes           are left to Seatbelt's profile, which refuses changes without a grant
+ *   a rename between  counts as a removal in the folder that the file leaves and a creation in the
+ *                     folder that it enters
  *
- * That the path still leads to the file that the kernel found is looked at; else it is refused. A
- * file that is open for writing already, and one that is mapped, is not asked about again, as on
- * Linux.
+ * A call is refused if its path does not lead to the file that the kernel found any more. A file
+ * that is already open for writing or mapped causes no further question, as on Linux.
  *
- * Life:    es_door_new() -> launch()'s door -> ops->close(), by when the system has been stopped:
- * no message is put any more. Threads: the keeper's.
+ * Life:    es_door_new() -> launch()'s door -> ops->close(), after es_system's stop(), so that no
+ *          message is put any more. Threads: the keeper's.
  */
 struct es_door_spec {
 	struct keeper *k;
 	struct es_queue *queue; /* taken over */
 	struct es_id agent;
 	bool dynamic; /* reads outside the folders are judged */
-	bool debug;   /* those inside may debug each other */
+	bool debug;   /* processes inside may debug each other */
 };
 
 struct door *es_door_new(const struct es_door_spec *spec);

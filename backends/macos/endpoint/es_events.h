@@ -1,4 +1,4 @@
-/* es_events - which events of Endpoint Security are asked for, and what each is here. */
+/* es_events - the events of Endpoint Security that are subscribed to, and the kind of each. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,20 +6,20 @@
 
 /*
  * X(EVENT, KIND, SINCE): ES_EVENT_TYPE_EVENT is a message of KIND; macOS has it since SINCE (1015
- * is 10.15; as mac_version()). Without one that is newer than ES_EVENTS_NEEDED the session goes on,
- * and says so.
+ * is 10.15; as mac_version()). If an event newer than ES_EVENTS_NEEDED is missing, the session goes
+ * on, and says so.
  *
- * What is not here, and why:
+ * Events that are not subscribed to, and why:
  *
- *   MMAP, MPROTECT, FCNTL         of a descriptor whose opening was judged
- *   GETATTRLIST, GETEXTATTR, LISTEXTATTR, READLINK, READDIR, CHDIR, FSGETPATH, SEARCHFS, ACCESS,
- * STAT, LOOKUP                        reading: the profile's, which is not asked (es_door.h)
- *   UIPC_CONNECT                  the profile's: sockets that a rule names
- *   PROC_CHECK, GET_TASK_NAME     the profile's: of the same sandbox alone
- *   IOKIT_OPEN, KEXTLOAD, SETTIME, CHROOT     nothing of a profile allows them
- *   FILE_PROVIDER_MATERIALIZE, FILE_PROVIDER_UPDATE    of daemons outside
+ *   MMAP, MPROTECT, FCNTL         their descriptor's open was judged
+ *   GETATTRLIST, GETEXTATTR, LISTEXTATTR, READLINK, READDIR, CHDIR, FSGETPATH, SEARCHFS,
+ *   ACCESS, STAT, LOOKUP          reads, which the profile decides without a question (es_door.h)
+ *   UIPC_CONNECT                  the profile decides, by rules that name sockets
+ *   PROC_CHECK, GET_TASK_NAME     the profile allows them within the same sandbox alone
+ *   IOKIT_OPEN, KEXTLOAD, SETTIME, CHROOT     no profile allows them
+ *   FILE_PROVIDER_MATERIALIZE, FILE_PROVIDER_UPDATE    come from daemons outside
  */
-#define ES_EVENTS_NEEDED 1300 /* what is asked for at once; it fails as a whole */
+#define ES_EVENTS_NEEDED 1300 /* events up to this version: one subscription, all or none */
 #define ES_EVENTS(X)                                                                               \
 	X(NOTIFY_FORK, ES_FORK, 1015)                                                              \
 	X(NOTIFY_EXIT, ES_EXIT, 1015)                                                              \
@@ -38,7 +38,7 @@
 	X(AUTH_TRUNCATE, ES_TRUNCATE, 1015)                                                        \
 	X(AUTH_LINK, ES_LINK, 1015)                                                                \
 	X(AUTH_CLONE, ES_CLONE, 1015)                                                              \
-	X(AUTH_COPYFILE, ES_CLONE, 1200) /* onto a file that is there, too */                      \
+	X(AUTH_COPYFILE, ES_CLONE, 1200) /* onto an existing file, too */                          \
 	X(AUTH_EXCHANGEDATA, ES_SWAP, 1015)                                                        \
 	X(AUTH_SETMODE, ES_META, 1015)                                                             \
 	X(AUTH_SETOWNER, ES_META, 1015)                                                            \

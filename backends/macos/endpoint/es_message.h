@@ -1,4 +1,4 @@
-/* es_message - what a message of libEndpointSecurity says, in the words of the seam. */
+/* es_message - converts messages of libEndpointSecurity to struct es_message. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "core/base/buf.h"
 
 /*
- * In two parts: most messages are of processes outside, and of those nothing is copied.
+ * In two parts: most messages are of processes outside, and need no copy of their strings.
  *
  * Life: head() -> body() -> es_reading_done(). Threads: any. macOS alone.
  */
@@ -19,13 +19,13 @@ struct es_reading {
 	struct buf argv;
 };
 
-/* False: it is of an event that was not asked for. */
+/* Fills everything but strings. Returns false for an event that was not subscribed to. */
 bool es_message_head(const es_message_t *from, struct es_message *ret);
-/* r->m is a head. */
+/* Fills the rest. r->m: of es_message_head(). */
 void es_message_body(const es_message_t *from, struct es_reading *r);
 void es_reading_done(struct es_reading *r);
 
-/* Without a start. */
+/* Returns pid and version; the start is 0. */
 struct es_id es_id_of_token(audit_token_t token);
 int64_t es_us_of(uint64_t mach);
 static inline int64_t es_start_of(uint64_t sec, uint64_t us)

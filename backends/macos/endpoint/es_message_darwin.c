@@ -1,4 +1,4 @@
-/* es_message_darwin - what a message of libEndpointSecurity says, in the words of the seam. */
+/* es_message_darwin - converts messages of libEndpointSecurity to struct es_message. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/es_message.h"
 

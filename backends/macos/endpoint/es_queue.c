@@ -35,6 +35,7 @@ struct es_queue {
 	struct es_seam seam;
 	pthread_mutex_t lock;
 	struct cohort *cohort;
+	int32_t starting; /* process of es_queue_let_start(); 0: none */
 	struct queued *list;
 	size_t n;
 	struct owed *owed; /* by id */
@@ -235,6 +236,24 @@ static bool is_hasty(const struct es_queue *q, const struct es_message *m)
 	       m->deadline_us - q->out->now(q->out->data) < ES_HASTE_US;
 }
 
+void es_queue_let_start(struct es_queue *q, struct es_id helper)
+{
+	pthread_mutex_lock(&q->lock);
+	q->starting = helper.pid;
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* Returns whether the message is of the helper that may start. It has no children yet, and its
+ * number belongs to no other process while it lives. */
+static bool starts(struct es_queue *q, const struct es_message *m)
+{
+	if (!q->starting || m->process.pid != q->starting || !es_kind_asks(m->kind))
+		return false;
+	if (m->kind == ES_EXEC)
+		q->starting = 0;
+	return true;
+}
+
 bool es_queue_skips(struct es_queue *q, const struct es_message *m)
 {
 	bool skips;
@@ -257,6 +276,8 @@ void es_queue_put(struct es_queue *q, const struct es_message *m)
 	} else if (q->shut) {
 		answer_at_once(q, m, false);
 		end_who_told(q, m);
+	} else if (starts(q, m)) {
+		answer_at_once(q, m, true);
 	} else if (q->n >= ES_QUEUE_MAX || is_hasty(q, m)) {
 		answer_at_once(q, m, false);
 	} else {

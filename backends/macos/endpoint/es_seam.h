@@ -1,4 +1,4 @@
-/* es_seam - what passes between Endpoint Security and those who decide: messages and answers. */
+/* es_seam - messages of Endpoint Security and answers to them, free of the system's types. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /*
- * The whole of Endpoint Security that the rest of this folder sees: es_darwin.c fills it from the
- * system's messages, tests from their own. A message and its strings are borrowed for one call;
- * what is answered later is named by its handle.
+ * The rest of this folder sees Endpoint Security through this header alone: es_message_darwin.c
+ * fills it from the system's messages, tests from their own. A message and its strings are
+ * borrowed for one call; a later answer refers to the message by its handle.
  */
 enum es_kind {
-	ES_OPEN, /* waits for an answer, and so do those up to ES_MOUNT */
+	ES_OPEN, /* kinds up to ES_MOUNT wait for an answer */
 	ES_EXEC,
 	ES_SIGNAL,
 	ES_GET_TASK, /* debuggers: task_for_pid() and ptrace(PT_ATTACHEXC) */
@@ -21,11 +21,11 @@ enum es_kind {
 	ES_CREATE, /* of a directory, too */
 	ES_TRUNCATE,
 	ES_LINK,
-	ES_CLONE, /* clonefile(2): path2 is a new file with what path has */
+	ES_CLONE, /* clonefile(2): path2 is a new file with the content of path */
 	ES_SWAP,  /* exchangedata(2): two files change places */
-	ES_META,  /* mode, owner, times, flags, lists of access, extended attributes */
-	ES_MOUNT, /* of a file system at path, or of one that is there with other options */
-	ES_FORK,  /* the rest only tell */
+	ES_META,  /* mode, owner, times, flags, access lists, extended attributes */
+	ES_MOUNT, /* mounts a file system at path, or remounts it with other options */
+	ES_FORK,  /* the rest are notifications without an answer */
 	ES_EXIT,
 	ES_CREATED,
 	ES_RENAMED,
@@ -33,27 +33,27 @@ enum es_kind {
 	ES_KINDS
 };
 
-/* What a message of this kind waits for: an answer. */
+/* Returns whether a message of this kind waits for an answer. */
 static inline bool es_kind_asks(enum es_kind kind)
 {
 	return kind < ES_FORK;
 }
 
-#define ES_ARGV_MAX 8192u /* of the words of a command; LABEL_REST stands for what is more */
+#define ES_ARGV_MAX 8192u /* bytes of a command's words; LABEL_REST stands for the rest */
 
 /*
- * The number of a process and of its use: a number that is used again has another version, and so
- * has a process that has executed another program. Those two are told apart by when it was forked.
+ * Identifies a process. The version changes when a process executes another program, and when the
+ * number is reused. The start distinguishes the two: exec(2) keeps it.
  */
 struct es_id {
 	int32_t pid;
-	uint32_t version;
-	int64_t started_us; /* of the wall's clock; 0: not told, as for the version */
+	uint32_t version;   /* 0: not known */
+	int64_t started_us; /* when it was forked, wall clock; 0: not known */
 };
 
 /*
- * Could they be of one process? Two parts of the system tell the start, which may round it each in
- * its way; and nobody gets a number again that soon, for all others come first.
+ * Returns whether both may be of one process. The start comes from two parts of the system that may
+ * round differently. A number is not reused within a second, because all other numbers come first.
  */
 #define ES_START_US INT64_C(1000000)
 static inline bool es_same_start(struct es_id a, struct es_id b)
@@ -63,7 +63,7 @@ static inline bool es_same_start(struct es_id a, struct es_id b)
 	return !a.started_us || !b.started_us || (apart < ES_START_US && apart > -ES_START_US);
 }
 
-/* What the system's own table says of processes, where messages were dropped. */
+/* An entry of the system's process table, which is read after messages were dropped. */
 struct es_kin {
 	struct es_id id;
 	int32_t parent;
@@ -71,45 +71,46 @@ struct es_kin {
 
 struct es_table {
 	void *data; /* handed to all */
-	/* The numbers of all; a count. */
+	/* Writes the numbers of all processes. Returns their count. */
 	size_t (*list)(void *data, int32_t *out, size_t max);
-	/* False: there is none of that number, or it has ended. */
+	/* Returns false if there is no process of that number, or it has ended. */
 	bool (*look)(void *data, int32_t pid, struct es_kin *ret);
-	/* It is under the session's profile (profile_mark()). */
+	/* Returns whether the process is under the session's profile (profile_mark()). */
 	bool (*is_marked)(void *data, int32_t pid);
 };
 
 struct es_message {
 	enum es_kind kind;
-	uint64_t handle;      /* answers are to this one; 0: none is wanted */
-	uint64_t seq;	      /* one more for each message of the client's; a gap: dropped */
-	int64_t deadline_us;  /* of es_seam.now(): without an answer the kernel ends this process */
-	struct es_id process; /* who */
+	uint64_t handle;      /* to answer by; 0: no answer is wanted */
+	uint64_t seq;	      /* grows by one for each message of the client's; a gap: dropped */
+	int64_t deadline_us;  /* by es_seam.now(): the kernel ends a client that is later */
+	struct es_id process; /* that makes the call */
 	struct es_id parent;
-	struct es_id target; /* SIGNAL, GET_TASK: of whom; FORK: the child */
-	const char *path;    /* of what; RENAME, LINK, CLONE, SWAP, RENAMED: from; or NULL */
-	const char *path2;   /* of those five: to */
+	struct es_id target; /* SIGNAL, GET_TASK: the other process; FORK: the child */
+	const char *path;    /* RENAME, LINK, CLONE, SWAP, RENAMED: the source; or NULL */
+	const char *path2;   /* of these five: the target */
 	const char *service; /* XPC_CONNECT */
-	const char *argv;    /* EXEC: each ends with NUL; NULL: not told; at most ES_ARGV_MAX */
+	const char *argv; /* EXEC: words, each with its NUL, ES_ARGV_MAX at most; NULL: not known */
 	size_t argv_len;
-	uint64_t dev, ino;   /* of what is at path, as the kernel found it; ino 0: not told */
-	uint32_t mode;	     /* its type, with ino; CREATE: of what is made */
-	uint64_t dev2, ino2; /* the same of what has the second name already; ino2 0: nothing */
+	uint64_t dev, ino;   /* of the object at path, as the kernel found it; ino 0: not known */
+	uint32_t mode;	     /* its type, with ino; CREATE: the new object's */
+	uint64_t dev2, ino2; /* of the existing object at path2; ino2 0: none */
 	uint32_t mode2;
-	bool cut;	/* a path is longer than Endpoint Security tells */
+	bool cut;	/* Endpoint Security has cut a path that is too long */
 	bool writes;	/* OPEN: for writing */
-	bool truncates; /* OPEN: to nothing */
+	bool truncates; /* OPEN: with O_TRUNC */
 	bool dir;	/* CREATE: a directory */
-	bool placed;	/* es_queue.h: the process is inside, and target_inside is told */
+	bool placed;	/* es_queue.h: the process is inside, and target_inside is set */
 	bool target_inside;
-	uint32_t found; /* es_queue.h: so many were found inside since the message before */
-	bool granted;	/* es_client.h: a human has just allowed this very call */
+	uint32_t found; /* es_queue.h: processes found inside since the message before */
+	bool granted;	/* es_client.h: the user has just allowed this call */
 	int signal;
 };
 
 struct es_seam {
 	void *data; /* handed to both */
-	/* Once for each handle. Never cached by the kernel: what is inside changes. */
+	/* Called once for each handle. The kernel caches no answer, as the set of processes inside
+	 * changes. */
 	void (*answer)(void *data, uint64_t handle, enum es_kind kind, bool allow);
 	int64_t (*now)(void *data); /* microseconds, monotonic */
 };

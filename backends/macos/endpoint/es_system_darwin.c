@@ -18,7 +18,8 @@
 #include "core/base/log.h"
 #include "core/base/util.h"
 
-#define TICK_NS (50 * NSEC_PER_MSEC) /* shorter than the margin before a deadline */
+#define PROCESSES_MAX 65536
+#define TICK_NS	      (50 * NSEC_PER_MSEC) /* shorter than the margin before a deadline */
 
 static struct {
 	es_client_t *client;
@@ -71,21 +72,29 @@ static void respond(void *data, uint64_t handle, enum es_kind kind, bool allow)
 
 /* ---- the system's table ---------------------------------------------------------------------- */
 
+static bool token_of(int pid, audit_token_t *ret)
+{
+	mach_msg_type_number_t n = TASK_AUDIT_TOKEN_COUNT;
+	mach_port_name_t port;
+	bool r;
+
+	if (task_name_for_pid(mach_task_self(), pid, &port) != KERN_SUCCESS)
+		return false;
+	r = task_info(port, TASK_AUDIT_TOKEN, (task_info_t)ret, &n) == KERN_SUCCESS;
+	mach_port_deallocate(mach_task_self(), port);
+	return r;
+}
+
 /* Without its version if that cannot be told. */
 static struct es_id id_of_pid(void *data, int pid)
 {
-	mach_msg_type_number_t n = TASK_AUDIT_TOKEN_COUNT;
 	struct proc_bsdinfo info;
-	mach_port_name_t port;
 	audit_token_t token;
 	struct es_id id = {.pid = pid};
 
 	(void)data;
-	if (task_name_for_pid(mach_task_self(), pid, &port) == KERN_SUCCESS) {
-		if (task_info(port, TASK_AUDIT_TOKEN, (task_info_t)&token, &n) == KERN_SUCCESS)
-			id = es_id_of_token(token);
-		mach_port_deallocate(mach_task_self(), port);
-	}
+	if (token_of(pid, &token))
+		id = es_id_of_token(token);
 	if (proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, sizeof(info)) == (int)sizeof(info))
 		id.started_us = es_start_of(info.pbi_start_tvsec, info.pbi_start_tvusec);
 	return id;
@@ -180,6 +189,19 @@ static void stop_timer(void)
 	the.timer = NULL;
 }
 
+/* Mutes the processes that exist before the agent does, as they are outside: none of their calls
+ * waits for an answer. A token names one process until its next exec. */
+static void mute_outsiders(void)
+{
+	AUTO_FREE int32_t *pids = xcalloc(PROCESSES_MAX, sizeof(*pids));
+	size_t n = list(NULL, pids, PROCESSES_MAX);
+	audit_token_t token;
+
+	for (size_t i = 0; i < n; i++)
+		if (token_of(pids[i], &token))
+			(void)es_mute_process(the.client, &token);
+}
+
 static int subscribe(struct err *err)
 {
 	static const struct {
@@ -242,6 +264,7 @@ static int start(void *data, const char *session, struct es_queue **ret, struct 
 			err);
 	if (r == 0) {
 		start_timer();
+		mute_outsiders();
 		r = subscribe(err);
 	}
 	*ret = the.queue;

@@ -1,4 +1,4 @@
-/* late - calls that were denied for their deadline while a human was still being asked. */
+/* late - calls that were denied at their deadline while the user's answer was pending. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/late.h"
 

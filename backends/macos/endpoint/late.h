@@ -1,11 +1,11 @@
-/* late - calls that were denied for their deadline while a human was still being asked. */
+/* late - calls that were denied at their deadline while the user's answer was pending. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "backends/macos/endpoint/es_seam.h"
 
 /*
- * The answer then counts for the next try of the same call by the same process, once.
+ * A later answer counts for the next try of the same call by the same process, once.
  * Bounded: the oldest of LATE_MAX goes first. Life: a zeroed struct is empty -> late_clear().
  */
 #define LATE_MAX 64
@@ -18,8 +18,9 @@ struct late {
 };
 
 void late_add(struct late *l, const struct es_message *m);
-/* Of the message with that handle: until that time. Nothing if it is not here. */
+/* Notes the answer for the message of that handle, good until that time. No-op if it is not
+ * here. */
 void late_answer(struct late *l, uint64_t handle, bool allow, int64_t until_us);
-/* A human has allowed this call. */
+/* Returns whether the user has allowed this call, and drops the answer. */
 bool late_take(struct late *l, const struct es_message *m, int64_t now_us);
 void late_clear(struct late *l);

@@ -1,4 +1,4 @@
-/* verdicts - answers of the human about directories, for as long as they last. */
+/* verdicts - the user's answers about directories, for as long as they last. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/endpoint/verdicts.h"
 

@@ -1,4 +1,4 @@
-/* ending - ends all that is inside a session, to the last. */
+/* ending - kills every process of a session. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/launch/ending.h"
 

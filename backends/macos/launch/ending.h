@@ -1,34 +1,34 @@
-/* ending - ends all that is inside a session, to the last. */
+/* ending - kills every process of a session. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "backends/macos/os.h"
 
 /*
- * There are no process namespaces: who is inside is looked for and killed, in rounds, until a look
- * finds nobody. A round that finds somebody new is followed by the next at once, so who forks and
- * ends as fast as it can (and is never there any more when its number is known) has no time to
- * spare; with a client of Endpoint Security such a one is killed by the message of its fork
- * (es_queue.h), and asks for nothing that it gets.
+ * macOS has no process namespaces: cordon looks for the processes inside and kills them, in rounds,
+ * until a round finds none. After a round that finds a new process the next follows at once. So a
+ * program that forks and exits as fast as it can, to be gone before its number is known, gets no
+ * pause. With a client of Endpoint Security the message of its fork kills such a process
+ * (es_queue.h), and its calls are denied.
  *
- * Who has had SIGKILL and is there all the same waits in the kernel, for a disk or a server that is
- * gone: not one instruction of its program is run any more. It is waited for for a while. Where a
- * human waits for the end of this a limit is set, and the warden goes on (warden.h).
+ * A process that stays after SIGKILL waits in the kernel, for a disk or a server that does not
+ * answer; it runs no instruction of its program any more. The function waits for it for `patience`
+ * rounds. If a user waits for the result, limit_us is set, and the warden goes on (warden.h).
  */
 struct ending {
 	const struct mac_os *os;
 	const char *session;
 	void *data; /* handed to the functions */
-	/* The agent while its number is its own, else 0. NULL: not known. */
+	/* Returns the agent's number until it may be reused, then 0. NULL: not known. */
 	pid_t (*root)(void *data);
-	/* Kills whom Endpoint Security has told of as well; how many those are. NULL: nobody. */
+	/* Kills processes that Endpoint Security has reported. Returns how many. NULL: none. */
 	size_t (*known)(void *data);
 	int (*kill)(pid_t pid, int sig); /* kill(2), but in tests */
-	unsigned round_us;		 /* between rounds in which nobody new was found */
-	unsigned patience;		 /* so many such rounds are made for who does not go */
-	unsigned quiet;	  /* so many without anybody say that all are gone, at least 1 */
-	int64_t limit_us; /* of all rounds together; 0: as long as somebody new is found */
+	unsigned round_us;		 /* pause after a round without a new process */
+	unsigned patience;		 /* rounds in a row with processes left, but none new */
+	unsigned quiet;	  /* empty rounds in a row after which all have ended; at least 1 */
+	int64_t limit_us; /* of all rounds together; 0: none */
 };
 
-/* How many were there to the end. */
+/* Kills. Returns the number of processes that are left. */
 size_t end_inside(const struct ending *e);

@@ -1,4 +1,4 @@
-/* env - what of an environment does not get inside on a Mac, and what is added. */
+/* env - the agent's environment on a Mac: removes dangerous variables, adds cordon's. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/launch/env.h"
 
@@ -18,16 +18,6 @@ static void push(struct list *l, char *text)
 	l->all[l->n] = NULL;
 }
 
-static bool sets_same(const char *setting, const char *const *list)
-{
-	size_t len = strcspn(setting, "=") + 1;
-
-	for (; list && *list; list++)
-		if (strncmp(setting, *list, len) == 0)
-			return true;
-	return false;
-}
-
 static bool is_dropped(const char *setting)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dropped_prefixes); i++)
@@ -42,7 +32,7 @@ char **mac_env(const char *const *env, const char *tmpdir, const char *const *ow
 
 	for (; env && *env; env++)
 		if (!is_dropped(*env) && !(tmpdir && str_starts(*env, "TMPDIR=")) &&
-		    !sets_same(*env, own))
+		    !str_sets_same(*env, own))
 			push(&l, xstrdup(*env));
 	if (tmpdir)
 		push(&l, xasprintf("TMPDIR=%s", tmpdir));

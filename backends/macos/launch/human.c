@@ -1,4 +1,4 @@
-/* human - whom the agent runs as, where cordon runs as root. */
+/* human - the user that the agent runs as when cordon runs as root. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/launch/human.h"
 

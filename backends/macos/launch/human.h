@@ -1,4 +1,4 @@
-/* human - whom the agent runs as, where cordon runs as root. */
+/* human - the user that the agent runs as when cordon runs as root. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,17 +7,17 @@
 #include "core/base/err.h"
 
 /*
- * A client of Endpoint Security is root's, and so cordon is started with sudo. The agent is not
- * root's: between fork and exec it becomes the human who typed that, for good, and so does the
- * proxy's process. Who it is sudo says (SUDO_UID), which no program inside has set: cordon is
- * started before there is any.
+ * A client of Endpoint Security must be root, so cordon is started with sudo. The agent does not
+ * run as root: before exec its process becomes the user who called sudo, for good, and so does the
+ * proxy's process. SUDO_UID names that user. No program inside can have set it, because cordon
+ * starts before any of them.
  *
  * Life: human_find() -> human_done(). Threads: become() and give() any; the rest one owner.
  */
-#define HUMAN_GROUPS 16 /* as many as macOS knows of a process; others are left out */
+#define HUMAN_GROUPS 16 /* macOS's limit for a process; further groups are left out */
 
 struct human {
-	bool known; /* else there is nothing to become: cordon is no root, or the agent shall be */
+	bool known; /* false: no change of user, as cordon is not root or the agent is to be root */
 	uid_t uid;
 	gid_t gid;
 	gid_t groups[HUMAN_GROUPS];
@@ -28,17 +28,17 @@ struct human {
 struct human_spec {
 	uid_t euid;	      /* of this process */
 	const char *sudo_uid; /* or NULL */
-	const char *home;     /* of the session: what the policy keeps is there */
-	bool as_root;	      /* sandbox.as-root: with nobody known the agent is root's */
+	const char *home;     /* the session's home, which the policy protects */
+	bool as_root;	      /* sandbox.as-root: without a known user the agent runs as root */
 };
 
-/* -EPERM and words: nobody is known, or is at home elsewhere. */
+/* Finds the user. -EPERM: sudo named no user, or a user with another home; err says which. */
 int human_find(struct human *ret, const struct human_spec *spec, struct err *err) MUST_USE;
 void human_done(struct human *h);
 
-/* This process is theirs from now on and can never be root's again; negative errno. No heap, no
- * look-ups: between fork and exec. */
+/* Changes this process to the user, for good. Returns 0 or negative errno. No heap, no look-ups:
+ * for use between fork and exec. */
 int human_become(const struct human *h) MUST_USE;
-/* A directory that root has made for the agent, and what is right in it: theirs. It is left alone
- * if it is so already. -EPERM: others could have put something into it. */
+/* Gives the user a directory that root has made for the agent, and its entries. No-op if the user
+ * owns the directory. -EPERM: another user could have made entries in it. */
 int human_give(const struct human *h, const char *path) MUST_USE;

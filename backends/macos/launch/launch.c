@@ -1,4 +1,4 @@
-/* launch - starts a program under a profile, and ends it with all that it started. */
+/* launch - starts a program under a profile, and ends it with all its descendants. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/launch/launch.h"
 
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/macos/launch/child.h"
+#include "backends/macos/helper/helper.h"
 #include "backends/macos/launch/ending.h"
 #include "backends/macos/launch/env.h"
 #include "core/base/io.h"
@@ -64,6 +64,22 @@ static int add_profile(struct words *w, const struct mac_launch_spec *s, struct 
 	return 0;
 }
 
+/* Programs of Apple's drop DYLD_* at their start, sandbox-exec and env among them. env sets it
+ * after its own: for the program. */
+static void add_loader_env(struct words *w, const char *const *own_env)
+{
+	bool any = false;
+
+	for (; own_env && *own_env; own_env++) {
+		if (!str_starts(*own_env, "DYLD_"))
+			continue;
+		if (!any)
+			add(w, xstrdup("/usr/bin/env"));
+		any = true;
+		add(w, xstrdup(*own_env));
+	}
+}
+
 static int make_argv(struct words *w, const struct mac_launch_spec *s, struct err *err)
 {
 	char *const *param = s->profile->sbpl.params;
@@ -79,6 +95,7 @@ static int make_argv(struct words *w, const struct mac_launch_spec *s, struct er
 		if (r < 0)
 			return r;
 		add(w, xstrdup("--"));
+		add_loader_env(w, s->own_env);
 	}
 	for (const char *const *a = s->argv; *a; a++)
 		add(w, xstrdup(*a));
@@ -108,9 +125,9 @@ static char *find_program(const char *name, char *const *env)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static int status_of(const struct child_report *r)
+static int status_of(const struct agent_report *r)
 {
-	if (r->stage != CHILD_EXEC)
+	if (r->stage != AGENT_EXEC)
 		return 125;
 	return r->code == -ENOENT || r->code == -ENOTDIR ? 127 : 126;
 }
@@ -119,53 +136,74 @@ static int status_of(const struct child_report *r)
 static int hear(struct mac_launch *l, const struct mac_launch_spec *s, int fd, int *ret_status,
 		struct err *err)
 {
-	struct child_report r;
+	struct agent_report r;
 
 	while (io_read_full(fd, &r, sizeof(r)) == (ssize_t)sizeof(r)) {
 		r.why[sizeof(r.why) - 1] = '\0';
-		if (r.stage == CHILD_HARDENING) {
+		if (r.stage == AGENT_HARDENING) {
 			snprintf(l->unhardened, sizeof(l->unhardened),
 				 "debuggers are not kept away: %s", strerror(-r.code));
 			continue;
 		}
 		*ret_status = status_of(&r);
 		if (*r.why)
-			return err_say(err, r.code, "%s: %s", child_stage_words(r.stage), r.why);
-		return err_set(err, r.code, "%s '%s'", child_stage_words(r.stage),
-			       r.stage == CHILD_DIRECTORY ? s->cwd : s->argv[0]);
+			return err_say(err, r.code, "%s: %s", agent_stage_words(r.stage), r.why);
+		return err_set(err, r.code, "%s '%s'", agent_stage_words(r.stage),
+			       r.stage == AGENT_DIRECTORY ? s->cwd : s->argv[0]);
 	}
 	return 0;
 }
 
-static int start(struct mac_launch *l, struct child_plan *plan, int *ret_status, struct err *err)
+/* Starts the helper, tells of it, and only then sends the order: without one it ends. */
+static int start(struct mac_launch *l, const struct mac_launch_spec *s, const struct order *order,
+		 int *ret_status, struct err *err)
 {
-	int pipe_fds[2], go[2];
+	struct helper_spec helper = {.program = s->helper, .role = HELPER_AGENT, .stdio = s->stdio};
+	int report[2], fd, r;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return err_set(err, -errno, "make a pipe");
+	helper.fds[0] = report[1];
+	helper.fds[1] = -1;
+	r = helper_start(&helper, &l->pid, &fd, err);
+	(void)close(report[1]);
+	if (r == 0) {
+		if (s->forked)
+			s->forked(s->data, l->pid);
+		r = order_send(fd, order);
+		(void)close(fd);
+		r = r < 0 ? err_set(err, r, "start a process")
+			  : hear(l, s, report[0], ret_status, err);
+	}
+	(void)close(report[0]);
+	return r;
+}
+
+/* argv, env and path are heap; the rest is borrowed. */
+static int make_order(struct order *ret, const struct mac_launch_spec *s, int *ret_status,
+		      struct err *err)
+{
+	const struct sbpl *profile = &s->profile->sbpl;
+	char **env = mac_env(s->env, s->dir, s->own_env);
+	AUTO_FREE char *path = find_program(s->argv[0], env);
+	struct words argv = {0};
 	int r;
 
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return err_set(err, -errno, "make a pipe");
-	if (pipe2(go, O_CLOEXEC) < 0) {
-		(void)close(pipe_fds[0]);
-		(void)close(pipe_fds[1]);
-		return err_set(err, -errno, "make a pipe");
-	}
-	plan->report = pipe_fds[1];
-	plan->go = go[0];
-	l->pid = fork();
-	if (l->pid == 0) {
-		(void)close(go[1]);
-		child_run(plan);
-	}
-	if (l->pid > 0 && plan->spec->forked)
-		plan->spec->forked(plan->spec->data, l->pid);
-	if (l->pid > 0)
-		(void)!write(go[1], "", 1);
-	(void)close(go[0]);
-	(void)close(go[1]);
-	(void)close(pipe_fds[1]);
-	r = l->pid < 0 ? err_set(err, -errno, "start a process")
-		       : hear(l, plan->spec, pipe_fds[0], ret_status, err);
-	(void)close(pipe_fds[0]);
+	*ret = (struct order){.limits = s->limits,
+			      .nice = s->nice,
+			      .tty = s->tty,
+			      .by_program = s->sandbox_exec != NULL,
+			      .cwd = (char *)(uintptr_t)s->cwd,
+			      .profile = s->sandbox_exec ? NULL : profile->text.data,
+			      .params = s->sandbox_exec ? NULL : profile->params,
+			      .env = env};
+	if (s->human)
+		ret->human = *s->human;
+	*ret_status = path ? 125 : 127;
+	r = path ? make_argv(&argv, s, err)
+		 : err_say(err, -ENOENT, "there is no program '%s' in the PATH", s->argv[0]);
+	ret->argv = argv.list;
+	ret->path = s->sandbox_exec ? xstrdup(s->sandbox_exec) : take_ptr(&path);
 	return r;
 }
 
@@ -173,31 +211,24 @@ int mac_launch(struct mac_launch **ret, const struct mac_launch_spec *spec, int 
 	       struct err *err)
 {
 	struct mac_launch *l = xcalloc(1, sizeof(*l));
-	struct words argv = {0};
-	char **env = mac_env(spec->env, spec->dir, spec->own_env);
-	AUTO_FREE char *path =
-		spec->sandbox_exec ? xstrdup(spec->sandbox_exec) : find_program(spec->argv[0], env);
-	struct child_plan plan = {.spec = spec, .path = path, .env = env};
-	int r;
+	struct order order;
+	int r = make_order(&order, spec, ret_status, err);
 
-	*ret_status = path ? 125 : 127;
 	l->os = spec->os;
 	l->session = xstrdup(spec->session);
 	l->dir = xstrdup(spec->dir);
 	l->known = spec->known;
 	l->data = spec->data;
-	r = path ? make_argv(&argv, spec, err)
-		 : err_say(err, -ENOENT, "there is no program '%s' in the PATH", spec->argv[0]);
-	plan.argv = argv.list;
 	if (r == 0 && spec->human) {
 		r = human_give(spec->human, spec->dir);
 		if (r < 0)
 			err_set(err, r, "give '%s' to %s", spec->dir, spec->human->name);
 	}
 	if (r == 0)
-		r = start(l, &plan, ret_status, err);
-	util_free_list(&argv.list);
-	util_free_list(&env);
+		r = start(l, spec, &order, ret_status, err);
+	util_free_list(&order.argv);
+	util_free_list(&order.env);
+	free(order.path);
 	if (r < 0) {
 		mac_launch_stop(l);
 		return r;

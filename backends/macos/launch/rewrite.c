@@ -1,17 +1,14 @@
-/* rewrite - what goes to the loopback device goes to the session's own address or ports, on a Mac.
- */
+/* rewrite - redirects loopback connections to the session's own address or ports, on a Mac. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/launch/rewrite.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backends/interpose/port_server.h"
-#include "core/base/path.h"
+#include "backends/macos/beside.h"
 #include "core/keeper/flows.h"
 #include "core/keeper/service.h"
-#include "core/os/file.h"
 
 #define MAX_INSIDE 4096
 
@@ -23,26 +20,6 @@ struct rewrite {
 	struct port_server *ports;
 	const char *env[PORT_SERVER_SETTINGS + 2];
 };
-
-/* Heap, or NULL. */
-static char *find_library(const char *given)
-{
-	static const char *const places[] = {"interpose.dylib", "../lib/cordon/interpose.dylib"};
-	AUTO_FREE char *self = given ? NULL : os_self_copy();
-	char *found = NULL;
-
-	if (given)
-		return realpath(given, NULL);
-	if (!self)
-		return NULL;
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(places) && !found; i++) {
-		AUTO_FREE char *path = path_join(self, places[i]);
-
-		found = realpath(path, NULL);
-	}
-	return found;
-}
 
 /* Whoever of this user finds the socket may ask: only the session's own are told of. */
 static bool is_inside(const struct rewrite *w, pid_t pid)
@@ -88,7 +65,7 @@ int rewrite_start(struct rewrite **ret, const struct mac_os *os, const char *lib
 	w->os = os;
 	w->k = k;
 	w->session = xstrdup(spec->session);
-	w->library = find_library(library);
+	w->library = mac_beside(library, "interpose.dylib", "../lib/cordon");
 	ports.data = w;
 	if (!w->library)
 		r = err_say(err, -ENOENT,

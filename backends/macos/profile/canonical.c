@@ -1,4 +1,4 @@
-/* canonical - the name by which the kernel knows a place, also of one that is not there yet. */
+/* canonical - the kernel's path of a file, also of one that does not exist yet. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/canonical.h"
 

@@ -229,9 +229,11 @@ static void put_shapes(struct build *b)
 	begin(&re, b);
 	buf_ch(&re, '(');
 	regex_name(&re, "HEAD", 4);
-	buf_str(&re, "|[^/]*");
+	buf_str(&re, "|[^/]*(");
 	regex_name(&re, ".code-workspace", 15);
 	buf_ch(&re, '|');
+	regex_name(&re, ".sublime-project", 16);
+	buf_str(&re, ")|");
 	regex_name(&re, "jupyter_", 8);
 	buf_str(&re, "[^/]*");
 	regex_name(&re, "config", 6);

@@ -6,7 +6,7 @@
 
 #include "backends/macos/profile/regex.h"
 #include "core/base/path.h"
-#include "core/policy/pattern.h"
+#include "core/policy/rules/pattern.h"
 
 #define KIND(k) (1u << (k))
 #define READS	(KIND(RULE_READ) | KIND(RULE_EXEC))
@@ -114,15 +114,6 @@ static const char *allowed_reads(const struct policy_line *l)
 	default:
 		return "file-read* process-exec*";
 	}
-}
-
-static unsigned path_depth(const char *path)
-{
-	unsigned n = 0;
-
-	for (; *path; path++)
-		n += *path == '/' && path[1];
-	return n;
 }
 
 /* A gated tree is closed but for what is open in it without a rule. */

@@ -31,6 +31,16 @@ static void allow_window(struct build *b)
 	}
 }
 
+/* Names of hosts, and certificates: services that send packets on behalf of any caller. */
+static void allow_network_services(struct build *b)
+{
+	sbpl_allow(b->s, "mach-lookup");
+	sbpl_filter(b->s, "global-name", "com.apple.SystemConfiguration.DNSConfiguration");
+	sbpl_filter(b->s, "global-name", "com.apple.dnssd.service");
+	sbpl_filter(b->s, "global-name", "com.apple.trustd.agent");
+	sbpl_end(b->s);
+}
+
 /* Not (allow network*): unix sockets of the host are no network. The resolver is one, and without
  * a network it would carry data out. */
 static void allow_all(struct build *b)
@@ -45,6 +55,7 @@ static void allow_all(struct build *b)
 	sbpl_filter(b->s, "path-literal", "/private/var/run/mDNSResponder");
 	sbpl_close(b->s);
 	sbpl_end(b->s);
+	allow_network_services(b);
 }
 
 void section_network(struct build *b)

@@ -11,6 +11,13 @@ void section_base(struct build *b)
 	sbpl_allow(b->s, "ipc-posix-shm-read*");
 	sbpl_filter(b->s, "ipc-posix-name", "apple.shm.notification_center");
 	sbpl_end(b->s);
+	/* Names of shared memory are those of all programs of this Mac. OpenMP's one has the number
+	 * of its process, and nothing but an address in it. */
+	sbpl_allow(b->s, "ipc-posix-shm-read-data ipc-posix-shm-write-create "
+			 "ipc-posix-shm-write-unlink");
+	buf_str(&b->s->text, "\n\t(ipc-posix-name-regex "
+			     "#\"^/__KMP_REGISTERED_LIB_[0-9]+(_[0-9]+)?$\")");
+	sbpl_end(b->s);
 }
 
 /*

@@ -94,11 +94,6 @@ static void put_sections(struct build *b)
 	section_mark(b);
 }
 
-char *profile_mark(const char *session, bool other)
-{
-	return xasprintf("cordon.%s.%s", other ? "nobody" : "session", session);
-}
-
 int profile_build(struct profile *ret, const struct profile_spec *spec, struct err *err)
 {
 	struct profile p = {.sbpl = SBPL_INIT};

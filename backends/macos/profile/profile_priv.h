@@ -5,23 +5,23 @@
 #include "backends/macos/profile/profile.h"
 #include "core/policy/listed.h"
 
-/* What the sections share. */
+/* State that the sections share. */
 struct build {
 	struct sbpl *s;
 	const struct profile_spec *spec;
 	const struct policy *policy;
-	char **folders, **read_only, **temp, **system; /* canonical; temp with the own one */
-	char *own;				       /* the same, or NULL */
-	struct buf roots; /* regular expression of what may be written: "(/a|/b)" */
+	char **folders, **read_only, **temp, **system; /* canonical; temp includes own */
+	char *own;				       /* canonical, or NULL */
+	struct buf roots; /* regular expression of writable trees: "(/a|/b)" */
 	struct policy_line *lines, *untrusted;
 	size_t n_lines, n_untrusted;
 	size_t skipped;
 };
 
-/* Writing, in every form; and reading what is in a file. */
+/* All forms of writing; reading a file's content. */
 #define OPS_WRITE   "file-write* file-link"
 #define OPS_CONTENT "file-read-data file-read-xattr"
-/* To put an object in place, or to change what is in it. */
+/* Making an object, or changing its content. */
 #define OPS_PLACE "file-write-create file-write-data file-link"
 
 /* ---- process.c ---- */
@@ -36,15 +36,15 @@ void section_reads(struct build *b);
 /* ---- lines.c: rules, and built-in lists that rules may loosen, the nearer the later ---- */
 void section_read_lines(struct build *b);
 void section_write_lines(struct build *b);
-/* The organisation's word, an untrusted project's; what is not read is not written either. */
+/* Rules of the organisation and of an untrusted project; denies writing where reading is denied. */
 void section_last_lines(struct build *b);
-/* What a rule names, and the policy, asked for just that path, allows. */
+/* Allows each path that a rule names and that policy.h allows for exactly that path. */
 void section_exact(struct build *b);
 
 /* ---- writes.c ---- */
 void section_writes(struct build *b);
-void section_ways(struct build *b); /* renames of directories above what is closed */
-void find_roots(struct build *b);   /* b->roots */
+void section_ways(struct build *b); /* denies renames of directories above closed places */
+void find_roots(struct build *b);   /* fills b->roots */
 
 /* ---- dangerous.c: names that are protected or secret in the folders ---- */
 void section_secrets(struct build *b);
@@ -55,5 +55,5 @@ void section_hidden(struct build *b);
 void section_network(struct build *b);
 void section_sockets(struct build *b);
 
-/* (subpath ...) of each; an empty list is none. */
+/* Appends (subpath ...) for each path of the list. */
 void put_subpaths(struct build *b, char *const *list);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/policy/pattern.h"
+#include "core/policy/rules/pattern.h"
 
 #define KELVIN "\xe2\x84\xaa"
 #define LONG_S "\xc5\xbf"

@@ -4,21 +4,22 @@
 
 #include "core/base/buf.h"
 
-/* Appends text so that it matches itself alone. */
+/* Appends text, quoted so that it matches only itself. */
 void regex_quote(struct buf *out, const char *text, size_t len);
 /*
- * Appends one name in every spelling that APFS and HFS+ take for it: either case, the Kelvin sign
- * for a k, the long s, another normal form of what is not ASCII. It may match more than that.
+ * Appends an expression for all spellings of a name that APFS and HFS+ treat as equal: either
+ * case, the Kelvin sign for a k, the long s, other normal forms of non-ASCII characters. It may
+ * match more.
  */
 void regex_name(struct buf *out, const char *name, size_t len);
-/* Behind a name: the dots, blanks and streams that other file systems drop. */
+/* Follows a name: matches dots, blanks and streams that other file systems drop. */
 extern const char regex_tail[];
 
 /*
- * Appends "^...$" for an absolute pattern of a rule (pattern.h).
- * REGEX_EXACT: nothing else than what it matches. False: that cannot be said (a set of characters
- *              that are not ASCII); nothing was appended.
- * REGEX_WIDE:  at least that, in every spelling. Always true for a good pattern.
+ * Appends "^...$" for an absolute pattern of a rule (pattern.h). REGEX_EXACT: matches the same
+ * paths as the pattern. Returns false and appends nothing if there
+ *              is no such expression (a set of non-ASCII characters).
+ * REGEX_WIDE:  matches at least these, in every spelling. Returns true for each valid pattern.
  */
 enum regex_width {
 	REGEX_EXACT,

@@ -5,9 +5,9 @@
 #include "core/base/buf.h"
 
 /*
- * A path with a byte that is not plain printable ASCII is no part of the text: it is a parameter,
- * which nothing parses. So no name of the agent's can end a string or begin a rule. Regular
- * expressions have such bytes as \xHH.
+ * A path with a byte that is not printable ASCII becomes a parameter, not part of the text:
+ * nothing parses it. So no file name of the agent's can end a string or begin a rule. In regular
+ * expressions such bytes are \xHH.
  *
  * Life:    `struct sbpl s = SBPL_INIT;` ... sbpl_done().
  * Threads: one owner.
@@ -24,20 +24,20 @@ struct sbpl {
 
 void sbpl_done(struct sbpl *s);
 
-/* "; words", for a human. words are ours, never the agent's. */
+/* Writes "; words", for a reader. words never come from the agent. */
 void sbpl_comment(struct sbpl *s, const char *words);
-/* "(allow OPERATIONS", "(deny OPERATIONS"; filters follow, of which one has to match. */
+/* Write "(allow OPERATIONS", "(deny OPERATIONS". Filters follow; one of them must match. */
 void sbpl_allow(struct sbpl *s, const char *operations);
 void sbpl_deny(struct sbpl *s, const char *operations);
 void sbpl_end(struct sbpl *s); /* ")" of either */
 /* "(allow OPERATIONS)" */
 void sbpl_allow_all(struct sbpl *s, const char *operations);
 
-/* "(require-all", "(require-any", "(require-not": filters follow. */
+/* Writes "(require-all", "(require-any" or "(require-not". Filters follow. */
 void sbpl_open(struct sbpl *s, const char *what);
 void sbpl_close(struct sbpl *s);
 
-/* (subpath "/a"): it and all beneath; (literal "/a"): it alone. */
+/* (subpath "/a"): /a and its content; (literal "/a"): only /a. */
 void sbpl_subpath(struct sbpl *s, const char *path);
 void sbpl_literal(struct sbpl *s, const char *path);
 void sbpl_regex(struct sbpl *s, const char *regex);

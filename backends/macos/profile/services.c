@@ -1,4 +1,4 @@
-/* services - which mach services may be looked up. */
+/* services - decides which mach services may be looked up. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/services.h"
 
@@ -18,7 +18,12 @@ const char *const mach_default_allow[] = {
 	"com.apple.cfprefsd.agent",
 	"com.apple.fonts",
 	"com.apple.FontObjectsServer",
-	"com.apple.system.opendirectoryd",
+	"com.apple.system.opendirectoryd.libinfo",    /* getpwuid(), getgrgid() */
+	"com.apple.system.opendirectoryd.membership", /* getgrouplist() */
+	"com.apple.bsd.dirhelper",		      /* confstr(_CS_DARWIN_USER_TEMP_DIR) */
+	"com.apple.logd",			      /* os_log() */
+	"com.apple.FSEvents",			      /* watchers of folders */
+	"com.apple.SystemConfiguration.configd",      /* proxies, the computer's name */
 	NULL,
 };
 
@@ -32,8 +37,8 @@ const char *const mach_default_block[] = {
 
 const char *const mach_default_block_prefixes[] = {
 	"com.apple.accessibility.", /* input, and what is on the screen */
-	"com.apple.tccd.",	    /* privacy settings */
-	"com.apple.security.syspolicy.",
+	"com.apple.tccd",	    /* privacy settings; com.apple.tccd.system too */
+	"com.apple.security.syspolicy",
 	NULL,
 };
 
@@ -235,4 +240,9 @@ bool mach_services_allow(const struct mach_services *m, const char *name, enum m
 	return *ret_why == MACH_BY_DEFAULT
 		       ? m->allow_by_default
 		       : *ret_why == MACH_ALLOWED || *ret_why == MACH_ALLOWED_PREFIX;
+}
+
+char *profile_mark(const char *session, bool other)
+{
+	return xasprintf("cordon.%s.%s", other ? "nobody" : "session", session);
 }

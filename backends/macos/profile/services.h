@@ -1,4 +1,4 @@
-/* services - which mach services may be looked up. */
+/* services - decides which mach services may be looked up. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,31 +7,37 @@
 struct sbpl;
 
 /*
- * A name is plain ("com.apple.fonts"), or a pattern: "com.apple.fonts*" is a prefix, an asterisk
- * elsewhere stands for any characters, and makes a regular expression of it. Names
- * are printable ASCII without blanks, quotes and backslashes, 1 to MACH_NAME_MAX bytes.
+ * A name is plain ("com.apple.fonts") or a pattern: "com.apple.fonts*" is a prefix; an asterisk
+ * elsewhere stands for any characters, and the name becomes a regular expression. Names are
+ * printable ASCII without blanks, quotes and backslashes, 1 to MACH_NAME_MAX bytes.
  *
- * Of several lists that name a service, block decides over allow, whatever the default is.
- * Borrowed; lists are NULL-terminated or NULL.
+ * If several lists name a service, block wins over allow, for either default. Borrowed; lists are
+ * NULL-terminated or NULL.
  */
 #define MACH_NAME_MAX 127 /* BOOTSTRAP_MAX_NAME_LEN, its NUL left out */
 
 struct mach_services {
 	bool allow_by_default;
-	bool report_only; /* everything is allowed; what would be denied gets into the log */
+	bool report_only; /* everything is allowed; look-ups that would be denied are logged */
 	bool off;	  /* everything is allowed */
 	const char *const *allow, *const *block;
 	const char *const *allow_prefixes, *const *block_prefixes;
 };
 
-/* What command line programs need, and what nobody's agent does: accessibility, privacy settings,
- * authorisation, AppleScript, the pasteboard, starting programs outside. */
+/*
+ * Allowed: services that command line programs need. Blocked: accessibility, privacy settings,
+ * authorisation, AppleScript, the pasteboard, services that start programs outside.
+ *
+ * com.apple.trustd.agent is not allowed here, although Go, Swift and Apple's curl ask it whether a
+ * certificate is valid: it fetches addresses that the certificate names, outside the sandbox and
+ * past the proxy. If the network is open, the profile allows it (network.c).
+ */
 extern const char *const mach_default_allow[], *const mach_default_block[],
 						       *const mach_default_block_prefixes[];
 
-/* -EINVAL: a name is no good; err says which. */
+/* Checks the names. Returns 0, or -EINVAL if one is invalid; err says which. */
 int mach_services_check(const struct mach_services *m, struct err *err) MUST_USE;
-/* The section of a profile. NULL: the default lists. The names must have been checked. */
+/* Writes the section of a profile. NULL: the default lists. The names must have been checked. */
 void mach_services_write(struct sbpl *s, const struct mach_services *m);
 
 enum mach_why {
@@ -41,5 +47,14 @@ enum mach_why {
 	MACH_BLOCKED,
 	MACH_BLOCKED_PREFIX,
 };
-/* The same by hand: for events of what was looked up. */
+/* Returns whether the section allows a look-up, for events that report one. */
 bool mach_services_allow(const struct mach_services *m, const char *name, enum mach_why *ret_why);
+
+/*
+ * Returns the mark of a session: a service name that only the session's profile allows to be looked
+ * up. No program offers the service. sandbox_check() says whether a process may look it up, and so
+ * whether it is inside, independently of parent and environment. A process in no sandbox, or in a
+ * wide one, may look up every name. To detect such a process, other: returns a name that no profile
+ * of cordon's allows. Heap.
+ */
+char *profile_mark(const char *session, bool other);

@@ -6,7 +6,7 @@
 #include "backends/macos/profile/profile_priv.h"
 #include "backends/macos/profile/regex.h"
 #include "core/base/path.h"
-#include "core/policy/pattern.h"
+#include "core/policy/rules/pattern.h"
 
 void section_writes(struct build *b)
 {

@@ -1,4 +1,4 @@
-/* log_stream - reads what Seatbelt denies from the log of a Mac while a session runs. */
+/* log_stream - reads Seatbelt's denials from the log of a Mac while a session runs. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/xpc/log_stream.h"
 

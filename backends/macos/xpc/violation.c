@@ -1,4 +1,4 @@
-/* violation - what Seatbelt writes to the log of a Mac, and the events that become of it. */
+/* violation - parses Seatbelt's lines in the log of a Mac, and makes events of them. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/xpc/violation.h"
 
@@ -120,7 +120,7 @@ static int parse_text(struct violation *v, const char *line, size_t len)
 static int parse_json(struct violation *v, const char *line, size_t len)
 {
 	cJSON *all = cJSON_ParseWithLength(line, len);
-	const cJSON *text = cJSON_GetObjectItemCaseSensitive(all, "eventMessage");
+	const cJSON *text = json_get(all, "eventMessage");
 	int r = 0;
 
 	if (cJSON_IsString(text))
@@ -154,14 +154,40 @@ bool violation_is_service(const struct violation *v)
 	return strncmp(v->operation, "mach-", 5) == 0;
 }
 
+static const struct hint {
+	const char *operation; /* begins so */
+	const char *target;    /* NULL: any */
+	const char *words;
+} hints[] = {
+	{"forbidden-exec-sugid", NULL,
+	 "a program with the setuid bit (ps, top, sudo) was refused: in a sandbox macOS starts "
+	 "none; pgrep and lsof have no such bit"},
+	{"ipc-posix-shm", NULL,
+	 "shared memory by name (shm_open) was refused, because its names are those of all "
+	 "programs of this Mac"},
+	{"mach-lookup", "com.apple.trustd.agent",
+	 "a program asked macOS about a TLS certificate (com.apple.trustd.agent) and was refused; "
+	 "--set xpc.allow=com.apple.trustd.agent allows it, and lets addresses that a certificate "
+	 "names be fetched past the proxy"},
+};
+
+unsigned violation_hint(const struct violation *v, const char **ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(hints) && !v->allowed && !v->system_policy; i++)
+		if (str_starts(v->operation, hints[i].operation) &&
+		    (!hints[i].target || str_eq(v->target, hints[i].target))) {
+			*ret = hints[i].words;
+			return 1u << i;
+		}
+	return 0;
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static void put(struct buf *out, const char *name, const char *value)
 {
-	if (!value)
-		return;
-	buf_fmt(out, ",\"%s\":", name);
-	json_quote(out, value, strlen(value));
+	if (value)
+		json_member(out, name, value);
 }
 
 void violation_event(struct buf *out, const struct violation *v)

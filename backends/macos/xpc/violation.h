@@ -1,4 +1,4 @@
-/* violation - what Seatbelt writes to the log of a Mac, and the events that become of it. */
+/* violation - parses Seatbelt's lines in the log of a Mac, and makes events of them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,8 +14,8 @@
  *     ... sandboxd[1] ([64]): CWSandbox(64) deny mach-lookup com.apple.airportd
  *     {"eventMessage":"Sandbox: node(123) deny(1) ...", ...}        (--style ndjson)
  *
- * The names of programs and files in it are the agent's: a line in which two processes could be
- * meant is refused, and the pid counts only when it is one of the session's.
+ * The agent chooses the names of programs and files in a line. So a line that could mean two
+ * processes is refused, and the caller uses a line only if its pid is of the session.
  */
 #define VIOLATION_COMM 64
 #define VIOLATION_TEXT 1024
@@ -25,28 +25,34 @@ struct violation {
 	int pid;
 	char operation[64];
 	char target[VIOLATION_TEXT]; /* path or service; "" */
-	unsigned count;		     /* 1, and the duplicates that the line tells of */
-	bool allowed;		     /* a report of what was let through */
-	bool system_policy;	     /* not by our profile */
+	unsigned count;		     /* 1 plus the duplicates that the line reports */
+	bool allowed;		     /* the call was allowed and is only reported */
+	bool system_policy;	     /* by macOS's policy, not cordon's profile */
 };
 
-/* 1: it is one; 0: another line; -EINVAL: it looks like one and cannot be trusted. */
+/* Parses a line. Returns 1, 0 if it is no denial, or -EINVAL if it looks like one and cannot be
+ * trusted. */
 int violation_parse(struct violation *ret, const char *line, size_t len);
-/* Is it about a mach service? Of others there is no event. */
+/* Returns whether it is about a mach service. Other denials have no event. */
 bool violation_is_service(const struct violation *v);
 
-/* The payload of event.xpc_sandbox_violation. */
+/* Sets *ret to an explanation for the user, if the denial is one that many programs meet on a Mac
+ * and few explain. Returns a bit for each explanation, so that the caller shows it once; 0: none.
+ * The text has no bytes of the agent's. */
+unsigned violation_hint(const struct violation *v, const char **ret);
+
+/* Appends the payload of event.xpc_sandbox_violation. */
 void violation_event(struct buf *out, const struct violation *v);
 
-/* A connection that was seen: by Endpoint Security or in the log. Strings are borrowed; NULL: not
+/* A connection that Endpoint Security or the log reported. Strings are borrowed; NULL: not
  * known. */
 struct xpc_connect {
 	int pid, ppid;
 	const char *comm, *exe, *signing_id, *service;
 	bool allowed;
 	const char *reason;	/* "allowlist", "default" ... */
-	const char *blocked_by; /* the name or prefix that did */
+	const char *blocked_by; /* the name or prefix of the block list */
 	const char *source;	/* "esf", "sandbox_log" */
 };
-/* The payload of event.xpc_connect. */
+/* Appends the payload of event.xpc_connect. */
 void xpc_connect_event(struct buf *out, const struct xpc_connect *c);

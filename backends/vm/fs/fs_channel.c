@@ -1,4 +1,4 @@
-/* fs_channel - the fs server's questions to the keeper, and who waits for which answer. */
+/* fs_channel - the fs server's questions to the keeper, each with a callback for its answer. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/fs/fs_channel.h"
 

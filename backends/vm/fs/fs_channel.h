@@ -1,4 +1,4 @@
-/* fs_channel - the fs server's questions to the keeper, and who waits for which answer. */
+/* fs_channel - the fs server's questions to the keeper, each with a callback for its answer. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,14 +11,14 @@ struct fs_channel;
 typedef void (*fs_done)(void *data, int result, int fd);
 
 struct fs_channel *fs_channel_new(int sock); /* takes sock */
-void fs_channel_free(struct fs_channel *c);  /* nobody is called any more; NULL is a no-op */
-/* A message to be filled in, zeroed but for data. Valid until fs_ask(). */
+void fs_channel_free(struct fs_channel *c);  /* calls no callback; NULL is a no-op */
+/* Returns a message to be filled in, zeroed but for data. Valid until fs_ask(). */
 struct fs_note *fs_note_begin(struct fs_channel *c);
-/* This object goes along: borrowed until fs_ask(). */
+/* Attaches a descriptor to the message; borrowed until fs_ask(). */
 void fs_note_attach(struct fs_channel *c, int fd);
-/* Sends it. Returns the question's id; 0: it is too long, and nobody will be called. */
+/* Sends the message. Returns the question's id; 0: the message is too long, done is not called. */
 uint64_t fs_ask(struct fs_channel *c, const struct fs_note_parts *p, fs_done done, void *data);
-/* Nobody waits any more: done is not called. What the keeper has done already stays done. */
+/* Cancels a question: done is not called. A change that the keeper has made already stays. */
 void fs_ask_cancel(struct fs_channel *c, uint64_t id);
 short fs_channel_events(const struct fs_channel *c);	    /* for poll(2) */
-bool fs_channel_serve(struct fs_channel *c, short revents); /* false: the keeper has gone */
+bool fs_channel_serve(struct fs_channel *c, short revents); /* false: the keeper has ended */

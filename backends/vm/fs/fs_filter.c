@@ -39,16 +39,10 @@ static const struct call_rule calls[] = {
 	CALL(fdatasync),
 	CALL_IF(fcntl, 1, UINT64_MAX, F_GETFL),
 	CALL_IF(fcntl, 1, UINT64_MAX, F_DUPFD_CLOEXEC),
-	CALL_IF(fcntl, 1, UINT64_MAX, F_OFD_SETLK),
-	CALL_IF(fcntl, 1, UINT64_MAX, F_OFD_GETLK),
 };
 
 int fs_filter(struct err *err)
 {
-	struct call_filter f;
-
-	call_filter_begin(&f, SCMP_ACT_KILL_PROCESS);
-	call_filter_serve(&f);
-	call_filter_add(&f, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls));
-	return call_filter_load(&f, "the file server's", err);
+	return call_filter_confine(SCMP_ACT_KILL_PROCESS, calls, ARRAY_LEN(calls),
+				   "the file server's", err);
 }

@@ -1,4 +1,4 @@
-/* fs_nodes - the inodes and open files that a guest knows, by numbers that it cannot forge. */
+/* fs_nodes - tables of the inodes and open files that a guest refers to by number. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/fs/fs_nodes.h"
 

@@ -1,4 +1,4 @@
-/* fs_nodes - the inodes and open files that a guest knows, by numbers that it cannot forge. */
+/* fs_nodes - tables of the inodes and open files that a guest refers to by number. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,11 +9,11 @@
 #include "core/base/hash.h"
 
 /*
- * Two tables of slots. What the guest is given is a slot's index and its generation, which changes
- * with each use: a number of an entry that is gone finds nothing. A node has an O_PATH descriptor
- * of its inode, so that the inode's number is nobody else's while the node lives. A guest may know
- * more inodes than a process may have descriptors: of those that were not used for the longest time
- * only the path is kept, and what is there when they are used again must be the same inode.
+ * Two tables of slots. The guest gets a slot's index and its generation, which changes with each
+ * use: the number of a removed entry finds nothing. A node has an O_PATH descriptor of its inode,
+ * so that the inode number is not reused while the node lives. A guest may know more inodes than a
+ * process may have descriptors: the least recently used nodes keep only their path, and at the
+ * next use the path must lead to the same inode.
  */
 #define FS_ROOT_ID 1
 
@@ -24,22 +24,22 @@ struct fs_key {
 struct fs_node {
 	struct fs_key key;
 	uint64_t id;
-	uint64_t lookups;	     /* that the guest has not forgotten */
-	uint32_t pins;		     /* requests under way that name it */
-	int fd;			     /* O_PATH; -1: see path. Others ask fs_node_fd() */
-	char *path;		     /* then: relative to the root */
-	struct fs_node *prev, *next; /* those with a descriptor, the one used last at the end */
+	uint64_t lookups;	     /* look-ups that the guest has not forgotten */
+	uint32_t pins;		     /* pending requests that name it */
+	int fd;			     /* O_PATH; -1: see path. Use fs_node_fd() */
+	char *path;		     /* if fd is -1: relative to the root */
+	struct fs_node *prev, *next; /* nodes with a descriptor, the least recently used first */
 	mode_t type;
-	bool closed;   /* a directory that shows, and nothing of it opens */
+	bool closed;   /* a directory that shows, but does not open, nor does its content */
 	bool empty;    /* a directory that shows without its entries */
-	bool outdated; /* the guest was told to look again, and may open it next time */
-	/* What the guest was last told, or did itself. */
+	bool outdated; /* the last open was refused, to make the guest look; the next is not */
+	/* As the guest was last told, or by its own last write. */
 	off_t size;
 	struct timespec mtime;
-	/* At its last open, but in a working folder: what the guest has read since is of that. */
+	/* At the last open, but in a working folder: the version that the guest has cached. */
 	struct timespec ctime;
-	bool settled;	/* then for so long that any later change has another ctime */
-	bool unchanged; /* what it has in its cache is still so */
+	bool settled;	/* ctime was so old at that open that any later change has another ctime */
+	bool unchanged; /* the guest's cached content is current */
 	UT_hash_handle hh;
 };
 
@@ -48,7 +48,7 @@ struct fs_handle {
 	uint64_t node; /* its id */
 	int fd;
 	bool dir, writes;
-	bool unnamed; /* not removed, either: what it is gets its name once it is closed */
+	bool unnamed; /* a new file that gets its name once it is closed */
 };
 
 struct fs_slots {
@@ -61,7 +61,7 @@ struct fs_slots {
 struct fs_nodes {
 	struct fs_slots slots;
 	struct fs_node *by_inode;
-	struct fs_node *open;		  /* but for the root */
+	struct fs_node *open;		  /* nodes with a descriptor, but for the root */
 	size_t n_open, max_open, n_paths; /* n_paths: nodes without a descriptor */
 	int root;			  /* the root's own */
 	char *root_path;
@@ -71,21 +71,24 @@ struct fs_handles {
 	struct fs_slots slots;
 };
 
-/* Node 1 is the root: takes fd. max_open: of descriptors, from 8 on. */
+/* Initialises the table; node 1 is the root. Takes root. max_open: descriptors, at least 8. */
 int fs_nodes_init(struct fs_nodes *t, int root, size_t max, size_t max_open);
 void fs_nodes_done(struct fs_nodes *t);
-/* Forgets all but the root. */
+/* Forgets all nodes but the root. */
 void fs_nodes_reset(struct fs_nodes *t);
 struct fs_node *fs_node_get(const struct fs_nodes *t, uint64_t id); /* NULL: none */
-/* The node of this inode, looked up once more; takes fd, by which it is reached from now on.
- * NULL: too many. */
+/* Returns the node of this inode and counts a look-up. Takes fd, which becomes the node's
+ * descriptor.
+ * NULL: too many nodes. */
 struct fs_node *fs_node_enter(struct fs_nodes *t, int fd, const struct stat *st);
 void fs_node_forget(struct fs_nodes *t, uint64_t id, uint64_t times);
-/* Valid until another node is entered or asked for. -ESTALE: another inode has its path. */
+/* Returns the node's descriptor, valid until the next fs_node_enter() or fs_node_fd(). -ESTALE: its
+ * path leads to another inode. */
 int fs_node_fd(struct fs_nodes *t, struct fs_node *n);
-/* A name was changed by the guest, or two were exchanged: paths are relative to the root. */
+/* Updates paths after the guest has renamed a file, or exchanged two. Paths relative to the
+ * root. */
 void fs_nodes_renamed(struct fs_nodes *t, const char *from, const char *to, bool exchanged);
-/* A request under way keeps a node. */
+/* Keeps a node while a request is pending. */
 void fs_node_pin(struct fs_node *n);
 void fs_node_unpin(struct fs_nodes *t, struct fs_node *n);
 void fs_node_tell(struct fs_node *n, const struct stat *st);
@@ -95,6 +98,6 @@ void fs_handles_init(struct fs_handles *t, size_t max);
 void fs_handles_done(struct fs_handles *t);
 void fs_handles_reset(struct fs_handles *t);
 struct fs_handle *fs_handle_get(const struct fs_handles *t, uint64_t id);
-/* Takes fd. NULL: too many, and fd is closed. */
+/* Takes fd. Returns NULL if there are too many handles; fd is closed. */
 struct fs_handle *fs_handle_new(struct fs_handles *t, uint64_t node, int fd);
 void fs_handle_free(struct fs_handles *t, uint64_t id);

@@ -18,17 +18,18 @@ enum fs_what {
 	FS_LINK,    /* place 0 gets the name of place 1 */
 	FS_UNLINK,
 	FS_RMDIR,
-	FS_RENAME,  /* place 0 to place 1 by flags */
-	FS_SETATTR, /* what `set` says; this and the next two: of place 0, or of the object
-		     * whose descriptor comes along, where no name leads to it */
+	FS_RENAME, /* place 0 to place 1 by flags */
+	/* The attributes of `set`. This and the next two: of place 0, or of a file without a name,
+	 * whose descriptor comes along. */
+	FS_SETATTR,
 	FS_SETXATTR,
 	FS_REMOVEXATTR,
 	FS_READ,   /* may text[0], an absolute path, be read? */
-	FS_CLOSED, /* nobody writes any more to a file that has no name yet */
+	FS_CLOSED, /* a file without a name yet has no writer any more */
 	FS_WHATS,
 	/* And: */
-	FS_CANCEL = 100, /* server: nobody waits for id any more */
-	FS_ANSWER,	 /* keeper, a struct fs_answer */
+	FS_CANCEL = 100, /* server: the guest does not wait for id any more */
+	FS_ANSWER,	 /* keeper: a struct fs_answer */
 };
 
 enum {
@@ -36,7 +37,7 @@ enum {
 	FS_SET_OWNER = 1 << 1,
 	FS_SET_SIZE = 1 << 2,
 	FS_SET_TIMES = 1 << 3,
-	FS_SET_PLAIN = 1 << 4, /* no set-id bits any more; also of what is opened and emptied */
+	FS_SET_PLAIN = 1 << 4, /* clear set-id bits; also for an open that truncates */
 	FS_SET_ALL = (1 << 5) - 1,
 };
 
@@ -47,7 +48,7 @@ struct fs_inode {
 /* A name in a directory of the share. */
 struct fs_spot {
 	struct fs_inode dir, object;
-	uint32_t dir_len, name_len; /* of their bytes in data, NUL excluded; name "": the share */
+	uint32_t dir_len, name_len; /* lengths in data, NUL excluded; name "": the share's root */
 };
 
 struct fs_time {
@@ -65,11 +66,11 @@ struct fs_note {
 	uint32_t share;
 	uint32_t flags; /* of open(2), rename, setxattr */
 	uint32_t mode, umask;
-	uint32_t uid, gid; /* of who asks; FS_SETATTR: the new ones */
+	uint32_t uid, gid; /* the caller's; FS_SETATTR: the new ones */
 	uint32_t set;	   /* FS_SET_*; FS_READ: 1 to execute */
 	uint32_t text_len; /* target of a link, name of an attribute, path */
 	uint32_t value_len;
-	uint32_t tid; /* of who asks, in the guest; 0: not told */
+	uint32_t tid; /* the calling thread, in the guest; 0: not known */
 	uint64_t size;
 	struct fs_time times[2];
 	struct fs_spot spot[2];
@@ -78,25 +79,25 @@ struct fs_note {
 };
 #define FS_NOTE_HEAD offsetof(struct fs_note, data)
 
-/* With a descriptor after FS_OPEN and FS_CREATE. */
+/* Comes with a descriptor after FS_OPEN and FS_CREATE. */
 struct fs_answer {
 	uint64_t id;
 	uint32_t what;
 	int32_t result;
 };
 
-/* Memory that both see. */
+/* Memory that keeper and server share. */
 struct fs_page {
 	_Atomic uint64_t changes; /* of the keeper's rules since the server was forked */
 };
 
-/* Where the parts of data are. */
+/* Pointers to the parts of data. */
 struct fs_note_parts {
 	const char *dir[2], *name[2], *text, *value;
 };
-/* Fills in data and its lengths, but for value_len, which is the caller's. NULL is "". Returns the
- * length of the message; 0: it is too long. */
+/* Fills in data and its lengths. The caller has set value_len. NULL is "". Returns the length of
+ * the message; 0: too long. */
 size_t fs_note_pack(struct fs_note *n, const struct fs_note_parts *p);
-/* False: lengths that do not fit, or a part without its NUL or with one inside. len is the
- * message's. */
+/* Finds the parts in a message of len bytes. Returns false if lengths do not fit, or a part has no
+ * NUL at its end or one inside. */
 bool fs_note_parse(const struct fs_note *n, size_t len, struct fs_note_parts *ret);

@@ -238,9 +238,9 @@ static int check_unnamed(const struct job *j, int fd, const char *link)
 {
 	char path[PATH_MAX];
 	ssize_t len;
-	struct obj o;
+	struct object o;
 
-	if (obj_stat(fd, "", &o) < 0 || !S_ISREG(o.mode))
+	if (object_stat(fd, "", &o) < 0 || !S_ISREG(o.mode))
 		return -ESTALE;
 	if (o.nlink > 0)
 		return folder_has_inode(j->f, j->c, &o) ? 0 : -ESTALE;

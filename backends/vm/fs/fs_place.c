@@ -1,4 +1,4 @@
-/* fs_place - the keeper's side: finds what a message of the fs server names, beneath a folder. */
+/* fs_place - the keeper's side: finds the files that a message of the fs server names. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/fs/fs_place.h"
 

@@ -1,4 +1,4 @@
-/* fs_process - the fs server's process: confines itself and serves until somebody is gone. */
+/* fs_process - the fs server's process: confines itself, serves until QEMU or the keeper ends. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/fs/fs_process.h"
 
@@ -13,7 +13,6 @@
 
 #include "backends/linux/native_priv.h"
 #include "backends/linux/sandbox/landlock.h"
-#include "backends/vm/fs/p9_stream.h"
 #include "backends/vm/fs/vhost.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
@@ -26,31 +25,18 @@ static struct {
 	struct fs_view view;
 	struct {
 		struct fs_tree tree;
-		struct fuse_session *fuse;
-		struct vhost *vhost; /* or: */
-		struct p9_stream *p9;
+		struct vhost *vhost;
 	} share[FS_SHARES_MAX];
 	size_t n;
 } server;
 
-/* All but these, the lowest first. */
+/* Closes all descriptors but these, and puts /dev/null on 0 to 2. */
 static void keep_only(const struct fs_process *p)
 {
-	int from = 3;
+	int keep[1 + FS_SHARES_MAX] = {p->sock}, from;
 
-	for (;;) {
-		int next = p->sock >= from ? p->sock : -1;
-
-		for (size_t i = 0; i < p->n; i++)
-			if (p->socks[i] >= from && (next < 0 || p->socks[i] < next))
-				next = p->socks[i];
-		if (next < 0)
-			break;
-		if (next > from)
-			close_range((unsigned)from, (unsigned)next - 1, 0);
-		from = next + 1;
-	}
-	close_range((unsigned)from, ~0u, 0);
+	memcpy(keep + 1, p->socks, p->n * sizeof(keep[0]));
+	io_close_all_but(3, keep, p->n + 1);
 	log_open(-1, LOG_ERROR, NULL); /* its number is something else's by now */
 	from = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3 && from >= 0; fd++)
@@ -104,31 +90,10 @@ static int open_shares(const struct fs_process *p, size_t files)
 		r = fs_tree_init(&server.share[i].tree, &server.view, &spec);
 		if (r < 0)
 			break;
-		if (p->shares[i].p9) {
-			server.share[i].p9 = p9_stream_new(p->socks[i], &server.share[i].tree);
-			continue;
-		}
-		server.share[i].fuse = guest_fuse_new(&server.share[i].tree);
-		server.share[i].vhost = vhost_new(p->socks[i], server.share[i].fuse);
+		server.share[i].vhost =
+			vhost_new(p->socks[i], guest_fuse_new(&server.share[i].tree));
 	}
 	return r;
-}
-
-static void poll_share(size_t i, struct pollfd *p)
-{
-	for (size_t k = 0; k < VHOST_POLLS; k++)
-		p[k] = (struct pollfd){.fd = -1};
-	if (server.share[i].p9)
-		p9_stream_poll(server.share[i].p9, p);
-	else
-		vhost_poll(server.share[i].vhost, p);
-}
-
-static bool serve_share(size_t i, const struct pollfd *p)
-{
-	if (!server.share[i].p9)
-		return vhost_serve(server.share[i].vhost, p);
-	return !p->revents || p9_stream_serve(server.share[i].p9, p->revents);
 }
 
 static void loop(int sock)
@@ -139,13 +104,13 @@ static void loop(int sock)
 		p[0] = (struct pollfd){.fd = sock,
 				       .events = fs_channel_events(server.view.channel)};
 		for (size_t i = 0; i < server.n; i++)
-			poll_share(i, p + 1 + i * VHOST_POLLS);
+			vhost_poll(server.share[i].vhost, p + 1 + i * VHOST_POLLS);
 		if (poll(p, 1 + server.n * VHOST_POLLS, -1) < 0)
 			continue;
 		if (p[0].revents && !fs_channel_serve(server.view.channel, p[0].revents))
 			return;
 		for (size_t i = 0; i < server.n; i++)
-			if (!serve_share(i, p + 1 + i * VHOST_POLLS))
+			if (!vhost_serve(server.share[i].vhost, p + 1 + i * VHOST_POLLS))
 				return;
 	}
 }

@@ -11,12 +11,11 @@
 struct policy;
 
 /*
- * What FUSE and 9P have in common. Everything is found from a node's descriptor, one component at a
- * time; no link is followed, and no path of the guest's is ever a path here. Functions return 0 or
- * a negative errno.
+ * Resolves names from a node's descriptor, one component at a time: follows no link, and never uses
+ * bytes of the guest as a path of several components. Functions return 0 or a negative errno.
  */
 
-/* What all shares of a server have in common. */
+/* State that all shares of a server have in common. */
 struct fs_view {
 	const struct policy *policy; /* the rules as of the fork; NULL: none (tests) */
 	const char *const *hidden;   /* absolute, NULL-terminated, or NULL */
@@ -31,10 +30,10 @@ struct fs_tree {
 	const char *path; /* "" for / */
 	enum fs_kind kind;
 	uint32_t share;
-	struct fs_key store; /* the undo store: shows, and does not open; ino 0: none in here */
+	struct fs_key store; /* the undo store: shows, but does not open; ino 0: none in here */
 	struct fs_nodes nodes;
 	struct fs_handles handles;
-	uint64_t devs[FS_DEVS_MAX]; /* file systems that were met; the share's own is the first */
+	uint64_t devs[FS_DEVS_MAX]; /* file systems seen so far; the share's own is the first */
 	size_t n_devs;
 };
 
@@ -48,39 +47,40 @@ struct fs_tree_spec {
 
 int fs_tree_init(struct fs_tree *t, const struct fs_view *view, const struct fs_tree_spec *spec);
 void fs_tree_done(struct fs_tree *t);
-/* The guest starts anew: it knows nothing but the root, and has nothing open. */
+/* Drops all nodes but the root and all handles, for a guest that starts anew. */
 void fs_tree_reset(struct fs_tree *t);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* 0, -EINVAL, -ENAMETOOLONG. */
+/* Returns 0, -EINVAL, or -ENAMETOOLONG. */
 int fs_check_name(const char *name);
-/* Counted: fs_node_forget() is to follow. */
+/* Looks a name up and counts that in the node: the guest will send a matching forget. */
 int fs_lookup(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_node **ret,
 	      struct stat *st);
-/* The node of a file that the keeper has opened, which need not have its name yet. */
+/* Gets the node of a file that the keeper has opened. The file may have no name yet. */
 int fs_enter_fd(struct fs_tree *t, int fd, struct fs_node **ret, struct stat *st);
 int fs_getattr(struct fs_tree *t, struct fs_node *n, struct stat *st);
-/* An inode number for the guest: two file systems of the host's never give the same. */
+/* Returns an inode number for the guest. Files of different host file systems get different
+ * ones. */
 uint64_t fs_ino(struct fs_tree *t, const struct stat *st);
 ssize_t fs_readlink(struct fs_tree *t, struct fs_node *n, char *out, size_t size);
-/* "/proc/self/fd/N", valid as fs_node_fd() is. */
+/* Writes "/proc/self/fd/N", valid as long as the result of fs_node_fd(). */
 int fs_node_link(struct fs_tree *t, struct fs_node *n, char out[32]);
-/* Absolute. -ESTALE: it has none in this share. */
+/* Writes the node's absolute path. -ESTALE: it has none in this share. */
 int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX]);
 
 /* ---- opening for reading --------------------------------------------------------------------- */
 
-/* 0; 1: ask the keeper for that path; or negative. */
+/* Returns 0, 1 if the caller must ask the keeper for `path`, or negative errno. */
 int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX]);
-/* A regular file or a directory. -ESTALE, once: the human has changed it since it was told of. */
+/* Opens a regular file or a directory for reading. Returns a descriptor or negative errno. */
 int fs_open_native(struct fs_tree *t, struct fs_node *n);
-/* The host changed the file since the guest was told of it: never twice in a row, for a file that
- * somebody goes on writing opens, too. To be called at each open, as n->unchanged is about the one
- * before. */
+/* Returns whether the host has changed the file since the guest was told its attributes. Never
+ * returns true twice in a row, so that a file with a constant writer opens, too. Sets
+ * n->unchanged, so it must be called at each open. */
 bool fs_was_edited(struct fs_tree *t, struct fs_node *n);
 
-/* A file was open for writing, and had no name when it was opened: it may get it now. */
+/* Tells the keeper that a file without a name was closed after writing: it may get its name now. */
 void fs_closed_unnamed(struct fs_tree *t, struct fs_node *n);
 
 /* ---- listings -------------------------------------------------------------------------------- */
@@ -96,18 +96,18 @@ int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Room for a directory's path in a message. */
+/* Buffers for the directory and the name of a message. */
 struct fs_where {
 	char dir[PATH_MAX], name[NAME_MAX + 1];
 };
-/* "dir/name". Heap string. */
+/* Returns "dir/name". Heap string. */
 char *fs_where_path(const char *dir, const char *name);
-/* The name in that directory. */
+/* Fills spot and where for a name in a directory. */
 int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_spot *spot,
 		 struct fs_where *where);
-/* An object by the name that it has now. -ESTALE: none leads to it any more. */
+/* Fills spot and where for a node by its current name. -ESTALE: it has no name any more. */
 int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where);
-/* For a change of attributes: a file that no name leads to goes along with the message itself. */
+/* The same for a change of attributes: attaches the descriptor of a regular file without a name. */
 int fs_spot_itself(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where);

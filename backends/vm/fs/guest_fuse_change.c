@@ -161,39 +161,6 @@ void guest_fuse_rename2(struct fuse_req *r)
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-static void open_to_read(struct fuse_req *r)
-{
-	struct fuse_open_out out = {0};
-	struct fs_note_parts p = {0};
-	struct fs_handle *h;
-	char path[PATH_MAX];
-	int got = fs_may_read(r->tree, r->node, path);
-
-	if (got == 1) {
-		struct fs_note *n = fs_note_begin(r->tree->view->channel);
-
-		n->what = FS_READ;
-		n->share = r->tree->share;
-		p.text = path;
-		guest_fuse_ask(r, r->node, &p, 0);
-		return;
-	}
-	if (got == 0)
-		got = fs_open_native(r->tree, r->node);
-	if (got < 0) {
-		guest_fuse_reply_err(r, got);
-		return;
-	}
-	h = fs_handle_new(&r->tree->handles, r->node->id, got);
-	if (!h) {
-		guest_fuse_reply_err(r, -ENFILE);
-		return;
-	}
-	out.fh = h->id;
-	out.open_flags = guest_fuse_open_flags(r->node);
-	guest_fuse_reply(r, &out, sizeof(out));
-}
-
 void guest_fuse_open(struct fuse_req *r)
 {
 	const struct fuse_open_in *in = r->arg;
@@ -211,7 +178,7 @@ void guest_fuse_open(struct fuse_req *r)
 		return;
 	}
 	if ((in->flags & O_ACCMODE) == O_RDONLY && !(in->flags & O_TRUNC)) {
-		open_to_read(r);
+		guest_fuse_open_native(r);
 		return;
 	}
 	c = begin(r, FS_OPEN);

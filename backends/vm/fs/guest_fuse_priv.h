@@ -1,4 +1,4 @@
-/* guest_fuse_priv - a FUSE request at hand, for the files of the codec. */
+/* guest_fuse_priv - state of FUSE requests, for the files of the codec. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,10 +10,11 @@
 #define FUSE_WRITE_MAX (1 << 20)
 #define FUSE_PIECES    1024 /* of one READ or WRITE: IOV_MAX */
 
-/* How long the guest believes what it was told; an open finds out sooner (fs_was_edited()). */
+/* How long the guest caches names and attributes; an open notices changes at once
+ * (fs_was_edited()). */
 #define FUSE_VALID_S 1
 
-/* A request that the keeper has: a copy of what its answer needs. */
+/* A request that waits for the keeper: a copy of the members that its answer needs. */
 struct fuse_wait {
 	struct fuse_wait *prev, *next;
 	struct fuse_session *s;
@@ -39,10 +40,10 @@ struct fuse_req {
 	struct fs_tree *tree;
 	struct fuse_io *io;
 	struct fuse_in_header h;
-	struct fs_node *node; /* of h.nodeid; NULL where the table asks for none */
-	const void *arg;      /* its fixed part */
+	struct fs_node *node; /* of h.nodeid; NULL if the opcode needs none */
+	const void *arg;      /* the fixed part of the body */
 	const char *name[2];
-	const char *rest; /* behind that */
+	const char *rest; /* bytes after arg and names */
 	size_t rest_len;
 };
 
@@ -57,18 +58,20 @@ void guest_fuse_answer(struct fuse_io *io, uint64_t unique, int error, const voi
 void guest_fuse_fill_entry(struct fs_tree *t, struct fuse_entry_out *e, const struct fs_node *n,
 			   const struct stat *st);
 void guest_fuse_fill_attr(struct fs_tree *t, struct fuse_attr *a, const struct stat *st);
-/* A handle of that kind, of the request's node; else answers EBADF and returns NULL. */
+/* Returns the handle, if it is of that kind and of the request's node. Else answers EBADF and
+ * returns NULL. */
 struct fs_handle *guest_fuse_handle(struct fuse_req *r, uint64_t fh, bool dir);
 
-/* Of an open for reading: what the guest has of the file's content it need not read again, unless
- * it was changed since. */
+/* Returns the flags for the answer to an open for reading: the guest keeps its cached content if
+ * the file has not changed. */
 static inline uint32_t guest_fuse_open_flags(const struct fs_node *n)
 {
 	return n->unchanged ? FOPEN_KEEP_CACHE : 0;
 }
 
 /* ---- guest_fuse_wait.c: questions to the keeper ---- */
-/* spots and values are in the note; answers the request if it cannot be sent. */
+/* Sends the note to the keeper; the caller has filled in spots and values. If it cannot be sent,
+ * answers the request with an error. */
 void guest_fuse_ask(struct fuse_req *r, struct fs_node *node, const struct fs_note_parts *p,
 		    uint32_t flags);
 void guest_fuse_cancel_all(struct fuse_session *s);
@@ -79,6 +82,7 @@ void guest_fuse_lookup(struct fuse_req *r);
 void guest_fuse_getattr(struct fuse_req *r);
 void guest_fuse_readlink(struct fuse_req *r);
 void guest_fuse_statfs(struct fuse_req *r);
+void guest_fuse_open_native(struct fuse_req *r);
 void guest_fuse_opendir(struct fuse_req *r);
 void guest_fuse_readdir(struct fuse_req *r);
 void guest_fuse_readdirplus(struct fuse_req *r);

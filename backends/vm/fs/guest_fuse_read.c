@@ -1,4 +1,4 @@
-/* guest_fuse_read - FUSE messages that read, and those about open files. */
+/* guest_fuse_read - FUSE messages that read, and messages about open files. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,13 +73,14 @@ void guest_fuse_statfs(struct fuse_req *r)
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
-void guest_fuse_opendir(struct fuse_req *r)
+/* Opens the node for reading here, or asks the keeper whether it may be read. */
+void guest_fuse_open_native(struct fuse_req *r)
 {
 	struct fs_note_parts p = {0};
 	struct fuse_open_out out = {0};
 	struct fs_handle *h;
 	char path[PATH_MAX];
-	int got = S_ISDIR(r->node->type) ? fs_may_read(r->tree, r->node, path) : -ENOTDIR;
+	int got = fs_may_read(r->tree, r->node, path);
 
 	if (got == 1) {
 		struct fs_note *n = fs_note_begin(r->tree->view->channel);
@@ -101,9 +102,18 @@ void guest_fuse_opendir(struct fuse_req *r)
 		guest_fuse_reply_err(r, -ENFILE);
 		return;
 	}
-	h->dir = true;
+	h->dir = S_ISDIR(r->node->type);
 	out.fh = h->id;
+	out.open_flags = h->dir ? 0 : guest_fuse_open_flags(r->node);
 	guest_fuse_reply(r, &out, sizeof(out));
+}
+
+void guest_fuse_opendir(struct fuse_req *r)
+{
+	if (S_ISDIR(r->node->type))
+		guest_fuse_open_native(r);
+	else
+		guest_fuse_reply_err(r, -ENOTDIR);
 }
 
 struct listing {

@@ -1,4 +1,4 @@
-/* guest_fuse_wait - FUSE requests that wait for the keeper, and what its answer becomes. */
+/* guest_fuse_wait - FUSE requests that wait for the keeper, and the replies after its answer. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -23,14 +23,15 @@ struct guest_memory {
 	size_t n;
 };
 
-/* Replaces what was mapped before. fds are borrowed. 0 or negative errno; then nothing is mapped.
- */
+/* Maps the regions in place of the former ones. fds are borrowed. Returns 0, or negative errno;
+ * then no region is mapped. */
 int guest_memory_set(struct guest_memory *m, const struct guest_region *r, const int *fds,
 		     size_t n);
 void guest_memory_done(struct guest_memory *m);
-/* len bytes at an address of the front end's; NULL: not all of them are in one region. */
+/* Returns a pointer to len bytes at an address of the front end's, or NULL if they are not all in
+ * one region. */
 void *guest_memory_user(const struct guest_memory *m, uint64_t addr, size_t len);
-/* Adds the pieces of len bytes at a guest-physical address to v. False: some are in no region, or
- * there is no room. */
+/* Adds the pieces of len bytes at a guest-physical address to v. Returns false if some bytes are in
+ * no region, or v has no room. */
 bool guest_memory_pieces(const struct guest_memory *m, uint64_t addr, uint32_t len, struct iovec *v,
 			 size_t *n, size_t max);

@@ -1,4 +1,4 @@
-/* vhost - the vhost-user back end of one share: QEMU's messages, queues, and who waits in them. */
+/* vhost - the vhost-user back end of one share: QEMU's messages, queues, waiting requests. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/fs/vhost.h"
 

@@ -1,4 +1,4 @@
-/* guest - what a guest is started from, made once for each kernel and kept. */
+/* guest - the files that a guest is started from: kernel and base of the initramfs. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest/guest.h"
 

@@ -1,14 +1,14 @@
-/* guest - what a guest is started from, made once for each kernel and kept. */
+/* guest - the files that a guest is started from: kernel and base of the initramfs. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/err.h"
 
 /*
- * state_dir/vm/guest/RELEASE/ holds the kernel (unpacked where that can be) and the base of the
- * initramfs, about 70 MiB, and a stamp that says of what they were made. It is made anew when the
- * stamp is not that of the kernel and of pid 1 as they are now. state_dir/vm/packages/ holds what
- * `cordon vm build --download` unpacked.
+ * state_dir/vm/guest/RELEASE/ holds the kernel (unpacked if possible) and the base of the
+ * initramfs, about 70 MiB, and a stamp that identifies the kernel and the pid 1 that they were
+ * made of. If either changes, the directory is made anew. state_dir/vm/packages/ holds the
+ * unpacked packages of `cordon vm build --download`.
  */
 struct guest {
 	char *release;
@@ -23,12 +23,13 @@ struct guest_spec {
 	const char *shim;   /* the file of pid 1 */
 };
 
-/* Finds it, or makes it from a kernel of this host: a second or two. */
+/* Finds the files, or makes them from a kernel of this host, which takes a second or two. */
 int guest_prepare(struct guest *ret, const struct guest_spec *spec, struct err *err) MUST_USE;
-/* Only finds it: -EAGAIN when it would have to be made. */
+/* Only finds the files. -EAGAIN: they would have to be made. */
 int guest_find(struct guest *ret, const struct guest_spec *spec, struct err *err) MUST_USE;
 void guest_done(struct guest *g);
-/* Where packages are unpacked. Heap string. */
+/* Returns the directory of unpacked packages. Heap string. */
 char *guest_packages(const char *state_dir) MUST_USE;
-/* The file of pid 1: beside the program or where it is installed. Heap string; NULL: err says. */
+/* Returns the file of pid 1, beside the program or as installed. Heap string; NULL: err says
+ * why. */
 char *guest_shim(struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* initramfs - what the guest starts from: modules, pid 1, and what one session is told. */
+/* initramfs - builds the guest's initramfs: modules, pid 1, and the session's settings. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest/initramfs.h"
 

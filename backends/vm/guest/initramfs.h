@@ -1,4 +1,4 @@
-/* initramfs - what the guest starts from: modules, pid 1, and what one session is told. */
+/* initramfs - builds the guest's initramfs: modules, pid 1, and the session's settings. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
-/* The modules and pid 1: the same for every session. -ENOENT: the kernel lacks a module. */
+/* Appends modules and pid 1, the same for every session. -ENOENT: the kernel lacks a module. */
 int initramfs_base(struct buf *out, const char *modules_dir, const char *shim, struct err *err)
 	MUST_USE;
 
@@ -18,12 +18,12 @@ struct guest_share {
 /* Paths and tags end with NUL in the archive; all are borrowed. */
 struct guest_conf {
 	const char *root; /* tag of the host's tree */
-	const char *disk; /* device that keeps what the guest changes, or "" */
-	int64_t upper;	  /* else: bytes of memory for it */
-	const char *host; /* name */
+	const char *disk; /* device that keeps the guest's changes, or "" */
+	int64_t upper;	  /* without disk: bytes of memory for changes */
+	const char *host; /* host name */
 	bool net;	  /* it has a network device */
 	const struct guest_share *shares;
 	size_t n;
 };
-/* What is laid behind the base. */
+/* Appends the session's archive, which follows the base. */
 void initramfs_session(struct buf *out, const struct guest_conf *conf);

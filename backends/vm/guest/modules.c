@@ -1,4 +1,4 @@
-/* modules - which kernel modules are needed for which, and in what order they are loaded. */
+/* modules - dependencies of kernel modules, and the order to load them in. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest/modules.h"
 

@@ -1,4 +1,4 @@
-/* modules - which kernel modules are needed for which, and in what order they are loaded. */
+/* modules - dependencies of kernel modules, and the order to load them in. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 #include "core/base/err.h"
 
 /*
- * dir is /lib/modules/RELEASE or alike. What depends on what is read from modules.dep; where
- * depmod(8) has not run, as in an unpacked package, from modules.order and the modules themselves.
+ * dir is /lib/modules/RELEASE or alike. Dependencies are read from modules.dep; if depmod(8) has
+ * not run, as in an unpacked package, from modules.order and the modules themselves.
  */
 struct modules;
 
@@ -15,13 +15,14 @@ int modules_open(struct modules **ret, const char *dir, struct err *err) MUST_US
 void modules_free(struct modules *m);
 bool modules_has(const struct modules *m, const char *name); /* built in counts */
 /*
- * The paths, below dir, of this module and all that it needs and that is not in the list yet, each
- * after what it needs. Built in: nothing. -ENOENT: this kernel has no such module.
+ * Appends this module and its dependencies to the list, unless they are there, each after its own
+ * dependencies. Entries are paths below dir. A built-in module adds nothing. -ENOENT: this kernel
+ * has no such module.
  */
 int modules_add(struct modules *m, const char *name, char ***list, size_t *n, struct err *err)
 	MUST_USE;
-/* The module file at a path of that list, unpacked. */
+/* Reads the module file at a path of that list, unpacked. */
 int modules_read(const struct modules *m, const char *path, struct buf *out, struct err *err)
 	MUST_USE;
-/* "kernel/fs/fuse/virtio-fs.ko.xz" -> "virtio_fs". Heap string. */
+/* Returns "virtio_fs" for "kernel/fs/fuse/virtio-fs.ko.xz". Heap string. */
 char *modules_name(const char *path) MUST_USE;

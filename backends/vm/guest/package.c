@@ -1,4 +1,4 @@
-/* package - downloads a kernel for guests where the host has none that can be read. */
+/* package - downloads a kernel for guests, if the host has none that the user can read. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest/package.h"
 

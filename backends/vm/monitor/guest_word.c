@@ -1,4 +1,4 @@
-/* guest_word - what the keeper and the monitor say to each other about a running guest. */
+/* guest_word - messages between keeper and monitor about a running guest. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/monitor/guest_word.h"
 

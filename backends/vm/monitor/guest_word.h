@@ -1,4 +1,4 @@
-/* guest_word - what the keeper and the monitor say to each other about a running guest. */
+/* guest_word - messages between keeper and monitor about a running guest. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,26 +7,26 @@
 #include <stdint.h>
 
 /*
- * One message on a SOCK_SEQPACKET pair of its own. The monitor passes on what the guest says, so
- * the keeper trusts none of its bytes.
+ * One message on a SOCK_SEQPACKET pair of its own. The monitor passes the guest's messages on, so
+ * the keeper trusts none of their bytes.
  */
 enum guest_word_kind {
 	/* From the keeper: */
-	WORD_WHO = 1,	  /* which process is the thread pid? */
-	WORD_KILL,	  /* signal status to the process pid; SIGKILL to all below it, too */
-	WORD_ROLLED_BACK, /* the folders have changed: step number */
-	WORD_HOLD,	  /* the machine stands still */
-	WORD_GO_ON,
-	WORD_ANSWER, /* number, text: to WORD_STEP */
+	WORD_WHO = 1, /* find the process of thread pid */
+	WORD_KILL,    /* send signal `status` to process pid; SIGKILL: to its descendants, too */
+	WORD_ROLLED_BACK, /* an undo has changed the folders: step number */
+	WORD_HOLD,	  /* stop the machine */
+	WORD_GO_ON,	  /* let it run */
+	WORD_ANSWER,	  /* to WORD_STEP: number, text */
 	/* From the monitor: */
-	WORD_AGENT,   /* the program is the process pid */
-	WORD_PROCESS, /* pid, parent, group, age, execed, text */
-	WORD_IS,      /* the thread pid is of the process parent; 0: it is gone */
-	WORD_EXEC,    /* pid, text */
-	WORD_LEFT,    /* pid, status as a shell's $? */
-	WORD_STEP,   /* the process pid asks about its step: number, text (core/keeper/service.h) */
-	WORD_FULL,   /* its image is, before the program starts */
-	WORD_STANDS, /* QEMU says: status 1 it stands still, 0 it runs */
+	WORD_AGENT,   /* the program runs as process pid */
+	WORD_PROCESS, /* a process: pid, parent, group, age, execed, text */
+	WORD_IS,      /* thread pid is of process `parent`; 0: it has ended */
+	WORD_EXEC,    /* process pid has executed a program: text */
+	WORD_LEFT,    /* process pid has ended; status as a shell's $? */
+	WORD_STEP,    /* process pid asks about its step: number, text (core/keeper/service.h) */
+	WORD_FULL,    /* the guest's image is full; before the program starts */
+	WORD_STANDS,  /* QEMU reports: status 1: the machine is stopped, 0: it runs */
 };
 
 #define WORD_TEXT (256 + 4096)
@@ -41,8 +41,8 @@ struct guest_word {
 };
 #define WORD_HEAD offsetof(struct guest_word, text)
 
-/* Cuts what is too long. Returns the message's length. */
+/* Fills in text, and cuts it if it is too long. Returns the message's length. */
 size_t guest_word_pack(struct guest_word *w, const char *exe, size_t exe_len, const char *argv,
 		       size_t argv_len);
-/* False: lengths that do not fit. */
+/* Returns false if the lengths in a message of len bytes do not fit. */
 bool guest_word_fits(const struct guest_word *w, size_t len);

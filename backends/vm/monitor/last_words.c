@@ -1,4 +1,4 @@
-/* last_words - the end of what a guest's console and QEMU said, for people. */
+/* last_words - the last output of a guest's console and of QEMU, made readable for the user. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/monitor/last_words.h"
 

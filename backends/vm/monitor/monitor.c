@@ -38,7 +38,7 @@ void monitor_fail(struct monitor *m, int status, const char *fmt, ...)
 	vsnprintf(err.text, sizeof(err.text), fmt, ap);
 	va_end(ap);
 	monitor_end_qemu(m);
-	note_fail(m->sock, status, &err);
+	child_message_fail(m->sock, status, &err);
 }
 
 /* As the program ended: to whoever waits for this process it was that. */
@@ -114,7 +114,7 @@ static void on_started(struct monitor *m, const struct shim_event *e)
 	m->phase = RUNNING;
 	stdio_starting(m, false);
 	words_add(m, &agent, NULL, NULL, 0);
-	if (note_send(m->sock, &note, NULL, 0) < 0)
+	if (child_message_send(m->sock, &note, NULL, 0) < 0)
 		monitor_fail(m, 125, "tell the keeper that the program runs");
 }
 
@@ -142,8 +142,7 @@ static void on_completed(struct monitor *m, const struct shim_event *e)
 	m->signal = ends_a_process(e->signal) ? e->signal : 0;
 	m->tty_wanted = m->spec->tty ? e->n : 0;
 	m->phase = DRAINING;
-	m->deadline =
-		clock_mono_us() + DOWN_US; /* what the guest says is not waited for for ever */
+	m->deadline = clock_mono_us() + DRAIN_US;
 	check_drained(m);
 }
 
@@ -204,14 +203,14 @@ static void read_control(struct monitor *m)
 		struct shim_event e;
 
 		if (shim_parse(&e, m->control_in.data + at, len) < 0)
-			monitor_fail(m, 125, "the guest said what is no message");
+			monitor_fail(m, 125, "the guest sent an invalid message");
 		on_event(m, &e);
 		shim_event_done(&e);
 		at += len + 1;
 	}
 	buf_drop_front(&m->control_in, at);
 	if (m->control_in.len > SHIM_LINE)
-		monitor_fail(m, 125, "the guest said what is no message");
+		monitor_fail(m, 125, "the guest sent an invalid message");
 }
 
 static void read_tty(struct monitor *m)
@@ -252,7 +251,7 @@ static void read_qmp(struct monitor *m)
 		struct qmp_message q;
 
 		if (qmp_parse(&q, m->qmp_in.data + at, len) < 0)
-			monitor_fail(m, 125, "QEMU said what is no message");
+			monitor_fail(m, 125, "QEMU sent an invalid message");
 		if (q.kind == QMP_GREETING)
 			qmp_command(&m->qmp_out, "qmp_capabilities");
 		if (q.kind == QMP_EVENT && (str_eq(q.name, "STOP") || str_eq(q.name, "RESUME")))
@@ -263,7 +262,7 @@ static void read_qmp(struct monitor *m)
 	}
 	buf_drop_front(&m->qmp_in, at);
 	if (m->qmp_in.len > QMP_LINE)
-		monitor_fail(m, 125, "QEMU said what is no message");
+		monitor_fail(m, 125, "QEMU sent an invalid message");
 }
 
 static void read_words(struct monitor *m, int *fd)
@@ -335,7 +334,7 @@ static void on_keeper(struct monitor *m)
 {
 	struct note note;
 
-	if (note_recv(m->sock, &note, NULL, 0) <= 0) {
+	if (child_message_recv(m->sock, &note, NULL, 0) <= 0) {
 		monitor_end_qemu(m); /* the keeper is gone */
 		_exit(125);
 	}

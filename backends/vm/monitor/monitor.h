@@ -13,14 +13,14 @@
  *                  the agent's 0, 1, 2
  *
  * To the keeper and to the terminal the monitor is the agent: it leads its session, takes its
- * signals and its window's size, and ends as the program in the guest ended. It is a process of its
- * own because it reads what a guest writes: it has no right to write a file or to look at another
- * process, and makes no system call but those of its loop (monitor_filter.c).
+ * signals and its window's size, and ends with the status of the program in the guest. It is a
+ * separate process because it reads the guest's bytes: it may not write a file or look at another
+ * process, and makes only the system calls of its loop (monitor_filter.c).
  *
  *   booting -> waiting -> starting -> running -> draining -> down -> quitting
  *           ready      go          started    completed   shutdown sent
  *
- * A guest that does not switch itself off in time is followed by "quit" to QEMU, then by SIGKILL.
+ * If the guest does not switch itself off in time, the monitor sends "quit" to QEMU, then SIGKILL.
  *
  * Death: the monitor ends with the keeper, QEMU with the monitor (parent-death signals). When
  * cordon's lifeline ends, the monitor ends a second later. When QEMU ends early the monitor says
@@ -35,15 +35,14 @@ struct monitor_spec {
 };
 
 /*
- * Forks it; QEMU starts at once. Its end of ret_sock takes NOTE_GO, when the program may start, and
- * gives NOTE_READY when it runs and NOTE_FAILED with words and a status, before and after that. It
- * takes NOTE_FAILED when the file server has ended.
- * ret_words takes and gives messages of guest_word.h.
- * Returns its pid, or negative errno. The caller reaps it.
+ * Forks the monitor; QEMU starts at once. Notes on *ret_sock: the keeper sends NOTE_GO when the
+ * program may start, and NOTE_FAILED when the file server has ended. The monitor sends NOTE_READY
+ * when the program runs, and NOTE_FAILED with a message and a status at any time. *ret_words is for
+ * messages of guest_word.h. Returns the monitor's pid, which the caller reaps, or negative errno.
  */
 pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, int *ret_words,
 		    struct err *err);
 
 /* ---- monitor_filter.c ---- */
-/* In the monitor, once QEMU runs. */
+/* Confines the monitor, after it has started QEMU. */
 int monitor_confine(pid_t qemu, struct err *err) MUST_USE;

@@ -23,12 +23,8 @@ static int filter(pid_t qemu, struct err *err)
 		CALL_IF(kill, 0, UINT32_MAX, (uint32_t)qemu),
 		CALL_IF(tgkill, 0, UINT32_MAX, (uint32_t)getpid()), /* raise(3) */
 	};
-	struct call_filter f;
-
-	call_filter_begin(&f, SCMP_ACT_KILL_PROCESS);
-	call_filter_serve(&f);
-	call_filter_add(&f, SCMP_ACT_ALLOW, calls, ARRAY_LEN(calls));
-	return call_filter_load(&f, "the monitor's", err);
+	return call_filter_confine(SCMP_ACT_KILL_PROCESS, calls, ARRAY_LEN(calls), "the monitor's",
+				   err);
 }
 
 int monitor_confine(pid_t qemu, struct err *err)

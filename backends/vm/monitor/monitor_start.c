@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "backends/vm/monitor/monitor_priv.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
+#include "core/os/signals.h"
 
 /* Two ends; the second is QEMU's. */
 static int make_socket(int *own, int *other, struct err *err)
@@ -106,18 +106,7 @@ static void close_others(const struct monitor *m)
 	const int keep[] = {m->sock,	m->signals, m->control,	    m->tty,	      m->qmp,
 			    m->console, m->words,   m->guest_words, m->spec->lifeline};
 
-	for (int from = 3;;) {
-		int next = INT_MAX;
-
-		for (size_t i = 0; i < ARRAY_LEN(keep); i++)
-			if (keep[i] >= from)
-				next = MIN(next, keep[i]);
-		if (next > from)
-			close_range((unsigned)from, next == INT_MAX ? ~0u : (unsigned)next - 1, 0);
-		if (next == INT_MAX)
-			return;
-		from = next + 1;
-	}
+	io_close_all_but(3, keep, ARRAY_LEN(keep));
 }
 
 static NORETURN void run(const struct monitor_spec *spec, int sock, int words, pid_t keeper)
@@ -136,7 +125,7 @@ static NORETURN void run(const struct monitor_spec *spec, int sock, int words, p
 	struct err err = {0};
 	int r;
 
-	launch_reset_signals();
+	os_signals_usual();
 	prctl(PR_SET_NAME, "cordon-monitor");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
@@ -156,7 +145,7 @@ static NORETURN void run(const struct monitor_spec *spec, int sock, int words, p
 		r = monitor_confine(m.qemu, &err);
 	if (r < 0) {
 		monitor_end_qemu(&m);
-		note_fail(sock, 125, &err);
+		child_message_fail(sock, 125, &err);
 	}
 	stdio_starting(&m, true);
 	m.deadline = clock_mono_us() + (int64_t)m.boot_seconds * 1000000;
@@ -167,7 +156,7 @@ static NORETURN void run(const struct monitor_spec *spec, int sock, int words, p
 pid_t monitor_start(const struct monitor_spec *spec, int *ret_sock, int *ret_words, struct err *err)
 {
 	pid_t keeper = getpid(), pid;
-	int fds[2], words[2], r = note_pair(fds, err);
+	int fds[2], words[2], r = child_message_pair(fds, err);
 
 	if (r < 0)
 		return r;

@@ -17,7 +17,7 @@
 /* A whole number from 0 to max; 0 when it is absent. False: it is something else. */
 static bool get_number(const cJSON *o, const char *name, double max, int64_t *ret)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, name);
+	const cJSON *v = json_get(o, name);
 
 	*ret = 0;
 	if (!v)
@@ -65,8 +65,8 @@ static bool get_pid(const cJSON *o, const char *name, int *ret)
 
 static bool get_data(const cJSON *o, struct shim_event *e)
 {
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "data"));
-	const char *packed = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "data64"));
+	const char *text = json_text(o, "data");
+	const char *packed = json_text(o, "data64");
 
 	if (text) {
 		e->data = xstrdup(text);
@@ -79,7 +79,7 @@ static bool get_data(const cJSON *o, struct shim_event *e)
 
 static bool get_output(const cJSON *o, struct shim_event *e)
 {
-	const char *stream = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "stream"));
+	const char *stream = json_text(o, "stream");
 
 	e->to_stderr = str_eq(stream, "stderr");
 	return (e->to_stderr || str_eq(stream, "stdout")) && get_data(o, e);
@@ -87,10 +87,10 @@ static bool get_output(const cJSON *o, struct shim_event *e)
 
 static bool get_process(const cJSON *o, struct shim_event *e)
 {
-	const char *exe = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "exe"));
+	const char *exe = json_text(o, "exe");
 
 	e->exe = exe ? xstrdup(exe) : NULL;
-	e->execed = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "execed"));
+	e->execed = cJSON_IsTrue(json_get(o, "execed"));
 	return e->exe && e->id <= PID_MAX && get_pid(o, "parent", &e->parent) &&
 	       get_pid(o, "group", &e->group) && get_number(o, "age", NUMBER_MAX, &e->n) &&
 	       get_data(o, e);
@@ -98,12 +98,12 @@ static bool get_process(const cJSON *o, struct shim_event *e)
 
 static bool fill(const cJSON *o, struct shim_event *e)
 {
-	const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, "type"));
+	const char *type = json_text(o, "type");
 
 	if (!type)
 		return false;
 	e->kind = kind_of(type);
-	e->full = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "full"));
+	e->full = cJSON_IsTrue(json_get(o, "full"));
 	if (!get_number(o, "id", NUMBER_MAX, &e->id) || !get_small(o, "signal", &e->signal) ||
 	    !get_small(o, "code", &e->code) || !get_pid(o, "pid", &e->pid))
 		return false;
@@ -141,26 +141,14 @@ void shim_event_done(struct shim_event *e)
 	*e = (struct shim_event){0};
 }
 
-static void add_list(struct buf *out, const char *name, const char *const *list)
-{
-	buf_fmt(out, ",\"%s\":[", name);
-	for (size_t i = 0; list[i]; i++) {
-		if (i)
-			buf_ch(out, ',');
-		json_quote(out, list[i], strlen(list[i]));
-	}
-	buf_ch(out, ']');
-}
-
 int shim_exec(struct buf *out, const struct shim_exec *e)
 {
 	size_t before = out->len;
 
 	buf_fmt(out, "{\"type\":\"exec\",\"id\":%" PRId64, e->id);
-	add_list(out, "argv", e->argv);
-	add_list(out, "env", e->env);
-	buf_str(out, ",\"cwd\":");
-	json_quote(out, e->cwd, strlen(e->cwd));
+	json_strings(out, "argv", e->argv, SIZE_MAX);
+	json_strings(out, "env", e->env, SIZE_MAX);
+	json_member(out, "cwd", e->cwd);
 	buf_fmt(out, ",\"uid\":%u,\"gid\":%u,\"tty\":%s,\"rows\":%u,\"cols\":%u", e->uid, e->gid,
 		e->tty ? "true" : "false", e->rows, e->cols);
 	if (e->limits)

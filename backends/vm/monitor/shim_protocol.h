@@ -13,34 +13,33 @@ struct spawn_limits;
  *   {"type":"exec","id":1,"argv":[...],"env":["A=b",...],"cwd":"/w","uid":0,"gid":0,"tty":true,
  *    "rows":24,"cols":80,"processes":0,"memory":0,"files":0,"seconds":0}
  *                                      run a program; tty: on the port "tty", else by messages;
- *                                      the last four limit it and all below it, 0: they do not
+ *                                      the last four limit it and its descendants, 0: no limit
  *   {"type":"input","id":1,"data":"..","end":true}     its standard input, at most SHIM_INPUT ahead
  *   {"type":"resize","id":1,"rows":24,"cols":80}
  *   {"type":"signal","id":1,"sig":15}    to its process group
  *   {"type":"rollback_notify","step_id":7}
  *   {"type":"who","id":123}              of which process is the thread 123?
- *   {"type":"kill","id":123,"sig":9}     a process; by SIGKILL all below it, too
+ *   {"type":"kill","id":123,"sig":9}     a process; SIGKILL: its descendants, too
  *   {"type":"answer","id":1,"data64":".."}      to "step"
- *   {"type":"shutdown"}                  the acknowledgement of what completed last: end all that
- *                                      still runs, tell how ("left"), switch off
+ *   {"type":"shutdown"}                  acknowledges "step_completed": end all processes that
+ *                                      still run, report each ("left"), switch off
  *
  * From the guest:
- *   {"type":"ready","full":false}    full: its image has no room left
+ *   {"type":"ready","full":false}    full: the guest's image has no room left
  *   {"type":"step_started","id":1,"pid":57}     the program runs
- *   {"type":"exec_failed","id":1,"status":127,"code":2}     it does not; code is its errno
+ *   {"type":"exec_failed","id":1,"status":127,"code":2}     it does not; code is the errno
  *   {"type":"output","id":1,"stream":"stdout","data":".."}  or "data64", where it is not UTF-8
  *   {"type":"taken","id":1,"n":100}      so many bytes of input have been written
  *   {"type":"step_completed","id":1,"exit_code":0,"signal":0,"tty_bytes":123}
  *   {"type":"process","id":123,"parent":57,"group":123,"age":1000,"execed":true,"exe":"..",
- *    "data64":".."}                      before "is", who is new on the way up; data is its argv
- *   {"type":"is","id":124,"pid":123}     the answer to "who"; 0: it is gone
- *   {"type":"exec","id":123, as "process"}      one that was told of runs another program
- *   {"type":"step","id":1,"pid":123,"data":".."}     a process asks about its step; the id is ours
- *   {"type":"left","id":123,"exit_code":0,"signal":0}
+ *    "data64":".."}                      before "is": each unreported ancestor; data is its argv
+ *   {"type":"is","id":124,"pid":123}     the answer to "who"; 0: it has ended
+ *   {"type":"exec","id":123, as "process"}      a reported process runs another program
+ *   {"type":"step","id":1,"pid":123,"data":".."}     a process asks about its step; the guest's id
+ *   {"type":"left","id":123,"exit_code":0,"signal":0}      a reported process has ended
  *
- * Other ids are the host's. Nothing of what the guest says is believed: root in there may say
- * anything. A wrong id is ignored; a line that is no message, or longer than SHIM_LINE, ends the
- * session.
+ * Other ids are the host's. The host trusts no message: root in the guest may send any. A wrong id
+ * is ignored; a line that is no message, or longer than SHIM_LINE, ends the session.
  */
 #define SHIM_LINE  (512u << 10)
 #define SHIM_EXEC  (1u << 20)  /* the longest that the guest takes */
@@ -74,7 +73,7 @@ struct shim_event {
 	size_t len;
 };
 
-/* 0, or -EBADMSG. ret is to be given to shim_event_done() after success. */
+/* Parses a line. Returns 0 or -EBADMSG. After success the caller calls shim_event_done(). */
 int shim_parse(struct shim_event *ret, const char *line, size_t len) MUST_USE;
 void shim_event_done(struct shim_event *e);
 
@@ -87,7 +86,7 @@ struct shim_exec {
 	unsigned rows, cols;
 	const struct spawn_limits *limits; /* or NULL */
 };
-/* Append a line. -E2BIG: the guest does not take one of that length; nothing was appended. */
+/* Append a line. -E2BIG: the guest does not accept a line of that length; nothing was appended. */
 int shim_exec(struct buf *out, const struct shim_exec *e) MUST_USE;
 void shim_input(struct buf *out, int64_t id, const char *data, size_t len, bool end);
 void shim_resize(struct buf *out, int64_t id, unsigned rows, unsigned cols);

@@ -20,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/os/signals.h"
 
 #define LENGTH	  4		       /* bytes before a frame: how many it has */
 #define SENT_MAX  69632		       /* of QEMU's buffer: no frame is longer */
@@ -307,7 +308,7 @@ NORETURN void frames_run(const struct frames_spec *spec)
 
 	prctl(PR_SET_NAME, "cordon-frames");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	launch_reset_signals();
+	os_signals_usual();
 	/* A parent that died before it was to be a signal is the end of the socket. */
 	take_sockets(spec);
 	self.tun = router_prepare_guest(fds + 2);

@@ -11,31 +11,31 @@
  *                        |
  *                      keeper: may this connection be?
  *
- * It takes frames apart (frame.h), holds the first packet of each connection while the keeper
- * decides (syn_gate.h), and writes the packets to a TUN device whose namespace leads nowhere. What
- * the kernel answers goes back as frames. A guest that takes this process over can write any
- * packet to that device: which its root could do all the same, but for the addresses. Nobody
- * listens there for what was not granted, and no other interface is there.
+ * The process parses frames (frame.h), holds the first packet of each connection while the keeper
+ * decides (syn_gate.h), and writes the packets to a TUN device whose namespace leads nowhere. The
+ * kernel's answers go back as frames. A guest that takes this process over can write any packet to
+ * that device; a guest's root can do the same without that, but for other addresses. The namespace
+ * has no listener without a grant, and no other interface.
  *
- * It makes no system call but those of its loop, has no capability and no file.
+ * The process makes only the system calls of its loop, and has no capability and no file.
  *
- * Death: it ends with the keeper's socket. When it dies the guest's network is gone: its device is,
- * and with the relay its namespace; the keeper tells the human.
+ * Death: it ends with the keeper's socket. When it dies the guest has no network any more: the
+ * device is gone, and with the relay the namespace. The keeper tells the user.
  */
 struct frames_spec {
 	int net;    /* to QEMU: a 4-byte length before each frame */
 	int keeper; /* a seqpacket socket: frames_hello, then guest_note.h */
 };
 
-/* Its first message. On success descriptors follow, each in a message with its number: the user and
- * the network namespace, and the sockets of router_prepare_guest(). */
+/* The first message to the keeper. On success descriptors follow, each in a message with its
+ * number: the user and the network namespace, and the sockets of router_prepare_guest(). */
 struct frames_hello {
 	int32_t code;
 };
 
-/* In a process of its own. */
+/* Runs the process. */
 NORETURN void frames_run(const struct frames_spec *spec);
 
 /* ---- frames_filter.c ---- */
-/* The last of its confinement; no_new_privs is set. */
+/* Installs the process's system call filter. no_new_privs must be set. */
 int frames_filter(struct err *err) MUST_USE;

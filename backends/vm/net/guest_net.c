@@ -1,4 +1,4 @@
-/* guest_net - the keeper's side of a guest's network: starts and ends what serves it. */
+/* guest_net - the keeper's side of a guest's network: starts and ends its processes. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/net/guest_net.h"
 

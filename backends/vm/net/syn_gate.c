@@ -1,4 +1,4 @@
-/* syn_gate - first packets of a guest's connections, held until somebody has decided. */
+/* syn_gate - holds the first packets of a guest's connections until the keeper has decided. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/net/syn_gate.h"
 

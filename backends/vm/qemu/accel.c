@@ -14,6 +14,7 @@
 #include "backends/linux/native_priv.h"
 #include "backends/vm/qemu/qemu.h"
 #include "core/base/io.h"
+#include "core/os/signals.h"
 
 #define DEADLINE_MS 5000
 #define ROM_SIZE    65536
@@ -62,7 +63,7 @@ static NORETURN void run(const char *program, const char *name, int rom, int wor
 	struct err err = {0};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	launch_reset_signals();
+	os_signals_usual();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(null, 0);
 	dup2(words, 1);

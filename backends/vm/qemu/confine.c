@@ -1,4 +1,4 @@
-/* confine - what QEMU may still do: read its own files, use its descriptors, and no more. */
+/* confine - confines QEMU to its own files and its descriptors. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
-/* qmp - what QEMU's machine protocol says, and commands to it. */
+/* qmp - parses QEMU's machine protocol, and builds commands. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/qemu/qmp.h"
+#include "core/base/json.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -22,19 +23,18 @@ int qmp_parse(struct qmp_message *ret, const char *line, size_t len)
 		cJSON_Delete(o);
 		return -EBADMSG;
 	}
-	if (cJSON_GetObjectItemCaseSensitive(o, "QMP")) {
+	if (json_get(o, "QMP")) {
 		ret->kind = QMP_GREETING;
-	} else if ((part = cJSON_GetObjectItemCaseSensitive(o, "event"))) {
+	} else if ((part = json_get(o, "event"))) {
 		ret->kind = QMP_EVENT;
 		copy(ret->name, sizeof(ret->name), part);
-	} else if ((part = cJSON_GetObjectItemCaseSensitive(o, "error"))) {
+	} else if ((part = json_get(o, "error"))) {
 		ret->kind = QMP_ERROR;
-		copy(ret->name, sizeof(ret->name), cJSON_GetObjectItemCaseSensitive(part, "class"));
-		copy(ret->text, sizeof(ret->text), cJSON_GetObjectItemCaseSensitive(part, "desc"));
-	} else if ((part = cJSON_GetObjectItemCaseSensitive(o, "return"))) {
+		copy(ret->name, sizeof(ret->name), json_get(part, "class"));
+		copy(ret->text, sizeof(ret->text), json_get(part, "desc"));
+	} else if ((part = json_get(o, "return"))) {
 		ret->kind = QMP_RETURN;
-		copy(ret->text, sizeof(ret->text),
-		     cJSON_GetObjectItemCaseSensitive(part, "status"));
+		copy(ret->text, sizeof(ret->text), json_get(part, "status"));
 	}
 	cJSON_Delete(o);
 	return 0;

@@ -12,6 +12,7 @@
 #include "backends/vm/qemu/qemu.h"
 #include "core/base/fork.h"
 #include "core/base/external.h"
+#include "core/os/signals.h"
 
 char *qemu_find(struct err *err)
 {
@@ -67,7 +68,7 @@ static NORETURN void run(const struct qemu_spec *s, pid_t parent)
 	struct err err = {0};
 	int r;
 
-	launch_reset_signals();
+	os_signals_usual();
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)

@@ -1,4 +1,4 @@
-/* events - what the kernel tells of processes: what they execute, and their end. */
+/* events - the kernel's events of processes: exec and exit. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 

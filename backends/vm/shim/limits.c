@@ -1,4 +1,4 @@
-/* limits - what a command and all below it may take of the guest. */
+/* limits - limits of a command and its descendants in the guest. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 

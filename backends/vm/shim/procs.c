@@ -48,7 +48,7 @@ static ssize_t read_file(int pid, const char *name, void *to, size_t size)
 	return n;
 }
 
-bool read_stat(int pid, struct stat_line *ret)
+bool procs_read_stat(int pid, struct stat_line *ret)
 {
 	char text[1024], *at;
 	ssize_t n = read_file(pid, "stat", text, sizeof(text) - 1);
@@ -97,7 +97,7 @@ static long long age_us(unsigned long long started)
 static bool send_process(const char *type, int pid, const struct stat_line *st)
 {
 	static struct told t;
-	char *out = say_room(PROCESS_ROOM), link[32];
+	char *out = shim_room(PROCESS_ROOM), link[32];
 	ssize_t n;
 
 	if (!out)
@@ -112,7 +112,7 @@ static bool send_process(const char *type, int pid, const struct stat_line *st)
 	t.group = st->group;
 	t.age_us = age_us(st->started);
 	t.execed = !(st->flags & FORKED);
-	said(message_process(out, type, &t));
+	shim_said(wire_process(out, type, &t));
 	return true;
 }
 
@@ -127,8 +127,8 @@ static size_t find(int pid)
 
 static void left(size_t i, int status)
 {
-	say("{\"type\":\"left\",\"id\":%d,\"exit_code\":%d}\n", p.told[i].pid,
-	    WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	shim_say("{\"type\":\"left\",\"id\":%d,\"exit_code\":%d}\n", p.told[i].pid,
+		 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	p.told[i] = p.told[--p.n];
 }
 
@@ -138,7 +138,7 @@ static void look(void)
 	for (size_t i = p.n; i-- > 0;) {
 		struct stat_line st;
 
-		if (!read_stat(p.told[i].pid, &st) || st.started != p.told[i].started)
+		if (!procs_read_stat(p.told[i].pid, &st) || st.started != p.told[i].started)
 			left(i, 0);
 		else if ((st.state == 'Z' || st.state == 'X') && st.threads <= 1)
 			left(i, st.code);
@@ -151,7 +151,7 @@ void procs_tell(int pid)
 	struct stat_line st[DEPTH_MAX];
 	int chain[DEPTH_MAX], n = 0;
 
-	while (n < DEPTH_MAX && pid > 1 && find(pid) == p.n && read_stat(pid, &st[n])) {
+	while (n < DEPTH_MAX && pid > 1 && find(pid) == p.n && procs_read_stat(pid, &st[n])) {
 		chain[n] = pid;
 		pid = st[n++].parent;
 	}
@@ -172,7 +172,8 @@ void procs_who(int tid)
 	procs_read();
 	if (pid > 0)
 		procs_tell(pid);
-	say("{\"type\":\"is\",\"id\":%d,\"pid\":%d}\n", tid, pid > 0 && find(pid) < p.n ? pid : 0);
+	shim_say("{\"type\":\"is\",\"id\":%d,\"pid\":%d}\n", tid,
+		 pid > 0 && find(pid) < p.n ? pid : 0);
 }
 
 /* ---- what the kernel tells ------------------------------------------------------------------- */
@@ -190,9 +191,10 @@ static void on_event(const struct event *e)
 	if (i == p.n)
 		return;
 	if (e->exec) {
-		if (read_stat(e->pid, &st))
+		if (procs_read_stat(e->pid, &st))
 			send_process("exec", e->pid, &st);
-	} else if (read_stat(e->pid, &st) && st.started == p.told[i].started && st.threads > 1) {
+	} else if (procs_read_stat(e->pid, &st) && st.started == p.told[i].started &&
+		   st.threads > 1) {
 		p.look = true;
 	} else {
 		left(i, e->status);
@@ -226,6 +228,6 @@ void procs_tick(void)
 	for (size_t i = 0; i < p.n && !p.look; i++) {
 		struct stat_line st;
 
-		p.look = read_stat(p.told[i].pid, &st) && st.state == 'Z';
+		p.look = procs_read_stat(p.told[i].pid, &st) && st.state == 'Z';
 	}
 }

@@ -1,4 +1,4 @@
-/* procs_act - ends processes of the guest, and makes them forget what the host has changed. */
+/* procs_act - ends processes of the guest, and refreshes the kernel's cache of the host's files. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PASSES	    16
-#define END_TURNS   60	   /* of 5 ms: one that waits for the host does not end */
+#define END_TURNS   400	   /* of 5 ms; a process that waits for the host does not end */
 #define FORCE_SYNC  0x2000 /* of linux/stat.h, which a libc alone may not have */
 #define BASIC_STATS 0x07ff
 
@@ -34,7 +34,7 @@ static void stop_below(int *list, size_t max, size_t *n)
 			struct stat_line st;
 			bool is_new = true, below = false;
 
-			if (pid <= 1 || !read_stat(pid, &st))
+			if (pid <= 1 || !procs_read_stat(pid, &st))
 				continue;
 			for (size_t i = 0; i < *n; i++) {
 				is_new &= list[i] != pid;

@@ -1,4 +1,4 @@
-/* shim - pid 1 of the guest: runs what the host says, and says what became of it. */
+/* shim - pid 1 of the guest: runs commands for the host, and reports their end. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -54,17 +54,17 @@ static bool room_for(size_t n)
 	return OUT_LEN - s.n_out >= n;
 }
 
-char *say_room(size_t n)
+char *shim_room(size_t n)
 {
 	return room_for(n) ? s.out + s.n_out : NULL;
 }
 
-void said(size_t n)
+void shim_said(size_t n)
 {
 	s.n_out += n;
 }
 
-void say(const char *fmt, ...)
+void shim_say(const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -93,8 +93,8 @@ static bool flush(int fd, char *data, size_t *len)
 
 static void fail(struct job *j, int code)
 {
-	say("{\"type\":\"exec_failed\",\"id\":%ld,\"status\":%d,\"code\":%d}\n", j->id,
-	    code == ENOENT ? 127 : 126, code);
+	shim_say("{\"type\":\"exec_failed\",\"id\":%ld,\"status\":%d,\"code\":%d}\n", j->id,
+		 code == ENOENT ? 127 : 126, code);
 	job_close(j);
 }
 
@@ -112,7 +112,7 @@ static void look_at_report(struct job *j)
 	close(j->report);
 	j->report = -1;
 	j->started = true;
-	say("{\"type\":\"step_started\",\"id\":%ld,\"pid\":%d}\n", j->id, j->pid);
+	shim_say("{\"type\":\"step_started\",\"id\":%ld,\"pid\":%d}\n", j->id, j->pid);
 	procs_tell(j->pid);
 }
 
@@ -126,7 +126,7 @@ static void pass_output(struct job *j, int *fd, const char *stream)
 		return;
 	n = read(*fd, bytes, CHUNK);
 	if (n > 0) {
-		s.n_out += message_output(s.out + s.n_out, j->id, stream, bytes, (size_t)n);
+		s.n_out += wire_output(s.out + s.n_out, j->id, stream, bytes, (size_t)n);
 		j->quiet = 0;
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		close(*fd);
@@ -159,7 +159,7 @@ static void pass_input(struct job *j)
 		j->end_input = true;
 	}
 	if (before > j->n_input)
-		say("{\"type\":\"taken\",\"id\":%ld,\"n\":%zu}\n", j->id, before - j->n_input);
+		shim_say("{\"type\":\"taken\",\"id\":%ld,\"n\":%zu}\n", j->id, before - j->n_input);
 	if (j->end_input && !j->n_input) {
 		close(j->in);
 		j->in = -1;
@@ -182,9 +182,9 @@ static void finish(struct job *j)
 {
 	int code = WIFSIGNALED(j->status) ? 128 + WTERMSIG(j->status) : WEXITSTATUS(j->status);
 
-	say("{\"type\":\"step_completed\",\"id\":%ld,\"exit_code\":%d,\"signal\":%d,"
-	    "\"tty_bytes\":%lld}\n",
-	    j->id, code, WIFSIGNALED(j->status) ? WTERMSIG(j->status) : 0, j->tty_bytes);
+	shim_say("{\"type\":\"step_completed\",\"id\":%ld,\"exit_code\":%d,\"signal\":%d,"
+		 "\"tty_bytes\":%lld}\n",
+		 j->id, code, WIFSIGNALED(j->status) ? WTERMSIG(j->status) : 0, j->tty_bytes);
 	job_close(j);
 }
 
@@ -219,8 +219,8 @@ static void start(const struct message *m)
 		if (!s.jobs[i].used)
 			j = &s.jobs[i];
 	if (!j || !m->argv || !m->argv[0] || job_of(m->id) || (m->tty && tty_job())) {
-		say("{\"type\":\"exec_failed\",\"id\":%ld,\"status\":125,\"code\":%d}\n", m->id,
-		    EBUSY);
+		shim_say("{\"type\":\"exec_failed\",\"id\":%ld,\"status\":125,\"code\":%d}\n",
+			 m->id, EBUSY);
 		return;
 	}
 	if (m->tty)
@@ -232,7 +232,7 @@ static void start(const struct message *m)
 static void take_input(struct job *j, const struct message *m)
 {
 	if (j->in < 0) {
-		say("{\"type\":\"taken\",\"id\":%ld,\"n\":%zu}\n", j->id, m->data_len);
+		shim_say("{\"type\":\"taken\",\"id\":%ld,\"n\":%zu}\n", j->id, m->data_len);
 		return;
 	}
 	if (m->data && m->data_len <= INPUT - j->n_input) {
@@ -304,7 +304,7 @@ static void obey_lines(void)
 
 	while ((end = memchr(line, '\n', s.n_line - (size_t)(line - s.line)))) {
 		*end = '\0';
-		if (!s.overlong && message_parse(&m, line, (size_t)(end - line)))
+		if (!s.overlong && wire_parse(&m, line, (size_t)(end - line)))
 			obey(&m);
 		s.overlong = false;
 		line = end + 1;
@@ -466,7 +466,7 @@ int main(void)
 		die("signalfd");
 	procs_open(&s.procs);
 	steps_open();
-	say("{\"type\":\"ready\",\"full\":%s}\n", image_is_full ? "true" : "false");
+	shim_say("{\"type\":\"ready\",\"full\":%s}\n", image_is_full ? "true" : "false");
 	flush(s.control, s.out, &s.n_out);
 	for (;;)
 		turn();

@@ -1,4 +1,4 @@
-/* steps - what programs of the guest say about their steps, and what the host answers. */
+/* steps - passes requests of the guest's programs about steps to the host, and the answers back. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -72,7 +72,7 @@ static void pass(struct asker *k)
 	ssize_t n = recv(k->fd, request, sizeof(request), 0);
 	struct ucred who;
 	socklen_t len = sizeof(who);
-	char *out = say_room(OUTPUT_ROOM(REQUEST_MAX));
+	char *out = shim_room(OUTPUT_ROOM(REQUEST_MAX));
 
 	if (n <= 0 || !out || getsockopt(k->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0) {
 		drop(k);
@@ -80,12 +80,12 @@ static void pass(struct asker *k)
 	}
 	procs_read();
 	procs_tell(who.pid);
-	out = say_room(OUTPUT_ROOM(REQUEST_MAX));
+	out = shim_room(OUTPUT_ROOM(REQUEST_MAX));
 	if (!out) {
 		drop(k);
 		return;
 	}
-	said(message_step(out, k->id, who.pid, request, (size_t)n));
+	shim_said(wire_step(out, k->id, who.pid, request, (size_t)n));
 	k->asked = true;
 }
 

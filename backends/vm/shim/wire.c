@@ -227,7 +227,7 @@ static void read_value(struct reader *r, struct message *m, const char *key)
 	}
 }
 
-bool message_parse(struct message *m, char *line, size_t len)
+bool wire_parse(struct message *m, char *line, size_t len)
 {
 	struct reader r = {.p = line, .end = line + len};
 	bool first = true;
@@ -321,7 +321,7 @@ static char *put_data(char *to, const unsigned char *data, size_t len)
 	return stpcpy(to, "\"}\n");
 }
 
-size_t message_process(char *out, const char *type, const struct told *t)
+size_t wire_process(char *out, const char *type, const struct told *t)
 {
 	char *to = out + sprintf(out,
 				 "{\"type\":\"%s\",\"id\":%d,\"parent\":%d,\"group\":%d,"
@@ -335,14 +335,14 @@ size_t message_process(char *out, const char *type, const struct told *t)
 	return (size_t)(put_data(to, t->argv, t->argv_len) - out);
 }
 
-size_t message_step(char *out, long id, int pid, const unsigned char *data, size_t len)
+size_t wire_step(char *out, long id, int pid, const unsigned char *data, size_t len)
 {
 	char *to = out + sprintf(out, "{\"type\":\"step\",\"id\":%ld,\"pid\":%d,", id, pid);
 
 	return (size_t)(put_data(to, data, len) - out);
 }
 
-size_t message_output(char *out, long id, const char *stream, const unsigned char *data, size_t len)
+size_t wire_output(char *out, long id, const char *stream, const unsigned char *data, size_t len)
 {
 	char *to = out +
 		   sprintf(out, "{\"type\":\"output\",\"id\":%ld,\"stream\":\"%s\",", id, stream);

@@ -59,7 +59,7 @@ static int read_file(const char *path, const char *offset, const char *most)
 	if (S_ISDIR(st.st_mode))
 		return files_fail(EISDIR, "read", path);
 	if (!S_ISREG(st.st_mode))
-		return files_fail(EINVAL, "read what is no file:", path);
+		return files_fail(EINVAL, "read as a regular file:", path);
 	if (lseek(fd, (off_t)strtoll(offset, NULL, 10), SEEK_SET) < 0)
 		return files_fail(errno, "read", path);
 	dprintf(1, "%" PRIu64 " %o %" PRId64 "\n", (uint64_t)st.st_size, st.st_mode & 07777,
@@ -133,8 +133,8 @@ static void list_entry(struct buf *out, int dir, const char *name)
 	char target[4096];
 	ssize_t n;
 
-	buf_str(out, "{\"name\":");
-	json_quote(out, name, strlen(name));
+	buf_ch(out, '{');
+	json_member(out, "name", name);
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		buf_str(out, ",\"type\":\"unknown\"}\n");
 		return;

@@ -87,8 +87,9 @@ static bool begin_step(const struct order *o)
 }
 
 /*
- * What a safeguard was denied has been ended, and is rolled back a moment later: whoever is told
- * of the end finds everything back. One that nobody has answered yet is not waited for.
+ * A step that a safeguard stopped is rolled back a moment after its processes have ended. The end
+ * is reported after the rollback, so the client finds the files restored. A step whose question is
+ * still open is not waited for.
  */
 static void end_step(struct task *t, int status, struct buf *answer)
 {
@@ -98,8 +99,7 @@ static void end_step(struct task *t, int status, struct buf *answer)
 	if (!t->stepped)
 		return;
 	t->stepped = false;
-	snprintf(text, sizeof(text), "%d",
-		 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	snprintf(text, sizeof(text), "%d", util_exit_code(status));
 	for (int i = 0; i < END_TRIES; i++) {
 		struct err err = {0};
 
@@ -116,7 +116,7 @@ static void run(const struct runner_head *h, char *bytes, size_t len)
 	struct task *t = NULL, **slot = NULL;
 	struct order o;
 	struct err err = {0};
-	int r = order_parse(&o, h, bytes, len, &err);
+	int r = task_order_parse(&o, h, bytes, len, &err);
 
 	for (size_t i = 0; i < RUNNER_JOBS && !slot; i++)
 		if (!self.jobs[i])
@@ -131,7 +131,7 @@ static void run(const struct runner_head *h, char *bytes, size_t len)
 		t->stepped = o.flags & RUN_STEP && begin_step(&o);
 		r = task_start(t, &o, &err);
 	}
-	order_done(&o);
+	task_order_done(&o);
 	if (r == 0 && slot) {
 		*slot = t;
 		return;
@@ -392,11 +392,8 @@ static void serve(struct polled *set)
 
 static int open_children(void)
 {
-	sigset_t set;
+	const sigset_t set = os_signals_block((const int[]){SIGCHLD, 0}, NULL);
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
 	return os_signals_open(&set);
 }
 

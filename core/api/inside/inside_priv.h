@@ -1,4 +1,4 @@
-/* inside_priv - what the files of the runner share. */
+/* inside_priv - types and functions shared by the files of the runner. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
-/* What RUNNER_RUN asks for; points into its bytes. */
+/* A parsed RUNNER_RUN; points into its bytes. */
 struct order {
 	uint32_t flags;
 	unsigned columns, rows;
@@ -15,9 +15,9 @@ struct order {
 	size_t n_env, n_argv;
 };
 
-int order_parse(struct order *o, const struct runner_head *h, char *bytes, size_t len,
-		struct err *err) MUST_USE;
-void order_done(struct order *o);
+int task_order_parse(struct order *o, const struct runner_head *h, char *bytes, size_t len,
+		     struct err *err) MUST_USE;
+void task_order_done(struct order *o);
 
 /* One job and its ends of the pipes. */
 struct task {
@@ -30,20 +30,20 @@ struct task {
 	bool tty, stepped;
 	bool exited;
 	int status;	/* of wait(2) */
-	size_t left[2]; /* exited: bytes that it had written and that are not sent */
-	uint32_t ahead; /* bytes sent that were not taken */
+	size_t left[2]; /* after its exit: bytes of its output that are not sent yet */
+	uint32_t ahead; /* bytes sent that cordon has not read */
 };
 
-/* Fork and exec; on failure nothing runs. */
+/* Forks and executes; on failure no process runs. */
 int task_start(struct task *t, const struct order *o, struct err *err) MUST_USE;
 void task_resize(const struct task *t, unsigned columns, unsigned rows);
 
-/* What a job of ours does in the child; returns its exit status. Errors go to standard error as
- * "ERRNO words". */
+/* Run a file operation in the child; return its exit status. Errors go to standard error as "ERRNO
+ * words". */
 int files_run(const struct order *o);
 int scan_run(const char *path, size_t most);
-/* For both: words and the exit status 1. */
+/* For both: prints words and returns the exit status 1. */
 int files_fail(int error, const char *what, const char *path);
 
-/* "run/NAME", "api/NAME", "ran/STATUS": the answer, one line. */
+/* Sends "run/NAME", "api/NAME" or "ran/STATUS"; appends the answer, one line. */
 int step_say(const char *verb, const char *argument, struct buf *answer, struct err *err);

@@ -34,12 +34,10 @@ static void tell(const char *kind, const char *path, const char *other)
 		scan.cut = true;
 		return;
 	}
-	buf_fmt(&line, "{\"kind\":\"%s\",\"path\":", kind);
-	json_quote(&line, path, strlen(path));
-	if (other) {
-		buf_str(&line, ",\"other\":");
-		json_quote(&line, other, strlen(other));
-	}
+	buf_fmt(&line, "{\"kind\":\"%s\"", kind);
+	json_member(&line, "path", path);
+	if (other)
+		json_member(&line, "other", other);
 	buf_str(&line, "}\n");
 	(void)!io_write_all(1, line.data, line.len);
 }

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -11,6 +10,7 @@
 #include "core/api/inside/inside_priv.h"
 #include "core/base/io.h"
 #include "core/os/process.h"
+#include "core/os/signals.h"
 #include "core/os/socket.h"
 
 extern char **environ;
@@ -28,8 +28,8 @@ static char *next_text(char **at, const char *end)
 	return text;
 }
 
-int order_parse(struct order *o, const struct runner_head *h, char *bytes, size_t len,
-		struct err *err)
+int task_order_parse(struct order *o, const struct runner_head *h, char *bytes, size_t len,
+		     struct err *err)
 {
 	char *at = bytes;
 	const char *end = bytes + len, *count;
@@ -53,7 +53,7 @@ int order_parse(struct order *o, const struct runner_head *h, char *bytes, size_
 	return o->n_argv ? 0 : err_say(err, -EINVAL, "no command");
 }
 
-void order_done(struct order *o)
+void task_order_done(struct order *o)
 {
 	free(o->env);
 	free(o->argv);
@@ -74,18 +74,9 @@ static void close_ends(struct ends *e)
 	util_close_fd(&e->out);
 }
 
-static void set_signals(void)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static NORETURN void child(const struct order *o, const struct ends *e)
 {
-	set_signals();
+	os_signals_usual();
 	setsid();
 	if (dup2(e->in, 0) < 0 || dup2(e->out, 1) < 0 || dup2(e->err, 2) < 0)
 		_exit(126);

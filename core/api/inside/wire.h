@@ -1,4 +1,4 @@
-/* wire - between cordon and the runner, its program inside the sandbox that runs commands. */
+/* wire - the protocol between cordon and the runner, its program inside that runs commands. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,26 +6,28 @@
 
 /*
  * A stream of packets: a head and its len bytes, up to RUNNER_BYTES. Both ends are of one build.
- * The runner lives with what the agent runs: all that it says is the agent's word.
+ * The runner shares the sandbox with the agent: its messages are as untrusted as the agent.
  */
 #define RUNNER_BYTES 32768
-#define RUNNER_SPEC  65536	 /* of RUNNER_RUN alone */
-#define RUNNER_JOBS  16		 /* at a time */
-#define RUNNER_AHEAD (256 << 10) /* bytes of output that a job may send before they are taken */
+#define RUNNER_SPEC  65536 /* of RUNNER_RUN alone */
+#define RUNNER_JOBS  16	   /* at a time */
+/* Bytes of output that a job may send before cordon has read them. */
+#define RUNNER_AHEAD (256 << 10)
 
 enum runner_type {
 	/* cordon -> runner */
-	RUNNER_RUN = 1, /* a: enum runner_what and flags; b: columns << 16 | rows; bytes: label,
-			   cwd, number of variables, variables, arguments, each with a NUL */
-	RUNNER_INPUT,	/* bytes for its standard input */
-	RUNNER_EOF,	/* its input ends after those */
-	RUNNER_RESIZE,	/* b: columns << 16 | rows */
-	RUNNER_SIGNAL,	/* a: signal for its process group */
-	RUNNER_CREDIT,	/* a: bytes of its output that were taken */
+	/* A: enum runner_what and flags; b: columns << 16 | rows; bytes: label, cwd, number of
+	 * variables, variables, arguments, each with a NUL. */
+	RUNNER_RUN = 1,
+	RUNNER_INPUT,  /* bytes for its standard input */
+	RUNNER_EOF,    /* its input ends after these bytes */
+	RUNNER_RESIZE, /* b: columns << 16 | rows */
+	RUNNER_SIGNAL, /* a: signal for its process group */
+	RUNNER_CREDIT, /* a: bytes of its output that cordon has read */
 	/* runner -> cordon */
 	RUNNER_OUT = 64, /* a: 1 standard output, 2 standard error; bytes */
 	RUNNER_TAKEN,	 /* a: bytes of input that it has read */
-	RUNNER_END,	 /* a: wait status; bytes: what ending its step said, or nothing */
+	RUNNER_END,	 /* a: wait status; bytes: the error of ending its step, or nothing */
 	RUNNER_FAILED,	 /* a: errno; bytes: words. Nothing was run */
 };
 
@@ -34,13 +36,13 @@ enum runner_what {
 	RUN_READ,  /* PATH OFFSET MOST: "SIZE MODE MTIME_US\n", then bytes */
 	RUN_WRITE, /* PATH HOW MODE PARENTS, content on its standard input */
 	RUN_LIST,  /* PATH MOST: one JSON object a line */
-	RUN_SCAN,  /* PATH MOST: one JSON object a line for each name that other systems cannot have
-		    */
+	/* PATH MOST: one JSON object a line for each name that is invalid on other systems. */
+	RUN_SCAN,
 	RUN_WHAT = 0xff,
 	RUN_TTY = 0x100,   /* on a terminal of its own */
 	RUN_INPUT = 0x200, /* standard input is a pipe, else /dev/null */
-	RUN_STEP = 0x400,  /* what it changes is one step, */
-	RUN_API = 0x800,   /* of kind "api" */
+	RUN_STEP = 0x400,  /* its changes are one step */
+	RUN_API = 0x800,   /* with RUN_STEP: of kind "api" */
 };
 
 struct runner_head {

@@ -3,6 +3,8 @@
 [profile]
 	summary = Claude Code
 	command = claude
+	; (its mode that bypasses all permissions starts with a warning, and not as root)
+	unprompted = --allowedTools=Bash,Edit,MultiEdit,Write,NotebookEdit,WebFetch,WebSearch
 	inherits = agent
 	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied
 	settings-variable = CLAUDE_CONFIG_DIR
@@ -44,6 +46,8 @@
 	allow = write ~/.claude/backups
 	deny = write ~/.claude/backups/**
 	; The desktop would start it by links of web pages. It notes that this failed, and goes on without.
+	deny = write ~/.local
+	deny = write ~/.local/share
 	deny = write ~/.local/share/applications
 	deny = write ~/.local/share/applications/**
 	allow = write ~/.claude/.deep-link-register-failed

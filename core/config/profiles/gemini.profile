@@ -2,6 +2,7 @@
 [profile]
 	summary = Gemini CLI
 	command = gemini
+	unprompted = --approval-mode=yolo
 	inherits = agent
 	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied
 	settings-variable = GEMINI_CLI_HOME/.gemini
@@ -48,6 +49,8 @@
 [sandbox]
 	env = GEMINI_*
 	env = GOOGLE_API_KEY
+	env = GOOGLE_GEMINI_BASE_URL
+	env = GOOGLE_VERTEX_BASE_URL
 	env = GOOGLE_CLOUD_PROJECT
 	env = GOOGLE_CLOUD_LOCATION
 	env = GOOGLE_GENAI_USE_VERTEXAI

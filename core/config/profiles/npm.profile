@@ -11,11 +11,7 @@
 	allow = read,exec ~/.bun/**
 	allow = read,exec ~/.deno/bin/**
 	allow = read,exec ~/node_modules/**
-	allow = connect registry.npmjs.org:443
-	allow = connect registry.yarnpkg.com:443
+	allow = read,exec ~/.nodenv/**
+	allow = read,exec ~/.proto/**
 	match = exec ~/.nvm/versions/node/v22.0.0/bin/node
 	not-match = read ~/.npmrc
-[sandbox]
-	set-env = npm_config_cache=$CORDON_CACHE/npm
-	set-env = YARN_CACHE_FOLDER=$CORDON_CACHE/yarn
-	set-env = DENO_DIR=$CORDON_CACHE/deno

@@ -2,6 +2,7 @@
 [profile]
 	summary = opencode
 	command = opencode
+	unprompted = --auto
 	inherits = agent
 	; settings of its own for one folder (o in the dialog): the variable that moves them, what is copied; other
 	; programs that obey the variable find theirs there by links. Where it signs in stays shared.
@@ -33,6 +34,8 @@
 	allow = write ~/.local/share/opencode/snapshot/**
 	allow = write ~/.local/share/opencode/repos/**
 	allow = write ~/.local/share/opencode/tool-output/**
+	; grammars that it has downloaded, for colours: data, which runs in an interpreter without a system
+	allow = write ~/.local/share/opentui/**
 	allow = write ~/.config/opencode/.gitignore
 	allow = write ~/.local/state/opencode/**
 	; what its plugins need, which opencode outside would run: refused without a question, it goes on without

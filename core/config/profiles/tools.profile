@@ -1,8 +1,10 @@
 ; tools - tool chains that lie in the home folder; every agent's profile and every unknown command
-; has them. Caches are the sandbox's own ($CORDON_CACHE, one for each working folder): what runs
-; outside never runs what an agent has put there.
+; has them. What an agent writes to their caches stays with the working folder (toolchains.profile):
+; what runs outside never runs it.
 [profile]
 	summary = compilers, interpreters and package managers in the home folder
+	inherits = toolchains
+	inherits = registries
 	inherits = cargo
 	inherits = go
 	inherits = npm
@@ -18,8 +20,30 @@
 	allow = read,exec ~/.local/share/mise/**
 	allow = read,exec ~/.sdkman/candidates/**
 	allow = read,exec ~/.rbenv/**
+	allow = read,exec ~/.rvm/**
+	allow = read,exec ~/.jdks/**
+	allow = read,exec ~/.juliaup/**
+	allow = read,exec ~/.elan/**
+	allow = read,exec ~/.foundry/**
+	allow = read,exec ~/flutter/**
+	allow = read,exec ~/Android/Sdk/**
+	allow = read ~/.config/mise/**
 	match = exec ~/.local/bin/tool
 	not-match = read ~/.local/share/keyrings/login.keyring
+[rule "programs beside the system's"]
+	allow = read,exec /home/linuxbrew/.linuxbrew/**
+	; packages in /opt: their usual directories, not whatever else somebody keeps there
+	allow = read,exec /opt/*/bin/**
+	allow = read,exec /opt/*/sbin/**
+	allow = read,exec /opt/*/lib*/**
+	allow = read,exec /opt/*/share/**
+	allow = read,exec /opt/*/*/bin/**
+	allow = read,exec /opt/*/*/lib*/**
+	allow = read,exec /opt/*/*/share/**
+	allow = read,exec /opt/google/chrome/**
+	match = exec /opt/gradle/bin/gradle
+	match = exec /opt/jdk/21/bin/java
+	not-match = read /opt/app/config/production.env
 [rule "programs that note down how they were left"]
 	; refused without a question: they go on without
 	deny = write ~/.config/htop/**

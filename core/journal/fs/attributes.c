@@ -6,10 +6,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/borrowed_dirs.h"
-#include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 #include "core/os/statx.h"
 #include "core/os/xattr.h"
 
@@ -67,7 +66,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 	const struct bearer of = {.path = proc};
 	ssize_t n;
 
-	put_u32(ret, 0);
+	codec_put_u32(ret, 0);
 	os_fd_path(proc, fd);
 	n = list_names(&of, &names);
 	if (n <= 0)
@@ -77,24 +76,24 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 		ssize_t len = get_value(&of, p, value, XATTR_MAX);
 
 		if (len < 0 && errno == EACCES && !borrowed &&
-		    bits_borrow(j, fd, S_IRUSR, &borrowed) == 0)
+		    borrow_bits(j, fd, S_IRUSR, &borrowed) == 0)
 			len = get_value(&of, p, value, XATTR_MAX);
 		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
 			continue; /* gone meanwhile, or not ours to see: then not ours to change */
 		if (len < 0) {
-			int r = -errno, e = bits_return(j, fd, borrowed);
+			int r = -errno, e = borrow_return(j, fd, borrowed);
 
 			return e < 0 ? e : r;
 		}
-		put_str(ret, p, strlen(p));
-		put_str(ret, value, (size_t)len);
+		codec_put_str(ret, p, strlen(p));
+		codec_put_str(ret, value, (size_t)len);
 		count++;
 	}
 	memcpy(ret->data + mark, &count, sizeof(count));
-	return bits_return(j, fd, borrowed);
+	return borrow_return(j, fd, borrowed);
 }
 
-int meta_read(struct journal *j, int fd, struct buf *ret)
+int attributes_read(struct journal *j, int fd, struct buf *ret)
 {
 	struct stat st;
 	mode_t mode;
@@ -105,13 +104,13 @@ int meta_read(struct journal *j, int fd, struct buf *ret)
 	if (S_ISDIR(mode))
 		mode = borrowed_mode(j, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
 				     st.st_ino, mode);
-	put_u32(ret, mode);
-	put_u32(ret, st.st_uid);
-	put_u32(ret, st.st_gid);
-	put_u64(ret, (uint64_t)OS_MTIME(&st).tv_sec);
-	put_u32(ret, (uint32_t)OS_MTIME(&st).tv_nsec);
-	put_u64(ret, (uint64_t)OS_ATIME(&st).tv_sec);
-	put_u32(ret, (uint32_t)OS_ATIME(&st).tv_nsec);
+	codec_put_u32(ret, mode);
+	codec_put_u32(ret, st.st_uid);
+	codec_put_u32(ret, st.st_gid);
+	codec_put_u64(ret, (uint64_t)OS_MTIME(&st).tv_sec);
+	codec_put_u32(ret, (uint32_t)OS_MTIME(&st).tv_nsec);
+	codec_put_u64(ret, (uint64_t)OS_ATIME(&st).tv_sec);
+	codec_put_u32(ret, (uint32_t)OS_ATIME(&st).tv_nsec);
 	return read_xattrs(j, fd, ret);
 }
 
@@ -142,12 +141,12 @@ static uint64_t attrs_hash(const struct bearer *of)
 	return hash;
 }
 
-uint64_t meta_attrs_hash(int fd)
+uint64_t attributes_hash_xattrs(int fd)
 {
 	return attrs_hash(&(struct bearer){.fd = fd});
 }
 
-uint64_t meta_attrs_hash_at(int dirfd, const char *name)
+uint64_t attributes_hash_xattrs_at(int dirfd, const char *name)
 {
 	AUTO_FREE char *path = NULL;
 	char dir[OS_FD_PATH];
@@ -157,14 +156,14 @@ uint64_t meta_attrs_hash_at(int dirfd, const char *name)
 	return attrs_hash(&(struct bearer){.path = path, .itself = true});
 }
 
-mode_t meta_mode(struct span meta)
+mode_t attributes_mode(struct span meta)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 
-	return get_u32(&g);
+	return codec_get_u32(&g);
 }
 
-int64_t meta_ns(uint64_t sec, uint32_t nsec)
+int64_t attributes_ns(uint64_t sec, uint32_t nsec)
 {
 	int64_t ns, s = (int64_t)sec;
 
@@ -174,42 +173,43 @@ int64_t meta_ns(uint64_t sec, uint32_t nsec)
 	return ns;
 }
 
-int64_t meta_mtime(struct span meta)
+int64_t attributes_mtime(struct span meta)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	uint64_t sec;
 	uint32_t nsec;
 
-	get_u32(&g), get_u32(&g), get_u32(&g); /* mode, owner */
-	sec = get_u64(&g);
-	nsec = get_u32(&g);
-	return g.bad ? -1 : meta_ns(sec, nsec);
+	codec_get_u32(&g), codec_get_u32(&g), codec_get_u32(&g); /* mode, owner */
+	sec = codec_get_u64(&g);
+	nsec = codec_get_u32(&g);
+	return g.bad ? -1 : attributes_ns(sec, nsec);
 }
 
-bool meta_is_sound(struct span meta)
+bool attributes_are_sound(struct span meta)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	uint32_t n;
 
 	for (int i = 0; i < 3; i++)
-		get_u32(&g); /* mode, owner */
+		codec_get_u32(&g); /* mode, owner */
 	for (int i = 0; i < 2; i++) {
-		get_u64(&g);
-		get_u32(&g); /* times */
+		codec_get_u64(&g);
+		codec_get_u32(&g); /* times */
 	}
-	n = get_u32(&g);
+	n = codec_get_u32(&g);
 	for (uint32_t i = 0; i < n && !g.bad; i++) {
-		get_str(&g);
-		get_str(&g);
+		codec_get_str(&g);
+		codec_get_str(&g);
 	}
 	return !g.bad && g.p == g.end;
 }
 
-static const char *find_value(struct get g, uint32_t n, const char *name, struct span *value)
+static const char *find_value(struct codec_reader g, uint32_t n, const char *name,
+			      struct span *value)
 {
 	while (n--) {
-		struct span k = get_str(&g);
-		struct span v = get_str(&g);
+		struct span k = codec_get_str(&g);
+		struct span v = codec_get_str(&g);
 
 		if (str_eq(k.data, name)) {
 			*value = v;
@@ -262,7 +262,7 @@ static bool lend(struct attrs_target *d)
 	return true;
 }
 
-static int drop_xattrs(struct attrs_target *d, struct get g, uint32_t n)
+static int drop_xattrs(struct attrs_target *d, struct codec_reader g, uint32_t n)
 {
 	AUTO_FREE char *names = NULL;
 	ssize_t len = list_names(&(struct bearer){.path = d->proc}, &names);
@@ -296,29 +296,29 @@ static int set_xattr(struct attrs_target *d, struct span name, struct span value
 	return r < 0 ? pardon(d, -errno) : 0;
 }
 
-static int apply_xattrs(struct attrs_target *d, struct get *g)
+static int apply_xattrs(struct attrs_target *d, struct codec_reader *g)
 {
-	uint32_t n = get_u32(g);
+	uint32_t n = codec_get_u32(g);
 	AUTO_FREE char *now = NULL;
 	int r = drop_xattrs(d, *g, n);
 
 	if (r == 0 && n)
 		now = xmalloc(XATTR_MAX);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		struct span name = get_str(g);
-		struct span value = get_str(g);
+		struct span name = codec_get_str(g);
+		struct span value = codec_get_str(g);
 
 		r = g->bad ? -EBADMSG : set_xattr(d, name, value, now);
 	}
 	return r;
 }
 
-static struct timespec get_time(struct get *g)
+static struct timespec get_time(struct codec_reader *g)
 {
 	struct timespec t;
 
-	t.tv_sec = (time_t)get_u64(g);
-	t.tv_nsec = get_u32(g);
+	t.tv_sec = (time_t)codec_get_u64(g);
+	t.tv_nsec = codec_get_u32(g);
 	return t;
 }
 
@@ -363,7 +363,7 @@ static int apply_mode(struct attrs_target *d, mode_t mode)
 		return 0;
 	if (fstatat(d->fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	return (st.st_mode ^ mode) & 07777 ? pardon(d, meta_chmod(d->fd, mode)) : 0;
+	return (st.st_mode ^ mode) & 07777 ? pardon(d, object_chmod(d->fd, mode)) : 0;
 }
 
 /* Of what is another's they can only be set to now: nobody is told of that. */
@@ -382,11 +382,11 @@ static int apply_times(const struct attrs_target *d, const struct timespec times
 
 static int set_attrs(struct attrs_target *d, struct span meta)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	struct timespec times[2];
-	mode_t mode = get_u32(&g);
-	uid_t uid = get_u32(&g);
-	gid_t gid = get_u32(&g);
+	mode_t mode = codec_get_u32(&g);
+	uid_t uid = codec_get_u32(&g);
+	gid_t gid = codec_get_u32(&g);
 	int r;
 
 	times[1] = get_time(&g);
@@ -402,12 +402,12 @@ static int set_attrs(struct attrs_target *d, struct span meta)
 	return r < 0 ? r : apply_times(d, times);
 }
 
-int meta_apply(int fd, struct span meta)
+int attributes_apply(int fd, struct span meta)
 {
 	return set_attrs(&(struct attrs_target){.fd = fd}, meta);
 }
 
-int meta_apply_ours(int fd, struct span meta)
+int attributes_apply_ours(int fd, struct span meta)
 {
 	struct attrs_target d = {.fd = fd, .lax = true};
 	int r = set_attrs(&d, meta);
@@ -415,9 +415,9 @@ int meta_apply_ours(int fd, struct span meta)
 	return r < 0 ? r : d.lacks;
 }
 
-int meta_set_mtime(int dirfd, const char *name, struct span meta)
+int attributes_set_mtime(int dirfd, const char *name, struct span meta)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
 	struct stat st;
 	int r;

@@ -11,10 +11,10 @@
 /* ---- some of it -------------------------------------------------------------------------------
  */
 
-/* Of what is larger than DATA_HASH_MAX this many parts, its first and its last among them. */
+/* Parts that are hashed of a file larger than CONTENT_HASH_MAX, with the first and the last. */
 enum {
 	HASH_PARTS = 4,
-	HASH_PART = DATA_HASH_MAX / HASH_PARTS,
+	HASH_PART = CONTENT_HASH_MAX / HASH_PARTS,
 };
 
 static size_t part_at(size_t size, size_t i)
@@ -22,13 +22,22 @@ static size_t part_at(size_t size, size_t i)
 	return (size - HASH_PART) / (HASH_PARTS - 1) * i;
 }
 
-uint64_t data_hash(int fd, size_t size)
+/* Reads a file of that size, or up to max bytes of a longer one. A first read that stops at size
+ * has met the end: no second read looks for it. */
+static ssize_t read_small(int fd, char *data, size_t max, size_t size)
 {
-	char data[DATA_HASH_MAX];
+	ssize_t n = pread(fd, data, max, 0);
+
+	return n == (ssize_t)size ? n : io_pread_full(fd, data, max, 0);
+}
+
+uint64_t content_hash(int fd, size_t size)
+{
+	char data[CONTENT_HASH_MAX];
 	ssize_t n;
 
 	if (size <= sizeof(data)) {
-		n = io_pread_full(fd, data, sizeof(data), 0);
+		n = read_small(fd, data, sizeof(data), size);
 		return n < 0 || (size_t)n != size ? 0 : XXH3_64bits(data, size) | 1;
 	}
 	for (size_t i = 0; i < HASH_PARTS; i++) {
@@ -39,9 +48,9 @@ uint64_t data_hash(int fd, size_t size)
 	return XXH3_64bits(data, sizeof(data)) | 1;
 }
 
-uint64_t data_hash_bytes(const char *bytes, size_t size)
+uint64_t content_hash_bytes(const char *bytes, size_t size)
 {
-	char data[DATA_HASH_MAX];
+	char data[CONTENT_HASH_MAX];
 
 	if (size <= sizeof(data))
 		return XXH3_64bits(bytes, size) | 1;
@@ -54,9 +63,9 @@ uint64_t data_hash_bytes(const char *bytes, size_t size)
  */
 
 /*
- * Blocks of zeros do not count, so that a copy has the same hash wherever its holes are; those that
- * do with their place, and the size. A file may be nearly all hole and as large as an agent likes:
- * holes are not read.
+ * Blocks of zeros are not hashed, so that a copy with other holes has the same hash. Other blocks
+ * are hashed with their offset, and so is the size. The agent can make a file huge by holes: holes
+ * are not read.
  */
 #define BLOCK 4096u
 
@@ -64,7 +73,7 @@ static const char zeros[BLOCK];
 
 struct whole {
 	XXH3_state_t *state;
-	uint64_t at; /* of what comes next; a multiple of BLOCK but for the last */
+	uint64_t at; /* offset of the next bytes; a multiple of BLOCK, except at the end */
 };
 
 static struct whole whole_begin(void)
@@ -130,7 +139,7 @@ static int add_range(struct whole *w, int fd, off_t end)
 	return 0;
 }
 
-uint64_t data_hash_whole(int fd, uint64_t size)
+uint64_t content_hash_whole(int fd, uint64_t size)
 {
 	struct whole w = whole_begin();
 	uint64_t hash;
@@ -151,7 +160,7 @@ uint64_t data_hash_whole(int fd, uint64_t size)
 	return r < 0 ? 0 : hash;
 }
 
-uint64_t data_hash_all(const char *bytes, size_t size)
+uint64_t content_hash_all(const char *bytes, size_t size)
 {
 	struct whole w = whole_begin();
 

@@ -6,7 +6,7 @@
 
 #include "core/journal/fs/object.h"
 
-uint64_t data_unshared(int dirfd, const char *name)
+uint64_t extents_unshared(int dirfd, const char *name)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct attrlist want = {.bitmapcount = ATTR_BIT_MAP_COUNT,

@@ -10,7 +10,7 @@
 
 #define BATCH 64u
 
-uint64_t data_unshared(int dirfd, const char *name)
+uint64_t extents_unshared(int dirfd, const char *name)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	AUTO_FREE struct fiemap *map =

@@ -1,4 +1,4 @@
-/* git_index_hash - hashes a git index without what git refreshes in it whenever somebody looks. */
+/* git_index_hash - hashes a git index without the fields that git refreshes on a read. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #include "core/journal/fs/object.h"
 
 /*
- * Of an entry count its mode, object, stage, flags and path; not the stat data that its mode lies
- * in. Of the extensions count those that say something that is not derived: the cached trees, what
- * is untracked, the file system monitor's bitmap and the offsets are git's own to renew.
+ * Of an entry, mode, object, stage, flags and path count, not its other stat data. Of the
+ * extensions, those with derived data do not count: git renews the cached trees, the untracked
+ * cache, the file system monitor's bitmap and the offsets by itself.
  *
- * The bytes may be the agent's: the file is read into memory of ours.
+ * The bytes may be the agent's: the file is read into this process's own memory.
  */
 enum {
 	SHA1 = 20,
@@ -80,7 +80,7 @@ static uint64_t sum_of(XXH3_state_t *sum, const char *bytes, size_t size, size_t
 	return XXH3_64bits_digest(sum) | 1;
 }
 
-uint64_t data_index_hash(int fd, size_t size)
+uint64_t git_index_hash(int fd, size_t size)
 {
 	AUTO_BUF struct buf bytes = BUF_INIT;
 	XXH3_state_t *sum;

@@ -7,12 +7,11 @@
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/store/store.h"
 #include "core/os/file.h"
 
 int move_noreplace(int fromfd, const char *from, int tofd, const char *to)
 {
-	struct obj o;
+	struct object o;
 	int r;
 
 	if (renameat2(fromfd, from, tofd, to, RENAME_NOREPLACE) == 0)
@@ -20,7 +19,7 @@ int move_noreplace(int fromfd, const char *from, int tofd, const char *to)
 	if (errno != EINVAL)
 		return -errno;
 	/* A file system without the flag. */
-	r = obj_stat(tofd, to, &o);
+	r = object_stat(tofd, to, &o);
 	if (r < 0)
 		return r;
 	if (o.mode)
@@ -35,7 +34,7 @@ int move_exchange(int afd, const char *a, int bfd, const char *b)
 
 static int copy_regular(struct journal *j, int path, int tofd, const char *to)
 {
-	AUTO_CLOSE int src = data_open(j, path, "");
+	AUTO_CLOSE int src = object_open_file(j, path, "");
 	AUTO_CLOSE int dst = -1;
 	int r;
 
@@ -44,11 +43,11 @@ static int copy_regular(struct journal *j, int path, int tofd, const char *to)
 	dst = openat(tofd, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (dst < 0)
 		return -errno;
-	r = data_copy(src, dst);
+	r = object_copy_data(src, dst);
 	return MIN(r, 0);
 }
 
-static int copy_special(int path, const struct obj *o, int tofd, const char *to)
+static int copy_special(int path, const struct object *o, int tofd, const char *to)
 {
 	struct stat st;
 
@@ -69,19 +68,19 @@ static int copy_special(int path, const struct obj *o, int tofd, const char *to)
 	return 0;
 }
 
-int obj_copy(struct journal *j, int fromfd, const char *from, int tofd, const char *to)
+int object_copy(struct journal *j, int fromfd, const char *from, int tofd, const char *to)
 {
-	AUTO_CLOSE int src = obj_open(fromfd, from);
+	AUTO_CLOSE int src = object_open(fromfd, from);
 	AUTO_CLOSE int dst = -1;
 	AUTO_BUF struct buf meta = BUF_INIT;
-	struct obj o;
+	struct object o;
 	int r;
 
 	if (src < 0)
 		return take_fd(&src);
-	r = obj_stat(src, "", &o);
+	r = object_stat(src, "", &o);
 	if (r == 0)
-		r = meta_read(j, src, &meta);
+		r = attributes_read(j, src, &meta);
 	if (r == 0 && S_ISREG(o.mode))
 		r = copy_regular(j, src, tofd, to);
 	else if (r == 0)
@@ -89,19 +88,19 @@ int obj_copy(struct journal *j, int fromfd, const char *from, int tofd, const ch
 	if (r == -EEXIST)
 		return r;
 	if (r == 0) {
-		dst = obj_open(tofd, to);
-		r = dst < 0 ? dst : meta_apply(dst, (struct span){meta.data, meta.len});
+		dst = object_open(tofd, to);
+		r = dst < 0 ? dst : attributes_apply(dst, (struct span){meta.data, meta.len});
 	}
 	if (r < 0)
 		unlinkat(tofd, to, 0);
 	return r;
 }
 
-int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to,
-	     struct obj *ret_copy)
+int object_move(struct journal *j, int fromfd, const char *from, int tofd, const char *to,
+		struct object *ret_copy)
 {
 	AUTO_FREE char *tmp = NULL;
-	struct obj copy = {0};
+	struct object copy = {0};
 	int r = move_noreplace(fromfd, from, tofd, to);
 
 	if (ret_copy)
@@ -113,9 +112,9 @@ int obj_move(struct journal *j, int fromfd, const char *from, int tofd, const ch
 	if (strlen(tmp) > NAME_MAX)
 		tmp[NAME_MAX] = '\0';
 	unlinkat(tofd, tmp, 0);
-	r = obj_copy(j, fromfd, from, tofd, tmp);
+	r = object_copy(j, fromfd, from, tofd, tmp);
 	if (r == 0)
-		r = obj_stat(tofd, tmp, &copy);
+		r = object_stat(tofd, tmp, &copy);
 	if (r == 0)
 		r = move_noreplace(tofd, tmp, tofd, to);
 	if (ret_copy)

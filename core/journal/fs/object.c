@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/store/store.h"
 #include "core/os/clone.h"
 #include "core/os/statx.h"
 #include "core/os/volume.h"
@@ -56,7 +56,7 @@ static bool birth_stays(int dirfd, const char *name, const struct statx *x)
 		return true;
 	if (seen[at].known && seen[at].minor == x->stx_dev_minor)
 		return seen[at].stays;
-	fd = obj_open(dirfd, name);
+	fd = object_open(dirfd, name);
 	volume = fd < 0 ? fd : os_volume(fd);
 	if (volume < 0)
 		return true;
@@ -84,19 +84,19 @@ static uint64_t handle_hash(int dirfd, const char *name)
 	if (name_to_handle_at(dirfd, name, &u.h, &mount,
 			      AT_HANDLE_FID | (*name ? 0 : AT_EMPTY_PATH)) < 0)
 		return 0;
-	return data_hash_bytes((const char *)u.h.f_handle, u.h.handle_bytes);
+	return content_hash_bytes((const char *)u.h.f_handle, u.h.handle_bytes);
 #else
 	(void)dirfd, (void)name; /* births are always known */
 	return 0;
 #endif
 }
 
-int obj_stat(int dirfd, const char *name, struct obj *o)
+int object_stat(int dirfd, const char *name, struct object *o)
 {
 	struct statx x;
 	int r = stat_raw(dirfd, name, &x);
 
-	*o = (struct obj){0};
+	*o = (struct object){0};
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	o->mode = x.stx_mode;
@@ -116,49 +116,50 @@ int obj_stat(int dirfd, const char *name, struct obj *o)
 	return 0;
 }
 
-bool obj_reused(int64_t a_btime_ns, uint64_t a_generation, const struct obj *b)
+bool object_is_reuse(int64_t a_btime_ns, uint64_t a_generation, const struct object *b)
 {
 	return a_btime_ns != b->btime_ns ||
 	       (a_generation && b->generation && a_generation != b->generation);
 }
 
-bool obj_same(const struct obj *a, const struct obj *b)
+bool object_same(const struct object *a, const struct object *b)
 {
 	return a->mode && b->mode && a->ino == b->ino && a->dev == b->dev &&
-	       !obj_reused(a->btime_ns, a->generation, b);
+	       !object_is_reuse(a->btime_ns, a->generation, b);
 }
 
 #define MODE_UNSEEN 0xffffu /* no type of file has all four bits */
 
-void look_set(struct look *l, const struct obj *o)
+void object_pack(struct packed_object *l, const struct object *o)
 {
-	*l = (struct look){.ino = o->ino,
-			   .size = o->size,
-			   .mtime_ns = o->mtime_ns,
-			   .ctime_ns = o->ctime_ns,
-			   .btime_ns = o->btime_ns,
-			   .dev = dev_pack(o->dev),
-			   .uid = o->uid,
-			   .gid = o->gid,
-			   .mode = (uint16_t)(o->mode == OBJ_UNSEEN ? MODE_UNSEEN : o->mode),
-			   .linked = o->nlink > 1};
+	*l = (struct packed_object){
+		.ino = o->ino,
+		.size = o->size,
+		.mtime_ns = o->mtime_ns,
+		.ctime_ns = o->ctime_ns,
+		.btime_ns = o->btime_ns,
+		.dev = object_pack_dev(o->dev),
+		.uid = o->uid,
+		.gid = o->gid,
+		.mode = (uint16_t)(o->mode == OBJECT_UNSEEN ? MODE_UNSEEN : o->mode),
+		.linked = o->nlink > 1};
 }
 
-void look_get(const struct look *l, struct obj *ret)
+void object_unpack(const struct packed_object *l, struct object *ret)
 {
-	*ret = (struct obj){.mode = l->mode == MODE_UNSEEN ? OBJ_UNSEEN : l->mode,
-			    .uid = l->uid,
-			    .gid = l->gid,
-			    .nlink = l->mode ? 1 + l->linked : 0,
-			    .dev = dev_unpack(l->dev),
-			    .ino = l->ino,
-			    .size = l->size,
-			    .mtime_ns = l->mtime_ns,
-			    .ctime_ns = l->ctime_ns,
-			    .btime_ns = l->btime_ns};
+	*ret = (struct object){.mode = l->mode == MODE_UNSEEN ? OBJECT_UNSEEN : l->mode,
+			       .uid = l->uid,
+			       .gid = l->gid,
+			       .nlink = l->mode ? 1 + l->linked : 0,
+			       .dev = object_unpack_dev(l->dev),
+			       .ino = l->ino,
+			       .size = l->size,
+			       .mtime_ns = l->mtime_ns,
+			       .ctime_ns = l->ctime_ns,
+			       .btime_ns = l->btime_ns};
 }
 
-int obj_open(int dirfd, const char *name)
+int object_open(int dirfd, const char *name)
 {
 	int fd;
 
@@ -172,18 +173,18 @@ int obj_open(int dirfd, const char *name)
 /* ---- data -------------------------------------------------------------------------------------
  */
 
-int data_open(struct journal *j, int dirfd, const char *name)
+int object_open_file(struct journal *j, int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = -1;
 	char proc[OS_FD_PATH];
-	struct obj o;
+	struct object o;
 	mode_t was;
 	int fd, r, e, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-	path = obj_open(dirfd, name);
+	path = object_open(dirfd, name);
 	if (path < 0)
 		return take_fd(&path);
-	r = obj_stat(path, "", &o);
+	r = object_stat(path, "", &o);
 	if (r < 0)
 		return r;
 	if (!S_ISREG(o.mode))
@@ -195,22 +196,22 @@ int data_open(struct journal *j, int dirfd, const char *name)
 	if (fd >= 0 || errno != EACCES)
 		return fd < 0 ? -errno : fd;
 	/* Ours, perhaps, but without the read bit. */
-	r = bits_borrow(j, path, S_IRUSR, &was);
+	r = borrow_bits(j, path, S_IRUSR, &was);
 	if (r < 0)
 		return r;
 	fd = open(proc, flags);
 	r = fd < 0 ? -errno : fd;
-	e = bits_return(j, path, was);
+	e = borrow_return(j, path, was);
 	if (e < 0 && fd >= 0)
 		close(fd);
 	return e < 0 ? e : r;
 }
 
-int data_peek(struct journal *j, int dirfd, const char *name)
+int object_peek(struct journal *j, int dirfd, const char *name)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	return fd < 0 && errno == EACCES ? data_open(j, dirfd, name) : fd;
+	return fd < 0 && errno == EACCES ? object_open_file(j, dirfd, name) : fd;
 }
 
 static void broken(int sig)
@@ -218,7 +219,7 @@ static void broken(int sig)
 	(void)sig;
 }
 
-void data_expect_breaks(void)
+void object_expect_breaks(void)
 {
 	struct sigaction now, act = {.sa_handler = broken, .sa_flags = SA_RESTART};
 
@@ -227,13 +228,13 @@ void data_expect_breaks(void)
 		sigaction(SIGIO, &act, NULL);
 }
 
-bool data_has_writer(int fd)
+bool object_has_writer(int fd)
 {
 	/* The lease is refused while anybody has the file open for writing; close() drops it. */
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
 }
 
-void data_hold(int fd, bool on)
+void object_hold(int fd, bool on)
 {
 	fcntl(fd, F_SETLEASE, on ? F_WRLCK : F_UNLCK);
 }
@@ -299,7 +300,7 @@ static int clone_by(int (*clone)(int src, int dst), int src, int dst)
 	return ftruncate(dst, st.st_size) < 0 ? -errno : 1;
 }
 
-int data_clone(int src, int dst)
+int object_clone_data(int src, int dst)
 {
 	return clone_by(os_clone, src, dst);
 }
@@ -309,7 +310,7 @@ static bool is_dense(const struct stat *st)
 	return st->st_blocks * 512 >= st->st_size;
 }
 
-int data_copy(int src, int dst)
+int object_copy_data(int src, int dst)
 {
 	char block[32768];
 	struct stat st, old;
@@ -336,7 +337,7 @@ int data_copy(int src, int dst)
 	return r;
 }
 
-int meta_chmod(int fd, mode_t mode)
+int object_chmod(int fd, mode_t mode)
 {
 	char proc[OS_FD_PATH];
 
@@ -344,7 +345,7 @@ int meta_chmod(int fd, mode_t mode)
 	return chmod(proc, mode & 07777) < 0 ? -errno : 0;
 }
 
-int meta_chmod_at(int dirfd, const char *name, mode_t mode)
+int object_chmod_at(int dirfd, const char *name, mode_t mode)
 {
 	static bool missing;
 	AUTO_CLOSE int fd = -1;
@@ -357,6 +358,6 @@ int meta_chmod_at(int dirfd, const char *name, mode_t mode)
 			return -errno;
 		missing = errno == ENOSYS;
 	}
-	fd = obj_open(dirfd, name);
-	return fd < 0 ? fd : meta_chmod(fd, mode);
+	fd = object_open(dirfd, name);
+	return fd < 0 ? fd : object_chmod(fd, mode);
 }

@@ -8,18 +8,20 @@
 
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/after_image_format.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/step/hard_links.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
+#include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/file.h"
 
@@ -45,15 +47,15 @@ static uint64_t with_attrs(uint64_t bytes, uint64_t attrs)
 	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
 }
 
-uint64_t post_index_hash(int fd, size_t size)
+uint64_t after_image_index_hash(int fd, size_t size)
 {
-	uint64_t sum = data_index_hash(fd, size);
+	uint64_t sum = git_index_hash(fd, size);
 
-	return sum ? with_attrs(sum, meta_attrs_hash(fd)) : 0;
+	return sum ? with_attrs(sum, attributes_hash_xattrs(fd)) : 0;
 }
 
 /* 0: nothing is known. */
-static uint64_t hash_at(const struct spot *at, const struct obj *o)
+static uint64_t hash_at(const struct spot *at, const struct object *o)
 {
 	char target[4096];
 	uint64_t bytes = 0;
@@ -61,11 +63,12 @@ static uint64_t hash_at(const struct spot *at, const struct obj *o)
 	if (S_ISREG(o->mode)) {
 		AUTO_CLOSE int fd = open_unseen(at);
 
-		bytes = fd >= 0 && str_eq(at->name, "index") ? post_index_hash(fd, o->size) : 0;
+		bytes = fd >= 0 && str_eq(at->name, "index") ? after_image_index_hash(fd, o->size)
+							     : 0;
 		if (bytes)
 			return bytes;
-		bytes = fd < 0 ? 0 : data_hash(fd, o->size);
-		return bytes ? with_attrs(bytes, meta_attrs_hash(fd)) : 0;
+		bytes = fd < 0 ? 0 : content_hash(fd, o->size);
+		return bytes ? with_attrs(bytes, attributes_hash_xattrs(fd)) : 0;
 	}
 	if (S_ISLNK(o->mode)) {
 		ssize_t n = readlinkat(at->fd, at->name, target, sizeof(target));
@@ -74,50 +77,22 @@ static uint64_t hash_at(const struct spot *at, const struct obj *o)
 	} else if (S_ISDIR(o->mode)) {
 		bytes = 1; /* the entries speak for themselves */
 	}
-	return bytes ? with_attrs(bytes, meta_attrs_hash_at(at->fd, at->name)) : 0;
+	return bytes ? with_attrs(bytes, attributes_hash_xattrs_at(at->fd, at->name)) : 0;
 }
 
-int spot_look(struct journal *j, int root, const char *path, struct spot *at, struct obj *o)
+static void put_obj(struct buf *b, const struct object *o)
 {
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
-	int r;
-
-	*o = (struct obj){0};
-	if (len && j->near_gone && atoi(j->near_gone) == root &&
-	    strlen(strchr(j->near_gone, '/') + 1) == len &&
-	    strncmp(strchr(j->near_gone, '/') + 1, path, len) == 0)
-		return 0;
-	r = spot_find(j, root, path, at);
-	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP) {
-		AUTO_FREE char *dir = xstrndup(path, len);
-
-		free(j->near_gone);
-		j->near_gone = xasprintf("%d/%s", root, dir);
-		return 0;
-	}
-	if (r == 0)
-		r = obj_stat(at->fd, at->name, o);
-	if (r == -EACCES) {
-		*o = (struct obj){.mode = OBJ_UNSEEN};
-		r = 0;
-	}
-	return r;
-}
-
-static void put_obj(struct buf *b, const struct obj *o)
-{
-	put_u32(b, o->mode);
+	codec_put_u32(b, o->mode);
 	if (!o->mode)
 		return;
-	put_u32(b, o->uid);
-	put_u32(b, o->gid);
-	put_u64(b, o->dev);
-	put_u64(b, o->ino);
-	put_u64(b, o->size);
-	put_u64(b, (uint64_t)o->mtime_ns);
-	put_u64(b, (uint64_t)o->ctime_ns);
-	put_u64(b, (uint64_t)o->btime_ns);
+	codec_put_u32(b, o->uid);
+	codec_put_u32(b, o->gid);
+	codec_put_u64(b, o->dev);
+	codec_put_u64(b, o->ino);
+	codec_put_u64(b, o->size);
+	codec_put_u64(b, (uint64_t)o->mtime_ns);
+	codec_put_u64(b, (uint64_t)o->ctime_ns);
+	codec_put_u64(b, (uint64_t)o->btime_ns);
 }
 
 struct images {
@@ -126,94 +101,95 @@ struct images {
 };
 
 /* The whole of a text file as it was looked at, appended, and its hash. False: nothing was. */
-static bool take_image(struct images *im, const struct spot *at, const struct obj *o,
+static bool take_image(struct images *im, const struct spot *at, const struct object *o,
 		       uint64_t *hash)
 {
 	AUTO_CLOSE int fd = -1;
 	size_t mark = im->bytes.len;
 	uint64_t attrs;
-	struct obj now;
+	struct object now;
 	ssize_t n;
 
-	if (!S_ISREG(o->mode) || o->size == 0 || o->size > POST_IMAGE_MAX ||
-	    im->bytes.len + o->size > POST_IMAGES_MAX)
+	if (!S_ISREG(o->mode) || o->size == 0 || o->size > IMAGE_BYTES_MAX ||
+	    im->bytes.len + o->size > IMAGES_BYTES_MAX)
 		return false;
 	fd = open_unseen(at);
 	if (fd < 0)
 		return false;
 	buf_reserve(&im->bytes, o->size);
 	n = io_pread_full(fd, im->bytes.data + mark, o->size, 0);
-	attrs = meta_attrs_hash(fd);
+	attrs = attributes_hash_xattrs(fd);
 	if (n != (ssize_t)o->size || memchr(im->bytes.data + mark, '\0', (size_t)n) ||
-	    obj_stat(fd, "", &now) < 0 || !obj_same(&now, o) || now.ctime_ns != o->ctime_ns)
+	    object_stat(fd, "", &now) < 0 || !object_same(&now, o) || now.ctime_ns != o->ctime_ns)
 		return false;
-	*hash = with_attrs(data_hash_bytes(im->bytes.data + mark, o->size), attrs);
+	*hash = with_attrs(content_hash_bytes(im->bytes.data + mark, o->size), attrs);
 	im->bytes.len += (size_t)n;
 	im->bytes.data[im->bytes.len] = '\0';
 	return true;
 }
 
 /* Only what was there before can be merged: undoing what was made takes it away. */
-static bool wants_image(const struct post_how *how, const char *key, const struct touch *t,
-			const struct obj *o)
+static bool wants_image(const struct after_image_how *how, const char *key,
+			const struct touched_path *t, const struct object *o)
 {
-	const struct known *k;
+	const struct touched_inode *k;
 
 	if (!how->step) /* and what the way back takes away */
-		return !how->absent || !names_has_key(how->absent, key);
+		return !how->absent || !path_set_has_key(how->absent, key);
 	if (!t || t->foreign)
 		return false;
 	k = step_known(how->step, o);
-	return t->before || !k || !(k->flags & KNOWN_CREATED);
+	return t->before || !k || !(k->flags & TOUCHED_CREATED);
 }
 
-static unsigned flags_of(const struct post_how *how, const char *key, const struct touch *t)
+static unsigned flags_of(const struct after_image_how *how, const char *key,
+			 const struct touched_path *t)
 {
-	unsigned flags = how->shared && names_has_key(how->shared, key) ? POST_SHARED : 0;
+	unsigned flags = how->shared && path_set_has_key(how->shared, key) ? IMAGE_SHARED : 0;
 
-	flags |= how->passing && names_has_key(how->passing, key) ? POST_PASSING : 0;
-	flags |= !t && how->carried && names_has_key(how->carried, key) ? POST_CARRIED : 0;
-	flags |= how->returns && names_has_key(how->returns, key) ? POST_RETURNS : 0;
-	if ((t && t->foreign) || (how->foreign && names_has_key(how->foreign, key)) ||
-	    (how->edited && names_has_key(how->edited, key)))
-		flags |= POST_FOREIGN;
+	flags |= how->passing && path_set_has_key(how->passing, key) ? IMAGE_PASSING : 0;
+	flags |= !t && how->carried && path_set_has_key(how->carried, key) ? IMAGE_CARRIED : 0;
+	flags |= how->returns && path_set_has_key(how->returns, key) ? IMAGE_RETURNS : 0;
+	if ((t && t->foreign) || (how->foreign && path_set_has_key(how->foreign, key)) ||
+	    (how->edited && path_set_has_key(how->edited, key)))
+		flags |= IMAGE_FOREIGN;
 	return flags;
 }
 
-static void put_one(struct buf *b, const char *key, const struct obj *o, uint64_t hash,
+static void put_one(struct buf *b, const char *key, const struct object *o, uint64_t hash,
 		    unsigned flags, uint64_t image)
 {
-	put_str(b, key, strlen(key));
+	codec_put_str(b, key, strlen(key));
 	put_obj(b, o);
-	put_u64(b, hash);
-	put_u32(b, flags);
-	put_u64(b, image);
+	codec_put_u64(b, hash);
+	codec_put_u32(b, flags);
+	codec_put_u64(b, image);
 }
 
 /* What newer steps that came back with this one have changed since. */
-static bool put_left(struct buf *b, const struct post_how *how, const char *key)
+static bool put_left(struct buf *b, const struct after_image_how *how, const char *key)
 {
-	unsigned flags = (flags_of(how, key, NULL) & ~POST_SHARED) | POST_EARLIER;
-	struct post left;
+	unsigned flags = (flags_of(how, key, NULL) & ~IMAGE_SHARED) | IMAGE_EARLIER;
+	struct after_image left;
 
-	if (!how->left || !posts_find(how->left, key, &left))
+	if (!how->left || !after_images_find(how->left, key, &left))
 		return false;
 	put_one(b, key, &left.obj, left.hash, flags, 0);
 	return true;
 }
 
 /* Of somebody else's file what the step left there is still the base of a merge. */
-static bool put_old(struct buf *b, struct images *im, int stepdir, const struct post_how *how,
-		    const char *key)
+static bool put_old(struct buf *b, struct images *im, int stepdir,
+		    const struct after_image_how *how, const char *key)
 {
-	struct post old;
+	struct after_image old;
 	size_t mark = im->bytes.len;
 	struct change_side want;
 
-	if (!how->old || !posts_find(how->old, key, &old) || !old.image)
+	if (!how->old || !after_images_find(how->old, key, &old) || !old.image)
 		return false;
 	change_side_set(&want, &old.obj);
-	if (post_image(stepdir, old.root, old.path, &want, &im->bytes) < 0) {
+	if (after_image_bytes(stepdir, old.root, old.path, &want, &im->bytes) < 0) {
 		buf_truncate(&im->bytes, mark);
 		return false;
 	}
@@ -222,23 +198,24 @@ static bool put_old(struct buf *b, struct images *im, int stepdir, const struct 
 }
 
 /* The hash of what was looked at, not of what somebody has made of it since. */
-static uint64_t hash_as_seen(const struct spot *at, const struct obj *o)
+static uint64_t hash_as_seen(const struct spot *at, const struct object *o)
 {
 	uint64_t hash = hash_at(at, o);
-	struct obj now;
+	struct object now;
 
 	if (S_ISDIR(o->mode) || !hash)
 		return hash;
-	if (obj_stat(at->fd, at->name, &now) < 0 || !obj_same(&now, o) || now.size != o->size ||
-	    now.mtime_ns != o->mtime_ns || now.ctime_ns != o->ctime_ns)
+	if (object_stat(at->fd, at->name, &now) < 0 || !object_same(&now, o) ||
+	    now.size != o->size || now.mtime_ns != o->mtime_ns || now.ctime_ns != o->ctime_ns)
 		return 0;
 	return hash;
 }
 
-static void put_post(struct buf *b, struct images *im, const struct post_how *how, const char *key,
-		     const struct touch *t, const struct spot *at, const struct obj *o)
+static void put_after_image(struct buf *b, struct images *im, const struct after_image_how *how,
+			    const char *key, const struct touched_path *t, const struct spot *at,
+			    const struct object *o)
 {
-	bool there = o->mode && o->mode != OBJ_UNSEEN;
+	bool there = o->mode && o->mode != OBJECT_UNSEEN;
 	size_t mark = im->bytes.len;
 	uint64_t hash = 0;
 	bool image = there && wants_image(how, key, t, o) && take_image(im, at, o, &hash);
@@ -250,105 +227,108 @@ static void put_post(struct buf *b, struct images *im, const struct post_how *ho
 }
 
 /* Of most paths nothing but the look is kept, which was taken a moment ago. */
-static bool will_read(const struct images *im, const struct post_how *how, const char *key,
-		      const struct touch *t, const struct obj *o)
+static bool will_read(const struct images *im, const struct after_image_how *how, const char *key,
+		      const struct touched_path *t, const struct object *o)
 {
-	return o->mode && o->mode != OBJ_UNSEEN && (im->hashes || wants_image(how, key, t, o));
+	return o->mode && o->mode != OBJECT_UNSEEN && (im->hashes || wants_image(how, key, t, o));
 }
 
 /* Not as the step or rollback placed it? own: the path is its own. At others it knows the files
  * that it noted, and a rollback what was there before it began. */
-static bool is_edited(struct journal *j, const struct post_how *how, const struct touch *t,
-		      bool own, const struct obj *o)
+static bool is_edited(struct journal *j, const struct after_image_how *how,
+		      const struct touched_path *t, bool own, const struct object *o)
 {
-	struct obj before;
+	struct object before;
 	bool known;
 
 	if (!how->edited)
 		return false;
 	if (!t)
 		return placed_is_edited(j, o, !own || !placed_is_young(j, o));
-	touch_before(&how->step->touches, t, &before);
-	known = step_known(how->step, o) || alias_has(how->step, o) || obj_same(&before, o);
+	touched_path_before(&how->step->touches, t, &before);
+	known = step_known(how->step, o) || hard_link_has(how->step, o) || object_same(&before, o);
 	return placed_is_edited(j, o, known);
 }
 
 /* One path: t, or of no touch of the step. */
-static int write_one(struct journal *j, int stepdir, struct out *out, struct images *im,
-		     const char *key, const struct touch *t, const struct post_how *how, bool own)
+static int write_one(struct journal *j, int stepdir, struct chunked_out *out, struct images *im,
+		     const char *key, const struct touched_path *t,
+		     const struct after_image_how *how, bool own)
 {
 	struct spot at = {.fd = -1, .name = ""};
-	struct obj o = {0}, again;
+	struct object o = {0}, again;
 	struct reach reach = {0};
 	const char *path;
 	bool edited;
 	int root, r = 0;
 
-	if (!how->step && flags_of(how, key, NULL) & POST_FOREIGN &&
+	if (!how->step && flags_of(how, key, NULL) & IMAGE_FOREIGN &&
 	    put_old(&out->buf, im, stepdir, how, key))
 		return 0;
 	if (put_left(&out->buf, how, key))
 		return 0;
-	root = key_root(key, &path);
+	root = path_key_root(key, &path);
 	if (t)
-		touch_after(&how->step->touches, t, &o);
+		touched_path_after(&how->step->touches, t, &o);
 	if (!t)
 		r = reach_look(j, &reach, root, path, &at, &o);
 	else if (will_read(im, how, key, t, &o))
 		r = how->locked ? reach_look(j, &reach, root, path, &at, &again)
-				: spot_find(j, root, path, &at);
+				: root_find(j, root, path, &at);
 	edited = r == 0 && is_edited(j, how, t, own, &o);
 	if (edited)
-		names_add_key(how->edited, key);
+		path_set_add_key(how->edited, key);
 	if (r == 0 && (!edited || !put_old(&out->buf, im, stepdir, how, key)))
-		put_post(&out->buf, im, how, key, t, &at, &o);
+		put_after_image(&out->buf, im, how, key, t, &at, &o);
 	if (r == 0)
-		out_spill(out);
+		chunked_out_spill(out);
 	reach_close(j, &reach);
 	return r;
 }
 
 static void put_head(struct buf *b, uint64_t seq, size_t n, uint64_t len)
 {
-	put_u32(b, POST_MAGIC);
-	put_u64(b, seq);
-	put_u32(b, (uint32_t)n);
-	put_u64(b, len);
+	codec_put_u32(b, IMAGE_MAGIC);
+	codec_put_u64(b, seq);
+	codec_put_u32(b, (uint32_t)n);
+	codec_put_u64(b, len);
 }
 
-int post_write(struct journal *j, int stepdir, const struct names *keys, const struct post_how *how)
+int after_image_write(struct journal *j, int stepdir, const struct path_set *keys,
+		      const struct after_image_how *how)
 {
-	struct touches *touches = how->step ? &how->step->touches : NULL;
-	size_t n_touches = touches ? touches_count(touches) : 0, n = n_touches;
+	struct touched_paths *touches = how->step ? &how->step->touches : NULL;
+	size_t n_touches = touches ? touched_paths_count(touches) : 0, n = n_touches;
 	AUTO_BUF struct buf head = BUF_INIT;
 	struct images im = {.bytes = BUF_INIT, .hashes = HASHES_MAX};
-	struct out out = OUT_NONE;
+	struct chunked_out out = CHUNKED_OUT_NONE;
 	int r = 0;
 
 	store_forget_near(j);
-	out_begin(&out, stepdir, "post");
+	chunked_out_begin(&out, stepdir, "post");
 	put_head(&out.buf, 0, 0, 0);
 	for (size_t i = 0; r == 0 && i < n_touches; i++)
-		r = write_one(j, stepdir, &out, &im, touches_key(touches, i), &touches->list[i],
-			      how, true);
-	for (size_t i = 0; r == 0 && i < names_count(keys); i++) {
-		const char *key = names_key(keys, i);
+		r = write_one(j, stepdir, &out, &im, touched_paths_key(touches, i),
+			      &touches->list[i], how, true);
+	for (size_t i = 0; r == 0 && i < path_set_count(keys); i++) {
+		const char *key = path_set_key(keys, i);
 
-		if (touches && touches_find(touches, key))
+		if (touches && touched_paths_find(touches, key))
 			continue;
 		r = write_one(j, stepdir, &out, &im, key, NULL, how, i < how->n_own);
 		n++;
 	}
 	store_forget_near(j);
-	put_head(&head, r < 0 ? 0 : store_seq(j), n, out_len(&out) - POST_HEAD_LEN);
-	out_add(&out, (struct span){im.bytes.data, im.bytes.len});
+	put_head(&head, r < 0 ? 0 : store_seq(j), n, chunked_out_len(&out) - IMAGE_HEAD_LEN);
+	chunked_out_add(&out, (struct span){im.bytes.data, im.bytes.len});
 	buf_done(&im.bytes);
 	/* A recovery reads it, also before it was part of anything that was committed. */
-	return out_end(&out, r, (struct span){head.data, head.len}, j->options.durable);
+	return chunked_out_end(&out, r, (struct span){head.data, head.len}, j->options.durable);
 }
 
 /* git has refreshed an index since: whoever asked it for the status edited nothing. */
-static bool is_same_index(const struct post *p, const struct spot *at, const struct obj *o)
+static bool is_same_index(const struct after_image *p, const struct spot *at,
+			  const struct object *o)
 {
 	AUTO_CLOSE int fd = -1;
 	uint64_t sum;
@@ -356,16 +336,16 @@ static bool is_same_index(const struct post *p, const struct spot *at, const str
 	if (!p->hash || !S_ISREG(o->mode) || !str_eq(at->name, "index"))
 		return false;
 	fd = open_unseen(at);
-	sum = fd < 0 ? 0 : post_index_hash(fd, o->size);
+	sum = fd < 0 ? 0 : after_image_index_hash(fd, o->size);
 	return sum && sum == p->hash;
 }
 
-static bool looks_like(const struct post *p, const struct spot *at, const struct obj *o)
+static bool looks_like(const struct after_image *p, const struct spot *at, const struct object *o)
 {
-	const struct obj *was = &p->obj;
+	const struct object *was = &p->obj;
 
 	/* Was it there or not? Nobody knows; who locked the directory is known by its own image. */
-	if (was->mode == OBJ_UNSEEN || o->mode == OBJ_UNSEEN)
+	if (was->mode == OBJECT_UNSEEN || o->mode == OBJECT_UNSEEN)
 		return true;
 	if (!was->mode || !o->mode)
 		return was->mode == o->mode;
@@ -381,7 +361,7 @@ static bool looks_like(const struct post *p, const struct spot *at, const struct
 	if (o->ino == was->ino && o->mtime_ns == was->mtime_ns &&
 	    (o->ctime_ns == was->ctime_ns || (o->nlink > 1 && !p->hash)))
 		return true;
-	if (p->hash && S_ISREG(o->mode) && o->size > DATA_HASH_MAX &&
+	if (p->hash && S_ISREG(o->mode) && o->size > CONTENT_HASH_MAX &&
 	    (o->ino != was->ino || o->mtime_ns != was->mtime_ns))
 		return false;
 	if (p->hash)
@@ -397,15 +377,15 @@ static bool looks_like(const struct post *p, const struct spot *at, const struct
 
 struct inode_image {
 	uint64_t ino;
-	struct post post;
+	struct after_image post;
 	UT_hash_handle hh;
 };
 
-void inodes_take(struct inode_image **set, const struct post *p)
+void inode_images_take(struct inode_image **set, const struct after_image *p)
 {
 	struct inode_image *have;
 
-	if (!p->obj.mode || p->obj.mode == OBJ_UNSEEN || S_ISDIR(p->obj.mode))
+	if (!p->obj.mode || p->obj.mode == OBJECT_UNSEEN || S_ISDIR(p->obj.mode))
 		return;
 	HASH_FIND(hh, *set, &p->obj.ino, sizeof(p->obj.ino), have);
 	if (have && have->post.seq >= p->seq)
@@ -415,10 +395,10 @@ void inodes_take(struct inode_image **set, const struct post *p)
 		have->ino = p->obj.ino;
 		HASH_ADD(hh, *set, ino, sizeof(have->ino), have);
 	}
-	have->post = (struct post){.obj = p->obj, .hash = p->hash, .seq = p->seq};
+	have->post = (struct after_image){.obj = p->obj, .hash = p->hash, .seq = p->seq};
 }
 
-uint64_t inodes_find(const struct inode_image *set, uint64_t ino, struct obj *ret)
+uint64_t inode_images_find(const struct inode_image *set, uint64_t ino, struct object *ret)
 {
 	const struct inode_image *have;
 
@@ -428,7 +408,7 @@ uint64_t inodes_find(const struct inode_image *set, uint64_t ino, struct obj *re
 	return have ? have->post.seq : 0;
 }
 
-void inodes_done(struct inode_image *set)
+void inode_images_done(struct inode_image *set)
 {
 	struct inode_image *one, *rest;
 
@@ -438,19 +418,19 @@ void inodes_done(struct inode_image *set)
 	}
 }
 
-static bool differs_behind(struct journal *j, struct reach *w, const struct post *p,
+static bool differs_behind(struct journal *j, struct reach *w, const struct after_image *p,
 			   const struct inode_image *inodes)
 {
 	const struct inode_image *other;
 	struct spot at = {.fd = -1, .name = ""};
-	struct obj o;
+	struct object o;
 
 	if (reach_look(j, w, p->root, p->path, &at, &o) < 0)
 		return true;
 	if (looks_like(p, &at, &o))
 		return false;
 	/* Another file may have been moved here, whoever knows that one. */
-	if (S_ISDIR(o.mode) || !obj_same(&o, &p->obj))
+	if (S_ISDIR(o.mode) || !object_same(&o, &p->obj))
 		return true;
 	/* Changed under another of its names, by a step that took a newer image there? */
 	HASH_FIND(hh, inodes, &o.ino, sizeof(o.ino), other);
@@ -458,14 +438,15 @@ static bool differs_behind(struct journal *j, struct reach *w, const struct post
 	       !looks_like(&other->post, &at, &o);
 }
 
-bool post_differs(struct journal *j, const struct post *p, const struct inode_image *inodes)
+bool after_image_differs(struct journal *j, const struct after_image *p,
+			 const struct inode_image *inodes)
 {
 	struct reach reach = {0};
 	bool differs;
 
-	if (p->flags & POST_FOREIGN)
+	if (p->flags & IMAGE_FOREIGN)
 		return true;
-	if (p->obj.mode == OBJ_UNSEEN)
+	if (p->obj.mode == OBJECT_UNSEEN)
 		return false;
 	differs = differs_behind(j, &reach, p, inodes);
 	reach_close(j, &reach);

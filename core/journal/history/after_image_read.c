@@ -7,105 +7,105 @@
 
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/after_image_format.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/capture.h"
-#include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/undo.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
+#include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 
 /* ---- one file ---------------------------------------------------------------------------------
  */
 
-static void get_obj(struct get *g, struct obj *o)
+static void get_obj(struct codec_reader *g, struct object *o)
 {
-	*o = (struct obj){.mode = get_u32(g)};
+	*o = (struct object){.mode = codec_get_u32(g)};
 	if (!o->mode)
 		return;
-	o->uid = get_u32(g);
-	o->gid = get_u32(g);
-	o->dev = get_u64(g);
-	o->ino = get_u64(g);
-	o->size = get_u64(g);
-	o->mtime_ns = (int64_t)get_u64(g);
-	o->ctime_ns = (int64_t)get_u64(g);
-	o->btime_ns = (int64_t)get_u64(g);
+	o->uid = codec_get_u32(g);
+	o->gid = codec_get_u32(g);
+	o->dev = codec_get_u64(g);
+	o->ino = codec_get_u64(g);
+	o->size = codec_get_u64(g);
+	o->mtime_ns = (int64_t)codec_get_u64(g);
+	o->ctime_ns = (int64_t)codec_get_u64(g);
+	o->btime_ns = (int64_t)codec_get_u64(g);
 }
 
-int post_begin(struct post_reader *r, int dir, const char *name)
+int after_image_begin(struct after_image_reader *r, int dir, const char *name)
 {
-	struct get g;
+	struct codec_reader g;
 	int e;
 
-	*r = (struct post_reader){.in = IN_NONE};
-	e = in_open(&r->in, dir, name);
+	*r = (struct after_image_reader){.in = CHUNKED_IN_NONE};
+	e = chunked_in_open(&r->in, dir, name);
 	if (e == 0)
-		e = in_more(&r->in);
+		e = chunked_in_more(&r->in);
 	if (e < 0)
 		return e;
-	g = in_get(&r->in);
-	if (get_u32(&g) != POST_MAGIC)
+	g = chunked_in_get(&r->in);
+	if (codec_get_u32(&g) != IMAGE_MAGIC)
 		return -EBADMSG;
-	r->seq = get_u64(&g);
-	r->left = get_u32(&g);
-	r->images = POST_HEAD_LEN + get_u64(&g);
-	r->at = POST_HEAD_LEN;
-	in_took(&r->in, &g);
+	r->seq = codec_get_u64(&g);
+	r->left = codec_get_u32(&g);
+	r->images = IMAGE_HEAD_LEN + codec_get_u64(&g);
+	r->at = IMAGE_HEAD_LEN;
+	chunked_in_took(&r->in, &g);
 	return g.bad ? -EBADMSG : 0;
 }
 
-int post_next(struct post_reader *r, struct post *ret)
+int after_image_next(struct after_image_reader *r, struct after_image *ret)
 {
 	int e = 0;
 
 	while (e == 0 && r->left) {
-		struct get g = in_get(&r->in);
-		struct span key = get_str(&g);
+		struct codec_reader g = chunked_in_get(&r->in);
+		struct span key = codec_get_str(&g);
 
-		*ret = (struct post){.seq = r->seq};
+		*ret = (struct after_image){.seq = r->seq};
 		get_obj(&g, &ret->obj);
-		ret->hash = get_u64(&g);
-		ret->flags = get_u32(&g);
-		ret->earlier = ret->flags & POST_EARLIER;
-		ret->flags &= ~POST_EARLIER;
-		ret->image = get_u64(&g);
+		ret->hash = codec_get_u64(&g);
+		ret->flags = codec_get_u32(&g);
+		ret->earlier = ret->flags & IMAGE_EARLIER;
+		ret->flags &= ~IMAGE_EARLIER;
+		ret->image = codec_get_u64(&g);
 		if (g.bad) {
-			e = in_more(&r->in);
+			e = chunked_in_more(&r->in);
 			continue;
 		}
 		r->at += (size_t)(g.p - r->in.win.data) - r->in.at;
-		in_took(&r->in, &g);
+		chunked_in_took(&r->in, &g);
 		if (!strchr(key.data, '/'))
 			return -EBADMSG;
 		ret->key = key.data;
-		ret->root = key_root(key.data, &ret->path);
+		ret->root = path_key_root(key.data, &ret->path);
 		r->left--;
 		return 1;
 	}
 	return e == 0 && r->at != r->images ? -EBADMSG : e;
 }
 
-void post_end(struct post_reader *r)
+void after_image_end(struct after_image_reader *r)
 {
-	in_done(&r->in);
+	chunked_in_done(&r->in);
 }
 
-uint64_t post_peek_seq(int dirfd, const char *name)
+uint64_t after_image_peek_seq(int dirfd, const char *name)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char head[12] = "";
-	struct get g = {.p = head, .end = head + sizeof(head)};
+	struct codec_reader g = {.p = head, .end = head + sizeof(head)};
 
 	if (fd < 0 || io_pread_full(fd, head, sizeof(head), 0) != sizeof(head) ||
-	    get_u32(&g) != POST_MAGIC)
+	    codec_get_u32(&g) != IMAGE_MAGIC)
 		return 0;
-	return get_u64(&g);
+	return codec_get_u64(&g);
 }
 
-static int read_image(const struct post_reader *r, const struct post *p, struct buf *ret)
+static int read_image(const struct after_image_reader *r, const struct after_image *p,
+		      struct buf *ret)
 {
 	ssize_t n;
 
@@ -118,18 +118,18 @@ static int read_image(const struct post_reader *r, const struct post *p, struct 
 	return n == (ssize_t)p->obj.size ? 0 : -EBADMSG;
 }
 
-int post_image(int stepdir, int root, const char *path, const struct change_side *want,
-	       struct buf *ret)
+int after_image_bytes(int stepdir, int root, const char *path, const struct change_side *want,
+		      struct buf *ret)
 {
-	AUTO_POST_READER struct post_reader r;
-	struct post p;
-	int e = post_begin(&r, stepdir, "post");
+	AUTO_IMAGE_READER struct after_image_reader r;
+	struct after_image p;
+	int e = after_image_begin(&r, stepdir, "post");
 
 	if (e < 0)
 		return e;
-	while ((e = post_next(&r, &p)) > 0)
+	while ((e = after_image_next(&r, &p)) > 0)
 		if (p.image && p.root == root && str_eq(p.path, path) && p.obj.size == want->size &&
-		    p.obj.mtime_ns == want->mtime_ns && p.obj.size <= POST_IMAGE_MAX)
+		    p.obj.mtime_ns == want->mtime_ns && p.obj.size <= IMAGE_BYTES_MAX)
 			return read_image(&r, &p, ret);
 	return e < 0 ? e : -ENOENT;
 }
@@ -137,8 +137,8 @@ int post_image(int stepdir, int root, const char *path, const struct change_side
 /* ---- the newest of each path ------------------------------------------------------------------
  */
 
-struct post_kept {
-	struct look look;
+struct after_image_kept {
+	struct packed_object look;
 	uint64_t hash, seq;
 	int64_t id;
 	uint32_t image;
@@ -146,11 +146,11 @@ struct post_kept {
 	bool kept;
 };
 
-void posts_take(struct posts *t, const struct post *p)
+void after_images_take(struct after_images *t, const struct after_image *p)
 {
-	struct post_kept *one;
+	struct after_image_kept *one;
 	bool fresh;
-	size_t i = names_put(&t->keys, p->key, &fresh);
+	size_t i = path_set_put(&t->keys, p->key, &fresh);
 
 	if (!fresh && t->list[i].seq >= p->seq)
 		return;
@@ -159,62 +159,62 @@ void posts_take(struct posts *t, const struct post *p)
 		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
 	}
 	one = &t->list[i];
-	*one = (struct post_kept){.hash = p->hash,
-				  .seq = p->seq,
-				  .id = p->id,
-				  .image = p->image <= UINT32_MAX ? (uint32_t)p->image : 0,
-				  .flags = (uint8_t)p->flags,
-				  .kept = p->kept};
-	look_set(&one->look, &p->obj);
+	*one = (struct after_image_kept){.hash = p->hash,
+					 .seq = p->seq,
+					 .id = p->id,
+					 .image = p->image <= UINT32_MAX ? (uint32_t)p->image : 0,
+					 .flags = (uint8_t)p->flags,
+					 .kept = p->kept};
+	object_pack(&one->look, &p->obj);
 }
 
-void posts_mark(struct posts *t, const char *key, unsigned flags)
+void after_images_mark(struct after_images *t, const char *key, unsigned flags)
 {
-	size_t i = names_find(&t->keys, key);
+	size_t i = path_set_find(&t->keys, key);
 
-	if (i != NAMES_NONE)
+	if (i != PATH_SET_NONE)
 		t->list[i].flags |= (uint8_t)flags;
 }
 
-void posts_get(const struct posts *t, size_t i, struct post *ret)
+void after_images_get(const struct after_images *t, size_t i, struct after_image *ret)
 {
-	const struct post_kept *one = &t->list[i];
+	const struct after_image_kept *one = &t->list[i];
 
-	*ret = (struct post){.key = names_key(&t->keys, i),
-			     .hash = one->hash,
-			     .seq = one->seq,
-			     .id = one->id,
-			     .image = one->image,
-			     .flags = one->flags,
-			     .kept = one->kept};
-	ret->root = key_root(ret->key, &ret->path);
-	look_get(&one->look, &ret->obj);
+	*ret = (struct after_image){.key = path_set_key(&t->keys, i),
+				    .hash = one->hash,
+				    .seq = one->seq,
+				    .id = one->id,
+				    .image = one->image,
+				    .flags = one->flags,
+				    .kept = one->kept};
+	ret->root = path_key_root(ret->key, &ret->path);
+	object_unpack(&one->look, &ret->obj);
 }
 
-bool posts_find(const struct posts *t, const char *key, struct post *ret)
+bool after_images_find(const struct after_images *t, const char *key, struct after_image *ret)
 {
-	size_t i = names_find(&t->keys, key);
+	size_t i = path_set_find(&t->keys, key);
 
-	if (i == NAMES_NONE)
+	if (i == PATH_SET_NONE)
 		return false;
-	posts_get(t, i, ret);
+	after_images_get(t, i, ret);
 	return true;
 }
 
-void posts_done(struct posts *t)
+void after_images_done(struct after_images *t)
 {
-	names_done(&t->keys);
+	path_set_done(&t->keys);
 	free(t->list);
-	*t = (struct posts){0};
+	*t = (struct after_images){0};
 }
 
 /* ---- all files --------------------------------------------------------------------------------
  */
 
 struct each {
-	const struct group *group;
+	const struct step_dirs *group;
 	const uint64_t *files;
-	int (*fn)(void *data, const struct post *p);
+	int (*fn)(void *data, const struct after_image *p);
 	void *data;
 };
 
@@ -237,15 +237,15 @@ static bool is_needed(const struct each *e, const char *where, const char *name)
 
 static int each_of(int dir, const char *name, int64_t id, bool kept, const struct each *e)
 {
-	AUTO_POST_READER struct post_reader reader;
-	struct post p;
-	int r = post_begin(&reader, dir, name);
+	AUTO_IMAGE_READER struct after_image_reader reader;
+	struct after_image p;
+	int r = after_image_begin(&reader, dir, name);
 
 	if (r == -ENOENT) /* moved by the writer meanwhile */
 		return 0;
 	if (r == 0 && e->files && !is_one_of(e->files, reader.seq))
 		return 0;
-	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0) {
 		p.id = id;
 		p.kept = kept;
 		r = e->fn(e->data, &p);
@@ -272,8 +272,8 @@ static int each_below(struct journal *j, const char *where, const struct each *e
 	return r;
 }
 
-int post_each(struct journal *j, const struct group *group, const uint64_t *files,
-	      int (*fn)(void *data, const struct post *p), void *data)
+int after_image_each(struct journal *j, const struct step_dirs *group, const uint64_t *files,
+		     int (*fn)(void *data, const struct after_image *p), void *data)
 {
 	const struct each e = {.group = group, .files = files, .fn = fn, .data = data};
 	static const char *const where[] = {"steps", "redo", "posts"};
@@ -284,7 +284,7 @@ int post_each(struct journal *j, const struct group *group, const uint64_t *file
 	return r;
 }
 
-int post_undone(struct journal *j, uint64_t *ret)
+int after_image_undone(struct journal *j, uint64_t *ret)
 {
 	static const char *const where[] = {"redo", "posts"};
 	int r = 0;
@@ -299,26 +299,26 @@ int post_undone(struct journal *j, uint64_t *ret)
 		for (size_t i = 0; r == 0 && i < n; i++) {
 			AUTO_FREE char *name = xasprintf("%s%s", names[i], k ? "" : "/post");
 
-			*ret = MAX(*ret, post_peek_seq(dir, name));
+			*ret = MAX(*ret, after_image_peek_seq(dir, name));
 		}
 		store_names_free(names, n);
 	}
 	return r;
 }
 
-static int take(void *data, const struct post *p)
+static int take(void *data, const struct after_image *p)
 {
-	posts_take(data, p);
+	after_images_take(data, p);
 	return 0;
 }
 
-int post_load_all(struct journal *j, struct posts *ret)
+int after_images_load(struct journal *j, struct after_images *ret)
 {
 	int r;
 
-	*ret = (struct posts){0};
-	r = post_each(j, NULL, NULL, take, ret);
+	*ret = (struct after_images){0};
+	r = after_image_each(j, NULL, NULL, take, ret);
 	if (r < 0)
-		posts_done(ret);
+		after_images_done(ret);
 	return r;
 }

@@ -10,23 +10,21 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/journal/history/rename_list.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/undo.h"
+#include "core/journal/edits.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
-#include "core/journal/util/path_set.h"
+#include "core/journal/util/codec.h"
 
 /*
- * One small file each in barriers/, named by a number of the store's own count. Edits at the same
- * place in the history share a barrier. Its place is a list of steps, newest first: those that ran
- * then, and the newest that was kept. The first of them that is still there is the one before it,
- * and a rollback of that one crosses the barrier; once it is undone, there is nothing to cross.
+ * Each barrier is a small file in barriers/, named by a sequence number of the store. Edits at the
+ * same place in the history share a barrier. Its place is a list of steps, newest first: the steps
+ * that ran at that time, and the newest kept one. The first of them that still exists is the step
+ * before the barrier: a rollback of it crosses the barrier. Once it is undone, there is nothing to
+ * cross.
  */
 
 #define BARRIER_MAGIC 0x31524142u /* "BAR1" */
-#define BARRIER_PATHS 100	  /* names kept of one */
+#define BARRIER_PATHS 100	  /* paths stored per barrier */
 #define BARRIER_STEPS 64
 #define FILE_MAX      ((size_t)4 << 20)
 
@@ -94,16 +92,16 @@ static int barrier_save(struct journal *j, const char *name, const struct barrie
 
 	if (dir < 0)
 		return take_fd(&dir);
-	put_u32(&out, BARRIER_MAGIC);
-	put_u64(&out, (uint64_t)b->first_us);
-	put_u64(&out, (uint64_t)b->last_us);
-	put_u64(&out, b->count);
-	put_u32(&out, (uint32_t)p->n);
+	codec_put_u32(&out, BARRIER_MAGIC);
+	codec_put_u64(&out, (uint64_t)b->first_us);
+	codec_put_u64(&out, (uint64_t)b->last_us);
+	codec_put_u64(&out, b->count);
+	codec_put_u32(&out, (uint32_t)p->n);
 	for (size_t i = 0; i < p->n; i++)
-		put_u64(&out, (uint64_t)p->steps[i]);
-	put_u32(&out, (uint32_t)b->n_paths);
+		codec_put_u64(&out, (uint64_t)p->steps[i]);
+	codec_put_u32(&out, (uint32_t)b->n_paths);
 	for (size_t i = 0; i < b->n_paths; i++)
-		put_str(&out, b->paths[i], strlen(b->paths[i]));
+		codec_put_str(&out, b->paths[i], strlen(b->paths[i]));
 	return io_write_file(dir, name, 0600, out.data, out.len, false);
 }
 
@@ -121,21 +119,21 @@ static void barrier_name(struct barrier *b, const char *path)
 
 static int barrier_parse(const char *text, size_t len, struct barrier *b, struct place *p)
 {
-	struct get g = {.p = text, .end = text + len};
-	uint32_t magic = get_u32(&g), n;
+	struct codec_reader g = {.p = text, .end = text + len};
+	uint32_t magic = codec_get_u32(&g), n;
 	size_t count;
 
-	*b = (struct barrier){.first_us = (int64_t)get_u64(&g)};
-	b->last_us = (int64_t)get_u64(&g);
-	count = (size_t)get_u64(&g);
-	p->n = get_u32(&g);
+	*b = (struct barrier){.first_us = (int64_t)codec_get_u64(&g)};
+	b->last_us = (int64_t)codec_get_u64(&g);
+	count = (size_t)codec_get_u64(&g);
+	p->n = codec_get_u32(&g);
 	if (g.bad || magic != BARRIER_MAGIC || p->n > BARRIER_STEPS)
 		return -EBADMSG;
 	for (size_t i = 0; i < p->n; i++)
-		p->steps[i] = (int64_t)get_u64(&g);
-	n = get_u32(&g);
+		p->steps[i] = (int64_t)codec_get_u64(&g);
+	n = codec_get_u32(&g);
 	for (uint32_t i = 0; i < n && i < BARRIER_PATHS && !g.bad; i++)
-		barrier_name(b, get_str(&g).data);
+		barrier_name(b, codec_get_str(&g).data);
 	b->count = count;
 	if (!g.bad)
 		return 0;
@@ -325,120 +323,4 @@ int journal_barriers_all(struct journal *j, struct barrier **ret, size_t *ret_n,
 	*ret = list;
 	*ret_n = n;
 	return 0;
-}
-
-/* ---- which of them a rollback meets -----------------------------------------------------------
- */
-
-/* Paths of the folder that the steps' records name, as they were called then and are called now. */
-struct touched {
-	struct names paths;
-	struct names moved; /* of those, what was made, taken away or renamed: with all below */
-};
-
-static void touch_name(struct touched *t, const struct emptied *e, const struct rec *r, int root,
-		       const char *path)
-{
-	AUTO_FREE char *now = xstrdup(path);
-	int root_now = root;
-
-	moves_follow(e->moves, r->seq, &root_now, &now);
-	if (root == 0)
-		names_add(&t->paths, 0, path);
-	if (root_now == 0)
-		names_add(&t->paths, 0, now);
-	if (rec_is_in_place(r))
-		return;
-	if (root == 0)
-		names_add(&t->moved, 0, path);
-	if (root_now == 0)
-		names_add(&t->moved, 0, now);
-}
-
-static void touched_load(struct touched *t, const struct emptied *e)
-{
-	for (size_t i = 0; i < e->dirs->n; i++) {
-		struct rec r;
-		size_t at = 0;
-
-		while (wal_next(&e->logs[i], &at, &r)) {
-			if (rec_is_idle(&r))
-				continue;
-			touch_name(t, e, &r, r.root, r.path);
-			if (r.path2[0])
-				touch_name(t, e, &r, r.root2, r.path2);
-		}
-	}
-}
-
-static bool touched_above(const struct touched *t, const char *path)
-{
-	AUTO_FREE char *above = xstrdup(path);
-
-	for (char *slash; (slash = strrchr(above, '/'));) {
-		*slash = '\0';
-		if (names_has(&t->moved, 0, above))
-			return true;
-	}
-	return false;
-}
-
-/* A directory that was edited: its place is that of what the steps changed in it. */
-static bool touched_below(const struct touched *t, const char *path)
-{
-	for (size_t i = 0; i < names_count(&t->paths); i++) {
-		const char *one;
-
-		key_root(names_key(&t->paths, i), &one);
-		if (path_is_inside(one, path))
-			return true;
-	}
-	return false;
-}
-
-/* The path that is met comes first: it is the one that is named. Not all paths of a large barrier
- * are known: then it may meet any. */
-static bool meets(const struct touched *t, struct barrier *b)
-{
-	for (size_t i = 0; i < b->n_paths; i++) {
-		char *path = b->paths[i];
-
-		if (!names_has(&t->paths, 0, path) && !touched_above(t, path) &&
-		    !touched_below(t, path))
-			continue;
-		b->paths[i] = b->paths[0];
-		b->paths[0] = path;
-		return true;
-	}
-	return b->count > b->n_paths;
-}
-
-static bool is_after(const struct undo_plan *p, const struct barrier *b)
-{
-	for (size_t k = 0; k < p->n_ids; k++)
-		if (b->after == p->ids[k])
-			return true;
-	return false;
-}
-
-int barriers_crossed(struct journal *j, struct undo_plan *p, const struct emptied *e)
-{
-	struct touched touched = {0};
-	struct barrier *list = NULL;
-	size_t n = 0;
-	int r = p->kind == UNDO_BACK ? load_all(j, &list, &n) : 0;
-
-	p->barriers = xcalloc(n + 1, sizeof(*p->barriers));
-	if (n)
-		touched_load(&touched, e);
-	for (size_t i = 0; i < n; i++) {
-		if (!is_after(p, &list[i]) || !meets(&touched, &list[i]))
-			continue;
-		p->barriers[p->n_barriers++] = list[i];
-		list[i] = (struct barrier){0};
-	}
-	barrier_free(list, n);
-	names_done(&touched.paths);
-	names_done(&touched.moved);
-	return r;
 }

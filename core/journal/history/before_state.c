@@ -1,5 +1,6 @@
 /* before_state - the state of each path before a step, from the step's records. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/history.h"
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
 
@@ -9,9 +10,10 @@
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 
 #define NO_SIZE UINT64_MAX
@@ -20,18 +22,18 @@ struct before_file { /* with a number that records tell of */
 	uint64_t ino;
 	bool changed;
 	size_t at;    /* then: the first record that tells what it was like */
-	size_t moved; /* the number of a name by which it was moved, or NAMES_NONE */
+	size_t moved; /* the number of a name by which it was moved, or PATH_SET_NONE */
 	UT_hash_handle hh;
 };
 
 struct telling {
-	const struct caller *c;
+	const struct current_names *c;
 	struct before_states *ret;
 	size_t cap;
 	int obj; /* the step's objects */
 };
 
-static bool has_moves(const struct caller *c)
+static bool has_moves(const struct current_names *c)
 {
 	for (size_t i = 0; i < c->moves->n; i++)
 		if (c->moves->list[i].seq >= c->now.first && c->moves->list[i].seq <= c->now.last)
@@ -44,14 +46,14 @@ static bool has_moves(const struct caller *c)
 
 static void set_meta(struct change_side *side, struct span meta, uint64_t size)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	uint64_t sec;
 
-	side->mode = get_u32(&g);
-	side->uid = get_u32(&g);
-	side->gid = get_u32(&g);
-	sec = get_u64(&g);
-	side->mtime_ns = meta_ns(sec, get_u32(&g));
+	side->mode = codec_get_u32(&g);
+	side->uid = codec_get_u32(&g);
+	side->gid = codec_get_u32(&g);
+	sec = codec_get_u64(&g);
+	side->mtime_ns = attributes_ns(sec, codec_get_u32(&g));
 	side->size = S_ISDIR(side->mode) ? 0 : size;
 	side->exists = !g.bad;
 }
@@ -59,11 +61,11 @@ static void set_meta(struct change_side *side, struct span meta, uint64_t size)
 /* The object itself lies there. */
 static void set_slot(const struct telling *t, const struct rec *rec, struct change_side *side)
 {
-	struct obj o;
+	struct object o;
 	char slot[24];
 
-	slot_name(slot, rec->slot);
-	if (t->obj >= 0 && obj_stat(t->obj, slot, &o) == 0)
+	store_slot_name(slot, rec->slot);
+	if (t->obj >= 0 && object_stat(t->obj, slot, &o) == 0)
 		change_side_set(side, &o);
 }
 
@@ -73,13 +75,13 @@ static struct change_side side_of(const struct telling *t, const struct rec *rec
 	struct span meta, bytes;
 
 	if (rec->type == REC_CONTENT) {
-		wal_content(rec, &meta, &bytes);
+		undo_log_content(rec, &meta, &bytes);
 		set_meta(&side, meta, rec->flags & REC_INLINE ? bytes.len : NO_SIZE);
 	} else if (rec->type == REC_META || rec->type == REC_DIR_GONE) {
 		set_meta(&side, rec->meta, NO_SIZE);
 	} else {
 		if (rec->type == REC_GONE)
-			side_noted(rec, &side);
+			capture_noted(rec, &side);
 		if (!side.exists)
 			set_slot(t, rec, &side);
 	}
@@ -96,7 +98,7 @@ static bool tells(const struct rec *rec)
 static bool is_of_dir(const struct rec *rec)
 {
 	return rec->type == REC_DIR_GONE ||
-	       (rec->type == REC_META && S_ISDIR(meta_mode(rec->meta)));
+	       (rec->type == REC_META && S_ISDIR(attributes_mode(rec->meta)));
 }
 
 /* ---- files ------------------------------------------------------------------------------------
@@ -111,7 +113,7 @@ static struct before_file *get_file(struct before_states *t, uint64_t ino)
 		return file;
 	file = xcalloc(1, sizeof(*file));
 	file->ino = ino;
-	file->moved = NAMES_NONE;
+	file->moved = PATH_SET_NONE;
 	HASH_ADD(hh, t->files, ino, sizeof(file->ino), file);
 	return file;
 }
@@ -134,7 +136,7 @@ static struct change_side side_of_file(const struct telling *t, const struct bef
 	size_t at = file->at;
 	struct rec rec;
 
-	return wal_next(t->c->now.log, &at, &rec) ? side_of(t, &rec) : (struct change_side){0};
+	return undo_log_next(t->c->now.log, &at, &rec) ? side_of(t, &rec) : (struct change_side){0};
 }
 
 /* ---- names ------------------------------------------------------------------------------------
@@ -149,15 +151,15 @@ static void set_side(struct before_state *one, struct change_side side)
 /* NULL: the step has spoken of it before. */
 static struct before_state *add(struct telling *t, uint64_t seq, int root, const char *path)
 {
-	const struct caller *c = t->c;
+	const struct current_names *c = t->c;
 	AUTO_FREE char *key = NULL;
 	bool fresh;
 	size_t i;
 
-	if (!*path || !moves_touch_in(c->moves, c->now.first, c->now.last, root, path))
+	if (!*path || !renames_touch_in(c->moves, c->now.first, c->now.last, root, path))
 		return NULL;
-	key = called_now(c, seq, root, path);
-	i = names_put(&t->ret->keys, key, &fresh);
+	key = current_name_of(c, seq, root, path);
+	i = path_set_put(&t->ret->keys, key, &fresh);
 	if (!fresh)
 		return NULL;
 	if (i == t->cap) {
@@ -172,7 +174,7 @@ static void add_moved(struct telling *t, struct before_state *one, uint64_t ino)
 {
 	struct before_file *file = ino ? get_file(t->ret, ino) : NULL;
 
-	if (!file || file->moved != NAMES_NONE)
+	if (!file || file->moved != PATH_SET_NONE)
 		return;
 	one->what = BEFORE_RENAMED;
 	one->ino = ino;
@@ -211,14 +213,14 @@ static void add_path2(struct telling *t, const struct rec *rec)
 static void find_moved(struct telling *t)
 {
 	for (struct before_file *file = t->ret->files; file; file = file->hh.next) {
-		if (!file->changed || file->moved == NAMES_NONE)
+		if (!file->changed || file->moved == PATH_SET_NONE)
 			continue;
 		set_side(&t->ret->list[file->moved], side_of_file(t, file));
-		file->moved = NAMES_NONE;
+		file->moved = PATH_SET_NONE;
 	}
 }
 
-void before_states_load(const struct caller *c, struct before_states *ret)
+void before_states_load(const struct current_names *c, struct before_states *ret)
 {
 	AUTO_CLOSE int obj = -1;
 	struct telling t = {.c = c, .ret = ret};
@@ -228,7 +230,7 @@ void before_states_load(const struct caller *c, struct before_states *ret)
 	if (!has_moves(c))
 		return;
 	t.obj = obj = openat(c->now.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (; wal_next(c->now.log, &at, &rec); from = at) {
+	for (; undo_log_next(c->now.log, &at, &rec); from = at) {
 		if (rec_is_quiet(rec.type))
 			continue;
 		note_file(&t, &rec, from);
@@ -243,7 +245,7 @@ size_t before_states_moved(const struct before_states *t, uint64_t ino)
 	struct before_file *file;
 
 	HASH_FIND(hh, t->files, &ino, sizeof(ino), file);
-	return file ? file->moved : NAMES_NONE;
+	return file ? file->moved : PATH_SET_NONE;
 }
 
 bool before_state_same(const struct change_side *recorded, const struct change_side *other)
@@ -252,7 +254,7 @@ bool before_state_same(const struct change_side *recorded, const struct change_s
 
 	if (one.size == NO_SIZE)
 		one.size = other->size;
-	return sides_equal(&one, other);
+	return change_sides_equal(&one, other);
 }
 
 void before_states_done(struct before_states *t)
@@ -263,7 +265,7 @@ void before_states_done(struct before_states *t)
 		HASH_DEL(t->files, file);
 		free(file);
 	}
-	names_done(&t->keys);
+	path_set_done(&t->keys);
 	free(t->list);
 	*t = (struct before_states){0};
 }

@@ -1,14 +1,14 @@
 /* content - an object's content and metadata before or after a step, and where they are stored. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/content.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/step/step.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
 #include <errno.h>
@@ -21,18 +21,18 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/journal/fs/reach.h"
 #include "core/journal/history/inode_history.h"
 #include "core/journal/store/compressed.h"
+#include "core/journal/store/reach.h"
 #include "core/os/file.h"
 
-void origin_done(struct origin *o)
+void content_origin_done(struct content_origin *o)
 {
 	util_close_fd(&o->fd);
 	util_close_fd(&o->slots);
 	buf_done(&o->meta);
 	free(o->present);
-	*o = (struct origin)ORIGIN_NONE;
+	*o = (struct content_origin)CONTENT_ORIGIN_NONE;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------
@@ -53,16 +53,16 @@ static int open_memory(const char *data, size_t len)
 static int open_bytes(struct journal *j, int dirfd, const char *name)
 {
 	char target[PATH_MAX];
-	struct obj o;
+	struct object o;
 	ssize_t n;
-	int r = obj_stat(dirfd, name, &o);
+	int r = object_stat(dirfd, name, &o);
 
 	if (r < 0)
 		return r;
 	if (!o.mode)
 		return -ENOENT;
 	if (!S_ISLNK(o.mode))
-		return data_open(j, dirfd, name);
+		return object_open_file(j, dirfd, name);
 	n = readlinkat(dirfd, name, target, sizeof(target));
 	return n < 0 ? -errno : open_memory(target, (size_t)n);
 }
@@ -72,18 +72,18 @@ static bool has_bytes(const struct change_side *s)
 	return S_ISREG(s->mode) || S_ISLNK(s->mode);
 }
 
-static char *slot_path(const struct mark *m, const char *inside)
+static char *slot_path(const struct path_record *m, const char *inside)
 {
 	char slot[24];
 
-	slot_name(slot, m->slot);
+	store_slot_name(slot, m->slot);
 	return xasprintf("%s%s", slot, inside);
 }
 
 /* The bytes that the record of mark i is about. */
-static int open_mark(const struct seek *s, size_t i, const char *inside)
+static int open_mark(const struct inode_history *s, size_t i, const char *inside)
 {
-	const struct mark *m = &s->t->list[i];
+	const struct path_record *m = &s->t->list[i];
 	AUTO_BUF struct buf mem = BUF_INIT;
 	AUTO_FREE char *name = NULL;
 	struct span meta, bytes;
@@ -91,17 +91,17 @@ static int open_mark(const struct seek *s, size_t i, const char *inside)
 	int r;
 
 	if (m->flags & REC_INLINE) {
-		r = trail_fetch(s->t, i, &mem, &rec);
+		r = path_index_fetch(s->t, i, &mem, &rec);
 		if (r < 0)
 			return r;
-		wal_content(&rec, &meta, &bytes);
+		undo_log_content(&rec, &meta, &bytes);
 		return open_memory(bytes.data, bytes.len);
 	}
 	if (m->type == REC_CONTENT) {
 		char slot[24];
 
-		slot_name(slot, m->slot);
-		return pack_open(s->t->logs[m->log].obj, slot);
+		store_slot_name(slot, m->slot);
+		return compressed_open(s->t->logs[m->log].obj, slot);
 	}
 	name = slot_path(m, inside);
 	return open_bytes(s->j, s->t->logs[m->log].obj, name);
@@ -109,10 +109,10 @@ static int open_mark(const struct seek *s, size_t i, const char *inside)
 
 /* What lies where the way by path ends may be another inode than the summary tells, or the same: 0.
  */
-static uint64_t find_other(const struct seek *s, size_t i, int root, const char *path,
+static uint64_t find_other(const struct inode_history *s, size_t i, int root, const char *path,
 			   const char *inside)
 {
-	struct obj o = {0};
+	struct object o = {0};
 
 	if (i < s->t->n)
 		o.ino = *inside ? 0 : s->t->list[i].ino;
@@ -122,18 +122,18 @@ static uint64_t find_other(const struct seek *s, size_t i, int root, const char 
 }
 
 /* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
-static int find_present(const struct seek *s, struct reach *reach, int root, const char *path,
-			struct spot *at)
+static int find_present(const struct inode_history *s, struct reach *reach, int root,
+			const char *path, struct spot *at)
 {
 	struct change_side now;
-	struct obj o;
+	struct object o;
 	int r = reach_look(s->j, reach, root, path, at, &o);
 
-	if (r < 0 || o.mode == OBJ_UNSEEN)
+	if (r < 0 || o.mode == OBJECT_UNSEEN)
 		return r < 0 ? r : -EACCES;
 	change_side_set(&now, &o);
 	return now.exists && (now.mode & S_IFMT) == (s->want->mode & S_IFMT) &&
-			       seek_is_same(s, s->t->n, now.ino, now.size, now.mtime_ns)
+			       inode_history_is_same(s, s->t->n, now.ino, now.size, now.mtime_ns)
 		       ? 0
 		       : -ESTALE;
 }
@@ -142,32 +142,32 @@ static int find_present(const struct seek *s, struct reach *reach, int root, con
  */
 
 /* The time that the bytes of mark i had, opened as fd, and whose they are. */
-static bool look_at(const struct seek *s, size_t i, int fd, struct obj *ret)
+static bool look_at(const struct inode_history *s, size_t i, int fd, struct object *ret)
 {
 	AUTO_BUF struct buf mem = BUF_INIT;
 	struct span meta, bytes;
 	struct rec rec;
 
-	if (obj_stat(fd, "", ret) < 0)
+	if (object_stat(fd, "", ret) < 0)
 		return false;
 	if (s->t->list[i].type != REC_CONTENT)
 		return true;
-	if (trail_fetch(s->t, i, &mem, &rec) < 0)
+	if (path_index_fetch(s->t, i, &mem, &rec) < 0)
 		return false;
-	wal_content(&rec, &meta, &bytes);
+	undo_log_content(&rec, &meta, &bytes);
 	ret->ino = rec.ino;
-	ret->mtime_ns = meta_mtime(meta);
+	ret->mtime_ns = attributes_mtime(meta);
 	return true;
 }
 
 /* What a step took itself are the bytes of then. A file in a slot may have other names, by which
  * they may have been changed since. */
-static int open_taken(const struct seek *s, size_t i, const char *inside)
+static int open_taken(const struct inode_history *s, size_t i, const char *inside)
 {
 	bool own = s->own && s->t->logs[s->t->list[i].log].id == s->own->id;
 	AUTO_CLOSE int fd = open_mark(s, i, inside);
 	size_t end = i, other;
-	struct obj o;
+	struct object o;
 
 	if (fd < 0)
 		return take_fd(&fd);
@@ -175,36 +175,36 @@ static int open_taken(const struct seek *s, size_t i, const char *inside)
 		return -ESTALE;
 	if (s->t->list[i].type == REC_GONE && o.nlink > 1) {
 		end = s->t->n;
-		other = seek_bytes(s, end, o.ino);
+		other = inode_history_bytes(s, end, o.ino);
 		if (other < end)
 			return open_mark(s, other, "");
 	} else if (own) {
 		return take_fd(&fd);
 	}
-	return seek_is_same(s, end, o.ino, o.size, o.mtime_ns) ? take_fd(&fd) : -ESTALE;
+	return inode_history_is_same(s, end, o.ino, o.size, o.mtime_ns) ? take_fd(&fd) : -ESTALE;
 }
 
-static int is_lost(const struct seek *s, size_t i, struct origin *ret)
+static int is_lost(const struct inode_history *s, size_t i, struct content_origin *ret)
 {
-	const struct mark *m = &s->t->list[i];
+	const struct path_record *m = &s->t->list[i];
 
-	if (mark_is_blind(m))
+	if (path_record_is_blind(m))
 		ret->damaged = s->t->logs[m->log].id;
 	return -ESTALE;
 }
 
-static int find_bytes(const struct seek *s, struct origin *ret)
+static int find_bytes(const struct inode_history *s, struct content_origin *ret)
 {
 	AUTO_FREE char *path = xstrdup(s->start);
 	AUTO_FREE char *inside = NULL;
 	int root = s->root, r = 0;
-	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
-	size_t alias = seek_bytes(s, i, s->want->ino);
+	size_t i = path_index_follow(s->t, s->at, PATH_INDEX_BYTES, &root, &path, &inside);
+	size_t alias = inode_history_bytes(s, i, s->want->ino);
 	struct reach reach = {0};
 	struct spot at;
 
 	if (alias == i)
-		alias = seek_bytes(s, i, find_other(s, i, root, path, inside));
+		alias = inode_history_bytes(s, i, find_other(s, i, root, path, inside));
 	if (alias < i) {
 		ret->fd = open_mark(s, alias, "");
 	} else if (i < s->t->n && s->t->list[i].type == REC_MARK) {
@@ -228,14 +228,15 @@ static int find_bytes(const struct seek *s, struct origin *ret)
 
 static int read_meta(struct journal *j, int dirfd, const char *name, struct buf *ret)
 {
-	AUTO_CLOSE int fd = obj_open(dirfd, name);
+	AUTO_CLOSE int fd = object_open(dirfd, name);
 
-	return fd < 0 ? fd : meta_read(j, fd, ret);
+	return fd < 0 ? fd : attributes_read(j, fd, ret);
 }
 
-static int meta_of_mark(const struct seek *s, size_t i, const char *inside, struct origin *ret)
+static int meta_of_mark(const struct inode_history *s, size_t i, const char *inside,
+			struct content_origin *ret)
 {
-	const struct mark *m = &s->t->list[i];
+	const struct path_record *m = &s->t->list[i];
 	AUTO_BUF struct buf mem = BUF_INIT;
 	AUTO_FREE char *name = NULL;
 	struct span meta, bytes;
@@ -246,27 +247,29 @@ static int meta_of_mark(const struct seek *s, size_t i, const char *inside, stru
 		name = slot_path(m, inside);
 		return read_meta(s->j, s->t->logs[m->log].obj, name, &ret->meta);
 	}
-	r = trail_fetch(s->t, i, &mem, &rec);
+	r = path_index_fetch(s->t, i, &mem, &rec);
 	if (r < 0)
 		return r;
-	wal_content(&rec, &meta, &bytes);
+	undo_log_content(&rec, &meta, &bytes);
 	buf_add(&ret->meta, meta.data, meta.len);
 	return 0;
 }
 
-static int find_meta(const struct seek *s, struct origin *ret)
+static int find_meta(const struct inode_history *s, struct content_origin *ret)
 {
 	AUTO_FREE char *path = xstrdup(s->start);
 	AUTO_FREE char *inside = NULL;
 	unsigned inode = 1u << REC_CONTENT | 1u << REC_META;
 	int root = s->root, r;
-	size_t n = s->t->n, i = trail_follow(s->t, s->at, TRAIL_META, &root, &path, &inside), alias;
+	size_t n = s->t->n,
+	       i = path_index_follow(s->t, s->at, PATH_INDEX_META, &root, &path, &inside), alias;
 	struct reach reach = {0};
 	struct spot at;
 
-	alias = S_ISDIR(s->want->mode) ? i : seek_record(s, s->at, i, inode, s->want->ino);
+	alias = S_ISDIR(s->want->mode) ? i : inode_history_record(s, s->at, i, inode, s->want->ino);
 	if (alias == i && !S_ISDIR(s->want->mode))
-		alias = seek_record(s, s->at, i, inode, find_other(s, i, root, path, inside));
+		alias = inode_history_record(s, s->at, i, inode,
+					     find_other(s, i, root, path, inside));
 	if (alias < i)
 		return meta_of_mark(s, alias, "", ret);
 	if (i == n) {
@@ -281,24 +284,24 @@ static int find_meta(const struct seek *s, struct origin *ret)
 	if (s->t->list[i].type == REC_MARK)
 		return is_lost(s, i, ret);
 	if (s->t->list[i].type == REC_GONE && !S_ISDIR(s->want->mode))
-		alias = seek_record(s, i + 1, n, inode, s->want->ino);
+		alias = inode_history_record(s, i + 1, n, inode, s->want->ino);
 	else
 		alias = n;
 	return alias < n ? meta_of_mark(s, alias, "", ret) : meta_of_mark(s, i, inside, ret);
 }
 
 /* The slot that has the very inode, if one has. */
-static int find_slot(const struct seek *s, struct origin *ret)
+static int find_slot(const struct inode_history *s, struct content_origin *ret)
 {
 	AUTO_FREE char *path = xstrdup(s->start);
 	AUTO_FREE char *inside = NULL;
 	int root = s->root;
-	size_t i = trail_follow(s->t, s->at, TRAIL_BYTES, &root, &path, &inside);
-	const struct mark *m = &s->t->list[i];
+	size_t i = path_index_follow(s->t, s->at, PATH_INDEX_BYTES, &root, &path, &inside);
+	const struct path_record *m = &s->t->list[i];
 
 	if (i == s->t->n || m->type != REC_GONE || *inside)
 		return 0;
-	slot_name(ret->slot, m->slot);
+	store_slot_name(ret->slot, m->slot);
 	ret->slots = fcntl(s->t->logs[m->log].obj, F_DUPFD_CLOEXEC, 3);
 	return ret->slots < 0 ? -errno : 0;
 }
@@ -306,31 +309,32 @@ static int find_slot(const struct seek *s, struct origin *ret)
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
-static int seek_init(struct seek *s, int64_t id, const struct change *c, bool after, bool undone)
+static int inode_history_init(struct inode_history *s, int64_t id, const struct change *c,
+			      bool after, bool undone)
 {
 	const char *path = !after && c->old_path ? c->old_path : c->path;
-	const struct trail_log *log;
+	const struct path_log *log;
 	bool far = after == undone;
-	int r = trails_get(s->j, id, undone, &s->t);
+	int r = path_index_get(s->j, id, undone, &s->t);
 
 	if (r < 0)
 		return r;
-	log = trails_log(s->t, id);
+	log = path_index_log(s->t, id);
 	s->own = log;
 	s->want = after ? &c->after : &c->before;
 	s->left = undone ? &c->before : &c->after;
 	s->root = c->root;
 	s->at = !log ? 0 : far ? MIN(log->first, s->t->n) : log->end;
-	s->start = after || !log ? xstrdup(path) : trail_back(s->t, log, &s->root, path);
+	s->start = after || !log ? xstrdup(path) : path_index_back(s->t, log, &s->root, path);
 	store_forget_near(s->j);
 	return 0;
 }
 
 static int look(struct journal *j, int64_t id, const struct change *c, bool after, bool undone,
-		bool whole, struct origin *ret)
+		bool whole, struct content_origin *ret)
 {
-	struct seek s = {.j = j};
-	int r = seek_init(&s, id, c, after, undone);
+	struct inode_history s = {.j = j};
+	int r = inode_history_init(&s, id, c, after, undone);
 
 	if (r == 0 && has_bytes(s.want))
 		r = find_bytes(&s, ret);
@@ -345,17 +349,17 @@ static int look(struct journal *j, int64_t id, const struct change *c, bool afte
 
 /* What the step left there, where its bytes were kept. */
 static int open_image(int stepdir, int root, const char *path, const struct change_side *want,
-		      struct origin *ret)
+		      struct content_origin *ret)
 {
 	AUTO_BUF struct buf bytes = BUF_INIT;
 
-	if (post_image(stepdir, root, path, want, &bytes) < 0)
+	if (after_image_bytes(stepdir, root, path, want, &bytes) < 0)
 		return -ESTALE;
 	ret->fd = open_memory(bytes.data, bytes.len);
 	return MIN(ret->fd, 0);
 }
 
-bool origin_unprotected(int stepdir)
+bool content_unprotected(int stepdir)
 {
 	struct summary s = {0};
 	bool yes = summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
@@ -383,7 +387,7 @@ bool journal_is_incomplete(struct journal *j, int64_t id)
 
 static int unread(struct journal *j, int64_t id, int r, const char *path, struct err *err)
 {
-	if (!step_is_damaged(r) || r == -EIO)
+	if (!history_step_is_damaged(r) || r == -EIO)
 		return err_set(err, r, "read '%s'", path);
 	if (!history_has(j, id, err))
 		return -ESTALE;
@@ -398,11 +402,11 @@ static bool has_moved(const struct journal *j, int64_t id, bool undone)
 {
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, undone ? "redo" : "steps", id);
 
-	return step_is_gone(j, dir);
+	return history_step_is_gone(j, dir);
 }
 
 static int find(struct journal *j, int64_t id, const struct change *c, bool after, bool whole,
-		struct origin *ret, struct err *err)
+		struct content_origin *ret, struct err *err)
 {
 	const char *path = !after && c->old_path ? c->old_path : c->path;
 	bool undone = false, old = j->trails;
@@ -421,16 +425,17 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 			return err_say(err, -ENOENT, "'%s' was not there", path);
 		r = look(j, id, c, after, undone, whole, ret);
 		/* the index may be older than the store */
-		again = r < 0 && ((first && (old || step_is_damaged(r)) && trails_are_old(j)) ||
-				  has_moved(j, id, undone));
+		again = r < 0 &&
+			((first && (old || history_step_is_damaged(r)) && path_index_is_old(j)) ||
+			 has_moved(j, id, undone));
 		if (again) {
-			trails_drop(j);
-			origin_done(ret);
+			path_index_drop(j);
+			content_origin_done(ret);
 		}
 	}
 	damaged = ret->damaged;
 	if (r == -ESTALE && !whole && after != undone) {
-		origin_done(ret);
+		content_origin_done(ret);
 		r = open_image(step, c->root, path, after ? &c->after : &c->before, ret);
 	}
 	if (r == -ESTALE && damaged)
@@ -438,7 +443,7 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 			       "what step %" PRId64 " did to '%s' is not known, it is damaged: "
 			       "`cordon journal verify` says where",
 			       damaged, path);
-	if (r == -ESTALE && !after && origin_unprotected(step))
+	if (r == -ESTALE && !after && content_unprotected(step))
 		return err_say(err, r,
 			       "what was at '%s' before step %" PRId64
 			       " is not kept, as the step was unprotected by then",
@@ -448,8 +453,8 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 	return r < 0 ? unread(j, id, r, path, err) : 0;
 }
 
-int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
-		struct origin *ret, struct err *err)
+int content_origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
+			struct content_origin *ret, struct err *err)
 {
 	return find(j, id, c, after, true, ret, err);
 }
@@ -457,7 +462,7 @@ int origin_find(struct journal *j, int64_t id, const struct change *c, bool afte
 int journal_content(struct journal *j, int64_t id, const struct change *c, bool after, int *ret_fd,
 		    struct err *err)
 {
-	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
 	const struct change_side *want = after ? &c->after : &c->before;
 	int r;
 
@@ -476,7 +481,7 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 	const char *below = path;
 	struct reach reach = {0};
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int r;
 
 	*ret_fd = -1;
@@ -495,18 +500,19 @@ int journal_present(struct journal *j, const char *path, struct change_side *ret
 	return r < 0 ? err_set(err, r, "read '%s'", path) : 0;
 }
 
-size_t origin_slots_of(struct journal *j, uint64_t ino)
+size_t content_slots_of(struct journal *j, uint64_t ino)
 {
-	const struct trails *t = j->trails;
+	const struct path_index *t = j->trails;
 	size_t n = 0;
 
-	for (size_t i = 0; t && (i = trail_of_inode(t, i, t->n, 1u << REC_GONE, ino)) < t->n; i++) {
-		const struct mark *m = &t->list[i];
-		struct obj o;
+	for (size_t i = 0; t && (i = path_index_of_inode(t, i, t->n, 1u << REC_GONE, ino)) < t->n;
+	     i++) {
+		const struct path_record *m = &t->list[i];
+		struct object o;
 		char slot[24];
 
-		slot_name(slot, m->slot);
-		if (obj_stat(t->logs[m->log].obj, slot, &o) == 0 && o.ino == ino)
+		store_slot_name(slot, m->slot);
+		if (object_stat(t->logs[m->log].obj, slot, &o) == 0 && o.ino == ino)
 			n++;
 	}
 	return n;

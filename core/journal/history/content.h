@@ -2,29 +2,38 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/journal.h"
-#include "core/journal/store/store.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct origin {
+#include "core/base/buf.h"
+
+struct buf;
+struct change;
+struct err;
+struct journal;
+
+struct content_origin {
 	int fd;		 /* readable bytes of a file or a link's target, at offset 0; or -1 */
 	int slots;	 /* directory of the step's objects, or -1; owned */
-	char slot[24];	 /* the object's own inode lies there when slots is not -1 */
-	struct buf meta; /* meta_read() of it; empty: not known */
-	char *present;	 /* its place in the folder, when no step has taken it away; or NULL */
-	int64_t damaged; /* -ESTALE, because of this step; or 0 */
+	char slot[24];	 /* the object itself, in slots, if slots is not -1 */
+	struct buf meta; /* attributes_read() of it; empty: unknown */
+	char *present;	 /* its path in the folder, if no later step captured it; or NULL */
+	int64_t damaged; /* if -ESTALE: this damaged step may have had it; or 0 */
 };
 
-#define AUTO_ORIGIN CLEANUP(origin_done)
-#define ORIGIN_NONE                                                                                \
+#define AUTO_CONTENT_ORIGIN CLEANUP(content_origin_done)
+#define CONTENT_ORIGIN_NONE                                                                        \
 	{                                                                                          \
 		.fd = -1, .slots = -1, .meta = BUF_INIT                                            \
 	}
-void origin_done(struct origin *o);
+void content_origin_done(struct content_origin *o);
 
-/* -ESTALE: nowhere any more, changed from outside. */
-int origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
-		struct origin *ret, struct err *err) MUST_USE;
-/* The step outgrew its limit, or nothing was to be kept. */
-bool origin_unprotected(int stepdir);
-/* Of the names of this inode, how many lie in the objects of the steps that are indexed? */
-size_t origin_slots_of(struct journal *j, uint64_t ino);
+/* Finds the content before or after a step. -ESTALE: it no longer exists, because of an external
+ * edit. */
+int content_origin_find(struct journal *j, int64_t id, const struct change *c, bool after,
+			struct content_origin *ret, struct err *err) MUST_USE;
+/* Returns whether the step was unprotected: it outgrew its limits, or undo is off. */
+bool content_unprotected(int stepdir);
+/* Returns how many hard links of this inode are objects of the indexed steps. */
+size_t content_slots_of(struct journal *j, uint64_t ino);

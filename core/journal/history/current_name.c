@@ -9,102 +9,105 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/util/path_set.h"
 
-#define MOVES_MAX 64 /* of a cluster, that are looked through for each path */
+#define MOVES_MAX 64 /* renames in a cluster that are searched for each path */
 
 /*
- * Steps move directories, and what one calls a/x another calls b/x. A step itself calls it by both:
- * what it found there, by the name at which it first spoke of it; what it left, by that of its end.
- * Of steps that overlapped, and were redone since, nobody knows when each had ended.
+ * A step that renames a directory uses both names in its records: the old one before the rename,
+ * the new one after. Its summary has an object's before-state under the name at which the step
+ * first touched it, and the after-state under the name at the step's end. For concurrent steps that
+ * were redone since, it is unknown when each had ended.
  */
 
-void called_step(struct caller *c, const struct chain_step *step)
+void current_names_step(struct current_names *c, const struct chain_step *step)
 {
 	c->now = *step;
-	names_done(&c->said);
+	path_set_done(&c->said);
 	free(take_ptr(&c->said_at));
 }
 
-void caller_done(struct caller *c)
+void current_names_done(struct current_names *c)
 {
-	names_done(&c->said);
+	path_set_done(&c->said);
 	free(take_ptr(&c->said_at));
 }
 
-char *called_gone(const char *key, uint64_t move)
+char *current_name_gone(const char *key, uint64_t move)
 {
 	return xasprintf("%s//%" PRIu64, key, move); /* no path has that */
 }
 
-bool called_is_gone(const char *key)
+bool current_name_is_gone(const char *key)
 {
 	return strstr(key, "//");
 }
 
-char *called_now(const struct caller *c, uint64_t seq, int root, const char *path)
+char *current_name_of(const struct current_names *c, uint64_t seq, int root, const char *path)
 {
 	AUTO_FREE char *now = NULL, *key = NULL;
 	uint64_t gone;
 
 	if (!c->moves->n)
-		return key_make(root, path);
+		return path_key_make(root, path);
 	now = xstrdup(path);
-	gone = moves_trace(c->moves, seq, &root, &now);
-	key = key_make(root, now);
-	return gone ? called_gone(key, gone) : take_ptr(&key);
+	gone = renames_trace(c->moves, seq, &root, &now);
+	key = path_key_make(root, now);
+	return gone ? current_name_gone(key, gone) : take_ptr(&key);
 }
 
-static void listen(struct caller *c)
+static void listen(struct current_names *c)
 {
 	struct rec rec;
 	size_t at = 0, cap = 0;
 
-	while (wal_next(c->now.log, &at, &rec)) {
+	while (undo_log_next(c->now.log, &at, &rec)) {
 		const char *const paths[] = {rec.path, rec.path2};
 		const int roots[] = {rec.root, rec.root2};
 
 		for (int i = 0; i < 2 && !rec_is_quiet(rec.type) && *paths[i]; i++) {
-			if (!names_add(&c->said, roots[i], paths[i]))
+			if (!path_set_add(&c->said, roots[i], paths[i]))
 				continue;
-			if (names_count(&c->said) > cap) {
+			if (path_set_count(&c->said) > cap) {
 				cap = cap ? cap + cap / 2 : 16;
 				c->said_at = xrealloc(c->said_at, cap * sizeof(*c->said_at));
 			}
-			c->said_at[names_count(&c->said) - 1] = rec.seq;
+			c->said_at[path_set_count(&c->said) - 1] = rec.seq;
 		}
 	}
 }
 
 /* The record in which the step first spoke of the path; 0: it did not. */
-static uint64_t said_at(struct caller *c, int root, const char *path)
+static uint64_t said_at(struct current_names *c, int root, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	size_t i;
 
-	if (!names_count(&c->said))
+	if (!path_set_count(&c->said))
 		listen(c);
-	i = names_find(&c->said, key);
-	return i == NAMES_NONE ? 0 : c->said_at[i];
+	i = path_set_find(&c->said, key);
+	return i == PATH_SET_NONE ? 0 : c->said_at[i];
 }
 
-bool called_find(struct caller *c, int root, const char *path, struct called *ret)
+bool current_name_find(struct current_names *c, int root, const char *path,
+		       struct current_name *ret)
 {
-	bool moved = moves_touch_in(c->moves, c->now.first, c->now.last, root, path);
+	bool moved = renames_touch_in(c->moves, c->now.first, c->now.last, root, path);
 	uint64_t at = 0;
 
-	*ret = (struct called){0};
+	*ret = (struct current_name){0};
 	if (moved && (!c->now.end || (c->now.turned && !c->now.alone)))
 		return false;
-	ret->left = called_now(c, moved ? c->now.end : c->now.last, root, path);
+	ret->left = current_name_of(c, moved ? c->now.end : c->now.last, root, path);
 	if (moved)
 		at = c->now.turned ? c->now.first - 1 : said_at(c, root, path);
 	if (!moved)
 		ret->found = xstrdup(ret->left);
 	else if (at)
-		ret->found = called_now(c, at, root, path);
+		ret->found = current_name_of(c, at, root, path);
 	return true;
 }
 
-bool called_any(const struct caller *c, int root, const char *path, struct names *ret)
+bool current_name_any(const struct current_names *c, int root, const char *path,
+		      struct path_set *ret)
 {
 	size_t n = 0;
 
@@ -116,15 +119,15 @@ bool called_any(const struct caller *c, int root, const char *path, struct names
 		if (++n > MOVES_MAX)
 			return false;
 		for (int after = 0; after < 2; after++) {
-			AUTO_FREE char *key = called_now(c, seq - !after, root, path);
+			AUTO_FREE char *key = current_name_of(c, seq - !after, root, path);
 
-			names_add_key(ret, key);
+			path_set_add_key(ret, key);
 		}
 	}
 	return true;
 }
 
-void called_done(struct called *called)
+void current_name_done(struct current_name *called)
 {
 	free(called->found);
 	free(called->left);

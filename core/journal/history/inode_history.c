@@ -1,16 +1,18 @@
 /* inode_history - follows one inode through the history from a given moment on. */
 /* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+#include "core/journal/history.h"
 #include "core/journal/history/inode_history.h"
 #include "core/journal/history/path_index_lookup.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 
-size_t seek_record(const struct seek *s, size_t at, size_t end, unsigned wanted, uint64_t ino)
+size_t inode_history_record(const struct inode_history *s, size_t at, size_t end, unsigned wanted,
+			    uint64_t ino)
 {
-	while (ino && (at = trail_of_inode(s->t, at, end, wanted, ino)) < end) {
-		if (trail_time(s->t, at) == s->want->mtime_ns)
+	while (ino && (at = path_index_of_inode(s->t, at, end, wanted, ino)) < end) {
+		if (path_index_time(s->t, at) == s->want->mtime_ns)
 			return at;
-		at = trail_behind(s->t, at);
+		at = path_index_behind(s->t, at);
 	}
 	return end;
 }
@@ -19,34 +21,34 @@ struct course {		    /* of the file, until now */
 	uint64_t ino, also; /* of it; 0: none */
 	size_t bytes;	    /* the mark that has them, or the end */
 	uint64_t size;
-	int64_t mtime_ns;	     /* what it is, if only steps have set it */
-	int64_t record_ns;	     /* what it was at the newest record so far */
-	const struct trail_log *set; /* by this one; NULL: by none */
-	bool recorded;		     /* by its summary */
-	bool broken;		     /* so did somebody else */
+	int64_t mtime_ns;	    /* the present time, if only steps have set it */
+	int64_t record_ns;	    /* the time at the newest record so far */
+	const struct path_log *set; /* by this one; NULL: by none */
+	bool recorded;		    /* by its summary */
+	bool broken;		    /* set elsewhere, too, or not known */
 };
 
 /* While the step that is asked ran, another may have left it as it found it; and a number that it
  * has got since may have been another file's. */
-static bool may_be_before(const struct seek *s, size_t i)
+static bool may_be_before(const struct inode_history *s, size_t i)
 {
 	return !s->own || i < s->own->end || s->t->list[i].ino != s->want->ino;
 }
 
 /* Something of another kind that lies at its path since is not the file; nor is anything where the
  * step then took its name. */
-static bool may_lie_there(const struct seek *s, size_t i)
+static bool may_lie_there(const struct inode_history *s, size_t i)
 {
-	const struct mark *m = &s->t->list[i];
+	const struct path_record *m = &s->t->list[i];
 	const size_t end = s->own->end;
 
 	return s->left->exists && !((s->left->mode ^ s->want->mode) & S_IFMT) &&
-	       trail_of_inode(s->t, i, end, 1u << REC_GONE, m->ino) == end;
+	       path_index_of_inode(s->t, i, end, 1u << REC_GONE, m->ino) == end;
 }
 
-static struct left_of ask_left(const struct seek *s, size_t i, const struct course *c)
+static struct left_of ask_left(const struct inode_history *s, size_t i, const struct course *c)
 {
-	const struct mark *m = &s->t->list[i];
+	const struct path_record *m = &s->t->list[i];
 	bool own = s->own && s->own->id == s->t->logs[m->log].id;
 
 	return (struct left_of){.ino = m->ino,
@@ -56,14 +58,14 @@ static struct left_of ask_left(const struct seek *s, size_t i, const struct cour
 
 /* A step tells of it once what it was like: then it may have set its times, and taken names of it.
  */
-static void set_times(const struct seek *s, size_t i, struct course *c)
+static void set_times(const struct inode_history *s, size_t i, struct course *c)
 {
 	const uint32_t log = s->t->list[i].log;
 	const struct left_of of = ask_left(s, i, c);
 	struct change_side left;
 
 	c->set = &s->t->logs[log];
-	c->recorded = trail_left(s->j, s->t, log, &of, &left);
+	c->recorded = path_index_left(s->j, s->t, log, &of, &left);
 	if (!c->recorded)
 		return;
 	c->mtime_ns = left.mtime_ns;
@@ -71,30 +73,31 @@ static void set_times(const struct seek *s, size_t i, struct course *c)
 	c->broken = !left.exists;
 }
 
-static bool ran_beside(const struct seek *s, size_t i, const struct course *c)
+static bool ran_beside(const struct inode_history *s, size_t i, const struct course *c)
 {
-	return trail_overlap(s->j, s->t, (uint32_t)(c->set - s->t->logs), s->t->list[i].log);
+	return path_index_overlap(s->j, s->t, (uint32_t)(c->set - s->t->logs), s->t->list[i].log);
 }
 
 /* The step that had set its times ran at the same time, and its summary has what this one did. So
  * far it was as before. */
-static bool is_beside(const struct seek *s, size_t i, int64_t time, const struct course *c)
+static bool is_beside(const struct inode_history *s, size_t i, int64_t time, const struct course *c)
 {
 	return c->recorded && time == c->record_ns && ran_beside(s, i, c);
 }
 
 /* Who had set its times took it then, or another while that step ran: before it had set them, or
  * later, and then it may be in no summary. */
-static bool is_taken_by(const struct seek *s, size_t i, int64_t time, const struct course *c)
+static bool is_taken_by(const struct inode_history *s, size_t i, int64_t time,
+			const struct course *c)
 {
 	return c->set == &s->t->logs[s->t->list[i].log] || is_beside(s, i, time, c) ||
 	       (c->set && !c->recorded && ran_beside(s, i, c));
 }
 
-static void go_on(const struct seek *s, size_t i, struct course *c)
+static void go_on(const struct inode_history *s, size_t i, struct course *c)
 {
-	const struct mark *m = &s->t->list[i];
-	const int64_t time = trail_time(s->t, i);
+	const struct path_record *m = &s->t->list[i];
+	const int64_t time = path_index_time(s->t, i);
 	const bool again = c->set == &s->t->logs[m->log] || is_beside(s, i, time, c);
 
 	if (m->type == REC_GONE && time < 0) /* its last name */
@@ -110,17 +113,17 @@ static void go_on(const struct seek *s, size_t i, struct course *c)
 		c->mtime_ns = time;
 }
 
-static size_t next_of(const struct seek *s, size_t at, size_t end, const struct course *c)
+static size_t next_of(const struct inode_history *s, size_t at, size_t end, const struct course *c)
 {
 	const unsigned wanted = 1u << REC_CONTENT | 1u << REC_META | 1u << REC_GONE;
 
 	if (c->ino)
-		end = trail_of_inode(s->t, at, end, wanted, c->ino);
-	return c->also ? trail_of_inode(s->t, at, end, wanted, c->also) : end;
+		end = path_index_of_inode(s->t, at, end, wanted, c->ino);
+	return c->also ? path_index_of_inode(s->t, at, end, wanted, c->also) : end;
 }
 
 /* As two inodes, where a redo has brought it back between two records; or also: 0. */
-static struct course follow(const struct seek *s, size_t end, uint64_t ino, uint64_t also)
+static struct course follow(const struct inode_history *s, size_t end, uint64_t ino, uint64_t also)
 {
 	struct course c = {.ino = ino,
 			   .also = also,
@@ -131,18 +134,18 @@ static struct course follow(const struct seek *s, size_t end, uint64_t ino, uint
 
 	while (!c.broken && c.bytes == end && (i = next_of(s, i, end, &c)) < end) {
 		go_on(s, i, &c);
-		i = trail_behind(s->t, i);
+		i = path_index_behind(s->t, i);
 	}
 	return c;
 }
 
-size_t seek_bytes(const struct seek *s, size_t end, uint64_t ino)
+size_t inode_history_bytes(const struct inode_history *s, size_t end, uint64_t ino)
 {
 	return follow(s, end, ino, 0).bytes;
 }
 
-static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t also, uint64_t size,
-		     int64_t mtime_ns)
+static bool leads_to(const struct inode_history *s, size_t end, uint64_t ino, uint64_t also,
+		     uint64_t size, int64_t mtime_ns)
 {
 	const struct course c = follow(s, end, ino, also);
 
@@ -153,7 +156,8 @@ static bool leads_to(const struct seek *s, size_t end, uint64_t ino, uint64_t al
 	return c.size == size && c.mtime_ns == mtime_ns;
 }
 
-bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size, int64_t mtime_ns)
+bool inode_history_is_same(const struct inode_history *s, size_t end, uint64_t ino, uint64_t size,
+			   int64_t mtime_ns)
 {
 	const uint64_t then = s->want->ino;
 

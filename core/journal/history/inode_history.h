@@ -2,31 +2,41 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/history/path_index_lookup.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct change_side;
+struct journal;
+struct path_log;
+struct path_index;
 
 /*
- * Captures are kept per inode and step: of a file with several names, what happened to it may be
- * recorded under another one. So each search by path is followed by one by inode number. Numbers
- * are used again, and not everybody who writes leaves a record: each record tells the time of
- * modification that the file had by then, which must be the one that the last who is known to have
- * set it had left. Who that was is told by the records, what he left by his step's summary. A
- * rollback may have brought the file back as another inode than the summary tells.
+ * A step captures each inode once: if a file has several hard links, its records may name another
+ * one. So each search by path is followed by one by inode number. Inode numbers are reused, and
+ * external writers leave no record, so the file is checked by its modification time: the time in
+ * each record must be the one that the last step known to set it had left. The records tell which
+ * step that was, its summary which time it left. A rollback may have restored the file as another
+ * inode than the summary names.
  */
-struct seek {
+struct inode_history {
 	struct journal *j;
-	const struct trails *t;
-	const struct trail_log *own; /* of the step that is asked; NULL: it has no records */
+	const struct path_index *t;
+	const struct path_log *own; /* of the step in question; NULL: it has no records */
 	const struct change_side *want;
-	const struct change_side *left; /* by that step at its other end */
-	size_t at;			/* where the way to the present begins */
-	int root;			/* and at which path */
+	const struct change_side *left; /* its state at the step's other end */
+	size_t at;			/* the mark where the way to the present begins */
+	int root;			/* the path at that mark, with `start` */
 	char *start;
 };
 
-/* The first record of these kinds in [s->at, end) that tells of the very file as it was then; end:
- * none. */
-size_t seek_record(const struct seek *s, size_t at, size_t end, unsigned wanted, uint64_t ino);
-/* That which has its bytes. */
-size_t seek_bytes(const struct seek *s, size_t end, uint64_t ino);
-/* Are those at mark `end`, of a file with this number, size and time, the bytes of then? */
-bool seek_is_same(const struct seek *s, size_t end, uint64_t ino, uint64_t size, int64_t mtime_ns);
+/* Returns the first record of these kinds from mark `at` on, before end, that has the file in the
+ * wanted state; or end. */
+size_t inode_history_record(const struct inode_history *s, size_t at, size_t end, unsigned wanted,
+			    uint64_t ino);
+/* Returns the record that has the file's bytes, or end. */
+size_t inode_history_bytes(const struct inode_history *s, size_t end, uint64_t ino);
+/* Returns whether a file at mark `end`, with this inode number, size and time, still has the wanted
+ * bytes. */
+bool inode_history_is_same(const struct inode_history *s, size_t end, uint64_t ino, uint64_t size,
+			   int64_t mtime_ns);

@@ -8,13 +8,25 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
+#include "core/journal/history.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/step/parts.h"
 #include "core/journal/step/step.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+
+bool step_info_has(const struct step_info *list, size_t n, int64_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].id == id)
+			return true;
+	return false;
+}
 
 void step_info_free(struct step_info *list, size_t n)
 {
@@ -29,8 +41,42 @@ void step_info_free(struct step_info *list, size_t n)
 	free(list);
 }
 
+/* An agent's git on a repository of its own, in which it keeps copies of the folder. */
+static bool is_snapshot(const char *command)
+{
+	return str_starts(command, "git --git-dir ") && strstr(command, "/opencode/snapshot/");
+}
+
+bool step_is_note(enum step_kind kind, bool elsewhere, size_t changed, const char *command)
+{
+	if (kind == STEP_AMBIENT)
+		return elsewhere;
+	if (!command || !is_snapshot(command))
+		return elsewhere && command && str_eq(command, "git init");
+	return elsewhere || !changed;
+}
+
+bool step_is_yours(const char *command)
+{
+	return command && str_starts(command, YOURS_MARK);
+}
+
+bool history_dir_is_note(const struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	struct summary s = {0};
+	const struct step_info *i = &s.info;
+	bool note = fd >= 0 && summary_load(fd, false, &s) == 0 && !i->incomplete &&
+		    !i->unprotected &&
+		    step_is_note(i->kind, i->elsewhere,
+				 i->created + i->modified + i->deleted + i->renamed, i->command);
+
+	summary_done(&s);
+	return note;
+}
+
 /* 0: nobody knows. */
-int64_t step_ended(const struct journal *j, const char *dir)
+int64_t history_step_ended(const struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct summary s = {0};
@@ -53,19 +99,19 @@ void change_free(struct change *list, size_t n)
 	free(list);
 }
 
-bool step_is_damaged(int r)
+bool history_step_is_damaged(int r)
 {
 	return r == -EBADMSG || r == -EIO || r == -ENOENT || r == -ENODATA;
 }
 
-bool step_is_gone(const struct journal *j, const char *dir)
+bool history_step_is_gone(const struct journal *j, const char *dir)
 {
 	return faccessat(j->store, dir, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-int step_unread(struct err *err, int r, const char *id)
+int history_step_unread(struct err *err, int r, const char *id)
 {
-	if (!step_is_damaged(r))
+	if (!history_step_is_damaged(r))
 		return err_set(err, r, "read step %s", id);
 	return err_say(err, -EBADMSG,
 		       "step %s is damaged: `cordon journal verify` says where: newer steps can "
@@ -76,13 +122,13 @@ int step_unread(struct err *err, int r, const char *id)
 /* One whose summary is damaged: what its log still knows, and the name of its directory. */
 static int load_damaged(const struct journal *j, int fd, const char *dir, struct step_info *i)
 {
-	struct wal log = WAL_NONE;
+	struct undo_log log = UNDO_LOG_NONE;
 
-	if (step_is_gone(j, dir))
+	if (history_step_is_gone(j, dir))
 		return -ENOENT;
 	if (log_look(j, &log, fd, "undo") < 0 || !step_read_head(&log, i))
 		i->command = xstrdup("");
-	wal_close(&log);
+	undo_log_close(&log);
 	i->id = atoll(strchr(dir, '/') + 1);
 	i->ended_us = i->began_us;
 	i->exit_status = -1;
@@ -94,10 +140,10 @@ static int load_damaged(const struct journal *j, int fd, const char *dir, struct
 static int load_info(const struct journal *j, int fd, const char *dir, struct step_info *ret)
 {
 	struct summary s = {0};
-	struct folders f = {0};
+	struct part_folders f = {0};
 	int r = summary_load(fd, false, &s);
 
-	if (step_is_damaged(r))
+	if (history_step_is_damaged(r))
 		r = load_damaged(j, fd, dir, &s.info);
 	if (r == 0)
 		r = parts_load(fd, &f);
@@ -135,7 +181,7 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 		else if (r == -ENOENT)
 			r = 0; /* moved by the writer meanwhile */
 		else
-			step_unread(err, r, names[i]);
+			history_step_unread(err, r, names[i]);
 	}
 	store_names_free(names, n);
 	if (r < 0) {
@@ -177,7 +223,7 @@ static int info_by_id(const void *a, const void *b)
 
 static bool is_part(const struct step_info *a, const struct step_info *b)
 {
-	return a->folders && b->folders && a->id == b->id &&
+	return (a->folders || b->folders) && a->id == b->id &&
 	       (a->began_us == b->began_us || !b->began_us); /* nobody knows */
 }
 
@@ -190,6 +236,8 @@ static void join_parts(struct step_info *a, struct step_info *b)
 	a->renamed += b->renamed;
 	a->incomplete |= b->incomplete;
 	a->elsewhere &= b->elsewhere;
+	if (!a->folders)
+		a->folders = take_ptr(&b->folders);
 	if (!a->why)
 		a->why = take_ptr(&b->why);
 	if (!a->unprotected)
@@ -253,47 +301,73 @@ static bool is_left(const struct journal *j)
 	return lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0;
 }
 
-int journal_interrupted(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
+int journal_open_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
 {
 	char **names = NULL;
 	size_t n = 0;
-	int r = is_left(j) ? store_names(j, "open", &names, &n) : 0;
+	int r = store_names(j, "open", &names, &n);
 
 	*ret = xcalloc(n + 1, sizeof(**ret));
 	*ret_n = 0;
 	for (size_t i = n; r == 0 && i-- > 0;) {
 		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		struct wal log = WAL_NONE;
+		struct undo_log log = UNDO_LOG_NONE;
 
 		/* One that cannot be read is the next start's to speak of. */
-		if (fd >= 0 && wal_open(&log, fd, "undo", false, true) == 0 &&
+		if (fd >= 0 && undo_log_open(&log, fd, "undo", false, true) == 0 &&
 		    step_read_head(&log, &(*ret)[*ret_n]))
 			++*ret_n;
-		wal_close(&log);
+		undo_log_close(&log);
 	}
 	store_names_free(names, n);
 	return r < 0 ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
 
-int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
+int journal_interrupted(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
+{
+	*ret = NULL;
+	*ret_n = 0;
+	return is_left(j) ? journal_open_steps(j, ret, ret_n, err) : 0;
+}
+
+static int open_step(struct journal *j, int64_t id, bool *undone)
 {
 	/* The writer may redo it between two looks. */
 	static const char *const where[] = {"steps", "redo", "steps"};
+	int fd = -ENOENT;
 
-	for (size_t i = 0; i < ARRAY_LEN(where); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(where) && fd == -ENOENT; i++) {
 		AUTO_FREE char *dir = xasprintf("%s/%" PRId64, where[i], id);
-		int fd = store_open_dir(j, dir);
 
-		if (fd >= 0) {
-			if (undone)
-				*undone = i == 1;
-			return fd;
-		}
-		if (fd != -ENOENT)
-			return err_set(err, fd, "open step %" PRId64, id);
+		fd = store_open_dir(j, dir);
+		if (undone)
+			*undone = i == 1;
 	}
+	return fd;
+}
+
+int step_unknown(int64_t id, bool other, struct err *err)
+{
+	if (other)
+		return err_say(err, -ENOENT,
+			       "there is no step %" PRId64 ": type %" PRId64
+			       ", as `cordon log` and the console show it",
+			       id, -id);
 	return err_say(err, -ENOENT, "there is no step %" PRId64 ": `cordon log` lists them", id);
+}
+
+int history_find(struct journal *j, int64_t id, bool *undone, struct err *err)
+{
+	AUTO_CLOSE int other = -1;
+	int fd = open_step(j, id, undone);
+
+	if (fd >= 0)
+		return fd;
+	if (fd != -ENOENT)
+		return err_set(err, fd, "open step %" PRId64, id);
+	other = open_step(j, -id, NULL);
+	return step_unknown(id, other >= 0, err);
 }
 
 bool history_has(struct journal *j, int64_t id, struct err *err)
@@ -316,7 +390,7 @@ int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 	if (r < 0) {
 		AUTO_FREE char *name = xasprintf("%" PRId64, id);
 
-		return history_has(j, id, err) ? step_unread(err, r, name) : -ENOENT;
+		return history_has(j, id, err) ? history_step_unread(err, r, name) : -ENOENT;
 	}
 	*ret = take_ptr(&s.changes);
 	*ret_n = s.n;
@@ -394,41 +468,41 @@ static bool concerns(const struct change *c, const char *path)
 }
 
 /* Names that are found are looked for in older steps, too. */
-static bool touches(const struct change *list, size_t n, struct names *names)
+static bool touches(const struct change *list, size_t n, struct path_set *names)
 {
-	struct names older = {0};
+	struct path_set older = {0};
 	bool hit = false;
 
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].root)
 			continue;
-		for (size_t k = 0; k < names_count(names); k++) {
+		for (size_t k = 0; k < path_set_count(names); k++) {
 			AUTO_FREE char *before = NULL;
 			const char *path;
 
-			key_root(names_key(names, k), &path);
+			path_key_root(path_set_key(names, k), &path);
 			if (!concerns(&list[i], path))
 				continue;
 			hit = true;
 			before = name_before(&list[i], path);
 			if (before)
-				names_add(&older, 0, before);
+				path_set_add(&older, 0, before);
 		}
 	}
-	for (size_t k = 0; k < names_count(&older); k++)
-		names_add_key(names, names_key(&older, k));
-	names_done(&older);
+	for (size_t k = 0; k < path_set_count(&older); k++)
+		path_set_add_key(names, path_set_key(&older, k));
+	path_set_done(&older);
 	return hit;
 }
 
 int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
 {
-	struct names names = {0};
+	struct path_set names = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < n_paths; i++)
-		names_add(&names, 0, paths[i]);
+		path_set_add(&names, 0, paths[i]);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		struct change *changes = NULL;
 		size_t n_changes = 0;
@@ -443,6 +517,6 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 			*err = why;
 		change_free(changes, n_changes);
 	}
-	names_done(&names);
+	path_set_done(&names);
 	return r;
 }

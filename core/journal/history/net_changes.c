@@ -1,25 +1,25 @@
 /* net_changes - the net changes of a step: each path before and after, renames found by inode. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/net_changes.h"
-#include "core/journal/log/capture.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "core/base/path.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
 /* ---- which ------------------------------------------------------------------------------------
  */
 
-static bool differ(const struct obj *a, const struct obj *b, bool attrs_set)
+static bool differ(const struct object *a, const struct object *b, bool attrs_set)
 {
 	if (!a->mode || !b->mode)
 		return a->mode != b->mode;
@@ -27,45 +27,46 @@ static bool differ(const struct obj *a, const struct obj *b, bool attrs_set)
 		return true;
 	/* Entries that come and go change a directory's times, too. */
 	if (S_ISDIR(a->mode) && !attrs_set)
-		return !obj_same(a, b);
+		return !object_same(a, b);
 	/* ctime tells what a program that sets the time back would hide. */
-	return !obj_same(a, b) || a->ctime_ns != b->ctime_ns;
+	return !object_same(a, b) || a->ctime_ns != b->ctime_ns;
 }
 
 /* Not all that is written through a mapping changes the times. */
-static bool rewritten(struct journal *j, const struct known_set *known, const struct obj *before,
-		      const struct obj *after, const struct spot *at)
+static bool rewritten(struct journal *j, const struct touched_inodes *known,
+		      const struct object *before, const struct object *after,
+		      const struct spot *at)
 {
 	AUTO_CLOSE int fd = -1;
-	const struct known *k;
+	const struct touched_inode *k;
 
 	if (!known || !before->mode || !S_ISREG(after->mode))
 		return false;
-	k = known_find(known, dev_pack(before->dev), before->ino);
+	k = touched_inodes_find(known, object_pack_dev(before->dev), before->ino);
 	if (!k || k->btime_ns != before->btime_ns || !k->hash)
 		return false;
-	fd = data_open(j, at->fd, at->name);
-	return fd >= 0 && data_hash_whole(fd, after->size) != k->hash;
+	fd = object_open_file(j, at->fd, at->name);
+	return fd >= 0 && content_hash_whole(fd, after->size) != k->hash;
 }
 
 /* In a directory that its owner locked, too. */
-static int look_one(struct journal *j, struct touches *of, size_t i, const struct known_set *known,
-		    struct nets *ret, bool *differs)
+static int look_one(struct journal *j, struct touched_paths *of, size_t i,
+		    const struct touched_inodes *known, struct nets *ret, bool *differs)
 {
-	struct obj before, after;
+	struct object before, after;
 	struct reach reach = {0};
 	const char *path;
-	int root = key_root(touches_key(of, i), &path);
+	int root = path_key_root(touched_paths_key(of, i), &path);
 	struct spot at;
 	int r = reach_look(j, &reach, root, path, &at, &after);
 
 	*differs = false;
 	if (r == 0) {
-		touches_set_after(of, i, &after);
-		ret->unseen |= after.mode == OBJ_UNSEEN;
+		touched_paths_set_after(of, i, &after);
+		ret->unseen |= after.mode == OBJECT_UNSEEN;
 		ret->locked |= reach.n > 0;
-		touch_before(of, &of->list[i], &before);
-		*differs = after.mode != OBJ_UNSEEN && before.mode != OBJ_UNSEEN &&
+		touched_path_before(of, &of->list[i], &before);
+		*differs = after.mode != OBJECT_UNSEEN && before.mode != OBJECT_UNSEEN &&
 			   (differ(&before, &after, of->list[i].attrs_set) ||
 			    rewritten(j, known, &before, &after, &at));
 	}
@@ -73,13 +74,13 @@ static int look_one(struct journal *j, struct touches *of, size_t i, const struc
 	return r;
 }
 
-static int look_all(struct journal *j, struct touches *of, const struct known_set *known,
+static int look_all(struct journal *j, struct touched_paths *of, const struct touched_inodes *known,
 		    struct nets *ret)
 {
 	size_t cap = 0;
 
 	store_forget_near(j);
-	for (size_t i = 0; i < touches_count(of); i++) {
+	for (size_t i = 0; i < touched_paths_count(of); i++) {
 		bool differs;
 		int r = look_one(j, of, i, known, ret, &differs);
 
@@ -91,7 +92,8 @@ static int look_all(struct journal *j, struct touches *of, const struct known_se
 			cap = cap ? cap + cap / 2 : 16;
 			ret->list = xrealloc(ret->list, cap * sizeof(*ret->list));
 		}
-		ret->list[ret->n++] = (struct net){.key = touches_key(of, i), .touch = (uint32_t)i};
+		ret->list[ret->n++] =
+			(struct net){.key = touched_paths_key(of, i), .touch = (uint32_t)i};
 	}
 	return 0;
 }
@@ -122,8 +124,8 @@ static struct gone *find_all_gone(const struct nets *n, size_t *ret_n)
 
 	*ret_n = 0;
 	for (size_t i = 0; i < n->n; i++) {
-		const struct touch *t = &n->of->list[n->list[i].touch];
-		struct obj before;
+		const struct touched_path *t = &n->of->list[n->list[i].touch];
+		struct object before;
 
 		made += !t->before;
 		if (t->after)
@@ -132,7 +134,7 @@ static struct gone *find_all_gone(const struct nets *n, size_t *ret_n)
 			cap = cap ? cap + cap / 2 : 16;
 			list = xrealloc(list, cap * sizeof(*list));
 		}
-		touch_before(n->of, t, &before);
+		touched_path_before(n->of, t, &before);
 		list[(*ret_n)++] = (struct gone){
 			.ino = before.ino, .key = n->list[i].key, .touch = n->list[i].touch};
 	}
@@ -145,7 +147,7 @@ static struct gone *find_all_gone(const struct nets *n, size_t *ret_n)
 
 /* The name that went away and whose inode is now here. */
 static struct gone *find_source(const struct nets *n, struct gone *gone, size_t n_gone,
-				const struct obj *here)
+				const struct object *here)
 {
 	size_t lo = 0, hi = n_gone;
 
@@ -158,10 +160,10 @@ static struct gone *find_source(const struct nets *n, struct gone *gone, size_t 
 			hi = mid;
 	}
 	for (; lo < n_gone && gone[lo].ino == here->ino; lo++) {
-		struct obj before;
+		struct object before;
 
-		touch_before(n->of, &n->of->list[gone[lo].touch], &before);
-		if (!gone[lo].taken && obj_same(&before, here))
+		touched_path_before(n->of, &n->of->list[gone[lo].touch], &before);
+		if (!gone[lo].taken && object_same(&before, here))
 			return &gone[lo];
 	}
 	return NULL;
@@ -199,13 +201,13 @@ static void pair_renames(struct nets *n)
 
 	for (size_t i = 0; n_gone && i < n->n; i++) {
 		struct net *one = &n->list[i];
-		const struct touch *t = &n->of->list[one->touch];
+		const struct touched_path *t = &n->of->list[one->touch];
 		struct gone *source;
-		struct obj after;
+		struct object after;
 
 		if (t->before || !t->after)
 			continue;
-		touch_after(n->of, t, &after);
+		touched_path_after(n->of, t, &after);
 		source = find_source(n, gone, n_gone, &after);
 		if (!source)
 			continue;
@@ -224,13 +226,13 @@ static int net_by_path(const void *a, const void *b)
 {
 	const struct net *x = a, *y = b;
 	const char *p, *q;
-	int i = key_root(x->key, &p), k = key_root(y->key, &q);
+	int i = path_key_root(x->key, &p), k = path_key_root(y->key, &q);
 
 	return i != k ? i - k : strcmp(p, q);
 }
 
-int nets_build(struct journal *j, struct touches *of, const struct known_set *known, bool inverted,
-	       struct nets *ret)
+int nets_build(struct journal *j, struct touched_paths *of, const struct touched_inodes *known,
+	       bool inverted, struct nets *ret)
 {
 	int r;
 
@@ -260,11 +262,11 @@ static char *borrow(const char *key, int *root)
 {
 	const char *path;
 
-	*root = key_root(key, &path);
+	*root = path_key_root(key, &path);
 	return (char *)(uintptr_t)path;
 }
 
-static bool has_more_names(const struct obj *o)
+static bool has_more_names(const struct object *o)
 {
 	return !S_ISDIR(o->mode) && o->nlink > 1;
 }
@@ -272,17 +274,17 @@ static bool has_more_names(const struct obj *o)
 void nets_get(const struct nets *n, size_t i, struct change *ret)
 {
 	const struct net *one = &n->list[i];
-	const struct touch *t = &n->of->list[one->touch];
-	const struct touch *from = one->source ? &n->of->list[one->source - 1] : t;
-	struct obj before, after;
+	const struct touched_path *t = &n->of->list[one->touch];
+	const struct touched_path *from = one->source ? &n->of->list[one->source - 1] : t;
+	struct object before, after;
 	int source_root;
 
-	touch_before(n->of, from, &before);
-	touch_after(n->of, t, &after);
+	touched_path_before(n->of, from, &before);
+	touched_path_after(n->of, t, &after);
 	*ret = (struct change){.linked = has_more_names(n->inverted ? &after : &before)};
-	ret->path = borrow(touches_key(n->of, one->touch), &ret->root);
+	ret->path = borrow(touched_paths_key(n->of, one->touch), &ret->root);
 	if (one->source)
-		ret->old_path = borrow(touches_key(n->of, one->source - 1), &source_root);
+		ret->old_path = borrow(touched_paths_key(n->of, one->source - 1), &source_root);
 	change_side_set(&ret->before, n->inverted ? &after : &before);
 	change_side_set(&ret->after, n->inverted ? &before : &after);
 	if (n->inverted && ret->old_path) {
@@ -331,13 +333,13 @@ void nets_count(const struct nets *n, struct step_info *ret)
 	}
 }
 
-bool nets_elsewhere(const struct nets *nets)
+bool nets_elsewhere(const struct nets *nets, const struct journal *j)
 {
 	for (size_t i = 0; i < nets->n; i++) {
 		struct change c;
 
 		nets_get(nets, i, &c);
-		if (c.root == 0)
+		if (root_is_own(j, c.root))
 			return false;
 	}
 	return nets->n > 0;

@@ -2,32 +2,42 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/journal.h"
-#include "core/journal/step/touched_inodes.h"
-#include "core/journal/step/touched_paths.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/util.h"
+
+struct change;
+struct journal;
+struct touched_inodes;
+struct step_info;
+struct touched_paths;
 
 struct net {
-	const char *key; /* that it is listed under */
+	const char *key; /* by which it is sorted */
 	uint32_t touch;	 /* number of the path */
-	uint32_t source; /* number of the path that it was renamed from, + 1; 0: it was not */
+	uint32_t source; /* number + 1 of the path that it was renamed from; 0: not renamed */
 };
 
 /* Borrows the touches. Life: a zeroed struct is empty -> nets_done(). */
 struct nets {
-	const struct touches *of;
+	const struct touched_paths *of;
 	struct net *list; /* sorted by path */
 	size_t n;
-	bool unseen;   /* some path could not be looked at: of that nothing is told */
+	bool unseen;   /* some path could not be read; it is not listed */
 	bool locked;   /* some path lies in a directory that its owner may not search */
-	bool inverted; /* the way from after to before */
+	bool inverted; /* changes from after to before */
 };
 
-/* Looks at every path (touches_set_after()) and keeps those that differ. known may be NULL; of a
- * file in there with a hash, the bytes are compared. */
-int nets_build(struct journal *j, struct touches *of, const struct known_set *known, bool inverted,
-	       struct nets *ret) MUST_USE;
+/* Reads every path (touched_paths_set_after()) and lists the paths that differ. known may be NULL;
+ * the bytes of a file that has a hash there are compared, too. */
+int nets_build(struct journal *j, struct touched_paths *of, const struct touched_inodes *known,
+	       bool inverted, struct nets *ret) MUST_USE;
 void nets_get(const struct nets *n, size_t i, struct change *ret); /* borrows the paths */
-/* A name that carried a save (path_saved_as()) and went counts with the file that it carried. */
+/* Counts the changes by kind. A removed temporary name of a save (path_saved_as()) does not count:
+ * the saved file does. */
 void nets_count(const struct nets *n, struct step_info *ret);
-bool nets_elsewhere(const struct nets *n); /* something, and all of it in granted places */
+/* Returns whether there are changes, all in granted places. */
+bool nets_elsewhere(const struct nets *n, const struct journal *j);
 void nets_done(struct nets *n);

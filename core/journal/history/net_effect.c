@@ -1,34 +1,35 @@
 /* net_effect - the net effect of several steps on each path. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
+#include <sys/stat.h>
 
+#include "core/journal/history.h"
 #include "core/journal/history/net_effect.h"
-#include "core/journal/journal.h"
 #include "core/journal/util/path_set.h"
 
-static struct fate *get(struct fates *f, int root, const char *path)
+static struct net_effect *get(struct net_effects *f, int root, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	bool fresh;
-	size_t i = names_put(&f->keys, key, &fresh);
+	size_t i = path_set_put(&f->keys, key, &fresh);
 
 	if (fresh && i == f->cap) {
 		f->cap = f->cap ? f->cap + f->cap / 2 : 8;
 		f->list = xrealloc(f->list, f->cap * sizeof(*f->list));
 	}
 	if (fresh)
-		f->list[i] = (struct fate){0};
+		f->list[i] = (struct net_effect){0};
 	return &f->list[i];
 }
 
-const struct fate *fates_find(const struct fates *f, const char *key)
+const struct net_effect *net_effects_find(const struct net_effects *f, const char *key)
 {
-	size_t i = names_find(&f->keys, key);
+	size_t i = path_set_find(&f->keys, key);
 
-	return i == NAMES_NONE ? NULL : &f->list[i];
+	return i == PATH_SET_NONE ? NULL : &f->list[i];
 }
 
-bool sides_equal(const struct change_side *a, const struct change_side *b)
+bool change_sides_equal(const struct change_side *a, const struct change_side *b)
 {
 	if (!a->exists || !b->exists)
 		return a->exists == b->exists;
@@ -38,11 +39,11 @@ bool sides_equal(const struct change_side *a, const struct change_side *b)
 	return S_ISDIR(a->mode) || (a->size == b->size && a->mtime_ns == b->mtime_ns);
 }
 
-static struct fate *add(struct fates *all, int root, const char *path,
-			const struct change_side *before, const struct change_side *after,
-			bool tangled)
+static struct net_effect *add(struct net_effects *all, int root, const char *path,
+			      const struct change_side *before, const struct change_side *after,
+			      bool tangled)
 {
-	struct fate *f = get(all, root, path);
+	struct net_effect *f = get(all, root, path);
 
 	f->tangled |= tangled;
 	if (!f->seen)
@@ -52,16 +53,17 @@ static struct fate *add(struct fates *all, int root, const char *path,
 	return f;
 }
 
-void fates_tangle(struct fates *f)
+void net_effects_tangle(struct net_effects *f)
 {
-	for (size_t i = 0; i < names_count(&f->keys); i++)
+	for (size_t i = 0; i < path_set_count(&f->keys); i++)
 		f->list[i].tangled = true;
 }
 
-void fates_add(struct fates *all, const struct change *c, bool tangled, bool old_tangled)
+void net_effects_add(struct net_effects *all, const struct change *c, bool tangled,
+		     bool old_tangled)
 {
 	static const struct change_side nothing;
-	struct fate *f;
+	struct net_effect *f;
 
 	if (c->kind != CHANGE_RENAMED) {
 		add(all, c->root, c->path, &c->before, &c->after, tangled || c->linked);
@@ -73,11 +75,11 @@ void fates_add(struct fates *all, const struct change *c, bool tangled, bool old
 	f->renamed_from = xstrdup(c->old_path);
 }
 
-void fates_done(struct fates *f)
+void net_effects_done(struct net_effects *f)
 {
-	for (size_t i = 0; i < names_count(&f->keys); i++)
+	for (size_t i = 0; i < path_set_count(&f->keys); i++)
 		free(f->list[i].renamed_from);
 	free(f->list);
-	names_done(&f->keys);
-	*f = (struct fates){0};
+	path_set_done(&f->keys);
+	*f = (struct net_effects){0};
 }

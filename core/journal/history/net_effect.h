@@ -2,26 +2,27 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/journal.h"
+#include "core/journal/history.h"
 #include "core/journal/util/path_set.h"
 
-struct fate {
+struct net_effect {
 	struct change_side before, after;
 	bool seen;
-	bool tangled; /* steps overlapped, a file had several names: it may not be the whole */
+	bool tangled; /* concurrent steps or hard links: the effect may be incomplete */
 	char *renamed_from;
 };
 
-struct fates {
-	struct names keys; /* number i: that of list[i] */
-	struct fate *list;
+struct net_effects {
+	struct path_set keys; /* number i: that of list[i] */
+	struct net_effect *list;
 	size_t cap;
 };
 
-/* Steps are added newest first, change by change. tangled: others were at its path, or its old one,
- * at the same time. */
-void fates_tangle(struct fates *f); /* all that are there */
-void fates_add(struct fates *f, const struct change *c, bool tangled, bool old_tangled);
-const struct fate *fates_find(const struct fates *f, const char *key); /* or NULL */
-void fates_done(struct fates *f);
-bool sides_equal(const struct change_side *a, const struct change_side *b);
+/* Adds a change; steps are added newest first. tangled, old_tangled: a concurrent step touched its
+ * path or its old path. */
+void net_effects_tangle(struct net_effects *f); /* marks all entries as tangled */
+void net_effects_add(struct net_effects *f, const struct change *c, bool tangled, bool old_tangled);
+const struct net_effect *net_effects_find(const struct net_effects *f,
+					  const char *key); /* or NULL */
+void net_effects_done(struct net_effects *f);
+bool change_sides_equal(const struct change_side *a, const struct change_side *b);

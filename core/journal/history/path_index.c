@@ -1,13 +1,14 @@
 /* path_index - builds the index of all log records that path_index_lookup.c uses. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/clock.h"
+#include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/log_reader.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/sort.h"
@@ -16,11 +17,11 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define TICK_NS 20000000 /* 100 Hz, twice */
+#define TICK_NS 20000000 /* two ticks at 100 Hz */
 
-static struct place *place_get(struct trails *t, int root, const char *path)
+static struct place *place_get(struct path_index *t, int root, const char *path)
 {
-	char *key = key_make(root, path);
+	char *key = path_key_make(root, path);
 	struct place *p;
 
 	HASH_FIND_STR(t->places, key, p);
@@ -30,35 +31,35 @@ static struct place *place_get(struct trails *t, int root, const char *path)
 	}
 	p = xcalloc(1, sizeof(*p));
 	p->key = key;
-	p->root = key_root(key, &p->path);
+	p->root = path_key_root(key, &p->path);
 	p->first = NO_MARK;
 	HASH_ADD_KEYPTR(hh, t->places, p->key, strlen(p->key), p);
 	return p;
 }
 
-static void add_mark(struct trails *t, const struct rec *r, uint64_t at)
+static void add_mark(struct path_index *t, const struct rec *r, uint64_t at)
 {
-	struct mark *m;
+	struct path_record *m;
 
 	if (t->n % 1024 == 0)
 		t->list = xrealloc(t->list, (t->n + 1024) * sizeof(*t->list));
 	m = &t->list[t->n++];
-	*m = (struct mark){.seq = r->seq,
-			   .slot = r->slot,
-			   .ino = r->ino,
-			   .at = at,
-			   .log = (uint32_t)t->n_logs - 1,
-			   .type = r->type,
-			   .flags = r->flags,
-			   .from = place_get(t, r->root, r->path),
-			   .next = NO_MARK,
-			   .mtime_ns = NOT_ASKED};
+	*m = (struct path_record){.seq = r->seq,
+				  .slot = r->slot,
+				  .ino = r->ino,
+				  .at = at,
+				  .log = (uint32_t)t->n_logs - 1,
+				  .type = r->type,
+				  .flags = r->flags,
+				  .from = place_get(t, r->root, r->path),
+				  .next = NO_MARK,
+				  .mtime_ns = NOT_ASKED};
 	if (r->type == REC_RENAME || r->type == REC_XCHG)
 		m->to = place_get(t, r->root2, r->path2);
 }
 
 /* It is damaged: what it did to any path is not known. */
-static void add_blind(struct trails *t, uint64_t seq)
+static void add_blind(struct path_index *t, uint64_t seq)
 {
 	struct rec rec = {.type = REC_MARK, .seq = seq, .path = ""};
 
@@ -67,7 +68,7 @@ static void add_blind(struct trails *t, uint64_t seq)
 
 /* Behind the records of a step that went unprotected: paths that it changed and kept nothing of.
  * marked: its log may say that it did. */
-static void add_lost(struct trails *t, int dir, uint64_t seq, bool marked)
+static void add_lost(struct path_index *t, int dir, uint64_t seq, bool marked)
 {
 	struct summary s = {0};
 	int r = summary_load(dir, false, &s);
@@ -91,11 +92,11 @@ static void add_lost(struct trails *t, int dir, uint64_t seq, bool marked)
 }
 
 /* 0 also when the step has moved meanwhile, or all its records are older than t->since. */
-static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t id)
+static int add_log(struct path_index *t, struct journal *j, const char *dir, int64_t id)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct scan s = SCAN_NONE;
-	struct trail_log *log;
+	struct log_reader s = LOG_READER_NONE;
+	struct path_log *log;
 	uint64_t last = 0, at;
 	struct rec rec = {0};
 	bool damaged, marked = false;
@@ -103,30 +104,30 @@ static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	r = scan_open(&s, fd, t->undone ? "redo" : "undo");
+	r = log_reader_open(&s, fd, t->undone ? "redo" : "undo");
 	if (r == 0)
-		r = scan_last_seq(&s, &last);
-	damaged = step_is_damaged(r);
-	if (damaged && (last = post_peek_seq(fd, "post"))) /* written at its end */
+		r = log_reader_last_seq(&s, &last);
+	damaged = history_step_is_damaged(r);
+	if (damaged && (last = after_image_peek_seq(fd, "post"))) /* written at its end */
 		r = 0;
 	if (r < 0 || last < t->since) {
-		scan_close(&s);
-		return r < 0 && step_is_gone(j, dir) ? 0 : r;
+		log_reader_close(&s);
+		return r < 0 && history_step_is_gone(j, dir) ? 0 : r;
 	}
 	log = &t->logs[t->n_logs++];
-	*log = (struct trail_log){.id = id, .fd = -1, .first = NO_MARK};
+	*log = (struct path_log){.id = id, .fd = -1, .first = NO_MARK};
 	log->obj = openat(fd, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (log->obj < 0)
 		r = -errno;
-	while (r == 0 && (r = scan_next(&s, &rec, &at)) == 1) {
+	while (r == 0 && (r = log_reader_next(&s, &rec, &at)) == 1) {
 		if (rec.type == REC_DTIME || !rec_is_idle(&rec))
 			add_mark(t, &rec, at);
 		marked |= rec.type == REC_MARK;
 		r = 0;
 	}
 	log->fd = take_fd(&s.fd);
-	scan_close(&s);
-	damaged |= step_is_damaged(r);
+	log_reader_close(&s);
+	damaged |= history_step_is_damaged(r);
 	if (damaged)
 		add_blind(t, last);
 	else if (r == 0 && !t->undone)
@@ -136,19 +137,20 @@ static int add_log(struct trails *t, struct journal *j, const char *dir, int64_t
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct mark *x = a, *y = b;
+	const struct path_record *x = a, *y = b;
 
 	if (x->seq != y->seq)
 		return x->seq < y->seq ? -1 : 1;
 	return (x->type == REC_MARK) - (y->type == REC_MARK);
 }
 
-static bool is_of_inode(const struct mark *m)
+static bool is_of_inode(const struct path_record *m)
 {
-	return m->ino && 1u << m->type & TRAIL_META;
+	return m->ino && 1u << m->type & PATH_INDEX_META;
 }
 
-bool mark_comes_before(const struct mark *m, size_t i, uint64_t ino, bool gone, size_t at)
+bool path_record_is_before(const struct path_record *m, size_t i, uint64_t ino, bool gone,
+			   size_t at)
 {
 	if (m->ino != ino)
 		return m->ino < ino;
@@ -157,16 +159,16 @@ bool mark_comes_before(const struct mark *m, size_t i, uint64_t ino, bool gone, 
 
 static int by_inode(const void *a, const void *b, void *list)
 {
-	const struct mark *marks = list;
+	const struct path_record *marks = list;
 	const size_t *x = a, *y = b;
-	const struct mark *m = &marks[*y];
+	const struct path_record *m = &marks[*y];
 
 	if (*x == *y)
 		return 0;
-	return mark_comes_before(&marks[*x], *x, m->ino, m->type == REC_GONE, *y) ? -1 : 1;
+	return path_record_is_before(&marks[*x], *x, m->ino, m->type == REC_GONE, *y) ? -1 : 1;
 }
 
-static void link_inodes(struct trails *t)
+static void link_inodes(struct path_index *t)
 {
 	t->inodes = xcalloc(t->n + 1, sizeof(*t->inodes));
 	for (size_t i = 0; i < t->n; i++)
@@ -178,17 +180,17 @@ static void link_inodes(struct trails *t)
 
 /* A forward step keeps files in its objects; a rollback may keep whole directories. An exchange is
  * about two paths. */
-static bool is_wide(const struct trails *t, const struct mark *m)
+static bool is_wide(const struct path_index *t, const struct path_record *m)
 {
 	return m->flags & REC_DIRECTORY || m->type == REC_XCHG ||
 	       (t->undone && m->type == REC_GONE);
 }
 
-static void cross(struct trails *t, const struct place *at, bool comes, size_t i)
+static void cross(struct path_index *t, const struct place *at, bool comes, size_t i)
 {
 	bool fresh;
-	size_t k = names_put(&t->crossed, at->key, &fresh);
-	struct marks *m;
+	size_t k = path_set_put(&t->crossed, at->key, &fresh);
+	struct path_records *m;
 
 	if (fresh && k % 64 == 0)
 		t->crossings = xrealloc(t->crossings, (k + 64) * sizeof(*t->crossings));
@@ -200,9 +202,9 @@ static void cross(struct trails *t, const struct place *at, bool comes, size_t i
 	m->list[m->n++] = i;
 }
 
-static void link_wide(struct trails *t, size_t i)
+static void link_wide(struct path_index *t, size_t i)
 {
-	const struct mark *m = &t->list[i];
+	const struct path_record *m = &t->list[i];
 
 	cross(t, m->from, false, i);
 	if (!m->to)
@@ -215,7 +217,7 @@ static void link_wide(struct trails *t, size_t i)
 }
 
 /* Backwards, so that each chain begins with its oldest mark. */
-static void link_marks(struct trails *t)
+static void link_marks(struct path_index *t)
 {
 	if (t->n)
 		qsort(t->list, t->n, sizeof(*t->list), by_seq);
@@ -223,12 +225,12 @@ static void link_marks(struct trails *t)
 	for (size_t i = 0; i < t->n; i++) {
 		if (is_wide(t, &t->list[i]))
 			link_wide(t, i);
-		if (mark_is_blind(&t->list[i]))
+		if (path_record_is_blind(&t->list[i]))
 			t->blind[t->n_blind++] = i;
 	}
 	for (size_t i = t->n; i-- > 0;) {
-		struct mark *m = &t->list[i];
-		struct trail_log *log = &t->logs[m->log];
+		struct path_record *m = &t->list[i];
+		struct path_log *log = &t->logs[m->log];
 
 		m->next = m->from->first;
 		m->from->first = i;
@@ -242,21 +244,21 @@ static int first_seq(struct journal *j, int64_t id, bool undone, uint64_t *ret)
 {
 	AUTO_FREE char *dir = xasprintf("%s/%lld", undone ? "redo" : "steps", (long long)id);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct scan s = SCAN_NONE;
+	struct log_reader s = LOG_READER_NONE;
 	uint64_t at;
 	struct rec rec = {0};
-	int r = fd < 0 ? fd : scan_open(&s, fd, undone ? "redo" : "undo");
+	int r = fd < 0 ? fd : log_reader_open(&s, fd, undone ? "redo" : "undo");
 
 	*ret = 0;
 	if (r == 0)
-		r = scan_next(&s, &rec, &at);
+		r = log_reader_next(&s, &rec, &at);
 	if (r == 1)
 		*ret = rec.seq;
-	scan_close(&s);
+	log_reader_close(&s);
 	return MIN(r, 0);
 }
 
-static int load(struct journal *j, struct trails *t)
+static int load(struct journal *j, struct path_index *t)
 {
 	const char *where = t->undone ? "redo" : "steps";
 	char **names = NULL;
@@ -276,7 +278,7 @@ static int load(struct journal *j, struct trails *t)
 	return r;
 }
 
-static void trails_free(struct trails *t)
+static void path_index_free(struct path_index *t)
 {
 	struct place *p, *next_p;
 
@@ -293,11 +295,11 @@ static void trails_free(struct trails *t)
 		free(t->logs[i].left);
 	}
 	free(t->logs);
-	for (size_t i = 0; i < names_count(&t->crossed); i++) {
+	for (size_t i = 0; i < path_set_count(&t->crossed); i++) {
 		free(t->crossings[i].leaves.list);
 		free(t->crossings[i].comes.list);
 	}
-	names_done(&t->crossed);
+	path_set_done(&t->crossed);
 	free(t->crossings);
 	free(t->blind);
 	free(t->inodes);
@@ -305,13 +307,13 @@ static void trails_free(struct trails *t)
 	free(t);
 }
 
-void trails_drop(struct journal *j)
+void path_index_drop(struct journal *j)
 {
-	trails_free(j->trails);
+	path_index_free(j->trails);
 	j->trails = NULL;
 }
 
-const struct trail_log *trails_log(const struct trails *t, int64_t id)
+const struct path_log *path_index_log(const struct path_index *t, int64_t id)
 {
 	for (size_t i = 0; i < t->n_logs; i++)
 		if (t->logs[i].id == id)
@@ -324,35 +326,35 @@ static int64_t changed_ns(const struct journal *j)
 {
 	static const char *const dirs[] = {"steps", "redo"};
 	int64_t last = 0;
-	struct obj o;
+	struct object o;
 
 	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
-		if (obj_stat(j->store, dirs[i], &o) < 0 || !o.mode)
+		if (object_stat(j->store, dirs[i], &o) < 0 || !o.mode)
 			return INT64_MAX;
 		last = MAX(last, o.mtime_ns);
 	}
 	return last;
 }
 
-bool trails_are_old(const struct journal *j)
+bool path_index_is_old(const struct journal *j)
 {
-	const struct trails *t = j->trails;
+	const struct path_index *t = j->trails;
 
 	/* Two changes in one tick of the clock have one time. */
 	return t && (changed_ns(j) != t->changed_ns || t->made_ns - t->changed_ns < TICK_NS);
 }
 
-int trails_get(struct journal *j, int64_t id, bool undone, const struct trails **ret)
+int path_index_get(struct journal *j, int64_t id, bool undone, const struct path_index **ret)
 {
-	struct trails *t = j->trails;
+	struct path_index *t = j->trails;
 	uint64_t since = 0;
 	int r;
 
-	if (t && t->undone == undone && trails_log(t, id)) {
+	if (t && t->undone == undone && path_index_log(t, id)) {
 		*ret = t;
 		return 0;
 	}
-	trails_drop(j);
+	path_index_drop(j);
 	r = first_seq(j, id, undone, &since);
 	if (r < 0)
 		return r;
@@ -363,7 +365,7 @@ int trails_get(struct journal *j, int64_t id, bool undone, const struct trails *
 	t->changed_ns = changed_ns(j);
 	r = load(j, t);
 	if (r < 0) {
-		trails_free(t);
+		path_index_free(t);
 		return r;
 	}
 	*ret = j->trails = t;

@@ -3,15 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
 
 struct taking {
-	struct trail_log *log;
+	struct path_log *log;
 	bool undone;
 };
 
@@ -19,7 +19,7 @@ static void take(void *data, const struct summary *head, const struct change *c)
 {
 	const struct taking *to = data;
 	const struct change_side *left = to->undone ? &c->before : &c->after;
-	struct trail_log *log = to->log;
+	struct path_log *log = to->log;
 
 	(void)head;
 	if (!left->exists || S_ISDIR(left->mode))
@@ -37,7 +37,7 @@ static int by_inode(const void *a, const void *b)
 	return (x->ino > y->ino) - (x->ino < y->ino);
 }
 
-static struct change_side *find(const struct trail_log *log, uint64_t ino)
+static struct change_side *find(const struct path_log *log, uint64_t ino)
 {
 	const struct change_side key = {.ino = ino};
 
@@ -45,15 +45,15 @@ static struct change_side *find(const struct trail_log *log, uint64_t ino)
 }
 
 /* What was written by somebody else while the step ran is not what it left. */
-static void take_foreign(struct trail_log *log, int stepdir)
+static void take_foreign(struct path_log *log, int stepdir)
 {
-	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
+	AUTO_IMAGE_READER struct after_image_reader reader = {.in = CHUNKED_IN_NONE};
 	struct change_side *left;
-	struct post p;
-	int r = post_begin(&reader, stepdir, "post");
+	struct after_image p;
+	int r = after_image_begin(&reader, stepdir, "post");
 
-	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
-		if (!(p.flags & POST_FOREIGN))
+	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0) {
+		if (!(p.flags & IMAGE_FOREIGN))
 			continue;
 		left = find(log, p.obj.ino);
 		if (left)
@@ -64,7 +64,7 @@ static void take_foreign(struct trail_log *log, int stepdir)
 }
 
 /* One that cannot be read tells nothing. */
-static void load(struct journal *j, const struct trails *t, struct trail_log *log)
+static void load(struct journal *j, const struct path_index *t, struct path_log *log)
 {
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, t->undone ? "redo" : "steps", log->id);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
@@ -83,24 +83,24 @@ static void load(struct journal *j, const struct trails *t, struct trail_log *lo
 	take_foreign(log, fd);
 }
 
-static const struct trail_log *ask(struct journal *j, const struct trails *t, uint32_t log)
+static const struct path_log *ask(struct journal *j, const struct path_index *t, uint32_t log)
 {
 	if (!t->logs[log].asked)
 		load(j, t, &t->logs[log]);
 	return &t->logs[log];
 }
 
-bool trail_overlap(struct journal *j, const struct trails *t, uint32_t log, uint32_t other)
+bool path_index_overlap(struct journal *j, const struct path_index *t, uint32_t log, uint32_t other)
 {
-	const struct trail_log *a = ask(j, t, log), *b = ask(j, t, other);
+	const struct path_log *a = ask(j, t, log), *b = ask(j, t, other);
 
 	return a->began_us < b->ended_us && b->began_us < a->ended_us;
 }
 
-bool trail_left(struct journal *j, const struct trails *t, uint32_t log, const struct left_of *of,
-		struct change_side *ret)
+bool path_index_left(struct journal *j, const struct path_index *t, uint32_t log,
+		     const struct left_of *of, struct change_side *ret)
 {
-	const struct trail_log *by = ask(j, t, log);
+	const struct path_log *by = ask(j, t, log);
 	const struct change_side *found;
 
 	found = find(by, of->ino);

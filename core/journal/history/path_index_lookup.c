@@ -1,8 +1,8 @@
 /* path_index_lookup - translates a past path to later moments, by the log records. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/path_index_lookup.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/log_reader.h"
 #include "core/journal/log/undo_log.h"
@@ -34,7 +34,7 @@ static bool carry(int *root, char **path, const struct place *from, const struct
 	return true;
 }
 
-static void carry_mark(const struct mark *m, int *root, char **path)
+static void carry_mark(const struct path_record *m, int *root, char **path)
 {
 	if (!m->to || carry(root, path, m->from, m->to))
 		return;
@@ -42,16 +42,16 @@ static void carry_mark(const struct mark *m, int *root, char **path)
 		carry(root, path, m->to, m->from);
 }
 
-static bool is_rename(const struct mark *m)
+static bool is_rename(const struct path_record *m)
 {
 	return m->type == REC_RENAME || m->type == REC_XCHG;
 }
 
 /* The first mark from `at` on that names this very path and moves it or is wanted. */
-static size_t next_exact(const struct trails *t, size_t at, unsigned wanted, int root,
+static size_t next_exact(const struct path_index *t, size_t at, unsigned wanted, int root,
 			 const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	struct place *p;
 	size_t i;
 
@@ -63,7 +63,7 @@ static size_t next_exact(const struct trails *t, size_t at, unsigned wanted, int
 }
 
 /* How many of them are before mark `at`. */
-static size_t count_before(const struct marks *m, size_t at)
+static size_t count_before(const struct path_records *m, size_t at)
 {
 	size_t lo = 0, hi = m->n;
 
@@ -78,16 +78,16 @@ static size_t count_before(const struct marks *m, size_t at)
 	return lo;
 }
 
-static const struct crossing *crossing_of(const struct trails *t, const char *key)
+static const struct crossing *crossing_of(const struct path_index *t, const char *key)
 {
-	size_t i = names_find(&t->crossed, key);
+	size_t i = path_set_find(&t->crossed, key);
 
-	return i == NAMES_NONE ? NULL : &t->crossings[i];
+	return i == PATH_SET_NONE ? NULL : &t->crossings[i];
 }
 
 /* Goes up from a path to its root: of each, what crosses there. *key: of the path; cut on the way.
  */
-static const struct crossing *next_above(const struct trails *t, char *key, bool *top)
+static const struct crossing *next_above(const struct path_index *t, char *key, bool *top)
 {
 	char *first = strchr(key, '/'), *slash = strrchr(key, '/');
 	const struct crossing *c = crossing_of(t, key);
@@ -99,9 +99,10 @@ static const struct crossing *next_above(const struct trails *t, char *key, bool
 }
 
 /* The first mark from `at` on, before end, by which something leaves the path or one above it. */
-static size_t next_wide(const struct trails *t, size_t at, size_t end, int root, const char *path)
+static size_t next_wide(const struct path_index *t, size_t at, size_t end, int root,
+			const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 
 	for (bool top = false; !top;) {
 		const struct crossing *c = next_above(t, key, &top);
@@ -113,7 +114,7 @@ static size_t next_wide(const struct trails *t, size_t at, size_t end, int root,
 	return end;
 }
 
-static size_t next_blind(const struct trails *t, size_t at)
+static size_t next_blind(const struct path_index *t, size_t at)
 {
 	for (size_t i = 0; i < t->n_blind; i++)
 		if (t->blind[i] >= at)
@@ -122,9 +123,9 @@ static size_t next_blind(const struct trails *t, size_t at)
 }
 
 /* The last one before `end` by which something came there: its number + 1, or 0. */
-static size_t last_wide(const struct trails *t, size_t end, int root, const char *path)
+static size_t last_wide(const struct path_index *t, size_t end, int root, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	size_t last = 0;
 
 	for (bool top = false; !top;) {
@@ -137,13 +138,13 @@ static size_t last_wide(const struct trails *t, size_t end, int root, const char
 	return last;
 }
 
-size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *root, char **path,
-		    char **inside)
+size_t path_index_follow(const struct path_index *t, size_t at, unsigned wanted, int *root,
+			 char **path, char **inside)
 {
 	*inside = NULL;
 	while (at < t->n) {
 		size_t i = next_exact(t, at, wanted, *root, *path);
-		const struct mark *m;
+		const struct path_record *m;
 
 		i = next_wide(t, at, i, *root, *path);
 		if (wanted & 1u << REC_MARK && next_blind(t, at) < i) {
@@ -163,21 +164,21 @@ size_t trail_follow(const struct trails *t, size_t at, unsigned wanted, int *roo
 	return t->n;
 }
 
-static size_t first_of(const struct trails *t, uint64_t ino, bool gone, unsigned wanted, size_t at,
-		       size_t end)
+static size_t first_of(const struct path_index *t, uint64_t ino, bool gone, unsigned wanted,
+		       size_t at, size_t end)
 {
 	size_t lo = 0, hi = t->n_inodes;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2, i = t->inodes[mid];
 
-		if (mark_comes_before(&t->list[i], i, ino, gone, at))
+		if (path_record_is_before(&t->list[i], i, ino, gone, at))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	for (; lo < t->n_inodes && t->inodes[lo] < end; lo++) {
-		const struct mark *m = &t->list[t->inodes[lo]];
+		const struct path_record *m = &t->list[t->inodes[lo]];
 
 		if (m->ino != ino || (m->type == REC_GONE) != gone)
 			break;
@@ -187,24 +188,25 @@ static size_t first_of(const struct trails *t, uint64_t ino, bool gone, unsigned
 	return end;
 }
 
-size_t trail_of_inode(const struct trails *t, size_t at, size_t end, unsigned wanted, uint64_t ino)
+size_t path_index_of_inode(const struct path_index *t, size_t at, size_t end, unsigned wanted,
+			   uint64_t ino)
 {
 	if (wanted & ~(1u << REC_GONE))
 		end = first_of(t, ino, false, wanted, at, end);
 	return wanted & 1u << REC_GONE ? first_of(t, ino, true, wanted, at, end) : end;
 }
 
-int trail_fetch(const struct trails *t, size_t mark, struct buf *mem, struct rec *r)
+int path_index_fetch(const struct path_index *t, size_t mark, struct buf *mem, struct rec *r)
 {
-	const struct mark *m = &t->list[mark];
-	int e = scan_fetch(t->logs[m->log].fd, m->at, mem, r);
+	const struct path_record *m = &t->list[mark];
+	int e = log_reader_fetch(t->logs[m->log].fd, m->at, mem, r);
 
 	return e == 0 && r->seq != m->seq ? -ESTALE : e;
 }
 
-int64_t trail_time(const struct trails *t, size_t i)
+int64_t path_index_time(const struct path_index *t, size_t i)
 {
-	struct mark *m = &t->list[i];
+	struct path_record *m = &t->list[i];
 	AUTO_BUF struct buf mem = BUF_INIT;
 	struct change_side then;
 	struct span meta, bytes;
@@ -213,30 +215,30 @@ int64_t trail_time(const struct trails *t, size_t i)
 	if (m->mtime_ns != NOT_ASKED)
 		return m->mtime_ns;
 	m->mtime_ns = -1;
-	if (trail_fetch(t, i, &mem, &rec) < 0)
+	if (path_index_fetch(t, i, &mem, &rec) < 0)
 		return -1;
 	if (rec.type == REC_GONE) {
-		side_noted(&rec, &then);
+		capture_noted(&rec, &then);
 		m->mtime_ns = then.exists ? then.mtime_ns : -1;
 	} else {
-		wal_content(&rec, &meta, &bytes);
-		m->mtime_ns = meta_mtime(meta);
+		undo_log_content(&rec, &meta, &bytes);
+		m->mtime_ns = attributes_mtime(meta);
 	}
 	return m->mtime_ns;
 }
 
-size_t trail_behind(const struct trails *t, size_t i)
+size_t path_index_behind(const struct path_index *t, size_t i)
 {
-	struct mark *m = &t->list[i];
+	struct path_record *m = &t->list[i];
 	size_t next;
 
 	m->behind = MAX(m->behind, i + 1);
 	while (m->type == REC_GONE &&
-	       (next = trail_of_inode(t, m->behind, t->n, TRAIL_META, m->ino)) < t->n) {
-		const struct mark *other = &t->list[next];
+	       (next = path_index_of_inode(t, m->behind, t->n, PATH_INDEX_META, m->ino)) < t->n) {
+		const struct path_record *other = &t->list[next];
 
 		if (other->type != REC_GONE || other->log != m->log ||
-		    trail_time(t, next) != trail_time(t, i))
+		    path_index_time(t, next) != path_index_time(t, i))
 			break;
 		m->behind = MAX(other->behind, next + 1);
 	}
@@ -245,7 +247,7 @@ size_t trail_behind(const struct trails *t, size_t i)
 
 /* Of an undone step's path nobody knows when it was spoken of first: a directory itself has its old
  * name in the summary, so only what lies below it is carried. */
-static bool carry_back(const struct trails *t, const struct place *from, const struct place *to,
+static bool carry_back(const struct path_index *t, const struct place *from, const struct place *to,
 		       int *root, char **path)
 {
 	const char *rest = below(*root, *path, from);
@@ -254,10 +256,10 @@ static bool carry_back(const struct trails *t, const struct place *from, const s
 }
 
 /* Where the step first spoke of this very name: what it renamed before, it renamed under it. */
-static size_t first_named(const struct trails *t, const struct trail_log *log, int root,
+static size_t first_named(const struct path_index *t, const struct path_log *log, int root,
 			  const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	size_t first = log->end;
 	const struct crossing *c;
 	struct place *p;
@@ -274,7 +276,8 @@ static size_t first_named(const struct trails *t, const struct trail_log *log, i
 }
 
 /* A redo log tells the way from the end of its step to the beginning. */
-static void carry_back_by(const struct trails *t, const struct mark *m, int *root, char **path)
+static void carry_back_by(const struct path_index *t, const struct path_record *m, int *root,
+			  char **path)
 {
 	const struct place *a = t->undone ? m->from : m->to;
 	const struct place *b = t->undone ? m->to : m->from;
@@ -285,8 +288,8 @@ static void carry_back_by(const struct trails *t, const struct mark *m, int *roo
 		carry_back(t, b, a, root, path);
 }
 
-char *trail_back_from(const struct trails *t, const struct trail_log *log, size_t end, int *root,
-		      const char *path)
+char *path_index_back_from(const struct path_index *t, const struct path_log *log, size_t end,
+			   int *root, const char *path)
 {
 	char *p = xstrdup(path);
 	size_t i = t->undone ? 0 : end;
@@ -302,9 +305,10 @@ char *trail_back_from(const struct trails *t, const struct trail_log *log, size_
 	}
 }
 
-char *trail_back(const struct trails *t, const struct trail_log *log, int *root, const char *path)
+char *path_index_back(const struct path_index *t, const struct path_log *log, int *root,
+		      const char *path)
 {
 	size_t end = t->undone ? log->end : first_named(t, log, *root, path);
 
-	return trail_back_from(t, log, end, root, path);
+	return path_index_back_from(t, log, end, root, path);
 }

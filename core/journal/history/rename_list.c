@@ -4,27 +4,26 @@
 
 #include "core/base/path.h"
 #include "core/journal/history/after_image.h"
-#include "core/journal/history/newest_toucher.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/history/rename_tree.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/rename_tree.h"
 
-static void add_end(struct moves *m, int root, const char *path, uint64_t left)
+static void add_end(struct renames *m, int root, const char *path, uint64_t left)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	bool fresh;
-	size_t i = names_put(&m->ends, key, &fresh);
+	size_t i = path_set_put(&m->ends, key, &fresh);
 
 	if (fresh && i % 16 == 0)
 		m->left = xrealloc(m->left, (i + 16) * sizeof(*m->left));
 	m->left[i] = fresh ? left : MAX(m->left[i], left);
 }
 
-void moves_add_one(struct moves *m, const struct move *one)
+void renames_add_one(struct renames *m, const struct dir_rename *one)
 {
-	struct move *move;
+	struct dir_rename *move;
 
 	if (m->n % 16 == 0)
 		m->list = xrealloc(m->list, (m->n + 16) * sizeof(*m->list));
@@ -36,73 +35,73 @@ void moves_add_one(struct moves *m, const struct move *one)
 	add_end(m, one->root2, one->to, one->both ? one->seq : 0);
 }
 
-static void add(struct moves *m, const struct wal *log, unsigned without)
+static void add(struct renames *m, const struct undo_log *log, unsigned without)
 {
 	struct rec rec;
 	size_t at = 0;
 
-	while (wal_next(log, &at, &rec)) {
-		struct move one = {.seq = rec.seq,
-				   .root = rec.root,
-				   .root2 = rec.root2,
-				   .from = (char *)(uintptr_t)rec.path,
-				   .to = (char *)(uintptr_t)rec.path2,
-				   .both = rec.type == REC_XCHG};
+	while (undo_log_next(log, &at, &rec)) {
+		struct dir_rename one = {.seq = rec.seq,
+					 .root = rec.root,
+					 .root2 = rec.root2,
+					 .from = (char *)(uintptr_t)rec.path,
+					 .to = (char *)(uintptr_t)rec.path2,
+					 .both = rec.type == REC_XCHG};
 
 		if ((rec.type == REC_RENAME || rec.type == REC_XCHG) &&
 		    (rec.flags & REC_DIRECTORY) && !(rec.flags & without))
-			moves_add_one(m, &one);
+			renames_add_one(m, &one);
 	}
 }
 
-void moves_add(struct moves *m, const struct wal *log)
+void renames_add(struct renames *m, const struct undo_log *log)
 {
 	add(m, log, REC_SKIPPED);
 }
 
-void moves_add_made(struct moves *m, const struct wal *log)
+void renames_add_made(struct renames *m, const struct undo_log *log)
 {
 	add(m, log, REC_SKIPPED | REC_ASIDE);
 }
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct move *x = a, *y = b;
+	const struct dir_rename *x = a, *y = b;
 
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-void moves_sort(struct moves *m)
+void renames_sort(struct renames *m)
 {
 	if (m->n)
 		qsort(m->list, m->n, sizeof(*m->list), by_seq);
 	for (size_t i = 0; i < m->n; i++) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 
 		rename_tree_move(&m->on, v->root, v->from, v->root2, v->to, v->both);
 	}
 }
 
-void moves_turn(struct moves *m)
+void renames_turn(struct renames *m)
 {
 	for (size_t i = m->n; i-- > 0;) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 
 		rename_tree_move(&m->turned, v->root2, v->to, v->root, v->from, v->both);
 	}
 }
 
-void moves_push(struct moves *m, int root, const char *from, const char *to)
+void renames_push(struct renames *m, int root, const char *from, const char *to)
 {
-	moves_add_one(m, &(struct move){.seq = m->n + 1,
-					.root = root,
-					.root2 = root,
-					.from = (char *)(uintptr_t)from,
-					.to = (char *)(uintptr_t)to});
+	renames_add_one(m, &(struct dir_rename){.seq = m->n + 1,
+						.root = root,
+						.root2 = root,
+						.from = (char *)(uintptr_t)from,
+						.to = (char *)(uintptr_t)to});
 	rename_tree_move(&m->on, root, from, root, to, false);
 }
 
-void moves_done(struct moves *m)
+void renames_done(struct renames *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		free(m->list[i].from);
@@ -110,14 +109,14 @@ void moves_done(struct moves *m)
 	}
 	free(m->list);
 	free(m->left);
-	names_done(&m->ends);
+	path_set_done(&m->ends);
 	rename_tree_done(&m->on);
 	rename_tree_done(&m->turned);
-	*m = (struct moves){0};
+	*m = (struct renames){0};
 }
 
 /* How many of them are not after the record. */
-static uint32_t moment_of(const struct moves *m, uint64_t seq)
+static uint32_t moment_of(const struct renames *m, uint64_t seq)
 {
 	size_t lo = 0, hi = m->n;
 
@@ -133,9 +132,9 @@ static uint32_t moment_of(const struct moves *m, uint64_t seq)
 }
 
 /* Of the directories above the path: is one an end of theirs, and which took one away last? */
-static bool look_above(const struct moves *m, int root, const char *path, uint64_t *ret_left)
+static bool look_above(const struct renames *m, int root, const char *path, uint64_t *ret_left)
 {
-	AUTO_FREE char *key = m->n ? key_make(root, path) : NULL;
+	AUTO_FREE char *key = m->n ? path_key_make(root, path) : NULL;
 	char *slash = key ? strchr(key, '/') : NULL;
 	bool found = false;
 
@@ -144,9 +143,9 @@ static bool look_above(const struct moves *m, int root, const char *path, uint64
 		size_t i;
 
 		*slash = '\0';
-		i = names_find(&m->ends, key);
+		i = path_set_find(&m->ends, key);
 		*slash = '/';
-		if (i == NAMES_NONE)
+		if (i == PATH_SET_NONE)
 			continue;
 		*ret_left = MAX(*ret_left, m->left[i]);
 		found = true;
@@ -154,14 +153,14 @@ static bool look_above(const struct moves *m, int root, const char *path, uint64
 	return found;
 }
 
-bool moves_touch(const struct moves *m, int root, const char *path)
+bool renames_touch(const struct renames *m, int root, const char *path)
 {
 	uint64_t left;
 
 	return look_above(m, root, path, &left);
 }
 
-bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
+bool renames_follow(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	uint64_t left;
 
@@ -172,19 +171,19 @@ bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path)
 	return true;
 }
 
-void moves_back(const struct moves *m, uint64_t seq, int *root, char **path)
+void renames_back(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	rename_tree_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
 }
 
-bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,
-		    const char *path)
+bool renames_touch_in(const struct renames *m, uint64_t first, uint64_t last, int root,
+		      const char *path)
 {
-	if (!moves_touch(m, root, path))
+	if (!renames_touch(m, root, path))
 		return false;
 	for (size_t i = first ? moment_of(m, first - 1) : 0; i < m->n && m->list[i].seq <= last;
 	     i++) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 
 		if ((root == v->root && path_is_inside(path, v->from)) ||
 		    (root == v->root2 && path_is_inside(path, v->to)))
@@ -193,7 +192,7 @@ bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int ro
 	return false;
 }
 
-bool move_covers(const struct move *v, int root, const char *path)
+bool rename_covers(const struct dir_rename *v, int root, const char *path)
 {
 	return !v->both && root == v->root2 && path_is_inside(path, v->to);
 }
@@ -213,34 +212,34 @@ static bool carry(int *root, char **path, int from_root, const char *from, int t
 }
 
 /* Move by move. */
-static uint64_t trace(const struct moves *m, uint64_t seq, int *root, char **path)
+static uint64_t trace(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	for (size_t i = moment_of(m, seq); i < m->n; i++) {
-		const struct move *v = &m->list[i];
+		const struct dir_rename *v = &m->list[i];
 
 		if (carry(root, path, v->root, v->from, v->root2, v->to))
 			continue;
 		if (v->both)
 			carry(root, path, v->root2, v->to, v->root, v->from);
-		else if (move_covers(v, *root, *path))
+		else if (rename_covers(v, *root, *path))
 			return v->seq;
 	}
 	return 0;
 }
 
 /* Most are there: what the way there and back leads to is the same. */
-uint64_t moves_trace(const struct moves *m, uint64_t seq, int *root, char **path)
+uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	AUTO_FREE char *now = NULL, *then = NULL;
 	int at = *root, was;
 
-	if (!moves_touch(m, *root, *path))
+	if (!renames_touch(m, *root, *path))
 		return 0;
 	now = xstrdup(*path);
-	moves_follow(m, seq, &at, &now);
+	renames_follow(m, seq, &at, &now);
 	was = at;
 	then = xstrdup(now);
-	moves_back(m, seq, &was, &then);
+	renames_back(m, seq, &was, &then);
 	if (was != *root || !str_eq(then, *path))
 		return trace(m, seq, root, path);
 	free(*path);
@@ -250,28 +249,28 @@ uint64_t moves_trace(const struct moves *m, uint64_t seq, int *root, char **path
 }
 
 struct carried {
-	const struct moves *moves;
-	struct names *names;
+	const struct renames *moves;
+	struct path_set *names;
 };
 
-static int add_carried(void *data, const struct post *p)
+static int add_carried(void *data, const struct after_image *p)
 {
 	const struct carried *c = data;
 	AUTO_FREE char *now = NULL;
 	int root = p->root;
 
-	if (!moves_touch(c->moves, p->root, p->path))
+	if (!renames_touch(c->moves, p->root, p->path))
 		return 0;
-	names_add_key(c->names, p->key);
+	path_set_add_key(c->names, p->key);
 	now = xstrdup(p->path);
-	if (moves_follow(c->moves, 0, &root, &now))
-		names_add(c->names, root, now);
+	if (renames_follow(c->moves, 0, &root, &now))
+		path_set_add(c->names, root, now);
 	return 0;
 }
 
-int post_moved(struct journal *j, const struct moves *m, struct names *add)
+int renames_add_images(struct journal *j, const struct renames *m, struct path_set *add)
 {
 	struct carried c = {.moves = m, .names = add};
 
-	return m->n ? post_each(j, NULL, NULL, add_carried, &c) : 0;
+	return m->n ? after_image_each(j, NULL, NULL, add_carried, &c) : 0;
 }

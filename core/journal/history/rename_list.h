@@ -2,44 +2,50 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/history/rename_tree.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/rename_tree.h"
 
-struct move { /* of a directory */
+struct undo_log;
+struct journal;
+
+struct dir_rename { /* of a directory */
 	uint64_t seq;
 	int root, root2;
 	char *from, *to;
-	bool both; /* they changed places */
+	bool both; /* an exchange */
 };
 
-struct moves {
-	struct move *list;
+struct renames {
+	struct dir_rename *list;
 	size_t n;
-	struct names ends; /* from where, and whereto */
-	uint64_t *left;	   /* of each, the number of the last that took something from there */
+	struct path_set ends; /* the old and new paths */
+	uint64_t *left;	      /* of each, the number of the last rename away from it */
 	struct rename_tree on,
-		turned; /* from the first of them to the present, and the other way */
+		turned; /* from the oldest rename to the present, and the other way */
 };
 
-void moves_add_one(struct moves *m, const struct move *one); /* copies the paths */
-void moves_add(struct moves *m, const struct wal *log);
+void renames_add_one(struct renames *m, const struct dir_rename *one); /* copies the paths */
+void renames_add(struct renames *m, const struct undo_log *log);
 /* Only the renames that the rollback itself performed. */
-void moves_add_made(struct moves *m, const struct wal *log);
-void moves_sort(struct moves *m); /* once, after the last of these */
+void renames_add_made(struct renames *m, const struct undo_log *log);
+void renames_sort(struct renames *m); /* once, after the last addition */
 /* Instead of the above: appends a rename, numbered by its position. */
-void moves_push(struct moves *m, int root, const char *from, const char *to);
-void moves_done(struct moves *m);
-bool moves_touch(const struct moves *m, int root, const char *path); /* below one of them */
+void renames_push(struct renames *m, int root, const char *from, const char *to);
+void renames_done(struct renames *m);
+/* Returns whether the path lies below a renamed directory. */
+bool renames_touch(const struct renames *m, int root, const char *path);
 /* Replaces a path as of record seq (heap string) by its current one. True: it was renamed. */
-bool moves_follow(const struct moves *m, uint64_t seq, int *root, char **path);
+bool renames_follow(const struct renames *m, uint64_t seq, int *root, char **path);
 /* The inverse: replaces a current path by the path that the object had right after record seq. */
-void moves_back(const struct moves *m, uint64_t seq, int *root, char **path);
-/* Like moves_follow(), but stops at a rename that replaced a directory above the path. Returns that
- * rename's sequence number, or 0 if the path still exists. */
-uint64_t moves_trace(const struct moves *m, uint64_t seq, int *root, char **path);
-void moves_turn(struct moves *m); /* before the first of these two */
+void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
+/* Like renames_follow(), but stops at a rename that replaced a directory above the path. Returns
+ * that rename's sequence number, or 0 if the path still exists. */
+uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path);
+void renames_turn(struct renames *m); /* before the first renames_back() */
 /* The rename replaced a directory above the path, so that the path ceased to exist. */
-bool move_covers(const struct move *v, int root, const char *path);
+bool rename_covers(const struct dir_rename *v, int root, const char *path);
 /* Below a directory that a record with one of these numbers renamed. */
-bool moves_touch_in(const struct moves *m, uint64_t first, uint64_t last, int root,
-		    const char *path);
+bool renames_touch_in(const struct renames *m, uint64_t first, uint64_t last, int root,
+		      const char *path);
+/* Adds the paths of other steps' after-images below renamed directories, under both names. */
+int renames_add_images(struct journal *j, const struct renames *m, struct path_set *add) MUST_USE;

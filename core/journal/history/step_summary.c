@@ -7,12 +7,12 @@
 
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
+#include "core/journal/util/codec.h"
 
 #define SUMMARY_MAGIC 0x324d5553u	 /* "SUM2" */
 #define HEAD_MAX      ((size_t)16 << 10) /* what comes before the changes, most often */
@@ -24,7 +24,7 @@ enum {
 	SUMMARY_ELSEWHERE = 4,
 };
 
-void change_side_set(struct change_side *c, const struct obj *o)
+void change_side_set(struct change_side *c, const struct object *o)
 {
 	*c = (struct change_side){.exists = o->mode != 0,
 				  .mode = o->mode,
@@ -37,22 +37,22 @@ void change_side_set(struct change_side *c, const struct obj *o)
 
 static void put_side(struct buf *b, const struct change_side *c)
 {
-	put_u32(b, c->mode);
-	put_u32(b, c->uid);
-	put_u32(b, c->gid);
-	put_u64(b, c->size);
-	put_u64(b, c->ino);
-	put_u64(b, (uint64_t)c->mtime_ns);
+	codec_put_u32(b, c->mode);
+	codec_put_u32(b, c->uid);
+	codec_put_u32(b, c->gid);
+	codec_put_u64(b, c->size);
+	codec_put_u64(b, c->ino);
+	codec_put_u64(b, (uint64_t)c->mtime_ns);
 }
 
-static void get_side(struct get *g, struct change_side *c)
+static void get_side(struct codec_reader *g, struct change_side *c)
 {
-	c->mode = get_u32(g);
-	c->uid = get_u32(g);
-	c->gid = get_u32(g);
-	c->size = get_u64(g);
-	c->ino = get_u64(g);
-	c->mtime_ns = (int64_t)get_u64(g);
+	c->mode = codec_get_u32(g);
+	c->uid = codec_get_u32(g);
+	c->gid = codec_get_u32(g);
+	c->size = codec_get_u64(g);
+	c->ino = codec_get_u64(g);
+	c->mtime_ns = (int64_t)codec_get_u64(g);
 	c->exists = c->mode != 0;
 }
 
@@ -61,49 +61,49 @@ static void put_info(struct buf *b, const struct step_info *i)
 	const char *command = i->command ? i->command : "", *why = i->why ? i->why : "";
 	const char *bare = i->unprotected ? i->unprotected : "";
 
-	put_u64(b, (uint64_t)i->id);
-	put_u32(b, i->kind);
-	put_u64(b, (uint64_t)i->began_us);
-	put_u64(b, (uint64_t)i->ended_us);
-	put_u32(b, (uint32_t)i->exit_status);
-	put_u32(b, i->incomplete);
-	put_u64(b, i->created);
-	put_u64(b, i->modified);
-	put_u64(b, i->deleted);
-	put_u64(b, i->renamed);
-	put_str(b, command, strlen(command));
-	put_str(b, why, strlen(why));
-	put_u32(b, i->unprotected != NULL);
-	put_str(b, bare, strlen(bare));
+	codec_put_u64(b, (uint64_t)i->id);
+	codec_put_u32(b, i->kind);
+	codec_put_u64(b, (uint64_t)i->began_us);
+	codec_put_u64(b, (uint64_t)i->ended_us);
+	codec_put_u32(b, (uint32_t)i->exit_status);
+	codec_put_u32(b, i->incomplete);
+	codec_put_u64(b, i->created);
+	codec_put_u64(b, i->modified);
+	codec_put_u64(b, i->deleted);
+	codec_put_u64(b, i->renamed);
+	codec_put_str(b, command, strlen(command));
+	codec_put_str(b, why, strlen(why));
+	codec_put_u32(b, i->unprotected != NULL);
+	codec_put_str(b, bare, strlen(bare));
 }
 
-static void get_info(struct get *g, struct step_info *i)
+static void get_info(struct codec_reader *g, struct step_info *i)
 {
 	bool unprotected;
 	struct span s;
 
-	i->id = (int64_t)get_u64(g);
-	i->kind = get_u32(g);
-	i->began_us = (int64_t)get_u64(g);
-	i->ended_us = (int64_t)get_u64(g);
-	i->exit_status = (int)get_u32(g);
-	i->incomplete = get_u32(g) != 0;
-	i->created = get_u64(g);
-	i->modified = get_u64(g);
-	i->deleted = get_u64(g);
-	i->renamed = get_u64(g);
-	s = get_str(g);
+	i->id = (int64_t)codec_get_u64(g);
+	i->kind = codec_get_u32(g);
+	i->began_us = (int64_t)codec_get_u64(g);
+	i->ended_us = (int64_t)codec_get_u64(g);
+	i->exit_status = (int)codec_get_u32(g);
+	i->incomplete = codec_get_u32(g) != 0;
+	i->created = codec_get_u64(g);
+	i->modified = codec_get_u64(g);
+	i->deleted = codec_get_u64(g);
+	i->renamed = codec_get_u64(g);
+	s = codec_get_str(g);
 	i->command = xstrndup(s.data, s.len);
-	s = get_str(g);
+	s = codec_get_str(g);
 	i->why = s.len ? xstrndup(s.data, s.len) : NULL;
-	unprotected = get_u32(g) != 0;
-	s = get_str(g);
+	unprotected = codec_get_u32(g) != 0;
+	s = codec_get_str(g);
 	i->unprotected = unprotected ? xstrndup(s.data, s.len) : NULL;
 }
 
-static void get_flags(struct get *g, struct summary *s)
+static void get_flags(struct codec_reader *g, struct summary *s)
 {
-	uint32_t flags = get_u32(g);
+	uint32_t flags = codec_get_u32(g);
 
 	s->partial = flags & SUMMARY_PARTIAL;
 	s->turned = flags & SUMMARY_TURNED;
@@ -112,52 +112,52 @@ static void get_flags(struct get *g, struct summary *s)
 
 static void put_change(struct buf *b, const struct change *c)
 {
-	put_u32(b, c->kind);
-	put_u32(b, c->linked);
-	put_u32(b, (uint32_t)c->root);
-	put_str(b, c->path, strlen(c->path));
-	put_str(b, c->old_path ? c->old_path : "", c->old_path ? strlen(c->old_path) : 0);
+	codec_put_u32(b, c->kind);
+	codec_put_u32(b, c->linked);
+	codec_put_u32(b, (uint32_t)c->root);
+	codec_put_str(b, c->path, strlen(c->path));
+	codec_put_str(b, c->old_path ? c->old_path : "", c->old_path ? strlen(c->old_path) : 0);
 	put_side(b, &c->before);
 	put_side(b, &c->after);
 }
 
-static uint32_t flags_of(const struct nets *nets, bool partial)
+static uint32_t flags_of(const struct journal *j, const struct nets *nets, bool partial)
 {
 	return (partial ? SUMMARY_PARTIAL : 0u) | (nets->inverted ? SUMMARY_TURNED : 0u) |
-	       (nets_elsewhere(nets) ? SUMMARY_ELSEWHERE : 0u);
+	       (nets_elsewhere(nets, j) ? SUMMARY_ELSEWHERE : 0u);
 }
 
 int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
 		  const struct nets *nets)
 {
-	struct out out = OUT_NONE;
+	struct chunked_out out = CHUNKED_OUT_NONE;
 
-	out_begin(&out, stepdir, "summary");
-	put_u32(&out.buf, SUMMARY_MAGIC);
-	put_u64(&out.buf, store_seq(j));
+	chunked_out_begin(&out, stepdir, "summary");
+	codec_put_u32(&out.buf, SUMMARY_MAGIC);
+	codec_put_u64(&out.buf, store_seq(j));
 	put_info(&out.buf, info);
-	put_u32(&out.buf, flags_of(nets, partial));
-	put_u32(&out.buf, (uint32_t)nets->n);
+	codec_put_u32(&out.buf, flags_of(j, nets, partial));
+	codec_put_u32(&out.buf, (uint32_t)nets->n);
 	for (size_t i = 0; i < nets->n; i++) {
 		struct change c;
 
 		nets_get(nets, i, &c);
 		put_change(&out.buf, &c);
-		out_spill(&out);
+		chunked_out_spill(&out);
 	}
-	return out_end(&out, 0, (struct span){0}, false);
+	return chunked_out_end(&out, 0, (struct span){0}, false);
 }
 
 int summary_seq(int stepdir, uint64_t *ret)
 {
 	AUTO_CLOSE int fd = openat(stepdir, "summary", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char head[12];
-	struct get g = {.p = head, .end = head + sizeof(head)};
+	struct codec_reader g = {.p = head, .end = head + sizeof(head)};
 	ssize_t n = fd < 0 ? -errno : io_pread_full(fd, head, sizeof(head), 0);
 
-	if (n < (ssize_t)sizeof(head) || get_u32(&g) != SUMMARY_MAGIC)
+	if (n < (ssize_t)sizeof(head) || codec_get_u32(&g) != SUMMARY_MAGIC)
 		return n < 0 ? (int)n : -EBADMSG;
-	*ret = get_u64(&g);
+	*ret = codec_get_u64(&g);
 	return 0;
 }
 
@@ -171,23 +171,23 @@ void summary_done(struct summary *s)
 }
 
 /* Borrowed from what was read. */
-static void get_change(struct get *g, struct change *c)
+static void get_change(struct codec_reader *g, struct change *c)
 {
 	struct span path, old;
 
-	*c = (struct change){.kind = get_u32(g), .linked = get_u32(g) != 0};
-	c->root = (int)get_u32(g);
-	path = get_str(g);
-	old = get_str(g);
+	*c = (struct change){.kind = codec_get_u32(g), .linked = codec_get_u32(g) != 0};
+	c->root = (int)codec_get_u32(g);
+	path = codec_get_str(g);
+	old = codec_get_str(g);
 	c->path = (char *)(uintptr_t)path.data;
 	c->old_path = old.len ? (char *)(uintptr_t)old.data : NULL;
 	get_side(g, &c->before);
 	get_side(g, &c->after);
 }
 
-static int get_changes(struct get *g, size_t max, struct summary *s)
+static int get_changes(struct codec_reader *g, size_t max, struct summary *s)
 {
-	size_t n = get_u32(g);
+	size_t n = codec_get_u32(g);
 
 	if (g->bad || n > max)
 		return -EBADMSG;
@@ -204,13 +204,13 @@ static int get_changes(struct get *g, size_t max, struct summary *s)
 
 static int parse(const char *text, size_t len, bool with_changes, struct summary *ret)
 {
-	struct get g = {.p = text, .end = text + len};
+	struct codec_reader g = {.p = text, .end = text + len};
 	struct summary s = {0};
 	int r;
 
-	if (get_u32(&g) != SUMMARY_MAGIC)
+	if (codec_get_u32(&g) != SUMMARY_MAGIC)
 		return -EBADMSG;
-	get_u64(&g); /* summary_seq() */
+	codec_get_u64(&g); /* summary_seq() */
 	get_info(&g, &s.info);
 	get_flags(&g, &s);
 	r = g.bad ? -EBADMSG : with_changes ? get_changes(&g, len, &s) : 0;
@@ -246,23 +246,23 @@ int summary_load(int stepdir, bool with_changes, struct summary *ret)
 	return r < 0 ? r : parse(text, len, with_changes, ret);
 }
 
-static int read_head(struct in *in, struct summary *ret, uint32_t *ret_n)
+static int read_head(struct chunked_in *in, struct summary *ret, uint32_t *ret_n)
 {
-	struct get g;
+	struct codec_reader g;
 	int r;
 
 	do {
-		r = in_more(in);
-		g = in_get(in);
+		r = chunked_in_more(in);
+		g = chunked_in_get(in);
 		summary_done(ret);
-		if (r == 0 && get_u32(&g) != SUMMARY_MAGIC)
+		if (r == 0 && codec_get_u32(&g) != SUMMARY_MAGIC)
 			r = -EBADMSG;
-		get_u64(&g); /* summary_seq() */
+		codec_get_u64(&g); /* summary_seq() */
 		get_info(&g, &ret->info);
 		get_flags(&g, ret);
-		*ret_n = get_u32(&g);
+		*ret_n = codec_get_u32(&g);
 	} while (r == 0 && g.bad);
-	in_took(in, &g);
+	chunked_in_took(in, &g);
 	return r;
 }
 
@@ -270,24 +270,24 @@ int summary_read(int stepdir, struct summary *ret,
 		 void (*fn)(void *data, const struct summary *s, const struct change *c),
 		 void *data)
 {
-	AUTO_IN struct in in = IN_NONE;
+	AUTO_CHUNKED_IN struct chunked_in in = CHUNKED_IN_NONE;
 	struct summary s = {0};
 	uint32_t n = 0;
-	int r = in_open(&in, stepdir, "summary");
+	int r = chunked_in_open(&in, stepdir, "summary");
 
 	if (r == 0)
 		r = read_head(&in, &s, &n);
 	while (r == 0 && n) {
-		struct get g = in_get(&in);
+		struct codec_reader g = chunked_in_get(&in);
 		struct change c;
 
 		get_change(&g, &c);
 		if (g.bad) {
-			r = in_more(&in);
+			r = chunked_in_more(&in);
 			continue;
 		}
 		fn(data, &s, &c);
-		in_took(&in, &g);
+		chunked_in_took(&in, &g);
 		n--;
 	}
 	if (r < 0)

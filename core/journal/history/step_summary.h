@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/fs/object.h"
-#include "core/journal/history/net_changes.h"
+#include "core/journal/history.h"
 
 struct journal;
+struct nets;
+struct object;
 
 struct summary {
 	struct step_info info;
@@ -27,4 +28,4 @@ int summary_read(int stepdir, struct summary *ret,
 		 void (*fn)(void *data, const struct summary *s, const struct change *c),
 		 void *data) MUST_USE;
 void summary_done(struct summary *s);
-void change_side_set(struct change_side *c, const struct obj *o);
+void change_side_set(struct change_side *c, const struct object *o);

@@ -9,15 +9,15 @@
 #include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/journal/journal.h"
 #include "core/journal/store/store.h"
+#include "core/journal/turns.h"
 
 /*
- * The file "turns" of the store, one line each, oldest first: "turn AFTER US" or "session AFTER US
- * AGENT", "batch" for a session without turns; "words PROMPT" below a line belongs to it. AFTER is
- * the number of the newest step that had begun: what has a greater one is of this turn or a later
- * one. The file is written whole (rename). It is a convenience: without it, or where it is damaged,
- * the history is one without turns.
+ * The file "turns" of the store has one line each, oldest first: "turn AFTER US" or "session AFTER
+ * US AGENT", "batch" for a session without turns; a line "words PROMPT" belongs to the line above.
+ * AFTER is the number of the newest step that had begun: steps with a greater number are of this
+ * turn or a later one. The file is replaced as a whole (rename). It is a convenience: if it is
+ * missing or damaged, the history has no turns.
  */
 
 #define TURNS_FILE "turns"
@@ -178,8 +178,15 @@ int journal_turns(struct journal *j, struct turn_mark **ret, size_t *ret_n, stru
 
 const struct turn_mark *turn_mark_of(const struct turn_mark *list, size_t n, int64_t step)
 {
-	for (size_t i = n; i-- > 0;)
-		if (list[i].after < llabs(step))
-			return &list[i];
-	return NULL;
+	size_t from = 0, upto = n;
+
+	while (from < upto) {
+		size_t mid = from + (upto - from) / 2;
+
+		if (list[mid].after < llabs(step))
+			from = mid + 1;
+		else
+			upto = mid;
+	}
+	return from ? &list[from - 1] : NULL;
 }

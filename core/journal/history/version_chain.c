@@ -1,13 +1,13 @@
 /* version_chain - detects external edits between steps. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/history/version_chain.h"
-#include "core/journal/journal.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -27,7 +27,7 @@ static void not_known(struct chain *one)
 /* At the end of a cluster of which not all is known. */
 static void forget(struct chains *c)
 {
-	for (size_t i = 0; c->blind && i < names_count(&c->keys); i++)
+	for (size_t i = 0; c->blind && i < path_set_count(&c->keys); i++)
 		not_known(&c->list[i]);
 	if (c->blind)
 		chain_files_forget(c);
@@ -39,7 +39,7 @@ static void forget(struct chains *c)
 static void chain_recorded(struct chains *c, size_t i)
 {
 	static const struct change_side nothing;
-	struct chain *one = chain_get(c, names_key(&c->recorded.keys, i));
+	struct chain *one = chain_get(c, path_set_key(&c->recorded.keys, i));
 	const struct before_state *recorded = &c->recorded.list[i];
 
 	chain_goes_on(c, one);
@@ -63,38 +63,38 @@ void chains_step(struct chains *c, const struct chain_step *step)
 	if (step->cluster != c->caller.now.cluster)
 		forget(c);
 	c->several |= c->turn && step->cluster != c->caller.now.cluster;
-	called_step(&c->caller, step);
-	numbers_done(&c->written);
+	current_names_step(&c->caller, step);
+	u64_set_done(&c->written);
 	c->has_written = false;
 	c->turn++;
 	before_states_done(&c->recorded);
 	before_states_load(&c->caller, &c->recorded);
-	for (size_t i = 0; i < names_count(&c->recorded.keys); i++)
+	for (size_t i = 0; i < path_set_count(&c->recorded.keys); i++)
 		chain_recorded(c, i);
 }
 
 /* Whatever had one of these names may be what some of the steps changed. */
 static void doubt(struct chains *c, int root, const char *path)
 {
-	struct names names = {0};
+	struct path_set names = {0};
 
-	if (!called_any(&c->caller, root, path, &names))
+	if (!current_name_any(&c->caller, root, path, &names))
 		chains_gap(c);
-	for (size_t i = 0; i < names_count(&names); i++) {
-		struct chain *one = chain_get(c, names_key(&names, i));
+	for (size_t i = 0; i < path_set_count(&names); i++) {
+		struct chain *one = chain_get(c, path_set_key(&names, i));
 
 		chain_goes_on(c, one);
 		not_known(one);
 		one->spoken = true;
 	}
-	names_done(&names);
+	path_set_done(&names);
 }
 
-static struct called call(struct chains *c, int root, const char *path)
+static struct current_name call(struct chains *c, int root, const char *path)
 {
-	struct called called;
+	struct current_name called;
 
-	if (!called_find(&c->caller, root, path, &called))
+	if (!current_name_find(&c->caller, root, path, &called))
 		doubt(c, root, path);
 	return called;
 }
@@ -130,7 +130,7 @@ void chains_change(struct chains *c, const struct change *change)
 {
 	static const struct change_side nothing;
 	const struct change_side *before = &change->before;
-	struct called is = call(c, change->root, change->path), was = {0};
+	struct current_name is = call(c, change->root, change->path), was = {0};
 
 	if (change->old_path)
 		was = call(c, change->root, change->old_path);
@@ -146,21 +146,21 @@ void chains_change(struct chains *c, const struct change *change)
 		place(c, is.found, before, NULL, change->linked);
 	if (is.left)
 		place(c, is.left, NULL, &change->after, change->linked);
-	called_done(&is);
-	called_done(&was);
+	current_name_done(&is);
+	current_name_done(&was);
 }
 
 /* A file that the step moved on and did not change lies here: so it was where that came from. Newer
  * steps that came back as well may have changed it. */
-static void found_elsewhere(struct chains *c, const struct post *p, const char *key)
+static void found_elsewhere(struct chains *c, const struct after_image *p, const char *key)
 {
-	bool seen = p->obj.mode && p->obj.mode != OBJ_UNSEEN && !S_ISDIR(p->obj.mode) &&
-		    !(p->flags & ~(unsigned)POST_SHARED) && c->caller.now.alone;
-	size_t i = seen ? before_states_moved(&c->recorded, p->obj.ino) : NAMES_NONE;
+	bool seen = p->obj.mode && p->obj.mode != OBJECT_UNSEEN && !S_ISDIR(p->obj.mode) &&
+		    !(p->flags & ~(unsigned)IMAGE_SHARED) && c->caller.now.alone;
+	size_t i = seen ? before_states_moved(&c->recorded, p->obj.ino) : PATH_SET_NONE;
 	struct change_side left;
 	struct chain *one;
 
-	if (i == NAMES_NONE)
+	if (i == PATH_SET_NONE)
 		return;
 	one = chain_get(c, key);
 	if (one->changed == c->turn && one->left_now)
@@ -169,14 +169,14 @@ static void found_elsewhere(struct chains *c, const struct post *p, const char *
 		return;
 	else
 		change_side_set(&left, &p->obj);
-	one = chain_get(c, names_key(&c->recorded.keys, i));
+	one = chain_get(c, path_set_key(&c->recorded.keys, i));
 	if (one->n_found)
 		return;
 	chain_saw(one, &left);
 	one->image = true;
 }
 
-void chains_left(struct chains *c, const struct post *p)
+void chains_left(struct chains *c, const struct after_image *p)
 {
 	AUTO_FREE char *key = NULL;
 	struct change_side left;
@@ -185,14 +185,14 @@ void chains_left(struct chains *c, const struct post *p)
 
 	/* It was looked at when newer steps had come back as well. They may have moved again what
 	 * they had moved. */
-	if (p->flags & POST_SHARED &&
-	    moves_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
+	if (p->flags & IMAGE_SHARED &&
+	    renames_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
 		return;
-	key = called_now(&c->caller, p->seq, p->root, p->path);
+	key = current_name_of(&c->caller, p->seq, p->root, p->path);
 	found_elsewhere(c, p, key);
 	one = chain_get(c, key);
 	changed = one->changed == c->turn;
-	if (p->flags & POST_RETURNS) {
+	if (p->flags & IMAGE_RETURNS) {
 		chain_goes_on(c, one);
 		one->returns = true;
 	}
@@ -200,13 +200,13 @@ void chains_left(struct chains *c, const struct post *p)
 		return;
 	/* What one of those left there; this one left what that has found. If none of them changed
 	 * it, it is what this one found, too. */
-	if (p->flags & POST_SHARED && one->spoken && !changed && c->caller.now.alone)
+	if (p->flags & IMAGE_SHARED && one->spoken && !changed && c->caller.now.alone)
 		return;
 	chain_goes_on(c, one);
-	if (p->flags & POST_CARRIED)
+	if (p->flags & IMAGE_CARRIED)
 		one->mentioned = one->spoken = true;
-	one->known &= !(p->flags & POST_FOREIGN) && p->obj.mode != OBJ_UNSEEN &&
-		      !(p->flags & POST_SHARED && (one->spoken || c->was_blind));
+	one->known &= !(p->flags & IMAGE_FOREIGN) && p->obj.mode != OBJECT_UNSEEN &&
+		      !(p->flags & IMAGE_SHARED && (one->spoken || c->was_blind));
 	change_side_set(&left, &p->obj);
 	if (!changed && !one->mentioned) {
 		chain_saw(one, &left);
@@ -221,14 +221,14 @@ void chains_end(struct chains *c)
 {
 	forget(c);
 	chain_files_compare(c);
-	for (size_t i = 0; i < names_count(&c->keys); i++)
+	for (size_t i = 0; i < path_set_count(&c->keys); i++)
 		chain_compare(&c->list[i]);
 }
 
 static enum chain_state state_of(const struct chains *c, const char *key)
 {
-	size_t i = names_find(&c->keys, key);
-	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+	size_t i = path_set_find(&c->keys, key);
+	const struct chain *one = i == PATH_SET_NONE ? NULL : &c->list[i];
 
 	if (!one)
 		return CHAIN_WHOLE;
@@ -239,17 +239,17 @@ enum chain_state chains_judge(const struct chains *c, const char *key)
 {
 	enum chain_state state = state_of(c, key);
 	const char *path;
-	int root = key_root(key, &path);
+	int root = path_key_root(key, &path);
 
 	if (c->was_blind && c->several)
 		return CHAIN_BROKEN;
 	for (size_t i = 0; state == CHAIN_WHOLE && c->some_gone && i < c->caller.moves->n; i++) {
-		const struct move *m = &c->caller.moves->list[i];
+		const struct dir_rename *m = &c->caller.moves->list[i];
 		AUTO_FREE char *gone = NULL;
 
-		if (!move_covers(m, root, path))
+		if (!rename_covers(m, root, path))
 			continue;
-		gone = called_gone(key, m->seq);
+		gone = current_name_gone(key, m->seq);
 		state = state_of(c, gone);
 	}
 	return state;
@@ -257,8 +257,8 @@ enum chain_state chains_judge(const struct chains *c, const char *key)
 
 bool chains_began(const struct chains *c, const char *key, bool exists)
 {
-	size_t i = names_find(&c->keys, key);
-	const struct chain *one = i == NAMES_NONE ? NULL : &c->list[i];
+	size_t i = path_set_find(&c->keys, key);
+	const struct chain *one = i == PATH_SET_NONE ? NULL : &c->list[i];
 	/* Of those that overlapped, not every one may be known to have been there: one may have
 	 * made what another has only an image of, as that lies in a directory which moved. */
 	bool began = one && one->known && !one->links && one->n_found &&
@@ -274,9 +274,9 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 
 bool chains_last(const struct chains *c, const char *key, struct change_side *ret)
 {
-	size_t i = names_find(&c->keys, key);
+	size_t i = path_set_find(&c->keys, key);
 
-	if (i == NAMES_NONE || !c->list[i].has_last)
+	if (i == PATH_SET_NONE || !c->list[i].has_last)
 		return false;
 	*ret = c->list[i].last;
 	return true;
@@ -284,12 +284,12 @@ bool chains_last(const struct chains *c, const char *key, struct change_side *re
 
 void chains_done(struct chains *c)
 {
-	for (size_t i = 0; i < names_count(&c->keys); i++)
+	for (size_t i = 0; i < path_set_count(&c->keys); i++)
 		chain_done(&c->list[i]);
 	free(c->list);
-	names_done(&c->keys);
-	caller_done(&c->caller);
-	numbers_done(&c->written);
+	path_set_done(&c->keys);
+	current_names_done(&c->caller);
+	u64_set_done(&c->written);
 	before_states_done(&c->recorded);
 	chain_files_done(c);
 	*c = (struct chains){0};

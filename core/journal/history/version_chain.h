@@ -4,33 +4,35 @@
 
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
+#include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
 struct change;
 struct change_side;
-struct post;
+struct after_image;
+struct chain;
 
 /* Life: a zeroed struct with the caller's moves is empty -> chains_done(). */
 struct chains {
-	struct caller caller;
-	struct names keys; /* number i: that of list[i] */
+	struct current_names caller;
+	struct path_set keys; /* number i: that of list[i] */
 	struct chain *list;
 	size_t cap;
 	struct found_file *files;      /* hash, by inode */
-	bool some_gone;		       /* some keys are called_gone() */
-	unsigned turn;		       /* of the step */
-	struct before_states recorded; /* by the step in place */
-	struct numbers written;	       /* files, by the step in place; once that was asked */
+	bool some_gone;		       /* some keys are current_name_gone() */
+	unsigned turn;		       /* number of the step that is added */
+	struct before_states recorded; /* of the current step */
+	struct u64_set written;	       /* files that the current step wrote; on demand */
 	bool has_written;
-	bool blind, was_blind; /* nothing is known of what the cluster did; of a newer one */
-	bool several;	       /* there is more than one */
+	bool blind, was_blind; /* the current cluster's changes are unknown; a newer one's are */
+	bool several;	       /* there is more than one cluster */
 };
 
 /* The steps come newest first, each with its changes and then its images; chains_end() is the end.
  */
 void chains_step(struct chains *c, const struct chain_step *step);
 void chains_change(struct chains *c, const struct change *change);
-void chains_left(struct chains *c, const struct post *p);
+void chains_left(struct chains *c, const struct after_image *p);
 /* A step whose paths are unknown: edits before and after it cannot be told apart, so each path
  * counts as edited. */
 void chains_gap(struct chains *c);

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/hash.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/version_chain.h"
 #include "core/journal/history/version_chain_path.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/util/u64_set.h"
 
@@ -66,13 +66,13 @@ static bool writes_in_place(struct chains *c, uint64_t ino)
 	struct rec rec;
 	size_t at = 0;
 
-	while (!c->has_written && wal_next(c->caller.now.log, &at, &rec))
+	while (!c->has_written && undo_log_next(c->caller.now.log, &at, &rec))
 		if (rec_is_in_place(&rec))
-			numbers_add(&c->written, rec.ino);
+			u64_set_add(&c->written, rec.ino);
 	if (!c->has_written)
-		numbers_sort(&c->written);
+		u64_set_sort(&c->written);
 	c->has_written = true;
-	return numbers_have(&c->written, ino);
+	return u64_set_have(&c->written, ino);
 }
 
 static void set_name(char **name, const char *to)
@@ -147,12 +147,12 @@ void chain_file_left(struct chains *c, const struct change *change, const char *
 
 /* The step opened it, perhaps, and has not changed it: it left what it had found, unless another
  * did at the same time. How many names the file had then is not known. */
-void chain_file_seen(struct chains *c, const struct post *p, const struct change_side *seen,
+void chain_file_seen(struct chains *c, const struct after_image *p, const struct change_side *seen,
 		     const char *name)
 {
 	struct found_file *file;
 
-	if (!p->obj.mode || S_ISDIR(p->obj.mode) || p->obj.mode == OBJ_UNSEEN || p->flags ||
+	if (!p->obj.mode || S_ISDIR(p->obj.mode) || p->obj.mode == OBJECT_UNSEEN || p->flags ||
 	    !c->caller.now.alone)
 		return;
 	file = get_file(c, p->obj.ino);

@@ -1,16 +1,16 @@
 /* version_chain_path - states before and after each step, at one path or in one file. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/history.h"
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
 #include "core/journal/history/version_chain.h"
 #include "core/journal/history/version_chain_path.h"
-#include "core/journal/journal.h"
 #include "core/journal/util/path_set.h"
 
 struct chain *chain_get(struct chains *c, const char *key)
 {
 	bool fresh;
-	size_t i = names_put(&c->keys, key, &fresh);
+	size_t i = path_set_put(&c->keys, key, &fresh);
 
 	if (fresh && i == c->cap) {
 		c->cap = c->cap ? c->cap + c->cap / 2 : 8;
@@ -18,7 +18,7 @@ struct chain *chain_get(struct chains *c, const char *key)
 	}
 	if (fresh)
 		c->list[i] = (struct chain){.known = true};
-	c->some_gone |= fresh && called_is_gone(key);
+	c->some_gone |= fresh && current_name_is_gone(key);
 	return &c->list[i];
 }
 

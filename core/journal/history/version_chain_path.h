@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/history/after_image.h"
-#include "core/journal/history/version_chain.h"
-#include "core/journal/journal.h"
+#include "core/journal/history.h"
+
+struct chains;
+struct after_image;
 
 /*
  * Concurrent steps form a cluster: it is unknown which of them was at a path first. One of them
@@ -14,48 +15,53 @@
  */
 
 struct chain {
-	struct change_side *found; /* by the steps of the last cluster; heap */
+	struct change_side *found; /* before-states of the current cluster's steps; heap */
 	size_t n_found;
-	struct change_side *then; /* by those of the cluster after it; heap */
+	struct change_side *then; /* before-states of the cluster after it; heap */
 	size_t n_then;
-	struct change_side left; /* by the cluster, at its end */
-	struct change_side last; /* by the newest */
+	struct change_side left; /* after-state of the cluster */
+	struct change_side last; /* after-state of the newest cluster */
 	uint64_t ended;
 	unsigned cluster, turn;
-	unsigned changed, placed;   /* the turn and the cluster that last changed it */
-	unsigned recorded;	    /* the turn whose records tell what was found, as found[0] */
-	unsigned there;		    /* the turn whose records tell that something was */
-	bool has_left, left_now;    /* that is known; from the step that is looked at */
-	bool has_last, past_last;   /* that is known; another cluster was there before it */
-	bool mentioned;		    /* a step of the cluster has a record for this path, whose
-				     * directory was renamed later */
-	bool known;		    /* all that is there is sure */
-	bool spoken;		    /* one of the steps has changed it, or may have */
-	bool links, then_links;	    /* in it, in `then`, is one name of several of a file */
-	bool returns, then_returns; /* somebody's work comes back there with one of them */
-	bool image;  /* some of it, or of `then`, is: how many names the file had is not in it */
+	/* The last turn that changed it, and the cluster of that, or 0 if it is one step. */
+	unsigned changed, placed;
+	unsigned recorded;	  /* the turn whose records have the before-state, as found[0] */
+	unsigned there;		  /* the turn whose records show that the path existed */
+	bool has_left, left_now;  /* `left` is known; it is from the current step */
+	bool has_last, past_last; /* `last` is known; the newest cluster is closed */
+	/* A step of the cluster has a record for this path, whose directory was renamed later. */
+	bool mentioned;
+	bool known;		/* the states are complete */
+	bool spoken;		/* one of the steps changed it, or may have */
+	bool links, then_links; /* the file in it, or in `then`, has several hard links */
+	/* Undoing its steps, or those of the cluster after it, restores an external edit. */
+	bool returns, then_returns;
+	/* Some states come from after-images, which lack the number of hard links. */
+	bool image;
 	bool broken; /* an external edit lies between two steps */
 	bool edited; /* perhaps: the file may have been changed through another hard link */
 };
 
-/* The one of that path; made if there is none. Valid until the next call. */
+/* Returns the chain of that path; creates it if it is missing. Valid until the next call. */
 struct chain *chain_get(struct chains *c, const char *key);
-/* A step of the cluster found that there. */
+/* Adds a before-state of a step of the cluster. */
 void chain_saw(struct chain *one, const struct change_side *before);
-/* The step in place left that there. */
+/* Sets the after-state of the current step. */
 void chain_gave(const struct chains *c, struct chain *one, const struct change_side *after);
-/* The step in place was there; if its cluster is another, the one before it is closed. */
+/* Notes that the current step touched the path. If it begins another cluster, closes the newer
+ * one. */
 void chain_goes_on(const struct chains *c, struct chain *one);
-/* What the cluster left, with what the one after it found. */
+/* Compares the cluster's after-state with the before-states of the cluster after it. */
 void chain_compare(struct chain *one);
-void chain_done(struct chain *one); /* frees what is in it */
+void chain_done(struct chain *one); /* frees its content */
 
-/* ---- version_chain_inode.c: the same of files that have several names */
+/* ---- version_chain_inode.c: the same for files with several hard links ---- */
 
 void chain_file_found(struct chains *c, const struct change *change, const char *name);
 void chain_file_left(struct chains *c, const struct change *change, const char *name);
-void chain_file_seen(struct chains *c, const struct post *p, const struct change_side *seen,
+void chain_file_seen(struct chains *c, const struct after_image *p, const struct change_side *seen,
 		     const char *name);
-void chain_files_forget(struct chains *c); /* not all of the cluster is known */
+/* Forgets the current states, because the cluster's changes are unknown. */
+void chain_files_forget(struct chains *c);
 void chain_files_compare(struct chains *c);
 void chain_files_done(struct chains *c);

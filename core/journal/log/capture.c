@@ -11,30 +11,27 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/journal.h"
+#include "core/journal/history.h"
 #include "core/journal/log/capture.h"
-#include "core/journal/log/group_commit.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/step/guarded.h"
+#include "core/journal/store/durability.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/clock.h"
 #include "core/os/clone.h"
 #include "core/os/file.h"
 
-/* Up to here the bytes go into the log: making a file costs more than copying them. */
+/* Up to this size the bytes go into the log: creating a file costs more than copying them. */
 #define INLINE_MAX 32768
 #define SIGN_NS	   1000000000
 
-void slot_name(char out[24], uint64_t slot)
-{
-	snprintf(out, 24, "%" PRIx64, slot);
-}
-
 /* A long log needs much to end it, one way or the other. */
-static int cover(struct side *s)
+static int cover(struct capture *s)
 {
-	int e = s->back || s->covered == s->log.cap ? 0 : room_follow(s->j);
+	int e = s->back || s->covered == s->log.cap ? 0 : reserve_follow(s->j);
 
 	if (e == 0)
 		s->covered = s->log.cap;
@@ -42,7 +39,7 @@ static int cover(struct side *s)
 }
 
 /* A store through the mapping need not show in the log's times. */
-static void sign(struct side *s)
+static void sign(struct capture *s)
 {
 	struct timespec now;
 	int64_t ns;
@@ -57,7 +54,7 @@ static void sign(struct side *s)
 	s->signed_ns = ns;
 }
 
-int side_push(struct side *s, struct rec *r)
+int capture_push(struct capture *s, struct rec *r)
 {
 	int e;
 
@@ -71,43 +68,40 @@ int side_push(struct side *s, struct rec *r)
 	do {
 		e = cover(s);
 		if (e == 0)
-			e = wal_append(&s->log, r);
+			e = undo_log_append(&s->log, r);
 	} while (e < 0 && store_relieve(s->j, e, s->back));
 	if (e == 0 && !s->back)
 		sign(s);
-	if (e == 0 && intents_match(s, r))
-		s->loose = true;
-	else
-		s->unsynced = true;
+	s->unsynced = true;
 	return e;
 }
 
-void side_note(struct rec *r, struct buf *buf, const struct obj *o)
+void capture_note(struct rec *r, struct buf *buf, const struct object *o)
 {
 	if (S_ISDIR(o->mode) || o->nlink < 2)
 		return;
-	put_u32(buf, o->mode);
-	put_u32(buf, o->uid);
-	put_u32(buf, o->gid);
-	put_u64(buf, o->size);
-	put_u64(buf, (uint64_t)o->mtime_ns);
+	codec_put_u32(buf, o->mode);
+	codec_put_u32(buf, o->uid);
+	codec_put_u32(buf, o->gid);
+	codec_put_u64(buf, o->size);
+	codec_put_u64(buf, (uint64_t)o->mtime_ns);
 	r->meta = (struct span){buf->data, buf->len};
 }
 
-void side_noted(const struct rec *r, struct change_side *ret)
+void capture_noted(const struct rec *r, struct change_side *ret)
 {
-	struct get g = {.p = r->meta.data, .end = r->meta.data + r->meta.len};
+	struct codec_reader g = {.p = r->meta.data, .end = r->meta.data + r->meta.len};
 
 	*ret = (struct change_side){.exists = r->meta.len, .ino = r->ino};
-	ret->mode = get_u32(&g);
-	ret->uid = get_u32(&g);
-	ret->gid = get_u32(&g);
-	ret->size = get_u64(&g);
-	ret->mtime_ns = (int64_t)get_u64(&g);
+	ret->mode = codec_get_u32(&g);
+	ret->uid = codec_get_u32(&g);
+	ret->gid = codec_get_u32(&g);
+	ret->size = codec_get_u64(&g);
+	ret->mtime_ns = (int64_t)codec_get_u64(&g);
 	ret->exists &= !g.bad;
 }
 
-static void forget_seen(struct side *s)
+static void forget_seen(struct capture *s)
 {
 	struct seen *d, *next;
 
@@ -118,24 +112,23 @@ static void forget_seen(struct side *s)
 	}
 }
 
-void side_forget_dirs(struct side *s)
+void capture_forget_dirs(struct capture *s)
 {
 	s->j->dirs_turn++;
 }
 
-void side_done(struct side *s)
+void capture_done(struct capture *s)
 {
 	forget_seen(s);
-	intents_drop(s);
-	wal_close(&s->log);
+	undo_log_close(&s->log);
 	util_close_fd(&s->obj);
 	util_close_fd(&s->dir);
-	*s = (struct side)SIDE_NONE;
+	*s = (struct capture)CAPTURE_NONE;
 }
 
-int side_touch_dir(struct side *s, int root, int dirfd, const char *path)
+int capture_touch_dir(struct capture *s, int root, int dirfd, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_DTIME, .root = root, .path = path};
 	struct seen *d;
@@ -150,11 +143,11 @@ int side_touch_dir(struct side *s, int root, int dirfd, const char *path)
 		return 0;
 	if (fstatat(dirfd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u64(&meta, (uint64_t)OS_MTIME(&st).tv_sec);
-	put_u32(&meta, (uint32_t)OS_MTIME(&st).tv_nsec);
+	codec_put_u64(&meta, (uint64_t)OS_MTIME(&st).tv_sec);
+	codec_put_u32(&meta, (uint32_t)OS_MTIME(&st).tv_nsec);
 	rec.meta = (struct span){meta.data, meta.len};
 	rec.ino = st.st_ino;
-	r = side_push(s, &rec);
+	r = capture_push(s, &rec);
 	if (r < 0)
 		return r;
 	d = xcalloc(1, sizeof(*d));
@@ -163,29 +156,29 @@ int side_touch_dir(struct side *s, int root, int dirfd, const char *path)
 	return 0;
 }
 
-int side_keep_meta(struct side *s, int root, const char *path, int fd, uint64_t src)
+int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uint64_t src)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_META, .root = root, .path = path, .src = src};
-	struct obj o = {0};
-	int r = meta_read(s->j, fd, &meta);
+	struct object o = {0};
+	int r = attributes_read(s->j, fd, &meta);
 
 	if (r == 0)
-		r = obj_stat(fd, "", &o);
+		r = object_stat(fd, "", &o);
 	if (r < 0)
 		return r;
 	rec.ino = o.ino;
 	rec.meta = (struct span){meta.data, meta.len};
-	return side_push(s, &rec);
+	return capture_push(s, &rec);
 }
 
 /* The slot's file, whatever umask the caller of the operation has. */
-static int slot_create(struct side *s, uint64_t slot, char name[24])
+static int slot_create(struct capture *s, uint64_t slot, char name[24])
 {
 	mode_t mask = umask(077);
 	int fd, r;
 
-	slot_name(name, slot);
+	store_slot_name(name, slot);
 	/* A name that is taken was left by an operation that never got its record. */
 	unlinkat(s->obj, name, 0);
 	fd = openat(s->obj, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -194,7 +187,7 @@ static int slot_create(struct side *s, uint64_t slot, char name[24])
 	return r;
 }
 
-int slot_fill(struct side *s, uint64_t slot, struct span bytes)
+int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes)
 {
 	AUTO_CLOSE int fd = -1;
 	char name[24];
@@ -202,7 +195,7 @@ int slot_fill(struct side *s, uint64_t slot, struct span bytes)
 
 	fd = slot_create(s, slot, name);
 	r = fd < 0 ? fd : io_write_all(fd, bytes.data, bytes.len);
-	return r < 0 ? r : sync_fd(s->j, fd);
+	return r < 0 ? r : durability_sync_fd(s->j, fd);
 }
 
 /* The bytes of a small file without holes, behind its metadata. 0: not one of those. */
@@ -213,7 +206,7 @@ static int keep_inline(int in, const struct stat *st, struct buf *meta, struct r
 
 	if (st->st_size > INLINE_MAX || st->st_blocks * 512 < st->st_size)
 		return 0;
-	put_str(&both, meta->data, meta->len);
+	codec_put_str(&both, meta->data, meta->len);
 	buf_reserve(&both, INLINE_MAX + 1);
 	n = io_pread_full(in, both.data + both.len, INLINE_MAX + 1, 0);
 	if (n < 0 || n > INLINE_MAX)
@@ -227,7 +220,7 @@ static int keep_inline(int in, const struct stat *st, struct buf *meta, struct r
 }
 
 /* The bytes of `in` in a file of their own. */
-static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
+static int keep_slot(struct capture *s, int in, struct kept *kept, char slot[24])
 {
 	AUTO_CLOSE int out = slot_create(s, kept->slot, slot);
 	struct stat st;
@@ -235,20 +228,20 @@ static int keep_slot(struct side *s, int in, struct kept *kept, char slot[24])
 
 	if (out < 0)
 		return take_fd(&out);
-	r = kept->clone_only || OS_CLONES_ANEW ? data_clone(in, out) : -EOPNOTSUPP;
+	r = kept->clone_only || OS_CLONES_ANEW ? object_clone_data(in, out) : -EOPNOTSUPP;
 	if (r == -EOPNOTSUPP && !kept->clone_only)
-		r = data_copy(in, out);
+		r = object_copy_data(in, out);
 	if (r >= 0) {
-		int e = sync_fd(s->j, out);
+		int e = durability_sync_fd(s->j, out);
 
 		if (e == 0)
-			e = sync_fd(s->j, s->obj);
+			e = durability_sync_fd(s->j, s->obj);
 		r = e < 0 ? e : r;
 	}
 	if (r < 0)
 		unlinkat(s->obj, slot, 0);
 	else if (r == 0 && kept->hashed && fstat(out, &st) == 0)
-		kept->hash = data_hash_whole(out, (uint64_t)st.st_size);
+		kept->hash = content_hash_whole(out, (uint64_t)st.st_size);
 	return r;
 }
 
@@ -256,14 +249,14 @@ static uint64_t inline_hash(const struct rec *r)
 {
 	struct span meta, bytes;
 
-	wal_content(r, &meta, &bytes);
-	return data_hash_all(bytes.data, bytes.len);
+	undo_log_content(r, &meta, &bytes);
+	return content_hash_all(bytes.data, bytes.len);
 }
 
-int side_keep_content(struct side *s, int root, const char *path, int dirfd, const char *name,
-		      uint64_t ino, uint64_t src, struct kept *kept)
+int capture_keep_content(struct capture *s, int root, const char *path, int dirfd, const char *name,
+			 uint64_t ino, uint64_t src, struct kept *kept)
 {
-	AUTO_CLOSE int in = data_open(s->j, dirfd, name);
+	AUTO_CLOSE int in = object_open_file(s->j, dirfd, name);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_CONTENT, .root = root, .path = path, .ino = ino, .src = src};
 	struct stat st;
@@ -276,18 +269,18 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 		return -errno;
 	if (st.st_ino != ino)
 		return -ESTALE; /* replaced from outside meanwhile */
-	r = meta_read(s->j, in, &meta);
+	r = attributes_read(s->j, in, &meta);
 	if (r < 0)
 		return r;
-	if (guarded_name(s->j, root, path, S_IFREG))
+	if (root_guards(s->j, root, path, S_IFREG))
 		rec.flags |= REC_FRESH;
-	rec.slot = wal_slot(&s->log);
+	rec.slot = undo_log_slot(&s->log);
 	r = keep_inline(in, &st, &meta, &rec);
 	rec.meta = (struct span){meta.data, meta.len};
 	if (r > 0 && kept->hashed)
 		kept->hash = inline_hash(&rec);
 	if (r != 0)
-		return r < 0 ? r : side_push(s, &rec);
+		return r < 0 ? r : capture_push(s, &rec);
 	kept->slot = rec.slot;
 	kept->bytes = (uint64_t)st.st_blocks * 512;
 	do
@@ -296,7 +289,7 @@ int side_keep_content(struct side *s, int root, const char *path, int dirfd, con
 	if (r < 0)
 		return r;
 	kept->cloned = r == 1;
-	r = side_push(s, &rec);
+	r = capture_push(s, &rec);
 	if (r < 0)
 		unlinkat(s->obj, slot, 0);
 	return r;

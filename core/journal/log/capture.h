@@ -2,68 +2,69 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/log/group_commit.h"
+#include "core/base/hash.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
 
 struct change_side;
 
-struct seen { /* a directory whose times are kept */
+struct seen { /* a directory whose times are captured */
 	char *path;
 	UT_hash_handle hh;
 };
 
-struct side {
+struct capture {
 	struct journal *j;
-	bool unsynced; /* records were added */
-	bool loose;    /* such that are on the disk as intents only */
-	struct intents intents;
-	struct wal log;
+	bool unsynced; /* records were added since the last sync */
+	struct undo_log log;
 	int dir;	   /* the step's directory */
-	int obj;	   /* its objects */
-	unsigned flags;	   /* that each record gets for the moment */
-	bool recorded;	   /* that not everything could be set back */
-	bool back;	   /* of a rollback */
+	int obj;	   /* its directory of objects */
+	unsigned flags;	   /* added to each record that is pushed */
+	bool recorded;	   /* a record says that not all metadata could be restored */
+	bool back;	   /* a rollback fills this log */
 	int64_t signed_ns; /* when the log's mtime was last set: a sign of life (plan_open.c) */
-	size_t covered;	   /* the log's length when space was last set aside for its end */
+	size_t covered;	   /* the log's length when disk space was last reserved for its end */
 	struct seen *seen;
-	uint64_t seen_turn; /* of the journal, when it was filled */
+	uint64_t seen_turn; /* journal.dirs_turn when `seen` was filled */
 };
 
-#define SIDE_NONE                                                                                  \
+#define CAPTURE_NONE                                                                               \
 	{                                                                                          \
-		.intents = {.recs = BUF_INIT}, .log = WAL_NONE, .dir = -1, .obj = -1               \
+		.log = UNDO_LOG_NONE, .dir = -1, .obj = -1                                         \
 	}
 
-struct kept {		 /* how a content was kept */
-	bool clone_only; /* asked for: -EOPNOTSUPP rather than a copy */
-	bool hashed;	 /* asked for, of a copy */
+struct kept {		 /* how content was captured; the first two are the caller's */
+	bool clone_only; /* do not copy: -EOPNOTSUPP */
+	bool hashed;	 /* set `hash`, unless it is a clone */
 	bool cloned;
 	uint64_t slot;	/* 0: in the log */
 	uint64_t bytes; /* of the copy */
-	uint64_t hash;	/* data_hash_whole() of what was kept, or 0 */
+	uint64_t hash;	/* content_hash_whole() of the captured bytes, or 0 */
 };
 
-void slot_name(char out[24], uint64_t slot);
-/* Make the slot's file with these bytes (again, if need be). */
-int slot_fill(struct side *s, uint64_t slot, struct span bytes) MUST_USE;
-int side_push(struct side *s, struct rec *r) MUST_USE; /* sets r->seq */
+void store_slot_name(char out[24], uint64_t slot);
+/* Creates the slot's file with these bytes; replaces an older one. */
+int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes) MUST_USE;
+int capture_push(struct capture *s, struct rec *r) MUST_USE; /* sets r->seq */
 /*
- * Of a file that a name is taken of and that has others the record says what it was like: written
- * to by one of those it is somebody else's, and the step may be about to write to it by this one.
- * buf must outlive r.
+ * Adds the file's state to the record of a name that is removed from a file with several hard
+ * links. By it, an external edit through another hard link is told from the step's own writes
+ * through this one. buf must outlive r.
  */
-void side_note(struct rec *r, struct buf *buf, const struct obj *o);
-void side_noted(const struct rec *r, struct change_side *ret); /* nothing: it had none, or is old */
-/* Keep the times of a directory before its first change. path is the directory's. */
-int side_touch_dir(struct side *s, int root, int dirfd, const char *path) MUST_USE;
-/* A directory has another name: what is at a path may be another one. For all sides. */
-void side_forget_dirs(struct side *s);
-void side_done(struct side *s);
-/* Copy content and metadata of a regular file into a new slot; -ENOENT etc. change nothing. */
-int side_keep_content(struct side *s, int root, const char *path, int dirfd, const char *name,
-		      uint64_t ino, uint64_t src, struct kept *kept) MUST_USE;
-int side_keep_meta(struct side *s, int root, const char *path, int fd, uint64_t src) MUST_USE;
+void capture_note(struct rec *r, struct buf *buf, const struct object *o);
+/* Reads that state. ret->exists is false if the record has none. */
+void capture_noted(const struct rec *r, struct change_side *ret);
+/* Records the times of a directory before its first change. path is the directory's. */
+int capture_touch_dir(struct capture *s, int root, int dirfd, const char *path) MUST_USE;
+/* Forgets the directories whose times are captured, in all captures of the journal: a directory was
+ * renamed, so that a path may name another one. */
+void capture_forget_dirs(struct capture *s);
+void capture_done(struct capture *s);
+/* Captures content and metadata of a regular file: in the record, or in a new slot. Changes nothing
+ * on failure, e.g. -ENOENT. */
+int capture_keep_content(struct capture *s, int root, const char *path, int dirfd, const char *name,
+			 uint64_t ino, uint64_t src, struct kept *kept) MUST_USE;
+int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uint64_t src) MUST_USE;
 
-/* The log of a step that has ended, to be read only. */
-int log_look(const struct journal *j, struct wal *log, int dirfd, const char *name) MUST_USE;
+/* Opens the log of a step that has ended, read-only. */
+int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name) MUST_USE;

@@ -4,10 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/journal/journal.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
+#include "core/journal/upkeep.h"
 
 static const char *const types[REC_TYPES] = {
 	[REC_NEW] = "new",	 [REC_GONE] = "gone",	    [REC_RENAME] = "rename",
@@ -19,13 +18,14 @@ static const char *const types[REC_TYPES] = {
 static int dump_log(int dir, const char *name, struct journal_record *out,
 		    void (*fn)(void *data, const struct journal_record *r), void *data)
 {
-	struct wal log = WAL_NONE;
+	struct undo_log log = UNDO_LOG_NONE;
 	struct rec r;
 	size_t at = 0;
-	int e = wal_open(&log, dir, name, false, true); /* what comes before a damage is shown */
+	int e = undo_log_open(&log, dir, name, false,
+			      true); /* what comes before a damage is shown */
 
 	out->log = name;
-	while (e == 0 && wal_next(&log, &at, &r)) {
+	while (e == 0 && undo_log_next(&log, &at, &r)) {
 		out->type = types[r.type];
 		out->linked = r.type == REC_GONE && r.flags & REC_LINKED;
 		out->swapped = r.type == REC_RENAME && r.flags & REC_SWAPPED;
@@ -44,7 +44,7 @@ static int dump_log(int dir, const char *name, struct journal_record *out,
 		out->kept = r.meta;
 		fn(data, out);
 	}
-	wal_close(&log);
+	undo_log_close(&log);
 	return e == -ENOENT || e == -ENODATA ? 0 : e;
 }
 

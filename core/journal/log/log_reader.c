@@ -1,5 +1,6 @@
 /* log_reader - reads a log from front to back without loading file contents. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/log/capture.h"
 #include "core/journal/log/log_reader.h"
 #include "core/journal/log/undo_log.h"
 
@@ -10,22 +11,23 @@
 
 #include "core/base/io.h"
 #include "core/journal/log/undo_log_format.h"
+#include "core/journal/store/store.h"
 
 #define CHUNK	  ((size_t)64 << 10)
 #define NAMES_MAX ((size_t)1 << 16) /* two paths of PATH_MAX are far below */
 #define FETCH_MAX ((size_t)64 << 20)
 
-int scan_open(struct scan *s, int dirfd, const char *name)
+int log_reader_open(struct log_reader *s, int dirfd, const char *name)
 {
 	struct head h;
 
-	*s = (struct scan)SCAN_NONE;
+	*s = (struct log_reader)LOG_READER_NONE;
 	s->fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (s->fd < 0)
 		return -errno;
 	if (io_pread_full(s->fd, &h, sizeof(h), 0) != sizeof(h) ||
-	    memcmp(h.magic, WAL_MAGIC, sizeof(h.magic)) != 0 || h.tail < sizeof(h)) {
-		scan_close(s);
+	    memcmp(h.magic, UNDO_LOG_MAGIC, sizeof(h.magic)) != 0 || h.tail < sizeof(h)) {
+		log_reader_close(s);
 		return -EBADMSG;
 	}
 	s->at = sizeof(h);
@@ -33,15 +35,15 @@ int scan_open(struct scan *s, int dirfd, const char *name)
 	return 0;
 }
 
-void scan_close(struct scan *s)
+void log_reader_close(struct log_reader *s)
 {
 	util_close_fd(&s->fd);
 	buf_done(&s->chunk);
-	*s = (struct scan)SCAN_NONE;
+	*s = (struct log_reader)LOG_READER_NONE;
 }
 
 /* n bytes from the next record on, borrowed; NULL: they are not there. */
-static const void *look(struct scan *s, size_t n)
+static const void *look(struct log_reader *s, size_t n)
 {
 	uint64_t left = s->tail - s->at;
 	ssize_t got;
@@ -62,25 +64,25 @@ static const void *look(struct scan *s, size_t n)
 	return s->chunk.data + (s->at - s->chunk_at);
 }
 
-int scan_next(struct scan *s, struct rec *r, uint64_t *ret_at)
+int log_reader_next(struct log_reader *s, struct rec *r, uint64_t *ret_at)
 {
-	const struct disk_rec *d;
+	const struct log_rec *d;
 	size_t names;
 
 	if (s->at == s->tail)
 		return 0;
 	d = look(s, sizeof(*d));
-	if (!d || !disk_rec_fits(d, s->tail - s->at))
+	if (!d || !log_rec_fits(d, s->tail - s->at))
 		return -EBADMSG;
 	names = (size_t)d->path_len + d->path2_len + 2;
 	if (names > NAMES_MAX)
 		return -EBADMSG;
 	d = look(s, sizeof(*d) + names);
 	/* That may have read it anew, and a session have written another one there. */
-	if (!d || !disk_rec_fits(d, s->tail - s->at) ||
+	if (!d || !log_rec_fits(d, s->tail - s->at) ||
 	    (size_t)d->path_len + d->path2_len + 2 != names)
 		return -EBADMSG;
-	disk_rec_read(d, r);
+	log_rec_read(d, r);
 	if (r->path[d->path_len] || r->path2[d->path2_len])
 		return -EBADMSG;
 	r->meta.data = NULL;
@@ -89,9 +91,9 @@ int scan_next(struct scan *s, struct rec *r, uint64_t *ret_at)
 	return 1;
 }
 
-int scan_last_seq(const struct scan *s, uint64_t *ret)
+int log_reader_last_seq(const struct log_reader *s, uint64_t *ret)
 {
-	struct disk_rec d;
+	struct log_rec d;
 	uint64_t len;
 
 	*ret = 0;
@@ -106,12 +108,12 @@ int scan_last_seq(const struct scan *s, uint64_t *ret)
 	return 0;
 }
 
-int scan_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
+int log_reader_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
 {
-	struct disk_rec d;
+	struct log_rec d;
 
 	if (io_pread_full(fd, &d, sizeof(d), (off_t)at) != sizeof(d) ||
-	    !disk_rec_fits(&d, FETCH_MAX))
+	    !log_rec_fits(&d, FETCH_MAX))
 		return -EBADMSG;
 	buf_clear(mem);
 	buf_reserve(mem, d.len);
@@ -120,8 +122,15 @@ int scan_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
 	mem->len = d.len;
 	if (memcmp(mem->data, &d, sizeof(d)) != 0) /* a session writes there */
 		return -EBADMSG;
-	if (disk_rec_sum((const void *)mem->data) != d.sum)
+	if (log_rec_sum((const void *)mem->data) != d.sum)
 		return -EBADMSG;
-	disk_rec_read((const void *)mem->data, r);
+	log_rec_read((const void *)mem->data, r);
 	return r->path[d.path_len] || r->path2[d.path2_len] ? -EBADMSG : 0;
+}
+
+int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name)
+{
+	/* Without the lock it may be cut while we read. */
+	return j->read_only ? undo_log_open(log, dirfd, name, false, false)
+			    : undo_log_view(log, dirfd, name);
 }

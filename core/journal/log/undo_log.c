@@ -11,40 +11,23 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/journal/fs/in_place.h"
 #include "core/journal/log/undo_log_format.h"
+#include "core/journal/store/siblings.h"
 #include "core/os/file.h"
 #include "core/os/map.h"
 #include "core/os/volume.h"
 
-#define WAL_CHUNK  ((size_t)64 << 10)
-#define WAL_MAX	   ((size_t)4 << 30)
-#define WAL_WINDOW ((size_t)256 << 10) /* what stays in memory, at most twice */
+#define UNDO_LOG_CHUNK	((size_t)64 << 10)
+#define UNDO_LOG_MAX	((size_t)4 << 30)
+#define UNDO_LOG_WINDOW ((size_t)256 << 10) /* this much, or at most twice, stays mapped in */
 
-static struct head *head_of(const struct wal *log)
+static struct head *head_of(const struct undo_log *log)
 {
 	return (struct head *)(void *)log->map;
 }
 
-/*
- * Where a file system writes over blocks in place, a store into the mapping needs no space once
- * they are allocated. Elsewhere (btrfs; an overlay on who knows what) it may, and SIGBUS is how a
- * store would say that there is none: there the mapping is read alone, and a full disk is an error
- * of pwrite().
- */
-static bool writes_in_place(int fd)
-{
-	const int volume = os_volume(fd);
-
-	return volume == VOLUME_IN_PLACE || volume == VOLUME_MEMORY;
-}
-
-void file_stay_in_place(int fd)
-{
-	if (!writes_in_place(fd))
-		os_no_cow(fd);
-}
-
-static int put(const struct wal *log, size_t at, const void *data, size_t len)
+static int put(const struct undo_log *log, size_t at, const void *data, size_t len)
 {
 	if (!log->stores)
 		return io_pwrite_all(log->fd, data, len, (off_t)at);
@@ -54,7 +37,7 @@ static int put(const struct wal *log, size_t at, const void *data, size_t len)
 }
 
 /* The header's part that is stored last. */
-static int put_ends(struct wal *log)
+static int put_ends(struct undo_log *log)
 {
 	const uint64_t ends[2] = {log->tail, log->next_slot};
 
@@ -67,14 +50,14 @@ static int put_ends(struct wal *log)
 	return 0;
 }
 
-size_t wal_tail(const struct wal *log)
+size_t undo_log_tail(const struct undo_log *log)
 {
 	if (log->writable || !log->mapped)
 		return log->tail;
 	return atomic_load_explicit(&head_of(log)->tail, memory_order_acquire);
 }
 
-int wal_cut(struct wal *log, size_t tail)
+int undo_log_cut(struct undo_log *log, size_t tail)
 {
 	int r;
 
@@ -84,64 +67,60 @@ int wal_cut(struct wal *log, size_t tail)
 	return r;
 }
 
-int wal_catch_up(struct wal *log)
+int undo_log_catch_up(struct undo_log *log)
 {
-	return log->behind ? wal_cut(log, log->tail) : 0;
+	return log->behind ? undo_log_cut(log, log->tail) : 0;
 }
 
-void wal_take_back(struct wal *log, size_t tail)
+void undo_log_take_back(struct undo_log *log, size_t tail)
 {
-	if (wal_cut(log, tail) < 0)
+	if (undo_log_cut(log, tail) < 0)
 		return; /* the next record brings it there */
 }
 
-bool wal_empty(const struct wal *log)
+bool undo_log_empty(const struct undo_log *log)
 {
-	return wal_tail(log) == sizeof(struct head);
+	return undo_log_tail(log) == sizeof(struct head);
 }
 
-bool roll_same(const struct roll *a, const struct roll *b)
-{
-	return a->number == b->number && (a->us == b->us || !a->us || !b->us);
-}
-
-int wal_set_roll(struct wal *log, const struct roll *roll)
+int undo_log_set_roll(struct undo_log *log, const struct roll *roll)
 {
 	return put(log, offsetof(struct head, roll), roll, sizeof(*roll));
 }
 
-int wal_peek_roll(int dirfd, const char *name, struct roll *ret)
+int undo_log_peek_roll(int dirfd, const char *name, struct roll *ret)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct head h;
 
 	if (fd < 0)
 		return -errno;
-	if (io_pread_full(fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.magic, WAL_MAGIC, 8) != 0)
+	if (io_pread_full(fd, &h, sizeof(h), 0) != sizeof(h) ||
+	    memcmp(h.magic, UNDO_LOG_MAGIC, 8) != 0)
 		return -EBADMSG;
 	*ret = h.roll;
 	return 0;
 }
 
-int wal_peek_first(int dirfd, const char *name, uint64_t *ret)
+int undo_log_peek_first(int dirfd, const char *name, uint64_t *ret)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct {
 		struct head head;
-		struct disk_rec rec;
+		struct log_rec rec;
 	} at;
 
 	if (fd < 0)
 		return -errno;
 	if (io_pread_full(fd, &at, sizeof(at), 0) != sizeof(at) ||
-	    memcmp(at.head.magic, WAL_MAGIC, 8) != 0 || at.head.tail < sizeof(at) ||
+	    memcmp(at.head.magic, UNDO_LOG_MAGIC, 8) != 0 || at.head.tail < sizeof(at) ||
 	    at.rec.type != REC_STEP)
 		return -EBADMSG;
 	*ret = at.rec.seq;
 	return 0;
 }
 
-uint64_t wal_slot(struct wal *log)
+uint64_t undo_log_slot(struct undo_log *log)
 {
 	uint64_t n = log->next_slot;
 
@@ -152,38 +131,39 @@ uint64_t wal_slot(struct wal *log)
 }
 
 /*
- * Of a long log only what is at work stays mapped in: what lies behind goes back to the page cache,
- * dirty or not, and is there again when it is looked at.
+ * Only the used part of a long log stays mapped in. Pages behind it go back to the page cache,
+ * dirty or not, and are mapped again when they are read.
  */
-static void leave(const struct wal *log, size_t from, size_t to)
+static void leave(const struct undo_log *log, size_t from, size_t to)
 {
 	if (log->mapped && to > from)
 		madvise(log->map + from, to - from, MADV_DONTNEED);
 }
 
-static void leave_forward(const struct wal *log, size_t from, size_t to)
+static void leave_forward(const struct undo_log *log, size_t from, size_t to)
 {
-	leave(log, from / WAL_WINDOW * WAL_WINDOW, to / WAL_WINDOW * WAL_WINDOW);
+	leave(log, from / UNDO_LOG_WINDOW * UNDO_LOG_WINDOW,
+	      to / UNDO_LOG_WINDOW * UNDO_LOG_WINDOW);
 }
 
-static void leave_backward(const struct wal *log, size_t from, size_t to)
+static void leave_backward(const struct undo_log *log, size_t from, size_t to)
 {
-	if (to / WAL_WINDOW < from / WAL_WINDOW)
-		leave(log, (from / WAL_WINDOW + 1) * WAL_WINDOW, log->cap);
+	if (to / UNDO_LOG_WINDOW < from / UNDO_LOG_WINDOW)
+		leave(log, (from / UNDO_LOG_WINDOW + 1) * UNDO_LOG_WINDOW, log->cap);
 }
 
-void wal_close(struct wal *log)
+void undo_log_close(struct undo_log *log)
 {
 	if (log->map && log->mapped)
 		munmap(log->map, log->cap);
 	else
 		free(log->map);
 	util_close_fd(&log->fd);
-	*log = (struct wal)WAL_NONE;
+	*log = (struct undo_log)UNDO_LOG_NONE;
 }
 
 /* Where the file system has no fallocate, glibc writes a byte into every block. */
-static int allocate(const struct wal *log, size_t cap)
+static int allocate(const struct undo_log *log, size_t cap)
 {
 	int r;
 
@@ -196,7 +176,7 @@ static int allocate(const struct wal *log, size_t cap)
 	return -r;
 }
 
-static int map_to(struct wal *log, size_t cap)
+static int map_to(struct undo_log *log, size_t cap)
 {
 	int prot = log->writable && log->stores ? PROT_READ | PROT_WRITE : PROT_READ;
 	void *map;
@@ -212,14 +192,14 @@ static int map_to(struct wal *log, size_t cap)
 	return 0;
 }
 
-static int grow(struct wal *log, size_t need)
+static int grow(struct undo_log *log, size_t need)
 {
-	size_t least = (need + WAL_CHUNK - 1) / WAL_CHUNK * WAL_CHUNK, cap = least;
+	size_t least = (need + UNDO_LOG_CHUNK - 1) / UNDO_LOG_CHUNK * UNDO_LOG_CHUNK, cap = least;
 	int r;
 
 	if (cap < log->cap * 2)
 		cap = MIN(log->cap * 2, log->cap + ((size_t)4 << 20));
-	if (cap > WAL_MAX)
+	if (cap > UNDO_LOG_MAX)
 		return -EFBIG;
 	r = allocate(log, cap);
 	if (r < 0 && cap > least) /* a disk that is nearly full */
@@ -229,26 +209,26 @@ static int grow(struct wal *log, size_t need)
 	return map_to(log, cap);
 }
 
-int wal_create(struct wal *log, int dirfd, const char *name)
+int undo_log_create(struct undo_log *log, int dirfd, const char *name)
 {
-	struct wal new = {.fd = -1, .writable = true, .mapped = true};
+	struct undo_log new = {.fd = -1, .writable = true, .mapped = true};
 	struct head h = {.tail = sizeof(h), .next_slot = str_eq(name, "redo") ? 1 : 2};
 	int r;
 
 	new.fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (new.fd < 0)
 		return -errno;
-	file_stay_in_place(new.fd);
-	new.stores = writes_in_place(new.fd);
+	in_place_keep(new.fd);
+	new.stores = in_place_writes(new.fd);
 	new.tail = h.tail;
 	new.next_slot = h.next_slot;
-	r = grow(&new, WAL_CHUNK);
+	r = grow(&new, UNDO_LOG_CHUNK);
 	if (r == 0)
 		r = put(&new, 0, &h, sizeof(h));
 	if (r == 0) /* last: a log without it never began */
-		r = put(&new, 0, WAL_MAGIC, sizeof(h.magic));
+		r = put(&new, 0, UNDO_LOG_MAGIC, sizeof(h.magic));
 	if (r < 0) {
-		wal_close(&new);
+		undo_log_close(&new);
 		unlinkat(dirfd, name, 0);
 		return r;
 	}
@@ -257,20 +237,21 @@ int wal_create(struct wal *log, int dirfd, const char *name)
 }
 
 /* The record at off, if it is whole and lies before end. */
-static bool decode(const struct wal *log, size_t off, size_t end, struct rec *r, size_t *ret_end)
+static bool decode(const struct undo_log *log, size_t off, size_t end, struct rec *r,
+		   size_t *ret_end)
 {
-	const struct disk_rec *d = (const void *)(log->map + off);
+	const struct log_rec *d = (const void *)(log->map + off);
 
-	if (end - off < sizeof(*d) + 8 || !disk_rec_fits(d, end - off))
+	if (end - off < sizeof(*d) + 8 || !log_rec_fits(d, end - off))
 		return false;
-	disk_rec_read(d, r);
+	log_rec_read(d, r);
 	*ret_end = off + d->len;
 	return !r->path[d->path_len] && !r->path2[d->path2_len];
 }
 
-static int verify(struct wal *log, bool cut)
+static int verify(struct undo_log *log, bool cut)
 {
-	size_t off = sizeof(struct head), tail = wal_tail(log), end = off;
+	size_t off = sizeof(struct head), tail = undo_log_tail(log), end = off;
 	struct rec r = {0};
 
 	if (tail < off || tail > log->cap) {
@@ -279,10 +260,10 @@ static int verify(struct wal *log, bool cut)
 		tail = tail < off ? off : log->cap;
 	}
 	while (off < tail) {
-		const struct disk_rec *d = (const void *)(log->map + off);
+		const struct log_rec *d = (const void *)(log->map + off);
 		uint64_t len;
 
-		if (!decode(log, off, tail, &r, &end) || d->sum != disk_rec_sum(d))
+		if (!decode(log, off, tail, &r, &end) || d->sum != log_rec_sum(d))
 			break;
 		memcpy(&len, log->map + end - 8, 8);
 		if (len != d->len)
@@ -294,16 +275,16 @@ static int verify(struct wal *log, bool cut)
 		leave_forward(log, off, end);
 		off = end;
 	}
-	if (off == wal_tail(log))
+	if (off == undo_log_tail(log))
 		return 0;
 	if (!cut)
 		return -EBADMSG;
-	wal_take_back(log, off);
+	undo_log_take_back(log, off);
 	return 0;
 }
 
 /* To be emptied it needs no more space than it has. */
-static int map_all(struct wal *log, size_t size)
+static int map_all(struct undo_log *log, size_t size)
 {
 	int r = log->writable ? grow(log, size) : -ENOSPC;
 
@@ -311,10 +292,10 @@ static int map_all(struct wal *log, size_t size)
 }
 
 /*
- * Its writer may be at work: it adds records, and gives back the space behind the last one. What
- * lies before the tail stays, so that and no more is read, the tail first.
+ * The writer of the log may add records, and free the space behind the last one. Bytes before the
+ * tail do not change, so the tail is read first, and then only the bytes before it.
  */
-static int copy_all(struct wal *log)
+static int copy_all(struct undo_log *log)
 {
 	size_t at = sizeof(struct head);
 	struct stat st;
@@ -327,14 +308,14 @@ static int copy_all(struct wal *log)
 	if (fstat(log->fd, &st) < 0)
 		return -errno;
 	log->cap = MAX((size_t)MIN(head_of(log)->tail, (uint64_t)st.st_size), at);
-	if (log->cap > WAL_MAX)
+	if (log->cap > UNDO_LOG_MAX)
 		return -EBADMSG;
 	log->map = xrealloc(log->map, log->cap);
 	n = io_pread_full(log->fd, log->map + at, log->cap - at, (off_t)at);
 	return n < 0 ? (int)n : (size_t)n == log->cap - at ? 0 : -EBADMSG;
 }
 
-bool wal_has_changed(const struct wal *log)
+bool undo_log_has_changed(const struct undo_log *log)
 {
 	const struct head *was = head_of(log);
 	struct head now;
@@ -344,31 +325,31 @@ bool wal_has_changed(const struct wal *log)
 		now.roll.number != was->roll.number);
 }
 
-static int map_whole(struct wal *log)
+static int map_whole(struct undo_log *log)
 {
 	struct stat st;
 
 	if (fstat(log->fd, &st) < 0)
 		return -errno;
-	if (st.st_size > (off_t)WAL_MAX)
+	if (st.st_size > (off_t)UNDO_LOG_MAX)
 		return -EBADMSG;
 	if (st.st_size < (off_t)sizeof(struct head))
 		return -ENODATA;
-	log->stores = writes_in_place(log->fd);
+	log->stores = in_place_writes(log->fd);
 	return map_all(log, (size_t)st.st_size);
 }
 
-static int check(struct wal *log, bool cut)
+static int check(struct undo_log *log, bool cut)
 {
 	assert(log->map); /* there is a header at least */
-	if (memcmp(log->map, WAL_MAGIC, 8) != 0)
+	if (memcmp(log->map, UNDO_LOG_MAGIC, 8) != 0)
 		return log->map[0] ? -EBADMSG : -ENODATA;
 	log->tail = head_of(log)->tail;
 	log->next_slot = head_of(log)->next_slot;
 	return verify(log, cut);
 }
 
-static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
+static int open_as(struct undo_log *new, int dirfd, const char *name, bool cut)
 {
 	int r;
 
@@ -381,15 +362,15 @@ static int open_as(struct wal *new, int dirfd, const char *name, bool cut)
 		if (r == 0)
 			r = check(new, cut);
 		/* A rollback may have taken records off, and a redo put others there. */
-	} while (r == -EBADMSG && wal_has_changed(new));
+	} while (r == -EBADMSG && undo_log_has_changed(new));
 	if (r < 0)
-		wal_close(new);
+		undo_log_close(new);
 	return r;
 }
 
-int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool cut)
+int undo_log_open(struct undo_log *log, int dirfd, const char *name, bool writable, bool cut)
 {
-	struct wal new = {.fd = -1, .writable = writable, .mapped = writable};
+	struct undo_log new = {.fd = -1, .writable = writable, .mapped = writable};
 	int r = open_as(&new, dirfd, name, cut);
 
 	if (r == 0)
@@ -397,9 +378,9 @@ int wal_open(struct wal *log, int dirfd, const char *name, bool writable, bool c
 	return r;
 }
 
-int wal_view(struct wal *log, int dirfd, const char *name)
+int undo_log_view(struct undo_log *log, int dirfd, const char *name)
 {
-	struct wal new = {.fd = -1, .mapped = true};
+	struct undo_log new = {.fd = -1, .mapped = true};
 	int r = open_as(&new, dirfd, name, false);
 
 	if (r == 0)
@@ -407,16 +388,16 @@ int wal_view(struct wal *log, int dirfd, const char *name)
 	return r;
 }
 
-void wal_trim(struct wal *log)
+void undo_log_trim(struct undo_log *log)
 {
 	/* The mapping keeps its length; nothing behind the last page of the tail is touched again.
 	 */
-	if (ftruncate(log->fd, (off_t)wal_tail(log)) < 0)
+	if (ftruncate(log->fd, (off_t)undo_log_tail(log)) < 0)
 		return;
 }
 
 /* At d, where there is room for len bytes. */
-static void encode(struct disk_rec *d, size_t len, const struct rec *r)
+static void encode(struct log_rec *d, size_t len, const struct rec *r)
 {
 	size_t path_len = strlen(r->path), path2_len = r->path2 ? strlen(r->path2) : 0;
 	uint64_t total = len;
@@ -442,14 +423,14 @@ static void encode(struct disk_rec *d, size_t len, const struct rec *r)
 	if (r->meta.len)
 		memcpy(p + path_len + 1 + path2_len + 1, r->meta.data, r->meta.len);
 	memcpy((char *)d + len - 8, &total, 8);
-	d->sum = disk_rec_sum(d);
+	d->sum = log_rec_sum(d);
 }
 
-int wal_append(struct wal *log, const struct rec *r)
+int undo_log_append(struct undo_log *log, const struct rec *r)
 {
-	size_t len = sizeof(struct disk_rec) + strlen(r->path) + (r->path2 ? strlen(r->path2) : 0) +
+	size_t len = sizeof(struct log_rec) + strlen(r->path) + (r->path2 ? strlen(r->path2) : 0) +
 		     2 + r->meta.len;
-	AUTO_FREE struct disk_rec *own = NULL;
+	AUTO_FREE struct log_rec *own = NULL;
 	size_t tail = log->tail;
 	bool behind = log->behind;
 	int e = 0;
@@ -466,7 +447,7 @@ int wal_append(struct wal *log, const struct rec *r)
 		encode(own, len, r);
 		e = put(log, tail, own, len);
 	}
-	if (e == 0 && (e = wal_cut(log, tail + len)) < 0) {
+	if (e == 0 && (e = undo_log_cut(log, tail + len)) < 0) {
 		log->tail = tail;
 		log->behind = behind;
 	}
@@ -475,7 +456,7 @@ int wal_append(struct wal *log, const struct rec *r)
 	return e;
 }
 
-bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
+bool undo_log_last(const struct undo_log *log, size_t tail, struct rec *r, size_t *start)
 {
 	uint64_t len;
 	size_t end;
@@ -492,9 +473,9 @@ bool wal_last(const struct wal *log, size_t tail, struct rec *r, size_t *start)
 	return false;
 }
 
-bool wal_next_any(const struct wal *log, size_t *at, struct rec *r)
+static bool next_any(const struct undo_log *log, size_t *at, struct rec *r)
 {
-	size_t tail = wal_tail(log), from;
+	size_t tail = undo_log_tail(log), from;
 
 	if (*at == 0)
 		*at = sizeof(struct head);
@@ -507,10 +488,18 @@ bool wal_next_any(const struct wal *log, size_t *at, struct rec *r)
 	return true;
 }
 
-bool wal_next(const struct wal *log, size_t *at, struct rec *r)
+bool undo_log_next(const struct undo_log *log, size_t *at, struct rec *r)
 {
-	while (wal_next_any(log, at, r))
+	while (next_any(log, at, r))
 		if (r->type != REC_INTENT)
+			return true;
+	return false;
+}
+
+bool undo_log_walk(const struct undo_log *logs, size_t n, struct undo_log_walk *walk, struct rec *r)
+{
+	for (; walk->log < n; walk->log++, walk->at = 0)
+		if (undo_log_next(&logs[walk->log], &walk->at, r))
 			return true;
 	return false;
 }

@@ -9,13 +9,13 @@
 
 #include "core/base/io.h"
 #include "core/base/text.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/store/store.h"
 #include "core/journal/util/u64_set.h"
 
 /* The objects of a step, by number: "1f", or "1f.z" where it is compressed. */
-static int list_objects(int objdir, struct numbers *ret)
+static int list_objects(int objdir, struct u64_set *ret)
 {
 	AUTO_CLOSE int fd = openat(objdir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_DIR DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -29,9 +29,9 @@ static int list_objects(int objdir, struct numbers *ret)
 		uint64_t slot = strtoull(e->d_name, &end, 16);
 
 		if (end != e->d_name && (!*end || str_eq(end, ".z")))
-			numbers_add(ret, slot);
+			u64_set_add(ret, slot);
 	}
-	numbers_sort(ret);
+	u64_set_sort(ret);
 	return 0;
 }
 
@@ -43,21 +43,21 @@ static bool needs_object(const struct txn *t, const struct rec *r)
 		return false;
 	if (r->type == REC_GONE && r->flags & (REC_LINKED | REC_ASIDE))
 		return false;
-	return !numbers_have(&t->remedy.skips, r->seq);
+	return !u64_set_have(&t->remedy.skips, r->seq);
 }
 
 static int check_step(const struct txn *t, struct mover *m, struct err *err)
 {
-	const struct side *from = txn_from(t, m);
-	struct numbers have = {0};
+	const struct capture *from = txn_from(t, m);
+	struct u64_set have = {0};
 	size_t at = 0;
 	struct rec r;
 	int e = m->arrived || m->foreign ? 1 : list_objects(from->obj, &have);
 
-	while (e == 0 && wal_next(&from->log, &at, &r)) {
+	while (e == 0 && undo_log_next(&from->log, &at, &r)) {
 		AUTO_BUF struct buf shown = BUF_INIT;
 
-		if (!needs_object(t, &r) || numbers_have(&have, r.slot))
+		if (!needs_object(t, &r) || u64_set_have(&have, r.slot))
 			continue;
 		text_escape(&shown, r.path, strlen(r.path));
 		e = err_say(err, -EBADMSG,
@@ -66,7 +66,7 @@ static int check_step(const struct txn *t, struct mover *m, struct err *err)
 			    "missing, --force brings back the rest",
 			    shown.data, strrchr(m->dir, '/') + 1);
 	}
-	numbers_done(&have);
+	u64_set_done(&have);
 	return MIN(e, 0);
 }
 

@@ -1,18 +1,17 @@
-/* excluded_records - which log records a rollback skips, so that paths with external edits stay
- * unchanged.
- */
+/* excluded_records - finds the records to skip so that paths with external edits stay unchanged. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/version_chain.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/protected_names.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
@@ -27,48 +26,48 @@
  * intermediate name is skipped, too. Example: f.tmp was renamed to f; f is protected, so f.tmp is
  * not brought back either. This may skip more records, so the pass is repeated.
  *
- * The last hard link of a file with an external edit must not be removed. Example: a human wrote to
- * f, then steps linked it as g and removed f. If f is left out, g is left, too, as if f had been
+ * The last hard link of a file with an external edit must not be removed. Example: the user wrote
+ * to f, then steps linked it as g and removed f. If f is left out, g is left, too, as if f had been
  * renamed to g; then the pass is repeated.
  */
 
-#define PASSES_MAX 64 /* then something would be left where it was on its way: it is not done */
+#define PASSES_MAX 64 /* more passes: an object would stay at an intermediate name; not done */
 
-struct bringing { /* something comes to a name */
+struct bringing { /* an object comes to a name */
 	uint64_t seq;
-	bool second;   /* of the record's names */
-	size_t before; /* number of that which brought it to where it came from, or NO_BRINGING */
+	bool second;   /* the record's second name */
+	size_t before; /* index of the bringing to the name it came from, or NO_BRINGING */
 };
 
 #define NO_BRINGING SIZE_MAX
 
-struct lying {	       /* at a name, as of the record that is looked at */
-	size_t newest; /* number of what brought it, or NO_BRINGING */
-	size_t now;    /* number of the name that it has now, or NO_NAME */
-	uint64_t ino;  /* of what comes from the store, or 0 */
+struct lying {	       /* an object at a name, as of the current record */
+	size_t newest; /* index of the newest bringing, or NO_BRINGING */
+	size_t now;    /* number of its present name, or NO_NAME */
+	uint64_t ino;  /* of an object from the store, or 0 */
 };
 
 #define NO_NAME SIZE_MAX
 
-struct stray { /* what one record would bring, and another one, left out, would have taken on */
+struct stray { /* a record brings an object that a later, skipped one would have moved on */
 	uint64_t first, last;
 	bool to_second, from_second; /* of the first one's names, of the last one's */
 };
 
 struct skipper {
-	const struct wal *logs;
+	const struct undo_log *logs;
 	size_t n_logs;
-	size_t *tails; /* where each log is read next, from its end */
-	const struct moves *moves;
+	size_t *tails; /* next offset in each log, from its end */
+	const struct renames *moves;
 	struct protected_set names;
-	struct numbers files; /* that lie at those names now */
-	struct numbers found; /* such files, by a pass: at names that were not left before it */
-	struct numbers *ret;
-	struct names *left;
-	struct names brought; /* names of now; at number i is what lying[i] says */
+	struct u64_set files; /* inodes at those names now */
+	struct u64_set found; /* inodes that a pass found at newly protected names */
+	struct u64_set *ret;
+	struct path_set *left;
+	struct path_set brought; /* present names; number i: that of lying[i] */
 	struct lying *lying;
-	struct numbers lost;  /* files that do not get their names back */
-	struct numbers taken; /* numbers of names: what has them now goes */
+	struct u64_set lost;  /* inodes that do not get their names back */
+	struct u64_set taken; /* numbers of names whose objects will be removed */
 	struct bringing *bringings;
 	size_t n_bringings;
 	struct stray *strays;
@@ -80,8 +79,8 @@ static char *key_now(const struct skipper *s, const struct rec *r, int root, con
 {
 	AUTO_FREE char *now = xstrdup(path);
 
-	moves_follow(s->moves, r->seq, &root, &now);
-	return key_make(root, now);
+	renames_follow(s->moves, r->seq, &root, &now);
+	return path_key_make(root, now);
 }
 
 /* ---- what is only on its way ------------------------------------------------------------------
@@ -93,7 +92,7 @@ static size_t name_of(struct skipper *s, const struct rec *r, bool second)
 	AUTO_FREE char *key =
 		second ? key_now(s, r, r->root2, r->path2) : key_now(s, r, r->root, r->path);
 	bool fresh;
-	size_t i = names_put(&s->brought, key, &fresh);
+	size_t i = path_set_put(&s->brought, key, &fresh);
 
 	if (fresh && i % 64 == 0)
 		s->lying = xrealloc(s->lying, (i + 64) * sizeof(*s->lying));
@@ -141,7 +140,7 @@ static void note_bringing(struct skipper *s, const struct rec *r)
 		s->lying[to] = brought_by(s, r, false, stored);
 	} else {
 		if (r->type == REC_NEW && was.now != NO_NAME)
-			numbers_add(&s->taken, was.now);
+			u64_set_add(&s->taken, was.now);
 		s->lying[to] = nothing;
 	}
 }
@@ -200,7 +199,7 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 	bool both = r->type == REC_XCHG, takes = both || (r->type == REC_RENAME && second);
 	AUTO_FREE char *key = key_now(s, r, root, path);
 
-	names_add_key(s->left, key);
+	path_set_add_key(s->left, key);
 	/* Nothing comes there, and nothing is there but what an exchange would have taken away. */
 	if (has_missed(s, r, second) || (!both && protected_passes(&s->names, root, path)) ||
 	    (takes && note_strays(s, r, second)))
@@ -210,9 +209,9 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 
 static void skip_record(struct skipper *s, const struct rec *r, bool tree)
 {
-	numbers_add(s->ret, r->seq);
+	u64_set_add(s->ret, r->seq);
 	if (r->type == REC_GONE)
-		numbers_add(&s->lost, r->ino);
+		u64_set_add(&s->lost, r->ino);
 	leave(s, r, false, tree);
 	if (r->type == REC_RENAME || r->type == REC_XCHG)
 		leave(s, r, true, tree);
@@ -246,8 +245,8 @@ static bool look_at_other(struct skipper *s, const struct rec *r)
 	if (protected_covers(&s->names, r->root, r->path, false))
 		skip_record(s, r, protected_covers(&s->names, r->root, r->path, true));
 	/* By another of its names: that may come and go. */
-	else if ((r->type == REC_META || r->type == REC_CONTENT) && numbers_have(&s->files, r->ino))
-		numbers_add(s->ret, r->seq);
+	else if ((r->type == REC_META || r->type == REC_CONTENT) && u64_set_have(&s->files, r->ino))
+		u64_set_add(s->ret, r->seq);
 	else if (r->type != REC_META && r->type != REC_DIR_GONE &&
 		 protected_holds(&s->names, r->root, r->path))
 		skip_record(s, r, r->type == REC_NEW);
@@ -278,7 +277,7 @@ static bool newest(struct skipper *s, struct rec *ret)
 		struct rec r;
 		size_t start;
 
-		if (!wal_last(&s->logs[i], s->tails[i], &r, &start) || r.type == REC_STEP)
+		if (!undo_log_last(&s->logs[i], s->tails[i], &r, &start) || r.type == REC_STEP)
 			continue;
 		if (best < s->n_logs && r.seq < ret->seq)
 			continue;
@@ -294,7 +293,7 @@ static bool newest(struct skipper *s, struct rec *ret)
 
 /* All that was below stays with it: of a directory that may not be searched nobody knows whose work
  * lies in it. */
-static bool stays_whole(const struct spot *at, const struct obj *o)
+static bool stays_whole(const struct spot *at, const struct object *o)
 {
 	if (!S_ISDIR(o->mode))
 		return true;
@@ -308,28 +307,28 @@ static bool stays_whole(const struct spot *at, const struct obj *o)
 static uint64_t file_at(struct journal *j, const char *key)
 {
 	const char *path;
-	int root = key_root(key, &path);
-	struct obj o;
+	int root = path_key_root(key, &path);
+	struct object o;
 
-	if (reach_see(j, root, path, &o) < 0 || o.mode == OBJ_UNSEEN || S_ISDIR(o.mode))
+	if (reach_see(j, root, path, &o) < 0 || o.mode == OBJECT_UNSEEN || S_ISDIR(o.mode))
 		return 0;
 	return o.ino;
 }
 
 /* What has a name when all is done: it came from the store, or lies there now. */
-static void find_staying(const struct skipper *s, struct journal *j, struct numbers *ret)
+static void find_staying(const struct skipper *s, struct journal *j, struct u64_set *ret)
 {
-	for (size_t i = 0; i < names_count(&s->brought); i++) {
+	for (size_t i = 0; i < path_set_count(&s->brought); i++) {
 		const struct lying *l = &s->lying[i];
 
-		numbers_add(ret, l->now == NO_NAME ? l->ino
-						   : file_at(j, names_key(&s->brought, l->now)));
+		u64_set_add(ret, l->now == NO_NAME ? l->ino
+						   : file_at(j, path_set_key(&s->brought, l->now)));
 	}
 	/* Not what had gone from there before the name was left. */
-	for (size_t k = 0; k < names_count(s->left); k++)
-		if (!numbers_have(&s->taken, names_find(&s->brought, names_key(s->left, k))))
-			numbers_add(ret, file_at(j, names_key(s->left, k)));
-	numbers_sort(ret);
+	for (size_t k = 0; k < path_set_count(s->left); k++)
+		if (!u64_set_have(&s->taken, path_set_find(&s->brought, path_set_key(s->left, k))))
+			u64_set_add(ret, file_at(j, path_set_key(s->left, k)));
+	u64_set_sort(ret);
 }
 
 /* What was written to a file by another name is left out, too, and may be newer than what led to
@@ -338,39 +337,39 @@ static bool find_linked(struct skipper *s, struct journal *j, size_t from)
 {
 	size_t n = s->found.n;
 
-	for (size_t k = from; k < names_count(s->left); k++) {
+	for (size_t k = from; k < path_set_count(s->left); k++) {
 		const char *path;
-		int root = key_root(names_key(s->left, k), &path);
-		struct obj o;
+		int root = path_key_root(path_set_key(s->left, k), &path);
+		struct object o;
 
 		if (reach_see(j, root, path, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1 &&
-		    !numbers_have(&s->files, o.ino))
-			numbers_add(&s->found, o.ino);
+		    !u64_set_have(&s->files, o.ino))
+			u64_set_add(&s->found, o.ino);
 	}
 	return s->found.n > n;
 }
 
 /* True: some name is left from now on, so that its file has one. */
-static bool keep_last_names(struct skipper *s, struct journal *j, struct names *left)
+static bool keep_last_names(struct skipper *s, struct journal *j, struct path_set *left)
 {
-	struct numbers staying = {0};
+	struct u64_set staying = {0};
 	bool found = false, more = false;
 
-	numbers_sort(&s->lost);
-	numbers_sort(&s->taken);
+	u64_set_sort(&s->lost);
+	u64_set_sort(&s->taken);
 	for (size_t i = 0; s->lost.n && i < s->taken.n; i++) {
-		const char *key = names_key(&s->brought, s->taken.list[i]);
+		const char *key = path_set_key(&s->brought, s->taken.list[i]);
 		uint64_t ino = file_at(j, key);
 
-		if (!ino || !numbers_have(&s->lost, ino))
+		if (!ino || !u64_set_have(&s->lost, ino))
 			continue;
 		if (!found)
 			find_staying(s, j, &staying);
 		found = true;
-		if (!numbers_have(&staying, ino))
-			more |= names_add_key(left, key);
+		if (!u64_set_have(&staying, ino))
+			more |= path_set_add_key(left, key);
 	}
-	numbers_done(&staying);
+	u64_set_done(&staying);
 	return more;
 }
 
@@ -378,32 +377,33 @@ static bool keep_last_names(struct skipper *s, struct journal *j, struct names *
  */
 
 /* All of it; *left may get more. True: something was found for which it is to be done again. */
-static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, struct names *left)
+static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
+		 struct path_set *left)
 {
-	size_t strays = s->n_strays, n_left = names_count(s->left);
+	size_t strays = s->n_strays, n_left = path_set_count(s->left);
 	struct rec r = {0};
 	bool more;
 
 	for (size_t i = 0; i < s->n_logs; i++)
-		s->tails[i] = wal_tail(&s->logs[i]);
+		s->tails[i] = undo_log_tail(&s->logs[i]);
 	for (size_t i = 0; i < s->found.n; i++)
-		numbers_add(&s->files, s->found.list[i]);
-	for (size_t k = 0; k < names_count(s->left); k++) {
+		u64_set_add(&s->files, s->found.list[i]);
+	for (size_t k = 0; k < path_set_count(s->left); k++) {
 		const char *path;
-		int root = key_root(names_key(s->left, k), &path);
+		int root = path_key_root(path_set_key(s->left, k), &path);
 		struct spot at;
-		struct obj o;
+		struct object o;
 		bool whole;
 
-		if (spot_look(j, root, path, &at, &o) < 0)
-			o = (struct obj){.mode = OBJ_UNSEEN};
+		if (root_look(j, root, path, &at, &o) < 0)
+			o = (struct object){.mode = OBJECT_UNSEEN};
 		/* What was there between two steps may lie elsewhere now, and a directory here. */
-		whole = chains_judge(e->chains, names_key(s->left, k)) != CHAIN_WHOLE;
+		whole = chains_judge(e->chains, path_set_key(s->left, k)) != CHAIN_WHOLE;
 		protected_add(&s->names, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))
-			numbers_add(&s->files, o.ino);
+			u64_set_add(&s->files, o.ino);
 	}
-	numbers_sort(&s->files);
+	u64_set_sort(&s->files);
 	store_forget_near(j);
 	while (newest(s, &r))
 		look_at(s, &r);
@@ -411,17 +411,18 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e, 
 	more |= find_linked(s, j, n_left);
 	store_forget_near(j);
 	protected_done(&s->names);
-	numbers_done(&s->files);
-	numbers_done(&s->lost);
-	numbers_done(&s->taken);
-	names_done(&s->brought);
+	u64_set_done(&s->files);
+	u64_set_done(&s->lost);
+	u64_set_done(&s->taken);
+	path_set_done(&s->brought);
 	free(take_ptr(&s->lying));
 	free(take_ptr(&s->bringings));
 	s->n_bringings = 0;
 	return more || s->n_strays > strays;
 }
 
-bool skip_build(struct journal *j, const struct emptied *e, struct names *left, struct numbers *ret)
+bool excluded_build(struct journal *j, const struct emptied *e, struct path_set *left,
+		    struct u64_set *ret)
 {
 	struct skipper s = {.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
 	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
@@ -429,22 +430,22 @@ bool skip_build(struct journal *j, const struct emptied *e, struct names *left, 
 
 	s.tails = tails;
 	for (int i = 0; more && i < PASSES_MAX; i++) {
-		struct names now = {0};
+		struct path_set now = {0};
 
-		numbers_done(ret);
-		for (size_t k = 0; k < names_count(left); k++)
-			names_add_key(&now, names_key(left, k));
+		u64_set_done(ret);
+		for (size_t k = 0; k < path_set_count(left); k++)
+			path_set_add_key(&now, path_set_key(left, k));
 		s.left = &now;
 		more = pass(&s, j, e, left);
 		if (more && i + 1 < PASSES_MAX) {
-			names_done(&now);
+			path_set_done(&now);
 			continue;
 		}
-		names_done(left);
+		path_set_done(left);
 		*left = now;
 	}
 	free(s.strays);
-	numbers_done(&s.found);
-	numbers_sort(ret);
+	u64_set_done(&s.found);
+	u64_set_sort(ret);
 	return !more;
 }

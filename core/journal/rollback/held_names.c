@@ -1,4 +1,5 @@
-/* held_names - may an open step be rolled back although processes hold some of its files? */
+/* held_names - checks whether processes hold files of an open step that a rollback would
+ * replace. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -6,16 +7,17 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/step.h"
-#include "core/journal/store/store.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/roots.h"
 
 /*
- * A rollback by a human gives guarded names new files and says so (replay_guarded.c). Who asks for
- * one from inside is told what to close instead, before anything is touched. That is a courtesy: a
- * file that is missed here, since another step moved it on, is met in the rollback.
+ * A rollback by the user puts new files at guarded names and says so (replay_guarded.c). A process
+ * inside that asks for a rollback is told what to close instead, before anything is changed. That
+ * is a courtesy: a file that is missed here, because another step moved it on, is handled in the
+ * rollback.
  */
 
 struct search {
@@ -35,7 +37,7 @@ static int say(const struct search *h, const char *path, const char *rel, const 
 }
 
 static int check(const struct search *h, const char *path, const char *rel, int dirfd,
-		 const char *name, const struct obj *o)
+		 const char *name, const struct object *o)
 {
 	if (!guarded_is_held(h->s->j, dirfd, name, o))
 		return 0;
@@ -45,22 +47,22 @@ static int check(const struct search *h, const char *path, const char *rel, int 
 }
 
 static int check_listed(void *data, const char *rel, int dirfd, const char *name,
-			const struct obj *o)
+			const struct object *o)
 {
 	const struct search *h = data;
 	struct listed was;
 
-	if (!listed_find(h->list, rel, &was) && !listed_overflows(h->list))
+	if (!guarded_list_find(h->list, rel, &was) && !guarded_list_overflows(h->list))
 		return say(h, h->path, rel, "came there by another step: move it away, then abort");
 	return check(h, h->path, rel, dirfd, name, o);
 }
 
 /* Where the object that a rename took to (*root, *path) is after the later records. */
-static void follow(const struct wal *log, size_t at, int *root, char **path)
+static void follow(const struct undo_log *log, size_t at, int *root, char **path)
 {
 	struct rec r;
 
-	while (wal_next(log, &at, &r)) {
+	while (undo_log_next(log, &at, &r)) {
 		bool on = r.type == REC_RENAME || r.type == REC_XCHG;
 		const char *below = on && r.root == *root ? path_below(*path, r.path) : NULL;
 		char *moved;
@@ -93,7 +95,7 @@ static int check_moved(struct search *h, const char *from, int root, const char 
 		return 0;
 	follow(&h->s->side.log, at, &root, &path);
 	h->path = path;
-	r = spot_find(h->s->j, root, path, &spot);
+	r = root_find(h->s->j, root, path, &spot);
 	if (r == 0)
 		r = guarded_each(&walk, spot.fd, spot.name);
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
@@ -103,8 +105,8 @@ static int check_moved(struct search *h, const char *from, int root, const char 
 static int check_in_place(struct search *h, const struct rec *r)
 {
 	struct spot at;
-	struct obj o;
-	int e = spot_look(h->s->j, r->root, r->path, &at, &o);
+	struct object o;
+	int e = root_look(h->s->j, r->root, r->path, &at, &o);
 
 	return e < 0 || !S_ISREG(o.mode) ? 0 : check(h, r->path, "", at.fd, at.name, &o);
 }
@@ -116,14 +118,14 @@ static int check_part(struct step *s, struct err *err)
 	struct rec r;
 	int e = 0;
 
-	while (e == 0 && wal_next(&s->side.log, &at, &r)) {
+	while (e == 0 && undo_log_next(&s->side.log, &at, &r)) {
 		if (r.type == REC_CONTENT && r.flags & REC_FRESH)
 			e = check_in_place(&h, &r);
 		if ((r.type != REC_RENAME && r.type != REC_XCHG) || !r.meta.len)
 			continue;
-		h.list = listed_get(r.meta, 0);
+		h.list = guarded_list_get(r.meta, 0);
 		e = check_moved(&h, r.path, r.root2, r.path2, at);
-		h.list = listed_get(r.meta, 1);
+		h.list = guarded_list_get(r.meta, 1);
 		if (e == 0)
 			e = check_moved(&h, r.path2, r.root, r.path, at);
 	}

@@ -8,42 +8,44 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
 /*
- * Only the newest record of the whole store can be in doubt: one thread writes records, each before
- * its operation, and the next one after it. Slots and inode numbers tell. The inode number in an
- * older record may be stale (bytes come back as another inode), so this is asked of no other.
+ * Only the newest record of the whole store can be in doubt: one thread writes each record before
+ * its operation, and the next record after it. Slots and inode numbers show whether the operation
+ * was performed. In an older record the inode number may be stale (a rollback restores bytes as
+ * another inode), so only the newest record is checked.
  */
 
 /* 0 in *ret: nothing is there. An error is no answer: to guess here is to lose a file. */
 static int ino_at(struct journal *j, int root, const char *path, uint64_t *ret)
 {
 	struct spot at;
-	struct obj o = {0};
-	int r = spot_find(j, root, path, &at);
+	struct object o = {0};
+	int r = root_find(j, root, path, &at);
 
 	if (r == 0)
-		r = obj_stat(at.fd, at.name, &o);
+		r = object_stat(at.fd, at.name, &o);
 	*ret = o.ino;
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
 }
 
-static int ino_in_slot(const struct side *s, uint64_t slot, uint64_t *ret)
+static int ino_in_slot(const struct capture *s, uint64_t slot, uint64_t *ret)
 {
-	struct obj o;
+	struct object o;
 	char name[24];
 	int r;
 
-	slot_name(name, slot);
-	r = obj_stat(s->obj, name, &o);
+	store_slot_name(name, slot);
+	r = object_stat(s->obj, name, &o);
 	*ret = o.ino;
 	return r;
 }
 
 /* Was the operation of the newest record performed? 1: yes, and for records that may be undone
  * either way. */
-static int performed(struct side *s, const struct rec *y)
+static int performed(struct capture *s, const struct rec *y)
 {
 	uint64_t kept = 0, here = 0;
 	int r;
@@ -81,7 +83,7 @@ static int performed(struct side *s, const struct rec *y)
 }
 
 /* A rename done as exchange stopped half way: what was replaced still has the other's name. */
-static int finish_swap(struct side *s, const struct rec *y)
+static int finish_swap(struct capture *s, const struct rec *y)
 {
 	uint64_t kept = 0, here = 0;
 	struct spot at;
@@ -95,25 +97,26 @@ static int finish_swap(struct side *s, const struct rec *y)
 		r = ino_at(s->j, y->root, y->path, &here);
 	if (r < 0 || kept || here != y->ino2)
 		return r;
-	slot_name(slot, y->slot);
-	r = spot_find(s->j, y->root, y->path, &at);
+	store_slot_name(slot, y->slot);
+	r = root_find(s->j, y->root, y->path, &at);
 	if (r < 0)
 		return r;
 	return renameat(at.fd, at.name, s->obj, slot) < 0 ? -errno : 0;
 }
 
-static int drop_slot(struct side *s, const struct rec *y)
+static int drop_slot(struct capture *s, const struct rec *y)
 {
 	char slot[24];
 
 	if (y->type != REC_GONE || !(y->flags & REC_LINKED))
 		return 0;
-	slot_name(slot, y->slot);
+	store_slot_name(slot, y->slot);
 	return unlinkat(s->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 /* y answers r, which is still there: was r done? */
-static int answered(struct side *from, struct side *to, const struct rec *r, const struct rec *y)
+static int answered(struct capture *from, struct capture *to, const struct rec *r,
+		    const struct rec *y)
 {
 	uint64_t ino = 0;
 	int e;
@@ -151,7 +154,7 @@ static bool done_again(enum rec_type type)
 }
 
 /* A forward operation of a step, or an obstacle: at most a pair of records is not done. */
-static int settle_one(struct side *s, const struct rec *top, size_t start)
+static int settle_one(struct capture *s, const struct rec *top, size_t start)
 {
 	struct rec below;
 	int e = finish_swap(s, top);
@@ -165,9 +168,9 @@ static int settle_one(struct side *s, const struct rec *top, size_t start)
 	 * (with nothing in its slot it undoes nothing), so that the path is looked at again. */
 	if (e < 0 || (top->type == REC_GONE && top->flags & REC_LINKED))
 		return e;
-	e = wal_cut(&s->log, start);
+	e = undo_log_cut(&s->log, start);
 	/* The rename's target had been kept just before. */
-	if (e < 0 || top->type != REC_RENAME || !wal_last(&s->log, start, &below, &start) ||
+	if (e < 0 || top->type != REC_RENAME || !undo_log_last(&s->log, start, &below, &start) ||
 	    below.type != REC_GONE || !str_eq(below.path, top->path2))
 		return e;
 	e = performed(s, &below);
@@ -176,21 +179,21 @@ static int settle_one(struct side *s, const struct rec *top, size_t start)
 	return drop_slot(s, &below);
 }
 
-int apply_settle(struct side *from, struct side *to, bool forward)
+int last_record_settle(struct capture *from, struct capture *to, bool forward)
 {
 	struct rec r = {0}, y = {0};
 	size_t r_start = 0, y_start = 0;
-	bool has_r = wal_last(&from->log, wal_tail(&from->log), &r, &r_start);
-	bool has_y = wal_last(&to->log, wal_tail(&to->log), &y, &y_start);
+	bool has_r = undo_log_last(&from->log, undo_log_tail(&from->log), &r, &r_start);
+	bool has_y = undo_log_last(&to->log, undo_log_tail(&to->log), &y, &y_start);
 
 	store_forget_near(from->j);
 	if (has_r && has_y && y.src && y.src == r.seq) {
 		int e = answered(from, to, &r, &y);
 
 		if (e > 0)
-			e = wal_cut(&from->log, r_start);
+			e = undo_log_cut(&from->log, r_start);
 		else if (e == 0 && !done_again(y.type))
-			e = wal_cut(&to->log, y_start);
+			e = undo_log_cut(&to->log, y_start);
 		return e < 0 ? e : 0;
 	}
 	/* What answers a record that has been taken off was performed before that. */

@@ -7,25 +7,28 @@
 #include "core/base/git2.h"
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
+#include "core/journal/rollback.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
 /*
- * Ours is what lies in the folder, edited by somebody else since. The base is what the steps left
- * there: kept at their end for small text files (after_image.c), or found in a later step. Theirs
- * is what the rollback would put there. libgit2 merges the buffers: no drivers, attributes or
+ * Ours is the present file, with the external edit. The base is the steps' after-state: stored at
+ * their end for small text files (after_image.c), or found in a later step. Theirs is the state
+ * that the rollback would restore. libgit2 merges the buffers: no drivers, attributes or
  * configuration are read.
  */
 
 #define MERGE_MAX ((size_t)1 << 20)
 #define NO_FILE	  "it was no file before and after"
 
-void merged_done(struct merged *m)
+void merge_file_done(struct merged *m)
 {
 	free(m->now);
 	free(m->path);
@@ -36,19 +39,19 @@ void merged_done(struct merged *m)
 /* ---- what the steps did to a file -------------------------------------------------------------
  */
 
-void story_done(struct story *s)
+void merge_story_done(struct story *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		summary_done(&s->sums[i]);
-	posts_done(&s->left);
+	after_images_done(&s->left);
 	free(s->sums);
 	*s = (struct story){0};
 }
 
-int story_load(struct journal *j, const struct undo_plan *p, const struct group *dirs,
-	       struct story *ret)
+int merge_story_load(struct journal *j, const struct undo_plan *p, const struct step_dirs *dirs,
+		     struct story *ret)
 {
-	int r = left_load(j, dirs, &ret->left);
+	int r = original_images_load(j, dirs, &ret->left);
 
 	ret->redo = p->kind == UNDO_REDO;
 	ret->sums = xcalloc(p->n_ids + 1, sizeof(*ret->sums));
@@ -145,8 +148,8 @@ static int read_then(struct journal *j, int64_t id, const struct change *c, bool
 	return *why ? 1 : r;
 }
 
-static int read_now(struct journal *j, int root, const char *path, struct obj *o, struct buf *ret,
-		    const char **why)
+static int read_now(struct journal *j, int root, const char *path, struct object *o,
+		    struct buf *ret, const char **why)
 {
 	AUTO_CLOSE int fd = -1;
 	struct reach reach = {0};
@@ -154,7 +157,7 @@ static int read_now(struct journal *j, int root, const char *path, struct obj *o
 	int r = reach_look(j, &reach, root, path, &at, o);
 
 	if (r == 0 && S_ISREG(o->mode))
-		fd = data_open(j, at.fd, at.name);
+		fd = object_open_file(j, at.fd, at.name);
 	reach_close(j, &reach);
 	if (r < 0)
 		return r;
@@ -199,11 +202,11 @@ static int merge_buffers(const struct buf *base, const struct buf *ours, const s
 static bool is_out_of_order(const struct story *s, int root, const char *path,
 			    const struct change_side *base)
 {
-	AUTO_FREE char *key = key_make(root, path);
-	struct post p;
+	AUTO_FREE char *key = path_key_make(root, path);
+	struct after_image p;
 
-	if (!posts_find(&s->left, key, &p) || p.obj.mode == OBJ_UNSEEN ||
-	    p.flags & (POST_FOREIGN | POST_SHARED | POST_PASSING))
+	if (!after_images_find(&s->left, key, &p) || p.obj.mode == OBJECT_UNSEEN ||
+	    p.flags & (IMAGE_FOREIGN | IMAGE_SHARED | IMAGE_PASSING))
 		return false;
 	return (p.obj.mode & S_IFMT) != (base->mode & S_IFMT) || p.obj.size != base->size;
 }
@@ -264,7 +267,7 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	AUTO_FREE char *name = xstrdup(path);
 	const struct change_side *left;
 	struct ends ends;
-	struct obj now;
+	struct object now;
 	int r;
 
 	*why = NULL;
@@ -290,7 +293,7 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 		ret->mode = now.mode != left->mode ? now.mode : 0;
 		return 0;
 	}
-	merged_done(ret);
+	merge_file_done(ret);
 	return r;
 }
 
@@ -324,7 +327,7 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 	const char *why = NULL;
 	struct ends ends;
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int r;
 
 	if (find_ends(s, root, &name, &ends, &why) != 0 || !str_eq(name, path))
@@ -333,7 +336,7 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 	r = reach_look(j, &reach, root, path, &at, &o);
 	if (r == 0 && o.mode == far->mode && o.uid == far->uid && o.gid == far->gid &&
 	    o.size == far->size && o.nlink == 1)
-		now = data_open(j, at.fd, at.name);
+		now = object_open_file(j, at.fd, at.name);
 	reach_close(j, &reach);
 	return now >= 0 &&
 	       journal_content(j, ends.far_id, ends.far, s->redo, &then, &ignored) == 0 &&

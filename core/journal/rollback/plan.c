@@ -5,29 +5,32 @@
 #include <string.h>
 
 #include "core/base/path.h"
+#include "core/journal/edits.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/current_name.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/history/version_chain.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
 #include "core/journal/rollback/plan_priv.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
-#define JOINED '-' /* an entry that another one tells of now */
+#define JOINED '-' /* an entry that was joined to another one */
 
 /*
- * The newest post-image of a path, whichever step left it, is what the path should look like now;
- * another look is somebody else's work. So is a path whose newest image was left by a step that
- * stays: commands that ran at the same time. A directory that was renamed after the image was taken
- * takes the paths below it along; and a directory that would go must hold nothing but what goes
+ * The newest after-image of a path, of any step, has the state that the path should have now.
+ * Another state is an external edit, and a conflict. It is a conflict, too, if the newest image is
+ * of a concurrent step that stays. A directory that was renamed after the image was written takes
+ * the paths below it along; and a directory to be removed may only hold entries that are removed
  * with it.
  */
 
@@ -70,24 +73,24 @@ static bool is_newer(const struct planner *p, int64_t id)
 
 /* A step that came and went found somebody else's work perhaps, and left it as it was. So did one
  * of these that gave the file another name, and no more. */
-static int keep_inode(void *data, const struct post *post)
+static int keep_inode(void *data, const struct after_image *post)
 {
 	struct planner *p = data;
 
 	if (!plan_is_passing(p, post) && (p->redo || !plan_only_found(p, post)))
-		inodes_take(&p->inodes, post);
+		inode_images_take(&p->inodes, post);
 	return 0;
 }
 
 /* Most look as they were left. All inodes of the history take long to load and are many. */
-static bool differs(struct planner *p, const struct post *post)
+static bool differs(struct planner *p, const struct after_image *post)
 {
-	if (!post_differs(p->j, post, NULL))
+	if (!after_image_differs(p->j, post, NULL))
 		return false;
-	if (!p->has_inodes && post_each(p->j, NULL, NULL, keep_inode, p) < 0)
+	if (!p->has_inodes && after_image_each(p->j, NULL, NULL, keep_inode, p) < 0)
 		return true;
 	p->has_inodes = true;
-	if (post_differs(p->j, post, p->inodes))
+	if (after_image_differs(p->j, post, p->inodes))
 		return !plan_is_as_taken(p, post);
 	/* It looks as it was left under another name: by a step that wrote it, or one that found it
 	 * so and only gave it that name? */
@@ -101,7 +104,7 @@ void plan_entry(struct planner *p, int root, const char *path, char what, bool c
 {
 	struct undo_plan *plan = p->plan;
 	struct undo_entry *e;
-	bool lost = names_has(&p->lost, root, path);
+	bool lost = path_set_has(&p->lost, root, path);
 
 	if (plan->brief && !conflict && !lost)
 		return;
@@ -109,26 +112,26 @@ void plan_entry(struct planner *p, int root, const char *path, char what, bool c
 		plan->entries =
 			xrealloc(plan->entries, (plan->n_entries + 64) * sizeof(*plan->entries));
 	e = &plan->entries[plan->n_entries++];
-	*e = (struct undo_entry){.root = root, .what = what};
+	*e = (struct undo_entry){.root = root, .what = what, .own = root_is_own(p->j, root)};
 	e->lost = lost;
 	e->conflict = conflict = conflict || e->lost;
-	e->beside = conflict && !e->lost && names_has(&p->overlaps, root, path);
-	e->linked = conflict && names_has(&p->linked, root, path);
+	e->beside = conflict && !e->lost && path_set_has(&p->overlaps, root, path);
+	e->linked = conflict && path_set_has(&p->linked, root, path);
 	e->path = xstrdup(path);
 	if (conflict)
 		plan->n_conflicts++;
 }
 
 /* The steps made the name and took it away again: they left nothing there. */
-static bool taken_since(const struct planner *p, const struct post *post)
+static bool taken_since(const struct planner *p, const struct after_image *post)
 {
-	return post->obj.mode && names_has_key(&p->made, post->key);
+	return post->obj.mode && path_set_has_key(&p->made, post->key);
 }
 
-static bool is_broken(struct planner *p, const struct post *post)
+static bool is_broken(struct planner *p, const struct after_image *post)
 {
 	enum chain_state state = chains_judge(&p->chains, post->key);
-	struct obj o;
+	struct object o;
 
 	if (state != CHAIN_WHOLE && plan_index_holds(p, post))
 		return false;
@@ -140,8 +143,8 @@ static bool is_broken(struct planner *p, const struct post *post)
 
 /* The newest image knows what was there before a step that came and went, which may be somebody
  * else's work. What the steps themselves left is in their own. */
-static bool edited_between(struct planner *p, const struct post *post, const struct post *left,
-			   const struct fate *f)
+static bool edited_between(struct planner *p, const struct after_image *post,
+			   const struct after_image *left, const struct net_effect *f)
 {
 	struct change_side now, last;
 
@@ -150,40 +153,41 @@ static bool edited_between(struct planner *p, const struct post *post, const str
 	if (!plan_is_passing(p, post))
 		return false;
 	/* One more name of a file that the steps changed under another: it went with its step. */
-	if (!post->obj.mode && !names_has_key(&p->places, post->key))
+	if (!post->obj.mode && !path_set_has_key(&p->places, post->key))
 		return false;
-	if (left && !(left->flags & POST_SHARED))
-		return left_differs(p->j, left, post);
+	if (left && !(left->flags & IMAGE_SHARED))
+		return original_image_differs(p->j, left, post);
 	change_side_set(&now, &post->obj);
 	if (left && chains_last(&p->chains, post->key, &last))
-		return !sides_equal(&now, &last);
+		return !change_sides_equal(&now, &last);
 	/* By the names of then, of several. Whoever moved a directory has images of all in it. */
-	if (moves_touch(&p->moves, post->root, post->path) && (p->redo || p->dirs->n > 1 || !f))
+	if (renames_touch(&p->moves, post->root, post->path) && (p->redo || p->dirs->n > 1 || !f))
 		return false;
 	if (!f)
 		return taken_since(p, post);
-	return !f->tangled && !sides_equal(&now, p->redo ? &f->before : &f->after);
+	return !f->tangled && !change_sides_equal(&now, p->redo ? &f->before : &f->after);
 }
 
 /* It differs from what a step found that came and went. But one that has gone since may have
  * written to the file by another of its names, and it is again as the steps have left it. */
-static bool is_as_left(struct planner *p, const struct post *post, const struct post *left)
+static bool is_as_left(struct planner *p, const struct after_image *post,
+		       const struct after_image *left)
 {
-	return left && plan_is_passing(p, post) && !(post->flags & POST_FOREIGN) &&
-	       !(left->flags & POST_SHARED) && left->obj.mode != OBJ_UNSEEN &&
-	       !post_differs(p->j, left, NULL);
+	return left && plan_is_passing(p, post) && !(post->flags & IMAGE_FOREIGN) &&
+	       !(left->flags & IMAGE_SHARED) && left->obj.mode != OBJECT_UNSEEN &&
+	       !after_image_differs(p->j, left, NULL);
 }
 
-bool plan_is_foreign(struct planner *p, const struct post *post, const struct fate *f)
+bool plan_is_foreign(struct planner *p, const struct after_image *post, const struct net_effect *f)
 {
-	struct post left;
+	struct after_image left;
 	bool has_left;
 
 	/* A command that ran at the same time and stays was there later. */
 	if (post->kept && is_newer(p, post->id))
 		return true;
-	has_left = posts_find(&p->left, post->key, &left);
-	if (has_left && left.flags & POST_FOREIGN)
+	has_left = after_images_find(&p->left, post->key, &left);
+	if (has_left && left.flags & IMAGE_FOREIGN)
 		return true;
 	return (differs(p, post) && !is_as_left(p, post, has_left ? &left : NULL)) ||
 	       edited_between(p, post, has_left ? &left : NULL, f);
@@ -191,11 +195,12 @@ bool plan_is_foreign(struct planner *p, const struct post *post, const struct fa
 
 static bool is_conflict(struct planner *p, const char *key, size_t number)
 {
-	return p->newest[number] || names_has_key(&p->overlaps, key);
+	return p->newest[number] || path_set_has_key(&p->overlaps, key);
 }
 
 /* Before the steps: was something there, or nothing? False: or that is not known. */
-static bool was_there(const struct planner *p, const char *key, const struct fate *f, bool exists)
+static bool was_there(const struct planner *p, const char *key, const struct net_effect *f,
+		      bool exists)
 {
 	if (f && !f->tangled)
 		return f->before.exists == exists;
@@ -204,50 +209,50 @@ static bool was_there(const struct planner *p, const char *key, const struct fat
 
 /* It was there before the steps, and the directory above it was not, by whatever name: somebody put
  * it there between them. */
-static bool has_no_home(const struct planner *p, const char *key, const struct fate *f)
+static bool has_no_home(const struct planner *p, const char *key, const struct net_effect *f)
 {
 	AUTO_FREE char *then = NULL, *above = NULL, *above_now = NULL;
 	const char *path;
 	char *slash;
-	int root = key_root(key, &path);
+	int root = path_key_root(key, &path);
 
-	if (f && moves_touch(&p->moves, root, path)) /* by a name of then */
+	if (f && renames_touch(&p->moves, root, path)) /* by a name of then */
 		f = NULL;
 	if (p->redo || !strchr(path, '/') || !was_there(p, key, f, true))
 		return false;
 	then = xstrdup(path);
-	moves_back(&p->moves, 0, &root, &then);
+	renames_back(&p->moves, 0, &root, &then);
 	slash = strrchr(then, '/');
 	if (!slash)
 		return false;
 	*slash = '\0';
-	above = key_make(root, then);
-	above_now = called_now(&p->chains.caller, 0, root, then);
-	return was_there(p, above_now, fates_find(&p->fates, above), false);
+	above = path_key_make(root, then);
+	above_now = current_name_of(&p->chains.caller, 0, root, then);
+	return was_there(p, above_now, net_effects_find(&p->fates, above), false);
 }
 
 /* It goes away, and somebody took it away already: that is nothing to settle. */
 static bool is_gone_already(const struct planner *p, const char *key)
 {
 	const char *path;
-	int root = key_root(key, &path);
-	struct obj o;
+	int root = path_key_root(key, &path);
+	struct object o;
 
-	return !names_has_key(&p->overlaps, key) && !moves_touch(&p->moves, root, path) &&
+	return !path_set_has_key(&p->overlaps, key) && !renames_touch(&p->moves, root, path) &&
 	       reach_see(p->j, root, path, &o) == 0 && !o.mode;
 }
 
 static void net_entries(struct planner *p)
 {
-	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
-		const struct fate *n = &p->fates.list[k];
+	for (size_t k = 0; k < path_set_count(&p->fates.keys); k++) {
+		const struct net_effect *n = &p->fates.list[k];
 		bool exists_now = p->redo ? n->before.exists : n->after.exists;
 		bool exists_then = p->redo ? n->after.exists : n->before.exists;
-		const char *path, *key = names_key(&p->fates.keys, k);
-		int root = key_root(key, &path);
+		const char *path, *key = path_set_key(&p->fates.keys, k);
+		int root = path_key_root(key, &path);
 		bool conflict = is_conflict(p, key, k) || has_no_home(p, key, n);
 
-		if (names_has(&p->idle, root, path) && !names_has(&p->places, root, path))
+		if (path_set_has(&p->idle, root, path) && !path_set_has(&p->places, root, path))
 			continue;
 		if (exists_now && exists_then)
 			plan_entry(p, root, path, 'M', conflict);
@@ -255,32 +260,32 @@ static void net_entries(struct planner *p)
 			plan_entry(p, root, path, 'A', conflict);
 		else if (exists_now)
 			plan_entry(p, root, path, 'D', conflict && !is_gone_already(p, key));
-		else if (conflict || names_has(&p->lost, root, path))
+		else if (conflict || path_set_has(&p->lost, root, path))
 			plan_entry(p, root, path, 'M', true);
 	}
 	/* What lies elsewhere now, or was changed and changed back. */
-	for (size_t k = 0; k < names_count(&p->places); k++) {
-		const char *path, *key = names_key(&p->places, k);
-		int root = key_root(key, &path);
+	for (size_t k = 0; k < path_set_count(&p->places); k++) {
+		const char *path, *key = path_set_key(&p->places, k);
+		int root = path_key_root(key, &path);
 
-		if (!fates_find(&p->fates, key) &&
-		    (is_conflict(p, key, names_count(&p->fates.keys) + k) ||
+		if (!net_effects_find(&p->fates, key) &&
+		    (is_conflict(p, key, path_set_count(&p->fates.keys) + k) ||
 		     has_no_home(p, key, NULL)))
 			plan_entry(p, root, path, 'M', true);
 	}
-	for (size_t k = 0; k < names_count(&p->lost); k++) {
-		const char *path, *key = names_key(&p->lost, k);
-		int root = key_root(key, &path);
+	for (size_t k = 0; k < path_set_count(&p->lost); k++) {
+		const char *path, *key = path_set_key(&p->lost, k);
+		int root = path_key_root(key, &path);
 
-		if (!fates_find(&p->fates, key))
+		if (!net_effects_find(&p->fates, key))
 			plan_entry(p, root, path, 'M', true);
 	}
-	for (size_t k = 0; k < names_count(&p->overlaps); k++) {
-		const char *path, *key = names_key(&p->overlaps, k);
-		int root = key_root(key, &path);
+	for (size_t k = 0; k < path_set_count(&p->overlaps); k++) {
+		const char *path, *key = path_set_key(&p->overlaps, k);
+		int root = path_key_root(key, &path);
 
-		if (!fates_find(&p->fates, key) && !names_has_key(&p->places, key) &&
-		    !names_has_key(&p->lost, key))
+		if (!net_effects_find(&p->fates, key) && !path_set_has_key(&p->places, key) &&
+		    !path_set_has_key(&p->lost, key))
 			plan_entry(p, root, path, 'M', true);
 	}
 }
@@ -354,9 +359,9 @@ static void join_renames(struct planner *p)
 	if (p->dirs->n > 1)
 		return;
 	sort_entries(plan);
-	for (size_t k = 0; k < names_count(&p->fates.keys); k++) {
+	for (size_t k = 0; k < path_set_count(&p->fates.keys); k++) {
 		const char *from = p->fates.list[k].renamed_from, *to;
-		int root = key_root(names_key(&p->fates.keys, k), &to);
+		int root = path_key_root(path_set_key(&p->fates.keys, k), &to);
 		struct undo_entry *d = from ? find_entry(plan, root, p->redo ? from : to) : NULL;
 		struct undo_entry *a = from ? find_entry(plan, root, p->redo ? to : from) : NULL;
 
@@ -388,8 +393,8 @@ static int build(struct planner *p)
 	return r;
 }
 
-int plan_store(struct journal *j, const struct group *dirs, const struct undo_plan *like,
-	       struct undo_plan **ret, struct remedy *remedy, struct err *err)
+int plan_store(struct journal *j, const struct step_dirs *dirs, const struct undo_plan *like,
+	       struct undo_plan **ret, struct resolution *remedy, struct err *err)
 {
 	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO, .err = err};
 	int r;
@@ -402,16 +407,16 @@ int plan_store(struct journal *j, const struct group *dirs, const struct undo_pl
 	p.plan->brief = like->brief;
 	p.logs = xcalloc(dirs->n, sizeof(*p.logs));
 	for (size_t i = 0; i < dirs->n; i++)
-		p.logs[i] = (struct wal)WAL_NONE;
+		p.logs[i] = (struct undo_log)UNDO_LOG_NONE;
 	r = build(&p);
 	if (r == 0)
-		r = barriers_crossed(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, NULL});
+		r = plan_barriers(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, NULL});
 	if (r < 0 && !(err && err->code))
 		err_set(err, r, "read the steps to be %s%s", p.redo ? "redone" : "undone",
 			store_advice(r));
 	else if (r == 0)
-		r = remedy_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
-				remedy, err);
+		r = resolution_find(j, p.plan, &(struct emptied){dirs, p.logs, &p.moves, &p.chains},
+				    remedy, err);
 	if (r == 0)
 		forget_saves(p.plan);
 	if (r < 0)

@@ -7,10 +7,11 @@
 
 #include "core/base/path.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/plan_priv.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
@@ -19,7 +20,7 @@ static int open_dir(struct journal *j, int root, const char *path)
 {
 	struct reach reach = {0};
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int fd = -1;
 
 	if (reach_look(j, &reach, root, path, &at, &o) == 0 && S_ISDIR(o.mode) &&
@@ -34,7 +35,7 @@ static int open_dir(struct journal *j, int root, const char *path)
 
 struct going { /* a directory that a record takes away */
 	const struct rec *by;
-	struct names *list; /* that have been looked at */
+	struct path_set *list; /* that have been looked at */
 };
 
 /* Right after the record it lay at the record's path, or in what lay there. */
@@ -42,7 +43,7 @@ static bool goes(const struct planner *p, const struct going *g, int root, const
 {
 	AUTO_FREE char *then = xasprintf("%s/", now);
 
-	moves_back(&p->moves, g->by->seq, &root, &then);
+	renames_back(&p->moves, g->by->seq, &root, &then);
 	return root == g->by->root && path_is_inside(then, g->by->path);
 }
 
@@ -64,10 +65,10 @@ static int check_dir(struct planner *p, const struct going *g, int root, const c
 
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 			continue;
-		if (!names_has(&p->places, root, child))
+		if (!path_set_has(&p->places, root, child))
 			plan_entry(p, root, child, 'D', true);
-		else if (names_has(&p->there, root, child) && goes(p, g, root, child))
-			names_add(g->list, root, child);
+		else if (path_set_has(&p->there, root, child) && goes(p, g, root, child))
+			path_set_add(g->list, root, child);
 	}
 	return -errno;
 }
@@ -75,12 +76,12 @@ static int check_dir(struct planner *p, const struct going *g, int root, const c
 /* One after the other, as they are found. */
 static int check_tree(struct planner *p, const struct going *g, int root, const char *path)
 {
-	size_t i = names_count(g->list);
+	size_t i = path_set_count(g->list);
 	int r = 0;
 
-	names_add(g->list, root, path);
-	for (; r == 0 && i < names_count(g->list); i++) {
-		root = key_root(names_key(g->list, i), &path);
+	path_set_add(g->list, root, path);
+	for (; r == 0 && i < path_set_count(g->list); i++) {
+		root = path_key_root(path_set_key(g->list, i), &path);
 		r = check_dir(p, g, root, path);
 	}
 	return r;
@@ -93,7 +94,7 @@ static bool takes_away(enum rec_type type)
 	       type == REC_CONTENT || type == REC_XINODE;
 }
 
-static int check_record(struct planner *p, const struct rec *rec, struct names *done)
+static int check_record(struct planner *p, const struct rec *rec, struct path_set *done)
 {
 	const struct going g = {.by = rec, .list = done};
 	AUTO_FREE char *now = NULL;
@@ -103,11 +104,11 @@ static int check_record(struct planner *p, const struct rec *rec, struct names *
 		return 0;
 	/* Itself, not only what lies in it. */
 	now = xasprintf("%s/", rec->path);
-	moves_follow(&p->moves, rec->seq, &root, &now);
+	renames_follow(&p->moves, rec->seq, &root, &now);
 	now[strlen(now) - 1] = '\0';
-	if (rec->type != REC_DIR_NEW && !names_has(&p->there, root, now))
+	if (rec->type != REC_DIR_NEW && !path_set_has(&p->there, root, now))
 		return 0;
-	if (names_has(done, root, now) || !goes(p, &g, root, now))
+	if (path_set_has(done, root, now) || !goes(p, &g, root, now))
 		return 0;
 	return check_tree(p, &g, root, now);
 }
@@ -116,8 +117,8 @@ static int check_record(struct planner *p, const struct rec *rec, struct names *
  */
 
 struct ways {
-	struct names dirs;  /* that have been looked for */
-	struct names files; /* that stand where one was */
+	struct path_set dirs;  /* that have been looked for */
+	struct path_set files; /* that stand where one was */
 };
 
 /* From the top down: what stands where the first of them was? What the steps know of is compared.
@@ -125,7 +126,7 @@ struct ways {
 static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 {
 	char *end = dir;
-	struct obj o;
+	struct object o;
 	int r = 0;
 
 	while (r == 0 && end) {
@@ -133,8 +134,9 @@ static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 		if (end)
 			*end = '\0';
 		r = reach_see(p->j, root, dir, &o);
-		if (r == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode)) {
-			if (!names_has(&p->places, root, dir) && names_add(&ways->files, root, dir))
+		if (r == 0 && o.mode && o.mode != OBJECT_UNSEEN && !S_ISDIR(o.mode)) {
+			if (!path_set_has(&p->places, root, dir) &&
+			    path_set_add(&ways->files, root, dir))
 				plan_entry(p, root, dir, 'D', true);
 			return 0;
 		}
@@ -161,21 +163,21 @@ static int check_needs(struct planner *p, const struct rec *rec, struct ways *wa
 	if (!needs_way(rec->type) || rec->flags & REC_SKIPPED)
 		return 0;
 	now = xstrdup(rec->path);
-	moves_follow(&p->moves, rec->seq, &root, &now);
+	renames_follow(&p->moves, rec->seq, &root, &now);
 	slash = strrchr(now, '/');
 	if (!slash)
 		return 0;
 	dir = xstrndup(now, (size_t)(slash - now));
-	if (!names_add(&ways->dirs, root, dir))
+	if (!path_set_add(&ways->dirs, root, dir))
 		return 0;
-	r = spot_find(p->j, root, now, &at);
+	r = root_find(p->j, root, now, &at);
 	/* Behind a lock nobody knows before that is opened. */
 	return r == -ENOTDIR || r == -ELOOP || r == -EACCES ? check_way(p, ways, root, dir) : 0;
 }
 
 int plan_check_dirs(struct planner *p)
 {
-	struct names done = {0};
+	struct path_set done = {0};
 	struct ways ways = {0};
 	int r = 0;
 
@@ -183,14 +185,14 @@ int plan_check_dirs(struct planner *p)
 		struct rec rec;
 		size_t at = 0;
 
-		while (r == 0 && wal_next(&p->logs[i], &at, &rec)) {
+		while (r == 0 && undo_log_next(&p->logs[i], &at, &rec)) {
 			r = check_record(p, &rec, &done);
 			if (r == 0)
 				r = check_needs(p, &rec, &ways);
 		}
 	}
-	names_done(&done);
-	names_done(&ways.dirs);
-	names_done(&ways.files);
+	path_set_done(&done);
+	path_set_done(&ways.dirs);
+	path_set_done(&ways.files);
 	return r;
 }

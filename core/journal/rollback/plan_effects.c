@@ -3,34 +3,35 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/concurrent.h"
 #include "core/journal/history/current_name.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/history/version_chain.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
 #include "core/journal/rollback/plan_priv.h"
-#include "core/journal/rollback/undo.h"
-#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
-struct span_of { /* of a step, in numbers of the store */
+struct span_of { /* a step's span, in sequence numbers */
 	uint64_t began, ended;
-	uint64_t first, last; /* of its records, which a redo has written anew */
-	unsigned cluster;     /* that it overlapped with */
+	uint64_t first, last; /* of its records, which a redo writes anew */
+	unsigned cluster;     /* number of its cluster of concurrent steps */
 	bool turned;	      /* see struct summary */
 };
 
-static void count_records(const struct wal *log, struct span_of *ret)
+static void count_records(const struct undo_log *log, struct span_of *ret)
 {
 	struct rec rec;
 	size_t at = 0;
 
 	ret->first = UINT64_MAX;
-	while (wal_next(log, &at, &rec)) {
+	while (undo_log_next(log, &at, &rec)) {
 		if (rec.type == REC_STEP)
 			continue;
 		ret->first = MIN(ret->first, rec.seq);
@@ -41,7 +42,7 @@ static void count_records(const struct wal *log, struct span_of *ret)
 static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
-	struct wal log = WAL_NONE;
+	struct undo_log log = UNDO_LOG_NONE;
 	struct summary head = {0};
 	int r;
 
@@ -55,10 +56,10 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	if (r == 0 && p->redo)
 		r = log_look(p->j, &log, fd, "undo");
 	if (r == 0)
-		ret->began = overlap_began(p->redo ? &log : &p->logs[i]);
-	wal_close(&log);
+		ret->began = concurrent_began(p->redo ? &log : &p->logs[i]);
+	undo_log_close(&log);
 	count_records(&p->logs[i], ret);
-	return r < 0 ? step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
+	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
 }
 
 /* Newest first: which overlapped in time, be it by way of others? One that began before others may
@@ -112,30 +113,30 @@ static struct chain_step chain_step_of(const struct planner *p, const struct spa
  * one that was the first not to be captured. */
 static void find_lost(struct planner *p, const struct change *c)
 {
-	if (!names_has(&p->places, c->root, c->path))
-		names_add(&p->lost, c->root, c->path);
-	if (c->old_path && !names_has(&p->places, c->root, c->old_path))
-		names_add(&p->lost, c->root, c->old_path);
+	if (!path_set_has(&p->places, c->root, c->path))
+		path_set_add(&p->lost, c->root, c->path);
+	if (c->old_path && !path_set_has(&p->places, c->root, c->old_path))
+		path_set_add(&p->lost, c->root, c->old_path);
 }
 
 struct reading { /* of a step */
 	struct planner *p;
-	bool tangled;	     /* whatever it did */
-	bool chained;	     /* a redo brings back what lay between */
-	struct names others; /* where steps that ran at the same time were, too */
+	bool tangled;		/* whatever it did */
+	bool chained;		/* a redo brings back what lay between */
+	struct path_set others; /* where steps that ran at the same time were, too */
 };
 
-static void add_others(struct reading *r, const struct wal *log)
+static void add_others(struct reading *r, const struct undo_log *log)
 {
 	struct rec rec;
 	size_t at = 0;
 
-	while (wal_next(log, &at, &rec)) {
+	while (undo_log_next(log, &at, &rec)) {
 		if (rec_is_quiet(rec.type))
 			continue;
-		names_add(&r->others, rec.root, rec.path);
+		path_set_add(&r->others, rec.root, rec.path);
 		if (rec.path2[0])
-			names_add(&r->others, rec.root2, rec.path2);
+			path_set_add(&r->others, rec.root2, rec.path2);
 	}
 }
 
@@ -157,15 +158,15 @@ static void find_others(struct reading *r, const struct span_of *spans, size_t i
 
 static bool is_tangled(const struct reading *r, int root, const char *path)
 {
-	return r->tangled || (path && names_has(&r->others, root, path));
+	return r->tangled || (path && path_set_has(&r->others, root, path));
 }
 
 static void take_change(void *data, const struct summary *s, const struct change *c)
 {
 	const struct reading *r = data;
 
-	fates_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
-		  s->partial || is_tangled(r, c->root, c->old_path));
+	net_effects_add(&r->p->fates, c, s->partial || is_tangled(r, c->root, c->path),
+			s->partial || is_tangled(r, c->root, c->old_path));
 	if (r->chained)
 		chains_change(&r->p->chains, c);
 	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
@@ -173,17 +174,17 @@ static void take_change(void *data, const struct summary *s, const struct change
 }
 
 /* Of a step that is undone. */
-static int take_gone(void *data, const struct post *post)
+static int take_gone(void *data, const struct after_image *post)
 {
 	struct planner *p = data;
-	struct post one = *post;
+	struct after_image one = *post;
 	AUTO_FREE char *key = NULL;
 
 	if (post->kept)
 		return 0;
-	key = called_now(&p->chains.caller, post->seq, post->root, post->path);
+	key = current_name_of(&p->chains.caller, post->seq, post->root, post->path);
 	one.key = key;
-	posts_take(&p->gone, &one);
+	after_images_take(&p->gone, &one);
 	return 0;
 }
 
@@ -191,34 +192,34 @@ static int take_gone(void *data, const struct post *post)
  * It was looked at when newer steps had come back as well. If some that were there have gone since,
  * the last of them has seen what lay there without them. If none was, it is still that.
  */
-static int look_behind(struct planner *p, struct post *post)
+static int look_behind(struct planner *p, struct after_image *post)
 {
 	AUTO_FREE char *key = NULL;
-	struct post gone;
+	struct after_image gone;
 	int r = 0;
 
-	if (!(post->flags & POST_SHARED) || post->seq > p->undone)
+	if (!(post->flags & IMAGE_SHARED) || post->seq > p->undone)
 		return 0;
 	if (!p->has_gone)
-		r = post_each(p->j, NULL, NULL, take_gone, p);
+		r = after_image_each(p->j, NULL, NULL, take_gone, p);
 	p->has_gone = true;
-	key = called_now(&p->chains.caller, post->seq, post->root, post->path);
-	if (r < 0 || !posts_find(&p->gone, key, &gone) || gone.seq < post->seq)
+	key = current_name_of(&p->chains.caller, post->seq, post->root, post->path);
+	if (r < 0 || !after_images_find(&p->gone, key, &gone) || gone.seq < post->seq)
 		return r;
 	post->obj = gone.obj;
-	post->flags |= gone.flags & POST_FOREIGN;
+	post->flags |= gone.flags & IMAGE_FOREIGN;
 	return 0;
 }
 
 static int chain_left(struct planner *p, int stepdir)
 {
-	AUTO_POST_READER struct post_reader reader;
-	struct post post;
-	int r = post_begin(&reader, stepdir, "post");
+	AUTO_IMAGE_READER struct after_image_reader reader;
+	struct after_image post;
+	int r = after_image_begin(&reader, stepdir, "post");
 
 	if (r == -ENOENT)
 		return 0;
-	while (r >= 0 && (r = post_next(&reader, &post)) > 0) {
+	while (r >= 0 && (r = after_image_next(&reader, &post)) > 0) {
 		r = look_behind(p, &post);
 		if (r == 0)
 			chains_left(&p->chains, &post);
@@ -237,9 +238,9 @@ static int read_step(struct reading *reading, int stepdir)
 		return r;
 	plan->ids[plan->n_ids++] = s.info.id;
 	if (s.info.unprotected && !p->redo)
-		names_add(&p->lost, 0, s.info.unprotected);
+		path_set_add(&p->lost, 0, s.info.unprotected);
 	if (s.partial) { /* what it did to the others' paths it may not say */
-		fates_tangle(&p->fates);
+		net_effects_tangle(&p->fates);
 		chains_gap(&p->chains);
 	} else if (reading->chained) {
 		r = chain_left(p, stepdir);
@@ -248,14 +249,14 @@ static int read_step(struct reading *reading, int stepdir)
 	return r;
 }
 
-int plan_load_fates(struct planner *p)
+int plan_load_effects(struct planner *p)
 {
 	AUTO_FREE struct span_of *spans = xcalloc(p->dirs->n, sizeof(*spans));
 	int r = load_spans(p, spans);
 
 	p->chains.caller.moves = &p->moves;
 	if (r == 0 && p->dirs->n > 1 && !p->redo)
-		r = post_undone(p->j, &p->undone);
+		r = after_image_undone(p->j, &p->undone);
 	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
 		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
@@ -268,8 +269,8 @@ int plan_load_fates(struct planner *p)
 			chains_step(&p->chains, &step);
 		r = fd < 0 ? fd : read_step(&reading, fd);
 		if (fd >= 0 && r < 0)
-			r = step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1);
-		names_done(&reading.others);
+			r = history_step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1);
+		path_set_done(&reading.others);
 	}
 	chains_end(&p->chains);
 	return r;

@@ -1,40 +1,41 @@
 /* plan_hard_links - finds files that a rollback would write through a removed hard link. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/concurrent.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/plan_priv.h"
-#include "core/journal/rollback/undo.h"
+#include "core/journal/store/reach.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
 /*
- * A step writes to a file, then takes the name away by which it did, and the file has another that
- * no step has spoken of. The rollback first brings the name back and then writes the old bytes
- * where it is: at the other name as well. What lies at the first one now says nothing of it, so the
- * file itself is compared, of which the store has a name: with what it was like when the last of
- * its names came there, or as one of the steps left it by another one later.
+ * A step writes to a file through one name, then removes that name, and the file has another hard
+ * link that no step's record names. The rollback first restores the removed name and then writes
+ * the old bytes to the file: they show at the other link as well. The path of the removed name
+ * shows nothing of an external edit. So the file itself is compared, as the store holds a link to
+ * it: with its state when the last of its names was removed, or with the after-state of a later
+ * step that wrote to it through another link.
  */
 
-struct taken { /* a file that a name was taken of, as of the last time */
+struct taken { /* a file that lost a name, as of the last time */
 	uint64_t ino, seq, slot;
 	size_t step;
-	struct change_side was; /* nothing: that is not known */
-	size_t slots;		/* of how many of its names the store has one */
-	bool edited;		/* by somebody else */
+	struct change_side was; /* not existing: unknown */
+	size_t slots;		/* number of its hard links in the store */
+	bool edited;		/* edited from outside */
 	UT_hash_handle hh;
 };
 
 struct links {
 	struct planner *p;
-	struct inode_image *inodes; /* the newest of the steps' own; once one differs */
-	struct numbers known;	    /* what lies where the steps know of; once one is not as left */
+	struct inode_image *inodes; /* the newest images of the steps; once one differs */
+	struct u64_set known;	    /* inodes at the paths that the steps know; once one differs */
 	bool has_inodes, has_rest;
 };
 
@@ -63,18 +64,16 @@ static void take(struct planner *p, size_t step, const struct rec *rec)
 	one->seq = rec->seq;
 	one->slot = rec->slot;
 	one->step = step;
-	side_noted(rec, &one->was);
+	capture_noted(rec, &one->was);
 }
 
 static void load_taken(struct planner *p)
 {
-	for (size_t i = 0; !p->has_taken && i < p->dirs->n; i++) {
-		struct rec rec;
-		size_t at = 0;
+	struct undo_log_walk at = {0};
+	struct rec rec;
 
-		while (wal_next(&p->logs[i], &at, &rec))
-			take(p, i, &rec);
-	}
+	while (!p->has_taken && undo_log_walk(p->logs, p->dirs->n, &at, &rec))
+		take(p, at.log, &rec);
 	p->has_taken = true;
 }
 
@@ -92,38 +91,39 @@ static uint64_t ended(const struct planner *p, size_t step)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[step]);
 
-	return fd < 0 ? UINT64_MAX : overlap_ended(fd);
+	return fd < 0 ? UINT64_MAX : concurrent_ended(fd);
 }
 
 /* The name was taken after the image. A redo writes both anew, and the image last. */
-static bool is_after(const struct planner *p, const struct taken *one, const struct post *post)
+static bool is_after(const struct planner *p, const struct taken *one,
+		     const struct after_image *post)
 {
 	size_t by = post->earlier ? plan_place_of(p, post->id) : p->dirs->n;
 
 	return one->seq > post->seq || (by < p->dirs->n && ended(p, by) < ended(p, one->step));
 }
 
-bool plan_is_as_taken(struct planner *p, const struct post *post)
+bool plan_is_as_taken(struct planner *p, const struct after_image *post)
 {
 	struct change_side now;
 	struct taken *one;
-	struct obj o;
+	struct object o;
 
 	load_taken(p);
 	if (!p->taken || reach_see(p->j, post->root, post->path, &o) < 0 ||
-	    !obj_same(&o, &post->obj))
+	    !object_same(&o, &post->obj))
 		return false;
 	one = taken_of(p, o.ino);
 	change_side_set(&now, &o);
-	return one && is_after(p, one, post) && sides_equal(&now, &one->was);
+	return one && is_after(p, one, post) && change_sides_equal(&now, &one->was);
 }
 
-static int keep_own(void *data, const struct post *post)
+static int keep_own(void *data, const struct after_image *post)
 {
 	struct links *l = data;
 
 	if (plan_has_step(l->p, post->id))
-		inodes_take(&l->inodes, post);
+		inode_images_take(&l->inodes, post);
 	return 0;
 }
 
@@ -131,47 +131,47 @@ static bool is_as_left(const struct links *l, const struct taken *one,
 		       const struct change_side *now)
 {
 	struct change_side left;
-	struct obj o;
+	struct object o;
 
-	if (inodes_find(l->inodes, one->ino, &o) <= one->seq)
+	if (inode_images_find(l->inodes, one->ino, &o) <= one->seq)
 		return false;
 	change_side_set(&left, &o);
-	return sides_equal(now, &left);
+	return change_sides_equal(now, &left);
 }
 
-static void note_known(struct links *l, const struct names *names)
+static void note_known(struct links *l, const struct path_set *names)
 {
-	for (size_t k = 0; k < names_count(names); k++) {
+	for (size_t k = 0; k < path_set_count(names); k++) {
 		const char *path;
-		int root = key_root(names_key(names, k), &path);
-		struct obj o;
+		int root = path_key_root(path_set_key(names, k), &path);
+		struct object o;
 
-		if (reach_see(l->p->j, root, path, &o) == 0 && o.mode && o.mode != OBJ_UNSEEN)
-			numbers_add(&l->known, o.ino);
+		if (reach_see(l->p->j, root, path, &o) == 0 && o.mode && o.mode != OBJECT_UNSEEN)
+			u64_set_add(&l->known, o.ino);
 	}
 }
 
 static void count_slots_of(struct planner *p, const char *dir, const char *side)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
-	AUTO_CLOSE int obj = fd < 0 ? -1 : obj_open(fd, "obj");
-	struct wal log = WAL_NONE;
+	AUTO_CLOSE int obj = fd < 0 ? -1 : object_open(fd, "obj");
+	struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 
 	if (obj < 0 || log_look(p->j, &log, fd, side) < 0)
 		return;
-	while (wal_next(&log, &at, &rec)) {
+	while (undo_log_next(&log, &at, &rec)) {
 		struct taken *one = rec.type == REC_GONE ? taken_of(p, rec.ino) : NULL;
-		struct obj o;
+		struct object o;
 		char slot[24];
 
 		if (!one)
 			continue;
-		slot_name(slot, rec.slot);
-		one->slots += obj_stat(obj, slot, &o) == 0 && o.ino == one->ino;
+		store_slot_name(slot, rec.slot);
+		one->slots += object_stat(obj, slot, &o) == 0 && o.ino == one->ino;
 	}
-	wal_close(&log);
+	undo_log_close(&log);
 }
 
 static void count_slots(struct planner *p, const char *where, const char *side)
@@ -195,7 +195,7 @@ static void load_rest(struct links *l)
 		return;
 	note_known(l, &l->p->places);
 	note_known(l, &l->p->fates.keys);
-	numbers_sort(&l->known);
+	u64_set_sort(&l->known);
 	count_slots(l->p, "steps", "undo");
 	count_slots(l->p, "redo", "redo");
 	l->has_rest = true;
@@ -204,11 +204,11 @@ static void load_rest(struct links *l)
 /* By a name that the steps know of: that is compared, and tells of it. */
 static bool is_known(const struct links *l, uint64_t ino)
 {
-	return numbers_have(&l->known, ino);
+	return u64_set_have(&l->known, ino);
 }
 
 /* A restore gives a socket back by one more of its names: the others may all be in the store. */
-static bool lies_outside(const struct taken *one, const struct obj *o)
+static bool lies_outside(const struct taken *one, const struct object *o)
 {
 	return o->nlink > one->slots;
 }
@@ -217,23 +217,23 @@ static bool lies_outside(const struct taken *one, const struct obj *o)
 static int judge(struct links *l, const struct taken *one)
 {
 	AUTO_CLOSE int dir = store_open_dir(l->p->j, l->p->dirs->dirs[one->step]);
-	AUTO_CLOSE int obj = dir < 0 ? -1 : obj_open(dir, "obj");
+	AUTO_CLOSE int obj = dir < 0 ? -1 : object_open(dir, "obj");
 	struct change_side now;
-	struct obj o;
+	struct object o;
 	char slot[24];
 	int r;
 
 	if (dir < 0 || obj < 0)
 		return dir < 0 ? dir : obj;
-	slot_name(slot, one->slot);
-	r = obj_stat(obj, slot, &o);
+	store_slot_name(slot, one->slot);
+	r = object_stat(obj, slot, &o);
 	if (r < 0 || o.ino != one->ino || o.nlink < 2 || S_ISDIR(o.mode))
 		return r;
 	change_side_set(&now, &o);
-	if (sides_equal(&now, &one->was))
+	if (change_sides_equal(&now, &one->was))
 		return 0;
 	if (!l->has_inodes)
-		r = post_each(l->p->j, NULL, NULL, keep_own, l);
+		r = after_image_each(l->p->j, NULL, NULL, keep_own, l);
 	l->has_inodes = true;
 	if (r < 0 || is_as_left(l, one, &now))
 		return MIN(r, 0);
@@ -244,17 +244,15 @@ static int judge(struct links *l, const struct taken *one)
 /* Where the steps had written to such a file before. */
 static void add_paths(struct planner *p)
 {
-	for (size_t i = 0; i < p->dirs->n; i++) {
-		struct rec rec;
-		size_t at = 0;
+	struct undo_log_walk at = {0};
+	struct rec rec;
 
-		while (wal_next(&p->logs[i], &at, &rec)) {
-			bool writes = rec_is_in_place(&rec) && !rec_is_idle(&rec);
-			const struct taken *one = writes ? taken_of(p, rec.ino) : NULL;
+	while (undo_log_walk(p->logs, p->dirs->n, &at, &rec)) {
+		bool writes = rec_is_in_place(&rec) && !rec_is_idle(&rec);
+		const struct taken *one = writes ? taken_of(p, rec.ino) : NULL;
 
-			if (one && one->edited && rec.seq <= one->seq)
-				plan_add_place(p, &p->linked, rec.seq, rec.root, rec.path);
-		}
+		if (one && one->edited && rec.seq <= one->seq)
+			plan_add_place(p, &p->linked, rec.seq, rec.root, rec.path);
 	}
 }
 
@@ -272,7 +270,7 @@ int plan_load_links(struct planner *p)
 	}
 	if (edited)
 		add_paths(p);
-	inodes_done(l.inodes);
-	numbers_done(&l.known);
+	inode_images_done(l.inodes);
+	u64_set_done(&l.known);
 	return MIN(r, 0);
 }

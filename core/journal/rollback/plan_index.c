@@ -1,42 +1,46 @@
-/* plan_index - was a git index edited between the steps, or only refreshed by git? */
+/* plan_index - checks whether a git index was edited between the steps or only refreshed by git. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/journal/history.h"
+#include "core/journal/history/after_image.h"
 #include "core/journal/history/content.h"
 #include "core/journal/rollback/plan_priv.h"
+#include "core/journal/store/store.h"
 
-/* What the step found at the path, as post_content_hash(). 0: nothing, or it is not known. */
+/* Returns after_image_index_hash() of the path's before-state, or 0 if it is no index or is
+ * unknown. */
 static uint64_t found_hash(struct planner *p, int64_t id, const struct change *c)
 {
-	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
 	struct err ignored = {0};
 	struct stat st;
 
-	if (!c->before.exists || origin_find(p->j, id, c, false, &o, &ignored) < 0 || o.fd < 0 ||
-	    fstat(o.fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!c->before.exists || content_origin_find(p->j, id, c, false, &o, &ignored) < 0 ||
+	    o.fd < 0 || fstat(o.fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	return post_index_hash(o.fd, (size_t)st.st_size);
+	return after_image_index_hash(o.fd, (size_t)st.st_size);
 }
 
 /* What it left there. */
 static uint64_t left_hash(struct planner *p, const char *dir, const char *key)
 {
-	AUTO_POST_READER struct post_reader reader = {0};
+	AUTO_IMAGE_READER struct after_image_reader reader = {0};
 	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
-	struct post post;
+	struct after_image post;
 
-	if (fd < 0 || post_begin(&reader, fd, "post") < 0)
+	if (fd < 0 || after_image_begin(&reader, fd, "post") < 0)
 		return 0;
-	while (post_next(&reader, &post) > 0)
+	while (after_image_next(&reader, &post) > 0)
 		if (str_eq(post.key, key))
 			return post.hash;
 	return 0;
 }
 
 static const struct change *change_at(const struct planner *p, const struct change *list, size_t n,
-				      const struct post *post)
+				      const struct after_image *post)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((!list[i].in || list[i].in == p->j) && list[i].root == post->root &&
@@ -45,7 +49,7 @@ static const struct change *change_at(const struct planner *p, const struct chan
 	return NULL;
 }
 
-bool plan_index_holds(struct planner *p, const struct post *post)
+bool plan_index_holds(struct planner *p, const struct after_image *post)
 {
 	const char *name = strrchr(post->path, '/');
 	uint64_t found = 0;

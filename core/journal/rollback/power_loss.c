@@ -6,24 +6,25 @@
 
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
-#include "core/journal/log/group_commit.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/log/undo_log_format.h"
 #include "core/journal/rollback/txn.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/u64_set.h"
 #include "core/os/file.h"
 
 /*
- * Each record was on the disk before its operation began, and operations reach the disk in their
- * order, perhaps late. So what is there is the work of all records up to some point, and of none
- * behind it. From the newest one backwards: one that slots and inode numbers show not to have been
- * performed goes, with all behind it; one that was performed ends the search. Those that cannot
- * tell (something was made, or dressed, or written) may stay: to undo what was not done changes
- * nothing, as long as what they speak of is where they say, and only the others move things.
+ * Each record was on the disk before its operation began, and operations reach the disk in order,
+ * perhaps late. So the folder shows the operations of all records up to some point, and of none
+ * after it. The search goes from the newest record backwards. If slots and inode numbers show that
+ * a record was not performed, it and all later ones are removed; a record that was performed ends
+ * the search. A record that cannot show it (an object was created, or its metadata or content
+ * changed) may stay: to undo an operation that was not performed changes nothing, as long as the
+ * object is at the record's path, and only the other kinds move objects.
  *
- * In a rollback the same is asked of the answers; then every record that was answered up to that
- * point is done, though the log that is emptied may still have it.
+ * In a rollback the inverse records are checked in the same way. Every record whose inverse was
+ * performed is done, even if the log that is emptied still has it.
  */
 
 enum verdict {
@@ -34,7 +35,7 @@ enum verdict {
 
 struct item {
 	struct mover *mover;
-	struct side *side;
+	struct capture *side;
 	struct rec rec;
 	size_t start;
 };
@@ -44,12 +45,12 @@ struct items {
 	size_t n;
 };
 
-static void items_add(struct items *i, struct mover *m, struct side *side)
+static void items_add(struct items *i, struct mover *m, struct capture *side)
 {
 	size_t at = sizeof(struct head), start = at;
 	struct rec rec;
 
-	for (; wal_next(&side->log, &at, &rec); start = at) {
+	for (; undo_log_next(&side->log, &at, &rec); start = at) {
 		if (i->n % 256 == 0)
 			i->list = xrealloc(i->list, (i->n + 256) * sizeof(*i->list));
 		i->list[i->n++] = (struct item){m, side, rec, start};
@@ -69,19 +70,19 @@ static int newest_first(const void *a, const void *b)
 static uint64_t ino_at(struct journal *j, int root, const char *path)
 {
 	struct spot at;
-	struct obj o;
+	struct object o;
 
 	store_forget_near(j);
-	return spot_look(j, root, path, &at, &o) < 0 || !o.mode ? 0 : o.ino;
+	return root_look(j, root, path, &at, &o) < 0 || !o.mode ? 0 : o.ino;
 }
 
-static uint64_t ino_in_slot(const struct side *s, uint64_t slot)
+static uint64_t ino_in_slot(const struct capture *s, uint64_t slot)
 {
-	struct obj o;
+	struct object o;
 	char name[24];
 
-	slot_name(name, slot);
-	return obj_stat(s->obj, name, &o) < 0 || !o.mode ? 0 : o.ino;
+	store_slot_name(name, slot);
+	return object_stat(s->obj, name, &o) < 0 || !o.mode ? 0 : o.ino;
 }
 
 static enum verdict judge_gone(const struct item *i, uint64_t here)
@@ -96,11 +97,11 @@ static enum verdict judge_gone(const struct item *i, uint64_t here)
 /* What came out of a slot of the log that is emptied. */
 static enum verdict judge_new(const struct txn *t, const struct item *i)
 {
-	const struct side *from = txn_from(t, i->mover);
+	const struct capture *from = txn_from(t, i->mover);
 	size_t at = 0;
 	struct rec r;
 
-	while (i->rec.src && wal_next(&from->log, &at, &r))
+	while (i->rec.src && undo_log_next(&from->log, &at, &r))
 		if (r.seq == i->rec.src)
 			return ino_in_slot(from, r.slot) ? NOT_PERFORMED : PERFORMED;
 	return UNKNOWN;
@@ -204,7 +205,7 @@ static int drop_name(const struct item *i)
 
 	if (i->rec.type != REC_GONE || !(i->rec.flags & REC_LINKED))
 		return 0;
-	slot_name(slot, i->rec.slot);
+	store_slot_name(slot, i->rec.slot);
 	return unlinkat(i->side->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -212,7 +213,7 @@ static int drop(const struct item *i)
 {
 	int r = drop_name(i);
 
-	return r < 0 ? r : wal_cut(&i->side->log, i->start);
+	return r < 0 ? r : undo_log_cut(&i->side->log, i->start);
 }
 
 /* Index of the newest that was performed, or n. */
@@ -238,99 +239,30 @@ static int drop_lost(const struct txn *t, const struct items *all, size_t *ret)
 	return 0;
 }
 
-/* ---- what was announced -----------------------------------------------------------------------
- */
-
-/* The intents that end this log: those that no record of the operation itself is there for. */
-static void announced(const struct wal *log, struct buf *ret)
-{
-	size_t at = 0;
-	struct rec r;
-
-	while (wal_next_any(log, &at, &r)) {
-		if (r.type == REC_INTENT) {
-			buf_clear(ret);
-			buf_add(ret, r.meta.data, r.meta.len);
-		} else if (ret->len && !recs_take(ret, &r, NULL)) {
-			buf_clear(ret);
-		}
-	}
-}
-
-/* Taken for performed. Of what cannot be told only what is about the same object, or about none. */
-static bool stands(const struct txn *t, const struct item *i)
-{
-	uint64_t here = ino_at(t->j, i->rec.root, i->rec.path);
-
-	switch (i->rec.type) {
-	case REC_NEW:
-	case REC_DIR_NEW:
-		return true;
-	case REC_META:
-		return here == i->rec.ino;
-	case REC_GONE:
-		return ino_in_slot(i->side, i->rec.slot) == i->rec.ino && here != i->rec.ino;
-	case REC_RENAME:
-		return ino_at(t->j, i->rec.root2, i->rec.path2) == i->rec.ino;
-	case REC_XCHG:
-	case REC_DIR_GONE:
-	case REC_CONTENT:
-	case REC_XINODE:
-	case REC_DTIME:
-	case REC_STEP:
-	case REC_MARK:
-	case REC_INTENT:
-	case REC_TYPES:
-		break;
-	}
-	return false;
-}
-
-/*
- * Each was performed, or was about to be; the order among them does not matter (group_commit.c),
- * and everything that the log has was performed before the first of them that was.
- */
-static int add_announced(const struct txn *t, struct mover *m)
-{
-	AUTO_BUF struct buf recs = BUF_INIT;
-	struct side *side = txn_from(t, m);
-	struct item i = {.mover = m, .side = side};
-	size_t at = 0;
-	int r = 0;
-
-	if (!wal_empty(&txn_to(t, m)->log)) /* its rollback has begun: this was done before */
-		return 0;
-	announced(&side->log, &recs);
-	while (r == 0 && recs_next(&recs, &at, &i.rec))
-		r = stands(t, &i) ? side_push(side, &i.rec) : drop_name(&i);
-	/* The rollback may be cut off as well, and then find its answers alone. */
-	return r == 0 && recs.len && fdatasync(side->log.fd) < 0 ? -errno : r;
-}
-
 /* Of this step's records, those that were answered, by answers from `first` on, are done. */
 static int drop_answered(const struct txn *t, struct mover *m, const struct items *all,
 			 size_t first)
 {
-	struct wal *from = &txn_from(t, m)->log;
+	struct undo_log *from = &txn_from(t, m)->log;
 	size_t at = sizeof(struct head), start = at;
-	struct numbers srcs = {0};
+	struct u64_set srcs = {0};
 	struct rec r;
 	int e = 0;
 
 	for (size_t i = first; i < all->n; i++)
 		if (all->list[i].mover == m && all->list[i].rec.src)
-			numbers_add(&srcs, all->list[i].rec.src);
-	numbers_sort(&srcs);
-	for (; srcs.n && wal_next(from, &at, &r); start = at)
-		if (numbers_have(&srcs, r.seq)) {
-			e = wal_cut(from, start);
+			u64_set_add(&srcs, all->list[i].rec.src);
+	u64_set_sort(&srcs);
+	for (; srcs.n && undo_log_next(from, &at, &r); start = at)
+		if (u64_set_have(&srcs, r.seq)) {
+			e = undo_log_cut(from, start);
 			break;
 		}
-	numbers_done(&srcs);
+	u64_set_done(&srcs);
 	return e;
 }
 
-int txn_settle_lost(struct txn *t)
+int power_loss_settle(struct txn *t)
 {
 	struct items all = {0};
 	struct mover *newest;
@@ -340,15 +272,12 @@ int txn_settle_lost(struct txn *t)
 	size_t start;
 	int e = 0;
 
-	for (size_t i = 0; e == 0 && t->recover && !t->back && i < t->n; i++)
-		if (!t->list[i].arrived)
-			e = add_announced(t, &t->list[i]);
 	newest = txn_newest(t, true);
-	if (e < 0 || !newest)
-		return e;
-	answers =
-		wal_last(&txn_to(t, newest)->log, wal_tail(&txn_to(t, newest)->log), &r, &start) &&
-		r.src;
+	if (!newest)
+		return 0;
+	answers = undo_log_last(&txn_to(t, newest)->log, undo_log_tail(&txn_to(t, newest)->log), &r,
+				&start) &&
+		  r.src;
 	if (!answers && !t->recover)
 		return 0; /* a rollback that has not begun */
 	for (size_t i = 0; i < t->n; i++)

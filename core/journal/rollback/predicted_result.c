@@ -5,25 +5,25 @@
 
 #include "core/base/path.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
 /*
- * A rollback ends with the oldest record, whichever step's log it is in: steps run at the same
- * time, and one that was undone and redone alone has younger records than a step after it. So the
- * oldest one about a name says what lies there in the end. Where that is what had another name
- * before, the same is asked about that name, of the records that are younger.
+ * A rollback ends with the oldest record, in any step's log: steps may be concurrent, and a step
+ * that was undone and redone alone has younger records than a later step. So the oldest record
+ * about a name decides which object is there in the end. If that object had another name before,
+ * the same search is done for that name, among the younger records.
  */
 
 struct name {
 	int root;
 	char *path;
-	uint64_t seq; /* of the record that led here */
+	uint64_t seq; /* of the record that led to this name */
 };
 
-/* The rest of path behind dir: "" is dir itself, "/x" lies in it, NULL: neither. */
+/* Returns the rest of path behind dir: "" for dir itself, "/x" below it, else NULL. */
 static const char *rest_of(const struct name *n, int root, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -46,20 +46,17 @@ static bool is_about(const struct rec *r, const struct name *n)
 
 static bool oldest(const struct emptied *e, const struct name *n, struct rec *ret, size_t *ret_log)
 {
+	struct undo_log_walk at = {0};
 	bool found = false;
+	struct rec r;
 
-	for (size_t i = 0; i < e->dirs->n; i++) {
-		struct rec r;
-		size_t at = 0;
-
-		while (wal_next(&e->logs[i], &at, &r)) {
-			if (rec_is_idle(&r) || r.seq <= n->seq || (found && r.seq >= ret->seq) ||
-			    !is_about(&r, n))
-				continue;
-			found = true;
-			*ret = r;
-			*ret_log = i;
-		}
+	while (undo_log_walk(e->logs, e->dirs->n, &at, &r)) {
+		if (rec_is_idle(&r) || r.seq <= n->seq || (found && r.seq >= ret->seq) ||
+		    !is_about(&r, n))
+			continue;
+		found = true;
+		*ret = r;
+		*ret_log = at.log;
 	}
 	return found;
 }
@@ -69,11 +66,11 @@ static mode_t kept(struct journal *j, const char *stepdir, uint64_t slot)
 {
 	AUTO_FREE char *dir = path_join(stepdir, "obj");
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct obj o = {0};
+	struct object o = {0};
 	char name[24];
 
-	slot_name(name, slot);
-	return fd < 0 || obj_stat(fd, name, &o) < 0 ? OBJ_UNSEEN : o.mode;
+	store_slot_name(name, slot);
+	return fd < 0 || object_stat(fd, name, &o) < 0 ? OBJECT_UNSEEN : o.mode;
 }
 
 /* It comes from the other of the record's two names. False: what lies there came from elsewhere. */
@@ -100,16 +97,16 @@ static bool go_on(struct name *n, const struct rec *r)
 static bool is_file_now(struct journal *j, const struct name *n)
 {
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int r;
 
 	store_forget_near(j);
-	r = spot_look(j, n->root, n->path, &at, &o);
+	r = root_look(j, n->root, n->path, &at, &o);
 	store_forget_near(j);
-	return r == 0 && o.mode != OBJ_UNSEEN && S_ISREG(o.mode);
+	return r == 0 && o.mode != OBJECT_UNSEEN && S_ISREG(o.mode);
 }
 
-bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const char *path)
+bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path)
 {
 	struct name n = {.root = root, .path = xstrdup(path)};
 	bool file = false, known = false;
@@ -125,7 +122,8 @@ bool outcome_is_file(struct journal *j, const struct emptied *e, int root, const
 		case REC_XINODE:
 			mode = kept(j, e->dirs->dirs[log], r.slot);
 			known = mode != 0;
-			file = mode != OBJ_UNSEEN && S_ISREG(mode) && !*rest_of(&n, r.root, r.path);
+			file = mode != OBJECT_UNSEEN && S_ISREG(mode) &&
+			       str_eq(rest_of(&n, r.root, r.path), "");
 			break;
 		case REC_CONTENT:
 			file = known = true;

@@ -1,25 +1,25 @@
 /* protected_names - names that a rollback must not change, followed back through renames. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/protected_names.h"
 #include "core/journal/util/path_set.h"
 
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/base/path.h"
 
-struct protected_name { /* a name, as of the record that is looked at */
+struct protected_name { /* a name, as of the current record */
 	char *key;
-	bool named;    /* itself, not only what lies below */
-	bool tree;     /* and all that was below */
+	bool named;    /* the name itself is protected */
+	bool tree;     /* with all names below it */
 	bool exists;   /* the directories above it must stay */
 	size_t held;   /* names below it that exist */
-	size_t passes; /* of those that pass */
+	size_t passes; /* passing trees with this top */
 	UT_hash_handle hh;
 };
 
-struct passing { /* a tree that nobody may change up to this record */
+struct passing { /* a tree that is protected up to a record */
 	char *key;
 	uint64_t last;
 };
@@ -69,7 +69,7 @@ static void add_key(struct protected_set *s, const char *key, bool tree, bool ex
 
 void protected_add(struct protected_set *s, int root, const char *path, bool tree, bool exists)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 
 	add_key(s, key, tree, exists);
 }
@@ -90,7 +90,7 @@ void protected_done(struct protected_set *s)
 
 bool protected_covers(const struct protected_set *s, int root, const char *path, bool trees_only)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	size_t len = strlen(key);
 	const struct protected_name *m = find(s, key, len);
 
@@ -106,7 +106,7 @@ bool protected_covers(const struct protected_set *s, int root, const char *path,
 
 bool protected_holds(const struct protected_set *s, int root, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	const struct protected_name *m = find(s, key, strlen(key));
 
 	return m && m->held;
@@ -143,7 +143,7 @@ static void carry_passing(struct protected_set *s, const char *from, size_t len,
 /* The directory goes back from p2 to p1, what is below it goes along. */
 void protected_carry(struct protected_set *s, int root2, const char *p2, int root1, const char *p1)
 {
-	AUTO_FREE char *from = key_make(root2, p2), *to = key_make(root1, p1);
+	AUTO_FREE char *from = path_key_make(root2, p2), *to = path_key_make(root1, p1);
 	size_t len = strlen(from), n = 0;
 	AUTO_FREE struct protected_name *taken = NULL;
 	struct protected_name *m, *next;
@@ -180,13 +180,13 @@ void protected_pass(struct protected_set *s, int root, const char *path, uint64_
 	if (s->n_passing % 16 == 0)
 		s->passing = xrealloc(s->passing, (s->n_passing + 16) * sizeof(*s->passing));
 	p = &s->passing[s->n_passing++];
-	*p = (struct passing){.key = key_make(root, path), .last = last};
+	*p = (struct passing){.key = path_key_make(root, path), .last = last};
 	get(s, p->key, strlen(p->key))->passes++;
 }
 
 bool protected_passes(const struct protected_set *s, int root, const char *path)
 {
-	AUTO_FREE char *key = s->n_passing ? key_make(root, path) : NULL;
+	AUTO_FREE char *key = s->n_passing ? path_key_make(root, path) : NULL;
 
 	for (size_t len = key ? strlen(key) : 0; len; len = above(key, len)) {
 		const struct protected_name *m = find(s, key, len);

@@ -2,32 +2,35 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/log/undo_log.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct protected_name;
 struct passing;
+struct rec;
 
-/* Each is called as it was at the record that is looked at: a directory that a record moved takes
- * what is below it along. Life: a zeroed struct is empty -> protected_done(), which leaves it so.
- */
+/* Each name is kept as it was called at the current record: when a record renamed a directory, the
+ * names below it follow. Life: a zeroed struct is empty -> protected_done(), which leaves it so. */
 struct protected_set {
 	struct protected_name *names; /* hash */
 	struct passing *passing;
 	size_t n_passing;
 };
 
-/* tree: and all that is below it. exists: the directories above it must stay. */
+/* Adds a name. tree: with all names below it. exists: the directories above it must stay. */
 void protected_add(struct protected_set *s, int root, const char *path, bool tree, bool exists);
-/* It is one of them, or in one of the trees; trees_only: the latter, be it as the top. */
+/* Returns whether the path is one of the names, or is in one of the trees; trees_only: only whether
+ * it is in a tree, or is its top. */
 bool protected_covers(const struct protected_set *s, int root, const char *path, bool trees_only);
-/* Is one of them, which exists, below it? */
+/* Returns whether a name with `exists` lies below the path. */
 bool protected_holds(const struct protected_set *s, int root, const char *path);
-/* A directory goes back from (root2, p2) to (root1, p1). */
+/* Renames the names below a directory, which goes back from (root2, p2) to (root1, p1). */
 void protected_carry(struct protected_set *s, int root2, const char *p2, int root1, const char *p1);
-/* Two that changed places: each one's names go where the other's were. */
+/* Swaps the names below two directories that changed places. */
 void protected_carry_both(struct protected_set *s, const struct rec *r);
 
-/* A tree that nobody may change up to the record of that number, and what ends with that. */
+/* Protects a tree until protected_passed() is called for record `last`. */
 void protected_pass(struct protected_set *s, int root, const char *path, uint64_t last);
 bool protected_passes(const struct protected_set *s, int root, const char *path);
 void protected_passed(struct protected_set *s, uint64_t seq);

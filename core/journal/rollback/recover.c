@@ -8,42 +8,51 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/step/incomplete.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/store/news.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/store/siblings.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
 
-struct witness { /* what the paths of an interrupted step look like before it is rolled back */
-	struct touches touches;
+struct witness { /* state of an interrupted step's paths before it is rolled back */
+	struct touched_paths touches;
 	struct step_info info;
-	bool partial; /* some of it had been rolled back before */
+	bool partial; /* a part had been rolled back before */
 };
 
-/* In a directory that the step has locked, too: the rollback opens it. */
-static void witness_look(struct journal *j, const char *key, struct obj *ret)
+/* Also in a directory without search permission: the rollback adds it. */
+static void witness_look(struct journal *j, const char *key, struct object *ret)
 {
 	const char *path;
-	int root = key_root(key, &path), r;
+	int root = path_key_root(key, &path), r;
 
 	do
 		r = reach_see(j, root, path, ret);
-	while (r < 0 && room_give(j, r));
+	while (r < 0 && reserve_give(j, r));
 	if (r < 0)
-		*ret = (struct obj){.mode = OBJ_UNSEEN};
+		*ret = (struct object){.mode = OBJECT_UNSEEN};
 }
 
 static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 {
-	struct names set = {0};
-	const struct moves none = {0};
+	struct path_set set = {0};
+	const struct renames none = {0};
 	struct rec r;
 	size_t at = 0;
 
@@ -54,37 +63,37 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		w->info.ended_us = clock_wall_us();
 		w->info.exit_status = 128 + 9;
 	}
-	while (wal_next(&m->undo.log, &at, &r)) {
+	while (undo_log_next(&m->undo.log, &at, &r)) {
 		AUTO_FREE char *words = NULL;
 
 		if (r.type != REC_MARK)
 			continue;
 		words = xstrndup(r.meta.data, r.meta.len);
-		mark_join(&w->info.why, words);
+		incomplete_join(&w->info.why, words);
 	}
-	w->partial = !wal_empty(&m->redo.log);
-	for (size_t i = 0; i < names_count(&set); i++) {
-		struct obj before;
+	w->partial = !undo_log_empty(&m->redo.log);
+	for (size_t i = 0; i < path_set_count(&set); i++) {
+		struct object before;
 
-		witness_look(t->j, names_key(&set, i), &before);
-		touches_add(&w->touches, names_key(&set, i), &before);
+		witness_look(t->j, path_set_key(&set, i), &before);
+		touched_paths_add(&w->touches, path_set_key(&set, i), &before);
 	}
 	plan_open_why(t, &w->touches, &w->info.why);
 	w->info.incomplete = w->info.why;
-	for (at = 0; wal_next(&m->undo.log, &at, &r);) {
-		AUTO_FREE char *key = r.type == REC_META ? key_make(r.root, r.path) : NULL;
-		struct touch *one = key ? touches_find(&w->touches, key) : NULL;
+	for (at = 0; undo_log_next(&m->undo.log, &at, &r);) {
+		AUTO_FREE char *key = r.type == REC_META ? path_key_make(r.root, r.path) : NULL;
+		struct touched_path *one = key ? touched_paths_find(&w->touches, key) : NULL;
 
 		if (one)
 			one->attrs_set = true;
 	}
-	names_done(&set);
+	path_set_done(&set);
 	return 0;
 }
 
 static void witness_done(struct witness *w)
 {
-	touches_done(&w->touches);
+	touched_paths_done(&w->touches);
 	free(w->info.command);
 	free(w->info.why);
 }
@@ -107,17 +116,18 @@ static int write_summary(struct txn *t, struct mover *m, struct witness *w)
 	nets_count(&nets, &w->info);
 	do
 		r = summary_write(t->j, m->undo.dir, &w->info, w->partial, &nets);
-	while (r < 0 && room_give(t->j, r));
+	while (r < 0 && reserve_give(t->j, r));
 	nets_done(&nets);
 	return r;
 }
 
-static size_t kept_of(const struct txn *t, struct touches *of)
+static size_t kept_of(const struct txn *t, struct touched_paths *of)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < names_count(&t->remedy.kept); i++)
-		n += touches_find(of, names_key(&t->remedy.kept, i)) != NULL; /* not foreign ones */
+	for (size_t i = 0; i < path_set_count(&t->remedy.kept); i++)
+		n += touched_paths_find(of, path_set_key(&t->remedy.kept, i)) !=
+		     NULL; /* not foreign ones */
 	return n;
 }
 
@@ -126,11 +136,11 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 	int r = txn_move(t, NULL);
 
 	if (r == 0)
-		r = txn_give_back(t);
+		r = unlock_give_back(t);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		if (t->list[i].arrived)
 			continue;
-		*ret_paths += touches_count(&seen[i].touches) - kept_of(t, &seen[i].touches);
+		*ret_paths += touched_paths_count(&seen[i].touches) - kept_of(t, &seen[i].touches);
 		r = write_summary(t, &t->list[i], &seen[i]);
 		if (r == 0)
 			tell_lack(t, &seen[i].info, "is not back as a whole");
@@ -142,10 +152,10 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
  * what its newest record speaks of. */
 static int settle(struct txn *t)
 {
-	int r = t->crashed && t->j->rebooted ? txn_settle_lost(t) : 0;
+	int r = t->crashed && t->j->rebooted ? power_loss_settle(t) : 0;
 	struct mover *last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
 
-	return last ? apply_settle(txn_from(t, last), txn_to(t, last), t->recover) : r;
+	return last ? last_record_settle(txn_from(t, last), txn_to(t, last), t->recover) : r;
 }
 
 static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
@@ -185,11 +195,9 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 	int r = txn_write(t);
 
 	if (r == 0)
-		r = undone_drop_before(t->j, txn_last_began(t));
-	if (r == 0)
 		r = txn_move(t, NULL);
 	if (r == 0)
-		r = txn_give_back(t);
+		r = unlock_give_back(t);
 	for (size_t i = 0; r == 0 && i < t->n; i++) {
 		AUTO_FREE char *words = NULL;
 		struct witness w = {0};
@@ -199,7 +207,7 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 		r = witness_take(t, &t->list[i], &w);
 		w.info.incomplete = true;
 		words = xasprintf("interrupted, and could not be rolled back: %s", strerror(-why));
-		mark_join(&w.info.why, words);
+		incomplete_join(&w.info.why, words);
 		tell_lack(t, &w.info, "stays");
 		if (r == 0)
 			r = summary_write(t->j, t->list[i].undo.dir, &w.info, w.partial,
@@ -208,6 +216,8 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 	}
 	if (r == 0)
 		r = txns_arrive(t, 1);
+	if (r == 0)
+		r = redo_drop_over(t->j);
 	return r < 0 ? err_set(err, r, "recover an interrupted step") : 0;
 }
 
@@ -244,11 +254,10 @@ static bool has_objects(struct journal *j, const char *dir)
 	return r == 0 ? n > 0 : r != -ENOENT;
 }
 
-/* *ret_began: when, as a number of the store, where the log says so. */
-static enum fate_open judge_open(struct journal *j, const char *dir, uint64_t *ret_began)
+static enum fate_open judge_open(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct wal log = WAL_NONE;
+	struct undo_log log = UNDO_LOG_NONE;
 	enum fate_open fate;
 	size_t at = 0;
 	struct rec r;
@@ -256,19 +265,18 @@ static enum fate_open judge_open(struct journal *j, const char *dir, uint64_t *r
 
 	if (fd < 0)
 		return OPEN_BACK;
-	e = wal_open(&log, fd, "undo", false, true);
+	e = undo_log_open(&log, fd, "undo", false, true);
 	if (e == -ENOENT || e == -ENODATA) /* synced before anything is taken away, where it is */
 		return (j->rebooted && j->options.durable) || !has_objects(j, dir) ? OPEN_NEVER
 										   : OPEN_LOST;
 	if (e < 0)
 		return OPEN_BACK;
-	for (e = 0; e < 2 && (j->rebooted ? wal_next_any : wal_next)(&log, &at, &r);)
+	for (e = 0; e < 2 && undo_log_next(&log, &at, &r);)
 		e++;
 	fate = e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
 	if (!txn_knows_roots(j, &log))
 		fate = OPEN_ASTRAY;
-	*ret_began = overlap_began(&log);
-	wal_close(&log);
+	undo_log_close(&log);
 	return fate;
 }
 
@@ -288,22 +296,20 @@ static int write_lost(struct journal *j, const char *dir, char *why)
 	if (r >= 0)
 		do
 			r = summary_write(j, fd, &info, true, &(struct nets){0});
-		while (r < 0 && room_give(j, r));
+		while (r < 0 && reserve_give(j, r));
 	return r;
 }
 
 /* Among the kept ones, as one that is damaged: what is left of it can be looked for. */
-static int keep_lost(struct journal *j, const char *dir, uint64_t began, const char *what)
+static int keep_lost(struct journal *j, const char *dir, const char *what)
 {
 	const char *id = strchr(dir, '/') + 1;
 	AUTO_FREE char *to = xasprintf("steps/%s", id);
 	AUTO_FREE char *why = xasprintf("interrupted, and %s: it is not rolled back, what it took "
 					"away is in '%s/%s/obj'",
 					what, j->store_path, to);
-	int r = undone_drop_before(j, began);
+	int r = write_lost(j, dir, why);
 
-	if (r == 0)
-		r = write_lost(j, dir, why);
 	if (r < 0)
 		return r;
 	if (renameat(j->store, dir, j->store, to) < 0)
@@ -316,12 +322,11 @@ static int keep_lost(struct journal *j, const char *dir, uint64_t began, const c
 static int settle_open(struct journal *j, const char *dir)
 {
 	const char *what = "its log is lost";
-	uint64_t began = 0;
 	int r;
 
-	switch (judge_open(j, dir, &began)) {
+	switch (judge_open(j, dir)) {
 	case OPEN_BACK:
-		return parts_settle(j, dir);
+		return 0;
 	case OPEN_NEVER:
 		r = store_trash(j, dir);
 		return r < 0 ? r : 1;
@@ -331,11 +336,11 @@ static int settle_open(struct journal *j, const char *dir)
 	case OPEN_LOST:
 		break;
 	}
-	r = keep_lost(j, dir, began, what);
+	r = keep_lost(j, dir, what);
 	return r < 0 ? r : 1;
 }
 
-static int find_open(struct journal *j, struct group *ret)
+static int find_open(struct journal *j, struct step_dirs *ret)
 {
 	char **names = NULL;
 	size_t n = 0;
@@ -349,14 +354,14 @@ static int find_open(struct journal *j, struct group *ret)
 			r = MIN(r, 0);
 			continue;
 		}
-		group_add(ret, take_ptr(&dir));
+		step_dirs_add(ret, take_ptr(&dir));
 	}
 	store_names_free(names, n);
 	return r;
 }
 
 /* What was edited from outside is left out. If that cannot be, the steps stay as they are. */
-static int leave_edited(struct txn *t, const struct group *dirs, int64_t last_sign_ns)
+static int leave_edited(struct txn *t, const struct step_dirs *dirs, int64_t last_sign_ns)
 {
 	struct undo_plan *plan = NULL;
 	int r = settle(t); /* what was never performed names nothing */
@@ -369,62 +374,63 @@ static int leave_edited(struct txn *t, const struct group *dirs, int64_t last_si
 		t->back = true;
 		placed_end(t->j); /* as turn_round() */
 	}
-	numbers_sort(&t->remedy.skips);
+	u64_set_sort(&t->remedy.skips);
 	return 0;
+}
+
+/* Finishes one transaction: the one that is noted, or else the rollback of the open steps. Returns
+ * 1, or 0 if there is neither. */
+static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
+{
+	struct txn t = {.j = j, .crashed = true};
+	struct step_dirs dirs = {0};
+	int64_t last_sign = 0;
+	mode_t mask;
+	int r = txn_read(&t, &dirs);
+	bool any = r == 0;
+
+	if (r == -ENOENT) {
+		r = find_open(j, &dirs);
+		t.recover = true;
+		any = dirs.n;
+		if (r == 0)
+			r = open_last_sign(j, &dirs, &last_sign);
+		if (dirs.n)
+			t.roll = (struct roll){store_seq(j), j->state->session_us};
+	}
+	if (r == 0 && any)
+		r = txn_open(&t, &dirs);
+	mask = umask(0);
+	if (r == 0 && dirs.n && last_sign)
+		r = leave_edited(&t, &dirs, last_sign);
+	umask(mask);
+	if (r == 0 && dirs.n && t.recover && !t.back)
+		r = txn_write(&t);
+	if (r < 0)
+		err_set(err, r, "recover the undo store '%s'", j->store_path);
+	mask = umask(0);
+	if (r == 0 && any)
+		r = recover_txn(&t, ret_paths, err);
+	umask(mask);
+	txn_done(&t);
+	step_dirs_done(&dirs);
+	return r < 0 ? r : any;
 }
 
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 {
 	mode_t own = umask(077);
-	int e = redo_settle(j);
+	int r = 1;
 
-	umask(0);
-	e = e < 0 ? err_set(err, e, "clear what cannot be redone from '%s'", j->store_path)
-		  : joint_recover(j, err);
+	for (int turn = 0; r > 0 && turn < 2; turn++)
+		r = recover_one(j, ret_paths, err);
+	if (r >= 0 && (r = redo_drop_over(j)) < 0)
+		err_set(err, r, "clear what cannot be redone from '%s'", j->store_path);
 	umask(own);
-	if (e < 0)
-		return e;
-	for (int turn = 0; turn < 2; turn++) {
-		struct txn t = {.j = j, .crashed = true};
-		struct group dirs = {0};
-		int64_t last_sign = 0;
-		mode_t mask;
-		bool any;
-		int r = txn_read(&t, &dirs);
-
-		if (r == -ENOENT) {
-			r = find_open(j, &dirs);
-			t.recover = true;
-			last_sign = open_last_sign(j, &dirs);
-			if (dirs.n)
-				t.roll = (struct roll){store_seq(j), j->state->session_us};
-		}
-		any = dirs.n || t.drops.n;
-		if (r == 0 && any)
-			r = txn_open(&t, &dirs);
-		mask = umask(0);
-		if (r == 0 && dirs.n && last_sign)
-			r = leave_edited(&t, &dirs, last_sign);
-		umask(mask);
-		if (r == 0 && dirs.n && t.recover && !t.back)
-			r = txn_write(&t);
-		if (r < 0)
-			err_set(err, r, "recover the undo store '%s'", j->store_path);
-		mask = umask(0);
-		if (r == 0 && any)
-			r = recover_txn(&t, ret_paths, err);
-		umask(mask);
-		txn_done(&t);
-		if (r < 0 || !any) {
-			group_done(&dirs);
-			return r;
-		}
-		group_done(&dirs);
-	}
-	return 0;
+	return MIN(r, 0);
 }
 
-int undo_unstick(struct journal *j, struct err *err)
+int recover_unstick(struct journal *j, struct err *err)
 {
 	size_t paths = 0;
 	int r;
@@ -442,20 +448,22 @@ int undo_unstick(struct journal *j, struct err *err)
 	return 0;
 }
 
-int undo_open_step(struct journal *j, const char *dir, const struct roll *roll,
-		   const struct numbers *spared, struct err *err)
+int recover_open_step(struct journal *j, const char *dir, const struct roll *roll,
+		      const struct u64_set *spared, struct err *err)
 {
 	struct txn t = {.j = j, .recover = true, .roll = *roll};
 	char *one = xstrdup(dir);
-	struct group dirs = {.dirs = &one, .n = 1};
+	struct step_dirs dirs = {.dirs = &one, .n = 1};
 	size_t paths = 0;
 	mode_t mask = umask(0);
 	int r = txn_open(&t, &dirs);
 
-	for (size_t i = 0; r == 0 && i < spared->n; i++)
-		numbers_add(&t.remedy.skips, spared->list[i]);
 	if (r == 0)
 		r = leave_edited(&t, &dirs, 0);
+	/* After the plan, which fills the list anew. */
+	for (size_t i = 0; r == 0 && i < spared->n; i++)
+		u64_set_add(&t.remedy.skips, spared->list[i]);
+	u64_set_sort(&t.remedy.skips);
 	if (r == 0 && !t.back)
 		r = txn_write(&t);
 	if (r < 0)

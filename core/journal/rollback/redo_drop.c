@@ -1,37 +1,42 @@
-/* redo_drop - finds undone steps that can no longer be redone after another redo. */
+/* redo_drop - drops undone steps that can no longer be redone, because a newer step is kept. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/history.h"
+#include "core/journal/history/list.h"
+#include "core/journal/history/redo_stack.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/rollback/undo.h"
 #include "core/journal/step/step.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/siblings.h"
 #include "core/journal/store/store.h"
 
 /*
- * A step that was interrupted, and rolled back at the next start, leaves what was undone: until a
- * redo brings it back. What had been undone before it began would then come back over it, and the
- * order of the history would be that of nothing that ever was.
+ * An undone step can no longer be redone once its store keeps a step that began after the rollback:
+ * its changes would be applied on top of that step, in an order that never was. A commit removes
+ * all undone steps (history/commit.c). The others remain where a step that a crash interrupted is
+ * redone, or where a process died before it had removed them. So the undone steps are compared with
+ * the kept ones before and after each redo, and at each start.
  *
- * What has gone in one store goes in all: a rollback, and a step with all that was rolled back with
- * any part of it. Once some of it has gone nothing tells what else is to go, so it is found before
- * the redo begins and is a part of that: its transaction names it, and stores in which nothing
- * comes back have one for that alone.
+ * A step that is dropped in one store is dropped in all that are open: with its rollback, and with
+ * all steps that were rolled back with any part of it. These go first, because the others can be
+ * found again if the process dies meanwhile.
  */
 
-struct undone { /* it lies in redo/, and does not come back */
+struct undone { /* an undone step that is not redone */
 	struct journal *j;
 	char *dir;
 	struct roll roll;
-	int64_t id, began_us; /* 0: it cannot have parts elsewhere, or cannot be read */
-	bool unread;	      /* it stays, and a redo says what it is */
-	bool gone;
+	int64_t id, began_us; /* 0: it has no parts elsewhere, or cannot be read */
+	bool unread;	      /* it cannot be read; it stays, and its redo says so */
+	bool over;	      /* its own store has a newer step */
+	bool gone;	      /* it is dropped, for that or with others */
 };
 
 struct undones {
@@ -44,24 +49,6 @@ static void undones_done(struct undones *all)
 	for (size_t i = 0; i < all->n; i++)
 		free(all->list[i].dir);
 	free(all->list);
-}
-
-static struct txn *txn_of(struct txn *list, size_t n, const struct journal *j)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i].j == j)
-			return &list[i];
-	return NULL;
-}
-
-uint64_t txn_last_began(const struct txn *t)
-{
-	uint64_t began = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (!t->list[i].arrived)
-			began = MAX(began, overlap_began(&t->list[i].undo.log));
-	return began;
 }
 
 /* A step that changed granted places alone ends no redo (see commit.c). */
@@ -77,24 +64,23 @@ static bool is_only_notes(struct journal *j, const char *name)
 	return notes;
 }
 
-/* When the last of the kept steps and of those that come back began, as a number of the store, if
- * that was later. One whose log cannot be read says nothing. */
-static int newest_begin(struct journal *j, const struct txn *t, uint64_t *ret)
+/* When the last of the kept steps began, as a number of the store. A step whose log cannot be read
+ * does not count. */
+static int newest_begin(struct journal *j, uint64_t *ret)
 {
 	char **names = NULL;
 	size_t n = 0;
 	int r = store_names(j, "steps", &names, &n);
 
+	*ret = 0;
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		AUTO_FREE char *log = xasprintf("steps/%s/undo", names[i]);
 		uint64_t began;
 
-		if (wal_peek_first(j->store, log, &began) == 0 && began > *ret &&
+		if (undo_log_peek_first(j->store, log, &began) == 0 && began > *ret &&
 		    !is_only_notes(j, names[i]))
-			*ret = MAX(*ret, began);
+			*ret = began;
 	}
-	if (t)
-		*ret = MAX(*ret, txn_last_began(t));
 	store_names_free(names, n);
 	return r;
 }
@@ -103,52 +89,45 @@ static int read_undone(struct journal *j, struct undone *u)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, u->dir);
 	struct step_info step = {0};
-	struct wal log = WAL_NONE;
+	struct undo_log log = UNDO_LOG_NONE;
 	int r;
 
 	if (fd < 0)
 		return fd;
 	if (j->sibling != j && log_look(j, &log, fd, "undo") == 0)
 		step_read_head(&log, &step);
-	wal_close(&log);
+	undo_log_close(&log);
 	free(step.command);
 	u->id = step.id;
 	u->began_us = step.began_us;
-	r = wal_peek_roll(fd, "redo", &u->roll);
-	u->unread = step_is_damaged(r);
+	r = undo_log_peek_roll(fd, "redo", &u->roll);
+	u->unread = history_step_is_damaged(r);
 	return u->unread ? 0 : r;
 }
 
-static bool comes_back(const struct txn *t, const char *dir)
-{
-	for (size_t i = 0; t && i < t->n; i++)
-		if (str_eq(t->list[i].dir, dir))
-			return true;
-	return false;
-}
-
-/* One store's, and which of them are over for what is in that store alone. */
-static int add_store(struct undones *all, struct journal *j, uint64_t begin, const struct txn *t)
+/* Adds the undone steps of one store. */
+static int add_store(struct undones *all, struct journal *j)
 {
 	char **names = NULL;
 	size_t n = 0, first = all->n;
+	uint64_t begin = 0;
 	int r = store_names(j, "redo", &names, &n);
 
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 		struct undone *u;
 
-		if (comes_back(t, dir))
-			continue;
 		all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 		u = &all->list[all->n++];
-		*u = (struct undone){.j = j, .dir = take_ptr(&dir)};
+		*u = (struct undone){.j = j, .dir = xasprintf("redo/%s", names[i])};
 		r = read_undone(j, u);
 	}
 	if (r == 0 && all->n > first)
-		r = newest_begin(j, t, &begin);
-	for (size_t i = first; i < all->n; i++)
-		all->list[i].gone = !all->list[i].unread && all->list[i].roll.number <= begin;
+		r = newest_begin(j, &begin);
+	for (size_t i = first; i < all->n; i++) {
+		struct undone *u = &all->list[i];
+
+		u->gone = u->over = !u->unread && u->roll.number <= begin;
+	}
 	store_names_free(names, n);
 	return r;
 }
@@ -172,89 +151,61 @@ static bool spread(struct undones *all)
 	return any;
 }
 
-/* What has gone goes with the transaction of its store. */
-static int note(struct txn *list, size_t *n, struct undones *all)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		struct undone *u = &all->list[i];
-		struct txn *t = txn_of(list, *n, u->j);
-
-		if (!u->gone)
-			continue;
-		if (!t) {
-			int r;
-
-			if (*n == PARTS_MAX)
-				return -E2BIG;
-			t = &list[(*n)++];
-			*t = (struct txn){.j = u->j, .redo = true, .roll = list->roll};
-			r = txn_open(t, &(struct group){0});
-			if (r < 0)
-				return r;
-		}
-		group_add(&t->drops, take_ptr(&u->dir));
-	}
-	return 0;
-}
-
-/* In all stores of the session, j's first; but for those where a rollback is to be finished. */
-static int collect(struct undones *all, struct journal *j, uint64_t begin, struct txn *list,
-		   size_t n)
-{
-	struct journal *k = j;
-	int r;
-
-	do
-		r = k != j && k->stuck ? 0
-				       : add_store(all, k, k == j ? begin : 0, txn_of(list, n, k));
-	while (r == 0 && (k = k->sibling) != j);
-	while (r == 0 && spread(all))
-		;
-	return r;
-}
-
-int drops_find(struct txn *list, size_t *n)
-{
-	struct undones all = {0};
-	int r = collect(&all, list->j, 0, list, *n);
-
-	if (r == 0)
-		r = note(list, n, &all);
-	undones_done(&all);
-	return r;
-}
-
-static int drop(struct journal *j, const char *dir)
-{
-	int r;
-
-	do
-		r = store_drop_undone(j, dir);
-	while (r < 0 && room_give(j, r));
-	return r;
-}
-
-int txn_drop(struct txn *t)
+/* over: drops the steps whose own store keeps a newer one; else the steps that go with these. */
+static int drop_all(const struct undones *all, bool over)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && !t->back && i < t->drops.n; i++) {
-		r = drop(t->j, t->drops.dirs[i]);
-		if (r == -ENOENT) /* it had gone when the last process died */
-			r = 0;
+	for (size_t i = 0; r == 0 && i < all->n; i++) {
+		const struct undone *u = &all->list[i];
+
+		if (!u->gone || u->over != over)
+			continue;
+		do
+			r = redo_drop_undone(u->j, u->dir);
+		while (r < 0 && reserve_give(u->j, r));
 	}
 	return r;
 }
 
-/* Killed on the way it is found again: what has gone for another's sake goes before that. */
-int undone_drop_before(struct journal *j, uint64_t begin)
+/* Returns whether a newer step is kept than one that is undone. Otherwise none is over: a step that
+ * began after a rollback has a higher number than the steps of that. */
+static bool may_be_over(const struct journal *j)
+{
+	uint64_t kept = 0;
+	char **names = NULL;
+	size_t n = 0;
+	bool may = store_names(j, "redo", &names, &n) < 0;
+
+	if (n)
+		store_highest(j, "steps", &kept);
+	for (size_t i = 0; !may && i < n; i++)
+		may = (uint64_t)llabs(atoll(names[i])) < kept;
+	store_names_free(names, n);
+	return may;
+}
+
+int redo_drop_over(struct journal *j)
 {
 	struct undones all = {0};
-	int r = collect(&all, j, begin, NULL, 0);
+	struct journal *k = j;
+	bool may = false;
+	int r = 0;
 
-	for (size_t i = all.n; r == 0 && i-- > 0;)
-		if (all.list[i].gone)
-			r = drop(all.list[i].j, all.list[i].dir);
+	do
+		may |= may_be_over(k);
+	while (!may && (k = k->sibling) != j);
+	k = j;
+	if (may)
+		do /* a rollback that is still to be finished has its own steps there */
+			r = k != j && k->stuck ? 0 : add_store(&all, k);
+		while (r == 0 && (k = k->sibling) != j);
+	while (r == 0 && spread(&all))
+		;
+	if (r == 0)
+		r = drop_all(&all, false);
+	if (r == 0)
+		r = drop_all(&all, true);
 	undones_done(&all);
 	return r;
 }

@@ -7,26 +7,30 @@
 
 #include "core/base/log.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/step/guarded.h"
-#include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
 #include "core/journal/store/compressed.h"
+#include "core/journal/store/durability.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 #include "core/os/file.h"
 
 /* Read-only by its mode, which is set afterwards anyway. */
 static int open_to_write(int dirfd, const char *name)
 {
-	AUTO_CLOSE int path = obj_open(dirfd, name);
+	AUTO_CLOSE int path = object_open(dirfd, name);
 	char proc[OS_FD_PATH];
 	int fd;
 
 	if (path < 0)
 		return take_fd(&path);
-	if (meta_chmod(path, 0600) < 0)
+	if (object_chmod(path, 0600) < 0)
 		return -EACCES;
 	os_fd_path(proc, path);
 	fd = open(proc, O_WRONLY | O_CLOEXEC);
@@ -34,17 +38,17 @@ static int open_to_write(int dirfd, const char *name)
 }
 
 /* Several names or a writer: the inode must stay, its bytes change. */
-static int content_in_place(struct pop *p, const struct spot *at, const struct obj *o,
+static int content_in_place(struct record_replay *p, const struct spot *at, const struct object *o,
 			    const char *slot, struct span meta)
 {
-	AUTO_CLOSE int src = data_open(p->j, p->from->obj, slot);
+	AUTO_CLOSE int src = object_open_file(p->j, p->from->obj, slot);
 	AUTO_CLOSE int dst = -1, path = -1;
-	struct obj from;
+	struct object from;
 	int e;
 
 	if (src < 0)
 		return take_fd(&src);
-	e = obj_stat(src, "", &from);
+	e = object_stat(src, "", &from);
 	if (e < 0)
 		return e;
 	/* What may not be written for a reason that the mode does not show stops us before the
@@ -53,34 +57,34 @@ static int content_in_place(struct pop *p, const struct spot *at, const struct o
 	if (dst < 0 && errno != EACCES)
 		return -errno;
 	/* The way back may be a rename, which the directory's times would show. */
-	e = pop_touch_parent(p, p->r->root, p->r->path, at);
+	e = replay_touch_parent(p, p->r->root, p->r->path, at);
 	if (e < 0)
 		return e;
-	p->mark = wal_tail(&p->to->log);
-	e = side_keep_content(p->to, p->r->root, p->r->path, at->fd, at->name, o->ino, p->r->seq,
-			      &(struct kept){0});
+	p->mark = undo_log_tail(&p->to->log);
+	e = capture_keep_content(p->to, p->r->root, p->r->path, at->fd, at->name, o->ino, p->r->seq,
+				 &(struct kept){0});
 	if (e < 0)
 		return e;
 	p->pushed = p->performed = true;
-	e = side_sync(p->to);
+	e = capture_sync(p->to);
 	if (e < 0)
 		return e;
-	path = obj_open(at->fd, at->name);
+	path = object_open(at->fd, at->name);
 	if (dst < 0)
 		dst = open_to_write(at->fd, at->name);
 	if (path < 0 || dst < 0)
 		return path < 0 ? path : dst;
-	e = data_copy(src, dst);
+	e = object_copy_data(src, dst);
 	if (e >= 0)
-		e = sync_fd(p->j, dst);
+		e = durability_sync_fd(p->j, dst);
 	if (e >= 0)
-		e = pop_set_attrs(p, path, meta);
+		e = replay_set_attrs(p, path, meta);
 	if (e >= 0)
 		placed_written(p->j, path, from.size, meta);
 	return e;
 }
 
-static bool must_stay(struct journal *j, const struct spot *at, const struct obj *o)
+static bool must_stay(struct journal *j, const struct spot *at, const struct object *o)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -88,13 +92,13 @@ static bool must_stay(struct journal *j, const struct spot *at, const struct obj
 		return false;
 	if (o->nlink > 1)
 		return true;
-	fd = data_open(j, at->fd, at->name);
-	return fd < 0 || data_has_writer(fd);
+	fd = object_open_file(j, at->fd, at->name);
+	return fd < 0 || object_has_writer(fd);
 }
 
 /* A step that could not reach the directory, locked as it was, has not kept its times: what only
  * changes places here does not show in them. */
-static int exchange(struct pop *p, const struct spot *at, const char *slot)
+static int exchange(struct record_replay *p, const struct spot *at, const char *slot)
 {
 	AUTO_BUF struct buf times = BUF_INIT;
 	struct stat st;
@@ -102,16 +106,17 @@ static int exchange(struct pop *p, const struct spot *at, const char *slot)
 
 	if (fstatat(at->fd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
-	put_u64(&times, (uint64_t)OS_MTIME(&st).tv_sec);
-	put_u32(&times, (uint32_t)OS_MTIME(&st).tv_nsec);
+	codec_put_u64(&times, (uint64_t)OS_MTIME(&st).tv_sec);
+	codec_put_u32(&times, (uint32_t)OS_MTIME(&st).tv_nsec);
 	e = move_exchange(p->from->obj, slot, at->fd, at->name);
-	if (e == 0 && meta_set_mtime(at->fd, "", (struct span){times.data, times.len}) < 0)
+	if (e == 0 && attributes_set_mtime(at->fd, "", (struct span){times.data, times.len}) < 0)
 		log_warn("journal", "the directory of '%s' has a new time", p->r->path);
 	return e;
 }
 
 /* The slot's inode and the file change places. -EXDEV and the like: nothing happened. */
-static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+static int swap_inodes(struct record_replay *p, const struct spot *at, const struct object *o,
+		       const char *slot)
 {
 	struct rec y = {.type = REC_XINODE,
 			.root = p->r->root,
@@ -121,10 +126,10 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 			.ino = o->ino,
 			.src = p->r->seq};
 	bool logged = false;
-	int e = pop_touch_parent(p, y.root, y.path, at);
+	int e = replay_touch_parent(p, y.root, y.path, at);
 
 	if (e == 0) {
-		e = pop_push(p, &y);
+		e = replay_push(p, &y);
 		logged = e == 0;
 	}
 	if (e == 0)
@@ -132,40 +137,41 @@ static int swap_inodes(struct pop *p, const struct spot *at, const struct obj *o
 	if (e == 0)
 		e = exchange(p, at, slot);
 	if (e == 0)
-		pop_placed(p, at);
+		replay_placed(p, at);
 	if (e < 0 && logged) {
-		wal_take_back(&p->to->log, p->mark);
+		undo_log_take_back(&p->to->log, p->mark);
 		p->pushed = false;
 	}
 	return e;
 }
 
 /* Of a guarded name: never the inode that is there, if anybody may write to it. */
-static int take_guarded(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+static int take_guarded(struct record_replay *p, const struct spot *at, const struct object *o,
+			const char *slot)
 {
 	struct spot free;
-	int e = pop_renew_slot(p, slot);
+	int e = replay_renew_slot(p, slot);
 
 	if (e == 0 && guarded_is_held(p->j, at->fd, at->name, o))
-		pop_say_fresh(p, p->r->path);
+		replay_say_fresh(p, p->r->path);
 	if (e == 0)
 		e = swap_inodes(p, at, o, slot);
 	if (e == -EXDEV || e == -EINVAL || e == -EPERM) {
-		e = pop_make_room(p, p->r->root, p->r->path, &free);
+		e = replay_make_room(p, p->r->root, p->r->path, &free);
 		if (e == 0)
-			e = pop_unstash(p, slot, &free);
+			e = replay_unstash(p, slot, &free);
 	}
 	return e;
 }
 
 /* The slot's file, dressed already or to be dressed in meta, takes the place of the one at `at`. */
-static int take_place(struct pop *p, const struct spot *at, const struct obj *o, const char *slot,
-		      struct span meta, bool attrs_set)
+static int take_place(struct record_replay *p, const struct spot *at, const struct object *o,
+		      const char *slot, struct span meta, bool attrs_set)
 {
-	/* Its other names get the bytes back as well; then it gets a new file: txn_renew(). */
-	if (pop_is_guarded(p) && S_ISREG(o->mode) && o->nlink == 1) {
-		AUTO_CLOSE int fd = attrs_set ? -1 : obj_open(p->from->obj, slot);
-		int e = attrs_set ? 0 : fd < 0 ? fd : pop_set_attrs(p, fd, meta);
+	/* Its other names get the bytes back as well; then it gets a new file: replay_renew(). */
+	if (replay_is_guarded(p) && S_ISREG(o->mode) && o->nlink == 1) {
+		AUTO_CLOSE int fd = attrs_set ? -1 : object_open(p->from->obj, slot);
+		int e = attrs_set ? 0 : fd < 0 ? fd : replay_set_attrs(p, fd, meta);
 
 		return e < 0 ? e : take_guarded(p, at, o, slot);
 	}
@@ -178,70 +184,71 @@ static int take_place(struct pop *p, const struct spot *at, const struct obj *o,
 	return content_in_place(p, at, o, slot, meta);
 }
 
-int pop_exchange(struct pop *p, const struct spot *at, const struct obj *o, const char *slot)
+int replay_exchange(struct record_replay *p, const struct spot *at, const struct object *o,
+		    const char *slot)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
-	AUTO_CLOSE int fd = obj_open(p->from->obj, slot);
-	int e = fd < 0 ? fd : meta_read(p->j, fd, &meta);
+	AUTO_CLOSE int fd = object_open(p->from->obj, slot);
+	int e = fd < 0 ? fd : attributes_read(p->j, fd, &meta);
 
 	if (e < 0)
 		return e;
 	return take_place(p, at, o, slot, (struct span){meta.data, meta.len}, true);
 }
 
-static int restore_file(struct pop *p, const char *slot, struct span meta, bool set_attrs)
+static int restore_file(struct record_replay *p, const char *slot, struct span meta, bool set_attrs)
 {
-	AUTO_CLOSE int fd = obj_open(p->from->obj, slot);
+	AUTO_CLOSE int fd = object_open(p->from->obj, slot);
 	const struct rec *r = p->r;
 	struct spot at;
-	struct obj o;
+	struct object o;
 	bool attrs_set = true;
 	int e;
 
 	if (fd < 0)
 		return take_fd(&fd);
-	e = pop_find(p, r->root, r->path, &at, &o);
+	e = replay_locate(p, r->root, r->path, &at, &o);
 	if (e == 0)
-		e = pop_mind_saves(p, r->root, r->path, &o);
+		e = replay_mind_saves(p, r->root, r->path, &o);
 	if (e < 0)
 		return e;
 	if (set_attrs)
-		attrs_set = meta_apply(fd, meta) == 0;
+		attrs_set = attributes_apply(fd, meta) == 0;
 	if (S_ISREG(o.mode))
 		return take_place(p, &at, &o, slot, meta, attrs_set);
-	e = pop_make_room(p, r->root, r->path, &at);
-	return e < 0 ? e : pop_unstash(p, slot, &at);
+	e = replay_make_room(p, r->root, r->path, &at);
+	return e < 0 ? e : replay_unstash(p, slot, &at);
 }
 
-int pop_content(struct pop *p)
+int replay_rec_content(struct record_replay *p)
 {
 	struct span meta, bytes;
 	char slot[24];
 	int e = 0;
 
-	slot_name(slot, p->r->slot);
-	wal_content(p->r, &meta, &bytes);
+	store_slot_name(slot, p->r->slot);
+	undo_log_content(p->r, &meta, &bytes);
 	do
 		e = p->r->flags & REC_INLINE
-			    ? slot_fill(p->from, p->r->slot, bytes)
-			    : pack_restore(p->from->obj, slot, p->j->options.durable);
+			    ? capture_fill_slot(p->from, p->r->slot, bytes)
+			    : compressed_restore(p->from->obj, slot, p->j->options.durable);
 	while (e < 0 && store_relieve(p->j, e, p->to->back));
 	return e < 0 ? e : restore_file(p, slot, meta, true);
 }
 
-int pop_xinode(struct pop *p)
+int replay_rec_xinode(struct record_replay *p)
 {
 	AUTO_CLOSE int fd = -1;
 	AUTO_BUF struct buf meta = BUF_INIT;
 	char slot[24];
 	int e;
 
-	slot_name(slot, p->r->slot);
-	fd = obj_open(p->from->obj, slot);
+	store_slot_name(slot, p->r->slot);
+	fd = object_open(p->from->obj, slot);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return take_fd(&fd);
-	e = meta_read(p->j, fd, &meta);
+	e = attributes_read(p->j, fd, &meta);
 	return e < 0 ? e : restore_file(p, slot, (struct span){meta.data, meta.len}, false);
 }

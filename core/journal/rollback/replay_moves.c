@@ -4,80 +4,79 @@
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/open_files.h"
-#include "core/journal/step/step.h"
-#include "core/journal/store/store.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/roots.h"
 
-/* Two places at once: the first keeps a descriptor of its own. */
+/* Two places at once: the first one has its own descriptor. */
 struct pair {
 	struct spot a, b;
-	struct obj oa, ob;
+	struct object oa, ob;
 	int own;
 };
 
-static int find_pair(struct pop *p, struct pair *two)
+static int find_pair(struct record_replay *p, struct pair *two)
 {
 	const struct rec *r = p->r;
-	int e = pop_find(p, r->root, r->path, &two->a, &two->oa);
+	int e = replay_locate(p, r->root, r->path, &two->a, &two->oa);
 
 	if (e == 0 && two->oa.mode) {
-		two->own = obj_open(two->a.fd, "");
+		two->own = object_open(two->a.fd, "");
 		if (two->own < 0)
 			return two->own;
 		two->a.fd = two->own;
 	}
-	return e < 0 ? e : pop_find(p, r->root2, r->path2, &two->b, &two->ob);
+	return e < 0 ? e : replay_locate(p, r->root2, r->path2, &two->b, &two->ob);
 }
 
-static void file_moved(struct pop *p, const struct obj *o, int root, const char *to)
+static void file_moved(struct record_replay *p, const struct object *o, int root, const char *to)
 {
-	static const struct obj nothing;
+	static const struct object nothing;
 
 	if (!S_ISDIR(o->mode))
-		writer_named(p->j, o, root, to, &nothing);
+		open_file_named(p->j, o, root, to, &nothing);
 }
 
 /* y was tried: e. */
-static void dir_moved(struct pop *p, const struct rec *y, int e)
+static void dir_moved(struct record_replay *p, const struct rec *y, int e)
 {
 	if (!(y->flags & REC_DIRECTORY))
 		return;
 	if (e == 0)
-		writers_moved(p->j, y->root, y->path, y->root2, y->path2, y->type == REC_XCHG);
-	side_forget_dirs(p->to);
+		open_files_moved(p->j, y->root, y->path, y->root2, y->path2, y->type == REC_XCHG);
+	capture_forget_dirs(p->to);
 	store_forget_near(p->j);
 }
 
 /* What leaves (root, path), and with path2 what leaves that. */
-static int list_leaving(struct pop *p, int root, const char *path, const char *path2,
+static int list_leaving(struct record_replay *p, int root, const char *path, const char *path2,
 			struct buf *lists)
 {
 	AUTO_BUF struct buf first = BUF_INIT;
 	AUTO_BUF struct buf second = BUF_INIT;
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int e;
 
 	if (!p->j->guards)
 		return 0;
-	e = pop_find(p, root, path, &at, &o);
+	e = replay_locate(p, root, path, &at, &o);
 	if (e == 0 && o.mode)
-		e = pop_leave(p, root, path, &at, &first);
+		e = replay_leave(p, root, path, &at, &first);
 	if (e == 0 && path2)
-		e = pop_find(p, p->r->root2, path2, &at, &o);
+		e = replay_locate(p, p->r->root2, path2, &at, &o);
 	if (e == 0 && path2 && o.mode)
-		e = pop_leave(p, p->r->root2, path2, &at, &second);
-	listed_join(lists, &first, &second);
+		e = replay_leave(p, p->r->root2, path2, &at, &second);
+	guarded_list_join(lists, &first, &second);
 	return e;
 }
 
 /* Move back: what is at (root, from) to (root2, to). */
-static int move_back(struct pop *p, int root, const char *from, int root2, const char *to)
+static int move_back(struct record_replay *p, int root, const char *from, int root2, const char *to)
 {
 	struct rec y = {.type = REC_RENAME,
 			.root = root,
@@ -88,56 +87,57 @@ static int move_back(struct pop *p, int root, const char *from, int root2, const
 	AUTO_BUF struct buf lists = BUF_INIT;
 	AUTO_CLOSE int own = -1;
 	struct spot at = {.fd = -1}, here = {.fd = -1};
-	struct obj o;
-	int e = pop_make_room(p, root2, to, &at);
+	struct object o;
+	int e = replay_make_room(p, root2, to, &at);
 
 	if (e == 0)
-		e = pop_touch_parent(p, root2, to, &at);
+		e = replay_touch_parent(p, root2, to, &at);
 	if (e == 0)
-		e = own = obj_open(at.fd, "");
+		e = own = object_open(at.fd, "");
 	if (e >= 0)
-		e = pop_find(p, root, from, &here, &o);
+		e = replay_locate(p, root, from, &here, &o);
 	if (e < 0 || !o.mode)
 		return e;
 	y.ino = o.ino;
 	y.flags = S_ISDIR(o.mode) ? REC_DIRECTORY : 0;
-	e = pop_mind_saves(p, root, from, &o);
+	e = replay_mind_saves(p, root, from, &o);
 	if (e == 0)
-		e = pop_touch_parent(p, root, from, &here);
+		e = replay_touch_parent(p, root, from, &here);
 	if (e == 0)
 		e = list_leaving(p, root, from, NULL, &lists);
 	if (e == 0)
-		e = pop_find(p, root, from, &here, &o);
+		e = replay_locate(p, root, from, &here, &o);
 	if (e < 0 || !o.mode)
 		return e;
 	y.meta = (struct span){lists.data, lists.len};
-	e = pop_push(p, &y);
+	e = replay_push(p, &y);
 	placed_keep(p->j, &o);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
 	if (e == 0) /* the keeper may have forgotten who made it */
-		pop_placed(p, &(struct spot){.fd = own, .name = at.name});
+		replay_placed(p, &(struct spot){.fd = own, .name = at.name});
 	file_moved(p, &o, root2, to);
 	dir_moved(p, &y, e);
 	return e;
 }
 
-int pop_rename(struct pop *p)
+int replay_rec_rename(struct record_replay *p)
 {
 	const struct rec *r = p->r;
 	struct spot at;
-	struct obj o;
-	int e = pop_secure(p, r->root2, r->path2, r->root, r->path, listed_get(r->meta, 0));
+	struct object o;
+	int e = replay_secure(p, r->root2, r->path2, r->root, r->path,
+			      guarded_list_get(r->meta, 0));
 
 	if (e < 0)
 		return e;
-	e = pop_find(p, r->root2, r->path2, &at, &o);
+	e = replay_locate(p, r->root2, r->path2, &at, &o);
 	if (e < 0 || !o.mode)
 		return e;
 	return move_back(p, r->root2, r->path2, r->root, r->path);
 }
 
-int pop_xchg(struct pop *p)
+int replay_rec_xchg(struct record_replay *p)
 {
 	const struct rec *r = p->r;
 	struct rec y = {.type = REC_XCHG,
@@ -149,10 +149,12 @@ int pop_xchg(struct pop *p)
 	AUTO_BUF struct buf lists = BUF_INIT;
 	struct pair two = {.own = -1};
 	AUTO_CLOSE int own = -1;
-	int e = pop_secure(p, r->root2, r->path2, r->root, r->path, listed_get(r->meta, 0));
+	int e = replay_secure(p, r->root2, r->path2, r->root, r->path,
+			      guarded_list_get(r->meta, 0));
 
 	if (e == 0)
-		e = pop_secure(p, r->root, r->path, r->root2, r->path2, listed_get(r->meta, 1));
+		e = replay_secure(p, r->root, r->path, r->root2, r->path2,
+				  guarded_list_get(r->meta, 1));
 	if (e == 0)
 		e = list_leaving(p, r->root, r->path, r->path2, &lists);
 	if (e == 0)
@@ -168,15 +170,15 @@ int pop_xchg(struct pop *p)
 	y.ino = two.oa.ino;
 	y.ino2 = two.ob.ino;
 	y.flags = S_ISDIR(two.oa.mode) || S_ISDIR(two.ob.mode) ? REC_DIRECTORY : 0;
-	e = pop_mind_saves(p, r->root, r->path, &two.oa);
+	e = replay_mind_saves(p, r->root, r->path, &two.oa);
 	if (e == 0)
-		e = pop_mind_saves(p, r->root2, r->path2, &two.ob);
+		e = replay_mind_saves(p, r->root2, r->path2, &two.ob);
 	if (e == 0)
-		e = pop_touch_parent(p, r->root, r->path, &two.a);
+		e = replay_touch_parent(p, r->root, r->path, &two.a);
 	if (e == 0)
-		e = pop_touch_parent(p, r->root2, r->path2, &two.b);
+		e = replay_touch_parent(p, r->root2, r->path2, &two.b);
 	if (e == 0)
-		e = pop_push(p, &y);
+		e = replay_push(p, &y);
 	placed_keep(p->j, &two.oa);
 	placed_keep(p->j, &two.ob);
 	if (e == 0)

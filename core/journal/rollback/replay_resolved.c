@@ -9,35 +9,37 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
-/* The record waits on the other log, marked, and comes back as it was when the way is turned. */
-int apply_skip(struct side *from, struct side *to, bool idle)
+/* The record is moved to the other log, marked, and comes back unchanged if the rollback is turned
+ * round. */
+int replay_skip(struct capture *from, struct capture *to, bool idle)
 {
 	struct rec r, y;
 	size_t start;
 	int e;
 
-	if (!wal_last(&from->log, wal_tail(&from->log), &r, &start))
+	if (!undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start))
 		return 0;
 	y = r;
 	if (!idle)
 		y.flags ^= REC_SKIPPED;
 	y.flags |= REC_ASIDE;
 	y.src = r.seq;
-	e = side_push(to, &y);
+	e = capture_push(to, &y);
 	if (e == 0)
-		e = wal_cut(&from->log, start);
+		e = undo_log_cut(&from->log, start);
 	return e < 0 ? e : 1;
 }
 
 /* It was written before a process died: the file in the slot is what it replaced, or gone. */
-static bool is_done(const struct side *to, const struct merged *m, const char *slot)
+static bool is_done(const struct capture *to, const struct merged *m, const char *slot)
 {
 	struct rec r;
 	size_t at = 0;
 
-	while (wal_next(&to->log, &at, &r))
+	while (undo_log_next(&to->log, &at, &r))
 		if (r.type == REC_XINODE && r.slot == m->slot && !r.src)
 			return true;
 	return faccessat(to->obj, slot, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
@@ -45,55 +47,55 @@ static bool is_done(const struct side *to, const struct merged *m, const char *s
 
 /* The metadata of what it replaces, but for the mode if that is somebody else's, and for the time:
  * this content is new. */
-static int set_attrs(const char *slot, const struct side *to, const struct merged *m, int there)
+static int set_attrs(const char *slot, const struct capture *to, const struct merged *m, int there)
 {
 	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 	AUTO_BUF struct buf meta = BUF_INIT;
-	AUTO_CLOSE int fd = obj_open(to->obj, slot);
-	int e = fd < 0 ? fd : meta_read(to->j, there, &meta);
+	AUTO_CLOSE int fd = object_open(to->obj, slot);
+	int e = fd < 0 ? fd : attributes_read(to->j, there, &meta);
 
 	if (e >= 0)
-		e = meta_apply_ours(fd, (struct span){.data = meta.data, .len = meta.len});
+		e = attributes_apply_ours(fd, (struct span){.data = meta.data, .len = meta.len});
 	if (e >= 0 && m->mode)
-		e = meta_chmod(fd, m->mode & 07777);
+		e = object_chmod(fd, m->mode & 07777);
 	if (e >= 0 && utimensat(to->obj, slot, now, AT_SYMLINK_NOFOLLOW) < 0)
 		e = -errno;
 	return MIN(e, 0);
 }
 
-static int place(struct pop *p, const struct merged *m, const char *slot)
+static int place(struct record_replay *p, const struct merged *m, const char *slot)
 {
 	AUTO_CLOSE int fd = -1;
 	struct spot at;
-	struct obj o;
-	int e = pop_find(p, m->root, m->path, &at, &o);
+	struct object o;
+	int e = replay_locate(p, m->root, m->path, &at, &o);
 
 	if (e < 0)
 		return e;
 	if (!S_ISREG(o.mode)) /* changed from outside this very moment: the way back has all */
 		return -ESTALE;
-	fd = obj_open(at.fd, at.name);
+	fd = object_open(at.fd, at.name);
 	e = fd < 0 ? fd : set_attrs(slot, p->to, m, fd);
-	return e < 0 ? e : pop_exchange(p, &at, &o, slot);
+	return e < 0 ? e : replay_exchange(p, &at, &o, slot);
 }
 
 /* What stood locked in the way may do so again: the records, of which one opened it, are through.
  */
-int apply_merged(struct side *to, const struct merged *m)
+int replay_merged(struct capture *to, const struct merged *m)
 {
 	struct rec r = {
 		.type = REC_XINODE, .root = m->root, .path = m->path, .path2 = "", .slot = m->slot};
-	struct pop p = {.j = to->j, .from = to, .to = to, .r = &r};
+	struct record_replay p = {.j = to->j, .from = to, .to = to, .r = &r};
 	char slot[24];
 	int e;
 
-	slot_name(slot, m->slot);
+	store_slot_name(slot, m->slot);
 	if (is_done(to, m, slot))
 		return 0;
 	e = place(&p, m, slot);
 	if (e == -EACCES && unlock_paths(&p) > 0)
 		e = place(&p, m, slot);
-	if (e == -POP_LEFT) /* as above */
+	if (e == -REPLAY_LEFT) /* as above */
 		e = -ESTALE;
 	if (e == 0 && p.performed && unlinkat(to->obj, slot, 0) < 0)
 		e = -errno;

@@ -1,22 +1,25 @@
-/* replay_saves - leaves files alone by way of which somebody outside is saving a protected one. */
+/* replay_saves - skips temporary files by which programs outside save a protected file. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
+#include "core/journal/store/news.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
-#define TICK_US 20000 /* so far a file's time may be behind the clock, and more */
+#define TICK_US 20000 /* a file's time is at most this far behind the clock */
 
 /*
- * Theory of operation. Somebody outside has made config.lock and is about to rename it. Were that
- * one put away, and a file of the step's put at its name, the rename would give the protected name
- * what those inside have made. So whatever a record does to a name where such a file lies, it does
- * not do: it is left out, as for a human's edit (REC_ASIDE), and with it is what older records
- * would have done at that name for as long as the file is there. The question is asked right
- * before each change, not only when the rollback begins. A name that is free is taken by a call
- * that replaces nothing, and then whoever saves finds it taken.
+ * Theory of operation. A program outside has created config.lock and is about to rename it. If the
+ * rollback moved that file away and put a file of the step at its name, the rename would give the
+ * protected name a file that a process inside created. So a record that would change or move such a
+ * file is skipped, as for a user's edit (REC_ASIDE), and so are older records at that name as long
+ * as the file exists. The check is made right before each change, not only when the rollback
+ * begins. A free name is taken by a call that replaces nothing: then the program outside finds it
+ * taken.
  */
 
 static char *whole_path(struct journal *j, int root, const char *path)
@@ -40,7 +43,7 @@ static void say_left(struct journal *j, const char *path)
 		    shown.data);
 }
 
-bool saves_have(struct journal *j, int root, const char *path, const struct obj *o)
+bool replay_saves_have(struct journal *j, int root, const char *path, const struct object *o)
 {
 	AUTO_FREE char *whole = NULL;
 
@@ -53,20 +56,21 @@ bool saves_have(struct journal *j, int root, const char *path, const struct obj 
 	return whole && j->saves->is_theirs(j->guards_data, whole, o);
 }
 
-int pop_mind_saves(const struct pop *p, int root, const char *path, const struct obj *o)
+int replay_mind_saves(const struct record_replay *p, int root, const char *path,
+		      const struct object *o)
 {
-	if (!saves_have(p->j, root, path, o))
+	if (!replay_saves_have(p->j, root, path, o))
 		return 0;
 	say_left(p->j, path);
-	return -POP_LEFT;
+	return -REPLAY_LEFT;
 }
 
-void pop_placed(const struct pop *p, const struct spot *at)
+void replay_placed(const struct record_replay *p, const struct spot *at)
 {
 	AUTO_FREE char *whole = NULL;
-	struct obj o;
+	struct object o;
 
-	if (!p->j->saves || obj_stat(at->fd, at->name, &o) < 0 || !S_ISREG(o.mode))
+	if (!p->j->saves || object_stat(at->fd, at->name, &o) < 0 || !S_ISREG(o.mode))
 		return;
 	whole = whole_path(p->j, p->r->root, p->r->path);
 	if (whole)

@@ -1,4 +1,4 @@
-/* replay_unlock - restores permissions of ours that an agent removed, during a rollback. */
+/* replay_unlock - adds permissions that the agent removed from directories, during a rollback. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -9,40 +9,41 @@
 #include "core/journal/history/rename_list.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/borrowed_dirs.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
+#include "core/journal/store/borrowed_dirs.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
 /*
- * A directory that may not be searched or written stands in the way of what lies in it. Its owner,
- * who we are, opens it. That is a record like any other, so whichever way the rollback goes the
- * mode comes back when the record's turn comes; but where the rollback ends here, and nothing that
- * it did has set the mode, it is as it was found.
+ * A directory without search or write permission blocks the rollback of the paths in it. Its owner,
+ * this user, adds the permission. That is a record like any other, so in either direction the mode
+ * is restored when the record's turn comes. If the rollback ends before that, and no record of it
+ * has set the mode, the mode is restored at the end.
  */
 
-static int lend_one(struct pop *p, int root, const char *path)
+static int lend_one(struct record_replay *p, int root, const char *path)
 {
 	AUTO_CLOSE int fd = -1;
 	struct spot at;
-	struct obj o;
-	int e = pop_find(p, root, path, &at, &o);
+	struct object o;
+	int e = replay_locate(p, root, path, &at, &o);
 
 	if (e < 0 || !S_ISDIR(o.mode) || (o.mode & 0700) == 0700 || o.uid != geteuid())
 		return e;
-	fd = obj_open(at.fd, at.name);
-	e = fd < 0 ? fd : side_keep_meta(p->to, root, path, fd, 0);
+	fd = object_open(at.fd, at.name);
+	e = fd < 0 ? fd : capture_keep_meta(p->to, root, path, fd, 0);
 	if (e == 0)
-		e = side_sync(p->to);
+		e = capture_sync(p->to);
 	if (e == 0)
-		e = meta_chmod(fd, o.mode | 0700);
+		e = object_chmod(fd, o.mode | 0700);
 	if (e == 0)
 		borrowed_add(p->j, &o);
 	return e < 0 ? e : 1;
 }
 
-static int unlock_path(struct pop *p, int root, const char *path)
+static int unlock_path(struct record_replay *p, int root, const char *path)
 {
 	AUTO_FREE char *prefix = xstrdup(path);
 	unsigned flags = p->to->flags;
@@ -66,7 +67,7 @@ static int unlock_path(struct pop *p, int root, const char *path)
 	return e < 0 ? e : n;
 }
 
-int unlock_paths(struct pop *p)
+int unlock_paths(struct record_replay *p)
 {
 	int n = unlock_path(p, p->r->root, p->r->path), m = 0;
 
@@ -84,7 +85,7 @@ struct loan {
 
 struct loans {
 	struct txn *t;
-	struct moves moves;
+	struct renames moves;
 	struct loan *list; /* what lies deepest comes first */
 	size_t n;
 };
@@ -95,7 +96,7 @@ static char *place_now(const struct loans *l, const struct rec *r, int *ret_root
 	char *path = xasprintf("%s/", r->path);
 
 	*ret_root = r->root;
-	moves_follow(&l->moves, r->seq, ret_root, &path); /* itself, not only what lies in it */
+	renames_follow(&l->moves, r->seq, ret_root, &path); /* itself, not only what lies in it */
 	path[strlen(path) - 1] = '\0';
 	return path;
 }
@@ -117,7 +118,7 @@ static void each_mode(struct loans *l, void (*fn)(struct loans *l, const struct 
 
 		if (l->t->list[i].arrived)
 			continue;
-		while (wal_next(&txn_to(l->t, &l->t->list[i])->log, &at, &r))
+		while (undo_log_next(&txn_to(l->t, &l->t->list[i])->log, &at, &r))
 			if ((r.type == REC_META || r.type == REC_DIR_NEW) &&
 			    !(r.flags & (REC_SKIPPED | REC_ASIDE)) && r.seq > l->t->roll.number)
 				fn(l, &r);
@@ -133,7 +134,7 @@ static void note_loan(struct loans *l, const struct rec *r)
 	if (l->n % 16 == 0)
 		l->list = xrealloc(l->list, (l->n + 16) * sizeof(*l->list));
 	one = &l->list[l->n++];
-	*one = (struct loan){.seq = r->seq, .mode = meta_mode(r->meta)};
+	*one = (struct loan){.seq = r->seq, .mode = attributes_mode(r->meta)};
 	one->path = place_now(l, r, &one->root);
 }
 
@@ -156,22 +157,22 @@ static int by_depth(const void *a, const void *b)
 static int give_back(struct journal *j, const struct loan *one)
 {
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int r;
 
 	if (!one->mode)
 		return 0;
-	r = spot_look(j, one->root, one->path, &at, &o);
-	if (r < 0 || !S_ISDIR(o.mode) || o.mode == OBJ_UNSEEN || o.mode != (one->mode | 0700))
+	r = root_look(j, one->root, one->path, &at, &o);
+	if (r < 0 || !S_ISDIR(o.mode) || o.mode == OBJECT_UNSEEN || o.mode != (one->mode | 0700))
 		return r;
-	return meta_chmod_at(at.fd, at.name, one->mode);
+	return object_chmod_at(at.fd, at.name, one->mode);
 }
 
 static int recall(struct journal *j, const struct loan *one)
 {
 	struct spot at;
-	struct obj o;
-	int r = one->mode ? spot_look(j, one->root, one->path, &at, &o) : 0;
+	struct object o;
+	int r = one->mode ? root_look(j, one->root, one->path, &at, &o) : 0;
 
 	if (one->mode && r == 0 && S_ISDIR(o.mode) && o.mode == (one->mode | 0700)) {
 		o.mode = one->mode;
@@ -187,8 +188,8 @@ static int each_loan(struct txn *t, int (*fn)(struct journal *j, const struct lo
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!t->list[i].arrived)
-			moves_add_made(&l.moves, &txn_to(t, &t->list[i])->log);
-	moves_sort(&l.moves);
+			renames_add_made(&l.moves, &txn_to(t, &t->list[i])->log);
+	renames_sort(&l.moves);
 	each_mode(&l, note_loan);
 	if (l.n) {
 		qsort(l.list, l.n, sizeof(*l.list), by_depth);
@@ -202,11 +203,11 @@ static int each_loan(struct txn *t, int (*fn)(struct journal *j, const struct lo
 	for (size_t i = 0; i < l.n; i++)
 		free(l.list[i].path);
 	free(l.list);
-	moves_done(&l.moves);
+	renames_done(&l.moves);
 	return r;
 }
 
-int txn_give_back(struct txn *t)
+int unlock_give_back(struct txn *t)
 {
 	int r = each_loan(t, give_back);
 
@@ -214,7 +215,7 @@ int txn_give_back(struct txn *t)
 	return r;
 }
 
-int txn_recall_loans(struct txn *t)
+int unlock_recall(struct txn *t)
 {
 	return each_loan(t, recall);
 }

@@ -6,37 +6,38 @@
 #include <string.h>
 
 #include "core/journal/history/rename_list.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
+#include "core/journal/rollback/git_objects.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
-void remedy_done(struct remedy *m)
+void resolution_done(struct resolution *m)
 {
-	numbers_done(&m->skips);
+	u64_set_done(&m->skips);
 	for (size_t i = 0; i < m->n_merges; i++)
-		merged_done(&m->merges[i]);
+		merge_file_done(&m->merges[i]);
 	free(m->merges);
-	names_done(&m->replaced);
-	names_done(&m->kept);
-	*m = (struct remedy){0};
+	path_set_done(&m->replaced);
+	path_set_done(&m->kept);
+	*m = (struct resolution){0};
 }
 
-static void add_merge(struct remedy *m, const struct merged *one)
+static void add_merge(struct resolution *m, const struct merged *one)
 {
 	m->merges = xrealloc(m->merges, (m->n_merges + 1) * sizeof(*m->merges));
 	m->merges[m->n_merges++] = *one;
 }
 
-static void drop_merge(struct remedy *m, const struct undo_entry *e)
+static void drop_merge(struct resolution *m, const struct undo_entry *e)
 {
 	for (size_t i = 0; i < m->n_merges; i++) {
 		if (m->merges[i].root != e->root || !str_eq(m->merges[i].now, e->path))
 			continue;
-		merged_done(&m->merges[i]);
+		merge_file_done(&m->merges[i]);
 		m->merges[i] = m->merges[--m->n_merges];
 		return;
 	}
@@ -50,34 +51,32 @@ static bool leaves_places(const struct undo_plan *p)
 
 static bool stays_elsewhere(const struct undo_plan *p, const struct undo_entry *e)
 {
-	return e->root > 0 && leaves_places(p);
+	return !e->own && leaves_places(p);
 }
 
-static void add_name_now(const struct emptied *logs, const struct rec *r, int root,
-			 const char *path, struct names *to)
+static void add_name_now(const struct journal *j, const struct emptied *logs, const struct rec *r,
+			 int root, const char *path, struct path_set *to)
 {
 	AUTO_FREE char *now = xstrdup(path);
 
-	moves_follow(logs->moves, r->seq, &root, &now);
-	if (root > 0)
-		names_add(to, root, now);
+	renames_follow(logs->moves, r->seq, &root, &now);
+	if (!root_is_own(j, root))
+		path_set_add(to, root, now);
 }
 
 /* Of all records: a file that came and went within a step is no entry of the plan. */
-static void add_places(const struct emptied *logs, struct names *to)
+static void add_places(const struct journal *j, const struct emptied *logs, struct path_set *to)
 {
-	for (size_t i = 0; i < logs->dirs->n; i++) {
-		struct rec r;
-		size_t at = 0;
+	struct undo_log_walk at = {0};
+	struct rec r;
 
-		while (wal_next(&logs->logs[i], &at, &r)) {
-			if (rec_is_idle(&r))
-				continue;
-			if (r.root > 0)
-				add_name_now(logs, &r, r.root, r.path, to);
-			if (r.root2 > 0)
-				add_name_now(logs, &r, r.root2, r.path2, to);
-		}
+	while (undo_log_walk(logs->logs, logs->dirs->n, &at, &r)) {
+		if (rec_is_idle(&r))
+			continue;
+		if (!root_is_own(j, r.root))
+			add_name_now(j, logs, &r, r.root, r.path, to);
+		if (!root_is_own(j, r.root2))
+			add_name_now(j, logs, &r, r.root2, r.path2, to);
 	}
 }
 
@@ -90,12 +89,12 @@ struct merger {
 	struct journal *j;
 	struct story story;
 	const struct emptied *logs;
-	struct remedy *remedy;
+	struct resolution *remedy;
 };
 
 static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flags, struct err *err)
 {
-	struct remedy *m = g->remedy;
+	struct resolution *m = g->remedy;
 	const char *why = NULL;
 	struct merged one;
 	int r = merge_make(g->j, &g->story, e->root, e->path, &one, &why, err);
@@ -103,8 +102,8 @@ static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flag
 	if (r < 0)
 		return r;
 	e->fate = without_merge(flags);
-	if (r == 0 && !outcome_is_file(g->j, g->logs, one.root, one.path)) {
-		merged_done(&one);
+	if (r == 0 && !predicted_is_file(g->j, g->logs, one.root, one.path)) {
+		merge_file_done(&one);
 		why = "it was not there before";
 		r = 1;
 	}
@@ -118,15 +117,15 @@ static int try_merge(const struct merger *g, struct undo_entry *e, unsigned flag
 		return 0;
 	}
 	e->why = xstrdup("both sides changed the same lines");
-	merged_done(&one);
+	merge_file_done(&one);
 	return 0;
 }
 
 static int merge_all(struct journal *j, struct undo_plan *p, const struct emptied *logs,
-		     struct remedy *m, struct err *err)
+		     struct resolution *m, struct err *err)
 {
 	struct merger g = {.j = j, .logs = logs, .remedy = m};
-	int r = story_load(j, p, logs->dirs, &g.story);
+	int r = merge_story_load(j, p, logs->dirs, &g.story);
 
 	if (r < 0)
 		err_set(err, r, "read the steps");
@@ -138,11 +137,11 @@ static int merge_all(struct journal *j, struct undo_plan *p, const struct emptie
 		else if (e->conflict && !e->lost && !stays_elsewhere(p, e))
 			r = try_merge(&g, e, p->flags, err);
 	}
-	story_done(&g.story);
+	merge_story_done(&g.story);
 	return r;
 }
 
-static const struct merged *merge_of(const struct remedy *m, const struct undo_entry *e)
+static const struct merged *merge_of(const struct resolution *m, const struct undo_entry *e)
 {
 	for (size_t i = 0; i < m->n_merges; i++)
 		if (m->merges[i].root == e->root && str_eq(m->merges[i].now, e->path))
@@ -151,15 +150,16 @@ static const struct merged *merge_of(const struct remedy *m, const struct undo_e
 }
 
 /* What was to be merged stays as it is where nothing comes to the place of the merge. */
-static bool has_no_place(const struct remedy *m, const struct undo_entry *e,
-			 const struct names *left)
+static bool has_no_place(const struct resolution *m, const struct undo_entry *e,
+			 const struct path_set *left)
 {
 	const struct merged *one = merge_of(m, e);
 
-	return one && !names_has(left, e->root, e->path) && names_has(left, one->root, one->path);
+	return one && !path_set_has(left, e->root, e->path) &&
+	       path_set_has(left, one->root, one->path);
 }
 
-static void keep(struct remedy *m, struct undo_entry *e)
+static void keep(struct resolution *m, struct undo_entry *e)
 {
 	drop_merge(m, e);
 	e->fate = FATE_KEPT;
@@ -167,22 +167,24 @@ static void keep(struct remedy *m, struct undo_entry *e)
 
 /* *left: what is, with the paths that hang together with them. */
 static bool build_left(struct journal *j, const struct undo_plan *p, const struct emptied *logs,
-		       struct remedy *m, struct names *left)
+		       struct resolution *m, struct path_set *left)
 {
-	names_done(left);
-	numbers_done(&m->skips);
+	path_set_done(left);
+	u64_set_done(&m->skips);
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (p->entries[i].fate == FATE_KEPT)
-			names_add(left, p->entries[i].root, p->entries[i].path);
+			path_set_add(left, p->entries[i].root, p->entries[i].path);
 	if (leaves_places(p))
-		add_places(logs, left);
-	return !names_count(left) || skip_build(j, logs, left, &m->skips);
+		add_places(j, logs, left);
+	if (p->kind != UNDO_REDO)
+		git_objects_leave(j, logs, left);
+	return !path_set_count(left) || excluded_build(j, logs, left, &m->skips);
 }
 
 static bool leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
-		      struct remedy *m)
+		      struct resolution *m)
 {
-	struct names left = {0};
+	struct path_set left = {0};
 	bool more, settled;
 
 	do {
@@ -195,26 +197,26 @@ static bool leave_out(struct journal *j, struct undo_plan *p, const struct empti
 			}
 	} while (more && settled);
 	for (size_t i = 0; i < p->n_entries; i++)
-		if (names_has(&left, p->entries[i].root, p->entries[i].path))
+		if (path_set_has(&left, p->entries[i].root, p->entries[i].path))
 			keep(m, &p->entries[i]);
-	names_done(&left);
+	path_set_done(&left);
 	return settled;
 }
 
 /*
- * Of a conflict about a file that somebody has brought back already there is nothing to decide: its
- * records are left out. Not where others would be left out with them, or what is there is to be
- * overwritten, with its times.
+ * If an external edit already restored a file, its conflict needs no decision: its records are
+ * skipped. Not if that would skip records of other paths as well, or if the flags overwrite the
+ * file, with its times.
  */
 static int leave_those_there(struct journal *j, struct undo_plan *p, const struct emptied *logs,
-			     struct remedy *m)
+			     struct resolution *m)
 {
 	AUTO_FREE bool *there = xcalloc(p->n_entries + 1, sizeof(*there));
 	struct story story = {0};
-	struct names left = {0};
+	struct path_set left = {0};
 	bool alone = true;
 	size_t n = 0;
-	int r = story_load(j, p, logs->dirs, &story);
+	int r = merge_story_load(j, p, logs->dirs, &story);
 
 	for (size_t i = 0; r == 0 && i < p->n_entries; i++) {
 		struct undo_entry *e = &p->entries[i];
@@ -225,14 +227,14 @@ static int leave_those_there(struct journal *j, struct undo_plan *p, const struc
 			e->fate = FATE_KEPT;
 		n += there[i];
 	}
-	story_done(&story);
+	merge_story_done(&story);
 	if (!n)
 		return r;
 	alone = build_left(j, p, logs, m, &left);
 	for (size_t i = 0; i < p->n_entries; i++)
 		alone &= p->entries[i].fate == FATE_KEPT ||
-			 !names_has(&left, p->entries[i].root, p->entries[i].path);
-	names_done(&left);
+			 !path_set_has(&left, p->entries[i].root, p->entries[i].path);
+	path_set_done(&left);
 	for (size_t i = 0; i < p->n_entries; i++) {
 		struct undo_entry *e = &p->entries[i];
 
@@ -242,15 +244,15 @@ static int leave_those_there(struct journal *j, struct undo_plan *p, const struc
 			e->fate = without_merge(p->flags);
 			continue;
 		}
-		names_add(&m->kept, e->root, e->path);
+		path_set_add(&m->kept, e->root, e->path);
 		e->conflict = false;
 		p->n_conflicts--;
 	}
 	return 0;
 }
 
-int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
-		struct remedy *ret, struct err *err)
+int resolution_find(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		    struct resolution *ret, struct err *err)
 {
 	int r = 0;
 
@@ -280,7 +282,7 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 		if (!e->conflict)
 			continue;
 		if (stays_elsewhere(p, e)) { /* nothing is in the way of leaving it */
-			names_add(&ret->kept, e->root, e->path);
+			path_set_add(&ret->kept, e->root, e->path);
 			e->conflict = e->lost = e->beside = e->linked = false;
 			p->n_conflicts--;
 			continue;
@@ -288,17 +290,17 @@ int remedy_find(struct journal *j, struct undo_plan *p, const struct emptied *lo
 		p->n_stops += e->fate == FATE_STOPS;
 		if (e->lost)
 			continue;
-		names_add(e->fate == FATE_KEPT ? &ret->kept : &ret->replaced, e->root, e->path);
+		path_set_add(e->fate == FATE_KEPT ? &ret->kept : &ret->replaced, e->root, e->path);
 	}
 	return 0;
 }
 
-int remedy_keep(struct journal *j, struct undo_plan *p, const struct emptied *logs,
-		struct remedy *ret)
+int resolution_keep(struct journal *j, struct undo_plan *p, const struct emptied *logs,
+		    struct resolution *ret)
 {
 	for (size_t i = 0; i < p->n_entries; i++) {
 		p->entries[i].fate = FATE_KEPT;
-		names_add(&ret->kept, p->entries[i].root, p->entries[i].path);
+		path_set_add(&ret->kept, p->entries[i].root, p->entries[i].path);
 	}
 	return leave_out(j, p, logs, ret) ? 0 : -ELOOP;
 }
@@ -327,7 +329,7 @@ static char *get_hex(const char *hex)
 	return s;
 }
 
-void remedy_put(struct buf *b, const struct remedy *m)
+void resolution_put(struct buf *b, const struct resolution *m)
 {
 	for (size_t i = 0; i < m->skips.n; i++)
 		buf_fmt(b, "skip %" PRIu64 "\n", m->skips.list[i]);
@@ -337,17 +339,17 @@ void remedy_put(struct buf *b, const struct remedy *m)
 		buf_fmt(b, "merge %d %" PRIu64 " %o ", one->root, one->slot, (unsigned)one->mode);
 		put_hex(b, one->path);
 	}
-	for (size_t k = 0; k < names_count(&m->replaced); k++) {
+	for (size_t k = 0; k < path_set_count(&m->replaced); k++) {
 		buf_str(b, "mine ");
-		put_hex(b, names_key(&m->replaced, k));
+		put_hex(b, path_set_key(&m->replaced, k));
 	}
-	for (size_t k = 0; k < names_count(&m->kept); k++) {
+	for (size_t k = 0; k < path_set_count(&m->kept); k++) {
 		buf_str(b, "kept ");
-		put_hex(b, names_key(&m->kept, k));
+		put_hex(b, path_set_key(&m->kept, k));
 	}
 }
 
-static int get_merge(const char *line, struct remedy *m)
+static int get_merge(const char *line, struct resolution *m)
 {
 	struct merged one = {.external = BUF_INIT, .text = BUF_INIT, .clean = true};
 	int end = 0;
@@ -362,7 +364,7 @@ static int get_merge(const char *line, struct remedy *m)
 	return 1;
 }
 
-int remedy_get(const char *line, struct remedy *m)
+int resolution_get(const char *line, struct resolution *m)
 {
 	uint64_t seq;
 
@@ -371,13 +373,13 @@ int remedy_get(const char *line, struct remedy *m)
 
 		if (!strchr(key, '/'))
 			return -EBADMSG;
-		names_add_key(*line == 'm' ? &m->replaced : &m->kept, key);
+		path_set_add_key(*line == 'm' ? &m->replaced : &m->kept, key);
 		return 1;
 	}
 	if (strncmp(line, "merge ", 6) == 0)
 		return get_merge(line, m);
 	if (sscanf(line, "skip %" SCNu64, &seq) != 1)
 		return 0;
-	numbers_add(&m->skips, seq); /* they were written in order */
+	u64_set_add(&m->skips, seq); /* they were written in order */
 	return 1;
 }

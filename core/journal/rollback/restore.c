@@ -1,13 +1,20 @@
 /* restore - restores single paths to their state before a step, as a new step. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/net_effect.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
+#include "core/journal/rollback.h"
+#include "core/journal/rollback/open_recovered.h"
 #include "core/journal/rollback/restore.h"
+#include "core/journal/step/parts.h"
 #include "core/journal/step/step.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
 #include <errno.h>
@@ -20,9 +27,9 @@
 /* ---- where ------------------------------------------------------------------------------------
  */
 
-struct store { /* that has the paths */
+struct store { /* the store that has the paths */
 	struct journal *j;
-	bool guest; /* opened for this */
+	bool guest; /* opened for this restore */
 };
 
 static void store_done(struct store *s)
@@ -36,17 +43,17 @@ static int find_part(struct journal *j, int64_t id, const char *path, struct sto
 		     struct err *err)
 {
 	AUTO_CLOSE int dir = history_find(j, id, NULL, err);
-	struct folders parts = {0};
+	struct part_folders parts = {0};
 	struct journal *k = j;
 	int r = dir < 0 ? take_fd(&dir) : parts_load(dir, &parts);
 
 	for (size_t i = 0; r == 0 && i < parts.n; i++) {
 		if (!path_is_beneath(path, parts.list[i]))
 			continue;
-		r = siblings_get(j, parts.list[i], true, &k, err);
+		r = open_sibling(j, parts.list[i], &k, err);
 		break;
 	}
-	folders_free(&parts);
+	part_folders_free(&parts);
 	if (r >= 0 && k == j)
 		return err_say(err, -ENOENT, "step %" PRId64 " changed no folder that '%s' lies in",
 			       id, path);
@@ -90,7 +97,7 @@ static int is_barred(const struct restore *r, int root, const char *path, bool *
 {
 	AUTO_FREE char *prefix = xstrdup(path);
 	struct spot at;
-	int e = spot_find(r->j, root, path, &at);
+	int e = root_find(r->j, root, path, &at);
 
 	if (e != -ENOTDIR && e != -ELOOP)
 		return 0;
@@ -98,12 +105,12 @@ static int is_barred(const struct restore *r, int root, const char *path, bool *
 	for (char *slash = strchr(prefix, '/'); e == 0 && slash && !*ret;
 	     slash = strchr(slash + 1, '/')) {
 		const struct change *own;
-		struct obj o;
+		struct object o;
 
 		*slash = '\0';
 		own = restore_find(r, root, prefix);
-		e = spot_look(r->j, root, prefix, &at, &o);
-		*ret = e == 0 && o.mode && o.mode != OBJ_UNSEEN && !S_ISDIR(o.mode) &&
+		e = root_look(r->j, root, prefix, &at, &o);
+		*ret = e == 0 && o.mode && o.mode != OBJECT_UNSEEN && !S_ISDIR(o.mode) &&
 		       !(own && r->pieces[own - r->list].chosen);
 		*slash = '/';
 	}
@@ -128,25 +135,25 @@ static int has_changed(struct restore *r, size_t i, bool *ret, bool *later)
 	struct journal *j = r->j;
 	struct change_side now;
 	struct spot at;
-	struct obj o;
+	struct object o;
 	int e;
 
 	*ret = false;
 	if (was && !str_eq(was, c->path) && restore_find(r, c->root, was))
 		return 0; /* which has an entry of its own */
-	e = spot_look(j, c->root, was ? was : c->path, &at, &o);
+	e = root_look(j, c->root, was ? was : c->path, &at, &o);
 
 	if (e < 0)
 		return e;
 	change_side_set(&now, &o);
-	*ret = !sides_equal(&now, &c->after);
+	*ret = since->outside || !change_sides_equal(&now, &c->after);
 	if (*ret && (!was || str_eq(was, c->path)) && !since->broken)
-		*later = since->later && sides_equal(&now, &since->left);
+		*later = since->later && change_sides_equal(&now, &since->left);
 	*ret = *ret && !*later;
 	if (!*ret)
 		restore_expect(&r->pieces[i], &o);
 	if (!*ret && c->old_path) {
-		e = spot_look(j, c->root, c->old_path, &at, &o);
+		e = root_look(j, c->root, c->old_path, &at, &o);
 		*ret = o.mode != 0;
 	}
 	if (e < 0 || *ret || !c->before.exists)
@@ -157,11 +164,11 @@ static int has_changed(struct restore *r, size_t i, bool *ret, bool *later)
 /* What restore_all() would not find, and a step that was unprotected by then never had. */
 static bool is_lost(const struct restore *r, size_t i)
 {
-	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
 	struct err ignored = {0};
 
 	return r->bare && r->list[i].before.exists &&
-	       origin_find(r->j, r->id, &r->list[i], false, &o, &ignored) == -ESTALE;
+	       content_origin_find(r->j, r->id, &r->list[i], false, &o, &ignored) == -ESTALE;
 }
 
 static char letter_of(const struct change *c)
@@ -194,7 +201,7 @@ static int plan_in(struct journal *j, int64_t id, const char *const *paths, unsi
 	p->ids[0] = id;
 	p->entries = xcalloc(r.n + 1, sizeof(*p->entries));
 	store_forget_near(j);
-	if (e == 0 && (e = since_load(&r)) < 0)
+	if (e == 0 && (e = restore_load_later(&r)) < 0)
 		err_set(err, e, "read the steps after step %" PRId64, id);
 	for (size_t i = 0; e == 0 && i < r.n; i++) {
 		const struct change *c = &r.list[i];
@@ -246,7 +253,7 @@ static int check(struct restore *r, struct err *err)
 {
 	const char *lost = NULL;
 	bool rest = false;
-	int e = since_load(r);
+	int e = restore_load_later(r);
 
 	if (e < 0)
 		return err_set(err, e, "read the steps after step %" PRId64, r->id);

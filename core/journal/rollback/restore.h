@@ -2,10 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "core/base/hash.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
+#include "core/journal/fs/object.h"
 #include "core/journal/history/rename_list.h"
 
-struct made { /* an inode of the old step that has been given a name again */
+struct object;
+struct rec;
+
+struct made { /* an inode of the old step that has its name again */
 	uint64_t ino;
 	int root;
 	char *path;
@@ -18,79 +24,105 @@ struct parent { /* a directory that was recreated for its entries */
 	struct buf meta;
 };
 
-struct since { /* of its path; see restore_later.c */
+struct since { /* later changes of a path; see restore_later.c */
 	struct change_side left;
 	bool later;  /* a later step changed the path and left this state */
-	bool broken; /* so did an external edit, or that is unknown */
+	bool broken; /* an external edit changed it since, or that is unknown */
+	/* Edited from outside while this step or a later one ran: the edit is part of their
+	 * after-state. */
+	bool outside;
+	bool within; /* the same, while this step ran */
 };
 
 /* How one change of the list is restored. */
 struct piece {
 	bool chosen;
-	bool leaves;   /* its object belongs at the place of another change: it moves there */
-	bool gone;     /* created by the step, and removed */
+	bool leaves;   /* its object belongs to the path of another change, and moves there */
+	bool gone;     /* the step created it: it is removed */
 	size_t source; /* the change whose object belongs here, or SIZE_MAX */
-	char *was;     /* path when the step began; NULL: it was not there */
-	char *temp;    /* its temporary name while others are moved */
+	char *was;     /* path when the step began; NULL: it did not exist */
+	char *temp;    /* temporary name while other objects are moved */
 	struct since since;
-	struct change_side expected; /* what is at its path, when it was checked */
+	struct change_side expected; /* state at its path when it was checked */
 	bool checked;
-	struct origin here; /* bytes that lie in the folder: opened before anything moves */
+	/* its bytes, if they are in the folder: opened before anything moves */
+	struct content_origin here;
 };
 
 struct restore {
 	struct journal *j;
-	struct step *s; /* the new one */
+	struct step *s; /* the new step */
 	int64_t id;
-	struct change *list; /* of the old one, sorted by path */
+	struct change *list; /* changes of the old step, sorted by path */
 	struct piece *pieces;
 	size_t n;
-	bool strict;	    /* nothing but what was checked may be replaced */
-	bool bare;	    /* the old step went on without capture */
-	bool dirs_moved;    /* by it, or perhaps so */
-	struct moves moved; /* what has been moved so far, files too */
+	bool strict;	      /* replace only objects that were checked */
+	bool bare;	      /* the old step was unprotected */
+	bool dirs_moved;      /* the old step renamed directories, or may have */
+	struct renames moved; /* renames made so far, of files as well */
 	struct made *made;
-	struct parent *parents; /* in the order of making */
+	struct parent *parents; /* in the order of creation */
 	size_t n_parents;
-	unsigned tmp; /* names given so far */
+	unsigned tmp; /* temporary names used so far */
 };
 
 /* Loads the changes of step r->id of r->j that `paths` select, with those they depend on. Call
  * restore_done() also on failure. */
 int restore_load(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 void restore_done(struct restore *r);
-bool restore_covers(const struct journal *j, const char *path); /* by its folders */
-/* One of these paths, or beneath one? */
+/* Returns whether the folder or a root of j covers the path. */
+bool restore_covers(const struct journal *j, const char *path);
+/* Returns whether the change is about one of these paths, or a path beneath one. */
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
-/* The change that is recorded under this path, or NULL. */
+/* Returns the change that is recorded under this path, or NULL. */
 const struct change *restore_find(const struct restore *r, int root, char *path);
-/* The index of the first change below a directory; they are contiguous. */
+/* Returns the index of the first change below a directory; these changes are contiguous. */
 size_t restore_below(const struct restore *r, int root, const char *dir);
 bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir);
-int since_load(struct restore *r) MUST_USE;
-/* Finds the current path of each change: of the chosen ones, or of all. */
+int restore_load_later(struct restore *r) MUST_USE;
+/* Sets `was` of each chosen piece, or of all. */
 int restore_look_back(struct restore *r, bool chosen, struct err *err) MUST_USE;
 /* Restores everything chosen, in the new step. */
 int restore_all(struct restore *r, const char *const *paths, struct err *err) MUST_USE;
 
 /*
- * (restore_moment.c) p->expected is what the object at its path is like, and has to be until it is
- * taken away: else -RESTORE_EDITED. What was not checked may be anything.
+ * (restore_moment.c) restore_expect() notes the state of the object at a piece's path. If the
+ * object differs when the restore removes it, the result is -RESTORE_EDITED. Objects that were not
+ * checked are not compared.
  */
-#define RESTORE_EDITED 4099 /* no errno: -ESTALE for whoever asked for the restore */
-void restore_expect(struct piece *p, const struct obj *now);
-bool restore_expects(const struct restore *r, int root, char *path, const struct obj *o);
+#define RESTORE_EDITED 4099 /* not an errno: the caller of the restore gets -ESTALE */
+void restore_expect(struct piece *p, const struct object *now);
+bool restore_expects(const struct restore *r, int root, char *path, const struct object *o);
 int restore_say_edited(const char *path, struct err *err); /* -ESTALE */
-/* Before the new step is committed: 0, or -ESTALE. */
+/* Checks all objects that the restore removed, before the new step is committed. Returns 0 or
+ * -ESTALE. */
 int restore_taken(const struct restore *r, struct err *err) MUST_USE;
 
-/* Each does one change of the list; negative errno. */
-int bring_text(struct restore *r, size_t i, struct span text) MUST_USE; /* these bytes */
-int bring_out(struct restore *r, size_t i) MUST_USE;	 /* a source gets a name for the way */
-int bring_back(struct restore *r, size_t i) MUST_USE;	 /* and its old name */
-int bring_object(struct restore *r, size_t i) MUST_USE;	 /* content; directories are only made */
-int bring_attrs(struct restore *r, size_t i) MUST_USE;	 /* a directory's metadata */
-int bring_parents(struct restore *r) MUST_USE;		 /* of those above, all but times */
-int bring_nothing(struct restore *r, size_t i) MUST_USE; /* what the step made goes */
-/* Times of a directory whose entries the step changed; path as the step began, rec of the step. */
-int bring_times(struct restore *r, int root, const char *path, const struct rec *rec) MUST_USE;
+/* Returns whether the step changed the mode or owner, beside whatever else it did. */
+static inline bool changes_mode(const struct change *c)
+{
+	return c->before.mode != c->after.mode || c->before.uid != c->after.uid ||
+	       c->before.gid != c->after.gid;
+}
+
+/* Returns whether the object has the mode and owner of that side of a change. */
+static inline bool has_mode_of(const struct object *o, const struct change_side *side)
+{
+	return o->mode == side->mode && o->uid == side->uid && o->gid == side->gid;
+}
+
+/* Each restores one change of the list. Returns 0 or a negative errno. */
+int restore_text(struct restore *r, size_t i, struct span text) MUST_USE; /* writes these bytes */
+/* Restores mode and owner of a file that stays. */
+int restore_owner_mode(struct restore *r, size_t i) MUST_USE;
+int restore_out(struct restore *r, size_t i) MUST_USE;	/* moves a source to a temporary name */
+int restore_back(struct restore *r, size_t i) MUST_USE; /* moves it to its old name */
+/* Restores content; only creates directories. */
+int restore_object(struct restore *r, size_t i) MUST_USE;
+int restore_attrs(struct restore *r, size_t i) MUST_USE; /* a directory's metadata */
+int restore_parents(struct restore *r) MUST_USE; /* metadata of recreated parents, except times */
+/* Removes an object that the step created. */
+int restore_remove(struct restore *r, size_t i) MUST_USE;
+/* Restores the times of a directory whose entries the step changed. path: at the step's beginning;
+ * rec: the step's record. */
+int restore_times(struct restore *r, int root, const char *path, const struct rec *rec) MUST_USE;

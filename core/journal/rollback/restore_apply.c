@@ -9,27 +9,27 @@
 
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/rollback/restore_target.h"
 #include "core/journal/step/guarded.h"
-#include "core/journal/step/step.h"
-#include "core/journal/store/store.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/util/codec.h"
 
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-/* A path of the step's end: where it lies now. Heap string. */
+/* Returns the present path of an object at a path of the step's end. Heap string. */
 static char *lies_now(const struct restore *r, int root, const char *path)
 {
 	char *p = xstrdup(path);
 
-	moves_follow(&r->moved, 0, &root, &p);
+	renames_follow(&r->moved, 0, &root, &p);
 	return p;
 }
 
@@ -39,7 +39,7 @@ static char *way_name(const struct target *t, const char *name)
 }
 
 /* Changes come from the bottom up: the directories above still have their names of the end. */
-int bring_out(struct restore *r, size_t i)
+int restore_out(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;
@@ -60,13 +60,13 @@ int bring_out(struct restore *r, size_t i)
 	store_forget_near(r->j);
 	temp = way_name(&t, name);
 	if (e == 0)
-		moves_push(&r->moved, c->root, c->path, temp);
+		renames_push(&r->moved, c->root, c->path, temp);
 	r->pieces[i].temp = take_ptr(&temp);
 	return e;
 }
 
 /* And from the top down: what they are brought into has its old name already. */
-int bring_back(struct restore *r, size_t i)
+int restore_back(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	struct piece *p = &r->pieces[i], *source = &r->pieces[p->source];
@@ -79,7 +79,7 @@ int bring_back(struct restore *r, size_t i)
 		e = target_find(r, c->root, from, &a);
 	if (e == 0)
 		e = target_clear(r, &b);
-	if (e == 0 && S_ISREG(c->before.mode) && guarded_name(r->j, c->root, p->was, S_IFREG))
+	if (e == 0 && S_ISREG(c->before.mode) && root_guards(r->j, c->root, p->was, S_IFREG))
 		return op_unlink(r->s, &a.at, NULL); /* see bring_copy() */
 	if (e == 0) {
 		placed_keep(r->j, &a.now);
@@ -87,11 +87,11 @@ int bring_back(struct restore *r, size_t i)
 	}
 	store_forget_near(r->j);
 	if (e == 0)
-		moves_push(&r->moved, c->root, from, p->was);
+		renames_push(&r->moved, c->root, from, p->was);
 	return e;
 }
 
-int bring_nothing(struct restore *r, size_t i)
+int restore_remove(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	AUTO_FREE char *path = lies_now(r, c->root, c->path);
@@ -134,27 +134,28 @@ static int link_made(struct restore *r, struct target *t, const struct made *m)
 }
 
 /* By a descriptor: its name in the store is none of the folder's. */
-static int link_slot(struct restore *r, struct target *t, const struct origin *o)
+static int link_slot(struct restore *r, struct target *t, const struct content_origin *o)
 {
-	AUTO_CLOSE int fd = obj_open(o->slots, o->slot);
+	AUTO_CLOSE int fd = object_open(o->slots, o->slot);
 	const struct at from = {.root = t->at.root, .dirfd = fd, .dir = "", .name = ""};
 
 	return fd < 0 ? fd : replace_by_link(r, t, &from);
 }
 
 /* The slot's inode has names in the folder too, and nobody changed it since: it is one of them. */
-static bool slot_is_shared(struct restore *r, const struct origin *o, const struct change_side *was)
+static bool slot_is_shared(struct restore *r, const struct content_origin *o,
+			   const struct change_side *was)
 {
-	struct obj slot;
+	struct object slot;
 
-	if (o->slots < 0 || obj_stat(o->slots, o->slot, &slot) < 0 || !slot.mode)
+	if (o->slots < 0 || object_stat(o->slots, o->slot, &slot) < 0 || !slot.mode)
 		return false;
-	return slot.nlink > origin_slots_of(r->j, slot.ino) && slot.mode == was->mode &&
+	return slot.nlink > content_slots_of(r->j, slot.ino) && slot.mode == was->mode &&
 	       slot.uid == was->uid && slot.gid == was->gid && slot.size == was->size &&
 	       slot.mtime_ns == was->mtime_ns;
 }
 
-static int bring_file(struct restore *r, struct target *t, const struct origin *o,
+static int bring_file(struct restore *r, struct target *t, const struct content_origin *o,
 		      const struct change_side *was)
 {
 	int e;
@@ -171,7 +172,7 @@ static int bring_file(struct restore *r, struct target *t, const struct origin *
 }
 
 /* A pipe, a socket, a device: nothing is in it that two names could spoil. */
-static int bring_special(struct restore *r, struct target *t, const struct origin *o,
+static int bring_special(struct restore *r, struct target *t, const struct content_origin *o,
 			 const struct change_side *was)
 {
 	int e;
@@ -181,7 +182,7 @@ static int bring_special(struct restore *r, struct target *t, const struct origi
 	else if ((e = target_clear(r, t)) == 0)
 		e = op_mknod(r->s, &t->at, was->mode, 0, NULL);
 	if (e == 0)
-		e = obj_stat(t->at.dirfd, t->at.name, &t->now);
+		e = object_stat(t->at.dirfd, t->at.name, &t->now);
 	return e < 0 ? e : target_set_attrs(r, t, (struct span){o->meta.data, o->meta.len});
 }
 
@@ -194,7 +195,7 @@ static int bring_dir(struct restore *r, struct target *t)
 	return op_mkdir(r->s, &t->at, 0700, NULL);
 }
 
-static int bring(struct restore *r, struct target *t, const struct origin *o,
+static int bring(struct restore *r, struct target *t, const struct content_origin *o,
 		 const struct change_side *was)
 {
 	const struct made *m;
@@ -213,27 +214,27 @@ static int bring(struct restore *r, struct target *t, const struct origin *o,
  * the step found. */
 static int bring_copy(struct restore *r, size_t i, struct target *t)
 {
-	const struct origin *here = &r->pieces[i].here;
-	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	const struct content_origin *here = &r->pieces[i].here;
+	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
 	struct err ignored = {0};
 	int e;
 
 	if (here->present && here->fd < 0 && S_ISREG(t->now.mode) &&
 	    !guarded_is_held(r->j, t->at.dirfd, t->at.name, &t->now))
 		return target_set_attrs(r, t, (struct span){here->meta.data, here->meta.len});
-	e = origin_find(r->j, r->id, &r->list[i], false, &o, &ignored);
+	e = content_origin_find(r->j, r->id, &r->list[i], false, &o, &ignored);
 	return e < 0 ? e : replace_by_copy(r, t, &o);
 }
 
 static int bring_bytes(struct restore *r, size_t i, struct target *t)
 {
 	const struct change *c = &r->list[i];
-	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
-	struct origin *here = &r->pieces[i].here;
+	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
+	struct content_origin *here = &r->pieces[i].here;
 	struct err ignored = {0};
 	int e;
 
-	if (S_ISREG(c->before.mode) && guarded_name(r->j, c->root, r->pieces[i].was, S_IFREG))
+	if (S_ISREG(c->before.mode) && root_guards(r->j, c->root, r->pieces[i].was, S_IFREG))
 		return bring_copy(r, i, t);
 	if (here->present && here->fd < 0 && /* they are at their place */
 	    (t->now.mode & S_IFMT) == (c->before.mode & S_IFMT))
@@ -243,11 +244,11 @@ static int bring_bytes(struct restore *r, size_t i, struct target *t)
 		return target_set_attrs(r, t, (struct span){here->meta.data, here->meta.len});
 	if (here->present)
 		return bring(r, t, here, &c->before);
-	e = origin_find(r->j, r->id, c, false, &o, &ignored);
+	e = content_origin_find(r->j, r->id, c, false, &o, &ignored);
 	return e < 0 ? e : bring(r, t, &o, &c->before);
 }
 
-int bring_object(struct restore *r, size_t i)
+int restore_object(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	const char *path = r->pieces[i].was;
@@ -261,7 +262,7 @@ int bring_object(struct restore *r, size_t i)
 	return e;
 }
 
-int bring_attrs(struct restore *r, size_t i)
+int restore_attrs(struct restore *r, size_t i)
 {
 	const struct buf *meta = &r->pieces[i].here.meta;
 	AUTO_TARGET struct target t = TARGET_NONE;
@@ -270,6 +271,20 @@ int bring_attrs(struct restore *r, size_t i)
 	if (e < 0 || !S_ISDIR(t.now.mode))
 		return e;
 	return op_set_attrs(r->s, &t.at, (struct span){meta->data, meta->len});
+}
+
+int restore_owner_mode(struct restore *r, size_t i)
+{
+	const struct change *c = &r->list[i];
+	const struct change_side *was = &c->before, *made = &c->after;
+	AUTO_TARGET struct target t = TARGET_NONE;
+	int e = target_find(r, c->root, c->path, &t);
+
+	if (e == 0 && !has_mode_of(&t.now, made))
+		e = -RESTORE_EDITED;
+	if (e == 0 && (was->uid != made->uid || was->gid != made->gid))
+		e = op_chown(r->s, &t.at, was->uid, was->gid, NULL);
+	return e < 0 ? e : op_chmod(r->s, &t.at, was->mode & 07777, NULL);
 }
 
 /* Those of another's directory are not ours to set. */
@@ -296,7 +311,7 @@ static int parent_attrs(struct restore *r, const struct parent *p)
 }
 
 /* From the bottom up: one may lock what lies in it. */
-int bring_parents(struct restore *r)
+int restore_parents(struct restore *r)
 {
 	int e = 0;
 
@@ -319,15 +334,15 @@ static bool stands_for(const struct restore *r, const struct target *t, uint64_t
 	return made || t->now.ino == ino;
 }
 
-int bring_times(struct restore *r, int root, const char *path, const struct rec *rec)
+int restore_times(struct restore *r, int root, const char *path, const struct rec *rec)
 {
 	AUTO_TARGET struct target t = TARGET_NONE;
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {0}};
-	struct get g = {.p = rec->meta.data, .end = rec->meta.data + rec->meta.len};
+	struct codec_reader g = {.p = rec->meta.data, .end = rec->meta.data + rec->meta.len};
 	int e = target_find(r, root, path, &t);
 
-	times[1].tv_sec = (time_t)get_u64(&g);
-	times[1].tv_nsec = get_u32(&g);
+	times[1].tv_sec = (time_t)codec_get_u64(&g);
+	times[1].tv_nsec = codec_get_u32(&g);
 	if (e < 0 || !S_ISDIR(t.now.mode) || g.bad)
 		return e == -ENOENT || e == -ENOTDIR ? 0 : e;
 	if (!stands_for(r, &t, rec->ino))

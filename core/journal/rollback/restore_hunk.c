@@ -1,5 +1,4 @@
-/* restore_hunk - one hunk of a step's diff of a file as it was before, made as a step of its own.
- */
+/* restore_hunk - reverts one hunk of a step's diff of a file, as a step of its own. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,20 +9,23 @@
 #include "core/base/git2.h"
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
-#include "core/journal/history/placed.h"
-#include "core/journal/journal.h"
-#include "core/journal/op.h"
+#include "core/journal/history.h"
+#include "core/journal/rollback.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/guarded.h"
 #include "core/journal/step/step.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
 /*
  * The hunk is counted in the diff that libgit2 makes of the file before and after the step, as
- * core/diff shows it. It is taken back from what lies in the folder by a merge of three sides: what
- * the step left is the base, what lies there is ours, and what the step left without the hunk is
- * theirs. Where somebody has edited the same lines since, nothing is written.
+ * core/diff shows it. A three-way merge reverts it in the present file: the base is the step's
+ * after-state, ours is the present file, theirs is the after-state without the hunk. If the same
+ * lines were edited since, nothing is written; nor if the file was edited from outside while the
+ * step ran, because the after-state has that edit, which then looks like a part of a hunk. Hunk 0
+ * is the file's mode and owner, which are reverted if they are as the step left them.
  */
 #define HUNK_FILE_MAX ((size_t)8 << 20) /* as core/diff */
 
@@ -64,12 +66,12 @@ static int read_now(struct restore *list, size_t i, struct buf *ret, struct err 
 	AUTO_FREE char *text = NULL;
 	struct reach reach = {0};
 	struct spot at;
-	struct obj o = {0};
+	struct object o = {0};
 	size_t len = 0;
 	int r = reach_look(j, &reach, c->root, c->path, &at, &o);
 
 	if (r == 0 && S_ISREG(o.mode))
-		fd = data_open(j, at.fd, at.name);
+		fd = object_open_file(j, at.fd, at.name);
 	reach_close(j, &reach);
 	if (r == 0 && !S_ISREG(o.mode))
 		return err_say(err, -ESTALE, "'%s' is no file any more", c->path);
@@ -121,7 +123,7 @@ static int leave_out(struct sides *s, const char *path, unsigned hunk, struct er
 	if (g->git_patch_from_buffers(&patch, s->before.data, s->before.len, path, s->after.data,
 				      s->after.len, path, &opt) < 0)
 		return git2_fail(g, err, "diff '%s'", path);
-	if (hunk == 0 || hunk > g->git_patch_num_hunks(patch) ||
+	if (hunk > g->git_patch_num_hunks(patch) ||
 	    g->git_patch_get_hunk(&h, &n, patch, hunk - 1) < 0) {
 		r = err_say(err, -ENOENT, "'%s' has no hunk %u", path, hunk);
 	} else {
@@ -178,11 +180,23 @@ static int merge(struct sides *s, const char *path, struct err *err)
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
+/* text NULL: mode and owner alone. */
+static int bring_piece(struct restore *r, size_t i, const struct buf *text, struct err *err)
+{
+	int e = text ? restore_text(r, i, (struct span){text->data, text->len})
+		     : restore_owner_mode(r, i);
+
+	if (e == -RESTORE_EDITED)
+		return restore_say_edited(r->list[i].path, err);
+	return e < 0 ? err_set(err, e, "write '%s'", r->list[i].path) : 0;
+}
+
 static int write_step(struct restore *r, size_t i, unsigned hunk, const struct buf *text,
 		      struct err *err)
 {
+	AUTO_FREE char *what = hunk ? xasprintf("hunk %u", hunk) : xstrdup("the mode");
 	AUTO_FREE char *command =
-		xasprintf("undo --step %" PRId64 " -- %s (hunk %u)", r->id, r->list[i].path, hunk);
+		xasprintf("undo %s of step %" PRId64 " -- %s", what, r->id, r->list[i].path);
 	struct err ignored = {0};
 	struct journal *j = r->j;
 	int e = journal_begin(j, STEP_API, command, &r->s, err);
@@ -193,11 +207,7 @@ static int write_step(struct restore *r, size_t i, unsigned hunk, const struct b
 	r->s->noted = r->s->careful = true;
 	step_spare(r->s);
 	store_forget_near(j);
-	e = bring_text(r, i, (struct span){text->data, text->len});
-	if (e == -RESTORE_EDITED)
-		e = restore_say_edited(r->list[i].path, err);
-	else if (e < 0)
-		err_set(err, e, "write '%s'", r->list[i].path);
+	e = bring_piece(r, i, text, err);
 	if (e == 0)
 		e = restore_taken(r, err);
 	if (e == 0)
@@ -225,10 +235,41 @@ static int find_file(struct restore *list, const char *const *paths, const struc
 		return err_say(err, -EINVAL,
 			       "'%s' was no file before and after the step: restore all of it",
 			       paths[0]);
-	if (guarded_name(list->j, c->root, c->path, S_IFREG))
+	if (root_guards(list->j, c->root, c->path, S_IFREG))
 		return err_say(err, -EPERM, "'%s' is protected: restore all of it", paths[0]);
+	r = restore_load_later(list);
+	if (r < 0)
+		return err_set(err, r, "read the steps after step %" PRId64, list->id);
+	if (list->pieces[c - list->list].since.within)
+		return err_say(err, -ESTALE,
+			       "'%s' was edited from outside while the step ran, and its hunks may "
+			       "hold that edit: take them back in an editor",
+			       paths[0]);
 	*ret = c;
 	return 0;
+}
+
+/* The mode and owner that the step found, where they are as the step left them. */
+static int restore_mode(struct restore *list, const struct change *c, struct err *err)
+{
+	const size_t i = (size_t)(c - list->list);
+	struct reach reach = {0};
+	struct spot at;
+	struct object now = {0};
+	int r;
+
+	if (!changes_mode(c))
+		return err_say(err, -ENOENT, "the step left mode and owner of '%s' alone", c->path);
+	r = reach_look(list->j, &reach, c->root, c->path, &at, &now);
+	reach_close(list->j, &reach);
+	if (r < 0)
+		return err_set(err, r, "look at '%s'", c->path);
+	if (has_mode_of(&now, &c->before))
+		return err_say(err, -EALREADY, "'%s' has its mode and owner of before", c->path);
+	if (!has_mode_of(&now, &c->after))
+		return err_say(err, -ESTALE, "'%s' has another mode or owner since", c->path);
+	restore_expect(&list->pieces[i], &now);
+	return write_step(list, i, 0, NULL, err);
 }
 
 /* In the folder that the path lies in. */
@@ -242,6 +283,8 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 
 	if (!c)
 		return r;
+	if (hunk == 0)
+		return restore_mode(&list, c, err);
 	/* What lies there first: the side after the step may be read from that. */
 	r = read_now(&list, (size_t)(c - list.list), &s.now, err);
 	if (r == 0)

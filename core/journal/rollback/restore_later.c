@@ -1,21 +1,29 @@
-/* restore_later - finds out what later steps did to the paths of a restore. */
+/* restore_later - finds the changes of later steps to the paths of a restore. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/journal/edits.h"
+#include "core/journal/history.h"
+#include "core/journal/history/after_image.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 
 /*
- * What a later step did is kept, as what the restore takes away is: only where somebody else had a
- * hand in it the human decides. So each later step must have found the path as the one before had
- * left it, and what lies there now must be what the last of them left.
+ * A restore reverts later steps' changes without asking, as it captures the state that it replaces.
+ * Only external edits need the user's decision. So each later step must have found the path as the
+ * step before had left it, and the present state must be the last step's after-state.
+ *
+ * An external edit while a step ran is part of that step's after-state, so no comparison shows it:
+ * its barrier does. An edit after the step is seen by comparing. If a barrier names only some of
+ * its paths, its time alone decides.
  */
+#define NOTICED_LATE_US (2 * 1000 * 1000) /* a barrier may be noted this long after the edit */
 
 static struct since *since_of(struct restore *r, int root, char *path)
 {
@@ -27,7 +35,7 @@ static struct since *since_of(struct restore *r, int root, char *path)
 static void follow(struct since *s, const struct change_side *found, const struct change_side *left)
 {
 	s->later = true;
-	s->broken |= !sides_equal(&s->left, found);
+	s->broken |= !change_sides_equal(&s->left, found);
 	s->left = *left;
 }
 
@@ -68,6 +76,30 @@ static void break_all(struct restore *r)
 		r->pieces[i].since.broken = true;
 }
 
+static void mark_outside(struct since *s, bool within)
+{
+	s->broken = s->outside = true;
+	s->within |= within;
+}
+
+/* The step's after-image tells edits that no barrier does: in a repository outside the folder. A
+ * damaged one tells nothing. */
+static void read_image(struct restore *r, int dir, bool within)
+{
+	AUTO_IMAGE_READER struct after_image_reader reader = {0};
+	struct after_image p;
+
+	if (after_image_begin(&reader, dir, "post") < 0)
+		return;
+	while (after_image_next(&reader, &p) > 0) {
+		AUTO_FREE char *path = xstrdup(p.path);
+		struct since *s = p.flags & IMAGE_FOREIGN ? since_of(r, p.root, path) : NULL;
+
+		if (s)
+			mark_outside(s, within);
+	}
+}
+
 static int read_step(struct restore *r, const char *name)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%s", name);
@@ -83,10 +115,68 @@ static int read_step(struct restore *r, const char *name)
 	if (e < 0 || head.partial)
 		break_all(r);
 	summary_done(&head);
-	return step_is_damaged(e) ? 0 : e;
+	read_image(r, fd, false);
+	return history_step_is_damaged(e) ? 0 : e;
 }
 
-int since_load(struct restore *r)
+/* ---- edits from outside -----------------------------------------------------------------------
+ */
+
+/* When the step ended; far in the future if that is not known. */
+static int64_t end_of(const struct restore *r, int64_t id)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
+	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
+	struct summary head = {0};
+	int64_t end = INT64_MAX - NOTICED_LATE_US;
+
+	if (fd >= 0 && summary_load(fd, false, &head) == 0)
+		end = head.info.ended_us;
+	summary_done(&head);
+	return end;
+}
+
+static void take_barrier(struct restore *r, struct barrier *b, int64_t own_end)
+{
+	bool within = b->first_us <= own_end + NOTICED_LATE_US;
+
+	if (b->first_us > end_of(r, b->after) + NOTICED_LATE_US)
+		return;
+	for (size_t i = 0; b->count > b->n_paths && i < r->n; i++)
+		mark_outside(&r->pieces[i].since, within);
+	for (size_t i = 0; i < b->n_paths; i++) {
+		struct since *s = since_of(r, 0, b->paths[i]);
+
+		if (s)
+			mark_outside(s, within);
+	}
+}
+
+static int take_barriers(struct restore *r)
+{
+	const int64_t own_end = end_of(r, r->id);
+	struct barrier *list = NULL;
+	struct err ignored = {0};
+	size_t n = 0;
+	int e = journal_barriers(r->j, &list, &n, &ignored);
+
+	for (size_t i = 0; e == 0 && i < n; i++)
+		if (llabs(list[i].after) >= llabs(r->id))
+			take_barrier(r, &list[i], own_end);
+	barrier_free(list, n);
+	return e;
+}
+
+static void read_own_image(struct restore *r)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, r->id);
+	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
+
+	if (fd >= 0)
+		read_image(r, fd, true);
+}
+
+int restore_load_later(struct restore *r)
 {
 	char **names = NULL;
 	size_t n = 0;
@@ -94,9 +184,10 @@ int since_load(struct restore *r)
 
 	for (size_t i = 0; i < r->n; i++)
 		r->pieces[i].since.left = r->list[i].after;
+	read_own_image(r);
 	for (size_t i = 0; e == 0 && i < n; i++)
 		if (llabs(atoll(names[i])) > llabs(r->id))
 			e = read_step(r, names[i]);
 	store_names_free(names, n);
-	return e;
+	return e < 0 ? e : take_barriers(r);
 }

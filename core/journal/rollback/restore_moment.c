@@ -1,39 +1,43 @@
-/* restore_moment - notices what others edit in the very moment of a restore. */
+/* restore_moment - detects external edits that are made during a restore. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/net_effect.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/history/step_summary.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/step/step.h"
+#include "core/journal/store/placed.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
 
 /*
- * Two kinds of edits. One made before the restore takes the old object away is in what it took:
- * unless the human forces it, all of that has to be as it was when it was checked, or the restore
- * is put back. One made after the restore has given the name something else is an edit from
- * outside, which an undo of the restore then asks about: see placed.h.
+ * There are two kinds of edits. One that is made before the restore removes the old object is in
+ * the removed object: unless the user forces it, each removed object must be as it was when it was
+ * checked, or the restore is reverted. One that is made after the restore has placed a new object
+ * at the name is an external edit, a conflict for an undo of the restore: see placed.h.
  */
 
-void restore_expect(struct piece *p, const struct obj *now)
+void restore_expect(struct piece *p, const struct object *now)
 {
 	change_side_set(&p->expected, now);
 	p->checked = true;
 }
 
-static bool is_expected(const struct piece *p, const struct obj *o)
+static bool is_expected(const struct piece *p, const struct object *o)
 {
 	struct change_side now;
 
 	change_side_set(&now, o);
-	return !p->checked || sides_equal(&now, &p->expected);
+	return !p->checked || change_sides_equal(&now, &p->expected);
 }
 
-bool restore_expects(const struct restore *r, int root, char *path, const struct obj *o)
+bool restore_expects(const struct restore *r, int root, char *path, const struct object *o)
 {
 	const struct change *own = restore_find(r, root, path);
 
@@ -90,7 +94,7 @@ static void add_inode(struct expected *all, const struct piece *p)
 static void add_path(struct expected *all, int root, const char *path, const struct piece *p,
 		     bool absent)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 	struct by_path *one;
 
 	HASH_FIND_STR(all->paths, key, one);
@@ -139,9 +143,9 @@ static void expected_done(struct expected *all)
 
 /* What the restore itself has put somewhere is not asked about. */
 static bool was_expected(const struct restore *r, const struct expected *all, const struct rec *rec,
-			 const struct obj *o)
+			 const struct object *o)
 {
-	AUTO_FREE char *key = key_make((int)rec->root, rec->path);
+	AUTO_FREE char *key = path_key_make((int)rec->root, rec->path);
 	const struct by_inode *inode;
 	const struct by_path *path;
 
@@ -157,20 +161,20 @@ static bool was_expected(const struct restore *r, const struct expected *all, co
 int restore_taken(const struct restore *r, struct err *err)
 {
 	CLEANUP(expected_done) struct expected all = {0};
-	const struct side *side = &r->s->side;
+	const struct capture *side = &r->s->side;
 	struct rec rec;
 	size_t at = 0;
 	int e = 0;
 
 	load(r, &all);
-	while (e == 0 && all.paths && wal_next(&side->log, &at, &rec)) {
+	while (e == 0 && all.paths && undo_log_next(&side->log, &at, &rec)) {
 		char slot[24];
-		struct obj o;
+		struct object o;
 
 		if (rec.type != REC_GONE)
 			continue;
-		slot_name(slot, rec.slot);
-		e = obj_stat(side->obj, slot, &o);
+		store_slot_name(slot, rec.slot);
+		e = object_stat(side->obj, slot, &o);
 		if (e < 0)
 			err_set(err, e, "look at what was at '%s'", rec.path);
 		else if (o.mode && !was_expected(r, &all, &rec, &o))

@@ -1,4 +1,4 @@
-/* restore_order - where each object of a restore is now, and in which order they move. */
+/* restore_order - finds where each object of a restore is now, and the order of the moves. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -6,39 +6,39 @@
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/path_index_lookup.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/guarded.h"
-#include "core/journal/store/store.h"
+#include "core/journal/store/roots.h"
 
 /*
- * The step's net changes are taken back one by one by ordinary operations, which are captured in a
- * new step: what the step made goes; what it moved gets its old name back, by way of a name of our
- * own, for names may have gone round in circles; directories come back from the top down, then
- * files (those that still have their inode before those that only a link to it can bring back), and
- * last the directories' metadata and times. Where the bytes lie in the folder they are opened
- * before anything moves.
+ * The step's net changes are reverted one by one by ordinary operations, which are captured in a
+ * new step. Objects that the step created are removed. Moved objects get their old names back, by
+ * way of temporary names, because renames may form a cycle. Directories are recreated from the top
+ * down. Then come the files: first those whose inode still exists, then their further hard links.
+ * Last come the directories' metadata and times. Bytes that lie in the folder are opened before
+ * anything moves.
  */
 
 int restore_look_back(struct restore *r, bool chosen, struct err *err)
 {
-	const struct trail_log *log;
-	const struct trails *t;
-	int e = trails_get(r->j, r->id, false, &t);
+	const struct path_log *log;
+	const struct path_index *t;
+	int e = path_index_get(r->j, r->id, false, &t);
 
 	if (e < 0)
 		return err_set(err, e, "read step %" PRId64, r->id);
-	log = trails_log(t, r->id);
+	log = path_index_log(t, r->id);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct change *c = &r->list[i];
 		const char *path = c->old_path ? c->old_path : c->path;
 		int root = c->root;
 
 		if ((r->pieces[i].chosen || !chosen) && c->before.exists && !r->pieces[i].was)
-			r->pieces[i].was = log ? trail_back(t, log, &root, path) : xstrdup(path);
+			r->pieces[i].was =
+				log ? path_index_back(t, log, &root, path) : xstrdup(path);
 	}
 	return 0;
 }
@@ -49,15 +49,16 @@ static int look_around(struct restore *r, struct err *err)
 	int e = restore_look_back(r, true, err);
 
 	for (size_t i = 0; e == 0 && i < r->n; i++) {
-		struct origin *o = &r->pieces[i].here;
+		struct content_origin *o = &r->pieces[i].here;
 
 		if (!r->pieces[i].chosen || !r->pieces[i].was)
 			continue;
-		e = origin_find(r->j, r->id, &r->list[i], false, o, err);
+		e = content_origin_find(r->j, r->id, &r->list[i], false, o, err);
 		if (e < 0)
 			return e;
 		if (!o->present && !S_ISDIR(r->list[i].before.mode))
-			origin_done(o); /* it is safe in the store: found again in its turn */
+			content_origin_done(
+				o); /* it is safe in the store: found again in its turn */
 		else if (o->present && str_eq(o->present, r->pieces[i].was))
 			util_close_fd(&o->fd);
 		util_close_fd(&o->slots);
@@ -79,13 +80,13 @@ static enum rank rank_of(struct restore *r, size_t i)
 	const struct change *c = &r->list[i];
 	const struct piece *p = &r->pieces[i];
 	struct spot at;
-	struct obj o;
+	struct object o;
 
 	if (S_ISDIR(c->before.mode))
 		return RANK_DIR;
 	if (p->here.present && p->here.fd < 0)
 		return RANK_HERE;
-	if (spot_find(r->j, c->root, p->was, &at) == 0 && obj_stat(at.fd, at.name, &o) == 0 &&
+	if (root_find(r->j, c->root, p->was, &at) == 0 && object_stat(at.fd, at.name, &o) == 0 &&
 	    o.mode && o.ino == c->before.ino)
 		return RANK_INODE;
 	return RANK_AWAY;
@@ -138,9 +139,9 @@ static int move_back(struct restore *r, struct err *err)
 	int e = 0;
 
 	for (size_t i = r->n; e == 0 && i-- > 0;)
-		if (r->pieces[i].leaves && (e = bring_out(r, i)) < 0)
+		if (r->pieces[i].leaves && (e = restore_out(r, i)) < 0)
 			e = say(err, e, r->list[i].path);
-	return e < 0 ? e : pass(r, false, has_source, bring_back, err);
+	return e < 0 ? e : pass(r, false, has_source, restore_back, err);
 }
 
 static int bring_objects(struct restore *r, struct err *err)
@@ -154,7 +155,7 @@ static int bring_objects(struct restore *r, struct err *err)
 	for (int rank = 0; rank < RANKS; rank++)
 		for (size_t i = 0; e == 0 && i < r->n; i++)
 			if (r->pieces[i].chosen && r->list[i].before.exists &&
-			    (int)ranks[i] == rank && (e = bring_object(r, i)) < 0)
+			    (int)ranks[i] == rank && (e = restore_object(r, i)) < 0)
 				e = say(err, e, r->list[i].path);
 	return e;
 }
@@ -162,14 +163,14 @@ static int bring_objects(struct restore *r, struct err *err)
 /* Directories of which the step changed only the entries are in no change, but in its log. */
 static int bring_all_times(struct restore *r, const char *const *paths, struct err *err)
 {
-	const struct trails *t;
-	const struct trail_log *log;
-	int e = trails_get(r->j, r->id, false, &t);
+	const struct path_index *t;
+	const struct path_log *log;
+	int e = path_index_get(r->j, r->id, false, &t);
 
-	log = e < 0 ? NULL : trails_log(t, r->id);
+	log = e < 0 ? NULL : path_index_log(t, r->id);
 	/* Backwards: the first record of a directory has the last word. */
 	for (size_t i = log ? log->end : 0; log && e == 0 && i-- > log->first;) {
-		const struct mark *m = &t->list[i];
+		const struct path_record *m = &t->list[i];
 		AUTO_BUF struct buf mem = BUF_INIT;
 		AUTO_FREE char *path = NULL;
 		int root = m->from->root;
@@ -178,13 +179,13 @@ static int bring_all_times(struct restore *r, const char *const *paths, struct e
 
 		if (&t->logs[m->log] != log || m->type != REC_DTIME)
 			continue;
-		c.path = path = trail_back_from(t, log, i, &root, m->from->path);
+		c.path = path = path_index_back_from(t, log, i, &root, m->from->path);
 		c.root = root;
 		if (!restore_wants(r->j, &c, paths))
 			continue;
-		e = trail_fetch(t, i, &mem, &rec);
+		e = path_index_fetch(t, i, &mem, &rec);
 		if (e == 0)
-			e = bring_times(r, root, path, &rec);
+			e = restore_times(r, root, path, &rec);
 		if (e < 0)
 			err_set(err, e, "restore the times of '%s'", path);
 	}
@@ -200,7 +201,7 @@ static int refuse_guarded(const struct restore *r, struct err *err)
 
 		if (!p->chosen || !p->was || p->source == SIZE_MAX ||
 		    !S_ISDIR(r->list[i].before.mode) ||
-		    !guarded_name(r->j, r->list[i].root, p->was, S_IFDIR))
+		    !root_guards(r->j, r->list[i].root, p->was, S_IFDIR))
 			continue;
 		text_escape(&shown, p->was, strlen(p->was));
 		return err_say(err, -EOPNOTSUPP,
@@ -218,18 +219,18 @@ int restore_all(struct restore *r, const char *const *paths, struct err *err)
 	if (e == 0)
 		e = refuse_guarded(r, err);
 	if (e == 0)
-		e = pass(r, true, was_made, bring_nothing, err);
+		e = pass(r, true, was_made, restore_remove, err);
 	if (e == 0)
 		e = move_back(r, err);
 	if (e == 0) /* directories that it made to move something into */
-		e = pass(r, true, was_made, bring_nothing, err);
+		e = pass(r, true, was_made, restore_remove, err);
 	if (e == 0)
 		e = bring_objects(r, err);
 	if (e == 0)
-		e = pass(r, true, was_dir, bring_attrs, err);
+		e = pass(r, true, was_dir, restore_attrs, err);
 	if (e == 0)
 		e = bring_all_times(r, paths, err);
-	if (e == 0 && (e = bring_parents(r)) < 0)
+	if (e == 0 && (e = restore_parents(r)) < 0)
 		err_set(err, e, "restore the directories above");
 	return e;
 }

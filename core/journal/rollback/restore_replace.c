@@ -1,4 +1,4 @@
-/* restore_replace - how one file takes the place of another, whoever edits that meanwhile. */
+/* restore_replace - replaces one file by another, even while a process edits it. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,28 +9,30 @@
 
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
-#include "core/journal/history/placed.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/rollback/restore_target.h"
 #include "core/journal/step/step.h"
-#include "core/journal/store/store.h"
+#include "core/journal/store/placed.h"
 
 /*
- * By a file of a name of our own, which is renamed over it: then the old one is in the store as the
- * last writer left it. Only where other names of it are to show the same bytes, or where a copy
- * would be ours and it is another's, are they written into the file that is there.
+ * A new file with a temporary name is renamed over the old one: then the store has the old file as
+ * its last writer left it. The bytes are written into the existing file only if its other hard
+ * links must show the same bytes, or if the file is another user's, so that a copy would change its
+ * owner.
  */
 
-/* The name is never half of one and half of the other. */
+/* The name never leads to a mixture of both files. */
 static int rename_over(struct restore *r, const struct at *tmp, struct target *t)
 {
 	int e = S_ISDIR(t->now.mode) ? target_clear(r, t) : 0;
-	struct obj o;
+	struct object o;
 
 	if (e == 0)
-		e = obj_stat(tmp->dirfd, tmp->name, &o);
+		e = object_stat(tmp->dirfd, tmp->name, &o);
 	if (e < 0)
 		return e;
 	placed_keep(r->j, &o);
@@ -49,7 +51,7 @@ static int take_away(struct restore *r, const struct at *tmp, int e)
 	return undone < 0 ? undone : e;
 }
 
-int replace_by_copy(struct restore *r, struct target *t, const struct origin *o)
+int replace_by_copy(struct restore *r, struct target *t, const struct content_origin *o)
 {
 	char name[64];
 	struct at tmp = target_beside(r, t, name);
@@ -58,10 +60,10 @@ int replace_by_copy(struct restore *r, struct target *t, const struct origin *o)
 
 	if (fd < 0)
 		return take_fd(&fd);
-	e = data_copy(o->fd, fd);
+	e = object_copy_data(o->fd, fd);
 	/* Made in this step: its creation is the record of all that happens to it. */
 	if (e >= 0)
-		e = meta_apply(fd, (struct span){o->meta.data, o->meta.len});
+		e = attributes_apply(fd, (struct span){o->meta.data, o->meta.len});
 	return e < 0 ? take_away(r, &tmp, e) : rename_over(r, &tmp, t);
 }
 
@@ -69,12 +71,12 @@ int replace_by_copy(struct restore *r, struct target *t, const struct origin *o)
 static int text_over(struct restore *r, struct target *t, struct span text)
 {
 	const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
-	AUTO_CLOSE int old = obj_open(t->at.dirfd, t->at.name);
+	AUTO_CLOSE int old = object_open(t->at.dirfd, t->at.name);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	AUTO_CLOSE int fd = -1;
 	char name[64];
 	struct at tmp = target_beside(r, t, name);
-	int e = old < 0 ? old : meta_read(r->j, old, &meta);
+	int e = old < 0 ? old : attributes_read(r->j, old, &meta);
 
 	if (e < 0)
 		return e;
@@ -83,7 +85,7 @@ static int text_over(struct restore *r, struct target *t, struct span text)
 		return take_fd(&fd);
 	e = io_write_all(fd, text.data, text.len);
 	if (e == 0)
-		e = meta_apply(fd, (struct span){meta.data, meta.len});
+		e = attributes_apply(fd, (struct span){meta.data, meta.len});
 	if (e == 0 && futimens(fd, now) < 0)
 		e = -errno;
 	return e < 0 ? take_away(r, &tmp, e) : rename_over(r, &tmp, t);
@@ -99,22 +101,23 @@ int replace_by_link(struct restore *r, struct target *t, const struct at *from)
 }
 
 /* It is the file that has the bytes: to write to it would empty it first. */
-bool replace_has_bytes(const struct target *t, const struct origin *o)
+bool replace_has_bytes(const struct target *t, const struct content_origin *o)
 {
-	struct obj from;
+	struct object from;
 
-	return obj_stat(o->fd, "", &from) == 0 && from.ino == t->now.ino && from.dev == t->now.dev;
+	return object_stat(o->fd, "", &from) == 0 && from.ino == t->now.ino &&
+	       from.dev == t->now.dev;
 }
 
 /* Is what was captured what is there? Nobody opens it in between, where the system can see to
  * that. */
 static int hold(struct restore *r, struct target *t, int fd)
 {
-	struct obj o;
+	struct object o;
 	int e;
 
-	data_hold(fd, true);
-	e = obj_stat(fd, "", &o);
+	object_hold(fd, true);
+	e = object_stat(fd, "", &o);
 	if (e < 0 || (restore_expects(r, t->at.root, t->path, &t->now) && o.size == t->now.size &&
 		      o.mtime_ns == t->now.mtime_ns))
 		return e;
@@ -130,20 +133,20 @@ static int open_captured(struct restore *r, struct target *t, int *ret)
 
 	if (e < 0)
 		return e;
-	mark = wal_tail(&r->s->side.log);
+	mark = undo_log_tail(&r->s->side.log);
 	fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
 	if (fd == -EACCES) {
 		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0200, NULL);
 		if (e < 0)
 			return e;
-		mark = wal_tail(&r->s->side.log);
+		mark = undo_log_tail(&r->s->side.log);
 		fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
 	}
 	if (fd < 0)
 		return take_fd(&fd);
 	e = hold(r, t, fd);
 	if (e < 0) /* nothing is written: to put back what was captured would be to write */
-		wal_take_back(&r->s->side.log, mark);
+		undo_log_take_back(&r->s->side.log, mark);
 	else
 		*ret = take_fd(&fd);
 	r->s->spares &= e < 0; /* it may be one that others write to */
@@ -151,7 +154,7 @@ static int open_captured(struct restore *r, struct target *t, int *ret)
 }
 
 /* Other names of the file are to show the same bytes. */
-int replace_in_place(struct restore *r, struct target *t, const struct origin *o)
+int replace_in_place(struct restore *r, struct target *t, const struct content_origin *o)
 {
 	const struct span meta = {o->meta.data, o->meta.len};
 	AUTO_CLOSE int fd = -1;
@@ -166,7 +169,7 @@ int replace_in_place(struct restore *r, struct target *t, const struct origin *o
 	if (e == 0 && fstat(o->fd, &from) < 0)
 		e = -errno;
 	if (e == 0)
-		e = data_copy(o->fd, fd);
+		e = object_copy_data(o->fd, fd);
 	if (e >= 0)
 		e = op_set_attrs(r->s, &at, meta);
 	if (e == 0)
@@ -174,7 +177,7 @@ int replace_in_place(struct restore *r, struct target *t, const struct origin *o
 	return e;
 }
 
-int replace_by_symlink(struct restore *r, struct target *t, const struct origin *o)
+int replace_by_symlink(struct restore *r, struct target *t, const struct content_origin *o)
 {
 	char name[64], goal[PATH_MAX + 1];
 	struct at tmp = target_beside(r, t, name);
@@ -190,7 +193,7 @@ int replace_by_symlink(struct restore *r, struct target *t, const struct origin 
 	return e < 0 ? e : rename_over(r, &tmp, t);
 }
 
-int bring_text(struct restore *r, size_t i, struct span text)
+int restore_text(struct restore *r, size_t i, struct span text)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;

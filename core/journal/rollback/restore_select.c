@@ -6,17 +6,18 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
+#include "core/journal/history/list.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/log_reader.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/git_objects.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/step.h"
 #include "core/journal/store/store.h"
 
-/* The path as it is called beneath this root, or NULL. Relative ones are the folder's. */
+/* Returns the path relative to this root, or NULL. A relative path is beneath the folder. */
 static const char *name_in(const struct journal *j, int root, const char *path)
 {
 	if (*path != '/')
@@ -220,16 +221,16 @@ static size_t choose(struct restore *r, const char *const *paths)
 /* In doubt it did. */
 static bool moved_a_directory(int stepdir)
 {
-	struct scan s = SCAN_NONE;
+	struct log_reader s = LOG_READER_NONE;
 	bool moved = false;
 	struct rec rec;
 	uint64_t at;
-	int e = scan_open(&s, stepdir, "undo");
+	int e = log_reader_open(&s, stepdir, "undo");
 
-	while (e >= 0 && !moved && (e = scan_next(&s, &rec, &at)) > 0)
+	while (e >= 0 && !moved && (e = log_reader_next(&s, &rec, &at)) > 0)
 		moved = (rec.type == REC_RENAME || rec.type == REC_XCHG) &&
 			rec.flags & REC_DIRECTORY;
-	scan_close(&s);
+	log_reader_close(&s);
 	return e < 0 || moved;
 }
 
@@ -238,7 +239,7 @@ static void make_pieces(struct restore *r)
 	r->pieces = xcalloc(r->n + 1, sizeof(*r->pieces));
 	for (size_t i = 0; i < r->n; i++) {
 		r->pieces[i].source = SIZE_MAX;
-		r->pieces[i].here = (struct origin)ORIGIN_NONE;
+		r->pieces[i].here = (struct content_origin)CONTENT_ORIGIN_NONE;
 	}
 }
 
@@ -268,9 +269,9 @@ int restore_load(struct restore *r, const char *const *paths, struct err *err)
 
 	if (e < 0)
 		return e;
-	trails_drop(r->j); /* of an earlier question, perhaps older than the store */
+	path_index_drop(r->j); /* of an earlier question, perhaps older than the store */
 	r->dirs_moved = !undone && moved_a_directory(e);
-	r->bare = !undone && origin_unprotected(e);
+	r->bare = !undone && content_unprotected(e);
 	close(e);
 	if (undone)
 		return err_say(err, -EINVAL, "step %" PRId64 " is undone: redo brings it back",
@@ -283,6 +284,8 @@ int restore_load(struct restore *r, const char *const *paths, struct err *err)
 		e = restore_look_back(r, false, err);
 	if (e == 0 && choose(r, paths) == 0)
 		e = say_none(r, paths, err);
+	if (e == 0)
+		git_objects_unchoose(r);
 	return e;
 }
 
@@ -291,7 +294,7 @@ void restore_done(struct restore *r)
 	struct made *m, *next;
 
 	for (size_t i = 0; r->pieces && i < r->n; i++) {
-		origin_done(&r->pieces[i].here);
+		content_origin_done(&r->pieces[i].here);
 		free(r->pieces[i].was);
 		free(r->pieces[i].temp);
 	}
@@ -306,7 +309,7 @@ void restore_done(struct restore *r)
 		buf_done(&r->parents[i].meta);
 	}
 	free(r->parents);
-	moves_done(&r->moved);
+	renames_done(&r->moved);
 	change_free(r->list, r->n);
-	trails_drop(r->j);
+	path_index_drop(r->j);
 }

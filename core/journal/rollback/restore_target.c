@@ -1,4 +1,4 @@
-/* restore_target - where an object of a restore comes to. */
+/* restore_target - the path to which a restore brings an object. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/rollback/restore_target.h"
 
@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/journal/fs/object.h"
+#include "core/journal/history.h"
 #include "core/journal/history/content.h"
-#include "core/journal/history/placed.h"
-#include "core/journal/journal.h"
+#include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/step.h"
-#include "core/journal/store/store.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/roots.h"
 
 void target_done(struct target *t)
 {
@@ -29,17 +31,17 @@ int target_find(struct restore *r, int root, const char *path, struct target *t)
 
 	t->path = xstrdup(path);
 	slash = strrchr(t->path, '/');
-	e = spot_find(r->j, root, t->path, &spot);
+	e = root_find(r->j, root, t->path, &spot);
 	if (e < 0)
 		return e;
-	t->fd = obj_open(spot.fd, "");
+	t->fd = object_open(spot.fd, "");
 	if (t->fd < 0)
 		return t->fd;
 	t->dir = xstrndup(t->path, slash ? (size_t)(slash - t->path) : 0);
 	t->at = (struct at){
 		.root = root, .dirfd = t->fd, .dir = t->dir, .name = slash ? slash + 1 : t->path};
 	t->at.leaf = ""; /* for the root itself, whose name is "" */
-	return obj_stat(t->fd, t->at.name, &t->now);
+	return object_stat(t->fd, t->at.name, &t->now);
 }
 
 int target_clear(struct restore *r, struct target *t)
@@ -60,14 +62,14 @@ static int make_parent(struct restore *r, int root, const char *path, struct tar
 	const struct change c = {.root = root,
 				 .path = (char *)(uintptr_t)path,
 				 .after = {.exists = true, .mode = S_IFDIR}};
-	AUTO_ORIGIN struct origin o = ORIGIN_NONE;
+	AUTO_CONTENT_ORIGIN struct content_origin o = CONTENT_ORIGIN_NONE;
 	struct err ignored = {0};
 	struct parent *p;
 	int e = target_clear(r, t);
 
 	if (e < 0)
 		return e;
-	if (origin_find(r->j, r->id, &c, true, &o, &ignored) < 0 || o.present)
+	if (content_origin_find(r->j, r->id, &c, true, &o, &ignored) < 0 || o.present)
 		return op_mkdir(r->s, &t->at, 0755, NULL);
 	r->parents = xrealloc(r->parents, (r->n_parents + 1) * sizeof(*r->parents));
 	p = &r->parents[r->n_parents++];
@@ -127,12 +129,12 @@ struct at target_beside(struct restore *r, const struct target *t, char name[64]
  * place meanwhile they are not. */
 int target_set_attrs(struct restore *r, const struct target *t, struct span meta)
 {
-	AUTO_CLOSE int fd = obj_open(t->at.dirfd, t->at.name);
+	AUTO_CLOSE int fd = object_open(t->at.dirfd, t->at.name);
 	const struct at at = target_object(t, fd);
-	struct obj o;
-	int e = fd < 0 ? fd : obj_stat(fd, "", &o);
+	struct object o;
+	int e = fd < 0 ? fd : object_stat(fd, "", &o);
 
-	if (e < 0 || !obj_same(&o, &t->now))
+	if (e < 0 || !object_same(&o, &t->now))
 		return e;
 	e = op_set_attrs(r->s, &at, meta);
 	if (e == 0)

@@ -4,38 +4,30 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/journal/history/list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
+#include "core/journal/rollback/open_recovered.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/rollback/undo.h"
-#include "core/journal/step/step.h"
+#include "core/journal/step/parts.h"
+#include "core/journal/store/siblings.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 
 /*
  * The session's folders count as one history, newest id first; a step's parts are taken together.
- * In each store only the newest steps may go (or come back), for records are undone in the reverse
- * order of their making. A folder that is not of the session but has a part is opened for the
- * occasion; where it cannot be, or where later steps stand on the part, the human decides.
+ * In each store only the newest steps may be undone (or redone), because records are undone in
+ * reverse order. A folder that is not of the session but has a part is opened temporarily. If it
+ * cannot be opened, or if later steps follow the part, the user decides.
  */
 
-void group_done(struct group *g)
-{
-	store_names_free(g->dirs, g->n);
-	*g = (struct group){0};
-}
-
-void group_add(struct group *g, char *dir)
-{
-	g->dirs = xrealloc(g->dirs, (g->n + 1) * sizeof(*g->dirs));
-	g->dirs[g->n++] = dir;
-}
-
-struct rack { /* one store's steps, as far as they are not taken yet */
+struct rack { /* the steps of one store that are not selected yet */
 	struct journal *j;
 	char **names; /* by number; redo: those of the newest rollback only */
 	size_t n, n_names;
-	struct roll roll; /* redo: that rollback */
+	struct roll roll; /* redo: the newest rollback */
 	bool wanted, taken;
 };
 
@@ -43,11 +35,11 @@ struct picker {
 	const char *where; /* "steps", "redo" */
 	bool redo, force;
 	struct rack racks[PARTS_MAX]; /* as the list of pick */
-	struct pick *pick;
+	struct selected_steps *pick;
 	struct err *err;
 };
 
-/* Keep the names of the newest rollback. */
+/* Keeps the names of the newest rollback. */
 static int newest_group(struct rack *k, struct err *err)
 {
 	AUTO_FREE struct roll *rolls = xcalloc(k->n + 1, sizeof(*rolls));
@@ -57,10 +49,10 @@ static int newest_group(struct rack *k, struct err *err)
 		AUTO_FREE char *dir = xasprintf("redo/%s", k->names[i]);
 		AUTO_CLOSE int fd = store_open_dir(k->j, dir);
 
-		int r = fd < 0 ? fd : wal_peek_roll(fd, "redo", &rolls[i]);
+		int r = fd < 0 ? fd : undo_log_peek_roll(fd, "redo", &rolls[i]);
 
 		if (r < 0)
-			return step_unread(err, r, k->names[i]);
+			return history_step_unread(err, r, k->names[i]);
 		if (rolls[i].number > k->roll.number)
 			k->roll = rolls[i];
 	}
@@ -101,7 +93,7 @@ static int rack_of(struct picker *p, const char *folder, const char *step, struc
 	int r;
 
 	*ret = NULL;
-	r = siblings_get(p->racks[0].j, folder, true, &j, &why);
+	r = open_sibling(p->racks[0].j, folder, &j, &why);
 	if (r > 0)
 		p->pick->guests[p->pick->n_guests++] = j;
 	if (r < 0 && p->force)
@@ -118,7 +110,7 @@ static int rack_of(struct picker *p, const char *folder, const char *step, struc
 }
 
 static int began(struct journal *j, const char *where, const char *name, int64_t *ret,
-		 struct folders *parts)
+		 struct part_folders *parts)
 {
 	AUTO_FREE char *dir = xasprintf("%s/%s", where, name);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
@@ -144,12 +136,12 @@ static int same_step(const struct picker *p, const struct rack *k, size_t i, con
 	r = began(k->j, p->where, name, &other, NULL);
 	if (r < 0 && p->force)
 		return 0;
-	return r < 0 ? step_unread(p->err, r, name) : other == when;
+	return r < 0 ? history_step_unread(p->err, r, name) : other == when;
 }
 
 static void take(struct picker *p, struct rack *k, size_t i)
 {
-	group_add(&p->pick->list[k - p->racks].dirs, xasprintf("%s/%s", p->where, k->names[i]));
+	step_dirs_add(&p->pick->list[k - p->racks].dirs, xasprintf("%s/%s", p->where, k->names[i]));
 }
 
 /* The other part: the store's newest, or it may not be touched. */
@@ -180,14 +172,14 @@ static int take_part(struct picker *p, struct rack *k, const char *name, int64_t
 static int take_with_parts(struct picker *p, struct rack *k)
 {
 	const char *name = k->names[--k->n];
-	struct folders parts = {0};
+	struct part_folders parts = {0};
 	int64_t when;
 	int r;
 
 	take(p, k, k->n);
 	r = began(k->j, p->where, name, &when, &parts);
 	if (r < 0)
-		r = step_unread(p->err, r, name);
+		r = history_step_unread(p->err, r, name);
 	for (size_t i = 0; r == 0 && i < parts.n; i++) {
 		struct rack *other;
 
@@ -197,11 +189,11 @@ static int take_with_parts(struct picker *p, struct rack *k)
 		if (r == 0 && other)
 			r = take_part(p, other, name, when);
 	}
-	folders_free(&parts);
+	part_folders_free(&parts);
 	return r;
 }
 
-static int pick_back(struct picker *p, size_t n)
+static int select_undo(struct picker *p, size_t n)
 {
 	size_t own = p->pick->n;
 	int r = 0;
@@ -254,13 +246,13 @@ static int redo_with_parts(struct picker *p, struct rack *k)
 	int r = 0;
 
 	for (size_t i = k->n; r == 0 && i-- > 0;) {
-		struct folders parts = {0};
+		struct part_folders parts = {0};
 		int64_t when;
 
 		take(p, k, i);
 		r = began(k->j, p->where, k->names[i], &when, &parts);
 		if (r < 0)
-			r = step_unread(p->err, r, k->names[i]);
+			r = history_step_unread(p->err, r, k->names[i]);
 		for (size_t m = 0; r == 0 && m < parts.n; m++) {
 			struct rack *other;
 
@@ -270,13 +262,13 @@ static int redo_with_parts(struct picker *p, struct rack *k)
 			if (r == 0 && other)
 				r = want_part(p, other, k->names[i], when);
 		}
-		folders_free(&parts);
+		part_folders_free(&parts);
 	}
 	k->taken = true;
 	return r;
 }
 
-static int pick_redo(struct picker *p)
+static int select_redo(struct picker *p)
 {
 	const struct roll *best = &p->racks[0].roll;
 	bool more = true;
@@ -302,7 +294,7 @@ static int pick_redo(struct picker *p)
 }
 
 /* Stores that have no part in it. */
-static void drop_empty(struct pick *ret)
+static void drop_empty(struct selected_steps *ret)
 {
 	size_t n = 0;
 
@@ -310,13 +302,13 @@ static void drop_empty(struct pick *ret)
 		if (ret->list[i].dirs.n)
 			ret->list[n++] = ret->list[i];
 		else
-			group_done(&ret->list[i].dirs);
+			step_dirs_done(&ret->list[i].dirs);
 	}
 	ret->n = n;
 }
 
-int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags, struct pick *ret,
-	       struct err *err)
+int select_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
+		 struct selected_steps *ret, struct err *err)
 {
 	bool redo = kind == UNDO_REDO;
 	struct picker p = {.where = redo ? "redo" : "steps",
@@ -328,26 +320,26 @@ int pick_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 	struct rack *rack;
 	int r;
 
-	*ret = (struct pick){0};
+	*ret = (struct selected_steps){0};
 	do
 		r = rack_add(&p, k, &rack);
 	while (r == 0 && (k = k->sibling) != j);
 	if (r == 0)
-		r = redo ? pick_redo(&p) : pick_back(&p, n);
+		r = redo ? select_redo(&p) : select_undo(&p, n);
 	for (size_t i = 0; i < ret->n; i++)
 		store_names_free(p.racks[i].names, p.racks[i].n_names);
 	drop_empty(ret);
 	if (r == 0 && ret->n == 0)
 		r = err_say(err, -ENOENT, "there is nothing to %s", redo ? "redo" : "undo");
 	if (r < 0)
-		pick_done(ret);
+		select_steps_done(ret);
 	return r;
 }
 
-void pick_done(struct pick *p)
+void select_steps_done(struct selected_steps *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		group_done(&p->list[i].dirs);
+		step_dirs_done(&p->list[i].dirs);
 	while (p->n_guests)
 		journal_close(p->guests[--p->n_guests]);
 	p->n = 0;

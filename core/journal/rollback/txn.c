@@ -8,14 +8,18 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/journal/journal.h"
-#include "core/journal/history/placed.h"
+#include "core/journal/history/background.h"
+#include "core/journal/history/saved_redo.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/saved_redo.h"
-#include "core/journal/rollback/borrowed_dirs.h"
+#include "core/journal/rollback.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/borrowed_dirs.h"
+#include "core/journal/store/placed.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
@@ -24,26 +28,22 @@
  * Theory of operation.
  *
  * The file "rollback" in the store is the transaction: while it exists, the steps that it names are
- * on their way. Its first line says which way: "undo" and "recover" empty their undo logs, "redo"
- * their redo logs; a word "back" after it says that the way has been turned round. Lines with a
- * word tell how conflicts are settled: "skip" names a record that is left out, "merge" a file that
- * gets its content in the end, "mine" a path where somebody else's work was. "drop" names what goes
- * with a redo (redo_drop.c); to a cordon that knows no such line it is a step that has arrived, for
- * there is no directory of that name. The file is written whole (rename), and removed when every
- * step has arrived and lies in its directory: undone ones in redo/, others in steps/. Records of
- * several steps are taken in the reverse order of their numbers, which count through the whole
- * store.
+ * being moved. Its first line has the direction: "undo" and "recover" empty the steps' undo logs,
+ * "redo" their redo logs; a word "back" after it says that the transaction was turned round. Lines
+ * that begin with a word have the resolution of conflicts: "skip" names a record to skip, "merge" a
+ * file that gets its content in the end, "mine" a path with an external edit. The file is replaced
+ * as a whole (rename), and removed when every step has arrived in its directory: undone ones in
+ * redo/, others in steps/. Records of several steps are taken in the reverse order of their
+ * sequence numbers, which count through the whole store.
  *
- * Whoever opens the store for writing and finds the file goes on in the direction that it names
- * (replay.c knows where the last process stopped). Whoever finds open steps and no such file rolls
- * them back by a transaction of kind "recover"; what was done until the crash can be had again with
- * redo. If a recovery cannot be finished, it turns round and the step is kept as it stands.
+ * A process that opens the store for writing and finds the file goes on in its direction (replay.c
+ * finds out where the last process stopped). If it finds open steps and no such file, it rolls them
+ * back by a transaction of kind "recover"; redo restores their changes until the crash. If a
+ * recovery cannot be finished, it is turned round and the step is committed as it stands.
  */
 
 /* ---- the file ---------------------------------------------------------------------------------
  */
-
-#define DROP "drop "
 
 int txn_write(const struct txn *t)
 {
@@ -57,17 +57,15 @@ int txn_write(const struct txn *t)
 		t->back ? "back" : "on", t->roll.number, t->roll.us);
 	for (size_t i = 0; i < t->n; i++)
 		buf_fmt(&b, "%s\n", t->list[i].dir);
-	for (size_t i = 0; i < t->drops.n; i++)
-		buf_fmt(&b, DROP "%s\n", t->drops.dirs[i]);
-	remedy_put(&b, &t->remedy);
+	resolution_put(&b, &t->remedy);
 	do
 		r = io_write_file(t->j->store, ROLLBACK_FILE, 0600, b.data, b.len,
 				  t->j->options.durable);
-	while (r < 0 && room_give(t->j, r));
+	while (r < 0 && reserve_give(t->j, r));
 	return r;
 }
 
-int txn_read(struct txn *t, struct group *dirs)
+int txn_read(struct txn *t, struct step_dirs *dirs)
 {
 	AUTO_FREE char *text = NULL;
 	char kind[16], reach[8], *save = NULL, *line;
@@ -83,17 +81,13 @@ int txn_read(struct txn *t, struct group *dirs)
 	t->recover = str_eq(kind, "recover");
 	t->back = str_eq(reach, "back");
 	while ((line = strtok_r(NULL, "\n", &save))) {
-		r = remedy_get(line, &t->remedy);
+		r = resolution_get(line, &t->remedy);
 		if (r < 0)
 			return r;
 		if (r > 0)
 			continue;
-		if (!str_starts(line, DROP))
-			group_add(dirs, xstrdup(line));
-		else if (str_starts(line, DROP "redo/"))
-			group_add(&t->drops, xstrdup(line + strlen(DROP)));
-		else
-			return -EBADMSG;
+		if (!str_starts(line, "drop ")) /* of an older cordon: redo_drop.c finds it */
+			step_dirs_add(dirs, xstrdup(line));
 	}
 	return 0;
 }
@@ -112,15 +106,15 @@ static char *target_of(const struct txn *t, const struct mover *m)
 	return xasprintf("%s/%s", undone ? "redo" : "steps", id);
 }
 
-static int open_log(struct side *s, const char *name, bool cut)
+static int open_log(struct capture *s, const char *name, bool cut)
 {
-	int r = wal_open(&s->log, s->dir, name, true, cut);
+	int r = undo_log_open(&s->log, s->dir, name, true, cut);
 
 	/* A torn creation never held a record. */
 	if (r == -ENODATA && unlinkat(s->dir, name, 0) < 0)
 		return -errno;
 	if (r == -ENODATA || r == -ENOENT)
-		r = wal_create(&s->log, s->dir, name);
+		r = undo_log_create(&s->log, s->dir, name);
 	return r;
 }
 
@@ -128,7 +122,7 @@ static int mover_open(struct txn *t, struct mover *m)
 {
 	int r;
 
-	m->undo = m->redo = (struct side)SIDE_NONE;
+	m->undo = m->redo = (struct capture)CAPTURE_NONE;
 	m->undo.j = m->redo.j = t->j;
 	m->undo.back = m->redo.back = true;
 	m->undo.dir = store_open_dir(t->j, m->dir);
@@ -148,21 +142,21 @@ static int mover_open(struct txn *t, struct mover *m)
 		return -errno;
 	do
 		r = open_log(&m->undo, "undo", t->crashed);
-	while (r < 0 && room_give(t->j, r));
+	while (r < 0 && reserve_give(t->j, r));
 	if (r < 0)
 		return r;
 	do
 		r = open_log(&m->redo, "redo", t->crashed);
-	while (r < 0 && room_give(t->j, r));
+	while (r < 0 && reserve_give(t->j, r));
 	return r;
 }
 
-struct side *txn_from(const struct txn *t, struct mover *m)
+struct capture *txn_from(const struct txn *t, struct mover *m)
 {
 	return t->redo == t->back ? &m->undo : &m->redo;
 }
 
-struct side *txn_to(const struct txn *t, struct mover *m)
+struct capture *txn_to(const struct txn *t, struct mover *m)
 {
 	return t->redo == t->back ? &m->redo : &m->undo;
 }
@@ -174,14 +168,15 @@ static void count(struct txn *t)
 		size_t at = 0;
 		struct rec r;
 
-		while (!t->list[i].arrived && wal_next(&txn_from(t, &t->list[i])->log, &at, &r))
+		while (!t->list[i].arrived &&
+		       undo_log_next(&txn_from(t, &t->list[i])->log, &at, &r))
 			t->total++;
 	}
 }
 
-int txn_open(struct txn *t, const struct group *dirs)
+int txn_open(struct txn *t, const struct step_dirs *dirs)
 {
-	tidy_hold(t->j);
+	background_hold(t->j);
 	t->quiet = true;
 	if (!t->crashed)
 		placed_begin(t->j);
@@ -205,18 +200,17 @@ void txn_done(struct txn *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->list[i].dir);
-		side_done(&t->list[i].undo);
-		side_done(&t->list[i].redo);
+		capture_done(&t->list[i].undo);
+		capture_done(&t->list[i].redo);
 	}
 	free(t->list);
-	group_done(&t->drops);
-	remedy_done(&t->remedy);
+	resolution_done(&t->remedy);
 	borrowed_clear(t->j);
 	t->j->excluded = NULL;
 	if (!t->j->owning)
 		placed_end(t->j);
 	if (t->quiet)
-		tidy_release(t->j);
+		background_release(t->j);
 }
 
 /* ---- the work ---------------------------------------------------------------------------------
@@ -229,15 +223,15 @@ struct mover *txn_newest(struct txn *t, bool either)
 
 	for (size_t i = 0; i < t->n; i++) {
 		struct mover *m = &t->list[i];
-		struct side *sides[2] = {txn_from(t, m), txn_to(t, m)};
+		struct capture *sides[2] = {txn_from(t, m), txn_to(t, m)};
 
 		for (int k = 0; !m->arrived && k < (either ? 2 : 1); k++) {
-			struct wal *log = &sides[k]->log;
+			struct undo_log *log = &sides[k]->log;
 			struct rec r;
 			size_t start;
 
-			if (!wal_last(log, wal_tail(log), &r, &start) || r.type == REC_STEP ||
-			    r.seq < best_seq)
+			if (!undo_log_last(log, undo_log_tail(log), &r, &start) ||
+			    r.type == REC_STEP || r.seq < best_seq)
 				continue;
 			best = m;
 			best_seq = r.seq;
@@ -250,10 +244,10 @@ struct mover *txn_newest(struct txn *t, bool either)
  * out for it stays so. */
 static bool makes_way(const struct txn *t, const struct rec *r)
 {
-	for (size_t i = 0; i < names_count(&t->remedy.replaced); i++) {
+	for (size_t i = 0; i < path_set_count(&t->remedy.replaced); i++) {
 		const char *path;
 
-		if (key_root(names_key(&t->remedy.replaced, i), &path) == r->root &&
+		if (path_key_root(path_set_key(&t->remedy.replaced, i), &path) == r->root &&
 		    path_is_beneath(path, r->path))
 			return true;
 	}
@@ -266,7 +260,7 @@ static bool is_settled(const struct txn *t, const struct rec *r)
 		if (t->remedy.merges[i].root == r->root &&
 		    str_eq(t->remedy.merges[i].path, r->path))
 			return true;
-	return names_has(&t->remedy.kept, r->root, r->path);
+	return path_set_has(&t->remedy.kept, r->root, r->path);
 }
 
 /*
@@ -286,28 +280,28 @@ static unsigned answer_flags(const struct txn *t, const struct rec *r)
 		return REC_AFTER;
 	if (!(r->flags & REC_AFTER))
 		return 0;
-	return !t->back && names_has(&t->remedy.replaced, r->root, r->path) ? 0 : REC_VOID;
+	return !t->back && path_set_has(&t->remedy.replaced, r->root, r->path) ? 0 : REC_VOID;
 }
 
 static int move_one(struct txn *t, struct mover *m)
 {
-	struct side *from = txn_from(t, m), *to = txn_to(t, m);
+	struct capture *from = txn_from(t, m), *to = txn_to(t, m);
 	struct rec r;
 	size_t start;
 	int e;
 
 	/* One record too many is what recovery can tell; not two. */
-	e = wal_catch_up(&from->log);
-	if (e < 0 || !wal_last(&from->log, wal_tail(&from->log), &r, &start))
+	e = undo_log_catch_up(&from->log);
+	if (e < 0 || !undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start))
 		return e;
 	if (r.flags & REC_SKIPPED)
-		return apply_skip(from, to, makes_way(t, &r));
-	if (!t->back && numbers_have(&t->remedy.skips, r.seq))
-		return apply_skip(from, to, false);
+		return replay_skip(from, to, makes_way(t, &r));
+	if (!t->back && u64_set_have(&t->remedy.skips, r.seq))
+		return replay_skip(from, to, false);
 	if (is_over(t, &r))
-		return wal_cut(&from->log, start);
+		return undo_log_cut(&from->log, start);
 	to->flags = answer_flags(t, &r);
-	e = apply_pop(from, to);
+	e = replay_record(from, to);
 	to->flags = 0;
 	return e;
 }
@@ -315,7 +309,7 @@ static int move_one(struct txn *t, struct mover *m)
 int txn_move(struct txn *t, const struct undo_progress *progress)
 {
 	struct mover *m;
-	int r = t->crashed ? txn_recall_loans(t) : 0;
+	int r = t->crashed ? unlock_recall(t) : 0;
 
 	if (r < 0)
 		return r;
@@ -325,7 +319,7 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 	while ((m = txn_newest(t, false))) {
 		do
 			r = move_one(t, m);
-		while (r < 0 && room_give(t->j, r));
+		while (r < 0 && reserve_give(t->j, r));
 		if (r < 0)
 			return r;
 		t->done++;
@@ -333,13 +327,13 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 		    !progress->tick(progress->data, t->done, t->total))
 			return -ECANCELED;
 	}
-	return t->back ? 0 : txn_renew(t);
+	return t->back ? 0 : replay_renew(t);
 }
 
 /* What was merged takes its place; where nothing came of it, nothing of it stays. */
 int txn_place(struct txn *t)
 {
-	struct side *to = txn_to(t, &t->list[0]);
+	struct capture *to = txn_to(t, &t->list[0]);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < t->remedy.n_merges && !t->list[0].arrived; i++) {
@@ -347,11 +341,11 @@ int txn_place(struct txn *t)
 
 		if (!t->back) {
 			to->flags = REC_AFTER;
-			r = apply_merged(to, &t->remedy.merges[i]);
+			r = replay_merged(to, &t->remedy.merges[i]);
 			to->flags = 0;
 			continue;
 		}
-		slot_name(slot, t->remedy.merges[i].slot);
+		store_slot_name(slot, t->remedy.merges[i].slot);
 		if (unlinkat(to->obj, slot, 0) < 0 && errno != ENOENT)
 			r = -errno;
 	}
@@ -373,11 +367,21 @@ static int carry(struct txn *t, struct mover *m, bool home)
 	return 0;
 }
 
-void txn_carry_home(struct txn *t)
+static void carry_home(struct txn *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (!t->list[i].foreign && t->list[i].arrived && carry(t, &t->list[i], true) < 0)
 			break;
+}
+
+/* Before the step arrives: an undo notes the edits that it has replaced, a redo forgets them. */
+static int mark_edits(const struct txn *t, const struct mover *m)
+{
+	if (t->back)
+		return 0;
+	if (t->redo)
+		return saved_redo_unmark(m->undo.dir);
+	return saved_redo_mark(t->j, m->undo.dir, &t->remedy.replaced, t->recover && t->crashed);
 }
 
 /* Oldest first. On an error those that had arrived come home, if they can. */
@@ -390,16 +394,16 @@ static int carry_all(struct txn *t)
 
 		if (m->arrived)
 			continue;
-		/* A redo that was turned round leaves it as what it was: it may be in other stores
-		 * that never heard of this one. */
-		r = t->redo ? 0 : wal_set_roll(&m->redo.log, &t->roll);
+		/* A redo that was turned round keeps the number of the rollback, which has parts in
+		 * other stores. */
+		r = t->redo ? 0 : undo_log_set_roll(&m->redo.log, &t->roll);
 		if (r == 0)
-			r = saved_redo_mark(t, m);
+			r = mark_edits(t, m);
 		if (r == 0)
 			r = carry(t, m, false);
 	}
 	if (r < 0)
-		txn_carry_home(t);
+		carry_home(t);
 	return r;
 }
 
@@ -409,7 +413,7 @@ int txn_carry(struct txn *t)
 
 	do
 		r = carry_all(t);
-	while (r < 0 && room_give(t->j, r));
+	while (r < 0 && reserve_give(t->j, r));
 	return r;
 }
 
@@ -418,10 +422,10 @@ int txn_end(struct txn *t)
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->list[i].foreign)
 			continue;
-		wal_trim(&t->list[i].undo.log);
-		wal_trim(&t->list[i].redo.log);
+		undo_log_trim(&t->list[i].undo.log);
+		undo_log_trim(&t->list[i].redo.log);
 	}
-	room_refill(t->j);
+	reserve_refill(t->j);
 	return unlinkat(t->j->store, ROLLBACK_FILE, 0) < 0 ? store_trash(t->j, ROLLBACK_FILE) : 0;
 }
 

@@ -5,16 +5,19 @@
 #include <string.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
+#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/concurrent.h"
 #include "core/journal/history/newest_toucher.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
+#include "core/journal/store/news.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
 #include "core/journal/util/path_set.h"
@@ -26,37 +29,37 @@ void txn_tell(const struct txn *t)
 		    t->redo ? "a redo" : "an undo", t->back ? "taken back" : "finished");
 }
 
-bool txn_knows_roots(struct journal *j, const struct wal *log)
+bool txn_knows_roots(struct journal *j, const struct undo_log *log)
 {
 	size_t at = 0;
 	struct rec r;
 
-	while (wal_next(log, &at, &r))
+	while (undo_log_next(log, &at, &r))
 		if (!root_is_known(j, r.root) || !root_is_known(j, r.root2))
 			return false;
 	return true;
 }
 
-static void name_now(struct names *set, const struct moves *moves, uint64_t seq, int root,
+static void name_now(struct path_set *set, const struct renames *moves, uint64_t seq, int root,
 		     const char *path)
 {
 	AUTO_FREE char *now = NULL;
 
-	names_add(set, root, path);
+	path_set_add(set, root, path);
 	if (!moves->n)
 		return;
 	now = xstrdup(path);
-	if (moves_follow(moves, seq, &root, &now))
-		names_add(set, root, now);
+	if (renames_follow(moves, seq, &root, &now))
+		path_set_add(set, root, now);
 }
 
-static void add_names(struct names *set, const struct wal *log, const struct moves *moves,
+static void add_names(struct path_set *set, const struct undo_log *log, const struct renames *moves,
 		      unsigned without)
 {
 	size_t at = 0;
 	struct rec r;
 
-	while (wal_next(log, &at, &r)) {
+	while (undo_log_next(log, &at, &r)) {
 		if (rec_is_quiet(r.type) || r.flags & without)
 			continue;
 		name_now(set, moves, r.seq, r.root, r.path);
@@ -65,26 +68,26 @@ static void add_names(struct names *set, const struct wal *log, const struct mov
 	}
 }
 
-void txn_names(struct names *set, const struct wal *log, const struct moves *moves)
+void txn_names(struct path_set *set, const struct undo_log *log, const struct renames *moves)
 {
 	add_names(set, log, moves, 0);
 }
 
 /* Directories that have other names since the beginning. */
 struct trips {
-	struct moves all;  /* whoever moved them */
-	struct moves made; /* by this rollback; one that was turned round has put them back */
-	struct names done; /* where it did something, if elsewhere it left something out */
+	struct renames all;   /* whoever moved them */
+	struct renames made;  /* by this rollback; one that was turned round has put them back */
+	struct path_set done; /* where it did something, if elsewhere it left something out */
 };
 
 #define IDLE (REC_SKIPPED | REC_ASIDE)
 
-static bool has_idle(const struct wal *log)
+static bool has_idle(const struct undo_log *log)
 {
 	size_t at = 0;
 	struct rec r;
 
-	while (wal_next(log, &at, &r))
+	while (undo_log_next(log, &at, &r))
 		if (r.flags & IDLE)
 			return true;
 	return false;
@@ -104,56 +107,56 @@ static void add_done(struct txn *t, struct trips *trips)
 static void trips_add(struct txn *t, struct trips *trips)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		const struct wal *log = &txn_to(t, &t->list[i])->log;
+		const struct undo_log *log = &txn_to(t, &t->list[i])->log;
 
 		if (t->list[i].arrived)
 			continue;
-		moves_add(&trips->all, log);
+		renames_add(&trips->all, log);
 		if (!t->back)
-			moves_add_made(&trips->made, log);
+			renames_add_made(&trips->made, log);
 	}
-	moves_sort(&trips->all);
-	moves_sort(&trips->made);
+	renames_sort(&trips->all);
+	renames_sort(&trips->made);
 	add_done(t, trips);
 }
 
 struct whose {
-	struct names foreign, returns;
+	struct path_set foreign, returns;
 };
 
 /* Or be such a directory: then that is somebody's as well where it lies now. */
-static void note_moved(const struct moves *moves, struct whose *w, int root, const char *path)
+static void note_moved(const struct renames *moves, struct whose *w, int root, const char *path)
 {
 	AUTO_FREE char *now = xasprintf("%s/", path);
 
-	if (!moves_follow(moves, 0, &root, &now))
+	if (!renames_follow(moves, 0, &root, &now))
 		return;
 	now[strlen(now) - 1] = '\0';
-	names_add(&w->foreign, root, now);
+	path_set_add(&w->foreign, root, now);
 }
 
 /*
- * A path in conflict is not the steps' own afterwards: what was left out or put back is still
- * somebody else's work, and what was replaced is so again when the way back brings it. Both, where
- * one such work has taken the place of another.
+ * After a rollback, a path in conflict does not have the steps' own state. An external edit that
+ * was kept, or put back, is at the path (foreign). An external edit that was replaced returns when
+ * the rollback is reverted (returns). Both hold if one edit took the place of another.
  */
-static void note_whose(const struct txn *t, const struct moves *moves, struct whose *w, int root,
+static void note_whose(const struct txn *t, const struct renames *moves, struct whose *w, int root,
 		       const char *path, unsigned old)
 {
-	bool replaced = names_has(&t->remedy.replaced, root, path);
-	bool kept = names_has(&t->remedy.kept, root, path), below = false;
+	bool replaced = path_set_has(&t->remedy.replaced, root, path);
+	bool kept = path_set_has(&t->remedy.kept, root, path), below = false;
 	AUTO_FREE char *now = NULL;
 	int at = root;
 
-	if (t->back ? old & POST_RETURNS : replaced)
-		names_add(&w->returns, root, path);
-	if (!t->back && old & POST_RETURNS)
-		names_add(&w->foreign, root, path);
-	if (!kept && !(replaced ? t->back : old & POST_FOREIGN))
+	if (t->back ? old & IMAGE_RETURNS : replaced)
+		path_set_add(&w->returns, root, path);
+	if (!t->back && old & IMAGE_RETURNS)
+		path_set_add(&w->foreign, root, path);
+	if (!kept && !(replaced ? t->back : old & IMAGE_FOREIGN))
 		return;
 	now = xstrdup(path); /* it may lie in a directory that was moved just now */
-	below = moves_follow(moves, 0, &at, &now);
-	names_add(&w->foreign, at, now);
+	below = renames_follow(moves, 0, &at, &now);
+	path_set_add(&w->foreign, at, now);
 	if (!below)
 		note_moved(moves, w, root, path);
 }
@@ -163,7 +166,7 @@ static void note_whose(const struct txn *t, const struct moves *moves, struct wh
 struct turn {
 	struct mover *m;
 	size_t place;
-	uint64_t ended; /* as the number of a moment */
+	uint64_t ended; /* as a sequence number */
 };
 
 /*
@@ -171,60 +174,60 @@ struct turn {
  * one's also takes in what other steps know of directories that have moved.
  */
 struct renewal {
-	struct names set; /* the paths */
-	size_t own, idle; /* the first are its own; up to here, of records that were left out */
-	struct names absent, shared, passing;
-	struct names edited; /* while the rollback ran */
-	struct posts old;    /* that have their bytes */
-	struct posts left;   /* of those in `shared`, where the step had left that */
+	struct path_set set; /* the paths */
+	size_t own, idle;    /* the first are its own; up to here, of records that were left out */
+	struct path_set absent, shared, passing;
+	struct path_set edited;	  /* while the rollback ran */
+	struct after_images old;  /* that have their bytes */
+	struct after_images left; /* of those in `shared`, where the step had left that */
 	struct whose whose;
 };
 
 /* Nothing was done there, but a human did something since the step was there last. */
 static bool is_edited(const struct txn *t, const struct trips *trips, const struct renewal *n,
-		      const struct post *old)
+		      const struct after_image *old)
 {
-	size_t i = names_find(&n->set, old->key);
+	size_t i = path_set_find(&n->set, old->key);
 
-	if (t->back || i < n->own || i >= n->idle || old->flags & POST_FOREIGN)
+	if (t->back || i < n->own || i >= n->idle || old->flags & IMAGE_FOREIGN)
 		return false;
-	return !names_has_key(&trips->done, old->key) && post_differs(t->j, old, NULL);
+	return !path_set_has_key(&trips->done, old->key) && after_image_differs(t->j, old, NULL);
 }
 
 static int renew_old(const struct txn *t, int stepdir, const struct trips *trips, struct renewal *n)
 {
-	AUTO_POST_READER struct post_reader reader;
-	struct post p;
-	int r = post_begin(&reader, stepdir, "post");
+	AUTO_IMAGE_READER struct after_image_reader reader;
+	struct after_image p;
+	int r = after_image_begin(&reader, stepdir, "post");
 
 	if (r == -ENOENT)
 		return 0;
 	store_forget_near(t->j);
-	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
+	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0) {
 		if (is_edited(t, trips, n, &p))
-			names_add_key(&n->whose.foreign, p.key);
-		names_add_key(&n->set, p.key);
+			path_set_add_key(&n->whose.foreign, p.key);
+		path_set_add_key(&n->set, p.key);
 		if (!p.obj.mode)
-			names_add_key(&n->absent, p.key);
+			path_set_add_key(&n->absent, p.key);
 		if (p.image)
-			posts_take(&n->old, &p);
+			after_images_take(&n->old, &p);
 		note_whose(t, &trips->made, &n->whose, p.root, p.path, p.flags);
 	}
 	return r;
 }
 
-static bool has_remedy(const struct txn *t)
+static bool has_resolution(const struct txn *t)
 {
-	const struct remedy *r = &t->remedy;
+	const struct resolution *r = &t->remedy;
 
-	return names_count(&r->replaced) || names_count(&r->kept) || r->n_merges;
+	return path_set_count(&r->replaced) || path_set_count(&r->kept) || r->n_merges;
 }
 
 /* By another name of the file that lies there; the number it had may be another's now. */
 static bool is_written_since(const struct txn *t, const struct turn *turn,
-			     const struct touchers *touchers, const struct post *left)
+			     const struct touchers *touchers, const struct after_image *left)
 {
-	struct obj o;
+	struct object o;
 
 	return touchers->files && left->obj.mode &&
 	       reach_see(t->j, left->root, left->path, &o) == 0 &&
@@ -237,28 +240,29 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 		     const struct touchers *touchers, struct renewal *n)
 {
 	const struct mover *m = turn->m;
-	AUTO_POST_READER struct post_reader reader = {.in = IN_NONE};
-	struct post p;
+	AUTO_IMAGE_READER struct after_image_reader reader = {.in = CHUNKED_IN_NONE};
+	struct after_image p;
 	int r = 0;
 
-	if (has_remedy(t))
-		return left_drop(m->undo.dir);
+	if (has_resolution(t))
+		return original_image_drop(m->undo.dir);
 	/* One that was turned round has not made them anew; a step that never ended has none. */
 	if (!t->redo && !t->recover)
-		r = left_keep(m->undo.dir);
+		r = original_image_keep(m->undo.dir);
 	if (r < 0 || t->redo == t->back)
 		return r;
-	r = names_count(&n->shared) || touchers->files ? post_begin(&reader, m->undo.dir, "left")
-						       : -ENOENT;
+	r = path_set_count(&n->shared) || touchers->files
+		    ? after_image_begin(&reader, m->undo.dir, "left")
+		    : -ENOENT;
 	if (r == -ENOENT)
 		return 0;
-	while (r >= 0 && (r = post_next(&reader, &p)) > 0) {
-		size_t i = names_find(&n->set, p.key);
-		bool shared =
-			names_has_key(&n->shared, p.key) || is_written_since(t, turn, touchers, &p);
+	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0) {
+		size_t i = path_set_find(&n->set, p.key);
+		bool shared = path_set_has_key(&n->shared, p.key) ||
+			      is_written_since(t, turn, touchers, &p);
 
-		if (!p.flags && i < n->own && shared && !moves_touch(&trips->all, p.root, p.path))
-			posts_take(&n->left, &p);
+		if (!p.flags && i < n->own && shared && !renames_touch(&trips->all, p.root, p.path))
+			after_images_take(&n->left, &p);
 	}
 	return r == -EBADMSG ? 0 : r;
 }
@@ -266,16 +270,16 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 /* What happens there is told as the rollback's own, but for what was edited meanwhile. */
 static void own_names(struct journal *j, const struct renewal *n)
 {
-	for (size_t k = 0; j->owning && k < names_count(&n->set); k++) {
-		const char *key = names_key(&n->set, k);
+	for (size_t k = 0; j->owning && k < path_set_count(&n->set); k++) {
+		const char *key = path_set_key(&n->set, k);
 
-		if (!names_has_key(&n->edited, key))
-			names_add_key(&j->own, key);
+		if (!path_set_has_key(&n->edited, key))
+			path_set_add_key(&j->own, key);
 	}
 }
 
-static int renew_post(struct txn *t, const struct turn *turn, const struct trips *trips,
-		      const struct touchers *touchers)
+static int renew_image(struct txn *t, const struct turn *turn, const struct trips *trips,
+		       const struct touchers *touchers)
 {
 	struct mover *m = turn->m;
 	struct renewal n = {0};
@@ -283,83 +287,83 @@ static int renew_post(struct txn *t, const struct turn *turn, const struct trips
 
 	add_names(&n.set, &m->undo.log, &trips->all, IDLE);
 	add_names(&n.set, &m->redo.log, &trips->all, IDLE);
-	n.own = names_count(&n.set);
+	n.own = path_set_count(&n.set);
 	txn_names(&n.set, &m->undo.log, &trips->all);
 	txn_names(&n.set, &m->redo.log, &trips->all);
-	n.idle = names_count(&n.set);
+	n.idle = path_set_count(&n.set);
 	/* What lay in a directory of the steps' may be in no log. */
-	for (size_t k = 0; k < names_count(&t->remedy.replaced); k++)
-		names_add_key(&n.set, names_key(&t->remedy.replaced, k));
-	for (size_t k = 0; k < names_count(&t->remedy.kept); k++)
-		names_add_key(&n.set, names_key(&t->remedy.kept, k));
-	for (size_t k = 0; k < names_count(&n.set); k++) {
+	for (size_t k = 0; k < path_set_count(&t->remedy.replaced); k++)
+		path_set_add_key(&n.set, path_set_key(&t->remedy.replaced, k));
+	for (size_t k = 0; k < path_set_count(&t->remedy.kept); k++)
+		path_set_add_key(&n.set, path_set_key(&t->remedy.kept, k));
+	for (size_t k = 0; k < path_set_count(&n.set); k++) {
 		const char *path;
-		int root = key_root(names_key(&n.set, k), &path);
+		int root = path_key_root(path_set_key(&n.set, k), &path);
 
 		note_whose(t, &trips->made, &n.whose, root, path, 0);
 	}
 	r = renew_old(t, m->undo.dir, trips, &n);
-	for (size_t k = 0; k < names_count(&n.whose.foreign); k++)
-		names_add_key(&n.set, names_key(&n.whose.foreign, k));
+	for (size_t k = 0; k < path_set_count(&n.whose.foreign); k++)
+		path_set_add_key(&n.set, path_set_key(&n.whose.foreign, k));
 	if (r == 0 && !turn->place)
-		r = post_moved(t->j, &trips->all, &n.set);
+		r = renames_add_images(t->j, &trips->all, &n.set);
 	/* What lies at the others now is not what the step left. */
-	for (size_t k = n.own; k < names_count(&n.set); k++)
-		names_add_key(&n.passing, names_key(&n.set, k));
+	for (size_t k = n.own; k < path_set_count(&n.set); k++)
+		path_set_add_key(&n.passing, path_set_key(&n.set, k));
 	/* Nor is all that a merge has written. */
 	for (size_t i = 0; i < t->remedy.n_merges && !t->back; i++)
-		names_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
+		path_set_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
 	touchers_find(touchers, turn->place, &trips->all, &n.set, &n.shared);
 	if (r == 0)
 		r = find_left(t, turn, trips, touchers, &n);
 	if (r == 0)
-		r = post_write(t->j, m->undo.dir, &n.set,
-			       &(struct post_how){.absent = &n.absent,
-						  .shared = &n.shared,
-						  .passing = &n.passing,
-						  .foreign = &n.whose.foreign,
-						  .returns = &n.whose.returns,
-						  .old = &n.old,
-						  .left = &n.left,
-						  .n_own = n.own,
-						  .edited = &n.edited});
+		r = after_image_write(t->j, m->undo.dir, &n.set,
+				      &(struct after_image_how){.absent = &n.absent,
+								.shared = &n.shared,
+								.passing = &n.passing,
+								.foreign = &n.whose.foreign,
+								.returns = &n.whose.returns,
+								.old = &n.old,
+								.left = &n.left,
+								.n_own = n.own,
+								.edited = &n.edited});
 	own_names(t->j, &n);
-	names_done(&n.set);
-	names_done(&n.shared);
-	names_done(&n.passing);
-	names_done(&n.absent);
-	posts_done(&n.old);
-	posts_done(&n.left);
-	names_done(&n.whose.foreign);
-	names_done(&n.whose.returns);
-	names_done(&n.edited);
+	path_set_done(&n.set);
+	path_set_done(&n.shared);
+	path_set_done(&n.passing);
+	path_set_done(&n.absent);
+	after_images_done(&n.old);
+	after_images_done(&n.left);
+	path_set_done(&n.whose.foreign);
+	path_set_done(&n.whose.returns);
+	path_set_done(&n.edited);
 	return r;
 }
 
 static void note_change(void *data, const struct summary *s, const struct change *c)
 {
 	(void)s;
-	names_add(data, c->root, c->path);
+	path_set_add(data, c->root, c->path);
 }
 
-static void note_written(const struct wal *log, size_t place, struct touchers *touchers)
+static void note_written(const struct undo_log *log, size_t place, struct touchers *touchers)
 {
 	struct rec r;
 	size_t at = 0;
 
-	while (wal_next(log, &at, &r))
+	while (undo_log_next(log, &at, &r))
 		if (rec_is_in_place(&r) && !rec_is_idle(&r))
 			touchers_wrote(touchers, place, r.ino);
 }
 
 /* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
  * changed by another of its names only the summary says so. */
-static int note_touchers(const struct turn *turn, const struct moves *moves,
+static int note_touchers(const struct turn *turn, const struct renames *moves,
 			 struct touchers *touchers)
 {
 	const struct mover *m = turn->m;
 	struct summary head = {0};
-	struct names set = {0};
+	struct path_set set = {0};
 	int r = 0;
 
 	if (!m->arrived) {
@@ -370,7 +374,7 @@ static int note_touchers(const struct turn *turn, const struct moves *moves,
 	}
 	summary_done(&head);
 	touchers_note(touchers, turn->place, &set);
-	names_done(&set);
+	path_set_done(&set);
 	return r;
 }
 
@@ -389,7 +393,7 @@ static struct turn *order_turns(const struct txn *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		list[i].m = &t->list[i];
-		list[i].ended = t->list[i].arrived ? 0 : overlap_ended(t->list[i].undo.dir);
+		list[i].ended = t->list[i].arrived ? 0 : concurrent_ended(t->list[i].undo.dir);
 	}
 	qsort(list, t->n, sizeof(*list), by_end);
 	for (size_t i = 0; i < t->n; i++)
@@ -411,11 +415,11 @@ static int look(struct txn *t)
 	/* Of two images of a path the newer must be that of the step that ended last. */
 	for (size_t i = t->n; r == 0 && i-- > 0;)
 		if (!turns[i].m->arrived)
-			r = renew_post(t, &turns[i], &trips, &touchers);
+			r = renew_image(t, &turns[i], &trips, &touchers);
 	touchers_done(&touchers);
-	moves_done(&trips.all);
-	moves_done(&trips.made);
-	names_done(&trips.done);
+	renames_done(&trips.all);
+	renames_done(&trips.made);
+	path_set_done(&trips.done);
 	return r;
 }
 
@@ -425,6 +429,6 @@ int txn_look(struct txn *t)
 
 	do
 		r = look(t);
-	while (r < 0 && room_give(t->j, r));
+	while (r < 0 && reserve_give(t->j, r));
 	return r;
 }

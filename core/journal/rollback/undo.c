@@ -8,12 +8,20 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/journal/journal.h"
+#include "core/journal/edits.h"
+#include "core/journal/history/list.h"
+#include "core/journal/history/prune.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
+#include "core/journal/rollback/space.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/rollback/undo.h"
-#include "core/journal/step/step.h"
+#include "core/journal/step/parts.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/store/siblings.h"
+#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 
 static void add_id(struct undo_plan *p, int64_t id)
@@ -52,6 +60,8 @@ static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct j
 		*e = more->entries[i];
 		if ((!first || e->root) && e->root >= 0 && e->root < j->n_roots)
 			e->base = xstrdup(j->roots[e->root].path);
+		if (e->own) /* as another folder's */
+			e->root = 0;
 	}
 	p->barriers = xrealloc(p->barriers,
 			       (p->n_barriers + more->n_barriers + 1) * sizeof(*p->barriers));
@@ -69,7 +79,7 @@ static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct j
 	undo_plan_free(more);
 }
 
-static uint64_t seal_of(const struct journal *j, const struct remedy *m)
+static uint64_t seal_of(const struct journal *j, const struct resolution *m)
 {
 	uint64_t sum = 0;
 
@@ -85,7 +95,7 @@ static uint64_t seal_of(const struct journal *j, const struct remedy *m)
 	return sum;
 }
 
-static struct merged *merge_of(struct remedy *m, const struct undo_entry *e)
+static struct merged *merge_of(struct resolution *m, const struct undo_entry *e)
 {
 	for (size_t i = 0; i < m->n_merges; i++) {
 		struct merged *one = &m->merges[i];
@@ -97,7 +107,7 @@ static struct merged *merge_of(struct remedy *m, const struct undo_entry *e)
 }
 
 /* To be shown: the texts go to the plan's entries. */
-static void take_merges(struct remedy *m, struct undo_plan *p)
+static void take_merges(struct resolution *m, struct undo_plan *p)
 {
 	for (size_t i = 0; i < p->n_entries; i++) {
 		struct undo_entry *e = &p->entries[i];
@@ -117,8 +127,8 @@ static void take_merges(struct remedy *m, struct undo_plan *p)
 
 /* The plan for all stores of the pick; remedies as its list, with the merged texts or, when they
  * are to be shown, without. */
-static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan *plan,
-		    bool show_merges, struct remedy *remedies, struct err *err)
+static int plan_all(const struct selected_steps *pick, struct journal *j, struct undo_plan *plan,
+		    bool show_merges, struct resolution *remedies, struct err *err)
 {
 	int r = 0;
 
@@ -138,25 +148,25 @@ static int plan_all(const struct pick *pick, struct journal *j, struct undo_plan
 	return r;
 }
 
-static void remedies_done(struct remedy *list)
+static void resolutions_done(struct resolution *list)
 {
 	for (size_t i = 0; i < PARTS_MAX; i++)
-		remedy_done(&list[i]);
+		resolution_done(&list[i]);
 }
 
 int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flags,
 		 struct undo_plan **ret, struct err *err)
 {
 	struct undo_plan *plan = xcalloc(1, sizeof(*plan));
-	struct remedy remedies[PARTS_MAX] = {0};
-	struct pick pick = {0};
-	int r = pick_steps(j, kind, n, flags, &pick, err);
+	struct resolution remedies[PARTS_MAX] = {0};
+	struct selected_steps pick = {0};
+	int r = select_steps(j, kind, n, flags, &pick, err);
 
 	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags};
 	if (r == 0)
 		r = plan_all(&pick, j, plan, true, remedies, err);
-	remedies_done(remedies);
-	pick_done(&pick);
+	resolutions_done(remedies);
+	select_steps_done(&pick);
 	if (r == 0)
 		*ret = plan;
 	else
@@ -166,11 +176,11 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 
 bool undo_entry_elsewhere(const struct undo_plan *p, const struct undo_entry *e)
 {
-	return e->root > 0 && e->fate == FATE_KEPT && p->kind == UNDO_BACK &&
+	return e->root > 0 && !e->own && e->fate == FATE_KEPT && p->kind == UNDO_BACK &&
 	       !(p->flags & UNDO_ALL_PLACES);
 }
 
-static int64_t group_oldest(const struct group *g)
+static int64_t group_oldest(const struct step_dirs *g)
 {
 	int64_t oldest = INT64_MAX;
 
@@ -181,7 +191,10 @@ static int64_t group_oldest(const struct group *g)
 
 bool undo_plan_stops(const struct undo_plan *p)
 {
-	return p->n_stops || (p->n_barriers && !(p->flags & UNDO_SETTLES));
+	for (size_t i = 0; i < p->n_barriers; i++)
+		if (!(p->flags & (p->barriers[i].own ? UNDO_FORCE | UNDO_CROSS : UNDO_SETTLES)))
+			return true;
+	return p->n_stops;
 }
 
 static int refuse_barrier(const struct undo_plan *plan, struct err *err)
@@ -189,6 +202,11 @@ static int refuse_barrier(const struct undo_plan *plan, struct err *err)
 	const struct barrier *b = &plan->barriers[0];
 	size_t count = 0;
 
+	if (b->own)
+		return err_say(err, -ESTALE,
+			       "step %" PRId64 " is your own: undo fewer steps, or use --force to "
+			       "take it back, too (redo has it)",
+			       b->after);
 	for (size_t i = 0; i < plan->n_barriers; i++)
 		count += plan->barriers[i].count;
 	return err_say(err, -ESTALE,
@@ -237,35 +255,35 @@ static int refuse(const struct undo_plan *plan, struct err *err)
 }
 
 /* Into the transaction's hands: which records are left out, what is written afterwards. */
-static int take_remedy(struct txn *t, struct remedy *m)
+static int take_resolution(struct txn *t, struct resolution *m)
 {
-	struct side *to = txn_to(t, &t->list[0]);
+	struct capture *to = txn_to(t, &t->list[0]);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < m->n_merges; i++) {
 		struct merged *one = &m->merges[i];
 
-		one->slot = wal_slot(&to->log);
-		r = slot_fill(to, one->slot,
-			      (struct span){.data = one->text.data, .len = one->text.len});
+		one->slot = undo_log_slot(&to->log);
+		r = capture_fill_slot(to, one->slot,
+				      (struct span){.data = one->text.data, .len = one->text.len});
 	}
 	t->remedy = *m;
-	*m = (struct remedy){0};
+	*m = (struct resolution){0};
 	return r;
 }
 
 /* What cannot be finished is not begun. */
 static int check_room(struct txn *t, struct err *err)
 {
-	off_t need = room_for(t);
-	uint64_t inodes = inodes_for(t);
+	off_t need = space_for(t);
+	uint64_t inodes = space_inodes_for(t);
 
-	if (!inodes_are_free(t->j, inodes))
+	if (!reserve_has_inodes(t->j, inodes))
 		return err_say(err, -ENOSPC,
 			       "the file system has too few free inodes: nothing has been changed: "
 			       "remove %" PRIu64 " files where '%s' lies, then try again",
 			       inodes, t->j->store_path);
-	if (room_need(t->j, need) == 0)
+	if (reserve_need(t->j, need) == 0)
 		return 0;
 	return err_say(err, -ENOSPC,
 		       "the disk is full: nothing has been changed: make %lld KiB of room where "
@@ -283,7 +301,7 @@ static int ready(struct journal *j, struct err *err)
 		if (k->open)
 			return err_say(err, -EBUSY, "a step is still running: wait for it to end");
 		stuck |= k->stuck;
-		r = undo_unstick(k, err);
+		r = recover_unstick(k, err);
 	} while (r == 0 && (k = k->sibling) != j);
 	/* The human asked when this was still to come: to go on now would be once too often. */
 	if (r == 0 && stuck)
@@ -293,9 +311,9 @@ static int ready(struct journal *j, struct err *err)
 	return r;
 }
 
-/* One for each store of the pick; and those for what goes with it. */
-static int begin(const struct pick *pick, const struct undo_plan *plan, struct remedy *remedies,
-		 struct txn *list, size_t *n, struct err *err)
+/* Checks and begins one transaction for each store of the pick. */
+static int begin(const struct selected_steps *pick, const struct undo_plan *plan,
+		 struct resolution *remedies, struct txn *list, struct err *err)
 {
 	bool redo = plan->kind == UNDO_REDO;
 	struct roll roll = siblings_roll(pick->list[0].j);
@@ -306,40 +324,39 @@ static int begin(const struct pick *pick, const struct undo_plan *plan, struct r
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
 		r = txn_open(&list[i], &pick->list[i].dirs);
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
-		r = take_remedy(&list[i], &remedies[i]);
-	if (r == 0 && redo)
-		r = drops_find(list, n);
+		r = take_resolution(&list[i], &remedies[i]);
 	if (r < 0)
 		err_set(err, r, "open the steps");
-	for (size_t i = 0; r == 0 && !(plan->flags & UNDO_FORCE) && i < *n; i++)
+	for (size_t i = 0; r == 0 && !(plan->flags & UNDO_FORCE) && i < pick->n; i++)
 		r = txn_check_objects(&list[i], err);
-	for (size_t i = 0; r == 0 && i < *n; i++)
+	for (size_t i = 0; r == 0 && i < pick->n; i++)
 		r = check_room(&list[i], err);
-	if (r == 0 && (r = txns_begin(list, *n)) < 0)
+	if (r == 0 && (r = txns_begin(list, pick->n)) < 0)
 		err_set(err, r, "write to the undo store '%s'", list[0].j->store_path);
 	return r;
 }
 
-static int run(const struct pick *pick, const struct undo_plan *plan, struct remedy *remedies,
-	       const struct undo_progress *progress, struct err *err)
+static int run(const struct selected_steps *pick, const struct undo_plan *plan,
+	       struct resolution *remedies, const struct undo_progress *progress, struct err *err)
 {
 	struct txn list[PARTS_MAX];
-	size_t n = pick->n;
 	mode_t mask = umask(077);
-	int r = begin(pick, plan, remedies, list, &n, err);
+	int r = begin(pick, plan, remedies, list, err);
 
 	umask(0);
 	for (size_t i = 0; i < pick->n; i++)
 		pick->list[i].j->evict_below = group_oldest(&pick->list[i].dirs);
 	if (r == 0)
-		r = txns_run(list, n, progress, err);
-	for (size_t i = 0; i < n; i++)
+		r = txns_run(list, pick->n, progress, err);
+	for (size_t i = 0; i < pick->n; i++)
 		txn_done(&list[i]);
+	if (r == 0 && plan->kind == UNDO_REDO && redo_drop_over(list->j) < 0)
+		log_warn("journal", "undone steps stay that can no longer be redone");
 	for (size_t i = 0; i < pick->n; i++) {
 		struct journal *j = pick->list[i].j;
 
 		j->evict_below = 0;
-		if (r == 0 && store_fit(j) < 0) /* what redo needs counts too */
+		if (r == 0 && prune_to_fit(j) < 0) /* what redo needs counts too */
 			log_warn("journal", "the oldest steps cannot be removed from '%s'",
 				 j->store_path);
 	}
@@ -351,14 +368,16 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		 const struct undo_progress *progress, struct err *err)
 {
 	struct undo_plan *plan = xcalloc(1, sizeof(*plan));
-	struct remedy remedies[PARTS_MAX] = {0};
+	struct resolution remedies[PARTS_MAX] = {0};
 	bool tell = progress && progress->planned;
-	struct pick pick = {0};
+	struct selected_steps pick = {0};
 	int r = ready(j, err);
 
 	*plan = (struct undo_plan){.kind = kind, .n = n, .flags = flags, .brief = !tell};
+	if (r == 0 && kind == UNDO_REDO && (r = redo_drop_over(j)) < 0)
+		err_set(err, r, "find what can be redone");
 	if (r == 0)
-		r = pick_steps(j, kind, n, flags, &pick, err);
+		r = select_steps(j, kind, n, flags, &pick, err);
 	if (r == 0)
 		r = plan_all(&pick, j, plan, false, remedies, err);
 	if (r == 0 && tell)
@@ -372,43 +391,44 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	if (r == 0)
 		r = run(&pick, plan, remedies, progress, err);
 	undo_plan_free(plan);
-	remedies_done(remedies);
-	pick_done(&pick);
+	resolutions_done(remedies);
+	select_steps_done(&pick);
 	return r;
 }
 
 static int log_reaches(struct journal *j, const char *dir, bool redo, bool *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct wal log = WAL_NONE;
+	struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 	int r = fd < 0 ? fd : log_look(j, &log, fd, redo ? "redo" : "undo");
 
-	while (r == 0 && !*ret && wal_next(&log, &at, &rec))
-		*ret = (rec.root > 0 || rec.root2 > 0) && !rec_is_idle(&rec);
-	wal_close(&log);
+	while (r == 0 && !*ret && undo_log_next(&log, &at, &rec))
+		*ret = !(root_is_own(j, rec.root) && root_is_own(j, rec.root2)) &&
+		       !rec_is_idle(&rec);
+	undo_log_close(&log);
 	return r;
 }
 
 int journal_reaches(struct journal *j, enum undo_kind kind, size_t n, unsigned flags, bool *ret,
 		    struct err *err)
 {
-	struct pick pick = {0};
+	struct selected_steps pick = {0};
 	int r;
 
 	*ret = false;
 	if (kind == UNDO_BACK && !(flags & UNDO_ALL_PLACES))
 		return 0;
-	r = pick_steps(j, kind, n, flags, &pick, err);
+	r = select_steps(j, kind, n, flags, &pick, err);
 	for (size_t i = 0; r == 0 && i < pick.n; i++)
 		for (size_t k = 0; r == 0 && k < pick.list[i].dirs.n; k++) {
 			const char *dir = pick.list[i].dirs.dirs[k];
 
 			r = log_reaches(pick.list[i].j, dir, kind == UNDO_REDO, ret);
 			if (r < 0)
-				step_unread(err, r, strchr(dir, '/') + 1);
+				history_step_unread(err, r, strchr(dir, '/') + 1);
 		}
-	pick_done(&pick);
+	select_steps_done(&pick);
 	return r;
 }

@@ -1,36 +1,37 @@
-/* expected_events - what a watcher will be told of that this process did itself. */
+/* expected_events - predicts the watcher's events for changes that this process made itself. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/journal.h"
+#include "core/journal/edits.h"
 
-struct writer;
+struct open_file;
 
 /*
- * Whose a change is that an event tells of is found by looking at the path: some system calls, and
- * whoever calls next waits for them. Two sorts of events, nearly all there are, need none:
+ * To find out who made the change that an event reports, the journal looks at the path. That takes
+ * some system calls, and the caller of the next operation waits for them. Two sorts of events,
+ * nearly all there are, are recognised without a look:
+ *   - The close of a file that was opened for writing once, by this process. That open file is
+ *     closed once. If a second close event comes, one of the two is of another process: then the
+ *     file counts as edited, whichever of them it was.
+ *   - The new name of the last rename. Events come in order, so this event is of that rename. Or
+ *     another process gave the name just before, to a file that the rename then replaced: there a
+ *     look would come too late as well.
  *
- *   - the close of a file that was opened for writing once, by this process. That is one open file,
- *     and it is closed once. Does a second event come, one of them is of somebody else's: then that
- *     is an edit, whichever it was.
- *   - the name that the last rename gave. Events come in order, so this one is that rename's; or
- *     that of somebody who gave the name right before, to a file that the rename then replaced,
- *     where a look would come too late as well.
+ * Each expectation is for one event about one path. It is dropped if the path may lead to another
+ * object, or if the event may not come: events were lost, or a directory is watched that was not.
+ * Then the path is looked at as usual.
  *
- * What is expected is one event about one path. It is given up when the path may lead elsewhere, or
- * the event may not come: some were lost, or a directory is watched that was not. Then the path is
- * looked at as ever.
- *
- * Whether anybody still writes does not follow from it. Such a file stays on the list of writers
- * until a step begins or ends, which asks the kernel.
+ * An expected close does not show whether the file still has a writer. Such a file stays on the
+ * list of writers until a step begins or ends, which asks the kernel.
  */
 
-/* w was opened once, by this name, since it came to the list or was told of. */
-void expect_close(struct journal *j, struct writer *w, const char *key);
-void expect_no_close(struct journal *j, struct writer *w);
-/* That name does not lead to what it did, or is about to. */
-void expect_no_close_at(struct journal *j, int root, const char *path);
-/* A rename has given this name; until journal_all_seen(). */
-void expect_name(struct journal *j, int root, const char *path);
-/* Is this the event? True once. */
-bool is_expected(struct journal *j, const char *key, enum seen_what what);
+/* Expects one close event of w, which was opened once, by this name, since it was added to the list
+ * or last reported closed. */
+void event_expect_close(struct journal *j, struct open_file *w, const char *key);
+void event_expect_no_close(struct journal *j, struct open_file *w);
+/* Drops an expected close at this name: the name leads to another object now, or soon. */
+void event_expect_no_close_at(struct journal *j, int root, const char *path);
+/* Expects the event of a rename to this name, until journal_all_seen(). */
+void event_expect_name(struct journal *j, int root, const char *path);
+/* Returns whether this is an expected event; true once. */
+bool event_is_expected(struct journal *j, const char *key, enum seen_what what);

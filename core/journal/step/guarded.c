@@ -1,4 +1,4 @@
-/* guarded - keeps content of guarded names before they are removed, for a rollback. */
+/* guarded - captures the content of guarded names before they are removed, for a rollback. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/step/guarded.h"
 
@@ -10,29 +10,18 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/journal/journal.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/fs/borrow.h"
+#include "core/journal/fs/object.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
+#include "core/journal/store/roots.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 
-#define WALK_MAX  200000 /* entries that are looked at for one rename */
+#define WALK_MAX  200000 /* entries that are visited for one rename */
 #define WALK_DEEP 64
 
-bool guarded_name(struct journal *j, int root, const char *path, mode_t type)
-{
-	const char *base;
-	AUTO_FREE char *whole = NULL;
-
-	if (!j->guards)
-		return false;
-	base = root_path(j, root);
-	if (!base)
-		return true;
-	whole = xasprintf("%s/%s", str_eq(base, "/") ? "" : base, path);
-	return j->guards(j->guards_data, whole, type);
-}
-
-bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struct obj *o)
+bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struct object *o)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -40,14 +29,14 @@ bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struc
 		return false;
 	if (o->nlink > 1)
 		return true;
-	fd = data_peek(j, dirfd, name);
-	return fd < 0 || data_has_writer(fd);
+	fd = object_peek(j, dirfd, name);
+	return fd < 0 || object_has_writer(fd);
 }
 
 /* ---- looking ----------------------------------------------------------------------------------
  */
 
-uint64_t guarded_stamp(int dirfd, const char *name, const struct obj *o)
+uint64_t guarded_stamp(int dirfd, const char *name, const struct object *o)
 {
 	char target[PATH_MAX];
 	struct stat st;
@@ -55,7 +44,7 @@ uint64_t guarded_stamp(int dirfd, const char *name, const struct obj *o)
 
 	if (S_ISLNK(o->mode)) {
 		n = readlinkat(dirfd, name, target, sizeof(target));
-		return n < 0 ? 0 : data_hash_bytes(target, (size_t)n);
+		return n < 0 ? 0 : content_hash_bytes(target, (size_t)n);
 	}
 	if ((S_ISCHR(o->mode) || S_ISBLK(o->mode)) &&
 	    fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -73,15 +62,15 @@ static int open_dir(struct journal *j, int dirfd, const char *name)
 
 	if (fd >= 0 || errno != EACCES)
 		return fd < 0 ? -errno : fd;
-	path = obj_open(dirfd, name);
+	path = object_open(dirfd, name);
 	if (path < 0)
 		return take_fd(&path);
-	r = bits_borrow(j, path, S_IRUSR | S_IXUSR, &was);
+	r = borrow_bits(j, path, S_IRUSR | S_IXUSR, &was);
 	if (r < 0)
 		return r;
 	fd = openat(path, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = fd < 0 ? -errno : fd;
-	if (bits_return(j, path, was) < 0 && fd >= 0)
+	if (borrow_return(j, path, was) < 0 && fd >= 0)
 		close(fd);
 	return r;
 }
@@ -123,13 +112,13 @@ static int visit_dir(struct guarded_walk *w, const char *rel, int at, const char
 static int visit(struct guarded_walk *w, const char *rel, int dirfd, const char *name, int depth)
 {
 	AUTO_FREE char *path = xasprintf("%s%s%s", w->path, *rel ? "/" : "", rel);
-	struct obj o;
-	int r = obj_stat(dirfd, name, &o);
+	struct object o;
+	int r = object_stat(dirfd, name, &o);
 
 	if (r < 0 || !o.mode)
 		return r;
-	w->unseen = w->unseen || o.mode == OBJ_UNSEEN;
-	if (guarded_name(w->j, w->root, path, w->any ? 0 : o.mode & S_IFMT))
+	w->unseen = w->unseen || o.mode == OBJECT_UNSEEN;
+	if (root_guards(w->j, w->root, path, w->any ? 0 : o.mode & S_IFMT))
 		r = w->on(w->data, rel, dirfd, name, &o);
 	if (r == 0 && S_ISDIR(o.mode))
 		r = visit_dir(w, rel, dirfd, name, depth);
@@ -147,52 +136,52 @@ int guarded_each(struct guarded_walk *w, int dirfd, const char *name)
 /* ---- the list ---------------------------------------------------------------------------------
  */
 
-void listed_put(struct buf *list, const char *rel, const struct obj *o, uint64_t stamp)
+void guarded_list_put(struct buf *list, const char *rel, const struct object *o, uint64_t stamp)
 {
-	put_u32(list, o->mode & S_IFMT);
-	put_u64(list, stamp);
-	put_str(list, rel, strlen(rel));
+	codec_put_u32(list, o->mode & S_IFMT);
+	codec_put_u64(list, stamp);
+	codec_put_str(list, rel, strlen(rel));
 }
 
 /* Type 0 stands behind the last. */
-void listed_close(struct buf *list, bool overflow)
+void guarded_list_close(struct buf *list, bool overflow)
 {
-	put_u32(list, 0);
-	put_u64(list, overflow);
-	put_str(list, "", 0);
+	codec_put_u32(list, 0);
+	codec_put_u64(list, overflow);
+	codec_put_str(list, "", 0);
 }
 
-void listed_join(struct buf *ret, const struct buf *first, const struct buf *second)
+void guarded_list_join(struct buf *ret, const struct buf *first, const struct buf *second)
 {
 	if (!first->len && !second->len)
 		return;
-	put_str(ret, first->data, first->len);
-	put_str(ret, second->data, second->len);
+	codec_put_str(ret, first->data, first->len);
+	codec_put_str(ret, second->data, second->len);
 }
 
-struct span listed_get(struct span meta, int which)
+struct span guarded_list_get(struct span meta, int which)
 {
-	struct get g = {.p = meta.data, .end = meta.data + meta.len};
+	struct codec_reader g = {.p = meta.data, .end = meta.data + meta.len};
 	struct span one = {0};
 
 	for (int i = 0; meta.len && i <= which; i++)
-		one = get_str(&g);
+		one = codec_get_str(&g);
 	if (g.bad)
 		one.len = 0;
 	return one;
 }
 
-static bool next(struct get *g, struct listed *ret)
+static bool next(struct codec_reader *g, struct listed *ret)
 {
-	ret->type = get_u32(g);
-	ret->stamp = get_u64(g);
-	ret->rel = get_str(g).data;
+	ret->type = codec_get_u32(g);
+	ret->stamp = codec_get_u64(g);
+	ret->rel = codec_get_str(g).data;
 	return !g->bad;
 }
 
-bool listed_overflows(struct span list)
+bool guarded_list_overflows(struct span list)
 {
-	struct get g = {.p = list.data, .end = list.data + list.len};
+	struct codec_reader g = {.p = list.data, .end = list.data + list.len};
 	struct listed one;
 
 	while (next(&g, &one))
@@ -201,9 +190,9 @@ bool listed_overflows(struct span list)
 	return false;
 }
 
-bool listed_find(struct span list, const char *rel, struct listed *ret)
+bool guarded_list_find(struct span list, const char *rel, struct listed *ret)
 {
-	struct get g = {.p = list.data, .end = list.data + list.len};
+	struct codec_reader g = {.p = list.data, .end = list.data + list.len};
 
 	while (next(&g, ret) && ret->type)
 		if (str_eq(ret->rel, rel))
@@ -216,33 +205,33 @@ bool listed_find(struct span list, const char *rel, struct listed *ret)
 
 struct leaving {
 	struct step *s;
-	const struct where *w;
+	const struct op_target *w;
 	struct buf *list;
 };
 
-static int keep(void *data, const char *rel, int dirfd, const char *name, const struct obj *o)
+static int keep(void *data, const char *rel, int dirfd, const char *name, const struct object *o)
 {
 	const struct leaving *l = data;
 	AUTO_FREE char *path = xasprintf("%s%s%s", l->w->path, *rel ? "/" : "", rel);
 
-	listed_put(l->list, rel, o, guarded_stamp(dirfd, name, o));
-	if (!S_ISREG(o->mode) || !guarded_name(l->s->j, l->w->root, path, S_IFREG))
+	guarded_list_put(l->list, rel, o, guarded_stamp(dirfd, name, o));
+	if (!S_ISREG(o->mode) || !root_guards(l->s->j, l->w->root, path, S_IFREG))
 		return 0;
 	if (*rel)
 		step_touch(l->s, l->w->root, path, o);
 	return step_keep_again(l->s, l->w->root, path, dirfd, name, o);
 }
 
-int guarded_leave(struct step *s, const struct where *w, struct buf *list)
+int guarded_leave(struct step *s, const struct op_target *w, struct buf *list)
 {
 	struct leaving l = {.s = s, .w = w, .list = list};
 	struct guarded_walk walk = {
 		.j = s->j, .root = w->root, .path = w->path, .on = keep, .data = &l, .any = true};
 	int r;
 
-	if (!guarded_name(s->j, w->root, w->path, 0))
+	if (!root_guards(s->j, w->root, w->path, 0))
 		return 0;
 	r = guarded_each(&walk, w->dirfd, w->bare);
-	listed_close(list, walk.overflow);
+	guarded_list_close(list, walk.overflow);
 	return r;
 }

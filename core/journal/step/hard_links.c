@@ -3,18 +3,20 @@
 #include <string.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/history/rename_tree.h"
+#include "core/journal/step/hard_links.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/rename_tree.h"
 
 /*
- * What a step changes is told by the names that it used. A name that it made itself and took away
- * again shows nothing, though a file was written by it that had been there before under another.
+ * A step's changes are found by the names that it used. If the step links a file, writes to it
+ * through the new name and removes that name again, the name shows no change, although the file
+ * changed under its old name.
  */
 
-struct alias {		 /* the name that an inode had when the step gave it one more */
+struct hard_link {	 /* the name that an inode had when the step gave it one more */
 	uint64_t key[2]; /* dev, ino */
 	int64_t btime_ns;
 	uint32_t then; /* when it had that, as a moment of the step's places */
@@ -22,16 +24,16 @@ struct alias {		 /* the name that an inode had when the step gave it one more */
 	UT_hash_handle hh;
 };
 
-void alias_note(struct step *s, const struct obj *o, int root, const char *path)
+void hard_link_note(struct step *s, const struct object *o, int root, const char *path)
 {
-	const struct known *k = step_known(s, o);
-	AUTO_FREE char *name = key_make(root, path);
+	const struct touched_inode *k = step_known(s, o);
+	AUTO_FREE char *name = path_key_make(root, path);
 	uint64_t key[2] = {o->dev, o->ino};
-	const struct touch *t;
-	struct alias *a;
+	const struct touched_path *t;
+	struct hard_link *a;
 
-	t = touches_find(&s->touches, name);
-	if ((k && k->flags & KNOWN_CREATED) || (t && !t->before))
+	t = touched_paths_find(&s->touches, name);
+	if ((k && k->flags & TOUCHED_CREATED) || (t && !t->before))
 		return;
 	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
 	if (a && a->btime_ns == o->btime_ns)
@@ -47,31 +49,31 @@ void alias_note(struct step *s, const struct obj *o, int root, const char *path)
 	a->name = take_ptr(&name);
 }
 
-static struct alias *find(const struct step *s, const struct obj *o)
+static struct hard_link *find(const struct step *s, const struct object *o)
 {
 	uint64_t key[2] = {o->dev, o->ino};
-	struct alias *a;
+	struct hard_link *a;
 
 	HASH_FIND(hh, s->aliases, key, sizeof(key), a);
 	return a && a->btime_ns == o->btime_ns ? a : NULL;
 }
 
-bool alias_has(const struct step *s, const struct obj *o)
+bool hard_link_has(const struct step *s, const struct object *o)
 {
 	return find(s, o) != NULL;
 }
 
-void alias_use(struct step *s, const struct obj *o)
+void hard_link_use(struct step *s, const struct object *o)
 {
-	static const struct obj nothing;
-	const struct alias *a = find(s, o);
+	static const struct object nothing;
+	const struct hard_link *a = find(s, o);
 	AUTO_FREE char *now = NULL;
 	const char *path;
 	int root;
 
 	if (!a)
 		return;
-	root = key_root(a->name, &path);
+	root = path_key_root(a->name, &path);
 	if (!step_touch(s, root, path, o) || a->then == s->touches.places.now)
 		return;
 	now = xstrdup(path);
@@ -79,9 +81,9 @@ void alias_use(struct step *s, const struct obj *o)
 	step_touch(s, root, now, &nothing);
 }
 
-void aliases_free(struct step *s)
+void hard_links_free(struct step *s)
 {
-	struct alias *a, *next;
+	struct hard_link *a, *next;
 
 	HASH_ITER (hh, s->aliases, a, next) {
 		HASH_DEL(s->aliases, a);

@@ -5,19 +5,21 @@
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
-static bool written_by_other(const struct step *s, const struct obj *o)
+static bool written_by_other(const struct step *s, const struct object *o)
 {
 	for (struct step *other = s->j->open; other; other = other->next) {
-		const struct known *k = other == s ? NULL : step_known(other, o);
+		const struct touched_inode *k = other == s ? NULL : step_known(other, o);
 
-		if (k && k->flags & KNOWN_OPENED)
+		if (k && k->flags & TOUCHED_OPENED)
 			return true;
 	}
 	return false;
@@ -35,11 +37,11 @@ static void leave_writer(struct step *s, const char *path)
 	step_mark_incomplete(s, why.data);
 }
 
-static int keep_found(struct step *s, const char *name, const struct spot *at, const struct obj *o,
-		      struct err *err)
+static int keep_found(struct step *s, const char *name, const struct spot *at,
+		      const struct object *o, struct err *err)
 {
 	const char *path;
-	int root = key_root(name, &path), r;
+	int root = path_key_root(name, &path), r;
 
 	if (written_by_other(s, o)) /* which is not over */
 		return 0;
@@ -54,7 +56,7 @@ static int keep_found(struct step *s, const char *name, const struct spot *at, c
 	return 0;
 }
 
-static int keep_writer(struct step *s, struct writer *w, struct err *err)
+static int keep_writer(struct step *s, struct open_file *w, struct err *err)
 {
 	int r = -ESTALE;
 
@@ -62,8 +64,8 @@ static int keep_writer(struct step *s, struct writer *w, struct err *err)
 	for (int i = 0; r == -ESTALE && i < 8; i++) {
 		struct reach reach = {0};
 		struct spot at;
-		struct obj o;
-		const char *name = writer_alive(s->j, w, NULL, &reach, &at, &o);
+		struct object o;
+		const char *name = open_file_alive(s->j, w, NULL, &reach, &at, &o);
 
 		r = name ? keep_found(s, name, &at, &o, err) : 0;
 		reach_close(s->j, &reach);
@@ -74,7 +76,7 @@ static int keep_writer(struct step *s, struct writer *w, struct err *err)
 int step_keep_writers(struct step *s, struct err *err)
 {
 	struct journal *j = s->j;
-	struct writer *w, *next;
+	struct open_file *w, *next;
 	int r = 0;
 
 	if (j->options.off)
@@ -83,26 +85,26 @@ int step_keep_writers(struct step *s, struct err *err)
 		HASH_ITER (hh, j->writers, w, next)
 			if (r == 0)
 				r = keep_writer(s, w, err);
-		more = r == 0 && !again && writers_seek_nameless(s);
+		more = r == 0 && !again && open_files_seek_nameless(s);
 	}
 	return r;
 }
 
 static size_t adopt_writers(struct step *s)
 {
-	struct writer *w, *next;
+	struct open_file *w, *next;
 	size_t n = 0;
 
 	HASH_ITER (hh, s->j->writers, w, next) {
 		struct reach reach = {0};
 		struct spot at;
-		struct obj o;
-		bool alive = writer_alive(s->j, w, NULL, &reach, &at, &o);
+		struct object o;
+		bool alive = open_file_alive(s->j, w, NULL, &reach, &at, &o);
 
 		reach_close(s->j, &reach);
 		if (!alive || written_by_other(s, &o))
 			continue;
-		step_learn(s, &o, KNOWN_OPENED);
+		step_learn(s, &o, TOUCHED_OPENED);
 		n++;
 	}
 	return n;
@@ -119,7 +121,7 @@ size_t step_adopt_writers(struct step *s)
 	return n;
 }
 
-void writers_pass_on(struct journal *j)
+void open_files_pass_on(struct journal *j)
 {
 	for (struct step *s = j->open; s; s = s->next) {
 		struct err err = {0};
@@ -132,22 +134,22 @@ void writers_pass_on(struct journal *j)
 bool step_prune_writers(struct step *s)
 {
 	struct journal *j = s->j;
-	struct writer *w, *next;
+	struct open_file *w, *next;
 	bool lasting = false;
 
 	j->writers_enough = 0;
 	HASH_ITER (hh, j->writers, w, next) {
 		struct reach reach = {0};
 		struct spot at;
-		struct obj o;
-		struct known *k;
-		bool alive = writer_alive(j, w, s, &reach, &at, &o);
+		struct object o;
+		struct touched_inode *k;
+		bool alive = open_file_alive(j, w, s, &reach, &at, &o);
 
 		reach_close(j, &reach);
 		if (!alive)
 			continue;
 		k = step_known(s, &o);
-		if (k && k->flags & KNOWN_OPENED)
+		if (k && k->flags & TOUCHED_OPENED)
 			lasting = true;
 	}
 	return lasting;

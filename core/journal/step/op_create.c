@@ -12,13 +12,16 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
 #include "core/journal/step/expected_events.h"
+#include "core/journal/step/hard_links.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/os/beneath.h"
 
-static const struct obj nothing;
+static const struct object nothing;
 
 struct maker {
 	const char *op;
@@ -36,12 +39,12 @@ struct maker {
 
 static int make(struct step *s, const struct maker *m, const struct at *at, bool *touched)
 {
-	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 	struct rec rec = {.type = m->type, .root = at->root};
 	size_t mark = 0;
 	int keep, r;
 
-	r = where_look(&w, at);
+	r = op_target_look(&w, at);
 	if (r < 0)
 		return r;
 	if (w.plain || !*at->name)
@@ -50,30 +53,30 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 	 * that dies before it takes the record back would leave it for the recovery to believe. */
 	if (w.obj.mode)
 		return m->exists ? m->exists : -EEXIST;
-	expect_no_close_at(s->j, w.root, w.path);
+	event_expect_no_close_at(s->j, w.root, w.path);
 	keep = step_protects(s, m->op, w.path, 0, false);
 	if (keep < 0)
 		return keep;
 	if (keep) {
-		r = where_touch_dir(s, &w);
+		r = op_target_touch_dir(s, &w);
 		if (r < 0)
 			return r;
-		mark = wal_tail(&s->side.log);
+		mark = undo_log_tail(&s->side.log);
 		rec.path = w.path;
-		r = side_push(&s->side, &rec);
+		r = capture_push(&s->side, &rec);
 		if (r == 0)
-			r = step_sync_in(s, at->dirfd, mark);
+			r = step_sync_in(s, at->dirfd);
 	}
 	if (r == 0)
 		r = m->make(m, at->dirfd, w.raw);
 	if (r < 0) {
 		if (keep)
-			wal_take_back(&s->side.log, mark);
+			undo_log_take_back(&s->side.log, mark);
 		return r;
 	}
-	if (!m->alias && obj_stat(at->dirfd, w.bare, &w.obj) == 0 && w.obj.mode)
-		step_learn(s, &w.obj, KNOWN_CREATED);
-	where_report(s, &w, &nothing, touched);
+	if (!m->alias && object_stat(at->dirfd, w.bare, &w.obj) == 0 && w.obj.mode)
+		step_learn(s, &w.obj, TOUCHED_CREATED);
+	op_target_report(s, &w, &nothing, touched);
 	return 0;
 }
 
@@ -147,27 +150,27 @@ int op_link(struct step *s, const struct at *from, const struct at *to, bool *to
 {
 	const struct maker m = {
 		.op = "link", .make = make_link, .type = REC_NEW, .from = from, .alias = true};
-	AUTO_WHERE struct where w = WHERE_NONE, old = WHERE_NONE;
-	struct obj o;
-	int r = obj_stat(from->dirfd, from->name, &o);
+	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE, old = OP_TARGET_NONE;
+	struct object o;
+	int r = object_stat(from->dirfd, from->name, &o);
 
 	if (r < 0 || !o.mode)
 		return r < 0 ? r : -ENOENT;
 	r = make(s, &m, to, touched);
 	if (r < 0)
 		return r;
-	where_set(&old, from);
+	op_target_set(&old, from);
 	if (old.path)
-		alias_note(s, &o, from->root, old.path);
+		hard_link_note(s, &o, from->root, old.path);
 	if (!S_ISREG(o.mode))
 		return 0;
 	/* Through a descriptor, which may be one for writing; or it is known to be open for that.
 	 */
-	where_set(&w, to);
+	op_target_set(&w, to);
 	if (!*from->name)
-		writer_add(s->j, &o, to->root, w.path);
+		open_file_add(s->j, &o, to->root, w.path);
 	else
-		writer_named(s->j, &o, to->root, w.path, &nothing);
+		open_file_named(s->j, &o, to->root, w.path, &nothing);
 	return 0;
 }
 
@@ -198,9 +201,10 @@ static bool leads_there(int base, const char *text, int dirfd, const char *name)
 }
 
 /*
- * What bind(2) is given is what getsockname(2) says for ever: the caller's own text, from where it
- * begins. Nobody inside can change a name between the look and the call, as all such changes are
- * made by this thread. Where it leads elsewhere in our view, the bare name in its directory.
+ * getsockname(2) always returns the address that bind(2) got: so bind(2) gets the caller's own
+ * text, relative to the directory where that begins. No process inside can change a name between
+ * the look and the call, as this thread makes all such changes. If the text leads elsewhere for
+ * this process, the bare name in its directory is used.
  */
 static int make_socket(const struct maker *m, int dirfd, const char *name)
 {

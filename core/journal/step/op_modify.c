@@ -7,21 +7,23 @@
 
 #include "core/base/clock.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/unkept.h"
+#include "core/journal/steps.h"
 #include "core/os/file.h"
 #include "core/os/xattr.h"
 
 #define ABSENT_US 1000
 
-static const struct obj nothing;
+static const struct object nothing;
 
 static bool writes(int flags)
 {
@@ -31,31 +33,31 @@ static bool writes(int flags)
 /* ---- open -------------------------------------------------------------------------------------
  */
 
-static void opened(struct step *s, const struct where *w, const struct obj *o, int flags)
+static void opened(struct step *s, const struct op_target *w, const struct object *o, int flags)
 {
 	if (!S_ISREG(o->mode) || !writes(flags))
 		return;
-	step_learn(s, o, KNOWN_OPENED);
+	step_learn(s, o, TOUCHED_OPENED);
 	if (w->path)
-		writer_opened(s->j, o, w->root, w->path);
+		open_file_opened(s->j, o, w->root, w->path);
 }
 
 /* The file was not there: its creation is the record. */
-static int open_new(struct step *s, struct where *w, int flags, mode_t mode, bool *touched)
+static int open_new(struct step *s, struct op_target *w, int flags, mode_t mode, bool *touched)
 {
 	AUTO_CLOSE int fd = -1;
 	struct rec rec = {.type = REC_NEW, .root = w->root, .path = w->path};
 	int keep = step_protects(s, "create", w->path, 0, false);
 	size_t mark = 0;
-	int r = keep > 0 ? where_touch_dir(s, w) : keep;
+	int r = keep > 0 ? op_target_touch_dir(s, w) : keep;
 
 	if (r == 0 && keep) {
-		mark = wal_tail(&s->side.log);
-		r = side_push(&s->side, &rec);
+		mark = undo_log_tail(&s->side.log);
+		r = capture_push(&s->side, &rec);
 		if (r == 0)
-			r = step_sync_in(s, w->dirfd, mark);
+			r = step_sync_in(s, w->dirfd);
 		if (r < 0)
-			wal_take_back(&s->side.log, mark);
+			undo_log_take_back(&s->side.log, mark);
 	}
 	if (r < 0)
 		return r;
@@ -63,22 +65,22 @@ static int open_new(struct step *s, struct where *w, int flags, mode_t mode, boo
 	if (fd < 0) {
 		r = -errno;
 		if (keep)
-			wal_take_back(&s->side.log, mark);
+			undo_log_take_back(&s->side.log, mark);
 		return r;
 	}
-	r = obj_stat(fd, "", &w->obj);
+	r = object_stat(fd, "", &w->obj);
 	if (r < 0) { /* unknown to the step, it would not be watched for writers */
 		if (unlinkat(w->dirfd, w->raw, 0) == 0 && keep)
-			wal_take_back(&s->side.log, mark);
+			undo_log_take_back(&s->side.log, mark);
 		return r;
 	}
-	step_learn(s, &w->obj, KNOWN_CREATED);
+	step_learn(s, &w->obj, TOUCHED_CREATED);
 	opened(s, w, &w->obj, flags);
-	where_report(s, w, &nothing, touched);
+	op_target_report(s, w, &nothing, touched);
 	return take_fd(&fd);
 }
 
-static int open_raw(const struct where *w, int flags)
+static int open_raw(const struct op_target *w, int flags)
 {
 	char proc[OS_FD_PATH];
 	int fd;
@@ -94,10 +96,10 @@ static int open_raw(const struct where *w, int flags)
 }
 
 /* Keep what the open file holds; through the descriptor, so that it is this very inode. */
-static int keep_opened(struct step *s, const struct where *w, int fd, const struct obj *o,
+static int keep_opened(struct step *s, const struct op_target *w, int fd, const struct object *o,
 		       bool cuts)
 {
-	size_t mark = s->made ? wal_tail(&s->side.log) : 0;
+	size_t mark = s->made ? undo_log_tail(&s->side.log) : 0;
 	int r;
 
 	if (!w->path || !S_ISREG(o->mode) || o->nlink == 0)
@@ -105,12 +107,12 @@ static int keep_opened(struct step *s, const struct where *w, int fd, const stru
 	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
 	if (r == 0)
 		r = step_keep_content(s, w->root, w->path, fd, "", o, !cuts);
-	if (r < 0 || !s->made || wal_tail(&s->side.log) == mark)
+	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
-	return side_sync(&s->side);
+	return capture_sync(&s->side);
 }
 
-static int open_special(const struct where *w, int flags)
+static int open_special(const struct op_target *w, int flags)
 {
 	int fd, r;
 
@@ -139,10 +141,10 @@ static int cut(int fd, int flags)
 	return truncate(proc, 0) < 0 ? -errno : 0;
 }
 
-static int open_old(struct step *s, struct where *w, int flags, bool *touched)
+static int open_old(struct step *s, struct op_target *w, int flags, bool *touched)
 {
 	AUTO_CLOSE int fd = -1;
-	struct obj o = w->obj;
+	struct object o = w->obj;
 	int r;
 
 	if (!S_ISREG(o.mode))
@@ -152,32 +154,32 @@ static int open_old(struct step *s, struct where *w, int flags, bool *touched)
 		return take_fd(&fd);
 	if (!writes(flags))
 		return take_fd(&fd);
-	r = obj_stat(fd, "", &o);
+	r = object_stat(fd, "", &o);
 	if (r == 0)
 		r = keep_opened(s, w, fd, &o, flags & O_TRUNC);
 	if (r == 0 && flags & O_TRUNC)
 		r = cut(fd, flags);
 	if (r < 0) {
 		if (w->path && s->on_loss) /* our own descriptor closes: no edit from outside */
-			writer_opened(s->j, &o, w->root, w->path);
+			open_file_opened(s->j, &o, w->root, w->path);
 		return r;
 	}
 	opened(s, w, &o, flags);
-	where_report(s, w, &o, touched);
+	op_target_report(s, w, &o, touched);
 	return take_fd(&fd);
 }
 
 /*
- * The caller may have looked a moment ago, and nobody but the human's own programs can have made it
- * since. If they have, O_EXCL finds out and the next try looks. What a crash right between would
- * leave, the record of a file that the step did not make, it could leave after a look of ours too;
- * it is not made likelier by what takes time before, as the capture of open files does.
+ * If the caller just saw that the name does not exist, only a program outside can have created it
+ * since. Then O_EXCL fails, and the next try looks. A crash in between may leave the record of a
+ * file that the step did not create. That can happen after a look here as well, and it is no more
+ * likely, as slow work such as the capture of open files comes before.
  */
-static int look_once(struct where *w, const struct at *at)
+static int look_once(struct op_target *w, const struct at *at)
 {
 	if (!at->absent_us || !*at->name || clock_mono_us() - at->absent_us > ABSENT_US)
-		return where_look(w, at);
-	where_set(w, at);
+		return op_target_look(w, at);
+	op_target_set(w, at);
 	return 0;
 }
 
@@ -193,9 +195,9 @@ int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *t
 		return -EINVAL;
 	/* Twice, thrice: the name may come and go from outside between look and open. */
 	for (int i = 0; i < 8 && r == -EEXIST; i++) {
-		AUTO_WHERE struct where w = WHERE_NONE;
+		AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 
-		r = i == 0 ? look_once(&w, at) : where_look(&w, at);
+		r = i == 0 ? look_once(&w, at) : op_target_look(&w, at);
 		if (r < 0)
 			return r;
 		if (flags & O_EXCL && flags & O_CREAT && (w.obj.mode || w.plain))
@@ -214,17 +216,17 @@ int op_open(struct step *s, const struct at *at, int flags, mode_t mode, bool *t
 int op_tmpfile(struct step *s, const struct at *dir, int flags, mode_t mode)
 {
 	AUTO_CLOSE int fd = -1;
-	struct obj o;
+	struct object o;
 	int r;
 
 	fd = openat(dir->dirfd, *dir->name ? dir->name : ".", flags | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
 	/* No name, so nothing to undo until linkat() gives it one; then it is the step's own. */
-	r = obj_stat(fd, "", &o);
+	r = object_stat(fd, "", &o);
 	if (r < 0)
 		return r;
-	step_learn(s, &o, KNOWN_CREATED);
+	step_learn(s, &o, TOUCHED_CREATED);
 	return take_fd(&fd);
 }
 
@@ -233,23 +235,19 @@ int op_tmpfile(struct step *s, const struct at *dir, int flags, mode_t mode)
 
 int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 {
-	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 	AUTO_CLOSE int fd = -1;
 	char proc[OS_FD_PATH];
-	int r = where_look(&w, at);
+	int r = op_target_find(&w, at, touched);
 
-	if (touched)
-		*touched = false;
 	if (r < 0)
 		return r;
-	if (!w.obj.mode)
-		return -ENOENT;
 	if (w.own && !S_ISDIR(w.obj.mode))
 		return -ENOTDIR;
-	fd = obj_open(at->dirfd, w.bare);
+	fd = object_open(at->dirfd, w.bare);
 	if (fd < 0)
 		return take_fd(&fd);
-	r = obj_stat(fd, "", &w.obj);
+	r = object_stat(fd, "", &w.obj);
 	os_fd_path(proc, fd);
 	/* Not allowed is not captured: what follows cannot fail for want of permission. */
 	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
@@ -259,7 +257,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 	if (r == 0 && truncate(proc, size) < 0)
 		r = -errno;
 	if (r == 0)
-		where_report(s, &w, &w.obj, touched);
+		op_target_report(s, &w, &w.obj, touched);
 	return r;
 }
 
@@ -267,7 +265,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
  */
 
 struct change_meta {
-	int (*apply)(const struct change_meta *m, const struct where *w, int fd);
+	int (*apply)(const struct change_meta *m, const struct op_target *w, int fd);
 	const char *op;
 	bool by_name; /* can be done without a descriptor of the object */
 	mode_t mode;
@@ -283,28 +281,24 @@ struct change_meta {
 
 static int change(struct step *s, const struct change_meta *m, const struct at *at, bool *touched)
 {
-	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 	AUTO_CLOSE int fd = -1;
-	struct known *k;
+	struct touched_inode *k;
 	size_t mark = 0;
-	int keep, r = where_look(&w, at);
+	int keep, r = op_target_find(&w, at, touched);
 
-	if (touched)
-		*touched = false;
 	if (r < 0)
 		return r;
-	if (!w.obj.mode)
-		return -ENOENT;
 	if (w.own && !S_ISDIR(w.obj.mode))
 		return -ENOTDIR;
 	k = step_known(s, &w.obj);
-	keep = w.path && !w.plain && !(k && k->flags & (KNOWN_CREATED | KNOWN_META));
+	keep = w.path && !w.plain && !(k && k->flags & (TOUCHED_CREATED | TOUCHED_META));
 	keep = keep ? step_protects(s, m->op, w.path, 0, false) : 0;
 	if (keep < 0)
 		return keep;
 	unkept_look(s, &w.obj);
 	if (keep || !m->by_name) {
-		fd = obj_open(at->dirfd, w.bare);
+		fd = object_open(at->dirfd, w.bare);
 		if (fd < 0)
 			return take_fd(&fd);
 	}
@@ -312,32 +306,32 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 		r = step_make(s);
 		if (r < 0)
 			return r;
-		mark = wal_tail(&s->side.log);
-		r = side_keep_meta(&s->side, w.root, w.path, fd, 0);
+		mark = undo_log_tail(&s->side.log);
+		r = capture_keep_meta(&s->side, w.root, w.path, fd, 0);
 		if (r < 0)
 			return r;
 	}
-	r = keep ? step_sync(s, mark) : 0;
+	r = keep ? capture_sync(&s->side) : 0;
 	if (r == 0)
 		r = m->apply(m, &w, fd);
 	if (r < 0 && keep)
-		wal_take_back(&s->side.log, mark);
+		undo_log_take_back(&s->side.log, mark);
 	if (r < 0)
 		return r;
 	unkept_follow(s, &w.obj);
 	if (keep)
-		step_learn(s, &w.obj, KNOWN_META);
+		step_learn(s, &w.obj, TOUCHED_META);
 	if (!w.plain)
-		where_report(s, &w, &w.obj, touched);
+		op_target_report(s, &w, &w.obj, touched);
 	if (!w.plain && w.path)
 		step_touch_attrs(s, w.root, w.path);
 	return 0;
 }
 
-static int apply_chmod(const struct change_meta *m, const struct where *w, int fd)
+static int apply_chmod(const struct change_meta *m, const struct op_target *w, int fd)
 {
 	(void)fd;
-	return S_ISLNK(w->obj.mode) ? -EOPNOTSUPP : meta_chmod_at(w->dirfd, w->bare, m->mode);
+	return S_ISLNK(w->obj.mode) ? -EOPNOTSUPP : object_chmod_at(w->dirfd, w->bare, m->mode);
 }
 
 int op_chmod(struct step *s, const struct at *at, mode_t mode, bool *touched)
@@ -348,7 +342,7 @@ int op_chmod(struct step *s, const struct at *at, mode_t mode, bool *touched)
 	return change(s, &m, at, touched);
 }
 
-static int apply_chown(const struct change_meta *m, const struct where *w, int fd)
+static int apply_chown(const struct change_meta *m, const struct op_target *w, int fd)
 {
 	(void)fd;
 	return fchownat(w->dirfd, w->bare, m->uid, m->gid,
@@ -365,7 +359,7 @@ int op_chown(struct step *s, const struct at *at, uid_t uid, gid_t gid, bool *to
 	return change(s, &m, at, touched);
 }
 
-static int apply_utimens(const struct change_meta *m, const struct where *w, int fd)
+static int apply_utimens(const struct change_meta *m, const struct op_target *w, int fd)
 {
 	char proc[OS_FD_PATH];
 
@@ -388,10 +382,10 @@ int op_utimens(struct step *s, const struct at *at, const struct timespec times[
 	return change(s, &m, at, touched);
 }
 
-static int apply_attrs(const struct change_meta *m, const struct where *w, int fd)
+static int apply_attrs(const struct change_meta *m, const struct op_target *w, int fd)
 {
 	(void)w;
-	return MIN(meta_apply_ours(fd, m->meta), 0);
+	return MIN(attributes_apply_ours(fd, m->meta), 0);
 }
 
 int op_set_attrs(struct step *s, const struct at *at, struct span meta)
@@ -401,7 +395,7 @@ int op_set_attrs(struct step *s, const struct at *at, struct span meta)
 	return change(s, &m, at, NULL);
 }
 
-static int apply_setxattr(const struct change_meta *m, const struct where *w, int fd)
+static int apply_setxattr(const struct change_meta *m, const struct op_target *w, int fd)
 {
 	char proc[OS_FD_PATH];
 
@@ -423,7 +417,7 @@ int op_setxattr(struct step *s, const struct at *at, const char *name, const voi
 	return change(s, &m, at, touched);
 }
 
-static int apply_removexattr(const struct change_meta *m, const struct where *w, int fd)
+static int apply_removexattr(const struct change_meta *m, const struct op_target *w, int fd)
 {
 	char proc[OS_FD_PATH];
 

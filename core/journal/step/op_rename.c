@@ -7,19 +7,22 @@
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/journal.h"
 #include "core/journal/log/capture.h"
-#include "core/journal/log/group_commit.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
 #include "core/journal/step/expected_events.h"
 #include "core/journal/step/guarded.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
+#include "core/journal/store/usage.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/file.h"
 
@@ -31,41 +34,41 @@
 /* Made in this step and known to no other: it may really go, its creation is the record. Not by a
  * name that the step did not give it: who did, and has ended, left it there. Nor where nothing
  * tells it from somebody else's file that has its number now. */
-bool where_is_own(struct step *s, const struct where *w)
+bool op_target_is_own(struct step *s, const struct op_target *w)
 {
-	struct known *k = step_known(s, &w->obj);
+	struct touched_inode *k = step_known(s, &w->obj);
 	AUTO_FREE char *key = NULL;
 
-	if (!k || !(k->flags & KNOWN_CREATED) || !obj_is_identified(&w->obj) ||
+	if (!k || !(k->flags & TOUCHED_CREATED) || !object_is_identified(&w->obj) ||
 	    step_shared(s, &w->obj))
 		return false;
-	key = key_make(w->root, w->path);
-	return touches_find(&s->touches, key);
+	key = path_key_make(w->root, w->path);
+	return touched_paths_find(&s->touches, key);
 }
 
-static int remove_own(struct step *s, const struct where *w, int flags)
+static int remove_own(struct step *s, const struct op_target *w, int flags)
 {
 	if (unlinkat(w->dirfd, w->raw, flags) < 0)
 		return -errno;
 	if (w->obj.nlink > 1 && !(flags & AT_REMOVEDIR))
 		return 0;
 	step_unlearn(s, &w->obj);
-	writer_gone(s->j, &w->obj);
+	open_file_gone(s->j, &w->obj);
 	return 0;
 }
 
 /* Nothing is captured any more. */
-static int remove_bare(struct step *s, const struct where *w, int flags, bool *touched)
+static int remove_bare(struct step *s, const struct op_target *w, int flags, bool *touched)
 {
 	int r = remove_own(s, w, flags);
 
 	if (r == 0)
-		where_report(s, w, &w->obj, touched);
+		op_target_report(s, w, &w->obj, touched);
 	return r;
 }
 
 /* Into the store, which lies on its file system: nothing is copied. */
-static bool is_moved(const struct step *s, const struct obj *o)
+static bool is_moved(const struct step *s, const struct object *o)
 {
 	dev_t dev = s->j->store_dev;
 
@@ -74,90 +77,82 @@ static bool is_moved(const struct step *s, const struct obj *o)
 
 int op_unlink(struct step *s, const struct at *at, bool *touched)
 {
-	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 	AUTO_BUF struct buf note = BUF_INIT;
 	struct rec rec = {.type = REC_GONE, .root = at->root};
 	char slot[24];
 	size_t mark;
-	int r = where_look(&w, at);
+	int r = op_target_find(&w, at, touched);
 
 	if (r < 0)
 		return r;
-	if (!w.obj.mode)
-		return -ENOENT;
 	if (w.plain || w.own || S_ISDIR(w.obj.mode)) /* refused, whatever it is */
 		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
-	if (touched)
-		*touched = false;
-	expect_no_close_at(s->j, w.root, w.path);
-	if (where_is_own(s, &w))
+	event_expect_no_close_at(s->j, w.root, w.path);
+	if (op_target_is_own(s, &w))
 		return remove_own(s, &w, 0);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
 		return r;
-	r = step_protects(s, "unlink", w.path, obj_weight(&w.obj), !is_moved(s, &w.obj));
+	r = step_protects(s, "unlink", w.path, store_weigh_object(&w.obj), !is_moved(s, &w.obj));
 	if (r <= 0)
 		return r < 0 ? r : remove_bare(s, &w, 0, touched);
-	r = where_keep_written(s, &w);
+	r = op_target_keep_written(s, &w);
 	if (r == 0)
-		r = where_touch_dir(s, &w);
+		r = op_target_touch_dir(s, &w);
 	if (r < 0)
 		return r;
-	mark = wal_tail(&s->side.log);
+	mark = undo_log_tail(&s->side.log);
 	rec.path = w.path;
 	rec.ino = w.obj.ino;
-	rec.slot = intents_slot(&s->side, REC_GONE, w.root, w.path, w.obj.ino);
-	slot_name(slot, rec.slot);
-	side_note(&rec, &note, &w.obj);
-	r = side_push(&s->side, &rec);
+	rec.slot = undo_log_slot(&s->side.log);
+	store_slot_name(slot, rec.slot);
+	capture_note(&rec, &note, &w.obj);
+	r = capture_push(&s->side, &rec);
 	if (r == 0)
-		r = step_sync(s, mark);
+		r = capture_sync(&s->side);
 	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
-		r = errno == EXDEV ? obj_move(s->j, at->dirfd, w.bare, s->side.obj, slot, NULL)
+		r = errno == EXDEV ? object_move(s->j, at->dirfd, w.bare, s->side.obj, slot, NULL)
 				   : -errno;
 	if (r < 0) {
-		wal_take_back(&s->side.log, mark);
+		undo_log_take_back(&s->side.log, mark);
 		return r;
 	}
 	step_took(s, &w.obj);
-	where_report(s, &w, &w.obj, touched);
+	op_target_report(s, &w, &w.obj, touched);
 	return 0;
 }
 
 /* The record of a directory that is about to go; it can be popped again at mark. */
-int where_keep_dir(struct step *s, const struct where *w)
+int op_target_keep_dir(struct step *s, const struct op_target *w)
 {
-	AUTO_CLOSE int fd = obj_open(w->dirfd, w->bare);
+	AUTO_CLOSE int fd = object_open(w->dirfd, w->bare);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_DIR_GONE, .root = w->root, .path = w->path};
 	int r;
 
 	if (fd < 0)
 		return take_fd(&fd);
-	r = meta_read(s->j, fd, &meta);
+	r = attributes_read(s->j, fd, &meta);
 	if (r < 0)
 		return r;
 	rec.ino = w->obj.ino;
 	rec.meta = (struct span){meta.data, meta.len};
-	return side_push(&s->side, &rec);
+	return capture_push(&s->side, &rec);
 }
 
 int op_rmdir(struct step *s, const struct at *at, bool *touched)
 {
-	AUTO_WHERE struct where w = WHERE_NONE;
+	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
 	size_t mark;
-	int r = where_look(&w, at);
+	int r = op_target_find(&w, at, touched);
 
 	if (r < 0)
 		return r;
-	if (!w.obj.mode)
-		return -ENOENT;
 	if (w.plain || !S_ISDIR(w.obj.mode))
 		return unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0 ? -errno : 0;
-	if (touched)
-		*touched = false;
 	store_forget_near(s->j);
-	if (where_is_own(s, &w))
+	if (op_target_is_own(s, &w))
 		return remove_own(s, &w, AT_REMOVEDIR);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
 	if (r < 0)
@@ -165,68 +160,70 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 	r = step_protects(s, "rmdir", w.path, 0, false);
 	if (r <= 0)
 		return r < 0 ? r : remove_bare(s, &w, AT_REMOVEDIR, touched);
-	r = where_touch_dir(s, &w);
+	r = op_target_touch_dir(s, &w);
 	if (r < 0)
 		return r;
-	mark = wal_tail(&s->side.log);
-	r = where_keep_dir(s, &w);
+	mark = undo_log_tail(&s->side.log);
+	r = op_target_keep_dir(s, &w);
 	if (r == 0)
-		r = side_sync(&s->side);
+		r = capture_sync(&s->side);
 	if (r == 0 && unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0)
 		r = -errno;
 	if (r < 0)
-		wal_take_back(&s->side.log, mark);
+		undo_log_take_back(&s->side.log, mark);
 	else
-		where_report(s, &w, &w.obj, touched);
+		op_target_report(s, &w, &w.obj, touched);
 	return r;
 }
 
 /* ---- rename -----------------------------------------------------------------------------------
  */
 
-static void file_moved(struct step *s, const struct where *from, const struct where *to)
+static void file_moved(struct step *s, const struct op_target *from, const struct op_target *to)
 {
 	if (!S_ISDIR(from->obj.mode))
-		writer_named(s->j, &from->obj, to->root, to->path, &to->obj);
+		open_file_named(s->j, &from->obj, to->root, to->path, &to->obj);
 }
 
 /* Both: they changed places. */
-void where_moved(struct step *s, const struct where *from, const struct where *to, bool both)
+void op_target_moved(struct step *s, const struct op_target *from, const struct op_target *to,
+		     bool both)
 {
 	file_moved(s, from, to);
 	if (both)
 		file_moved(s, to, from);
 	else if (!S_ISDIR(from->obj.mode))
-		expect_name(s->j, to->root, to->path);
+		event_expect_name(s->j, to->root, to->path);
 	if (!S_ISDIR(from->obj.mode) && !(both && S_ISDIR(to->obj.mode)))
 		return;
-	writers_moved(s->j, from->root, from->path, to->root, to->path, both);
+	open_files_moved(s->j, from->root, from->path, to->root, to->path, both);
 	s->moved = true;
 	for (struct step *p = s->j->open; p; p = p->next)
 		p->carried |= p != s;
-	side_forget_dirs(&s->side);
+	capture_forget_dirs(&s->side);
 	store_forget_near(s->j);
-	touches_move(&s->touches, from->root, from->path, to->root, to->path, both);
+	touched_paths_move(&s->touches, from->root, from->path, to->root, to->path, both);
 }
 
-static int do_rename(const struct where *from, const struct where *to, unsigned flags)
+static int do_rename(const struct op_target *from, const struct op_target *to, unsigned flags)
 {
 	return renameat2(from->dirfd, from->raw, to->dirfd, to->raw, flags) < 0 ? -errno : 0;
 }
 
 /* What is replaced is what was kept, or nothing is: the two change places first. */
-static int rename_over_kept(const struct step *s, const struct where *from, const struct where *to)
+static int rename_over_kept(const struct step *s, const struct op_target *from,
+			    const struct op_target *to)
 {
-	const struct obj *only = s->only;
-	struct obj was;
+	const struct object *only = s->only;
+	struct object was;
 	int e, r = move_exchange(from->dirfd, from->bare, to->dirfd, to->bare);
 
 	if (r == -EINVAL) /* a file system without it */
 		return do_rename(from, to, 0);
 	if (r < 0)
 		return r;
-	r = obj_stat(from->dirfd, from->bare, &was);
-	if (r == 0 && obj_same(&was, only ? only : &to->obj) &&
+	r = object_stat(from->dirfd, from->bare, &was);
+	if (r == 0 && object_same(&was, only ? only : &to->obj) &&
 	    (!only || (was.size == only->size && was.mtime_ns == only->mtime_ns))) {
 		if (unlinkat(from->dirfd, from->bare, 0) == 0)
 			return 0;
@@ -239,8 +236,8 @@ static int rename_over_kept(const struct step *s, const struct where *from, cons
 }
 
 /* What has come to the name since it was looked at was not kept: -EEXIST. */
-static int rename_onto(const struct step *s, const struct where *from, const struct where *to,
-		       unsigned flags)
+static int rename_onto(const struct step *s, const struct op_target *from,
+		       const struct op_target *to, unsigned flags)
 {
 	unsigned careful = to->obj.mode ? flags : flags | RENAME_NOREPLACE;
 	int r;
@@ -257,7 +254,7 @@ static int rename_onto(const struct step *s, const struct where *from, const str
  * Keep the file that `to` names now, so that the name never vanishes: a second link in the store;
  * where that is refused, the two change places and the old one then moves to the store.
  */
-static int keep_target(struct step *s, const struct where *to, struct rec *ren)
+static int keep_target(struct step *s, const struct op_target *to, struct rec *ren)
 {
 	struct rec gone = {.type = REC_GONE, .flags = REC_LINKED, .root = to->root};
 	AUTO_BUF struct buf note = BUF_INIT;
@@ -266,16 +263,16 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 
 	gone.path = to->path;
 	gone.ino = to->obj.ino;
-	ren->slot = gone.slot = intents_slot(&s->side, REC_GONE, gone.root, gone.path, gone.ino);
-	slot_name(slot, gone.slot);
-	side_note(&gone, &note, &to->obj);
-	r = side_push(&s->side, &gone);
-	if (r < 0 || s->may_wait) /* then it is taken back, before anything is done */
+	ren->slot = gone.slot = undo_log_slot(&s->side.log);
+	store_slot_name(slot, gone.slot);
+	capture_note(&gone, &note, &to->obj);
+	r = capture_push(&s->side, &gone);
+	if (r < 0)
 		return r;
 	if (linkat(to->dirfd, to->bare, s->side.obj, slot, 0) == 0)
 		return 0;
 	if (errno == EXDEV)
-		return obj_copy(s->j, to->dirfd, to->bare, s->side.obj, slot);
+		return object_copy(s->j, to->dirfd, to->bare, s->side.obj, slot);
 	if (errno != EPERM && errno != EMLINK && errno != EOPNOTSUPP && errno != EACCES)
 		return -errno;
 	ren->flags |= REC_SWAPPED;
@@ -284,7 +281,7 @@ static int keep_target(struct step *s, const struct where *to, struct rec *ren)
 
 #define STUCK 4098 /* no errno: both are there, under each other's name */
 
-static int rename_swapped(struct step *s, const struct where *from, const struct where *to,
+static int rename_swapped(struct step *s, const struct op_target *from, const struct op_target *to,
 			  uint64_t number)
 {
 	char slot[24];
@@ -292,7 +289,7 @@ static int rename_swapped(struct step *s, const struct where *from, const struct
 
 	if (r < 0)
 		return r;
-	slot_name(slot, number);
+	store_slot_name(slot, number);
 	r = renameat(from->dirfd, from->bare, s->side.obj, slot) < 0 ? -errno : 0;
 	if (r < 0 && move_exchange(from->dirfd, from->bare, to->dirfd, to->bare) < 0)
 		return -STUCK;
@@ -300,28 +297,28 @@ static int rename_swapped(struct step *s, const struct where *from, const struct
 }
 
 /*
- * The second name is not needed after all. It has left its mark on the inode, a new ctime, which an
- * undo would take for somebody's edit: a record of the path, though nothing of it was changed, has
- * it looked at again when the step ends.
+ * Removes the second hard link, which is not needed. It has changed the inode's ctime, which an
+ * undo would take for an external edit. So the path gets a record, although it was not changed, and
+ * is read again when the step ends.
  */
-static void unkeep_target(struct step *s, const struct where *to, uint64_t number, size_t *mark)
+static void unkeep_target(struct step *s, const struct op_target *to, uint64_t number, size_t *mark)
 {
-	AUTO_CLOSE int fd = obj_open(to->dirfd, to->bare);
-	struct obj now;
+	AUTO_CLOSE int fd = object_open(to->dirfd, to->bare);
+	struct object now;
 	char slot[24];
 
-	slot_name(slot, number);
+	store_slot_name(slot, number);
 	unlinkat(s->side.obj, slot, 0);
-	wal_take_back(&s->side.log, *mark);
-	if (fd < 0 || obj_stat(fd, "", &now) < 0 || !obj_same(&now, &to->obj))
+	undo_log_take_back(&s->side.log, *mark);
+	if (fd < 0 || object_stat(fd, "", &now) < 0 || !object_same(&now, &to->obj))
 		return;
 	step_touch(s, to->root, to->path, &now);
-	if (side_keep_meta(&s->side, to->root, to->path, fd, 0) == 0)
-		*mark = wal_tail(&s->side.log);
+	if (capture_keep_meta(&s->side, to->root, to->path, fd, 0) == 0)
+		*mark = undo_log_tail(&s->side.log);
 }
 
 /* Whatever is at the target goes, and nothing is captured any more. */
-static int rename_bare(struct step *s, const struct where *from, const struct where *to,
+static int rename_bare(struct step *s, const struct op_target *from, const struct op_target *to,
 		       unsigned flags)
 {
 	int r = do_rename(from, to, flags);
@@ -329,21 +326,13 @@ static int rename_bare(struct step *s, const struct where *from, const struct wh
 	if (r == 0 && to->obj.mode && !(flags & RENAME_EXCHANGE) &&
 	    (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode))) {
 		step_unlearn(s, &to->obj);
-		writer_gone(s->j, &to->obj);
+		open_file_gone(s->j, &to->obj);
 	}
 	return r;
 }
 
-/* What is recorded below a directory means another place afterwards: that does not wait. */
-static int rename_sync(struct step *s, const struct rec *rec, size_t mark)
-{
-	bool simple = rec->type == REC_RENAME && !(rec->flags & REC_DIRECTORY);
-
-	return simple && s->may_wait ? intents_keep(s, mark) : side_sync(&s->side);
-}
-
 /* What is at guarded names, before it leaves them. */
-static int list_guarded(struct step *s, const struct where *from, const struct where *to,
+static int list_guarded(struct step *s, const struct op_target *from, const struct op_target *to,
 			unsigned flags, struct buf *lists)
 {
 	AUTO_BUF struct buf first = BUF_INIT;
@@ -352,12 +341,12 @@ static int list_guarded(struct step *s, const struct where *from, const struct w
 
 	if (r == 0 && flags & RENAME_EXCHANGE)
 		r = guarded_leave(s, to, &second);
-	listed_join(lists, &first, &second);
+	guarded_list_join(lists, &first, &second);
 	return r;
 }
 
 /* On failure the log is to be cut at *mark. */
-static int rename_logged(struct step *s, const struct where *from, const struct where *to,
+static int rename_logged(struct step *s, const struct op_target *from, const struct op_target *to,
 			 unsigned flags, struct span lists, size_t *mark)
 {
 	struct rec rec = {.type = REC_RENAME, .root = from->root, .root2 = to->root};
@@ -371,23 +360,23 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 		rec.type = REC_XCHG;
 		rec.flags |= S_ISDIR(to->obj.mode) ? REC_DIRECTORY : 0;
 	} else if (to->obj.mode) {
-		own = where_is_own(s, to);
+		own = op_target_is_own(s, to);
 	}
 	rec.path = from->path;
 	rec.path2 = to->path;
 	rec.ino = from->obj.ino;
 	rec.ino2 = to->obj.ino;
 	if (to->obj.mode && !own && !(flags & RENAME_EXCHANGE))
-		r = S_ISDIR(to->obj.mode) ? where_keep_dir(s, to) : keep_target(s, to, &rec);
+		r = S_ISDIR(to->obj.mode) ? op_target_keep_dir(s, to) : keep_target(s, to, &rec);
 	if (r == 0)
-		r = side_push(&s->side, &rec);
+		r = capture_push(&s->side, &rec);
 	if (r == 0)
-		r = rename_sync(s, &rec, *mark);
+		r = capture_sync(&s->side);
 	if (r == 0 && rec.flags & REC_SWAPPED)
 		r = rename_swapped(s, from, to, rec.slot);
 	else if (r == 0)
 		r = rename_onto(s, from, to, flags);
-	if (r < 0 && r != -JOURNAL_WAITS && rec.slot && !(rec.flags & REC_SWAPPED))
+	if (r < 0 && rec.slot && !(rec.flags & REC_SWAPPED))
 		unkeep_target(s, to, rec.slot, mark);
 	if (r == 0 && own && (to->obj.nlink <= 1 || S_ISDIR(to->obj.mode)))
 		step_unlearn(s, &to->obj);
@@ -397,7 +386,7 @@ static int rename_logged(struct step *s, const struct where *from, const struct 
 }
 
 /* The caller is told that it failed, and undo that the two have changed places. */
-static int note_stuck(struct step *s, const struct where *from, const struct where *to)
+static int note_stuck(struct step *s, const struct op_target *from, const struct op_target *to)
 {
 	struct rec rec = {.type = REC_XCHG,
 			  .root = from->root,
@@ -407,57 +396,57 @@ static int note_stuck(struct step *s, const struct where *from, const struct whe
 			  .ino = from->obj.ino,
 			  .ino2 = to->obj.ino};
 
-	if (side_push(&s->side, &rec) < 0 || side_sync(&s->side) < 0)
+	if (capture_push(&s->side, &rec) < 0 || capture_sync(&s->side) < 0)
 		step_mark_incomplete(s, "two files have changed places by a rename that failed");
-	where_report(s, from, &from->obj, NULL);
-	where_report(s, to, &to->obj, NULL);
+	op_target_report(s, from, &from->obj, NULL);
+	op_target_report(s, to, &to->obj, NULL);
 	return -EIO;
 }
 
-static int rename_kept(struct step *s, const struct where *from, const struct where *to,
+static int rename_kept(struct step *s, const struct op_target *from, const struct op_target *to,
 		       unsigned flags)
 {
 	AUTO_BUF struct buf lists = BUF_INIT;
-	int r = where_touch_dir(s, from);
+	int r = op_target_touch_dir(s, from);
 	size_t mark;
 
 	if (r == 0)
-		r = where_touch_dir(s, to);
-	if (r == 0 && !(flags & RENAME_EXCHANGE) && !where_is_own(s, to))
-		r = where_keep_written(s, to);
+		r = op_target_touch_dir(s, to);
+	if (r == 0 && !(flags & RENAME_EXCHANGE) && !op_target_is_own(s, to))
+		r = op_target_keep_written(s, to);
 	if (r == 0 && s->j->guards)
 		r = list_guarded(s, from, to, flags, &lists);
 	if (r < 0)
 		return r;
-	mark = wal_tail(&s->side.log);
+	mark = undo_log_tail(&s->side.log);
 	r = rename_logged(s, from, to, flags, (struct span){lists.data, lists.len}, &mark);
 	if (r < 0)
-		wal_take_back(&s->side.log, mark);
+		undo_log_take_back(&s->side.log, mark);
 	return r == -STUCK ? note_stuck(s, from, to) : r;
 }
 
 /* What the store will hold of the file that is replaced. */
-static uint64_t kept_weight(struct step *s, const struct where *to, unsigned flags)
+static uint64_t kept_weight(struct step *s, const struct op_target *to, unsigned flags)
 {
 	bool stays = flags & RENAME_EXCHANGE || !to->obj.mode || S_ISDIR(to->obj.mode);
 
-	return stays || where_is_own(s, to) ? 0 : obj_weight(&to->obj);
+	return stays || op_target_is_own(s, to) ? 0 : store_weigh_object(&to->obj);
 }
 
 /* Renames that change nothing or that the kernel refuses for reasons of its own. */
-static bool refused(const struct where *from, const struct where *to, unsigned flags)
+static bool refused(const struct op_target *from, const struct op_target *to, unsigned flags)
 {
 	bool from_dir = S_ISDIR(from->obj.mode), to_dir = S_ISDIR(to->obj.mode);
 
 	if (from->plain || to->plain || !*from->raw || !*to->raw)
 		return true;
 	if (flags & RENAME_EXCHANGE)
-		return !to->obj.mode || obj_same(&from->obj, &to->obj);
+		return !to->obj.mode || object_same(&from->obj, &to->obj);
 	if (!from_dir && (from->own || to->own)) /* "file/" */
 		return true;
 	if (!to->obj.mode)
 		return false;
-	return flags & RENAME_NOREPLACE || from_dir != to_dir || obj_same(&from->obj, &to->obj);
+	return flags & RENAME_NOREPLACE || from_dir != to_dir || object_same(&from->obj, &to->obj);
 }
 
 static bool is_ascii(const char *text)
@@ -474,16 +463,17 @@ static bool names_differ(const char *a, const char *b)
 }
 
 /*
- * Who installs many files renames each to a free name. After some of these the next one is
- * performed without a look at its new name: RENAME_NOREPLACE is that look. If the name is taken,
- * the record is taken back, both names are looked at, and what is replaced is kept as ever. A
- * process that dies before it is taken back leaves a record of a rename that was not performed, as
- * one that dies before the call does: the recovery drops it, as another inode than the record's has
- * the new name. So it must be another: not a second name of the same file, nor the same name spelt
- * otherwise. Nor where each record is synced: one in vain costs more than the look.
+ * A program that installs many files renames each to a free name. After some such renames the next
+ * one is performed without a look at its new name: RENAME_NOREPLACE checks it. If the name is
+ * taken, the record is removed, both names are looked at, and the replaced object is captured as
+ * usual. A process that dies before it removes the record leaves a record of a rename that was not
+ * performed, as one that dies before the call does. The recovery drops it, because another inode
+ * than the record's has the new name. So this is not done if the inode is the same: a second hard
+ * link of the file, or the same name in another spelling. Nor if each record is synced: a useless
+ * sync costs more than the look.
  */
-static bool name_is_likely_free(const struct step *s, const struct where *from, const struct at *to,
-				unsigned flags)
+static bool name_is_likely_free(const struct step *s, const struct op_target *from,
+				const struct at *to, unsigned flags)
 {
 	return s->free_names >= FREE_NAMES && !(flags & RENAME_EXCHANGE) && !s->careful &&
 	       !s->j->options.durable && S_ISREG(from->obj.mode) && from->obj.nlink == 1 &&
@@ -494,21 +484,21 @@ static bool name_is_likely_free(const struct step *s, const struct where *from, 
 static int rename_once(struct step *s, const struct at *from, const struct at *to, unsigned flags,
 		       bool *touched, bool *again)
 {
-	AUTO_WHERE struct where a = WHERE_NONE;
-	AUTO_WHERE struct where b = WHERE_NONE;
+	AUTO_OP_TARGET struct op_target a = OP_TARGET_NONE;
+	AUTO_OP_TARGET struct op_target b = OP_TARGET_NONE;
 	bool first = false, second = false, unseen;
 	int r;
 
 	*again = false;
-	r = where_look(&a, from);
+	r = op_target_look(&a, from);
 	if (r < 0)
 		return r;
 	unseen = name_is_likely_free(s, &a, to, flags);
 	if (unseen) {
-		where_set(&b, to);
+		op_target_set(&b, to);
 		flags |= RENAME_NOREPLACE;
 	} else {
-		r = where_look(&b, to);
+		r = op_target_look(&b, to);
 	}
 	if (r < 0)
 		return r;
@@ -518,8 +508,8 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 		s->j->dir_moves++;
 	if (refused(&a, &b, flags))
 		return do_rename(&a, &b, flags);
-	expect_no_close_at(s->j, a.root, a.path);
-	expect_no_close_at(s->j, b.root, b.path);
+	event_expect_no_close_at(s->j, a.root, a.path);
+	event_expect_no_close_at(s->j, b.root, b.path);
 	if (b.obj.mode && !(flags & RENAME_EXCHANGE))
 		r = step_lose(s, LOSS_REPLACE, b.root, b.path, &b.obj);
 	if (r < 0)
@@ -532,11 +522,11 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 	s->free_names = r == 0 && !b.obj.mode ? s->free_names + 1 : 0;
 	if (r < 0)
 		return r;
-	where_report(s, &a, &a.obj, &first);
-	where_report(s, &b, &b.obj, &second);
+	op_target_report(s, &a, &a.obj, &first);
+	op_target_report(s, &b, &b.obj, &second);
 	if (touched)
 		*touched = first || second;
-	where_moved(s, &a, &b, flags & RENAME_EXCHANGE);
+	op_target_moved(s, &a, &b, flags & RENAME_EXCHANGE);
 	return 0;
 }
 

@@ -1,5 +1,4 @@
-/* open_files - inodes that a process may still have open for writing: what it writes belongs to the
- * step that is open at that time. */
+/* open_files - inodes that a process may still have open for writing. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,59 +9,60 @@
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/fs/reach.h"
-#include "core/journal/history/rename_tree.h"
-#include "core/journal/journal.h"
 #include "core/journal/step/expected_events.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/reach.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/rename_tree.h"
 #include "core/os/file.h"
 
 /*
- * Writes to an open file are not trapped. So each step begins by capturing the files that are open
- * for writing at that moment (keep_open_files.c). A file is known by inode and found by its names.
- * All names that were seen are kept, because one may be removed, and come back by an undo, while
- * others stay. Renames of directories above are applied when a name is asked for, not at each
- * rename. If all names of a file are gone, the folder is searched for it once: somebody may have
- * moved it.
+ * Writes to an open file are not trapped, and belong to the step that is open at that time. So each
+ * step begins by capturing the files that are open for writing at that moment (keep_open_files.c).
+ * A file is known by inode and found by its names. All names that were seen are kept, because one
+ * may be removed, and come back by an undo, while others stay. Renames of directories above are
+ * applied when a name is needed, not at each rename. If all names of a file are gone, the roots are
+ * searched for it once: a program outside may have moved it.
  */
 
 #define NAMES_MAX 16   /* of one inode; the oldest is forgotten */
-#define ENOUGH	  8192 /* inodes; with more, the oldest are asked whether they are still written */
+#define ENOUGH	  8192 /* inodes; with more, the oldest are checked for a writer */
 #define BATCH	  64
-#define MOVES_MAX 4096	 /* then all are looked up, and the moves forgotten */
-#define SEEK_MAX  200000 /* entries that are looked at for a name that nobody has seen */
+#define MOVES_MAX 4096	 /* then all names are updated, and the renames forgotten */
+#define SEEK_MAX  200000 /* entries that are searched for an unknown name */
 
-struct writer *writer_find(struct journal *j, const struct obj *o)
+struct open_file *open_file_find(struct journal *j, const struct object *o)
 {
 	uint64_t key[2] = {o->dev, o->ino};
-	struct writer *w;
+	struct open_file *w;
 
 	HASH_FIND(hh, j->writers, key, sizeof(key), w);
 	return w && w->btime_ns == o->btime_ns ? w : NULL;
 }
 
-static void forget_names(struct journal *j, struct writer *w)
+static void forget_names(struct journal *j, struct open_file *w)
 {
-	expect_no_close(j, w);
+	event_expect_no_close(j, w);
 	while (w->n_names)
 		free(w->names[--w->n_names]);
 }
 
-static void writer_unshut(struct journal *j, struct writer *w)
+static void open_file_unshut(struct journal *j, struct open_file *w)
 {
 	if (w->shut)
 		DL_DELETE2(j->shut, w, prev_shut, next_shut);
 	w->shut = false;
 }
 
-void writer_shut(struct journal *j, struct writer *w)
+void open_file_shut(struct journal *j, struct open_file *w)
 {
-	expect_no_close(j, w);
+	event_expect_no_close(j, w);
 	if (w->shut)
 		return;
 	DL_APPEND2(j->shut, w, prev_shut, next_shut);
@@ -71,9 +71,9 @@ void writer_shut(struct journal *j, struct writer *w)
 }
 
 /* Takes the key; the writer's own is returned. */
-static const char *add_name(struct journal *j, struct writer *w, char *key)
+static const char *add_name(struct journal *j, struct open_file *w, char *key)
 {
-	expect_no_close(j, w);
+	event_expect_no_close(j, w);
 	w->sought = w->nameless = false;
 	for (size_t i = 0; i < w->n_names; i++)
 		if (str_eq(w->names[i], key)) {
@@ -90,20 +90,21 @@ static const char *add_name(struct journal *j, struct writer *w, char *key)
 }
 
 /* What is written from now on shows there: the other steps that keep it look there in the end. */
-static void add_place(struct journal *j, struct writer *w, char *key, const struct obj *before)
+static void add_place(struct journal *j, struct open_file *w, char *key,
+		      const struct object *before)
 {
-	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+	const struct object o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
 
 	for (struct step *s = j->open; s; s = s->next)
 		if (step_known(s, &o))
-			touches_add(&s->touches, key, before);
+			touched_paths_add(&s->touches, key, before);
 	add_name(j, w, key);
 }
 
 /* The names that it has got since then with directories that moved. */
-static void catch_up(struct journal *j, struct writer *w)
+static void catch_up(struct journal *j, struct open_file *w)
 {
-	static const struct obj nothing;
+	static const struct object nothing;
 	uint32_t then = w->then;
 	char *now[NAMES_MAX];
 	size_t n = 0;
@@ -111,11 +112,11 @@ static void catch_up(struct journal *j, struct writer *w)
 	w->then = j->carried.now;
 	for (size_t i = 0; i < w->n_names && then != w->then; i++) {
 		const char *path;
-		int root = key_root(w->names[i], &path);
+		int root = path_key_root(w->names[i], &path);
 		AUTO_FREE char *moved = xstrdup(path);
 
 		rename_tree_follow(&j->carried, then, w->then, &root, &moved);
-		now[n++] = key_make(root, moved);
+		now[n++] = path_key_make(root, moved);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (str_eq(now[i], w->names[i]))
@@ -125,11 +126,11 @@ static void catch_up(struct journal *j, struct writer *w)
 			add_place(j, w, now[n], &nothing);
 }
 
-void writer_drop(struct journal *j, struct writer *w)
+void open_file_drop(struct journal *j, struct open_file *w)
 {
 	catch_up(j, w);
 	HASH_DEL(j->writers, w);
-	writer_unshut(j, w);
+	open_file_unshut(j, w);
 	forget_names(j, w);
 	free(w->names);
 	free(w);
@@ -137,20 +138,20 @@ void writer_drop(struct journal *j, struct writer *w)
 		rename_tree_done(&j->carried);
 }
 
-void writer_named(struct journal *j, const struct obj *o, int root, const char *path,
-		  const struct obj *before)
+void open_file_named(struct journal *j, const struct object *o, int root, const char *path,
+		     const struct object *before)
 {
-	struct writer *w = writer_find(j, o);
+	struct open_file *w = open_file_find(j, o);
 
 	if (!w)
 		return;
 	catch_up(j, w);
-	add_place(j, w, key_make(root, path), before);
+	add_place(j, w, path_key_make(root, path), before);
 }
 
 static void forget_moves(struct journal *j)
 {
-	struct writer *w, *next;
+	struct open_file *w, *next;
 
 	HASH_ITER (hh, j->writers, w, next) {
 		catch_up(j, w);
@@ -159,8 +160,8 @@ static void forget_moves(struct journal *j)
 	rename_tree_done(&j->carried);
 }
 
-void writers_moved(struct journal *j, int root, const char *from, int root2, const char *to,
-		   bool both)
+void open_files_moved(struct journal *j, int root, const char *from, int root2, const char *to,
+		      bool both)
 {
 	if (!j->writers)
 		return;
@@ -169,52 +170,53 @@ void writers_moved(struct journal *j, int root, const char *from, int root2, con
 	rename_tree_move(&j->carried, root, from, root2, to, both);
 }
 
-void writer_gone(struct journal *j, const struct obj *o)
+void open_file_gone(struct journal *j, const struct object *o)
 {
-	struct writer *w = writer_find(j, o);
+	struct open_file *w = open_file_find(j, o);
 
 	if (w)
-		writer_drop(j, w);
+		open_file_drop(j, w);
 }
 
 /* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
-static int look_at(struct journal *j, struct writer *w, const struct spot *at, struct obj *o)
+static int look_at(struct journal *j, struct open_file *w, const struct spot *at, struct object *o)
 {
-	AUTO_CLOSE int fd = data_peek(j, at->fd, at->name);
+	AUTO_CLOSE int fd = object_peek(j, at->fd, at->name);
 	int r;
 
-	r = fd < 0 ? obj_stat(at->fd, at->name, o) : obj_stat(fd, "", o);
+	r = fd < 0 ? object_stat(at->fd, at->name, o) : object_stat(fd, "", o);
 	if (r < 0)
 		return r;
-	if (writer_find(j, o) != w)
+	if (open_file_find(j, o) != w)
 		return -ENOENT;
-	return fd < 0 || data_has_writer(fd);
+	return fd < 0 || object_has_writer(fd);
 }
 
 /* The same by that name, also in a directory that was locked since: the way is open then. */
-static int look_by(struct journal *j, struct writer *w, struct reach *reach, const char *key,
-		   struct spot *at, struct obj *o)
+static int look_by(struct journal *j, struct open_file *w, struct reach *reach, const char *key,
+		   struct spot *at, struct object *o)
 {
 	const char *path;
-	int root = key_root(key, &path), r = spot_find(j, root, path, at);
+	int root = path_key_root(key, &path), r = root_find(j, root, path, at);
 
 	if (r == 0)
 		r = look_at(j, w, at, o);
 	if (r != -EACCES)
 		return r;
 	r = reach_look(j, reach, root, path, at, o);
-	return r == 0 && o->mode && o->mode != OBJ_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
+	return r == 0 && o->mode && o->mode != OBJECT_UNSEEN ? look_at(j, w, at, o) : -ENOENT;
 }
 
 /* Not by the step that ends now. */
-static struct known *opened_by(struct journal *j, const struct writer *w, const struct step *ends)
+static struct touched_inode *opened_by(struct journal *j, const struct open_file *w,
+				       const struct step *ends)
 {
-	const struct obj o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
+	const struct object o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
 
 	for (struct step *s = j->open; s; s = s->next) {
-		struct known *k = s == ends ? NULL : step_known(s, &o);
+		struct touched_inode *k = s == ends ? NULL : step_known(s, &o);
 
-		if (k && k->flags & KNOWN_OPENED)
+		if (k && k->flags & TOUCHED_OPENED)
 			return k;
 	}
 	return NULL;
@@ -228,7 +230,7 @@ static struct closed *find_closed(struct journal *j, const uint64_t key[2])
 	return c;
 }
 
-static void note_closed(struct journal *j, const struct writer *w)
+static void note_closed(struct journal *j, const struct open_file *w)
 {
 	struct closed *c = find_closed(j, w->key);
 
@@ -240,7 +242,7 @@ static void note_closed(struct journal *j, const struct writer *w)
 	c->btime_ns = w->btime_ns;
 }
 
-bool writer_was_closed(struct journal *j, const struct obj *o)
+bool open_file_was_closed(struct journal *j, const struct object *o)
 {
 	const uint64_t key[2] = {o->dev, o->ino};
 	struct closed *c = find_closed(j, key);
@@ -252,7 +254,7 @@ bool writer_was_closed(struct journal *j, const struct obj *o)
 	return true;
 }
 
-void writers_forget_closed(struct journal *j)
+void open_files_forget_closed(struct journal *j)
 {
 	struct closed *c, *next;
 
@@ -264,21 +266,21 @@ void writers_forget_closed(struct journal *j)
 
 /* The event that tells of its close is on its way, or being judged: whose it was is known till
  * then, by the step that opened it or, where that has ended, by the journal. */
-static void drop_shut(struct journal *j, struct writer *w, const struct step *ends)
+static void drop_shut(struct journal *j, struct open_file *w, const struct step *ends)
 {
-	struct known *k = opened_by(j, w, ends);
+	struct touched_inode *k = opened_by(j, w, ends);
 
 	if (w->shut)
 		return;
 	if (k && !w->told)
-		k->flags |= KNOWN_SHUT;
+		k->flags |= TOUCHED_SHUT;
 	else if (!w->told)
 		note_closed(j, w);
-	writer_drop(j, w);
+	open_file_drop(j, w);
 }
 
-const char *writer_alive(struct journal *j, struct writer *w, const struct step *ends,
-			 struct reach *reach, struct spot *at, struct obj *o)
+const char *open_file_alive(struct journal *j, struct open_file *w, const struct step *ends,
+			    struct reach *reach, struct spot *at, struct object *o)
 {
 	catch_up(j, w);
 	for (size_t i = w->n_names; i-- > 0;) {
@@ -297,37 +299,37 @@ const char *writer_alive(struct journal *j, struct writer *w, const struct step 
 	return NULL;
 }
 
-bool writer_was_shut(struct journal *j, const struct obj *o)
+bool open_file_was_shut(struct journal *j, const struct object *o)
 {
 	for (struct step *s = j->open; s; s = s->next) {
-		struct known *k = step_known(s, o);
+		struct touched_inode *k = step_known(s, o);
 
-		if (!k || !(k->flags & KNOWN_SHUT))
+		if (!k || !(k->flags & TOUCHED_SHUT))
 			continue;
-		k->flags &= ~(unsigned)KNOWN_SHUT & 0x1f;
+		k->flags &= ~(unsigned)TOUCHED_SHUT & 0x1f;
 		return true;
 	}
 	return false;
 }
 
 /*
- * A command may write a hundred thousand files, one after the other. What would be asked at its end
- * is asked now of the oldest: those that are shut leave the list, which the step notes in fewer
- * bytes. The others go behind.
+ * A command may write a hundred thousand files, one after the other. The check that the end of a
+ * step makes is made now for the oldest ones: files without writer leave the list, and the step
+ * notes them in fewer bytes. The others go to the end of the list.
  */
 static void thin_out(struct journal *j)
 {
-	struct writer *w = j->writers, *next;
+	struct open_file *w = j->writers, *next;
 	size_t n = HASH_COUNT(j->writers);
 
 	for (int i = 0; w && i < BATCH; i++, w = next) {
 		struct reach reach = {0};
 		struct spot at;
-		struct obj o;
+		struct object o;
 
 		next = w->hh.next;
 		if (opened_by(j, w, NULL)) {
-			writer_alive(j, w, NULL, &reach, &at, &o);
+			open_file_alive(j, w, NULL, &reach, &at, &o);
 			reach_close(j, &reach);
 			if (HASH_COUNT(j->writers) < n) {
 				n--;
@@ -340,11 +342,11 @@ static void thin_out(struct journal *j)
 	j->writers_enough = n + BATCH;
 }
 
-static void add(struct journal *j, const struct obj *o, int root, const char *path, bool opened)
+static void add(struct journal *j, const struct object *o, int root, const char *path, bool opened)
 {
 	uint64_t key[2] = {o->dev, o->ino};
 	const char *name;
-	struct writer *w;
+	struct open_file *w;
 	bool alone, shut;
 
 	HASH_FIND(hh, j->writers, key, sizeof(key), w);
@@ -360,37 +362,37 @@ static void add(struct journal *j, const struct obj *o, int root, const char *pa
 	catch_up(j, w);
 	w->btime_ns = o->btime_ns;
 	w->told = false;
-	writer_unshut(j, w);
-	name = add_name(j, w, key_make(root, path));
-	shut = writer_was_shut(j, o) || find_closed(j, key);
+	open_file_unshut(j, w);
+	name = add_name(j, w, path_key_make(root, path));
+	shut = open_file_was_shut(j, o) || find_closed(j, key);
 	/* Where it left the list while the event of its close was on its way, two will come. */
 	if (opened && alone && !shut)
-		expect_close(j, w, name);
+		event_expect_close(j, w, name);
 	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))
 		thin_out(j);
 }
 
-void writer_add(struct journal *j, const struct obj *o, int root, const char *path)
+void open_file_add(struct journal *j, const struct object *o, int root, const char *path)
 {
 	add(j, o, root, path, false);
 }
 
-void writer_opened(struct journal *j, const struct obj *o, int root, const char *path)
+void open_file_opened(struct journal *j, const struct object *o, int root, const char *path)
 {
 	add(j, o, root, path, true);
 }
 
-static bool has_other_name(struct journal *j, struct writer *w, const char *key)
+static bool has_other_name(struct journal *j, struct open_file *w, const char *key)
 {
 	catch_up(j, w);
 	for (size_t i = 0; i < w->n_names; i++) {
 		const char *path;
-		int root = key_root(w->names[i], &path);
+		int root = path_key_root(w->names[i], &path);
 		struct spot at;
-		struct obj o;
+		struct object o;
 
-		if (!str_eq(w->names[i], key) && spot_find(j, root, path, &at) == 0 &&
-		    obj_stat(at.fd, at.name, &o) == 0 && writer_find(j, &o) == w)
+		if (!str_eq(w->names[i], key) && root_find(j, root, path, &at) == 0 &&
+		    object_stat(at.fd, at.name, &o) == 0 && open_file_find(j, &o) == w)
 			return true;
 	}
 	return false;
@@ -399,7 +401,7 @@ static bool has_other_name(struct journal *j, struct writer *w, const char *key)
 struct search { /* below a root */
 	struct journal *j;
 	int root;
-	struct writer *w; /* this one, by another name than: */
+	struct open_file *w; /* this one, by another name than: */
 	const char *path;
 	bool found;
 };
@@ -434,14 +436,14 @@ static bool is_another_name(struct search *s, const struct stat *st, const char 
 {
 	if (st->st_ino != s->w->key[1] || str_eq(path, s->path))
 		return false;
-	add_name(s->j, s->w, key_make(s->root, path));
+	add_name(s->j, s->w, path_key_make(s->root, path));
 	return true;
 }
 
-bool writer_seek(struct journal *j, struct writer *w, int root, const char *path)
+bool open_file_seek(struct journal *j, struct open_file *w, int root, const char *path)
 {
 	struct search s = {.j = j, .root = root, .w = w, .path = path};
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 
 	return has_other_name(j, w, key) || search_root(&s, is_another_name);
 }
@@ -449,22 +451,22 @@ bool writer_seek(struct journal *j, struct writer *w, int root, const char *path
 static bool take_nameless(struct search *s, const struct stat *st, const char *path)
 {
 	uint64_t key[2] = {(uint64_t)major(st->st_dev) << 32 | minor(st->st_dev), st->st_ino};
-	struct writer *w;
-	struct obj o;
+	struct open_file *w;
+	struct object o;
 
 	HASH_FIND(hh, s->j->writers, key, sizeof(key), w);
-	if (!w || !w->nameless || obj_stat(store_root_fd(s->j, s->root), path, &o) < 0 ||
-	    writer_find(s->j, &o) != w)
+	if (!w || !w->nameless || object_stat(store_root_fd(s->j, s->root), path, &o) < 0 ||
+	    open_file_find(s->j, &o) != w)
 		return false;
-	add_name(s->j, w, key_make(s->root, path));
+	add_name(s->j, w, path_key_make(s->root, path));
 	s->found = true;
 	return false;
 }
 
-bool writers_seek_nameless(struct step *of)
+bool open_files_seek_nameless(struct step *of)
 {
 	struct search s = {.j = of->j};
-	struct writer *w, *next;
+	struct open_file *w, *next;
 	bool some = false, all = true;
 
 	HASH_ITER (hh, s.j->writers, w, next) {
@@ -478,13 +480,13 @@ bool writers_seek_nameless(struct step *of)
 	return s.found;
 }
 
-void writers_drop(struct journal *j)
+void open_files_drop(struct journal *j)
 {
-	struct writer *w, *next;
+	struct open_file *w, *next;
 
 	HASH_ITER (hh, j->writers, w, next)
-		writer_drop(j, w);
-	writers_forget_closed(j);
+		open_file_drop(j, w);
+	open_files_forget_closed(j);
 }
 
 void journal_no_writers(struct journal *j)
@@ -492,6 +494,6 @@ void journal_no_writers(struct journal *j)
 	struct journal *k = j;
 
 	do
-		writers_drop(k);
+		open_files_drop(k);
 	while ((k = k->sibling) != j);
 }

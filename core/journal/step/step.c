@@ -1,4 +1,4 @@
-/* step - an open step: the inodes and paths it touched; begin and abort. */
+/* step - an open step: the inodes and paths it touched, and its captures before each change. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,48 +11,56 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/journal.h"
+#include "core/journal/history.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
-#include "core/journal/rollback/undo.h"
+#include "core/journal/step/hard_links.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
+#include "core/journal/step/parts.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/step/unkept.h"
+#include "core/journal/steps.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
 #include "core/os/volume.h"
 
 /* ---- inodes -----------------------------------------------------------------------------------
  */
 
-struct known *step_known(const struct step *s, const struct obj *o)
+struct touched_inode *step_known(const struct step *s, const struct object *o)
 {
-	struct known *k = known_find(&s->known, dev_pack(o->dev), o->ino);
+	struct touched_inode *k = touched_inodes_find(&s->known, object_pack_dev(o->dev), o->ino);
 
-	return k && !obj_reused(k->btime_ns, k->generation, o) ? k : NULL;
+	return k && !object_is_reuse(k->btime_ns, k->generation, o) ? k : NULL;
 }
 
-struct known *step_learn(struct step *s, const struct obj *o, unsigned flags)
+struct touched_inode *step_learn(struct step *s, const struct object *o, unsigned flags)
 {
-	struct known *k = known_learn(&s->known, o, flags);
+	struct touched_inode *k = touched_inodes_learn(&s->known, o, flags);
 
-	if (flags & (KNOWN_META | KNOWN_CONTENT))
-		alias_use(s, o);
+	if (flags & (TOUCHED_META | TOUCHED_CONTENT))
+		hard_link_use(s, o);
 	return k;
 }
 
-void step_unlearn(struct step *s, const struct obj *o)
+void step_unlearn(struct step *s, const struct object *o)
 {
-	struct known *k = step_known(s, o);
+	struct touched_inode *k = step_known(s, o);
 
 	if (k)
-		known_drop(&s->known, k);
+		touched_inodes_drop(&s->known, k);
 }
 
-bool step_shared(const struct step *s, const struct obj *o)
+bool step_shared(const struct step *s, const struct object *o)
 {
 	for (struct step *other = s->j->open; other; other = other->next)
 		if (other != s && step_known(other, o))
@@ -61,13 +69,14 @@ bool step_shared(const struct step *s, const struct obj *o)
 }
 
 /*
- * Other steps that have kept what it was may change it at will: what they keep is older than what
- * this step has just put away. Not so where it is still written: then there is a copy. Names that
- * are left say nothing, for the store's is one of them: by these it is kept anew.
+ * The inode was moved into this step's objects. Other steps that captured it before must not change
+ * it without a new capture: theirs is older than the state in this step's objects. So they forget
+ * the inode. Not if it is still open for writing: then the store has a copy. Its remaining hard
+ * links do not matter, as the store holds one of them: a change through them is captured anew.
  */
-void step_took(struct step *s, const struct obj *o)
+void step_took(struct step *s, const struct object *o)
 {
-	if (writer_find(s->j, o))
+	if (open_file_find(s->j, o))
 		return;
 	for (struct step *other = s->j->open; other; other = other->next)
 		if (other != s)
@@ -81,23 +90,23 @@ void step_ask_before(struct step *s, step_on_loss fn, void *data)
 }
 
 /* A name that this step made for something that has other names: nothing is lost with it. */
-static bool only_a_name(struct step *s, int root, const char *path, const struct obj *o)
+static bool only_a_name(struct step *s, int root, const char *path, const struct object *o)
 {
 	AUTO_FREE char *key = NULL;
-	const struct touch *t;
+	const struct touched_path *t;
 
 	if (S_ISDIR(o->mode) || o->nlink < 2)
 		return false;
-	key = key_make(root, path);
-	t = touches_find(&s->touches, key);
+	key = path_key_make(root, path);
+	t = touched_paths_find(&s->touches, key);
 	return t && !t->before;
 }
 
-int step_lose(struct step *s, enum loss what, int root, const char *path, const struct obj *o)
+int step_lose(struct step *s, enum loss what, int root, const char *path, const struct object *o)
 {
 	unsigned enough =
-		KNOWN_CREATED | (what == LOSS_OVERWRITE ? KNOWN_CONTENT | KNOWN_OPENED : 0);
-	const struct known *k;
+		TOUCHED_CREATED | (what == LOSS_OVERWRITE ? TOUCHED_CONTENT | TOUCHED_OPENED : 0);
+	const struct touched_inode *k;
 
 	if (!s->on_loss)
 		return 0;
@@ -107,30 +116,30 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 	return s->on_loss(s->on_loss_data, what, o->size);
 }
 
-bool step_has_inode(const struct step *s, const struct obj *o)
+bool step_has_inode(const struct step *s, const struct object *o)
 {
-	const struct known *k = step_known(s, o);
+	const struct touched_inode *k = step_known(s, o);
 
-	return k && obj_is_identified(o) && (k->flags & (KNOWN_CREATED | KNOWN_CONTENT));
+	return k && object_is_identified(o) && (k->flags & (TOUCHED_CREATED | TOUCHED_CONTENT));
 }
 
 /* ---- paths ------------------------------------------------------------------------------------
  */
 
-bool step_touch(struct step *s, int root, const char *path, const struct obj *before)
+bool step_touch(struct step *s, int root, const char *path, const struct object *before)
 {
-	AUTO_FREE char *key = key_make(root, path);
-	const struct known *k = before->nlink > 1 ? step_known(s, before) : NULL;
-	const struct obj *first = k ? known_first(&s->known, k) : NULL;
+	AUTO_FREE char *key = path_key_make(root, path);
+	const struct touched_inode *k = before->nlink > 1 ? step_known(s, before) : NULL;
+	const struct object *first = k ? touched_inodes_first(&s->known, k) : NULL;
 
-	return touches_add(&s->touches, key, first ? first : before);
+	return touched_paths_add(&s->touches, key, first ? first : before);
 }
 
 void step_touch_attrs(struct step *s, int root, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 
-	touches_attrs(&s->touches, key);
+	touched_paths_attrs(&s->touches, key);
 }
 
 static bool tangled(const struct step *s, struct step *other)
@@ -139,8 +148,8 @@ static bool tangled(const struct step *s, struct step *other)
 		return false;
 	if (s->moved || other->moved)
 		return true;
-	for (size_t i = 0; i < touches_count(&s->touches); i++)
-		if (touches_find(&other->touches, touches_key(&s->touches, i)))
+	for (size_t i = 0; i < touched_paths_count(&s->touches); i++)
+		if (touched_paths_find(&other->touches, touched_paths_key(&s->touches, i)))
 			return true;
 	return false;
 }
@@ -170,7 +179,7 @@ size_t step_paths(const struct step *s)
 	size_t n = 0;
 
 	do
-		n += touches_count(&p->touches);
+		n += touched_paths_count(&p->touches);
 	while ((p = p->part) != s);
 	return n;
 }
@@ -189,14 +198,23 @@ struct step *step_part(struct step *s, const struct journal *j)
 /* ---- life -------------------------------------------------------------------------------------
  */
 
+/* Notes its paths as changed by ourselves, while that is asked for. */
+static void note_own(struct step *s)
+{
+	if (s->j->owning)
+		touched_paths_settle(&s->touches);
+	for (size_t i = 0; s->j->owning && i < touched_paths_count(&s->touches); i++)
+		path_set_add_key(&s->j->own, touched_paths_key(&s->touches, i));
+}
+
 void step_free(struct step *s)
 {
-	own_step(s);
-	known_done(&s->known);
-	touches_done(&s->touches);
-	numbers_done(&s->came_from);
-	aliases_free(s);
-	side_done(&s->side);
+	note_own(s);
+	touched_inodes_done(&s->known);
+	touched_paths_done(&s->touches);
+	u64_set_done(&s->came_from);
+	hard_links_free(s);
+	capture_done(&s->side);
 	unkept_free(s);
 	free(s->command);
 	free(s->why);
@@ -227,27 +245,27 @@ static int write_head(struct step *s)
 	struct rec rec = {.type = REC_STEP, .path = ""};
 	const char *command = s->command ? s->command : "";
 
-	put_u64(&meta, (uint64_t)s->id);
-	put_u32(&meta, s->kind);
-	put_u64(&meta, (uint64_t)s->began_us);
-	put_str(&meta, command, strlen(command));
+	codec_put_u64(&meta, (uint64_t)s->id);
+	codec_put_u32(&meta, s->kind);
+	codec_put_u64(&meta, (uint64_t)s->began_us);
+	codec_put_str(&meta, command, strlen(command));
 	rec.meta = (struct span){meta.data, meta.len};
-	return side_push(&s->side, &rec);
+	return capture_push(&s->side, &rec);
 }
 
-bool step_read_head(const struct wal *undo, struct step_info *ret)
+bool step_read_head(const struct undo_log *undo, struct step_info *ret)
 {
 	struct rec r;
-	struct get g;
+	struct codec_reader g;
 	size_t at = 0;
 
-	if (!wal_next(undo, &at, &r) || r.type != REC_STEP)
+	if (!undo_log_next(undo, &at, &r) || r.type != REC_STEP)
 		return false;
-	g = (struct get){.p = r.meta.data, .end = r.meta.data + r.meta.len};
-	ret->id = (int64_t)get_u64(&g);
-	ret->kind = get_u32(&g);
-	ret->began_us = (int64_t)get_u64(&g);
-	ret->command = xstrdup(get_str(&g).data);
+	g = (struct codec_reader){.p = r.meta.data, .end = r.meta.data + r.meta.len};
+	ret->id = (int64_t)codec_get_u64(&g);
+	ret->kind = codec_get_u32(&g);
+	ret->began_us = (int64_t)codec_get_u64(&g);
+	ret->command = xstrdup(codec_get_str(&g).data);
 	return true;
 }
 
@@ -265,7 +283,7 @@ static int make_parts(struct step *s, const char *dir)
 	s->side.obj = openat(s->side.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->side.obj < 0)
 		return -errno;
-	r = wal_create(&s->side.log, s->side.dir, "undo");
+	r = undo_log_create(&s->side.log, s->side.dir, "undo");
 	return r < 0 ? r : write_head(s);
 }
 
@@ -289,7 +307,7 @@ int step_make(struct step *s)
 			r = step_sync_parts(s);
 		if (r == 0)
 			break;
-		side_done(&s->side);
+		capture_done(&s->side);
 		s->side.j = s->j;
 		if (io_remove_tree(s->j->store, dir) < 0)
 			break; /* the next start sees that it never began */
@@ -312,22 +330,22 @@ static void note_slot(struct step *s, const struct kept *kept)
 /* By what is stored through a mapping: tmpfs keeps no time of that. Elsewhere the first store into
  * a page does, until it is written back, which may have been before the step began. To clone a file
  * writes it back. */
-bool step_may_change_unseen(const struct step *s, int dirfd, const struct obj *o)
+bool step_may_change_unseen(const struct step *s, int dirfd, const struct object *o)
 {
-	int volume = writer_find(s->j, o) ? VOLUME_MEMORY : os_volume(dirfd);
+	int volume = open_file_find(s->j, o) ? VOLUME_MEMORY : os_volume(dirfd);
 
 	return volume < 0 || volume == VOLUME_MEMORY;
 }
 
-static bool has_kept(const struct step *s, const struct obj *o)
+static bool has_kept(const struct step *s, const struct object *o)
 {
-	const struct known *k = step_known(s, o);
+	const struct touched_inode *k = step_known(s, o);
 
-	return k && k->flags & (KNOWN_CREATED | KNOWN_CONTENT);
+	return k && k->flags & (TOUCHED_CREATED | TOUCHED_CONTENT);
 }
 
 static int keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-			const struct obj *o)
+			const struct object *o)
 {
 	const char *slash = strrchr(path, '/');
 	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
@@ -342,10 +360,10 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 		return STEP_FULL;
 	r = step_make(s);
 	/* Bringing the bytes back may take a rename, which the directory's times would show. */
-	if (r == 0 && spot_find(s->j, root, path, &at) == 0)
-		r = side_touch_dir(&s->side, root, at.fd, dir);
+	if (r == 0 && root_find(s->j, root, path, &at) == 0)
+		r = capture_touch_dir(&s->side, root, at.fd, dir);
 	if (r == 0)
-		r = side_keep_content(&s->side, root, path, dirfd, name, o->ino, 0, &kept);
+		r = capture_keep_content(&s->side, root, path, dirfd, name, o->ino, 0, &kept);
 	if (r < 0)
 		return r == -EOPNOTSUPP && kept.clone_only ? STEP_FULL : r;
 	if (kept.slot)
@@ -357,12 +375,12 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	/* What it had at first counts. A capture by a name that it leaves brings nothing
 	 * back by its other names: a change by those is captured for itself. */
 	if (!has_kept(s, o) && !(s->leaving && o->nlink > 1))
-		step_learn(s, o, KNOWN_CONTENT | KNOWN_META)->hash = kept.hash;
+		step_learn(s, o, TOUCHED_CONTENT | TOUCHED_META)->hash = kept.hash;
 	return 0;
 }
 
 int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		     const struct obj *o)
+		     const struct object *o)
 {
 	if (!S_ISREG(o->mode) || has_kept(s, o))
 		return 0;
@@ -370,7 +388,7 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 }
 
 int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
-		    const struct obj *o)
+		    const struct object *o)
 {
 	int r;
 
@@ -388,7 +406,7 @@ int step_keep_again(struct step *s, int root, const char *path, int dirfd, const
 }
 
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		      const struct obj *o, bool may_spare)
+		      const struct object *o, bool may_spare)
 {
 	int r;
 
@@ -403,12 +421,12 @@ int step_keep_content(struct step *s, int root, const char *path, int dirfd, con
 	return r;
 }
 
-static struct step *step_new(struct journal *j, int64_t id, struct step *of)
+struct step *step_new(struct journal *j, int64_t id, struct step *of)
 {
 	struct step *s = xcalloc(1, sizeof(*s));
 
 	s->j = j;
-	s->side = (struct side)SIDE_NONE;
+	s->side = (struct capture)CAPTURE_NONE;
 	s->side.j = j;
 	s->id = id;
 	s->part = s;
@@ -426,90 +444,6 @@ static struct step *step_new(struct journal *j, int64_t id, struct step *of)
 	j->open = s;
 	store_forget_near(j);
 	return s;
-}
-
-static void note_begin(struct step *s)
-{
-	struct rec r;
-	size_t start;
-
-	if (s->made && wal_last(&s->side.log, wal_tail(&s->side.log), &r, &start))
-		s->began_with = r.seq;
-}
-
-int journal_begin_part(struct journal *j, struct step *of, struct step **ret, struct err *err)
-{
-	int r = undo_unstick(j, err);
-
-	if (r < 0)
-		return r;
-	*ret = step_new(j, of->id, of);
-	(*ret)->spares = of->spares;
-	r = step_keep_writers(*ret, err);
-	note_begin(*ret);
-	if (r < 0 && !(*ret)->made) /* else it stays: an empty part at worst */
-		step_drop(*ret);
-	return r;
-}
-
-/* Its files that are still being written: the step begins there, too. */
-static int begin_with_writers(struct step *s, struct err *err)
-{
-	int r = step_keep_writers(s, err);
-
-	note_begin(s);
-	for (struct journal *j = s->j->sibling; r == 0 && j != s->j; j = j->sibling) {
-		struct step *part;
-
-		if (j->writers)
-			r = journal_begin_part(j, s, &part, err);
-	}
-	return r;
-}
-
-/* Should it be interrupted, the rollback is the newest of all stores' and has the highest number.
- */
-static int level_numbers(struct journal *j)
-{
-	struct journal *k = j;
-	int r;
-
-	siblings_level(j);
-	do
-		r = store_seq_keep(k);
-	while (r == 0 && (k = k->sibling) != j);
-	return r;
-}
-
-int journal_begin(struct journal *j, enum step_kind kind, const char *command, struct step **ret,
-		  struct err *err)
-{
-	uint64_t id = j->state->next_id;
-	struct step *s;
-	int r = undo_unstick(j, err);
-
-	if (r < 0)
-		return r;
-	for (const struct journal *k = j->sibling; k != j; k = k->sibling)
-		id = MAX(id, k->state->next_id);
-	r = j->sibling == j ? 0 : level_numbers(j);
-	if (r < 0)
-		return err_set(err, r, "begin a step");
-	s = step_new(j, kind == STEP_AMBIENT ? -(int64_t)id : (int64_t)id, NULL);
-	s->kind = kind;
-	s->began_us = clock_wall_us();
-	s->command = xstrdup(command ? command : "");
-	r = begin_with_writers(s, err);
-	if (r < 0) {
-		struct err ignored = {0};
-
-		step_spare(s);
-		if (journal_abort(s, &ignored) < 0)
-			return err_wrap(err, r, "begin a step");
-		return r;
-	}
-	*ret = s;
-	return 0;
 }
 
 void step_spare(struct step *s)
@@ -535,4 +469,13 @@ void step_set_command(struct step *s, const char *command)
 		free(p->command);
 		p->command = xstrdup(command);
 	} while ((p = p->part) != s);
+}
+
+off_t step_log_bytes(const struct journal *j)
+{
+	off_t sum = 0;
+
+	for (const struct step *s = j->open; s; s = s->next)
+		sum += (off_t)s->side.log.cap;
+	return sum;
 }

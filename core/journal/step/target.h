@@ -3,39 +3,46 @@
 #pragma once
 
 #include "core/journal/fs/object.h"
-#include "core/journal/op.h"
-#include "core/journal/step/step.h"
 
-struct where {
+struct at;
+struct step;
+
+struct op_target {
 	int root;
 	int dirfd;
 	const char *raw;  /* the name as the caller gave it, for the kernel's verdict */
 	const char *bare; /* without trailing slashes; "" is dirfd itself */
 	const char *dir;
-	char *path; /* relative to the root; NULL: the object has no name any more */
-	char *own;  /* memory of bare, when it had to be cut */
-	bool plain; /* "." or "..": the kernel refuses; nothing to keep */
-	struct obj obj;
+	char *path; /* relative to the root; NULL: the object has lost its name */
+	char *own;  /* memory of bare, if it was shortened */
+	bool plain; /* "." or "..": the kernel refuses; nothing to capture */
+	struct object obj;
 };
 
-#define AUTO_WHERE CLEANUP(where_done)
-#define WHERE_NONE                                                                                 \
+#define AUTO_OP_TARGET CLEANUP(op_target_done)
+#define OP_TARGET_NONE                                                                             \
 	{                                                                                          \
 		.dirfd = -1                                                                        \
 	}
 
-void where_done(struct where *w);
-void where_set(struct where *w, const struct at *at);
-/* The same, and look what is there (obj.mode 0: nothing). */
-int where_look(struct where *w, const struct at *at) MUST_USE;
-/* Times of the directory that holds it. */
-int where_touch_dir(struct step *s, const struct where *w) MUST_USE;
-/* A file about to lose its name: keep its content first if somebody may go on writing to it. */
-int where_keep_written(struct step *s, const struct where *w) MUST_USE;
-void where_report(struct step *s, const struct where *w, const struct obj *before, bool *touched);
-/* Made in this step, by this name, and known to no other: its creation is the record. */
-bool where_is_own(struct step *s, const struct where *w);
-/* The record of an empty directory that is about to go. */
-int where_keep_dir(struct step *s, const struct where *w) MUST_USE;
-/* from has become to; both: they have changed places. */
-void where_moved(struct step *s, const struct where *from, const struct where *to, bool both);
+void op_target_done(struct op_target *w);
+void op_target_set(struct op_target *w, const struct at *at);
+/* The same, and fills in obj (mode 0: the name does not exist). */
+int op_target_look(struct op_target *w, const struct at *at) MUST_USE;
+/* The same, but returns -ENOENT if the name does not exist; *touched (or NULL) becomes false. */
+int op_target_find(struct op_target *w, const struct at *at, bool *touched) MUST_USE;
+/* Records the times of the target's directory. */
+int op_target_touch_dir(struct step *s, const struct op_target *w) MUST_USE;
+/* Captures the content of a file that is about to lose its name, if a process may still write to
+ * it. */
+int op_target_keep_written(struct step *s, const struct op_target *w) MUST_USE;
+void op_target_report(struct step *s, const struct op_target *w, const struct object *before,
+		      bool *touched);
+/* Returns whether the step created the object, by this name, and no other step has records about
+ * it: then removing it needs no record. */
+bool op_target_is_own(struct step *s, const struct op_target *w);
+/* Records an empty directory before it is removed. */
+int op_target_keep_dir(struct step *s, const struct op_target *w) MUST_USE;
+/* Updates all tables after a rename; both: the two objects changed places. */
+void op_target_moved(struct step *s, const struct op_target *from, const struct op_target *to,
+		     bool both);

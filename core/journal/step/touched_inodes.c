@@ -5,18 +5,18 @@
 
 #include <stdlib.h>
 
-static size_t place_of(const struct known_set *k, uint32_t dev, uint64_t ino)
+static size_t place_of(const struct touched_inodes *k, uint32_t dev, uint64_t ino)
 {
 	return (ino ^ (uint64_t)dev << 40) * 0x9e3779b97f4a7c15u >> 20 & (k->n_slots - 1);
 }
 
 /* The slot that has it, or the free one that it would take. */
-static size_t slot_of(const struct known_set *k, uint32_t dev, uint64_t ino)
+static size_t slot_of(const struct touched_inodes *k, uint32_t dev, uint64_t ino)
 {
 	size_t s = place_of(k, dev, ino);
 
 	for (; k->slots[s]; s = (s + 1) & (k->n_slots - 1)) {
-		const struct known *have = &k->list[k->slots[s] - 1];
+		const struct touched_inode *have = &k->list[k->slots[s] - 1];
 
 		if (have->ino == ino && have->dev == dev)
 			break;
@@ -24,7 +24,8 @@ static size_t slot_of(const struct known_set *k, uint32_t dev, uint64_t ino)
 	return s;
 }
 
-struct known *known_find(const struct known_set *k, uint32_t dev, uint64_t ino)
+struct touched_inode *touched_inodes_find(const struct touched_inodes *k, uint32_t dev,
+					  uint64_t ino)
 {
 	size_t s;
 
@@ -34,7 +35,7 @@ struct known *known_find(const struct known_set *k, uint32_t dev, uint64_t ino)
 	return k->slots[s] ? &k->list[k->slots[s] - 1] : NULL;
 }
 
-static void grow_slots(struct known_set *k)
+static void grow_slots(struct touched_inodes *k)
 {
 	k->n_slots = k->n_slots ? k->n_slots * 2 : 16;
 	free(k->slots);
@@ -43,15 +44,15 @@ static void grow_slots(struct known_set *k)
 		k->slots[slot_of(k, k->list[i].dev, k->list[i].ino)] = i + 1;
 }
 
-static struct known fresh(uint32_t dev, const struct obj *o)
+static struct touched_inode fresh(uint32_t dev, const struct object *o)
 {
-	return (struct known){
+	return (struct touched_inode){
 		.ino = o->ino, .dev = dev, .btime_ns = o->btime_ns, .generation = o->generation};
 }
 
-static struct known *get(struct known_set *k, const struct obj *o)
+static struct touched_inode *get(struct touched_inodes *k, const struct object *o)
 {
-	uint32_t dev = dev_pack(o->dev);
+	uint32_t dev = object_pack_dev(o->dev);
 	size_t s;
 
 	if ((k->n + 1) * (size_t)4 > k->n_slots * 3)
@@ -68,15 +69,16 @@ static struct known *get(struct known_set *k, const struct obj *o)
 	return &k->list[k->n - 1];
 }
 
-struct known *known_learn(struct known_set *k, const struct obj *o, unsigned flags)
+struct touched_inode *touched_inodes_learn(struct touched_inodes *k, const struct object *o,
+					   unsigned flags)
 {
-	struct known *one = get(k, o);
+	struct touched_inode *one = get(k, o);
 
-	if (obj_reused(one->btime_ns, one->generation, o))
+	if (object_is_reuse(one->btime_ns, one->generation, o))
 		*one = fresh(one->dev, o);
 	/* Under another name it may be spoken of later: what it was before is this. */
-	if (!one->first && o->nlink > 1 && !(one->flags & KNOWN_CREATED) &&
-	    flags & (KNOWN_META | KNOWN_CONTENT)) {
+	if (!one->first && o->nlink > 1 && !(one->flags & TOUCHED_CREATED) &&
+	    flags & (TOUCHED_META | TOUCHED_CONTENT)) {
 		if (k->n_firsts % 16 == 0)
 			k->firsts = xrealloc(k->firsts, (k->n_firsts + 16) * sizeof(*k->firsts));
 		k->firsts[k->n_firsts] = *o;
@@ -87,12 +89,12 @@ struct known *known_learn(struct known_set *k, const struct obj *o, unsigned fla
 }
 
 /* What lies behind a slot that becomes free moves up, unless it is where it belongs. */
-static void free_slot(struct known_set *k, size_t hole)
+static void free_slot(struct touched_inodes *k, size_t hole)
 {
 	size_t mask = k->n_slots - 1;
 
 	for (size_t s = (hole + 1) & mask; k->slots[s]; s = (s + 1) & mask) {
-		const struct known *here = &k->list[k->slots[s] - 1];
+		const struct touched_inode *here = &k->list[k->slots[s] - 1];
 		size_t home = place_of(k, here->dev, here->ino);
 
 		if (((s - home) & mask) < ((s - hole) & mask))
@@ -103,9 +105,9 @@ static void free_slot(struct known_set *k, size_t hole)
 	k->slots[hole] = 0;
 }
 
-void known_drop(struct known_set *k, struct known *one)
+void touched_inodes_drop(struct touched_inodes *k, struct touched_inode *one)
 {
-	struct known *last = &k->list[k->n - 1];
+	struct touched_inode *last = &k->list[k->n - 1];
 	size_t at = (size_t)(one - k->list);
 
 	free_slot(k, slot_of(k, one->dev, one->ino));
@@ -116,15 +118,16 @@ void known_drop(struct known_set *k, struct known *one)
 	k->n--;
 }
 
-const struct obj *known_first(const struct known_set *k, const struct known *one)
+const struct object *touched_inodes_first(const struct touched_inodes *k,
+					  const struct touched_inode *one)
 {
 	return one->first ? &k->firsts[one->first - 1] : NULL;
 }
 
-void known_done(struct known_set *k)
+void touched_inodes_done(struct touched_inodes *k)
 {
 	free(k->list);
 	free(k->slots);
 	free(k->firsts);
-	*k = (struct known_set){0};
+	*k = (struct touched_inodes){0};
 }

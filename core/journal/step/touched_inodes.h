@@ -2,39 +2,49 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/fs/object.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct object;
 
 enum {
-	KNOWN_CREATED = 1,
-	KNOWN_CONTENT = 2,
-	KNOWN_META = 4,
-	KNOWN_OPENED = 8, /* for writing, in this step */
-	KNOWN_SHUT = 16,  /* nobody writes to it any more; whoever watches has not seen that yet */
+	TOUCHED_CREATED = 1,
+	TOUCHED_CONTENT = 2,
+	TOUCHED_META = 4,
+	TOUCHED_OPENED = 8, /* for writing, in this step */
+	/* It has no writer, but the watcher has not reported its close yet. */
+	TOUCHED_SHUT = 16,
 };
 
-struct known {
+struct touched_inode {
 	uint64_t ino;
 	int64_t btime_ns;
-	uint64_t generation; /* as in struct obj */
-	uint64_t hash;	     /* of all the content that was kept, if it may change unseen; or 0 */
-	uint32_t dev;	     /* dev_pack() */
-	uint32_t flags : 5;  /* KNOWN_* */
-	uint32_t first : 27; /* as it was when it was kept: number + 1 in firsts; 0: it had no other
-				name then */
+	uint64_t generation; /* as in struct object */
+	uint64_t hash;	     /* of all captured content, if that may change unseen; or 0 */
+	uint32_t dev;	     /* object_pack_dev() */
+	uint32_t flags : 5;  /* TOUCHED_* */
+	/* Index + 1 in firsts: the state when it was captured, if it had several hard links; else
+	 * 0. */
+	uint32_t first : 27;
 };
 
-/* Life: a zeroed struct is empty -> known_done(). Pointers into it die with the next change. */
-struct known_set {
-	struct known *list;
+/* Life: a zeroed struct is empty -> touched_inodes_done(). Pointers into it die with the next
+ * change. */
+struct touched_inodes {
+	struct touched_inode *list;
 	uint32_t n, cap;
 	uint32_t *slots; /* open addressing; index + 1 */
 	size_t n_slots;	 /* a power of two, or 0 */
-	struct obj *firsts;
+	struct object *firsts;
 	uint32_t n_firsts;
 };
 
-struct known *known_find(const struct known_set *k, uint32_t dev, uint64_t ino); /* of any birth */
-struct known *known_learn(struct known_set *k, const struct obj *o, unsigned flags);
-void known_drop(struct known_set *k, struct known *one);
-const struct obj *known_first(const struct known_set *k, const struct known *one); /* or NULL */
-void known_done(struct known_set *k);
+/* Returns the entry with this number, even if its birth time differs; or NULL. */
+struct touched_inode *touched_inodes_find(const struct touched_inodes *k, uint32_t dev,
+					  uint64_t ino);
+struct touched_inode *touched_inodes_learn(struct touched_inodes *k, const struct object *o,
+					   unsigned flags);
+void touched_inodes_drop(struct touched_inodes *k, struct touched_inode *one);
+const struct object *touched_inodes_first(const struct touched_inodes *k,
+					  const struct touched_inode *one); /* or NULL */
+void touched_inodes_done(struct touched_inodes *k);

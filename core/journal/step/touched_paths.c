@@ -1,9 +1,9 @@
 /* touched_paths - the paths that a step touched, with their state before and after it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
-#include "core/journal/history/rename_tree.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/util/path_set.h"
+#include "core/journal/util/rename_tree.h"
 
 #include <stdlib.h>
 
@@ -12,11 +12,11 @@ enum { /* marks on the places */
 	PLACE_ATTRS = 2,
 };
 
-static const struct obj nothing;
+static const struct object nothing;
 
-static uint32_t look_keep(struct touches *t, uint32_t old, const struct obj *o)
+static uint32_t look_keep(struct touched_paths *t, uint32_t old, const struct object *o)
 {
-	struct look *l;
+	struct packed_object *l;
 
 	if (!o->mode)
 		return 0;
@@ -27,38 +27,38 @@ static uint32_t look_keep(struct touches *t, uint32_t old, const struct obj *o)
 	if (!old)
 		old = ++t->n_looks;
 	l = &t->looks[old - 1];
-	look_set(l, o);
+	object_pack(l, o);
 	return old;
 }
 
-static void look_read(const struct touches *t, uint32_t number, struct obj *ret)
+static void look_read(const struct touched_paths *t, uint32_t number, struct object *ret)
 {
-	*ret = (struct obj){0};
+	*ret = (struct object){0};
 	if (number)
-		look_get(&t->looks[number - 1], ret);
+		object_unpack(&t->looks[number - 1], ret);
 }
 
-static bool has_moved(const struct touches *t)
+static bool has_moved(const struct touched_paths *t)
 {
 	return t->places.n_dirs;
 }
 
-struct touch *touches_find(struct touches *t, const char *key)
+struct touched_path *touched_paths_find(struct touched_paths *t, const char *key)
 {
-	size_t i = names_find(&t->keys, key);
+	size_t i = path_set_find(&t->keys, key);
 
-	if (i == NAMES_NONE && rename_tree_marks(&t->places, key)) {
-		touches_add(t, key, &nothing);
-		i = names_find(&t->keys, key);
+	if (i == PATH_SET_NONE && rename_tree_marks(&t->places, key)) {
+		touched_paths_add(t, key, &nothing);
+		i = path_set_find(&t->keys, key);
 	}
-	return i == NAMES_NONE ? NULL : &t->list[i];
+	return i == PATH_SET_NONE ? NULL : &t->list[i];
 }
 
-bool touches_add(struct touches *t, const char *key, const struct obj *before)
+bool touched_paths_add(struct touched_paths *t, const char *key, const struct object *before)
 {
 	unsigned came = has_moved(t) ? rename_tree_mark(&t->places, key, PLACE_TOUCHED) : 0;
 	bool fresh;
-	size_t i = names_put(&t->keys, key, &fresh);
+	size_t i = path_set_put(&t->keys, key, &fresh);
 
 	if (!fresh)
 		return false;
@@ -66,14 +66,14 @@ bool touches_add(struct touches *t, const char *key, const struct obj *before)
 		t->cap = t->cap ? t->cap + t->cap / 2 : 8;
 		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
 	}
-	t->list[i] = (struct touch){.before = look_keep(t, 0, came ? &nothing : before),
-				    .attrs_set = came & PLACE_ATTRS};
+	t->list[i] = (struct touched_path){.before = look_keep(t, 0, came ? &nothing : before),
+					   .attrs_set = came & PLACE_ATTRS};
 	return !came;
 }
 
-void touches_attrs(struct touches *t, const char *key)
+void touched_paths_attrs(struct touched_paths *t, const char *key)
 {
-	struct touch *one = touches_find(t, key);
+	struct touched_path *one = touched_paths_find(t, key);
 
 	if (!one)
 		return;
@@ -82,57 +82,59 @@ void touches_attrs(struct touches *t, const char *key)
 		rename_tree_mark(&t->places, key, PLACE_TOUCHED | PLACE_ATTRS);
 }
 
-void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
-		  bool both)
+void touched_paths_move(struct touched_paths *t, int root, const char *from, int root2,
+			const char *to, bool both)
 {
-	AUTO_FREE char *here = key_make(root, from), *there = key_make(root2, to);
-	size_t n = has_moved(t) ? 0 : touches_count(t);
+	AUTO_FREE char *here = path_key_make(root, from), *there = path_key_make(root2, to);
+	size_t n = has_moved(t) ? 0 : touched_paths_count(t);
 
 	for (size_t i = 0; i < n; i++)
-		rename_tree_mark(&t->places, touches_key(t, i),
+		rename_tree_mark(&t->places, touched_paths_key(t, i),
 				 PLACE_TOUCHED | (t->list[i].attrs_set ? PLACE_ATTRS : 0u));
 	rename_tree_move(&t->places, root, from, root2, to, both);
 	/* The directories themselves are dressed where they come to. */
 	if (rename_tree_marks(&t->places, here) & PLACE_ATTRS)
-		touches_attrs(t, there);
+		touched_paths_attrs(t, there);
 	if (both && rename_tree_marks(&t->places, there) & PLACE_ATTRS)
-		touches_attrs(t, here);
+		touched_paths_attrs(t, here);
 }
 
 static void settle(void *data, const char *key, unsigned marks)
 {
-	struct touches *t = data;
+	struct touched_paths *t = data;
 
-	touches_add(t, key, &nothing);
+	touched_paths_add(t, key, &nothing);
 	if (marks & PLACE_ATTRS)
-		touches_attrs(t, key);
+		touched_paths_attrs(t, key);
 }
 
-void touches_settle(struct touches *t)
+void touched_paths_settle(struct touched_paths *t)
 {
 	rename_tree_each(&t->places, settle, t);
 }
 
-void touches_set_after(struct touches *t, size_t i, const struct obj *after)
+void touched_paths_set_after(struct touched_paths *t, size_t i, const struct object *after)
 {
 	t->list[i].after = look_keep(t, t->list[i].after, after);
 }
 
-void touch_before(const struct touches *t, const struct touch *one, struct obj *ret)
+void touched_path_before(const struct touched_paths *t, const struct touched_path *one,
+			 struct object *ret)
 {
 	look_read(t, one->before, ret);
 }
 
-void touch_after(const struct touches *t, const struct touch *one, struct obj *ret)
+void touched_path_after(const struct touched_paths *t, const struct touched_path *one,
+			struct object *ret)
 {
 	look_read(t, one->after, ret);
 }
 
-void touches_done(struct touches *t)
+void touched_paths_done(struct touched_paths *t)
 {
-	names_done(&t->keys);
+	path_set_done(&t->keys);
 	rename_tree_done(&t->places);
 	free(t->list);
 	free(t->looks);
-	*t = (struct touches){0};
+	*t = (struct touched_paths){0};
 }

@@ -2,50 +2,58 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/fs/object.h"
-#include "core/journal/history/rename_tree.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/rename_tree.h"
 
-struct touch {
-	uint32_t before, after; /* numbers + 1 in looks; 0: nothing was there */
-	bool foreign;		/* somebody else changed it while the step ran */
-	bool attrs_set;		/* its metadata was changed, not only what it holds */
-	bool foreseen;		/* changed by the steps' processes themselves: nobody can tell
-				 * their changes from others' while the step runs */
+struct packed_object;
+struct object;
+
+struct touched_path {
+	uint32_t before, after; /* indexes + 1 in looks; 0: the path did not exist */
+	bool foreign;		/* edited from outside while the step ran */
+	bool attrs_set;		/* its metadata was changed, not only its content or entries */
+	/* Changed by the steps' processes themselves: their changes and external edits cannot be
+	 * told apart while the step runs. */
+	bool foreseen;
 };
 
 /*
  * If a directory is renamed, the touched paths below it are touched under their new names, too.
- * After several renames only the last of those names is on the list, once touches_settle() or
- * touches_find() is called: the others existed neither before the step nor after it.
- * Life: a zeroed struct is empty -> touches_done(). A number stays valid, a pointer until the next
- * touches_add(). Blocks and, but for "more than one", links are not kept.
+ * After several renames only the last of those names is on the list, once touched_paths_settle() or
+ * touched_paths_find() is called: the others existed neither before the step nor after it. Blocks
+ * are not kept, and of nlink only whether it is above 1.
+ * Life: a zeroed struct is empty -> touched_paths_done(). A number stays valid, a pointer until the
+ * next touched_paths_add().
  */
-struct touches {
-	struct names keys; /* number i: that of list[i] */
-	struct touch *list;
+struct touched_paths {
+	struct path_set keys; /* number i: that of list[i] */
+	struct touched_path *list;
 	size_t cap;
-	struct look *looks;
+	struct packed_object *looks;
 	uint32_t n_looks, cap_looks;
-	struct rename_tree places; /* once a directory has moved: all of them, where they are now */
+	/* once a directory was renamed: all keys by their present names */
+	struct rename_tree places;
 };
 
-static inline size_t touches_count(const struct touches *t)
+static inline size_t touched_paths_count(const struct touched_paths *t)
 {
-	return names_count(&t->keys);
+	return path_set_count(&t->keys);
 }
-static inline const char *touches_key(const struct touches *t, size_t i)
+static inline const char *touched_paths_key(const struct touched_paths *t, size_t i)
 {
-	return names_key(&t->keys, i);
+	return path_set_key(&t->keys, i);
 }
-struct touch *touches_find(struct touches *t, const char *key); /* or NULL */
-/* False: it is there already, and stays as it is. */
-bool touches_add(struct touches *t, const char *key, const struct obj *before);
-void touches_attrs(struct touches *t, const char *key);
-/* Both: they changed places. */
-void touches_move(struct touches *t, int root, const char *from, int root2, const char *to,
-		  bool both);
-void touches_settle(struct touches *t);
-void touches_set_after(struct touches *t, size_t i, const struct obj *after);
-void touch_before(const struct touches *t, const struct touch *one, struct obj *ret);
-void touch_after(const struct touches *t, const struct touch *one, struct obj *ret);
-void touches_done(struct touches *t);
+struct touched_path *touched_paths_find(struct touched_paths *t, const char *key); /* or NULL */
+/* Returns false, and changes nothing, if the key is there already. */
+bool touched_paths_add(struct touched_paths *t, const char *key, const struct object *before);
+void touched_paths_attrs(struct touched_paths *t, const char *key);
+/* both: the two objects changed places. */
+void touched_paths_move(struct touched_paths *t, int root, const char *from, int root2,
+			const char *to, bool both);
+void touched_paths_settle(struct touched_paths *t);
+void touched_paths_set_after(struct touched_paths *t, size_t i, const struct object *after);
+void touched_path_before(const struct touched_paths *t, const struct touched_path *one,
+			 struct object *ret);
+void touched_path_after(const struct touched_paths *t, const struct touched_path *one,
+			struct object *ret);
+void touched_paths_done(struct touched_paths *t);

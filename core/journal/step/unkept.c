@@ -1,6 +1,4 @@
-/* unkept - a file that was opened for writing, too large to be kept, in which nothing may be
- * written.
- */
+/* unkept - a file opened for writing that is too large to capture, and may never be written. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/step/unkept.h"
 
@@ -11,10 +9,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "core/journal/journal.h"
+#include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/step.h"
+#include "core/journal/steps.h"
 #include "core/os/file.h"
 
 #define TICK_NS 20000000 /* two changes within it may get one time (100 Hz, twice) */
@@ -22,7 +22,7 @@
 struct unkept {
 	int fd; /* O_PATH */
 	char *path;
-	struct obj was;
+	struct object was;
 	bool changed;
 };
 
@@ -31,9 +31,9 @@ const char *unkept_path(const struct step *s)
 	return s->unkept ? s->unkept->path : NULL;
 }
 
-static bool is_it(const struct step *s, const struct obj *o)
+static bool is_it(const struct step *s, const struct object *o)
 {
-	return s->unkept && obj_same(&s->unkept->was, o);
+	return s->unkept && object_same(&s->unkept->was, o);
 }
 
 /* For the next start, should this process die: what it rolls back may not be whole. */
@@ -46,11 +46,11 @@ static bool note_in_log(struct step *s, const char *path)
 	text_escape(&why, path, strnlen(path, 200));
 	buf_str(&why, "' was open for writing and is too large to be kept");
 	rec.meta = (struct span){.data = why.data, .len = why.len};
-	return step_make(s) == 0 && side_push(&s->side, &rec) == 0;
+	return step_make(s) == 0 && capture_push(&s->side, &rec) == 0;
 }
 
 bool unkept_note(struct step *s, int root, const char *path, int dirfd, const char *name,
-		 const struct obj *o)
+		 const struct object *o)
 {
 	int64_t now = clock_wall_us() * 1000;
 	char proc[OS_FD_PATH];
@@ -75,23 +75,23 @@ bool unkept_note(struct step *s, int root, const char *path, int dirfd, const ch
 	return false;
 }
 
-void unkept_look(struct step *s, const struct obj *o)
+void unkept_look(struct step *s, const struct object *o)
 {
-	struct obj now;
+	struct object now;
 
 	if (is_it(s, o))
-		s->unkept->changed |= obj_stat(s->unkept->fd, "", &now) < 0 ||
+		s->unkept->changed |= object_stat(s->unkept->fd, "", &now) < 0 ||
 				      now.size != s->unkept->was.size ||
 				      now.mtime_ns != s->unkept->was.mtime_ns;
 }
 
-void unkept_follow(struct step *s, const struct obj *o)
+void unkept_follow(struct step *s, const struct object *o)
 {
 	const struct timespec tick = {.tv_nsec = TICK_NS};
 
 	if (!is_it(s, o) || s->unkept->changed)
 		return;
-	if (obj_stat(s->unkept->fd, "", &s->unkept->was) < 0)
+	if (object_stat(s->unkept->fd, "", &s->unkept->was) < 0)
 		s->unkept->changed = true;
 	/* What is written from now on must get another time. */
 	nanosleep(&tick, NULL);

@@ -1,24 +1,27 @@
-/* unkept - a file that was opened for writing, too large to be kept, in which nothing may be
- * written.
- */
+/* unkept - a file opened for writing that is too large to capture, and may never be written. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/fs/object.h"
+#include <stdbool.h>
+
+#include "core/base/util.h"
 
 struct step;
+struct object;
 
 /*
- * `touch` opens a file for writing and writes nothing. Where the limits leave no room for a copy
- * the step goes on as long as the file has the size and the time that it had; at the end, or once
- * it has others, the step is unprotected from there on. One file a step: a further one ends that.
+ * `touch` opens a file for writing and writes nothing. If the limits leave no room for a copy of
+ * the file, the step goes on protected as long as size and modification time of the file do not
+ * change. If they have changed when the step looks, at its end at the latest, the step is
+ * unprotected from there on. A step can have one such file; a second one makes it unprotected.
  */
 
-/* Notes it. False: its changes would not be seen, or one is noted already. */
+/* Notes the file. Returns false if its changes would not show in its times, or if another file is
+ * noted already. */
 bool unkept_note(struct step *s, int root, const char *path, int dirfd, const char *name,
-		 const struct obj *o) MUST_USE;
-const char *unkept_path(const struct step *s); /* NULL: there is none */
-/* Its metadata are about to be changed; have been changed, by an operation. */
-void unkept_look(struct step *s, const struct obj *o);
-void unkept_follow(struct step *s, const struct obj *o);
+		 const struct object *o) MUST_USE;
+const char *unkept_path(const struct step *s); /* or NULL */
+/* Called before and after an operation changes the metadata of the file. */
+void unkept_look(struct step *s, const struct object *o);
+void unkept_follow(struct step *s, const struct object *o);
 void unkept_free(struct step *s);

@@ -118,7 +118,7 @@ struct squeeze {
 	char *raw, *packed;
 	size_t packed_size;
 	uint64_t written, most; /* more is not worth it */
-	const struct pack_gate *gate;
+	const struct compressed_gate *gate;
 };
 
 static int feed(struct squeeze *s, size_t len, ZSTD_EndDirective end)
@@ -165,7 +165,7 @@ static int squeeze_extents(struct squeeze *s, const struct map *m)
 	return r < 0 ? r : feed(s, 0, ZSTD_e_end);
 }
 
-static int squeeze_file(int in, int out, const struct pack_gate *gate)
+static int squeeze_file(int in, int out, const struct compressed_gate *gate)
 {
 	AUTO_MAP struct map m = {0};
 	struct squeeze s = {.in = in, .out = out, .gate = gate};
@@ -201,7 +201,7 @@ static int squeeze_file(int in, int out, const struct pack_gate *gate)
 
 /* From here on the packed form is the file. */
 static int put_in_place(int dirfd, const char *name, const char *tmp, const char *packed,
-			const struct pack_gate *gate)
+			const struct compressed_gate *gate)
 {
 	int r = 0;
 
@@ -218,7 +218,7 @@ static int put_in_place(int dirfd, const char *name, const char *tmp, const char
 	return r;
 }
 
-int pack_make(int dirfd, const char *name, const struct pack_gate *gate)
+int compressed_make(int dirfd, const char *name, const struct compressed_gate *gate)
 {
 	char tmp[NAME_MAX + 1], packed[NAME_MAX + 1];
 	AUTO_CLOSE int in = -1, out = -1;
@@ -347,7 +347,7 @@ static int open_plain(int dirfd, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-int pack_open(int dirfd, const char *name)
+int compressed_open(int dirfd, const char *name)
 {
 	AUTO_CLOSE int in = -1, out = -1;
 	int r = open_plain(dirfd, name);
@@ -368,7 +368,7 @@ int pack_open(int dirfd, const char *name)
 	return r < 0 ? r : take_fd(&out);
 }
 
-int pack_restore(int dirfd, const char *name, bool sync)
+int compressed_restore(int dirfd, const char *name, bool sync)
 {
 	char packed[NAME_MAX + 1], tmp[NAME_MAX + 1];
 	AUTO_CLOSE int in = open_packed(dirfd, name);
@@ -397,7 +397,7 @@ int pack_restore(int dirfd, const char *name, bool sync)
 	return r;
 }
 
-int pack_check(int dirfd, const char *name)
+int compressed_check(int dirfd, const char *name)
 {
 	AUTO_CLOSE int in = open_packed(dirfd, name);
 

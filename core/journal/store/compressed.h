@@ -7,25 +7,24 @@
 #include "core/base/buf.h"
 
 /*
- * Either form is the file; where both exist (SIGKILL between rename and unlink) the plain one is.
- * Who changes the plain file calls pack_restore() first, so that no stale NAME.z is left beside it.
- * Holes stay holes. The content has a checksum.
- * Threads: pack_make() runs beside everything else; its last act is done under `gate`, in which
- * it asks `stop` again.
+ * A file has either form; if both exist (SIGKILL between rename and unlink), the plain one is
+ * valid. A caller that changes the plain file first calls compressed_restore(), so that no stale
+ * NAME.z remains. Holes stay holes. The content has a checksum. Threads: compressed_make() runs
+ * beside everything else; it replaces the plain file under `gate`, where it checks `stop` again.
  */
-struct pack_gate {
+struct compressed_gate {
 	void (*lock)(void *data);
 	void (*unlock)(void *data);
 	void *data;
-	const atomic_bool *stop; /* asked for each block */
-	bool sync;		 /* onto the disk before the plain form goes */
+	const atomic_bool *stop; /* checked for each block */
+	bool sync;		 /* sync the compressed form before the plain one is removed */
 };
 
-/* 1: packed; 0: not worth it, or stopped. */
-int pack_make(int dirfd, const char *name, const struct pack_gate *gate) MUST_USE;
-/* A readable descriptor of the plain content, whichever form there is. */
-int pack_open(int dirfd, const char *name) MUST_USE;
-/* Make the plain form the only one. 0 also when it is, or when there is neither. */
-int pack_restore(int dirfd, const char *name, bool sync) MUST_USE;
-/* -EBADMSG: it is packed and cannot be unpacked; -ENOENT. */
-int pack_check(int dirfd, const char *name) MUST_USE;
+/* Compresses a file. Returns 1, or 0 if it is not worth it or was stopped. */
+int compressed_make(int dirfd, const char *name, const struct compressed_gate *gate) MUST_USE;
+/* Returns a readable descriptor of the plain content, whichever form exists. */
+int compressed_open(int dirfd, const char *name) MUST_USE;
+/* Makes the plain form the only one. Returns 0 also if it already is, or if neither exists. */
+int compressed_restore(int dirfd, const char *name, bool sync) MUST_USE;
+/* Checks the compressed form. -EBADMSG: it is damaged; -ENOENT: there is none. */
+int compressed_check(int dirfd, const char *name) MUST_USE;

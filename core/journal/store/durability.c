@@ -5,100 +5,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/journal/fs/object.h"
-#include "core/journal/log/capture.h"
-#include "core/journal/log/group_commit.h"
-#include "core/journal/step/step.h"
-#include "core/journal/step/touched_inodes.h"
+#include "core/journal/store/durability.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/os/file.h"
 
 /*
- * Theory of operation. File systems with a journal bring changes of names and metadata to the disk
- * in their order, some of them late; bytes of files come in any order, or not at all. With
+ * Theory of operation. File systems with a journal write changes of names and metadata to the disk
+ * in order, some of them late; bytes of files are written in any order, or not at all. With
  * journal.durable:
- *
- * - A record, and the copy that it speaks of, is on the disk before its operation is performed. So
- *   after power was lost the log has all the records of what the folder shows, and perhaps some of
- *   operations that the disk never saw. Recovery takes those off first (last_record.c).
- * - Calls that wait at the same time share that sync (group_commit.c).
- * - What is made in a directory that the step itself made needs no sync: should its record be lost,
- *   the directory goes as a whole.
- * - A commit, and the arrival of a rollback, is one rename. Before it everything that the folder
- *   and the store hold is brought to the disk, after it the directories of the store.
- * - Numbers are given out of a range that was reserved on the disk beforehand.
+ *   - A record, and the copy that it names, is synced before its operation is performed. So after
+ *     power loss the log has the records of all that the folder shows, and perhaps some of
+ *     operations that never reached the disk. Recovery removes those first
+ *     (rollback/power_loss.c).
+ *   - An object that is created in a directory of the same step needs no sync: if its record is
+ *     lost, the directory is removed as a whole.
+ *   - A commit, and the end of a rollback, is one rename. Everything in the folder and the store
+ *     is synced before it, the store's directories after it.
+ *   - Numbers are given out of a range that was reserved on the disk before.
  */
 
-static int sync_log(struct side *s)
-{
-	if (fdatasync(s->log.fd) < 0)
-		return -errno;
-	s->unsynced = s->loose = false;
-	return 0;
-}
-
-int side_sync(struct side *s)
-{
-	struct journal *k = s->j;
-	int r;
-
-	if (!k->options.durable || !s->unsynced)
-		return 0;
-	r = sync_log(s);
-	do
-		for (struct step *other = k->open; other && r == 0; other = other->next)
-			if (other->side.loose)
-				r = sync_log(&other->side);
-	while ((k = k->sibling) != s->j);
-	return r;
-}
-
-int step_sync(struct step *s, size_t mark)
-{
-	if (!s->j->options.durable || !s->side.unsynced)
-		return 0;
-	return s->may_wait ? intents_keep(s, mark) : side_sync(&s->side);
-}
-
-int sync_fd(const struct journal *j, int fd)
+int durability_sync_fd(const struct journal *j, int fd)
 {
 	return j->options.durable && fsync(fd) < 0 ? -errno : 0;
-}
-
-int step_sync_in(struct step *s, int dirfd, size_t mark)
-{
-	struct known *k;
-	struct obj dir;
-
-	if (!s->j->options.durable || !s->side.unsynced)
-		return 0;
-	if (obj_stat(dirfd, "", &dir) == 0) {
-		k = step_known(s, &dir);
-		if (k && k->flags & KNOWN_CREATED && !step_shared(s, &dir))
-			return 0;
-	}
-	return step_sync(s, mark);
-}
-
-/* A new step: its files, and the names that lead to them. */
-int step_sync_parts(struct step *s)
-{
-	AUTO_CLOSE int open_dir = -1;
-	int r;
-
-	if (!s->j->options.durable)
-		return 0;
-	open_dir = store_open_dir(s->j, "open");
-	r = open_dir < 0 ? open_dir : sync_fd(s->j, s->side.log.fd);
-	if (r == 0)
-		r = sync_fd(s->j, s->side.obj);
-	if (r == 0)
-		r = sync_fd(s->j, s->side.dir);
-	if (r == 0)
-		r = sync_fd(s->j, open_dir);
-	if (r == 0)
-		s->side.unsynced = false;
-	return r;
 }
 
 /* The descriptor of a root is no more than a place. */
@@ -117,7 +46,7 @@ static int sync_root(struct journal *j, int root)
 	return syncfs(fd) < 0 ? -errno : 0;
 }
 
-int sync_all(struct journal *j)
+int durability_sync_all(struct journal *j)
 {
 	int r = 0;
 
@@ -131,7 +60,7 @@ int sync_all(struct journal *j)
 	return r;
 }
 
-int sync_names(const struct journal *j)
+int durability_sync_names(const struct journal *j)
 {
 	static const char *const names[] = {"open", "steps", "redo", "."};
 	int r = 0;
@@ -139,7 +68,7 @@ int sync_names(const struct journal *j)
 	for (size_t i = 0; j->options.durable && r == 0 && i < ARRAY_LEN(names); i++) {
 		AUTO_CLOSE int fd = store_open_dir(j, names[i]);
 
-		r = fd < 0 ? fd : sync_fd(j, fd);
+		r = fd < 0 ? fd : durability_sync_fd(j, fd);
 	}
 	return r;
 }

@@ -5,22 +5,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/base/text.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/journal.h"
 #include "core/journal/store/aside.h"
-#include "core/journal/store/pruned_concurrent.h"
+#include "core/journal/store/news.h"
 #include "core/journal/store/store.h"
 
-/* All that makes a history, and in the end what says whose it is. */
-static const char *const parts[] = {"rollback", "joint", "doomed",   "open",   "redo",	"steps",
-				    BESIDE_DIR, "posts", "barriers", "saved",  "trash", "lent",
-				    "roots",	"state", "folder",   "version"};
+/* All that makes a history, and in the end what says whose it is. "joint" and "doomed" are of an
+ * older cordon. */
+static const char *const parts[] = {"rollback", "joint", "doomed",   "open",  "redo",	"steps",
+				    BESIDE_DIR, "posts", "barriers", "saved", "trash",	"lent",
+				    "roots",	"marks", "review",   "state", "folder", "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 
 /* "version" is made first and removed last; a store that has lost it still has its steps. */
@@ -28,6 +31,30 @@ bool store_is_made(int store)
 {
 	return faccessat(store, "version", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 	       faccessat(store, "steps", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* text: what "version" holds. Which of both differs is what its owner wants to know. */
+static int say_foreign(const struct journal *j, const char *text, struct err *err)
+{
+	static const char what_then[] = "undo is unavailable: the next session puts this history "
+					"aside, `cordon log --discard` throws it away";
+	AUTO_BUF struct buf shown = BUF_INIT;
+	long version = 0;
+	int at = 0;
+
+	if (sscanf(text, "cordon journal %9ld\n%n", &version, &at) != 1 || !at)
+		return err_say(err, -EPROTO,
+			       "the undo store '%s' is of another version of cordon, which this "
+			       "one does not know: %s",
+			       j->store_path, what_then);
+	if (version != JOURNAL_VERSION)
+		return err_say(err, -EPROTO,
+			       "the undo store '%s' is of another version of cordon: it has format "
+			       "%ld, and this one reads format %d: %s",
+			       j->store_path, version, JOURNAL_VERSION, what_then);
+	text_escape(&shown, text + at, strcspn(text + at, "\n"));
+	return err_say(err, -EPROTO, "the undo store '%s' is of another folder, '%s': %s",
+		       j->store_path, shown.data, what_then);
 }
 
 static int check_version(struct journal *j, struct err *err)
@@ -42,11 +69,7 @@ static int check_version(struct journal *j, struct err *err)
 	if (r == 0 && str_starts(want.data, text)) /* torn: that of another one says more */
 		r = -ENOENT;
 	if (r == 0)
-		return err_say(err, -EPROTO,
-			       "the undo store '%s' is of another version or folder: undo is "
-			       "unavailable: the next session puts this history aside, `cordon "
-			       "log --discard` throws it away",
-			       j->store_path);
+		return say_foreign(j, text, err);
 	if (r != -ENOENT)
 		return err_set(err, r, "read the version of the undo store '%s'", j->store_path);
 	if (j->read_only)
@@ -64,8 +87,8 @@ static int check_version(struct journal *j, struct err *err)
 static int is_folders(struct journal *j, struct buf *is)
 {
 	AUTO_FREE char *text = NULL;
-	struct obj o;
-	int r = obj_stat(j->roots[0].fd, "", &o);
+	struct object o;
+	int r = object_stat(j->roots[0].fd, "", &o);
 
 	if (r < 0)
 		return r;
@@ -100,11 +123,11 @@ static int check_folder(struct journal *j, struct err *err)
 }
 
 /*
- * A store that lies in the folder can have come with it: in a clone or an archive. What it holds
- * would be done to the folder, and to places that it names, by the next start. Nobody knows an
- * inode's birth beforehand (nor, where none is told, which of all numbers a directory will get): so
- * what has a history and does not name this directory is not taken, nor anything written into it.
- * "folder" is made before all parts and removed after them: whoever is killed leaves no such store.
+ * A store in the folder may have come with it, in a clone or an archive. The next start would apply
+ * its records to the folder, and to the roots that it names. A directory's birth time (or, without
+ * birth times, its inode number) cannot be known in advance. So a store that has a history and does
+ * not name this directory is not used, and nothing is written into it. The file "folder" is created
+ * before all parts and removed after them, so that a killed process does not leave such a store.
  */
 int store_check_origin(struct journal *j, struct err *err)
 {
@@ -178,69 +201,6 @@ int store_check(struct journal *j, bool session, struct err *err)
 		say_aside(j, n);
 	r = aside_put(j, false, NULL, err);
 	return r < 0 ? r : check_all(j, err);
-}
-
-/* Does a process work in that folder, which holds j's or lies in it? */
-static int check_open(const struct journal *j, const char *store, const char *folder,
-		      struct err *err)
-{
-	AUTO_FREE char *path = path_join(store, "lock");
-	AUTO_CLOSE int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char pid[32] = "";
-	ssize_t n;
-
-	if (lock < 0 || io_lock(lock) == 0)
-		return 0;
-	n = pread(lock, pid, sizeof(pid) - 1, 0);
-	pid[n > 0 ? n : 0] = '\0';
-	return err_say(err, -EBUSY,
-		       "another cordon (process %d) works in '%s', which %s '%s': two histories of "
-		       "the same files would not fit: `cordon attach` there, or end it first",
-		       atoi(pid), folder, path_is_inside(j->folder, folder) ? "holds" : "lies in",
-		       j->folder);
-}
-
-static int check_store(const struct journal *j, const char *store, struct err *err)
-{
-	AUTO_CLOSE int dir = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	AUTO_FREE char *text = NULL;
-	char *folder, *end;
-
-	if (dir < 0 || io_read_file(dir, "version", 65536, &text, NULL) < 0)
-		return 0;
-	folder = strchr(text, '\n');
-	end = folder ? strchr(++folder, '\n') : NULL;
-	if (!end)
-		return 0;
-	*end = '\0';
-	if (!path_is_inside(j->folder, folder) && !path_is_inside(folder, j->folder))
-		return 0;
-	return check_open(j, store, folder, err);
-}
-
-int store_check_nested(const struct journal *j, struct err *err)
-{
-	AUTO_FREE char *above = xstrdup(j->folder);
-	AUTO_DIR DIR *dir = opendir(j->state_dir);
-	struct dirent *e;
-	char *slash;
-	int r = 0;
-
-	while (r == 0 && dir && (e = readdir(dir))) {
-		AUTO_FREE char *store = path_join(j->state_dir, e->d_name);
-
-		if (e->d_name[0] != '.' && !str_eq(store, j->store_path))
-			r = check_store(j, store, err);
-	}
-	/* Of folders below, those that have their store in themselves are not looked for. */
-	while (r == 0 && (slash = strrchr(above, '/')) && slash > above) {
-		AUTO_FREE char *store = NULL;
-
-		*slash = '\0';
-		store = path_join(above, ".cordon");
-		r = check_store(j, store, err);
-	}
-	return r;
 }
 
 int store_clear(int store, const char *path, struct err *err)

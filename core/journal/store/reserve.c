@@ -1,4 +1,4 @@
-/* reserve - disk space set aside, so that a full disk does not stop an undo. */
+/* reserve - reserves disk space, so that a full disk does not stop an undo. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,33 +7,31 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/journal/fs/object.h"
-#include "core/journal/log/undo_log.h"
-#include "core/journal/rollback/txn.h"
-#include "core/journal/step/step.h"
+#include "core/journal/store/news.h"
+#include "core/journal/store/reserve.h"
 #include "core/journal/store/store.h"
 #include "core/os/file.h"
 
 /*
- * The file "room" holds nothing but blocks. Whoever brings files back, or keeps what a step did,
- * and finds the disk or the quota full, gives them back and tries again. An undo asks beforehand
- * for as much as it may need, and if that is not to be had refuses before it has touched anything.
- * A step that grows long takes more of it along: what could neither be kept nor rolled back in the
- * end is refused when it is to be done.
+ * The file "room" only reserves blocks. If the disk or the quota is full during a rollback or a
+ * capture, the blocks are freed and the call is tried again. An undo first enlarges the reserve to
+ * the space that it may need, and if there is too little, refuses before it has changed anything. A
+ * step with a long log enlarges the reserve, too: an operation that could in the end be neither
+ * committed nor rolled back is refused.
  *
- * A file system may run out of inodes before it does of blocks, and whoever works in the folder can
- * take all of them. The empty files "spare/0" and so on are given back with the blocks; they are
- * made in this order and go in the other one.
+ * A file system may run out of inodes before it runs out of blocks, and a process in the folder can
+ * use up all of them. The empty files "spare/0" and so on are freed with the blocks; they are
+ * created in this order and removed in the reverse order.
  */
 #define SPARE_DIR  "spare"
 #define SPARES	   32
 #define ROOM_KEPT  ((off_t)1 << 20)
-#define ROOM_LEAST ((off_t)64 << 10)
 #define ROOM_LENT  ((off_t)256 << 10)
 #define ROOM_LARGE ((off_t)16 << 20)
 #define LOG_SMALL  ((off_t)256 << 10)
-#define LOG_TIMES  4 /* its commit, or its way back and what is written of that */
+#define LOG_TIMES  4 /* for its commit, or its rollback and the redo log */
 
 static void spares_fill(struct journal *j)
 {
@@ -98,14 +96,12 @@ static int set_aside(struct journal *j, off_t size)
 /* For the steps that run. */
 static off_t wanted(const struct journal *j)
 {
-	off_t logs = 0;
+	off_t logs = j->hooks->log_bytes(j);
 
-	for (const struct step *s = j->open; s; s = s->next)
-		logs += (off_t)s->side.log.cap;
 	return ROOM_KEPT + (logs > LOG_SMALL ? LOG_TIMES * logs : 0);
 }
 
-int room_follow(struct journal *j)
+int reserve_follow(struct journal *j)
 {
 	off_t size = wanted(j);
 	int r;
@@ -125,7 +121,7 @@ static void refill(struct journal *j, bool cut)
 	if (have > want && cut && ftruncate(j->room, want) < 0)
 		return;
 	j->room_short = have < want || (have > want && !cut);
-	for (off_t size = want; size > have && size >= ROOM_LEAST; size /= 2)
+	for (off_t size = want; size > have && size >= RESERVE_LEAST; size /= 2)
 		if (set_aside(j, size) == 0) {
 			j->room_short = size < want;
 			return;
@@ -133,7 +129,7 @@ static void refill(struct journal *j, bool cut)
 }
 
 /* What a process before had set aside may be needed for what it left. */
-void room_open(struct journal *j)
+void reserve_open(struct journal *j)
 {
 	j->room = openat(j->store, "room", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->room >= 0)
@@ -142,14 +138,13 @@ void room_open(struct journal *j)
 	spares_fill(j);
 }
 
-void room_unmake(struct journal *j)
+void reserve_unmake(struct journal *j)
 {
-	spares_give(j);
-	if (unlinkat(j->store, SPARE_DIR, AT_REMOVEDIR) < 0 && errno != ENOENT)
+	if (io_remove_tree(j->store, SPARE_DIR) < 0)
 		log_warn("journal", "'%s/" SPARE_DIR "' stays", j->store_path);
 }
 
-void room_refill(struct journal *j)
+void reserve_refill(struct journal *j)
 {
 	if (j->room >= 0 && j->room_short)
 		refill(j, true);
@@ -166,7 +161,7 @@ static bool is_free(const struct journal *j, off_t size)
 	       (uint64_t)size <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_frsize;
 }
 
-int room_need(struct journal *j, off_t size)
+int reserve_need(struct journal *j, off_t size)
 {
 	off_t have = size_of(j);
 	int r;
@@ -180,7 +175,7 @@ int room_need(struct journal *j, off_t size)
 	return r == -ENOSPC || r == -EDQUOT ? r : 0;
 }
 
-bool room_give(struct journal *j, int why)
+bool reserve_give(struct journal *j, int why)
 {
 	bool given;
 
@@ -193,7 +188,7 @@ bool room_give(struct journal *j, int why)
 	return ftruncate(j->room, 0) == 0 || given;
 }
 
-bool room_lend(struct journal *j, int why)
+bool reserve_lend(struct journal *j, int why)
 {
 	off_t left = wanted(j) - ROOM_LENT;
 
@@ -206,40 +201,7 @@ bool room_lend(struct journal *j, int why)
 /* ---- what a rollback may need -----------------------------------------------------------------
  */
 
-/* Bytes that come back out of the log, and what is kept because the inode must stay. */
-static off_t content_need(struct txn *t, const struct rec *r)
-{
-	struct span meta, bytes;
-	struct spot at;
-	struct obj o;
-	off_t need;
-
-	wal_content(r, &meta, &bytes);
-	need = 4096; /* the last block; the bytes are a file then, and not in the log */
-	if (spot_look(t->j, r->root, r->path, &at, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1)
-		need += 2 * (off_t)MIN(o.size, o.blocks * 512); /* holes are kept as holes */
-	return need;
-}
-
-/* Its own files, and one for each file that stays while its content changes. What else comes back
- * or goes is moved. */
-uint64_t inodes_for(struct txn *t)
-{
-	uint64_t need = 6;
-
-	for (size_t i = 0; i < t->n; i++) {
-		const struct wal *log = &txn_from(t, &t->list[i])->log;
-		size_t at = 0;
-		struct rec r;
-
-		while (!t->list[i].arrived && wal_next(log, &at, &r))
-			need += r.type == REC_CONTENT || r.type == REC_XINODE ||
-				r.type == REC_DIR_GONE;
-	}
-	return need;
-}
-
-bool inodes_are_free(const struct journal *j, uint64_t n)
+bool reserve_has_inodes(const struct journal *j, uint64_t n)
 {
 	struct statvfs fs;
 
@@ -247,24 +209,30 @@ bool inodes_are_free(const struct journal *j, uint64_t n)
 	return fstatvfs(j->store, &fs) < 0 || fs.f_files == 0 || n <= fs.f_favail + j->spares;
 }
 
-/* The way back is as long as the way, each directory's times once more; then the images. */
-off_t room_for(struct txn *t)
+static void say_full(struct journal *j)
 {
-	off_t need = 0;
+	if (j->reported_full)
+		return;
+	j->reported_full = j->urgent = true;
+	journal_say(
+		j,
+		"the disk or the quota of the undo store '%s' is full: changes that it cannot keep "
+		"are refused: make room, or let old steps go with cordon log --prune",
+		j->store_path);
+}
 
-	store_forget_near(t->j);
-	for (size_t i = 0; i < t->n; i++) {
-		const struct wal *log = &txn_from(t, &t->list[i])->log;
-		size_t at = 0, start = 0;
-		struct rec r;
-
-		while (!t->list[i].arrived && wal_next(log, &at, &r)) {
-			need += (off_t)(at - start) + 512;
-			start = at;
-			if (r.type == REC_CONTENT)
-				need += content_need(t, &r);
-		}
+bool store_relieve(struct journal *j, int why, bool back)
+{
+	if (why != -ENOSPC && why != -EDQUOT)
+		return false;
+	if (store_empty_trash(j, NULL))
+		return true;
+	if (!back && reserve_lend(j, why))
+		return true;
+	if (!back) {
+		say_full(j);
+		return false;
 	}
-	store_forget_near(t->j);
-	return need + ROOM_LEAST;
+	/* That is what it was set aside for. */
+	return reserve_give(j, why) || j->hooks->make_room(j);
 }

@@ -1,4 +1,4 @@
-/* roots - the folder and the granted directories elsewhere; resolves paths beneath them. */
+/* roots - folders and granted places by number; resolves paths beneath them, following no link. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,21 +7,36 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
+#include "core/journal/store/durability.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/os/beneath.h"
 #include "core/os/text.h"
 
 #define ROOTS_MAX 4096
 
-/* Stands for a path that is lost. Logs have its number: given to another directory, an undo would
- * do to that one what was done to the first. */
+/* In the file, before the path of a root that belongs to the folder (struct root, own). */
+#define ROOT_OWN '+'
+
+/* Stands for a lost path. Log records have its number: if another directory got that number, an
+ * undo would apply the records there. */
 #define ROOT_LOST "?"
 
 void root_add(struct journal *j, const char *path)
 {
 	j->roots = xrealloc(j->roots, (size_t)(j->n_roots + 1) * sizeof(*j->roots));
 	j->roots[j->n_roots++] = (struct root){.path = xstrdup(path), .fd = -1};
+}
+
+static void add_text(struct journal *j, const char *text, bool whole)
+{
+	const bool own = *text == ROOT_OWN;
+	const char *path = text + own;
+
+	root_add(j, *path == '/' && whole ? path : ROOT_LOST);
+	j->roots[j->n_roots - 1].own = own;
 }
 
 /* File "roots": one NUL-terminated path after the other, the first is number 1. Those that are
@@ -37,7 +52,7 @@ int roots_load(struct journal *j)
 		return 0;
 	for (char *p = text; r == 0 && p < text + len; p += strlen(p) + 1)
 		if (++number >= j->n_roots)
-			root_add(j, *p == '/' && p + strlen(p) < text + len ? p : ROOT_LOST);
+			add_text(j, p, p + strlen(p) < text + len);
 	return r;
 }
 
@@ -63,29 +78,57 @@ bool root_is_known(struct journal *j, int root)
 	return path && *path == '/';
 }
 
-int journal_add_root(struct journal *j, const char *path, struct err *err)
+bool root_is_own(const struct journal *j, int root)
+{
+	return root <= 0 || (root < j->n_roots && j->roots[root].own);
+}
+
+static int find_root(const struct journal *j, const char *path)
+{
+	int i = 0;
+
+	while (i < j->n_roots && !str_eq(j->roots[i].path, path))
+		i++;
+	return i;
+}
+
+static int roots_save(struct journal *j)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
 	int r;
 
-	for (int i = 0; i < j->n_roots; i++)
-		if (str_eq(j->roots[i].path, path))
-			return i;
-	if (j->n_roots >= ROOTS_MAX)
-		return err_set(err, -EMFILE, "add '%s' to the undo store", path);
-	for (int i = 1; i < j->n_roots; i++)
+	for (int i = 1; i < j->n_roots; i++) {
+		if (j->roots[i].own)
+			buf_ch(&text, ROOT_OWN);
 		buf_add(&text, j->roots[i].path, strlen(j->roots[i].path) + 1);
-	buf_add(&text, path, strlen(path) + 1);
+	}
 	r = io_write_file(j->store, "roots", 0600, text.data, text.len, j->options.durable);
-	if (r == 0)
-		r = sync_names(j);
-	j->state->roots = (uint64_t)j->n_roots;
+	return r == 0 ? durability_sync_names(j) : r;
+}
+
+int journal_add_root(struct journal *j, const char *path, bool own, struct err *err)
+{
+	const int root = find_root(j, path);
+	const bool is_new = root == j->n_roots, was = is_new ? own : j->roots[root].own;
+	int r;
+
+	if (!root || (!is_new && was == own))
+		return root;
+	if (root >= ROOTS_MAX)
+		return err_set(err, -EMFILE, "add '%s' to the undo store", path);
+	if (is_new)
+		root_add(j, path);
+	j->roots[root].own = own;
+	r = roots_save(j);
+	j->state->roots = (uint64_t)j->n_roots - 1;
 	if (r == 0)
 		r = state_save(j);
-	if (r < 0)
-		return err_set(err, r, "add '%s' to the undo store", path);
-	root_add(j, path);
-	return j->n_roots - 1;
+	if (r == 0)
+		return root;
+	j->roots[root].own = was;
+	if (is_new) /* its number is given, if the file has it */
+		free(j->roots[--j->n_roots].path);
+	return err_set(err, r, "add '%s' to the undo store", path);
 }
 
 int store_root_fd(struct journal *j, int root)
@@ -142,7 +185,7 @@ static int open_in_pieces(int top, char *path)
 	return open_below(at < 0 ? top : at, path);
 }
 
-int spot_find(struct journal *j, int root, const char *path, struct spot *ret)
+int root_find(struct journal *j, int root, const char *path, struct spot *ret)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
@@ -170,4 +213,46 @@ int spot_find(struct journal *j, int root, const char *path, struct spot *ret)
 	j->near_root = root;
 	*ret = (struct spot){.fd = fd, .name = slash + 1};
 	return 0;
+}
+
+int root_look(struct journal *j, int root, const char *path, struct spot *at, struct object *o)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	int r;
+
+	*o = (struct object){0};
+	if (len && j->near_gone && atoi(j->near_gone) == root &&
+	    strlen(strchr(j->near_gone, '/') + 1) == len &&
+	    strncmp(strchr(j->near_gone, '/') + 1, path, len) == 0)
+		return 0;
+	r = root_find(j, root, path, at);
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP) {
+		AUTO_FREE char *dir = xstrndup(path, len);
+
+		free(j->near_gone);
+		j->near_gone = xasprintf("%d/%s", root, dir);
+		return 0;
+	}
+	if (r == 0)
+		r = object_stat(at->fd, at->name, o);
+	if (r == -EACCES) {
+		*o = (struct object){.mode = OBJECT_UNSEEN};
+		r = 0;
+	}
+	return r;
+}
+
+bool root_guards(struct journal *j, int root, const char *path, mode_t type)
+{
+	const char *base;
+	AUTO_FREE char *whole = NULL;
+
+	if (!j->guards)
+		return false;
+	base = root_path(j, root);
+	if (!base)
+		return true;
+	whole = xasprintf("%s/%s", str_eq(base, "/") ? "" : base, path);
+	return j->guards(j->guards_data, whole, type);
 }

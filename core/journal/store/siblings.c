@@ -1,11 +1,11 @@
-/* siblings - the journals of a session's other folders, and of others that a step has parts in. */
+/* siblings - the journals of a session's folders, as a ring. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "core/journal/journal.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/store/siblings.h"
 #include "core/journal/store/store.h"
 
 void siblings_join(struct journal *j, struct journal *first)
@@ -59,61 +59,7 @@ struct roll siblings_roll(struct journal *j)
 	return roll;
 }
 
-int siblings_get(struct journal *j, const char *folder, bool recover, struct journal **ret,
-		 struct err *err)
+bool roll_same(const struct roll *a, const struct roll *b)
 {
-	struct journal_spec spec = {.folder = folder,
-				    .state_dir = j->state_dir,
-				    .read_only = j->read_only,
-				    .with = j,
-				    .guards = j->guards,
-				    .saves = j->saves,
-				    .guards_data = j->guards_data};
-	struct journal *k = j;
-	int r;
-
-	do
-		if (str_eq(k->folder, folder)) {
-			*ret = k;
-			return 0;
-		}
-	while ((k = k->sibling) != j);
-	r = store_open(ret, &spec, recover, NULL, err);
-	return r < 0 ? r : 1;
-}
-
-/* ---- for reading ------------------------------------------------------------------------------
- */
-
-int journal_open_all(struct journal **ret, const char *const *folders, const char *state_dir,
-		     struct err *err)
-{
-	struct journal *first = NULL, *j;
-	int r = 0;
-
-	for (size_t i = 0; (r == 0 || r == -ENOENT) && folders[i]; i++) {
-		r = journal_open(&j,
-				 &(struct journal_spec){.folder = folders[i],
-							.state_dir = state_dir,
-							.read_only = true,
-							.with = first},
-				 NULL, err);
-		if (r == 0 && !first)
-			first = j;
-	}
-	if (r < 0 && (r != -ENOENT || !first)) {
-		journal_close_all(first);
-		return r;
-	}
-	if (err)
-		*err = (struct err){0};
-	*ret = first;
-	return 0;
-}
-
-void journal_close_all(struct journal *j)
-{
-	while (j && j->sibling != j)
-		journal_close(j->sibling);
-	journal_close(j);
+	return a->number == b->number && (a->us == b->us || !a->us || !b->us);
 }

@@ -9,12 +9,12 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/journal/log/undo_log_format.h"
-#include "core/journal/store/pruned_concurrent.h"
+#include "core/journal/fs/in_place.h"
+#include "core/journal/store/durability.h"
 #include "core/journal/store/store.h"
 #include "core/os/file.h"
 
-/* So many numbers are given before the file is written again. */
+/* So many numbers are used before the file is written again. */
 #define RESERVE ((uint64_t)1 << 20)
 
 int state_save(struct journal *j)
@@ -59,20 +59,20 @@ static uint64_t boot_number(void)
 	return XXH3_64bits(text, len) | 1;
 }
 
-void boot_begin(struct journal *j)
+void state_boot_begin(struct journal *j)
 {
 	j->rebooted = j->state->boot != boot_number();
 	j->state->next_seq = MAX(j->state->next_seq, j->state->reserved_seq);
 }
 
-int boot_settled(struct journal *j)
+int state_boot_settled(struct journal *j)
 {
 	j->state->boot = boot_number();
 	j->state->session_us = j->session_us; /* what the one before had left is rolled back */
 	j->rebooted = false;
 	if (state_save(j) < 0)
 		j->state->boot = 0; /* it is only looked at twice */
-	return sync_all(j);
+	return durability_sync_all(j);
 }
 
 /* The highest number that an entry of these directories has for its name, or *ret itself. */
@@ -127,13 +127,13 @@ int state_load(struct journal *j)
 	if (n < 0)
 		return (int)n;
 	if (n == 0)
-		file_stay_in_place(j->state_fd);
+		in_place_keep(j->state_fd);
 	r = (size_t)n < sizeof(*j->state) ? posix_fallocate(j->state_fd, 0, sizeof(*j->state)) : 0;
 	if (r)
 		return -r;
 	if ((size_t)n < sizeof(*j->state) || memcmp(j->state->magic, STATE_MAGIC, 8) != 0)
 		return state_renew(j);
-	boot_begin(j);
+	state_boot_begin(j);
 	return 0;
 }
 

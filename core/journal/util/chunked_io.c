@@ -1,6 +1,5 @@
 /* chunked_io - reads and writes files of the store in chunks, however long they are. */
 /* SPDX-License-Identifier: MIT */
-#include "core/journal/log/undo_log.h"
 #include "core/journal/util/chunked_io.h"
 
 #include <errno.h>
@@ -10,21 +9,22 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "core/journal/util/codec.h"
 
 #define PIECE ((size_t)64 << 10)
 
-void out_begin(struct out *o, int dirfd, const char *name)
+void chunked_out_begin(struct chunked_out *o, int dirfd, const char *name)
 {
 	AUTO_FREE char *tmp = xasprintf("%s.tmp", name);
 
-	*o = (struct out){.dirfd = dirfd, .name = name, .buf = BUF_INIT};
+	*o = (struct chunked_out){.dirfd = dirfd, .name = name, .buf = BUF_INIT};
 	o->fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	/* The keeper's umask is that of whoever it acts for. */
 	if (o->fd < 0 || fchmod(o->fd, 0600) < 0)
 		o->r = -errno;
 }
 
-static void flush(struct out *o)
+static void flush(struct chunked_out *o)
 {
 	if (o->r == 0)
 		o->r = io_write_all(o->fd, o->buf.data, o->buf.len);
@@ -32,13 +32,13 @@ static void flush(struct out *o)
 	buf_clear(&o->buf);
 }
 
-void out_spill(struct out *o)
+void chunked_out_spill(struct chunked_out *o)
 {
 	if (o->buf.len >= PIECE)
 		flush(o);
 }
 
-void out_add(struct out *o, struct span bytes)
+void chunked_out_add(struct chunked_out *o, struct span bytes)
 {
 	flush(o);
 	if (o->r == 0)
@@ -46,12 +46,12 @@ void out_add(struct out *o, struct span bytes)
 	o->written += bytes.len;
 }
 
-uint64_t out_len(const struct out *o)
+uint64_t chunked_out_len(const struct chunked_out *o)
 {
 	return o->written + o->buf.len;
 }
 
-int out_end(struct out *o, int why, struct span head, bool durable)
+int chunked_out_end(struct chunked_out *o, int why, struct span head, bool durable)
 {
 	AUTO_FREE char *tmp = xasprintf("%s.tmp", o->name);
 	int r;
@@ -71,19 +71,19 @@ int out_end(struct out *o, int why, struct span head, bool durable)
 	return r;
 }
 
-int in_open(struct in *in, int dirfd, const char *name)
+int chunked_in_open(struct chunked_in *in, int dirfd, const char *name)
 {
-	*in = (struct in)IN_NONE;
+	*in = (struct chunked_in)CHUNKED_IN_NONE;
 	in->fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	return in->fd < 0 ? -errno : 0;
 }
 
-struct get in_get(const struct in *in)
+struct codec_reader chunked_in_get(const struct chunked_in *in)
 {
-	return (struct get){.p = in->win.data + in->at, .end = in->win.data + in->win.len};
+	return (struct codec_reader){.p = in->win.data + in->at, .end = in->win.data + in->win.len};
 }
 
-int in_more(struct in *in)
+int chunked_in_more(struct chunked_in *in)
 {
 	ssize_t n;
 
@@ -98,12 +98,12 @@ int in_more(struct in *in)
 	return 0;
 }
 
-void in_took(struct in *in, const struct get *g)
+void chunked_in_took(struct chunked_in *in, const struct codec_reader *g)
 {
 	in->at = (size_t)(g->p - in->win.data);
 }
 
-void in_done(struct in *in)
+void chunked_in_done(struct chunked_in *in)
 {
 	buf_done(&in->win);
 	util_close_fd(&in->fd);

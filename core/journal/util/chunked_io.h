@@ -2,44 +2,47 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/journal/log/undo_log.h"
+#include "core/journal/util/codec.h"
 
-/* Written to name.tmp, which takes the name when it is whole. Errors are kept for out_end(). */
-struct out {
+/* Writes name.tmp and renames it to name at the end. Errors are kept for chunked_out_end(). */
+struct chunked_out {
 	int dirfd, fd;
 	const char *name; /* borrowed */
-	struct buf buf;	  /* put_u32() and the like add here, out_spill() after each record */
+	/* Append to it by codec_put_u32() and so on; call chunked_out_spill() after each record. */
+	struct buf buf;
 	uint64_t written;
 	int r;
 };
 
-#define OUT_NONE                                                                                   \
+#define CHUNKED_OUT_NONE                                                                           \
 	{                                                                                          \
 		.fd = -1, .buf = BUF_INIT                                                          \
 	}
 
-void out_begin(struct out *o, int dirfd, const char *name);
-void out_spill(struct out *o);
-void out_add(struct out *o, struct span bytes); /* many */
-uint64_t out_len(const struct out *o);
-/* head (may be empty) goes over what was written first. With an error in `why` nothing is kept. */
-int out_end(struct out *o, int why, struct span head, bool durable) MUST_USE;
+void chunked_out_begin(struct chunked_out *o, int dirfd, const char *name);
+void chunked_out_spill(struct chunked_out *o);
+void chunked_out_add(struct chunked_out *o, struct span bytes); /* for many bytes */
+uint64_t chunked_out_len(const struct chunked_out *o);
+/* Finishes the file. head (may be empty) overwrites its first bytes. why: an error removes the
+ * file. */
+int chunked_out_end(struct chunked_out *o, int why, struct span head, bool durable) MUST_USE;
 
-/* What is read next. A record that turns out to be cut off is parsed again after in_more(). */
-struct in {
+/* Reads a file through a window. If the window ends within a record, call chunked_in_more() and
+ * parse the record again. */
+struct chunked_in {
 	struct buf win;
-	size_t at; /* in win */
+	size_t at; /* offset in win */
 	int fd;	   /* owned */
 };
 
-#define IN_NONE                                                                                    \
+#define CHUNKED_IN_NONE                                                                            \
 	{                                                                                          \
 		.win = BUF_INIT, .fd = -1                                                          \
 	}
-#define AUTO_IN CLEANUP(in_done)
+#define AUTO_CHUNKED_IN CLEANUP(chunked_in_done)
 
-int in_open(struct in *in, int dirfd, const char *name) MUST_USE;
-struct get in_get(const struct in *in);
-int in_more(struct in *in) MUST_USE; /* -EBADMSG: there is no more */
-void in_took(struct in *in, const struct get *g);
-void in_done(struct in *in);
+int chunked_in_open(struct chunked_in *in, int dirfd, const char *name) MUST_USE;
+struct codec_reader chunked_in_get(const struct chunked_in *in);
+int chunked_in_more(struct chunked_in *in) MUST_USE; /* -EBADMSG: end of file */
+void chunked_in_took(struct chunked_in *in, const struct codec_reader *g);
+void chunked_in_done(struct chunked_in *in);

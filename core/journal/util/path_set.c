@@ -15,7 +15,7 @@ struct name {
 	uint32_t at; /* number of the chunk, offset in it */
 };
 
-char *key_make(int root, const char *path)
+char *path_key_make(int root, const char *path)
 {
 	size_t len = strlen(path);
 	char *key;
@@ -29,13 +29,13 @@ char *key_make(int root, const char *path)
 	return key;
 }
 
-int key_root(const char *key, const char **path)
+int path_key_root(const char *key, const char **path)
 {
 	*path = strchr(key, '/') + 1;
 	return atoi(key);
 }
 
-const char *names_key(const struct names *n, size_t i)
+const char *path_set_key(const struct path_set *n, size_t i)
 {
 	uint32_t at = n->list[i].at;
 
@@ -43,20 +43,20 @@ const char *names_key(const struct names *n, size_t i)
 }
 
 /* The slot that has the key, or the free one that it would take. */
-static size_t slot_of(const struct names *n, const char *key, uint32_t hash)
+static size_t slot_of(const struct path_set *n, const char *key, uint32_t hash)
 {
 	size_t mask = n->n_slots - 1, s = hash & mask;
 
 	for (; n->slots[s]; s = (s + 1) & mask) {
 		size_t i = n->slots[s] - 1;
 
-		if (n->list[i].hash == hash && str_eq(names_key(n, i), key))
+		if (n->list[i].hash == hash && str_eq(path_set_key(n, i), key))
 			break;
 	}
 	return s;
 }
 
-static void grow_slots(struct names *n)
+static void grow_slots(struct path_set *n)
 {
 	size_t mask;
 
@@ -74,7 +74,7 @@ static void grow_slots(struct names *n)
 }
 
 /* Keys are moved by nothing: a chunk that is full stays as it is. */
-static uint32_t store(struct names *n, const char *key, size_t len)
+static uint32_t store(struct path_set *n, const char *key, size_t len)
 {
 	uint32_t at;
 
@@ -91,7 +91,7 @@ static uint32_t store(struct names *n, const char *key, size_t len)
 	return at;
 }
 
-size_t names_put(struct names *n, const char *key, bool *ret_new)
+size_t path_set_put(struct path_set *n, const char *key, bool *ret_new)
 {
 	size_t len = strlen(key), s;
 	uint32_t hash = (uint32_t)XXH3_64bits(key, len);
@@ -111,52 +111,52 @@ size_t names_put(struct names *n, const char *key, bool *ret_new)
 	return n->n - 1;
 }
 
-size_t names_find(const struct names *n, const char *key)
+size_t path_set_find(const struct path_set *n, const char *key)
 {
 	size_t s;
 
 	if (!n->n)
-		return NAMES_NONE;
+		return PATH_SET_NONE;
 	s = slot_of(n, key, (uint32_t)XXH3_64bits(key, strlen(key)));
-	return n->slots[s] ? n->slots[s] - 1 : NAMES_NONE;
+	return n->slots[s] ? n->slots[s] - 1 : PATH_SET_NONE;
 }
 
-bool names_has_key(const struct names *n, const char *key)
+bool path_set_has_key(const struct path_set *n, const char *key)
 {
-	return names_find(n, key) != NAMES_NONE;
+	return path_set_find(n, key) != PATH_SET_NONE;
 }
 
-bool names_has(const struct names *n, int root, const char *path)
+bool path_set_has(const struct path_set *n, int root, const char *path)
 {
 	AUTO_FREE char *key = NULL;
 
 	if (!n->n)
 		return false;
-	key = key_make(root, path);
-	return names_has_key(n, key);
+	key = path_key_make(root, path);
+	return path_set_has_key(n, key);
 }
 
-bool names_add_key(struct names *n, const char *key)
+bool path_set_add_key(struct path_set *n, const char *key)
 {
 	bool fresh;
 
-	names_put(n, key, &fresh);
+	path_set_put(n, key, &fresh);
 	return fresh;
 }
 
-bool names_add(struct names *n, int root, const char *path)
+bool path_set_add(struct path_set *n, int root, const char *path)
 {
-	AUTO_FREE char *key = key_make(root, path);
+	AUTO_FREE char *key = path_key_make(root, path);
 
-	return names_add_key(n, key);
+	return path_set_add_key(n, key);
 }
 
-void names_done(struct names *n)
+void path_set_done(struct path_set *n)
 {
 	for (size_t i = 0; i < n->n_chunks; i++)
 		free(n->chunks[i]);
 	free(n->chunks);
 	free(n->list);
 	free(n->slots);
-	*n = (struct names){0};
+	*n = (struct path_set){0};
 }

@@ -9,12 +9,12 @@
 #include "core/base/util.h"
 
 /*
- * A key is "<root>/path". Nothing is taken out; a key and its number stay valid, whatever is added,
- * until names_done(). About 13 bytes for each key, and the key itself: steps of hundreds of
- * thousands of paths are kept in such sets.
- * Life: a zeroed struct is empty -> names_done(), which leaves it so.
+ * A key is "<root>/path". No key is ever removed; a key and its number stay valid until
+ * path_set_done(). A key takes its own bytes and about 13 more: steps of hundreds of thousands of
+ * paths are kept in such sets.
+ * Life: a zeroed struct is empty -> path_set_done(), which leaves it so.
  */
-struct names {
+struct path_set {
 	struct name *list;
 	uint32_t n, cap;
 	uint32_t *slots; /* open addressing; number + 1 */
@@ -23,20 +23,20 @@ struct names {
 	size_t n_chunks, used, size; /* of the last chunk */
 };
 
-#define NAMES_NONE SIZE_MAX
+#define PATH_SET_NONE SIZE_MAX
 
-bool names_add(struct names *n, int root, const char *path); /* false: it is there already */
-bool names_add_key(struct names *n, const char *key);
-size_t names_put(struct names *n, const char *key, bool *ret_new); /* its number */
-size_t names_find(const struct names *n, const char *key);	   /* NAMES_NONE */
-bool names_has(const struct names *n, int root, const char *path);
-bool names_has_key(const struct names *n, const char *key);
-static inline size_t names_count(const struct names *n)
+bool path_set_add(struct path_set *n, int root, const char *path); /* false: it was there already */
+bool path_set_add_key(struct path_set *n, const char *key);
+size_t path_set_put(struct path_set *n, const char *key, bool *ret_new); /* its number */
+size_t path_set_find(const struct path_set *n, const char *key);	 /* PATH_SET_NONE */
+bool path_set_has(const struct path_set *n, int root, const char *path);
+bool path_set_has_key(const struct path_set *n, const char *key);
+static inline size_t path_set_count(const struct path_set *n)
 {
 	return n->n;
 }
-const char *names_key(const struct names *n, size_t i); /* i below names_count() */
-void names_done(struct names *n);
+const char *path_set_key(const struct path_set *n, size_t i); /* i below path_set_count() */
+void path_set_done(struct path_set *n);
 
-char *key_make(int root, const char *path) MUST_USE;
-int key_root(const char *key, const char **path);
+char *path_key_make(int root, const char *path) MUST_USE;
+int path_key_root(const char *key, const char **path);

@@ -13,26 +13,26 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-void numbers_add(struct numbers *s, uint64_t number)
+void u64_set_add(struct u64_set *s, uint64_t number)
 {
 	if (s->n % 64 == 0)
 		s->list = xrealloc(s->list, (s->n + 64) * sizeof(*s->list));
 	s->list[s->n++] = number;
 }
 
-void numbers_sort(struct numbers *s)
+void u64_set_sort(struct u64_set *s)
 {
 	if (s->n)
 		qsort(s->list, s->n, sizeof(*s->list), by_number);
 }
 
-bool numbers_have(const struct numbers *s, uint64_t number)
+bool u64_set_have(const struct u64_set *s, uint64_t number)
 {
 	return s->n && bsearch(&number, s->list, s->n, sizeof(*s->list), by_number);
 }
 
-void numbers_done(struct numbers *s)
+void u64_set_done(struct u64_set *s)
 {
 	free(s->list);
-	*s = (struct numbers){0};
+	*s = (struct u64_set){0};
 }

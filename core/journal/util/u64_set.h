@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Life: a zeroed struct is empty -> numbers_add()... -> numbers_sort(), unless they came in order
- * -> numbers_have()... -> numbers_done(), which leaves it empty. */
-struct numbers {
+/* Life: a zeroed struct is empty -> u64_set_add()... -> u64_set_sort(), unless they came in order
+ * -> u64_set_have()... -> u64_set_done(), which leaves it empty. */
+struct u64_set {
 	uint64_t *list;
 	size_t n;
 };
 
-void numbers_add(struct numbers *s, uint64_t number);
-void numbers_sort(struct numbers *s);
-bool numbers_have(const struct numbers *s, uint64_t number);
-void numbers_done(struct numbers *s);
+void u64_set_add(struct u64_set *s, uint64_t number);
+void u64_set_sort(struct u64_set *s);
+bool u64_set_have(const struct u64_set *s, uint64_t number);
+void u64_set_done(struct u64_set *s);

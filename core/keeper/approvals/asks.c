@@ -10,7 +10,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/keeper/approvals/grants.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/guest_facts.h"
 #include "core/keeper/state.h"
@@ -18,17 +18,18 @@
 #include "core/keeper/steps/label.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/steps.h"
-#include "core/policy/sockets.h"
+#include "core/policy/builtin/sockets.h"
 
 /*
- * A question is about a path; every request for that path waits for the same answer. What is
- * allowed once is the wish on the screen: of a change that call of that thread, with the very file
- * that was to take the name. Others are asked about for themselves then, under what they want.
- * Without WAIT_KILLABLE_RECV a signal takes a held call back and the program issues it anew: so a
- * question that nobody waits for stays a moment before it is withdrawn, and an answer that comes in
- * that moment waits for the call. It is good for that one path and process, and not longer. With it
- * the door does the same to let a signal through. A process that was stopped (Ctrl-Z) makes its
- * call again when it goes on: as long as it is stopped, the moment lasts, and one more after that.
+ * A question is about a path; all requests for that path wait for the same answer. "Allow once"
+ * applies to the request on the screen: for a change, to that call of that thread, with the file
+ * that was to take the name. Other requests are then asked about separately.
+ * Without WAIT_KILLABLE_RECV a signal interrupts a held call and the program issues it again. So a
+ * question without waiting calls stays for a moment before it is withdrawn. An answer in that
+ * moment is kept for the repeated call: for that path and process only, and no longer. With
+ * WAIT_KILLABLE_RECV the door interrupts the call itself to let a signal through. A process that
+ * was stopped (Ctrl-Z) repeats its call when it continues: the moment lasts as long as it is
+ * stopped, and one moment more.
  */
 
 #define LINGER_US 300000
@@ -162,6 +163,12 @@ static unsigned widest(const struct keeper *k, const struct question *q)
 	return a.up - 1;
 }
 
+/* The call alone is denied: the question stays. */
+static bool ends_first(const struct keeper *k, const struct caller *c)
+{
+	return c->held_for_s && (!k->spec->ask_timeout_s || c->held_for_s < k->spec->ask_timeout_s);
+}
+
 static void send_ask(struct keeper *k, const struct caller *c, const struct question *q,
 		     const struct wished *w)
 {
@@ -176,6 +183,8 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 	if ((w->kind < RULE_PLACES && policy_name_is_secret(k->policy, path_base(w->path))) ||
 	    w->secret || (w->kind == RULE_UNIX && sockets_words(w->path)))
 		flags |= ASK_SECRET;
+	if (ends_first(k, c))
+		flags |= ASK_CALL_ONLY;
 	describe(c, &program, &command);
 	if (q->bundle)
 		policy_bundle_places(k->policy, q->bundle, &places);
@@ -185,7 +194,7 @@ static void send_ask(struct keeper *k, const struct caller *c, const struct ques
 	wire_i64(&k->out, shown_pid(c->pid));
 	wire_u8(&k->out, (uint8_t)w->kind);
 	wire_u8(&k->out, flags);
-	wire_u32(&k->out, k->spec->ask_timeout_s);
+	wire_u32(&k->out, ends_first(k, c) ? c->held_for_s : k->spec->ask_timeout_s);
 	wire_cstr(&k->out, c->op);
 	wire_cstr(&k->out, w->path);
 	wire_cstr(&k->out, w->via);
@@ -282,8 +291,7 @@ int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 	if (known)
 		return MIN(known, 0);
 	if (k->n_waiting >= ASKS_MAX || (!q && HASH_COUNT(k->questions) >= ASKS_MAX)) {
-		k->tallies.crowded++;
-		keeper_deny(k, c, w->path, -EACCES, "too many requests wait for an answer");
+		keeper_deny_crowded(k, c, w->path);
 		return -EACCES;
 	}
 	if (q && q->answered) { /* somebody else's answer: this one is asked for itself */

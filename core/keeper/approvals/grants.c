@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/keeper/approvals/still_open.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"

@@ -34,20 +34,21 @@ struct recent {
 #define GRANT_OF_LINE (UINT64_C(1) << 62) /* a command line that no safeguard holds */
 #define RECENT_MAX    4096		  /* answers that are good for the same call made again */
 
-/* 0: no answer covers it; 1: allowed; -EACCES: denied. */
+/* Returns 0 if no answer covers the path, 1 if one allows it, -EACCES if one denies it. */
 int grants_find(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path);
-/* Does an answer about `object` (a directory's ends with '/') speak of path? */
+/* Returns whether an answer about `object` (the path of a directory ends with a slash) covers
+ * path. */
 bool grants_cover(enum rule_kind kind, const char *object, enum answer_extent extent,
 		  const char *path);
-/* The answer to q: remembered as far as it says, and cordon is told of the rule. Its scope may
- * shrink to what is possible. */
+/* Remembers the answer to q for its scope, and reports the rule to cordon. Reduces the scope to a
+ * possible one. */
 void grants_add(struct keeper *k, const struct question *q, const struct answer *a);
-/* Doors that can do more for a whole directory hear of it, when those who waited have. */
+/* Tells the doors about an answer for a directory, after the calls that waited for it. */
 void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object,
 		       const struct answer *a);
 void grants_revoke(struct keeper *k, uint64_t id);
-/* WIRE_GIVEN, WIRE_GIVEN_OVER (ask is of no use then). */
+/* Sends WIRE_GIVEN or WIRE_GIVEN_OVER, which does not use `ask`. */
 void grants_tell(struct keeper *k, enum wire_type type, uint64_t rule, uint64_t ask);
-void grants_forget(struct keeper *k, struct command *c);   /* its step is over */
+void grants_forget(struct keeper *k, struct command *c);   /* the step of c is over */
 void grants_leave(struct keeper *k, const struct proc *p); /* the process ended */
 void grants_done(struct keeper *k);

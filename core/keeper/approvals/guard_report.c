@@ -1,4 +1,4 @@
-/* guard_report - limits of the safeguards, and what cordon is told of a step that is held. */
+/* guard_report - limits of the safeguards, and the report of a step that is held. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/guard_report.h"
 

@@ -1,4 +1,4 @@
-/* guard_report - limits of the safeguards, and what cordon is told of a step that is held. */
+/* guard_report - limits of the safeguards, and the report of a step that is held. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,10 +6,11 @@
 #include "core/keeper/wire.h"
 
 /*
- * Counted for each step, before each operation, and only what was there before the step began. The
- * call that would bring a count to its limit is held, and from then on every change of that step;
- * other steps go on. Allowed: all of it goes on. Denied, or in time: the step's processes are
- * ended, what they wait for is EPERM, and the step is rolled back (redo has it).
+ * Before each operation, the files that existed before the step and that the operation takes away
+ * are counted for the step. The call that would bring a count to its limit is held, and every
+ * change of that step after it; other steps go on. If it is allowed, all of them go on. If it is
+ * denied, or not answered in time, the step's processes are ended, their held calls return EPERM,
+ * and the step is rolled back (redo brings it back).
  */
 struct guard_limits {
 	uint64_t most[LOSS_KINDS]; /* the operation that is held; 0: none is */
@@ -17,21 +18,21 @@ struct guard_limits {
 	uint32_t timeout_s;	   /* denied by itself then; 0: waits for ever */
 };
 
-#define GUARD_SAMPLES 8	    /* paths that are shown of what was, and of what waits */
+#define GUARD_SAMPLES 8	    /* paths shown of performed changes, and of held ones */
 #define GUARD_HELD    10000 /* calls that wait, of all steps; beyond: ENOSPC */
 
 /* What a denial ends. */
 enum guard_ends {
 	GUARD_ENDS_COMMAND, /* the processes of the command */
 	GUARD_ENDS_RUN,	    /* everything: the whole run is one step */
-	GUARD_ENDS_STRAYS,  /* what was left running; the agent itself goes on */
+	GUARD_ENDS_STRAYS,  /* its left-over processes; the agent itself goes on */
 };
 
 /* Why a step was stopped. */
 enum guard_why {
 	GUARD_DENIED,
 	GUARD_TIMED_OUT,
-	GUARD_HEADLESS, /* nobody to ask */
+	GUARD_HEADLESS, /* no human to ask */
 };
 
 /* WIRE_HELD, for the dialog. Strings are raw agent bytes. */

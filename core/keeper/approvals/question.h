@@ -14,29 +14,30 @@ struct waiting {
 	struct door *door;
 	uint64_t request; /* the door's */
 	int pid, tid;
-	bool shown;  /* its wish is the one on the screen */
-	bool beside; /* it does something else, and is judged anew */
+	bool shown;  /* its wish is the question on the screen */
+	bool beside; /* its change is another one, and is judged again */
 };
 
 struct question {
 	uint64_t id;
-	char *key; /* question_key(); a safeguard's: "step N" */
+	char *key; /* question_key(); of a safeguard: "step N" */
 	enum rule_kind kind;
-	const char *path;	      /* the end of key */
-	bool is_dir;		      /* path is a directory */
-	char *bundle;		      /* that the path is of, or NULL */
-	struct command *held;	      /* a safeguard's: all of this command's changes wait */
-	const struct hold_ops *holds; /* whose it is then */
-	struct command
-		*command; /* of the first who asked, where an answer can count for its step */
-	int pid;	  /* of the first who asked: what is on the screen */
-	char *wish;	  /* of that, asks.c; a safeguard's: NULL */
+	const char *path; /* the end of key */
+	bool is_dir;	  /* path is a directory */
+	char *bundle;	  /* section of the profile that the path belongs to, or NULL */
+	/* Of a safeguard: the command whose changes all wait; else NULL. */
+	struct command *held;
+	const struct hold_ops *holds; /* callbacks of the safeguard */
+	/* Command of the first caller, if an answer can apply to its step; else NULL. */
+	struct command *command;
+	int pid;    /* the first caller, which the screen shows */
+	char *wish; /* what the first caller asks for (asks.c); of a safeguard: NULL */
 	struct waiting *waiting;
 	size_t n_waiting;
-	bool answered, allow; /* nobody waited: kept for whoever asks again until gone_at */
-	int64_t gone_at;      /* 0: somebody waits */
-	int left;	      /* the process that did so last */
-	bool stopped;	      /* that one, when it was last looked at */
+	bool answered, allow; /* the answer came when no call waited: kept until gone_at */
+	int64_t gone_at;      /* 0: a call waits */
+	int left;	      /* the last process that stopped waiting */
+	bool stopped;	      /* `left` was stopped (Ctrl-Z) at the last check */
 	int64_t deny_at;      /* approval.timeout; 0: never */
 	UT_hash_handle hh;
 };

@@ -10,10 +10,10 @@
 #include "core/keeper/state.h"
 
 /*
- * All files are read again as at the start, by the same function: what cannot be read, or an
- * untrusted project's file that allows something, leaves the rules as they are, and a line says
- * why. Other settings count from the next start. The order: this policy, then the doors', then
- * whoever is to be told.
+ * All files are read again by the function of the start. If a file cannot be read, or the file of
+ * an untrusted project allows something, the old rules stay and a line says why. Other settings
+ * take effect at the next start. The order: the rules of this policy, the report of files that stay
+ * open, the rules of the doors, the note to the user.
  */
 #define SETTLE_US 50000 /* an editor's several writes are one, and so is what an agent does */
 struct reload {
@@ -175,11 +175,10 @@ static void read_again(struct keeper *k)
 		k->reload->hash = hash;
 		tell_left(k);
 		if (tell_doors(k, c) && !restricts(c))
-			keeper_note(k, "the rules were read again and count from now on");
+			keeper_note(k, "rules reloaded");
 		else
-			keeper_note(k, "the rules were read again and count from now on, but what "
-				       "is shown outside the gated trees, or has a working folder "
-				       "in it, is hidden by them from the next start on only");
+			keeper_note(k, "rules reloaded; hiding a system path, or a parent of the "
+				       "folder, takes effect at the next start");
 	}
 	config_free(c);
 }

@@ -1,24 +1,25 @@
-/* reload_posts - tells when one of some files has changed, has come or has gone. */
+/* reload_posts - reports that one of several files was changed, created or removed. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <stdbool.h>
 
 /*
- * In doubt a file has changed: whoever asks reads it and compares. The descriptor is readable when
- * something happened; it may be of none of the files, and stays open after posts_free(), for
+ * Reports may be false: the caller reads the files and compares. The descriptor becomes readable at
+ * an event, which may concern none of the files. It stays open after posts_free(), for
  * keeper_close_late().
  *
  * Life:    posts_open() -> posts_read() -> posts_free().
  * Threads: one owner.
  */
-#define FILES_MAX 8 /* those behind are not waited for */
+#define FILES_MAX 8 /* further files of the list are not watched */
 
 struct posts;
 
-/* Takes the list, absolute paths, NULL-terminated. NULL: the system lets no more be watched. */
+/* Takes over the list of absolute paths, NULL-terminated. Returns NULL if the system allows no more
+ * watches. */
 struct posts *posts_open(char **files);
 int posts_fd(const struct posts *p);
-/* Takes all that has happened so far: one of the files may have changed. */
+/* Reads all pending events. Returns whether one of the files may have changed. */
 bool posts_read(struct posts *p);
 void posts_free(struct posts *p); /* NULL is a no-op */

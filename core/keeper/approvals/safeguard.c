@@ -8,7 +8,7 @@
 
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/approvals/grants.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/guest_facts.h"
 #include "core/keeper/state.h"

@@ -12,23 +12,27 @@ struct step;
 struct guarded { /* one operation; k, c and path are given */
 	struct keeper *k;
 	const struct caller *c;
-	const char *path; /* absolute, of what it may take away */
-	bool makes;	  /* if it is performed, something is there */
+	const char *path; /* absolute; the file that may be lost */
+	bool makes;	  /* the path exists after the operation */
 	struct command *command;
 	enum loss what;
-	uint64_t size; /* of what is beyond the limits */
+	uint64_t size; /* bytes that exceed a limit of the step */
 	bool counts;   /* if it is performed */
 	bool stops;    /* it reached the limit and was not performed */
 };
-/* Around each operation. enter: 0, or what the caller gets; leave: the operation's result, or what
- * the caller gets instead. The step may be gone then. */
+/* Called before and after each operation. safeguard_enter() returns 0 or the result for the caller;
+ * safeguard_leave() returns the result of the operation, or another one for the caller. It may free
+ * the step. */
 int safeguard_enter(struct guarded *g, struct step *s);
 int safeguard_leave(struct guarded *g, struct step *s, int result);
-/* End the command's processes, refuse what waits, roll back when they are gone. */
+/* Kills the processes of the command, refuses its waiting calls, and rolls its step back after the
+ * last process has gone. */
 void safeguard_deny(struct keeper *k, struct command *c, enum guard_why why);
-void safeguard_roll_back(struct keeper *k, struct command *c); /* frees or retires c */
+/* Rolls the step of c back; frees or retires c. */
+void safeguard_roll_back(struct keeper *k, struct command *c);
 int64_t safeguard_next(const struct keeper *k);
 void safeguard_tick(struct keeper *k);
-void safeguard_forget(struct keeper *k, struct command *c); /* c is about to be freed */
-void safeguard_revoke(struct keeper *k, uint64_t id);	    /* of GRANT_OF_LINE */
+void safeguard_forget(struct keeper *k, struct command *c); /* called before c is freed */
+/* Revokes an answer with GRANT_OF_LINE. */
+void safeguard_revoke(struct keeper *k, uint64_t id);
 void safeguard_done(struct keeper *k);

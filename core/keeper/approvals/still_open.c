@@ -1,4 +1,4 @@
-/* still_open - finds what processes still hold open of a grant that was taken back. */
+/* still_open - finds the files that processes still hold open after a grant was revoked. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/still_open.h"
 
@@ -11,18 +11,18 @@
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/state.h"
 #include "core/os/statx.h"
 
 /*
- * What is open stays open: no kernel takes a descriptor back. So the human is told who has what, as
- * /proc says at that moment, by path: asked before the doors take away what they show, since what
- * lies in a mount that was taken away has none. Names are the agent's own words. Landlock lets the
- * keeper look into those inside and nobody else; where it is off, their pid namespace tells. A
- * process that was seen and cannot be looked into (another user's, a set-user-ID program) is
- * counted.
+ * Open files stay open: no kernel revokes a descriptor. So the user is told which processes hold
+ * which files, by path, as /proc shows them at that moment. This is done before the doors hide
+ * their files, since a file in a removed mount has no path. Names of processes are chosen by the
+ * agent. Landlock lets the keeper inspect only processes inside; without Landlock their pid
+ * namespace identifies them. A known process that cannot be inspected (another user's, a
+ * set-user-ID program) is counted.
  */
 #define LOOKED_MAX 20000      /* descriptors and mappings; then it says that there may be more */
 #define LOOK_US	   100000     /* the agent waits meanwhile; the same */

@@ -1,4 +1,4 @@
-/* still_open - finds what processes still hold open of a grant that was taken back. */
+/* still_open - finds the files that processes still hold open after a grant was revoked. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -21,13 +21,13 @@ struct remains {
 		int pid;
 		size_t n[HOLD_KINDS];
 	} list[6];
-	size_t n, more; /* processes in the list, and besides */
-	size_t unseen;	/* that could not be looked into */
-	bool cut;	/* not all was looked at */
-	int last;	/* pid that was counted last */
+	size_t n, more; /* processes in the list, and further ones */
+	size_t unseen;	/* processes that could not be inspected */
+	bool cut;	/* the search ended early */
+	int last;	/* last pid counted */
 };
-/* Is it about this? path: what /proc says of an open file, absolute. */
+/* Returns whether the revoked grant covers this open file. path: absolute, as /proc reports it. */
 typedef bool (*remains_is)(void *data, int pid, enum hold what, const char *path);
 void remains_look(struct keeper *k, remains_is is, void *data, struct remains *ret);
-/* WIRE_LEFT_OPEN. rule: what was taken back, or 0. */
+/* Sends WIRE_LEFT_OPEN. rule: the revoked one; 0: rules of settings files. */
 void remains_tell(struct keeper *k, uint64_t rule, const struct remains *r);

@@ -1,4 +1,4 @@
-/* brought - what a rename or a link brings to a protected name, so that an answer is about that. */
+/* brought - fingerprints the objects that a rename or link brings to a protected name. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/brought.h"
 
@@ -33,7 +33,7 @@ static const char *below_folder(const struct folder *f, const char *path)
 
 /* ---- one object ------------------------------------------------------------------------------ */
 
-static void add(struct looking *l, const char *name, const struct obj *o)
+static void add(struct looking *l, const char *name, const struct object *o)
 {
 	const uint64_t parts[] = {o->mode,  o->dev,	  o->ino, (uint64_t)o->ctime_ns,
 				  o->nlink, o->generation};
@@ -43,9 +43,9 @@ static void add(struct looking *l, const char *name, const struct obj *o)
 }
 
 /*
- * Whether somebody has the regular file of this O_PATH descriptor open for writing. In doubt yes:
- * of another's file no lease is given, but who may not write to it has not opened it either. Where
- * the file system has no leases, no.
+ * Returns whether a process has the regular file of this O_PATH descriptor open for writing. In
+ * doubt true: for another user's file there is no lease, but a user that may not write to it has
+ * not opened it either. False if the file system has no leases.
  */
 static bool is_written(int object)
 {
@@ -62,13 +62,14 @@ static bool is_written(int object)
 	return errno == EAGAIN || (errno == EACCES && access(path, W_OK) == 0);
 }
 
-static void look_file(struct looking *l, int object, const struct obj *o)
+static void look_file(struct looking *l, int object, const struct object *o)
 {
 	l->settled = l->settled && !is_written(object);
 	l->n_linked += o->nlink > 1;
 }
 
-static int on_entry(void *data, const char *rel, int dirfd, const char *name, const struct obj *o);
+static int on_entry(void *data, const char *rel, int dirfd, const char *name,
+		    const struct object *o);
 
 /* How many entries may still be looked at now. */
 static size_t budget(struct keeper *k)
@@ -100,9 +101,9 @@ static void walk(struct looking *l, int dirfd, const char *name)
 static void look_target(struct looking *l, int dirfd, const char *target, bool whole)
 {
 	AUTO_CLOSE int fd = openat(dirfd, target, O_PATH | O_CLOEXEC);
-	struct obj o = {0};
+	struct object o = {0};
 
-	if (fd >= 0 && obj_stat(fd, "", &o) < 0)
+	if (fd >= 0 && object_stat(fd, "", &o) < 0)
 		l->settled = false;
 	add(l, target, &o);
 	if (S_ISREG(o.mode))
@@ -113,7 +114,8 @@ static void look_target(struct looking *l, int dirfd, const char *target, bool w
 		l->settled = false;
 }
 
-static int on_entry(void *data, const char *rel, int dirfd, const char *name, const struct obj *o)
+static int on_entry(void *data, const char *rel, int dirfd, const char *name,
+		    const struct object *o)
 {
 	struct looking *l = data;
 	AUTO_CLOSE int object = -1;
@@ -125,7 +127,7 @@ static int on_entry(void *data, const char *rel, int dirfd, const char *name, co
 	}
 	if (!S_ISREG(o->mode))
 		return 0;
-	object = obj_open(dirfd, name);
+	object = object_open(dirfd, name);
 	if (object < 0)
 		l->settled = false;
 	else
@@ -142,7 +144,7 @@ static void begin(struct looking *l, struct folder *f, const char *path)
 }
 
 /* Nobody could be kept from writing to what has more names than are remembered. */
-static void end(struct looking *l, const struct obj *o, struct brought *ret)
+static void end(struct looking *l, const struct object *o, struct brought *ret)
 {
 	uint8_t sum[SHA256_DIGEST_LENGTH];
 	int n;
@@ -159,10 +161,10 @@ void brought_look(struct folder *f, const struct at *from, const char *path, str
 {
 	const char *name = from->name;
 	struct looking l;
-	struct obj o;
+	struct object o;
 
 	*ret = (struct brought){.settled = true};
-	if (obj_stat(from->dirfd, name, &o) < 0 || !o.mode)
+	if (object_stat(from->dirfd, name, &o) < 0 || !o.mode)
 		return;
 	begin(&l, f, path);
 	if (S_ISDIR(o.mode))
@@ -177,7 +179,7 @@ void brought_look(struct folder *f, const struct at *from, const char *path, str
 void brought_look_target(struct folder *f, const char *target, const struct at *at,
 			 const char *path, struct brought *ret)
 {
-	const struct obj none = {0};
+	const struct object none = {0};
 	struct looking l;
 
 	begin(&l, f, path);
@@ -198,7 +200,7 @@ struct placing {
 };
 
 static int learn_entry(void *data, const char *rel, int dirfd, const char *name,
-		       const struct obj *o)
+		       const struct object *o)
 {
 	const struct placing *p = data;
 	AUTO_FREE char *path = xasprintf("%s%s%s", p->path, *rel ? "/" : "", rel);
@@ -221,9 +223,9 @@ void brought_placed(struct folder *f, const struct at *at, const char *path)
 				 .on = learn_entry,
 				 .data = &p,
 				 .max = BROUGHT_MAX};
-	struct obj o;
+	struct object o;
 
-	if (obj_stat(at->dirfd, at->name, &o) < 0 || !o.mode)
+	if (object_stat(at->dirfd, at->name, &o) < 0 || !o.mode)
 		return;
 	/* A whole directory may hold settings that name further files. */
 	f->keeper->relearn = f->keeper->relearn || S_ISDIR(o.mode);

@@ -11,7 +11,7 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/keeper/approvals/asks.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/folders/folder.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
@@ -126,7 +126,6 @@ static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c
 	c->op = "open";
 	c->granted = true; /* the content was looked at in place of a question */
 	c->asked = NULL;
-	c->may_wait = false;
 	return !command || (!command->guard.asked && !command->guard.doomed);
 }
 

@@ -11,7 +11,7 @@
 #include "core/keeper/folders/folder_priv.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/approvals/safeguard.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/events.h"
 #include "core/keeper/folders/unconfined.h"
 #include "core/keeper/loop.h"
@@ -23,10 +23,10 @@
 #include "core/os/file.h"
 
 /*
- * Every public operation here is the same three lines: say what is about to happen to which name
- * (judge), let the journal capture and perform it (run), tell cordon of a first touch. The keeper
- * is one thread and the agent has no other way in, so nothing changes between judge and run except
- * by the human's own hand or through a descriptor that was open for writing before.
+ * Every public operation here has the same three parts: judge the change of a name (judge), let the
+ * journal capture and perform it (run), report a first touch to cordon. The keeper is one thread
+ * and the agent has no other way to change the folder. So between judge and run only programs
+ * outside can change it, or writes to a descriptor that was open before.
  */
 
 static int perform(void *arg)
@@ -157,7 +157,6 @@ int folder_run(struct folder *f, const struct caller *c, struct op *o, const cha
 		return r;
 	if (o->makes)
 		keeper_umask(k, caller_umask(c));
-	step_may_wait(o->step, c->may_wait);
 	watch_busy(k);
 	if (o->kind == OP_OPEN || makes_name(o))
 		watch_before(k);
@@ -285,8 +284,12 @@ int folder_mknod(struct folder *f, const struct caller *c, const struct at *at, 
 		 dev_t dev)
 {
 	struct op o = {.kind = OP_MKNOD, .at = at, .mode = mode, .dev = dev, .makes = true};
+	struct buf *path = &f->keeper->path;
+	int r;
 
-	return folder_simple(f, c, POLICY_WRITE, &o, true, true);
+	judge_path(path, f, at);
+	r = judge_pipe(f, c, mode, path->data);
+	return r < 0 ? r : folder_simple(f, c, POLICY_WRITE, &o, true, true);
 }
 
 int folder_symlink(struct folder *f, const struct caller *c, const char *target,
@@ -411,12 +414,17 @@ int folder_link(struct folder *f, const struct caller *c, const struct at *from,
 	bool named = *from->name || (from->leaf && *from->leaf);
 	struct caller own;
 	struct wish w = {.f = f, .c = &own};
+	struct stat st;
 	int r;
 
 	judge_path(old, f, from);
 	judge_path(new, f, to);
 	own = folder_answered(f, c, &o, old->data, new->data);
-	r = folder_judge_link(&w, from, old->data, to, new->data);
+	r = fstatat(from->dirfd, from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0
+		    ? 0
+		    : judge_pipe(f, &own, st.st_mode, new->data);
+	if (r == 0)
+		r = folder_judge_link(&w, from, old->data, to, new->data);
 	if (r == 0)
 		r = folder_run(f, &own, &o, new->data, named ? old->data : NULL);
 	return folder_note_asked(f, &own, &o, old->data, new->data, r);
@@ -445,7 +453,7 @@ int folder_rename(struct folder *f, const struct caller *c, const struct at *fro
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o)
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct object *o)
 {
 	const struct command *command = steps_command(f->keeper, c->proc);
 	struct step *s = steps_open(f->keeper, c->proc);

@@ -44,30 +44,31 @@ int folder_setxattr(struct folder *f, const struct caller *c, const struct at *a
 		    const void *value, size_t size, int flags);
 int folder_removexattr(struct folder *f, const struct caller *c, const struct at *at,
 		       const char *name);
-/* May an open descriptor's inode be changed in place without capture (made or kept in this step)?
- */
-bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj *o);
+/* Returns whether the inode may be changed through an open descriptor without capture: it was made
+ * or kept in this step. */
+bool folder_has_inode(struct folder *f, const struct caller *c, const struct object *o);
 
 /*
- * ---- macOS: the kernel performs the call itself once it has our leave (core/journal/op.h) ----
+ * ---- macOS: the kernel performs the call itself once cordon allows it (core/journal/op.h) ----
  *
- * Judged and asked about as the operation of that name, captured, and left alone. 0: it may go on.
+ * These calls judge, ask and capture like the operation of that name, and perform nothing. They
+ * return 0 if the kernel may perform it.
  */
 int folder_foresee_open(struct folder *f, const struct caller *c, const struct at *at, int flags);
 int folder_foresee_make(struct folder *f, const struct caller *c, const struct at *at, bool dir);
-/* Where it will lead is not known. */
+/* The target is not known. */
 int folder_foresee_symlink(struct folder *f, const struct caller *c, const struct at *at);
 int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
 			const struct at *to);
 int folder_foresee_remove(struct folder *f, const struct caller *c, const struct at *at);
-/* Another file takes its name, from elsewhere: judged as writing, captured as a removal. */
+/* A file from elsewhere replaces this one: judged as a write, captured as a removal. */
 int folder_foresee_replace(struct folder *f, const struct caller *c, const struct at *at);
-/* Where something has the second name already the two may change places (RENAME_SWAP): judged both
- * ways, for nobody tells. */
+/* If the second name exists, the call may be an exchange (RENAME_SWAP), which the kernel does not
+ * report: it is judged in both directions. */
 int folder_foresee_rename(struct folder *f, const struct caller *c, const struct at *from,
 			  const struct at *to);
 int folder_foresee_meta(struct folder *f, const struct caller *c, const struct at *at);
-/* It has been performed. */
+/* Notes that the kernel has performed the operation. */
 void folder_note_made(struct folder *f, const struct caller *c, const struct at *at);
 void folder_note_moved(struct folder *f, const struct caller *c, const struct at *from,
 		       const struct at *to);

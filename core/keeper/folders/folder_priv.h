@@ -1,4 +1,4 @@
-/* folder_priv - what the operations on a folder share: judged, performed, answered for. */
+/* folder_priv - steps that all operations on a folder share: judge, perform, note answers. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 #include "core/keeper/folders/judge.h"
 
 /*
- * Between folder.c, where the keeper performs what was asked for, and foreseen.c, where the kernel
- * does. Threads: the keeper's one. Results as in caller.h.
+ * Shared by folder.c, where the keeper performs a request, and foreseen.c, where the kernel does.
+ * Threads: the keeper's one. Results as in caller.h.
  */
 
 /* One operation of core/journal/op.h, so that another thread can be told to run it. */
@@ -56,22 +56,22 @@ struct op {
 	bool touched;
 };
 
-/* Capture and perform it, in the caller's step; path2: the other name of a rename or link, or NULL.
- */
+/* Captures and performs the operation in the caller's step. path2: the other name of a rename or
+ * link, or NULL. */
 int folder_run(struct folder *f, const struct caller *c, struct op *o, const char *path,
 	       const char *path2);
-/* The same once it was judged: what is about one name. */
+/* Judges an operation on one name, then captures and performs it. */
 int folder_simple(struct folder *f, const struct caller *c, enum policy_act act, struct op *o,
 		  bool creates, bool must_be_new);
-/* Both names of a link; w->c decides what an answer counts for. */
+/* Judges both names of a link. w->c decides to which calls an answer applies. */
 int folder_judge_link(struct wish *w, const struct at *from, const char *old, const struct at *to,
 		      const char *new);
-/* The caller as it counts: an answer that was given to something else does not. */
+/* Returns the caller without a permission that the user gave for another object. */
 struct caller folder_answered(struct folder *f, const struct caller *c, const struct op *o,
 			      const char *path, const char *to);
-/* Of -FOLDER_HELD: what it is asked about goes to the door, which keeps it with the request.
- * Returns r. */
+/* For r = -FOLDER_HELD: stores the objects of the question in the request of the door. Returns
+ * r. */
 int folder_note_asked(struct folder *f, const struct caller *c, const struct op *o,
 		      const char *path, const char *to, int r);
-/* What is at that name now was allowed by the human. */
+/* Notes that the user allowed the object that now has this name. */
 void folder_note_answered(struct folder *f, const struct at *at, const char *path);

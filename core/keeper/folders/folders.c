@@ -16,8 +16,9 @@
 #define ALIASES_MAX 256 /* that are learnt while it runs: each change looks through them */
 
 /*
- * Each working folder has a journal of its own. A directory that was granted has none: it is a
- * further root of the first folder's.
+ * Each working folder has a journal of its own. A granted directory, or a repository that belongs
+ * to a folder, has none: it is a further root in the journal of the first folder. So two sessions
+ * in two worktrees of a repository each have the history of their own changes in it.
  */
 
 static struct folder *folder_add(struct keeper *k, const char *path, int *fd, struct journal *j,
@@ -66,9 +67,9 @@ size_t alias_room(const struct keeper *k)
 }
 
 /*
- * A protected file that has several names already could be written through another of them. New
- * names cannot be made without a question (POLICY_LINK_FROM), so it is the ones of the start, those
- * that the watcher finds (watch_filled.c), and those that a human has allowed (brought.c).
+ * A protected file with several names could be written through another of them. A new name cannot
+ * be made without a question (POLICY_LINK_FROM). So these are the names found at the start, by the
+ * watcher (watch_filled.c), and names that the user has allowed (brought.c).
  */
 static void find_aliases(struct keeper *k, const struct folder *f, const char *below)
 {
@@ -116,12 +117,12 @@ static bool guards(void *data, const char *path, mode_t type)
 	return k->policy && policy_guards(k->policy, path, type);
 }
 
-static bool is_theirs(void *data, const char *path, const struct obj *o)
+static bool is_theirs(void *data, const char *path, const struct object *o)
 {
 	return saves_is_theirs(data, path, o);
 }
 
-static void placed(void *data, const char *path, const struct obj *o)
+static void placed(void *data, const char *path, const struct object *o)
 {
 	saves_placed(data, path, o);
 }
@@ -209,16 +210,29 @@ static void folder_start(struct keeper *k, struct opening *o)
 		find_aliases(k, f, places[i]);
 }
 
+static int add_repository(struct keeper *k, const char *path, struct err *err)
+{
+	AUTO_CLOSE int fd = -1;
+	int r = open_root(path, &fd, err);
+
+	for (size_t i = 0; r == 0 && i < k->n_folders; i++)
+		if (!k->folders[i]->root)
+			journal_hide_store(k->folders[i]->journal, path);
+	if (r == 0)
+		r = journal_add_root(k->journal, path, true, err);
+	if (r > 0)
+		folder_add(k, path, &fd, k->journal, r);
+	return MIN(r, 0);
+}
+
 int folders_init(struct keeper *k, struct err *err)
 {
+	const char *const *repos = k->spec->repositories;
 	const char *const *paths = k->spec->folders;
-	AUTO_FREE struct opening *list = NULL;
-	size_t n = 0;
+	size_t n = util_list_len(paths);
+	AUTO_FREE struct opening *list = xcalloc(n + 1, sizeof(*list));
 	int r;
 
-	while (paths[n])
-		n++;
-	list = xcalloc(n + 1, sizeof(*list));
 	for (size_t i = 0; i < n; i++)
 		list[i] = (struct opening){.path = paths[i], .fd = -1};
 	r = n ? open_journals(k, list, n, err) : 0;
@@ -232,13 +246,15 @@ int folders_init(struct keeper *k, struct err *err)
 			journal_close(list[i].journal);
 		util_close_fd(&list[i].fd);
 	}
+	for (; r == 0 && n && repos && *repos; repos++)
+		r = add_repository(k, *repos, err);
 	return r;
 }
 
 void folders_done(struct keeper *k)
 {
 	for (size_t i = 0; i < k->n_folders; i++) {
-		if (!k->folders[i]->granted)
+		if (!k->folders[i]->root)
 			journal_close(k->folders[i]->journal);
 		util_close_fd(&k->folders[i]->fd);
 		free(k->folders[i]->path);
@@ -269,7 +285,7 @@ int folder_grant(struct keeper *k, const char *dir, struct folder **ret)
 		return -EPERM;
 	r = open_root(dir, &fd, &err);
 	if (r == 0)
-		r = journal_add_root(k->journal, dir, &err);
+		r = journal_add_root(k->journal, dir, false, &err);
 	if (r < 0) {
 		keeper_note(k, "what you allowed cannot be done: %s", err.text);
 		return r;
@@ -331,7 +347,7 @@ int folder_store_fd(const struct folder *f)
 void keeper_tidy(struct keeper *k)
 {
 	for (size_t i = 0; k->sandbox && i < k->n_folders; i++) {
-		int r = k->folders[i]->granted ? 0 : journal_tidy(k->folders[i]->journal);
+		int r = k->folders[i]->root ? 0 : journal_tidy(k->folders[i]->journal);
 
 		if (r < 0)
 			log_warn("keeper", "what undo keeps is not compressed: %s", strerror(-r));
@@ -347,26 +363,4 @@ void keeper_news(struct keeper *k)
 		keeper_warn(k, "%s", words);
 	else if (words)
 		keeper_note(k, "%s", words);
-}
-
-/* ---- calls that wait at the same time -------------------------------------------------------- */
-
-_Static_assert(FOLDER_WAITS == JOURNAL_WAITS, "one result, handed on");
-
-bool keeper_gathers(const struct keeper *k)
-{
-	return k->spec->journal.durable;
-}
-
-void keeper_gather_sync(struct keeper *k)
-{
-	int r = journal_gather_sync(k->journal);
-
-	if (r < 0) /* each of them tries for itself, and fails for itself */
-		log_warn("keeper", "sync for several calls: %s", strerror(-r));
-}
-
-void keeper_gather_end(struct keeper *k)
-{
-	journal_gather_end(k->journal);
 }

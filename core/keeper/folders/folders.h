@@ -6,10 +6,11 @@
 
 #include "core/base/err.h"
 
-struct folder; /* a working folder, or a directory outside that a human granted */
+struct folder; /* a working folder, or a directory outside that the user granted */
 struct keeper;
 
-/* The folder that holds this absolute clean path, *below = rest of it; NULL: outside of all. */
+/* Returns the folder that holds this absolute clean path, and the rest of the path in *below; NULL
+ * if no folder does. */
 struct folder *folders_find(struct keeper *k, const char *path, const char **below);
 struct folder *folders_at(struct keeper *k, size_t i); /* NULL past the last */
 const char *folder_path(const struct folder *f);       /* absolute */
@@ -17,17 +18,18 @@ int folder_fd(const struct folder *f);		       /* our O_PATH directory, borrowed
 int folder_root(const struct folder *f);	       /* for struct at */
 uint64_t folder_dir_moves(const struct folder *f);     /* grows when directories are renamed */
 int folder_store_fd(const struct folder *f);	       /* its undo store, borrowed */
-/* After the human allowed it: the directory as a folder of its own (journaled, undoable). */
+/* Makes a directory that the user granted a folder of its own (journaled, undoable). */
 int folder_grant(struct keeper *k, const char *dir, struct folder **ret);
 
 /* ---- for the keeper -------------------------------------------------------------------------- */
 
 int folders_init(struct keeper *k, struct err *err) MUST_USE;
 void folders_done(struct keeper *k);
-const char *alias_of(const struct keeper *k, const struct stat *st); /* protected path or NULL */
-/* The protected path (absolute, copied) leads to a file of several names. Of more than 256 those
- * that were found first are known. */
+/* A protected name of this inode, or NULL. */
+const char *alias_of(const struct keeper *k, const struct stat *st);
+/* Notes that the protected path (absolute, copied) is one of several names of a file. Only the
+ * first 256 are kept. */
 void alias_learn(struct keeper *k, const char *path, const struct stat *st);
-size_t alias_room(const struct keeper *k); /* so many more */
-void keeper_tidy(struct keeper *k);	   /* the stores, while nobody waits */
-void keeper_news(struct keeper *k);	   /* what the journal has to say */
+size_t alias_room(const struct keeper *k); /* how many more names can be kept */
+void keeper_tidy(struct keeper *k);	   /* tidies the stores, called when idle */
+void keeper_news(struct keeper *k);	   /* reports the messages of the journal */

@@ -77,6 +77,7 @@ size_t judge_largest(enum policy_content content)
 	case CONTENT_INDEX:
 		return 64u << 20; /* some 700 000 files */
 	case CONTENT_REBASE:
+	case CONTENT_SHALLOW:
 		return 4u << 20;
 	case CONTENT_POINTER:
 	case CONTENT_STRATEGY:
@@ -231,17 +232,18 @@ static bool may_name_files(const struct wish *w)
 	       policy_content(w->f->keeper->policy, w->path) == CONTENT_CONFIG;
 }
 
-/* What `git worktree add` makes, and `git submodule add` makes twice; of other new files only where
- * nobody can be asked. */
+/* What `git worktree add` makes, `git submodule add` makes twice, and an agent copies into its own
+ * repository: alternates, an index. Of other new files only where nobody can be asked. */
 static bool may_draft(const struct wish *w)
 {
 	const struct keeper *k = w->f->keeper;
+	enum policy_content content = policy_content(k->policy, w->path);
 	int there;
 
 	if (!w->may_draft || !w->creates || w->c->granted)
 		return false;
 	there = exists(w->at);
-	if (policy_content(k->policy, w->path) == CONTENT_POINTER)
+	if (content == CONTENT_POINTER || content == CONTENT_INDEX)
 		return there == -ENOENT || (there == 0 && w->truncates);
 	return there == -ENOENT && !asks_possible(k);
 }
@@ -344,13 +346,27 @@ int judge_alias(const struct wish *w)
 	return judge(&as);
 }
 
+int judge_pipe(const struct folder *f, const struct caller *c, mode_t mode, const char *path)
+{
+	if (!S_ISFIFO(mode) || !policy_minds_pipe(f->keeper->policy, path))
+		return 0;
+	keeper_deny(f->keeper, c, path, -EACCES,
+		    "git on the host would open this named pipe, and wait for a writer");
+	return -EACCES;
+}
+
 /* A link or a whole directory takes the name: both may hold what no file of that name does. */
 static int judge_type(struct wish *w)
 {
+	const struct policy *p = w->f->keeper->policy;
 	struct stat st;
 
-	if (!policy_minds_type(w->f->keeper->policy, w->path) ||
+	if ((!policy_minds_type(p, w->path) && !policy_minds_pipe(p, w->path)) ||
 	    fstatat(w->from->dirfd, w->from->name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
+		return 0;
+	if (S_ISFIFO(st.st_mode))
+		return judge_pipe(w->f, w->c, st.st_mode, w->path);
+	if (!policy_minds_type(p, w->path))
 		return 0;
 	if (S_ISLNK(st.st_mode))
 		w->act = POLICY_SYMLINK;

@@ -1,4 +1,4 @@
-/* judge - whether what is about to happen to a name of a folder may happen. */
+/* judge - decides whether an operation on a name of a folder is allowed. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,27 +17,31 @@ struct wish {
 	const char *path;      /* absolute */
 	const char *other;     /* the second name of a rename or link, for the question */
 	const struct at *from; /* whose content takes the name, for POLICY_VET */
-	const char *target;    /* of the symbolic link that takes it */
+	const char *target;    /* target of the symbolic link that takes the name */
 	bool creates;	       /* the name need not be there */
 	bool must_be_new;      /* EEXIST otherwise */
-	bool may_draft;	       /* JUDGE_DRAFT will do */
-	bool truncates;	       /* nothing of what is there stays */
+	bool may_draft;	       /* JUDGE_DRAFT is an acceptable result */
+	bool truncates;	       /* the old content is discarded */
 };
 
-/* The absolute path of what is meant; "." and ".." (the kernel refuses them) name the directory. */
+/* Writes the absolute path. For "." and ".." (which the kernel refuses) it is the path of the
+ * directory. */
 void judge_path(struct buf *out, const struct folder *f, const struct at *at);
 /*
- * The undo store does not exist for the agent, and where there is none in the folder the agent must
- * not make one for a later start to find.
+ * Returns whether the path is in the undo store, which is hidden from the agent, or in the place of
+ * one that the agent might plant in a folder for a later start.
  */
 bool judge_in_store(const struct folder *f, const char *path);
-/* Allowed when what is written turns out to be harmless: draft.h. */
+/* The open is allowed if the written content proves harmless: draft.h. */
 #define JUDGE_DRAFT 1
-/* Bytes, of what is looked at before it takes its name; 0: nothing is. */
+/* Returns how many bytes of content at most are vetted before a file takes the name; 0: none. */
 size_t judge_largest(enum policy_content content);
-/* 0, or the negative result of the operation: -FOLDER_HELD when the human is asked. */
+/* Returns 0, or the negative result of the operation: -FOLDER_HELD when the user is asked. */
 int judge(const struct wish *w) MUST_USE;
-/* A second name of a protected file is as good as its own. */
+/* Judges another name of a protected file like the protected name itself. */
 int judge_alias(const struct wish *w) MUST_USE;
+/* Judges the creation of a file of this mode: -EACCES for a FIFO in a git directory. */
+int judge_pipe(const struct folder *f, const struct caller *c, mode_t mode, const char *path)
+	MUST_USE;
 int judge_move(struct folder *f, const struct caller *c, const struct at *from,
 	       const char *from_path, const struct at *to, const char *to_path, bool new) MUST_USE;

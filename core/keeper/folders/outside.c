@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/outside.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "core/keeper/approvals/asks.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/state.h"
-#include "core/policy/rules.h"
+#include "core/policy/rules/rules.h"
 
 void keeper_set_private(struct keeper *k, const char *const *dirs)
 {
@@ -34,6 +35,10 @@ static bool is_private(const struct keeper *k, const char *path)
 		if (path_is_beneath(path, spawn->overlays[i]))
 			return true;
 	}
+	for (const struct absent_home *h = spawn ? spawn->absent_homes : NULL; h && h->path; h++) {
+		if (path_is_inside(path, h->path))
+			return true;
+	}
 	return false;
 }
 
@@ -45,6 +50,17 @@ static int grant_parent(struct keeper *k, const char *path)
 	int r = folder_grant(k, dir, &f);
 
 	return r < 0 ? r : 1;
+}
+
+static bool is_filled(const char *path)
+{
+	AUTO_DIR DIR *dir = opendir(path);
+	struct dirent *e;
+	int n = 0;
+
+	while (dir && n < 3 && (e = readdir(dir)))
+		n++;
+	return n > 2; /* "." and ".." */
 }
 
 /*
@@ -59,7 +75,7 @@ static bool is_moot(const char *op, const char *path)
 	bool makes = str_starts(op, "mk") || str_starts(op, "link") || str_starts(op, "symlink");
 	bool takes = str_starts(op, "unlink") || str_starts(op, "rm");
 
-	if ((makes && there) || (takes && !there))
+	if ((makes && there) || (takes && !there) || (str_starts(op, "rmdir") && is_filled(path)))
 		return true;
 	if (there && !makes && !takes && !str_starts(op, "rename"))
 		return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) < 0;

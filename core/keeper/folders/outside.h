@@ -8,17 +8,18 @@
 struct folder;
 struct keeper;
 
-/* A request for a place outside every folder. 0: let the floor answer it (CONTINUE); 1: a human
- * allowed it, its directory is a folder now: resolve again; -FOLDER_HELD: asked; other negatives:
- * refuse. path is absolute as the caller sees it. */
+/* Judges a request for a path outside every folder. Returns 0 if the sandbox itself decides
+ * (CONTINUE); 1 if the user allowed it and its directory is now a folder, so the caller resolves
+ * the path again; -FOLDER_HELD if the user is asked; another negative to refuse. path is absolute
+ * as the caller sees it. */
 int folder_outside(struct keeper *k, const struct caller *c, const char *path);
 /*
- * May the caller read (execute, connect to) this object, that no mount grants? path is resolved,
- * absolute and clean; via is the path as the caller wrote it where that differs, else NULL.
- * 0: yes; -EACCES: no; -ENOENT: hidden; -FOLDER_HELD: asked, door_ops.answered() follows with
- * c->request. Headless: no instead of asked.
+ * Decides whether the caller may read (execute, connect to) this object that no mount grants. path
+ * is resolved, absolute and clean; via is the path as the caller wrote it where that differs, else
+ * NULL. Returns 0: yes; -EACCES: no; -ENOENT: hidden; -FOLDER_HELD: asked, door_ops.answered()
+ * follows with c->request. A headless run denies instead of asking.
  */
 int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
 		const char *via);
-/* Below a --ro folder? f: the folder that the path was found in, or NULL. */
+/* Returns whether the path is below a --ro folder. f: the folder that holds the path, or NULL. */
 bool outside_read_only(const struct keeper *k, const struct folder *f, const char *path);

@@ -1,4 +1,4 @@
-/* review - what a change of git's own files keeps from the human who looks with git. */
+/* review - reports changes of git's own files that hide other changes from git. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/review.h"
 
@@ -58,9 +58,7 @@ void review_change(struct keeper *k, enum policy_act act, const char *path)
 		const char *name, *words;
 	} table[] = {
 		{"info/exclude", "`git status` may not show new files"},
-		{"info/attributes", "`git diff` may show files as binary, or other than they are"},
-		{"refs/replace/",
-		 "git shows other commits or files in place of what was committed"},
+		{"refs/replace/", "git shows commits or files other than the committed ones"},
 		{"info/grafts", "git shows another history"},
 	};
 	const char *git, *rest;

@@ -1,4 +1,4 @@
-/* review - what a change of git's own files keeps from the human who looks with git. */
+/* review - reports changes of git's own files that hide other changes from git. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,14 +8,14 @@
 struct keeper;
 
 /*
- * The human looks at what an agent did with `git status` and `git diff`, too. What makes these show
- * less is allowed, for people and tools do it, and said: once for each file and way, at the first
- * time. Nobody is asked.
+ * Users review the work of an agent with `git status` and `git diff`, too. Changes that make these
+ * commands show less are allowed without a question, because people and tools make them, and are
+ * reported: once for each file and kind of change, at the first one.
  */
 
-/* A change that is allowed is about to be made: info/exclude, info/attributes, refs/replace. */
+/* Called before an allowed change of info/exclude, refs/replace or info/grafts. */
 void review_change(struct keeper *k, enum policy_act act, const char *path);
-/* A configuration or an index was looked at, and passes; old NULL: there is none. */
+/* Called for a configuration or index that has passed the check. old NULL: there was none. */
 void review_config(struct keeper *k, const char *path);
 void review_index(struct keeper *k, const char *path, struct span now, struct span old);
 void review_done(struct keeper *k);

@@ -1,4 +1,4 @@
-/* saves - files of somebody outside that are about to take a protected name. */
+/* saves - temporary files of programs outside that are about to take a protected name. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/saves.h"
 
@@ -13,7 +13,7 @@
 #define SAVES_MAX 256 /* remembered; an older one counts as somebody else's */
 
 struct made {
-	struct obj obj;
+	struct object obj;
 	char *path;
 };
 
@@ -24,10 +24,10 @@ struct saves {
 	unsigned next_answered;
 };
 
-static bool is_made(const struct saves *s, const struct obj *o)
+static bool is_made(const struct saves *s, const struct object *o)
 {
 	for (size_t i = 0; s && i < SAVES_MAX; i++)
-		if (s->list[i].path && obj_same(&s->list[i].obj, o))
+		if (s->list[i].path && object_same(&s->list[i].obj, o))
 			return true;
 	return false;
 }
@@ -36,13 +36,13 @@ int saves_judge(const struct folder *f, enum policy_act act, const struct at *at
 		bool creates)
 {
 	const struct keeper *k = f->keeper;
-	struct obj o;
+	struct object o;
 	int r;
 
 	/* Modes, times and new directories put nothing into it. */
 	if (act == POLICY_META || act == POLICY_MKDIR || !policy_carries_save(k->policy, path))
 		return 0;
-	r = obj_stat(at->dirfd, at->name, &o);
+	r = object_stat(at->dirfd, at->name, &o);
 	if (r < 0)
 		return r;
 	if (o.mode == 0)
@@ -52,13 +52,13 @@ int saves_judge(const struct folder *f, enum policy_act act, const struct at *at
 
 bool saves_is_free(const struct folder *f, const struct at *at, const char *path)
 {
-	struct obj o;
+	struct object o;
 
 	return policy_carries_save(f->keeper->policy, path) &&
-	       obj_stat(at->dirfd, at->name, &o) == 0 && o.mode == 0;
+	       object_stat(at->dirfd, at->name, &o) == 0 && o.mode == 0;
 }
 
-static void set(struct made *m, const char *path, const struct obj *o)
+static void set(struct made *m, const char *path, const struct object *o)
 {
 	free(m->path);
 	*m = (struct made){.obj = *o, .path = xstrdup(path)};
@@ -70,16 +70,16 @@ static struct made *find_room(struct saves *s, const char *path)
 {
 	for (size_t i = 0; i < SAVES_MAX; i++) {
 		struct made *m = &s->list[s->next++ % SAVES_MAX];
-		struct obj o;
+		struct object o;
 
 		if (!m->path || str_eq(m->path, path) ||
-		    (obj_stat(AT_FDCWD, m->path, &o) == 0 && o.mode == 0))
+		    (object_stat(AT_FDCWD, m->path, &o) == 0 && o.mode == 0))
 			return m;
 	}
 	return &s->list[s->next++ % SAVES_MAX];
 }
 
-static void add(struct keeper *k, const char *path, const struct obj *o)
+static void add(struct keeper *k, const char *path, const struct object *o)
 {
 	if (is_made(k->saves, o))
 		return;
@@ -90,19 +90,19 @@ static void add(struct keeper *k, const char *path, const struct obj *o)
 
 void saves_made(const struct folder *f, const struct at *at, const char *path)
 {
-	struct obj o;
+	struct object o;
 
 	if (policy_carries_save(f->keeper->policy, path) &&
-	    obj_stat(at->dirfd, at->name, &o) == 0 && S_ISREG(o.mode))
+	    object_stat(at->dirfd, at->name, &o) == 0 && S_ISREG(o.mode))
 		add(f->keeper, path, &o);
 }
 
-bool saves_is_theirs(const struct keeper *k, const char *path, const struct obj *o)
+bool saves_is_theirs(const struct keeper *k, const char *path, const struct object *o)
 {
 	return k->policy && policy_carries_save(k->policy, path) && !is_made(k->saves, o);
 }
 
-void saves_placed(struct keeper *k, const char *path, const struct obj *o)
+void saves_placed(struct keeper *k, const char *path, const struct object *o)
 {
 	if (k->policy && policy_carries_save(k->policy, path))
 		add(k, path, o);
@@ -112,9 +112,9 @@ const char *saves_in_use(const struct keeper *k)
 {
 	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
 		const char *path = k->saves->list[i].path;
-		struct obj o;
+		struct object o;
 
-		if (path && obj_stat(AT_FDCWD, path, &o) == 0 && S_ISREG(o.mode) &&
+		if (path && object_stat(AT_FDCWD, path, &o) == 0 && S_ISREG(o.mode) &&
 		    !is_made(k->saves, &o))
 			return path;
 	}
@@ -124,16 +124,16 @@ const char *saves_in_use(const struct keeper *k)
 void saves_answered(const struct folder *f, const struct at *at, const char *path)
 {
 	struct keeper *k = f->keeper;
-	struct obj o;
+	struct object o;
 
-	if (obj_stat(at->dirfd, at->name, &o) < 0 || !S_ISREG(o.mode))
+	if (object_stat(at->dirfd, at->name, &o) < 0 || !S_ISREG(o.mode))
 		return;
 	if (!k->saves)
 		k->saves = xcalloc(1, sizeof(*k->saves));
 	set(&k->saves->answered[k->saves->next_answered++ % SAVES_MAX], path, &o);
 }
 
-static const struct obj whichever;
+static const struct object whichever;
 
 void saves_foreseen(struct keeper *k, const char *path)
 {
@@ -146,9 +146,9 @@ bool saves_arrived(const struct folder *f, const struct at *at, const char *path
 {
 	struct saves *s = f->keeper->saves;
 	bool found = false;
-	struct obj o;
+	struct object o;
 
-	if (!s || obj_stat(at->dirfd, at->name, &o) < 0 || !o.mode)
+	if (!s || object_stat(at->dirfd, at->name, &o) < 0 || !o.mode)
 		return false;
 	for (size_t i = 0; i < SAVES_MAX; i++)
 		if (s->answered[i].path && !s->answered[i].obj.mode &&
@@ -159,12 +159,12 @@ bool saves_arrived(const struct folder *f, const struct at *at, const char *path
 	return found;
 }
 
-bool saves_is_answered(const struct keeper *k, const char *path, const struct obj *o)
+bool saves_is_answered(const struct keeper *k, const char *path, const struct object *o)
 {
 	for (size_t i = 0; k->saves && i < SAVES_MAX; i++) {
 		const struct made *m = &k->saves->answered[i];
 
-		if (m->path && (!m->obj.mode || obj_same(&m->obj, o)) && str_eq(m->path, path))
+		if (m->path && (!m->obj.mode || object_same(&m->obj, o)) && str_eq(m->path, path))
 			return true;
 	}
 	return false;

@@ -1,4 +1,4 @@
-/* saves - files of somebody outside that are about to take a protected name. */
+/* saves - temporary files of programs outside that are about to take a protected name. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,35 +9,36 @@ struct folder;
 struct keeper;
 
 /*
- * A program of the host saves what is protected by way of a temporary file: git writes config.lock
- * and renames it. Whoever opens, links or replaces that one in between has a hand in what takes the
- * name, and nobody looks at the content of a rename that is made outside. So those inside touch
- * such a file only if one of them has made it.
+ * A program of the host saves a protected file by way of a temporary one: git writes config.lock
+ * and renames it. A process that opens, links or replaces the temporary file in between can change
+ * the content that takes the protected name, and a rename outside is not vetted. So processes
+ * inside may touch such a file only if one of them made it.
  *
  * The human may make it at any moment. A name that was free when it was judged must be free when
  * the call is performed: see saves_is_free().
  */
 
-/* 0: as the policy says. 1: somebody else's, to be asked about. Or a negative result. */
+/* Returns 0: as the policy says; 1: made outside, ask the human; or a negative result. */
 int saves_judge(const struct folder *f, enum policy_act act, const struct at *at, const char *path,
 		bool creates) MUST_USE;
-/* Ask this before judge(). True: what creates the name must not replace what is there by then. */
+/* Returns whether the name is free; called before judge(). If so, the call that creates the name
+ * must not replace a file. */
 bool saves_is_free(const struct folder *f, const struct at *at, const char *path);
-/* Somebody inside has just put a file under this name. */
+/* Notes that a process inside has just put a file under this name. */
 void saves_made(const struct folder *f, const struct at *at, const char *path);
-/* What a rollback meets there, and what it has put there (struct journal_saves). */
-bool saves_is_theirs(const struct keeper *k, const char *path, const struct obj *o);
-void saves_placed(struct keeper *k, const char *path, const struct obj *o);
-/* A rollback puts back and takes away by name. The path of what those inside had a file at, and
- * somebody outside has one now; NULL: none. Borrowed until the next saves_made(). */
+/* For rollbacks (struct journal_saves): whether the object there was made outside, and a note of an
+ * object that the rollback has put there. */
+bool saves_is_theirs(const struct keeper *k, const char *path, const struct object *o);
+void saves_placed(struct keeper *k, const char *path, const struct object *o);
+/* Returns a path where processes inside had a file and a program outside has one now, which stops a
+ * rollback by name; NULL: there is none. Borrowed until the next saves_made(). */
 const char *saves_in_use(const struct keeper *k);
-/* Somebody inside has put a file there, or opened it, with the human's leave: it is theirs under
- * that name (watch_filled.c). Of the last 256. */
+/* Notes that the human allowed a process inside to put or open a file there: under that name it
+ * counts as made inside (watch_filled.c). The last 256 are known. */
 void saves_answered(const struct folder *f, const struct at *at, const char *path);
-/* The same of a file that is about to be put there by the kernel, whichever comes: until it has
- * come. */
+/* Notes the same for the next file that the kernel puts there, whichever it is. */
 void saves_foreseen(struct keeper *k, const char *path);
-/* True: it was foreseen. */
+/* Returns whether the file that has come was foreseen. */
 bool saves_arrived(const struct folder *f, const struct at *at, const char *path);
-bool saves_is_answered(const struct keeper *k, const char *path, const struct obj *o);
+bool saves_is_answered(const struct keeper *k, const char *path, const struct object *o);
 void saves_done(struct keeper *k);

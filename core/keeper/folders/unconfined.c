@@ -1,4 +1,4 @@
-/* unconfined - a thread that may change granted places, where the keeper itself may not. */
+/* unconfined - a thread that may change granted places outside the confinement of the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/unconfined.h"
 

@@ -1,4 +1,4 @@
-/* ancestry - which command a process belongs to, what the command is called, who the agent is. */
+/* ancestry - finds the command of a process, the name of the command, and the agent. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/ancestry.h"
 
@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "core/base/path.h"
-#include "core/keeper/callers.h"
+#include "core/journal/history.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group.h"
 #include "core/keeper/steps/label.h"
 #include "core/keeper/steps/group_members.h"
+#include "core/keeper/steps/shell_refs.h"
 #include "core/keeper/steps/steps.h"
 
 /*
@@ -38,12 +40,12 @@ static void join(struct proc *p, struct command *c)
 	c->refs++;
 }
 
-static struct command *pipeline_of(struct keeper *k, int group)
+static struct command *pipeline_of(struct keeper *k, int group, const struct shell *sh)
 {
 	struct command *c;
 
 	for (c = k->commands; c; c = c->next) {
-		if (!c->over && c->group && c->group == group)
+		if (!c->over && c->group && c->group == group && c->shell == sh)
 			return c;
 	}
 	return NULL;
@@ -51,11 +53,13 @@ static struct command *pipeline_of(struct keeper *k, int group)
 
 static void join_as_child(struct keeper *k, struct proc *p)
 {
-	bool own_group = p->group > 0 && p->group != proc_group(k, k->agent_pid);
-	struct command *c = own_group ? pipeline_of(k, p->group) : NULL;
+	int parent = p->shell ? p->shell->pid : k->agent_pid;
+	bool own_group = p->group > 0 && p->group != proc_group(k, parent);
+	struct command *c = own_group ? pipeline_of(k, p->group, p->shell) : NULL;
 
 	if (!c) {
 		c = command_new(k, STEP_COMMAND);
+		command_is_of(c, p->shell);
 		c->group = own_group ? p->group : 0;
 	}
 	join(p, c);
@@ -66,8 +70,8 @@ static void join_as_child(struct keeper *k, struct proc *p)
 }
 
 /*
- * Numbers begin anew once they reach pid_max, 32768 at least: what was forked at about the same
- * time, or is of one pipeline, has none so far apart.
+ * Pids start again at pid_max, 32768 at least: pids of one pipeline, or of forks at about the same
+ * time, are never so far apart.
  */
 static bool forked_before(int pid, int other)
 {
@@ -89,8 +93,8 @@ static struct command *only_command(struct keeper *k, const struct proc *p, int6
 	struct command *only = NULL;
 
 	for (struct command *c = k->commands; c; c = c->next) {
-		if (c->over || c->whole || c->kind == STEP_AMBIENT || (c->direct > 0) != running ||
-		    !began_before(c, p, started))
+		if (c->over || c->whole || c->kind == STEP_AMBIENT || c->shell != p->shell ||
+		    (c->direct > 0) != running || !began_before(c, p, started))
 			continue;
 		if (only)
 			return NULL;
@@ -121,11 +125,12 @@ static struct command *orphan_command(struct keeper *k, const struct proc *p)
 	for (t = k->threads; t && !c; t = t->hh.next) {
 		const struct proc *q = t->proc;
 
-		if (q != p && q->command && !q->command->over && q->group == p->group)
+		if (q != p && q->command && !q->command->over && q->group == p->group &&
+		    q->shell == p->shell)
 			c = q->command;
 	}
 	if (!c)
-		c = pipeline_of(k, p->group);
+		c = pipeline_of(k, p->group, p->shell);
 	return c ? c : likely_command(k, p);
 }
 
@@ -164,17 +169,24 @@ static struct command *inherited_command(struct keeper *k, const struct proc *p)
 	return q ? q->command : orphan_command(k, p);
 }
 
+/* The program that each command is a child of: the agent, or a shell of the human's. */
+static bool is_parent(const struct keeper *k, const struct shell *sh, int pid)
+{
+	return pid > 0 && (sh ? sh->runs_commands && pid == sh->pid : pid == k->agent_pid);
+}
+
 void steps_join(struct keeper *k, struct proc *p)
 {
 	struct command *c;
 
-	if (k->whole) {
+	p->shell = shell_ref(shell_of(k, p));
+	if (k->whole && !p->shell) {
 		join(p, k->whole);
 		return;
 	}
-	if (steps_is_agent(k, p))
+	if (steps_is_agent(k, p) || is_parent(k, p->shell, p->self.tid))
 		return;
-	if (k->agent_pid && p->parent == k->agent_pid) {
+	if (is_parent(k, p->shell, p->parent) || (p->shell && p->shell->pid == p->self.tid)) {
 		join_as_child(k, p);
 		return;
 	}
@@ -206,9 +218,10 @@ void steps_leave(struct keeper *k, struct proc *p)
 	struct command *c = p->command;
 
 	group_leave(k, p);
-	if (p->direct && c->step && c->pid == p->self.tid)
+	if (p->direct && (c->step || c->named) && c->pid == p->self.tid)
 		c->exit_status = proc_exit_status(p);
 	unjoin(k, p);
+	shell_unref(&p->shell);
 	if (p->self.tid == k->agent_pid && p->self.tid != k->root_pid) {
 		k->agent_pid = k->root_pid; /* npx ran something of its own first */
 		k->agent_wraps = true;
@@ -225,6 +238,7 @@ static void agent_is(struct keeper *k, struct proc *p, const char *argv, size_t 
 	k->agent_wraps = label_wraps(argv, len);
 	buf_clear(&k->agent_name);
 	buf_str(&k->agent_name, label_agent(argv, len));
+	label_unmark(&k->agent_name);
 }
 
 static bool runs_a_script(const struct keeper *k, int pid)
@@ -282,11 +296,15 @@ static void name_command(struct keeper *k, struct command *c, const struct proc 
 	label_command(&word->text, argv, len);
 	word->sets_up = label_is_set_up(argv, len);
 	buf_clear(&c->label);
+	if (c->shell)
+		buf_str(&c->label, YOURS_MARK);
 	LL_FOREACH (c->words, w) {
 		if (w != c->words)
 			buf_str(&c->label, " | ");
 		buf_add(&c->label, w->text.data, w->text.len);
 	}
+	if (!c->shell)
+		label_unmark(&c->label);
 	if (c->label.len > LABEL_MAX)
 		buf_truncate(&c->label, LABEL_MAX);
 	c->named = true;
@@ -307,10 +325,10 @@ int64_t steps_exec(struct keeper *k, struct proc *p, const char *argv, size_t le
 	    (again || steps_is_agent(k, p) || (k->agent_wraps && p->parent == k->agent_pid))) {
 		agent_is(k, p, argv, len);
 		k->agent_again |= again;
-	} else if (!k->whole && p->direct && !p->command->over && goes_on(p, argv, len)) {
+	} else if (p->direct && !p->command->over && goes_on(p, argv, len)) {
 		p->command->renamed = true;
 		name_command(k, p->command, p, argv, len);
-	} else if (!k->whole && p->direct && !p->execed && !p->command->over &&
+	} else if (p->direct && !p->execed && !p->command->over &&
 		   p->command->label.len < LABEL_MAX && !is_subshell(p->command)) {
 		name_command(k, p->command, p, argv, len);
 	}

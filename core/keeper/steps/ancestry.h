@@ -1,4 +1,4 @@
-/* ancestry - which command a process belongs to, what the command is called, who the agent is. */
+/* ancestry - finds the command of a process, the name of the command, and the agent. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

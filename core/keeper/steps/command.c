@@ -1,4 +1,4 @@
-/* command - what a human calls a command: its processes, its label, and its step. */
+/* command - a command as the user sees it: its processes, its label, and its step. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/command.h"
 
@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/keeper/state.h"
+#include "core/keeper/steps/shell_refs.h"
 
 struct command *command_new(struct keeper *k, enum step_kind kind)
 {
@@ -22,6 +23,14 @@ struct command *command_new(struct keeper *k, enum step_kind kind)
 	return c;
 }
 
+void command_is_of(struct command *c, struct shell *sh)
+{
+	if (!sh)
+		return;
+	c->shell = shell_ref(sh);
+	c->grouped = false;
+}
+
 void command_free(struct keeper *k, struct command *c)
 {
 	while (c->words) {
@@ -34,6 +43,7 @@ void command_free(struct keeper *k, struct command *c)
 	k->hooks->command_freed(k, c);
 	DL_DELETE(k->commands, c);
 	buf_done(&c->label);
+	shell_unref(&c->shell);
 	free(c);
 }
 

@@ -10,7 +10,7 @@
 
 #include "core/base/io.h"
 #include "core/base/path.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/folders/saves.h"
 #include "core/keeper/state.h"
@@ -20,17 +20,18 @@
 #include "core/keeper/steps/steps.h"
 #include "core/keeper/watch/watch.h"
 #include "core/os/socket.h"
+#include "core/record/redact.h"
 
 /*
  * One group is open at a time, for the whole session: a coding agent runs each of its commands in a
- * shell of its own, so the process that says begin is seldom there to say end. What belongs to it:
- * the command that began it, every command that starts while it is open, and what is nobody's.
- * Commands that ran before keep their own steps.
+ * shell of its own, so the process that says begin rarely says end, too. A group includes the
+ * command that began it, every command that starts while it is open, and ambient changes. Commands
+ * that ran before keep their own steps.
  *
  * A request is a path that a process opens for writing, and its answer is what it reads back
- * (backends/linux/door/calls_open.c). So the caller is the one whose call it is, there is nothing
- * to listen on, to time out or to fill, and one call is one request. Whatever the agent asks for is
- * about its own steps and can be undone or redone like any other.
+ * (backends/linux/door/calls_open.c). So the caller is the process of the call, there is no
+ * socket to time out or to fill, and one call is one request. Requests of the agent affect only its
+ * own steps, which can be undone or redone like any other.
  */
 
 #define NAME_LONGEST 200
@@ -79,11 +80,11 @@ static int begin(struct asked *a)
 			       NAME_LONGEST);
 	if (journal_is_full(k->journal))
 		return err_say(&a->err, -ENOSPC,
-			       "the history is full: what this session still changes is one step "
-			       "(journal.steps, journal.size)");
+			       "the history is full: commands that run within five seconds are one "
+			       "step (journal.steps, journal.size)");
 	r = steps_split(k, a->by->command);
 	if (r < 0)
-		return err_set(&a->err, r, "keep what was changed before");
+		return err_set(&a->err, r, "keep the earlier changes");
 	k->group = steps_group(k, a->name);
 	k->group_serial++;
 	k->group_owner = group_owner_of(k, a->by);
@@ -99,10 +100,14 @@ static int begin(struct asked *a)
  */
 static int drive(struct asked *a, enum step_kind kind)
 {
-	int r = steps_is_agent(a->k, a->by)
-			? begin(a)
-			: err_say(&a->err, -EPERM, "only the agent itself begins such a step");
+	int r;
 
+	if (!steps_is_agent(a->k, a->by))
+		return err_say(&a->err, -EPERM, "only the agent itself begins such a step");
+	/* These names are the keeper's: a review leaves their steps out. */
+	if (kind == STEP_API && str_starts(a->name, "undo "))
+		return err_say(&a->err, -EPERM, "a step of that name is begun by an undo alone");
+	r = begin(a);
 	if (r < 0)
 		return r;
 	a->k->group->kind = kind;
@@ -121,8 +126,8 @@ int group_from_cordon(struct keeper *k, const char *name, struct err *err)
 	if (r >= 0 && *name)
 		r = steps_split(k, NULL);
 	if (r < 0)
-		return err_set(err, r, "keep what was changed before");
-	if (!*name || journal_is_full(k->journal)) /* the rest of the session is one step */
+		return err_set(err, r, "keep the earlier changes");
+	if (!*name || journal_is_full(k->journal)) /* a step has many commands */
 		return 0;
 	steps_turn(k, name);
 	k->group = steps_group(k, name);
@@ -280,13 +285,19 @@ static int serve_hook(struct asked *a, const char *request)
 
 	if ((a->name = argument(request, "turn")))
 		r = hook_turn(a->k, a->name);
+	else if (str_eq(request, "asks"))
+		r = hook_asks(a->k);
+	else if (str_eq(request, "rests"))
+		r = hook_rests(a->k);
+	else if (str_eq(request, "notices"))
+		r = hook_notices(a->k, a->words);
 	else if ((a->name = argument(request, "edit")))
 		r = hook_before_edit(a->k);
 	else if ((a->name = argument(request, "edited")))
 		r = hook_after_edit(a->k, a->name, a->words);
 	else
 		return 0;
-	return r < 0 ? err_set(&a->err, r, "keep what was changed before") : 1;
+	return r < 0 ? err_set(&a->err, r, "keep the earlier changes") : 1;
 }
 
 static int serve(struct asked *a, const char *request)
@@ -297,9 +308,14 @@ static int serve(struct asked *a, const char *request)
 		return err_say(&a->err, -EIO, "the session is frozen: nothing is changed");
 	if (!a->by)
 		return err_say(&a->err, -ESRCH, "the caller is gone");
+	if (a->by->shell)
+		return err_say(&a->err, -EPERM,
+			       "beside the agent each command is a step by itself");
 	r = serve_hook(a, request);
 	if (r)
 		return r;
+	if ((a->name = argument(request, "reviewed")))
+		return hook_point(a->k, a->name, a->words, &a->err);
 	if ((a->name = argument(request, "begin")))
 		return begin(a);
 	if ((a->name = argument(request, "end")))
@@ -319,11 +335,13 @@ static int serve(struct asked *a, const char *request)
 int keeper_step(struct keeper *k, const struct caller *c, const char *request)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
+	AUTO_FREE char *known =
+		redact_copy(k->spec->redact, request); /* it names steps and turns */
 	struct asked a = {.k = k, .by = c->proc, .words = &words};
 	AUTO_CLOSE int from = -1;
 	AUTO_CLOSE int to = -1;
 	char answer[2048];
-	int fds[2], r = serve(&a, request);
+	int fds[2], r = serve(&a, known);
 
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;

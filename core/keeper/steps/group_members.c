@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/group_members.h"
 
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/state.h"
 
 #define ANCESTORS_MAX 256
@@ -34,7 +34,7 @@ static struct proc *above(struct keeper *k, const struct proc *p)
 
 void group_mark(struct keeper *k, struct proc *p)
 {
-	if (!k->group || steps_is_agent(k, p))
+	if (!k->group || steps_is_agent(k, p) || (p && p->shell))
 		return;
 	for (; p && p->group_serial != k->group_serial; p = above(k, p))
 		p->group_serial = k->group_serial;

@@ -10,10 +10,11 @@ struct proc;
 bool steps_is_agent(const struct keeper *k, const struct proc *p);
 /* It changed something: it and who runs it are at work in the group. */
 void group_mark(struct keeper *k, struct proc *p);
-/* Somebody else who is still at work: the rest of what it does would stay. Or NULL. */
+/* Returns another process that still works in the group, whose later changes would stay, or
+ * NULL. */
 struct proc *group_still_at_work(struct keeper *k, struct proc *caller);
 /*
- * The script that says begin: its step ends when it does. NULL is the session: the agent, or a
- * shell that was made for this one call.
+ * Returns the process of the script that began the group: the step ends with it. NULL is the
+ * session: the agent, or a shell that was started for this one call.
  */
 struct proc *group_owner_of(struct keeper *k, struct proc *p);

@@ -1,4 +1,4 @@
-/* kill_command - kills every process of a command, also those that made no trapped call. */
+/* kill_command - kills every process of a command, including processes without a trapped call. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/kill_command.h"
 
@@ -8,17 +8,17 @@
 #include <unistd.h>
 
 #include "core/keeper/approvals/question.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/steps.h"
 
 /*
- * A process that only forked and writes to what it inherited has not been seen: nothing of that is
- * trapped. So the command's processes are stopped first - a stopped one cannot fork, nor die and
- * leave a child whose origin nobody can tell any more - and /proc is read until it shows no other
- * child of theirs. Then all are killed. A guest finds those by itself (guests.h).
+ * A process that only forked and writes to inherited descriptors is not known: none of its calls is
+ * trapped. So the processes of the command are stopped first - a stopped process cannot fork, nor
+ * die and leave a child of unknown origin - and /proc is read until it shows no further child of
+ * theirs. Then all are killed. A guest finds its children itself (guests.h).
  */
 
 #define PASSES 64

@@ -1,4 +1,5 @@
-/* kill_command - kills every process of a command, also those that made no trapped call. */
+/* kill_command - kills every process of a command, including processes that made no trapped call.
+ */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -5,9 +5,11 @@
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/path.h"
 #include "core/base/text.h"
+#include "core/journal/history.h"
 #include "core/keeper/steps/command.h"
 
 #define WORDS_MAX 1024
@@ -48,7 +50,19 @@ const char *label_program(const char *argv, size_t len)
 	return memchr(argv, '\0', len) ? program(argv) : "";
 }
 
-static bool is_shell(const char *word)
+void label_unmark(struct buf *label)
+{
+	const char *at = label->data + strspn(label->data, " \t");
+	AUTO_FREE char *rest = NULL;
+
+	if (strncasecmp(at, YOURS_MARK, 3) != 0 || (at[3] && at[3] != ':'))
+		return;
+	rest = xstrdup(label->data);
+	buf_clear(label);
+	buf_fmt(label, "\\%s", rest);
+}
+
+bool label_is_shell(const char *word)
 {
 	static const char *const shells[] = {"sh",  "bash", "dash", "zsh",
 					     "ksh", "ash",  "fish", NULL};
@@ -59,7 +73,7 @@ static bool is_shell(const char *word)
 /* The text after -c, -lc, -ec ...; NULL: not a shell that runs a text. */
 static const char *shell_text(const struct words *w, size_t at)
 {
-	if (!is_shell(w->list[at]))
+	if (!label_is_shell(w->list[at]))
 		return NULL;
 	for (size_t i = at + 1; i + 1 < w->n; i++) {
 		const char *word = w->list[i];
@@ -174,6 +188,11 @@ static size_t unwrap(const struct words *w, size_t at)
 	options " 2>/dev/null || true && eval " COMMAND                                            \
 		" < /dev/null && pwd -P >| /tmp/claude-" NAME
 
+/* With separate settings it sources a copy of the shell's set-up, which is this folder's alone. */
+#define SNAPSHOT                                                                                   \
+	"source /run/cordon/cache/own/" NAME "/shell-snapshots/snapshot-" NAME                     \
+	".sh 2>/dev/null || true && "
+
 #define GEMINI                                                                                     \
 	"_bgpids_file=/tmp/gemini-shell-" NAME                                                     \
 	"/bgpids.tmp\n(\ntrap 'jobs -p > \"$_bgpids_file\"' EXIT\n" LINES                          \
@@ -186,6 +205,8 @@ static const char *const shapes[] = {
 	/* Claude Code */
 	CLAUDE("shopt -u extglob"),
 	CLAUDE("setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL"),
+	SNAPSHOT CLAUDE("shopt -u extglob"),
+	SNAPSHOT CLAUDE("setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL"),
 	/* opencode */
 	"\nshopt -s expand_aliases\n[[ -f ~/.bashrc ]] && source ~/.bashrc >/dev/null 2>&1 || "
 	"true\n"

@@ -1,28 +1,36 @@
-/* label - what to call a command, from its arguments. */
+/* label - names a command by its arguments. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/buf.h"
 
-/* In place of the arguments that are left out, without a NUL, which ends each that is whole. */
+/* Replaces omitted arguments. It has no final NUL, unlike complete arguments. */
 #define LABEL_REST "..."
 
-/* Of one that lacks something, " ..." at its end says so. */
+/* Changes a label that looks like one of the user (shells.h): "you: make" becomes "\you: make",
+ * which a shell reads the same. */
+void label_unmark(struct buf *label);
+bool label_is_shell(const char *word); /* as argv[0] */
+/* Appends the label of a command. If arguments are missing it ends with " ...". */
 void label_command(struct buf *out, const char *argv, size_t len);
-/* The command that an agent has its shell evaluate after setting it up: "make" of `sh -c "shopt ...
- * && eval 'make' && pwd ..."`. False: it is none of that kind. */
+/* Extracts the command that an agent has its shell evaluate after a set-up: "make" of `sh -c "shopt
+ * ... && eval 'make' && pwd ..."`. Returns false for other commands. */
 bool label_evaluated(struct buf *out, const char *argv, size_t len);
-/* A text that is cut, or that only sets up: an exec of the same process names the command. */
+/* Returns whether the text is cut, or only prepares a command: then an exec of the same process
+ * names the command. */
 bool label_is_set_up(const char *argv, size_t len);
 bool label_is_text(const char *argv, size_t len); /* a shell with -c TEXT */
-/* Nothing is left out of it: who has read it knows what runs. A word "..." of its own: false. */
+/* Returns whether the label is complete, so that its reader knows the whole command. False if an
+ * argument is "...". */
 bool label_is_whole(const char *label);
-/* Only starts another program (npx claude, sh -c claude): that one is the agent. */
+/* Returns whether the command only starts another program (npx claude, sh -c claude), which is the
+ * agent. */
 bool label_wraps(const char *argv, size_t len);
-/* The same, but for a shell that runs any text. */
+/* Returns the same, but false for a shell that runs any text. */
 bool label_is_wrapper(const char *argv, size_t len);
 const char *label_program(const char *argv, size_t len); /* last component of argv[0], borrowed */
-/* What to call an agent: as label_program(), or the script that an interpreter runs. Borrowed. */
+/* Returns the name of an agent: label_program(), or the script that an interpreter runs.
+ * Borrowed. */
 const char *label_agent(const char *argv, size_t len);
-/* Is a program of this name one that runs scripts? Shells are not meant. */
+/* Returns whether a program of this name is an interpreter of scripts, other than a shell. */
 bool label_is_interpreter(const char *name);

@@ -6,12 +6,14 @@ struct command;
 struct keeper;
 struct proc;
 
-/* By who makes the change. NULL: nobody's, and no ambient step is open. p may be NULL. */
+/* Returns the command that a change of p belongs to, or NULL if it belongs to none and no ambient
+ * step is open. p may be NULL. */
 struct command *steps_command(struct keeper *k, const struct proc *p);
-/* A new ambient command for it. hint: the path that is about to be changed. */
+/* Begins an ambient command for p. hint: the path that is about to be changed. */
 struct command *owner_ambient(struct keeper *k, const struct proc *p, const char *hint);
-/* The label of such a one; p NULL: as the agent's own. */
+/* Sets the label of an ambient command; p NULL: labels it as the agent's own. */
 void owner_label(struct keeper *k, struct command *c, const struct proc *p, const char *hint);
-/* The history is full: what begins no more is one step, until the session ends or the human undoes
- * something. What those inside did before stays, and what was there before them. */
+/* Begins the step of all commands of the next seconds, when the history is full. So the history
+ * grows slowly, keeps all it has, and the newest work can still be undone in parts. The step ends
+ * early with a turn, the session, or before an undo. */
 struct command *owner_fold(struct keeper *k);

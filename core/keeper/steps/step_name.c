@@ -109,6 +109,7 @@ static const char *name(void *data)
 {
 	struct naming *n = data;
 	const struct command *c = n->command;
+	const char *who = c->shell ? "you" : n->keeper->agent_name.data;
 	bool inside = n->paths.len || n->temporary.len;
 	const char *verb = n->edits || (!n->deletes && !n->renames) ? "edit"
 			   : n->renames				    ? "rename"
@@ -126,12 +127,12 @@ static const char *name(void *data)
 	buf_clear(&n->name);
 	if (saving && path_saved_as(what->data)) {
 		/* It may be asked about before it takes the other's place. */
-		buf_fmt(&n->name, "%s: begin to save %.*s", n->keeper->agent_name.data,
-			(int)path_saved_as(what->data), what->data);
+		buf_fmt(&n->name, "%s: begin to save %.*s", who, (int)path_saved_as(what->data),
+			what->data);
 		buf_truncate(&n->name, MIN(n->name.len, (size_t)LABEL_MAX));
 		return n->name.data;
 	}
-	buf_fmt(&n->name, "%s: %s %s", n->keeper->agent_name.data, verb, what->data);
+	buf_fmt(&n->name, "%s: %s %s", who, verb, what->data);
 	if (all > PATHS_NAMED)
 		buf_fmt(&n->name, " and %zu more", all - PATHS_NAMED);
 	if (n->name.len > LABEL_MAX)

@@ -13,10 +13,10 @@ struct naming {
 	const struct command *command;
 	bool elsewhere; /* it changed nothing in a working folder */
 	bool edits, deletes, renames;
-	struct buf paths, temporary; /* in a folder; of those passing names, the first */
+	struct buf paths, temporary; /* in a folder; temporary: the first temporary file */
 	struct buf places, saving;   /* the same elsewhere */
 	size_t n_paths, n_places;
-	char *below; /* a directory that was made: what is in it needs no name */
+	char *below; /* a new directory: files below need no name */
 	struct buf name;
 };
 void naming_init(struct naming *n, const struct keeper *k, const struct command *c);

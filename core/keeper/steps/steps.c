@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/keeper/callers.h"
+#include "core/keeper/procs.h"
 #include "core/keeper/channel.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/unconfined.h"
@@ -22,14 +22,16 @@
 #include "core/keeper/steps/group_members.h"
 #include "core/keeper/steps/step_name.h"
 #include "core/keeper/steps/owner.h"
+#include "core/keeper/steps/shell_refs.h"
 #include "core/keeper/watch/watch.h"
+#include "core/record/redact.h"
 
 /*
  * A command's step begins with its first change and ends a little after the last of the processes
- * that make the command has (ancestry.c). What nobody's command does is ambient.
+ * that make up the command (ancestry.c). Changes of no command are ambient.
  *
- * Steps that only wait for their quiet time are committed before another one begins: so that, as
- * long as commands run one after the other, a step's post-image is what the next one found.
+ * Steps that only wait for their quiet time are committed before another one begins. So, as long as
+ * commands run one after the other, the after-state of a step is the before-state of the next.
  */
 
 #define QUIET_US     100000  /* after a command's end, and after its last change since */
@@ -155,13 +157,31 @@ void steps_announce(struct keeper *k, struct command *c)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
+/* Tells how a command that changed nothing has ended: a test, a search. */
+static void send_ran(struct keeper *k, const struct command *c)
+{
+	size_t mark;
+
+	if (c->kind != STEP_COMMAND || !c->named || c->whole || c->exit_status < 0)
+		return;
+	mark = wire_begin(&k->out, WIRE_RAN);
+	wire_u32(&k->out, (uint32_t)c->exit_status);
+	wire_cstr(&k->out, c->label.data);
+	wire_end(&k->out, mark);
+}
+
 static void finish(struct keeper *k, struct command *c)
 {
+	int r;
+
 	if (c->step && c->guard.doomed) {
 		k->hooks->command_doomed(k, c);
 		return;
 	}
-	if (!c->step || commit(k, c) >= 0) {
+	r = c->step ? commit(k, c) : 0;
+	if (r == 0)
+		send_ran(k, c);
+	if (r >= 0) {
 		command_retire(k, c);
 		return;
 	}
@@ -218,6 +238,10 @@ static int begin(struct keeper *k, struct command *c, struct journal *j, struct 
 	int r;
 
 	finish_idle(k, c);
+	if (!c->step) { /* edits that were made before it are noted before it */
+		watch_drain(k);
+		watch_settle(k);
+	}
 	keeper_umask(k, 077);
 	mark_session(k);
 	if (c->step)
@@ -306,7 +330,7 @@ int steps_get(const struct folder *f, struct proc *p, const char *hint, struct s
 	struct command *c = steps_command(k, p);
 
 	group_mark(k, p);
-	if ((!c || !c->step) && !k->fold && journal_is_full(k->journal))
+	if ((!c || !c->step) && !k->fold && !(p && p->shell) && journal_is_full(k->journal))
 		c = owner_fold(k);
 	if (!c)
 		c = owner_ambient(k, p, hint);
@@ -351,8 +375,10 @@ void steps_touched(struct keeper *k, const struct proc *p)
 
 static int64_t due(const struct command *c)
 {
-	if (c->over || is_held(c) || c->folds)
+	if (c->over || is_held(c))
 		return 0;
+	if (c->folds)
+		return c->quiet_at;
 	if (c->kind == STEP_AMBIENT)
 		return c->inside ? c->inside_at + BURST_US : c->last_at + AMBIENT_US;
 	if (!c->quiet_at)
@@ -443,10 +469,12 @@ void steps_turn(struct keeper *k, const char *words)
 		return;
 	if (k->ambient && k->ambient->step && is_idle(k->ambient))
 		finish(k, k->ambient);
+	if (k->fold && is_idle(k->fold))
+		finish(k, k->fold);
 	/* Before the first step the turn begins with the session. */
 	if (k->marked && journal_add_turn(k->journal, NULL, false, words, &err) < 0)
 		log_warn("keeper", "%s", err.text);
-	keeper_tell_turn(k, words);
+	keeper_tell_turn(k, true, words);
 }
 
 int steps_commit_all(struct keeper *k, struct err *err)
@@ -457,7 +485,7 @@ int steps_commit_all(struct keeper *k, struct err *err)
 	for (c = k->commands; c; c = next) {
 		next = c->next;
 		if (c == k->whole)
-			c->exit_status = k->exited ? exit_code(k->wait_status) : -1;
+			c->exit_status = k->exited ? util_exit_code(k->wait_status) : -1;
 		if (!c->over)
 			finish(k, c);
 	}
@@ -491,6 +519,7 @@ struct command *steps_group(struct keeper *k, const char *name)
 
 	c->whole = c->named = true;
 	buf_str(&c->label, name);
+	label_unmark(&c->label);
 	return c;
 }
 
@@ -519,11 +548,14 @@ void steps_init(struct keeper *k)
 	for (size_t i = 0; spawn->argv[i] && argv.len < LABEL_MAX; i++)
 		buf_add(&argv, spawn->argv[i], strlen(spawn->argv[i]) + 1);
 	buf_str(&k->agent_name, label_agent(argv.data, argv.len));
+	label_unmark(&k->agent_name);
 	k->agent_wraps = label_wraps(argv.data, argv.len);
 	if (!k->spec->one_step)
 		return;
 	k->whole = command_new(k, STEP_COMMAND);
 	k->whole->whole = k->whole->named = true;
+	if (k->spec->redact)
+		redact_text(k->spec->redact, argv.data, argv.len);
 	label_command(&k->whole->label, argv.data, argv.len);
 }
 
@@ -538,7 +570,12 @@ void steps_done(struct keeper *k)
 		next = c->next;
 		command_free(k, c);
 	}
+	while (k->shells) { /* whose ends are not told any more */
+		k->shells->refs = 1;
+		shell_unref(&(struct shell *){k->shells});
+	}
 	k->ambient = k->strays = k->whole = k->group = k->fold = NULL;
 	buf_done(&k->agent_name);
 	buf_done(&k->turn_prompt);
+	buf_done(&k->notices);
 }

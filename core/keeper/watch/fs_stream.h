@@ -10,25 +10,25 @@
 #include "core/os/fsevents.h"
 
 /*
- * FSEvents does not tell calls but marks: all that happened to a path within a moment is one event
- * whose marks add up, in no order, and the path may be another file by now. So every event is a
- * reason to look: what is there says whether the path is gone; the marks only say what cannot have
- * happened. Both names of a rename come as events of their own, and of a directory that came by one
- * nothing below is told: it is listed.
+ * FSEvents reports marks and not calls: all changes of a path within a moment are one event whose
+ * marks add up, in no order, and the path may have become another file meanwhile. So each event
+ * makes the caller look at the path. The file there shows whether the path is gone; the marks only
+ * exclude kinds of change. Both names of a rename come as separate events. For a directory that was
+ * renamed into the tree there are no events about its entries: it is listed.
  *
  * Pure: no call of the system's. The caller looks, lists and judges.
  */
 struct fs_stream_ops {
 	void *data; /* handed to all */
-	/* The type of what is at this path now (S_IFMT), 0: nothing. */
+	/* Returns the type of the file at this path (S_IFMT), or 0 if there is none. */
 	mode_t (*look)(void *data, const char *path);
-	/* type: as look() gave it. made: it was perhaps not there before. */
+	/* type: as look() returned it. made: the path may be new. */
 	void (*changed)(void *data, const char *path, enum seen_what what, bool made, mode_t type);
-	/* Something below this directory changed, or all of it is new (made). */
+	/* A path below this directory changed, or the directory is new (made). */
 	void (*scan)(void *data, const char *dir, bool made);
-	/* Which paths changed nobody knows. After the rest of the batch. */
+	/* Events were lost: any path may have changed. Called after the rest of the batch. */
 	void (*lost)(void *data);
-	/* A watched directory, or one above it, has another name or none. */
+	/* A watched directory, or one above it, was renamed or removed. */
 	void (*root_changed)(void *data, const char *path);
 };
 

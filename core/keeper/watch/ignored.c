@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/policy/glob.h"
+#include "core/policy/rules/glob.h"
 
 #define NAMES_MAX 16 /* in one pattern */
 

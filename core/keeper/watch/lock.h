@@ -1,4 +1,4 @@
-/* lock - undo.external = lock: nobody but cordon opens a file of the folders for writing. */
+/* lock - undo.external = lock: no program but cordon can open files of the folders for writing. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,9 +7,9 @@
 /*
  * A process of its own holds fanotify permission marks on every directory of the working folders
  * (fanotify(7); FAN_REPORT_TID, Linux 4.20; FAN_REPORT_DFID_NAME, 5.9). An open for writing by
- * another program gets EPERM, and the human is told. What agents do inside is the keeper's doing,
- * so it goes on. The kernel has no such event for unlink, rename and new directories: those stay
- * what they are under `barrier`.
+ * another program gets EPERM, and the human is told. Changes by agents go on, because the keeper
+ * performs them. The kernel has no such event for unlink, rename and mkdir: these act as under
+ * `barrier`.
  *
  * Life:    lock_start() before the caller gives up its privileges -> lock_read() whenever lock_fd()
  *          is readable -> lock_stop(). The process ends with the caller, or when the descriptor
@@ -22,7 +22,8 @@ struct lock;
 /* folders: NULL-terminated, absolute. */
 int lock_start(struct lock **ret, const char *const *folders, struct err *err) MUST_USE;
 int lock_fd(const struct lock *l);
-/* One refused open: "PATH", and who. 1; 0: none at the moment; -EPIPE: the process is gone. */
+/* Reads one refused open: "PATH", and the program. Returns 1; 0 if there is none now; -EPIPE if the
+ * process is gone. */
 struct lock_refusal {
 	int pid;
 	char program[64];

@@ -1,4 +1,4 @@
-/* lock_marks_linux - a permission mark on every directory of a tree, also on those that appear. */
+/* lock_marks_linux - puts permission marks on every directory of a tree, and on new ones. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* lock_priv - between the files of the lock: which opens it hears of, and which it refuses. */
+/* lock_priv - shared by the files of the lock: which opens are reported, and which refused. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -20,18 +20,16 @@ struct marks {
 
 #define AUTO_MARKS CLEANUP(marks_done)
 
-/* ---- lock_marks.c: the directories that are marked --------------------------------------------
- */
+/* ---- lock_marks.c: the directories that are marked ------------------------------------------- */
 
 int marks_init(struct marks *m, struct err *err) MUST_USE;
 void marks_done(struct marks *m);
-/* A folder, absolute, and everything below it on the same file system. */
+/* Marks a folder (absolute) and all directories below it on the same file system. */
 int marks_add(struct marks *m, const char *folder, struct err *err) MUST_USE;
-/* names is readable: mark what has appeared. */
+/* Called when `names` is readable: marks new directories. */
 void marks_read(const struct marks *m);
 
-/* ---- lock_who.c: who opens, and how ------------------------------------------------------------
- */
+/* ---- lock_who.c: who opens, and how ---------------------------------------------------------- */
 
 struct who {
 	dev_t dev; /* the program that this process runs */
@@ -39,7 +37,7 @@ struct who {
 };
 
 int who_init(struct who *w) MUST_USE;
-/* The thread is one of cordon's own. */
+/* Returns whether the thread belongs to cordon. */
 bool who_is_own(const struct who *w, int tid);
-/* The open that the thread waits in can only read. False when that cannot be told. */
+/* Returns whether the open that the thread waits in can only read; false if that is not known. */
 bool who_only_reads(int tid);

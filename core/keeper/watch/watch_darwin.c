@@ -326,10 +326,10 @@ void watch_start(struct keeper *k)
 	by = xcalloc(1, sizeof(*by));
 	by->end = &by->scans;
 	dirs = xcalloc(k->n_folders + 1, sizeof(*dirs));
-	for (size_t i = 0; i < k->n_folders; i++)
-		dirs[i] = k->folders[i]->path;
-	r = os_fs_stream_open(&by->stream, dirs, k->n_folders);
 	k->watch = watch_new(k, by);
+	for (size_t i = 0; i < k->watch->n_edits; i++)
+		dirs[i] = k->folders[i]->path;
+	r = os_fs_stream_open(&by->stream, dirs, k->watch->n_edits);
 	if (r == 0)
 		r = keeper_watch(k, os_fs_stream_fd(by->stream), on_ready, k);
 	if (r == 0)

@@ -13,12 +13,12 @@ struct edit;
 struct edits { /* of one folder; zeroed but for the folder: none */
 	struct folder *folder;
 	struct edit *list; /* a hash, by path */
-	size_t more;	   /* beyond what is collected */
+	size_t more;	   /* further edits, which are only counted */
 };
 
-/* path: below the folder, copied. made: it was not there before. */
+/* path: below the folder, copied. made: the path is new. */
 void edits_note(struct edits *in, const char *path, bool made);
-/* Note them as one barrier, tell cordon, and forget them. What came and went within the moment was
- * somebody's temporary file. */
+/* Records the collected edits as one barrier, reports them to cordon, and forgets them. A file that
+ * came and went within the moment counts as temporary and is no edit. */
 void edits_settle(struct keeper *k, struct edits *in);
 void edits_clear(struct edits *in);

@@ -1,4 +1,4 @@
-/* watch_filled - protected names that a program outside has filled. */
+/* watch_filled - files that a program outside has put under protected names. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/watch_filled.h"
 
@@ -16,14 +16,14 @@
 #include "core/keeper/watch/watch_edits.h"
 
 /*
- * What a program of the host renames to a protected name, or links there, may be a file that those
- * inside had before: most programs save by way of a temporary file, and some of a name that anybody
- * can foresee. saves.h keeps those inside away from files of the host's under such names. Here it
- * is looked at the other way round, whatever the name was: does what has come to a protected name
- * belong to somebody inside as well, by a descriptor, a mapping, another name? Then a copy takes
- * its place (core/journal/step/renew_guarded.c).
+ * A program of the host may rename or link to a protected name a file that processes inside had
+ * before: most programs save by a temporary file, some with a predictable name. saves.h keeps
+ * processes inside from files of the host with such names. This file checks the other direction,
+ * whatever the name was: does a process inside also hold the file that took a protected name, by a
+ * descriptor, a mapping or another name? Then a copy replaces it
+ * (core/journal/step/renew_guarded.c).
  *
- * What was written to it before that stands in the copy, so the human is asked to look.
+ * Earlier writes to the file are in the copy, so the user is asked to check it.
  */
 
 void filled_note(struct filled *in, const char *path, bool is_dir)
@@ -33,7 +33,7 @@ void filled_note(struct filled *in, const char *path, bool is_dir)
 	AUTO_FREE char *whole = NULL;
 	const char *reason;
 
-	if (!k->policy || names_has(&in->paths, 0, path))
+	if (!k->policy || path_set_has(&in->paths, 0, path))
 		return;
 	whole = path_join(f->path, path);
 	/* A lock of git's in a worktree's directory, say: those inside may make it themselves, and
@@ -41,10 +41,10 @@ void filled_note(struct filled *in, const char *path, bool is_dir)
 	if (!is_dir && policy_check(k->policy, POLICY_WRITE, whole, &reason) == POLICY_ALLOW)
 		return;
 	if (policy_guards(k->policy, whole, is_dir ? S_IFDIR : S_IFREG))
-		names_add(&in->paths, 0, path);
+		path_set_add(&in->paths, 0, path);
 }
 
-static bool is_theirs(void *data, const char *path, const struct obj *o)
+static bool is_theirs(void *data, const char *path, const struct object *o)
 {
 	const struct folder *f = ((const struct filled *)data)->edits->folder;
 	AUTO_FREE char *whole = path_join(f->path, path);
@@ -96,15 +96,15 @@ static void renew(struct keeper *k, struct filled *in, const char *path)
 
 void filled_settle(struct keeper *k, struct filled *in)
 {
-	struct names paths = in->paths;
+	struct path_set paths = in->paths;
 
-	in->paths = (struct names){0};
+	in->paths = (struct path_set){0};
 	/* Frozen, nothing at all is changed. */
-	for (size_t i = 0; !k->frozen && i < names_count(&paths); i++) {
+	for (size_t i = 0; !k->frozen && i < path_set_count(&paths); i++) {
 		const char *path;
 
-		key_root(names_key(&paths, i), &path);
+		path_key_root(path_set_key(&paths, i), &path);
 		renew(k, in, path);
 	}
-	names_done(&paths);
+	path_set_done(&paths);
 }

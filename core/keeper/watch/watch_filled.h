@@ -1,4 +1,4 @@
-/* watch_filled - protected names that a program outside has filled. */
+/* watch_filled - files that a program outside has put under protected names. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,13 +11,13 @@ struct edits;
 
 struct filled { /* of one folder; zeroed but for its edits: none */
 	struct edits *edits;
-	struct names paths;
+	struct path_set paths;
 };
 
-/* Something has taken this name, below the folder. Kept if the name is protected. */
+/* Notes that a file has taken this name, below the folder. Kept if the name is protected. */
 void filled_note(struct filled *in, const char *path, bool is_dir);
 /*
- * Whatever is there and can still be written to by those inside is replaced by a copy, and the
- * human told. Not while a call of the agent's is performed: it makes steps.
+ * Replaces each such file that a process inside can still write to by a copy, and tells the user.
+ * Must not be called while a call of the agent is performed: it makes steps.
  */
 void filled_settle(struct keeper *k, struct filled *in);

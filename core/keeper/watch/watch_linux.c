@@ -17,6 +17,7 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/base/running.h"
+#include "core/config/config.h"
 #include "core/keeper/loop.h"
 #include "core/keeper/sources.h"
 #include "core/keeper/state.h"
@@ -24,26 +25,26 @@
 #include "core/keeper/watch/watch_shared.h"
 
 /*
- * Theory of operation. inotify says which directory entry changed, not who did it. Nearly all that
- * the agent changes is done by this process, which asks the journal: an event about a path that an
- * open step touched is the step's, and so is the end of writing to a file that its processes have
- * open (core/journal/history/attribution.c). The queue is therefore emptied before a step is
- * committed, while the journal still knows, before names and writers change, and around a rollback,
- * whose own changes are counted as ours. Else it may fill for a moment: nearly all of it is the
- * agent's own, whose next call would wait for the judgement.
+ * Theory of operation. inotify reports which directory entry changed, not the process. Nearly all
+ * changes of the agent are performed by this process, which asks the journal. An event about a path
+ * that an open step touched belongs to the step, and so does the end of writing to a file that its
+ * processes have open (core/journal/history/attribution.c). The queue is therefore emptied before a
+ * step is committed, while the journal still knows; before names and writers change; and around a
+ * rollback, whose own changes count as cordon's. At other times events may wait for a moment:
+ * nearly all are the agent's own, whose next call would wait for the judgement.
  *
- * What is somebody else's is collected for a moment (an editor saves in several calls), looked at
- * again, told to cordon, and written into the history as a barrier.
+ * External edits are collected for a moment (an editor saves in several calls), checked again,
+ * reported to cordon, and written into the history as a barrier.
  *
- * A queue that overflows has lost something: then every directory is listed anew, files whose
- * change time is later than the last good look are taken for edited, and so are paths that do not
- * look as the steps left them.
+ * A queue that overflows has lost events. Then every directory is listed anew. Files whose ctime is
+ * later than the last complete look count as edited, and so do paths that differ from their state
+ * after the steps.
  *
- * Directories are listed for the human's sake, not for the agent's: where something else wants a
- * processor, a grep of the agent's say, they wait. Listed at full speed beside it, a tree of 500
- * made a grep of 120 ms 15 ms longer. Not for ever: who makes changes all the time is not to keep
- * us from seeing what comes to a protected name. Directories of such names do not wait when they
- * come.
+ * Directories are listed for the user and not for the agent: while other threads want a processor,
+ * a grep of the agent's say, listing waits. At full speed beside it, the listing of a tree of 500
+ * made a grep of 120 ms 15 ms longer. It does not wait for ever: a process that makes changes all
+ * the time must not hide changes of protected names. New directories with such names are listed at
+ * once.
  */
 
 #define START_US   50000   /* after the agent began: it has more to do at first */
@@ -54,16 +55,17 @@
 #define LIST_BATCH 4	   /* directories listed in one turn while nothing else runs */
 #define LIST_PART  100	   /* while something does: one part of so many of the time, */
 #define LIST_US	   1000000 /* but never so long apart */
+#define LIST_DIRS  64	   /* directories listed at once in one that came from outside */
 #define READY	   (EPOLLIN | EPOLLONESHOT)
 #define EVENT_MAX  (sizeof(struct inotify_event) + NAME_MAX + 1)
 
 struct watcher {
-	struct wtree tree;
+	struct watched_tree tree;
 	struct source *source;
-	int64_t drain_at;    /* monotonic, 0: the source tells when there is something */
-	int64_t list_at;     /* 0: nothing to do */
-	int64_t list_by;     /* list_at is not put off beyond it */
-	struct wdir *moving; /* left its place, and has not come to another */
+	int64_t drain_at;	    /* monotonic, 0: the source tells when there is something */
+	int64_t list_at;	    /* 0: nothing to do */
+	int64_t list_by;	    /* list_at is not put off beyond it */
+	struct watched_dir *moving; /* left its place, and has not come to another */
 	uint32_t cookie;
 	DIR *dir; /* being listed, the one of this watch; or NULL */
 	int dir_wd;
@@ -111,7 +113,7 @@ static bool is_ours(const struct keeper *k, const struct folder *f, const char *
 	return false;
 }
 
-/* r: what wtree_add() returned. */
+/* r: what watch_tree_add() returned. */
 static void note_full(struct keeper *k, int r)
 {
 	struct watcher *by = k->watch->by;
@@ -120,34 +122,33 @@ static void note_full(struct keeper *k, int r)
 		return;
 	by->tree.full = true;
 	if (r == -EMFILE)
-		keeper_warn(
-			k,
-			"edits from outside are seen in the first %d directories only, which is "
-			"as many as cordon watches; an undo still compares every path first",
-			WATCH_DIRS_MAX);
-	else
 		keeper_warn(k,
-			    "edits from outside are not seen in all directories, as the kernel "
-			    "lets no more be watched: raise fs.inotify.max_user_watches; an undo "
-			    "still compares every path first");
+			    "edits from outside are seen at once in %zu directories only: raise "
+			    "undo.watched-directories; an undo still compares every path first",
+			    by->tree.most);
+	else
+		keeper_warn(k, "edits from outside are not seen at once in all directories, as the "
+			       "kernel lets no more be watched: sysctl "
+			       "fs.inotify.max_user_watches; an undo "
+			       "still compares every path first");
 }
 
-static void watch_dir(struct keeper *k, struct wdir *parent, const char *name)
+static void watch_dir(struct keeper *k, struct watched_dir *parent, const char *name)
 {
 	struct watch *w = k->watch;
 	struct folder *f = parent->folder;
 	AUTO_CLOSE int fd = -1;
 
-	wdir_path(parent, name, &w->path);
+	watch_dir_path(parent, name, &w->path);
 	fd = open_beneath(f, w->path.data);
 	if (fd < 0 || is_ours(k, f, w->path.data, fd))
 		return;
 	expect_nothing(k); /* what is told of it begins in the middle */
-	note_full(k, wtree_add(&w->by->tree, parent, f, name, fd));
+	note_full(k, watch_tree_add(&w->by->tree, parent, f, name, fd));
 }
 
 /* After an overflow: was this file changed meanwhile? */
-static void look_again(struct keeper *k, struct wdir *d, int dirfd, const char *name)
+static void look_again(struct keeper *k, struct watched_dir *d, int dirfd, const char *name)
 {
 	struct watch *w = k->watch;
 	struct stat st;
@@ -155,11 +156,11 @@ static void look_again(struct keeper *k, struct wdir *d, int dirfd, const char *
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
 	    (int64_t)st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec < w->lost_ns)
 		return;
-	wdir_path(d, name, &w->path);
+	watch_dir_path(d, name, &w->path);
 	watch_judge(k, d->folder, w->path.data, SEEN_MOVED, false);
 }
 
-static void list_entry(struct keeper *k, struct wdir *d, int dirfd, const struct dirent *e)
+static void list_entry(struct keeper *k, struct watched_dir *d, int dirfd, const struct dirent *e)
 {
 	struct watch *w = k->watch;
 
@@ -170,19 +171,21 @@ static void list_entry(struct keeper *k, struct wdir *d, int dirfd, const struct
 	if (e->d_type == DT_DIR)
 		return;
 	/* It may have come before the directory was watched. */
-	wdir_path(d, e->d_name, &w->path);
+	watch_dir_path(d, e->d_name, &w->path);
 	watch_note_filled(w, d->folder, w->path.data, false);
+	if (d->late || (k->policy && policy_name_is_secret(k->policy, e->d_name)))
+		watch_cover(k, d->folder, w->path.data);
 	if (w->lost_ns)
 		look_again(k, d, dirfd, e->d_name);
 }
 
-static DIR *open_dir(struct keeper *k, const struct wdir *d)
+static DIR *open_dir(struct keeper *k, const struct watched_dir *d)
 {
 	struct watch *w = k->watch;
 	DIR *dir;
 	int fd;
 
-	wdir_path(d, NULL, &w->path);
+	watch_dir_path(d, NULL, &w->path);
 	fd = open_beneath(d->folder, w->path.data);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
@@ -191,7 +194,7 @@ static DIR *open_dir(struct keeper *k, const struct wdir *d)
 }
 
 /* Lists what is left of it until then. Returns false if something is left. */
-static bool list_until(struct keeper *k, struct wdir *d, DIR *dir, int64_t end)
+static bool list_until(struct keeper *k, struct watched_dir *d, DIR *dir, int64_t end)
 {
 	struct dirent *e;
 	unsigned n = 0;
@@ -209,12 +212,12 @@ static bool list_until(struct keeper *k, struct wdir *d, DIR *dir, int64_t end)
 static bool list_next(struct keeper *k, int64_t end)
 {
 	struct watcher *by = k->watch->by;
-	struct wdir *d = by->dir ? wtree_find(&by->tree, by->dir_wd) : NULL;
+	struct watched_dir *d = by->dir ? watch_tree_find(&by->tree, by->dir_wd) : NULL;
 
 	if (!d && by->dir)
 		closedir(take_ptr(&by->dir)); /* it is gone */
 	if (!d) {
-		d = wtree_pop(&by->tree);
+		d = watch_tree_pop(&by->tree);
 		if (!d)
 			return false;
 		by->dir = open_dir(k, d);
@@ -259,14 +262,14 @@ static void list_some(struct keeper *k)
 static void on_overflow(struct keeper *k)
 {
 	struct watch *w = k->watch;
-	struct wdir *d, *next;
+	struct watched_dir *d, *next;
 
 	log_warn("keeper", "edits from outside came too fast: looking at everything again");
 	expect_nothing(k);
 	if (!w->lost_ns)
 		w->lost_ns = w->looked_ns - WATCH_SLACK_NS;
 	HASH_ITER (hh, w->by->tree.dirs, d, next)
-		wtree_queue(&w->by->tree, d);
+		watch_tree_queue(&w->by->tree, d);
 	watch_rescan(k);
 	list_soon(w, k->now + BUSY_US);
 }
@@ -274,11 +277,11 @@ static void on_overflow(struct keeper *k)
 static void end_move(struct watch *w)
 {
 	if (w->by->moving)
-		wtree_drop(&w->by->tree, w->by->moving, true);
+		watch_tree_drop(&w->by->tree, w->by->moving, true);
 	w->by->moving = NULL;
 }
 
-static bool lies_in(const struct wdir *d, const struct wdir *top)
+static bool lies_in(const struct watched_dir *d, const struct watched_dir *top)
 {
 	while (d && d != top)
 		d = d->parent;
@@ -289,35 +292,35 @@ static bool lies_in(const struct wdir *d, const struct wdir *top)
  * A directory takes the name of one that is watched. Whether that one is gone or has changed places
  * with it (RENAME_EXCHANGE) the events do not tell: both are looked for anew.
  */
-static void on_collision(struct keeper *k, struct wdir *d, struct wdir *child)
+static void on_collision(struct keeper *k, struct watched_dir *d, struct watched_dir *child)
 {
 	struct watch *w = k->watch;
 	int wd = w->by->moving->wd;
-	struct wdir *moved;
+	struct watched_dir *moved;
 
-	wtree_drop(&w->by->tree, child, true);
-	moved = wtree_find(&w->by->tree, wd);
+	watch_tree_drop(&w->by->tree, child, true);
+	moved = watch_tree_find(&w->by->tree, wd);
 	if (moved && !lies_in(d, moved))
-		wtree_drop(&w->by->tree, moved, true);
-	wtree_queue(&w->by->tree, d);
+		watch_tree_drop(&w->by->tree, moved, true);
+	watch_tree_queue(&w->by->tree, d);
 	list_soon(w, k->now + BUSY_US);
 }
 
-static void list_now(struct keeper *k, struct wdir *d, const char *name)
+static void list_now(struct keeper *k, struct watched_dir *d, const char *name)
 {
 	AUTO_DIR DIR *dir = NULL;
 
 	watch_dir(k, d, name);
-	d = wdir_child(d, name);
+	d = watch_dir_child(d, name);
 	dir = d ? open_dir(k, d) : NULL;
 	if (dir && !list_until(k, d, dir, clock_mono_us() + LIST_TURN))
-		wtree_queue(&k->watch->by->tree, d);
+		watch_tree_queue(&k->watch->by->tree, d);
 }
 
-static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_event *ev)
+static void on_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
-	struct wdir *child = wdir_child(d, ev->name);
+	struct watched_dir *child = watch_dir_child(d, ev->name);
 
 	if (!(ev->mask & (IN_CREATE | IN_ATTRIB)))
 		expect_nothing(k); /* paths below it lead elsewhere */
@@ -328,31 +331,63 @@ static void on_dir_event(struct keeper *k, struct wdir *d, const struct inotify_
 		if (child && child != w->by->moving)
 			on_collision(k, d, child);
 		else
-			wtree_move(w->by->moving, d, ev->name);
+			watch_tree_move(w->by->moving, d, ev->name);
 		w->by->moving = NULL;
 	} else if (ev->mask & (IN_CREATE | IN_MOVED_TO)) {
-		if (wdir_is_run(d, ev->name))
+		if (watch_dir_is_run(d, ev->name))
 			list_now(k, d, ev->name);
-		wtree_queue(&w->by->tree, d); /* its other new directories come along */
+		watch_tree_queue(&w->by->tree, d); /* its other new directories come along */
 		list_soon(w, k->now + BUSY_US);
 	}
+}
+
+/* A directory from outside may come with secrets and with files that rules close. They do not wait
+ * until there is time: the directory is listed at once, and LIST_DIRS below it. */
+static void list_foreign(struct keeper *k, struct watched_dir *d, unsigned *left)
+{
+	DIR *dir = open_dir(k, d);
+	struct watched_dir *child;
+	bool done;
+
+	d->late = true;
+	done = dir && list_until(k, d, dir, clock_mono_us() + LIST_TURN);
+	if (dir)
+		closedir(dir);
+	DL_FOREACH (d->children, child) {
+		if (!done || !*left)
+			return;
+		(*left)--;
+		list_foreign(k, child, left);
+	}
+}
+
+static void on_foreign_dir(struct keeper *k, struct watched_dir *d, const char *name)
+{
+	unsigned left = LIST_DIRS;
+	struct watched_dir *child;
+
+	watch_dir(k, d, name);
+	child = watch_dir_child(d, name);
+	if (child)
+		list_foreign(k, child, &left);
 }
 
 static void on_event(struct keeper *k, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
-	struct wdir *d;
+	struct watched_dir *d;
+	bool foreign;
 
 	if (w->by->moving && !((ev->mask & IN_MOVED_TO) && ev->cookie == w->by->cookie))
 		end_move(w);
 	if (ev->mask & IN_Q_OVERFLOW)
 		on_overflow(k);
-	d = wtree_find(&w->by->tree,
-		       ev->wd); /* not before: a move that has ended may have dropped it */
+	d = watch_tree_find(&w->by->tree,
+			    ev->wd); /* not before: a move that has ended may have dropped it */
 	if (!d)
 		return;
 	if (ev->mask & IN_IGNORED) {
-		wtree_drop(&w->by->tree, d, false);
+		watch_tree_drop(&w->by->tree, d, false);
 		return;
 	}
 	if (!ev->len || (!d->parent && str_eq(ev->name, ".cordon")))
@@ -361,17 +396,19 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 		on_dir_event(k, d, ev);
 	if ((ev->mask & IN_ISDIR) && (ev->mask & IN_ATTRIB))
 		return;
-	wdir_path(d, ev->name, &w->path);
+	watch_dir_path(d, ev->name, &w->path);
 	if (ev->mask & IN_MOVED_TO || (ev->mask & (IN_CREATE | IN_ISDIR)) == IN_CREATE)
 		watch_note_filled(w, d->folder, w->path.data, ev->mask & IN_ISDIR);
-	watch_judge(k, d->folder, w->path.data,
-		    ev->mask & IN_CLOSE_WRITE		     ? SEEN_CLOSED
-		    : ev->mask & IN_ATTRIB		     ? SEEN_META
-		    : ev->mask & IN_CREATE		     ? SEEN_MADE
-		    : ev->mask & IN_MOVED_TO		     ? SEEN_NAMED
-		    : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
-							     : SEEN_MOVED,
-		    ev->mask & (IN_CREATE | IN_MOVED_TO));
+	foreign = watch_judge(k, d->folder, w->path.data,
+			      ev->mask & IN_CLOSE_WRITE		       ? SEEN_CLOSED
+			      : ev->mask & IN_ATTRIB		       ? SEEN_META
+			      : ev->mask & IN_CREATE		       ? SEEN_MADE
+			      : ev->mask & IN_MOVED_TO		       ? SEEN_NAMED
+			      : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
+								       : SEEN_MOVED,
+			      ev->mask & (IN_CREATE | IN_MOVED_TO));
+	if (foreign && (ev->mask & IN_ISDIR) && (ev->mask & (IN_CREATE | IN_MOVED_TO)))
+		on_foreign_dir(k, d, ev->name);
 }
 
 static size_t queued(const struct watch *w)
@@ -507,9 +544,17 @@ static void watcher_free(struct watcher *by)
 {
 	if (by->dir)
 		closedir(by->dir);
-	wtree_done(&by->tree);
+	watch_tree_done(&by->tree);
 	util_close_fd(&by->load);
 	free(by);
+}
+
+/* Returns at least 1, for the folder itself. */
+static size_t watched_most(const struct keeper *k)
+{
+	int64_t n = k->spec->config ? config_int(k->spec->config, "undo.watched-directories") : 0;
+
+	return (size_t)MAX(n, (int64_t)1);
 }
 
 void watch_start(struct keeper *k)
@@ -519,6 +564,7 @@ void watch_start(struct keeper *k)
 	int r = 0;
 
 	by->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	by->tree.most = watched_most(k);
 	by->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	if (by->tree.fd < 0 ||
 	    source_add(k, by->tree.fd, READY, RANK_OTHER, on_ready, k, &by->source) < 0) {
@@ -528,9 +574,9 @@ void watch_start(struct keeper *k)
 	}
 	keeper_close_late(k, by->tree.fd);
 	w = k->watch = watch_new(k, by);
-	for (size_t i = 0; i < k->n_folders && r == 0; i++) {
+	for (size_t i = 0; i < w->n_edits && r == 0; i++) {
 		journal_expect_events(k->folders[i]->journal);
-		r = wtree_add(&by->tree, NULL, k->folders[i], "", k->folders[i]->fd);
+		r = watch_tree_add(&by->tree, NULL, k->folders[i], "", k->folders[i]->fd);
 	}
 	if (r < 0)
 		watch_note_none(k, -r);

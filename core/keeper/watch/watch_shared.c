@@ -1,4 +1,4 @@
-/* watch_shared - what every way to watch has in common: judging, collecting and telling edits. */
+/* watch_shared - judges, collects and reports external edits, for every kind of watcher. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/watch/watch_shared.h"
 
@@ -6,6 +6,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/keeper/loop.h"
 #include "core/keeper/state.h"
 #include "core/keeper/watch/ignored.h"
 #include "core/keeper/watch/watch.h"
@@ -37,15 +39,29 @@ void watch_note_filled(const struct watch *w, const struct folder *f, const char
 			filled_note(&w->filled[i], path, is_dir);
 }
 
-void watch_judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
+/* A secret that comes during the session is no less one. Those inside cannot make such a file. */
+void watch_cover(struct keeper *k, const struct folder *f, const char *path)
+{
+	AUTO_FREE char *whole = path_join(f->path, path);
+	const char *why;
+
+	if (k->policy && policy_check_read(k->policy, RULE_READ, whole, &why) != POLICY_ALLOW)
+		doors_cover(k, whole);
+}
+
+bool watch_judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
 		 bool made)
 {
 	struct watch *w = k->watch;
 
 	/* Of a path that a running step changed as well, who wrote last is noted in any case. */
-	if (journal_is_foreign(f->journal, path, what, w->looked_ns - WATCH_SLACK_NS) &&
-	    !ignored_has(k->spec->ignored, path))
+	if (!journal_is_foreign(f->journal, path, what, w->looked_ns - WATCH_SLACK_NS))
+		return false;
+	if (made)
+		watch_cover(k, f, path);
+	if (!ignored_has(k->spec->ignored, path))
 		note_edit(k, f, path, made);
+	return true;
 }
 
 static void rescan_found(void *data, const char *path)
@@ -83,7 +99,7 @@ static void own(struct keeper *k, bool on)
 bool watch_has_filled(const struct watch *w)
 {
 	for (size_t i = 0; i < w->n_edits; i++)
-		if (names_count(&w->filled[i].paths))
+		if (path_set_count(&w->filled[i].paths))
 			return true;
 	return false;
 }
@@ -133,12 +149,21 @@ void watch_settle(struct keeper *k)
 		edits_settle(k, &w->edits[i]);
 }
 
+size_t watch_folders(const struct keeper *k)
+{
+	size_t n = 0;
+
+	while (n < k->n_folders && !k->folders[n]->root)
+		n++;
+	return n;
+}
+
 struct watch *watch_new(struct keeper *k, struct watcher *by)
 {
 	struct watch *w = xcalloc(1, sizeof(*w));
 
 	*w = (struct watch){.by = by, .looked_ns = watch_wall_ns(), .path = BUF_INIT};
-	w->n_edits = k->n_folders;
+	w->n_edits = watch_folders(k);
 	w->edits = xcalloc(w->n_edits + 1, sizeof(*w->edits));
 	w->filled = xcalloc(w->n_edits + 1, sizeof(*w->filled));
 	for (size_t i = 0; i < w->n_edits; i++) {
@@ -152,7 +177,7 @@ void watch_free(struct watch *w)
 {
 	for (size_t i = 0; i < w->n_edits; i++) {
 		edits_clear(&w->edits[i]);
-		names_done(&w->filled[i].paths);
+		path_set_done(&w->filled[i].paths);
 	}
 	free(w->edits);
 	free(w->filled);

@@ -1,4 +1,4 @@
-/* watch_shared - what every way to watch has in common: judging, collecting and telling edits. */
+/* watch_shared - judges, collects and reports external edits, for every kind of watcher. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "core/keeper/watch/watch_filled.h"
 
 /*
- * watch.h is what the keeper calls. watch_linux.c does it with inotify, watch_stream.c with
- * FSEvents: each has its own struct watcher, drains it, and hands what it finds to watch_judge().
+ * The keeper calls watch.h. watch_linux.c implements it with inotify, watch_stream.c with FSEvents:
+ * each has its own struct watcher, drains it, and passes the paths to watch_judge().
  */
 struct folder;
 struct keeper;
@@ -29,18 +29,24 @@ struct watch {
 	struct buf path; /* scratch */
 };
 
-/* For all folders of the session; by is borrowed. */
+/* Returns how many of the keeper's folders are watched: all but repositories outside, where other
+ * sessions work, too. There undo compares alone. They come last. */
+size_t watch_folders(const struct keeper *k);
+/* For those folders; by is borrowed. */
 struct watch *watch_new(struct keeper *k, struct watcher *by);
 void watch_free(struct watch *w);
 void watch_note_none(struct keeper *k, int code); /* why nothing is watched: an errno */
 
 int64_t watch_wall_ns(void);
-/* Something happened to path, below the folder: an edit is collected if it is somebody else's. */
-void watch_judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
+/* Judges a change of path, below the folder. If it is an external edit, collects it and returns
+ * true. */
+bool watch_judge(struct keeper *k, struct folder *f, const char *path, enum seen_what what,
 		 bool made);
+/* Hides the file from processes inside, if the policy denies reading it. */
+void watch_cover(struct keeper *k, const struct folder *f, const char *path);
 void watch_note_filled(const struct watch *w, const struct folder *f, const char *path,
 		       bool is_dir);
-/* Events were lost: collects every path that does not look as the steps left it. */
+/* After a loss of events: collects every path that differs from its state after the steps. */
 void watch_rescan(struct keeper *k);
 void watch_all_seen(struct keeper *k); /* everything queued has been judged */
 bool watch_has_filled(const struct watch *w);

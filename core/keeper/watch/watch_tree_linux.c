@@ -13,9 +13,9 @@
 	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB |        \
 	 IN_ONLYDIR | IN_EXCL_UNLINK)
 
-struct wdir *wtree_find(const struct wtree *t, int wd)
+struct watched_dir *watch_tree_find(const struct watched_tree *t, int wd)
 {
-	struct wdir *d;
+	struct watched_dir *d;
 
 	HASH_FIND_INT(t->dirs, &wd, d);
 	return d;
@@ -29,9 +29,9 @@ static void add_name(struct buf *path, const char *name)
 	buf_str(path, name);
 }
 
-void wdir_path(const struct wdir *d, const char *name, struct buf *ret)
+void watch_dir_path(const struct watched_dir *d, const char *name, struct buf *ret)
 {
-	const struct wdir *up[128];
+	const struct watched_dir *up[128];
 	size_t n = 0;
 
 	buf_clear(ret);
@@ -43,9 +43,9 @@ void wdir_path(const struct wdir *d, const char *name, struct buf *ret)
 		add_name(ret, name);
 }
 
-struct wdir *wdir_child(const struct wdir *d, const char *name)
+struct watched_dir *watch_dir_child(const struct watched_dir *d, const char *name)
 {
-	struct wdir *c;
+	struct watched_dir *c;
 
 	DL_FOREACH (d->children, c)
 		if (str_eq(c->name, name))
@@ -53,7 +53,7 @@ struct wdir *wdir_child(const struct wdir *d, const char *name)
 	return NULL;
 }
 
-bool wdir_is_run(const struct wdir *d, const char *name)
+bool watch_dir_is_run(const struct watched_dir *d, const char *name)
 {
 	static const char *const names[] = {".git", ".vscode", ".claude", ".husky", ".idea"};
 
@@ -65,7 +65,7 @@ bool wdir_is_run(const struct wdir *d, const char *name)
 	return false;
 }
 
-void wtree_queue(struct wtree *t, struct wdir *d)
+void watch_tree_queue(struct watched_tree *t, struct watched_dir *d)
 {
 	if (d->queued)
 		return;
@@ -73,14 +73,14 @@ void wtree_queue(struct wtree *t, struct wdir *d)
 	if (t->head && t->head == t->n_queue)
 		t->head = t->n_queue = 0;
 	if (t->n_queue % 256 == 0)
-		t->queue = xrealloc(t->queue, (t->n_queue + 256) * sizeof(struct wdir *));
+		t->queue = xrealloc(t->queue, (t->n_queue + 256) * sizeof(struct watched_dir *));
 	t->queue[t->n_queue++] = d;
 }
 
-struct wdir *wtree_pop(struct wtree *t)
+struct watched_dir *watch_tree_pop(struct watched_tree *t)
 {
 	while (t->head < t->n_queue) {
-		struct wdir *d = t->queue[t->head++];
+		struct watched_dir *d = t->queue[t->head++];
 
 		if (!d)
 			continue; /* dropped meanwhile */
@@ -90,7 +90,7 @@ struct wdir *wtree_pop(struct wtree *t)
 	return NULL;
 }
 
-void wtree_move(struct wdir *d, struct wdir *parent, const char *name)
+void watch_tree_move(struct watched_dir *d, struct watched_dir *parent, const char *name)
 {
 	char *copy = xstrdup(name);
 
@@ -103,37 +103,39 @@ void wtree_move(struct wdir *d, struct wdir *parent, const char *name)
 		DL_APPEND(parent->children, d);
 }
 
-int wtree_add(struct wtree *t, struct wdir *parent, void *folder, const char *name, int fd)
+int watch_tree_add(struct watched_tree *t, struct watched_dir *parent, void *folder,
+		   const char *name, int fd)
 {
-	struct wdir *d;
+	struct watched_dir *d;
 	char proc[40];
 	int wd;
 
-	if (t->full || HASH_COUNT(t->dirs) >= WATCH_DIRS_MAX)
+	if (t->full || HASH_COUNT(t->dirs) >= t->most)
 		return -EMFILE;
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
 	wd = inotify_add_watch(t->fd, proc, EVENTS);
 	if (wd < 0)
 		return -errno;
-	d = wtree_find(t, wd);
+	d = watch_tree_find(t, wd);
 	if (d && d->parent != d && parent) {
-		for (const struct wdir *up = parent; up; up = up->parent)
+		for (const struct watched_dir *up = parent; up; up = up->parent)
 			if (up == d)
 				return -ELOOP; /* moved while we looked: its event is still to come
 						*/
-		wtree_move(d, parent, name);
+		watch_tree_move(d, parent, name);
 	} else if (!d) {
 		d = xcalloc(1, sizeof(*d));
 		d->wd = wd;
 		d->folder = folder;
-		wtree_move(d, parent, name);
+		watch_tree_move(d, parent, name);
 		HASH_ADD_INT(t->dirs, wd, d);
 	}
-	wtree_queue(t, d);
+	d->late = d->late || (parent && parent->late);
+	watch_tree_queue(t, d);
 	return 0;
 }
 
-static void forget(struct wtree *t, struct wdir *d, bool watched)
+static void forget(struct watched_tree *t, struct watched_dir *d, bool watched)
 {
 	for (size_t i = t->head; d->queued && i < t->n_queue; i++)
 		if (t->queue[i] == d)
@@ -146,12 +148,12 @@ static void forget(struct wtree *t, struct wdir *d, bool watched)
 }
 
 /* The lowest first: no recursion, however deep somebody nests. */
-void wtree_drop(struct wtree *t, struct wdir *top, bool watched)
+void watch_tree_drop(struct watched_tree *t, struct watched_dir *top, bool watched)
 {
-	struct wdir *d = top;
+	struct watched_dir *d = top;
 
 	for (;;) {
-		struct wdir *up = d->parent;
+		struct watched_dir *up = d->parent;
 
 		if (d->children) {
 			d = d->children;
@@ -167,9 +169,9 @@ void wtree_drop(struct wtree *t, struct wdir *top, bool watched)
 	}
 }
 
-void wtree_done(struct wtree *t)
+void watch_tree_done(struct watched_tree *t)
 {
-	struct wdir *d, *next;
+	struct watched_dir *d, *next;
 
 	HASH_ITER (hh, t->dirs, d, next) {
 		HASH_DEL(t->dirs, d);
@@ -178,5 +180,5 @@ void wtree_done(struct wtree *t)
 	}
 	free(t->queue);
 	util_close_fd(&t->fd);
-	*t = (struct wtree){.fd = -1};
+	*t = (struct watched_tree){.fd = -1};
 }

@@ -13,7 +13,11 @@ _cordon() {
 	fi
 	[[ $sub == -* ]] && sub=run
 	if [[ ${words[CURRENT]} == -* ]]; then
-		for line in ${(f)"$(cordon $sub --help 2>/dev/null | sed -n 's/^  *\(--[a-z-]*\)[^ ]*  *\(.*\)/\1:\2/p')"}; do
+		# A description may go on in further lines.
+		for line in ${(f)"$(cordon $sub --help 2>/dev/null | awk -F '  +' '
+			/^  -/ { if (o) print o ":" d; o = $2; sub(/[, ].*/, "", o); d = $3; next }
+			/^    / && o { d = d (d ? " " : "") $2 }
+			END { if (o) print o ":" d }')"}; do
 			found+=("$line")
 		done
 		_describe option found

@@ -17,11 +17,11 @@ mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_cordon" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"
 
-# The libraries that it is linked with, and the one that it opens when it needs it.
-libgit2=$(strings -a "$root/usr/bin/cordon" | grep -m1 -xE 'libgit2\.so\.[0-9.]+')
+# The libraries that it is linked with, and those that it opens when it needs them.
+opened=$(strings -a "$root/usr/bin/cordon" | grep -xE 'lib(git2|ssl)\.so\.[0-9.]+' | sort -u)
 mkdir -p build/deb/debian && printf 'Source: cordon\n\nPackage: cordon\nArchitecture: any\n' >build/deb/debian/control
 depends=$(cd build/deb && dpkg-shlibdeps -O "$name/usr/bin/cordon" | sed -n 's/^shlibs:Depends=//p')
-depends="$depends, $(dpkg-query -S "*/$libgit2" | sed -n '1s/:.*//p')"
+for lib in $opened; do depends="$depends, $(dpkg-query -S "*/$lib" | sed -n '1s/:.*//p')"; done
 who=$(git log -1 --format='%an <%ae>' 2>/dev/null || echo 'cordon <cordon@example.org>')
 
 cat >"$root/DEBIAN/control" <<C
@@ -46,9 +46,15 @@ C
 	printf '\nFiles: tui/look/unifont.hex\nCopyright: 1998-2022 Roman Czyborra, Paul Hardy and others\nLicense: OFL-1.1\n'
 	sed -n 's/^# \{0,1\}//p' tui/look/unifont.hex | sed -n '/^SIL OPEN FONT/,$p' | sed 's/^$/./; s/^/ /'
 } >"$root/usr/share/doc/cordon/copyright"
-printf 'cordon (%s) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' \
-	"$version" "$version" "$who" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" |
+changes=$(sed -n "/^## $version\$/,/^## [^$version]/{ s/^- /  * /p; s/^  \([^ *]\)/    \1/p; }" CHANGELOG.md |
+	fold -s -w 74 | sed '/^  \* /!s/^ */    /; s/ *$//')
+printf 'cordon (%s) unstable; urgency=medium\n\n%s\n\n -- %s  %s\n' \
+	"$version" "${changes:-  * Release $version.}" "$who" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" |
 	gzip -9n >"$root/usr/share/doc/cordon/changelog.gz"
+# The guest of a virtual machine has no libraries. The name of the database of packages is one of a list of places.
+mkdir -p "$root/usr/share/lintian/overrides"
+printf 'cordon: %s\n' 'statically-linked-binary [usr/libexec/cordon/vm-init]' 'uses-dpkg-database-directly [usr/bin/cordon]' \
+	>"$root/usr/share/lintian/overrides/cordon"
 # Ubuntu lets only programs with a profile make user namespaces.
 if [ -f "$root/etc/apparmor.d/cordon" ]; then
 	echo /etc/apparmor.d/cordon >"$root/DEBIAN/conffiles"

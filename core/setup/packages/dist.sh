@@ -18,14 +18,15 @@ make --no-print-directory DEPS=no PREFIX= DESTDIR="$root" APPARMOR="$root/share/
 strip --strip-unneeded --remove-section=.comment "$root/bin/cordon"
 cp LICENSE README.md "$root/"
 
-# All but the C library, which is the system's; of libgit2 the one that is opened when it is needed.
-libgit2=$(strings -a "$root/bin/cordon" | grep -m1 -xE 'libgit2\.so\.[0-9.]+')
-git2=$(ldconfig -p 2>/dev/null | sed -n "s|^[[:space:]]*$libgit2 .*=> ||p" | head -n 1)
-[ -n "$git2" ] || git2=$(find /usr/lib* /lib* -name "$libgit2" 2>/dev/null | head -n 1)
+# All but the C library, which is the system's; and those that are opened when they are needed.
 {
 	ldd "$root/bin/cordon"
-	ldd "$git2"
-	echo "$libgit2 => $git2"
+	for lib in $(strings -a "$root/bin/cordon" | grep -xE 'lib(git2|ssl)\.so\.[0-9.]+' | sort -u); do
+		path=$(ldconfig -p 2>/dev/null | sed -n "s|^[[:space:]]*$lib .*=> ||p" | head -n 1)
+		[ -n "$path" ] || path=$(find /usr/lib* /lib* -name "$lib" 2>/dev/null | head -n 1)
+		ldd "$path"
+		echo "$lib => $path"
+	done
 } | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\).*/\1 \2/p' | sort -u |
 	grep -vE '^(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^ ]*)\.so' |
 	while read -r lib path; do

@@ -12,7 +12,7 @@ rm -rf "$top" && mkdir -p "$top/root"
 make --no-print-directory DEPS=no PREFIX=/usr DESTDIR="$top/root" O="$program" install >/dev/null
 strip --strip-unneeded --remove-section=.comment "$top/root/usr/bin/cordon"
 gzip -9n "$top/root"/usr/share/man/man?/*
-libgit2=$(strings -a "$top/root/usr/bin/cordon" | grep -m1 -xE 'libgit2\.so\.[0-9.]+')
+opened=$(strings -a "$top/root/usr/bin/cordon" | grep -xE 'lib(git2|ssl)\.so\.[0-9.]+' | sort -u | sed 's/.*/Requires: &()(64bit)/')
 (cd "$top/root" && find . ! -type d -printf '/%P\n' | sort) | sed 's|^/etc/|%config(noreplace) &|' >"$top/files"
 
 cat >"$top/cordon.spec" <<S
@@ -21,7 +21,7 @@ Version: $version
 Release: 1
 Summary: Run a coding agent where it can be watched, asked about, and undone
 License: MIT
-Requires: $libgit2()(64bit)
+$opened
 Recommends: bubblewrap, fuse3
 Suggests: fd-find, ripgrep
 %description

@@ -229,6 +229,7 @@ typedef void (^es_handler_block_t)(es_client_t *, const es_message_t *);
 
 es_new_client_result_t es_new_client(es_client_t **client, es_handler_block_t handler);
 es_return_t es_delete_client(es_client_t *client);
+es_return_t es_mute_process(es_client_t *client, const audit_token_t *audit_token);
 es_return_t es_subscribe(es_client_t *client, const es_event_type_t *events, uint32_t count);
 es_respond_result_t es_respond_auth_result(es_client_t *client, const es_message_t *message,
 					   es_auth_result_t result, bool cache);

@@ -1,0 +1,60 @@
+/* link - the client's end of a session's protocol, for other terminals. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/audit/reader.h"
+#include "core/base/err.h"
+
+/*
+ * Life:   link_open() or link_each() -> link_next() ... -> link_done().
+ * Blocks: a session that sends nothing for LINK_WAIT_S is stopped or stuck: an error.
+ */
+#define LINK_WAIT_S 5
+
+struct link {
+	int fd;
+	struct buf in;
+	size_t used; /* bytes of `in` of the line that was returned last */
+	struct audit_record record;
+	char *session;
+	const char *tag; /* the end of the session's name: the first part of an ID */
+	uint64_t pending;
+	char *own_settings; /* the profile whose settings can be copied for the folder; or NULL */
+	bool connected, greeted;
+	int error; /* of links_open(): the error of this link, with words in `why`; else 0 */
+	char *why;
+};
+
+/* Connects to the socket NAME of dir, and reads the greeting. Returns -ECONNREFUSED or -ENOENT if
+ * no session listens there. */
+int link_open(struct link *l, const char *dir, const char *name, struct err *err) MUST_USE;
+/* Removes the sockets of sessions that were killed. The caller has locked the directory, in which
+ * no other session begins to listen meanwhile. */
+void link_sweep(const char *dir);
+/* Connects to a session of this user by its whole name. */
+int link_open_session(struct link *l, const char *session, struct err *err) MUST_USE;
+void link_done(struct link *l);
+/* Reads the next line and parses it into l->record; its text is *ret until the next call. */
+int link_next(struct link *l, struct span *ret, struct err *err) MUST_USE;
+/* A member of the record; "": absent. */
+const char *link_field(const struct link *l, const char *name);
+/* Returns a text that may be null: "" then. */
+const char *link_text(const struct link *l, const char *name);
+int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
+/* Sends one command and waits for its reply. Returns -EPERM, with the words of the session, if it
+ * refused. */
+int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
+/* Every session's line, greeted side by side: all together wait no longer than wait_ms. One that
+ * does not answer in time has error -EAGAIN. Where requests wait, the first one is there to be
+ * read, too. -ENOENT is no error: nothing runs. */
+struct links {
+	struct link *list;
+	size_t n;
+};
+int links_open(struct links *ret, int wait_ms, struct err *err) MUST_USE;
+void links_done(struct links *l);
+
+/* Calls fn for every session that answers, and returns its first result that is not 0. fn may take
+ * over the link by emptying it. A stopped session is skipped, and the reason added to mute. */
+int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct buf *mute,
+	      struct err *err) MUST_USE;

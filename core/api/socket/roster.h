@@ -1,0 +1,56 @@
+/* roster - lists the sessions of this user that run, or ended within a day. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/err.h"
+
+struct link;
+
+/*
+ * Life:    roster_read() -> roster_count() for rows whose lines are needed -> roster_done().
+ * Blocks:  for ROSTER_WAIT_MS at most, however many sessions are stopped or stuck; roster_count()
+ *          as long as the diff takes. Call it in a worker.
+ * Trust:   the facts come from the process of the session. The prompt and the question have raw
+ *          bytes of the agent: escape them. `session` is the name of its socket, which no agent can
+ *          make: answers go there.
+ */
+#define ROSTER_WAIT_MS 200
+#define ROSTER_DAY_US  ((int64_t)86400 * 1000000)
+
+/* The oldest waiting request. */
+struct roster_ask {
+	uint64_t id; /* 0: none waits */
+	char *op, *kind, *path, *program, *command, *reason;
+	bool is_dir, secret;
+	int64_t waited_us;
+};
+
+struct roster_row {
+	char *session;	   /* "20261124-090000-1a2b" */
+	const char *tag;   /* "1a2b" */
+	const char *state; /* "asks", "working", "idle", "ended", "hung": it does not answer */
+	char *folder, *command, *prompt;
+	char *agent;	  /* "claude" of "/opt/bin/claude -c" */
+	char branch[64];  /* escaped; "": none */
+	int pid;	  /* 0: none */
+	int64_t since_us; /* wall clock: when it began */
+	int64_t until_us; /* when it ended; 0: it runs */
+	uint64_t pending;
+	struct roster_ask ask;
+	uint64_t added, deleted; /* lines, of all its steps in effect */
+	int64_t first, last;	 /* the oldest and the newest of these steps; 0: there is none */
+	bool counted;		 /* the four members above are known */
+};
+
+struct roster {
+	struct roster_row
+		*rows; /* asks, working, idle, hung, ended; of each kind the newest first */
+	size_t n;
+};
+
+/* Returns 0; unreadable sessions are left out. ended: lists ended sessions, too. */
+int roster_read(struct roster *ret, bool ended, struct err *err) MUST_USE;
+void roster_done(struct roster *r);
+/* Finds the steps of the session and counts the lines that they changed; leaves `counted` false if
+ * that is not known. */
+void roster_count(struct roster_row *row);

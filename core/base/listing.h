@@ -1,0 +1,20 @@
+/* listing - the names in a directory, to find out without system calls that files are missing. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/base/util.h"
+
+/*
+ * A start searches for some hundred files in the home directory, and most do not exist. One listing
+ * answers for all paths whose first name is missing. It is a snapshot: only for the time of a
+ * start. Names are compared without regard to case, as some file systems do.
+ */
+struct listing;
+
+/* Lists dir. Returns NULL, which knows nothing, if it is too large or cannot be read. */
+struct listing *listing_new(const char *dir) MUST_USE;
+void listing_free(struct listing *l); /* NULL is a no-op */
+/* Returns whether path is below the directory, in which its first name was missing. */
+bool listing_lacks(const struct listing *l, const char *path);

@@ -1,0 +1,14 @@
+/* runs_tests - guesses whether a command line runs the tests of a project. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/util.h"
+
+enum runs_tests {
+	RUNS_NO_TESTS,
+	RUNS_TESTS,	  /* its exit status is that of the tests */
+	RUNS_TESTS_AMONG, /* it does, but has the status of another command: "make test | tail" */
+};
+
+/* A guess from the names of programs and their first words; nothing is run. Any thread. */
+enum runs_tests runs_tests(const char *line, size_t len);

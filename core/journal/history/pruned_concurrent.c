@@ -1,0 +1,194 @@
+/* pruned_concurrent - logs of pruned steps that were concurrent with one that stays. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/history/pruned_concurrent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/journal/history/step_summary.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/store/store.h"
+#include "core/journal/store/usage.h"
+
+/*
+ * Of two concurrent steps that changed the same path, none is undone alone (concurrent.c), even if
+ * the other one can no longer be undone. So when the other is pruned, its log and images stay in
+ * "beside/", without its objects, until no step is left that began before it ended. They count
+ * towards the store's size, and are the last to be removed.
+ */
+
+struct pruned_log {
+	char *name;
+	uint64_t ended; /* as a number of the store */
+	uint64_t bytes;
+	bool gone;
+};
+
+static char *path_of(const char *name)
+{
+	return xasprintf(BESIDE_DIR "/%s", name);
+}
+
+/* Whose beginning cannot be read is not undone. */
+static uint64_t earlier(const struct journal *j, const char *where, const char *name,
+			uint64_t first)
+{
+	AUTO_FREE char *log = xasprintf("%s/%s/undo", where, name);
+	uint64_t began;
+
+	return undo_log_peek_first(j->store, log, &began) == 0 ? MIN(first, began) : first;
+}
+
+static uint64_t first_of(const struct journal *j, const char *where)
+{
+	uint64_t first = UINT64_MAX;
+	char **names = NULL;
+	size_t n = 0;
+
+	if (store_names(j, where, &names, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		first = earlier(j, where, names[i], first);
+	store_names_free(names, n);
+	return first;
+}
+
+static uint64_t since(struct pruned_concurrent *b, size_t i)
+{
+	if (b->since)
+		return b->since[i];
+	b->since = xcalloc(b->n_steps + 1, sizeof(*b->since));
+	b->since[b->n_steps] = MIN(first_of(b->j, "redo"), first_of(b->j, "open"));
+	for (size_t k = b->n_steps; k-- > 0;)
+		b->since[k] = earlier(b->j, "steps", b->steps[k], b->since[k + 1]);
+	return b->since[i];
+}
+
+static void add(struct pruned_concurrent *b, const char *name, uint64_t ended, uint64_t bytes)
+{
+	if (b->n % 16 == 0)
+		b->list = xrealloc(b->list, (b->n + 16) * sizeof(*b->list));
+	b->list[b->n++] =
+		(struct pruned_log){.name = xstrdup(name), .ended = ended, .bytes = bytes};
+}
+
+/* Perhaps only space: whoever prunes next tries again. */
+static uint64_t drop(struct pruned_concurrent *b, struct pruned_log *one)
+{
+	AUTO_FREE char *dir = path_of(one->name);
+
+	one->gone = true;
+	b->dropped |= !b->look_only && store_trash(b->j, dir) == 0;
+	return one->bytes;
+}
+
+/* Those that ended before all that is left began. */
+static uint64_t drop_alone(struct pruned_concurrent *b, uint64_t first)
+{
+	uint64_t freed = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->list[i].gone && b->list[i].ended < first)
+			freed += drop(b, &b->list[i]);
+	return freed;
+}
+
+/* It only makes room: a step that was moved and no more is finished with next time. */
+static void strip(struct journal *j, const char *name)
+{
+	AUTO_FREE char *obj = xasprintf(BESIDE_DIR "/%s/obj", name);
+
+	if (faccessat(j->store, obj, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		store_trash(j, obj);
+}
+
+int pruned_concurrent_begin(struct pruned_concurrent *b)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(b->j, BESIDE_DIR, &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = path_of(names[i]);
+		AUTO_CLOSE int fd = store_open_dir(b->j, dir);
+		uint64_t ended = 0;
+
+		if (fd < 0 || summary_seq(fd, &ended) < 0)
+			ended = 0; /* nothing can be told by it */
+		add(b, names[i], ended, fd < 0 ? 0 : usage_held_files(fd));
+		if (!b->look_only)
+			strip(b->j, names[i]);
+	}
+	store_names_free(names, n);
+	if (b->n)
+		drop_alone(b, since(b, 0));
+	return r == -ENOENT ? 0 : r; /* only looked at, and made by an older version */
+}
+
+/* Written when the step ended; 0: that is not known, nor anything else of it, perhaps. */
+static uint64_t ended_of(const struct journal *j, const char *dir, uint64_t *ret_bytes)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	uint64_t ended;
+
+	*ret_bytes = 0;
+	if (fd < 0 || summary_seq(fd, &ended) < 0)
+		return 0;
+	*ret_bytes = usage_held_files(fd);
+	return ended;
+}
+
+int pruned_concurrent_let_go(struct pruned_concurrent *b, size_t i, uint64_t held,
+			     uint64_t *ret_freed)
+{
+	AUTO_FREE char *dir = xasprintf("steps/%s", b->steps[i]), *to = path_of(b->steps[i]);
+	uint64_t first = since(b, i + 1), bytes;
+	uint64_t ended = ended_of(b->j, dir, &bytes);
+	bool stays = ended > first;
+	int r = 0;
+
+	if (!b->look_only && !stays)
+		r = store_trash(b->j, dir);
+	else if (!b->look_only && renameat(b->j->store, dir, b->j->store, to) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	if (stays)
+		add(b, b->steps[i], ended, bytes);
+	if (stays && !b->look_only)
+		strip(b->j, b->steps[i]);
+	*ret_freed = held - (stays ? MIN(bytes, held) : 0) + drop_alone(b, first);
+	return 0;
+}
+
+bool pruned_concurrent_drop_one(struct pruned_concurrent *b, uint64_t *ret_freed)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->list[i].gone) {
+			*ret_freed = drop(b, &b->list[i]);
+			return true;
+		}
+	return false;
+}
+
+void pruned_concurrent_done(struct pruned_concurrent *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		free(b->list[i].name);
+	free(b->list);
+	free(b->since);
+}
+
+bool pruned_concurrent_clear(struct journal *j)
+{
+	struct pruned_concurrent b = {.j = j};
+	uint64_t freed;
+
+	if (pruned_concurrent_begin(&b) == 0)
+		while (pruned_concurrent_drop_one(&b, &freed))
+			;
+	pruned_concurrent_done(&b);
+	return b.dropped;
+}

@@ -1,0 +1,47 @@
+/* redo_stack - removes undone steps that can no longer be redone. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/journal/history/redo_stack.h"
+#include "core/journal/history/saved_redo.h"
+#include "core/journal/store/durability.h"
+#include "core/journal/store/store.h"
+
+/* What its paths look like now may be known through the post-image of an undone step alone. */
+static int keep_after_image(struct journal *j, const char *dir)
+{
+	AUTO_FREE char *post = xasprintf("%s/post", dir);
+	AUTO_FREE char *kept = xasprintf("posts/%" PRIu64, store_seq(j));
+
+	if (linkat(j->store, post, j->store, kept, 0) < 0 && errno != ENOENT &&
+	    renameat(j->store, post, j->store, kept) < 0)
+		return -errno;
+	return 0;
+}
+
+int redo_drop_undone(struct journal *j, const char *dir)
+{
+	int r = keep_after_image(j, dir);
+
+	if (r < 0)
+		return r;
+	return saved_redo_is_marked(j, dir) ? saved_redo_take(j, dir) : store_trash(j, dir);
+}
+
+int redo_drop_all(struct journal *j)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, "redo", &names, &n);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
+
+		r = redo_drop_undone(j, dir);
+	}
+	store_names_free(names, n);
+	return r == 0 && n ? durability_sync_names(j) : r;
+}

@@ -1,0 +1,362 @@
+/* saved_redo - keeps steps that can no longer be redone but hold the user's edits. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/history/saved_redo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/base/path.h"
+#include "core/journal/history.h"
+#include "core/journal/history/list.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback.h"
+#include "core/journal/step/step.h"
+#include "core/journal/store/compressed.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/siblings.h"
+#include "core/journal/store/store.h"
+#include "core/journal/store/usage.h"
+#include "core/journal/util/codec.h"
+#include "core/journal/util/path_set.h"
+#include "core/os/beneath.h"
+#include "core/os/file.h"
+
+#define NOTE_FILE "holds"
+#define NOTE_MAX  ((size_t)64 << 20)
+#define PATHS_MAX 100 /* listed of one */
+
+/* ---- on the way there -------------------------------------------------------------------------
+ */
+
+int saved_redo_mark(struct journal *j, int stepdir, const struct path_set *replaced, bool unknown)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	int r;
+
+	if (!path_set_count(replaced) && !unknown)
+		return 0;
+	for (size_t i = 0; i < path_set_count(replaced); i++)
+		codec_put_str(&b, path_set_key(replaced, i), strlen(path_set_key(replaced, i)));
+	do
+		r = io_write_file(stepdir, NOTE_FILE, 0600, b.data ? b.data : "", b.len,
+				  j->options.durable);
+	while (r < 0 && reserve_give(j, r));
+	return r;
+}
+
+int saved_redo_unmark(int stepdir)
+{
+	return unlinkat(stepdir, NOTE_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+bool saved_redo_is_marked(const struct journal *j, const char *dir)
+{
+	AUTO_FREE char *note = xasprintf("%s/" NOTE_FILE, dir);
+
+	return faccessat(j->store, note, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Newest first: what is beyond the limits goes. */
+static void fit(struct journal *j)
+{
+	uint64_t sum = 0, most = j->options.size ? j->options.size / 4 : UINT64_MAX;
+	char **names = NULL;
+	size_t n = 0;
+
+	if (store_names(j, "saved", &names, &n) < 0)
+		return;
+	for (size_t i = n; i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("saved/%s", names[i]);
+
+		sum += store_holds_below(j, dir, store_held);
+		if (i + 1 < n && (n - i > SAVED_REDO_MOST || sum > most) && store_trash(j, dir) < 0)
+			log_warn("journal", "'%s' stays", dir);
+	}
+	store_names_free(names, n);
+}
+
+int saved_redo_take(struct journal *j, const char *dir)
+{
+	AUTO_CLOSE int fd = store_open_dir(j, dir);
+	AUTO_FREE char *all = NULL, *to = NULL;
+	struct roll roll;
+	int r = fd < 0 ? fd : undo_log_peek_roll(fd, "redo", &roll);
+
+	if (r < 0)
+		return history_step_is_damaged(r) ? store_trash(j, dir) : r;
+	all = xasprintf("saved/%" PRIu64, roll.number);
+	to = xasprintf("%s/%s", all, strrchr(dir, '/') + 1);
+	if ((mkdirat(j->store, "saved", 0700) < 0 && errno != EEXIST) ||
+	    (mkdirat(j->store, all, 0700) < 0 && errno != EEXIST) ||
+	    renameat(j->store, dir, j->store, to) < 0)
+		return -errno;
+	fit(j);
+	return 0;
+}
+
+/* ---- what is there ----------------------------------------------------------------------------
+ */
+
+struct part { /* one of the steps */
+	int dir, obj;
+	struct undo_log log;
+	size_t at;
+	struct rec rec; /* the next one, if there is */
+	bool more;
+};
+
+struct parts {
+	struct part *list;
+	size_t n;
+};
+
+static void parts_done(struct parts *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		undo_log_close(&p->list[i].log);
+		close(p->list[i].dir);
+		close(p->list[i].obj);
+	}
+	free(p->list);
+}
+
+static int parts_open(struct journal *j, const char *saved, struct parts *ret)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, saved, &names, &n);
+
+	ret->list = xcalloc(n + 1, sizeof(*ret->list));
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", saved, names[i]);
+		struct part *p = &ret->list[ret->n++];
+
+		*p = (struct part){.log = UNDO_LOG_NONE, .obj = -1};
+		p->dir = store_open_dir(j, dir);
+		p->obj = openat(p->dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = p->dir < 0 ? p->dir : undo_log_open(&p->log, p->dir, "redo", false, true);
+	}
+	store_names_free(names, n);
+	return r;
+}
+
+static void rewind_all(struct parts *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		p->list[i].at = 0;
+		p->list[i].more = undo_log_next(&p->list[i].log, &p->list[i].at, &p->list[i].rec);
+	}
+}
+
+/* The records of all steps in the order of the rollback. NULL: that was all. */
+static struct part *next(struct parts *p, struct rec *ret)
+{
+	struct part *first = NULL;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->list[i].more && (!first || p->list[i].rec.seq < first->rec.seq))
+			first = &p->list[i];
+	if (!first)
+		return NULL;
+	*ret = first->rec;
+	first->more = undo_log_next(&first->log, &first->at, &first->rec);
+	return first;
+}
+
+/* The path lay below `from`, which became `to`. */
+static bool follow(char **path, const char *from, const char *to)
+{
+	char *now;
+
+	if (!path_is_beneath(*path, from))
+		return false;
+	now = xasprintf("%s%s", to, *path + strlen(from));
+	free(*path);
+	*path = now;
+	return true;
+}
+
+static int open_inline(const struct rec *r)
+{
+	AUTO_CLOSE int mem = os_memory_file("cordon-saved");
+	struct span meta, bytes;
+	int e;
+
+	undo_log_content(r, &meta, &bytes);
+	e = mem < 0 ? -errno : io_pwrite_all(mem, bytes.data, bytes.len, 0);
+	return e < 0 ? e : take_fd(&mem);
+}
+
+/* The object that the record has put away, or what lay below it. */
+static int open_object(const struct part *p, const struct rec *r, const char *rest)
+{
+	AUTO_FREE char *path = NULL;
+	char slot[24];
+	int fd;
+
+	if (r->flags & REC_INLINE)
+		return open_inline(r);
+	store_slot_name(slot, r->slot);
+	if (!*rest)
+		return compressed_open(p->obj, slot);
+	path = xasprintf("%s%s", slot, rest);
+	fd = os_open_beneath(p->obj, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+			     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What lay at the path before the rollback: the first record that has put it away. */
+static int find(struct parts *all, const char *path)
+{
+	AUTO_FREE char *now = xstrdup(path);
+	struct part *p;
+	struct rec r;
+
+	rewind_all(all);
+	while ((p = next(all, &r))) {
+		if (rec_is_idle(&r) || r.flags & REC_ASIDE || r.root)
+			continue;
+		if (r.type == REC_RENAME && !r.root2)
+			follow(&now, r.path, r.path2);
+		else if (r.type == REC_XCHG && !r.root2)
+			(void)(follow(&now, r.path, r.path2) || follow(&now, r.path2, r.path));
+		else if (r.type == REC_GONE && path_is_beneath(now, r.path))
+			return open_object(p, &r, now + strlen(r.path));
+		else if ((r.type == REC_CONTENT || r.type == REC_XINODE) && str_eq(now, r.path))
+			return open_object(p, &r, "");
+	}
+	return -ENOENT;
+}
+
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void add_path(struct saved_redo *a, struct parts *all, const char *path)
+{
+	AUTO_CLOSE int fd = -1;
+
+	if (a->n_paths == PATHS_MAX)
+		a->more = true;
+	if (a->more)
+		return;
+	fd = find(all, path);
+	if (!is_file(fd))
+		return;
+	a->paths = xrealloc(a->paths, (a->n_paths + 1) * sizeof(*a->paths));
+	a->paths[a->n_paths++] = xstrdup(path);
+}
+
+/* Those that the rollback noted, or all whose bytes it has put away. */
+static void add_paths(struct saved_redo *a, struct parts *all)
+{
+	AUTO_FREE char *text = NULL;
+	struct path_set set = {0};
+	size_t len = 0;
+	struct codec_reader g;
+	struct rec r;
+
+	if (io_read_file(all->list[0].dir, NOTE_FILE, NOTE_MAX, &text, &len) < 0)
+		return;
+	g = (struct codec_reader){.p = text, .end = text + len};
+	while (g.p < g.end && !g.bad) {
+		struct span key = codec_get_str(&g);
+
+		if (!g.bad)
+			path_set_add_key(&set, key.data);
+	}
+	rewind_all(all);
+	while (!len && next(all, &r) && path_set_count(&set) <= PATHS_MAX)
+		if ((r.type == REC_GONE || r.type == REC_CONTENT || r.type == REC_XINODE) &&
+		    !rec_is_idle(&r))
+			path_set_add(&set, r.root, r.path);
+	for (size_t i = 0; i < path_set_count(&set); i++) {
+		const char *path;
+
+		if (path_key_root(path_set_key(&set, i), &path) == 0)
+			add_path(a, all, path);
+	}
+	path_set_done(&set);
+}
+
+static void describe(struct saved_redo *a, struct parts *all)
+{
+	struct step_info info = {0};
+	struct undo_log log = UNDO_LOG_NONE;
+	struct roll roll;
+
+	if (undo_log_peek_roll(all->list[0].dir, "redo", &roll) == 0)
+		a->us = (int64_t)roll.us;
+	if (undo_log_open(&log, all->list[all->n - 1].dir, "undo", false, true) == 0 &&
+	    step_read_head(&log, &info)) {
+		a->step = info.id;
+		a->command = take_ptr(&info.command);
+	}
+	undo_log_close(&log);
+	add_paths(a, all);
+}
+
+int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_n, struct err *err)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r = store_names(j, "saved", &names, &n);
+
+	*ret = xcalloc(n + 1, sizeof(**ret));
+	*ret_n = 0;
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("saved/%s", names[i]);
+		struct saved_redo *a = &(*ret)[*ret_n];
+		struct parts all = {0};
+
+		a->number = strtoull(names[i], NULL, 10);
+		if (parts_open(j, dir, &all) == 0 && all.n)
+			describe(a, &all);
+		*ret_n += a->n_paths > 0;
+		if (!a->n_paths)
+			free(take_ptr(&a->command));
+		parts_done(&all);
+	}
+	store_names_free(names, n);
+	return r < 0 && r != -ENOENT ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
+}
+
+void saved_redos_free(struct saved_redo *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		for (size_t k = 0; k < list[i].n_paths; k++)
+			free(list[i].paths[k]);
+		free(list[i].paths);
+		free(list[i].command);
+	}
+	free(list);
+}
+
+int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
+			    struct err *err)
+{
+	AUTO_FREE char *dir = xasprintf("saved/%" PRIu64, number);
+	struct parts all = {0};
+	AUTO_CLOSE int fd = -1;
+	int r = parts_open(j, dir, &all);
+
+	fd = r < 0 ? r : find(&all, path);
+	parts_done(&all);
+	if (!is_file(fd))
+		return err_say(err, -ENOENT,
+			       "nothing of '%s' was saved as %" PRIu64
+			       ": `cordon log` lists what was",
+			       path, number);
+	*ret_fd = take_fd(&fd);
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* git_objects - keeps a git repository's objects if the repository was used from outside since. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/journal/rollback/restore.h"
+#include "core/journal/rollback/undo.h"
+
+/* Adds to *left, the paths that stay, the objects that the logs' steps created in such a
+ * repository, by their present names. */
+void git_objects_leave(struct journal *j, const struct emptied *e, struct path_set *left);
+/* Unselects such objects among the changes of a restore. */
+void git_objects_unchoose(struct restore *r);

@@ -1,0 +1,66 @@
+/* space - estimates the disk space that a rollback may need, to reserve it before any change. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/rollback/space.h"
+
+#include <sys/stat.h>
+
+#include "core/journal/fs/object.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/rollback/txn.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
+
+/* Returns the bytes that a record needs: for a restored file, and for a captured one that stays. */
+static off_t content_need(struct txn *t, const struct rec *r)
+{
+	struct span meta, bytes;
+	struct spot at;
+	struct object o;
+	off_t need;
+
+	undo_log_content(r, &meta, &bytes);
+	need = 4096; /* the last block; the bytes are a file then, and not in the log */
+	if (root_look(t->j, r->root, r->path, &at, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1)
+		need += 2 * (off_t)MIN(o.size, o.blocks * 512); /* holes are kept as holes */
+	return need;
+}
+
+/* Its own files, and one for each file that stays while its content changes. What else comes back
+ * or goes is moved. */
+uint64_t space_inodes_for(struct txn *t)
+{
+	uint64_t need = 6;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct undo_log *log = &txn_from(t, &t->list[i])->log;
+		size_t at = 0;
+		struct rec r;
+
+		while (!t->list[i].arrived && undo_log_next(log, &at, &r))
+			need += r.type == REC_CONTENT || r.type == REC_XINODE ||
+				r.type == REC_DIR_GONE;
+	}
+	return need;
+}
+
+/* The way back is as long as the way, each directory's times once more; then the images. */
+off_t space_for(struct txn *t)
+{
+	off_t need = 0;
+
+	store_forget_near(t->j);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct undo_log *log = &txn_from(t, &t->list[i])->log;
+		size_t at = 0, start = 0;
+		struct rec r;
+
+		while (!t->list[i].arrived && undo_log_next(log, &at, &r)) {
+			need += (off_t)(at - start) + 512;
+			start = at;
+			if (r.type == REC_CONTENT)
+				need += content_need(t, &r);
+		}
+	}
+	store_forget_near(t->j);
+	return need + RESERVE_LEAST;
+}

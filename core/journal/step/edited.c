@@ -1,0 +1,51 @@
+/* edited - notes which paths of an open step were edited from outside. */
+/* SPDX-License-Identifier: MIT */
+#include "core/journal/step/edited.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/io.h"
+#include "core/base/log.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/journal/util/codec.h"
+
+/* Adds a note to the end of the file, or leaves the file as it was. */
+static int append_note(int dir, const struct buf *note)
+{
+	AUTO_CLOSE int fd =
+		openat(dir, EDITED_FILE, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	r = io_write_all(fd, note->data, note->len);
+	if (r < 0 && ftruncate(fd, st.st_size) < 0)
+		log_warn("journal", "a torn note of an edit stays: %s", strerror(errno));
+	return r;
+}
+
+void step_note_edit(struct step *s, const char *key)
+{
+	AUTO_BUF struct buf note = BUF_INIT;
+	size_t start;
+	struct rec last;
+	int r;
+
+	if (!s->made || !undo_log_last(&s->side.log, undo_log_tail(&s->side.log), &last, &start))
+		return;
+	codec_put_u64(&note, last.seq);
+	codec_put_str(&note, key, strlen(key));
+	r = append_note(s->side.dir, &note);
+	if (r == 0)
+		return;
+	/* A full disk. A rollback by this process still knows; one after a crash goes by times. */
+	log_warn("journal", "an edit from outside is not on disk: %s", strerror(-r));
+	codec_put_u64(&s->j->unnoted, (uint64_t)s->id);
+	buf_add(&s->j->unnoted, note.data, note.len);
+}

@@ -1,0 +1,66 @@
+/* mask - replaces secrets in a stream of bytes by stars. */
+/* SPDX-License-Identifier: MIT */
+#include "core/net/mask.h"
+
+#include <string.h>
+
+#include "core/os/text.h"
+
+static size_t cover(struct buf *b, const char *secret)
+{
+	const size_t len = strlen(secret);
+	char *at = b->data;
+	size_t n = 0;
+
+	while (len && (at = memmem(at, b->len - (size_t)(at - b->data), secret, len))) {
+		memset(at, '*', len);
+		at += len;
+		n++;
+	}
+	return n;
+}
+
+/* Returns how many bytes at the end are the beginning of this secret. */
+static size_t begun(const struct buf *b, const char *secret)
+{
+	const size_t len = strlen(secret);
+
+	for (size_t n = len ? MIN(len - 1, b->len) : 0; n; n--)
+		if (memcmp(b->data + b->len - n, secret, n) == 0)
+			return n;
+	return 0;
+}
+
+static void pass(struct mask *m, size_t n, struct buf *out)
+{
+	buf_add(out, m->held.data, n);
+	memmove(m->held.data, m->held.data + n, m->held.len - n);
+	explicit_bzero(m->held.data + m->held.len - n, n);
+	buf_truncate(&m->held, m->held.len - n);
+}
+
+size_t mask_feed(struct mask *m, const char *const *secrets, size_t n, const char *data, size_t len,
+		 struct buf *out)
+{
+	size_t covered = 0, keep = 0;
+
+	buf_add(&m->held, data, len);
+	for (size_t i = 0; i < n; i++)
+		covered += secrets[i] ? cover(&m->held, secrets[i]) : 0;
+	for (size_t i = 0; i < n; i++)
+		keep = MAX(keep, secrets[i] ? begun(&m->held, secrets[i]) : 0);
+	pass(m, m->held.len - keep, out);
+	return covered;
+}
+
+void mask_end(struct mask *m, struct buf *out)
+{
+	pass(m, m->held.len, out);
+}
+
+void mask_done(struct mask *m)
+{
+	if (m->held.cap)
+		explicit_bzero(m->held.data, m->held.cap);
+	buf_done(&m->held);
+}

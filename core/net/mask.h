@@ -1,0 +1,23 @@
+/* mask - replaces secrets in a stream of bytes by stars. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+
+/*
+ * The length stays, so the lengths in heads and chunks stay valid. A secret may be split anywhere:
+ * final bytes that may begin one are held back until more bytes come, or mask_end(). Other forms of
+ * a secret (compressed, encoded, in pieces) are not found.
+ *
+ * Life: all zeros, with held = BUF_INIT -> mask_feed()... -> mask_done().
+ */
+struct mask {
+	struct buf held;
+};
+
+/* Appends the bytes that may pass to out; secrets: n strings, NULL: not known. Returns how many
+ * were covered. */
+size_t mask_feed(struct mask *m, const char *const *secrets, size_t n, const char *data, size_t len,
+		 struct buf *out);
+void mask_end(struct mask *m, struct buf *out); /* end of the bytes, or a pause */
+void mask_done(struct mask *m);

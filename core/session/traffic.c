@@ -1,0 +1,171 @@
+/* traffic - bytes of each host and port that the agent reached, and network.bytes, its limits. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/hash.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/net/host.h"
+#include "core/session/session_priv.h"
+
+#define TARGETS_MAX 1000 /* with more, the agent counts through ports: they share one line */
+#define PERIOD_US   INT64_C(60000000) /* a session that is killed loses what came since */
+
+struct traffic {
+	char *target; /* HOST:PORT */
+	uint64_t sent, received;
+	uint64_t new_sent, new_received; /* that no line has yet */
+	UT_hash_handle hh;
+};
+
+/* Bytes that the agent may send to all hosts of a pattern together before the human is told. */
+struct byte_limit {
+	struct net_pattern pattern;
+	char *line; /* of the settings: "HOST SIZE" */
+	uint64_t most, sent;
+	bool told;
+};
+
+static struct traffic *get(struct session *s, const char *target)
+{
+	static const char others[] = "(others)";
+	struct traffic *t;
+
+	HASH_FIND_STR(s->traffic, target, t);
+	if (!t && HASH_COUNT(s->traffic) >= TARGETS_MAX) {
+		target = others;
+		HASH_FIND_STR(s->traffic, target, t);
+	}
+	if (t)
+		return t;
+	t = xcalloc(1, sizeof(*t));
+	t->target = xstrdup(target);
+	HASH_ADD_KEYPTR(hh, s->traffic, t->target, strlen(t->target), t);
+	return t;
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static int read_limit(struct byte_limit *l, const char *line, struct err *err)
+{
+	const char *blank = strchr(line, ' '), *why = "say HOST SIZE, as in api.example.com 50m";
+	AUTO_FREE char *host = blank ? xstrndup(line, (size_t)(blank - line)) : NULL;
+	int64_t most = 0;
+
+	if (!host || !config_parse_int(blank + strspn(blank, " "), &most) ||
+	    !net_pattern_parse(&l->pattern, host, &why))
+		return err_say(err, -EINVAL, "network.bytes '%s': %s", line, why);
+	l->line = xstrdup(line);
+	l->most = (uint64_t)most;
+	return 0;
+}
+
+int session_read_limits(struct session *s, const struct session_spec *spec, struct err *err)
+{
+	const char *const *lines = NULL;
+	size_t n = spec->config ? config_list(spec->config, "network.bytes", &lines) : 0;
+	int r = 0;
+
+	if (n && spec->allow_network)
+		session_tell_note(s, "network.bytes is not counted in this session: connections "
+				     "of --network open are direct");
+	s->limits = xcalloc(n + 1, sizeof(*s->limits));
+	s->n_limits = n;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = read_limit(&s->limits[i], lines[i], err);
+	return r;
+}
+
+/* Returns the limit with the nearest pattern, NULL: none is for this target. */
+static struct byte_limit *limit_of(struct session *s, const char *target)
+{
+	struct byte_limit *best = NULL;
+	struct net_target t;
+
+	if (!s->n_limits || !net_target_parse(&t, target, NULL))
+		return NULL;
+	for (size_t i = 0; i < s->n_limits; i++) {
+		struct byte_limit *l = &s->limits[i];
+
+		if (net_pattern_matches(&l->pattern, &t) &&
+		    (!best || net_pattern_depth(&l->pattern) > net_pattern_depth(&best->pattern)))
+			best = l;
+	}
+	return best;
+}
+
+void session_count_sent(struct session *s, const char *target, uint64_t sent)
+{
+	struct byte_limit *l = sent ? limit_of(s, target) : NULL;
+	AUTO_FREE char *words = NULL;
+	char size[32];
+
+	if (!l)
+		return;
+	l->sent += sent;
+	if (l->told || l->sent <= l->most)
+		return;
+	l->told = true;
+	text_size(size, sizeof(size), l->sent);
+	words = xasprintf("%s were sent to %s: more than network.bytes = %s", size, target,
+			  l->line);
+	session_audit(s, &(struct audit_entry){.event = AUDIT_EXCESS,
+					       .latency_us = -1,
+					       .path = target,
+					       .detail = words});
+	session_tell_note(s, words);
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+void session_add_traffic(struct session *s, const char *target, uint64_t sent, uint64_t received)
+{
+	struct traffic *t = sent || received ? get(s, target) : NULL;
+
+	if (!t)
+		return;
+	t->sent += sent;
+	t->received += received;
+	t->new_sent += sent;
+	t->new_received += received;
+}
+
+void session_note_traffic(struct session *s)
+{
+	for (struct traffic *t = s->traffic; t; t = t->hh.next) {
+		AUTO_FREE char *words = NULL;
+
+		if (!t->new_sent && !t->new_received)
+			continue;
+		words = xasprintf(AUDIT_BYTES, t->new_sent, t->new_received);
+		t->new_sent = t->new_received = 0;
+		session_audit(s, &(struct audit_entry){.event = AUDIT_TRAFFIC,
+						       .latency_us = -1,
+						       .path = t->target,
+						       .detail = words});
+	}
+	s->traffic_at = clock_mono_us() + PERIOD_US;
+}
+
+void session_tick_traffic(struct session *s)
+{
+	if (clock_mono_us() >= s->traffic_at)
+		session_note_traffic(s);
+}
+
+void session_free_traffic(struct session *s)
+{
+	struct traffic *t, *next;
+
+	HASH_ITER (hh, s->traffic, t, next) {
+		HASH_DEL(s->traffic, t);
+		free(t->target);
+		free(t);
+	}
+	for (size_t i = 0; i < s->n_limits; i++)
+		free(s->limits[i].line);
+	free(s->limits);
+}

@@ -1,0 +1,87 @@
+#!/bin/bash
+# agent_asks - an agent's own question counts as "asks": its hook tells of it, else its bell.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need_sandbox
+need tmux python3
+dir=$(new_folder work)
+mkdir "$TEST_TMP/bin"
+# An agent that does what a file of the folder says, for what is typed counts as an answer.
+cat >"$TEST_TMP/bin/fake" <<'A'
+#!/usr/bin/env python3
+import json, subprocess, time
+def hook(name, **more):
+    subprocess.run(["CORDON", "hook"], text=True, input=json.dumps({"hook_event_name": name, **more}), check=True)
+print("ready", flush=True)
+done, rang = "", 0
+while True:
+    time.sleep(0.1)
+    try:
+        word = open("tell").read().strip()
+    except OSError:
+        continue
+    if word.startswith("bell"):
+        rang = rang + 1 if word == done else 1
+        print("\arang", rang, flush=True)
+    if word == done:
+        continue
+    done = word
+    if word == "permission":
+        hook("PermissionRequest", tool_name="Bash", tool_input={"command": "make"})
+    if word == "notification":
+        hook("Notification", notification_type="permission_prompt", message="Claude needs your permission")
+    if word == "rest":
+        hook("Notification", notification_type="idle_prompt", message="Claude is waiting for your input")
+    if word == "edit":
+        hook("PreToolUse", tool_name="Edit", tool_input={"file_path": "x"})
+    print("did", word, flush=True)
+A
+sed -i "s|CORDON|$CORDON|" "$TEST_TMP/bin/fake"
+chmod +x "$TEST_TMP/bin/fake"
+tell() { echo "$1" >"$dir/tell.new" && mv "$dir/tell.new" "$dir/tell"; }
+state() { "$CORDON" sessions --json | grep -q "\"state\":\"$1\""; }
+lacks() { ! state "$1"; }
+asks() { ok "$1" wait_for 15 state asks; }
+goes_on() { ok "$1" wait_for 15 lacks asks; }
+title_is() { [ "$(tmux_ display-message -p -t =t: '#{pane_title}')" = "$1" ]; }
+
+start 120 30 "$dir" "$CORDON run -- $TEST_TMP/bin/fake"
+sees ready "an agent without a hook"
+ok "does not ask" lacks asks
+tell bell
+asks "its bell counts, once nobody has typed for a second"
+sees '> agent \? asks ' "the pane says so"
+sees '\? fake asks' "the bar says so"
+ok "and the terminal's title" wait_for 15 title_is 'cordon: fake - ? asks'
+tell quiet
+sees 'did quiet' "it rings no more"
+keys Down
+keys Tab
+type_text y
+goes_on "who types answers"
+loses '\? fake asks' "and the bar is calm"
+
+tell permission
+asks "its hook tells that it asks for a permission"
+tell edit
+goes_on "and goes on where it does something"
+tell notification
+asks "as does a notification"
+keys C-] w
+sees '\? asks +' "the board says so"
+keys q
+loses '╔═ sessions' "q closes the board"
+keys Down
+keys C-] w
+sees '\? asks +' "who looks at its choices has not answered"
+keys q
+loses '╔═ sessions' "q closes the board"
+keys Enter
+goes_on "Enter answers"
+tell rest
+sees 'did rest' "that it is at rest"
+tell bell2
+sees 'rang 20' "is no question, nor is its bell, for two seconds,"
+ok "where a hook tells" lacks asks
+done_testing

@@ -1,0 +1,51 @@
+#!/bin/bash
+# console_fork - F on a step: a second agent in a worktree whose files are as after that step.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
+need git tmux
+need_sandbox
+git config --global user.email a@b.example && git config --global user.name A && git config --global init.defaultBranch main
+top=$TEST_TMP/app
+git init -q "$top" && printf "PS1='ready> '\nHISTFILE=\n" >"$top/rc" && git -C "$top" add rc && git -C "$top" commit -qm first
+start 130 40 "$top" "env -u TMUX $CORDON run -- bash --noprofile --rcfile rc -i"
+sees 'ready>' "an agent runs"
+type_text 'sh -c "echo one >file"' && keys Enter
+sees 'steps .*|echo one' "its first step"
+type_text 'sh -c "echo two >file; echo more >more"; echo $((40+2))' && keys Enter
+sees '^.*\b42\b' "its second step"
+ok "both are over" wait_for 15 grep -q two "$top/file"
+keys C-] s
+keys Home
+select_first() { keys k; screen_has '> .*echo one|echo one'; }
+ok "the first is selected" wait_for 10 select_first
+keys k && keys k
+act fork F
+sees 'A git worktree whose files are as after step [0-9]+' "F asks for a name"
+type_text 'side' && keys Enter
+sees 'Command of cordon run \[bash --noprofile --rcfile rc -i\]' "and a command, and proposes the agent's"
+keys Enter
+sees '━ > agent .* bash' "a second agent is there"
+ok "in a worktree" wait_for 15 test -e "$top.side/file"
+is "$(cat "$top.side/file")" one "with the files of that step"
+ok "and none of later ones" test ! -e "$top.side/more"
+is "$(cat "$top/file")" two "the first agent's are as they were"
+type_text 'exit' && keys Enter
+sees 'ended' "it ends"
+keys C-] q
+sees 'echo two' "and the first agent's console is back"
+keys F
+sees 'A git worktree whose files' "F again"
+keys Escape
+loses 'A git worktree whose files' "Esc starts none"
+ok "and makes none" test ! -e "$top.w1"
+keys F
+sees 'Its name' "again"
+type_text 'side' && keys Enter
+sees 'Command of cordon run' "the name is taken"
+keys Enter
+sees 'is there already.*' "which is said"
+sees 'Enter goes back' "and can be read"
+keys Enter
+loses 'Enter goes back' "before the console is back"
+done_testing

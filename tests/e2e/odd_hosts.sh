@@ -1,0 +1,73 @@
+#!/bin/bash
+# odd_hosts - containers and other hosts that lack something: run and doctor agree, and say what to do.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+need python3
+dir=$(new_folder work)
+cd "$dir" || exit 1
+support=$(realpath "$(dirname "$0")/../support")
+container() { env -u CORDON python3 "$support/refuse.py" "$@"; } # CALLS COMMAND...
+starts() { # BACKEND CALLS - what doctor says of it: true or false
+	container "$2" "$CORDON" doctor --json | sed -n 's/^{"backend":"'"$1"'","whole".*"starts":\([a-z]*\)}$/\1/p'
+}
+runs() { # BACKEND CALLS - what run does
+	container "$2" "$CORDON" run --headless --backend "$1" -- true 2>said && echo true || echo false
+}
+agree() { # NAME CALLS
+	local b
+	for b in native landlock; do
+		is "$(runs $b "$2")" "$(starts $b "$2")" "$1: run and doctor agree about $b"
+	done
+}
+docker=unshare,setns,mount,open_tree,move_mount,fsopen,mount_setattr,namespaces
+landlock=$("$CORDON" doctor --json | sed -n 's/^{"backend":"landlock","whole".*"starts":\([a-z]*\)}$/\1/p')
+
+agree "Docker's profile" $docker,pidfd_getfd
+out=$(container $docker,pidfd_getfd "$CORDON" run --headless -- true 2>&1)
+is "$?" 125 "native does not start there"
+like "$out" "pidfd_getfd.*SYS_PTRACE|user namespaces.*container" "and says what the container would have to allow"
+out=$(container $docker,pidfd_getfd "$CORDON" run --headless --backend landlock -- sh -c 'touch a; mkdir d; rm -r d' 2>&1)
+is "$?" 125 "nor does landlock, which would break most programs"
+like "$out" "pidfd_getfd.*docker run --cap-add SYS_PTRACE" "with the option that helps"
+if [ "$landlock" = true ]; then
+	agree "with --cap-add SYS_PTRACE" $docker
+	out=$(container $docker "$CORDON" run --headless -- true 2>&1)
+	like "$out" "here starts: .*--backend landlock" "native names the backend that starts"
+	out=$(container $docker "$CORDON" run --headless --backend landlock -- sh -ec 'touch a; mkdir d; echo 1 >d/f; rm -r d
+		tar cf t.tar a; rm a; tar xf t.tar; python3 -c "import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0))"' 2>&1)
+	is "$?:$out" "0:" "landlock works as usual"
+	ok "undo, too" container $docker "$CORDON" undo
+	is "$(ls)" said "takes it back"
+fi
+
+in_user_namespace() { unshare -Ur "$@"; }
+if in_user_namespace true 2>/dev/null; then
+	out=$(in_user_namespace sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" run --headless -- true' "$CORDON" 2>&1)
+	is "$?" 125 "no user namespaces are left"
+	like "$out" "user.max_user_namespaces is 0" "is said by its name"
+	out=$(in_user_namespace "$CORDON" run --headless -- sh -c 'echo made >file; ls -d /sbin' 2>&1)
+	is "$?:$out:$(cat file)" "0:/sbin:made" "a namespace with one id alone"
+fi
+
+out=$("$CORDON" run --headless --ro "$(dirname "$CORDON")" -- "$CORDON" run --headless -- true 2>&1)
+like "$out" "inside cordon already" "cordon in cordon"
+unlike "$out" "on this host" "and names no setting of the host"
+mkdir "$TEST_TMP/state"
+home=$(getent passwd "$(id -u)" | cut -d: -f6)
+if [ -n "$home" ]; then
+	is "$(env -u HOME XDG_STATE_HOME="$TEST_TMP/state" XDG_CONFIG_HOME="$TEST_TMP/none" "$CORDON" run --headless -- sh -c 'echo $HOME')" \
+		"$home" "without HOME the user's own home is taken"
+else
+	like "$(env -u HOME XDG_STATE_HOME="$TEST_TMP/state" "$CORDON" run --headless -- true 2>&1)" "HOME: " "without HOME"
+fi
+if [ "$(id -u)" = 0 ]; then
+	out=$(unshare -m sh -ec 'mkdir -p "$1" && mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
+		HOME=$1 exec "$0" run --headless -- true' "$CORDON" "$TEST_TMP/ro" 2>&1)
+	like "$out" "Read-only file system: set XDG_STATE_HOME" "a home that is read-only"
+	out=$(unshare -m sh -ec 'mkdir -p "$1"; mount -t tmpfs none "$1"; for n in null zero full random urandom; do
+		: >"$1/$n"; mount --bind "/dev/$n" "$1/$n"; done; mkdir "$1/pts" "$1/shm"; mount --move "$1" /dev
+		exec "$0" run --headless -- sh -c "echo works >/dev/stdout"' "$CORDON" "$TEST_TMP/dev" 2>&1)
+	is "$out" works "a host without /dev/tty"
+fi
+done_testing

@@ -1,0 +1,50 @@
+#!/bin/bash
+# why - what cordon why says of reading and writing is what a run with the same options does.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/../support/lib.sh"
+need_sandbox
+dir=$(new_folder work)
+cd "$dir" || exit 1
+mkdir -p "$HOME/over/sub" "$HOME/shown/sub" "$HOME/other" "$HOME/.ssh" sub
+files=(plain .env sub/.env.local)
+for d in . "$HOME/over" "$HOME/shown" "$HOME/other"; do
+	mkdir -p "$d/sub"
+	for f in "${files[@]}"; do echo here >"$d/$f"; done
+done
+echo key >"$HOME/.ssh/id"
+
+paths=("$HOME/.ssh/id" /etc/passwd)
+for d in "$dir" "$HOME/over" "$HOME/shown" "$HOME/other"; do
+	for f in "${files[@]}"; do paths+=("$d/$f"); done
+done
+
+# Headless, what would be asked is denied.
+cat >try.sh <<'S'
+for p; do
+	read=no write=no
+	cat "$p" >/dev/null 2>&1 && read=yes
+	{ : >>"$p"; } 2>/dev/null && write=yes
+	echo "$p read $read write $write"
+done
+S
+said() {
+	local p kind words
+	for p in "${paths[@]}"; do
+		words=$p
+		for kind in read write; do
+			case $("$CORDON" why $kind "$p" "$@" | head -n 1) in
+			allow*) words+=" $kind yes" ;;
+			*) words+=" $kind no" ;;
+			esac
+		done
+		echo "$words"
+	done
+}
+for options in "--mode dynamic" "--mode static" "--mode dynamic --overlay $HOME/over" "--mode static --overlay $HOME/over" \
+	"--mode dynamic --ro $HOME/shown" "--mode static --ro $HOME/shown"; do
+	# shellcheck disable=SC2086 # several words
+	same "$(said $options)" "$(timeout 60 "$CORDON" run --headless $options -- bash try.sh "${paths[@]}" 2>/dev/null)" \
+		"with $options, why says what a run does"
+done
+like "$("$CORDON" why read "$HOME/over/x" --overlay "$HOME/over" --hide "$HOME/over/x")" '^hide' "so does --hide"
+done_testing

@@ -1,0 +1,63 @@
+/* test_mask - no piece of a stream shows a secret that the whole has. */
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/net/mask.h"
+
+static const char *const secrets[] = {"S3CRET", NULL, "SS-other", ""};
+
+static void becomes(const char *text, const char *expected, size_t covered)
+{
+	for (size_t piece = 1; piece <= strlen(text); piece++) {
+		AUTO_BUF struct buf out = BUF_INIT;
+		struct mask m = {.held = BUF_INIT};
+		size_t n = 0;
+
+		for (size_t at = 0; at < strlen(text); at += piece)
+			n += mask_feed(&m, secrets, ARRAY_LEN(secrets), text + at,
+				       MIN(piece, strlen(text) - at), &out);
+		mask_end(&m, &out);
+		mask_done(&m);
+		assert_string_equal(out.data, expected);
+		assert_int_equal(n, covered);
+	}
+}
+
+static void secrets_are_covered_wherever_they_are_split(void **state)
+{
+	(void)state;
+	becomes("key=S3CRET.", "key=******.", 1);
+	becomes("S3CRETS3CRET", "************", 2);
+	becomes("SSS3CRETSS-otherS3CRET", "SS********************", 3);
+	becomes("S3CRES3CRE SS-othe", "S3CRES3CRE SS-othe", 0);
+}
+
+static void only_a_beginning_is_held_back(void **state)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+	struct mask m = {.held = BUF_INIT};
+
+	(void)state;
+	mask_feed(&m, secrets, ARRAY_LEN(secrets), "abc", 3, &out);
+	assert_string_equal(out.data, "abc");
+	mask_feed(&m, secrets, ARRAY_LEN(secrets), "S3", 2, &out);
+	assert_string_equal(out.data, "abc");
+	mask_feed(&m, secrets, ARRAY_LEN(secrets), "\n", 1, &out);
+	assert_string_equal(out.data, "abcS3\n");
+	mask_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(secrets_are_covered_wherever_they_are_split),
+		cmocka_unit_test(only_a_beginning_is_held_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

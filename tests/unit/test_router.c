@@ -1,0 +1,251 @@
+/* test_router - the first packets between an agent and its router: none is lost while it starts. */
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <netinet/in.h>
+
+#include "backends/linux/net/net_priv.h"
+#include "backends/linux/net/netlink.h"
+#include "core/base/io.h"
+#include "core/base/util.h"
+#include "core/net/packet.h"
+
+enum {
+	ROUNDS = 16,
+	PORT = 5000,
+	LATE_MS = 2000 /* for a packet that was dropped */
+};
+
+/* A process inside, in namespaces of its own. */
+struct agent {
+	pid_t pid;
+	int say;   /* a byte a command */
+	int early; /* as the keeper has it */
+	struct relay_spec spec;
+};
+
+static bool bind_inside(int fd)
+{
+	const struct net_addr inside = net_addr_v4(NET_INSIDE);
+	struct sockaddr_storage sa;
+	socklen_t len = net_addr_to_sock(&inside, PORT, &sa);
+
+	return bind(fd, (struct sockaddr *)&sa, len) == 0;
+}
+
+/* Sends numbered datagrams, at least one, until a byte comes, which is answered by how many there
+ * were. */
+static void send_many(int sock, int udp)
+{
+	const struct net_addr far = net_addr_v4(0xcb007107u); /* 203.0.113.7 */
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	const struct timespec pause = {.tv_nsec = 50000};
+	struct sockaddr_storage sa;
+	socklen_t len = net_addr_to_sock(&far, 7, &sa);
+	uint32_t n = 0;
+
+	for (; n == 0 || poll(&p, 1, 0) == 0; nanosleep(&pause, NULL))
+		if (sendto(udp, &n, sizeof(n), 0, (struct sockaddr *)&sa, len) > 0)
+			n++;
+	(void)!write(sock, &n, sizeof(n));
+}
+
+/* Tells whether a datagram comes. */
+static void hear_one(int sock, int udp)
+{
+	struct pollfd p = {.fd = udp, .events = POLLIN};
+	uint32_t got = poll(&p, 1, LATE_MS) == 1;
+
+	(void)!write(sock, &got, sizeof(got));
+}
+
+static NORETURN void be_agent(int sock)
+{
+	int inside[INSIDE_SOCKETS], nl, udp;
+	char what;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		_exit(77);
+	nl = netlink_open();
+	if (nl < 0 || netlink_up(nl, netlink_index(nl, "lo")) < 0)
+		_exit(1);
+	router_prepare_inside(inside);
+	udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (inside[EARLY_SOCKET] < 0 || !bind_inside(udp) ||
+	    io_send_fd(sock, "+", 1, inside[EARLY_SOCKET]) < 0)
+		_exit(1);
+	while (read(sock, &what, 1) == 1) {
+		if (what == 's')
+			send_many(sock, udp);
+		else
+			hear_one(sock, udp);
+	}
+	_exit(0);
+}
+
+static int namespace_of(pid_t pid, const char *which)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, which);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Skips the test where there are no namespaces. */
+static void agent_start(struct agent *a)
+{
+	int fds[2], status = 0;
+	char plus;
+
+	*a = (struct agent){.early = -1, .spec = {.sock = -1, .tls = -1}};
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+	a->pid = fork();
+	if (a->pid == 0) {
+		close(fds[0]);
+		be_agent(fds[1]);
+	}
+	close(fds[1]);
+	a->say = fds[0];
+	if (io_recv_fd(a->say, &plus, 1, &a->early) != 1) {
+		waitpid(a->pid, &status, 0);
+		close(a->say);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+			skip();
+		fail_msg("the agent's side: status %d", status);
+	}
+	a->spec.user_ns = namespace_of(a->pid, "user");
+	a->spec.net_ns = namespace_of(a->pid, "net");
+}
+
+static uint32_t answer(const struct agent *a)
+{
+	uint32_t n = 0;
+
+	assert_int_equal(read(a->say, &n, sizeof(n)), sizeof(n));
+	return n;
+}
+
+static void agent_end(struct agent *a, struct router *r)
+{
+	for (size_t i = 0; i < PACKETS; i++)
+		util_close_fd(&r->packets[i]);
+	util_close_fd(&r->sock);
+	util_close_fd(&a->early);
+	util_close_fd(&a->spec.user_ns);
+	util_close_fd(&a->spec.net_ns);
+	util_close_fd(&a->say);
+	kill(a->pid, SIGKILL);
+	waitpid(a->pid, NULL, 0);
+}
+
+static void send_inside(const struct router *r)
+{
+	static uint8_t out[PACKET_MAX];
+	const struct packet p = {.protocol = IPPROTO_UDP,
+				 .from = net_addr_v4(0xcb007107u),
+				 .to = net_addr_v4(NET_INSIDE),
+				 .from_port = 7,
+				 .to_port = PORT,
+				 .data = (const uint8_t *)"hello",
+				 .len = 5};
+	struct sockaddr_ll to = {.sll_family = AF_PACKET,
+				 .sll_protocol = htons(ETHERTYPE_IP),
+				 .sll_ifindex = r->inside.index,
+				 .sll_halen = 6};
+	size_t len = packet_write(out, &p);
+
+	memcpy(to.sll_addr, r->inside.mac, 6);
+	assert_int_equal(
+		sendto(r->packets[PACKETS_V4], out, len, 0, (struct sockaddr *)&to, sizeof(to)),
+		len);
+}
+
+/* Marks the numbers of the datagrams that this socket has seen. */
+static void take(int fd, bool *seen, size_t n)
+{
+	static uint8_t in[PACKET_MAX];
+	struct packet p;
+	uint32_t number;
+	ssize_t len;
+
+	while ((len = recv(fd, in, sizeof(in), MSG_DONTWAIT)) > 0) {
+		if (packet_read(&p, in, (size_t)len) < 0 || p.len != sizeof(number))
+			continue;
+		memcpy(&number, p.data, sizeof(number));
+		if (number < n)
+			seen[number] = true;
+	}
+}
+
+/* ---- the tests ------------------------------------------------------------------------------- */
+
+static void the_first_packet_arrives(const struct agent *a, const struct router *r)
+{
+	send_inside(r);
+	assert_int_equal(write(a->say, "h", 1), 1);
+	assert_int_equal(answer(a), 1);
+}
+
+static void none_was_missed(const struct agent *a, const struct router *r)
+{
+	static bool seen[1 << 16];
+	uint32_t n;
+
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(write(a->say, "e", 1), 1);
+	n = answer(a);
+	assert_in_range(n, 1, ARRAY_LEN(seen));
+	take(a->early, seen, n);
+	take(r->packets[PACKETS_V4], seen, n);
+	for (uint32_t k = 0; k < n; k++)
+		if (!seen[k])
+			fail_msg("datagram %u of %u was not seen", k, n);
+}
+
+/* Every second agent sends all the while; all end together, as the kernel is slow at that. */
+static void no_packet_is_lost_at_the_start(void **state)
+{
+	struct agent agents[ROUNDS];
+	struct router routers[ROUNDS];
+
+	(void)state;
+	for (int i = 0; i < ROUNDS; i++) {
+		agent_start(&agents[i]);
+		if (i % 2)
+			assert_int_equal(write(agents[i].say, "s", 1), 1);
+		assert_int_equal(router_start(&agents[i].spec, &routers[i]), 0);
+		if (i % 2)
+			none_was_missed(&agents[i], &routers[i]);
+		else
+			the_first_packet_arrives(&agents[i], &routers[i]);
+	}
+	for (int i = 0; i < ROUNDS; i++)
+		agent_end(&agents[i], &routers[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_packet_is_lost_at_the_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* show - output of commands: styles, times, escaped text, and the question before a change. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdio.h>
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+/* Styles for standard output: empty strings unless it is a terminal that wants colours. */
+enum style {
+	STYLE_NONE,
+	STYLE_BOLD,
+	STYLE_DIM,
+	STYLE_RED,
+	STYLE_GREEN,
+	STYLE_YELLOW,
+	STYLE_CYAN,
+};
+const char *style_on(enum style s);
+const char *style_off(void);
+/* Columns of the terminal, or 0 when standard output is none. */
+int show_columns(void);
+
+/* "22:04:45" today, "Nov 20 22:04" before. */
+void show_time(char *out, size_t size, int64_t wall_us);
+/* Agent text escaped, on standard output. */
+void show_text(const char *s, size_t len);
+void show_on(FILE *to, const char *s, size_t len); /* the same elsewhere */
+void show_file_line(const char *s, size_t len);	   /* of a file, on standard output: tabs stay */
+void show_folder(const char *path);		   /* "~/p" below the home */
+
+/* Asks a yes-or-no question. Returns 0 for yes; -ECANCELED, or -EPERM without a terminal. */
+int confirm_yes(const char *question, struct err *err) MUST_USE;
+
+/* Prints text behind a margin (printed already on the first line), broken at blanks, and a newline.
+ */
+void show_wrapped(const char *text, int margin, int columns);
+/* Prints a line of --help: "--profile NAME" and its description, in 80 columns. Completions read
+ * it.
+ */
+void show_option(const char *option, const char *help);
+
+/* Flushes standard output. Returns `status`, or CMD_FAILED and err if the reader is gone or the
+ * disk is full. */
+int finish(int status, struct err *err);

@@ -1,0 +1,27 @@
+/* worktree_fill_priv - the state of a copy into a new worktree (worktree_fill*.c only). */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/base/text.h"
+#include "tui/commands/here.h"
+#include "tui/commands/standing.h"
+#include "tui/commands/worktree_fill.h"
+#include "tui/commands/worktree_put.h"
+
+struct fill {
+	struct put put;
+	char *from, *to;
+	struct here at;	      /* of the current directory */
+	struct here rules_of; /* the source, for `rules`; borrows */
+	struct standing rules;
+	struct buf left; /* paths, each with its NUL: the first of n_left */
+	size_t n_left;
+};
+
+/* Remembers a path that is not copied. */
+void fill_leave(struct fill *f, const char *path);
+/* Returns whether a session in the source may read the path: no secret, nothing hidden. */
+bool fill_may(const struct fill *f, const char *path);
+/* Leaves a path out whose result is not 0. Returns 0, or a failure of the disk with words. */
+int fill_result(struct fill *f, const char *path, int r, struct err *err) MUST_USE;

@@ -1,0 +1,103 @@
+/* dialog_leave - detaches, ends the agent, or starts it anew: two keys while it still runs. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/console/frame/ui.h"
+
+struct dialog_leave {
+	struct view v;
+	bool again; /* it is started anew */
+};
+
+static const enum action hints[] = {ACTION_DETACH, ACTION_END_AGENT, ACTION_BACK, ACTION_NONE};
+
+static struct rect size(struct view *v, struct rect body)
+{
+	int w = MIN(body.w, 58), h = MIN(body.h, 7);
+
+	(void)v;
+	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
+}
+
+static bool offers_detach(const struct view *v)
+{
+	return !((const struct dialog_leave *)v)->again && v->ui->spec.verbs->detach;
+}
+
+/* "Q end it and leave": returns the columns with a gap behind. */
+static int draw_key(struct ui *ui, struct surface *s, struct rect at, enum action a,
+		    const char *words)
+{
+	char keys[32];
+	int x = at.x, end = at.x + at.w;
+
+	ui_keys(ui, PLACE_LEAVE, a, keys, sizeof(keys));
+	x += surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL_KEY, keys) + 1;
+	x += surface_text(s, x, at.y, MAX(0, end - x), ROLE_MODAL, words) + 3;
+	return x - at.x;
+}
+
+static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
+{
+	bool again = ((struct dialog_leave *)v)->again;
+	struct rect in = ui_modal(s, r, again ? "restart the agent" : "leave cordon", false);
+	struct rect at = {in.x, in.y + in.h - 1, in.w, 1};
+	const struct {
+		enum action action;
+		const char *words;
+		bool there;
+	} keys[] = {{ACTION_DETACH, "let it go on", offers_detach(v)},
+		    {ACTION_END_AGENT, again ? "end it and start anew" : "end it and leave", true},
+		    {ACTION_BACK, "stay", true}};
+
+	(void)focused;
+	surface_text(s, in.x, in.y + (in.h > 4), in.w, ROLE_MODAL, "The agent still runs.");
+	surface_text(s, in.x, in.y + 1 + (in.h > 4), in.w, ROLE_MODAL_LABEL,
+		     offers_detach(v) ? "cordon attach takes it up again. Its steps are kept."
+				      : "Its steps are kept and can be undone later.");
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		int cols =
+			keys[i].there ? draw_key(v->ui, s, at, keys[i].action, keys[i].words) : 0;
+
+		at.x += cols;
+		at.w -= cols;
+	}
+}
+
+static bool act(struct view *v, enum action a)
+{
+	if (a == ACTION_END_AGENT && ((struct dialog_leave *)v)->again)
+		v->ui->spec.verbs->restart(v->ui->spec.data);
+	else if (a == ACTION_DETACH && offers_detach(v))
+		v->ui->spec.verbs->detach(v->ui->spec.data);
+	else if (a == ACTION_END_AGENT)
+		v->ui->spec.verbs->leave(v->ui->spec.data);
+	else if (a == ACTION_BACK)
+		ui_pop(v->ui);
+	else
+		return false;
+	return true;
+}
+
+/* It ended by itself: nothing to ask any more. */
+static void changed(struct view *v)
+{
+	if (v->ui->spec.model->exited && !((struct dialog_leave *)v)->again)
+		ui_close(v->ui, v);
+}
+
+static const struct view_ops ops = {
+	.place = PLACE_LEAVE,
+	.size = size,
+	.draw = draw,
+	.act = act,
+	.changed = changed,
+	.hints = hints,
+};
+
+struct view *dialog_leave_new(struct ui *ui, bool again)
+{
+	struct dialog_leave *d = xcalloc(1, sizeof(*d));
+
+	d->v = (struct view){.ops = &ops, .ui = ui};
+	d->again = again;
+	return &d->v;
+}

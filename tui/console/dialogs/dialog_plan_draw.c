@@ -1,0 +1,440 @@
+/* dialog_plan_draw - draws a plan: its paths, conflicts, further places, keys. */
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/path.h"
+#include "core/diff/diff.h"
+#include "tui/console/dialogs/dialog_plan.h"
+#include "tui/console/views/step_stats.h"
+
+/* Words for the letters: what the undo will do to the path. */
+static const char *verb_of(char what)
+{
+	switch (what) {
+	case 'A':
+		return "comes back";
+	case 'D':
+		return "goes away";
+	case 'R':
+		return "renamed to";
+	default:
+		return "changes back";
+	}
+}
+
+static const char *note_of(const struct undo_entry *e)
+{
+	if (e->lost)
+		return "not kept: stays";
+	switch (e->fate) {
+	case FATE_KEPT:
+		return e->why ? "no merge: stays" : "stays as it is";
+	case FATE_MERGED:
+		return "merged";
+	case FATE_MARKED:
+		return "merged, with conflict markers";
+	case FATE_STOPS:
+	case FATE_FORCED:
+		break;
+	}
+	if (e->linked)
+		return "changed since by another name";
+	return e->beside ? "changed by a step beside it" : "changed since";
+}
+
+static void draw_entry(struct dialog_plan *d, struct surface *s, struct rect line,
+		       const struct undo_plan *p, const struct undo_entry *e)
+{
+	int role = e->conflict	    ? ROLE_MODAL_DANGER
+		   : e->what == 'A' ? ROLE_EVENT_ALLOW
+		   : e->what == 'D' ? ROLE_EVENT_DENY
+				    : ROLE_MODAL;
+	AUTO_FREE char *whole = e->base ? path_join(e->base, e->path) : xstrdup(e->path);
+	const char *path = e->base ? ui_path(d->v.ui, whole) : whole;
+	bool stays = undo_entry_elsewhere(p, e);
+	int x = line.x, end = line.x + line.w;
+	char letter[2] = {stays ? '=' : e->what, '\0'};
+
+	x += ui_modal_text(s, x, line.y, 1, role, e->conflict ? "!" : " ") + 1;
+	x += ui_modal_text(s, x, line.y, 1, role, letter) + 2;
+	if (line.w >= 60 && e->what != 'R') {
+		surface_text(s, x, line.y, 12, ROLE_MODAL_LABEL,
+			     stays				      ? "stays"
+			     : d->kind == UNDO_REDO && e->what == 'M' ? "changes"
+								      : verb_of(e->what));
+		x += 14;
+	}
+	if (e->what == 'R' && e->other) {
+		x += surface_hostile(s, x, line.y, (end - x) / 2 - 2, ROLE_MODAL, path);
+		x += surface_text(s, x, line.y, 4, ROLE_MODAL_LABEL, " -> ");
+		surface_hostile(s, x, line.y, end - x, ROLE_MODAL, e->other);
+	} else {
+		x += surface_hostile(s, x, line.y, end - x,
+				     e->conflict ? ROLE_MODAL_DANGER : ROLE_MODAL, path);
+		if (e->conflict)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     note_of(e));
+		else if (e->later)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     "with what later steps did");
+		else if (stays)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     "outside the folder");
+		else if (e->fate == FATE_KEPT)
+			surface_text(s, x + 2, line.y, MAX(0, end - x - 2), ROLE_MODAL_LABEL,
+				     "stays as well");
+	}
+}
+
+const char *plan_verb(const struct dialog_plan *d)
+{
+	static const char *const names[] = {
+		[UNDO_BACK] = "undo", [UNDO_REDO] = "redo", [UNDO_PATHS] = "restore"};
+
+	return names[d->kind];
+}
+
+/* ---- edits from outside that it crosses -------------------------------------------------------
+ */
+
+/* How many of its paths this undo would have changed. */
+static size_t in_conflict(const struct undo_plan *p, const struct barrier *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct undo_entry *e = &p->entries[i];
+		AUTO_FREE char *whole = e->base ? path_join(e->base, e->path) : NULL;
+
+		for (size_t k = 0; e->conflict && k < b->n_paths; k++)
+			n += str_eq(b->paths[k], whole ? whole : e->path);
+	}
+	return n;
+}
+
+/* "! 12:03:11 after step 4: README.md, src/a.c", and what becomes of it. */
+static void draw_barrier(struct surface *s, struct rect line, const struct undo_plan *p,
+			 const struct barrier *b)
+{
+	const char *then = b->own ? "goes, too" : in_conflict(p, b) ? "see below" : "stays";
+	int w = (int)strlen(then), x = line.x;
+	AUTO_BUF struct buf words = BUF_INIT;
+	char hms[16];
+
+	clock_hms(hms, b->last_us);
+	x += surface_text(s, x, line.y, line.w, ROLE_MODAL_DANGER, "! ");
+	if (line.w >= 60)
+		x += surface_fmt(s, x, line.y, line.w, ROLE_MODAL_DANGER,
+				 b->own ? "%s your step %lld: " : "%s after step %lld: ", hms,
+				 (long long)b->after);
+	for (size_t i = 0; i < MIN(b->n_paths, (size_t)3); i++)
+		buf_fmt(&words, "%s%s", i ? ", " : "", b->paths[i]);
+	if (b->count > 3)
+		buf_fmt(&words, " and %zu more", b->count - 3);
+	surface_hostile_end(s, x, line.y, line.x + line.w - x - w - 2, ROLE_MODAL, words.data);
+	surface_text(s, line.x + line.w - w, line.y, w, ROLE_MODAL_LABEL, then);
+}
+
+/* "! 2 edited since by you or another program, 1 not kept: listed first" */
+static void list_conflicts(struct buf *out, const struct undo_plan *p)
+{
+	size_t lost = plan_lost(p), beside = 0, since;
+	const char *comma = "! ";
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		beside += p->entries[i].conflict && p->entries[i].beside;
+	since = p->n_conflicts - lost - beside;
+	if (since) {
+		buf_fmt(out, "%s%zu edited since by you or another program", comma, since);
+		comma = ", ";
+	}
+	if (beside) {
+		buf_fmt(out, "%s%zu changed by a step beside it", comma, beside);
+		comma = ", ";
+	}
+	if (lost)
+		buf_fmt(out, "%s%zu not kept", comma, lost);
+	buf_str(out, ": listed first");
+}
+
+/* What is in the way, and what the choice that was made does about it. */
+static void draw_warning(const struct dialog_plan *d, struct surface *s, struct rect in,
+			 const struct undo_plan *p)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	if (!p->n_conflicts && !p->n_barriers)
+		return;
+	if (d->flags & UNDO_MERGE)
+		buf_str(&b, "merges what both sides changed, or leaves theirs; Enter shows it");
+	else if (d->flags & UNDO_KEEP_MINE)
+		buf_str(&b, "leaves files that you or another program edited as they are");
+	else if (p->n_conflicts)
+		list_conflicts(&b, p);
+	else if (p->barriers[0].own)
+		buf_str(&b, "! steps of your own go with them: undo fewer, or F takes them, too");
+	else
+		buf_str(&b, "! you or another program edited these paths after the steps");
+	surface_text(s, in.x, in.y + 1, in.w, ROLE_MODAL_DANGER, b.data);
+}
+
+void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out)
+{
+	char keys[32];
+
+	ui_keys(ui, PLACE_PLAN, ACTION_ALL_PLACES, keys, sizeof(keys));
+	buf_fmt(out, "%s changed nothing in the project, only files elsewhere: %s undoes those",
+		p->n_ids == 1 ? "This step" : "These steps", keys);
+}
+
+/* "step 4", "3 steps (6, 5, 4)" */
+static void put_steps(struct buf *out, const struct undo_plan *p)
+{
+	if (p->n_ids == 1) {
+		buf_fmt(out, "step %lld", (long long)p->ids[0]);
+		return;
+	}
+	buf_fmt(out, "%zu steps", p->n_ids);
+	for (size_t i = 0; i < MIN(p->n_ids, (size_t)6); i++)
+		buf_fmt(out, "%s%lld", i ? ", " : " (", (long long)p->ids[i]);
+	if (p->n_ids)
+		buf_str(out, p->n_ids > 6 ? ", ...)" : ")");
+}
+
+/* Returns whether words about git stand for the path. */
+static bool is_gits(const struct dialog_plan *d, const struct undo_entry *e)
+{
+	return !d->git && !e->conflict && diff_is_gits_own(e->path);
+}
+
+static size_t count_gits(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		n += is_gits(d, &p->entries[i]) && !undo_entry_elsewhere(p, &p->entries[i]);
+	return n;
+}
+
+static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect in,
+			 const struct undo_plan *p)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	size_t elsewhere = 0, n;
+
+	if (d->kind == UNDO_PATHS) {
+		surface_fmt(s, in.x, in.y, in.w, ROLE_MODAL,
+			    "Restores %zu path%s as before step %lld; a step that can be undone",
+			    p->n_paths, p->n_paths == 1 ? "" : "s", (long long)d->step);
+		draw_warning(d, s, in, p);
+		return;
+	}
+	if (plan_is_elsewhere(p)) {
+		plan_elsewhere_words(d->v.ui, p, &b);
+		surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
+		return;
+	}
+	buf_str(&b, d->kind == UNDO_REDO ? "Brings back " : "Rolls back ");
+	put_steps(&b, p);
+	for (size_t i = 0; i < p->n_entries; i++)
+		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
+	n = p->n_paths - elsewhere - count_gits(d, p);
+	if (n || !count_gits(d, p))
+		buf_fmt(&b, ": %zu path%s", n, n == 1 ? "" : "s");
+	if (elsewhere)
+		buf_fmt(&b, "; %zu outside the folder %s", elsewhere,
+			elsewhere == 1 ? "stays" : "stay");
+	surface_text(s, in.x, in.y, in.w, ROLE_MODAL, b.data);
+	draw_warning(d, s, in, p);
+}
+
+/* "main: 622a4c8 -> 57acaea, 1 commit: licence" of the n-th change; NULL: there are fewer. */
+static const char *git_change(const struct dialog_plan *d, const struct undo_plan *p, size_t n)
+{
+	for (size_t i = 0; i < p->n_ids; i++) {
+		const struct step_stat *s = view_steps_stat(d->v.ui->panes[PANE_STEPS], p->ids[i]);
+
+		if (s && n < s->git.n)
+			return s->git.list[n];
+		n -= s ? s->git.n : 0;
+	}
+	return NULL;
+}
+
+static size_t git_rows(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	size_t n = 0;
+
+	if (!count_gits(d, p))
+		return 0;
+	while (n < GIT_WORDS_MAX && git_change(d, p, n))
+		n++;
+	return n + 1;
+}
+
+/* A change that is rolled back, or how many files are behind them. */
+static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
+		     const struct undo_plan *p, size_t row)
+{
+	const char *words = row + 1 < git_rows(d, p) ? git_change(d, p, row) : NULL;
+	size_t n = count_gits(d, p);
+	int x = line.x + 2, end = line.x + line.w;
+	char keys[32];
+
+	x += surface_text(s, x, line.y, 3, ROLE_MODAL_LABEL, "git") + 2;
+	if (words) {
+		x += surface_text(s, x, line.y, end - x, ROLE_MODAL_LABEL,
+				  d->kind == UNDO_REDO ? "brings back" : "takes back") +
+		     1;
+		surface_hostile_end(s, x, line.y, end - x, ROLE_MODAL, words);
+		return;
+	}
+	ui_keys(d->v.ui, PLACE_PLAN, ACTION_DETAILS, keys, sizeof(keys));
+	surface_fmt(s, x, line.y, end - x, ROLE_MODAL_LABEL, "%zu file%s of git's own: %s lists %s",
+		    n, n == 1 ? "" : "s", keys, n == 1 ? "it" : "them");
+}
+
+/* What stays, outside the folder, has no row beside what is rolled back: the heading counts it. */
+static bool has_row(const struct dialog_plan *d, const struct undo_plan *p,
+		    const struct undo_entry *e, bool all)
+{
+	return all || e->conflict || !(undo_entry_elsewhere(p, e) || is_gits(d, e));
+}
+
+/* Conflicts stand on top, the rest in the plan's order. */
+static const struct undo_entry *entry_at(const struct dialog_plan *d, const struct undo_plan *p,
+					 size_t row)
+{
+	bool conflicts = row < p->n_conflicts, all = plan_is_elsewhere(p);
+
+	if (!conflicts)
+		row -= p->n_conflicts;
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct undo_entry *e = &p->entries[i];
+
+		if (e->conflict == conflicts && has_row(d, p, e, all) && row-- == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect in, int x,
+		    enum action a, const char *words)
+{
+	int role = d->armed || a == ACTION_BACK ? ROLE_MODAL_KEY : ROLE_MODAL_LABEL;
+	int y = in.y + in.h - 1, end = in.x + in.w;
+	char keys[32];
+
+	ui_keys(d->v.ui, PLACE_PLAN, a, keys, sizeof(keys));
+	x += surface_text(s, x, y, MAX(0, end - x), role, keys) + 1;
+	return x + surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words) + 3;
+}
+
+/* What follows a choice: "then U". It is no key of this plan. */
+static int draw_then(const struct dialog_plan *d, struct surface *s, struct rect in, int x)
+{
+	int y = in.y + in.h - 1, end = in.x + in.w;
+	char keys[32];
+
+	ui_keys(d->v.ui, PLACE_PLAN, ACTION_CONFIRM, keys, sizeof(keys));
+	return x + surface_fmt(s, x, y, MAX(0, end - x), ROLE_MODAL_LABEL, "then %s", keys) + 3;
+}
+
+static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
+		      const struct undo_plan *p)
+{
+	bool choice = plan_has_choice(d, p);
+	int x = in.x;
+
+	if (!plan_stops(d, p) && !plan_is_elsewhere(p))
+		x = draw_key(d, s, in, x, ACTION_CONFIRM, "do it");
+	if (choice) {
+		x = draw_key(d, s, in, x, ACTION_KEEP_MINE, "keep mine");
+		x = draw_key(d, s, in, x, ACTION_MERGE, "merge");
+	}
+	if (choice && plan_stops(d, p))
+		x = draw_then(d, s, in, x);
+	if (plan_stops(d, p) && !plan_is_in_vain(d, p))
+		x = draw_key(d, s, in, x, ACTION_FORCE,
+			     choice ? "overwrite (redo has mine)"
+			     : plan_lost(p) && plan_lost(p) == p->n_conflicts
+				     ? "bring back the rest"
+				     : "do it anyway (theirs is kept for redo)");
+	if (plan_has_places(d, p))
+		x = draw_key(d, s, in, x, ACTION_ALL_PLACES,
+			     d->places ? "leave other places" : "other places too");
+	draw_key(d, s, in, x, ACTION_BACK, "cancel");
+}
+
+/* It is on its way, or the keeper has said why there is none. */
+static void draw_no_plan(struct dialog_plan *d, struct surface *s, struct rect in)
+{
+	const char *refused = d->v.ui->spec.model->plan_refused;
+
+	if (refused)
+		surface_hostile_end(s, in.x, in.y, in.w, ROLE_MODAL_DANGER, refused);
+	else
+		surface_text(s, in.x, in.y, in.w, ROLE_MODAL_LABEL,
+			     "Working out what would change...");
+}
+
+size_t plan_rows(const struct dialog_plan *d, const struct undo_plan *p)
+{
+	size_t rows = p->n_barriers + (p->n_paths > p->n_entries) + git_rows(d, p);
+	bool all = plan_is_elsewhere(p);
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		rows += has_row(d, p, &p->entries[i], all);
+	return rows;
+}
+
+static void draw_at(struct dialog_plan *d, struct surface *s, struct rect line,
+		    const struct undo_plan *p, size_t row)
+{
+	const struct undo_entry *e;
+
+	if (row < p->n_barriers) {
+		draw_barrier(s, line, p, &p->barriers[row]);
+		return;
+	}
+	row -= p->n_barriers;
+	e = entry_at(d, p, row);
+	for (size_t i = 0; !e && i < p->n_entries; i++)
+		row -= has_row(d, p, &p->entries[i], plan_is_elsewhere(p));
+	if (e)
+		draw_entry(d, s, line, p, e);
+	else if (row < git_rows(d, p))
+		draw_git(d, s, line, p, row);
+	else
+		surface_fmt(s, line.x, line.y, line.w, ROLE_MODAL_LABEL, "    and %zu more paths",
+			    p->n_paths - p->n_entries);
+}
+
+void plan_draw(struct dialog_plan *d, struct surface *s, struct rect r)
+{
+	const struct undo_plan *p = plan_of(d);
+	struct rect in = ui_modal(s, r, plan_verb(d), p && p->n_conflicts > 0);
+	size_t n = p ? plan_rows(d, p) : 0;
+	struct rect rows;
+
+	if (!p) {
+		draw_no_plan(d, s, in);
+		return;
+	}
+	draw_heading(d, s, in, p);
+	rows = (struct rect){in.x, in.y + 2, in.w, MAX(0, in.h - 4)};
+	if (rows.h == 0)
+		rows = (struct rect){in.x, in.y + 1, in.w, MAX(0, in.h - 2)};
+	d->list.page = (size_t)MAX(rows.h, 1);
+	d->list.top = MIN(d->list.top, n > d->list.page ? n - d->list.page : 0);
+	for (int y = 0; y < rows.h && d->list.top + (size_t)y < n; y++)
+		draw_at(d, s, (struct rect){rows.x, rows.y + y, rows.w, 1}, p,
+			d->list.top + (size_t)y);
+	if (n == 0)
+		surface_text(s, rows.x, rows.y, rows.w, ROLE_MODAL_LABEL,
+			     d->kind == UNDO_REDO && p->n_ids == 0 ? "There is nothing to redo."
+								   : "No file would change.");
+	draw_keys(d, s, in, p);
+}

@@ -1,0 +1,74 @@
+/* ui_words - messages of the bar, and the form of keys and paths in views. */
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "tui/console/frame/ui.h"
+
+#define MESSAGE_US 6000000
+
+void ui_say(struct ui *ui, const char *fmt, ...)
+{
+	struct said *said;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
+	va_end(ap);
+	ui->message_until_us = ui->now_us + MESSAGE_US;
+	said = &ui->said[ui->n_said++ % UI_SAID];
+	free(said->words);
+	*said = (struct said){ui->now_us, xstrdup(ui->message)};
+	ui->dirty = true;
+}
+
+bool ui_copy(struct ui *ui, const char *text, size_t len)
+{
+	struct err err = {0};
+
+	if (!ui->spec.verbs->copy) {
+		ui_say(ui, "There is nothing here to copy to.");
+		return false;
+	}
+	if (ui->spec.verbs->copy(ui->spec.data, text, len, &err) < 0) {
+		ui_say(ui, "%s", err.text);
+		return false;
+	}
+	ui_say(ui, "Copied %zu byte%s.", len, len == 1 ? "" : "s");
+	return true;
+}
+
+const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size)
+{
+	return keymap_keys_of(ui->spec.keymap, place, a, out, size) ? out : "unbound";
+}
+
+void ui_agent(const struct ui *ui, char *out, size_t size)
+{
+	const char *command = ui->spec.model->command ? ui->spec.model->command : "";
+	AUTO_FREE char *program = xstrndup(command, strcspn(command, " "));
+	const char *name = path_base(program);
+
+	text_escape_into(out, size, *name ? name : "The agent", strlen(*name ? name : "The agent"));
+}
+
+const char *ui_path(struct ui *ui, const char *path)
+{
+	const char *below = ui->spec.folder && path ? path_below(path, ui->spec.folder) : NULL;
+
+	return below && *below ? below : ui_home_path(ui, path);
+}
+
+const char *ui_home_path(struct ui *ui, const char *path)
+{
+	const char *home = ui->spec.model->home ? ui->spec.model->home : getenv("HOME");
+	const char *below = home && path ? path_below(path, home) : NULL;
+
+	if (!below)
+		return path ? path : "";
+	snprintf(ui->path, sizeof(ui->path), *below ? "~/%s" : "~", below);
+	return ui->path;
+}

@@ -1,0 +1,30 @@
+/* start - forks the host of a console, and is its first client. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/api/socket/frames.h"
+#include "tui/console/console.h"
+#include "tui/look/terminal.h"
+
+/*
+ * The host is a child of the calling process, in a process session of its own: a closed terminal
+ * sends it no signal. It is forked before any thread exists.
+ *
+ * Exit: the client has the host's exit status, and ends after it. A client that was detached ends
+ *       with 0 while the host goes on.
+ */
+struct start {
+	/* Runs the host, in the child, and tells its clients the reason of its end by
+	 * host_end(). */
+	void (*host)(void *data, struct frames *line, struct terminal *terminal);
+	void *data;
+};
+
+/* Returns the exit status, or a negative errno and err. ret: free it with ending_done(). */
+int start_host(const struct start *start, struct ending *ret, struct err *err) MUST_USE;
+
+struct kept_answers;
+/* run.c: the host of a run. */
+void run_host(const struct session_spec *spec, const struct console_options *opt,
+	      struct kept_answers *kept, struct frames *line, struct terminal *terminal,
+	      struct ending *end);

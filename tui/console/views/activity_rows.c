@@ -1,0 +1,305 @@
+/* activity_rows - a row of the activity: its words, and how it is drawn. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/path.h"
+#include "core/base/text.h"
+#include "core/session/answers/answers.h"
+#include "tui/console/views/activity_rows.h"
+#include "tui/console/views/step_stats.h"
+
+#define TIME_MIN_W 56 /* narrower rows do without the time */
+#define OP_COLS	   7
+
+/* Verdicts have a sign and a word, not only a colour. */
+static const struct {
+	const char *sign, *word, *name;
+	int role;
+} kinds[] = {
+	[ROW_TOUCH] = {" ", "", "touch", ROLE_EVENT_TOUCH},
+	[ROW_DENY] = {"x", "DENY ", "deny", ROLE_EVENT_DENY},
+	[ROW_EXEC] = {">", "", "exec", ROLE_EVENT_EXEC},
+	[ROW_ASK] = {"?", "ASK ", "ask", ROLE_EVENT_ASK},
+	[ROW_DECISION] = {"+", "", "decision", ROLE_EVENT_ALLOW},
+	[ROW_NOTE] = {"-", "", "note", ROLE_EVENT_NOTE},
+	[ROW_EXTERNAL] = {"!", "EDIT ", "edit", ROLE_EVENT_ASK},
+};
+
+/*
+ * What was decided is told in the words of the answer: "+ ALLOW reading ~/notes/a once". Where they
+ * name no object, as of one that came too late, the request's stands before them; what is taken
+ * back is neither allowed nor denied.
+ */
+struct verdict {
+	const char *sign, *word, *words;
+	bool whole; /* the words say it all */
+	int role;
+};
+
+static struct verdict verdict_of(const struct row *r)
+{
+	const char *words = r->more ? r->more : "";
+	bool denied = r->result != 0;
+
+	if (str_eq(r->op, "revoke"))
+		return (struct verdict){"-", "", words, true, ROLE_EVENT_NOTE};
+	if (str_starts(words, "allow ") || str_starts(words, "deny "))
+		return (struct verdict){denied ? "x" : "+", denied ? "DENY " : "ALLOW ",
+					strchr(words, ' ') + 1, true,
+					denied ? ROLE_EVENT_DENY : ROLE_EVENT_ALLOW};
+	if (str_starts(words, "deny: "))
+		words += strlen("deny: ");
+	return (struct verdict){denied ? "x" : "+", denied ? "DENY " : "ALLOW ", words, false,
+				denied ? ROLE_EVENT_DENY : ROLE_EVENT_ALLOW};
+}
+
+const char *activity_kind(enum row_kind kind)
+{
+	return kinds[kind].name;
+}
+
+static struct verdict shown_as(const struct row *r)
+{
+	const char *more = r->more ? r->more : "";
+
+	if (r->kind == ROW_DECISION)
+		return verdict_of(r);
+	/* A profile's rule: it comes again and again, and is no alarm. */
+	if (r->kind == ROW_DENY && r->expected)
+		return (struct verdict){"-", "refused ", more, false, ROLE_DIM};
+	return (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, more, false,
+				kinds[r->kind].role};
+}
+
+void activity_text(struct ui *ui, const struct row *r, struct buf *out)
+{
+	const char *path = ui_path(ui, r->text);
+	struct verdict v = shown_as(r);
+	char op[24];
+
+	ui_op(r->op, op, sizeof(op));
+	buf_str(out, v.word);
+	buf_str(out, op);
+	buf_ch(out, ' ');
+	text_escape(out, path, strlen(path));
+	if (*v.words) {
+		buf_ch(out, ' ');
+		text_escape(out, v.words, strlen(v.words));
+	}
+}
+
+/* Columns of sign and word. */
+static int draw_sign(struct surface *s, int x, int y, int role, const char *sign, const char *word)
+{
+	int from = x;
+
+	x += surface_text(s, x + 1, y, 2, role, sign) + 2;
+	return x + surface_text(s, x, y, 8, role, word) - from;
+}
+
+/* "commit" of "git -c user.name=x -C sub commit -m y"; how long it is, 0: there is none. */
+static size_t git_verb(const char *command, const char **ret)
+{
+	const char *at = command ? command + strcspn(command, " ") : "";
+
+	while (*at == ' ') {
+		const char *word = ++at;
+		size_t len = strcspn(word, " ");
+
+		at += len;
+		if (*word != '-') {
+			*ret = word;
+			return len;
+		}
+		if (len == 2 && strchr("cC", word[1]) && *at == ' ') /* with a value */
+			at += 1 + strcspn(at + 1, " ");
+	}
+	return 0;
+}
+
+/* "git main: f918ed4 -> fca8856, 1 commit taken back"; before that is known, and where it says
+ * nothing, "git commit: 12 files below .git" */
+static void draw_group(struct ui *ui, struct surface *s, struct rect line,
+		       const struct activity_item *item, const struct row *r)
+{
+	const struct model *m = ui->spec.model;
+	AUTO_BUF struct buf text = BUF_INIT;
+	AUTO_FREE char *dir = NULL;
+	const char *command = NULL, *verb;
+	const struct step_stat *stat;
+	size_t len = 0;
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		if (m->steps[i].id == r->step)
+			command = m->steps[i].command;
+	if (command && str_starts(command, "git "))
+		len = git_verb(command, &verb);
+	dir = xstrndup(r->text, activity_git_dir(r->text));
+	buf_str(&text, "git");
+	stat = r->step ? view_steps_stat(ui->panes[PANE_STEPS], r->step) : NULL;
+	if (stat && stat->git.n) {
+		buf_ch(&text, ' ');
+		buf_str(&text, stat->git.list[0]);
+		surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
+		return;
+	}
+	if (len)
+		buf_fmt(&text, " %.*s", (int)len, verb);
+	buf_fmt(&text, ": %zu file%s below %s", item->objects, item->objects == 1 ? "" : "s",
+		ui_path(ui, dir));
+	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
+}
+
+/* "free: this folder, 5 hosts: C-] n" */
+static void draw_note(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
+		      int role)
+{
+	AUTO_FREE char *words = NULL;
+	const char *text = r->text && *r->text ? r->text : r->op ? r->op : "";
+	char keys[32];
+
+	if (r->kind == ROW_NOTE && str_eq(r->op, "hosts")) {
+		ui_keys(ui, PLACE_TERMINAL, ACTION_SHOW_CONNECTIONS, keys, sizeof(keys));
+		words = *keys ? xasprintf("%s: %s", text, keys) : NULL;
+	}
+	surface_hostile_end(s, line.x, line.y, line.w, role, words ? words : text);
+}
+
+static void draw_object(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
+			const struct verdict *v)
+{
+	int x = line.x, end = line.x + line.w;
+	char op[24];
+
+	if (r->kind != ROW_EXTERNAL) { /* its word says what it is */
+		ui_op(r->op, op, sizeof(op));
+		surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
+		x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
+	}
+	x += surface_hostile(s, x, line.y, end - x - 1, v->role, ui_path(ui, r->text));
+	if (*v->words && end - x > 8 && !(r->kind == ROW_TOUCH && str_starts(r->text, v->words)))
+		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
+}
+
+/* "DENY write  ~/.claude/backups: 5 names  the reason that all have" */
+static void draw_refusals(struct ui *ui, struct surface *s, struct rect line,
+			  const struct activity_item *item, const struct row *r,
+			  const struct verdict *v)
+{
+	AUTO_FREE char *dir = xstrndup(r->text, (size_t)(path_base(r->text) - r->text) - 1);
+	AUTO_FREE char *words = xasprintf("%s: %zu names", dir, item->objects);
+	struct row all = *r;
+
+	all.text = words;
+	draw_object(ui, s, line, &all, v);
+}
+
+static bool is_mkdir(const struct row *r)
+{
+	return str_eq(answers_op(r->op ? r->op : ""), "mkdir");
+}
+
+/* What a step left of a file, as its diff has it: A, M, D or R. 0: it is not known yet, or there is
+ * nothing of it. */
+static char result_of(struct ui *ui, const struct row *r)
+{
+	const char *path = r->more && *r->more ? r->more : r->text;
+	const char *below = ui->spec.folder ? path_below(path, ui->spec.folder) : NULL;
+	const struct step_stat *stat;
+
+	if (r->kind != ROW_TOUCH || !r->step)
+		return 0;
+	if (is_mkdir(r))
+		return 'A';
+	stat = view_steps_stat(ui->panes[PANE_STEPS], r->step);
+	for (size_t i = 0; stat && i < stat->n; i++)
+		if (str_eq(stat->list[i].name, below && *below ? below : path))
+			return stat->list[i].sign;
+	return 0;
+}
+
+static int result_role(char sign)
+{
+	return sign == 'A' ? ROLE_DIFF_ADD : sign == 'D' ? ROLE_DIFF_DEL : ROLE_EVENT_TOUCH;
+}
+
+/* "A src/new.c" once its step has ended; until then "write src/new.c". */
+static void draw_change(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
+			const struct verdict *v, char sign)
+{
+	const char *path = r->more && *r->more ? r->more : r->text;
+
+	if (!sign) {
+		draw_object(ui, s, line, r, v);
+		return;
+	}
+	surface_fmt(s, line.x, line.y, 1, result_role(sign), "%c", sign);
+	line.x += surface_hostile(s, line.x + 2, line.y, line.w - 4, v->role, ui_path(ui, path));
+	if (is_mkdir(r))
+		surface_text(s, line.x + 2, line.y, 1, v->role, "/");
+}
+
+/* "D node_modules: 745 files" */
+static void draw_dir(struct ui *ui, struct surface *s, struct rect line,
+		     const struct activity_item *item, const struct row *r)
+{
+	const struct model *m = ui->spec.model;
+	AUTO_BUF struct buf text = BUF_INIT;
+	char sign = item->removed == item->objects ? 'D' : 'M';
+
+	for (size_t i = 0; i < m->n_steps; i++)
+		if (m->steps[i].id == r->step && m->steps[i].created && !m->steps[i].modified &&
+		    !m->steps[i].deleted)
+			sign = 'A';
+	surface_fmt(s, line.x, line.y, 1, result_role(sign), "%c", sign);
+	buf_fmt(&text, "%s: %zu files", ui_path(ui, item->below), item->objects);
+	surface_hostile_end(s, line.x + 2, line.y, line.w - 2, ROLE_EVENT_TOUCH, text.data);
+}
+
+/* "x3": how often, or "+12 processes", at the right. Returns the columns that are left. */
+static int draw_times(struct surface *s, struct rect line, const struct activity_item *item,
+		      const struct row *r)
+{
+	char times[32];
+	int w;
+
+	if (item->children)
+		w = snprintf(times, sizeof(times), line.w < 50 ? "+%zu" : "+%zu process%s",
+			     item->children, item->children == 1 ? "" : "es");
+	else
+		w = snprintf(times, sizeof(times), "x%zu", item->rows);
+	if (item->rows < 2 || activity_is_group(item, r) || activity_is_dir(item) || line.w < 30)
+		return line.w;
+	surface_text(s, line.x + line.w - w - 1, line.y, w, ROLE_DIM, times);
+	return line.w - w - 1;
+}
+
+void activity_draw(struct ui *ui, struct surface *s, struct rect line,
+		   const struct activity_item *item, const struct row *r, bool all)
+{
+	int x = line.x, end;
+	struct verdict v;
+	char hms[16];
+
+	end = line.x + draw_times(s, line, item, r);
+	v = shown_as(r);
+	if (line.w >= TIME_MIN_W) { /* of its first row: the list is in that order */
+		clock_hms(hms, item->began_us);
+		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
+	}
+	x += draw_sign(s, x, line.y, v.role, v.sign, v.word);
+	if (activity_is_dir(item))
+		draw_dir(ui, s, (struct rect){x, line.y, end - x - 1, 1}, item, r);
+	else if (activity_is_group(item, r) && r->kind == ROW_DENY)
+		draw_refusals(ui, s, (struct rect){x, line.y, end - x, 1}, item, r, &v);
+	else if (activity_is_group(item, r))
+		draw_group(ui, s, (struct rect){x, line.y, end - x - 1, 1}, item, r);
+	else if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
+		draw_note(ui, s, (struct rect){x, line.y, end - x - 1, 1}, r, v.role);
+	else if (v.whole)
+		surface_hostile(s, x, line.y, end - x - 1, v.role, v.words);
+	else
+		draw_change(ui, s, (struct rect){x, line.y, end - x, 1}, r, &v,
+			    all ? 0 : result_of(ui, r));
+}

@@ -1,0 +1,90 @@
+/* since - everything that has changed since the session, the turn or a marked step began. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/console/frame/ui.h"
+
+static bool in_effect(const struct step_row *s)
+{
+	return !s->undone && !s->gone && !s->running && !s->elsewhere;
+}
+
+/* The first step in effect of this session; of a turn: those of this mark. 0: none. */
+static int64_t first_of(const struct model *m, const struct turn_mark *turn, bool session)
+{
+	for (size_t i = 0; i < m->n_steps; i++) {
+		const struct step_row *s = &m->steps[i];
+
+		if (!in_effect(s) || (session && s->earlier))
+			continue;
+		if (session || turn_mark_of(m->turns, m->n_turns, s->id) == turn)
+			return s->id;
+	}
+	return 0;
+}
+
+static int64_t turn_start(struct ui *ui)
+{
+	const struct model *m = ui->spec.model;
+	const struct turn_mark *turn = NULL;
+	size_t i = m->n_steps;
+
+	while (i > 0 && !in_effect(&m->steps[i - 1]))
+		i--;
+	if (i > 0)
+		turn = turn_mark_of(m->turns, m->n_turns, m->steps[i - 1].id);
+	return turn ? first_of(m, turn, false) : 0;
+}
+
+/* The marked step may be undone by now: then the next one that is in effect. */
+static int64_t mark_start(const struct ui *ui)
+{
+	const struct model *m = ui->spec.model;
+	bool seen = false;
+
+	for (size_t i = 0; i < m->n_steps; i++) {
+		seen |= m->steps[i].id == ui->mark;
+		if (seen && in_effect(&m->steps[i]))
+			return m->steps[i].id;
+	}
+	return 0;
+}
+
+void ui_mark_step(struct ui *ui, int64_t step)
+{
+	char keys[48];
+
+	ui->mark = step;
+	ui_keys(ui, PLACE_STEPS, ACTION_DIFF_MARK, keys, sizeof(keys));
+	ui_say(ui, "Step %lld is marked: %s shows everything from there on.", (long long)step,
+	       keys);
+}
+
+static void show(struct ui *ui, int64_t from, const char *words, const char *none)
+{
+	if (!from) {
+		ui_say(ui, "%s", none);
+		return;
+	}
+	if (ui->n_popups > 0 && ui_top(ui)->ops->place == PLACE_STEP)
+		ui_pop(ui);
+	ui_push(ui, view_range_new(ui, from, words));
+}
+
+bool ui_since(struct ui *ui, enum action a)
+{
+	switch ((int)a) {
+	case ACTION_DIFF_SESSION:
+		show(ui, first_of(ui->spec.model, NULL, true), "since the session began",
+		     "Nothing has changed since the session began.");
+		return true;
+	case ACTION_DIFF_TURN:
+		show(ui, turn_start(ui), "in this turn", "Nothing says where this turn began.");
+		return true;
+	case ACTION_DIFF_MARK:
+		show(ui, ui->mark ? mark_start(ui) : 0, "from the marked step on",
+		     ui->mark ? "Nothing from the marked step on is in effect."
+			      : "No step is marked: m in the list of steps marks one.");
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,122 @@
+/* steplist_sum - the sum of a session's changes in one line, and the number of a turn's files. */
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/hash.h"
+#include "tui/console/views/steplist.h"
+
+#define SUM_STEPS 300 /* of a session with more the files are not counted */
+
+struct seen { /* a file that was counted */
+	char *name;
+	UT_hash_handle hh;
+};
+
+struct sum {
+	size_t steps, added, deleted;
+	bool partly; /* some step has not been read */
+	struct seen *files;
+};
+
+/* Of this session, in effect, and about the project. */
+static bool counts(const struct step_row *st)
+{
+	return !st->earlier && !st->undone && !st->elsewhere;
+}
+
+static void add_file(struct sum *sum, char *name)
+{
+	struct seen *seen = NULL;
+
+	HASH_FIND_STR(sum->files, name, seen);
+	if (seen)
+		return;
+	seen = xcalloc(1, sizeof(*seen));
+	seen->name = name; /* the step's */
+	HASH_ADD_KEYPTR(hh, sum->files, seen->name, strlen(seen->name), seen);
+}
+
+static void add_step(struct sum *sum, const struct step_stat *stat)
+{
+	sum->partly |= !stat || stat->many;
+	sum->added += stat ? stat->added : 0;
+	sum->deleted += stat ? stat->deleted : 0;
+	for (size_t i = 0; stat && i < stat->n; i++)
+		add_file(sum, stat->list[i].name);
+}
+
+void steplist_read_all(struct view_steps *p)
+{
+	const struct model *m = p->v.ui->spec.model;
+
+	for (size_t i = m->n_steps; i > 0 && m->n_steps - i < SUM_STEPS; i--)
+		if (counts(&m->steps[i - 1]))
+			steplist_stat(p, &m->steps[i - 1]);
+}
+
+/* Returns how many different files there are, and forgets them. */
+static size_t count_files(struct sum *sum)
+{
+	size_t files = HASH_COUNT(sum->files);
+	struct seen *seen, *next;
+
+	HASH_ITER (hh, sum->files, seen, next) {
+		HASH_DEL(sum->files, seen);
+		free(seen);
+	}
+	return files;
+}
+
+bool view_steps_sum(struct view *steps, struct buf *out)
+{
+	const struct model *m = steps->ui->spec.model;
+	struct sum sum = {0};
+	size_t files;
+
+	for (size_t i = 0; i < m->n_steps; i++) {
+		if (!counts(&m->steps[i]))
+			continue;
+		sum.steps++;
+		if (sum.steps <= SUM_STEPS)
+			add_step(&sum, steplist_stat((struct view_steps *)steps, &m->steps[i]));
+	}
+	files = count_files(&sum);
+	if (!sum.steps)
+		return false;
+	buf_fmt(out, "%zu step%s", sum.steps, sum.steps == 1 ? "" : "s");
+	if (files && !sum.partly && sum.steps <= SUM_STEPS)
+		buf_fmt(out, ", %zu file%s changed (+%zu -%zu)", files, files == 1 ? "" : "s",
+			sum.added, sum.deleted);
+	return true;
+}
+
+/* Returns false for an undo, too: the human made it. */
+static bool is_agents(const struct step_row *st)
+{
+	return counts(st) &&
+	       !(st->kind == STEP_API && st->command && str_starts(st->command, "undo "));
+}
+
+size_t view_steps_turn(struct view *steps, int64_t *ret_newest)
+{
+	const struct model *m = steps->ui->spec.model;
+	const struct turn_mark *turn = m->n_turns ? &m->turns[m->n_turns - 1] : NULL;
+	struct sum sum = {0};
+	size_t files;
+
+	*ret_newest = 0;
+	for (size_t i = m->n_steps; turn && i-- > 0 && sum.steps < SUM_STEPS;) {
+		const struct step_row *st = &m->steps[i];
+
+		if (turn_mark_of(m->turns, m->n_turns, st->id) != turn)
+			break;
+		if (!is_agents(st))
+			continue;
+		if (!sum.steps++)
+			*ret_newest = llabs(st->id);
+		add_step(&sum, st->running ? NULL : steplist_stat((struct view_steps *)steps, st));
+	}
+	files = count_files(&sum);
+	return sum.partly ? 0 : files;
+}

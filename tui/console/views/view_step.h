@@ -1,0 +1,62 @@
+/* view_step - the view of one diff of several files (view_step*.c only). */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "tui/console/views/diff_rows.h"
+#include "tui/console/frame/ui.h"
+
+#define STEP_LEFT_COLS 8   /* columns of a scroll to the side */
+#define STEP_SIDE_W    100 /* narrower: the files are one line on top */
+#define STEP_SPLIT_W   60  /* narrower: always one column */
+#define STEP_TREE_W(w) MIN(40, (w) / 3)
+
+struct tree_line {
+	bool dir;
+	size_t file; /* of a directory: its first file */
+	size_t upto; /* of a directory: the index after its last file */
+};
+
+struct view_step {
+	struct view v;
+	int64_t step;	       /* 0: edits, a merge or a range of steps */
+	int64_t from, to;      /* the range; to 0: the newest. Else 0 */
+	char *words;	       /* of a range: "since the session began" */
+	char *folder;	       /* of another session, whose range it is; NULL: of this one */
+	char *want;	       /* a file to go to when it is listed, or NULL */
+	bool preview;	       /* beside the list that it belongs to: it has no keys */
+	bool places;	       /* files outside the working folders, and git's own files, too */
+	struct barrier edits;  /* with paths, or zeroed */
+	struct review *review; /* NULL: there is no history to read */
+	struct list list;      /* over the rows */
+	struct diff_rows rows;
+	struct diff_look look;
+	size_t file; /* the cursor's file; with jump, the file to go to when it is read */
+	bool jump;
+	bool running; /* the step was running at the last look */
+	int left;     /* columns scrolled off */
+	int cols;     /* of the diff, as drawn last */
+	bool split;   /* two columns: wanted, and there is room */
+	bool in_tree; /* the list of files has the keys */
+	struct tree_line *tree;
+	size_t n_tree, tree_files, tree_page;
+};
+
+void step_rows(struct view_step *p); /* updates the rows from the review and the look */
+int step_git_rows(const struct view_step *p, int h);
+struct rect view_step_part(const struct view *v, struct rect r, int x, int y);
+void view_step_draw(struct view *v, struct surface *s, struct rect r, bool focused);
+/* view_step_tree.c: the files by directory, at the left or instead of the diff. */
+void step_tree_build(struct view_step *p);
+void step_tree_draw(struct view_step *p, struct surface *s, struct rect r);
+void step_tree_row(struct view_step *p, struct surface *s, struct rect line, size_t file);
+bool step_tree_act(struct view_step *p, enum action a);
+void step_tree_click(struct view_step *p, struct rect r, const struct mouse *m);
+/* view_step.c */
+void step_go_file(struct view_step *p, size_t file);
+const struct review_line *step_line(const struct view_step *p); /* the cursor's; NULL: none */
+bool step_wide(const struct view_step *p, struct rect body);	/* the tree is beside the diff */
+void step_want(struct view_step *p, const char *file);
+void step_as_preview(struct view_step *p);
+bool step_has_read(const struct view_step *p); /* rows have been read, or there are none */
+/* view_step_patch.c: copies and exports patches. */
+bool step_patch_act(struct view_step *p, enum action a);

@@ -1,0 +1,33 @@
+/* terminal - the user's terminal, as a client describes it to the host that draws on it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/base/buf.h"
+#include "core/base/err.h"
+
+/* Life: terminal_here() in the client -> terminal_put() -> terminal_get() in the host ->
+ * terminal_done(), on both sides. */
+#define TERMINAL_MAX 1000 /* at most so many columns and rows are drawn */
+
+struct terminal {
+	int w, h;					      /* columns, rows */
+	char *term, *colorterm, *no_color, *tmux, *tmux_pane; /* of the environment, or NULL */
+	bool plain;	/* lines of text are wanted, no screen */
+	bool read_only; /* its user watches, and may change nothing */
+	bool undo;	/* its user came for the undo of the last turn, and leaves after it */
+};
+
+/* Opens the terminal of the standard descriptors, non-blocking and CLOEXEC. Returns a descriptor or
+ * negative errno. */
+int terminal_open(void);
+/* Checks that input and output are a terminal. Returns 0 or -ENOTTY. */
+int terminal_check(struct err *err) MUST_USE;
+/* Describes this process's terminal. 80x24 if the terminal does not report its size. */
+void terminal_here(struct terminal *t);
+void terminal_size(int fd, int *w, int *h); /* unchanged if the terminal does not report it */
+void terminal_put(const struct terminal *t, struct buf *out);
+int terminal_get(struct terminal *t, const struct span *data) MUST_USE; /* or -EPROTO */
+void terminal_done(struct terminal *t);
+
+/* Returns whether it supports private modes and DECSCUSR: not the Linux console, no VT100. */
+bool terminal_is_modern(const struct terminal *t);
