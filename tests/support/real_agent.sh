@@ -40,9 +40,10 @@ answer_question() {
 	wait_for 2 screen_lacks '╔═' || keys Escape
 }
 has_called() { grep -q "$1" "$TEST_TMP/called"; }
-# until_done PATTERN... - answers questions and the agent's own prompts until the command succeeds.
+# until_done COMMAND... - answers questions and the agent's own prompts until the command succeeds.
+patience=400 # for its start: an agent of 100 MB of JavaScript on a loaded machine
 until_done() {
-	local end=$((SECONDS + 150))
+	local end=$((SECONDS + patience))
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
 		if screen_has '\? [0-9]+ waiting'; then
@@ -70,7 +71,14 @@ $(screen)"
 rest() { git -C "$dir" status --porcelain --untracked-files=all; }
 
 start 150 45 "$dir" "$CORDON run --allow-domain localhost:$port -- $agent"
-if until_done screen_has "$ready"; then pass "$agent starts"; else fail "$agent starts" "$(screen)"; fi
+if until_done screen_has "$ready"; then
+	pass "$agent starts"
+else
+	fail "$agent starts" "$(screen)"
+	done_testing
+	exit 1
+fi
+patience=150
 prompts "fix the greeting"
 ok "at most one question until its first prompt is done" test "$questions" -le 1
 [ -z "$permission" ] || ok "its own prompts are answered in its pane" test "$allowed" -ge 1

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
@@ -166,6 +167,15 @@ static bool set_path(struct sockaddr_un *un, const char *dir, const char *name)
 	return true;
 }
 
+/* Returns whether it is a session's: the time of its start and four digits. The socket of another
+ * program in this directory is not touched: a connection alone may be a command to it. */
+static bool is_session_socket(const char *name)
+{
+	static const char digits[] = "[0-9]*-[0-9]*-[0-9a-f][0-9a-f][0-9a-f][0-9a-f].sock";
+
+	return fnmatch(digits, name, 0) == 0;
+}
+
 void link_sweep(const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
@@ -173,7 +183,7 @@ void link_sweep(const char *dir)
 	struct sockaddr_un un;
 
 	while (d && (e = readdir(d)))
-		if (str_ends(e->d_name, ".sock") && set_path(&un, dir, e->d_name))
+		if (is_session_socket(e->d_name) && set_path(&un, dir, e->d_name))
 			remove_dead(&un);
 }
 
