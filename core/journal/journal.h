@@ -102,6 +102,9 @@ struct journal_spec {
 	const char *state_dir;
 	bool read_only;	      /* no lock, no recovery, no change */
 	struct journal *with; /* another folder's of this session, or NULL: steps may span both */
+	/* Another folder of the session is opened next. The last one drops the undone steps that
+	 * can no longer be redone: they may have parts in any. */
+	bool followed;
 	bool upkeep;	      /* lock, no recovery: for journal_prune() alone */
 	struct journal_options options;
 	/*

@@ -15,6 +15,19 @@ struct journal *session_journal(struct session *s)
 	return s->journal;
 }
 
+/* As `cordon log` does: each kept step names the folders in which it is undone. */
+static void name_split(struct session *s, const struct step_info *kept, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE const char **folders = journal_split(s->journal, &kept[i], false);
+		AUTO_BUF struct buf words = BUF_INIT;
+
+		for (const char **f = folders; f && *f; f++)
+			buf_fmt(&words, "%s%s", f == folders ? "" : ", ", *f);
+		model_set_undone_in(&s->model, kept[i].id, folders ? words.data : NULL);
+	}
+}
+
 void session_load_earlier(struct session *s)
 {
 	struct journal *j = session_journal(s);
@@ -28,6 +41,7 @@ void session_load_earlier(struct session *s)
 		model_add_earlier(&s->model, redo, n_redo, true);
 	if (journal_list(j, false, &kept, &n_kept, NULL) == 0)
 		model_add_earlier(&s->model, kept, n_kept, false);
+	name_split(s, kept, n_kept);
 	step_info_free(redo, n_redo);
 	step_info_free(kept, n_kept);
 	s->edits_stale = s->turns_stale = true;
@@ -69,6 +83,7 @@ void session_reload_undone(struct session *s)
 		return;
 	if (journal_list(j, false, &kept, &n_kept, NULL) == 0) {
 		model_set_undone(&s->model, redo, n_redo, kept, n_kept);
+		name_split(s, kept, n_kept);
 		add_restored(s, kept, n_kept);
 		model_set_counts(&s->model, kept, n_kept);
 		step_info_free(kept, n_kept);

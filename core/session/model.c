@@ -42,13 +42,19 @@ static void given_done(struct given *g)
 	free(g->left);
 }
 
+static void step_row_done(struct step_row *s)
+{
+	free(s->command);
+	free(s->undone_in);
+}
+
 void model_done(struct model *m)
 {
 	free(m->samples);
 	for (size_t i = 0; i < m->row_count; i++)
 		row_done(&m->rows[(m->row_head + i) % MODEL_ROWS]);
 	for (size_t i = 0; i < m->n_steps; i++)
-		free(m->steps[i].command);
+		step_row_done(&m->steps[i]);
 	for (size_t i = 0; i < m->n_asks; i++)
 		ask_done(&m->asks[i]);
 	free(m->rows);
@@ -211,9 +217,11 @@ void model_add_earlier(struct model *m, const struct step_info *list, size_t n, 
 {
 	for (size_t i = n; i-- > 0;) {
 		const struct step_info *from = &list[i];
-		struct step_row *s;
+		struct step_row *s = model_step(m, from->id);
 
-		if (model_step(m, from->id))
+		if (s && s->earlier)
+			s->undone &= undone; /* in one folder only */
+		if (s)
 			continue;
 		s = model_add_step(m, from->id, from->kind, from->command, from->began_us);
 		s->running = false;
@@ -243,7 +251,7 @@ void model_remove_step(struct model *m, int64_t id)
 
 	if (!s)
 		return;
-	free(s->command);
+	step_row_done(s);
 	memmove(s, s + 1, (size_t)(&m->steps[m->n_steps] - (s + 1)) * sizeof(*s));
 	m->n_steps--;
 	m->version++;
@@ -274,11 +282,21 @@ void model_set_undone(struct model *m, const struct step_info *redo, size_t n_re
 		struct step_row *s = &m->steps[i];
 		bool again = step_info_has(redo, n_redo, s->id);
 
-		s->undone = again || (s->undone && !step_info_has(kept, n_kept, s->id));
+		s->undone = (s->undone || again) && !step_info_has(kept, n_kept, s->id);
 		s->over = s->undone && !again;
 		s->gone = !s->running && !s->undone && llabs(s->id) < oldest;
 	}
 	m->version++;
+}
+
+void model_set_undone_in(struct model *m, int64_t id, const char *folders)
+{
+	struct step_row *s = model_step(m, id);
+
+	if (!s)
+		return;
+	free(s->undone_in);
+	s->undone_in = folders ? xstrdup(folders) : NULL;
 }
 
 void model_set_counts(struct model *m, const struct step_info *list, size_t n)

@@ -63,6 +63,8 @@ struct step_row {
 	size_t created, modified, deleted,
 		renamed; /* of a step that has ended; all 0: not read yet */
 	char *command;
+	/* The folders in which it is undone although it is kept in another one: words, or NULL. */
+	char *undone_in;
 };
 
 struct ask {
@@ -259,6 +261,8 @@ struct step_row *model_add_step(struct model *m, int64_t id, enum step_kind kind
 				const char *command, int64_t wall_us);
 void model_remove_step(struct model *m, int64_t id);
 void model_sort_steps(struct model *m); /* by number: oldest first */
+/* Sets undone_in of a step, if there is one of this number. */
+void model_set_undone_in(struct model *m, int64_t id, const char *folders);
 /* Marks steps as the history lists them: the undone steps that redo can bring back, and the steps
  * in effect. A step that the history no longer has (the oldest make room, and a new step ends the
  * redo of others) keeps its state: undone, or in effect and gone. */

@@ -51,13 +51,17 @@ static void close_it(struct inside *in)
 static void open_it(struct inside *in, const struct worker *w)
 {
 	struct journal_spec spec = {
-		.folder = w->folder, .state_dir = w->state, .options.durable = w->durable};
+		.folder = w->folder,
+		.state_dir = w->state,
+		.followed = w->second,
+		.options.durable = w->durable};
 	struct reply *re = &in->sh->reply;
 	struct err err = {0};
 
 	re->r = journal_open(&in->j, &spec, NULL, &err);
 	spec.folder = w->second;
 	spec.with = in->j;
+	spec.followed = false;
 	if (re->r == 0 && w->second)
 		re->r = journal_open(&in->k, &spec, NULL, &err);
 	snprintf(re->words, sizeof(re->words), "%.199s", err.text);

@@ -56,6 +56,20 @@ static void the_newest_step_is_selected_until_another_is(void **state)
 	assert_true(scene_shows(s, "Step 9 is marked"));
 }
 
+static void a_step_says_in_which_folders_it_is_undone(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s");
+	model_step(&s->model, 5)->running = false;
+	model_set_undone_in(&s->model, 5, "/b");
+	assert_true(scene_shows(s, "- in part"));
+	scene_keys(s, "Enter");
+	assert_true(scene_shows(s, "step 5, undone in /b "));
+	model_step(&s->model, 5)->undone = true;
+	assert_true(scene_shows(s, "step 5, undone "));
+}
+
 /* An answer to the agent's own question is no prompt. */
 static void a_prompt_is_a_line_with_words(void **state)
 {
@@ -124,6 +138,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(turns_are_a_tree, scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
 						scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_step_says_in_which_folders_it_is_undone,
+						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(the_newest_step_is_selected_until_another_is,
 						scene_set_up, scene_tear_down),
 	};

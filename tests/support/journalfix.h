@@ -19,6 +19,7 @@
 struct fix {
 	char *top, *folder, *state;
 	struct journal *j, *with;
+	bool followed;
 	struct step *s;
 	struct err err;
 	struct journal_options options;
@@ -33,6 +34,7 @@ static inline void fix_open(struct fix *f)
 	struct journal_spec spec = {.folder = f->folder,
 				    .state_dir = f->state,
 				    .with = f->with,
+				    .followed = f->followed,
 				    .guards = f->guards,
 				    .saves = f->saves,
 				    .guards_data = f,

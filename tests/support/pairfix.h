@@ -11,7 +11,9 @@ struct pair {
 
 static inline void pair_open(struct pair *p)
 {
+	p->a->followed = true;
 	fix_open(p->a);
+	p->a->followed = false;
 	p->b->with = p->a->j;
 	fix_open(p->b);
 }

@@ -19,6 +19,14 @@ static void child_dies_in_a(void *data)
 	kill(getpid(), SIGKILL);
 }
 
+static void child_commits(void *data)
+{
+	struct pair *p = data;
+
+	pair_open(p);
+	one_step(p->a, "4", put(p->a, "4", "4"));
+}
+
 static void redo_last(void *data)
 {
 	struct pair *p = data;
@@ -61,8 +69,8 @@ static void check_outlived(struct pair *p, struct fix *first, int n)
 		first->j = NULL;
 	}
 	pair_open(p);
-	/* A start looks at one store after the other: what has gone in the first is not found. */
-	if (has(p->a, "redo/1") && !has(p->b, "redo/2"))
+	/* A start in one folder alone does not look at the others. */
+	if (has(p->a, "redo/1") != has(p->b, "redo/2") && (!first || has(p->a, "redo/1")))
 		fail_msg("at system call %d: half of a rollback is left", n);
 	if (has(p->a, "steps/3") == has(p->a, "redo/1"))
 		fail_msg("at system call %d: it %s", n,
@@ -111,11 +119,81 @@ static void what_a_redo_ends_stays_where_it_fails(void **state)
 	}
 }
 
+/* Three undone steps, then a commit that is killed at its n-th call. Returns whether it was. */
+static bool commit_killed(struct pair *p, int n)
+{
+	pair_open(p);
+	for (char name[] = "1"; *name < '4'; ++*name)
+		one_step(p->a, name, put(p->a, name, name));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(undo(p->a, 1, 0), 0);
+	pair_close(p);
+	return inject_kill(n, child_commits, p);
+}
+
+/* Opens the store without recovery. */
+static void open_for_reading(struct fix *f)
+{
+	const struct journal_spec spec = {
+		.folder = f->folder, .state_dir = f->state, .read_only = true};
+
+	assert_int_equal(journal_open(&f->j, &spec, NULL, &f->err), 0);
+}
+
+/* Without a newer step, a redo would bring back a step on top of a state that never was. */
+static void assert_oldest_left(struct pair *p, int n)
+{
+	static const char *const undone[] = {"redo/1", "redo/2", "redo/3"};
+	size_t left = 0;
+
+	while (left < ARRAY_LEN(undone) && has(p->a, undone[left]))
+		left++;
+	for (size_t i = left; i < ARRAY_LEN(undone); i++)
+		if (has(p->a, undone[i]))
+			fail_msg("at system call %d: %s stays and %s is dropped", n, undone[i],
+				 undone[left]);
+}
+
+/* Kills the commit at its n-th call and, unless `start` is 0, the next start at that call. Returns
+ * whether the last of them was killed. *ret_kept: whether the step is kept. */
+static bool drop_killed(int n, int start, bool *ret_kept)
+{
+	struct pair *p;
+	bool killed;
+
+	setup((void **)&p);
+	pair_close(p);
+	killed = commit_killed(p, n);
+	if (start)
+		killed = inject_kill(start, child_open, p);
+	open_for_reading(p->a);
+	assert_oldest_left(p, start ? start : n);
+	*ret_kept = has(p->a, "steps/4");
+	teardown((void **)&p);
+	return killed;
+}
+
+static void what_a_commit_ends_goes_from_the_newest(void **state)
+{
+	bool kept = false, now, more = true;
+	int at = 1;
+
+	(void)state;
+	while (!kept)
+		assert_true(drop_killed(at++, 0, &kept));
+	for (int n = at; more; n++)
+		more = drop_killed(n, 0, &now);
+	more = true;
+	for (int n = 1; more; n += comb(2))
+		more = drop_killed(at - 1, n, &now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_redo_ends_goes_as_one),
 		cmocka_unit_test(what_a_redo_ends_stays_where_it_fails),
+		cmocka_unit_test(what_a_commit_ends_goes_from_the_newest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,6 +281,31 @@ static void a_part_out_of_reach_is_named(void **state)
 	assert_int_equal(rename(away, p->a->folder), 0);
 }
 
+/* The numbers of a new history begin anew: they do not say which step is older. */
+static void a_discarded_part_is_not_called_undone(void **state)
+{
+	struct pair *p = *state;
+	struct journal_spec spec = {.folder = p->b->folder, .state_dir = p->b->state};
+	struct step_info *list;
+	const char **split;
+	size_t n;
+
+	prepare(p);
+	step_in_both(p, "both");
+	pair_close(p);
+	assert_int_equal(journal_discard(&spec, &p->b->err), 0);
+	p->b->with = NULL;
+	fix_open(p->b);
+	one_step(p->b, "new", put(p->b, "new", "new"));
+	assert_true(has(p->b, "steps/1"));
+	fix_open(p->a);
+	assert_int_equal(journal_list(p->a->j, false, &list, &n, &p->a->err), 0);
+	assert_int_equal(list[0].id, 2);
+	split = journal_split(p->a->j, &list[0], false);
+	assert_null(split);
+	step_info_free(list, n);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -298,6 +323,7 @@ int main(void)
 		TEST(alone_it_opens_the_other_for_its_part),
 		TEST(later_steps_on_the_other_part_are_named),
 		TEST(a_part_out_of_reach_is_named),
+		TEST(a_discarded_part_is_not_called_undone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

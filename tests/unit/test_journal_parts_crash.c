@@ -538,6 +538,172 @@ static void a_folder_is_renamed_in_a_rollback(void **state)
 		}
 }
 
+/* ---- stores of an older cordon, whose rollback in several folders was one ----------------------
+ */
+
+static void store_put(struct fix *f, const char *name, const struct buf *b)
+{
+	assert_int_equal(io_write_file(journal_store_fd(f->j), name, 0600, b->data, b->len, false),
+			 0);
+}
+
+/* The list of the folders, in each store that took part. */
+static void put_joint(struct pair *p)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+
+	buf_add(&names, p->a->folder, strlen(p->a->folder) + 1);
+	buf_add(&names, p->b->folder, strlen(p->b->folder) + 1);
+	store_put(p->a, "joint", &names);
+	store_put(p->b, "joint", &names);
+}
+
+/* A step that was about to be kept would end what can be redone in this store. */
+static void put_doomed(struct fix *f, uint64_t step, const char *folder)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	const uint64_t head[3] = {step, 1, strlen(folder)};
+
+	buf_add(&b, (const char *)head, sizeof(head));
+	buf_add(&b, folder, strlen(folder) + 1);
+	store_put(f, "doomed", &b);
+}
+
+/* The steps that a redo ends stand in the file of the transaction, also where it has no others. */
+static void add_drop(struct fix *f, const char *step)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	AUTO_FREE char *text = NULL;
+	int r = io_read_file(journal_store_fd(f->j), "rollback", 65536, &text, NULL);
+
+	buf_fmt(&b, "%sdrop %s\n", r < 0 ? "redo on 1000 1\n" : text, step);
+	store_put(f, "rollback", &b);
+}
+
+static void look_at(struct fix *f)
+{
+	const struct journal_spec spec = {
+		.folder = f->folder, .state_dir = f->state, .read_only = true};
+
+	assert_int_equal(journal_open(&f->j, &spec, NULL, &f->err), 0);
+}
+
+/* Stores as the older cordon left them: runs `shape` on both of them, which no process has open. */
+static void make_older(struct pair *p, void (*shape)(struct pair *))
+{
+	look_at(p->a);
+	look_at(p->b);
+	shape(p);
+	pair_close(p);
+	p->b->with = NULL;
+}
+
+/* The first store decided: it was the last to get its file. */
+static void shape_undecided(struct pair *p)
+{
+	put_joint(p);
+	if (has(p->a, "rollback") && !has(p->b, "rollback"))
+		unlinkat(journal_store_fd(p->a->j), "rollback", 0);
+}
+
+/* It had turned round, and only the first store says so. */
+static void shape_turned(struct pair *p)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	put_joint(p);
+	if (io_read_file(journal_store_fd(p->a->j), "rollback", 65536, &text, NULL) < 0 ||
+	    !has(p->a, "steps/2"))
+		return;
+	buf_fmt(&b, "undo back%s", text + strlen("undo on"));
+	store_put(p->a, "rollback", &b);
+}
+
+static void older_undo(void (*shape)(struct pair *), int apart)
+{
+	bool more = true;
+
+	for (int n = 1; more; n += comb(apart)) {
+		AUTO_TREES struct trees before = {0}, after = {0}, now = {0};
+		struct pair *p;
+
+		setup((void **)&p);
+		prepare(p);
+		before = both(p);
+		step_in_both(p, "both");
+		after = both(p);
+		pair_close(p);
+		more = inject_kill(n, child_undo, p);
+		make_older(p, shape);
+		pair_open(p);
+		now = both(p);
+		check_whole(&now, &before, &after, n);
+		check_lists(p, 2);
+		assert_false(has(p->a, "rollback") || has(p->b, "rollback"));
+		walk(p, 1, &before, &after);
+		teardown((void **)&p);
+	}
+}
+
+static void an_older_rollback_is_finished_in_each_folder(void **state)
+{
+	(void)state;
+	older_undo(put_joint, 23);
+	older_undo(shape_undecided, 23);
+	older_undo(shape_turned, 23);
+}
+
+static void shape_drops(struct pair *p)
+{
+	put_joint(p);
+	add_drop(p->a, "redo/1");
+	add_drop(p->b, "redo/2");
+}
+
+/* A redo of a step that died in `a` alone, which ends one undone step in each folder. */
+static void an_older_redo_ends_the_same_steps(void **state)
+{
+	struct pair *p = *state;
+	AUTO_BUF struct buf b = BUF_INIT;
+
+	step_in_each(p);
+	assert_int_equal(undo(p->a, 2, 0), 0);
+	pair_close(p);
+	assert_true(inject_kill(100000, child_dies_in_a, p));
+	pair_open(p);
+	assert_true(has(p->a, "redo/1") && has(p->b, "redo/2") && has(p->a, "redo/3"));
+	buf_str(&b, "redo on 1000 1\nredo/3\n");
+	store_put(p->a, "rollback", &b);
+	pair_close(p);
+	make_older(p, shape_drops);
+	pair_open(p);
+	assert_true(has(p->a, "steps/3"));
+	assert_false(has(p->a, "redo/1") || has(p->b, "redo/2"));
+	assert_false(has(p->a, "rollback") || has(p->b, "rollback"));
+}
+
+static void shape_doomed(struct pair *p)
+{
+	put_doomed(p->a, 9, p->b->folder);
+	put_doomed(p->b, 9, p->b->folder);
+}
+
+/* A commit that never was ends nothing. */
+static void an_older_commit_that_was_not_kept_ends_nothing(void **state)
+{
+	struct pair *p = *state;
+
+	step_in_each(p);
+	assert_int_equal(undo(p->a, 2, 0), 0);
+	pair_close(p);
+	make_older(p, shape_doomed);
+	pair_open(p);
+	assert_true(has(p->a, "redo/1") && has(p->b, "redo/2"));
+	assert_false(has(p->a, "rollback") || has(p->b, "rollback"));
+	assert_int_equal(redo(p->a, 0), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -551,6 +717,9 @@ int main(void)
 		cmocka_unit_test(what_is_left_of_a_rollback_is_redone),
 		cmocka_unit_test(a_folder_is_renamed_in_a_rollback),
 		cmocka_unit_test(a_part_of_nothing_comes_along),
+		cmocka_unit_test(an_older_rollback_is_finished_in_each_folder),
+		TEST(an_older_redo_ends_the_same_steps),
+		TEST(an_older_commit_that_was_not_kept_ends_nothing),
 		TEST(what_died_last_is_redone_first),
 		TEST(parts_that_died_go_as_one),
 		TEST(a_number_alone_says_nothing_of_another_store),

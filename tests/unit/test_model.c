@@ -28,6 +28,30 @@ static void a_search_along_the_path_is_one_row(void **state)
 	model_done(&m);
 }
 
+/* A step that is undone in one of its folders is kept: undo takes the rest. */
+static void what_is_undone_in_one_folder_is_kept(void **state)
+{
+	static char command[] = "c";
+	const struct step_info one = {.id = 1, .command = command};
+	struct model m;
+
+	(void)state;
+	model_init(&m);
+	model_add_earlier(&m, &one, 1, true);
+	assert_true(model_step(&m, 1)->undone);
+	model_add_earlier(&m, &one, 1, false);
+	assert_false(model_step(&m, 1)->undone);
+	model_set_undone(&m, &one, 1, &one, 1);
+	assert_false(model_step(&m, 1)->undone || model_step(&m, 1)->over);
+	model_set_undone_in(&m, 1, "/b");
+	assert_string_equal(model_step(&m, 1)->undone_in, "/b");
+	model_set_undone_in(&m, 1, NULL);
+	assert_null(model_step(&m, 1)->undone_in);
+	model_set_undone(&m, &one, 1, NULL, 0);
+	assert_true(model_step(&m, 1)->undone);
+	model_done(&m);
+}
+
 /* What comes after an undo ends its redo; an undo of that is none of what was undone before. */
 static void what_was_undone_stays_so(void **state)
 {
@@ -60,6 +84,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_search_along_the_path_is_one_row),
 		cmocka_unit_test(what_was_undone_stays_so),
+		cmocka_unit_test(what_is_undone_in_one_folder_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ int redo_drop_all(struct journal *j)
 	size_t n = 0;
 	int r = store_names(j, "redo", &names, &n);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	for (size_t i = n; r == 0 && i-- > 0;) {
 		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
 
 		r = redo_drop_undone(j, dir);

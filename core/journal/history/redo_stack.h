@@ -6,8 +6,8 @@
 
 struct journal;
 
-/* Removes all undone steps of this store: a new step was committed. If a process dies meanwhile,
- * the next start goes on (rollback/redo_drop.c). */
+/* Removes all undone steps of this store, the newest first: a new step was committed. If a process
+ * dies meanwhile, the next start goes on (rollback/redo_drop.c). */
 int redo_drop_all(struct journal *j) MUST_USE;
 
 /* Moves an undone step to trash/. Its after-images stay. */

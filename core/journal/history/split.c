@@ -27,14 +27,25 @@ static bool is_in(const struct journal *j, const char *where, const struct step_
 	return same;
 }
 
-/* Returns whether a step that is older than this one is kept: then no pruning removed this one. */
+/* Returns whether a step that began before this one is kept: then no pruning removed this one. Not
+ * by their numbers, which begin anew when a history is discarded. */
 static bool keeps_older(const struct journal *j, const struct step_info *i)
 {
 	char **names = NULL;
 	size_t n = 0;
-	bool older = store_names(j, "steps", &names, &n) == 0 && n &&
-		     llabs(atoll(names[0])) < llabs(i->id);
+	bool read = false, older = false;
 
+	if (store_names(j, "steps", &names, &n) < 0)
+		return false;
+	for (size_t k = 0; !read && k < n; k++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names[k]);
+		AUTO_CLOSE int fd = store_open_dir(j, dir);
+		struct summary s = {0};
+
+		read = fd >= 0 && summary_load(fd, false, &s) == 0;
+		older = read && s.info.began_us < i->began_us;
+		summary_done(&s);
+	}
 	store_names_free(names, n);
 	return older;
 }

@@ -19,10 +19,12 @@ static const struct store_hooks hooks = {
 	.make_room = prune_for_rollback,
 };
 
-static int finish_start(struct journal *j, size_t *ret_recovered, struct err *err)
+static int finish_start(struct journal *j, bool followed, size_t *ret_recovered, struct err *err)
 {
 	int r = undo_recover(j, ret_recovered, err);
 
+	if (r == 0 && !followed)
+		r = recover_redo(j, err);
 	if (r < 0)
 		return r;
 	j->mended |= *ret_recovered > 0;
@@ -57,7 +59,7 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 		return r;
 	}
 	if (!j->read_only && !spec->upkeep)
-		r = finish_start(j, &recovered, err);
+		r = finish_start(j, spec->followed, &recovered, err);
 	if (r == 0 && !j->read_only && !spec->upkeep)
 		r = apply_limits(j, spec, err);
 	umask(mask);

@@ -216,8 +216,6 @@ static int keep_as_is(struct txn *t, int why, struct err *err)
 	}
 	if (r == 0)
 		r = txns_arrive(t, 1);
-	if (r == 0)
-		r = redo_drop_over(t->j);
 	return r < 0 ? err_set(err, r, "recover an interrupted step") : 0;
 }
 
@@ -424,10 +422,17 @@ int undo_recover(struct journal *j, size_t *ret_paths, struct err *err)
 
 	for (int turn = 0; r > 0 && turn < 2; turn++)
 		r = recover_one(j, ret_paths, err);
-	if (r >= 0 && (r = redo_drop_over(j)) < 0)
-		err_set(err, r, "clear what cannot be redone from '%s'", j->store_path);
 	umask(own);
 	return MIN(r, 0);
+}
+
+int recover_redo(struct journal *j, struct err *err)
+{
+	mode_t own = umask(077);
+	int r = redo_drop_over(j);
+
+	umask(own);
+	return r < 0 ? err_set(err, r, "clear what cannot be redone from '%s'", j->store_path) : 0;
 }
 
 int recover_unstick(struct journal *j, struct err *err)
@@ -442,6 +447,8 @@ int recover_unstick(struct journal *j, struct err *err)
 			       "a rollback is to be finished first, once the steps "
 			       "that run have ended");
 	r = undo_recover(j, &paths, err);
+	if (r == 0)
+		r = recover_redo(j, err);
 	if (r < 0)
 		return err_wrap(err, r, "a rollback is still to be finished");
 	j->stuck = false;
@@ -470,6 +477,8 @@ int recover_open_step(struct journal *j, const char *dir, const struct roll *rol
 		err_set(err, r, "roll a step back");
 	else
 		r = recover_txn(&t, &paths, err);
+	if (r == 0 && t.back) /* it is kept */
+		r = recover_redo(j, err);
 	if (r < 0)
 		j->stuck = true;
 	umask(mask);

@@ -151,11 +151,22 @@ static bool spread(struct undones *all)
 	return any;
 }
 
+static int newest_first(const void *a, const void *b)
+{
+	const struct undone *x = a, *y = b;
+	long long i = llabs(atoll(strchr(x->dir, '/') + 1));
+	long long k = llabs(atoll(strchr(y->dir, '/') + 1));
+
+	return i < k ? 1 : i > k ? -1 : 0;
+}
+
 /* over: drops the steps whose own store keeps a newer one; else the steps that go with these. */
 static int drop_all(const struct undones *all, bool over)
 {
 	int r = 0;
 
+	if (all->n)
+		qsort(all->list, all->n, sizeof(*all->list), newest_first);
 	for (size_t i = 0; r == 0 && i < all->n; i++) {
 		const struct undone *u = &all->list[i];
 

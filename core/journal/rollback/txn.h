@@ -61,8 +61,8 @@ int unlock_recall(struct txn *t) MUST_USE;
 int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 int txn_end(struct txn *t) MUST_USE;
-/* Drops the undone steps that can no longer be redone, in all stores of the session. Call it when a
- * redo has arrived, and at each start. (redo_drop.c) */
+/* Drops the undone steps that can no longer be redone, the newest first, in all stores of the
+ * session. Call it when a redo has arrived, and at a start once all stores are open. (redo_drop.c) */
 int redo_drop_over(struct journal *j) MUST_USE;
 /* Returns whether a step is already at its place, with its files: the transaction cannot turn
  * round. */

@@ -113,6 +113,8 @@ int plan_open(struct journal *j, const struct step_dirs *dirs, int64_t last_sign
 int open_last_sign(struct journal *j, const struct step_dirs *dirs, int64_t *ret) MUST_USE;
 /* Finishes or reverts an interrupted rollback, and rolls back open steps of a dead process. */
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
+/* Drops the undone steps that can no longer be redone (redo_drop.c), once all folders are open. */
+int recover_redo(struct journal *j, struct err *err) MUST_USE;
 /* Retries a rollback that could be neither finished nor reverted (a full disk, say); no step may
  * begin before. */
 int recover_unstick(struct journal *j, struct err *err) MUST_USE;

@@ -129,11 +129,13 @@ static void placed(void *data, const char *path, const struct object *o)
 
 static const struct journal_saves saves = {.is_theirs = is_theirs, .placed = placed};
 
-static int open_journal(struct keeper *k, const char *path, struct journal **ret, struct err *err)
+static int open_journal(struct keeper *k, const char *path, bool followed, struct journal **ret,
+			struct err *err)
 {
 	const struct journal_spec spec = {.folder = path,
 					  .state_dir = k->spec->state_dir,
 					  .with = k->journal,
+					  .followed = followed,
 					  .lasting = true,
 					  .settled = !k->spec->spawn,
 					  .guards = guards,
@@ -195,7 +197,7 @@ static int open_journals(struct keeper *k, struct opening *list, size_t n, struc
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		r = open_root(sorted[i]->path, &sorted[i]->fd, err);
 		if (r == 0)
-			r = open_journal(k, sorted[i]->path, &sorted[i]->journal, err);
+			r = open_journal(k, sorted[i]->path, i + 1 < n, &sorted[i]->journal, err);
 		k->journal = sorted[0]->journal;
 	}
 	return r;

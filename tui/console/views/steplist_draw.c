@@ -79,6 +79,8 @@ static void state_of(const struct view_steps *p, const struct step_row *st, int 
 		say(out, ROLE_EVENT_EXEC, "> running");
 	else if (st->undone)
 		say(out, ROLE_DIM, "- undone");
+	else if (st->undone_in)
+		say(out, ROLE_EVENT_DENY, "- in part");
 	else if (st->gone)
 		say(out, ROLE_DIM, "- too old");
 	else if (st->incomplete)

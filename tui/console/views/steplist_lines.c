@@ -61,8 +61,10 @@ static void step_text(const struct step_row *st, struct buf *out)
 	buf_fmt(out, "%lld ", (long long)st->id);
 	if (st->command)
 		text_escape(out, st->command, strlen(st->command));
-	if (st->undone)
-		buf_str(out, " undone");
+	if (st->undone || st->undone_in)
+		buf_str(out, st->undone ? " undone" : " undone in ");
+	if (!st->undone && st->undone_in)
+		text_escape(out, st->undone_in, strlen(st->undone_in));
 	if (st->gone)
 		buf_str(out, " too old");
 	if (st->incomplete)

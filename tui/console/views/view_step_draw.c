@@ -298,8 +298,14 @@ static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w
 	const struct step_row *st = row_of(p);
 	const char *undone = st && st->undone ? ", undone" : "", *sign = p->preview ? "" : "> ";
 	int role = p->preview ? ROLE_TITLE : ROLE_TITLE_FOCUS;
+	AUTO_BUF struct buf part = BUF_INIT;
 	char hms[16];
 
+	if (st && !st->undone && st->undone_in) {
+		buf_str(&part, ", undone in ");
+		text_escape(&part, st->undone_in, strlen(st->undone_in));
+		undone = part.data;
+	}
 	if (p->from)
 		return surface_fmt(s, x, y, w, role, " %severything %s ", sign, p->words);
 	if (p->step)
