@@ -2,6 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+/*
+ * The parent's libuv may have run a loop (cordon serve), and this process closes the pipe of its
+ * signals. So nothing here uses uv_signal_t or uv_spawn(), which abort without that pipe.
+ */
+
 #include "core/base/buf.h"
 
 #include <uv.h>
@@ -54,7 +59,8 @@ struct asker {
 struct process {
 	uv_loop_t loop;
 	uv_poll_t keeper;
-	uv_signal_t term;
+	uv_poll_t signals; /* SIGTERM, SIGCHLD */
+	int sigfd;
 	uv_timer_t timer;
 	uv_pipe_t git, ssh;
 	const struct broker_spec *spec;
@@ -63,6 +69,7 @@ struct process {
 	int sock;
 	struct asker *clients;
 	size_t n_clients, n_jobs;
+	struct job *jobs;
 	uint64_t last_id;
 };
 
@@ -103,4 +110,8 @@ typedef void (*job_done)(struct asker *c, int status, struct span said);
 /* Runs argv[0] from PATH in /, with nothing from a working folder and no terminal. Calls done()
  * later, never before it returns. */
 void job_run(struct asker *c, const char *const *argv, struct span input, job_done done);
+void jobs_reap(struct process *p); /* after SIGCHLD */
 void jobs_kill(struct process *p);
+/* Takes variables that name a repository or tell git what to run out of this process's
+ * environment, which programs get. */
+void jobs_environment(void);

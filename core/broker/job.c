@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "core/base/external.h"
 #include "core/broker/broker_priv.h"
@@ -13,7 +15,8 @@
 #define JOB_SECONDS 120		 /* somebody may have to unlock a keyring */
 
 struct job {
-	uv_process_t process;
+	struct job *next;
+	pid_t pid; /* 0: ended */
 	uv_pipe_t in, out;
 	uv_timer_t timer;
 	uv_write_t write;
@@ -23,29 +26,24 @@ struct job {
 	job_done done;
 	struct buf input, said;
 	unsigned handles;
-	bool runs, ended, too_much;
+	bool ended, too_much;
 	int status;
 };
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 
-/* Returns the human's environment without variables that name a repository or tell git what to run;
- * a heap list. */
-static char **make_env(void)
+void jobs_environment(void)
 {
 	char **env = external_env();
-	size_t n = util_list_len(env), k = 0;
 
-	env = xrealloc(env, (n + 2) * sizeof(*env));
-	for (size_t i = 0; i < n; i++) {
-		if (str_starts(env[i], "GIT_") && !str_starts(env[i], "GIT_ASKPASS="))
-			free(env[i]);
-		else
-			env[k++] = env[i];
+	for (char **e = env; *e; e++) {
+		AUTO_FREE char *name = xstrndup(*e, strcspn(*e, "="));
+
+		if (str_starts(name, "GIT_") && !str_eq(name, "GIT_ASKPASS"))
+			unsetenv(name);
 	}
-	env[k++] = xstrdup("GIT_TERMINAL_PROMPT=0");
-	env[k] = NULL;
-	return env;
+	util_free_list(&env);
+	setenv("GIT_TERMINAL_PROMPT", "0", 1);
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */
@@ -54,6 +52,7 @@ static void forget(struct job *j)
 {
 	struct asker *c = asker_find(j->broker, j->client);
 
+	LL_DELETE(j->broker->jobs, j);
 	j->broker->n_jobs--;
 	j->done(c, j->too_much ? -1 : j->status, (struct span){j->said.data, j->said.len});
 	if (j->said.cap)
@@ -80,9 +79,8 @@ static void close_handle(uv_handle_t *h)
 /* All that it says, and how it ended. */
 static void maybe_over(struct job *j)
 {
-	if (j->runs || !j->ended)
+	if (j->pid || !j->ended)
 		return;
-	close_handle((uv_handle_t *)&j->process);
 	close_handle((uv_handle_t *)&j->in);
 	close_handle((uv_handle_t *)&j->out);
 	close_handle((uv_handle_t *)&j->timer);
@@ -92,18 +90,25 @@ static void end_now(struct job *j)
 {
 	j->too_much = j->ended = true;
 	uv_read_stop((uv_stream_t *)&j->out);
-	if (j->runs && kill(-j->process.pid, SIGKILL) < 0)
-		uv_process_kill(&j->process, SIGKILL);
+	if (j->pid)
+		kill(-j->pid, SIGKILL);
 	maybe_over(j);
 }
 
-static void on_exit_of(uv_process_t *process, int64_t status, int sig)
+void jobs_reap(struct process *p)
 {
-	struct job *j = process->data;
+	struct job *j;
+	pid_t pid;
+	int status;
 
-	j->runs = false;
-	j->status = sig ? 128 + sig : (int)status;
-	maybe_over(j);
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		LL_SEARCH_SCALAR(p->jobs, j, pid, pid);
+		if (!j)
+			continue;
+		j->pid = 0;
+		j->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		maybe_over(j);
+	}
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -144,29 +149,46 @@ static void on_shut(uv_shutdown_t *request, int status)
 	close_handle((uv_handle_t *)&j->in);
 }
 
-static int begin(struct job *j, const char *const *argv, char **env)
+/* Returns 0 with the program's ends of its pipes, or an error of libuv. */
+static int open_pipes(struct job *j, uv_file theirs[2])
 {
-	uv_stdio_container_t stdio[3] = {
-		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&j->in},
-		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&j->out},
-		{.flags = UV_IGNORE},
-	};
-	const uv_process_options_t options = {
-		.exit_cb = on_exit_of,
-		.file = argv[0],
-		.args = (char **)(uintptr_t)argv,
-		.env = env,
-		.flags = UV_PROCESS_DETACHED, /* a session of its own: no terminal */
-		.stdio_count = ARRAY_LEN(stdio),
-		.stdio = stdio,
-	};
-	uv_buf_t input = uv_buf_init(j->input.data, (unsigned)j->input.len);
-	struct err err = {0};
-	int r = external_uv(&j->broker->loop, &j->process, &options, &err);
+	uv_file in[2], out[2];
+	int r = uv_pipe(in, 0, UV_NONBLOCK_PIPE);
 
 	if (r < 0)
 		return r;
-	j->runs = true;
+	uv_pipe_open(&j->in, in[1]);
+	theirs[0] = in[0];
+	r = uv_pipe(out, UV_NONBLOCK_PIPE, 0);
+	if (r < 0) {
+		close(in[0]);
+		return r;
+	}
+	uv_pipe_open(&j->out, out[0]);
+	theirs[1] = out[1];
+	return 0;
+}
+
+static int begin(struct job *j, const char *const *argv)
+{
+	uv_buf_t input = uv_buf_init(j->input.data, (unsigned)j->input.len);
+	struct err err = {0};
+	uv_file theirs[2];
+	int r = open_pipes(j, theirs);
+
+	if (r < 0)
+		return r;
+	r = external_start(&(struct external){.argv = argv,
+					      .in = theirs[0],
+					      .out = theirs[1],
+					      .err = EXTERNAL_NULL,
+					      .session = true}, /* no terminal */
+			   &err);
+	close(theirs[0]);
+	close(theirs[1]);
+	if (r < 0)
+		return r;
+	j->pid = r;
 	j->write.data = j->shutdown.data = j;
 	uv_read_start((uv_stream_t *)&j->out, on_alloc, on_read);
 	uv_timer_start(&j->timer, on_timer, JOB_SECONDS * 1000, 0);
@@ -180,7 +202,6 @@ void job_run(struct asker *c, const char *const *argv, struct span input, job_do
 {
 	struct process *p = c->broker;
 	struct job *j = xcalloc(1, sizeof(*j));
-	char **env = make_env();
 
 	j->broker = p;
 	j->client = c->id;
@@ -188,36 +209,25 @@ void job_run(struct asker *c, const char *const *argv, struct span input, job_do
 	j->said = j->input = (struct buf)BUF_INIT;
 	buf_add(&j->input, input.data, input.len);
 	j->status = -1;
-	j->handles = 4;
+	j->handles = 3;
+	LL_PREPEND(p->jobs, j);
 	p->n_jobs++;
 	uv_pipe_init(&p->loop, &j->in, 0);
 	uv_pipe_init(&p->loop, &j->out, 0);
 	uv_timer_init(&p->loop, &j->timer);
-	j->process.data = j->in.data = j->out.data = j->timer.data = j;
-	if (p->n_jobs > JOBS_MAX || begin(j, argv, env) < 0) {
-		/* external_uv() has made a handle of it even where it fails; else it is none yet.
-		 */
-		if (p->n_jobs > JOBS_MAX)
-			j->handles--;
-		else
-			close_handle((uv_handle_t *)&j->process);
-		close_handle((uv_handle_t *)&j->in);
-		close_handle((uv_handle_t *)&j->out);
-		close_handle((uv_handle_t *)&j->timer);
+	j->in.data = j->out.data = j->timer.data = j;
+	if (p->n_jobs > JOBS_MAX || begin(j, argv) < 0) {
+		j->ended = true;
+		maybe_over(j);
 	}
-	util_free_list(&env);
-}
-
-static void kill_one(uv_handle_t *h, void *data)
-{
-	const uv_process_t *process = (const uv_process_t *)h;
-
-	(void)data;
-	if (h->type == UV_PROCESS && uv_is_active(h) && process->pid > 0)
-		kill(-process->pid, SIGKILL);
 }
 
 void jobs_kill(struct process *p)
 {
-	uv_walk(&p->loop, kill_one, NULL);
+	struct job *j;
+
+	LL_FOREACH(p->jobs, j) {
+		if (j->pid)
+			kill(-j->pid, SIGKILL);
+	}
 }

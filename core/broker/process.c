@@ -9,6 +9,7 @@
 
 #include "core/broker/broker_priv.h"
 #include "core/os/process.h"
+#include "core/os/signals.h"
 #include "core/os/text.h"
 
 #define BACKLOG	   64
@@ -83,10 +84,18 @@ static void on_keeper(uv_poll_t *h, int status, int events)
 	leave(p);
 }
 
-static void on_term(uv_signal_t *h, int sig)
+static void on_signal(uv_poll_t *h, int status, int events)
 {
-	(void)sig;
-	leave(h->data);
+	struct process *p = h->data;
+	int sig;
+
+	(void)status;
+	(void)events;
+	while ((sig = os_signals_next(p->sigfd)) != 0) {
+		if (sig == SIGTERM)
+			leave(p);
+		jobs_reap(p);
+	}
 }
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -328,15 +337,16 @@ static int start(struct process *p, const struct process_spec *spec)
 	if (r < 0)
 		return r;
 	uv_timer_init(&p->loop, &p->timer);
-	uv_signal_init(&p->loop, &p->term);
 	uv_pipe_init(&p->loop, &p->git, 0);
 	uv_pipe_init(&p->loop, &p->ssh, 0);
 	r = uv_poll_init(&p->loop, &p->keeper, p->sock);
-	p->keeper.data = p->timer.data = p->term.data = p->git.data = p->ssh.data = p;
+	if (r == 0)
+		r = uv_poll_init(&p->loop, &p->signals, p->sigfd);
+	p->keeper.data = p->signals.data = p->timer.data = p->git.data = p->ssh.data = p;
 	if (r == 0)
 		r = uv_poll_start(&p->keeper, UV_READABLE | UV_DISCONNECT, on_keeper);
 	if (r == 0)
-		r = uv_signal_start(&p->term, on_term, SIGTERM);
+		r = uv_poll_start(&p->signals, UV_READABLE, on_signal);
 	if (r == 0)
 		r = uv_timer_start(&p->timer, on_tick, 1000, 1000);
 	if (r == 0)
@@ -348,6 +358,7 @@ static int start(struct process *p, const struct process_spec *spec)
 
 NORETURN void broker_run(const struct process_spec *spec)
 {
+	const sigset_t set = os_signals_block((const int[]){SIGTERM, SIGCHLD, 0}, NULL);
 	struct process *p = xcalloc(1, sizeof(*p));
 
 	p->spec = spec->broker;
@@ -357,7 +368,9 @@ NORETURN void broker_run(const struct process_spec *spec)
 	os_set_name("cordon-broker");
 	os_stay_private();
 	signal(SIGPIPE, SIG_IGN);
-	if (start(p, spec) < 0)
+	jobs_environment();
+	p->sigfd = os_signals_open(&set);
+	if (p->sigfd < 0 || start(p, spec) < 0)
 		_exit(1);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
 	_exit(0);

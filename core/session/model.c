@@ -74,6 +74,7 @@ void model_done(struct model *m)
 	free(m->left);
 	free(m->home);
 	free(m->command);
+	free(m->line);
 	free(m->own_offer);
 	free(m->job.words);
 	free(m->plan_refused);

@@ -179,6 +179,7 @@ struct model {
 	char *home;
 	char *own_offer; /* session_own_settings() may be called: the profile; else NULL */
 	char *command;	 /* the agent's command line */
+	char *line;	 /* session_spec.line; in no recording */
 
 	struct row *rows; /* ring */
 	size_t row_head, row_count;

@@ -218,6 +218,7 @@ static void fill_model(struct session *s, const struct session_spec *spec)
 	m->unprompted = spec->unprompted;
 	m->headless = s->headless = s->unseen = spec->headless;
 	m->command = spec->title ? xstrdup(spec->title) : join_argv(spec->argv);
+	m->line = spec->line ? xstrdup(spec->line) : NULL;
 }
 
 static struct session *session_new(const struct session_spec *spec,

@@ -27,6 +27,7 @@ struct session_spec {
 	const struct config_spec *source;
 	const char *const *argv;
 	const char *title;	      /* name in lists; NULL: argv */
+	const char *line;	      /* starts another agent the same way: cordon run's; or NULL */
 	const char *const *folders;   /* absolute, resolved; the first is the cwd's */
 	const char *const *read_only; /* --ro; NULL or NULL-terminated, so below */
 	const char *const *overlays;

@@ -44,10 +44,17 @@ like "$(cordon_in "$dir" sessions)" 'sh agent' "a headless run is listed"
 order 'echo one >one'
 ok "its agent works" wait_for 20 test -s "$dir/one"
 console
+sees '━ > activity' "without a terminal the activity has the keys"
 sees 'echo before >before|sh -c' "a console shows the history"
 sees '(write|A) .*one' "and what the agent did before"
 order 'echo two >two'
 sees '(write|A) .*two' "and does"
+keys q
+sees 'C-\] q leaves: the session goes on' "there is no agent's terminal to go back to"
+keys s d
+sees 'Step [0-9]+ still runs: what it changed shows when it ends' "a step that runs has no diff yet, which is said"
+act layout C-] Space
+sees 'Layout: ' "another layout"
 order 'echo x >.git/hooks/denied; echo denied=$? >>said'
 ok "what needs an answer" wait_for 20 grep -qs denied= "$dir/said"
 isnt "$(cat "$dir/said")" denied=0 "is denied at once, with a console, too"
@@ -63,6 +70,9 @@ sees 'steps' "the console is back"
 keys C-] q
 ended "leaving leaves the session alone" 0
 terminal_is_sane "left"
+sees 'Left: the session goes on' "which is said"
+ok "its layout is one for sessions without a terminal" test -e "$HOME/.local/state/cordon/layouts-headless"
+ok "and no other console's" test ! -e "$HOME/.local/state/cordon/layouts"
 ok "it goes on" kill -0 "$pid"
 console --read-only
 sees '(write|A) .*two' "a console that looks on"

@@ -8,7 +8,7 @@ need_sandbox
 git config --global user.email a@b.example && git config --global user.name A && git config --global init.defaultBranch main
 top=$TEST_TMP/app
 git init -q "$top" && printf "PS1='ready> '\nHISTFILE=\n" >"$top/rc" && git -C "$top" add rc && git -C "$top" commit -qm first
-start 130 40 "$top" "env -u TMUX $CORDON run -- bash --noprofile --rcfile rc -i"
+start 150 40 "$top" "env -u TMUX $CORDON run --set 'sandbox.set-env=WORDS=two  words' --no-debug -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "an agent runs"
 type_text 'sh -c "echo one >file"' && keys Enter
 sees 'steps .*|echo one' "its first step"
@@ -23,9 +23,12 @@ keys k && keys k
 act fork F
 sees 'A git worktree whose files are as after step [0-9]+' "F asks for a name"
 type_text 'side' && keys Enter
-sees 'Command of cordon run \[bash --noprofile --rcfile rc -i\]' "and a command, and proposes the agent's"
+sees "Command of cordon run \[--no-debug --set 'sandbox.set-env=WORDS=two  words' -- bash --noprofile --rcfile rc -i\]" \
+	"and a command, and proposes the agent's, with its options"
 keys Enter
 sees '━ > agent .* bash' "a second agent is there"
+type_text 'echo "<$WORDS>" >words' && keys Enter
+ok "which has the options of the first" wait_for 15 grep -qsxF '<two  words>' "$top.side/words"
 ok "in a worktree" wait_for 15 test -e "$top.side/file"
 is "$(cat "$top.side/file")" one "with the files of that step"
 ok "and none of later ones" test ! -e "$top.side/more"
@@ -48,4 +51,18 @@ sees 'is there already.*' "which is said"
 sees 'Enter goes back' "and can be read"
 keys Enter
 loses 'Enter goes back' "before the console is back"
+keys F
+sees 'Its name' "and again"
+keys Enter
+type_text "sh -c 'echo \"in  quotes\" >quoted'" && keys Enter
+ok "a command is taken apart as a shell does it" wait_for 15 grep -qsxF 'in  quotes' "$top.w1/quoted"
+keys C-] q
+sees 'echo two' "back again"
+keys F
+sees 'Its name' "once more"
+keys Enter
+type_text 'cat rc | sh' && keys Enter
+sees 'not one command: put quotes' "more than a command is refused"
+keys Enter
+loses 'Enter goes back' "which can be read, too"
 done_testing

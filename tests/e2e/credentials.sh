@@ -134,6 +134,35 @@ like "$out" 'username=me' "its recording has what git said"
 like "$out" 'password=\*+' "with stars for the token"
 unlike "$out" "$secret" "and not the token"
 
+# ---- sessions that another program drives: a loop runs before their broker is forked
+printf '[git]\n\tcredentials = yes\n[network]\n\tmode = open\n' >>"$settings"
+answers() { grep -q "\"$1\":2,\"result\"\|\"$1\":\"2\",\"status\"" "$TEST_TMP/out"; } # MEMBER
+drives() { # MEMBER COMMAND... - it reads orders until the second is answered
+	local member=$1 pid
+	shift
+	: >"$TEST_TMP/out"
+	mkfifo "$TEST_TMP/in"
+	"$@" <>"$TEST_TMP/in" >"$TEST_TMP/out" 2>/dev/null &
+	pid=$!
+	cat "$TEST_TMP/orders" >"$TEST_TMP/in"
+	wait_for 30 answers "$member"
+	kill "$pid"
+	wait "$pid"
+	rm "$TEST_TMP/in"
+	cat "$TEST_TMP/out"
+}
+cat >"$TEST_TMP/orders" <<P
+{"type":"session.start","request_id":"1","payload":{"working_directories":[{"path":"$dir"}]}}
+{"type":"agent.execute","request_id":"2","payload":{"command":"git credential fill <question"}}
+P
+like "$(drives request_id "$CORDON" serve)" "password=$secret" "cordon serve: git inside is given them, too"
+cat >"$TEST_TMP/orders" <<P
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_command","arguments":{"command":"git credential fill <question"}}}
+P
+like "$(drives id "$CORDON" mcp)" "password=$secret" "so it is by cordon mcp"
+
 # ---- nothing is left
 pids=$(pgrep -x cordon-broker -s 0 || true)
 is "$pids" "" "no broker is left"

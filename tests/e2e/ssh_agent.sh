@@ -142,5 +142,22 @@ is "$(sed -n 's/^forged //p' <<<"$out")" 5 "a session that no host has signed bi
 is "$(sed -n 's/^unbound //p' <<<"$out")" 5 "and a login in it is not signed"
 is "$(sed -n 's/^bad //p' <<<"$out" | sort | uniq -c | xargs)" "3 closed" "what is no message ends the connection"
 is "$(sed -n 's/^after //p' <<<"$out")" 12 "slow ones, and a hundred that say nothing, hold up nobody"
+# ---- a session that another program drives: a loop runs before its broker is forked
+with "[rule \"yes\"]
+	allow = sign 127.0.0.1:$good
+[ssh]
+	agent = work@* 127.0.0.1:$good
+[network]
+	mode = open"
+mkfifo "$TEST_TMP/in"
+"$CORDON" serve <>"$TEST_TMP/in" >"$TEST_TMP/out" 2>/dev/null &
+cat >"$TEST_TMP/in" <<P
+{"type":"session.start","request_id":"1","payload":{"working_directories":[{"path":"$dir"}]}}
+{"type":"agent.execute","request_id":"2","payload":{"command":"ssh -F none -o UserKnownHostsFile=$dir/known -o GlobalKnownHostsFile=none -o BatchMode=yes -p $good 127.0.0.1 echo signed-in"}}
+P
+wait_for 30 grep -q '"request_id":"2","status"' "$TEST_TMP/out"
+kill $! && wait $!
+like "$(cat "$TEST_TMP/out")" '"data":"signed-in' "cordon serve: the login works there, too"
+
 is "$(ssh-add -l | wc -l)" 2 "the human's agent has its keys still"
 done_testing

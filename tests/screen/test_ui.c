@@ -523,7 +523,7 @@ static void help_is_not_cut(void **state)
 		surface_resize(&s->surface, widths[i], 10);
 		scene_keys(s, "Home");
 		for (int row = 0; row < 300 && !seen; row++) {
-			seen = scene_shows(s, "runs)"); /* where the help of quitting ends */
+			seen = scene_shows(s, "agent)"); /* where the help of quitting ends */
 			scene_keys(s, "Down");
 		}
 		assert_true(seen);

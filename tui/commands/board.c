@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include "core/config/config.h"
+#include "core/hook/shell.h"
 #include "core/session/folders.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/flags.h"
 #include "tui/commands/show.h"
 #include "tui/console/console.h"
-
-#define WORDS_MAX 64
 
 struct board_flags {
 	bool new;
@@ -58,9 +57,9 @@ static void set_esc(bool on)
 	tcsetattr(STDIN_FILENO, TCSANOW, &modes);
 }
 
-/* A line of the terminal without its end; empty: what stands in brackets. 1: Esc, or the end of
- * the input: the human wants none. */
-static int ask(const char *what, const char *otherwise, char *line, size_t size)
+/* Reads a line of the terminal. *ret: the line, or what stands in brackets if it is empty. Returns 1
+ * after Esc or the end of the input: the user wants none. */
+static int ask(const char *what, const char *otherwise, char *line, size_t size, const char **ret)
 {
 	size_t len = 0;
 	char c = 0;
@@ -77,8 +76,7 @@ static int ask(const char *what, const char *otherwise, char *line, size_t size)
 		putchar('\n');
 		return 1;
 	}
-	if (!*line)
-		snprintf(line, size, "%s", otherwise);
+	*ret = *line ? line : otherwise;
 	return 0;
 }
 
@@ -93,20 +91,25 @@ static int go_to(const char *folder, struct err *err)
 	return 0;
 }
 
-/* The words are cordon run's, blanks between them: "--worktree claude". */
-static int start_with(char *command, char *first, char *second, struct err *err)
+/* The line is cordon run's, in the grammar of a shell: "--worktree claude 'fix it'". Nothing in it is
+ * expanded. */
+static int start_with(const char *line, const char *first, const char *second, struct err *err)
 {
-	char *argv[WORDS_MAX + 3], *at;
-	int argc = 0;
+	AUTO_SHELL struct shell_line words = {0};
+	AUTO_FREE char **argv = NULL;
+	int argc = 0, r = shell_parse(&words, line, strlen(line));
 
+	if (r < 0 || words.n_commands != 1 || words.n_redirects)
+		return err_say(err, -EINVAL,
+			       "not one command: put quotes around blanks and signs of the shell, "
+			       "or begin with sh -c");
+	argv = xcalloc(words.n_words + 3, sizeof(*argv));
 	if (first)
-		argv[argc++] = first;
+		argv[argc++] = (char *)(uintptr_t)first;
 	if (second)
-		argv[argc++] = second;
-	for (char *word = strtok_r(command, " ", &at); word && argc < WORDS_MAX;
-	     word = strtok_r(NULL, " ", &at))
-		argv[argc++] = word;
-	argv[argc] = NULL;
+		argv[argc++] = (char *)(uintptr_t)second;
+	for (size_t i = 0; i < words.n_words; i++)
+		argv[argc++] = (char *)(uintptr_t)words.words[i].text;
 	return cmd_run(argc, argv, err);
 }
 
@@ -120,39 +123,41 @@ static const char *proposed(const struct board_flags *f)
 static int start_new(const struct board_flags *f, struct err *err)
 {
 	char here[PATH_MAX], folder[PATH_MAX], command[4096];
-	const char *in = f->in;
+	const char *in = f->in, *line = NULL;
 	int r;
 
 	if (!in)
 		in = getcwd(here, sizeof(here)) ? here : "~";
 	set_esc(true);
-	r = ask("Folder", in, folder, sizeof(folder));
+	r = ask("Folder", in, folder, sizeof(folder), &in);
 	if (r == 0)
-		r = go_to(folder, err);
+		r = go_to(in, err);
 	if (r == 0)
-		r = ask("Command of cordon run", proposed(f), command, sizeof(command));
+		r = ask("Command of cordon run", proposed(f), command, sizeof(command), &line);
 	set_esc(false);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	return start_with(command, NULL, NULL, err);
+	return start_with(line, NULL, NULL, err);
 }
 
 /* The words of an error would be gone with the screen: they wait for Enter. */
 static int wait_read(int status, struct err *err)
 {
+	const char *ignored;
 	char line[8];
 
-	if (status != CMD_FAILED || !err->code)
+	if (status >= 0 && (status != CMD_FAILED || !err->code))
 		return status;
 	fprintf(stderr, "cordon: %s\n", err->text);
 	*err = (struct err){0};
-	ask("Enter goes back", "", line, sizeof(line));
+	ask("Enter goes back", "", line, sizeof(line), &ignored);
 	return 0;
 }
 
 static int start_fork(const struct board_flags *f, struct err *err)
 {
 	static const char any[] = "the next free one";
+	const char *chosen = NULL, *line = NULL;
 	AUTO_FREE char *step = xasprintf("--from-step=%s", f->fork);
 	AUTO_FREE char *worktree = NULL;
 	char name[64], command[4096];
@@ -164,14 +169,14 @@ static int start_fork(const struct board_flags *f, struct err *err)
 	show_text(f->fork, strlen(f->fork));
 	putchar('\n');
 	set_esc(true);
-	r = ask("Its name", any, name, sizeof(name));
+	r = ask("Its name", any, name, sizeof(name), &chosen);
 	if (r == 0)
-		r = ask("Command of cordon run", proposed(f), command, sizeof(command));
+		r = ask("Command of cordon run", proposed(f), command, sizeof(command), &line);
 	set_esc(false);
 	if (r)
 		return 0;
-	worktree = xasprintf("--worktree=%s", str_eq(name, any) ? "" : name);
-	return wait_read(start_with(command, worktree, step, err), err);
+	worktree = xasprintf("--worktree=%s", str_eq(chosen, any) ? "" : chosen);
+	return wait_read(start_with(line, worktree, step, err), err);
 }
 
 /* ---- the board ------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "tui/commands/show.h"
 
 void strings_add(struct strings *s, const char *v)
@@ -235,6 +236,49 @@ static bool is_given(const struct run_options *o, const struct option_def *d)
 		return ((const struct strings *)(const void *)field)->n != 0;
 	}
 	return false;
+}
+
+/* Of one run: where it works, how it waits, the file of its recording. */
+static const char *const of_one_run[] = {"--worktree", "--with-changes", "--from-step", "--headless",
+					 "--stdio",    "--record",	 "--verbose",	NULL};
+
+static void add_option(struct buf *line, const char *name, const char *value)
+{
+	buf_fmt(line, "%s%s", line->len ? " " : "", name);
+	if (!value)
+		return;
+	buf_str(line, " ");
+	text_shell_word(line, value);
+}
+
+static void add_given(struct buf *line, const struct run_options *o, const struct option_def *d)
+{
+	const char *field = (const char *)o + d->at;
+	const struct strings *list = (const struct strings *)(const void *)field;
+
+	if (!is_given(o, d) || str_one_of(d->name, of_one_run))
+		return;
+	if (d->type == OPT_LIST)
+		for (size_t i = 0; i < list->n; i++)
+			add_option(line, d->name, list->list[i]);
+	else
+		add_option(line, d->name,
+			   d->type == OPT_FLAG ? NULL : *(const char *const *)(const void *)field);
+}
+
+char *run_options_line(const struct run_options *o)
+{
+	struct buf line = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		add_given(&line, o, &options[i]);
+	if (line.len)
+		buf_str(&line, " --");
+	for (size_t i = 0; o->argv && o->argv[i]; i++) {
+		buf_str(&line, line.len ? " " : "");
+		text_shell_word(&line, o->argv[i]);
+	}
+	return buf_take(&line);
 }
 
 int run_options_check_driven(const struct run_options *o, struct err *err)

@@ -42,10 +42,9 @@ static void count(struct driven *d)
 /* Whoever drives the session ends it: a console only leaves. */
 static void verb_leave(void *data)
 {
-	struct host *h = ((struct console *)data)->host;
+	static char words[] = "Left: the session goes on. cordon attach shows it again.\n";
 
-	console_end(data, &(struct ending){.detached = true});
-	h->left(h, false);
+	console_detach(data, words);
 }
 
 static void on_left(struct host *h, bool lost)

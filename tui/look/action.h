@@ -12,7 +12,7 @@
 	X(HELP, "help", GENERAL, "help", "Show every key for this pane")                           \
 	X(DESCRIBE, "describe", LOCAL, "describe a key", "Say what the next key does")             \
 	X(PALETTE, "palette", GENERAL, "palette", "Find an action by its words, and do it")        \
-	X(QUIT, "quit", GENERAL, "quit", "Quit (asks while the agent runs)")                       \
+	X(QUIT, "quit", GENERAL, "quit", "Leave (asks first where that may end the agent)")        \
 	X(RESTART, "restart", GENERAL, "restart", "Start the agent anew, with the same options")   \
 	X(NOTE, "note", LOCAL, "note", "Write why, for the agent; then deny")                      \
 	X(PASTE_NOTE, "paste-note", GENERAL, "paste note",                                         \
@@ -162,7 +162,7 @@
 	X(STOP, "stop", LOCAL, "stop and undo",                                                    \
 	  "Stop the commands that run, then show what undo does")                                  \
 	X(CANCEL, "cancel", LOCAL, "cancel", "Stop the work under way and put everything back")    \
-	X(END_AGENT, "end-agent", LOCAL, "end and quit", "End the agent and leave cordon")         \
+	X(END_AGENT, "end-agent", LOCAL, "end agent", "End the agent and its session")             \
 	X(DETACH, "detach", LOCAL, "detach",                                                       \
 	  "Leave the console; the session goes on for cordon attach")                              \
 	X(PAUSE, "pause", LOCAL, "pause", "Stop the recording, or let it go on")                   \

@@ -3,12 +3,14 @@
 #include "core/base/path.h"
 #include "tui/console/frame/ui.h"
 
-/* A replay has panes of its own. */
+/* A replay and a session without a terminal have panes of their own. */
 static char *file_of(const struct ui *ui)
 {
 	if (!ui->spec.state_dir)
 		return NULL;
-	return path_join(ui->spec.state_dir, ui->spec.replay ? "layouts-replay" : "layouts");
+	return path_join(ui->spec.state_dir, ui->spec.replay	    ? "layouts-replay"
+					     : ui_has_terminal(ui) ? "layouts"
+								    : "layouts-headless");
 }
 
 void panes_load(struct ui *ui)
@@ -17,8 +19,10 @@ void panes_load(struct ui *ui)
 
 	if (file)
 		layouts_load(&ui->layouts, file);
-	if (ui->spec.headless && !ui->spec.prints)
-		ui->layouts.otherwise.hidden = 1u << PANE_TERMINAL;
+	if (ui_has_terminal(ui))
+		return;
+	ui->layouts.otherwise.hidden = 1u << PANE_TERMINAL;
+	ui->focus = PANE_AUDIT;
 }
 
 void panes_save(struct ui *ui)

@@ -179,6 +179,12 @@ struct ui {
 	bool dirty;
 };
 
+/* Returns whether what the agent prints is shown. */
+static inline bool ui_has_terminal(const struct ui *ui)
+{
+	return !ui->spec.headless || ui->spec.prints;
+}
+
 struct ui *ui_new(const struct ui_spec *spec) MUST_USE;
 void ui_free(struct ui *ui);
 /* Lays out for this size. Returns the agent's pane, for the size of its pty. */

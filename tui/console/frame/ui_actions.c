@@ -15,7 +15,12 @@ static void to_pane(struct ui *ui, enum pane p)
 /* Out of a list. */
 static void back_to_agent(struct ui *ui)
 {
-	if (ui->focus != PANE_TERMINAL)
+	char keys[32];
+
+	if (!ui_has_terminal(ui))
+		ui_say(ui, "%s leaves: the session goes on.",
+		       ui_keys(ui, PLACE_GLOBAL, ACTION_QUIT, keys, sizeof(keys)));
+	else if (ui->focus != PANE_TERMINAL)
 		ui_focus(ui, PANE_TERMINAL);
 }
 

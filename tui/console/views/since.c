@@ -60,6 +60,13 @@ void ui_mark_step(struct ui *ui, int64_t step)
 
 static void show(struct ui *ui, int64_t from, const char *words, const char *none)
 {
+	const struct step_row *running;
+
+	if (!from && model_running(ui->spec.model, &running)) {
+		ui_say(ui, "Step %lld still runs: what it changed shows when it ends.",
+		       (long long)running->id);
+		return;
+	}
 	if (!from) {
 		ui_say(ui, "%s", none);
 		return;
@@ -80,9 +87,11 @@ bool ui_since(struct ui *ui, enum action a)
 		show(ui, turn_start(ui), "in this turn", "Nothing says where this turn began.");
 		return true;
 	case ACTION_DIFF_MARK:
-		show(ui, ui->mark ? mark_start(ui) : 0, "from the marked step on",
-		     ui->mark ? "Nothing from the marked step on is in effect."
-			      : "No step is marked: m in the list of steps marks one.");
+		if (ui->mark)
+			show(ui, mark_start(ui), "from the marked step on",
+			     "Nothing from the marked step on is in effect.");
+		else
+			ui_say(ui, "No step is marked: m in the list of steps marks one.");
 		return true;
 	default:
 		return false;

@@ -316,7 +316,9 @@ void review_draw(struct view *v, struct surface *s, struct rect r, bool focused)
 			   : !p->read	? "The changes are being read."
 			   : p->hunks.n ? "All of it is kept; F lists it."
 			   : p->n_steps ? "No file of the project has changed."
-					: "The agent has changed nothing yet.";
+			   : model_running(v->ui->spec.model, NULL)
+				   ? "A step still runs: what it changed shows when it ends."
+				   : "The agent has changed nothing yet.";
 
 	draw_title(p, s, r);
 	if (p->message.len)

@@ -411,7 +411,9 @@ static void diff_row(struct view_sessions *p, const struct roster_row *row)
 		ui_say(ui, *row->folder ? "Its changes are still being read: press it again."
 					: "It does not tell its folder.");
 	else if (!row->first)
-		ui_say(ui, "Nothing has changed since that session began.");
+		ui_say(ui, row->until_us ? "That session has changed nothing."
+					 : "Nothing shows yet: what a step changed shows when it "
+					   "ends.");
 	else
 		ui_push(ui, view_other_new(ui, row->folder, row->first,
 					   row->until_us ? row->last : 0, words));

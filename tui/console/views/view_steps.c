@@ -161,7 +161,7 @@ static void fork_at(struct view_steps *p)
 	snprintf(step, sizeof(step), "%lld", (long long)st->id);
 	ui_cordon(ui,
 		  (const char *const[]){"board", "--fork", step, "--in", ui->spec.folder,
-					"--command", m->command ? m->command : ""},
+					"--command", m->line ? m->line : ""},
 		  7);
 }
 
