@@ -1,6 +1,7 @@
 #!/bin/bash
 # run - the attacks of README.md here against a headless run: refused, and without effect on the host.
 # SPDX-License-Identifier: MIT
+# also with: MODE=static BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 T=$TOOLS/escape
