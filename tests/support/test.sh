@@ -42,9 +42,13 @@ homes=$base
 [ "$(id -u)" != 0 ] || in_memory
 
 # "# also with: NAME=VALUE..." in a script: it runs once more with each.
+# "# not in CI" in one: continuous integration leaves it to make soak.
+shorter=
+[ -z "${CI:-}" ] || [ -n "${CORDON_TEST_THOROUGH:-}" ] || shorter=1
 files=()
 for f; do
 	names=("$f")
+	[ -z "$shorter" ] || [[ $f != *.sh ]] || ! grep -q '^# not in CI' "$f" || continue
 	[[ $f != *.sh ]] || for with in $(sed -n 's/^# also with: //p' "$f"); do names+=("$with/$f"); done
 	for name in "${names[@]}"; do
 		# shellcheck disable=SC2053 # a pattern is meant
@@ -83,9 +87,11 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir -p "$stage/build/$B"
 	cp -a tests themes keymaps "$stage/" 2>/dev/null
 	cp -a --parents core/config/profiles core/api/*.*json tui/look/unifont.hex tui/man "$stage/"
-	cp -a "build/$B/cordon" "build/$B/interpose.so" "build/$B/safe-tools" "build/$B/tests" "$stage/build/$B/"
+	# (a gigabyte and more, which a user may not write to: linked where that can be)
+	built=("build/$B"/{cordon,interpose.so,safe-tools,tests})
+	[[ " ${files[*]}" != *" build/asan/"* ]] || built+=(build/asan/{cordon,tests})
 	[ ! -d build/npm ] || cp -a build/npm "$stage/build/"
-	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/cordon build/asan/tests "$stage/"
+	cp -al --parents "${built[@]}" "$stage/" 2>/dev/null || cp -a --parents "${built[@]}" "$stage/"
 	chmod -R a+rX,go-w "$stage" && chmod 1777 "$stage"
 	root_files=()
 	for f in "${files[@]}"; do
@@ -98,7 +104,7 @@ fi
 export TEST_BASE=$base TEST_HOMES=$homes TEST_FAILED=$base/failed B
 # Continuous integration has an end: fewer points at which something is killed or fails, and after so many seconds
 # a user does not repeat what root has run.
-if [ -n "${CI:-}" ] && [ -z "${CORDON_TEST_THOROUGH:-}" ]; then
+if [ -n "$shorter" ]; then
 	export TEST_FEWER=2 TEST_DEADLINE=$(($(date +%s) + ${TEST_SECONDS:-2400}))
 fi
 mkdir "$TEST_FAILED"
