@@ -4,7 +4,7 @@
 # timeout: 3600
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
-sessions=${SESSIONS:-12}
+sessions=${SESSIONS:-$((12 / ${TEST_FEWER:-1}))}
 RANDOM=${CRASH_SEED:-20261122}
 
 # In pid and mount namespaces of this test's own, every process and every mount is a session's.

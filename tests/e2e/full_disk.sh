@@ -186,6 +186,8 @@ killed() {
 
 install -d -o 12345 -g 12345 "$TEST_TMP/user"
 chmod 711 "$TEST_TMP"
+# In continuous integration one kind of each: in place, by copies, a user's quota, a limit for the store.
+[ -z "${TEST_FEWER:-}" ] || : "${KINDS:=ext4 btrfs quota}" "${QUOTAS:=qstore}"
 for kind in ${KINDS:-ext4 xfs btrfs tmpfs user quota}; do
 	if ! fresh; then
 		skip "$kind" "this host cannot mount it"

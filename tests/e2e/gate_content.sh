@@ -1,6 +1,7 @@
 #!/bin/bash
 # gate_content - what is read, mapped, run and listed behind the gate is what the host has, as it changes.
 # SPDX-License-Identifier: MIT
+# also with: SANITIZED=1
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 need python3

@@ -1,6 +1,7 @@
 #!/bin/bash
 # network - connections by host: what is granted works as outside, and nothing else leaves.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 need python3 ip unshare nsenter setpriv

@@ -1,6 +1,7 @@
 #!/bin/bash
 # network_udp - datagrams and echo requests by host: what is granted works as outside, nothing else leaves.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 need python3 ip unshare nsenter setpriv ping dig

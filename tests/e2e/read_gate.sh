@@ -1,6 +1,7 @@
 #!/bin/bash
 # read_gate - dynamic mode: what no rule grants is asked for, served, bound live, or refused.
 # SPDX-License-Identifier: MIT
+# also with: SANITIZED=1
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_mine - what a human wrote while a guest's step ran, or after it, stays: at a safeguard's rollback, and at a model's undo and redo.
 # SPDX-License-Identifier: MIT
+# not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/mine.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_serve - a virtual machine driven by another program: cordon serve, with a guest that keeps what it changes.
 # SPDX-License-Identifier: MIT
+# not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/lib.sh"
 need python3

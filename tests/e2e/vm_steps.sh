@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_steps - in a virtual machine too each command is a step, a safeguard holds, and the guest sees an undo.
 # SPDX-License-Identifier: MIT
+# not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

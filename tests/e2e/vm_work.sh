@@ -1,6 +1,7 @@
 #!/bin/bash
 # vm_work - real work in a virtual machine: the same files as natively, exact undo and redo on the host.
 # SPDX-License-Identifier: MIT
+# not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/lib.sh"
 need git python3 make sqlite3

@@ -1,6 +1,7 @@
 #!/bin/bash
 # worktrees - git in a linked worktree, a submodule, a worktree of a bare repository: as outside, without a question.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need git

@@ -1,6 +1,7 @@
 #!/bin/bash
 # chaos - trapped calls with random arguments: the keeper lives, the host is as it was, undo brings the folder back.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 use_backend

@@ -1,6 +1,7 @@
 #!/bin/bash
 # filled - a program of the host saves a protected file by way of one that somebody inside has, too.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 # shellcheck disable=SC2016 # expanded inside
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

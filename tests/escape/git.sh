@@ -1,6 +1,7 @@
 #!/bin/bash
 # git - what git on the host trusts: the agent leaves it behind, and the human uses git as always.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 # shellcheck disable=SC2016 # expanded inside
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

@@ -1,6 +1,7 @@
 #!/bin/bash
 # held - opens that wait for an answer, while path, link, directory and signals change under them.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 # with: /dev/fuse
 # timeout: 2400
 . "$(dirname "$0")/../support/lib.sh"

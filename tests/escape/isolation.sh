@@ -1,6 +1,7 @@
 #!/bin/bash
 # isolation - debuggers inside, and the host's control sockets: real services, real clients.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 T=$TOOLS/escape

@@ -1,6 +1,7 @@
 #!/bin/bash
 # mine - what a human wrote while a step ran stays when the step is rolled back: by an abort, a safeguard, after a crash.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/mine.sh"
 need_sandbox

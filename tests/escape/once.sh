@@ -1,6 +1,7 @@
 #!/bin/bash
 # once - what is allowed once is the wish on the screen: not another thread's, nor another file's.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need python3

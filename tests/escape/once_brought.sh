@@ -2,6 +2,7 @@
 # once_brought - what is allowed once brings what was on the screen: a directory with all that is below it, a link with
 # what it leads to, a file under all of its names.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need git python3

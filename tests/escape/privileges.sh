@@ -1,6 +1,8 @@
 #!/bin/bash
 # privileges - what makes a program of the host more than who runs it: set-id bits and capabilities of files.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
+# root and user: set-id bits and capabilities are other ones
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need python3 getfattr

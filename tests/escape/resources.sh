@@ -1,6 +1,7 @@
 #!/bin/bash
 # resources - an agent that takes all it can get: the host, cordon and the rules stay as they were.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

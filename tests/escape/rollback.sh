@@ -1,6 +1,7 @@
 #!/bin/bash
 # rollback - a protected file that comes back by a rollback, while somebody inside still holds it.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need python3

@@ -1,6 +1,7 @@
 #!/bin/bash
 # sockets - connecting to sockets of the host: refused, granted by a rule or a human, never swapped.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -1,6 +1,7 @@
 #!/bin/bash
 # stdio - the three descriptors that come in from outside lead nowhere but to what they are.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need python3

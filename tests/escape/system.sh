@@ -1,6 +1,8 @@
 #!/bin/bash
 # system - run by root: what only root may read of the system is closed, and its folders are no working folders.
 # SPDX-License-Identifier: MIT
+# also with: BACKEND=bwrap BACKEND=landlock
+# root only: an ordinary user may not read these files in any case
 . "$(dirname "$0")/../support/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "an ordinary user may not read these files in any case"
 if [ -z "${SYSTEM_OF_ITS_OWN:-}" ]; then # a copy of /etc and some of /var, for this test alone

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # usage: attacks.sh TAP-FOLDER [FILE]    FILE: put it there, between its two markers. See `make attacks`.
-# A test counts for the attacks whose numbers its name begins with; *on_NAME.sh ran on backend NAME.
+# A test counts for the attacks whose numbers its name begins with; *BACKEND=NAME* ran on backend NAME.
 set -u
 titles() {
 	cat <<'E2'
@@ -73,8 +73,8 @@ facts() {
 	local file name backend who
 	for file in "$1"/*; do
 		name=${file##*/} backend=native who=root
-		[[ $name != *_as-user_* && $(id -u) = 0 ]] || who=user
-		[[ $name =~ on_([a-z]+)\.sh$ ]] && backend=${BASH_REMATCH[1]}
+		[[ $name != @(as-user|user-only)_* && $(id -u) = 0 ]] || who=user
+		[[ $name =~ BACKEND=([a-z]+) ]] && backend=${BASH_REMATCH[1]}
 		[[ $name != *_undo.sh ]] || sed -i -E 's/^((not )?ok [0-9]+ - )/\145: /' "$file"
 		sed -nE 's/^(not )?ok [0-9]+ - ([0-9]+(,[0-9]+)*)[ :,].*/\1|\2|&/p' "$file" |
 			while IFS='|' read -r bad numbers line; do

@@ -88,8 +88,9 @@ use_backend() {
 		skip_all "$BACKEND does not start on this host: see cordon doctor"
 }
 
-# rounds N - of kills at random moments: half as many where this runs a second time; make soak says how many.
-rounds() { echo "${CRASH_ROUNDS:-$(($1 / (${TEST_AGAIN:+1} + 1)))}"; }
+# rounds N - of kills at random moments: half as many where this runs a second time, and in continuous integration;
+# make soak says how many.
+rounds() { echo "${CRASH_ROUNDS:-$(($1 / (${TEST_AGAIN:+1} + 1) / ${TEST_FEWER:-1}))}"; }
 
 # new_folder NAME - an empty working folder; prints its path.
 new_folder() { mkdir -p "$TEST_TMP/$1" && echo "$TEST_TMP/$1"; }

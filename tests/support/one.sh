@@ -2,20 +2,31 @@
 # one - run one test program: clean environment, own directory, time limit, nothing left behind.
 # SPDX-License-Identifier: MIT
 #
-# usage: one.sh FILE     A FILE below build/$B/as-user runs as an ordinary user, from a copy of the
-#                        tree that such a user can read. "# timeout: N" in a script: it takes longer than 15 minutes;
-#                        "# with: /dev/fuse" gives a user one where root alone may open the host's.
+# usage: one.sh [as-user/|user-only/][NAME=VALUE/]FILE
+#
+# as-user (root runs it, too) and user-only: as an ordinary user, from the copy $TEST_BASE/tree, which test.sh makes.
+# NAME=VALUE: with that, such as BACKEND=bwrap/tests/escape/git.sh. In a script "# timeout: N" says that it takes longer
+# than 15 minutes; "# with: /dev/fuse" gives a user one where root alone may open the host's.
 set -u
 file=$1
 : "${B:=release}"
 tree=$PWD
+by='' with=()
 drop=() again=
+while :; do
+	case $file in
+	as-user/* | user-only/*) by=${file%%/*} ;;
+	[A-Z]*=*/*) with+=("${file%%/*}") ;;
+	*) break ;;
+	esac
+	file=${file#*/}
+done
 if [ -z "${TEST_BASE:-}" ]; then # called by hand
 	mkdir -p "build/$B/tmp"
 	TEST_BASE=$PWD/build/$B/tmp
 fi
 # On a slow machine a test that root has run already gives way to those that nothing has run yet.
-if [[ $file == build/$B/as-user/* && $file != */console* ]] && [ "$(date +%s)" -gt "${TEST_DEADLINE:-9999999999}" ]; then
+if [ "$by" = as-user ] && [ "$(date +%s)" -gt "${TEST_DEADLINE:-9999999999}" ]; then
 	echo "1..0 # SKIP no time left to repeat as a user what root has run"
 	exit 0
 fi
@@ -31,14 +42,13 @@ lend_fuse() {
 user=root
 if [ "$(id -u)" != 0 ]; then
 	user=$(id -un)
-elif [[ $file == build/$B/as-user/* ]]; then
+elif [ -n "$by" ]; then
 	# No account of this number is needed, and none is made.
 	uid=${TEST_UID:-12345}
 	user=user
-	file=$(readlink "$file")
 	tree=$TEST_BASE/tree
 	drop=(setpriv --reuid="$uid" --regid="$uid" --clear-groups)
-	[[ $file == */console* ]] || again=1 # root has run it, too: half as many random points will do
+	[ "$by" = user-only ] || again=1 # half as many random points will do
 	chown "$uid:$uid" "$tmp"
 	if grep -q '^# with: /dev/fuse' "$file" && lend_fuse; then
 		# shellcheck disable=SC2016 # it is the inner shell's
@@ -48,6 +58,7 @@ fi
 [[ $file == /* ]] || file=$tree/$file
 
 limit=$(sed -n 's/^# timeout: //p' "$file" 2>/dev/null | head -n 1)
+[ -z "${CORDON_TEST_THOROUGH:-}" ] || limit=14400
 mkdir -m 700 "$tmp/home" && chown --reference="$tmp" "$tmp/home"
 
 stray() { # processes that carry this test's mark; those inside a sandbox die with their keeper
@@ -70,8 +81,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-more=(${again:+TEST_AGAIN=1}) # and what make soak sets
-for name in CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS RACES DARWIN_ARCHS; do
+more=("${with[@]}" ${again:+TEST_AGAIN=1}) # and what make soak sets
+for name in TEST_FEWER CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS RACES DARWIN_ARCHS; do
 	[ -z "${!name:-}" ] || more+=("$name=${!name}")
 done
 cd "$tree" || exit 1

@@ -41,48 +41,72 @@ in_memory() {
 homes=$base
 [ "$(id -u)" != 0 ] || in_memory
 
+# "# also with: NAME=VALUE..." in a script: it runs once more with each.
+# "# not in CI" in one: continuous integration leaves it to make soak.
+shorter=
+[ -z "${CI:-}" ] || [ -n "${CORDON_TEST_THOROUGH:-}" ] || shorter=1
 files=()
 for f; do
-	# shellcheck disable=SC2053 # a pattern is meant
-	[[ $f == $pattern ]] && files+=("$f")
+	names=("$f")
+	[ -z "$shorter" ] || [[ $f != *.sh ]] || ! grep -q '^# not in CI' "$f" || continue
+	[[ $f != *.sh ]] || for with in $(sed -n 's/^# also with: //p' "$f"); do names+=("$with/$f"); done
+	for name in "${names[@]}"; do
+		# shellcheck disable=SC2053 # a pattern is meant
+		[[ $name == $pattern ]] && files+=("$name")
+	done
 done
 # The slow ones first, so that two at a time end together.
 mapfile -t files < <(printf '%s\n' "${files[@]}" |
 	awk '{ print (/crash/ ? 0 : /escape/ ? 1 : /e2e/ ? 2 : 3), $0 }' | sort -s -k1,1 | cut -d' ' -f2-)
 
+# who FILE - prints how it runs where root can be both: root, user-only, or as-user, which is both.
+who() {
+	case $1 in
+	SANITIZED=*) echo root ;;
+	build/"$B"/*) [[ " ${files[*]} " == *" build/asan/${1#"build/$B/"} "* ]] && echo root || echo as-user ;;
+	build/asan/tests/screen/* | */test_term_programs | */test_paint | */test_seatbelt_* | */test_endpoint*) echo root ;;
+	build/asan/*) [[ " ${files[*]} " == *" build/$B/${1#build/asan/} "* ]] && echo as-user || echo user-only ;;
+	*)
+		case $(sed -n 's/^# \(root only\|user only\|root and user\)\b.*/\1/p' "${1#*=*/}") in
+		'root only') echo root && return ;;
+		'user only') ;;
+		'root and user') echo as-user && return ;;
+		*) [[ $1 == *=* || $1 == */console*.sh ]] || { echo as-user && return; } ;;
+		esac
+		[ -n "$all_twice" ] && echo as-user || echo user-only
+		;;
+	esac # (a unit test runs with sanitizers as a user, and without them as root)
+}
+# make soak and make attacks run all twice; and what a user who gets no namespaces cannot run, root runs.
+all_twice=${CORDON_TEST_THOROUGH:-}${TEST_TAP:-}
+[ "$(id -u)" != 0 ] || setpriv --reuid=12345 --regid=12345 --clear-groups unshare -Ur true 2>/dev/null || all_twice=1
 user_files=()
 if [ "$(id -u)" = 0 ]; then
-	# A copy that anybody can read, and a list of names that one.sh knows to run as a user.
+	# A copy that anybody can read
 	stage=$base/tree
-	mkdir -p "$stage/build/$B" "build/$B/as-user"
+	mkdir -p "$stage/build/$B"
 	cp -a tests themes keymaps "$stage/" 2>/dev/null
 	cp -a --parents core/config/profiles core/api/*.*json tui/look/unifont.hex tui/man "$stage/"
-	cp -a "build/$B/cordon" "build/$B/interpose.so" "build/$B/safe-tools" "build/$B/tests" "$stage/build/$B/"
+	# (a gigabyte and more, which a user may not write to: linked where that can be)
+	built=("build/$B"/{cordon,interpose.so,safe-tools,tests})
+	[[ " ${files[*]}" != *" build/asan/"* ]] || built+=(build/asan/{cordon,tests})
 	[ ! -d build/npm ] || cp -a build/npm "$stage/build/"
-	[[ " ${files[*]}" != *" build/asan/"* ]] || cp -a --parents build/asan/cordon build/asan/tests "$stage/"
+	cp -al --parents "${built[@]}" "$stage/" 2>/dev/null || cp -a --parents "${built[@]}" "$stage/"
 	chmod -R a+rX,go-w "$stage" && chmod 1777 "$stage"
-	# A unit test runs with sanitizers as a user and without them as root, where the list has both.
 	root_files=()
 	for f in "${files[@]}"; do
-		if [[ $f != build/asan/* || $f == *@(/test_term_programs|/tests/screen/*|/test_@(paint|seatbelt_|endpoint)*) ]]; then
-			root_files+=("$f")
-			[[ $f != build/asan/* ]] || continue # no file of anybody's: what is drawn, profiles of another system
-		fi
-		grep -q '^# root only' "$f" && continue
-		# What a screen shows does not depend on who looks: once, as a user.
-		[[ $f != tests/e2e/console*.sh ]] || unset 'root_files[-1]'
-		[[ $f == *_sanitized.sh ]] && continue
-		[[ " ${files[*]} " == *" build/asan/${f#"build/$B/"} "* ]] && continue
-		name=build/$B/as-user/${f#"build/$B/"}
-		mkdir -p "$(dirname "$name")"
-		ln -sf "$stage/$f" "$name"
-		user_files+=("$name")
+		by=$(who "$f")
+		[ "$by" = user-only ] || [[ $by = as-user && $f == build/asan/* ]] || root_files+=("$f")
+		[ "$by" = root ] || user_files+=("$by/$f")
 	done
 	files=("${root_files[@]}")
 fi
 export TEST_BASE=$base TEST_HOMES=$homes TEST_FAILED=$base/failed B
-# Seconds until what root has run is no longer repeated as a user: continuous integration has an end.
-[ -z "${CI:-}" ] || export TEST_DEADLINE=$(($(date +%s) + ${TEST_SECONDS:-2400}))
+# Continuous integration has an end: fewer points at which something is killed or fails, and after so many seconds
+# a user does not repeat what root has run.
+if [ -n "$shorter" ]; then
+	export TEST_FEWER=2 TEST_DEADLINE=$(($(date +%s) + ${TEST_SECONDS:-2400}))
+fi
 mkdir "$TEST_FAILED"
 summary=$(mktemp "$base/summary.XXXXXX")
 # A test waits for two thirds of its time: four more than there are processors.
