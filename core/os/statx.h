@@ -16,6 +16,7 @@
 #define STATX_MNT_ID	     0x1000u
 #define STATX_ATTR_IMMUTABLE 0x10u
 #define STATX_ATTR_APPEND    0x20u
+#define STATX_ATTR_ENCRYPTED 0x800u
 
 struct statx_timestamp {
 	int64_t tv_sec;

@@ -8,6 +8,7 @@ enum os_volume {
 	VOLUME_MEMORY,	 /* tmpfs: a store through a mapping changes no time */
 	VOLUME_OVERLAY,	 /* overlayfs: births are those of a layer */
 	VOLUME_AUTO,	 /* autofs: an access mounts it */
+	VOLUME_BTRFS,
 };
 
 /* Returns enum os_volume, or negative errno. On macOS APFS is VOLUME_OTHER, as it copies on

@@ -38,6 +38,8 @@ int os_volume(int fd)
 		return VOLUME_OVERLAY;
 	case AUTOFS_SUPER_MAGIC:
 		return VOLUME_AUTO;
+	case BTRFS_SUPER_MAGIC:
+		return VOLUME_BTRFS;
 	default:
 		return VOLUME_OTHER;
 	}

@@ -3,6 +3,7 @@
 #include "core/policy/learn.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
+#include "core/policy/trees/seen.h"
 
 /*
  * Protection goes by names. A name that is a link - .envrc, .vscode, a hook, .git itself - leads to
@@ -132,7 +134,12 @@ void learn_links(struct policy *p, const char *dir)
 struct found {
 	struct places dirs, late; /* to be looked at next, and last */
 	struct places links, repositories, bare, secrets;
+	struct seen_part seen;
 };
+#define FOUND_INIT                                                                                 \
+	{                                                                                          \
+		.seen = SEEN_PART_INIT                                                             \
+	}
 
 struct walk {
 	struct places dirs, late; /* to be looked at, in that order */
@@ -143,10 +150,12 @@ struct walk {
 /* The directories of one level: threads take one each until none is left or it is too late. */
 struct level {
 	struct policy *p;
+	const struct seen *before; /* NULL: there was no search, or it helps nothing */
 	struct places dirs;
 	atomic_size_t next;
 	int64_t slow, end, cpu_end; /* of clock_mono_us(), and of processor time */
 	bool all;		    /* rules may hide any name in it, not secrets alone */
+	bool note;		    /* what is seen is kept for the next search */
 };
 
 struct part {
@@ -192,7 +201,7 @@ static void tell_slow(const struct level *l)
 
 static bool is_late(const struct level *l)
 {
-	return clock_mono_us() > l->end || cpu_us() > l->cpu_end;
+	return clock_mono_us() > l->end || (l->cpu_end < INT64_MAX && cpu_us() > l->cpu_end);
 }
 
 /* Other people's code by the thousand, or what programs make: looked at last. */
@@ -216,22 +225,38 @@ static bool is_secret(const struct level *l, const char *path, const char *name)
 		      : policy_name_is_secret(l->p, name);
 }
 
-static void scan_entry(const struct level *l, struct found *f, const char *dir,
-		       const struct dirent *e)
-{
-	const char *name = e->d_name;
-	unsigned char type = e->d_type;
-	AUTO_FREE char *path = NULL;
+/* A directory that is looked at. */
+struct look {
+	const struct level *l;
+	struct found *f;
+	const char *dir;
+	bool head, objects; /* both: a bare repository */
+	bool failed;	    /* not all of it could be read */
+	struct buf held;    /* for seen_part_add() */
+};
 
-	if (type == DT_UNKNOWN)
-		type = type_of(dir, e);
-	if (type != DT_DIR && type != DT_LNK && !l->all && !policy_name_is_secret(l->p, name) &&
-	    !str_eq(name, ".git"))
-		return;
+static bool is_of_git(const char *name)
+{
+	return str_eq(name, ".git") || str_eq(name, "HEAD") || str_eq(name, "objects");
+}
+
+/* Any other name leads to nothing, now and when a later search takes it from the record. */
+static bool matters(const struct look *k, const char *name, unsigned char type)
+{
+	return type == DT_DIR || type == DT_LNK || is_of_git(name) || k->l->all ||
+	       policy_name_is_secret(k->l->p, name);
+}
+
+static void take_entry(struct look *k, const char *name, unsigned char type)
+{
+	struct found *f = k->f;
+	AUTO_FREE char *path = path_join(k->dir, name);
+
+	k->head = k->head || str_eq(name, "HEAD");
+	k->objects = k->objects || str_eq(name, "objects");
 	if (str_eq(name, ".git"))
-		gated_trees_add(&f->repositories, xstrdup(dir));
-	path = path_join(dir, name);
-	if (is_secret(l, path, name))
+		gated_trees_add(&f->repositories, xstrdup(k->dir));
+	if (is_secret(k->l, path, name))
 		gated_trees_add(&f->secrets, take_ptr(&path));
 	else if (type == DT_LNK)
 		gated_trees_add(&f->links, take_ptr(&path));
@@ -240,26 +265,61 @@ static void scan_entry(const struct level *l, struct found *f, const char *dir,
 }
 
 /* False: it is too late, and not all of it was seen. */
-static bool scan(const struct level *l, struct found *f, const char *dir)
+static bool read_entries(struct look *k)
 {
-	AUTO_DIR DIR *d = opendir(dir);
-	bool head = false, objects = false;
+	AUTO_DIR DIR *d = opendir(k->dir);
 	const struct dirent *e;
 	unsigned n = 0;
 
-	while (d && (e = readdir(d))) {
-		if (++n % LOOK_EACH == 0 && is_late(l))
+	while (errno = 0, d && (e = readdir(d))) {
+		unsigned char type = e->d_type == DT_UNKNOWN ? type_of(k->dir, e) : e->d_type;
+
+		if (++n % LOOK_EACH == 0 && is_late(k->l))
 			return false;
-		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
+		if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
+		    !matters(k, e->d_name, type))
 			continue;
-		head = head || str_eq(e->d_name, "HEAD");
-		objects = objects || str_eq(e->d_name, "objects");
-		scan_entry(l, f, dir, e);
+		take_entry(k, e->d_name, type);
+		if (!k->l->note)
+			continue;
+		buf_ch(&k->held, (char)type);
+		buf_add(&k->held, e->d_name, strlen(e->d_name) + 1);
 	}
-	/* HEAD and objects: a bare repository. */
-	if (head && objects)
-		gated_trees_add(&f->bare, xstrdup(dir));
+	k->failed = !d || errno != 0;
 	return true;
+}
+
+static void take_seen(struct look *k, struct span held)
+{
+	const char *end = held.data + held.len;
+
+	for (const char *at = held.data; at < end; at += 2 + strlen(at + 1))
+		take_entry(k, at + 1, (unsigned char)*at);
+}
+
+/* False: as read_entries(). */
+static bool scan(const struct level *l, struct found *f, const char *dir)
+{
+	struct look k = {.l = l, .f = f, .dir = dir, .held = BUF_INIT};
+	struct seen_dir id;
+	/* Before it is read: a change in between gives it another time. */
+	bool noted = l->note && seen_identify(&f->seen, dir, &id), whole = true;
+	struct span held;
+
+	if (noted && seen_find(l->before, &id, &held)) {
+		take_seen(&k, held);
+		seen_part_add(&f->seen, &id, held.data, held.len);
+	} else {
+		whole = read_entries(&k);
+		if (noted && whole && !k.failed) {
+			seen_part_add(&f->seen, &id, k.held.data, k.held.len);
+			f->seen.fresh++;
+		}
+	}
+	if (whole && k.head && k.objects)
+		gated_trees_add(&f->bare, xstrdup(dir));
+	buf_done(&k.held);
+	return whole;
 }
 
 static void *scan_some(void *data)
@@ -293,16 +353,16 @@ static void found_move(struct found *to, struct found *from)
 	places_move(&to->repositories, &from->repositories);
 	places_move(&to->bare, &from->bare);
 	places_move(&to->secrets, &from->secrets);
+	seen_part_move(&to->seen, &from->seen);
 }
 
 static void scan_level(struct level *l, struct found *ret)
 {
-	struct part parts[THREADS] = {0};
+	struct part parts[THREADS];
 	size_t n = l->all || l->dirs.n < LEVEL_MIN ? 1 : THREADS;
 
-	parts[0].first = true;
 	for (size_t i = 0; i < n; i++)
-		parts[i].level = l;
+		parts[i] = (struct part){.level = l, .found = FOUND_INIT, .first = i == 0};
 	for (size_t i = 1; i < n; i++)
 		parts[i].runs = pthread_create(&parts[i].thread, NULL, scan_some, &parts[i]) == 0;
 	scan_some(&parts[0]);
@@ -347,7 +407,7 @@ bool policy_learn_more(struct policy *p)
 {
 	struct level l = level_of(p);
 	struct walk *w = p->walk;
-	struct found found = {0};
+	struct found found = FOUND_INIT;
 
 	if (!w)
 		return false;
@@ -395,14 +455,31 @@ static void keep_secrets(struct policy *p, struct places *found)
 	gated_trees_done(found);
 }
 
+/* Heap; NULL: what is seen of this directory is not kept. */
+static char *seen_file(const struct policy *p, const char *dir)
+{
+	AUTO_FREE char *label = p->search.seen ? path_label(dir) : NULL;
+
+	return label ? path_join(p->search.seen, label) : NULL;
+}
+
 static void find_in(struct policy *p, struct walk *w, const char *dir, struct found *found)
 {
+	AUTO_FREE char *clean = path_clean(dir);
+	AUTO_FREE char *file = policy_restricts(p, dir) ? NULL : seen_file(p, clean);
+	struct seen *before = file ? seen_load(file) : NULL;
 	struct level l = level_of(p);
 	size_t left;
 
 	l.all = policy_restricts(p, dir);
-	gated_trees_add(&w->dirs, path_clean(dir));
+	l.note = file != NULL;
+	l.before = before;
+	gated_trees_add(&w->dirs, take_ptr(&clean));
 	walk_until(w, &l, found);
+	if (file)
+		seen_save(file, &found->seen);
+	seen_part_done(&found->seen);
+	seen_free(before);
 	keep_secrets(p, &found->secrets);
 	left = w->dirs.n - w->next + w->late.n;
 	if (left && !p->n_unseen)
@@ -412,7 +489,7 @@ static void find_in(struct policy *p, struct walk *w, const char *dir, struct fo
 
 bool policy_learn(struct policy *p, const char *folder)
 {
-	struct found found = {0};
+	struct found found = FOUND_INIT;
 	struct walk w = {0};
 	bool whole;
 
@@ -435,7 +512,7 @@ bool policy_learn(struct policy *p, const char *folder)
 
 void policy_find_secrets(struct policy *p, const char *dir)
 {
-	struct found found = {0};
+	struct found found = FOUND_INIT;
 	struct walk w = {0};
 
 	find_in(p, &w, dir, &found);

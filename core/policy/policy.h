@@ -212,12 +212,15 @@ void policy_protect(struct policy *p, const char *path, const char *reason);
  * policy_learn_more() before each change. The same walk finds secrets.
  */
 bool policy_learn(struct policy *p, const char *folder);
-/* Limits the time of later searches. */
+/* For later searches. */
 struct policy_search {
 	/* Real time; 0: the limits of a session, 2 s, and 0.6 s of processor time. */
 	int64_t us;
 	void (*slow)(void *data); /* called once, after a second; may be NULL */
 	void *data;
+	/* Where what the directories hold is kept for the next search; borrowed until the next
+	 * policy_search(); NULL: nowhere. */
+	const char *seen;
 };
 void policy_search(struct policy *p, const struct policy_search *s); /* copied; NULL: zeros */
 bool policy_learn_more(struct policy *p);

@@ -40,6 +40,7 @@ static const struct part {
 	{KEPT_NOTES, "trust", ""},
 	{KEPT_NOTES, "last", ""},
 	{KEPT_NOTES, "learned", ""},
+	{KEPT_NOTES, "seen", ""},
 };
 
 static char *part_path(const char *state_dir, const struct part *p, const char *label)

@@ -20,7 +20,8 @@ enum kept_part {
 	KEPT_AUDIT,
 	KEPT_CACHE,
 	KEPT_DISK,
-	KEPT_NOTES, /* trusted contents, the last run, proposals of `cordon learn` */
+	KEPT_NOTES, /* trusted contents, the last run, proposals of `cordon learn`, directories seen
+		     */
 	KEPT_PARTS,
 };
 

@@ -38,6 +38,41 @@ is "$(cat p7/m7/d7/lib/.envrc 2>/dev/null)" "" "and nothing was written"
 out=$(run -- sh -c 'mkdir hooks; echo evil >hooks/pre-commit')
 is "$(cat hooks/pre-commit 2>/dev/null)" "" "nor a hook that a nested repository names"
 
+# ---- what a start has seen is not read again -------------------------------------------------------
+
+cd "$dir/big" || exit 1
+seen=$(echo "$HOME"/.local/state/cordon/seen/big-*)
+sleep 4 # what changed within the last seconds is read each time
+run -- true >/dev/null
+ok "a start keeps what it has seen of a large tree" test -s "$seen"
+is "$(run -- sh -c "ls '$seen' 2>&1 | grep -c 'No such'")" 1 "where the agent does not see it"
+mkdir "$HOME/old" && echo SECRET >"$HOME/old/.env"
+all=$(find . -name .env -printf '%h\n')
+# Each kind of change of the tree between two starts.
+echo SECRET >p3/m43/d43/.env          # a new secret
+echo SECRET >p4/m44/d44/x && mv p4/m44/d44/x p4/m44/d44/.env
+mv "$HOME/old" p5/m45/d45/old         # a directory that is older than the last start
+mv p6/m46 p6/moved && echo SECRET >p6/moved/d46/.env
+mkdir p7/m47/d47/new && echo SECRET >p7/m47/d47/new/.env
+ln -s ../../../conf/other p8/m48/d48/.envrc
+mv p9/m9/d9 p9/m9/d9.git && git -C p9/m9/d9.git config core.hooksPath ../../../more
+touch -d '10 days ago' p3/m43/d43 p4/m44/d44 p8/m48/d48
+# shellcheck disable=SC2086
+unlike "$(run -- sh -c 'for p; do cat $p/.env; done' - $all p3/m43/d43 p4/m44/d44 p5/m45/d45/old p6/moved/d46 p7/m47/d47/new)" \
+	SECRET "a change of a directory is seen by the next start"
+run -- sh -c 'echo evil >conf/other; mkdir more; echo evil >more/pre-commit' >/dev/null
+is "$(cat conf/other more/pre-commit 2>/dev/null)" "" "and so are new names of protected files"
+if command -v strace >/dev/null && sleep 4 && run -- true >/dev/null &&
+	strace -f -qq -y -e trace=getdents64 -o "$HOME/trace" "$CORDON" run --headless -- true 2>/dev/null; then
+	n=$(sed -n '/"cordon-keeper"/q;p' "$HOME/trace" | grep "$dir/big" | sed 's/.*<\(.*\)>.*/\1/' | sort -u | wc -l)
+	note "$n directories are read"
+	ok "a start reads few of 10 000 directories that it has seen" test "$n" -lt 3000
+else
+	skip "a start reads few directories" "strace"
+fi
+printf '\0' | dd of="$seen" bs=1 seek=2000 conv=notrunc status=none
+unlike "$(run -- sh -c 'for p; do cat $p/.env; done' - p3/m43/d43 p5/m45/d45/old)" SECRET "a damaged record hides the same"
+
 # ---- a tree that takes longer than a start may -----------------------------------------------------
 
 cd "$dir" && mkdir -p late/slow1/deep late/slow2 && cd late && echo SECRET >slow1/deep/.env || exit 1

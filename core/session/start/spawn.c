@@ -79,12 +79,13 @@ static int64_t search_seconds(const struct session_spec *spec)
 	return spec->backend ? MAX(0, MIN(set, SEARCH_MAX)) : 0;
 }
 
-static void begin_search(struct spawn_plan *p, const struct session_spec *spec)
+static void begin_search(struct spawn_plan *p, const struct session_spec *spec, const char *seen)
 {
 	const int64_t seconds = search_seconds(spec);
 	const struct policy_search s = {.us = seconds * 1000000,
 					.slow = seconds ? spec->slow : NULL,
-					.data = spec->slow_data};
+					.data = spec->slow_data,
+					.seen = seen};
 
 	policy_search(p->policy, &s);
 }
@@ -435,6 +436,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		   struct err *err)
 {
 	struct spawn_plan *p = xcalloc(1, sizeof(*p));
+	AUTO_FREE char *seen = path_join(spec->state_dir, "seen");
 	const char *const *settings = NULL;
 	int r;
 
@@ -446,7 +448,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		spawn_plan_free(p);
 		return r;
 	}
-	begin_search(p, spec);
+	begin_search(p, spec, seen);
 	for (size_t i = 0; spec->folders[i]; i++)
 		policy_learn(p->policy, spec->folders[i]);
 	p->env = scrub(spec, session);

@@ -1,0 +1,58 @@
+/* seen - what the directories of a tree held when a search last read them. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+
+#include "core/base/buf.h"
+
+/*
+ * A search of 100 000 directories takes a second, of which reading them is most. The names in a
+ * directory change only with its ctime, which no process can set. So a search that ends leaves a
+ * file in the state folder, which no sandbox sees, with what it read and the ctimes, and the next
+ * search asks for the time of each directory and reads those that are not as they were.
+ *
+ * Not recorded, and read each time:
+ *  - a directory that changed within the last seconds: a second change in the same tick of the
+ * clock of files would leave the ctime as it is;
+ *  - encrypted ones (fscrypt): their names are others without the key;
+ *  - other file systems than ext4, xfs, btrfs and tmpfs: a server, or the layers below an overlay,
+ *    may change names without a new time.
+ *
+ * A record that is damaged, or of another version of cordon, counts as none.
+ */
+struct seen; /* of an earlier search; reading it is safe in any thread */
+
+/* Reads the file. Returns NULL if there is none. */
+struct seen *seen_load(const char *path);
+void seen_free(struct seen *s); /* NULL is a no-op */
+
+/* A directory and its state. */
+struct seen_dir {
+	uint64_t dev, ino, sec, nsec;
+};
+
+/* What one thread, or the whole search, has seen. */
+struct seen_part {
+	struct buf records, names;
+	size_t fresh; /* of them read, and not taken from the earlier search */
+	uint64_t dev; /* the device that was looked at last, and whether its times tell */
+	bool device_known, device_tells;
+};
+#define SEEN_PART_INIT                                                                             \
+	{                                                                                          \
+		.records = BUF_INIT, .names = BUF_INIT                                             \
+	}
+
+/* Returns whether the time of the directory at this path tells what it holds, and its state. */
+bool seen_identify(struct seen_part *p, const char *path, struct seen_dir *ret);
+/* Returns whether the earlier search (may be NULL) saw it in this state, and what it held then:
+ * seen_part_add()'s bytes, valid until seen_free(). */
+bool seen_find(const struct seen *s, const struct seen_dir *dir, struct span *ret);
+/* Adds a directory with what it holds; each entry is a type of dirent.h, the name and NUL. */
+void seen_part_add(struct seen_part *p, const struct seen_dir *dir, const char *held, size_t len);
+/* Empties from into to. */
+void seen_part_move(struct seen_part *to, struct seen_part *from);
+void seen_part_done(struct seen_part *p);
+/* Writes the file, unless nearly everything in it is there already. */
+void seen_save(const char *path, const struct seen_part *p);
