@@ -61,6 +61,13 @@ bool step_is_yours(const char *command)
 	return command && str_starts(command, YOURS_MARK);
 }
 
+const char *step_deed(enum step_kind kind, const char *command)
+{
+	const char *colon = kind == STEP_AMBIENT && command ? strstr(command, ": ") : NULL;
+
+	return colon ? colon + 2 : command;
+}
+
 bool history_dir_is_note(const struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);

@@ -100,18 +100,9 @@ static void state_of(const struct view_steps *p, const struct step_row *st, int 
 static void state_of_turn(const struct view_steps *p, const struct line *l, int cols,
 			  struct state *out)
 {
-	const struct model *m = p->v.ui->spec.model;
-	size_t files = 0, added = 0, deleted = 0;
+	size_t added = 0, deleted = 0, files = steplist_turn_sum(p, l->sub, &added, &deleted);
 
 	*out = (struct state){.role = ROLE_DIM};
-	for (size_t i = l->sub; i < steplist_turn_end(m, l->sub); i++) {
-		const struct step_row *st = &m->steps[i];
-		const struct step_stat *stat = st->undone ? NULL : steplist_stat(p, st);
-
-		files += stat ? stat->files : 0;
-		added += stat ? stat->added : 0;
-		deleted += stat ? stat->deleted : 0;
-	}
 	if (files)
 		count_files(out, files, cols);
 	count_lines(out, added, deleted);

@@ -88,12 +88,10 @@ static void turn_text(const struct view_steps *p, const struct line *l, struct b
 	if (words)
 		text_escape(out, words, strlen(words));
 	for (size_t i = l->sub; !words && i < steplist_turn_end(m, l->sub) && n < TURN_NAMES; i++) {
-		const char *name = m->steps[i].command, *colon = name ? strstr(name, ": ") : NULL;
+		const char *name = step_deed(m->steps[i].kind, m->steps[i].command);
 
 		if (!name || steplist_is_note(&m->steps[i]))
 			continue;
-		if (m->steps[i].kind == STEP_AMBIENT && colon)
-			name = colon + 2;
 		buf_str(out, n++ ? ", " : "");
 		text_escape(out, name, strlen(name));
 	}
