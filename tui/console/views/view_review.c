@@ -266,11 +266,20 @@ static bool look(struct view_review *p, enum action a)
 	}
 }
 
+/* Reads which pieces are committed: `cordon commit` runs in a terminal of its own. */
+static void see_commits(struct view_review *p)
+{
+	const struct ui_spec *spec = &p->v.ui->spec;
+
+	spec->verbs->reviewed(spec->data);
+}
+
 static bool act(struct view *v, enum action a)
 {
 	struct view_review *p = (struct view_review *)v;
 	size_t rows = p->n_rows;
 
+	see_commits(p);
 	if (a == ACTION_BACK) {
 		back(p);
 		return true;
@@ -300,7 +309,13 @@ static void changed(struct view *v)
 {
 	struct view_review *p = (struct view_review *)v;
 	const struct model *m = v->ui->spec.model;
+	int64_t edited_us = 0;
 
+	for (size_t i = 0; i < m->n_edits; i++)
+		edited_us = MAX(edited_us, m->edits[i].last_us);
+	if (edited_us != p->edited_us)
+		see_commits(p);
+	p->edited_us = edited_us;
 	review_reload(p);
 	if (m->version != p->seen)
 		review_build(p);

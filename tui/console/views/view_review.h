@@ -47,7 +47,8 @@ struct view_review {
 	struct list message_list;
 	size_t commented; /* hunk + 1 that the comment being typed is about */
 	int commented_line;
-	uint64_t told; /* the last model.review_said that was shown */
+	uint64_t told;	   /* the last model.review_said that was shown */
+	int64_t edited_us; /* the newest edit from outside: a commit may be one */
 };
 
 enum review_state review_state_of(const struct view_review *p, size_t hunk);
