@@ -203,7 +203,7 @@ static void draw_edit(const struct view_steps *p, struct surface *s, struct rect
 	x += draw_when(s, line, x, b->last_us);
 	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
 	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
-		buf_fmt(&names, "%s%s", i ? ", " : "", ui_path(p->v.ui, b->paths[i]));
+		buf_fmt(&names, "%s%s", i ? ", " : "", ui_edited(p->v.ui, b->paths[i]));
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
 }
 
