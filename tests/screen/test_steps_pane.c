@@ -151,6 +151,30 @@ static void an_edit_is_below_the_turn_that_it_follows(void **state)
 	assert_true(strstr(s->said.data, "plan 0") != NULL);
 }
 
+/* An agent that starts writes notes in several turns before anything else. */
+static void notes_of_turns_without_work_are_one_row(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(3, sizeof(*turns));
+
+	for (int i = 0; i < 3; i++) {
+		struct step_row *note = model_add_step(&s->model, -6 - i, STEP_AMBIENT,
+						       "claude: edit ~/.claude/x", 1000000);
+
+		note->running = false;
+		note->elsewhere = true;
+		note->created = 2;
+		turns[i] = (struct turn_mark){.after = 5 + i, .session = !i, .us = i + 1};
+	}
+	turns[0].agent = xstrdup("claude");
+	turns[2].words = xstrdup("a question");
+	model_set_turns(&s->model, turns, 3);
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, "claude's notes: 6 files"));
+	assert_false(scene_shows(s, "a question"));
+}
+
 static void a_plan_does_not_count_notes(void **state)
 {
 	struct scene *s = *state;
@@ -187,6 +211,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_words_are_whole),
 		cmocka_unit_test_setup_teardown(an_edit_is_below_the_turn_that_it_follows,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,
 						scene_tear_down),
