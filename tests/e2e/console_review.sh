@@ -54,6 +54,7 @@ sees 'message for the agent' "s shows the message"
 sees '1.1 b.txt(:1)?: use a better name' "with numbers"
 sees 'When a point is handled, run: cordon review done 1.1' "and how to answer"
 sees 'I took back what you changed in a.txt' "and what was taken back"
+sees '^ s send   q back' "and its keys alone" 15
 act s
 sees '1.1 b.txt(:1)?: use a better name' "pasted into the agent's prompt"
 loses 'message for the agent' "the review closes"

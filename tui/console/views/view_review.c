@@ -18,6 +18,9 @@ static const enum action hints[] = {ACTION_KEEP_HUNK,	ACTION_TAKE_BACK,   ACTION
 				    ACTION_BLAME,	ACTION_MOMENT,	    ACTION_TAKE_BACK_NOW,
 				    ACTION_BACK,	ACTION_NONE};
 
+static const enum action message_hints[] = {ACTION_SEND_REVIEW, ACTION_BACK, ACTION_NONE};
+static const struct view_ops ops, message_ops;
+
 const struct review_row *review_row_at(const struct view_review *p)
 {
 	return p->list.cursor < p->n_rows ? &p->rows[p->list.cursor] : NULL;
@@ -194,10 +197,12 @@ static void change_scope(struct view_review *p)
 
 static void back(struct view_review *p)
 {
-	if (p->message.len)
+	if (p->message.len) {
 		buf_clear(&p->message);
-	else
+		p->v.ops = &ops;
+	} else {
 		ui_pop(p->v.ui);
+	}
 }
 
 static bool decide(struct view_review *p, enum action a)
@@ -285,7 +290,9 @@ static bool act(struct view *v, enum action a)
 		return true;
 	}
 	if (a == ACTION_SEND_REVIEW) {
-		review_send(p);
+		p->v.ops = &ops;
+		if (review_send(p))
+			p->v.ops = &message_ops;
 		return true;
 	}
 	if (p->message.len)
@@ -347,17 +354,14 @@ static void view_free(struct view *v)
 	free(v);
 }
 
-static const struct view_ops ops = {
-	.place = PLACE_REVIEW,
-	.draw = review_draw,
-	.act = act,
-	.query = query,
-	.does = DOES_MOVE | DOES_OPEN,
-	.mouse = mouse,
-	.changed = changed,
-	.free = view_free,
-	.hints = hints,
-};
+#define OPS(the_hints)                                                                             \
+	{                                                                                          \
+		.place = PLACE_REVIEW, .draw = review_draw, .act = act, .query = query,            \
+		.does = DOES_MOVE | DOES_OPEN, .mouse = mouse, .changed = changed,                 \
+		.free = view_free, .hints = (the_hints),                                           \
+	}
+static const struct view_ops ops = OPS(hints);
+static const struct view_ops message_ops = OPS(message_hints);
 
 struct view *view_review_of(struct ui *ui, int64_t from, int64_t to, const char *words)
 {
