@@ -313,8 +313,10 @@ void activity_draw(struct ui *ui, struct surface *s, struct rect line,
 		draw_group(ui, s, (struct rect){x, line.y, end - x - 1, 1}, item, r);
 	else if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
 		draw_note(ui, s, (struct rect){x, line.y, end - x - 1, 1}, r, v.role);
-	else if (v.whole)
+	else if (v.whole && strchr(v.words, '/'))
 		surface_hostile(s, x, line.y, end - x - 1, v.role, v.words);
+	else if (v.whole)
+		surface_hostile_end(s, x, line.y, end - x - 1, v.role, v.words);
 	else
 		draw_change(ui, s, (struct rect){x, line.y, end - x, 1}, r, &v,
 			    all ? 0 : result_of(ui, r));
