@@ -16,7 +16,8 @@
  * NUMBER DONE STEP HUNK LINE PATH TEXT". In a path and a text, blanks, control characters and '%'
  * are written as %XX.
  */
-#define NOTE_NAME "review"
+#define NOTE_NAME	  "review"
+#define NOTE_OF_COMMITTED "committed" /* a line for each: "STEP NUMBER PATH" */
 
 static void add_word(struct buf *out, const char *s)
 {
@@ -192,6 +193,7 @@ void reviewed_load(struct reviewed *v, const struct journal *j)
 		read_entry(v, line);
 		read_point(v, line);
 	}
+	reviewed_load_committed(v, j);
 }
 
 static bool is_saved(const struct review_entry *e)
@@ -325,6 +327,52 @@ void reviewed_set(struct reviewed *v, int64_t step, const char *path, unsigned n
 	e->is = is;
 	e->by = by;
 	e->reverted = false;
+}
+
+/* ---- commits --------------------------------------------------------------------------------- */
+
+void reviewed_load_committed(struct reviewed *v, const struct journal *j)
+{
+	AUTO_FREE char *text = NULL;
+	char *save = NULL;
+
+	if (!v->n || journal_note_read(j, NOTE_OF_COMMITTED, REVIEWED_BYTES, &text) < 0)
+		return;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct review_entry *e;
+		unsigned number;
+		int64_t step;
+		int at = 0;
+
+		if (sscanf(line, "%" SCNd64 " %u %n", &step, &number, &at) != 2 || !at)
+			continue;
+		e = find(v, step, read_word(line + at), number);
+		if (e)
+			e->committed = true;
+	}
+}
+
+int reviewed_save_committed(const struct reviewed *v, const struct journal *j)
+{
+	AUTO_BUF struct buf out = BUF_INIT;
+
+	for (size_t i = first_that_fits(v, REVIEWED_BYTES); i < v->n; i++) {
+		const struct review_entry *e = &v->list[i];
+
+		if (!e->committed || e->is != PIECE_KEPT)
+			continue;
+		buf_fmt(&out, "%" PRId64 " %u ", e->step, e->number);
+		add_word(&out, e->path);
+		buf_ch(&out, '\n');
+	}
+	return journal_note_write(j, NOTE_OF_COMMITTED, out.data, out.len);
+}
+
+bool reviewed_committed(const struct reviewed *v, int64_t step, const char *path, unsigned number)
+{
+	const struct review_entry *e = find(v, step, path, number);
+
+	return e && e->committed && e->is == PIECE_KEPT;
 }
 
 /* ---- the message ----------------------------------------------------------------------------- */

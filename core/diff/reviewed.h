@@ -40,10 +40,11 @@ struct review_entry {
 	unsigned number; /* of struct hunk */
 	char *path;
 	enum review_state is;
-	int64_t by;    /* PIECE_TAKEN: the step that reverted it; 0: not known */
-	bool told;     /* PIECE_TAKEN: a message to the agent has named it */
-	bool reverted; /* PIECE_TAKEN: the reverting step is undone; see reviewed_settle() */
-	size_t older;  /* the entry before it of the same path: index + 1; 0: none */
+	int64_t by;	/* PIECE_TAKEN: the step that reverted it; 0: not known */
+	bool told;	/* PIECE_TAKEN: a message to the agent has named it */
+	bool reverted;	/* PIECE_TAKEN: the reverting step is undone; see reviewed_settle() */
+	bool committed; /* PIECE_KEPT: `cordon commit` saw it in HEAD */
+	size_t older;	/* the entry before it of the same path: index + 1; 0: none */
 };
 
 struct point {
@@ -66,10 +67,15 @@ struct reviewed {
 	unsigned rounds; /* sent so far */
 };
 
-/* Loads the review; a damaged one is begun anew. */
+/* Loads the review, and which pieces are committed; a damaged one is begun anew. */
 void reviewed_load(struct reviewed *v, const struct journal *j);
 int reviewed_save(const struct reviewed *v, const struct journal *j) MUST_USE;
 void reviewed_done(struct reviewed *v);
+/* Loads and saves which pieces are committed. A note of their own has them: `cordon commit` writes
+ * it while a session has the review. */
+void reviewed_load_committed(struct reviewed *v, const struct journal *j);
+int reviewed_save_committed(const struct reviewed *v, const struct journal *j) MUST_USE;
+bool reviewed_committed(const struct reviewed *v, int64_t step, const char *path, unsigned number);
 /* Returns the effective state. A piece is open again when the step that reverted it is undone. It
  * also counts as reverted when its whole file was, with the changes of later steps. */
 enum review_state reviewed_state(const struct reviewed *v, int64_t step, const char *path,

@@ -35,6 +35,8 @@ bool step_is_note(enum step_kind kind, bool elsewhere, size_t changed, const cha
  * settle that. */
 #define YOURS_MARK "you: " /* begins the command of each such step, and of no other */
 bool step_is_yours(const char *command);
+/* Returns the name of a step without the agent's, with which that of an ambient step begins. */
+const char *step_deed(enum step_kind kind, const char *command);
 
 /* Lists the steps of all folders of the session, newest first; a step that changed several folders
  * comes once. undone: lists the steps in the redo stack instead. */

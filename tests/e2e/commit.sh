@@ -54,6 +54,7 @@ keep 1 a.txt
 ok "more is kept later" commit --yes --message more
 is "$(git ls-tree HEAD a.txt | cut -c1-6):$(git show HEAD:a.txt | grep -cx 'five\|thirty-five')" 100755:2 "and committed then"
 like "$(commit --yes --message again)" 'HEAD has all that you kept' "nothing is committed twice"
+is "$(awk '{ print $2, $3 }' "$(store)/committed" | sort)" "$(printf '%s\n' '0 b.txt' '0 gone.txt' '1 a.txt' '2 a.txt' "$mode a.txt" | sort)" "the review is told what HEAD has"
 is "$(git rev-list --count HEAD)" 4 "as git counts"
 
 # What the human staged stays staged, and is not committed; so does what the agent staged.

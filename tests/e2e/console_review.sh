@@ -21,7 +21,7 @@ works "sed -i 's/^5\$/five/; s/^35\$/thirty-five/' a.txt; echo new >b.txt; echo 
 
 act() { keys "$@"; }
 act C-] v
-sees 'review  0 of 4  number the lines' "the review is of the turn"
+sees 'review  0 of 4 done  number the lines' "the review is of the turn"
 sees 'a.txt  \+2 -2' "it lists the files"
 sees 'c\\x1b\[31m' "a hostile name is escaped"
 act n j j j j j b
@@ -54,6 +54,7 @@ sees 'message for the agent' "s shows the message"
 sees '1.1 b.txt(:1)?: use a better name' "with numbers"
 sees 'When a point is handled, run: cordon review done 1.1' "and how to answer"
 sees 'I took back what you changed in a.txt' "and what was taken back"
+sees '^ s send   q back' "and its keys alone" 15
 act s
 sees '1.1 b.txt(:1)?: use a better name' "pasted into the agent's prompt"
 loses 'message for the agent' "the review closes"
@@ -76,6 +77,9 @@ keys Enter
 sees 'review  4 of 4' "the review is back"
 is "$(git -C "$dir" log -1 --format='%s %an')" 'number the lines, edited A Human' "with the prompt, edited, as its message"
 is "$(git -C "$dir" show HEAD:a.txt | grep -c 'five\|thirty-five')" 1 "and the kept hunk alone"
+sees '\+ committed  @@ -2,7' "what is in HEAD now says so"
+act F
+loses '\+ (kept|committed)' "F folds it away"
 act q
 loses 'review  4' "q closes it"
 
@@ -92,7 +96,7 @@ is_logged() { cordon_in "$dir" log | grep -q "$1"; }
 ok "its step has ended" wait_for 20 is_logged twenty
 sed -i 's/^twenty$/mine/' "$dir/a.txt"
 act C-] v
-sees 'review  0 of 1  again' "the next turn"
+sees 'review  0 of 1 done  again' "the next turn"
 act n
 act r
 sees 'was edited (in these lines since|from outside)' "an edited hunk is not taken back"
@@ -107,7 +111,7 @@ sees 'Turn 2: 1 file; C-\] v reviews it' "a line offers the review"
 says 'more'
 works "sed -i 's/^10\$/ten/; s/^30\$/thirty/' a.txt"
 act C-] v
-sees 'review  0 of 2  more' "the turn under way"
+sees 'review  0 of 2 done  more' "the turn under way"
 act n
 act r
 sees '\? waits to be taken back' "what is taken back waits"
@@ -131,7 +135,7 @@ close_all
 # Another session, on a small terminal.
 begins 80 24
 act C-] v
-sees 'review  2 of 2  more' "the next session knows it"
+sees 'review  2 of 2 done  more' "the next session knows it"
 sees 'x taken back' "as it was left"
 act q
 loses 'review  2' "closed"
@@ -143,7 +147,7 @@ says 'third'
 works 'seq 20 >c.txt'
 works "sed -i 's/^10\$/ten/' c.txt; chmod 755 c.txt"
 act C-] v
-sees 'review  0 of 3  third' "a mode is a piece beside the hunk"
+sees 'review  0 of 3 done  third' "a mode is a piece beside the hunk"
 act n n n r
 sees 'x taken back  mode and owner' "which is taken back"
 is "$(stat -c %a "$dir/c.txt") $(grep -c ten "$dir/c.txt")" '644 1' "alone"
@@ -177,7 +181,7 @@ sees 'changes back +c.txt' "its undo"
 act U
 ok "brings it back" wait_for 10 has ten c.txt
 act C-] v
-sees 'review  1 of 3  third' "the piece is open again"
+sees 'review  1 of 3 done  third' "the piece is open again"
 act n n
 act y
 sees '\+ kept  @@' "and can be kept"
@@ -204,7 +208,7 @@ sees "did $n" "a hook that tells when the turn is over"
 says 'last'
 works 'echo last >>a.txt'
 act C-] v
-sees 'review  0 of 1  last' "its change"
+sees 'review  0 of 1 done  last' "its change"
 act n r
 sees '\? waits to be taken back' "waits"
 order exit
@@ -216,7 +220,7 @@ begins 110 40
 says 'nul'
 works "{ printf '%09000d\\n' 0; printf 'x\\000y\\n'; } >d.txt"
 act C-] v
-sees 'review  0 of 1  nul' "a file with a NUL"
+sees 'review  0 of 1 done  nul' "a file with a NUL"
 act n j b
 sees 'd.txt:1: step [0-9]+, .*nul' "b knows a cut line"
 act j b

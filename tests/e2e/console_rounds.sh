@@ -31,7 +31,7 @@ works "sed -i 's/^5\$/five/; s/^35\$/thirty-five/' a.txt"
 marks 1.1
 like "$(answer)" 'review: no point 1.1 was sent; none is open' "before a review there is no point"
 act C-] v
-sees 'review  0 of [0-9]  number the lines' "a review"
+sees 'review  0 of [0-9] done  number the lines' "a review"
 act / && type_text 'five' && keys Enter
 comments 'use one more word'
 sees '> use one more word  \(not sent\)' "a comment"
@@ -87,7 +87,7 @@ is "$(answer)" '1.2 is done' "it may mark it again"
 says 'go on'
 works "sed -i 's/^20\$/twenty/' a.txt"
 act C-] v
-sees 'review  0 of [0-9]  go on' "the next turn"
+sees 'review  0 of [0-9] done  go on' "the next turn"
 sees '> 1.1 use one more word' "has the open point below the file's name"
 unlike "$(screen)" '> 1\.2' "and not the one that is done"
 act F

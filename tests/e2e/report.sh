@@ -33,6 +33,8 @@ run("cat", "$HOME/.ssh/id_rsa")
 run("sh", "-c", "echo x >/usr/no")
 run("sh", "-c", "sed -i s/one/ONE/ a.txt; echo three >>a.txt")
 run("pytest", "good")
+for _ in range(2):
+    run("sh", "-c", ": look; : " + "x" * 142 + " $secret")
 run("mkdir", "-p", "made/deeper")
 s = socket.create_connection(("good.example", 7), timeout=60)
 s.sendall(b"x" * 3000)
@@ -74,6 +76,12 @@ like "$md" '### Refused.*/usr/no' "refusals"
 like "$md" '`` b<i>`\\x1b\[31m ``' "in Markdown, a name is code, whatever is in it"
 unlike "$md" "$secret|"$'\033'"|"$'\u202e' "no secret, no control character"
 like "$md" ' line \*{40}' "but stars"
+like "$md" '<details><summary>Commands that changed nothing \([0-9]+\)</summary>
+
+(- .*
+)*- ` : look; : x+ \*+… ` 2 times, exit 0
+' "commands that changed nothing are folded, counted and cut, a secret at the cut starred"
+unlike "$(sed -n '/^### Commands/,/^<details>/p' <<<"$md")" 'look|cat ' "they are not among those that changed something"
 
 html=$(report --html)
 like "$html" "default-src 'none'" "the page loads nothing"

@@ -125,9 +125,13 @@ say y
 say answer
 say "prompt:more tests f2" f2
 say n
-sees '▾ ..:.. more tests f2' "the prompt is the turn's heading"
+say "f2 . f2 n"
+sees '▾ ..:.. more tests f2 +2 files ' "the prompt is the turn's heading, and each file counts once"
 is "$(screen | grep -c '▸ ..:.. fix the parser f1')" 1 "and the first one's, too"
 is "$(screen | grep -c '[▾▸] ..:.. .*f[12]')" 2 "no answer begins a turn"
+in_log() { cordon_in "$dir" log --turns | grep -q "$1"; }
+ok "log --turns has the prompts, and each file once" wait_for 20 in_log ' [23] *2  more tests f2'
+ok "and the names of the steps of a turn without one" in_log ' 1 *1  edit src/first'
 out=$(cordon_in "$dir" undo --dry-run --turn)
 like "$out" "f2" "undo --turn is about the newest prompt"
 like "$out" "goes away +n" "with its answers"
@@ -136,5 +140,19 @@ keys C-d
 sees 'ended' "the agent ends"
 keys C-] q
 ended "cordon too" 0
-like "$(cordon_in "$dir" log --turns)" 'more tests f2' "log --turns has the prompts"
+# An edit from outside is below the turn that it follows.
+start 190 40 "$dir" "$CORDON run -- fake"
+sees ready "an agent whose turn you edit"
+say "prompt:one more f3" "f3"
+say f4
+echo mine >>"$dir/f3"
+sees '!  f3 .*1 edited' "the edit has a row"
+keys C-] s
+press_until 'Rolls back step .*: 2 paths' "T on it is about the turn" T
+keys q
+loses '╔═' "q leaves it"
+keys C-] t C-d
+sees 'ended' "the agent ends"
+keys C-] q
+ended "cordon too" 0
 done_testing

@@ -312,9 +312,27 @@ static void a_flood(void **state)
 	scene_done(&s);
 }
 
+/* The file is named first: the end of a row may be cut. */
+static void a_take_back_names_its_file(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_row(&s.model, ROW_NOTE, 0, 0, 0, "undo",
+		      "restored, as step 6: undo hunk 2 of step 5 -- src/a.c", NULL);
+	model_add_row(&s.model, ROW_EXTERNAL, 0, 0, 0, "edit", ".git/index", NULL);
+	ui_changed(s.ui);
+	scene_draw(&s);
+	assert_true(scene_shows(&s, "- restored src/a.c (step 6)"));
+	assert_true(scene_shows(&s, "! EDIT git index"));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_take_back_names_its_file),
 		cmocka_unit_test(levels),
 		cmocka_unit_test(commands_outside_of_steps),
 		cmocka_unit_test(the_programs_of_a_command_are_one_row),

@@ -22,6 +22,7 @@ static void the_status_bar_says_where_one_is(void **state)
 	AUTO_FREE char *git = xasprintf("%s/.git", dir);
 	AUTO_FREE char *head = xasprintf("%s/HEAD", git);
 	struct branch b = {.read_us = 0};
+	struct turn_mark *turns;
 	struct step_row *note = model_add_step(&s->model, -6, STEP_AMBIENT, "claude: edit ~/x", 1);
 
 	note->running = false;
@@ -45,6 +46,13 @@ static void the_status_bar_says_where_one_is(void **state)
 	assert_true(scene_shows(s, " ~/project "));
 	assert_true(scene_shows(s, "fix the\\x1b greeting: 6 steps"));
 	assert_true(scene_shows(s, "2 secrets looked for"));
+	turns = xcalloc(2, sizeof(*turns));
+	turns[0] = (struct turn_mark){.session = true, .agent = xstrdup("claude")};
+	turns[1] = (struct turn_mark){.after = 3, .words = xstrdup("fix the greeting")};
+	model_set_turns(&s->model, turns, 2);
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, "greeting: 2 steps"));
 }
 
 static void a_long_prompt_leaves_room_on_a_narrow_bar(void **state)

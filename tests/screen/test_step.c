@@ -286,7 +286,7 @@ static void files_are_filtered_by_name(void **state)
 	assert_true(scene_shows(&s, "file 1 of 2"));
 	assert_false(scene_shows(&s, "main.c"));
 	scene_keys(&s, "Tab");
-	assert_true(scene_shows(&s, "+++ b/long.txt"));
+	assert_true(scene_shows(&s, "diff --git a/long.txt"));
 	scene_keys(&s, "Esc");
 	assert_true(scene_shows(&s, "file 1 of 4"));
 	scene_keys(&s, "& n o n e Enter");

@@ -131,10 +131,107 @@ static void turns_are_a_tree(void **state)
 	assert_true(strstr(s->said.data, "plan 0") != NULL);
 }
 
+/* Two steps, a note of the agent's between them, and an edit of the human's after a commit. */
+static void set_turn(struct scene *s)
+{
+	struct turn_mark *turns = xcalloc(1, sizeof(*turns));
+	struct barrier *edits = xcalloc(1, sizeof(*edits));
+	struct step_row *note;
+
+	turns[0] = (struct turn_mark){
+		.session = true, .agent = xstrdup("claude"), .words = xstrdup("fix the parser")};
+	model_set_turns(&s->model, turns, 1);
+	model_step(&s->model, 5)->running = false;
+	note = model_add_step(&s->model, -6, STEP_AMBIENT, "claude: edit ~/.claude/x", 1000000);
+	note->running = false;
+	note->elsewhere = true;
+	note->created = 4;
+	edits[0] = (struct barrier){.count = 1, .n_paths = 1, .after = 5};
+	edits[0].paths = xcalloc(1, sizeof(char *));
+	edits[0].paths[0] = xstrdup(".git/refs/heads/ma\033in");
+	model_set_edits(&s->model, edits, 1);
+	ui_changed(s->ui);
+	scene_keys(s, "C-] s");
+}
+
+static void an_edit_is_below_the_turn_that_it_follows(void **state)
+{
+	struct scene *s = *state;
+
+	set_turn(s);
+	assert_true(scene_shows(s, "git branch ma\\x1bin"));
+	buf_clear(&s->said);
+	scene_keys(s, "G T");
+	assert_true(strstr(s->said.data, "plan 0") != NULL);
+}
+
+/* An agent that starts writes notes in several turns before anything else. */
+static void notes_of_turns_without_work_are_one_row(void **state)
+{
+	struct scene *s = *state;
+	struct turn_mark *turns = xcalloc(3, sizeof(*turns));
+
+	for (int i = 0; i < 3; i++) {
+		struct step_row *note = model_add_step(&s->model, -6 - i, STEP_AMBIENT,
+						       "claude: edit ~/.claude/x", 1000000);
+
+		note->running = false;
+		note->elsewhere = true;
+		note->created = 2;
+		turns[i] = (struct turn_mark){.after = 5 + i, .session = !i, .us = i + 1};
+	}
+	turns[0].agent = xstrdup("claude");
+	turns[2].words = xstrdup("a question");
+	model_set_turns(&s->model, turns, 3);
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, "claude's notes: 6 files"));
+	assert_false(scene_shows(s, "a question"));
+}
+
+static void a_plan_does_not_count_notes(void **state)
+{
+	struct scene *s = *state;
+	struct undo_plan *p = xcalloc(1, sizeof(*p));
+
+	set_turn(s);
+	scene_keys(s, "G T");
+	p->n = p->n_ids = 3;
+	p->ids = xcalloc(3, sizeof(*p->ids));
+	p->ids[0] = -6;
+	p->ids[1] = 5;
+	p->ids[2] = 4;
+	undo_plan_free(s->model.plan);
+	s->model.plan = p;
+	s->model.plan_request = s->requests;
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, "Rolls back 2 steps (5, 4)"));
+}
+
+/* It would stand where the keys of what has opened are named. */
+static void a_message_ends_when_something_opens(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s m");
+	assert_true(scene_shows(s, "is marked"));
+	scene_keys(s, "?");
+	assert_false(scene_shows(s, "is marked"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_words_are_whole),
+		cmocka_unit_test_setup_teardown(an_edit_is_below_the_turn_that_it_follows,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
+						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,
+						scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_message_ends_when_something_opens, scene_set_up,
+						scene_tear_down),
 		cmocka_unit_test_setup_teardown(turns_are_a_tree, scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_prompt_is_a_line_with_words, scene_set_up,
 						scene_tear_down),

@@ -90,6 +90,7 @@ ok "no further question" test "$questions" -le 1
 log=$(cordon_in "$dir" log --json)
 like "$log" '"command":"mkdir -p out && python3 greet.py > out/result.txt"' "a command's step has its words"
 like "$log" "$edits" "an edit's step has a name"
+unlike "$(cordon_in "$dir" log)" '/snapshot/' "its own copies of the folder are no steps"
 turns() { cordon_in "$dir" log --turns --json | grep -vc '"files":0'; }
 has_turns() { [ "$(turns)" = $((2 + begins)) ]; }
 ok "each prompt is a turn" wait_for 15 has_turns

@@ -60,9 +60,16 @@ static void what_was_said_is_kept(void **state)
 	reviewed_set(&v, 5, "x", 1, PIECE_QUEUED, 0);
 	assert_true(reviewed_comment(&v, &h, 7, "why % and \\ here?"));
 	assert_false(reviewed_comment(&v, &h, 7, ""));
+	reviewed_set(&v, 6, HOSTILE, 1, PIECE_KEPT, 0);
+	v.list[0].committed = v.list[3].committed = true; /* one is taken back since */
 	must(f, reviewed_save(&v, f->j));
+	must(f, reviewed_save_committed(&v, f->j));
 	reviewed_done(&v);
 	reviewed_load(&v, f->j);
+	assert_true(reviewed_committed(&v, 6, HOSTILE, 1));
+	assert_false(reviewed_committed(&v, 4, "x", 0));
+	assert_false(reviewed_committed(&v, -3, HOSTILE, 2));
+	assert_false(reviewed_committed(&v, 7, HOSTILE, 1));
 	e = reviewed_taken(&v, -3, HOSTILE, 2);
 	assert_non_null(e);
 	assert_int_equal(e->is, PIECE_TAKEN);

@@ -284,6 +284,32 @@ static int commit(struct commit_index *x, const char *message, const struct comm
 	return r;
 }
 
+static bool is_step_of(const struct source *s, int64_t step)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->steps[i] == step)
+			return true;
+	return false;
+}
+
+/* Marks the kept pieces of a file as committed if none of them was left out. */
+static void note_committed(struct source *s, const struct kept *k)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct kept_file *f = &k->list[i];
+
+		for (size_t n = 0; n < s->v.n && !f->left_out && !f->barred; n++) {
+			struct review_entry *e = &s->v.list[n];
+
+			if (e->is == PIECE_KEPT && str_eq(e->path, f->path) &&
+			    is_step_of(s, e->step))
+				e->committed = true;
+		}
+	}
+	if (reviewed_save_committed(&s->v, s->j) < 0)
+		fprintf(stderr, "cordon: commit: the review goes on showing it as kept\n");
+}
+
 /* Returns git's exit status. */
 static int run(const struct here *at, const struct commit_options *o, struct err *err)
 {
@@ -306,6 +332,7 @@ static int run(const struct here *at, const struct commit_options *o, struct err
 	if (r < 0)
 		return r;
 	if (!n) {
+		note_committed(&s, &k);
 		show_left_out(&k);
 		return err_say(err, -ENODATA, "nothing to commit: %s",
 			       any_left_out(&k) ? "what you kept is in HEAD, or left out"
@@ -314,7 +341,11 @@ static int run(const struct here *at, const struct commit_options *o, struct err
 	r = write_message(&x, at, &s, o, &message, err);
 	if (r == 0)
 		r = show(&x, &k, o, err);
-	return r < 0 ? r : commit(&x, message, o, err);
+	if (r == 0)
+		r = commit(&x, message, o, err);
+	if (r == 0)
+		note_committed(&s, &k);
+	return r;
 }
 
 static int find_folder(struct here *at, const char *folder, struct err *err)

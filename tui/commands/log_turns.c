@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/diff/diff.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/show.h"
+
+#define TURN_NAMES 5 /* of steps, where there is no prompt to show */
 
 struct turn {
 	const struct turn_mark *mark; /* NULL: steps without one */
@@ -17,9 +21,79 @@ struct turn {
 	size_t n, steps, files;	      /* steps, files: of the folder */
 };
 
-static const char *title(const struct turn_mark *t)
+static size_t files_of(const struct step_info *s)
 {
-	return !t ? "" : t->words ? t->words : t->session ? t->agent : "";
+	return s->created + s->modified + s->deleted + s->renamed;
+}
+
+static bool is_of_folder(const struct step_info *s)
+{
+	return !s->elsewhere && !step_is_note(s->kind, s->elsewhere, files_of(s), s->command);
+}
+
+/* Adds the prompt, or the names of the turn's steps. */
+static void add_title(const struct turn *t, struct buf *out)
+{
+	const char *words = t->mark ? t->mark->words : NULL;
+
+	if (words)
+		text_escape(out, words, strlen(words));
+	for (size_t i = t->n, names = 0; !words && i-- > 0 && names < TURN_NAMES;) {
+		const char *name = step_deed(t->list[i].kind, t->list[i].command);
+
+		if (!name || !is_of_folder(&t->list[i]))
+			continue;
+		buf_str(out, names++ ? ", " : "");
+		text_escape(out, name, strlen(name));
+	}
+}
+
+struct seen { /* a file of the turn that was counted */
+	char *path;
+	UT_hash_handle hh;
+};
+
+static void count_file(struct seen **files, const struct change *c)
+{
+	struct seen *seen = NULL;
+
+	if (c->root != 0 || S_ISDIR(c->after.exists ? c->after.mode : c->before.mode) ||
+	    diff_is_gits_own(c->path))
+		return;
+	HASH_FIND_STR(*files, c->path, seen);
+	if (seen)
+		return;
+	seen = xcalloc(1, sizeof(*seen));
+	seen->path = xstrdup(c->path);
+	HASH_ADD_KEYPTR(hh, *files, seen->path, strlen(seen->path), seen);
+}
+
+/* Counts steps and files of the folder; a file of several steps counts once, where they can be
+ * read. */
+static void count(struct journal *j, struct turn *t)
+{
+	struct seen *files = NULL, *seen, *next;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct change *list = NULL;
+		struct err err = {0};
+		size_t n = 0;
+
+		if (!is_of_folder(&t->list[i]))
+			continue;
+		t->steps++;
+		if (journal_changes(j, t->list[i].id, &list, &n, &err) < 0)
+			t->files += files_of(&t->list[i]);
+		for (size_t k = 0; k < n; k++)
+			count_file(&files, &list[k]);
+		change_free(list, n);
+	}
+	t->files += HASH_COUNT(files);
+	HASH_ITER (hh, files, seen, next) {
+		HASH_DEL(files, seen);
+		free(seen->path);
+		free(seen);
+	}
 }
 
 static void print_json(const struct turn *t)
@@ -43,23 +117,13 @@ static void print_row(const struct turn *t, int columns)
 	char when[32], newest[24];
 
 	show_time(when, sizeof(when), t->mark ? t->mark->us : t->list[t->n - 1].began_us);
-	text_escape(&words, title(t->mark), strlen(title(t->mark)));
+	add_title(t, &words);
 	if (columns)
 		text_fit_end(&shown, words.data, MAX(20, columns - 42));
 	else
 		buf_str(&shown, words.data);
 	snprintf(newest, sizeof(newest), "%" PRId64, t->list[0].id);
 	printf("%-12s  %6s  %5zu  %5zu  %s\n", when, newest, t->steps, t->files, shown.data);
-}
-
-static size_t files_of(const struct step_info *s)
-{
-	return s->created + s->modified + s->deleted + s->renamed;
-}
-
-static bool is_note(const struct step_info *s)
-{
-	return step_is_note(s->kind, s->elsewhere, files_of(s), s->command);
 }
 
 int log_turns(struct journal *j, bool json, struct err *err)
@@ -79,12 +143,9 @@ int log_turns(struct journal *j, bool json, struct err *err)
 		struct turn t = {.list = &list[i],
 				 .mark = turn_mark_of(marks, n_marks, list[i].id)};
 
-		for (; i < n && turn_mark_of(marks, n_marks, list[i].id) == t.mark; i++, t.n++) {
-			if (list[i].elsewhere || is_note(&list[i]))
-				continue;
-			t.steps++;
-			t.files += files_of(&list[i]);
-		}
+		while (i < n && turn_mark_of(marks, n_marks, list[i].id) == t.mark)
+			i++, t.n++;
+		count(j, &t);
 		if (json)
 			print_json(&t);
 		else if (t.steps)

@@ -8,6 +8,8 @@
 #include "core/base/text.h"
 #include "core/record/redact.h"
 
+#define QUOTE_COLUMNS 160
+
 static const char head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -110,6 +112,17 @@ void doc_list(struct doc *d, bool begin)
 		buf_ch(&d->out, '\n');
 }
 
+void doc_fold(struct doc *d, const char *words)
+{
+	if (words) {
+		buf_str(&d->out, "<details><summary>");
+		add_html(&d->out, words);
+		buf_str(&d->out, "</summary>\n\n");
+	} else {
+		buf_str(&d->out, "</details>\n\n");
+	}
+}
+
 void doc_item(struct doc *d, bool begin)
 {
 	if (d->html)
@@ -133,12 +146,18 @@ static void add_fence(struct buf *out, const char *text, size_t least)
 		buf_ch(out, '`');
 }
 
-void doc_quote(struct doc *d, const char *text)
+/* columns: of a longer text the beginning is shown; 0: all of it. A secret is starred before a cut
+ * could go through it. */
+static void quote(struct doc *d, const char *text, int columns)
 {
 	AUTO_FREE char *starred = redact_copy(d->redact, text);
-	AUTO_BUF struct buf shown = BUF_INIT;
+	AUTO_BUF struct buf escaped = BUF_INIT, shown = BUF_INIT;
 
-	text_escape(&shown, starred, strlen(starred));
+	text_escape(&escaped, starred, strlen(starred));
+	if (columns)
+		text_fit_end(&shown, escaped.data, columns);
+	else
+		buf_str(&shown, escaped.data);
 	if (d->html) {
 		buf_str(&d->out, "<code>");
 		add_html(&d->out, shown.data);
@@ -149,6 +168,16 @@ void doc_quote(struct doc *d, const char *text)
 	add_fence(&d->out, shown.data, 1);
 	buf_fmt(&d->out, " %s ", shown.data);
 	add_fence(&d->out, shown.data, 1);
+}
+
+void doc_quote(struct doc *d, const char *text)
+{
+	quote(d, text, 0);
+}
+
+void doc_quote_begin(struct doc *d, const char *text)
+{
+	quote(d, text, QUOTE_COLUMNS);
 }
 
 void doc_block(struct doc *d, const char *text)

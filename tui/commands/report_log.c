@@ -190,9 +190,32 @@ static bool is_hook(const char *command)
 	return str_starts(command, "cordon hook") || strstr(command, "/cordon hook");
 }
 
+/* Returns the same command that ended alike in the newest turn; NULL: none, or it runs tests. */
+static struct fact *find_ran(const struct report *r, const struct audit_record *l)
+{
+	const struct turn_facts *t = &r->turns[r->n_turns - 1];
+
+	for (size_t i = t->n; i-- > 0;) {
+		struct fact *f = &t->list[i];
+
+		if (f->kind == FACT_COMMAND && !f->step && f->tests == RUNS_NO_TESTS &&
+		    f->status == (int)number(l, "status") && f->object &&
+		    str_eq(f->object, audit_record_text(l, "command")))
+			return f;
+	}
+	return NULL;
+}
+
 static void on_ran(struct reading *in, const struct audit_record *l)
 {
-	if (!is_hook(audit_record_text(l, "command")))
+	struct fact *same;
+
+	if (is_hook(audit_record_text(l, "command")))
+		return;
+	same = find_ran(in->r, l);
+	if (same)
+		same->count++;
+	else
 		end_command(add_fact(in->r, FACT_COMMAND), l);
 }
 

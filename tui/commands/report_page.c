@@ -48,7 +48,9 @@ static void put_command(struct page *p, const struct fact *f)
 {
 	struct doc *d = &p->doc;
 
-	doc_quote(d, f->object && *f->object ? f->object : "(no command)");
+	doc_quote_begin(d, f->object && *f->object ? f->object : "(no command)");
+	if (f->count > 1)
+		doc_say(d, " %zu times,", f->count);
 	if (f->step)
 		doc_say(d, " step %" PRId64, f->step);
 	if (f->step >= 0 && f->status >= 0)
@@ -118,12 +120,16 @@ static void put_edit(struct page *p, const struct fact *f)
 		doc_say(&p->doc, " %s", f->reason);
 }
 
-static const struct section {
+struct section {
 	enum fact_kind kind;
 	const char *title;
 	void (*put)(struct page *p, const struct fact *f);
-} sections[] = {
-	{FACT_COMMAND, "Commands", put_command},
+};
+
+static const struct section commands = {FACT_COMMAND, "Commands", put_command};
+/* An agent looks around by many of them: a reader opens the list if need be. */
+static const struct section looks = {FACT_COMMAND, "Commands that changed nothing", put_command};
+static const struct section sections[] = {
 	{FACT_YOURS, "Commands of yours beside the agent", put_command},
 	{FACT_QUESTION, "Questions and answers", put_question},
 	{FACT_REFUSAL, "Refused", put_refusal},
@@ -134,35 +140,55 @@ static const struct section {
 /* Which facts a list has: those of a kind, and if `only` says so. */
 typedef bool (*want_fact)(const struct page *p, const struct fact *f);
 
-/* Adds a heading and the list of these facts, if there are any. */
+/* Adds the list of these facts, below a heading or, with level 0, folded below their number. */
 static void put_facts(struct page *p, const struct turn_facts *turns, size_t n, int level,
 		      const struct section *s, want_fact only)
 {
+	AUTO_FREE const struct fact **found = NULL;
+	AUTO_FREE char *title = NULL;
 	struct doc *d = &p->doc;
-	size_t found = 0;
+	size_t n_found = 0, all = 0;
 
 	for (size_t k = 0; k < n; k++)
-		for (size_t i = 0; i < turns[k].n; i++) {
-			const struct fact *f = &turns[k].list[i];
-
-			if (f->kind != s->kind || (only && !only(p, f)))
-				continue;
-			if (!found++) {
-				doc_heading(d, level, s->title);
-				doc_list(d, true);
-			}
-			doc_item(d, true);
-			s->put(p, f);
-			doc_item(d, false);
-		}
-	if (found)
-		doc_list(d, false);
+		all += turns[k].n;
+	found = xcalloc(all + 1, sizeof(void *));
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < turns[k].n; i++)
+			if (turns[k].list[i].kind == s->kind &&
+			    (!only || only(p, &turns[k].list[i])))
+				found[n_found++] = &turns[k].list[i];
+	if (!n_found)
+		return;
+	title = level ? xstrdup(s->title) : xasprintf("%s (%zu)", s->title, n_found);
+	if (level)
+		doc_heading(d, level, title);
+	else
+		doc_fold(d, title);
+	doc_list(d, true);
+	for (size_t i = 0; i < n_found; i++) {
+		doc_item(d, true);
+		s->put(p, found[i]);
+		doc_item(d, false);
+	}
+	doc_list(d, false);
+	if (!level)
+		doc_fold(d, NULL);
 }
 
 static bool is_test(const struct page *p, const struct fact *f)
 {
 	(void)p;
 	return f->tests != RUNS_NO_TESTS;
+}
+
+static bool is_work(const struct page *p, const struct fact *f)
+{
+	return f->step || is_test(p, f);
+}
+
+static bool is_look(const struct page *p, const struct fact *f)
+{
+	return !is_work(p, f);
 }
 
 /* ---- the summary ----------------------------------------------------------------------------- */
@@ -341,6 +367,8 @@ static void put_turn(struct page *p, size_t turn)
 	if (t->prompt)
 		doc_block(&p->doc, t->prompt);
 	put_files(p, t);
+	put_facts(p, t, 1, 3, &commands, is_work);
+	put_facts(p, t, 1, 0, &looks, is_look);
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++)
 		put_facts(p, t, 1, 3, &sections[i], NULL);
 	if (t->cut)

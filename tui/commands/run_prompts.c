@@ -81,7 +81,7 @@ void run_offer_prompts(const struct run *run, struct buf *notes)
 		fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		buf_fmt(notes,
-			"agent.prompts = %s cordon ends %s's own prompts: cordon holds what "
-			"matters and undoes the rest\n",
+			"both ask: agent.prompts = %s cordon ends %s's own prompts; cordon holds "
+			"what matters and undoes the rest\n",
 			profile, profile);
 }

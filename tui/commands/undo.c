@@ -128,22 +128,30 @@ static void say_done(const struct undo_plan *p)
 	putchar('\n');
 }
 
+/* The steps were counted before the plan was made. Returns -ESTALE if one came between. */
+static int check_oldest(const struct undo_options *o, const struct undo_plan *plan, struct err *err)
+{
+	if (!o->oldest || (plan->n_ids && plan->ids[plan->n_ids - 1] == o->oldest))
+		return 0;
+	return err_say(err, -ESTALE, "the history has grown meanwhile: look again");
+}
+
 /* Of --dry-run, and of --to, whose steps were counted before the history was ours. */
 static int plan_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
 		      struct err *err)
 {
 	uint64_t request = session_plan(s, o->kind, o->n, o->flags);
 	const struct undo_plan *plan;
+	int r;
 
 	if (!pump(s, u, plan_or_refusal, request))
 		return gone(u, err);
 	if (!plan_is_here(s, request))
 		return err_say(err, -ENODATA, "%s", session_model(s)->plan_refused);
 	plan = session_model(s)->plan;
-	if (o->oldest && (plan->n_ids == 0 || plan->ids[plan->n_ids - 1] != o->oldest))
-		return err_say(err, -ESTALE, "the history has grown meanwhile: look again");
-	if (!o->dry_run)
-		return 0;
+	r = check_oldest(o, plan, err);
+	if (r < 0 || !o->dry_run)
+		return r;
 	print_plan(plan, SIZE_MAX);
 	return session_journal(s) ? print_merges(session_journal(s), plan, err) : 0;
 }
@@ -268,6 +276,8 @@ static int look_only(const struct undo_options *o, const struct strings *paths,
 		r = journal_restore_plan(j, o->step, paths->list, o->flags, &plan, err);
 	else if (r == 0)
 		r = journal_plan(j, o->kind, o->n, o->flags | cross, &plan, err);
+	if (r == 0 && o->how != UNDO_STEP)
+		r = check_oldest(o, plan, err);
 	if (r == 0) {
 		print_plan(plan, SIZE_MAX);
 		if (o->how != UNDO_STEP)

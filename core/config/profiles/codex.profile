@@ -53,6 +53,8 @@
 	deny = write ~/.codex/app-server-control/**
 	match = read ~/.codex/config.toml
 	not-match = write ~/.codex/config.toml
+	; the desktop's keyring: refused without a question, codex keeps its key in auth.json
+	deny = unix /run/user/*/bus
 	; which of its features are on for whom: refused without a question, codex goes on without
 	deny = connect ab.chatgpt.com:443
 [rule "codex's tips"]

@@ -44,7 +44,14 @@ void step_info_free(struct step_info *list, size_t n)
 /* An agent's git on a repository of its own, in which it keeps copies of the folder. */
 static bool is_snapshot(const char *command)
 {
-	return str_starts(command, "git --git-dir ") && strstr(command, "/opencode/snapshot/");
+	const char *s = command + (str_starts(command, "git ") ? strlen("git ") : 0);
+
+	while (s > command && str_starts(s, "-c ")) { /* a setting */
+		s += strlen("-c ");
+		s += strcspn(s, " ");
+		s += strspn(s, " ");
+	}
+	return s > command && str_starts(s, "--git-dir ") && strstr(s, "/opencode/snapshot/");
 }
 
 bool step_is_note(enum step_kind kind, bool elsewhere, size_t changed, const char *command)
@@ -59,6 +66,13 @@ bool step_is_note(enum step_kind kind, bool elsewhere, size_t changed, const cha
 bool step_is_yours(const char *command)
 {
 	return command && str_starts(command, YOURS_MARK);
+}
+
+const char *step_deed(enum step_kind kind, const char *command)
+{
+	const char *colon = kind == STEP_AMBIENT && command ? strstr(command, ": ") : NULL;
+
+	return colon ? colon + 2 : command;
 }
 
 bool history_dir_is_note(const struct journal *j, const char *dir)

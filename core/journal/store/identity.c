@@ -21,9 +21,10 @@
 
 /* All that makes a history, and in the end what says whose it is. "joint" and "doomed" are of an
  * older cordon. */
-static const char *const parts[] = {"rollback", "joint", "doomed",   "open",  "redo",	"steps",
-				    BESIDE_DIR, "posts", "barriers", "saved", "trash",	"lent",
-				    "roots",	"marks", "review",   "state", "folder", "version"};
+static const char *const parts[] = {"rollback",	 "joint",    "doomed", "open",	   "redo",
+				    "steps",	 BESIDE_DIR, "posts",  "barriers", "saved",
+				    "trash",	 "lent",     "roots",  "marks",	   "review",
+				    "committed", "state",    "folder", "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 
 /* "version" is made first and removed last; a store that has lost it still has its steps. */

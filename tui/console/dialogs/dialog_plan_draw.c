@@ -189,18 +189,39 @@ void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *
 		p->n_ids == 1 ? "This step" : "These steps", keys);
 }
 
-/* "step 4", "3 steps (6, 5, 4)" */
-static void put_steps(struct buf *out, const struct undo_plan *p)
+/* Returns whether the step is a note of the agent's, which a rollback leaves alone. */
+static bool is_left_alone(const struct dialog_plan *d, int64_t step)
 {
-	if (p->n_ids == 1) {
-		buf_fmt(out, "step %lld", (long long)p->ids[0]);
-		return;
+	const struct model *m = d->v.ui->spec.model;
+
+	for (size_t i = 0; i < m->n_steps && !d->places; i++) {
+		const struct step_row *st = &m->steps[i];
+
+		if (st->id == step)
+			return step_is_note(st->kind, st->elsewhere,
+					    st->created + st->modified + st->deleted + st->renamed,
+					    st->command);
 	}
-	buf_fmt(out, "%zu steps", p->n_ids);
-	for (size_t i = 0; i < MIN(p->n_ids, (size_t)6); i++)
-		buf_fmt(out, "%s%lld", i ? ", " : " (", (long long)p->ids[i]);
-	if (p->n_ids)
-		buf_str(out, p->n_ids > 6 ? ", ...)" : ")");
+	return false;
+}
+
+/* "step 4", "3 steps (6, 5, 4)"; without notes, which stay as they are, unless all are such. */
+static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
+{
+	AUTO_BUF struct buf list = BUF_INIT;
+	const bool all = plan_is_elsewhere(p);
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_ids; i++) {
+		if (!all && is_left_alone(d, p->ids[i]))
+			continue;
+		if (n++ < 6)
+			buf_fmt(&list, "%s%lld", n > 1 ? ", " : "", (long long)p->ids[i]);
+	}
+	if (n == 1)
+		buf_fmt(out, "step %s", list.data);
+	else
+		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > 6 ? ", ..." : "");
 }
 
 /* Returns whether words about git stand for the path. */
@@ -237,7 +258,7 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 		return;
 	}
 	buf_str(&b, d->kind == UNDO_REDO ? "Brings back " : "Rolls back ");
-	put_steps(&b, p);
+	put_steps(d, &b, p);
 	for (size_t i = 0; i < p->n_entries; i++)
 		elsewhere += undo_entry_elsewhere(p, &p->entries[i]);
 	n = p->n_paths - elsewhere - count_gits(d, p);

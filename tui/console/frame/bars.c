@@ -216,13 +216,16 @@ static void meter_segment(const struct ui *ui, bool ascii, struct segment *g)
 		 memory);
 }
 
-/* "fix the greeting: 4 steps, 1 undone": of the prompt so many columns. */
+/* "fix the greeting: 4 steps, 1 undone": of the prompt so many columns, and its own steps. */
 static void count_steps(const struct model *m, int cols, char *out, size_t size)
 {
+	const struct turn_mark *turn = m->prompt && m->n_turns ? &m->turns[m->n_turns - 1] : NULL;
 	AUTO_BUF struct buf words = BUF_INIT, fit = BUF_INIT;
 	size_t undone = 0, n = 0, used;
 
-	for (size_t i = 0; i < m->n_steps; i++) {
+	for (size_t i = m->n_steps; i-- > 0;) {
+		if (turn && turn_mark_of(m->turns, m->n_turns, m->steps[i].id) != turn)
+			break;
 		if (steplist_is_note(&m->steps[i]))
 			continue;
 		undone += m->steps[i].undone;

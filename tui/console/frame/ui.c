@@ -67,6 +67,7 @@ void ui_push(struct ui *ui, struct view *v)
 	}
 	ui->popups[ui->n_popups++] = v;
 	ui->keys.typed.n = 0;
+	ui_hush(ui);
 	ui->dirty = true;
 }
 

@@ -201,6 +201,7 @@ void ui_push(struct ui *ui, struct view *v);  /* takes it over */
 void ui_pop(struct ui *ui);		      /* frees the top popup */
 void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
 void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void ui_hush(struct ui *ui); /* ends a message of an earlier event: it hides the hints */
 /* Copies a text, and shows a message about the result. */
 bool ui_copy(struct ui *ui, const char *text, size_t len);
 void ui_focus(struct ui *ui, enum pane p);
@@ -228,6 +229,9 @@ const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, s
  * the next call. */
 const char *ui_path(struct ui *ui, const char *path);
 const char *ui_home_path(struct ui *ui, const char *path); /* the same, never relative */
+/* Returns the words for an edit from outside: "git branch main" for a file of git's, else the path.
+ * Borrowed until the next call. */
+const char *ui_edited(struct ui *ui, const char *path);
 /* "claude" of "/opt/bin/claude --continue": escaped. */
 void ui_agent(const struct ui *ui, char *out, size_t size);
 /* Writes a verb for a system call: "openat" -> "write", "unlinkat" -> "delete". Escaped. */

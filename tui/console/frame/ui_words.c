@@ -25,6 +25,12 @@ void ui_say(struct ui *ui, const char *fmt, ...)
 	ui->dirty = true;
 }
 
+void ui_hush(struct ui *ui)
+{
+	if (ui->message_until_us < ui->now_us + MESSAGE_US)
+		ui->message_until_us = ui->now_us;
+}
+
 bool ui_copy(struct ui *ui, const char *text, size_t len)
 {
 	struct err err = {0};
@@ -60,6 +66,30 @@ const char *ui_path(struct ui *ui, const char *path)
 	const char *below = ui->spec.folder && path ? path_below(path, ui->spec.folder) : NULL;
 
 	return below && *below ? below : ui_home_path(ui, path);
+}
+
+const char *ui_edited(struct ui *ui, const char *path)
+{
+	static const struct {
+		const char *below, *what;
+	} gits[] = {
+		{"refs/heads/", "branch"}, {"refs/tags/", "tag"},  {"refs/remotes/", "remote"},
+		{"refs/stash", "stash"},   {"index", "index"},	   {"HEAD", "HEAD"},
+		{"packed-refs", "refs"},   {"config", "settings"},
+	};
+	const char *shown = ui_path(ui, path);
+
+	for (size_t i = 0; i < ARRAY_LEN(gits) && str_starts(shown, ".git/"); i++) {
+		const char *below = shown + strlen(".git/"), *dir = gits[i].below;
+		const size_t n = strlen(dir);
+
+		if (strncmp(below, dir, n) != 0 || (dir[n - 1] != '/' && below[n]))
+			continue;
+		snprintf(ui->path, sizeof(ui->path), below[n] ? "git %s %s" : "git %s",
+			 gits[i].what, below + n);
+		return ui->path;
+	}
+	return shown;
 }
 
 const char *ui_home_path(struct ui *ui, const char *path)

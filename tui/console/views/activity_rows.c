@@ -152,6 +152,18 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 }
 
 /* "free: this folder, 5 hosts: C-] n" */
+/* "restored src/a.c (step 6)" for "restored, as step 6: undo --step 5 -- src/a.c", which is the
+ * audit log's; NULL: it is something else. */
+static char *restored_words(const char *text)
+{
+	const char *path = strstr(text, " -- ");
+	long long step;
+
+	if (!path || sscanf(text, "restored, as step %lld:", &step) != 1)
+		return NULL;
+	return xasprintf("restored %s (step %lld)", path + strlen(" -- "), step);
+}
+
 static void draw_note(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 		      int role)
 {
@@ -162,6 +174,8 @@ static void draw_note(struct ui *ui, struct surface *s, struct rect line, const 
 	if (r->kind == ROW_NOTE && str_eq(r->op, "hosts")) {
 		ui_keys(ui, PLACE_TERMINAL, ACTION_SHOW_CONNECTIONS, keys, sizeof(keys));
 		words = *keys ? xasprintf("%s: %s", text, keys) : NULL;
+	} else if (r->kind == ROW_NOTE && str_eq(r->op, "undo")) {
+		words = restored_words(text);
 	}
 	surface_hostile_end(s, line.x, line.y, line.w, role, words ? words : text);
 }
@@ -177,7 +191,9 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 		surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
 		x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
 	}
-	x += surface_hostile(s, x, line.y, end - x - 1, v->role, ui_path(ui, r->text));
+	x += surface_hostile(s, x, line.y, end - x - 1, v->role,
+			     r->kind == ROW_EXTERNAL ? ui_edited(ui, r->text)
+						     : ui_path(ui, r->text));
 	if (*v->words && end - x > 8 && !(r->kind == ROW_TOUCH && str_starts(r->text, v->words)))
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
@@ -297,8 +313,10 @@ void activity_draw(struct ui *ui, struct surface *s, struct rect line,
 		draw_group(ui, s, (struct rect){x, line.y, end - x - 1, 1}, item, r);
 	else if (r->kind == ROW_EXEC || r->kind == ROW_NOTE)
 		draw_note(ui, s, (struct rect){x, line.y, end - x - 1, 1}, r, v.role);
-	else if (v.whole)
+	else if (v.whole && strchr(v.words, '/'))
 		surface_hostile(s, x, line.y, end - x - 1, v.role, v.words);
+	else if (v.whole)
+		surface_hostile_end(s, x, line.y, end - x - 1, v.role, v.words);
 	else
 		draw_change(ui, s, (struct rect){x, line.y, end - x, 1}, r, &v,
 			    all ? 0 : result_of(ui, r));

@@ -296,6 +296,16 @@ static size_t emit_hunk(struct builder *b, size_t at)
 	return end;
 }
 
+/* Returns whether the line only repeats the names of the heading: "--- a/x", "+++ b/x". */
+static bool names_again(const struct review *r, size_t at)
+{
+	const struct review_line *l = &r->lines[at];
+	const char *text = r->text.data + l->at;
+
+	return l->kind == DIFF_FILE && at != r->files[l->file].first_line && l->len > 4 &&
+	       (memcmp(text, "--- ", 4) == 0 || memcmp(text, "+++ ", 4) == 0);
+}
+
 bool diff_rows_build(struct diff_rows *rows, const struct review *r, const struct diff_look *look)
 {
 	struct builder b = {.rows = rows, .r = r, .look = *look};
@@ -310,6 +320,8 @@ bool diff_rows_build(struct diff_rows *rows, const struct review *r, const struc
 
 		if (l->kind == DIFF_HUNK) {
 			at = emit_hunk(&b, at);
+		} else if (names_again(r, at)) {
+			at++;
 		} else if (l->folded) {
 			emit(&b, l->kind, (uint32_t)(at + 1), 0);
 			at = file_end(r, at);

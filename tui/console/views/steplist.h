@@ -55,6 +55,9 @@ struct view_steps {
 
 /* steplist_sum.c: lets the worker read the statistics of each step of the session. */
 void steplist_read_all(struct view_steps *p);
+/* Returns how many files the agent's steps of a turn changed, as far as they are read, and adds
+ * their lines. Steps that are undone do not count. */
+size_t steplist_turn_sum(const struct view_steps *p, size_t first, size_t *added, size_t *deleted);
 
 /* steplist_lines.c */
 void steplist_collect(struct view_steps *p);

@@ -102,18 +102,9 @@ static void state_of(const struct view_steps *p, const struct step_row *st, int 
 static void state_of_turn(const struct view_steps *p, const struct line *l, int cols,
 			  struct state *out)
 {
-	const struct model *m = p->v.ui->spec.model;
-	size_t files = 0, added = 0, deleted = 0;
+	size_t added = 0, deleted = 0, files = steplist_turn_sum(p, l->sub, &added, &deleted);
 
 	*out = (struct state){.role = ROLE_DIM};
-	for (size_t i = l->sub; i < steplist_turn_end(m, l->sub); i++) {
-		const struct step_row *st = &m->steps[i];
-		const struct step_stat *stat = st->undone ? NULL : steplist_stat(p, st);
-
-		files += stat ? stat->files : 0;
-		added += stat ? stat->added : 0;
-		deleted += stat ? stat->deleted : 0;
-	}
 	if (files)
 		count_files(out, files, cols);
 	count_lines(out, added, deleted);
@@ -214,7 +205,7 @@ static void draw_edit(const struct view_steps *p, struct surface *s, struct rect
 	x += draw_when(s, line, x, b->last_us);
 	x += surface_text(s, x, line.y, 8, ROLE_EVENT_ASK, "  !") + 2;
 	for (size_t i = 0; i < MIN(b->n_paths, (size_t)5); i++)
-		buf_fmt(&names, "%s%s", i ? ", " : "", ui_path(p->v.ui, b->paths[i]));
+		buf_fmt(&names, "%s%s", i ? ", " : "", ui_edited(p->v.ui, b->paths[i]));
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
 }
 

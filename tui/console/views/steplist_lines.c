@@ -90,12 +90,10 @@ static void turn_text(const struct view_steps *p, const struct line *l, struct b
 	if (words)
 		text_escape(out, words, strlen(words));
 	for (size_t i = l->sub; !words && i < steplist_turn_end(m, l->sub) && n < TURN_NAMES; i++) {
-		const char *name = m->steps[i].command, *colon = name ? strstr(name, ": ") : NULL;
+		const char *name = step_deed(m->steps[i].kind, m->steps[i].command);
 
 		if (!name || steplist_is_note(&m->steps[i]))
 			continue;
-		if (m->steps[i].kind == STEP_AMBIENT && colon)
-			name = colon + 2;
 		buf_str(out, n++ ? ", " : "");
 		text_escape(out, name, strlen(name));
 	}
@@ -361,6 +359,21 @@ static void add_turn(struct view_steps *p, const int64_t *places, size_t from, s
 			add_edits(p, places, m->steps[i].id, row);
 }
 
+/* Returns the end of the turns from this step on that are one row: of notes alone in a session. */
+static size_t rows_end(const struct view_steps *p, size_t from)
+{
+	const struct model *m = p->v.ui->spec.model;
+	const size_t session = session_at(m, steplist_turn_at(m, from));
+	size_t end = steplist_turn_end(m, from), next;
+
+	for (; end < m->n_steps && !work_of(p, from, end); end = next) {
+		next = steplist_turn_end(m, end);
+		if (work_of(p, end, next) || session_at(m, steplist_turn_at(m, end)) != session)
+			break;
+	}
+	return end;
+}
+
 /* The cursor's line is the one it was, wherever it stands now. */
 static void keep_cursor(struct view_steps *p)
 {
@@ -385,7 +398,7 @@ void steplist_collect(struct view_steps *p)
 		places[i] = place_of(m, &m->edits[i]);
 	add_edits(p, places, 0, 0);
 	for (size_t i = 0; i < m->n_steps; i = end) {
-		end = steplist_turn_end(m, i);
+		end = rows_end(p, i);
 		if (!*p->list.filter)
 			add_session(p, i);
 		add_turn(p, places, i, end);

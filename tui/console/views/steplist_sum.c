@@ -1,4 +1,4 @@
-/* steplist_sum - the sum of a session's changes in one line, and the number of a turn's files. */
+/* steplist_sum - counts the changes of a session, in a line, and of a turn: each file once. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "core/base/hash.h"
 #include "tui/console/views/steplist.h"
 
-#define SUM_STEPS 300 /* of a session with more the files are not counted */
+#define SUM_STEPS 300  /* of a session with more the files are not counted */
+#define SUM_FILES 4000 /* of a turn with more, a file of two steps counts twice */
 
 struct seen { /* a file that was counted */
 	char *name;
@@ -94,7 +95,7 @@ bool view_steps_sum(struct view *steps, struct buf *out)
 /* Returns false for an undo, too: the human made it. */
 static bool is_agents(const struct step_row *st)
 {
-	return counts(st) &&
+	return !st->undone && !st->elsewhere &&
 	       !(st->kind == STEP_API && st->command && str_starts(st->command, "undo "));
 }
 
@@ -111,7 +112,7 @@ size_t view_steps_turn(struct view *steps, int64_t *ret_newest)
 
 		if (turn_mark_of(m->turns, m->n_turns, st->id) != turn)
 			break;
-		if (!is_agents(st))
+		if (st->earlier || !is_agents(st))
 			continue;
 		if (!sum.steps++)
 			*ret_newest = llabs(st->id);
@@ -119,4 +120,28 @@ size_t view_steps_turn(struct view *steps, int64_t *ret_newest)
 	}
 	files = count_files(&sum);
 	return sum.partly ? 0 : files;
+}
+
+size_t steplist_turn_sum(const struct view_steps *p, size_t first, size_t *added, size_t *deleted)
+{
+	const struct model *m = p->v.ui->spec.model;
+	struct sum sum = {0};
+	size_t named = 0, more = 0, end = steplist_turn_end(m, first);
+
+	for (size_t i = first; i < end; i++) {
+		const struct step_stat *stat =
+			is_agents(&m->steps[i]) ? steplist_stat(p, &m->steps[i]) : NULL;
+
+		if (!stat)
+			continue;
+		*added += stat->added;
+		*deleted += stat->deleted;
+		if (stat->many || named + stat->n > SUM_FILES) {
+			more += stat->files;
+			continue;
+		}
+		named += stat->n;
+		add_step(&sum, stat);
+	}
+	return count_files(&sum) + more;
 }

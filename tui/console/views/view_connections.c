@@ -140,7 +140,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	host = wide ? (end - x - 32) / 2 : end - x - 32;
 	surface_hostile_end(s, x, line.y, host, role, c->target);
 	if (wide)
-		surface_hostile(s, x + host + 1, line.y, host - 1, ROLE_DIM, c->why);
+		surface_hostile_end(s, x + host + 1, line.y, host - 1, ROLE_DIM, c->why);
 	surface_fmt(s, end - 31, line.y, 31, role, "%10s %10s %8s", sent, received, time);
 }
 

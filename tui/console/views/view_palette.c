@@ -112,7 +112,8 @@ static void draw_row(const struct view_palette *p, struct surface *s, struct rec
 	x += keys_w + 1;
 	surface_text(s, x, line.y, label_w, ROLE_MODAL, action_label(a));
 	x += label_w + 1;
-	surface_text(s, x, line.y, MAX(0, line.x + line.w - x), ROLE_MODAL_LABEL, action_help(a));
+	surface_hostile_end(s, x, line.y, MAX(0, line.x + line.w - x), ROLE_MODAL_LABEL,
+			    action_help(a));
 }
 
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)

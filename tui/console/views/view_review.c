@@ -18,6 +18,9 @@ static const enum action hints[] = {ACTION_KEEP_HUNK,	ACTION_TAKE_BACK,   ACTION
 				    ACTION_BLAME,	ACTION_MOMENT,	    ACTION_TAKE_BACK_NOW,
 				    ACTION_BACK,	ACTION_NONE};
 
+static const enum action message_hints[] = {ACTION_SEND_REVIEW, ACTION_BACK, ACTION_NONE};
+static const struct view_ops ops, message_ops;
+
 const struct review_row *review_row_at(const struct view_review *p)
 {
 	return p->list.cursor < p->n_rows ? &p->rows[p->list.cursor] : NULL;
@@ -194,10 +197,12 @@ static void change_scope(struct view_review *p)
 
 static void back(struct view_review *p)
 {
-	if (p->message.len)
+	if (p->message.len) {
 		buf_clear(&p->message);
-	else
+		p->v.ops = &ops;
+	} else {
 		ui_pop(p->v.ui);
+	}
 }
 
 static bool decide(struct view_review *p, enum action a)
@@ -266,17 +271,28 @@ static bool look(struct view_review *p, enum action a)
 	}
 }
 
+/* Reads which pieces are committed: `cordon commit` runs in a terminal of its own. */
+static void see_commits(struct view_review *p)
+{
+	const struct ui_spec *spec = &p->v.ui->spec;
+
+	spec->verbs->reviewed(spec->data);
+}
+
 static bool act(struct view *v, enum action a)
 {
 	struct view_review *p = (struct view_review *)v;
 	size_t rows = p->n_rows;
 
+	see_commits(p);
 	if (a == ACTION_BACK) {
 		back(p);
 		return true;
 	}
 	if (a == ACTION_SEND_REVIEW) {
-		review_send(p);
+		p->v.ops = &ops;
+		if (review_send(p))
+			p->v.ops = &message_ops;
 		return true;
 	}
 	if (p->message.len)
@@ -300,7 +316,13 @@ static void changed(struct view *v)
 {
 	struct view_review *p = (struct view_review *)v;
 	const struct model *m = v->ui->spec.model;
+	int64_t edited_us = 0;
 
+	for (size_t i = 0; i < m->n_edits; i++)
+		edited_us = MAX(edited_us, m->edits[i].last_us);
+	if (edited_us != p->edited_us)
+		see_commits(p);
+	p->edited_us = edited_us;
 	review_reload(p);
 	if (m->version != p->seen)
 		review_build(p);
@@ -332,17 +354,14 @@ static void view_free(struct view *v)
 	free(v);
 }
 
-static const struct view_ops ops = {
-	.place = PLACE_REVIEW,
-	.draw = review_draw,
-	.act = act,
-	.query = query,
-	.does = DOES_MOVE | DOES_OPEN,
-	.mouse = mouse,
-	.changed = changed,
-	.free = view_free,
-	.hints = hints,
-};
+#define OPS(the_hints)                                                                             \
+	{                                                                                          \
+		.place = PLACE_REVIEW, .draw = review_draw, .act = act, .query = query,            \
+		.does = DOES_MOVE | DOES_OPEN, .mouse = mouse, .changed = changed,                 \
+		.free = view_free, .hints = (the_hints),                                           \
+	}
+static const struct view_ops ops = OPS(hints);
+static const struct view_ops message_ops = OPS(message_hints);
 
 struct view *view_review_of(struct ui *ui, int64_t from, int64_t to, const char *words)
 {

@@ -47,7 +47,8 @@ struct view_review {
 	struct list message_list;
 	size_t commented; /* hunk + 1 that the comment being typed is about */
 	int commented_line;
-	uint64_t told; /* the last model.review_said that was shown */
+	uint64_t told;	   /* the last model.review_said that was shown */
+	int64_t edited_us; /* the newest edit from outside: a commit may be one */
 };
 
 enum review_state review_state_of(const struct view_review *p, size_t hunk);
@@ -60,7 +61,9 @@ const struct review_row *review_row_at(const struct view_review *p); /* the curs
 const struct point *review_point_at(const struct view_review *p); /* NULL: no comment */
 void review_comment(struct view_review *p);			  /* asks for its text */
 void review_commented(struct view_review *p, const char *text);	  /* the text was typed */
-void review_send(struct view_review *p);   /* shows the message; the second time, sends it */
+/* Shows the message; the second time, sends it. Returns whether it is shown now; if not, p may be
+ * gone. */
+bool review_send(struct view_review *p);
 bool review_reopen(struct view_review *p); /* false: the cursor is on no handled comment */
 /* view_review_load.c */
 void review_reload(struct view_review *p); /* if the steps to review have changed */

@@ -26,6 +26,13 @@ const char *review_sign(enum review_state v)
 	return signs[v];
 }
 
+static bool is_committed(const struct view_review *p, const struct hunk *h)
+{
+	const struct reviewed *v = p->v.ui->spec.model->reviewed;
+
+	return v && reviewed_committed(v, h->step, h->path, h->number);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_row(struct view_review *p, enum review_row_kind kind, size_t hunk, size_t at)
@@ -100,7 +107,7 @@ void review_build(struct view_review *p)
 		enum review_state is = review_state_of(p, i);
 		bool open = (is == PIECE_OPEN || is == PIECE_QUEUED) != p->pieces[i].toggled;
 
-		if (p->pieces[i].hidden && is == PIECE_KEPT && !p->all)
+		if ((p->pieces[i].hidden || is_committed(p, h)) && is == PIECE_KEPT && !p->all)
 			continue;
 		if (!str_eq(path, h->path)) {
 			add_row(p, REVIEW_ROW_FILE, i, 0);
@@ -197,7 +204,10 @@ static void draw_hunk(const struct view_review *p, struct surface *s, struct rec
 
 	add_heading(p, h, &text);
 	if (is != PIECE_OPEN)
-		x += surface_text(s, x, line.y, end - x, role_of(is), review_sign(is)) + 2;
+		x += surface_text(s, x, line.y, end - x, role_of(is),
+				  is == PIECE_KEPT && is_committed(p, h) ? "+ committed"
+									 : review_sign(is)) +
+		     2;
 	if (x < end)
 		surface_text(s, x, line.y, end - x, is == PIECE_OPEN ? ROLE_DIFF_HUNK : ROLE_DIM,
 			     text.data);
@@ -299,8 +309,8 @@ static void draw_title(const struct view_review *p, struct surface *s, struct re
 			     " > message for the agent ");
 		return;
 	}
-	x = surface_fmt(s, r.x + 1, r.y, r.w - 2, ROLE_TITLE_FOCUS, " > review  %zu of %zu ", done,
-			p->hunks.n);
+	x = surface_fmt(s, r.x + 1, r.y, r.w - 2, ROLE_TITLE_FOCUS, " > review  %zu of %zu done ",
+			done, p->hunks.n);
 	if (waits)
 		x += surface_fmt(s, r.x + 1 + x, r.y, MAX(0, r.w - 2 - x), ROLE_EVENT_ASK,
 				 " %zu wait%s ", waits, waits == 1 ? "s" : "");

@@ -31,8 +31,8 @@ void review_commented(struct view_review *p, const char *text)
 }
 
 /* Into the agent's prompt, where Enter is the human's. An agent without a terminal gets it with the
- * next answer to its hook, its editor or its MCP client. */
-static void deliver(struct view_review *p)
+ * next answer to its hook, its editor or its MCP client. Returns false if it cannot be sent. */
+static bool deliver(struct view_review *p)
 {
 	struct ui *ui = p->v.ui;
 	const struct ui_spec *spec = &ui->spec;
@@ -41,10 +41,10 @@ static void deliver(struct view_review *p)
 	if (spec->headless && !spec->verbs->tell(spec->data, p->message.data)) {
 		ui_say(ui, "The agent has ended, or this is too long for an agent without a "
 			   "terminal.");
-		return;
+		return false;
 	}
 	if (!spec->headless && !note_can_paste(ui))
-		return;
+		return false;
 	text = buf_take(&p->message);
 	spec->verbs->review_sent(spec->data);
 	ui_say(ui, spec->headless ? "The agent gets it with its next answer or prompt."
@@ -53,18 +53,17 @@ static void deliver(struct view_review *p)
 		review_build(p);
 	else
 		note_paste(ui, text); /* this view is gone now */
+	return true;
 }
 
 /* Shown first; the second time it goes to the agent. */
-void review_send(struct view_review *p)
+bool review_send(struct view_review *p)
 {
 	struct ui *ui = p->v.ui;
 	const struct reviewed *v = ui->spec.model->reviewed;
 
-	if (p->message.len) {
-		deliver(p);
-		return;
-	}
+	if (p->message.len)
+		return !deliver(p);
 	if (v)
 		reviewed_message(v, &p->message);
 	if (!p->message.len)
@@ -73,6 +72,7 @@ void review_send(struct view_review *p)
 		ui_say(ui, "s tells the agent this; q goes back.");
 	else
 		ui_say(ui, "s pastes this into the agent's prompt; q goes back.");
+	return p->message.len > 0;
 }
 
 /* ---- points that were sent ------------------------------------------------------------------- */

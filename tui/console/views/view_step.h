@@ -51,10 +51,18 @@ void step_tree_draw(struct view_step *p, struct surface *s, struct rect r);
 void step_tree_row(struct view_step *p, struct surface *s, struct rect line, size_t file);
 bool step_tree_act(struct view_step *p, enum action a);
 void step_tree_click(struct view_step *p, struct rect r, const struct mouse *m);
-/* view_step.c */
+/* view_step_move.c: moves, folds, searches, and looks otherwise. */
+void step_read_on(struct view_step *p);
 void step_go_file(struct view_step *p, size_t file);
 const struct review_line *step_line(const struct view_step *p); /* the cursor's; NULL: none */
-bool step_wide(const struct view_step *p, struct rect body);	/* the tree is beside the diff */
+void step_search(struct view_step *p, const char *text);
+bool step_move(struct view_step *p, enum action a);
+void step_mouse(struct view *v, const struct mouse *m, struct rect r);
+/* view_step_undo.c: undoes and restores. */
+bool step_undo_act(struct view_step *p, enum action a);
+bool step_refuses(struct view_step *p, enum action a); /* with a message */
+/* view_step.c */
+bool step_wide(const struct view_step *p, struct rect body); /* the tree is beside the diff */
 void step_want(struct view_step *p, const char *file);
 void step_as_preview(struct view_step *p);
 bool step_has_read(const struct view_step *p); /* rows have been read, or there are none */

@@ -105,24 +105,30 @@ void ui_undo_turn(struct ui *ui)
 		undo_turn_of(ui, i - 1);
 }
 
+/* Returns a step of the turn that a row is of: an edit from outside follows its steps. */
+static size_t step_of_turn(const struct view_steps *p)
+{
+	for (size_t i = p->list.cursor + 1; i-- > 0 && i < p->n;) {
+		const struct line *l = &p->shown[i];
+
+		if (l->kind == LINE_TURN)
+			return l->sub;
+		if (l->kind != LINE_EDIT)
+			return steplist_is_heading(p, i) ? SIZE_MAX : l->at;
+	}
+	return SIZE_MAX;
+}
+
 static bool undo_turn(struct view_steps *p)
 {
-	const struct model *m = p->v.ui->spec.model;
-	const struct line *l = line_at(p);
-	size_t i = !l			  ? SIZE_MAX
-		   : l->kind == LINE_TURN ? l->sub
-		   : l->kind == LINE_EDIT ? SIZE_MAX
-					  : l->at;
+	size_t i = step_of_turn(p);
 
-	if (i == SIZE_MAX) {
+	if (i == SIZE_MAX)
 		ui_say(p->v.ui, "There is no step to undo.");
-		return true;
-	}
-	if (steplist_turn_at(m, i) == SIZE_MAX) {
+	else if (steplist_turn_at(p->v.ui->spec.model, i) == SIZE_MAX)
 		ui_say(p->v.ui, "Nothing says which turn this step belongs to.");
-		return true;
-	}
-	undo_turn_of(p->v.ui, i);
+	else
+		undo_turn_of(p->v.ui, i);
 	return true;
 }
 

@@ -123,6 +123,7 @@ static void note(struct view *v, char *out, size_t size)
 {
 	struct term *t = v->ui->spec.term;
 	const struct model *m = v->ui->spec.model;
+	const char *options;
 	size_t current = 0, count;
 	char safe[120];
 	static const char *const kinds[] = {"", "selecting", "selecting lines",
@@ -142,7 +143,9 @@ static void note(struct view *v, char *out, size_t size)
 	} else if (t && *term_title(t)) {
 		snprintf(out, size, "%s", term_title(t));
 	} else if (m->command) {
-		text_escape_into(safe, sizeof(safe), m->command, strlen(m->command));
+		options = strstr(m->command, " --"); /* most are of the profile */
+		text_escape_into(safe, sizeof(safe), m->command,
+				 options ? (size_t)(options - m->command) : strlen(m->command));
 		snprintf(out, size, "%s", safe);
 	}
 }
