@@ -41,9 +41,9 @@ is "$(cat hooks/pre-commit 2>/dev/null)" "" "nor a hook that a nested repository
 # ---- what a start has seen is not read again -------------------------------------------------------
 
 cd "$dir/big" || exit 1
-seen=$(echo "$HOME"/.local/state/cordon/seen/big-*)
 sleep 4 # what changed within the last seconds is read each time
 run -- true >/dev/null
+seen=$(echo "$HOME"/.local/state/cordon/seen/big-*)
 ok "a start keeps what it has seen of a large tree" test -s "$seen"
 is "$(run -- sh -c "ls '$seen' 2>&1 | grep -c 'No such'")" 1 "where the agent does not see it"
 mkdir "$HOME/old" && echo SECRET >"$HOME/old/.env"
@@ -64,7 +64,7 @@ run -- sh -c 'echo evil >conf/other; mkdir more; echo evil >more/pre-commit' >/d
 is "$(cat conf/other more/pre-commit 2>/dev/null)" "" "and so are new names of protected files"
 if command -v strace >/dev/null && sleep 4 && run -- true >/dev/null &&
 	strace -f -qq -y -e trace=getdents64 -o "$HOME/trace" "$CORDON" run --headless -- true 2>/dev/null; then
-	n=$(sed -n '/"cordon-keeper"/q;p' "$HOME/trace" | grep "$dir/big" | sed 's/.*<\(.*\)>.*/\1/' | sort -u | wc -l)
+	n=$(grep -o "<$dir/big[^>]*>" "$HOME/trace" | sort -u | wc -l) # the keeper begins to watch some
 	note "$n directories are read"
 	ok "a start reads few of 10 000 directories that it has seen" test "$n" -lt 3000
 else
