@@ -44,8 +44,9 @@ struct seen_part {
 		.records = BUF_INIT, .names = BUF_INIT                                             \
 	}
 
-/* Returns whether the time of the directory at this path tells what it holds, and its state. */
-bool seen_identify(struct seen_part *p, const char *path, struct seen_dir *ret);
+/* Returns whether the time of the directory at this path, "" for fd itself, tells what it holds,
+ * and its state. To be called before it is read: a change in between gives it another time. */
+bool seen_identify(struct seen_part *p, int fd, const char *path, struct seen_dir *ret);
 /* Returns whether the earlier search (may be NULL) saw it in this state, and what it held then:
  * seen_part_add()'s bytes, valid until seen_free(). */
 bool seen_find(const struct seen *s, const struct seen_dir *dir, struct span *ret);
