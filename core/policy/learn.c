@@ -155,7 +155,7 @@ struct level {
 	atomic_size_t next;
 	int64_t slow, end, cpu_end; /* of clock_mono_us(), and of processor time */
 	bool all;		    /* rules may hide any name in it, not secrets alone */
-	bool note;		    /* what is seen is kept for the next search */
+	bool note;		    /* the names are kept for the next search */
 };
 
 struct part {
@@ -466,7 +466,7 @@ static void keep_secrets(struct policy *p, struct places *found)
 	gated_trees_done(found);
 }
 
-/* Heap; NULL: what is seen of this directory is not kept. */
+/* Heap; NULL: the names below this directory are not kept. */
 static char *seen_file(const struct policy *p, const char *dir)
 {
 	AUTO_FREE char *label = p->search.seen ? path_label(dir) : NULL;

@@ -30,7 +30,7 @@ static size_t held_of(size_t i, char *out, size_t size)
 	return n;
 }
 
-/* Returns how many are found; all that are hold what was added. */
+/* Returns how many are found; their entries are those that were added. */
 static size_t find_all(const char *path)
 {
 	struct seen *s = seen_load(path);
