@@ -99,16 +99,13 @@ void seen_free(struct seen *s)
 static bool device_tells(struct seen_part *p, int at, const char *path, uint64_t dev)
 {
 	AUTO_CLOSE int fd = -1;
-	int volume;
 
 	if (p->device_known && p->dev == dev)
 		return p->device_tells;
 	fd = openat(at, *path ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	volume = fd < 0 ? VOLUME_OTHER : os_volume(fd);
 	p->dev = dev;
 	p->device_known = true;
-	p->device_tells =
-		volume == VOLUME_IN_PLACE || volume == VOLUME_MEMORY || volume == VOLUME_BTRFS;
+	p->device_tells = fd >= 0 && os_ctime_tells(fd);
 	return p->device_tells;
 }
 
