@@ -31,3 +31,9 @@ void os_no_cow(int fd)
 {
 	(void)fd;
 }
+
+bool os_ctime_tells(int fd)
+{
+	(void)fd;
+	return false;
+}

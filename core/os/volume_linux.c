@@ -38,9 +38,16 @@ int os_volume(int fd)
 		return VOLUME_OVERLAY;
 	case AUTOFS_SUPER_MAGIC:
 		return VOLUME_AUTO;
-	case BTRFS_SUPER_MAGIC:
-		return VOLUME_BTRFS;
 	default:
 		return VOLUME_OTHER;
 	}
+}
+
+bool os_ctime_tells(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 &&
+	       (fs.f_type == EXT4_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC ||
+		fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == TMPFS_MAGIC);
 }

@@ -155,7 +155,7 @@ struct level {
 	atomic_size_t next;
 	int64_t slow, end, cpu_end; /* of clock_mono_us(), and of processor time */
 	bool all;		    /* rules may hide any name in it, not secrets alone */
-	bool note;		    /* what is seen is kept for the next search */
+	bool note;		    /* the names are kept for the next search */
 };
 
 struct part {
@@ -232,7 +232,9 @@ struct look {
 	const char *dir;
 	bool head, objects; /* both: a bare repository */
 	bool failed;	    /* not all of it could be read */
-	struct buf held;    /* for seen_part_add() */
+	bool noted;	    /* it goes into the record */
+	struct seen_dir id;
+	struct buf held; /* for seen_part_add() */
 };
 
 static bool is_of_git(const char *name)
@@ -271,6 +273,8 @@ static bool read_entries(struct look *k)
 	const struct dirent *e;
 	unsigned n = 0;
 
+	if (d && k->l->note && !k->l->before)
+		k->noted = seen_identify(&k->f->seen, dirfd(d), "", &k->id);
 	while (errno = 0, d && (e = readdir(d))) {
 		unsigned char type = e->d_type == DT_UNKNOWN ? type_of(k->dir, e) : e->d_type;
 
@@ -280,7 +284,7 @@ static bool read_entries(struct look *k)
 		    !matters(k, e->d_name, type))
 			continue;
 		take_entry(k, e->d_name, type);
-		if (!k->l->note)
+		if (!k->noted)
 			continue;
 		buf_ch(&k->held, (char)type);
 		buf_add(&k->held, e->d_name, strlen(e->d_name) + 1);
@@ -297,22 +301,29 @@ static void take_seen(struct look *k, struct span held)
 		take_entry(k, at + 1, (unsigned char)*at);
 }
 
+/* What an earlier search has seen of it, if it is as it was. */
+static bool is_seen(struct look *k, struct span *ret)
+{
+	if (!k->l->before)
+		return false;
+	k->noted = seen_identify(&k->f->seen, AT_FDCWD, k->dir, &k->id);
+	return k->noted && seen_find(k->l->before, &k->id, ret);
+}
+
 /* False: as read_entries(). */
 static bool scan(const struct level *l, struct found *f, const char *dir)
 {
 	struct look k = {.l = l, .f = f, .dir = dir, .held = BUF_INIT};
-	struct seen_dir id;
-	/* Before it is read: a change in between gives it another time. */
-	bool noted = l->note && seen_identify(&f->seen, dir, &id), whole = true;
+	bool whole = true;
 	struct span held;
 
-	if (noted && seen_find(l->before, &id, &held)) {
+	if (is_seen(&k, &held)) {
 		take_seen(&k, held);
-		seen_part_add(&f->seen, &id, held.data, held.len);
+		seen_part_add(&f->seen, &k.id, held.data, held.len);
 	} else {
 		whole = read_entries(&k);
-		if (noted && whole && !k.failed) {
-			seen_part_add(&f->seen, &id, k.held.data, k.held.len);
+		if (k.noted && whole && !k.failed) {
+			seen_part_add(&f->seen, &k.id, k.held.data, k.held.len);
 			f->seen.fresh++;
 		}
 	}
@@ -455,7 +466,7 @@ static void keep_secrets(struct policy *p, struct places *found)
 	gated_trees_done(found);
 }
 
-/* Heap; NULL: what is seen of this directory is not kept. */
+/* Heap; NULL: the names below this directory are not kept. */
 static char *seen_file(const struct policy *p, const char *dir)
 {
 	AUTO_FREE char *label = p->search.seen ? path_label(dir) : NULL;

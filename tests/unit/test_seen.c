@@ -30,7 +30,7 @@ static size_t held_of(size_t i, char *out, size_t size)
 	return n;
 }
 
-/* Returns how many are found; all that are hold what was added. */
+/* Returns how many are found; their entries are those that were added. */
 static size_t find_all(const char *path)
 {
 	struct seen *s = seen_load(path);
@@ -113,9 +113,10 @@ static void of_a_directory(void **state)
 
 	(void)state;
 	assert_int_equal(io_mkdir_p(AT_FDCWD, "new", 0700), 0);
-	assert_false(seen_identify(&p, "new", &d)); /* it may change again in this tick */
-	assert_false(seen_identify(&p, "missing", &d));
-	assert_false(seen_identify(&p, "/proc/self", &d)); /* the kernel makes names up there */
+	assert_false(seen_identify(&p, AT_FDCWD, "new", &d)); /* it may change again in this tick */
+	assert_false(seen_identify(&p, AT_FDCWD, "missing", &d));
+	assert_false(seen_identify(&p, AT_FDCWD, "/proc/self",
+				   &d)); /* the kernel makes names up there */
 	seen_part_done(&p);
 }
 

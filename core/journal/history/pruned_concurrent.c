@@ -127,26 +127,26 @@ int pruned_concurrent_begin(struct pruned_concurrent *b)
 	return r == -ENOENT ? 0 : r; /* only looked at, and made by an older version */
 }
 
-/* Written when the step ended; 0: that is not known, nor anything else of it, perhaps. */
-static uint64_t ended_of(const struct journal *j, const char *dir, uint64_t *ret_bytes)
+/* Returns whether the step ended after `first`, and what its logs hold then. False if that is not
+ * known, nor anything else of it, perhaps. */
+static bool ended_after(const struct journal *j, const char *dir, uint64_t first,
+			uint64_t *ret_ended, uint64_t *ret_bytes)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	uint64_t ended;
 
 	*ret_bytes = 0;
-	if (fd < 0 || summary_seq(fd, &ended) < 0)
-		return 0;
+	if (fd < 0 || summary_seq(fd, ret_ended) < 0 || *ret_ended <= first)
+		return false;
 	*ret_bytes = usage_held_files(fd);
-	return ended;
+	return true;
 }
 
 int pruned_concurrent_let_go(struct pruned_concurrent *b, size_t i, uint64_t held,
 			     uint64_t *ret_freed)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%s", b->steps[i]), *to = path_of(b->steps[i]);
-	uint64_t first = since(b, i + 1), bytes;
-	uint64_t ended = ended_of(b->j, dir, &bytes);
-	bool stays = ended > first;
+	uint64_t first = since(b, i + 1), ended = 0, bytes;
+	bool stays = ended_after(b->j, dir, first, &ended, &bytes);
 	int r = 0;
 
 	if (!b->look_only && !stays)

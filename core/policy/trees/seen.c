@@ -96,37 +96,34 @@ void seen_free(struct seen *s)
 	free(s);
 }
 
-static bool device_tells(struct seen_part *p, const char *path, uint64_t dev)
+static bool device_tells(struct seen_part *p, int at, const char *path, uint64_t dev)
 {
 	AUTO_CLOSE int fd = -1;
-	int volume;
 
 	if (p->device_known && p->dev == dev)
 		return p->device_tells;
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	volume = fd < 0 ? VOLUME_OTHER : os_volume(fd);
+	fd = openat(at, *path ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	p->dev = dev;
 	p->device_known = true;
-	p->device_tells =
-		volume == VOLUME_IN_PLACE || volume == VOLUME_MEMORY || volume == VOLUME_BTRFS;
+	p->device_tells = fd >= 0 && os_ctime_tells(fd);
 	return p->device_tells;
 }
 
-bool seen_identify(struct seen_part *p, const char *path, struct seen_dir *ret)
+bool seen_identify(struct seen_part *p, int fd, const char *path, struct seen_dir *ret)
 {
+	const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | (*path ? 0 : AT_EMPTY_PATH);
 	struct timespec now;
 	struct statx x;
 
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &x) <
-		    0 ||
-	    !S_ISDIR(x.stx_mode) || x.stx_attributes & STATX_ATTR_ENCRYPTED)
+	if (statx(fd, path, flags, STATX_BASIC_STATS, &x) < 0 || !S_ISDIR(x.stx_mode) ||
+	    x.stx_attributes & STATX_ATTR_ENCRYPTED)
 		return false;
 	*ret = (struct seen_dir){.dev = makedev(x.stx_dev_major, x.stx_dev_minor),
 				 .ino = x.stx_ino,
 				 .sec = (uint64_t)x.stx_ctime.tv_sec,
 				 .nsec = x.stx_ctime.tv_nsec};
 	clock_gettime(OS_CLOCK_OF_FILES, &now);
-	return x.stx_ctime.tv_sec + SETTLED < now.tv_sec && device_tells(p, path, ret->dev);
+	return x.stx_ctime.tv_sec + SETTLED < now.tv_sec && device_tells(p, fd, path, ret->dev);
 }
 
 bool seen_find(const struct seen *s, const struct seen_dir *dir, struct span *ret)

@@ -7,10 +7,10 @@
 #include "core/base/buf.h"
 
 /*
- * A search of 100 000 directories takes a second, of which reading them is most. The names in a
- * directory change only with its ctime, which no process can set. So a search that ends leaves a
- * file in the state folder, which no sandbox sees, with what it read and the ctimes, and the next
- * search asks for the time of each directory and reads those that are not as they were.
+ * A search of 100 000 directories takes a second, most of it for reading them. The names in a
+ * directory change only with its ctime, which no process can set. So a search leaves a file in the
+ * state folder, which no sandbox sees, with the names and the ctimes. The next search asks for the
+ * ctime of each directory, and reads a directory only if that is another one.
  *
  * Not recorded, and read each time:
  *  - a directory that changed within the last seconds: a second change in the same tick of the
@@ -44,12 +44,13 @@ struct seen_part {
 		.records = BUF_INIT, .names = BUF_INIT                                             \
 	}
 
-/* Returns whether the time of the directory at this path tells what it holds, and its state. */
-bool seen_identify(struct seen_part *p, const char *path, struct seen_dir *ret);
-/* Returns whether the earlier search (may be NULL) saw it in this state, and what it held then:
- * seen_part_add()'s bytes, valid until seen_free(). */
+/* Returns whether the ctime of the directory at this path, "" for fd itself, tells its names,
+ * and its state. To be called before it is read: a change in between gives it another time. */
+bool seen_identify(struct seen_part *p, int fd, const char *path, struct seen_dir *ret);
+/* Returns whether the earlier search (may be NULL) saw it in this state, and the entries
+ * that seen_part_add() got then, valid until seen_free(). */
 bool seen_find(const struct seen *s, const struct seen_dir *dir, struct span *ret);
-/* Adds a directory with what it holds; each entry is a type of dirent.h, the name and NUL. */
+/* Adds a directory with its entries: of each the type as in dirent.h, the name and NUL. */
 void seen_part_add(struct seen_part *p, const struct seen_dir *dir, const char *held, size_t len);
 /* Empties from into to. */
 void seen_part_move(struct seen_part *to, struct seen_part *from);
