@@ -143,7 +143,7 @@ static void child_open_data(void *data)
 	struct fix *f = data;
 
 	fix_open(f);
-	close(object_open_file(f->j, journal_folder_fd(f->j), "old"));
+	close(borrow_open_file(f->j, journal_folder_fd(f->j), "old"));
 }
 
 /* Who has the name by then is not who had it. */

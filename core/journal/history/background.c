@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/pin.h"
 #include "core/journal/fs/object.h"

@@ -11,6 +11,8 @@
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_paths.h"
 #include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
@@ -239,4 +241,30 @@ int concurrent_find(struct journal *j, const struct step_dirs *group, const stru
 	free(v.sorted);
 	renames_done(&v.moves);
 	return r;
+}
+
+static bool tangled(const struct step *s, struct step *other)
+{
+	if (other == s || !other->made)
+		return false;
+	if (s->moved || other->moved)
+		return true;
+	for (size_t i = 0; i < touched_paths_count(&s->touches); i++)
+		if (touched_paths_find(&other->touches, touched_paths_key(&s->touches, i)))
+			return true;
+	return false;
+}
+
+void concurrent_tangle(struct step *s)
+{
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (tangled(s, other))
+			s->tangled = other->tangled = true;
+}
+
+void concurrent_untangle(struct step *s)
+{
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (tangled(s, other))
+			step_mark_incomplete(other, "what ran at the same time was rolled back");
 }

@@ -1,10 +1,12 @@
 /* content - an object's content and metadata before or after a step, and where they are stored. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/list.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/undo_log.h"
@@ -62,7 +64,7 @@ static int open_bytes(struct journal *j, int dirfd, const char *name)
 	if (!o.mode)
 		return -ENOENT;
 	if (!S_ISLNK(o.mode))
-		return object_open_file(j, dirfd, name);
+		return borrow_open_file(j, dirfd, name);
 	n = readlinkat(dirfd, name, target, sizeof(target));
 	return n < 0 ? -errno : open_memory(target, (size_t)n);
 }

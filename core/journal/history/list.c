@@ -89,16 +89,6 @@ int64_t history_step_ended(const struct journal *j, const char *dir)
 	return ended;
 }
 
-void change_free(struct change *list, size_t n)
-{
-	for (size_t i = 0; list && i < n; i++) {
-		free(list[i].path);
-		free(list[i].old_path);
-		free(list[i].base);
-	}
-	free(list);
-}
-
 bool history_step_is_damaged(int r)
 {
 	return r == -EBADMSG || r == -EIO || r == -ENOENT || r == -ENODATA;

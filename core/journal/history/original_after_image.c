@@ -7,14 +7,11 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
-#include "core/journal/history/net_effect.h"
-#include "core/journal/history/rename_list.h"
-#include "core/journal/history/step_summary.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
-#include "core/journal/util/path_set.h"
 
 /*
  * A step's after-images are written at its commit, and again when it is undone or redone. An image

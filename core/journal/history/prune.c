@@ -10,7 +10,6 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/base/text.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/list.h"
 #include "core/journal/history/prune.h"

@@ -7,7 +7,6 @@
 
 #include "core/journal/history/redo_stack.h"
 #include "core/journal/history/saved_redo.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/store.h"
 
 /* What its paths look like now may be known through the post-image of an undone step alone. */
@@ -43,5 +42,5 @@ int redo_drop_all(struct journal *j)
 		r = redo_drop_undone(j, dir);
 	}
 	store_names_free(names, n);
-	return r == 0 && n ? durability_sync_names(j) : r;
+	return r == 0 && n ? store_sync_names(j) : r;
 }

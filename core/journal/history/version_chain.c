@@ -5,6 +5,7 @@
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/history/version_chain.h"

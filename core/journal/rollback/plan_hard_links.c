@@ -4,7 +4,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/concurrent.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"

@@ -9,7 +9,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/list.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/store/store.h"

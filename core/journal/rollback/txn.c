@@ -151,16 +151,6 @@ static int mover_open(struct txn *t, struct mover *m)
 	return r;
 }
 
-struct capture *txn_from(const struct txn *t, struct mover *m)
-{
-	return t->redo == t->back ? &m->undo : &m->redo;
-}
-
-struct capture *txn_to(const struct txn *t, struct mover *m)
-{
-	return t->redo == t->back ? &m->redo : &m->undo;
-}
-
 static void count(struct txn *t)
 {
 	t->total = t->done = 0;

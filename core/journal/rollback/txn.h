@@ -38,8 +38,16 @@ int txn_read(struct txn *t, struct step_dirs *dirs) MUST_USE;
 int txn_open(struct txn *t, const struct step_dirs *dirs) MUST_USE;
 void txn_done(struct txn *t);
 /* Return the log that is emptied, and the log that is filled. */
-struct capture *txn_from(const struct txn *t, struct mover *m);
-struct capture *txn_to(const struct txn *t, struct mover *m);
+static inline struct capture *txn_from(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->undo : &m->redo;
+}
+
+static inline struct capture *txn_to(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->redo : &m->undo;
+}
+
 /* Returns the step whose last record (of the log that is emptied, or of either) is the newest. */
 struct mover *txn_newest(struct txn *t, bool either);
 /* After power loss: remove records whose operations never reached the disk (power_loss.c). */
@@ -62,7 +70,8 @@ int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 int txn_end(struct txn *t) MUST_USE;
 /* Drops the undone steps that can no longer be redone, the newest first, in all stores of the
- * session. Call it when a redo has arrived, and at a start once all stores are open. (redo_drop.c) */
+ * session. Call it when a redo has arrived, and at a start once all stores are open. (redo_drop.c)
+ */
 int redo_drop_over(struct journal *j) MUST_USE;
 /* Returns whether a step is already at its place, with its files: the transaction cannot turn
  * round. */

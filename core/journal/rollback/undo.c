@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/edits.h"
@@ -172,12 +171,6 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	else
 		undo_plan_free(plan);
 	return r;
-}
-
-bool undo_entry_elsewhere(const struct undo_plan *p, const struct undo_entry *e)
-{
-	return e->root > 0 && !e->own && e->fate == FATE_KEPT && p->kind == UNDO_BACK &&
-	       !(p->flags & UNDO_ALL_PLACES);
 }
 
 static int64_t group_oldest(const struct step_dirs *g)

@@ -83,7 +83,8 @@ int resolution_find(struct journal *j, struct undo_plan *p, const struct emptied
 int resolution_keep(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		    struct resolution *ret) MUST_USE;
 
-/* ---- applying a log backwards (replay.c, undo.c) -----------------------------------------------
+/* ---- applying a log backwards (replay_record.c, undo.c)
+ * -----------------------------------------------
  */
 
 /* Undoes the last record of `from` and appends its inverse to `to`. Returns 1, or 0 if `from` is

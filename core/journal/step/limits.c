@@ -123,3 +123,15 @@ void step_raise(struct step *s)
 		p->raised = true;
 	while ((p = p->part) != s);
 }
+
+void step_settle(struct step *s)
+{
+	struct step *p = s;
+
+	do {
+		uint64_t bytes;
+
+		if (unkept_changed(p, &bytes))
+			step_unprotect(p, "write", unkept_path(p), bytes);
+	} while ((p = p->part) != s);
+}

@@ -11,7 +11,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
-#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"

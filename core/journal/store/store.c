@@ -10,13 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/store/store.h"
 #include "core/os/statx.h"
-#include "core/os/volume.h"
 
 /* ---- placement --------------------------------------------------------------------------------
  */
@@ -127,13 +124,6 @@ void store_names_free(char **names, size_t n)
 	free(names);
 }
 
-int store_trash(struct journal *j, const char *name)
-{
-	AUTO_FREE char *to = xasprintf("trash/%" PRIu64, store_seq(j));
-
-	return renameat(j->store, name, j->store, to) < 0 ? -errno : 0;
-}
-
 /* What one that has to stop removes all the same: else nobody did, where sessions are short. */
 #define TRASH_LEAST 8
 
@@ -206,4 +196,17 @@ void journal_store_inode(const struct journal *j, dev_t *dev, ino_t *ino)
 void store_slot_name(char out[24], uint64_t slot)
 {
 	snprintf(out, 24, "%" PRIx64, slot);
+}
+
+int store_sync_names(const struct journal *j)
+{
+	static const char *const names[] = {"open", "steps", "redo", "."};
+	int r = 0;
+
+	for (size_t i = 0; j->options.durable && r == 0 && i < ARRAY_LEN(names); i++) {
+		AUTO_CLOSE int fd = store_open_dir(j, names[i]);
+
+		r = fd < 0 ? fd : fsync(fd) < 0 ? -errno : 0;
+	}
+	return r;
 }

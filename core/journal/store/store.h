@@ -119,7 +119,7 @@ int state_load(struct journal *j) MUST_USE;
 int state_save(struct journal *j) MUST_USE;
 void state_leave(struct journal *j);	  /* at the end, with the lock held */
 void state_boot_begin(struct journal *j); /* sets j->rebooted */
-int state_boot_settled(struct journal *j) MUST_USE;
+void state_boot_settled(struct journal *j);
 /* Empties trash/, until *stop (may be NULL) is set. Returns whether anything was removed. */
 bool store_empty_trash(struct journal *j, const atomic_bool *stop);
 int store_trash(struct journal *j, const char *name); /* moves a directory to trash/ */
@@ -136,6 +136,8 @@ const char *store_advice(int r); /* advice for -EBADMSG, else "" */
 int store_lock(int store, const char *path, const char *todo, struct err *err) MUST_USE;
 /* Removes a store's content; the caller has its lock. */
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
+/* Syncs the store's directories, if the journal is durable. */
+int store_sync_names(const struct journal *j) MUST_USE;
 /* The name of an object in the directory obj/ of a step. */
 void store_slot_name(char out[24], uint64_t slot);
 

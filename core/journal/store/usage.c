@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/store/aside.h"
