@@ -91,17 +91,15 @@ static bool is_unused(const struct journal *j)
 	static const char *const dirs[] = {"posts", "barriers", "saved",
 					   "trash", BESIDE_DIR, ASIDE_DIR};
 	struct journal_pruned pruned;
-	size_t n = 0;
 
-	for (size_t i = 0; n == 0 && i < ARRAY_LEN(dirs); i++) {
-		char **names = NULL;
-		int r = store_names(j, dirs[i], &names, &n);
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		AUTO_NAMES struct names names = {0};
+		int r = store_names(j, dirs[i], &names);
 
-		store_names_free(names, n);
-		if (r < 0 && r != -ENOENT)
+		if (names.n || (r < 0 && r != -ENOENT))
 			return false;
 	}
-	return n == 0 && !journal_pruned(j, &pruned) && aside_is_empty(j->store);
+	return !journal_pruned(j, &pruned) && aside_is_empty(j->store);
 }
 
 bool journal_unmake(const struct journal_spec *spec)

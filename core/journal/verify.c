@@ -260,12 +260,11 @@ static void check_gone(struct check *c)
 
 static int check_all(struct check *c, const char *where)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(c->j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(c->j, where, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
 
 		c->dir = dir;
 		if (str_eq(where, "posts")) {
@@ -281,7 +280,6 @@ static int check_all(struct check *c, const char *where)
 			damaged(c, "%s", strerror(-c->fd));
 		util_close_fd(&c->fd);
 	}
-	store_names_free(names, n);
 	return r == -ENOENT && str_eq(where, BESIDE_DIR) ? 0 : r; /* an older version's store */
 }
 

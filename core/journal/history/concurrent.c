@@ -13,8 +13,8 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_paths.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -179,47 +179,43 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 	return r == 0 && v->written.n ? compare_files(v, fd) : r;
 }
 
-static int compare_steps(struct group_view *v, struct journal *j, const struct step_dirs *group,
+static int compare_steps(struct group_view *v, struct journal *j, const struct names *group,
 			 struct err *err)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "steps", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[i]);
 		bool inside = false;
 
 		for (size_t k = 0; k < group->n && !inside; k++)
-			inside = str_eq(group->dirs[k], dir);
+			inside = str_eq(group->list[k], dir);
 		if (!inside)
 			r = compare_step(v, j, dir);
 		if (r < 0)
-			r = history_step_unread(err, r, names[i]);
+			r = history_step_unread(err, r, names.list[i]);
 	}
-	store_names_free(names, n);
 	return r;
 }
 
 /* Those that had to go, and of which nothing else is left: damaged ones tell nothing. */
 static int compare_gone(struct group_view *v, struct journal *j)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, BESIDE_DIR, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, BESIDE_DIR, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf(BESIDE_DIR "/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf(BESIDE_DIR "/%s", names.list[i]);
 
 		r = compare_step(v, j, dir);
 		if (history_step_is_damaged(r))
 			r = 0;
 	}
-	store_names_free(names, n);
 	return r == -ENOENT ? 0 : r;
 }
 
-int concurrent_find(struct journal *j, const struct step_dirs *group, const struct undo_log *logs,
+int concurrent_find(struct journal *j, const struct names *group, const struct undo_log *logs,
 		    struct path_set *ret, struct err *err)
 {
 	struct group_view v = {.first = UINT64_MAX, .common = ret};

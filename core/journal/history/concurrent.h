@@ -6,13 +6,13 @@
 
 struct journal;
 struct step;
-struct step_dirs;
+struct names;
 struct path_set;
 struct undo_log;
 
 /* Finds the paths that the steps of the group (logs: those to be applied) share with a concurrent
  * step that is not rolled back. */
-int concurrent_find(struct journal *j, const struct step_dirs *group, const struct undo_log *logs,
+int concurrent_find(struct journal *j, const struct names *group, const struct undo_log *logs,
 		    struct path_set *ret, struct err *err) MUST_USE;
 uint64_t concurrent_began(const struct undo_log *undo); /* a sequence number; 0: unknown */
 uint64_t concurrent_ended(int stepdir);			/* of a kept step; UINT64_MAX: unknown */

@@ -155,14 +155,14 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 {
 	const char *where = undone ? "redo" : "steps";
 	struct step_info *list = NULL;
-	char **names = NULL;
-	size_t n = 0, got = 0;
-	int r = store_names(j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	size_t got = 0;
+	int r = store_names(j, where, &names);
 
 	if (r == 0)
-		list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+		list = xcalloc(names.n + 1, sizeof(*list));
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 
 		r = fd < 0 ? fd : load_info(j, fd, dir, &list[got]);
@@ -171,16 +171,15 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 		else if (r == -ENOENT)
 			r = 0; /* moved by the writer meanwhile */
 		else
-			history_step_unread(err, r, names[i]);
+			history_step_unread(err, r, names.list[i]);
 	}
-	store_names_free(names, n);
 	if (r < 0) {
 		step_info_free(list, got);
 		return err && err->code ? r : err_set(err, r, "list '%s'", j->store_path);
 	}
 	*ret = list;
 	*ret_n = got;
-	*ret_all = n;
+	*ret_all = names.n;
 	return 0;
 }
 
@@ -293,14 +292,13 @@ static bool is_left(const struct journal *j)
 
 int journal_open_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "open", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "open", &names);
 
-	*ret = xcalloc(n + 1, sizeof(**ret));
+	*ret = xcalloc(names.n + 1, sizeof(**ret));
 	*ret_n = 0;
-	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 		struct undo_log log = UNDO_LOG_NONE;
 
@@ -310,7 +308,6 @@ int journal_open_steps(struct journal *j, struct step_info **ret, size_t *ret_n,
 			++*ret_n;
 		undo_log_close(&log);
 	}
-	store_names_free(names, n);
 	return r < 0 ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
 

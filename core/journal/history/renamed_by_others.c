@@ -40,16 +40,14 @@ static int add_kept(const struct step *s, const char *dir, uint64_t began, struc
 static int add_others(const struct step *s, struct renames *ret)
 {
 	uint64_t began = concurrent_began(&s->side.log);
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(s->j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(s->j, "steps", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[i]);
 
 		r = add_kept(s, dir, began, ret);
 	}
-	store_names_free(names, n);
 	for (const struct step *p = s->j->open; r == 0 && p; p = p->next)
 		if (p->made)
 			renames_add(ret, &p->side.log);

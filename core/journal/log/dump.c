@@ -57,14 +57,14 @@ int journal_dump(struct journal *j, int64_t id,
 	int r = 0;
 
 	for (size_t k = 0; r == 0 && k < ARRAY_LEN(where); k++) {
-		char **names = NULL;
-		size_t n = 0;
+		AUTO_NAMES struct names names = {0};
 
-		r = store_names(j, where[k], &names, &n);
-		for (size_t i = 0; r == 0 && i < n; i++) {
-			AUTO_FREE char *dir = xasprintf("%s/%s", where[k], names[i]);
+		r = store_names(j, where[k], &names);
+		for (size_t i = 0; r == 0 && i < names.n; i++) {
+			AUTO_FREE char *dir = xasprintf("%s/%s", where[k], names.list[i]);
 			AUTO_CLOSE int fd = -1;
-			struct journal_record out = {.step = atoll(names[i]), .where = where[k]};
+			struct journal_record out = {.step = atoll(names.list[i]),
+						     .where = where[k]};
 
 			if (id && out.step != id)
 				continue;
@@ -76,7 +76,6 @@ int journal_dump(struct journal *j, int64_t id,
 			if (r == 0)
 				r = dump_log(fd, "redo", &out, fn, data);
 		}
-		store_names_free(names, n);
 	}
 	if (r < 0)
 		return err_set(err, r, "read the undo store '%s'", j->store_path);

@@ -15,8 +15,8 @@
 #include "core/journal/rollback/undo.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
 /*
@@ -49,7 +49,7 @@ void merge_story_done(struct story *s)
 	*s = (struct story){0};
 }
 
-int merge_story_load(struct journal *j, const struct undo_plan *p, const struct step_dirs *dirs,
+int merge_story_load(struct journal *j, const struct undo_plan *p, const struct names *dirs,
 		     struct story *ret)
 {
 	int r = original_images_load(j, dirs, &ret->left);

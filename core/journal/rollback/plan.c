@@ -19,8 +19,8 @@
 #include "core/journal/rollback/undo.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
 #define JOINED '-' /* an entry that was joined to another one */
@@ -236,7 +236,7 @@ static int build(struct planner *p)
 	return r;
 }
 
-int plan_store(struct journal *j, const struct step_dirs *dirs, const struct undo_plan *like,
+int plan_store(struct journal *j, const struct names *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct resolution *remedy, struct err *err)
 {
 	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO, .err = err};

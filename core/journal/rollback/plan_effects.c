@@ -41,7 +41,7 @@ static void count_records(const struct undo_log *log, struct span_of *ret)
 
 static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 {
-	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->list[i]);
 	struct undo_log log = UNDO_LOG_NONE;
 	struct summary head = {0};
 	int r;
@@ -59,7 +59,7 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 		ret->began = concurrent_began(p->redo ? &log : &p->logs[i]);
 	undo_log_close(&log);
 	count_records(&p->logs[i], ret);
-	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
+	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->list[i], '/') + 1) : 0;
 }
 
 /* Newest first: which overlapped in time, be it by way of others? One that began before others may
@@ -259,7 +259,7 @@ int plan_load_effects(struct planner *p)
 		r = after_image_undone(p->j, &p->undone);
 	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
-		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->list[i]);
 		struct reading reading = {.p = p, .chained = p->dirs->n > 1 && !p->redo};
 		struct chain_step step = chain_step_of(p, spans, i);
 
@@ -269,7 +269,7 @@ int plan_load_effects(struct planner *p)
 			chains_step(&p->chains, &step);
 		r = fd < 0 ? fd : read_step(&reading, fd);
 		if (fd >= 0 && r < 0)
-			r = history_step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1);
+			r = history_step_unread(p->err, r, strchr(p->dirs->list[i], '/') + 1);
 		path_set_done(&reading.others);
 	}
 	chains_end(&p->chains);

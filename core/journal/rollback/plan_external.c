@@ -67,7 +67,7 @@ static bool index_holds(struct planner *p, const struct after_image *post)
 	if (!name || !str_eq(name, "/index"))
 		return false;
 	for (size_t i = 0; i < p->dirs->n; i++) { /* newest first */
-		int64_t id = atoll(strchr(p->dirs->dirs[i], '/') + 1);
+		int64_t id = atoll(strchr(p->dirs->list[i], '/') + 1);
 		const struct change *c;
 		struct change *list = NULL;
 		size_t n = 0;
@@ -77,7 +77,7 @@ static bool index_holds(struct planner *p, const struct after_image *post)
 			return false;
 		c = change_at(p, list, n, post);
 		if (c && newer)
-			same = found && found == left_hash(p, p->dirs->dirs[i], post->key);
+			same = found && found == left_hash(p, p->dirs->list[i], post->key);
 		if (c)
 			found = found_hash(p, id, c);
 		newer |= c != NULL;
@@ -92,7 +92,7 @@ static bool index_holds(struct planner *p, const struct after_image *post)
 static bool is_newer(const struct planner *p, int64_t id)
 {
 	for (size_t i = 0; i < p->dirs->n; i++)
-		if (llabs(atoll(strchr(p->dirs->dirs[i], '/') + 1)) >= llabs(id))
+		if (llabs(atoll(strchr(p->dirs->list[i], '/') + 1)) >= llabs(id))
 			return false;
 	return true;
 }

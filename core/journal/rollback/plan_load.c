@@ -20,8 +20,8 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -63,7 +63,7 @@ static int load_logs(struct planner *p)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
-		r = load_log(p, p->dirs->dirs[i], &p->logs[i]);
+		r = load_log(p, p->dirs->list[i], &p->logs[i]);
 	if (r < 0)
 		return r;
 	renames_sort(&p->moves);
@@ -157,13 +157,13 @@ static void judge_unseen(struct planner *p, size_t number, const char *key)
 static int name_damaged(struct planner *p)
 {
 	for (size_t i = 0; i < p->dirs->n; i++) {
-		const struct step_dirs one = {.dirs = &p->dirs->dirs[i], .n = 1};
+		const struct names one = {.list = &p->dirs->list[i], .n = 1};
 		struct after_images images = {0};
 		int r = original_images_load(p->j, &one, &images);
 
 		after_images_done(&images);
 		if (r < 0)
-			return history_step_unread(p->err, r, strchr(one.dirs[0], '/') + 1);
+			return history_step_unread(p->err, r, strchr(one.list[0], '/') + 1);
 	}
 	return -EBADMSG;
 }

@@ -6,7 +6,7 @@
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/version_chain.h"
-#include "core/journal/store/step_dirs.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
 struct undo_entry;
@@ -14,7 +14,7 @@ struct undo_plan;
 
 struct planner {
 	struct journal *j;
-	const struct step_dirs *dirs;
+	const struct names *dirs;
 	bool redo;
 	struct path_set made;	  /* paths that the steps' records created; on demand */
 	struct net_effects fates; /* net effect of the steps on each path */

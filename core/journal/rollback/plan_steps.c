@@ -18,7 +18,7 @@ size_t plan_place_of(const struct planner *p, int64_t id)
 {
 	size_t i = 0;
 
-	while (i < p->dirs->n && atoll(strchr(p->dirs->dirs[i], '/') + 1) != id)
+	while (i < p->dirs->n && atoll(strchr(p->dirs->list[i], '/') + 1) != id)
 		i++;
 	return i;
 }

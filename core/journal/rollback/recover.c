@@ -25,8 +25,8 @@
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -244,12 +244,10 @@ enum fate_open {
 static bool has_objects(struct journal *j, const char *dir)
 {
 	AUTO_FREE char *obj = xasprintf("%s/obj", dir);
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, obj, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, obj, &names);
 
-	store_names_free(names, n);
-	return r == 0 ? n > 0 : r != -ENOENT;
+	return r == 0 ? names.n > 0 : r != -ENOENT;
 }
 
 static enum fate_open judge_open(struct journal *j, const char *dir)
@@ -338,28 +336,26 @@ static int settle_open(struct journal *j, const char *dir)
 	return r < 0 ? r : 1;
 }
 
-static int find_open(struct journal *j, struct step_dirs *ret)
+static int find_open(struct journal *j, struct names *ret)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "open", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "open", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names.list[i]);
 
 		r = settle_open(j, dir);
 		if (r != 0) {
 			r = MIN(r, 0);
 			continue;
 		}
-		step_dirs_add(ret, take_ptr(&dir));
+		names_add(ret, take_ptr(&dir));
 	}
-	store_names_free(names, n);
 	return r;
 }
 
 /* What was edited from outside is left out. If that cannot be, the steps stay as they are. */
-static int leave_edited(struct txn *t, const struct step_dirs *dirs, int64_t last_sign_ns)
+static int leave_edited(struct txn *t, const struct names *dirs, int64_t last_sign_ns)
 {
 	struct undo_plan *plan = NULL;
 	int r = settle(t); /* what was never performed names nothing */
@@ -381,7 +377,7 @@ static int leave_edited(struct txn *t, const struct step_dirs *dirs, int64_t las
 static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 {
 	struct txn t = {.j = j, .crashed = true};
-	struct step_dirs dirs = {0};
+	struct names dirs = {0};
 	int64_t last_sign = 0;
 	mode_t mask;
 	int r = txn_read(&t, &dirs);
@@ -411,7 +407,7 @@ static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 		r = recover_txn(&t, ret_paths, err);
 	umask(mask);
 	txn_done(&t);
-	step_dirs_done(&dirs);
+	names_done(&dirs);
 	return r < 0 ? r : any;
 }
 
@@ -460,7 +456,7 @@ int recover_open_step(struct journal *j, const char *dir, const struct roll *rol
 {
 	struct txn t = {.j = j, .recover = true, .roll = *roll};
 	char *one = xstrdup(dir);
-	struct step_dirs dirs = {.dirs = &one, .n = 1};
+	struct names dirs = {.list = &one, .n = 1};
 	size_t paths = 0;
 	mode_t mask = umask(0);
 	int r = txn_open(&t, &dirs);

@@ -178,16 +178,14 @@ static void read_own_image(struct restore *r)
 
 int restore_load_later(struct restore *r)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int e = store_names(r->j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int e = store_names(r->j, "steps", &names);
 
 	for (size_t i = 0; i < r->n; i++)
 		r->pieces[i].since.left = r->list[i].after;
 	read_own_image(r);
-	for (size_t i = 0; e == 0 && i < n; i++)
-		if (llabs(atoll(names[i])) > llabs(r->id))
-			e = read_step(r, names[i]);
-	store_names_free(names, n);
+	for (size_t i = 0; e == 0 && i < names.n; i++)
+		if (llabs(atoll(names.list[i])) > llabs(r->id))
+			e = read_step(r, names.list[i]);
 	return e < 0 ? e : take_barriers(r);
 }

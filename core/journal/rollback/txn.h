@@ -8,7 +8,7 @@
 #include "core/journal/step/parts.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
+#include "core/journal/util/names.h"
 
 struct renames;
 struct touched_paths;
@@ -34,8 +34,8 @@ struct txn {
 
 /* The file "rollback". -ENOENT: no transaction. */
 int txn_write(const struct txn *t) MUST_USE;
-int txn_read(struct txn *t, struct step_dirs *dirs) MUST_USE;
-int txn_open(struct txn *t, const struct step_dirs *dirs) MUST_USE;
+int txn_read(struct txn *t, struct names *dirs) MUST_USE;
+int txn_open(struct txn *t, const struct names *dirs) MUST_USE;
 void txn_done(struct txn *t);
 /* Return the log that is emptied, and the log that is filled. */
 static inline struct capture *txn_from(const struct txn *t, struct mover *m)
@@ -93,7 +93,7 @@ int txns_arrive(struct txn *list, size_t n) MUST_USE; /* txn_look() to txn_end()
 
 struct share { /* the steps of one store */
 	struct journal *j;
-	struct step_dirs dirs; /* newest first */
+	struct names dirs; /* newest first */
 };
 
 struct selected_steps {

@@ -20,8 +20,8 @@
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 
 static void add_id(struct undo_plan *p, int64_t id)
 {
@@ -173,12 +173,12 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	return r;
 }
 
-static int64_t group_oldest(const struct step_dirs *g)
+static int64_t group_oldest(const struct names *g)
 {
 	int64_t oldest = INT64_MAX;
 
 	for (size_t i = 0; i < g->n; i++)
-		oldest = MIN(oldest, llabs(atoll(strrchr(g->dirs[i], '/') + 1)));
+		oldest = MIN(oldest, llabs(atoll(strrchr(g->list[i], '/') + 1)));
 	return oldest;
 }
 
@@ -416,7 +416,7 @@ int journal_reaches(struct journal *j, enum undo_kind kind, size_t n, unsigned f
 	r = select_steps(j, kind, n, flags, &pick, err);
 	for (size_t i = 0; r == 0 && i < pick.n; i++)
 		for (size_t k = 0; r == 0 && k < pick.list[i].dirs.n; k++) {
-			const char *dir = pick.list[i].dirs.dirs[k];
+			const char *dir = pick.list[i].dirs.list[k];
 
 			r = log_reaches(pick.list[i].j, dir, kind == UNDO_REDO, ret);
 			if (r < 0)

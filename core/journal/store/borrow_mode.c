@@ -271,22 +271,20 @@ static int settle_one(struct journal *j, const struct loan_note *n)
 int borrow_settle(struct journal *j)
 {
 	AUTO_FREE struct loan_note *list = NULL;
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, LENT_DIR, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, LENT_DIR, &names);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = 0; i < n; i++)
-		note_load(j, names[i], &list[i]);
-	qsort(list, n, sizeof(*list), by_depth);
-	for (size_t i = 0; i < n; i++) {
+	list = xcalloc(names.n + 1, sizeof(*list));
+	for (size_t i = 0; i < names.n; i++)
+		note_load(j, names.list[i], &list[i]);
+	qsort(list, names.n, sizeof(*list), by_depth);
+	for (size_t i = 0; i < names.n; i++) {
 		if (r == 0)
 			r = settle_one(j, &list[i]);
 		free(list[i].name);
 		free(list[i].text);
 	}
-	store_names_free(names, n);
 	return r;
 }

@@ -185,8 +185,7 @@ static void say_aside(struct journal *j, size_t steps)
 int store_check(struct journal *j, bool session, struct err *err)
 {
 	struct err why = {0};
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 	int r = check_all(j, session ? &why : err);
 
 	if (!session || r != -EPROTO) {
@@ -194,10 +193,8 @@ int store_check(struct journal *j, bool session, struct err *err)
 			*err = why;
 		return r;
 	}
-	if (store_names(j, "steps", &names, &n) == 0)
-		store_names_free(names, n);
 	if (!aside_is_empty(j->store))
-		say_aside(j, n);
+		say_aside(j, store_names(j, "steps", &names) < 0 ? 0 : names.n);
 	r = aside_put(j, false, NULL, err);
 	return r < 0 ? r : check_all(j, err);
 }
