@@ -243,32 +243,8 @@ int journal_check_edited(struct step *s, struct err *err)
 	return r;
 }
 
-/* ---- told -------------------------------------------------------------------------------------
- */
-
-/* "'a', 'b' and 3 more": those of the step with these paths, or (NULL) all. Returns how many. */
-static size_t name_kept(const struct txn *t, struct touched_paths *of, struct buf *to)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < path_set_count(&t->remedy.kept); i++) {
-		const char *path, *key = path_set_key(&t->remedy.kept, i);
-
-		if (of && !plan_open_has(of, key))
-			continue;
-		if (n++ >= NAMED_MAX)
-			continue;
-		path_key_root(key, &path);
-		buf_str(to, n > 1 ? ", '" : "'");
-		text_escape(to, path, strlen(path));
-		buf_ch(to, '\'');
-	}
-	if (n > NAMED_MAX)
-		buf_fmt(to, " and %zu more", n - NAMED_MAX);
-	return n;
-}
-
-bool plan_open_has(struct touched_paths *of, const char *key)
+/* Returns whether it has that path, or a directory above it. */
+static bool has_above(struct touched_paths *of, const char *key)
 {
 	AUTO_FREE char *above = xstrdup(key);
 	char *slash;
@@ -280,6 +256,31 @@ bool plan_open_has(struct touched_paths *of, const char *key)
 		*slash = '\0';
 	}
 	return true;
+}
+
+/* ---- told -------------------------------------------------------------------------------------
+ */
+
+/* "'a', 'b' and 3 more": those of the step with these paths, or (NULL) all. Returns how many. */
+static size_t name_kept(const struct txn *t, struct touched_paths *of, struct buf *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < path_set_count(&t->remedy.kept); i++) {
+		const char *path, *key = path_set_key(&t->remedy.kept, i);
+
+		if (of && !has_above(of, key))
+			continue;
+		if (n++ >= NAMED_MAX)
+			continue;
+		path_key_root(key, &path);
+		buf_str(to, n > 1 ? ", '" : "'");
+		text_escape(to, path, strlen(path));
+		buf_ch(to, '\'');
+	}
+	if (n > NAMED_MAX)
+		buf_fmt(to, " and %zu more", n - NAMED_MAX);
+	return n;
 }
 
 void plan_open_tell(struct txn *t)

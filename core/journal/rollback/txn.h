@@ -111,8 +111,6 @@ void select_steps_done(struct selected_steps *p);
 /* Name the paths that the rollback of open steps skipped: to the user, and in *why of the step with
  * these paths. (plan_open.c) */
 void plan_open_tell(struct txn *t);
-/* Returns whether it has that path, or a directory above it. */
-bool plan_open_has(struct touched_paths *of, const char *key);
 void plan_open_why(const struct txn *t, struct touched_paths *of, char **why);
 /* Tells the user of a transaction that a dead process had begun (journal_news()). */
 void txn_tell(const struct txn *t);

@@ -114,7 +114,7 @@ static void note_own(struct step *s)
 		path_set_add_key(&s->j->own, touched_paths_key(&s->touches, i));
 }
 
-void step_free(struct step *s)
+static void step_free(struct step *s)
 {
 	note_own(s);
 	touched_inodes_done(&s->known);

@@ -82,7 +82,6 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 bool step_touch(struct step *s, int root, const char *path, const struct object *before);
 /* Notes that the metadata at path changed. */
 void step_touch_attrs(struct step *s, int root, const char *path);
-void step_free(struct step *s);
 /* Captures content and metadata of an existing file before they change. */
 #define STEP_FULL 1 /* the step's limits leave no room for the content; nothing was done */
 int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,

@@ -59,7 +59,7 @@ static uint64_t boot_number(void)
 	return XXH3_64bits(text, len) | 1;
 }
 
-void state_boot_begin(struct journal *j)
+static void state_boot_begin(struct journal *j)
 {
 	j->rebooted = j->state->boot != boot_number();
 	j->state->next_seq = MAX(j->state->next_seq, j->state->reserved_seq);

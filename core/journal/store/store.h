@@ -118,8 +118,7 @@ uint64_t store_seq(struct journal *j);
 int store_seq_keep(struct journal *j) MUST_USE;
 int state_load(struct journal *j) MUST_USE;
 int state_save(struct journal *j) MUST_USE;
-void state_leave(struct journal *j);	  /* at the end, with the lock held */
-void state_boot_begin(struct journal *j); /* sets j->rebooted */
+void state_leave(struct journal *j); /* at the end, with the lock held */
 void state_boot_settled(struct journal *j);
 /* Empties trash/, until *stop (may be NULL) is set. Returns whether anything was removed. */
 bool store_empty_trash(struct journal *j, const atomic_bool *stop);
