@@ -185,7 +185,7 @@ static void check_log(struct check *c, const char *name, bool must)
 
 static void check_summary(struct check *c, bool *ret_images)
 {
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	size_t counts[4] = {0}, passing = 0;
 	int e = summary_load(c->fd, true, &s);
 
@@ -209,7 +209,6 @@ static void check_summary(struct check *c, bool *ret_images)
 	    counts[CHANGE_RENAMED] != s.info.renamed || counts[CHANGE_DELETED] < s.info.deleted ||
 	    counts[CHANGE_DELETED] > s.info.deleted + passing)
 		damaged(c, "its summary does not count what it lists");
-	summary_done(&s);
 }
 
 static void check_after_image(struct check *c, int dir, const char *name, bool must)

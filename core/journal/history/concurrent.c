@@ -156,7 +156,7 @@ static void name_files(struct group_view *v, const struct undo_log *log)
 static int compare_step(struct group_view *v, struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 	int r;
@@ -175,7 +175,6 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 		if (rec.path2[0])
 			compare_path(v, rec.root2, rec.path2, moved);
 	}
-	undo_log_close(&log);
 	return r == 0 && v->written.n ? compare_files(v, fd) : r;
 }
 

@@ -363,11 +363,9 @@ static int open_image(int stepdir, int root, const char *path, const struct chan
 
 bool content_unprotected(int stepdir)
 {
-	struct summary s = {0};
-	bool yes = summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
+	AUTO_SUMMARY struct summary s = {0};
 
-	summary_done(&s);
-	return yes;
+	return summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
 }
 
 bool journal_is_incomplete(struct journal *j, int64_t id)
@@ -379,10 +377,9 @@ bool journal_is_incomplete(struct journal *j, int64_t id)
 		bool undone = false;
 		struct err ignored = {0};
 		AUTO_CLOSE int step = history_find(k, id, &undone, &ignored);
-		struct summary s = {0};
+		AUTO_SUMMARY struct summary s = {0};
 
 		lacks |= step >= 0 && summary_load(step, false, &s) == 0 && s.info.incomplete;
-		summary_done(&s);
 	} while (!lacks && (k = k->sibling) != j);
 	return lacks;
 }

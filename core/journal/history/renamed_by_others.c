@@ -23,7 +23,7 @@
 static int add_kept(const struct step *s, const char *dir, uint64_t began, struct renames *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(s->j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	int r;
 
 	if (fd < 0)
@@ -33,7 +33,6 @@ static int add_kept(const struct step *s, const char *dir, uint64_t began, struc
 	r = log_look(s->j, &log, fd, "undo");
 	if (r == 0)
 		renames_add(ret, &log);
-	undo_log_close(&log);
 	return history_step_is_damaged(r) ? 0 : r;
 }
 

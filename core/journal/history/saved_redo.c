@@ -258,7 +258,7 @@ static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 static void add_paths(struct saved_redo *a, struct parts *all)
 {
 	AUTO_FREE char *text = NULL;
-	struct path_set set = {0};
+	AUTO_PATH_SET struct path_set set = {0};
 	size_t len = 0;
 	struct codec_reader g;
 	struct rec r;
@@ -283,13 +283,12 @@ static void add_paths(struct saved_redo *a, struct parts *all)
 		if (path_key_root(path_set_key(&set, i), &path) == 0)
 			add_path(a, all, path);
 	}
-	path_set_done(&set);
 }
 
 static void describe(struct saved_redo *a, struct parts *all)
 {
 	struct step_info info = {0};
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct roll roll;
 
 	if (undo_log_peek_roll(all->list[0].dir, "redo", &roll) == 0)
@@ -299,7 +298,6 @@ static void describe(struct saved_redo *a, struct parts *all)
 		a->step = info.id;
 		a->command = take_ptr(&info.command);
 	}
-	undo_log_close(&log);
 	add_paths(a, all);
 }
 

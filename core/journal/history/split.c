@@ -17,14 +17,11 @@ static bool is_in(const struct journal *j, const char *where, const struct step_
 {
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, where, i->id);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
-	bool same;
+	AUTO_SUMMARY struct summary s = {0};
 
 	if (fd < 0)
 		return fd != -ENOENT;
-	same = summary_load(fd, false, &s) < 0 || s.info.began_us == i->began_us;
-	summary_done(&s);
-	return same;
+	return summary_load(fd, false, &s) < 0 || s.info.began_us == i->began_us;
 }
 
 /* Returns whether a step that began before this one is kept: then no pruning removed this one. Not
@@ -39,11 +36,10 @@ static bool keeps_older(const struct journal *j, const struct step_info *i)
 	for (size_t k = 0; !read && k < names.n; k++) {
 		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[k]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		struct summary s = {0};
+		AUTO_SUMMARY struct summary s = {0};
 
 		read = fd >= 0 && summary_load(fd, false, &s) == 0;
 		older = read && s.info.began_us < i->began_us;
-		summary_done(&s);
 	}
 	return older;
 }

@@ -18,7 +18,7 @@ static const char *const types[REC_TYPES] = {
 static int dump_log(int dir, const char *name, struct journal_record *out,
 		    void (*fn)(void *data, const struct journal_record *r), void *data)
 {
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec r;
 	size_t at = 0;
 	int e = undo_log_open(&log, dir, name, false,
@@ -44,7 +44,6 @@ static int dump_log(int dir, const char *name, struct journal_record *out,
 		out->kept = r.meta;
 		fn(data, out);
 	}
-	undo_log_close(&log);
 	return e == -ENOENT || e == -ENODATA ? 0 : e;
 }
 

@@ -42,8 +42,8 @@ static void count_records(const struct undo_log *log, struct span_of *ret)
 static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->list[i]);
-	struct undo_log log = UNDO_LOG_NONE;
-	struct summary head = {0};
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
+	AUTO_SUMMARY struct summary head = {0};
 	int r;
 
 	if (fd < 0)
@@ -52,12 +52,10 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	if (r == 0)
 		r = summary_load(fd, false, &head);
 	ret->turned = head.turned;
-	summary_done(&head);
 	if (r == 0 && p->redo)
 		r = log_look(p->j, &log, fd, "undo");
 	if (r == 0)
 		ret->began = concurrent_began(p->redo ? &log : &p->logs[i]);
-	undo_log_close(&log);
 	count_records(&p->logs[i], ret);
 	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->list[i], '/') + 1) : 0;
 }
@@ -231,7 +229,7 @@ static int read_step(struct reading *reading, int stepdir)
 {
 	struct planner *p = reading->p;
 	struct undo_plan *plan = p->plan;
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	int r = summary_read(stepdir, &s, take_change, reading);
 
 	if (r < 0)
@@ -245,7 +243,6 @@ static int read_step(struct reading *reading, int stepdir)
 	} else if (reading->chained) {
 		r = chain_left(p, stepdir);
 	}
-	summary_done(&s);
 	return r;
 }
 

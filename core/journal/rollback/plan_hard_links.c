@@ -155,7 +155,7 @@ static void count_slots_of(struct planner *p, const char *dir, const char *side)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
 	AUTO_CLOSE int obj = fd < 0 ? -1 : object_open(fd, "obj");
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 
@@ -171,7 +171,6 @@ static void count_slots_of(struct planner *p, const char *dir, const char *side)
 		store_slot_name(slot, rec.slot);
 		one->slots += object_stat(obj, slot, &o) == 0 && o.ino == one->ino;
 	}
-	undo_log_close(&log);
 }
 
 static void count_slots(struct planner *p, const char *where, const char *side)

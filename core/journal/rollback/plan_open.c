@@ -159,7 +159,7 @@ static void add_others(struct planner *p)
 
 static int build(struct planner *p, int64_t last_sign_ns)
 {
-	struct path_set edited = {0};
+	AUTO_PATH_SET struct path_set edited = {0};
 	int r = plan_read_open(p);
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
@@ -178,7 +178,6 @@ static int build(struct planner *p, int64_t last_sign_ns)
 		    (o.mode && !replay_saves_have(p->j, root, path, &o)))
 			plan_entry(p, root, path, 'M', true);
 	}
-	path_set_done(&edited);
 	add_others(p);
 	return r < 0 ? r : plan_check_dirs(p);
 }

@@ -51,7 +51,7 @@ static void witness_look(struct journal *j, const char *key, struct object *ret)
 
 static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 {
-	struct path_set set = {0};
+	AUTO_PATH_SET struct path_set set = {0};
 	const struct renames none = {0};
 	struct rec r;
 	size_t at = 0;
@@ -87,7 +87,6 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		if (one)
 			one->attrs_set = true;
 	}
-	path_set_done(&set);
 	return 0;
 }
 
@@ -253,7 +252,7 @@ static bool has_objects(struct journal *j, const char *dir)
 static enum fate_open judge_open(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	enum fate_open fate;
 	size_t at = 0;
 	struct rec r;
@@ -272,7 +271,6 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 	fate = e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
 	if (!txn_knows_roots(j, &log))
 		fate = OPEN_ASTRAY;
-	undo_log_close(&log);
 	return fate;
 }
 

@@ -56,12 +56,10 @@ static bool is_only_notes(struct journal *j, const char *name)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%s", name);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
-	bool notes = fd >= 0 && summary_load(fd, false, &s) == 0 && s.info.elsewhere &&
-		     !s.info.incomplete && !s.info.unprotected;
+	AUTO_SUMMARY struct summary s = {0};
 
-	summary_done(&s);
-	return notes;
+	return fd >= 0 && summary_load(fd, false, &s) == 0 && s.info.elsewhere &&
+	       !s.info.incomplete && !s.info.unprotected;
 }
 
 /* When the last of the kept steps began, as a number of the store. A step whose log cannot be read
@@ -87,14 +85,13 @@ static int read_undone(struct journal *j, struct undone *u)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, u->dir);
 	struct step_info step = {0};
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	int r;
 
 	if (fd < 0)
 		return fd;
 	if (j->sibling != j && log_look(j, &log, fd, "undo") == 0)
 		step_read_head(&log, &step);
-	undo_log_close(&log);
 	free(step.command);
 	u->id = step.id;
 	u->began_us = step.began_us;

@@ -239,7 +239,7 @@ static int renew_place(struct record_replay *p, int root, const char *path)
 /* Written in place, as other names wanted it. The log grows meanwhile: keys first. */
 static int renew_side(struct capture *to)
 {
-	struct path_set places = {0};
+	AUTO_PATH_SET struct path_set places = {0};
 	struct rec r = {0};
 	struct record_replay p = {.j = to->j, .from = to, .to = to, .r = &r};
 	size_t at = 0;
@@ -254,7 +254,6 @@ static int renew_side(struct capture *to)
 
 		e = renew_place(&p, root, path);
 	}
-	path_set_done(&places);
 	return e;
 }
 

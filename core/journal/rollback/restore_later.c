@@ -104,7 +104,7 @@ static int read_step(struct restore *r, const char *name)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%s", name);
 	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
-	struct summary head = {0};
+	AUTO_SUMMARY struct summary head = {0};
 	int e;
 
 	if (fd == -ENOENT) /* it had to go since it was listed */
@@ -114,7 +114,6 @@ static int read_step(struct restore *r, const char *name)
 	e = summary_read(fd, &head, take, r);
 	if (e < 0 || head.partial)
 		break_all(r);
-	summary_done(&head);
 	read_image(r, fd, false);
 	return history_step_is_damaged(e) ? 0 : e;
 }
@@ -127,12 +126,11 @@ static int64_t end_of(const struct restore *r, int64_t id)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
 	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
-	struct summary head = {0};
+	AUTO_SUMMARY struct summary head = {0};
 	int64_t end = INT64_MAX - NOTICED_LATE_US;
 
 	if (fd >= 0 && summary_load(fd, false, &head) == 0)
 		end = head.info.ended_us;
-	summary_done(&head);
 	return end;
 }
 

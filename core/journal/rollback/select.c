@@ -114,13 +114,12 @@ static int began(struct journal *j, const char *where, const char *name, int64_t
 {
 	AUTO_FREE char *dir = xasprintf("%s/%s", where, name);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	int r = fd < 0 ? fd : summary_load(fd, false, &s);
 
 	if (r == 0 && parts)
 		r = parts_load(fd, parts);
 	*ret = s.info.began_us;
-	summary_done(&s);
 	return r;
 }
 

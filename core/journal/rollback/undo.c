@@ -392,7 +392,7 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 static int log_reaches(struct journal *j, const char *dir, bool redo, bool *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 	int r = fd < 0 ? fd : log_look(j, &log, fd, redo ? "redo" : "undo");
@@ -400,7 +400,6 @@ static int log_reaches(struct journal *j, const char *dir, bool redo, bool *ret)
 	while (r == 0 && !*ret && undo_log_next(&log, &at, &rec))
 		*ret = !(root_is_own(j, rec.root) && root_is_own(j, rec.root2)) &&
 		       !rec_is_idle(&rec);
-	undo_log_close(&log);
 	return r;
 }
 
