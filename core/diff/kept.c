@@ -1,12 +1,12 @@
 /* kept - applies the pieces that the user kept, and no others, to the files of a commit. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/git2.h"
 #include "core/diff/kept.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/git2.h"
 #include "core/base/io.h"
 #include "core/diff/kept_priv.h"
 

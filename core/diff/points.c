@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/text.h"
 #include "core/diff/reviewed.h"
 
 #define NAMED_MAX 10 /* open points in an error */

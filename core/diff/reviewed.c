@@ -1,5 +1,6 @@
 /* reviewed - the review of the history by the user: pieces kept or reverted, and comments. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/hash.h"
 #include "core/diff/reviewed.h"
 
 #include <inttypes.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/journal/note.h"
 

@@ -76,20 +76,18 @@ static void found_done(struct found *f)
 static void look_aside(int store, const char *path, const char *want, struct found *ret)
 {
 	const struct journal at = {.store = store};
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (store_names(&at, ASIDE_DIR, &names, &n) < 0)
+	if (store_names(&at, ASIDE_DIR, &names) < 0)
 		return;
-	for (size_t i = n; i-- > 0 && !ret->was;) {
-		AUTO_FREE char *below = xasprintf(ASIDE_DIR "/%s", names[i]);
+	for (size_t i = names.n; i-- > 0 && !ret->was;) {
+		AUTO_FREE char *below = xasprintf(ASIDE_DIR "/%s", names.list[i]);
 		AUTO_CLOSE int dir = store_open_dir(&at, below);
 
 		ret->was = dir < 0 ? NULL : name_of(dir, want);
 		if (ret->was)
 			ret->store = path_join(path, below);
 	}
-	store_names_free(names, n);
 }
 
 static void look_in(const char *path, bool own, const char *want, struct found *ret)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/journal/edits.h"
 #include "core/journal/history/background.h"
 #include "core/journal/history/path_index_lookup.h"
@@ -92,17 +91,15 @@ static bool is_unused(const struct journal *j)
 	static const char *const dirs[] = {"posts", "barriers", "saved",
 					   "trash", BESIDE_DIR, ASIDE_DIR};
 	struct journal_pruned pruned;
-	size_t n = 0;
 
-	for (size_t i = 0; n == 0 && i < ARRAY_LEN(dirs); i++) {
-		char **names = NULL;
-		int r = store_names(j, dirs[i], &names, &n);
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		AUTO_NAMES struct names names = {0};
+		int r = store_names(j, dirs[i], &names);
 
-		store_names_free(names, n);
-		if (r < 0 && r != -ENOENT)
+		if (names.n || (r < 0 && r != -ENOENT))
 			return false;
 	}
-	return n == 0 && !journal_pruned(j, &pruned) && aside_is_empty(j->store);
+	return !journal_pruned(j, &pruned) && aside_is_empty(j->store);
 }
 
 bool journal_unmake(const struct journal_spec *spec)
@@ -123,32 +120,6 @@ bool journal_unmake(const struct journal_spec *spec)
 	util_close_fd(&j.store);
 	free(j.store_path);
 	return gone;
-}
-
-int journal_open_all(struct journal **ret, const char *const *folders, const char *state_dir,
-		     struct err *err)
-{
-	struct journal *first = NULL, *j;
-	int r = 0;
-
-	for (size_t i = 0; (r == 0 || r == -ENOENT) && folders[i]; i++) {
-		r = journal_open(&j,
-				 &(struct journal_spec){.folder = folders[i],
-							.state_dir = state_dir,
-							.read_only = true,
-							.with = first},
-				 NULL, err);
-		if (r == 0 && !first)
-			first = j;
-	}
-	if (r < 0 && (r != -ENOENT || !first)) {
-		journal_close_all(first);
-		return r;
-	}
-	if (err)
-		*err = (struct err){0};
-	*ret = first;
-	return 0;
 }
 
 void journal_close_all(struct journal *j)

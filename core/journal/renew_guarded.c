@@ -73,7 +73,7 @@ static bool is_written(struct journal *j, int dirfd, const char *name, const str
 
 	if (!j->options.off && !was_opened(j, o))
 		return false;
-	fd = object_peek(j, dirfd, name);
+	fd = borrow_peek(j, dirfd, name);
 	return fd < 0 || object_has_writer(fd);
 }
 
@@ -115,7 +115,7 @@ static bool is_unchanged(const struct at *at, const struct object *was)
 static int copy_once(struct step *s, const struct at *at, const struct at *tmp, struct object *was)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
-	AUTO_CLOSE int from = object_open_file(s->j, at->dirfd, at->name);
+	AUTO_CLOSE int from = borrow_open_file(s->j, at->dirfd, at->name);
 	AUTO_CLOSE int object = object_open(at->dirfd, at->name);
 	AUTO_CLOSE int to = -1;
 	struct object there;

@@ -185,7 +185,7 @@ static void check_log(struct check *c, const char *name, bool must)
 
 static void check_summary(struct check *c, bool *ret_images)
 {
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	size_t counts[4] = {0}, passing = 0;
 	int e = summary_load(c->fd, true, &s);
 
@@ -209,7 +209,6 @@ static void check_summary(struct check *c, bool *ret_images)
 	    counts[CHANGE_RENAMED] != s.info.renamed || counts[CHANGE_DELETED] < s.info.deleted ||
 	    counts[CHANGE_DELETED] > s.info.deleted + passing)
 		damaged(c, "its summary does not count what it lists");
-	summary_done(&s);
 }
 
 static void check_after_image(struct check *c, int dir, const char *name, bool must)
@@ -260,12 +259,11 @@ static void check_gone(struct check *c)
 
 static int check_all(struct check *c, const char *where)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(c->j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(c->j, where, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
 
 		c->dir = dir;
 		if (str_eq(where, "posts")) {
@@ -281,7 +279,6 @@ static int check_all(struct check *c, const char *where)
 			damaged(c, "%s", strerror(-c->fd));
 		util_close_fd(&c->fd);
 	}
-	store_names_free(names, n);
 	return r == -ENOENT && str_eq(where, BESIDE_DIR) ? 0 : r; /* an older version's store */
 }
 

@@ -2,6 +2,7 @@
 # stores - several working folders, each with a history of its own; steps that span them.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
 a=$(new_folder a)
 b=$(new_folder b)
@@ -74,6 +75,14 @@ mv "$a.away" "$a"
 like "$(cordon_in "$b" log)" "undone.*not undone in $a" "the log says where it is not undone"
 like "$(cordon_in "$a" log)" "undone in $b" "and in the other folder where it is"
 like "$(cordon_in "$a" log --json | head -n 1)" "\"undone\":false.*\"split\":\\[\"$b\"\\]" "--json, too"
+if command -v tmux >/dev/null; then
+	start 150 40 "$a" "$CORDON run -- sh"
+	sees 'steps' "a console in the folder that keeps its part"
+	keys C-] s
+	sees "step [0-9]+, undone in $b" "says where the step is undone, as the log does"
+	sees '[0-9]  .* - in part' "and that it is in part"
+	close_all
+fi
 ok "redo of this part" cordon_in "$b" redo
 unlike "$(cordon_in "$a" log && cordon_in "$b" log)" "undone in" "with that both folders keep it"
 unlike "$(cordon_in "$a" log --json)" '"split"' "--json says nothing"

@@ -11,12 +11,10 @@
 
 static size_t count_in(struct fix *f, const char *where)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	assert_int_equal(store_names(f->j, where, &names, &n), 0);
-	store_names_free(names, n);
-	return n;
+	assert_int_equal(store_names(f->j, where, &names), 0);
+	return names.n;
 }
 
 static void prune_to(struct fix *f, size_t steps)

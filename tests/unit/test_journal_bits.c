@@ -77,12 +77,9 @@ static void close_it(struct fix *f)
 
 static bool none_lent(struct fix *f)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (store_names(f->j, "lent", &names, &n) == 0)
-		store_names_free(names, n);
-	return n == 0;
+	return store_names(f->j, "lent", &names) < 0 || names.n == 0;
 }
 
 static void killed_at_each_call(void (*fn)(void *), int apart)
@@ -143,7 +140,7 @@ static void child_open_data(void *data)
 	struct fix *f = data;
 
 	fix_open(f);
-	close(object_open_file(f->j, journal_folder_fd(f->j), "old"));
+	close(borrow_open_file(f->j, journal_folder_fd(f->j), "old"));
 }
 
 /* Who has the name by then is not who had it. */

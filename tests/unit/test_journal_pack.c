@@ -305,12 +305,10 @@ static void a_step_that_ends_late_is_packed_too(void **state)
 
 static size_t count_trash(const struct fix *f)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	assert_int_equal(store_names(f->j, "trash", &names, &n), 0);
-	store_names_free(names, n);
-	return n;
+	assert_int_equal(store_names(f->j, "trash", &names), 0);
+	return names.n;
 }
 
 /* A session that ends does not wait until all is gone that was dropped; the next ones go on. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/os/file.h"
 
@@ -34,7 +35,7 @@ int move_exchange(int afd, const char *a, int bfd, const char *b)
 
 static int copy_regular(struct journal *j, int path, int tofd, const char *to)
 {
-	AUTO_CLOSE int src = object_open_file(j, path, "");
+	AUTO_CLOSE int src = borrow_open_file(j, path, "");
 	AUTO_CLOSE int dst = -1;
 	int r;
 

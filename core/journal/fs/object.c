@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/os/clone.h"
 #include "core/os/statx.h"
@@ -168,50 +167,6 @@ int object_open(int dirfd, const char *name)
 	else
 		fd = openat(dirfd, name, O_PATH | O_ITSELF | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
-}
-
-/* ---- data -------------------------------------------------------------------------------------
- */
-
-int object_open_file(struct journal *j, int dirfd, const char *name)
-{
-	AUTO_CLOSE int path = -1;
-	char proc[OS_FD_PATH];
-	struct object o;
-	mode_t was;
-	int fd, r, e, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-	path = object_open(dirfd, name);
-	if (path < 0)
-		return take_fd(&path);
-	r = object_stat(path, "", &o);
-	if (r < 0)
-		return r;
-	if (!S_ISREG(o.mode))
-		return -EINVAL;
-	os_fd_path(proc, path);
-	fd = open(proc, flags | O_NOATIME);
-	if (fd < 0 && errno == EPERM)
-		fd = open(proc, flags);
-	if (fd >= 0 || errno != EACCES)
-		return fd < 0 ? -errno : fd;
-	/* Ours, perhaps, but without the read bit. */
-	r = borrow_bits(j, path, S_IRUSR, &was);
-	if (r < 0)
-		return r;
-	fd = open(proc, flags);
-	r = fd < 0 ? -errno : fd;
-	e = borrow_return(j, path, was);
-	if (e < 0 && fd >= 0)
-		close(fd);
-	return e < 0 ? e : r;
-}
-
-int object_peek(struct journal *j, int dirfd, const char *name)
-{
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-	return fd < 0 && errno == EACCES ? object_open_file(j, dirfd, name) : fd;
 }
 
 static void broken(int sig)

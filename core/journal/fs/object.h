@@ -85,11 +85,6 @@ int object_copy_data(int src, int dst) MUST_USE;
 int object_clone_data(int src, int dst) MUST_USE; /* -EOPNOTSUPP: cannot be cloned */
 /* Returns the bytes of the extents that no other file shares. */
 uint64_t extents_unshared(int dirfd, const char *name);
-/* Opens a regular file for reading, whatever its mode, if this user owns it. */
-int object_open_file(struct journal *j, int dirfd, const char *name) MUST_USE;
-/* The same, by one call if the mode allows it, for object_has_writer(). The file may be of another
- * type than at an earlier look. Returns a descriptor, or a negative number. */
-int object_peek(struct journal *j, int dirfd, const char *name) MUST_USE;
 /* Handles SIGIO, which the kernel sends when a process opens a file for writing during the lease of
  * object_has_writer(), and which would end this process. Called when a journal is opened. */
 void object_expect_breaks(void);

@@ -11,6 +11,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/after_image_format.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/step/hard_links.h"
 #include "core/journal/step/step.h"

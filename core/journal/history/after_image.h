@@ -9,7 +9,7 @@
 struct journal;
 struct step;
 struct change_side;
-struct step_dirs;
+struct names;
 
 enum {
 	IMAGE_FOREIGN = 1,  /* the object at the path is an external edit: always a conflict */
@@ -104,7 +104,7 @@ void after_images_done(struct after_images *t);
  * 0). A negative result of fn ends it. Skips damaged files, unless they belong to a step of group
  * (or NULL): then older images are used, and more paths count as changed.
  */
-int after_image_each(struct journal *j, const struct step_dirs *group, const uint64_t *files,
+int after_image_each(struct journal *j, const struct names *group, const uint64_t *files,
 		     int (*fn)(void *data, const struct after_image *p), void *data) MUST_USE;
 /* Sets *ret to the newest image number of steps that are not kept; 0 if there is none. */
 int after_image_undone(struct journal *j, uint64_t *ret) MUST_USE;
@@ -118,7 +118,7 @@ int after_images_load(struct journal *j, struct after_images *ret) MUST_USE;
 int original_image_keep(int stepdir) MUST_USE;
 int original_image_drop(int stepdir) MUST_USE;
 /* Loads the states that the given steps left at each path, from those files. */
-int original_images_load(struct journal *j, const struct step_dirs *dirs, struct after_images *ret)
+int original_images_load(struct journal *j, const struct names *dirs, struct after_images *ret)
 	MUST_USE;
 /* Returns whether the path differs from `left`, although it equals the newest image. */
 bool original_image_differs(struct journal *j, const struct after_image *left,

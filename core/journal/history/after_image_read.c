@@ -10,10 +10,10 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/after_image_format.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
 #include "core/journal/util/codec.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
 /* ---- one file ---------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ void after_images_done(struct after_images *t)
  */
 
 struct each {
-	const struct step_dirs *group;
+	const struct names *group;
 	const uint64_t *files;
 	int (*fn)(void *data, const struct after_image *p);
 	void *data;
@@ -230,7 +230,7 @@ static bool is_needed(const struct each *e, const char *where, const char *name)
 	AUTO_FREE char *dir = xasprintf("%s/%s", where, name);
 
 	for (size_t i = 0; e->group && i < e->group->n; i++)
-		if (str_eq(e->group->dirs[i], dir))
+		if (str_eq(e->group->list[i], dir))
 			return true;
 	return false;
 }
@@ -256,23 +256,22 @@ static int each_of(int dir, const char *name, int64_t id, bool kept, const struc
 static int each_below(struct journal *j, const char *where, const struct each *e)
 {
 	AUTO_CLOSE int dir = store_open_dir(j, where);
-	char **names = NULL;
-	size_t n = 0;
-	int r = dir < 0 ? dir : store_names(j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = dir < 0 ? dir : store_names(j, where, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		bool orphan = str_eq(where, "posts");
-		AUTO_FREE char *name = xasprintf("%s%s", names[i], orphan ? "" : "/post");
+		AUTO_FREE char *name = xasprintf("%s%s", names.list[i], orphan ? "" : "/post");
 
-		r = each_of(dir, name, orphan ? 0 : atoll(names[i]), str_eq(where, "steps"), e);
-		if (r == -EBADMSG && !is_needed(e, where, names[i]))
+		r = each_of(dir, name, orphan ? 0 : atoll(names.list[i]), str_eq(where, "steps"),
+			    e);
+		if (r == -EBADMSG && !is_needed(e, where, names.list[i]))
 			r = 0;
 	}
-	store_names_free(names, n);
 	return r;
 }
 
-int after_image_each(struct journal *j, const struct step_dirs *group, const uint64_t *files,
+int after_image_each(struct journal *j, const struct names *group, const uint64_t *files,
 		     int (*fn)(void *data, const struct after_image *p), void *data)
 {
 	const struct each e = {.group = group, .files = files, .fn = fn, .data = data};
@@ -292,16 +291,14 @@ int after_image_undone(struct journal *j, uint64_t *ret)
 	*ret = 0;
 	for (size_t k = 0; r == 0 && k < ARRAY_LEN(where); k++) {
 		AUTO_CLOSE int dir = store_open_dir(j, where[k]);
-		char **names = NULL;
-		size_t n = 0;
+		AUTO_NAMES struct names names = {0};
 
-		r = dir < 0 ? dir : store_names(j, where[k], &names, &n);
-		for (size_t i = 0; r == 0 && i < n; i++) {
-			AUTO_FREE char *name = xasprintf("%s%s", names[i], k ? "" : "/post");
+		r = dir < 0 ? dir : store_names(j, where[k], &names);
+		for (size_t i = 0; r == 0 && i < names.n; i++) {
+			AUTO_FREE char *name = xasprintf("%s%s", names.list[i], k ? "" : "/post");
 
 			*ret = MAX(*ret, after_image_peek_seq(dir, name));
 		}
-		store_names_free(names, n);
 	}
 	return r;
 }

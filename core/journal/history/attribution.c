@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/journal/edits.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/attribution.h"
@@ -93,7 +94,7 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 	if (!w || told)
 		return false;
 	if (what != SEEN_META) {
-		fd = object_peek(j, at->fd, at->name);
+		fd = borrow_peek(j, at->fd, at->name);
 		shut = fd >= 0 && !object_has_writer(fd);
 	}
 	if (shut)

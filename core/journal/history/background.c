@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/pin.h"
 #include "core/journal/fs/object.h"
@@ -121,21 +120,19 @@ static bool pass(struct background *t)
 					     .data = t,
 					     .stop = &t->stop,
 					     .sync = t->j->options.durable};
-	char **names = NULL;
+	AUTO_NAMES struct names names = {0};
 	bool all = true;
-	size_t n = 0;
 
 	store_empty_trash(t->j, &t->stop);
-	if (store_names(t->j, "steps", &names, &n) < 0)
+	if (store_names(t->j, "steps", &names) < 0)
 		return false;
-	for (size_t i = 0; i < n && !atomic_load(&t->stop); i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
+	for (size_t i = 0; i < names.n && !atomic_load(&t->stop); i++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(t->j, dir);
 
 		if (fd >= 0)
 			all &= compress_step(t, fd, &gate);
 	}
-	store_names_free(names, n);
 	return all && !atomic_load(&t->stop);
 }
 
@@ -210,14 +207,12 @@ static bool has_work(struct background *t)
 {
 	struct state *state = t->j->state;
 	uint64_t end = ended_below(t->j);
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
 	state->tidied = MIN(MAX(state->tidied, t->done), end);
-	if (store_names(t->j, "trash", &names, &n) < 0)
+	if (store_names(t->j, "trash", &names) < 0)
 		return true;
-	store_names_free(names, n);
-	if (n || end - state->tidied > LOOK_MAX)
+	if (names.n || end - state->tidied > LOOK_MAX)
 		return true;
 	for (; state->tidied < end; state->tidied++) {
 		int64_t id = (int64_t)state->tidied;

@@ -67,18 +67,16 @@ static int newer_first(const void *a, const void *b)
 
 static int place_now(struct journal *j, struct place *p)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 	int r;
 
 	p->n = 0;
 	for (const struct step *s = j->open; s && p->n < BARRIER_STEPS - 1; s = s->next)
 		if (s->made)
 			p->steps[p->n++] = s->id;
-	r = store_names(j, "steps", &names, &n);
-	if (r == 0 && n)
-		p->steps[p->n++] = atoll(names[n - 1]);
-	store_names_free(names, n);
+	r = store_names(j, "steps", &names);
+	if (r == 0 && names.n)
+		p->steps[p->n++] = atoll(names.list[names.n - 1]);
 	/* What goes on in the background may have begun before the newest that was kept. */
 	qsort(p->steps, p->n, sizeof(p->steps[0]), newer_first);
 	return r;
@@ -188,27 +186,25 @@ static int barrier_drop(struct journal *j, const char *name)
 /* The newest one if nothing happened since, else a new one; those that lost their place go. */
 static int pick(struct journal *j, const struct place *now, struct barrier *b, char **ret_name)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "barriers", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "barriers", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		struct place p;
 
-		if (!is_whole(names[i]))
+		if (!is_whole(names.list[i]))
 			continue;
-		r = barrier_load(j, names[i], b, &p);
-		if (r == 0 && i == n - 1 && p.n == now->n &&
+		r = barrier_load(j, names.list[i], b, &p);
+		if (r == 0 && i == names.n - 1 && p.n == now->n &&
 		    memcmp(p.steps, now->steps, p.n * sizeof(p.steps[0])) == 0) {
-			*ret_name = xstrdup(names[i]);
+			*ret_name = xstrdup(names.list[i]);
 			break;
 		}
 		if (r == 0)
 			barrier_done(b);
 		if (r == 0 && !before_it(j, &p))
-			r = barrier_drop(j, names[i]);
+			r = barrier_drop(j, names.list[i]);
 	}
-	store_names_free(names, n);
 	return r;
 }
 
@@ -240,20 +236,20 @@ int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, s
 static int load_all(struct journal *j, struct barrier **ret, size_t *ret_n)
 {
 	struct barrier *list = NULL;
-	char **names = NULL;
-	size_t n = 0, got = 0;
-	int r = store_names(j, "barriers", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	size_t got = 0;
+	int r = store_names(j, "barriers", &names);
 
 	if (r == -ENOENT) /* looked at before the folder's next session made the directory */
 		r = 0;
 	if (r == 0)
-		list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = n; r == 0 && i-- > 0;) {
+		list = xcalloc(names.n + 1, sizeof(*list));
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
 		struct place p;
 
-		if (!is_whole(names[i]))
+		if (!is_whole(names.list[i]))
 			continue;
-		r = barrier_load(j, names[i], &list[got], &p);
+		r = barrier_load(j, names.list[i], &list[got], &p);
 		if (r == -ENOENT) { /* dropped by the writer meanwhile */
 			r = 0;
 			continue;
@@ -266,7 +262,6 @@ static int load_all(struct journal *j, struct barrier **ret, size_t *ret_n)
 		else
 			barrier_done(&list[got]);
 	}
-	store_names_free(names, n);
 	if (r < 0) {
 		barrier_free(list, got);
 		return r;

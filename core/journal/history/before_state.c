@@ -7,7 +7,7 @@
 #include <fcntl.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/capture.h"

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
-#include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/attribution.h"
+#include "core/journal/history/concurrent.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/prune.h"
 #include "core/journal/history/redo_stack.h"
@@ -92,7 +92,7 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 	touched_paths_settle(&s->touches);
 	r = nets_build(s->j, &s->touches, &s->known, false, &e->nets);
 	nets_count(&e->nets, &e->info);
-	step_tangle(s);
+	concurrent_tangle(s);
 	e->keep = e->nets.n || e->nets.unseen || e->lasting || s->why || s->tangled;
 	return r;
 }
@@ -182,7 +182,7 @@ static void endings_settle(struct ending *list, size_t n)
 		struct step *s = list[i].s;
 		AUTO_FREE char *dir = xasprintf("open/%" PRId64, s->id);
 
-		if (list[i].keep && durability_sync_names(s->j) < 0)
+		if (list[i].keep && store_sync_names(s->j) < 0)
 			log_warn("journal", "step %" PRId64 " may not be on the disk yet", s->id);
 		if (s->made && !list[i].keep && store_trash(s->j, dir) < 0)
 			s->j->stuck = true;

@@ -11,8 +11,10 @@
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/store/step_dirs.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_paths.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -154,7 +156,7 @@ static void name_files(struct group_view *v, const struct undo_log *log)
 static int compare_step(struct group_view *v, struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 	int r;
@@ -173,51 +175,46 @@ static int compare_step(struct group_view *v, struct journal *j, const char *dir
 		if (rec.path2[0])
 			compare_path(v, rec.root2, rec.path2, moved);
 	}
-	undo_log_close(&log);
 	return r == 0 && v->written.n ? compare_files(v, fd) : r;
 }
 
-static int compare_steps(struct group_view *v, struct journal *j, const struct step_dirs *group,
+static int compare_steps(struct group_view *v, struct journal *j, const struct names *group,
 			 struct err *err)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "steps", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[i]);
 		bool inside = false;
 
 		for (size_t k = 0; k < group->n && !inside; k++)
-			inside = str_eq(group->dirs[k], dir);
+			inside = str_eq(group->list[k], dir);
 		if (!inside)
 			r = compare_step(v, j, dir);
 		if (r < 0)
-			r = history_step_unread(err, r, names[i]);
+			r = history_step_unread(err, r, names.list[i]);
 	}
-	store_names_free(names, n);
 	return r;
 }
 
 /* Those that had to go, and of which nothing else is left: damaged ones tell nothing. */
 static int compare_gone(struct group_view *v, struct journal *j)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, BESIDE_DIR, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, BESIDE_DIR, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf(BESIDE_DIR "/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf(BESIDE_DIR "/%s", names.list[i]);
 
 		r = compare_step(v, j, dir);
 		if (history_step_is_damaged(r))
 			r = 0;
 	}
-	store_names_free(names, n);
 	return r == -ENOENT ? 0 : r;
 }
 
-int concurrent_find(struct journal *j, const struct step_dirs *group, const struct undo_log *logs,
+int concurrent_find(struct journal *j, const struct names *group, const struct undo_log *logs,
 		    struct path_set *ret, struct err *err)
 {
 	struct group_view v = {.first = UINT64_MAX, .common = ret};
@@ -239,4 +236,30 @@ int concurrent_find(struct journal *j, const struct step_dirs *group, const stru
 	free(v.sorted);
 	renames_done(&v.moves);
 	return r;
+}
+
+static bool tangled(const struct step *s, struct step *other)
+{
+	if (other == s || !other->made)
+		return false;
+	if (s->moved || other->moved)
+		return true;
+	for (size_t i = 0; i < touched_paths_count(&s->touches); i++)
+		if (touched_paths_find(&other->touches, touched_paths_key(&s->touches, i)))
+			return true;
+	return false;
+}
+
+void concurrent_tangle(struct step *s)
+{
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (tangled(s, other))
+			s->tangled = other->tangled = true;
+}
+
+void concurrent_untangle(struct step *s)
+{
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (tangled(s, other))
+			step_mark_incomplete(other, "what ran at the same time was rolled back");
 }

@@ -1,10 +1,12 @@
 /* content - an object's content and metadata before or after a step, and where they are stored. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/list.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/path_index_lookup.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/undo_log.h"
@@ -62,7 +64,7 @@ static int open_bytes(struct journal *j, int dirfd, const char *name)
 	if (!o.mode)
 		return -ENOENT;
 	if (!S_ISLNK(o.mode))
-		return object_open_file(j, dirfd, name);
+		return borrow_open_file(j, dirfd, name);
 	n = readlinkat(dirfd, name, target, sizeof(target));
 	return n < 0 ? -errno : open_memory(target, (size_t)n);
 }
@@ -361,11 +363,9 @@ static int open_image(int stepdir, int root, const char *path, const struct chan
 
 bool content_unprotected(int stepdir)
 {
-	struct summary s = {0};
-	bool yes = summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
+	AUTO_SUMMARY struct summary s = {0};
 
-	summary_done(&s);
-	return yes;
+	return summary_load(stepdir, false, &s) == 0 && s.info.unprotected;
 }
 
 bool journal_is_incomplete(struct journal *j, int64_t id)
@@ -377,10 +377,9 @@ bool journal_is_incomplete(struct journal *j, int64_t id)
 		bool undone = false;
 		struct err ignored = {0};
 		AUTO_CLOSE int step = history_find(k, id, &undone, &ignored);
-		struct summary s = {0};
+		AUTO_SUMMARY struct summary s = {0};
 
 		lacks |= step >= 0 && summary_load(step, false, &s) == 0 && s.info.incomplete;
-		summary_done(&s);
 	} while (!lacks && (k = k->sibling) != j);
 	return lacks;
 }

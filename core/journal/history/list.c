@@ -78,39 +78,21 @@ const char *step_deed(enum step_kind kind, const char *command)
 bool history_dir_is_note(const struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	const struct step_info *i = &s.info;
-	bool note = fd >= 0 && summary_load(fd, false, &s) == 0 && !i->incomplete &&
-		    !i->unprotected &&
-		    step_is_note(i->kind, i->elsewhere,
-				 i->created + i->modified + i->deleted + i->renamed, i->command);
 
-	summary_done(&s);
-	return note;
+	return fd >= 0 && summary_load(fd, false, &s) == 0 && !i->incomplete && !i->unprotected &&
+	       step_is_note(i->kind, i->elsewhere,
+			    i->created + i->modified + i->deleted + i->renamed, i->command);
 }
 
 /* 0: nobody knows. */
 int64_t history_step_ended(const struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
-	int64_t ended;
+	AUTO_SUMMARY struct summary s = {0};
 
-	if (fd < 0 || summary_load(fd, false, &s) < 0)
-		return 0;
-	ended = s.info.ended_us;
-	summary_done(&s);
-	return ended;
-}
-
-void change_free(struct change *list, size_t n)
-{
-	for (size_t i = 0; list && i < n; i++) {
-		free(list[i].path);
-		free(list[i].old_path);
-		free(list[i].base);
-	}
-	free(list);
+	return fd < 0 || summary_load(fd, false, &s) < 0 ? 0 : s.info.ended_us;
 }
 
 bool history_step_is_damaged(int r)
@@ -136,13 +118,12 @@ int history_step_unread(struct err *err, int r, const char *id)
 /* One whose summary is damaged: what its log still knows, and the name of its directory. */
 static int load_damaged(const struct journal *j, int fd, const char *dir, struct step_info *i)
 {
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 
 	if (history_step_is_gone(j, dir))
 		return -ENOENT;
 	if (log_look(j, &log, fd, "undo") < 0 || !step_read_head(&log, i))
 		i->command = xstrdup("");
-	undo_log_close(&log);
 	i->id = atoll(strchr(dir, '/') + 1);
 	i->ended_us = i->began_us;
 	i->exit_status = -1;
@@ -179,14 +160,14 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 {
 	const char *where = undone ? "redo" : "steps";
 	struct step_info *list = NULL;
-	char **names = NULL;
-	size_t n = 0, got = 0;
-	int r = store_names(j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	size_t got = 0;
+	int r = store_names(j, where, &names);
 
 	if (r == 0)
-		list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+		list = xcalloc(names.n + 1, sizeof(*list));
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 
 		r = fd < 0 ? fd : load_info(j, fd, dir, &list[got]);
@@ -195,16 +176,15 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 		else if (r == -ENOENT)
 			r = 0; /* moved by the writer meanwhile */
 		else
-			history_step_unread(err, r, names[i]);
+			history_step_unread(err, r, names.list[i]);
 	}
-	store_names_free(names, n);
 	if (r < 0) {
 		step_info_free(list, got);
 		return err && err->code ? r : err_set(err, r, "list '%s'", j->store_path);
 	}
 	*ret = list;
 	*ret_n = got;
-	*ret_all = n;
+	*ret_all = names.n;
 	return 0;
 }
 
@@ -317,24 +297,21 @@ static bool is_left(const struct journal *j)
 
 int journal_open_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "open", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "open", &names);
 
-	*ret = xcalloc(n + 1, sizeof(**ret));
+	*ret = xcalloc(names.n + 1, sizeof(**ret));
 	*ret_n = 0;
-	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		struct undo_log log = UNDO_LOG_NONE;
+		AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 
 		/* One that cannot be read is the next start's to speak of. */
 		if (fd >= 0 && undo_log_open(&log, fd, "undo", false, true) == 0 &&
 		    step_read_head(&log, &(*ret)[*ret_n]))
 			++*ret_n;
-		undo_log_close(&log);
 	}
-	store_names_free(names, n);
 	return r < 0 ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
 
@@ -395,7 +372,7 @@ int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 		    struct err *err)
 {
 	AUTO_CLOSE int fd = history_find(j, id, NULL, err);
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	int r;
 
 	if (fd < 0)
@@ -411,7 +388,6 @@ int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 	for (size_t i = 0; i < s.n; i++)
 		(*ret)[i].in = j;
 	s.n = 0;
-	summary_done(&s);
 	return 0;
 }
 
@@ -484,7 +460,7 @@ static bool concerns(const struct change *c, const char *path)
 /* Names that are found are looked for in older steps, too. */
 static bool touches(const struct change *list, size_t n, struct path_set *names)
 {
-	struct path_set older = {0};
+	AUTO_PATH_SET struct path_set older = {0};
 	bool hit = false;
 
 	for (size_t i = 0; i < n; i++) {
@@ -505,14 +481,13 @@ static bool touches(const struct change *list, size_t n, struct path_set *names)
 	}
 	for (size_t k = 0; k < path_set_count(&older); k++)
 		path_set_add_key(names, path_set_key(&older, k));
-	path_set_done(&older);
 	return hit;
 }
 
 int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
 {
-	struct path_set names = {0};
+	AUTO_PATH_SET struct path_set names = {0};
 	int r = 0;
 
 	for (size_t i = 0; i < n_paths; i++)
@@ -531,6 +506,5 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 			*err = why;
 		change_free(changes, n_changes);
 	}
-	path_set_done(&names);
 	return r;
 }

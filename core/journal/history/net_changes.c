@@ -1,5 +1,6 @@
 /* net_changes - the net changes of a step: each path before and after, renames found by inode. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/borrow.h"
 #include "core/journal/history/net_changes.h"
 
 #include <errno.h>
@@ -15,6 +16,37 @@
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+
+void change_side_set(struct change_side *c, const struct object *o)
+{
+	*c = (struct change_side){.exists = o->mode != 0,
+				  .mode = o->mode,
+				  .uid = o->uid,
+				  .gid = o->gid,
+				  .size = S_ISDIR(o->mode) ? 0 : o->size,
+				  .ino = o->ino,
+				  .mtime_ns = o->mtime_ns};
+}
+
+bool change_sides_equal(const struct change_side *a, const struct change_side *b)
+{
+	if (!a->exists || !b->exists)
+		return a->exists == b->exists;
+	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
+		return false;
+	/* Entries come and go in a directory. */
+	return S_ISDIR(a->mode) || (a->size == b->size && a->mtime_ns == b->mtime_ns);
+}
+
+void change_free(struct change *list, size_t n)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		free(list[i].path);
+		free(list[i].old_path);
+		free(list[i].base);
+	}
+	free(list);
+}
 
 /* ---- which ------------------------------------------------------------------------------------
  */
@@ -45,7 +77,7 @@ static bool rewritten(struct journal *j, const struct touched_inodes *known,
 	k = touched_inodes_find(known, object_pack_dev(before->dev), before->ino);
 	if (!k || k->btime_ns != before->btime_ns || !k->hash)
 		return false;
-	fd = object_open_file(j, at->fd, at->name);
+	fd = borrow_open_file(j, at->fd, at->name);
 	return fd >= 0 && content_hash_whole(fd, after->size) != k->hash;
 }
 

@@ -9,7 +9,9 @@
 #include "core/base/util.h"
 
 struct change;
+struct change_side;
 struct journal;
+struct object;
 struct touched_inodes;
 struct step_info;
 struct touched_paths;
@@ -41,3 +43,6 @@ void nets_count(const struct nets *n, struct step_info *ret);
 /* Returns whether there are changes, all in granted places. */
 bool nets_elsewhere(const struct nets *n, const struct journal *j);
 void nets_done(struct nets *n);
+
+void change_side_set(struct change_side *c, const struct object *o);
+bool change_sides_equal(const struct change_side *a, const struct change_side *b);

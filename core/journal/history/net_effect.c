@@ -29,16 +29,6 @@ const struct net_effect *net_effects_find(const struct net_effects *f, const cha
 	return i == PATH_SET_NONE ? NULL : &f->list[i];
 }
 
-bool change_sides_equal(const struct change_side *a, const struct change_side *b)
-{
-	if (!a->exists || !b->exists)
-		return a->exists == b->exists;
-	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
-		return false;
-	/* Entries come and go in a directory. */
-	return S_ISDIR(a->mode) || (a->size == b->size && a->mtime_ns == b->mtime_ns);
-}
-
 static struct net_effect *add(struct net_effects *all, int root, const char *path,
 			      const struct change_side *before, const struct change_side *after,
 			      bool tangled)

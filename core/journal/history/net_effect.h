@@ -25,4 +25,3 @@ void net_effects_add(struct net_effects *f, const struct change *c, bool tangled
 const struct net_effect *net_effects_find(const struct net_effects *f,
 					  const char *key); /* or NULL */
 void net_effects_done(struct net_effects *f);
-bool change_sides_equal(const struct change_side *a, const struct change_side *b);

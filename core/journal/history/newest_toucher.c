@@ -1,10 +1,10 @@
 /* newest_toucher - finds the newest of several steps that touched a path or wrote to a file. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/hash.h"
 #include "core/journal/history/newest_toucher.h"
 
 #include <stdlib.h>
 
-#include "core/base/hash.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/util/path_set.h"
 

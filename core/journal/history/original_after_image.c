@@ -7,14 +7,11 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
-#include "core/journal/history/net_effect.h"
-#include "core/journal/history/rename_list.h"
-#include "core/journal/history/step_summary.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
-#include "core/journal/util/path_set.h"
+#include "core/journal/util/names.h"
 
 /*
  * A step's after-images are written at its commit, and again when it is undone or redone. An image
@@ -57,12 +54,12 @@ static int take_all(int stepdir, struct after_images *ret)
 	return r;
 }
 
-int original_images_load(struct journal *j, const struct step_dirs *dirs, struct after_images *ret)
+int original_images_load(struct journal *j, const struct names *dirs, struct after_images *ret)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < dirs->n; i++) {
-		AUTO_CLOSE int fd = store_open_dir(j, dirs->dirs[i]);
+		AUTO_CLOSE int fd = store_open_dir(j, dirs->list[i]);
 
 		r = fd < 0 ? fd : take_all(fd, ret);
 		if (r == -ENOENT)

@@ -261,18 +261,16 @@ static int first_seq(struct journal *j, int64_t id, bool undone, uint64_t *ret)
 static int load(struct journal *j, struct path_index *t)
 {
 	const char *where = t->undone ? "redo" : "steps";
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, where, &names);
 
 	if (r == 0)
-		t->logs = xcalloc(n + 1, sizeof(*t->logs));
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+		t->logs = xcalloc(names.n + 1, sizeof(*t->logs));
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
 
-		r = add_log(t, j, dir, atoll(names[i]));
+		r = add_log(t, j, dir, atoll(names.list[i]));
 	}
-	store_names_free(names, n);
 	if (r == 0)
 		link_marks(t);
 	return r;

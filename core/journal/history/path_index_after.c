@@ -69,14 +69,13 @@ static void load(struct journal *j, const struct path_index *t, struct path_log 
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, t->undone ? "redo" : "steps", log->id);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	struct taking to = {.log = log, .undone = t->undone};
-	struct summary head = {0};
+	AUTO_SUMMARY struct summary head = {0};
 
 	log->asked = true;
 	if (fd < 0 || summary_read(fd, &head, take, &to) < 0)
 		log->n_left = 0;
 	log->began_us = head.info.began_us;
 	log->ended_us = head.info.ended_us;
-	summary_done(&head);
 	if (!log->n_left)
 		return;
 	qsort(log->left, log->n_left, sizeof(*log->left), by_inode);

@@ -10,7 +10,6 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/log.h"
-#include "core/base/text.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/list.h"
 #include "core/journal/history/prune.h"
@@ -45,18 +44,16 @@ static uint64_t oldest_after_image(const struct journal *j)
 	uint64_t oldest = UINT64_MAX;
 
 	for (size_t k = 0; k < ARRAY_LEN(where); k++) {
-		char **names = NULL;
-		size_t n = 0;
+		AUTO_NAMES struct names names = {0};
 
-		if (store_names(j, where[k], &names, &n) < 0)
+		if (store_names(j, where[k], &names) < 0)
 			return 0;
-		for (size_t i = 0; i < n; i++) {
-			AUTO_FREE char *name = xasprintf("%s/%s/post", where[k], names[i]);
+		for (size_t i = 0; i < names.n; i++) {
+			AUTO_FREE char *name = xasprintf("%s/%s/post", where[k], names.list[i]);
 			uint64_t seq = after_image_peek_seq(j->store, name);
 
 			oldest = seq ? MIN(oldest, seq) : oldest;
 		}
-		store_names_free(names, n);
 	}
 	return oldest;
 }
@@ -69,21 +66,19 @@ static uint64_t oldest_after_image(const struct journal *j)
 static void drop_after_images(struct journal *j)
 {
 	uint64_t oldest = 0;
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (store_names(j, "posts", &names, &n) < 0)
+	if (store_names(j, "posts", &names) < 0)
 		return;
-	if (n)
+	if (names.n)
 		oldest = oldest_after_image(j);
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *name = xasprintf("posts/%s", names[i]);
+	for (size_t i = 0; i < names.n; i++) {
+		AUTO_FREE char *name = xasprintf("posts/%s", names.list[i]);
 		uint64_t seq = after_image_peek_seq(j->store, name);
 
 		if (seq && seq < oldest && unlinkat(j->store, name, 0) < 0)
 			break; /* only space */
 	}
-	store_names_free(names, n);
 }
 
 /* ---- what went ---------------------------------------------------------------------------------
@@ -184,18 +179,16 @@ static int prune(struct journal *j, struct journal_prune *e, char *const *names,
 int journal_prune(struct journal *j, struct journal_prune *e)
 {
 	struct pruned_concurrent b = {.j = j, .look_only = e->look_only};
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "steps", &names);
 
-	b.steps = names;
-	b.n_steps = n;
+	b.steps = names.list;
+	b.n_steps = names.n;
 	if (r == 0)
 		r = pruned_concurrent_begin(&b);
 	if (r == 0)
-		r = prune(j, e, names, n, &b);
+		r = prune(j, e, names.list, names.n, &b);
 	pruned_concurrent_done(&b);
-	store_names_free(names, n);
 	if (e->note && !e->look_only)
 		note_pruned(j, e);
 	if ((e->n || b.dropped) && !e->look_only) {
@@ -211,13 +204,11 @@ int journal_prune(struct journal *j, struct journal_prune *e)
 
 static size_t steps_kept(const struct journal *j)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (store_names(j, "steps", &names, &n) < 0)
+	if (store_names(j, "steps", &names) < 0)
 		return 0;
-	store_names_free(names, n);
-	return n;
+	return names.n;
 }
 
 static void weigh_all(struct journal *j)

@@ -44,14 +44,12 @@ static uint64_t earlier(const struct journal *j, const char *where, const char *
 static uint64_t first_of(const struct journal *j, const char *where)
 {
 	uint64_t first = UINT64_MAX;
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (store_names(j, where, &names, &n) < 0)
+	if (store_names(j, where, &names) < 0)
 		return 0;
-	for (size_t i = 0; i < n; i++)
-		first = earlier(j, where, names[i], first);
-	store_names_free(names, n);
+	for (size_t i = 0; i < names.n; i++)
+		first = earlier(j, where, names.list[i], first);
 	return first;
 }
 
@@ -106,22 +104,20 @@ static void strip(struct journal *j, const char *name)
 
 int pruned_concurrent_begin(struct pruned_concurrent *b)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(b->j, BESIDE_DIR, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(b->j, BESIDE_DIR, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = path_of(names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = path_of(names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(b->j, dir);
 		uint64_t ended = 0;
 
 		if (fd < 0 || summary_seq(fd, &ended) < 0)
 			ended = 0; /* nothing can be told by it */
-		add(b, names[i], ended, fd < 0 ? 0 : usage_held_files(fd));
+		add(b, names.list[i], ended, fd < 0 ? 0 : usage_held_files(fd));
 		if (!b->look_only)
-			strip(b->j, names[i]);
+			strip(b->j, names.list[i]);
 	}
-	store_names_free(names, n);
 	if (b->n)
 		drop_alone(b, since(b, 0));
 	return r == -ENOENT ? 0 : r; /* only looked at, and made by an older version */

@@ -7,7 +7,6 @@
 
 #include "core/journal/history/redo_stack.h"
 #include "core/journal/history/saved_redo.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/store.h"
 
 /* What its paths look like now may be known through the post-image of an undone step alone. */
@@ -33,15 +32,13 @@ int redo_drop_undone(struct journal *j, const char *dir)
 
 int redo_drop_all(struct journal *j)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "redo", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "redo", &names);
 
-	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("redo/%s", names[i]);
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("redo/%s", names.list[i]);
 
 		r = redo_drop_undone(j, dir);
 	}
-	store_names_free(names, n);
-	return r == 0 && n ? durability_sync_names(j) : r;
+	return r == 0 && names.n ? store_sync_names(j) : r;
 }

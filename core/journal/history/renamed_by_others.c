@@ -23,7 +23,7 @@
 static int add_kept(const struct step *s, const char *dir, uint64_t began, struct renames *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(s->j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	int r;
 
 	if (fd < 0)
@@ -33,23 +33,20 @@ static int add_kept(const struct step *s, const char *dir, uint64_t began, struc
 	r = log_look(s->j, &log, fd, "undo");
 	if (r == 0)
 		renames_add(ret, &log);
-	undo_log_close(&log);
 	return history_step_is_damaged(r) ? 0 : r;
 }
 
 static int add_others(const struct step *s, struct renames *ret)
 {
 	uint64_t began = concurrent_began(&s->side.log);
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(s->j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(s->j, "steps", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[i]);
 
 		r = add_kept(s, dir, began, ret);
 	}
-	store_names_free(names, n);
 	for (const struct step *p = s->j->open; r == 0 && p; p = p->next)
 		if (p->made)
 			renames_add(ret, &p->side.log);

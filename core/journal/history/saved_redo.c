@@ -67,19 +67,18 @@ bool saved_redo_is_marked(const struct journal *j, const char *dir)
 static void fit(struct journal *j)
 {
 	uint64_t sum = 0, most = j->options.size ? j->options.size / 4 : UINT64_MAX;
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (store_names(j, "saved", &names, &n) < 0)
+	if (store_names(j, "saved", &names) < 0)
 		return;
-	for (size_t i = n; i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("saved/%s", names[i]);
+	for (size_t i = names.n; i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("saved/%s", names.list[i]);
 
 		sum += store_holds_below(j, dir, store_held);
-		if (i + 1 < n && (n - i > SAVED_REDO_MOST || sum > most) && store_trash(j, dir) < 0)
+		if (i + 1 < names.n && (names.n - i > SAVED_REDO_MOST || sum > most) &&
+		    store_trash(j, dir) < 0)
 			log_warn("journal", "'%s' stays", dir);
 	}
-	store_names_free(names, n);
 }
 
 int saved_redo_take(struct journal *j, const char *dir)
@@ -129,13 +128,12 @@ static void parts_done(struct parts *p)
 
 static int parts_open(struct journal *j, const char *saved, struct parts *ret)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, saved, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, saved, &names);
 
-	ret->list = xcalloc(n + 1, sizeof(*ret->list));
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", saved, names[i]);
+	ret->list = xcalloc(names.n + 1, sizeof(*ret->list));
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", saved, names.list[i]);
 		struct part *p = &ret->list[ret->n++];
 
 		*p = (struct part){.log = UNDO_LOG_NONE, .obj = -1};
@@ -143,7 +141,6 @@ static int parts_open(struct journal *j, const char *saved, struct parts *ret)
 		p->obj = openat(p->dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		r = p->dir < 0 ? p->dir : undo_log_open(&p->log, p->dir, "redo", false, true);
 	}
-	store_names_free(names, n);
 	return r;
 }
 
@@ -261,7 +258,7 @@ static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 static void add_paths(struct saved_redo *a, struct parts *all)
 {
 	AUTO_FREE char *text = NULL;
-	struct path_set set = {0};
+	AUTO_PATH_SET struct path_set set = {0};
 	size_t len = 0;
 	struct codec_reader g;
 	struct rec r;
@@ -286,13 +283,12 @@ static void add_paths(struct saved_redo *a, struct parts *all)
 		if (path_key_root(path_set_key(&set, i), &path) == 0)
 			add_path(a, all, path);
 	}
-	path_set_done(&set);
 }
 
 static void describe(struct saved_redo *a, struct parts *all)
 {
 	struct step_info info = {0};
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct roll roll;
 
 	if (undo_log_peek_roll(all->list[0].dir, "redo", &roll) == 0)
@@ -302,24 +298,22 @@ static void describe(struct saved_redo *a, struct parts *all)
 		a->step = info.id;
 		a->command = take_ptr(&info.command);
 	}
-	undo_log_close(&log);
 	add_paths(a, all);
 }
 
 int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_n, struct err *err)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "saved", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "saved", &names);
 
-	*ret = xcalloc(n + 1, sizeof(**ret));
+	*ret = xcalloc(names.n + 1, sizeof(**ret));
 	*ret_n = 0;
-	for (size_t i = n; r == 0 && i-- > 0;) {
-		AUTO_FREE char *dir = xasprintf("saved/%s", names[i]);
+	for (size_t i = names.n; r == 0 && i-- > 0;) {
+		AUTO_FREE char *dir = xasprintf("saved/%s", names.list[i]);
 		struct saved_redo *a = &(*ret)[*ret_n];
 		struct parts all = {0};
 
-		a->number = strtoull(names[i], NULL, 10);
+		a->number = strtoull(names.list[i], NULL, 10);
 		if (parts_open(j, dir, &all) == 0 && all.n)
 			describe(a, &all);
 		*ret_n += a->n_paths > 0;
@@ -327,7 +321,6 @@ int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_
 			free(take_ptr(&a->command));
 		parts_done(&all);
 	}
-	store_names_free(names, n);
 	return r < 0 && r != -ENOENT ? err_set(err, r, "read the history of '%s'", j->folder) : 0;
 }
 

@@ -17,36 +17,30 @@ static bool is_in(const struct journal *j, const char *where, const struct step_
 {
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, where, i->id);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
-	bool same;
+	AUTO_SUMMARY struct summary s = {0};
 
 	if (fd < 0)
 		return fd != -ENOENT;
-	same = summary_load(fd, false, &s) < 0 || s.info.began_us == i->began_us;
-	summary_done(&s);
-	return same;
+	return summary_load(fd, false, &s) < 0 || s.info.began_us == i->began_us;
 }
 
 /* Returns whether a step that began before this one is kept: then no pruning removed this one. Not
  * by their numbers, which begin anew when a history is discarded. */
 static bool keeps_older(const struct journal *j, const struct step_info *i)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 	bool read = false, older = false;
 
-	if (store_names(j, "steps", &names, &n) < 0)
+	if (store_names(j, "steps", &names) < 0)
 		return false;
-	for (size_t k = 0; !read && k < n; k++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[k]);
+	for (size_t k = 0; !read && k < names.n; k++) {
+		AUTO_FREE char *dir = xasprintf("steps/%s", names.list[k]);
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
-		struct summary s = {0};
+		AUTO_SUMMARY struct summary s = {0};
 
 		read = fd >= 0 && summary_load(fd, false, &s) == 0;
 		older = read && s.info.began_us < i->began_us;
-		summary_done(&s);
 	}
-	store_names_free(names, n);
 	return older;
 }
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
@@ -23,17 +22,6 @@ enum {
 	SUMMARY_TURNED = 2,
 	SUMMARY_ELSEWHERE = 4,
 };
-
-void change_side_set(struct change_side *c, const struct object *o)
-{
-	*c = (struct change_side){.exists = o->mode != 0,
-				  .mode = o->mode,
-				  .uid = o->uid,
-				  .gid = o->gid,
-				  .size = S_ISDIR(o->mode) ? 0 : o->size,
-				  .ino = o->ino,
-				  .mtime_ns = o->mtime_ns};
-}
 
 static void put_side(struct buf *b, const struct change_side *c)
 {

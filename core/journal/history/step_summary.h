@@ -28,4 +28,4 @@ int summary_read(int stepdir, struct summary *ret,
 		 void (*fn)(void *data, const struct summary *s, const struct change *c),
 		 void *data) MUST_USE;
 void summary_done(struct summary *s);
-void change_side_set(struct change_side *c, const struct object *o);
+#define AUTO_SUMMARY CLEANUP(summary_done)

@@ -5,6 +5,7 @@
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/history/version_chain.h"
@@ -76,7 +77,7 @@ void chains_step(struct chains *c, const struct chain_step *step)
 /* Whatever had one of these names may be what some of the steps changed. */
 static void doubt(struct chains *c, int root, const char *path)
 {
-	struct path_set names = {0};
+	AUTO_PATH_SET struct path_set names = {0};
 
 	if (!current_name_any(&c->caller, root, path, &names))
 		chains_gap(c);
@@ -87,7 +88,6 @@ static void doubt(struct chains *c, int root, const char *path)
 		not_known(one);
 		one->spoken = true;
 	}
-	path_set_done(&names);
 }
 
 static struct current_name call(struct chains *c, int root, const char *path)

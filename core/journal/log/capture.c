@@ -10,6 +10,7 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/log/capture.h"
@@ -256,7 +257,7 @@ static uint64_t inline_hash(const struct rec *r)
 int capture_keep_content(struct capture *s, int root, const char *path, int dirfd, const char *name,
 			 uint64_t ino, uint64_t src, struct kept *kept)
 {
-	AUTO_CLOSE int in = object_open_file(s->j, dirfd, name);
+	AUTO_CLOSE int in = borrow_open_file(s->j, dirfd, name);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_CONTENT, .root = root, .path = path, .ino = ino, .src = src};
 	struct stat st;

@@ -18,7 +18,7 @@ static const char *const types[REC_TYPES] = {
 static int dump_log(int dir, const char *name, struct journal_record *out,
 		    void (*fn)(void *data, const struct journal_record *r), void *data)
 {
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec r;
 	size_t at = 0;
 	int e = undo_log_open(&log, dir, name, false,
@@ -44,7 +44,6 @@ static int dump_log(int dir, const char *name, struct journal_record *out,
 		out->kept = r.meta;
 		fn(data, out);
 	}
-	undo_log_close(&log);
 	return e == -ENOENT || e == -ENODATA ? 0 : e;
 }
 
@@ -57,14 +56,14 @@ int journal_dump(struct journal *j, int64_t id,
 	int r = 0;
 
 	for (size_t k = 0; r == 0 && k < ARRAY_LEN(where); k++) {
-		char **names = NULL;
-		size_t n = 0;
+		AUTO_NAMES struct names names = {0};
 
-		r = store_names(j, where[k], &names, &n);
-		for (size_t i = 0; r == 0 && i < n; i++) {
-			AUTO_FREE char *dir = xasprintf("%s/%s", where[k], names[i]);
+		r = store_names(j, where[k], &names);
+		for (size_t i = 0; r == 0 && i < names.n; i++) {
+			AUTO_FREE char *dir = xasprintf("%s/%s", where[k], names.list[i]);
 			AUTO_CLOSE int fd = -1;
-			struct journal_record out = {.step = atoll(names[i]), .where = where[k]};
+			struct journal_record out = {.step = atoll(names.list[i]),
+						     .where = where[k]};
 
 			if (id && out.step != id)
 				continue;
@@ -76,7 +75,6 @@ int journal_dump(struct journal *j, int64_t id,
 			if (r == 0)
 				r = dump_log(fd, "redo", &out, fn, data);
 		}
-		store_names_free(names, n);
 	}
 	if (r < 0)
 		return err_set(err, r, "read the undo store '%s'", j->store_path);

@@ -109,6 +109,7 @@ int undo_log_open(struct undo_log *log, int dirfd, const char *name, bool writab
  * it. */
 int undo_log_view(struct undo_log *log, int dirfd, const char *name) MUST_USE;
 void undo_log_close(struct undo_log *log);
+#define AUTO_UNDO_LOG CLEANUP(undo_log_close)
 /* Returns whether the file of a copied log has gained or lost records since. */
 bool undo_log_has_changed(const struct undo_log *log);
 /* Frees the space behind the tail; the log can still be read. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "core/journal/history/attribution.h"
+#include "core/journal/history/concurrent.h"
 #include "core/journal/history/redo_stack.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/undo.h"
@@ -41,7 +42,7 @@ static int abort_part(struct step *s, bool keep, const struct roll *roll, struct
 	find_spared(s, &spared);
 	if (made)
 		attribution_find(s);
-	step_untangle(s);
+	concurrent_untangle(s);
 	step_drop(s);
 	if (made)
 		r = recover_open_step(j, dir, roll, &spared, err);

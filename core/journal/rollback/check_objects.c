@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/base/text.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/log/undo_log.h"
@@ -223,7 +222,7 @@ void git_objects_leave(struct journal *j, const struct emptied *e, struct path_s
 	if (!have_objects(e))
 		return;
 	for (size_t i = 0; i < e->dirs->n; i++)
-		by.since_ns = MIN(by.since_ns, since(j, e->dirs->dirs[i]));
+		by.since_ns = MIN(by.since_ns, since(j, e->dirs->list[i]));
 	each_record(j, &by, e, NULL);
 	each_record(j, &by, e, left);
 	path_set_done(&by.own);

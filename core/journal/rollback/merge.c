@@ -6,6 +6,7 @@
 
 #include "core/base/git2.h"
 #include "core/base/io.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
@@ -14,8 +15,8 @@
 #include "core/journal/rollback/undo.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
 /*
@@ -48,7 +49,7 @@ void merge_story_done(struct story *s)
 	*s = (struct story){0};
 }
 
-int merge_story_load(struct journal *j, const struct undo_plan *p, const struct step_dirs *dirs,
+int merge_story_load(struct journal *j, const struct undo_plan *p, const struct names *dirs,
 		     struct story *ret)
 {
 	int r = original_images_load(j, dirs, &ret->left);
@@ -157,7 +158,7 @@ static int read_now(struct journal *j, int root, const char *path, struct object
 	int r = reach_look(j, &reach, root, path, &at, o);
 
 	if (r == 0 && S_ISREG(o->mode))
-		fd = object_open_file(j, at.fd, at.name);
+		fd = borrow_open_file(j, at.fd, at.name);
 	reach_close(j, &reach);
 	if (r < 0)
 		return r;
@@ -336,7 +337,7 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 	r = reach_look(j, &reach, root, path, &at, &o);
 	if (r == 0 && o.mode == far->mode && o.uid == far->uid && o.gid == far->gid &&
 	    o.size == far->size && o.nlink == 1)
-		now = object_open_file(j, at.fd, at.name);
+		now = borrow_open_file(j, at.fd, at.name);
 	reach_close(j, &reach);
 	return now >= 0 &&
 	       journal_content(j, ends.far_id, ends.far, s->redo, &then, &ignored) == 0 &&

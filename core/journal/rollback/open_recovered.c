@@ -10,6 +10,7 @@
 #include "core/journal/journal.h"
 #include "core/journal/rollback/undo.h"
 #include "core/journal/step/step.h"
+#include "core/journal/store/durability.h"
 #include "core/journal/store/git_store.h"
 #include "core/journal/store/open_store.h"
 #include "core/journal/store/store.h"
@@ -28,7 +29,8 @@ static int finish_start(struct journal *j, bool followed, size_t *ret_recovered,
 	if (r < 0)
 		return r;
 	j->mended |= *ret_recovered > 0;
-	r = state_boot_settled(j);
+	state_boot_settled(j);
+	r = durability_sync_all(j);
 	if (r < 0)
 		return err_set(err, r, "bring the undo store '%s' to the disk", j->store_path);
 	return 0;
@@ -46,6 +48,13 @@ static int apply_limits(struct journal *j, const struct journal_spec *spec, stru
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }
 
+static void abandon(struct journal *j)
+{
+	if (j->fresh)
+		store_unmake(j);
+	journal_close(j);
+}
+
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
 		 struct err *err)
 {
@@ -54,17 +63,13 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 	struct journal *j;
 	int r = store_open(&j, spec, &hooks, err);
 
-	if (r < 0) {
-		umask(mask);
-		return r;
-	}
-	if (!j->read_only && !spec->upkeep)
+	if (r == 0 && !j->read_only && !spec->upkeep)
 		r = finish_start(j, spec->followed, &recovered, err);
 	if (r == 0 && !j->read_only && !spec->upkeep)
 		r = apply_limits(j, spec, err);
 	umask(mask);
 	if (r < 0) {
-		store_abandon(j);
+		abandon(j);
 		return r;
 	}
 	if (store_is_session(spec))
@@ -72,6 +77,32 @@ int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *
 	if (ret_recovered)
 		*ret_recovered = recovered;
 	*ret = j;
+	return 0;
+}
+
+int journal_open_all(struct journal **ret, const char *const *folders, const char *state_dir,
+		     struct err *err)
+{
+	struct journal *first = NULL, *j;
+	int r = 0;
+
+	for (size_t i = 0; (r == 0 || r == -ENOENT) && folders[i]; i++) {
+		r = journal_open(&j,
+				 &(struct journal_spec){.folder = folders[i],
+							.state_dir = state_dir,
+							.read_only = true,
+							.with = first},
+				 NULL, err);
+		if (r == 0 && !first)
+			first = j;
+	}
+	if (r < 0 && (r != -ENOENT || !first)) {
+		journal_close_all(first);
+		return r;
+	}
+	if (err)
+		*err = (struct err){0};
+	*ret = first;
 	return 0;
 }
 

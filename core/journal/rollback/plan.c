@@ -7,7 +7,6 @@
 #include "core/base/path.h"
 #include "core/journal/edits.h"
 #include "core/journal/fs/object.h"
-#include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/current_name.h"
 #include "core/journal/history/net_effect.h"
@@ -20,8 +19,8 @@
 #include "core/journal/rollback/undo.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
 #define JOINED '-' /* an entry that was joined to another one */
@@ -34,164 +33,8 @@
  * with it.
  */
 
-static void entry_free(struct undo_entry *e)
-{
-	free(e->path);
-	free(e->other);
-	free(e->why);
-	free(e->base);
-	if (e->merge) {
-		free(e->merge->now);
-		free(e->merge->then);
-		free(e->merge);
-	}
-}
-
-void undo_plan_free(struct undo_plan *p)
-{
-	if (!p)
-		return;
-	for (size_t i = 0; i < p->n_entries; i++)
-		entry_free(&p->entries[i]);
-	free(p->entries);
-	barrier_free(p->barriers, p->n_barriers);
-	free(p->ids);
-	free(p);
-}
-
-/* ---- post-images ------------------------------------------------------------------------------
- */
-
-/* Not one of the steps, and begun after them. */
-static bool is_newer(const struct planner *p, int64_t id)
-{
-	for (size_t i = 0; i < p->dirs->n; i++)
-		if (llabs(atoll(strchr(p->dirs->dirs[i], '/') + 1)) >= llabs(id))
-			return false;
-	return true;
-}
-
-/* A step that came and went found somebody else's work perhaps, and left it as it was. So did one
- * of these that gave the file another name, and no more. */
-static int keep_inode(void *data, const struct after_image *post)
-{
-	struct planner *p = data;
-
-	if (!plan_is_passing(p, post) && (p->redo || !plan_only_found(p, post)))
-		inode_images_take(&p->inodes, post);
-	return 0;
-}
-
-/* Most look as they were left. All inodes of the history take long to load and are many. */
-static bool differs(struct planner *p, const struct after_image *post)
-{
-	if (!after_image_differs(p->j, post, NULL))
-		return false;
-	if (!p->has_inodes && after_image_each(p->j, NULL, NULL, keep_inode, p) < 0)
-		return true;
-	p->has_inodes = true;
-	if (after_image_differs(p->j, post, p->inodes))
-		return !plan_is_as_taken(p, post);
-	/* It looks as it was left under another name: by a step that wrote it, or one that found it
-	 * so and only gave it that name? */
-	return !p->redo && !plan_has_written(p, post->obj.ino);
-}
-
 /* ---- entries ----------------------------------------------------------------------------------
  */
-
-void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict)
-{
-	struct undo_plan *plan = p->plan;
-	struct undo_entry *e;
-	bool lost = path_set_has(&p->lost, root, path);
-
-	if (plan->brief && !conflict && !lost)
-		return;
-	if (plan->n_entries % 64 == 0)
-		plan->entries =
-			xrealloc(plan->entries, (plan->n_entries + 64) * sizeof(*plan->entries));
-	e = &plan->entries[plan->n_entries++];
-	*e = (struct undo_entry){.root = root, .what = what, .own = root_is_own(p->j, root)};
-	e->lost = lost;
-	e->conflict = conflict = conflict || e->lost;
-	e->beside = conflict && !e->lost && path_set_has(&p->overlaps, root, path);
-	e->linked = conflict && path_set_has(&p->linked, root, path);
-	e->path = xstrdup(path);
-	if (conflict)
-		plan->n_conflicts++;
-}
-
-/* The steps made the name and took it away again: they left nothing there. */
-static bool taken_since(const struct planner *p, const struct after_image *post)
-{
-	return post->obj.mode && path_set_has_key(&p->made, post->key);
-}
-
-static bool is_broken(struct planner *p, const struct after_image *post)
-{
-	enum chain_state state = chains_judge(&p->chains, post->key);
-	struct object o;
-
-	if (state != CHAIN_WHOLE && plan_index_holds(p, post))
-		return false;
-	if (state != CHAIN_EDITED)
-		return state == CHAIN_BROKEN;
-	return reach_see(p->j, post->root, post->path, &o) == 0 &&
-	       (o.nlink == 1 || !plan_has_written(p, o.ino));
-}
-
-/* The newest image knows what was there before a step that came and went, which may be somebody
- * else's work. What the steps themselves left is in their own. */
-static bool edited_between(struct planner *p, const struct after_image *post,
-			   const struct after_image *left, const struct net_effect *f)
-{
-	struct change_side now, last;
-
-	if (is_broken(p, post))
-		return true;
-	if (!plan_is_passing(p, post))
-		return false;
-	/* One more name of a file that the steps changed under another: it went with its step. */
-	if (!post->obj.mode && !path_set_has_key(&p->places, post->key))
-		return false;
-	if (left && !(left->flags & IMAGE_SHARED))
-		return original_image_differs(p->j, left, post);
-	change_side_set(&now, &post->obj);
-	if (left && chains_last(&p->chains, post->key, &last))
-		return !change_sides_equal(&now, &last);
-	/* By the names of then, of several. Whoever moved a directory has images of all in it. */
-	if (renames_touch(&p->moves, post->root, post->path) && (p->redo || p->dirs->n > 1 || !f))
-		return false;
-	if (!f)
-		return taken_since(p, post);
-	return !f->tangled && !change_sides_equal(&now, p->redo ? &f->before : &f->after);
-}
-
-/* It differs from what a step found that came and went. But one that has gone since may have
- * written to the file by another of its names, and it is again as the steps have left it. */
-static bool is_as_left(struct planner *p, const struct after_image *post,
-		       const struct after_image *left)
-{
-	return left && plan_is_passing(p, post) && !(post->flags & IMAGE_FOREIGN) &&
-	       !(left->flags & IMAGE_SHARED) && left->obj.mode != OBJECT_UNSEEN &&
-	       !after_image_differs(p->j, left, NULL);
-}
-
-bool plan_is_foreign(struct planner *p, const struct after_image *post, const struct net_effect *f)
-{
-	struct after_image left;
-	bool has_left;
-
-	/* A command that ran at the same time and stays was there later. */
-	if (post->kept && is_newer(p, post->id))
-		return true;
-	has_left = after_images_find(&p->left, post->key, &left);
-	if (has_left && left.flags & IMAGE_FOREIGN)
-		return true;
-	return (differs(p, post) && !is_as_left(p, post, has_left ? &left : NULL)) ||
-	       edited_between(p, post, has_left ? &left : NULL, f);
-}
 
 static bool is_conflict(struct planner *p, const char *key, size_t number)
 {
@@ -320,7 +163,7 @@ static void drop_entries(struct undo_plan *plan,
 
 	for (size_t i = 0; i < plan->n_entries; i++)
 		if (drops(plan, &plan->entries[i]))
-			entry_free(&plan->entries[i]);
+			plan_entry_free(&plan->entries[i]);
 		else
 			plan->entries[left++] = plan->entries[i];
 	plan->n_entries = left;
@@ -393,7 +236,7 @@ static int build(struct planner *p)
 	return r;
 }
 
-int plan_store(struct journal *j, const struct step_dirs *dirs, const struct undo_plan *like,
+int plan_store(struct journal *j, const struct names *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct resolution *remedy, struct err *err)
 {
 	struct planner p = {.j = j, .dirs = dirs, .redo = like->kind == UNDO_REDO, .err = err};

@@ -138,7 +138,7 @@ int plan_barriers(struct journal *j, struct undo_plan *p, const struct emptied *
 
 	p->barriers = xcalloc(n + e->dirs->n + 1, sizeof(*p->barriers));
 	for (size_t i = 0; i < e->dirs->n && p->kind == UNDO_BACK; i++)
-		add_own(j, p, e->dirs->dirs[i]);
+		add_own(j, p, e->dirs->list[i]);
 	if (n)
 		touched_load(&touched, e);
 	for (size_t i = 0; i < n; i++) {

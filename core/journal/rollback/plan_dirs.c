@@ -177,7 +177,7 @@ static int check_needs(struct planner *p, const struct rec *rec, struct ways *wa
 
 int plan_check_dirs(struct planner *p)
 {
-	struct path_set done = {0};
+	AUTO_PATH_SET struct path_set done = {0};
 	struct ways ways = {0};
 	int r = 0;
 
@@ -191,7 +191,6 @@ int plan_check_dirs(struct planner *p)
 				r = check_needs(p, &rec, &ways);
 		}
 	}
-	path_set_done(&done);
 	path_set_done(&ways.dirs);
 	path_set_done(&ways.files);
 	return r;

@@ -41,9 +41,9 @@ static void count_records(const struct undo_log *log, struct span_of *ret)
 
 static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 {
-	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
-	struct undo_log log = UNDO_LOG_NONE;
-	struct summary head = {0};
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->list[i]);
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
+	AUTO_SUMMARY struct summary head = {0};
 	int r;
 
 	if (fd < 0)
@@ -52,14 +52,12 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	if (r == 0)
 		r = summary_load(fd, false, &head);
 	ret->turned = head.turned;
-	summary_done(&head);
 	if (r == 0 && p->redo)
 		r = log_look(p->j, &log, fd, "undo");
 	if (r == 0)
 		ret->began = concurrent_began(p->redo ? &log : &p->logs[i]);
-	undo_log_close(&log);
 	count_records(&p->logs[i], ret);
-	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1) : 0;
+	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->list[i], '/') + 1) : 0;
 }
 
 /* Newest first: which overlapped in time, be it by way of others? One that began before others may
@@ -231,7 +229,7 @@ static int read_step(struct reading *reading, int stepdir)
 {
 	struct planner *p = reading->p;
 	struct undo_plan *plan = p->plan;
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	int r = summary_read(stepdir, &s, take_change, reading);
 
 	if (r < 0)
@@ -245,7 +243,6 @@ static int read_step(struct reading *reading, int stepdir)
 	} else if (reading->chained) {
 		r = chain_left(p, stepdir);
 	}
-	summary_done(&s);
 	return r;
 }
 
@@ -259,7 +256,7 @@ int plan_load_effects(struct planner *p)
 		r = after_image_undone(p->j, &p->undone);
 	p->plan->ids = xcalloc(p->dirs->n, sizeof(*p->plan->ids));
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++) {
-		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[i]);
+		AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->list[i]);
 		struct reading reading = {.p = p, .chained = p->dirs->n > 1 && !p->redo};
 		struct chain_step step = chain_step_of(p, spans, i);
 
@@ -269,7 +266,7 @@ int plan_load_effects(struct planner *p)
 			chains_step(&p->chains, &step);
 		r = fd < 0 ? fd : read_step(&reading, fd);
 		if (fd >= 0 && r < 0)
-			r = history_step_unread(p->err, r, strchr(p->dirs->dirs[i], '/') + 1);
+			r = history_step_unread(p->err, r, strchr(p->dirs->list[i], '/') + 1);
 		path_set_done(&reading.others);
 	}
 	chains_end(&p->chains);

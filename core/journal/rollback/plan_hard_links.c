@@ -4,7 +4,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/concurrent.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
@@ -89,7 +89,7 @@ void plan_forget_taken(struct planner *p)
 
 static uint64_t ended(const struct planner *p, size_t step)
 {
-	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->dirs[step]);
+	AUTO_CLOSE int fd = store_open_dir(p->j, p->dirs->list[step]);
 
 	return fd < 0 ? UINT64_MAX : concurrent_ended(fd);
 }
@@ -155,7 +155,7 @@ static void count_slots_of(struct planner *p, const char *dir, const char *side)
 {
 	AUTO_CLOSE int fd = store_open_dir(p->j, dir);
 	AUTO_CLOSE int obj = fd < 0 ? -1 : object_open(fd, "obj");
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 
@@ -171,21 +171,18 @@ static void count_slots_of(struct planner *p, const char *dir, const char *side)
 		store_slot_name(slot, rec.slot);
 		one->slots += object_stat(obj, slot, &o) == 0 && o.ino == one->ino;
 	}
-	undo_log_close(&log);
 }
 
 static void count_slots(struct planner *p, const char *where, const char *side)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(p->j, where, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(p->j, where, &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("%s/%s", where, names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("%s/%s", where, names.list[i]);
 
 		count_slots_of(p, dir, side);
 	}
-	store_names_free(names, n);
 }
 
 /* For all of them at once: how many there are is the agent's choice. */
@@ -216,7 +213,7 @@ static bool lies_outside(const struct taken *one, const struct object *o)
 /* 1: somebody else wrote to it; 0 also where it has no other name any more. */
 static int judge(struct links *l, const struct taken *one)
 {
-	AUTO_CLOSE int dir = store_open_dir(l->p->j, l->p->dirs->dirs[one->step]);
+	AUTO_CLOSE int dir = store_open_dir(l->p->j, l->p->dirs->list[one->step]);
 	AUTO_CLOSE int obj = dir < 0 ? -1 : object_open(dir, "obj");
 	struct change_side now;
 	struct object o;

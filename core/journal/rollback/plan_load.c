@@ -9,6 +9,7 @@
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/concurrent.h"
 #include "core/journal/history/list.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
@@ -19,34 +20,12 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
 #define JUDGED_FOREIGN UINT64_MAX /* not a number of an image file */
-
-size_t plan_place_of(const struct planner *p, int64_t id)
-{
-	size_t i = 0;
-
-	while (i < p->dirs->n && atoll(strchr(p->dirs->dirs[i], '/') + 1) != id)
-		i++;
-	return i;
-}
-
-bool plan_has_step(const struct planner *p, int64_t id)
-{
-	return plan_place_of(p, id) < p->dirs->n;
-}
-
-/* Of a step that is neither kept nor one of these: it came and went. Or of one that came back
- * before these do, and looked at what lies in a directory that it moved. */
-bool plan_is_passing(const struct planner *p, const struct after_image *post)
-{
-	return (!post->kept || (p->redo && post->flags & IMAGE_PASSING)) &&
-	       !plan_has_step(p, post->id) && post->obj.mode != OBJECT_UNSEEN;
-}
 
 static int load_log(struct planner *p, const char *dir, struct undo_log *log)
 {
@@ -61,15 +40,6 @@ static int load_log(struct planner *p, const char *dir, struct undo_log *log)
 	if (r == 0)
 		renames_add(&p->moves, log);
 	return r < 0 ? history_step_unread(p->err, r, strchr(dir, '/') + 1) : 0;
-}
-
-void plan_add_place(const struct planner *p, struct path_set *to, uint64_t seq, int root,
-		    const char *path)
-{
-	AUTO_FREE char *now = xstrdup(path);
-
-	renames_follow(&p->moves, seq, &root, &now);
-	path_set_add(to, root, now);
 }
 
 static void find_places(struct planner *p)
@@ -93,7 +63,7 @@ static int load_logs(struct planner *p)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
-		r = load_log(p, p->dirs->dirs[i], &p->logs[i]);
+		r = load_log(p, p->dirs->list[i], &p->logs[i]);
 	if (r < 0)
 		return r;
 	renames_sort(&p->moves);
@@ -111,40 +81,6 @@ static void find_made(struct planner *p)
 	while (undo_log_walk(p->logs, p->dirs->n, &at, &rec))
 		if (rec.type == REC_NEW || rec.type == REC_DIR_NEW)
 			path_set_add(&p->made, rec.root, rec.path);
-}
-
-static void find_written(struct planner *p)
-{
-	p->written = xcalloc(p->dirs->n, sizeof(*p->written));
-	for (size_t i = 0; i < p->dirs->n; i++) {
-		struct rec rec;
-		size_t at = 0;
-
-		while (undo_log_next(&p->logs[i], &at, &rec))
-			if (rec_is_in_place(&rec))
-				u64_set_add(&p->written[i], rec.ino);
-		u64_set_sort(&p->written[i]);
-	}
-}
-
-bool plan_has_written(struct planner *p, uint64_t ino)
-{
-	bool written = false;
-
-	if (!p->written)
-		find_written(p);
-	for (size_t i = 0; i < p->dirs->n && !written; i++)
-		written = u64_set_have(&p->written[i], ino);
-	return written;
-}
-
-bool plan_only_found(struct planner *p, const struct after_image *post)
-{
-	size_t i = plan_place_of(p, post->id);
-
-	if (!p->written)
-		find_written(p);
-	return i < p->dirs->n && !u64_set_have(&p->written[i], post->obj.ino);
 }
 
 /*
@@ -221,13 +157,13 @@ static void judge_unseen(struct planner *p, size_t number, const char *key)
 static int name_damaged(struct planner *p)
 {
 	for (size_t i = 0; i < p->dirs->n; i++) {
-		const struct step_dirs one = {.dirs = &p->dirs->dirs[i], .n = 1};
+		const struct names one = {.list = &p->dirs->list[i], .n = 1};
 		struct after_images images = {0};
 		int r = original_images_load(p->j, &one, &images);
 
 		after_images_done(&images);
 		if (r < 0)
-			return history_step_unread(p->err, r, strchr(one.dirs[0], '/') + 1);
+			return history_step_unread(p->err, r, strchr(one.list[0], '/') + 1);
 	}
 	return -EBADMSG;
 }

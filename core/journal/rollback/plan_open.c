@@ -28,9 +28,9 @@
 #include "core/journal/store/news.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/codec.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/os/file.h"
 
@@ -68,12 +68,12 @@ void journal_live(struct journal *j)
 	while ((k = k->sibling) != j);
 }
 
-int open_last_sign(struct journal *j, const struct step_dirs *dirs, int64_t *ret)
+int open_last_sign(struct journal *j, const struct names *dirs, int64_t *ret)
 {
 	int64_t last = 0;
 
 	for (size_t i = 0; i < dirs->n; i++) {
-		AUTO_FREE char *log = xasprintf("%s/undo", dirs->dirs[i]);
+		AUTO_FREE char *log = xasprintf("%s/undo", dirs->list[i]);
 		struct stat st;
 
 		if (fstatat(j->store, log, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -159,11 +159,11 @@ static void add_others(struct planner *p)
 
 static int build(struct planner *p, int64_t last_sign_ns)
 {
-	struct path_set edited = {0};
+	AUTO_PATH_SET struct path_set edited = {0};
 	int r = plan_read_open(p);
 
 	for (size_t i = 0; r == 0 && i < p->dirs->n; i++)
-		r = add_seen(p, p->dirs->dirs[i], &edited);
+		r = add_seen(p, p->dirs->list[i], &edited);
 	for (size_t i = 0; r == 0 && last_sign_ns && i < path_set_count(&p->places); i++)
 		if (is_later(p->j, path_set_key(&p->places, i), last_sign_ns))
 			path_set_add_key(&edited, path_set_key(&p->places, i));
@@ -178,12 +178,11 @@ static int build(struct planner *p, int64_t last_sign_ns)
 		    (o.mode && !replay_saves_have(p->j, root, path, &o)))
 			plan_entry(p, root, path, 'M', true);
 	}
-	path_set_done(&edited);
 	add_others(p);
 	return r < 0 ? r : plan_check_dirs(p);
 }
 
-int plan_open(struct journal *j, const struct step_dirs *dirs, int64_t last_sign_ns,
+int plan_open(struct journal *j, const struct names *dirs, int64_t last_sign_ns,
 	      struct undo_plan **ret, struct resolution *remedy)
 {
 	struct planner p = {.j = j, .dirs = dirs};
@@ -218,7 +217,7 @@ int journal_check_edited(struct step *s, struct err *err)
 	do {
 		AUTO_FREE char *dir = xasprintf("open/%" PRId64, p->id);
 		char *one = dir;
-		const struct step_dirs dirs = {.dirs = &one, .n = 1};
+		const struct names dirs = {.list = &one, .n = 1};
 		AUTO_BUF struct buf shown = BUF_INIT;
 		struct undo_plan *plan = NULL;
 		struct resolution remedy = {0};
@@ -243,32 +242,8 @@ int journal_check_edited(struct step *s, struct err *err)
 	return r;
 }
 
-/* ---- told -------------------------------------------------------------------------------------
- */
-
-/* "'a', 'b' and 3 more": those of the step with these paths, or (NULL) all. Returns how many. */
-static size_t name_kept(const struct txn *t, struct touched_paths *of, struct buf *to)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < path_set_count(&t->remedy.kept); i++) {
-		const char *path, *key = path_set_key(&t->remedy.kept, i);
-
-		if (of && !plan_open_has(of, key))
-			continue;
-		if (n++ >= NAMED_MAX)
-			continue;
-		path_key_root(key, &path);
-		buf_str(to, n > 1 ? ", '" : "'");
-		text_escape(to, path, strlen(path));
-		buf_ch(to, '\'');
-	}
-	if (n > NAMED_MAX)
-		buf_fmt(to, " and %zu more", n - NAMED_MAX);
-	return n;
-}
-
-bool plan_open_has(struct touched_paths *of, const char *key)
+/* Returns whether it has that path, or a directory above it. */
+static bool has_above(struct touched_paths *of, const char *key)
 {
 	AUTO_FREE char *above = xstrdup(key);
 	char *slash;
@@ -280,6 +255,31 @@ bool plan_open_has(struct touched_paths *of, const char *key)
 		*slash = '\0';
 	}
 	return true;
+}
+
+/* ---- told -------------------------------------------------------------------------------------
+ */
+
+/* "'a', 'b' and 3 more": those of the step with these paths, or (NULL) all. Returns how many. */
+static size_t name_kept(const struct txn *t, struct touched_paths *of, struct buf *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < path_set_count(&t->remedy.kept); i++) {
+		const char *path, *key = path_set_key(&t->remedy.kept, i);
+
+		if (of && !has_above(of, key))
+			continue;
+		if (n++ >= NAMED_MAX)
+			continue;
+		path_key_root(key, &path);
+		buf_str(to, n > 1 ? ", '" : "'");
+		text_escape(to, path, strlen(path));
+		buf_ch(to, '\'');
+	}
+	if (n > NAMED_MAX)
+		buf_fmt(to, " and %zu more", n - NAMED_MAX);
+	return n;
 }
 
 void plan_open_tell(struct txn *t)

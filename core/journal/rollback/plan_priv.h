@@ -6,14 +6,15 @@
 #include "core/journal/history/net_effect.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/version_chain.h"
-#include "core/journal/store/step_dirs.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
+struct undo_entry;
 struct undo_plan;
 
 struct planner {
 	struct journal *j;
-	const struct step_dirs *dirs;
+	const struct names *dirs;
 	bool redo;
 	struct path_set made;	  /* paths that the steps' records created; on demand */
 	struct net_effects fates; /* net effect of the steps on each path */
@@ -49,7 +50,7 @@ int plan_read(struct planner *p) MUST_USE;
 int plan_read_open(struct planner *p) MUST_USE;	   /* logs and places of open steps */
 int plan_load_effects(struct planner *p) MUST_USE; /* fates and chains (plan_effects.c) */
 /* Returns whether the object at the path is an external edit, by its newest image. f: the path's
- * net effect, or NULL. */
+ * net effect, or NULL. (plan_external.c) */
 bool plan_is_foreign(struct planner *p, const struct after_image *newest,
 		     const struct net_effect *f);
 void plan_forget(struct planner *p);
@@ -67,11 +68,6 @@ bool plan_has_step(const struct planner *p, int64_t id);
  * the step has no record for the path (IMAGE_PASSING). */
 bool plan_is_passing(const struct planner *p, const struct after_image *post);
 
-/* Returns whether each step found the git index as the step before it had left it, apart from the
- * fields that git refreshes on a read. False for any other file, or if that is unknown.
- * (plan_index.c) */
-bool plan_index_holds(struct planner *p, const struct after_image *post);
-
 /* Fills p->linked. (plan_hard_links.c) */
 int plan_load_links(struct planner *p) MUST_USE;
 /* Returns whether the file still has the state in which the steps, after that image, removed the
@@ -79,7 +75,9 @@ int plan_load_links(struct planner *p) MUST_USE;
 bool plan_is_as_taken(struct planner *p, const struct after_image *post);
 void plan_forget_taken(struct planner *p);
 
+/* Adds an entry to the plan. (plan_steps.c) */
 void plan_entry(struct planner *p, int root, const char *path, char what, bool conflict);
+void plan_entry_free(struct undo_entry *e);
 /* Finds conflicts of directories: a directory to be removed holds other entries, or another object
  * is at the path of a directory that is needed. (plan_dirs.c) */
 int plan_check_dirs(struct planner *p) MUST_USE;

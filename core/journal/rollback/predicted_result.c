@@ -120,7 +120,7 @@ bool predicted_is_file(struct journal *j, const struct emptied *e, int root, con
 		switch (r.type) {
 		case REC_GONE:
 		case REC_XINODE:
-			mode = kept(j, e->dirs->dirs[log], r.slot);
+			mode = kept(j, e->dirs->list[log], r.slot);
 			known = mode != 0;
 			file = mode != OBJECT_UNSEEN && S_ISREG(mode) &&
 			       str_eq(rest_of(&n, r.root, r.path), "");

@@ -1,12 +1,12 @@
 /* protected_names - names that a rollback must not change, followed back through renames. */
 /* SPDX-License-Identifier: MIT */
+#include "core/base/hash.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/protected_names.h"
 #include "core/journal/util/path_set.h"
 
 #include <string.h>
 
-#include "core/base/hash.h"
 #include "core/base/path.h"
 
 struct protected_name { /* a name, as of the current record */

@@ -25,8 +25,8 @@
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -51,7 +51,7 @@ static void witness_look(struct journal *j, const char *key, struct object *ret)
 
 static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 {
-	struct path_set set = {0};
+	AUTO_PATH_SET struct path_set set = {0};
 	const struct renames none = {0};
 	struct rec r;
 	size_t at = 0;
@@ -87,7 +87,6 @@ static int witness_take(struct txn *t, struct mover *m, struct witness *w)
 		if (one)
 			one->attrs_set = true;
 	}
-	path_set_done(&set);
 	return 0;
 }
 
@@ -244,18 +243,16 @@ enum fate_open {
 static bool has_objects(struct journal *j, const char *dir)
 {
 	AUTO_FREE char *obj = xasprintf("%s/obj", dir);
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, obj, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, obj, &names);
 
-	store_names_free(names, n);
-	return r == 0 ? n > 0 : r != -ENOENT;
+	return r == 0 ? names.n > 0 : r != -ENOENT;
 }
 
 static enum fate_open judge_open(struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	enum fate_open fate;
 	size_t at = 0;
 	struct rec r;
@@ -274,7 +271,6 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 	fate = e < 2 ? OPEN_NEVER : OPEN_BACK; /* nothing behind the REC_STEP */
 	if (!txn_knows_roots(j, &log))
 		fate = OPEN_ASTRAY;
-	undo_log_close(&log);
 	return fate;
 }
 
@@ -338,28 +334,26 @@ static int settle_open(struct journal *j, const char *dir)
 	return r < 0 ? r : 1;
 }
 
-static int find_open(struct journal *j, struct step_dirs *ret)
+static int find_open(struct journal *j, struct names *ret)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "open", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "open", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("open/%s", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *dir = xasprintf("open/%s", names.list[i]);
 
 		r = settle_open(j, dir);
 		if (r != 0) {
 			r = MIN(r, 0);
 			continue;
 		}
-		step_dirs_add(ret, take_ptr(&dir));
+		names_add(ret, take_ptr(&dir));
 	}
-	store_names_free(names, n);
 	return r;
 }
 
 /* What was edited from outside is left out. If that cannot be, the steps stay as they are. */
-static int leave_edited(struct txn *t, const struct step_dirs *dirs, int64_t last_sign_ns)
+static int leave_edited(struct txn *t, const struct names *dirs, int64_t last_sign_ns)
 {
 	struct undo_plan *plan = NULL;
 	int r = settle(t); /* what was never performed names nothing */
@@ -381,7 +375,7 @@ static int leave_edited(struct txn *t, const struct step_dirs *dirs, int64_t las
 static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 {
 	struct txn t = {.j = j, .crashed = true};
-	struct step_dirs dirs = {0};
+	struct names dirs = {0};
 	int64_t last_sign = 0;
 	mode_t mask;
 	int r = txn_read(&t, &dirs);
@@ -411,7 +405,7 @@ static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 		r = recover_txn(&t, ret_paths, err);
 	umask(mask);
 	txn_done(&t);
-	step_dirs_done(&dirs);
+	names_done(&dirs);
 	return r < 0 ? r : any;
 }
 
@@ -460,7 +454,7 @@ int recover_open_step(struct journal *j, const char *dir, const struct roll *rol
 {
 	struct txn t = {.j = j, .recover = true, .roll = *roll};
 	char *one = xstrdup(dir);
-	struct step_dirs dirs = {.dirs = &one, .n = 1};
+	struct names dirs = {.list = &one, .n = 1};
 	size_t paths = 0;
 	mode_t mask = umask(0);
 	int r = txn_open(&t, &dirs);

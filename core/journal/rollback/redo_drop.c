@@ -56,32 +56,28 @@ static bool is_only_notes(struct journal *j, const char *name)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%s", name);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
-	bool notes = fd >= 0 && summary_load(fd, false, &s) == 0 && s.info.elsewhere &&
-		     !s.info.incomplete && !s.info.unprotected;
+	AUTO_SUMMARY struct summary s = {0};
 
-	summary_done(&s);
-	return notes;
+	return fd >= 0 && summary_load(fd, false, &s) == 0 && s.info.elsewhere &&
+	       !s.info.incomplete && !s.info.unprotected;
 }
 
 /* When the last of the kept steps began, as a number of the store. A step whose log cannot be read
  * does not count. */
 static int newest_begin(struct journal *j, uint64_t *ret)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, "steps", &names);
 
 	*ret = 0;
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *log = xasprintf("steps/%s/undo", names[i]);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *log = xasprintf("steps/%s/undo", names.list[i]);
 		uint64_t began;
 
 		if (undo_log_peek_first(j->store, log, &began) == 0 && began > *ret &&
-		    !is_only_notes(j, names[i]))
+		    !is_only_notes(j, names.list[i]))
 			*ret = began;
 	}
-	store_names_free(names, n);
 	return r;
 }
 
@@ -89,14 +85,13 @@ static int read_undone(struct journal *j, struct undone *u)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, u->dir);
 	struct step_info step = {0};
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	int r;
 
 	if (fd < 0)
 		return fd;
 	if (j->sibling != j && log_look(j, &log, fd, "undo") == 0)
 		step_read_head(&log, &step);
-	undo_log_close(&log);
 	free(step.command);
 	u->id = step.id;
 	u->began_us = step.began_us;
@@ -108,17 +103,17 @@ static int read_undone(struct journal *j, struct undone *u)
 /* Adds the undone steps of one store. */
 static int add_store(struct undones *all, struct journal *j)
 {
-	char **names = NULL;
-	size_t n = 0, first = all->n;
+	AUTO_NAMES struct names names = {0};
+	size_t first = all->n;
 	uint64_t begin = 0;
-	int r = store_names(j, "redo", &names, &n);
+	int r = store_names(j, "redo", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		struct undone *u;
 
 		all->list = xrealloc(all->list, (all->n + 1) * sizeof(*all->list));
 		u = &all->list[all->n++];
-		*u = (struct undone){.j = j, .dir = xasprintf("redo/%s", names[i])};
+		*u = (struct undone){.j = j, .dir = xasprintf("redo/%s", names.list[i])};
 		r = read_undone(j, u);
 	}
 	if (r == 0 && all->n > first)
@@ -128,7 +123,6 @@ static int add_store(struct undones *all, struct journal *j)
 
 		u->gone = u->over = !u->unread && u->roll.number <= begin;
 	}
-	store_names_free(names, n);
 	return r;
 }
 
@@ -184,15 +178,13 @@ static int drop_all(const struct undones *all, bool over)
 static bool may_be_over(const struct journal *j)
 {
 	uint64_t kept = 0;
-	char **names = NULL;
-	size_t n = 0;
-	bool may = store_names(j, "redo", &names, &n) < 0;
+	AUTO_NAMES struct names names = {0};
+	bool may = store_names(j, "redo", &names) < 0;
 
-	if (n)
+	if (names.n)
 		store_highest(j, "steps", &kept);
-	for (size_t i = 0; !may && i < n; i++)
-		may = (uint64_t)llabs(atoll(names[i])) < kept;
-	store_names_free(names, n);
+	for (size_t i = 0; !may && i < names.n; i++)
+		may = (uint64_t)llabs(atoll(names.list[i])) < kept;
 	return may;
 }
 

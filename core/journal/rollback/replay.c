@@ -1,17 +1,17 @@
-/* replay - undoes one record: performs its inverse and logs that. */
+/* replay - the parts of an inverse: finds an object, moves it away or back, and logs that. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
-#include "core/journal/rollback/undo.h"
+#include "core/journal/step/guarded.h"
 #include "core/journal/step/sync.h"
-#include "core/journal/store/borrowed_dirs.h"
 #include "core/journal/store/news.h"
 #include "core/journal/store/placed.h"
 #include "core/journal/store/roots.h"
@@ -73,6 +73,93 @@ int replay_push(struct record_replay *p, struct rec *y)
 	p->pushed = r == 0 && y->src;
 	return r < 0 ? r : capture_sync(p->to);
 }
+
+/* ---- guarded names ----------------------------------------------------------------------------
+ */
+
+void replay_say_fresh(struct record_replay *p, const char *path)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	if (p->j->reported_fresh)
+		return;
+	p->j->reported_fresh = p->j->urgent = true;
+	text_escape(&shown, path, strlen(path));
+	journal_say(p->j,
+		    "new file at '%s' (perhaps not alone), with the content that it had: the old "
+		    "one is still open for writing, or has another name",
+		    shown.data);
+}
+
+bool replay_is_guarded(const struct record_replay *p)
+{
+	return p->r->flags & REC_FRESH || root_guards(p->j, p->r->root, p->r->path, S_IFREG);
+}
+
+int replay_keep(struct record_replay *p, int root, const char *path, int dirfd, const char *name,
+		const struct object *o)
+{
+	struct spot at;
+	int r = root_find(p->j, root, path, &at);
+
+	if (r == 0)
+		r = replay_touch_parent(p, root, path, &at);
+	return r < 0 ? r
+		     : capture_keep_content(p->to, root, path, dirfd, name, o->ino, 0,
+					    &(struct kept){0});
+}
+
+int replay_keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
+		     const struct object *o)
+{
+	AUTO_CLOSE int dir = -1;
+
+	if (!S_ISREG(o->mode) || !root_guards(p->j, root, path, S_IFREG) ||
+	    !guarded_is_held(p->j, at->fd, at->name, o))
+		return 0;
+	dir = object_open(at->fd, "");
+	if (dir < 0)
+		return take_fd(&dir);
+	return replay_keep(p, root, path, dir, at->name, o);
+}
+
+#define RENEWED "renewed"
+
+static int renew(struct record_replay *p, int dirfd, const char *name, const struct object *o)
+{
+	int r;
+
+	if (!guarded_is_held(p->j, dirfd, name, o))
+		return 0;
+	replay_say_fresh(p, p->r->path);
+	unlinkat(p->from->obj, RENEWED, 0);
+	r = object_copy(p->j, dirfd, name, p->from->obj, RENEWED);
+	if (r == 0 && renameat(p->from->obj, RENEWED, dirfd, name) < 0)
+		r = -errno;
+	return r;
+}
+
+static int renew_one(void *data, const char *rel, int dirfd, const char *name,
+		     const struct object *o)
+{
+	(void)rel;
+	return renew(data, dirfd, name, o);
+}
+
+int replay_renew_slot(struct record_replay *p, const char *slot)
+{
+	struct guarded_walk walk = {
+		.j = p->j, .root = p->r->root, .path = p->r->path, .on = renew_one, .data = p};
+	int r;
+
+	if (!p->j->guards)
+		return 0;
+	r = guarded_each(&walk, p->from->obj, slot);
+	return walk.overflow && r == 0 ? -EFBIG : r;
+}
+
+/* ---- objects and their slots -------------------------------------------------------------------
+ */
 
 /* Move what is at path into a slot of `to`. */
 int replay_stash(struct record_replay *p, int root, const char *path, const struct spot *at,
@@ -166,21 +253,6 @@ int replay_make_room(struct record_replay *p, int root, const char *path, struct
 	return r;
 }
 
-/* ---- one function per kind of record ----------------------------------------------------------
- */
-
-static int replay_rec_new(struct record_replay *p)
-{
-	const struct rec *r = p->r;
-	struct spot at;
-	struct object o;
-	int e = replay_locate(p, r->root, r->path, &at, &o);
-
-	if (e < 0 || !o.mode)
-		return e;
-	return replay_stash(p, r->root, r->path, &at, &o, r->seq);
-}
-
 static int give_name(struct record_replay *p, const char *slot, const struct spot *at)
 {
 	struct object copy;
@@ -209,88 +281,6 @@ int replay_unstash(struct record_replay *p, const char *slot, const struct spot 
 	return e;
 }
 
-/* Nothing is to be done, but the path was touched (a link leaves a new ctime): its name goes on to
- * the other log, so that it is looked at again. */
-static int remember(struct record_replay *p)
-{
-	struct rec y = *p->r;
-
-	y.flags ^= REC_SKIPPED;
-	y.src = p->r->seq;
-	return replay_push(p, &y);
-}
-
-static int replay_rec_gone(struct record_replay *p)
-{
-	const struct rec *r = p->r;
-	struct spot at;
-	struct object o, kept;
-	char slot[24];
-	int e;
-
-	store_slot_name(slot, r->slot);
-	if (root_find(p->j, r->root, r->path, &at) == 0) {
-		e = replay_unstash(p, slot, &at);
-		if (e != -EEXIST && e != -ENOENT && e != -ENOTEMPTY)
-			return e;
-		if (p->pushed)
-			undo_log_take_back(&p->to->log, p->mark);
-		p->pushed = false;
-	}
-	e = object_stat(p->from->obj, slot, &kept);
-	if (e < 0)
-		return e;
-	if (!kept.mode)
-		return r->flags & REC_LINKED ? remember(p) : 0;
-	e = replay_locate(p, r->root, r->path, &at, &o);
-	if (e < 0)
-		return e;
-	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* still its second name */
-		e = remember(p);
-		placed_keep(p->j, &o);
-		return e == 0 && unlinkat(p->from->obj, slot, 0) < 0 ? -errno : e;
-	}
-	e = replay_make_room(p, r->root, r->path, &at);
-	return e < 0 ? e : replay_unstash(p, slot, &at);
-}
-
-static int replay_rec_dir_new(struct record_replay *p)
-{
-	const struct rec *r = p->r;
-	struct rec y = {.type = REC_DIR_GONE, .root = r->root, .path = r->path, .src = r->seq};
-	AUTO_BUF struct buf meta = BUF_INIT;
-	AUTO_CLOSE int fd = -1;
-	struct spot at;
-	struct object o;
-	int e = replay_locate(p, r->root, r->path, &at, &o);
-
-	if (e < 0 || !o.mode)
-		return e;
-	if (!S_ISDIR(o.mode))
-		return replay_stash(p, r->root, r->path, &at, &o, r->seq);
-	fd = object_open(at.fd, at.name);
-	if (fd < 0)
-		return take_fd(&fd);
-	e = attributes_read(p->j, fd, &meta);
-	if (e == 0)
-		e = replay_touch_parent(p, r->root, r->path, &at);
-	y.ino = o.ino;
-	y.meta = (struct span){meta.data, meta.len};
-	if (e == 0)
-		e = replay_push(p, &y);
-	if (e == 0 && unlinkat(at.fd, at.name, AT_REMOVEDIR) < 0)
-		e = -errno;
-	if (e == -ENOTEMPTY || e == -EEXIST) { /* somebody else's files: kept with it */
-		undo_log_take_back(&p->to->log, p->mark);
-		p->pushed = false;
-		return replay_stash(p, r->root, r->path, &at, &o, r->seq);
-	}
-	if (e == 0)
-		borrowed_drop(p->j, &o);
-	store_forget_near(p->j);
-	return e;
-}
-
 /* What the kernel lets nobody but another do is no reason to leave all the rest undone. */
 int replay_set_attrs(struct record_replay *p, int fd, struct span meta)
 {
@@ -303,133 +293,4 @@ int replay_set_attrs(struct record_replay *p, int fd, struct span meta)
 			    p->r->path);
 	p->to->recorded |= e > 0;
 	return MIN(e, 0);
-}
-
-/* Dress what is at `at` in r's metadata, keeping what it wears now. */
-static int redress(struct record_replay *p, const struct spot *at, const struct object *o)
-{
-	AUTO_CLOSE int fd = object_open(at->fd, at->name);
-	int e;
-
-	if (fd < 0)
-		return take_fd(&fd);
-	p->mark = undo_log_tail(&p->to->log);
-	e = capture_keep_meta(p->to, p->r->root, p->r->path, fd, p->r->seq);
-	if (e < 0)
-		return e;
-	p->pushed = p->performed = true;
-	e = capture_sync(p->to);
-	if (e == 0)
-		e = replay_set_attrs(p, fd, p->r->meta);
-	placed_dressed(p->j, fd, o, p->r->meta);
-	if (e == 0)
-		borrowed_drop(p->j, o);
-	return e;
-}
-
-static int replay_rec_dir_gone(struct record_replay *p)
-{
-	const struct rec *r = p->r;
-	struct rec y = {.type = REC_DIR_NEW, .root = r->root, .path = r->path, .src = r->seq};
-	AUTO_CLOSE int fd = -1;
-	struct spot at;
-	struct object o;
-	int e = replay_locate(p, r->root, r->path, &at, &o);
-
-	if (e == 0 && S_ISDIR(o.mode))
-		return redress(p, &at, &o);
-	if (e == 0)
-		e = replay_make_room(p, r->root, r->path, &at);
-	if (e == 0)
-		e = replay_touch_parent(p, r->root, r->path, &at);
-	if (e == 0)
-		e = replay_push(p, &y);
-	if (e == 0 && mkdirat(at.fd, at.name, 0700) < 0)
-		e = -errno;
-	if (e < 0)
-		return e;
-	p->performed = true;
-	fd = object_open(at.fd, at.name);
-	return fd < 0 ? fd : replay_set_attrs(p, fd, r->meta);
-}
-
-static int replay_rec_meta(struct record_replay *p)
-{
-	const struct rec *r = p->r;
-	struct spot at;
-	struct object o;
-	int e = replay_locate(p, r->root, r->path, &at, &o);
-
-	/* Something of another kind took the name: this is not its metadata. */
-	if (e < 0 || !o.mode || (o.mode & S_IFMT) != (attributes_mode(r->meta) & S_IFMT))
-		return e;
-	e = replay_mind_saves(p, r->root, r->path, &o);
-	return e < 0 ? e : redress(p, &at, &o);
-}
-
-static int replay_rec_mark(struct record_replay *p)
-{
-	(void)p; /* what it says stays in the summary */
-	return 0;
-}
-
-static int replay_rec_dtime(struct record_replay *p)
-{
-	AUTO_CLOSE int fd = -1;
-	struct spot at;
-	struct object o;
-	int e = replay_locate(p, p->r->root, p->r->path, &at, &o);
-
-	if (e < 0 || !S_ISDIR(o.mode))
-		return e;
-	fd = object_open(at.fd, at.name);
-	if (fd < 0)
-		return take_fd(&fd);
-	e = capture_touch_dir(p->to, p->r->root, fd, p->r->path);
-	return e < 0 ? e : attributes_set_mtime(fd, "", p->r->meta);
-}
-
-/* ---- taking records off -----------------------------------------------------------------------
- */
-
-static int perform(struct record_replay *p)
-{
-	static int (*const table[REC_TYPES])(struct record_replay *) = {
-		[REC_NEW] = replay_rec_new,	    [REC_GONE] = replay_rec_gone,
-		[REC_RENAME] = replay_rec_rename,   [REC_XCHG] = replay_rec_xchg,
-		[REC_DIR_NEW] = replay_rec_dir_new, [REC_DIR_GONE] = replay_rec_dir_gone,
-		[REC_META] = replay_rec_meta,	    [REC_CONTENT] = replay_rec_content,
-		[REC_XINODE] = replay_rec_xinode,   [REC_DTIME] = replay_rec_dtime,
-		[REC_MARK] = replay_rec_mark,
-	};
-	int e = table[p->r->type](p);
-
-	if (e < 0 && p->pushed && !p->performed)
-		undo_log_take_back(&p->to->log, p->mark);
-	p->pushed = p->performed = false;
-	return e;
-}
-
-int replay_record(struct capture *from, struct capture *to)
-{
-	struct record_replay p = {.j = from->j, .from = from, .to = to};
-	struct rec r;
-	size_t start;
-	int e;
-
-	if (!undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start) || r.type == REC_STEP)
-		return 0;
-	p.r = &r;
-	p.start = start;
-	e = perform(&p);
-	if (e == -EACCES && unlock_paths(&p) > 0)
-		e = perform(&p);
-	if (e == -REPLAY_LEFT) {
-		to->flags = 0;
-		return replay_skip(from, to, false);
-	}
-	if (e < 0)
-		return e;
-	e = undo_log_cut(&from->log, start);
-	return e < 0 ? e : 1;
 }

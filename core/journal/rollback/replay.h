@@ -1,4 +1,4 @@
-/* replay - undoes one record: performs its inverse and logs that. */
+/* replay - undoes one record: performs its inverse and logs that (replay_record.c). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -53,6 +53,19 @@ int unlock_paths(struct record_replay *p) MUST_USE;
 int replay_stash(struct record_replay *p, int root, const char *path, const struct spot *at,
 		 const struct object *o, uint64_t src) MUST_USE;
 
+/* Captures the bytes of a file that is about to move away from a guarded name, if a process may
+ * still write to it. */
+int replay_keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
+		     const struct object *o) MUST_USE;
+/* Called before the slot's object moves to a guarded name: replaces each of its files that a
+ * process may still write to by a copy. */
+int replay_renew_slot(struct record_replay *p, const char *slot) MUST_USE;
+/* Captures these bytes under the path's name. */
+int replay_keep(struct record_replay *p, int root, const char *path, int dirfd, const char *name,
+		const struct object *o) MUST_USE;
+bool replay_is_guarded(const struct record_replay *p);
+void replay_say_fresh(struct record_replay *p, const char *path);
+
 /* ---- guarded names (replay_guarded.c) ---------------------------------------------------------
  */
 
@@ -66,16 +79,6 @@ int replay_secure(struct record_replay *p, int root, const char *path, int to_ro
 /* Like guarded_leave(), for an object that this rollback moves away from (root, path). */
 int replay_leave(struct record_replay *p, int root, const char *path, const struct spot *at,
 		 struct buf *list) MUST_USE;
-/* Captures the bytes of a file that is about to move away from a guarded name, if a process may
- * still write to it. */
-int replay_keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
-		     const struct object *o) MUST_USE;
-/* Called before the slot's object moves to a guarded name: replaces each of its files that a
- * process may still write to by a copy. */
-int replay_renew_slot(struct record_replay *p, const char *slot) MUST_USE;
-bool replay_is_guarded(const struct record_replay *p);
-void replay_say_fresh(struct record_replay *p, const char *path);
-
 /* ---- saves by programs outside (replay_saves.c) ---- */
 
 /* Returns whether a program outside is saving by way of this file (struct journal_saves). */

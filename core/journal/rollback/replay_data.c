@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/base/log.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
@@ -41,7 +42,7 @@ static int open_to_write(int dirfd, const char *name)
 static int content_in_place(struct record_replay *p, const struct spot *at, const struct object *o,
 			    const char *slot, struct span meta)
 {
-	AUTO_CLOSE int src = object_open_file(p->j, p->from->obj, slot);
+	AUTO_CLOSE int src = borrow_open_file(p->j, p->from->obj, slot);
 	AUTO_CLOSE int dst = -1, path = -1;
 	struct object from;
 	int e;
@@ -92,7 +93,7 @@ static bool must_stay(struct journal *j, const struct spot *at, const struct obj
 		return false;
 	if (o->nlink > 1)
 		return true;
-	fd = object_open_file(j, at->fd, at->name);
+	fd = borrow_open_file(j, at->fd, at->name);
 	return fd < 0 || object_has_writer(fd);
 }
 

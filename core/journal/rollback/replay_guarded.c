@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
@@ -15,7 +14,6 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/sync.h"
-#include "core/journal/store/news.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
@@ -31,25 +29,6 @@
  * If a capture is skipped, because the user's edit of the file is kept, it restores nothing: that
  * file is moved back, as a copy if another process may still write to it.
  */
-
-void replay_say_fresh(struct record_replay *p, const char *path)
-{
-	AUTO_BUF struct buf shown = BUF_INIT;
-
-	if (p->j->reported_fresh)
-		return;
-	p->j->reported_fresh = p->j->urgent = true;
-	text_escape(&shown, path, strlen(path));
-	journal_say(p->j,
-		    "new file at '%s' (perhaps not alone), with the content that it had: the old "
-		    "one is still open for writing, or has another name",
-		    shown.data);
-}
-
-bool replay_is_guarded(const struct record_replay *p)
-{
-	return p->r->flags & REC_FRESH || root_guards(p->j, p->r->root, p->r->path, S_IFREG);
-}
 
 /* ---- what comes to a guarded name by a rename -------------------------------------------------
  */
@@ -204,33 +183,6 @@ int replay_secure(struct record_replay *p, int root, const char *path, int to_ro
 /* ---- what leaves one --------------------------------------------------------------------------
  */
 
-static int keep(struct record_replay *p, int root, const char *path, int dirfd, const char *name,
-		const struct object *o)
-{
-	struct spot at;
-	int r = root_find(p->j, root, path, &at);
-
-	if (r == 0)
-		r = replay_touch_parent(p, root, path, &at);
-	return r < 0 ? r
-		     : capture_keep_content(p->to, root, path, dirfd, name, o->ino, 0,
-					    &(struct kept){0});
-}
-
-int replay_keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
-		     const struct object *o)
-{
-	AUTO_CLOSE int dir = -1;
-
-	if (!S_ISREG(o->mode) || !root_guards(p->j, root, path, S_IFREG) ||
-	    !guarded_is_held(p->j, at->fd, at->name, o))
-		return 0;
-	dir = object_open(at->fd, "");
-	if (dir < 0)
-		return take_fd(&dir);
-	return keep(p, root, path, dir, at->name, o);
-}
-
 struct leaving {
 	struct record_replay *p;
 	int root;
@@ -246,7 +198,7 @@ static int leave_one(void *data, const char *rel, int dirfd, const char *name,
 
 	guarded_list_put(l->list, rel, o, guarded_stamp(dirfd, name, o));
 	return S_ISREG(o->mode) && root_guards(l->p->j, l->root, path, S_IFREG)
-		       ? keep(l->p, l->root, path, dirfd, name, o)
+		       ? replay_keep(l->p, l->root, path, dirfd, name, o)
 		       : 0;
 }
 
@@ -269,44 +221,6 @@ int replay_leave(struct record_replay *p, int root, const char *path, const stru
 	return r;
 }
 
-/* ---- what comes out of the store --------------------------------------------------------------
- */
-
-#define RENEWED "renewed"
-
-static int renew(struct record_replay *p, int dirfd, const char *name, const struct object *o)
-{
-	int r;
-
-	if (!guarded_is_held(p->j, dirfd, name, o))
-		return 0;
-	replay_say_fresh(p, p->r->path);
-	unlinkat(p->from->obj, RENEWED, 0);
-	r = object_copy(p->j, dirfd, name, p->from->obj, RENEWED);
-	if (r == 0 && renameat(p->from->obj, RENEWED, dirfd, name) < 0)
-		r = -errno;
-	return r;
-}
-
-static int renew_one(void *data, const char *rel, int dirfd, const char *name,
-		     const struct object *o)
-{
-	(void)rel;
-	return renew(data, dirfd, name, o);
-}
-
-int replay_renew_slot(struct record_replay *p, const char *slot)
-{
-	struct guarded_walk walk = {
-		.j = p->j, .root = p->r->root, .path = p->r->path, .on = renew_one, .data = p};
-	int r;
-
-	if (!p->j->guards)
-		return 0;
-	r = guarded_each(&walk, p->from->obj, slot);
-	return walk.overflow && r == 0 ? -EFBIG : r;
-}
-
 /* ---- at the end -------------------------------------------------------------------------------
  */
 
@@ -325,7 +239,7 @@ static int renew_place(struct record_replay *p, int root, const char *path)
 /* Written in place, as other names wanted it. The log grows meanwhile: keys first. */
 static int renew_side(struct capture *to)
 {
-	struct path_set places = {0};
+	AUTO_PATH_SET struct path_set places = {0};
 	struct rec r = {0};
 	struct record_replay p = {.j = to->j, .from = to, .to = to, .r = &r};
 	size_t at = 0;
@@ -340,7 +254,6 @@ static int renew_side(struct capture *to)
 
 		e = renew_place(&p, root, path);
 	}
-	path_set_done(&places);
 	return e;
 }
 

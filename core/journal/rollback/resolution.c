@@ -184,7 +184,7 @@ static bool build_left(struct journal *j, const struct undo_plan *p, const struc
 static bool leave_out(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		      struct resolution *m)
 {
-	struct path_set left = {0};
+	AUTO_PATH_SET struct path_set left = {0};
 	bool more, settled;
 
 	do {
@@ -199,7 +199,6 @@ static bool leave_out(struct journal *j, struct undo_plan *p, const struct empti
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (path_set_has(&left, p->entries[i].root, p->entries[i].path))
 			keep(m, &p->entries[i]);
-	path_set_done(&left);
 	return settled;
 }
 
@@ -213,7 +212,7 @@ static int leave_those_there(struct journal *j, struct undo_plan *p, const struc
 {
 	AUTO_FREE bool *there = xcalloc(p->n_entries + 1, sizeof(*there));
 	struct story story = {0};
-	struct path_set left = {0};
+	AUTO_PATH_SET struct path_set left = {0};
 	bool alone = true;
 	size_t n = 0;
 	int r = merge_story_load(j, p, logs->dirs, &story);
@@ -234,7 +233,6 @@ static int leave_those_there(struct journal *j, struct undo_plan *p, const struc
 	for (size_t i = 0; i < p->n_entries; i++)
 		alone &= p->entries[i].fate == FATE_KEPT ||
 			 !path_set_has(&left, p->entries[i].root, p->entries[i].path);
-	path_set_done(&left);
 	for (size_t i = 0; i < p->n_entries; i++) {
 		struct undo_entry *e = &p->entries[i];
 

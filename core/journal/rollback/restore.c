@@ -4,7 +4,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/content.h"
 #include "core/journal/history/list.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/journal.h"
 #include "core/journal/rollback.h"

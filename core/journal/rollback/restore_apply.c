@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/content.h"

@@ -8,6 +8,7 @@
 
 #include "core/base/git2.h"
 #include "core/base/io.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/rollback.h"
@@ -71,7 +72,7 @@ static int read_now(struct restore *list, size_t i, struct buf *ret, struct err 
 	int r = reach_look(j, &reach, c->root, c->path, &at, &o);
 
 	if (r == 0 && S_ISREG(o.mode))
-		fd = object_open_file(j, at.fd, at.name);
+		fd = borrow_open_file(j, at.fd, at.name);
 	reach_close(j, &reach);
 	if (r == 0 && !S_ISREG(o.mode))
 		return err_say(err, -ESTALE, "'%s' is no file any more", c->path);

@@ -9,7 +9,7 @@
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/list.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/store/store.h"
@@ -104,7 +104,7 @@ static int read_step(struct restore *r, const char *name)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%s", name);
 	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
-	struct summary head = {0};
+	AUTO_SUMMARY struct summary head = {0};
 	int e;
 
 	if (fd == -ENOENT) /* it had to go since it was listed */
@@ -114,7 +114,6 @@ static int read_step(struct restore *r, const char *name)
 	e = summary_read(fd, &head, take, r);
 	if (e < 0 || head.partial)
 		break_all(r);
-	summary_done(&head);
 	read_image(r, fd, false);
 	return history_step_is_damaged(e) ? 0 : e;
 }
@@ -127,12 +126,11 @@ static int64_t end_of(const struct restore *r, int64_t id)
 {
 	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
 	AUTO_CLOSE int fd = store_open_dir(r->j, dir);
-	struct summary head = {0};
+	AUTO_SUMMARY struct summary head = {0};
 	int64_t end = INT64_MAX - NOTICED_LATE_US;
 
 	if (fd >= 0 && summary_load(fd, false, &head) == 0)
 		end = head.info.ended_us;
-	summary_done(&head);
 	return end;
 }
 
@@ -178,16 +176,14 @@ static void read_own_image(struct restore *r)
 
 int restore_load_later(struct restore *r)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int e = store_names(r->j, "steps", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int e = store_names(r->j, "steps", &names);
 
 	for (size_t i = 0; i < r->n; i++)
 		r->pieces[i].since.left = r->list[i].after;
 	read_own_image(r);
-	for (size_t i = 0; e == 0 && i < n; i++)
-		if (llabs(atoll(names[i])) > llabs(r->id))
-			e = read_step(r, names[i]);
-	store_names_free(names, n);
+	for (size_t i = 0; e == 0 && i < names.n; i++)
+		if (llabs(atoll(names.list[i])) > llabs(r->id))
+			e = read_step(r, names.list[i]);
 	return e < 0 ? e : take_barriers(r);
 }

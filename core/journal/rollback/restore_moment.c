@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
-#include "core/journal/history/net_effect.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"

@@ -22,27 +22,6 @@
  * anything moves.
  */
 
-int restore_look_back(struct restore *r, bool chosen, struct err *err)
-{
-	const struct path_log *log;
-	const struct path_index *t;
-	int e = path_index_get(r->j, r->id, false, &t);
-
-	if (e < 0)
-		return err_set(err, e, "read step %" PRId64, r->id);
-	log = path_index_log(t, r->id);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct change *c = &r->list[i];
-		const char *path = c->old_path ? c->old_path : c->path;
-		int root = c->root;
-
-		if ((r->pieces[i].chosen || !chosen) && c->before.exists && !r->pieces[i].was)
-			r->pieces[i].was =
-				log ? path_index_back(t, log, &root, path) : xstrdup(path);
-	}
-	return 0;
-}
-
 /* What must be known or open before anything moves. */
 static int look_around(struct restore *r, struct err *err)
 {

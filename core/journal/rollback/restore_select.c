@@ -17,6 +17,27 @@
 #include "core/journal/rollback/restore.h"
 #include "core/journal/store/store.h"
 
+int restore_look_back(struct restore *r, bool chosen, struct err *err)
+{
+	const struct path_log *log;
+	const struct path_index *t;
+	int e = path_index_get(r->j, r->id, false, &t);
+
+	if (e < 0)
+		return err_set(err, e, "read step %" PRId64, r->id);
+	log = path_index_log(t, r->id);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct change *c = &r->list[i];
+		const char *path = c->old_path ? c->old_path : c->path;
+		int root = c->root;
+
+		if ((r->pieces[i].chosen || !chosen) && c->before.exists && !r->pieces[i].was)
+			r->pieces[i].was =
+				log ? path_index_back(t, log, &root, path) : xstrdup(path);
+	}
+	return 0;
+}
+
 /* Returns the path relative to this root, or NULL. A relative path is beneath the folder. */
 static const char *name_in(const struct journal *j, int root, const char *path)
 {

@@ -13,8 +13,8 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/step/parts.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 
 /*
  * The session's folders count as one history, newest id first; a step's parts are taken together.
@@ -25,9 +25,9 @@
 
 struct rack { /* the steps of one store that are not selected yet */
 	struct journal *j;
-	char **names; /* by number; redo: those of the newest rollback only */
-	size_t n, n_names;
-	struct roll roll; /* redo: the newest rollback */
+	struct names names; /* by number; redo: those of the newest rollback come first */
+	size_t n;	    /* of these so many are left */
+	struct roll roll;   /* redo: the newest rollback */
 	bool wanted, taken;
 };
 
@@ -46,23 +46,23 @@ static int newest_group(struct rack *k, struct err *err)
 	size_t n = 0;
 
 	for (size_t i = 0; i < k->n; i++) {
-		AUTO_FREE char *dir = xasprintf("redo/%s", k->names[i]);
+		AUTO_FREE char *dir = xasprintf("redo/%s", k->names.list[i]);
 		AUTO_CLOSE int fd = store_open_dir(k->j, dir);
 
 		int r = fd < 0 ? fd : undo_log_peek_roll(fd, "redo", &rolls[i]);
 
 		if (r < 0)
-			return history_step_unread(err, r, k->names[i]);
+			return history_step_unread(err, r, k->names.list[i]);
 		if (rolls[i].number > k->roll.number)
 			k->roll = rolls[i];
 	}
 	for (size_t i = 0; i < k->n; i++) {
-		char *name = k->names[i];
+		char *name = k->names.list[i];
 
 		if (rolls[i].number != k->roll.number)
 			continue;
-		k->names[i] = k->names[n];
-		k->names[n++] = name;
+		k->names.list[i] = k->names.list[n];
+		k->names.list[n++] = name;
 	}
 	k->n = n;
 	return 0;
@@ -77,8 +77,8 @@ static int rack_add(struct picker *p, struct journal *j, struct rack **ret)
 		return err_say(p->err, -E2BIG, "too many folders have parts of these steps");
 	*k = (struct rack){.j = j};
 	p->pick->list[p->pick->n++] = (struct share){.j = j};
-	r = store_names(j, p->where, &k->names, &k->n);
-	k->n_names = k->n;
+	r = store_names(j, p->where, &k->names);
+	k->n = k->names.n;
 	*ret = k;
 	if (r < 0)
 		return err_set(p->err, r, "read the undo store '%s'", j->store_path);
@@ -114,13 +114,12 @@ static int began(struct journal *j, const char *where, const char *name, int64_t
 {
 	AUTO_FREE char *dir = xasprintf("%s/%s", where, name);
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct summary s = {0};
+	AUTO_SUMMARY struct summary s = {0};
 	int r = fd < 0 ? fd : summary_load(fd, false, &s);
 
 	if (r == 0 && parts)
 		r = parts_load(fd, parts);
 	*ret = s.info.began_us;
-	summary_done(&s);
 	return r;
 }
 
@@ -131,7 +130,7 @@ static int same_step(const struct picker *p, const struct rack *k, size_t i, con
 	int64_t other;
 	int r;
 
-	if (!str_eq(k->names[i], name))
+	if (!str_eq(k->names.list[i], name))
 		return 0;
 	r = began(k->j, p->where, name, &other, NULL);
 	if (r < 0 && p->force)
@@ -141,7 +140,8 @@ static int same_step(const struct picker *p, const struct rack *k, size_t i, con
 
 static void take(struct picker *p, struct rack *k, size_t i)
 {
-	step_dirs_add(&p->pick->list[k - p->racks].dirs, xasprintf("%s/%s", p->where, k->names[i]));
+	names_add(&p->pick->list[k - p->racks].dirs,
+		  xasprintf("%s/%s", p->where, k->names.list[i]));
 }
 
 /* The other part: the store's newest, or it may not be touched. */
@@ -171,7 +171,7 @@ static int take_part(struct picker *p, struct rack *k, const char *name, int64_t
 
 static int take_with_parts(struct picker *p, struct rack *k)
 {
-	const char *name = k->names[--k->n];
+	const char *name = k->names.list[--k->n];
 	struct part_folders parts = {0};
 	int64_t when;
 	int r;
@@ -204,7 +204,7 @@ static int select_undo(struct picker *p, size_t n)
 
 		for (size_t i = 0; i < own; i++) {
 			struct rack *k = &p->racks[i];
-			int64_t id = k->n ? atoll(k->names[k->n - 1]) : 0;
+			int64_t id = k->n ? atoll(k->names.list[k->n - 1]) : 0;
 
 			if (llabs(id) > llabs(best_id)) {
 				best = k;
@@ -221,7 +221,7 @@ static int select_undo(struct picker *p, size_t n)
 /* The other part comes along with all of the rollback that took it, if that is the newest there. */
 static int want_part(struct picker *p, struct rack *k, const char *name, int64_t when)
 {
-	for (size_t i = 0; i < k->n_names; i++) {
+	for (size_t i = 0; i < k->names.n; i++) {
 		int r = same_step(p, k, i, name, when);
 
 		if (r < 0)
@@ -250,17 +250,17 @@ static int redo_with_parts(struct picker *p, struct rack *k)
 		int64_t when;
 
 		take(p, k, i);
-		r = began(k->j, p->where, k->names[i], &when, &parts);
+		r = began(k->j, p->where, k->names.list[i], &when, &parts);
 		if (r < 0)
-			r = history_step_unread(p->err, r, k->names[i]);
+			r = history_step_unread(p->err, r, k->names.list[i]);
 		for (size_t m = 0; r == 0 && m < parts.n; m++) {
 			struct rack *other;
 
 			if (str_eq(parts.list[m], k->j->folder))
 				continue;
-			r = rack_of(p, parts.list[m], k->names[i], &other);
+			r = rack_of(p, parts.list[m], k->names.list[i], &other);
 			if (r == 0 && other)
-				r = want_part(p, other, k->names[i], when);
+				r = want_part(p, other, k->names.list[i], when);
 		}
 		part_folders_free(&parts);
 	}
@@ -302,7 +302,7 @@ static void drop_empty(struct selected_steps *ret)
 		if (ret->list[i].dirs.n)
 			ret->list[n++] = ret->list[i];
 		else
-			step_dirs_done(&ret->list[i].dirs);
+			names_done(&ret->list[i].dirs);
 	}
 	ret->n = n;
 }
@@ -327,7 +327,7 @@ int select_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	if (r == 0)
 		r = redo ? select_redo(&p) : select_undo(&p, n);
 	for (size_t i = 0; i < ret->n; i++)
-		store_names_free(p.racks[i].names, p.racks[i].n_names);
+		names_done(&p.racks[i].names);
 	drop_empty(ret);
 	if (r == 0 && ret->n == 0)
 		r = err_say(err, -ENOENT, "there is nothing to %s", redo ? "redo" : "undo");
@@ -339,7 +339,7 @@ int select_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 void select_steps_done(struct selected_steps *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		step_dirs_done(&p->list[i].dirs);
+		names_done(&p->list[i].dirs);
 	while (p->n_guests)
 		journal_close(p->guests[--p->n_guests]);
 	p->n = 0;

@@ -19,8 +19,8 @@
 #include "core/journal/store/placed.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -65,7 +65,7 @@ int txn_write(const struct txn *t)
 	return r;
 }
 
-int txn_read(struct txn *t, struct step_dirs *dirs)
+int txn_read(struct txn *t, struct names *dirs)
 {
 	AUTO_FREE char *text = NULL;
 	char kind[16], reach[8], *save = NULL, *line;
@@ -87,7 +87,7 @@ int txn_read(struct txn *t, struct step_dirs *dirs)
 		if (r > 0)
 			continue;
 		if (!str_starts(line, "drop ")) /* of an older cordon: redo_drop.c finds it */
-			step_dirs_add(dirs, xstrdup(line));
+			names_add(dirs, xstrdup(line));
 	}
 	return 0;
 }
@@ -151,16 +151,6 @@ static int mover_open(struct txn *t, struct mover *m)
 	return r;
 }
 
-struct capture *txn_from(const struct txn *t, struct mover *m)
-{
-	return t->redo == t->back ? &m->undo : &m->redo;
-}
-
-struct capture *txn_to(const struct txn *t, struct mover *m)
-{
-	return t->redo == t->back ? &m->redo : &m->undo;
-}
-
 static void count(struct txn *t)
 {
 	t->total = t->done = 0;
@@ -174,7 +164,7 @@ static void count(struct txn *t)
 	}
 }
 
-int txn_open(struct txn *t, const struct step_dirs *dirs)
+int txn_open(struct txn *t, const struct names *dirs)
 {
 	background_hold(t->j);
 	t->quiet = true;
@@ -184,9 +174,9 @@ int txn_open(struct txn *t, const struct step_dirs *dirs)
 	for (size_t i = 0; i < dirs->n; i++) {
 		int r;
 
-		t->list[i].dir = xstrdup(dirs->dirs[i]);
+		t->list[i].dir = xstrdup(dirs->list[i]);
 		t->n++;
-		if (!strchr(dirs->dirs[i], '/'))
+		if (!strchr(dirs->list[i], '/'))
 			return -EBADMSG;
 		r = mover_open(t, &t->list[i]);
 		if (r < 0)

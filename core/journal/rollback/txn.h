@@ -8,7 +8,7 @@
 #include "core/journal/step/parts.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
+#include "core/journal/util/names.h"
 
 struct renames;
 struct touched_paths;
@@ -34,12 +34,20 @@ struct txn {
 
 /* The file "rollback". -ENOENT: no transaction. */
 int txn_write(const struct txn *t) MUST_USE;
-int txn_read(struct txn *t, struct step_dirs *dirs) MUST_USE;
-int txn_open(struct txn *t, const struct step_dirs *dirs) MUST_USE;
+int txn_read(struct txn *t, struct names *dirs) MUST_USE;
+int txn_open(struct txn *t, const struct names *dirs) MUST_USE;
 void txn_done(struct txn *t);
 /* Return the log that is emptied, and the log that is filled. */
-struct capture *txn_from(const struct txn *t, struct mover *m);
-struct capture *txn_to(const struct txn *t, struct mover *m);
+static inline struct capture *txn_from(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->undo : &m->redo;
+}
+
+static inline struct capture *txn_to(const struct txn *t, struct mover *m)
+{
+	return t->redo == t->back ? &m->redo : &m->undo;
+}
+
 /* Returns the step whose last record (of the log that is emptied, or of either) is the newest. */
 struct mover *txn_newest(struct txn *t, bool either);
 /* After power loss: remove records whose operations never reached the disk (power_loss.c). */
@@ -62,7 +70,8 @@ int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 int txn_end(struct txn *t) MUST_USE;
 /* Drops the undone steps that can no longer be redone, the newest first, in all stores of the
- * session. Call it when a redo has arrived, and at a start once all stores are open. (redo_drop.c) */
+ * session. Call it when a redo has arrived, and at a start once all stores are open. (redo_drop.c)
+ */
 int redo_drop_over(struct journal *j) MUST_USE;
 /* Returns whether a step is already at its place, with its files: the transaction cannot turn
  * round. */
@@ -84,7 +93,7 @@ int txns_arrive(struct txn *list, size_t n) MUST_USE; /* txn_look() to txn_end()
 
 struct share { /* the steps of one store */
 	struct journal *j;
-	struct step_dirs dirs; /* newest first */
+	struct names dirs; /* newest first */
 };
 
 struct selected_steps {
@@ -102,8 +111,6 @@ void select_steps_done(struct selected_steps *p);
 /* Name the paths that the rollback of open steps skipped: to the user, and in *why of the step with
  * these paths. (plan_open.c) */
 void plan_open_tell(struct txn *t);
-/* Returns whether it has that path, or a directory above it. */
-bool plan_open_has(struct touched_paths *of, const char *key);
 void plan_open_why(const struct txn *t, struct touched_paths *of, char **why);
 /* Tells the user of a transaction that a dead process had begun (journal_news()). */
 void txn_tell(const struct txn *t);

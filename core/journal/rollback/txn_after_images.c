@@ -362,8 +362,8 @@ static int note_touchers(const struct turn *turn, const struct renames *moves,
 			 struct touchers *touchers)
 {
 	const struct mover *m = turn->m;
-	struct summary head = {0};
-	struct path_set set = {0};
+	AUTO_SUMMARY struct summary head = {0};
+	AUTO_PATH_SET struct path_set set = {0};
 	int r = 0;
 
 	if (!m->arrived) {
@@ -372,9 +372,7 @@ static int note_touchers(const struct turn *turn, const struct renames *moves,
 		txn_names(&set, &m->redo.log, moves);
 		r = summary_read(m->undo.dir, &head, note_change, &set);
 	}
-	summary_done(&head);
 	touchers_note(touchers, turn->place, &set);
-	path_set_done(&set);
 	return r;
 }
 

@@ -9,7 +9,6 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/rollback/undo.h"
 #include "core/journal/store/durability.h"
 #include "core/journal/store/placed.h"
 #include "core/journal/store/store.h"
@@ -38,7 +37,7 @@ int txns_begin(struct txn *list, size_t n)
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = txn_write(&list[i]);
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = durability_sync_names(list[i].j);
+		r = store_sync_names(list[i].j);
 	for (size_t i = 0; r < 0 && i < n; i++) /* nothing has been changed */
 		if (forget(list[i].j) < 0)
 			list[i].j->stuck = true;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/edits.h"
@@ -21,8 +20,8 @@
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/siblings.h"
-#include "core/journal/store/step_dirs.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/names.h"
 
 static void add_id(struct undo_plan *p, int64_t id)
 {
@@ -174,18 +173,12 @@ int journal_plan(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	return r;
 }
 
-bool undo_entry_elsewhere(const struct undo_plan *p, const struct undo_entry *e)
-{
-	return e->root > 0 && !e->own && e->fate == FATE_KEPT && p->kind == UNDO_BACK &&
-	       !(p->flags & UNDO_ALL_PLACES);
-}
-
-static int64_t group_oldest(const struct step_dirs *g)
+static int64_t group_oldest(const struct names *g)
 {
 	int64_t oldest = INT64_MAX;
 
 	for (size_t i = 0; i < g->n; i++)
-		oldest = MIN(oldest, llabs(atoll(strrchr(g->dirs[i], '/') + 1)));
+		oldest = MIN(oldest, llabs(atoll(strrchr(g->list[i], '/') + 1)));
 	return oldest;
 }
 
@@ -399,7 +392,7 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 static int log_reaches(struct journal *j, const char *dir, bool redo, bool *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
-	struct undo_log log = UNDO_LOG_NONE;
+	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 	struct rec rec;
 	size_t at = 0;
 	int r = fd < 0 ? fd : log_look(j, &log, fd, redo ? "redo" : "undo");
@@ -407,7 +400,6 @@ static int log_reaches(struct journal *j, const char *dir, bool redo, bool *ret)
 	while (r == 0 && !*ret && undo_log_next(&log, &at, &rec))
 		*ret = !(root_is_own(j, rec.root) && root_is_own(j, rec.root2)) &&
 		       !rec_is_idle(&rec);
-	undo_log_close(&log);
 	return r;
 }
 
@@ -423,7 +415,7 @@ int journal_reaches(struct journal *j, enum undo_kind kind, size_t n, unsigned f
 	r = select_steps(j, kind, n, flags, &pick, err);
 	for (size_t i = 0; r == 0 && i < pick.n; i++)
 		for (size_t k = 0; r == 0 && k < pick.list[i].dirs.n; k++) {
-			const char *dir = pick.list[i].dirs.dirs[k];
+			const char *dir = pick.list[i].dirs.list[k];
 
 			r = log_reaches(pick.list[i].j, dir, kind == UNDO_REDO, ret);
 			if (r < 0)

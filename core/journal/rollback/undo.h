@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/journal/history/after_image.h"
-#include "core/journal/store/step_dirs.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/u64_set.h"
 
@@ -19,7 +19,7 @@ struct err;
 /* ---- settling conflicts (excluded_records.c, merge.c, resolution.c) ---- */
 
 struct emptied { /* the logs that a rollback will apply */
-	const struct step_dirs *dirs;
+	const struct names *dirs;
 	const struct undo_log *logs; /* of each step, the log that will be emptied */
 	const struct renames *moves;
 	const struct chains *chains;
@@ -66,7 +66,7 @@ struct story {
 	struct after_images left; /* the images that all of them left */
 	bool redo;
 };
-int merge_story_load(struct journal *j, const struct undo_plan *p, const struct step_dirs *dirs,
+int merge_story_load(struct journal *j, const struct undo_plan *p, const struct names *dirs,
 		     struct story *ret) MUST_USE;
 void merge_story_done(struct story *s);
 /* Returns 0 and *ret, or 1 and *why if the file cannot be merged. */
@@ -83,7 +83,8 @@ int resolution_find(struct journal *j, struct undo_plan *p, const struct emptied
 int resolution_keep(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 		    struct resolution *ret) MUST_USE;
 
-/* ---- applying a log backwards (replay.c, undo.c) -----------------------------------------------
+/* ---- applying a log backwards (replay_record.c, undo.c)
+ * -----------------------------------------------
  */
 
 /* Undoes the last record of `from` and appends its inverse to `to`. Returns 1, or 0 if `from` is
@@ -99,18 +100,18 @@ int last_record_settle(struct capture *from, struct capture *to, bool forward) M
 
 /* Makes the plan for these steps of one store, of the same kind and flags as `like`, and its
  * resolution. */
-int plan_store(struct journal *j, const struct step_dirs *dirs, const struct undo_plan *like,
+int plan_store(struct journal *j, const struct names *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct resolution *remedy, struct err *err) MUST_USE;
 /*
  * The same for open steps, which have no after-images (plan_open.c): the conflicts are the external
  * edits, and all are kept. last_sign_ns: the process died, and a later change is an external edit;
  * 0: the process lives.
  */
-int plan_open(struct journal *j, const struct step_dirs *dirs, int64_t last_sign_ns,
+int plan_open(struct journal *j, const struct names *dirs, int64_t last_sign_ns,
 	      struct undo_plan **ret, struct resolution *remedy) MUST_USE;
 /* Finds the last sign of life of the process that died with these steps open, in nanoseconds, to be
  * compared with a ctime. Call it before their logs are opened. */
-int open_last_sign(struct journal *j, const struct step_dirs *dirs, int64_t *ret) MUST_USE;
+int open_last_sign(struct journal *j, const struct names *dirs, int64_t *ret) MUST_USE;
 /* Finishes or reverts an interrupted rollback, and rolls back open steps of a dead process. */
 int undo_recover(struct journal *j, size_t *ret_paths, struct err *err) MUST_USE;
 /* Drops the undone steps that can no longer be redone (redo_drop.c), once all folders are open. */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/io.h"
 #include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/step/step.h"
@@ -29,7 +28,7 @@ bool guarded_is_held(struct journal *j, int dirfd, const char *name, const struc
 		return false;
 	if (o->nlink > 1)
 		return true;
-	fd = object_peek(j, dirfd, name);
+	fd = borrow_peek(j, dirfd, name);
 	return fd < 0 || object_has_writer(fd);
 }
 

@@ -27,6 +27,17 @@ static bool is_short(const struct step *s, uint64_t bytes)
 	       (own > limit || (s->j->lasting && s->j->holds + own > SESSION_SIZE * limit));
 }
 
+/* For copied bytes; 0: there is none. */
+static uint64_t step_limit(const struct journal *j)
+{
+	const struct journal_options *o = &j->options;
+
+	/* A step that alone filled the store would be all that it keeps, and then some. */
+	if (o->step_size && o->size)
+		return MIN(o->step_size, o->size);
+	return o->step_size ? o->step_size : o->size;
+}
+
 void step_unprotect(struct step *s, const char *op, const char *path, uint64_t bytes)
 {
 	const struct journal_options *o = &s->j->options;
@@ -55,16 +66,6 @@ void step_unprotect(struct step *s, const char *op, const char *path, uint64_t b
 			journal_say(s->j, "%s", before);
 	}
 	s->j->reported_off = o->off;
-}
-
-uint64_t step_limit(const struct journal *j)
-{
-	const struct journal_options *o = &j->options;
-
-	/* A step that alone filled the store would be all that it keeps, and then some. */
-	if (o->step_size && o->size)
-		return MIN(o->step_size, o->size);
-	return o->step_size ? o->step_size : o->size;
 }
 
 bool step_has_room(const struct step *s, uint64_t bytes, bool copied)
@@ -122,4 +123,16 @@ void step_raise(struct step *s)
 	do
 		p->raised = true;
 	while ((p = p->part) != s);
+}
+
+void step_settle(struct step *s)
+{
+	struct step *p = s;
+
+	do {
+		uint64_t bytes;
+
+		if (unkept_changed(p, &bytes))
+			step_unprotect(p, "write", unkept_path(p), bytes);
+	} while ((p = p->part) != s);
 }

@@ -24,4 +24,3 @@ bool step_has_room(const struct step *s, uint64_t bytes, bool copied);
 int step_go_beyond(struct step *s, uint64_t bytes, bool copied) MUST_USE;
 void step_holds_more(struct step *s, uint64_t bytes, bool copied);
 void step_unprotect(struct step *s, const char *op, const char *path, uint64_t bytes);
-uint64_t step_limit(const struct journal *j); /* for copied bytes; 0: no limit */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "core/base/text.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/step/expected_events.h"
 #include "core/journal/step/open_files.h"
@@ -24,7 +24,7 @@
 
 /*
  * Writes to an open file are not trapped, and belong to the step that is open at that time. So each
- * step begins by capturing the files that are open for writing at that moment (keep_open_files.c).
+ * step begins by capturing the files that are open for writing at that moment (keep_content.c).
  * A file is known by inode and found by its names. All names that were seen are kept, because one
  * may be removed, and come back by an undo, while others stay. Renames of directories above are
  * applied when a name is needed, not at each rename. If all names of a file are gone, the roots are
@@ -181,7 +181,7 @@ void open_file_gone(struct journal *j, const struct object *o)
 /* 1: this is it and it is written; 0: it is, and nobody writes; -ENOENT: it is not here. */
 static int look_at(struct journal *j, struct open_file *w, const struct spot *at, struct object *o)
 {
-	AUTO_CLOSE int fd = object_peek(j, at->fd, at->name);
+	AUTO_CLOSE int fd = borrow_peek(j, at->fd, at->name);
 	int r;
 
 	r = fd < 0 ? object_stat(at->fd, at->name, o) : object_stat(fd, "", o);
@@ -496,4 +496,19 @@ void journal_no_writers(struct journal *j)
 	do
 		open_files_drop(k);
 	while ((k = k->sibling) != j);
+}
+
+/*
+ * The inode was moved into this step's objects. Other steps that captured it before must not change
+ * it without a new capture: theirs is older than the state in this step's objects. So they forget
+ * the inode. Not if it is still open for writing: then the store has a copy. Its remaining hard
+ * links do not matter, as the store holds one of them: a change through them is captured anew.
+ */
+void step_took(struct step *s, const struct object *o)
+{
+	if (open_file_find(s->j, o))
+		return;
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (other != s)
+			step_unlearn(other, o);
 }

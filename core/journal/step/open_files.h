@@ -60,7 +60,7 @@ void open_files_pass_on(struct journal *j);
 void open_files_drop(struct journal *j);
 void open_files_forget_closed(struct journal *j);
 
-/* ---- for keep_open_files.c ------------------------------------------------------------------- */
+/* ---- for keep_content.c ------------------------------------------------------------------- */
 
 struct reach; /* reach.h */
 /*

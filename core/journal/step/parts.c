@@ -1,13 +1,23 @@
-/* parts - the parts of a step that changes several folders. */
+/* parts - the directory of a step, and the parts of one that changes several folders. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/history.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
 #include "core/journal/step/parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/sync.h"
+#include "core/journal/store/reserve.h"
+#include "core/journal/store/store.h"
+#include "core/journal/util/codec.h"
 
 /*
  * As soon as a step has two parts, each part's directory has the file "parts": the folders, each
@@ -69,5 +79,86 @@ int parts_announce(struct step *s)
 	for (p = s->part; r == 0 && p != s; p = p->part)
 		if (p->made)
 			r = parts_write(p, &names);
+	return r;
+}
+
+/* ---- the directory ----------------------------------------------------------------------------
+ */
+
+static int write_head(struct step *s)
+{
+	AUTO_BUF struct buf meta = BUF_INIT;
+	struct rec rec = {.type = REC_STEP, .path = ""};
+	const char *command = s->command ? s->command : "";
+
+	codec_put_u64(&meta, (uint64_t)s->id);
+	codec_put_u32(&meta, s->kind);
+	codec_put_u64(&meta, (uint64_t)s->began_us);
+	codec_put_str(&meta, command, strlen(command));
+	rec.meta = (struct span){meta.data, meta.len};
+	return capture_push(&s->side, &rec);
+}
+
+bool step_read_head(const struct undo_log *undo, struct step_info *ret)
+{
+	struct rec r;
+	struct codec_reader g;
+	size_t at = 0;
+
+	if (!undo_log_next(undo, &at, &r) || r.type != REC_STEP)
+		return false;
+	g = (struct codec_reader){.p = r.meta.data, .end = r.meta.data + r.meta.len};
+	ret->id = (int64_t)codec_get_u64(&g);
+	ret->kind = codec_get_u32(&g);
+	ret->began_us = (int64_t)codec_get_u64(&g);
+	ret->command = xstrdup(codec_get_str(&g).data);
+	return true;
+}
+
+static int make_parts(struct step *s, const char *dir)
+{
+	int r;
+
+	if (mkdirat(s->j->store, dir, 0700) < 0)
+		return -errno;
+	s->side.dir = store_open_dir(s->j, dir);
+	if (s->side.dir < 0)
+		return s->side.dir;
+	if (mkdirat(s->side.dir, "obj", 0700) < 0)
+		return -errno;
+	s->side.obj = openat(s->side.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->side.obj < 0)
+		return -errno;
+	r = undo_log_create(&s->side.log, s->side.dir, "undo");
+	return r < 0 ? r : write_head(s);
+}
+
+int step_make(struct step *s)
+{
+	AUTO_FREE char *dir = NULL;
+	mode_t mask;
+	int r;
+
+	if (s->made)
+		return 0;
+	dir = xasprintf("open/%" PRId64, s->id);
+	mask = umask(077);
+	do {
+		r = s->j->ids_given ? state_save(s->j) : 0;
+		if (r == 0)
+			r = make_parts(s, dir);
+		if (r == 0)
+			r = parts_announce(s);
+		if (r == 0)
+			r = step_sync_parts(s);
+		if (r == 0)
+			break;
+		capture_done(&s->side);
+		s->side.j = s->j;
+		if (io_remove_tree(s->j->store, dir) < 0)
+			break; /* the next start sees that it never began */
+	} while (store_relieve(s->j, r, false));
+	umask(mask);
+	s->made = r == 0;
 	return r;
 }

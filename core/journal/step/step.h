@@ -82,13 +82,6 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 bool step_touch(struct step *s, int root, const char *path, const struct object *before);
 /* Notes that the metadata at path changed. */
 void step_touch_attrs(struct step *s, int root, const char *path);
-/* Marks s and other open steps that share paths with it: concurrent steps depend on each other, so
- * none is dropped, even if it changed nothing in the end. */
-void step_tangle(struct step *s);
-/* Marks other open steps that share paths with s as incomplete: s is about to be rolled back, and
- * they captured its changes as their before-state. */
-void step_untangle(struct step *s);
-void step_free(struct step *s);
 /* Captures content and metadata of an existing file before they change. */
 #define STEP_FULL 1 /* the step's limits leave no room for the content; nothing was done */
 int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
@@ -98,7 +91,7 @@ int step_try_content(struct step *s, int root, const char *path, int dirfd, cons
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct object *o, bool may_spare) MUST_USE;
 /* Returns whether stores through a mapping may change the file without changing its times: see
- * step.c. */
+ * unkept.c. */
 bool step_may_change_unseen(const struct step *s, int dirfd, const struct object *o);
 /* Captures content even if the step has captured or created that inode before. */
 int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,

@@ -1,5 +1,6 @@
 /* target - the target of an operation: its path for the record, its name, its object. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/op.h"
@@ -93,7 +94,7 @@ int op_target_keep_written(struct step *s, const struct op_target *w)
 	known = open_file_find(s->j, &w->obj);
 	if (!known)
 		return keep_held(s, w);
-	fd = object_open_file(s->j, w->dirfd, w->bare);
+	fd = borrow_open_file(s->j, w->dirfd, w->bare);
 	if (fd >= 0 && !object_has_writer(fd)) {
 		if (!known->once) /* its close is told of yet, by another name */
 			open_file_drop(s->j, known);

@@ -1,7 +1,9 @@
 /* touched_inodes - the inodes that an open step has records about, or created. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
+#include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/journal/store/store.h"
 
 #include <stdlib.h>
 
@@ -130,4 +132,30 @@ void touched_inodes_done(struct touched_inodes *k)
 	free(k->slots);
 	free(k->firsts);
 	*k = (struct touched_inodes){0};
+}
+
+/* ---- of a step --------------------------------------------------------------------------------
+ */
+
+struct touched_inode *step_known(const struct step *s, const struct object *o)
+{
+	struct touched_inode *k = touched_inodes_find(&s->known, object_pack_dev(o->dev), o->ino);
+
+	return k && !object_is_reuse(k->btime_ns, k->generation, o) ? k : NULL;
+}
+
+void step_unlearn(struct step *s, const struct object *o)
+{
+	struct touched_inode *k = step_known(s, o);
+
+	if (k)
+		touched_inodes_drop(&s->known, k);
+}
+
+bool step_shared(const struct step *s, const struct object *o)
+{
+	for (struct step *other = s->j->open; other; other = other->next)
+		if (other != s && step_known(other, o))
+			return true;
+	return false;
 }

@@ -1,6 +1,8 @@
 /* touched_paths - the paths that a step touched, with their state before and after it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
+#include "core/journal/step/step.h"
+#include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/rename_tree.h"
@@ -137,4 +139,20 @@ void touched_paths_done(struct touched_paths *t)
 	free(t->list);
 	free(t->looks);
 	*t = (struct touched_paths){0};
+}
+
+bool step_touch(struct step *s, int root, const char *path, const struct object *before)
+{
+	AUTO_FREE char *key = path_key_make(root, path);
+	const struct touched_inode *k = before->nlink > 1 ? step_known(s, before) : NULL;
+	const struct object *first = k ? touched_inodes_first(&s->known, k) : NULL;
+
+	return touched_paths_add(&s->touches, key, first ? first : before);
+}
+
+void step_touch_attrs(struct step *s, int root, const char *path)
+{
+	AUTO_FREE char *key = path_key_make(root, path);
+
+	touched_paths_attrs(&s->touches, key);
 }

@@ -1,5 +1,6 @@
 /* unkept - a file opened for writing that is too large to capture, and may never be written. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/step/open_files.h"
 #include "core/journal/step/unkept.h"
 
 #include <fcntl.h>
@@ -12,10 +13,10 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/step/limits.h"
 #include "core/journal/step/step.h"
 #include "core/journal/steps.h"
 #include "core/os/file.h"
+#include "core/os/volume.h"
 
 #define TICK_NS 20000000 /* two changes within it may get one time (100 Hz, twice) */
 
@@ -85,6 +86,15 @@ void unkept_look(struct step *s, const struct object *o)
 				      now.mtime_ns != s->unkept->was.mtime_ns;
 }
 
+bool unkept_changed(struct step *s, uint64_t *ret_bytes)
+{
+	if (!s->unkept)
+		return false;
+	unkept_look(s, &s->unkept->was);
+	*ret_bytes = s->unkept->was.blocks * 512;
+	return s->unkept->changed;
+}
+
 void unkept_follow(struct step *s, const struct object *o)
 {
 	const struct timespec tick = {.tv_nsec = TICK_NS};
@@ -97,19 +107,6 @@ void unkept_follow(struct step *s, const struct object *o)
 	nanosleep(&tick, NULL);
 }
 
-void step_settle(struct step *s)
-{
-	struct step *p = s;
-
-	do {
-		if (!p->unkept)
-			continue;
-		unkept_look(p, &p->unkept->was);
-		if (p->unkept->changed)
-			step_unprotect(p, "write", p->unkept->path, p->unkept->was.blocks * 512);
-	} while ((p = p->part) != s);
-}
-
 void unkept_free(struct step *s)
 {
 	struct unkept *u = take_ptr(&s->unkept);
@@ -119,4 +116,14 @@ void unkept_free(struct step *s)
 	close(u->fd);
 	free(u->path);
 	free(u);
+}
+
+/* By what is stored through a mapping: tmpfs keeps no time of that. Elsewhere the first store into
+ * a page does, until it is written back, which may have been before the step began. To clone a file
+ * writes it back. */
+bool step_may_change_unseen(const struct step *s, int dirfd, const struct object *o)
+{
+	int volume = open_file_find(s->j, o) ? VOLUME_MEMORY : os_volume(dirfd);
+
+	return volume < 0 || volume == VOLUME_MEMORY;
 }

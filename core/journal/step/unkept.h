@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/base/util.h"
 
@@ -23,5 +24,7 @@ bool unkept_note(struct step *s, int root, const char *path, int dirfd, const ch
 const char *unkept_path(const struct step *s); /* or NULL */
 /* Called before and after an operation changes the metadata of the file. */
 void unkept_look(struct step *s, const struct object *o);
+/* Looks at the file. Returns whether it has changed; *ret_bytes: its size on the disk. */
+bool unkept_changed(struct step *s, uint64_t *ret_bytes);
 void unkept_follow(struct step *s, const struct object *o);
 void unkept_free(struct step *s);

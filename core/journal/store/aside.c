@@ -64,19 +64,17 @@ static bool is_complete(const struct journal *j, const char *number)
 /* The number to use next; *begun: a dead process had begun with it. */
 static int next_number(const struct journal *j, uint64_t *ret, bool *begun)
 {
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 	int r;
 
 	if (mkdirat(j->store, ASIDE_DIR, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	r = store_names(j, ASIDE_DIR, &names, &n);
-	*ret = n ? strtoull(names[n - 1], NULL, 10) + 1 : 1;
-	for (size_t i = 0; i < n && !*begun; i++) {
-		*begun = !is_complete(j, names[i]);
-		*ret = *begun ? strtoull(names[i], NULL, 10) : *ret;
+	r = store_names(j, ASIDE_DIR, &names);
+	*ret = names.n ? strtoull(names.list[names.n - 1], NULL, 10) + 1 : 1;
+	for (size_t i = 0; i < names.n && !*begun; i++) {
+		*begun = !is_complete(j, names.list[i]);
+		*ret = *begun ? strtoull(names.list[i], NULL, 10) : *ret;
 	}
-	store_names_free(names, n);
 	return r;
 }
 
@@ -108,14 +106,12 @@ static int move_one(int from, const char *name, int to)
 static int move_entries(int from, int to)
 {
 	const struct journal at = {.store = from};
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(&at, ".", &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(&at, ".", &names);
 
-	for (size_t i = 0; r == 0 && i < n; i++)
-		if (is_moved_first(names[i]))
-			r = move_one(from, names[i], to);
-	store_names_free(names, n);
+	for (size_t i = 0; r == 0 && i < names.n; i++)
+		if (is_moved_first(names.list[i]))
+			r = move_one(from, names.list[i], to);
 	return r;
 }
 
@@ -133,15 +129,13 @@ static int move_aside(struct journal *j, int to)
 static void drop_oldest(struct journal *j)
 {
 	AUTO_CLOSE int dir = store_open_dir(j, ASIDE_DIR);
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 
-	if (dir < 0 || store_names(j, ASIDE_DIR, &names, &n) < 0)
+	if (dir < 0 || store_names(j, ASIDE_DIR, &names) < 0)
 		return;
-	for (size_t i = 0; i + ASIDE_MOST < n; i++)
-		if (io_remove_tree(dir, names[i]) < 0)
+	for (size_t i = 0; i + ASIDE_MOST < names.n; i++)
+		if (io_remove_tree(dir, names.list[i]) < 0)
 			break; /* only space */
-	store_names_free(names, n);
 }
 
 int aside_put(struct journal *j, bool even_empty, uint64_t *ret, struct err *err)

@@ -151,6 +151,47 @@ int borrow_return(struct journal *j, int fd, mode_t was)
 	return r;
 }
 
+int borrow_open_file(struct journal *j, int dirfd, const char *name)
+{
+	AUTO_CLOSE int path = -1;
+	char proc[OS_FD_PATH];
+	struct object o;
+	mode_t was;
+	int fd, r, e, flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+	path = object_open(dirfd, name);
+	if (path < 0)
+		return take_fd(&path);
+	r = object_stat(path, "", &o);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(o.mode))
+		return -EINVAL;
+	os_fd_path(proc, path);
+	fd = open(proc, flags | O_NOATIME);
+	if (fd < 0 && errno == EPERM)
+		fd = open(proc, flags);
+	if (fd >= 0 || errno != EACCES)
+		return fd < 0 ? -errno : fd;
+	/* Ours, perhaps, but without the read bit. */
+	r = borrow_bits(j, path, S_IRUSR, &was);
+	if (r < 0)
+		return r;
+	fd = open(proc, flags);
+	r = fd < 0 ? -errno : fd;
+	e = borrow_return(j, path, was);
+	if (e < 0 && fd >= 0)
+		close(fd);
+	return e < 0 ? e : r;
+}
+
+int borrow_peek(struct journal *j, int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 && errno == EACCES ? borrow_open_file(j, dirfd, name) : fd;
+}
+
 /* ---- what a dead process borrowed --------------------------------------------------------------
  */
 
@@ -230,22 +271,20 @@ static int settle_one(struct journal *j, const struct loan_note *n)
 int borrow_settle(struct journal *j)
 {
 	AUTO_FREE struct loan_note *list = NULL;
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, LENT_DIR, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, LENT_DIR, &names);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	list = xcalloc(n + 1, sizeof(*list));
-	for (size_t i = 0; i < n; i++)
-		note_load(j, names[i], &list[i]);
-	qsort(list, n, sizeof(*list), by_depth);
-	for (size_t i = 0; i < n; i++) {
+	list = xcalloc(names.n + 1, sizeof(*list));
+	for (size_t i = 0; i < names.n; i++)
+		note_load(j, names.list[i], &list[i]);
+	qsort(list, names.n, sizeof(*list), by_depth);
+	for (size_t i = 0; i < names.n; i++) {
 		if (r == 0)
 			r = settle_one(j, &list[i]);
 		free(list[i].name);
 		free(list[i].text);
 	}
-	store_names_free(names, n);
 	return r;
 }

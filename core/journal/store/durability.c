@@ -59,16 +59,3 @@ int durability_sync_all(struct journal *j)
 		r = -errno;
 	return r;
 }
-
-int durability_sync_names(const struct journal *j)
-{
-	static const char *const names[] = {"open", "steps", "redo", "."};
-	int r = 0;
-
-	for (size_t i = 0; j->options.durable && r == 0 && i < ARRAY_LEN(names); i++) {
-		AUTO_CLOSE int fd = store_open_dir(j, names[i]);
-
-		r = fd < 0 ? fd : durability_sync_fd(j, fd);
-	}
-	return r;
-}

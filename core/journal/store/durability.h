@@ -12,4 +12,3 @@ struct journal;
 int durability_sync_fd(const struct journal *j, int fd) MUST_USE;
 /* Syncs the file systems of folder, roots and store. */
 int durability_sync_all(struct journal *j) MUST_USE;
-int durability_sync_names(const struct journal *j) MUST_USE; /* syncs the store's directories */

@@ -11,7 +11,6 @@
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
-#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
@@ -187,8 +186,7 @@ static void say_aside(struct journal *j, size_t steps)
 int store_check(struct journal *j, bool session, struct err *err)
 {
 	struct err why = {0};
-	char **names = NULL;
-	size_t n = 0;
+	AUTO_NAMES struct names names = {0};
 	int r = check_all(j, session ? &why : err);
 
 	if (!session || r != -EPROTO) {
@@ -196,10 +194,8 @@ int store_check(struct journal *j, bool session, struct err *err)
 			*err = why;
 		return r;
 	}
-	if (store_names(j, "steps", &names, &n) == 0)
-		store_names_free(names, n);
 	if (!aside_is_empty(j->store))
-		say_aside(j, n);
+		say_aside(j, store_names(j, "steps", &names) < 0 ? 0 : names.n);
 	r = aside_put(j, false, NULL, err);
 	return r < 0 ? r : check_all(j, err);
 }

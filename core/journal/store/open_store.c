@@ -164,13 +164,6 @@ static void raise_files(void)
 		log_warn("journal", "a long history may not be read whole: %s", strerror(errno));
 }
 
-void store_abandon(struct journal *j)
-{
-	if (j->fresh)
-		store_unmake(j);
-	journal_close(j);
-}
-
 int store_open(struct journal **ret, const struct journal_spec *spec,
 	       const struct store_hooks *hooks, struct err *err)
 {
@@ -207,9 +200,6 @@ int store_open(struct journal **ret, const struct journal_spec *spec,
 		siblings_join(j, spec->with);
 	if (r == -ENOENT && j->read_only && err && !err->code)
 		err_say(err, r, "nothing has been recorded for '%s' yet", spec->folder);
-	if (r < 0)
-		store_abandon(j);
-	else
-		*ret = j;
+	*ret = j;
 	return r;
 }

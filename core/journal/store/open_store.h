@@ -9,11 +9,9 @@ struct journal_spec;
 struct store_hooks;
 
 /* Opens the store of spec->folder and takes its lock. Recovers nothing, and applies no limit: see
- * open_recovered(). */
+ * open_recovered.c. On an error the caller closes *ret, too. */
 int store_open(struct journal **ret, const struct journal_spec *spec,
 	       const struct store_hooks *hooks, struct err *err) MUST_USE;
-/* Closes a journal whose opening failed, and removes the store if it was just created. */
-void store_abandon(struct journal *j);
 /* Removes a store that has no history. If j does not have its lock, only removes an empty
  * directory. */
 void store_unmake(struct journal *j);

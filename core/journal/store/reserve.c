@@ -188,7 +188,9 @@ bool reserve_give(struct journal *j, int why)
 	return ftruncate(j->room, 0) == 0 || given;
 }
 
-bool reserve_lend(struct journal *j, int why)
+/* Frees a part of the reserve for a running operation: even a removal needs a record. Returns
+ * whether to try again. */
+static bool lend(struct journal *j, int why)
 {
 	off_t left = wanted(j) - ROOM_LENT;
 
@@ -227,7 +229,7 @@ bool store_relieve(struct journal *j, int why, bool back)
 		return false;
 	if (store_empty_trash(j, NULL))
 		return true;
-	if (!back && reserve_lend(j, why))
+	if (!back && lend(j, why))
 		return true;
 	if (!back) {
 		say_full(j);

@@ -21,9 +21,6 @@ int reserve_need(struct journal *j, off_t size) MUST_USE;
 int reserve_follow(struct journal *j) MUST_USE;
 /* Frees the reserve if the error `why` is a lack of space. Returns whether to try again. */
 bool reserve_give(struct journal *j, int why);
-/* Frees a part of the reserve for a running operation: even a removal needs a record. Returns
- * whether to try again. */
-bool reserve_lend(struct journal *j, int why);
 
 bool reserve_has_inodes(const struct journal *j, uint64_t n); /* counts reserved ones */
 /* Makes room after a lack of space `why`: empties the trash or frees a part of the reserve. Only

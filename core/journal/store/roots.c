@@ -9,7 +9,6 @@
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/os/beneath.h"
@@ -103,7 +102,7 @@ static int roots_save(struct journal *j)
 		buf_add(&text, j->roots[i].path, strlen(j->roots[i].path) + 1);
 	}
 	r = io_write_file(j->store, "roots", 0600, text.data, text.len, j->options.durable);
-	return r == 0 ? durability_sync_names(j) : r;
+	return r == 0 ? store_sync_names(j) : r;
 }
 
 int journal_add_root(struct journal *j, const char *path, bool own, struct err *err)

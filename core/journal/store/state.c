@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -10,7 +11,6 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/journal/fs/in_place.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/store.h"
 #include "core/os/file.h"
 
@@ -59,20 +59,19 @@ static uint64_t boot_number(void)
 	return XXH3_64bits(text, len) | 1;
 }
 
-void state_boot_begin(struct journal *j)
+static void state_boot_begin(struct journal *j)
 {
 	j->rebooted = j->state->boot != boot_number();
 	j->state->next_seq = MAX(j->state->next_seq, j->state->reserved_seq);
 }
 
-int state_boot_settled(struct journal *j)
+void state_boot_settled(struct journal *j)
 {
 	j->state->boot = boot_number();
 	j->state->session_us = j->session_us; /* what the one before had left is rolled back */
 	j->rebooted = false;
 	if (state_save(j) < 0)
 		j->state->boot = 0; /* it is only looked at twice */
-	return durability_sync_all(j);
 }
 
 /* The highest number that an entry of these directories has for its name, or *ret itself. */
@@ -145,4 +144,14 @@ void state_leave(struct journal *j)
 	j->state->reserved_seq = 0;
 	if (state_save(j) < 0)
 		log_warn("journal", "the state of '%s' is not up to date", j->store_path);
+}
+
+/* ---- a number as a name -----------------------------------------------------------------------
+ */
+
+int store_trash(struct journal *j, const char *name)
+{
+	AUTO_FREE char *to = xasprintf("trash/%" PRIu64, store_seq(j));
+
+	return renameat(j->store, name, j->store, to) < 0 ? -errno : 0;
 }

@@ -10,13 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/base/clock.h"
 #include "core/base/io.h"
-#include "core/base/log.h"
 #include "core/base/path.h"
 #include "core/journal/store/store.h"
 #include "core/os/statx.h"
-#include "core/os/volume.h"
 
 /* ---- placement --------------------------------------------------------------------------------
  */
@@ -74,13 +71,12 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n)
+int store_names(const struct journal *j, const char *dir, struct names *ret)
 {
+	AUTO_NAMES struct names names = {0};
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
 	AUTO_DIR DIR *d = NULL;
 	struct dirent *e;
-	char **names = NULL;
-	size_t n = 0;
 
 	if (fd < 0)
 		return fd;
@@ -89,49 +85,25 @@ int store_names(const struct journal *j, const char *dir, char ***ret, size_t *r
 		return -errno;
 	fd = -1;
 	/* An error is not the end: an open step that is not seen would be forgotten. */
-	while ((errno = 0, e = readdir(d))) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (n % 64 == 0)
-			names = xrealloc(names, (n + 64) * sizeof(*names));
-		names[n++] = xstrdup(e->d_name);
-	}
-	if (errno) {
-		int r = -errno;
-
-		store_names_free(names, n);
-		return r;
-	}
-	if (n)
-		qsort(names, n, sizeof(*names), by_number);
+	while ((errno = 0, e = readdir(d)))
+		if (e->d_name[0] != '.')
+			names_add(&names, xstrdup(e->d_name));
+	if (errno)
+		return -errno;
+	if (names.n)
+		qsort(names.list, names.n, sizeof(*names.list), by_number);
 	*ret = names;
-	*ret_n = n;
+	names = (struct names){0};
 	return 0;
 }
 
 int store_highest(const struct journal *j, const char *dir, uint64_t *ret)
 {
-	char **names = NULL;
-	size_t n = 0;
-	int r = store_names(j, dir, &names, &n);
+	AUTO_NAMES struct names names = {0};
+	int r = store_names(j, dir, &names);
 
-	*ret = r == 0 && n ? (uint64_t)llabs(atoll(names[n - 1])) : 0;
-	store_names_free(names, n);
+	*ret = r == 0 && names.n ? (uint64_t)llabs(atoll(names.list[names.n - 1])) : 0;
 	return r;
-}
-
-void store_names_free(char **names, size_t n)
-{
-	while (n)
-		free(names[--n]);
-	free(names);
-}
-
-int store_trash(struct journal *j, const char *name)
-{
-	AUTO_FREE char *to = xasprintf("trash/%" PRIu64, store_seq(j));
-
-	return renameat(j->store, name, j->store, to) < 0 ? -errno : 0;
 }
 
 /* What one that has to stop removes all the same: else nobody did, where sessions are short. */
@@ -140,16 +112,15 @@ int store_trash(struct journal *j, const char *name)
 bool store_empty_trash(struct journal *j, const atomic_bool *stop)
 {
 	AUTO_CLOSE int dir = store_open_dir(j, "trash");
-	char **names = NULL;
-	size_t n = 0, gone = 0;
+	AUTO_NAMES struct names names = {0};
+	size_t gone = 0;
 
-	if (dir < 0 || store_names(j, "trash", &names, &n) < 0)
+	if (dir < 0 || store_names(j, "trash", &names) < 0)
 		return false;
 	/* It is only space; the next one tries the others again. */
-	while (gone < n && (gone < TRASH_LEAST || !stop || !atomic_load(stop)) &&
-	       io_remove_tree(dir, names[gone]) == 0)
+	while (gone < names.n && (gone < TRASH_LEAST || !stop || !atomic_load(stop)) &&
+	       io_remove_tree(dir, names.list[gone]) == 0)
 		gone++;
-	store_names_free(names, n);
 	return gone > 0;
 }
 
@@ -206,4 +177,17 @@ void journal_store_inode(const struct journal *j, dev_t *dev, ino_t *ino)
 void store_slot_name(char out[24], uint64_t slot)
 {
 	snprintf(out, 24, "%" PRIx64, slot);
+}
+
+int store_sync_names(const struct journal *j)
+{
+	static const char *const names[] = {"open", "steps", "redo", "."};
+	int r = 0;
+
+	for (size_t i = 0; j->options.durable && r == 0 && i < ARRAY_LEN(names); i++) {
+		AUTO_CLOSE int fd = store_open_dir(j, names[i]);
+
+		r = fd < 0 ? fd : fsync(fd) < 0 ? -errno : 0;
+	}
+	return r;
 }

@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "core/journal/journal.h"
 #include "core/journal/store/placed.h"
+#include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/rename_tree.h"
 
@@ -117,17 +118,15 @@ uint64_t store_seq(struct journal *j);
 int store_seq_keep(struct journal *j) MUST_USE;
 int state_load(struct journal *j) MUST_USE;
 int state_save(struct journal *j) MUST_USE;
-void state_leave(struct journal *j);	  /* at the end, with the lock held */
-void state_boot_begin(struct journal *j); /* sets j->rebooted */
-int state_boot_settled(struct journal *j) MUST_USE;
+void state_leave(struct journal *j); /* at the end, with the lock held */
+void state_boot_settled(struct journal *j);
 /* Empties trash/, until *stop (may be NULL) is set. Returns whether anything was removed. */
 bool store_empty_trash(struct journal *j, const atomic_bool *stop);
 int store_trash(struct journal *j, const char *name); /* moves a directory to trash/ */
-/* Lists the names of a directory's entries, sorted by number; heap array of heap strings. */
-int store_names(const struct journal *j, const char *dir, char ***ret, size_t *ret_n) MUST_USE;
+/* Lists the names of a directory's entries, sorted by number. */
+int store_names(const struct journal *j, const char *dir, struct names *ret) MUST_USE;
 /* Sets *ret to the highest absolute number among those names; 0 if there is none, or on error. */
 int store_highest(const struct journal *j, const char *dir, uint64_t *ret);
-void store_names_free(char **names, size_t n);
 int store_open_dir(const struct journal *j, const char *name) MUST_USE; /* below the store */
 bool store_is_made(int store);	 /* whether it has or had a history */
 const char *store_advice(int r); /* advice for -EBADMSG, else "" */
@@ -136,6 +135,8 @@ const char *store_advice(int r); /* advice for -EBADMSG, else "" */
 int store_lock(int store, const char *path, const char *todo, struct err *err) MUST_USE;
 /* Removes a store's content; the caller has its lock. */
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
+/* Syncs the store's directories, if the journal is durable. */
+int store_sync_names(const struct journal *j) MUST_USE;
 /* The name of an object in the directory obj/ of a step. */
 void store_slot_name(char out[24], uint64_t slot);
 

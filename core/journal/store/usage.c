@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
-#include "core/base/path.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
 #include "core/journal/store/aside.h"
@@ -131,18 +130,16 @@ static uint64_t files_of(const struct journal *j, const char *dir)
 uint64_t store_holds_below(const struct journal *j, const char *where,
 			   uint64_t (*of)(const struct journal *j, const char *name))
 {
-	char **names = NULL;
+	AUTO_NAMES struct names names = {0};
 	uint64_t sum = 0;
-	size_t n = 0;
 
-	if (store_names(j, where, &names, &n) < 0)
+	if (store_names(j, where, &names) < 0)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *name = xasprintf("%s/%s", where, names[i]);
+	for (size_t i = 0; i < names.n; i++) {
+		AUTO_FREE char *name = xasprintf("%s/%s", where, names.list[i]);
 
 		sum += of(j, name);
 	}
-	store_names_free(names, n);
 	return sum;
 }
 

@@ -37,6 +37,7 @@ static inline size_t path_set_count(const struct path_set *n)
 }
 const char *path_set_key(const struct path_set *n, size_t i); /* i below path_set_count() */
 void path_set_done(struct path_set *n);
+#define AUTO_PATH_SET CLEANUP(path_set_done)
 
 char *path_key_make(int root, const char *path) MUST_USE;
 int path_key_root(const char *key, const char **path);

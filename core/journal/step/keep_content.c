@@ -1,18 +1,119 @@
-/* keep_open_files - captures files that are open for writing when a step begins. */
+/* keep_content - captures the content of files before a step changes them, and of those that are
+ * open for writing when it begins. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
 
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
+#include "core/journal/log/capture.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/journal/step/unkept.h"
 #include "core/journal/steps.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
+
+static void note_slot(struct step *s, const struct kept *kept)
+{
+	uint64_t **list = kept->cloned ? &s->clones : &s->copies;
+	size_t *n = kept->cloned ? &s->n_clones : &s->n_copies;
+
+	if (*n % 64 == 0)
+		*list = xrealloc(*list, (*n + 64) * sizeof(**list));
+	(*list)[(*n)++] = kept->slot;
+}
+
+static bool has_kept(const struct step *s, const struct object *o)
+{
+	const struct touched_inode *k = step_known(s, o);
+
+	return k && k->flags & (TOUCHED_CREATED | TOUCHED_CONTENT);
+}
+
+static int keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+			const struct object *o)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *dir = xstrndup(path, slash ? (size_t)(slash - path) : 0);
+	struct kept kept = {0};
+	struct spot at;
+	int r;
+
+	/* A clone costs nothing, however large the file. */
+	kept.clone_only = !step_has_room(s, o->blocks * 512, true);
+	kept.hashed = step_may_change_unseen(s, dirfd, o);
+	if (!step_has_room(s, 0, false))
+		return STEP_FULL;
+	r = step_make(s);
+	/* Bringing the bytes back may take a rename, which the directory's times would show. */
+	if (r == 0 && root_find(s->j, root, path, &at) == 0)
+		r = capture_touch_dir(&s->side, root, at.fd, dir);
+	if (r == 0)
+		r = capture_keep_content(&s->side, root, path, dirfd, name, o->ino, 0, &kept);
+	if (r < 0)
+		return r == -EOPNOTSUPP && kept.clone_only ? STEP_FULL : r;
+	if (kept.slot)
+		note_slot(s, &kept);
+	if (kept.slot)
+		step_holds_more(s, kept.cloned ? 0 : kept.bytes, true);
+	else
+		s->copied += o->size; /* in the log */
+	/* What it had at first counts. A capture by a name that it leaves brings nothing
+	 * back by its other names: a change by those is captured for itself. */
+	if (!has_kept(s, o) && !(s->leaving && o->nlink > 1))
+		step_learn(s, o, TOUCHED_CONTENT | TOUCHED_META)->hash = kept.hash;
+	return 0;
+}
+
+int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+		     const struct object *o)
+{
+	if (!S_ISREG(o->mode) || has_kept(s, o))
+		return 0;
+	return keep_content(s, root, path, dirfd, name, o);
+}
+
+int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
+		    const struct object *o)
+{
+	int r;
+
+	do {
+		s->leaving = true;
+		r = keep_content(s, root, path, dirfd, name, o);
+		s->leaving = false;
+		if (r != STEP_FULL)
+			return r;
+		r = step_go_beyond(s, o->blocks * 512, true);
+	} while (r > 0);
+	if (r == 0)
+		step_unprotect(s, "rename", path, o->blocks * 512);
+	return r;
+}
+
+int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+		      const struct object *o, bool may_spare)
+{
+	int r;
+
+	do {
+		r = step_try_content(s, root, path, dirfd, name, o);
+		if (r != STEP_FULL)
+			return r;
+		r = step_go_beyond(s, o->blocks * 512, true);
+	} while (r > 0);
+	if (r == 0 && !(may_spare && unkept_note(s, root, path, dirfd, name, o)))
+		step_unprotect(s, "write", path, o->blocks * 512);
+	return r;
+}
+
+/* ---- files that are open when the step begins --------------------------------------------------
+ */
 
 static bool written_by_other(const struct step *s, const struct object *o)
 {
