@@ -42,7 +42,7 @@ ok "and a third" wait_for 40 state_is /gone idle
 ok "and a fourth" wait_for 40 state_is /edits idle
 like "$(cordon_in / attach 2>&1 </dev/null)" "several sessions run: name one of .*$(field /slow id) \\([^,]*/slow\\)" "attach names each by ID and folder"
 slow_pid=$(field /slow pid)
-cordon_in "$beta" attach --plain >"$TEST_TMP/plain" 2>&1 &
+(cd "$beta" && exec "$CORDON" attach --plain) >"$TEST_TMP/plain" 2>&1 &
 plain=$!
 ok "without a name it takes the session of this folder" wait_for 15 grep -q lines "$TEST_TMP/plain"
 kill "$plain"
@@ -54,7 +54,7 @@ began=$SECONDS
 out=$("$CORDON" sessions --json)
 ok "the hung one keeps nobody waiting" test $((SECONDS - began)) -lt 4
 began=$SECONDS
-cordon_in "$dir" attach --plain "$(field /beta id)" >"$TEST_TMP/plain" 2>&1 &
+"$CORDON" attach --plain "$(field /beta id)" >"$TEST_TMP/plain" 2>&1 &
 plain=$!
 ok "attach to another" wait_for 3 grep -q lines "$TEST_TMP/plain"
 ok "does not wait for it" test $((SECONDS - began)) -lt 4

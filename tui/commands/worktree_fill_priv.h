@@ -22,7 +22,7 @@ struct fill {
 	struct standing rules;
 	struct buf left; /* paths, each with its NUL: the first of n_left */
 	size_t n_left;
-	bool searched;	     /* for secrets in the source: */
+	bool searched;	       /* for secrets in the source: */
 	struct inode *secrets; /* files that a session there may not read */
 	size_t n_secrets;
 };

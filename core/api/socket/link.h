@@ -46,8 +46,8 @@ int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
 /* The line of each session, or of those that are wanted by their name or its end, greeted side by
  * side: all together wait no longer than wait_ms. One that does not answer in time has error
- * -EAGAIN. Where requests wait, the first one is there to be read, too. -ENOENT is no error: nothing
- * runs. */
+ * -EAGAIN. Where requests wait, the first one is there to be read, too. -ENOENT is no error:
+ * nothing runs. */
 struct links {
 	struct link *list;
 	size_t n;
