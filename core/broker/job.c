@@ -226,7 +226,7 @@ void jobs_kill(struct process *p)
 {
 	struct job *j;
 
-	LL_FOREACH(p->jobs, j) {
+	LL_FOREACH (p->jobs, j) {
 		if (j->pid)
 			kill(-j->pid, SIGKILL);
 	}

@@ -196,6 +196,42 @@ ended "the console is left" 0
 tmux_ send-keys -t =run: C-d
 over 0 "the run"
 
+# ---- clients that read nothing: their sockets are full when the session ends
+cat >"$TEST_TMP/mute3.py" <<'P'
+import socket, struct, sys, time
+lines = []
+for i in range(3):
+    s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1])
+    s.sendall(b'{"type":"cmd.console"}\n'); said = b""
+    while not (b'"type":"reply"' in said and said.endswith(b"\n")): said += s.recv(1)
+    hello = b"200 60 0\0TERM=xterm-256color\0COLORTERM=truecolor\0"
+    s.sendall(struct.pack("II", 1, len(hello)) + hello)
+    lines.append(s)
+time.sleep(3)
+open(sys.argv[2], "w").close()
+time.sleep(600)
+P
+cat >"$dir/noise.py" <<'P'
+import os, random, select, sys
+go = os.open("orders", os.O_RDONLY | os.O_NONBLOCK)
+while not select.select([go], [], [], 0.05)[0]:
+    sys.stdout.write("".join("\033[38;2;%d;%d;%dma" % (random.randrange(256), random.randrange(256), random.randrange(256)) for _ in range(8000)))
+    sys.stdout.flush()
+P
+rm -f "$TEST_TMP/status.run"
+tmux_ new-session -d -s mute -x 200 -y 60 -c "$dir" \
+	"$CORDON run --headless -- python3 noise.py; echo \$? >$TEST_TMP/status.run; exec sleep 600"
+ok "a run that draws much" wait_for 20 running session
+python3 "$TEST_TMP/mute3.py" "$HOME/.local/state/cordon/run/$(running session).sock" "$TEST_TMP/mute3" &
+mute=$!
+ok "three clients that read nothing of it" wait_for 30 test -e "$TEST_TMP/mute3"
+began=$(date +%s%N)
+order over
+over 0 "the run"
+took=$((($(date +%s%N) - began) / 1000000))
+ok "its end waits for none of them: $took ms" test "$took" -lt 1500
+kill "$mute"
+
 # ---- ended from elsewhere
 begin
 cat >"$TEST_TMP/end.py" <<'P'

@@ -56,6 +56,7 @@ like "$out" "a name has letters" "a name that is none is refused"
 # ---- ignored files
 mkdir -p node_modules/a/.git web/node_modules cache && echo a >node_modules/a/index.js && echo h >node_modules/a/.git/config
 echo w >web/node_modules/w && echo c >cache/c && echo SECRET >node_modules/.env && echo k >node_modules/k
+ln .env node_modules/alias && ln node_modules/k node_modules/k2
 ln -s ../../../../etc node_modules/up && chmod +x node_modules/k && ln -s a node_modules/b
 out=$(new --worktree=two --set worktree.copy=node_modules --set 'worktree.copy=*.log' --set worktree.copy=.env)
 is "$?" 0 "a worktree with ignored files"
@@ -64,6 +65,8 @@ is "$(cat "$two/node_modules/a/index.js" "$two/web/node_modules/w" "$two/x.log")
 ok "with their modes" test -x "$two/node_modules/k"
 is "$(readlink "$two/node_modules/up") $(readlink "$two/node_modules/b")" "../../../../etc a" "links are not followed"
 ok "no secret, named or not" test ! -e "$two/.env" -a ! -e "$two/node_modules/.env"
+ok "nor a hard link to one" test ! -e "$two/node_modules/alias"
+is "$(cat "$two/node_modules/k2")" k "other hard links are files"
 ok "no git directory" test ! -e "$two/node_modules/a/.git"
 ok "nothing else that is ignored" test ! -e "$two/cache"
 ok "and nothing that is not committed" test ! -e "$two/deep"

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/commands/commands.h"
@@ -30,7 +31,8 @@ static const struct usage usage = {
 	"attach [--plain | --read-only | --undo] [SESSION]",
 	"Show what a session that runs elsewhere does, and answer for it. SESSION is its name or "
 	"the "
-	"end of it, as cordon pending shows it; it is needed where several run.",
+	"end of it, as cordon pending shows it; without it the session of this folder, or the only "
+	"one.",
 	flags,
 	ARRAY_LEN(flags),
 };
@@ -82,7 +84,8 @@ static int show(struct link *l, const struct attach_flags *f, char **next, struc
 
 int cmd_attach(int argc, char **argv, struct err *err)
 {
-	struct session_pick pick = {.who = "attach"};
+	AUTO_FREE char *cwd = realpath(".", NULL);
+	struct session_pick pick = {.who = "attach", .here = cwd};
 	struct strings args = {0};
 	struct attach_flags opt = {0};
 	char *shown = NULL;

@@ -57,8 +57,8 @@ static void set_esc(bool on)
 	tcsetattr(STDIN_FILENO, TCSANOW, &modes);
 }
 
-/* Reads a line of the terminal. *ret: the line, or what stands in brackets if it is empty. Returns 1
- * after Esc or the end of the input: the user wants none. */
+/* Reads a line of the terminal. *ret: the line, or what stands in brackets if it is empty. Returns
+ * 1 after Esc or the end of the input: the user wants none. */
 static int ask(const char *what, const char *otherwise, char *line, size_t size, const char **ret)
 {
 	size_t len = 0;
@@ -91,8 +91,8 @@ static int go_to(const char *folder, struct err *err)
 	return 0;
 }
 
-/* The line is cordon run's, in the grammar of a shell: "--worktree claude 'fix it'". Nothing in it is
- * expanded. */
+/* The line is cordon run's, in the grammar of a shell: "--worktree claude 'fix it'". Nothing in it
+ * is expanded. */
 static int start_with(const char *line, const char *first, const char *second, struct err *err)
 {
 	AUTO_SHELL struct shell_line words = {0};

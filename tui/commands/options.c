@@ -239,8 +239,9 @@ static bool is_given(const struct run_options *o, const struct option_def *d)
 }
 
 /* Of one run: where it works, how it waits, the file of its recording. */
-static const char *const of_one_run[] = {"--worktree", "--with-changes", "--from-step", "--headless",
-					 "--stdio",    "--record",	 "--verbose",	NULL};
+static const char *const of_one_run[] = {
+	"--worktree", "--with-changes", "--from-step", "--headless",
+	"--stdio",    "--record",	"--verbose",   NULL};
 
 static void add_option(struct buf *line, const char *name, const char *value)
 {

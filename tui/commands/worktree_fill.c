@@ -19,6 +19,42 @@
 #define LEFT_MAX  20
 #define DEPTH_MAX 64 /* directories in one another, of what worktree.copy names */
 
+/* ---- other names of secrets ------------------------------------------------------------------ */
+
+static void add_secrets(struct fill *f, const char *const *paths, size_t n)
+{
+	f->secrets = xrealloc(f->secrets, (f->n_secrets + n + 1) * sizeof(*f->secrets));
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+
+		if (lstat(paths[i], &st) == 0 && S_ISREG(st.st_mode))
+			f->secrets[f->n_secrets++] = (struct inode){st.st_dev, st.st_ino};
+	}
+}
+
+/* Returns whether the file is a hard link to one that a session in the source may not read. The
+ * search for those is as long as the source is large: it waits for the first file that has several
+ * names. */
+static bool is_other_name(void *data, const struct stat *st)
+{
+	struct fill *f = data;
+	const char *const *paths;
+	size_t n;
+
+	if (!f->searched) {
+		f->searched = true;
+		standing_learn(&f->rules);
+		n = policy_secret_paths(f->rules.policy, &paths);
+		add_secrets(f, paths, n);
+		n = policy_hidden(f->rules.policy, &paths);
+		add_secrets(f, paths, n);
+	}
+	for (size_t i = 0; i < f->n_secrets; i++)
+		if (f->secrets[i].dev == st->st_dev && f->secrets[i].ino == st->st_ino)
+			return true;
+	return false;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 int fill_open(struct fill **ret, const struct fill_spec *spec, struct err *err)
@@ -28,7 +64,7 @@ int fill_open(struct fill **ret, const struct fill_spec *spec, struct err *err)
 	int r = here_find(&f->at, err);
 
 	*ret = f;
-	f->put = (struct put){-1, -1};
+	f->put = (struct put){.from = -1, .to = -1, .withholds = is_other_name, .data = f};
 	if (r < 0)
 		return r;
 	f->from = xstrdup(spec->from);
@@ -68,6 +104,7 @@ void fill_done(struct fill *f)
 		return;
 	say_left(f);
 	buf_done(&f->left);
+	free(f->secrets);
 	util_close_fd(&f->put.from);
 	util_close_fd(&f->put.to);
 	standing_done(&f->rules);

@@ -9,6 +9,11 @@
 #include "tui/commands/worktree_fill.h"
 #include "tui/commands/worktree_put.h"
 
+struct inode {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct fill {
 	struct put put;
 	char *from, *to;
@@ -17,6 +22,9 @@ struct fill {
 	struct standing rules;
 	struct buf left; /* paths, each with its NUL: the first of n_left */
 	size_t n_left;
+	bool searched;	       /* for secrets in the source: */
+	struct inode *secrets; /* files that a session there may not read */
+	size_t n_secrets;
 };
 
 /* Remembers a path that is not copied. */

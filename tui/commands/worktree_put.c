@@ -196,7 +196,11 @@ static int copy_file(const struct put *p, const char *path, int dir)
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	return S_ISREG(st.st_mode) ? put_bytes(p, path, fd, st.st_mode) : -EOPNOTSUPP;
+	if (!S_ISREG(st.st_mode))
+		return -EOPNOTSUPP;
+	if (st.st_nlink > 1 && p->withholds && p->withholds(p->data, &st))
+		return -EACCES;
+	return put_bytes(p, path, fd, st.st_mode);
 }
 
 /* Removes a path that the source does not have, and directories above it that are empty then and

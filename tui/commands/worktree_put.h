@@ -3,7 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "core/base/err.h"
 
@@ -14,6 +14,9 @@
  */
 struct put {
 	int from, to;
+	/* Returns whether a file that has several names is not to be copied; or NULL. */
+	bool (*withholds)(void *data, const struct stat *st);
+	void *data;
 };
 
 /* Returns whether the path is none of those that are -EINVAL. */

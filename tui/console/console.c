@@ -16,7 +16,8 @@
 #define PATIENCE_MS  512    /* then it is looked again after at most this */
 #define CONSOLES_MAX 32
 #define OUTPUT_MAX   (1u << 20) /* bytes of one frame */
-#define FINISH_MS    500	/* for the last frames of a console that ends */
+#define FINISH_US    500000	/* for the last frames of a console that ends */
+#define STALLED_US   1000000	/* a client that is behind for so long is hardly waited for */
 
 /* ---- painting ------------------------------------------------------------------------------- */
 
@@ -476,13 +477,13 @@ static void console_close(struct console *c)
 	uv_close((uv_handle_t *)&c->esc, on_handle_closed);
 }
 
+/* Whoever sends the last frame waits until the client has read them. */
 static void give_back(struct console *c)
 {
 	if (c->lent)
 		frames_send(&c->line, FRAME_STOP_RUN, NULL, 0);
 	screen_close(take_ptr(&c->screen));
 	frames_send(&c->line, FRAME_CLOSE, NULL, 0);
-	frames_finish(&c->line, FINISH_MS);
 }
 
 void console_end(struct console *c, const struct ending *end)
@@ -495,7 +496,7 @@ void console_end(struct console *c, const struct ending *end)
 		give_back(c);
 	ending_put(end, &bytes);
 	frames_send(&c->line, FRAME_END, bytes.data, bytes.len);
-	frames_finish(&c->line, FINISH_MS);
+	frames_finish(&c->line, clock_mono_us() + FINISH_US);
 	console_close(c);
 }
 
@@ -517,6 +518,7 @@ struct frames console_take_line(struct console *c)
 		give_back(c);
 	ui_free(take_ptr(&c->ui));
 	l = c->line;
+	l.stalled = c->stalled_us && clock_mono_us() - c->stalled_us > STALLED_US;
 	c->line = (struct frames){.fd = -1, .in = BUF_INIT, .out = BUF_INIT};
 	console_close(c);
 	return l;

@@ -11,7 +11,7 @@
 #define SECOND_MS  1000	    /* host_tick() */
 #define ALERT_US   10000000 /* between two notifications */
 #define TYPING_US  1000000  /* a bell so soon after a key is the key's */
-#define FINISH_MS  1000	    /* for what a slow client has not read at the end */
+#define FINISH_US  1000000  /* for what slow clients have not read at the end */
 #define STALLED_US 5000000  /* a client that reads nothing for so long decides no size */
 
 /* ---- the agent's terminal -------------------------------------------------------------------- */
@@ -291,12 +291,14 @@ void host_tell_leaving(struct host *h, const char *words)
 
 void host_end(struct host *h, const struct ending *end)
 {
+	const int64_t until = clock_mono_us() + FINISH_US;
 	AUTO_BUF struct buf bytes = BUF_INIT;
 
 	ending_put(end, &bytes);
-	for (size_t i = 0; i < h->n_lines; i++) {
+	for (size_t i = 0; i < h->n_lines; i++)
 		frames_send(&h->lines[i], FRAME_END, bytes.data, bytes.len);
-		frames_finish(&h->lines[i], FINISH_MS);
+	for (size_t i = 0; i < h->n_lines; i++) {
+		frames_finish(&h->lines[i], until);
 		frames_close(&h->lines[i]);
 	}
 	free(h->lines);

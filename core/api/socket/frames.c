@@ -10,7 +10,8 @@
 #include "core/base/io.h"
 #include "core/os/socket.h"
 
-#define FRAMES_COMPACT ((size_t)64 << 10) /* sent bytes that are kept at most */
+#define FRAMES_COMPACT	  ((size_t)64 << 10) /* sent bytes that are kept at most */
+#define FRAMES_STALLED_MS 50		     /* for a stalled peer to read on */
 
 struct head {
 	uint32_t type, len;
@@ -110,15 +111,15 @@ size_t frames_unread(const struct frames *l)
 	return l->out.len - l->sent + os_socket_unread(l->fd);
 }
 
-void frames_finish(struct frames *l, int ms)
+void frames_finish(struct frames *l, int64_t until_us)
 {
-	int64_t until = clock_mono_us() + (int64_t)ms * 1000;
 	struct pollfd p = {.fd = l->fd, .events = POLLOUT};
 
 	while (l->fd >= 0 && frames_flush(l) == 0 && frames_wants_write(l)) {
-		int64_t left = until - clock_mono_us();
+		int64_t left = (until_us - clock_mono_us()) / 1000 + 1;
 
-		if (left <= 0 || poll(&p, 1, (int)(left / 1000) + 1) == 0)
+		if (left <= 0 ||
+		    poll(&p, 1, (int)(l->stalled ? MIN(left, FRAMES_STALLED_MS) : left)) == 0)
 			break;
 	}
 }

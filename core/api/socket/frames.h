@@ -63,6 +63,7 @@ struct frames {
 	int fd; /* -1: closed */
 	struct buf in, out;
 	size_t used, sent; /* used: bytes of `in` returned; sent: bytes of `out` written */
+	bool stalled;	   /* its peer has not read for long: frames_finish() hardly waits */
 };
 
 struct frame {
@@ -85,8 +86,8 @@ int frames_flush(struct frames *l); /* 0, or -EPIPE */
 bool frames_wants_write(const struct frames *l);
 /* Returns the number of bytes that the peer has not read. */
 size_t frames_unread(const struct frames *l);
-/* Sends the queued frames for at most this time. */
-void frames_finish(struct frames *l, int ms);
+/* Sends the queued frames until this monotonic time at most. */
+void frames_finish(struct frames *l, int64_t until_us);
 
 /* Why a console is over. Strings may be NULL. */
 struct ending {

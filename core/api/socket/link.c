@@ -345,7 +345,7 @@ static bool wait_once(struct links *all, const char *dir, int wait_ms)
 	return open;
 }
 
-static int list_sockets(struct links *ret, const char *dir, struct err *err)
+static int list_sockets(struct links *ret, const char *dir, const char *wanted, struct err *err)
 {
 	AUTO_DIR DIR *d = opendir(dir);
 	const struct dirent *e;
@@ -363,19 +363,24 @@ static int list_sockets(struct links *ret, const char *dir, struct err *err)
 		r = link_init(l, e->d_name);
 		if (r < 0)
 			return err_set(err, r, "session %s", l->session);
+		if (wanted && !str_eq(wanted, l->session) && !str_eq(wanted, l->tag)) {
+			link_done(l);
+			ret->n--;
+			continue;
+		}
 		io_set_nonblock(l->fd, true);
 	}
 	return 0;
 }
 
-int links_open(struct links *ret, int wait_ms, struct err *err)
+int links_open(struct links *ret, const char *wanted, int wait_ms, struct err *err)
 {
 	AUTO_FREE char *dir = sockets_dir();
 	int64_t until = clock_mono_us() + (int64_t)wait_ms * 1000, left = wait_ms;
 	int r;
 
 	*ret = (struct links){0};
-	r = list_sockets(ret, dir, err);
+	r = list_sockets(ret, dir, wanted, err);
 	while (r == 0 && left > 0 && wait_once(ret, dir, (int)left))
 		left = (until - clock_mono_us() + 999) / 1000;
 	for (size_t i = 0; i < ret->n; i++) {
@@ -387,8 +392,8 @@ int links_open(struct links *ret, int wait_ms, struct err *err)
 			continue;
 		l->error = -EAGAIN;
 		l->why = xasprintf(
-			"session %s: no answer for %d s: it is stopped (Ctrl-Z?) or stuck",
-			l->session, wait_ms / 1000);
+			"session %s: no answer for %.3g s: it is stopped (Ctrl-Z?) or stuck",
+			l->session, wait_ms / 1000.0);
 	}
 	return r;
 }
@@ -401,19 +406,28 @@ void links_done(struct links *l)
 	*l = (struct links){0};
 }
 
+bool link_is_mute(const struct link *l, struct buf *mute)
+{
+	bool is = l->error && l->error != -ECONNREFUSED && l->error != -ENOENT;
+
+	if (is)
+		buf_fmt(mute, "%s%s", mute->len ? "; " : "", l->why);
+	return is;
+}
+
 int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct buf *mute,
 	      struct err *err)
 {
 	CLEANUP(links_done) struct links all = {0};
-	int r = links_open(&all, LINK_WAIT_S * 1000, err);
+	int r = links_open(&all, NULL, LINK_WAIT_S * 1000, err);
 
 	for (size_t i = 0; r == 0 && i < all.n; i++) {
 		struct link *l = &all.list[i];
 
 		if (!l->error)
 			r = fn(l, data, err);
-		else if (l->error != -ECONNREFUSED && l->error != -ENOENT)
-			buf_fmt(mute, "%s%s", mute->len ? "; " : "", l->why);
+		else
+			link_is_mute(l, mute);
 	}
 	return r;
 }

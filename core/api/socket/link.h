@@ -44,15 +44,18 @@ int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 /* Sends one command and waits for its reply. Returns -EPERM, with the words of the session, if it
  * refused. */
 int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
-/* Every session's line, greeted side by side: all together wait no longer than wait_ms. One that
- * does not answer in time has error -EAGAIN. Where requests wait, the first one is there to be
- * read, too. -ENOENT is no error: nothing runs. */
+/* The line of each session, or of those that are wanted by their name or its end, greeted side by
+ * side: all together wait no longer than wait_ms. One that does not answer in time has error
+ * -EAGAIN. Where requests wait, the first one is there to be read, too. -ENOENT is no error:
+ * nothing runs. */
 struct links {
 	struct link *list;
 	size_t n;
 };
-int links_open(struct links *ret, int wait_ms, struct err *err) MUST_USE;
+int links_open(struct links *ret, const char *wanted, int wait_ms, struct err *err) MUST_USE;
 void links_done(struct links *l);
+/* Adds the reason of a session that listens and does not answer. Returns whether there is one. */
+bool link_is_mute(const struct link *l, struct buf *mute);
 
 /* Calls fn for every session that answers, and returns its first result that is not 0. fn may take
  * over the link by emptying it. A stopped session is skipped, and the reason added to mute. */

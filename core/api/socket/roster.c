@@ -226,7 +226,7 @@ static int by_state_and_age(const void *a, const void *b)
 int roster_read(struct roster *ret, bool ended, struct err *err)
 {
 	CLEANUP(links_done) struct links all = {0};
-	int r = links_open(&all, ROSTER_WAIT_MS, err);
+	int r = links_open(&all, NULL, ROSTER_WAIT_MS, err);
 
 	*ret = (struct roster){0};
 	if (r < 0)

@@ -8,9 +8,9 @@ static char *file_of(const struct ui *ui)
 {
 	if (!ui->spec.state_dir)
 		return NULL;
-	return path_join(ui->spec.state_dir, ui->spec.replay	    ? "layouts-replay"
+	return path_join(ui->spec.state_dir, ui->spec.replay	   ? "layouts-replay"
 					     : ui_has_terminal(ui) ? "layouts"
-								    : "layouts-headless");
+								   : "layouts-headless");
 }
 
 void panes_load(struct ui *ui)
