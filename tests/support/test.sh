@@ -122,5 +122,10 @@ for f in "$TEST_FAILED"/*; do
 	printf '\n---- %s\n' "${f##*/}"
 	grep -v '^ok ' "$f" | head -n 80
 done
+if [ -s "$TEST_FAILED.times" ] && [ "$(wc -l <"$TEST_FAILED.times")" -gt 100 ]; then
+	echo "seconds of a processor, the most:"
+	awk '{ split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%8.1f %s\n", 60 * (u[1] + s[1]) + u[2] + s[2], $3 }' \
+		"$TEST_FAILED.times" | sort -rn | head -n 20
+fi
 [ "$r" = 0 ] || tail -n 3 "$summary"
 exit "$r"
