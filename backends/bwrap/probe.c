@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/bwrap/bwrap.h"
 #include "backends/bwrap/bwrap_priv.h"
 #include "backends/linux/sandbox/plan_priv.h"
 #include "backends/linux/probe/probe_priv.h"

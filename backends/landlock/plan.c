@@ -7,8 +7,6 @@
 
 #include "backends/landlock/tier_priv.h"
 #include "backends/linux/sandbox/plan_priv.h"
-#include "core/base/io.h"
-#include "core/base/path.h"
 
 /* What is everybody's: other programs' sockets, temporary files, devices, the kernel's tables. */
 static const char *const shut[] = {"/tmp", "/var/tmp", "/run",	"/var/run",

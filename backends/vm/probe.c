@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/linux/sandbox/landlock.h"
 #include "backends/vm/net/guest_net.h"
 #include "backends/vm/qemu/qemu.h"
 #include "backends/vm/vm_priv.h"

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/base/buf.h"
 #include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/hook/program.h"

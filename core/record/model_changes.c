@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/base/clock.h"
 #include "core/base/json.h"
 #include "core/record/redact.h"
 #include "core/session/answers/answers.h"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # agent_asks - an agent's own question counts as "asks": its hook tells of it, else its bell.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # agent_told - an agent hears once of what its human undid, denied or stopped: by its hook, else by a key.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

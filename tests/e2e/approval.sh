@@ -1,7 +1,6 @@
 #!/bin/bash
 # approval - the dialog by keys: choices, what they remember, what cannot answer, and a flood.
 # SPDX-License-Identifier: MIT
-# user only
 # drives: allow deny choose-scope choose-extent choose-time
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # approver - a command of the human's answers what would be asked: headless, in time, or not at all.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

@@ -1,6 +1,7 @@
 #!/bin/bash
 # as_native - one program, natively and inside: releases, addresses, errors must be the same.
 # SPDX-License-Identifier: MIT
+# root and user
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # blame - who wrote each line: random edits by commands and by the human, renames, and what has no lines.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 

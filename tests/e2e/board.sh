@@ -1,7 +1,6 @@
 #!/bin/bash
 # board - all sessions on one screen: states, answers that go to the right one, going there and back, ending.
 # SPDX-License-Identifier: MIT
-# user only
 # drives: new-session replay-session show-recordings undo-turn
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

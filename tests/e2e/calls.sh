@@ -1,6 +1,7 @@
 #!/bin/bash
 # calls - how many system calls the keeper makes for one trapped call; needs strace and perl.
 # SPDX-License-Identifier: MIT
+# root only: the keeper of a user cannot be traced
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need strace perl

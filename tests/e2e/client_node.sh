@@ -1,7 +1,6 @@
 #!/bin/bash
 # client_node - a client of cordon serve in TypeScript, compiled with types that the schema gives.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need node
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # commit - what was kept in the review is committed by the human's git, and nothing else.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need git

@@ -1,7 +1,6 @@
 #!/bin/bash
 # compress - what undo keeps is compressed while a session runs, and undone all the same.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

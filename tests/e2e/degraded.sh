@@ -1,6 +1,7 @@
 #!/bin/bash
 # degraded - hosts that lack something: every backend says what, and nothing weaker is started.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # editor_pane - E in a diff, inside tmux: the editor is in a pane beside it, whatever the file's name.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

@@ -1,7 +1,6 @@
 #!/bin/bash
 # edits - what somebody else changed since: refused, left out, merged, gone over; redo has it all.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # elsewhere - the manual's recipes: a phone by ntfy, a webhook, a reviewer that may ask the human.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3 curl

@@ -1,6 +1,7 @@
 #!/bin/bash
 # first_start - an agent starts in a home that does not know it: one question for what it keeps for itself.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -1,6 +1,7 @@
 #!/bin/bash
 # flood - many files, a file of 4 GiB, noise: limits hold, and undo brings everything back.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 files=${FLOOD:-5000}

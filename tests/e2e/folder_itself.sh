@@ -1,6 +1,7 @@
 #!/bin/bash
 # folder_itself - the working folder is the same folder by each of its names, as it is outside.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

@@ -2,6 +2,7 @@
 # gate_content - what is read, mapped, run and listed behind the gate is what the host has, as it changes.
 # SPDX-License-Identifier: MIT
 # also with: SANITIZED=1
+# user only: root runs it with sanitizers
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 need python3

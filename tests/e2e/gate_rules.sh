@@ -1,6 +1,7 @@
 #!/bin/bash
 # gate_rules - what the read gate lets in by itself: the rules, at once as they are, and all is counted.
 # SPDX-License-Identifier: MIT
+# root and user
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

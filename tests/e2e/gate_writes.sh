@@ -1,6 +1,7 @@
 #!/bin/bash
 # gate_writes - stat(2) of what a granted write has changed behind the read gate is the host's at once.
 # SPDX-License-Identifier: MIT
+# root and user
 # shellcheck disable=SC2088 # the tilde is the program's to expand
 
 # with: /dev/fuse

@@ -1,7 +1,6 @@
 #!/bin/bash
 # git - ordinary work with git inside: nothing of it is refused, and nobody is asked.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need git

@@ -1,7 +1,6 @@
 #!/bin/bash
 # git_words - a step tells in words what it did to branches, stash and index; git's own files are behind a key.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # headless_exit - exit statuses and the words that go with them.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # headless_programs - real programs: as outside, and undone without a trace.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 git config --global user.name Test && git config --global user.email test@example.org

@@ -1,6 +1,7 @@
 #!/bin/bash
 # headless_undo - log, diff, undo and redo of what headless runs did.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # hook - `cordon hook`: what agents send to a hook, and what they are answered.
 # SPDX-License-Identifier: MIT
-# user only
 . tests/support/lib.sh
 need_sandbox
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # landlock - what is particular about the backend without namespaces.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 BACKEND=landlock

@@ -1,7 +1,6 @@
 #!/bin/bash
 # learn - a run that may read what it asks for, and rules that make the next one silent.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # limits - a step that outgrows its limit, old steps that go, no undo at all.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # logs - tokens in command lines and secrets that went inside are starred in all that is kept and told of a session.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

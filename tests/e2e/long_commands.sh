@@ -1,7 +1,6 @@
 #!/bin/bash
 # long_commands - what is left out of a command that is too long to be kept shows, wherever it is told.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

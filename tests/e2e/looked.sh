@@ -1,7 +1,6 @@
 #!/bin/bash
 # looked - a look at a hidden place leaves a trace: a quiet row, a record, a count; not what programs do by habit.
 # SPDX-License-Identifier: MIT
-# user only
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # make_run - `make run` fails where cordon does, not where the shell inside does.
 # SPDX-License-Identifier: MIT
+# root only: a user has a copy of the tree without it
 . "$(dirname "$0")/../support/lib.sh"
 need make
 [ -f Makefile ] || skip_all "no Makefile is here"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # mark - restore points: named, gone back to, kept from pruning, removed.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

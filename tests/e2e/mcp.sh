@@ -1,7 +1,6 @@
 #!/bin/bash
 # mcp - cordon mcp in both eras of the protocol, and its socket beside the STDIO API.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

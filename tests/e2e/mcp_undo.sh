@@ -1,7 +1,6 @@
 #!/bin/bash
 # mcp_undo - what a model may undo and redo by way of MCP, and what it is told of a safeguard.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

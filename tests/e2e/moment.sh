@@ -1,7 +1,6 @@
 #!/bin/bash
 # moment - from a row and from a diff to the recording at that moment: in a session, attached, in a replay.
 # SPDX-License-Identifier: MIT
-# user only
 # drives: moment
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

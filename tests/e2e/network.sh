@@ -2,6 +2,7 @@
 # network - connections by host: what is granted works as outside, and nothing else leaves.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap
+# root and user: here bubblewrap does not start for every user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
 need python3 ip unshare nsenter setpriv

@@ -1,6 +1,7 @@
 #!/bin/bash
 # own_settings - an agent gets a copy of its settings for one folder; nothing of the home folder changes.
 # SPDX-License-Identifier: MIT
+# root and user
 # drives: own-settings
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

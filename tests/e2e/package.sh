@@ -1,7 +1,7 @@
 #!/bin/bash
 # package - the Debian package: what is in it, what it depends on, twice the same bytes.
 # SPDX-License-Identifier: MIT
-# user only
+# root only: it writes into build
 . "$(dirname "$0")/../support/lib.sh"
 command -v dpkg-shlibdeps >/dev/null || skip_all "dpkg-shlibdeps is not here"
 [ -w build ] || skip_all "build/ is not this user's"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # policy - rules in files: what they allow and refuse in a run, trust, checks, and cordon why.
 # SPDX-License-Identifier: MIT
-# user only
 # shellcheck disable=SC2088 # cordon expands the tilde
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

@@ -1,6 +1,7 @@
 #!/bin/bash
 # profile - what known agents and tool chains need: taken by name or command, and a cache that lasts.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 shipped=$PWD/core/config/profiles

@@ -1,7 +1,6 @@
 #!/bin/bash
 # prompts - agent.prompts: who asks, the agent by itself or cordon alone; offered once.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

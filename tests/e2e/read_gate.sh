@@ -2,6 +2,7 @@
 # read_gate - dynamic mode: what no rule grants is asked for, served, bound live, or refused.
 # SPDX-License-Identifier: MIT
 # also with: SANITIZED=1
+# user only: root runs it with sanitizers
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

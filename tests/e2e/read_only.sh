@@ -1,7 +1,6 @@
 #!/bin/bash
 # read_only - cordon attach --read-only: sees everything and changes nothing, not even a size.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

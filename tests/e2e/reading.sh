@@ -1,7 +1,6 @@
 #!/bin/bash
 # reading - the past: cordon log PATH, cordon diff over several steps, undo --to, steps that are not there.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 

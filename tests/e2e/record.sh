@@ -1,7 +1,6 @@
 #!/bin/bash
 # record - a session in the console is recorded, out of the agent's reach, and is shown again as it was.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

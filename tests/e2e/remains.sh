@@ -1,6 +1,7 @@
 #!/bin/bash
 # remains - what an answer that is taken back leaves open: the view says who has what, as /proc does.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux python3

@@ -1,7 +1,6 @@
 #!/bin/bash
 # replay_gif - a recording as an animated GIF, read back by other programs: text, times, colours, limits.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

@@ -1,7 +1,6 @@
 #!/bin/bash
 # safeguard - a step that takes away too much is held in the console: every answer, and every end.
 # SPDX-License-Identifier: MIT
-# user only
 # drives: allow-command
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

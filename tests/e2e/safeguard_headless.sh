@@ -1,7 +1,6 @@
 #!/bin/bash
 # safeguard_headless - without anybody to ask: off unless set, then denied at once, in one line.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need make

@@ -1,7 +1,6 @@
 #!/bin/bash
 # same - one scenario through the STDIO API, MCP, MCP's socket and the console: one tree, one audit log.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need tmux

@@ -1,7 +1,6 @@
 #!/bin/bash
 # serve - every operation and event of cordon serve, each message checked by its schema.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # serve_bad - cordon serve, with clients that send nonsense, do not read, or go away.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

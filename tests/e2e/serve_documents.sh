@@ -1,7 +1,6 @@
 #!/bin/bash
 # serve_documents - the recorded example session is replayed, and the documents' own messages run as they stand.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # serve_parallel - many requests at once, over the STDIO API, MCP and its socket.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # sessions - cordon alone: what ran here last, or an offer to attach; cordon sessions: what runs.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need tmux

@@ -1,7 +1,6 @@
 #!/bin/bash
 # signing - where git signs commits with keys that are not inside, the start says so, and a setting goes on without.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 need git

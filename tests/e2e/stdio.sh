@@ -1,7 +1,6 @@
 #!/bin/bash
 # stdio - cordon run --stdio: an editor before it, an agent behind it.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need python3
 need_sandbox

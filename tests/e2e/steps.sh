@@ -1,6 +1,7 @@
 #!/bin/bash
 # steps - what one step is: commands, wrappers, trees of processes, jobs of a shell, what is left running.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox

@@ -2,6 +2,7 @@
 # toolchains - builds in usual languages run headless, without rules and questions, in an empty and in a used
 # home, and change nothing of it. Tools that are not installed are left out.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 # Java asks the passwd file for its home.

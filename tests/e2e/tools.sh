@@ -1,6 +1,7 @@
 #!/bin/bash
 # tools - front ends for find, xargs, parallel and rm, inside each backend.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 outside=$(new_folder outside)

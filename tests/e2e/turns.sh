@@ -2,7 +2,6 @@
 # turns - what an agent writes by itself: a step for each burst, turns where the human spoke, and what is left
 # of them in the next session.
 # SPDX-License-Identifier: MIT
-# user only
 # drives: undo-turn
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

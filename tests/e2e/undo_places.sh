@@ -1,7 +1,6 @@
 #!/bin/bash
 # undo_places - an undo leaves an agent's own folder alone, and takes it along when that is asked for.
 # SPDX-License-Identifier: MIT
-# user only
 # drives: all-places
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"

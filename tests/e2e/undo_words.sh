@@ -1,7 +1,6 @@
 #!/bin/bash
 # undo_words - what `cordon undo` takes: one meaning for each number, and a look while a session runs.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

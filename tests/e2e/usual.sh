@@ -1,6 +1,7 @@
 #!/bin/bash
 # usual - in dynamic mode, usual tools with usual settings in the home folder ask for nothing.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$HOME/src/project

@@ -1,7 +1,6 @@
 #!/bin/bash
 # why - what cordon why says of reading and writing is what a run with the same options does.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 dir=$(new_folder work)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # worktree_fill - files that come along into a new worktree: uncommitted ones, ignored ones, a step's.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need git
 need_sandbox

@@ -1,7 +1,6 @@
 #!/bin/bash
 # worktree_run - cordon run --worktree: several agents on one repository; merge, conflict, drop.
 # SPDX-License-Identifier: MIT
-# user only
 . "$(dirname "$0")/../support/lib.sh"
 need git
 need_sandbox

@@ -46,7 +46,7 @@ race() { # NAME OPTIONS...
 	local out name=$1
 	shift
 	out=$(cd "$HOME/work" && rm -f pin qin && "$CORDON" run --headless --mode dynamic "$@" -- \
-		python3 race.py "$HOME/other/f" "${RACES:-20000}" "$seconds" 2>&1)
+		python3 race.py "$HOME/other/f" "${RACES:-$((20000 / ${TEST_FEWER:-1}))}" "$seconds" 2>&1)
 	unlike "$out" SECRET "$name: no byte of the secret"
 	like "$out" 'Permission denied.*granted' "$name: both ways were taken: $out"
 }

@@ -76,7 +76,7 @@ end_strays() {
 cleanup() {
 	end_strays
 	chmod -R u+rwX "$tmp" 2>/dev/null
-	rm -rf "$tmp" "$tmp.fuse"
+	rm -rf "$tmp" "$tmp.fuse" "$tmp.times"
 }
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
@@ -102,6 +102,7 @@ if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said i
 	end_strays
 	wait $!
 	sed 's/^not ok \([0-9]* # SKIP\)/ok \1/' "$tmp.log" # which cmocka says of what is left out
+	times >"$tmp.times" && { read -r && read -r usr sys; } <"$tmp.times" && echo "$usr $sys $1" >>"$TEST_FAILED.times"
 	[ -z "${TEST_TAP:-}" ] || cp "$tmp.log" "$TEST_TAP/${1//\//_}" # make attacks
 	if [ $r = 0 ]; then rm "$tmp.log"; else mv "$tmp.log" "$TEST_FAILED/${1//\//_}"; fi
 else

@@ -221,7 +221,7 @@ int cmd_audit(int argc, char **argv, struct err *err)
 	AUTO_HERE struct here p = {0};
 	AUTO_FREE char *path = NULL;
 	struct audit_options o = {0};
-	struct strings args = {0};
+	AUTO_STRINGS struct strings args = {0};
 	bool check;
 	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
@@ -229,7 +229,6 @@ int cmd_audit(int argc, char **argv, struct err *err)
 	if (r == 0 && args.n && (!check || o.follow || o.metrics))
 		r = err_say(err, -EINVAL, "unexpected argument '%s': usage: cordon %s",
 			    args.list[0], usage.synopsis);
-	strings_done(&args);
 	if (r == 0)
 		r = here_find(&p, err);
 	if (r)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/journal/journal.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/flags.h"
@@ -158,19 +157,16 @@ int cmd_journal(int argc, char **argv, struct err *err)
 {
 	AUTO_HERE struct here p = {0};
 	struct journal_flags o = {0};
-	struct strings words = {0};
+	AUTO_STRINGS struct strings words = {0};
 	int r = flags_parse(&usage, argc, argv, &o, &words, err);
 
 	if (r == 0)
 		r = check_words(&words, err);
 	if (r == 0)
 		r = here_find(&p, err);
-	if (r) {
-		strings_done(&words);
+	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	}
 	r = run(&p, &words, o.json, err);
-	strings_done(&words);
 	if (r == -EINVAL)
 		return CMD_FAILED;
 	return finish(r < 0 ? CMD_REFUSED : 0, err);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/audit/reader.h"
-#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/policy/policy.h"
 #include "core/policy/rules/rules.h"

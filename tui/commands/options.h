@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/err.h"
+#include "core/base/util.h"
 
 /* A list that options append to; NULL-terminated once non-empty. */
 struct strings {
@@ -12,6 +13,7 @@ struct strings {
 };
 void strings_add(struct strings *s, const char *v);
 void strings_done(struct strings *s);
+#define AUTO_STRINGS CLEANUP(strings_done)
 
 struct run_options {
 	const char *backend, *mode, *steps, *config, *profile, *network;

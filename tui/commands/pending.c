@@ -268,7 +268,7 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 {
 	struct options o = {0};
 	struct answering a = {.o = &o, .verb = verb};
-	struct strings args = {0};
+	AUTO_STRINGS struct strings args = {0};
 	int r = flags_parse(u, argc, argv, &o, &args, err);
 
 	if (r == 0 && (args.n != 1 || !args.list)) {
@@ -285,7 +285,6 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 		r = parse_up(&a, err);
 	if (r == 0)
 		r = answer_id(&a, args.list[0], err);
-	strings_done(&args);
 	if (r == -ESRCH || r == -EPERM)
 		return CMD_REFUSED;
 	return r < 0 ? CMD_FAILED : finish(0, err);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/base/json.h"
-#include "core/base/path.h"
 #include "core/diff/diff.h"
 #include "core/policy/rules/rules.h"
 #include "tui/commands/show.h"
@@ -441,18 +440,15 @@ int cmd_policy(int argc, char **argv, struct err *err)
 {
 	AUTO_HERE struct here at = {0};
 	struct policy_options o = {0};
-	struct strings words = {0};
+	AUTO_STRINGS struct strings words = {0};
 	int r = flags_parse(&usage, argc, argv, &o, &words, err);
 
 	if (r == 0)
 		r = check_words(&words, err);
 	if (r == 0)
 		r = here_find(&at, err);
-	if (r) {
-		strings_done(&words);
+	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	}
 	r = run(&at, &words, &o, err);
-	strings_done(&words);
 	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }

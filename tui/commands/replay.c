@@ -304,7 +304,7 @@ static int replay(const struct replay_options *o, const struct strings *args, st
 int cmd_replay(int argc, char **argv, struct err *err)
 {
 	struct replay_options o = {0};
-	struct strings args = {0};
+	AUTO_STRINGS struct strings args = {0};
 	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0)
@@ -313,6 +313,5 @@ int cmd_replay(int argc, char **argv, struct err *err)
 		r = replay(&o, &args, err);
 	else if (r == 1)
 		r = 0; /* --help */
-	strings_done(&args);
 	return r < 0 ? CMD_FAILED : r;
 }

@@ -12,7 +12,6 @@
 
 #include "core/journal/fs/object.h"
 #include "core/journal/journal.h"
-#include "core/os/file.h"
 #include "tui/commands/here.h"
 #include "tui/commands/show.h"
 

@@ -20,7 +20,6 @@
 #include "core/keeper/step_ask.h"
 #include "core/os/signals.h"
 #include "core/os/socket.h"
-#include "tui/commands/headless.h"
 #include "tui/commands/stdio_tools.h"
 #include "tui/console/driven.h"
 

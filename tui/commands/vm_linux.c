@@ -108,19 +108,16 @@ int cmd_vm(int argc, char **argv, struct err *err)
 {
 	AUTO_HERE struct here p = {0};
 	struct vm_flags o = {0};
-	struct strings words = {0};
+	AUTO_STRINGS struct strings words = {0};
 	int r = flags_parse(&usage, argc, argv, &o, &words, err);
 
 	if (r == 0)
 		r = check_words(&words, &o, err);
 	if (r == 0)
 		r = here_find(&p, err);
-	if (r) {
-		strings_done(&words);
+	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	}
 	folders_keep_out(p.state_dir, p.home, NULL);
 	r = run(&p, &words, &o, err);
-	strings_done(&words);
 	return finish(r < 0 ? CMD_REFUSED : 0, err);
 }

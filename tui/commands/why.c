@@ -362,7 +362,7 @@ int cmd_why(int argc, char **argv, struct err *err)
 {
 	AUTO_HERE struct here p = {0};
 	struct why_options o = {0};
-	struct strings args = {0};
+	AUTO_STRINGS struct strings args = {0};
 	int r = flags_parse(&usage, argc, argv, &o, &args, err);
 
 	if (r == 0 && (args.n < 2 || !args.list)) {
@@ -374,7 +374,6 @@ int cmd_why(int argc, char **argv, struct err *err)
 		r = here_find(&p, err);
 	if (r == 0)
 		r = why(&p, &args, &o, err);
-	strings_done(&args);
 	if (r < 0)
 		return CMD_FAILED;
 	return finish(0, err);

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "core/base/text.h"
-
 /*
  * Places are rows of the history and the screen, by their absolute numbers, and columns. A row that
  * goes on in the next is one line with it: the text of a selection has no line end between them.

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "core/base/buf.h"
-
 #define LINE_KNOWN (1 + UNDERLINE_CURLY) /* kinds of underline that libvterm knows */
 
 /*

@@ -3,6 +3,7 @@
 #include "core/policy/builtin/protect_names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/policy/listed.h"
@@ -227,30 +228,29 @@ static const struct protect_tree trees[] = {
 	{"mise", "config.* conf.d tasks", 0, mise},
 };
 
-/* Compare a component (not NUL-terminated) with a name. */
-static int component_cmp(const char *c, size_t n, const char *name)
-{
-	int r = strncmp(c, name, n);
+/* A component of a path, which is not NUL-terminated. */
+struct component {
+	const char *c;
+	size_t n;
+};
 
-	return r ? r : -(name[n] != '\0');
+/* Compares it with an entry of a table, which begins with its name. */
+static int component_cmp(const void *key, const void *entry)
+{
+	const struct component *k = key;
+	const char *name = *(const char *const *)entry;
+	int r = strncmp(k->c, name, k->n);
+
+	return r ? r : -(name[k->n] != '\0');
 }
+
+#define FIND(table, c, n)                                                                          \
+	bsearch(&(struct component){c, n}, table, ARRAY_LEN(table), sizeof((table)[0]),            \
+		component_cmp)
 
 const struct protect_leaf *protect_find_leaf(const char *c, size_t n)
 {
-	size_t lo = 0, hi = ARRAY_LEN(leaves);
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		int r = component_cmp(c, n, leaves[mid].name);
-
-		if (r == 0)
-			return &leaves[mid];
-		if (r < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return FIND(leaves, c, n);
 }
 
 const struct protect_leaf *protect_find_begun(const char *leaf)
@@ -266,20 +266,7 @@ const struct protect_leaf *protect_find_begun(const char *leaf)
 
 const struct protect_tree *protect_find_tree(const char *c, size_t n)
 {
-	size_t lo = 0, hi = ARRAY_LEN(trees);
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		int r = component_cmp(c, n, trees[mid].name);
-
-		if (r == 0)
-			return &trees[mid];
-		if (r < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return FIND(trees, c, n);
 }
 
 bool protect_leaf_keeps(const struct protect_leaf *l)

@@ -159,7 +159,7 @@ const char *rules_origin(struct rules *r, const struct rule *rule);
 size_t rules_of(const struct rules *r, enum rule_kind kind);
 size_t rules_restricting(const struct rules *r, enum rule_kind kind);
 
-/* ---- from settings (load.c) ----------------------------------------------------------------- */
+/* ---- from settings (load.c, load_tests.c) ------------------------------------------------- */
 
 struct listing;
 
