@@ -105,7 +105,7 @@ struct journal_spec {
 	/* Another folder of the session is opened next. The last one drops the undone steps that
 	 * can no longer be redone: they may have parts in any. */
 	bool followed;
-	bool upkeep;	      /* lock, no recovery: for journal_prune() alone */
+	bool upkeep; /* lock, no recovery: for journal_prune() alone */
 	struct journal_options options;
 	/*
 	 * lasting: a session. The limits are applied when it begins, and remove nothing while it

@@ -82,7 +82,7 @@ void learn_way(struct policy *p, const char *path, const char *reason)
 	free(guard_links(p, path, reason));
 }
 
-void learn_place(struct policy *p, const char *path, const char *reason)
+void policy_learn_place(struct policy *p, const char *path, const char *reason)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	AUTO_FREE char *real = NULL;
@@ -101,7 +101,7 @@ void policy_learn_link(struct policy *p, const char *path)
 	struct builtin b = check_builtin_write(p, act, path);
 
 	if (b.verdict == POLICY_VET || b.verdict == POLICY_ASK)
-		learn_place(p, path, b.reason);
+		policy_learn_place(p, path, b.reason);
 }
 
 static unsigned char type_of(const char *dir, const struct dirent *e)
@@ -273,7 +273,9 @@ static bool read_entries(struct look *k)
 	const struct dirent *e;
 	unsigned n = 0;
 
-	if (d && k->l->note && !k->l->before)
+	/* The one that is read: the agent of another session may exchange directories above it, so
+	 * that its path leads elsewhere than a moment ago, and no time of its own changes. */
+	if (d && k->l->note)
 		k->noted = seen_identify(&k->f->seen, dirfd(d), "", &k->id);
 	while (errno = 0, d && (e = readdir(d))) {
 		unsigned char type = e->d_type == DT_UNKNOWN ? type_of(k->dir, e) : e->d_type;

@@ -8,9 +8,6 @@
 
 void learn_done(struct policy *p);
 
-/* Protects the path and its target if they lie in a working folder. reason must live as long as the
- * policy. */
-void learn_place(struct policy *p, const char *path, const char *reason);
 /* Protects only the links on the way there; `..` as the kernel resolves it. */
 void learn_way(struct policy *p, const char *path, const char *reason);
 /* Protects the targets of links in this directory that have protected names. */

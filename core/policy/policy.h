@@ -203,6 +203,8 @@ void policy_forget_old(struct policy *p);
 /* Protects this path and everything below it, as for core.hooksPath of a repository. reason must
  * live as long as the policy. */
 void policy_protect(struct policy *p, const char *path, const char *reason);
+/* The same for what lies in a working folder: of this path, links on the way, and the target. */
+void policy_learn_place(struct policy *p, const char *path, const char *reason);
 
 /*
  * Looks for other names of protected files in this working folder: targets of links, git

@@ -127,4 +127,20 @@ changed "the link is removed"
 like "$(inside 'cat ~/other/p')" "Permission denied" "and with it what it said"
 echo exit >&"${INSIDE[1]}"
 wait "$pid" 2>/dev/null
+
+# Settings that lie in the working folder: a file that is named, a profile, the human's own by a link.
+cd "$HOME/work" && mkdir conf
+for given in "--config conf/c" "--profile ./conf/c" ""; do
+	printf '[profile]\n' >conf/c
+	mkdir -p "$HOME/.config/cordon" && rm -f "$rules"
+	[ -n "$given" ] || ln -s "$HOME/work/conf/c" "$rules"
+	# shellcheck disable=SC2086,SC2016
+	out=$("$CORDON" run --headless $given -- sh -c 'echo "[rule \"x\"] allow = read ~/other/**" >>conf/c
+		cp -r conf new && echo "[rule \"x\"] allow = read ~/other/**" >>new/c; mv conf old; mv new conf
+		sleep 2; cat ~/other/o' 2>&1)
+	like "$out" "cordon reads its settings from it" "${given:-a link to the folder}: the agent does not change them"
+	unlike "$out" "content of other/o" "and so they grant nothing"
+	is "$(cat conf/c)" "[profile]" "they are as they were"
+	rm -rf new
+done
 done_testing

@@ -53,7 +53,7 @@ static void take_include(const struct reading *r, const char *value)
 {
 	AUTO_FREE char *path = resolved(r, r->dir, value);
 
-	learn_place(r->p, path, is_included);
+	policy_learn_place(r->p, path, is_included);
 	read_config(r, path);
 }
 
@@ -61,7 +61,7 @@ static void take_hooks(const struct reading *r, const char *value)
 {
 	AUTO_FREE char *path = resolved(r, r->worktree, value);
 
-	learn_place(r->p, path, is_hook);
+	policy_learn_place(r->p, path, is_hook);
 	learn_links(r->p, path);
 }
 
@@ -69,7 +69,7 @@ static void take_dir(const struct reading *r, const char *value)
 {
 	AUTO_FREE char *path = resolved(r, r->worktree, value);
 
-	learn_place(r->p, path, is_copied);
+	policy_learn_place(r->p, path, is_copied);
 }
 
 /* ---- words that may be paths ----------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static void take_path(const struct word_reading *w, const char *text)
 		return;
 	if (dir ? !slash || w->by_hand : !strchr(name, '/') && !may_be_file(w, name, there))
 		return;
-	learn_place(w->r->p, path, is_program);
+	policy_learn_place(w->r->p, path, is_program);
 }
 
 /* "--config=tools/x", "A=tools/bin:tools/more", "-Ftools/x". */

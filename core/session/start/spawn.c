@@ -432,6 +432,20 @@ static char **scrub(const struct session_spec *spec, const char *session)
 	return env_scrub(environ, extra, session);
 }
 
+/* The files that the session's rules are read from, and read again when they change. */
+static void protect_settings(struct spawn_plan *p, const struct session_spec *spec)
+{
+	char **files = spec->source ? config_files(spec->source) : NULL;
+
+	for (size_t i = 0; files && files[i]; i++) {
+		AUTO_FREE char *path = path_join(spec->cwd, files[i]);
+
+		policy_learn_place(p->policy, *files[i] == '/' ? files[i] : path,
+				   "cordon reads its settings from it");
+	}
+	util_free_list(&files);
+}
+
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
 		   struct err *err)
 {
@@ -451,6 +465,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 	begin_search(p, spec, seen);
 	for (size_t i = 0; spec->folders[i]; i++)
 		policy_learn(p->policy, spec->folders[i]);
+	protect_settings(p, spec);
 	p->env = scrub(spec, session);
 	if (spec->tty && !spec->headless)
 		p->env = env_in_pane(p->env);

@@ -143,7 +143,9 @@ static void note(struct view *v, char *out, size_t size)
 	} else if (t && *term_title(t)) {
 		snprintf(out, size, "%s", term_title(t));
 	} else if (m->command) {
-		options = strstr(m->command, " --"); /* most are of the profile */
+		/* Without the options that a profile has added to the human's words. */
+		options =
+			m->line && str_ends(m->line, m->command) ? NULL : strstr(m->command, " --");
 		text_escape_into(safe, sizeof(safe), m->command,
 				 options ? (size_t)(options - m->command) : strlen(m->command));
 		snprintf(out, size, "%s", safe);
