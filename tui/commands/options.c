@@ -276,8 +276,12 @@ char *run_options_line(const struct run_options *o)
 	if (line.len)
 		buf_str(&line, " --");
 	for (size_t i = 0; o->argv && o->argv[i]; i++) {
-		buf_str(&line, line.len ? " " : "");
-		text_shell_word(&line, o->argv[i]);
+		if (line.len) {
+			buf_ch(&line, ' ');
+			text_shell_word(&line, o->argv[i]);
+		} else {
+			text_shell_command(&line, o->argv[i]);
+		}
 	}
 	return buf_take(&line);
 }
