@@ -241,15 +241,8 @@ void text_size(char *out, size_t size, uint64_t bytes)
 	snprintf(out, size, u && v < 100 ? "%.1f %s" : "%.0f %s", v, unit[u]);
 }
 
-void text_shell_word(struct buf *out, const char *word)
+static void put_quoted(struct buf *out, const char *word)
 {
-	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-				    "abcdefghijklmnopqrstuvwxyz";
-
-	if (*word && !word[strspn(word, plain)]) {
-		buf_str(out, word);
-		return;
-	}
 	buf_ch(out, '\'');
 	for (; *word; word++) {
 		if (*word == '\'')
@@ -258,4 +251,33 @@ void text_shell_word(struct buf *out, const char *word)
 			buf_ch(out, *word);
 	}
 	buf_ch(out, '\'');
+}
+
+void text_shell_word(struct buf *out, const char *word)
+{
+	static const char plain[] = "%+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+				    "abcdefghijklmnopqrstuvwxyz";
+
+	if (*word && !word[strspn(word, plain)])
+		buf_str(out, word);
+	else
+		put_quoted(out, word);
+}
+
+bool text_is_reserved(const char *word)
+{
+	static const char *const words[] = {"if",     "then",	"elif",	    "else", "fi",   "do",
+					    "done",   "while",	"until",    "for",  "case", "esac",
+					    "select", "time",	"function", "!",    "{",    "}",
+					    "[[",     "coproc", NULL};
+
+	return str_one_of(word, words);
+}
+
+void text_shell_command(struct buf *out, const char *word)
+{
+	if (text_is_reserved(word))
+		put_quoted(out, word);
+	else
+		text_shell_word(out, word);
 }

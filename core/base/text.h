@@ -29,5 +29,9 @@ void text_fit_middle(struct buf *out, const char *s, int cols);
 void text_fit_end(struct buf *out, const char *s, int cols);
 /* Appends a word for a shell: unchanged, or in quotes. */
 void text_shell_word(struct buf *out, const char *word);
+/* Appends the first word of a command for a shell: in quotes also if it is reserved. */
+void text_shell_command(struct buf *out, const char *word);
+/* Returns whether a shell takes the first word of a command for its grammar: "if", "time". */
+bool text_is_reserved(const char *word);
 /* "1.5 MiB", "312 B". */
 void text_size(char *out, size_t size, uint64_t bytes);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/base/text.h"
+
 /* The command whose words are being read. Words of nested commands come before its own. */
 struct draft {
 	struct shell_word words[256];
@@ -118,19 +120,6 @@ static bool is_number(const char *from, const char *to)
 	return to > from;
 }
 
-/* Words that stand before a command without being one. */
-static bool is_reserved(const struct shell_word *w)
-{
-	static const char *const words[] = {"if", "then", "elif",  "else",  "fi",
-					    "do", "done", "while", "until", "!",
-					    "{",  "}",	  "time",  "esac",  "coproc"};
-
-	for (size_t i = 0; !w->quoted && i < ARRAY_LEN(words); i++)
-		if (str_eq(w->text, words[i]))
-			return true;
-	return false;
-}
-
 static bool is_word(const struct shell_word *w, const char *text)
 {
 	return !w->quoted && str_eq(w->text, text);
@@ -201,8 +190,6 @@ static int take_word(struct parser *ps, struct reading *rd, const struct shell_w
 		}
 		if (is_word(word, "esac") && rd->cases > 0)
 			rd->cases--;
-		if (is_reserved(word))
-			return 0;
 		if (is_word(word, "case")) {
 			rd->cases++;
 			rd->place = PLACE_IGNORED;
@@ -216,6 +203,8 @@ static int take_word(struct parser *ps, struct reading *rd, const struct shell_w
 			rd->place = PLACE_NAME;
 			return 0;
 		}
+		if (!word->quoted && text_is_reserved(word->text)) /* a command comes next */
+			return 0;
 	}
 	rd->place = PLACE_WORDS;
 	return add_word(&rd->draft, *word);

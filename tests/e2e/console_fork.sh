@@ -8,7 +8,9 @@ need_sandbox
 git config --global user.email a@b.example && git config --global user.name A && git config --global init.defaultBranch main
 top=$TEST_TMP/app
 git init -q "$top" && printf "PS1='ready> '\nHISTFILE=\n" >"$top/rc" && git -C "$top" add rc && git -C "$top" commit -qm first
-start 150 40 "$top" "env -u TMUX $CORDON run --set 'sandbox.set-env=WORDS=two  words' --no-debug -- bash --noprofile --rcfile rc -i"
+mkdir "$top/conf" "$TEST_TMP/beside" && echo conf >>"$top/.git/info/exclude"
+printf '[sandbox]\n\tset-env = FROM=file\n' >"$top/conf/c" # no worktree gets it: git ignores it
+start 150 40 "$top" "env -u TMUX $CORDON run --config conf/c --ro ../beside --set 'sandbox.set-env=WORDS=two  words' --no-debug -- bash --noprofile --rcfile rc -i"
 sees 'ready>' "an agent runs"
 type_text 'sh -c "echo one >file"' && keys Enter
 sees 'steps .*|echo one' "its first step"
@@ -23,12 +25,14 @@ keys k && keys k
 act fork F
 sees 'A git worktree whose files are as after step [0-9]+' "F asks for a name"
 type_text 'side' && keys Enter
-sees "Command of cordon run \[--no-debug --set 'sandbox.set-env=WORDS=two  words' -- bash --noprofile --rcfile rc -i\]" \
-	"and a command, and proposes the agent's, with its options"
+sees 'Command of cordon run \[' "and a command"
+line="--ro $(realpath "$TEST_TMP")/beside --no-debug --config $(realpath "$top")/conf/c --set 'sandbox.set-env=WORDS=two  words' -- bash --noprofile --rcfile rc -i"
+proposes() { screen | tr -d ' \n' | grep -qF "Commandofcordonrun[${1// /}]"; }
+ok "and proposes the agent's, with its options and whole paths" wait_for 15 proposes "$line"
 keys Enter
 sees '━ > agent .* bash' "a second agent is there"
-type_text 'echo "<$WORDS>" >words' && keys Enter
-ok "which has the options of the first" wait_for 15 grep -qsxF '<two  words>' "$top.side/words"
+type_text 'echo "<$WORDS> $FROM" >words' && keys Enter
+ok "which has the options of the first, and its file of settings" wait_for 15 grep -qsxF '<two  words> file' "$top.side/words"
 ok "in a worktree" wait_for 15 test -e "$top.side/file"
 is "$(cat "$top.side/file")" one "with the files of that step"
 ok "and none of later ones" test ! -e "$top.side/more"

@@ -4,11 +4,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "core/base/buf.h"
+#include "core/base/text.h"
 #include "core/hook/shell.h"
 
 /* "cmd arg <in | cmd" as text: words in brackets, an expansion marked by $, a pipe by |. */
@@ -127,6 +129,33 @@ static void command_lines(void **state)
 	}
 }
 
+/* bash lists its reserved words. None is lost where a line is made of a command and parsed again.
+ */
+static void a_program_with_a_reserved_name(void **state)
+{
+	FILE *bash = popen("bash -c 'compgen -k'", "re");
+	char word[64];
+	size_t n = 0;
+
+	(void)state;
+	assert_non_null(bash);
+	while (fgets(word, sizeof(word), bash)) {
+		AUTO_BUF struct buf line = BUF_INIT;
+		AUTO_FREE char *got = NULL;
+		AUTO_FREE char *want = NULL;
+
+		word[strcspn(word, "\n")] = '\0';
+		text_shell_command(&line, word);
+		buf_str(&line, " make");
+		got = told(line.data);
+		want = xasprintf("[%s][make]", word);
+		assert_string_equal(got, want);
+		n++;
+	}
+	assert_int_equal(pclose(bash), 0);
+	assert_true(n >= 20);
+}
+
 static void limits(void **state)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -153,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_lines),
+		cmocka_unit_test(a_program_with_a_reserved_name),
 		cmocka_unit_test(limits),
 	};
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/nearest.h"
+#include "core/base/path.h"
 #include "core/base/text.h"
 #include "tui/commands/show.h"
 
@@ -252,7 +253,40 @@ static void add_option(struct buf *line, const char *name, const char *value)
 	text_shell_word(line, value);
 }
 
-static void add_given(struct buf *line, const struct run_options *o, const struct option_def *d)
+static bool is_path(const struct option_def *d, const char *value)
+{
+	if (*value == '/' || *value == '~' || (*value == '$' && str_eq(d->name, "--allow-unix")))
+		return false;
+	if (str_eq(d->name, "--profile"))
+		return strchr(value, '/') != NULL;
+	return str_eq(d->arg, "PATH") || str_eq(d->arg, "FILE");
+}
+
+/* Returns the value for a run that begins in another directory. Parts of the working folder stay
+ * relative: the other run has parts of its own to write to or to hide. Heap. */
+static char *value_from(const char *cwd, const struct option_def *d, const char *value)
+{
+	AUTO_FREE char *joined = path_join(cwd, value);
+	AUTO_FREE char *whole = realpath(joined, NULL);
+	bool parts = str_eq(d->name, "--rw") || str_eq(d->name, "--hide");
+
+	if (!whole)
+		whole = path_clean(joined);
+	if (!is_path(d, value) || (parts && path_is_beneath(whole, cwd)))
+		return xstrdup(value);
+	return take_ptr(&whole);
+}
+
+static void add_value(struct buf *line, const char *cwd, const struct option_def *d,
+		      const char *value)
+{
+	AUTO_FREE char *from = value_from(cwd, d, value);
+
+	add_option(line, d->name, from);
+}
+
+static void add_given(struct buf *line, const struct run_options *o, const struct option_def *d,
+		      const char *cwd)
 {
 	const char *field = (const char *)o + d->at;
 	const struct strings *list = (const struct strings *)(const void *)field;
@@ -261,23 +295,28 @@ static void add_given(struct buf *line, const struct run_options *o, const struc
 		return;
 	if (d->type == OPT_LIST)
 		for (size_t i = 0; i < list->n; i++)
-			add_option(line, d->name, list->list[i]);
+			add_value(line, cwd, d, list->list[i]);
+	else if (d->type == OPT_FLAG)
+		add_option(line, d->name, NULL);
 	else
-		add_option(line, d->name,
-			   d->type == OPT_FLAG ? NULL : *(const char *const *)(const void *)field);
+		add_value(line, cwd, d, *(const char *const *)(const void *)field);
 }
 
-char *run_options_line(const struct run_options *o)
+char *run_options_line(const struct run_options *o, const char *cwd)
 {
 	struct buf line = BUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		add_given(&line, o, &options[i]);
+		add_given(&line, o, &options[i], cwd);
 	if (line.len)
 		buf_str(&line, " --");
 	for (size_t i = 0; o->argv && o->argv[i]; i++) {
-		buf_str(&line, line.len ? " " : "");
-		text_shell_word(&line, o->argv[i]);
+		if (line.len) {
+			buf_ch(&line, ' ');
+			text_shell_word(&line, o->argv[i]);
+		} else {
+			text_shell_command(&line, o->argv[i]);
+		}
 	}
 	return buf_take(&line);
 }

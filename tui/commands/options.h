@@ -32,8 +32,9 @@ struct run_options {
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err) MUST_USE;
 void run_options_done(struct run_options *o);
 /* Returns the options and the command as a line for a shell that starts a further agent the same
- * way: without those that are about one run. Heap. */
-char *run_options_line(const struct run_options *o) MUST_USE;
+ * way in another directory: without those that are about one run, and with absolute paths to places
+ * outside of cwd, from which relative ones of this run lead. Heap. */
+char *run_options_line(const struct run_options *o, const char *cwd) MUST_USE;
 /* Calls fn for each row of the table of options: "--profile NAME", description. driven: leaves out
  * options that have no use in a session that a program drives. */
 void run_options_each(bool driven, void (*fn)(void *data, const char *option, const char *help),

@@ -230,13 +230,13 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		run_done(&run);
 		return 0;
 	}
-	if (r == 0) {
-		run.spec.line = run_options_line(&run.opt);
-		strings_add(&run.owned, run.spec.line);
-		r = run_prepare(&run, err);
-	}
 	if (r == 0)
+		r = run_prepare(&run, err);
+	if (r == 0) {
+		run.spec.line = run_options_line(&run.opt, run.cwd);
+		strings_add(&run.owned, run.spec.line);
 		say_changed(&run);
+	}
 	if (r == 0 && !run.opt.stdio)
 		say_repositories(&run);
 	if (r == 0)

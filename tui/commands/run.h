@@ -17,7 +17,8 @@ struct run {
 	char *cwd, *home, *state_dir;
 	struct strings folders, read_only, overlays, hidden, sockets; /* of heap strings below */
 	struct strings owned;
-	struct strings argv; /* with arguments that its profile adds */
+	struct strings argv;	 /* with arguments that its profile adds */
+	struct strings settings; /* of --set, and of options that are their short names */
 	struct session_spec spec;
 	struct buf kept; /* of its overlays */
 };

@@ -25,6 +25,7 @@ void run_done(struct run *run)
 	}
 	strings_done(&run->owned);
 	strings_done(&run->argv);
+	strings_done(&run->settings);
 	strings_done(&run->folders);
 	strings_done(&run->read_only);
 	strings_done(&run->overlays);
@@ -293,13 +294,13 @@ static void add_setting(struct run *run, const char *key, const char *value)
 	if (!setting)
 		return;
 	strings_add(&run->owned, setting);
-	strings_add(&run->opt.set, setting);
+	strings_add(&run->settings, setting);
 }
 
 /* Options that are a setting's short name. */
 static void add_settings(struct run *run)
 {
-	struct run_options *o = &run->opt;
+	const struct run_options *o = &run->opt;
 	const struct {
 		const char *key, *value;
 	} list[] = {{"network.strategy", o->strategy},
@@ -312,6 +313,8 @@ static void add_settings(struct run *run)
 		    {"git.credentials", o->git_credentials ? "true" : NULL},
 		    {"sandbox.shared-settings", o->shared_settings ? "true" : NULL}};
 
+	for (size_t i = 0; i < o->set.n; i++)
+		strings_add(&run->settings, o->set.list[i]);
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		add_setting(run, list[i].key, list[i].value);
 	for (size_t i = 0; i < o->ssh_agent.n; i++)
@@ -345,7 +348,7 @@ static int load(struct run *run, struct err *err)
 					   .state_dir = run->state_dir,
 					   .profile = run->opt.profile,
 					   .command = run->opt.argv[0],
-					   .settings = run->opt.set.list};
+					   .settings = run->settings.list};
 	r = config_load(&run->config, &run->source, err);
 	/* Read again from another directory. */
 	run->source.file = from_here(run, run->source.file);
