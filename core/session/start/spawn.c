@@ -446,6 +446,13 @@ static void protect_settings(struct spawn_plan *p, const struct session_spec *sp
 	util_free_list(&files);
 }
 
+static void learn_names(struct spawn_plan *p, const struct session_spec *spec)
+{
+	for (size_t i = 0; spec->folders[i]; i++)
+		policy_learn(p->policy, spec->folders[i]);
+	protect_settings(p, spec);
+}
+
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
 		   struct err *err)
 {
@@ -463,9 +470,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		return r;
 	}
 	begin_search(p, spec, seen);
-	for (size_t i = 0; spec->folders[i]; i++)
-		policy_learn(p->policy, spec->folders[i]);
-	protect_settings(p, spec);
+	learn_names(p, spec);
 	p->env = scrub(spec, session);
 	if (spec->tty && !spec->headless)
 		p->env = env_in_pane(p->env);
