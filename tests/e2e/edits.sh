@@ -43,6 +43,20 @@ is "$(cat file)" "$(seq 1 20)" "goes over it"
 ok "redo" "$CORDON" redo
 same "$(tree .)" "$t" "has it"
 
+# Left as it is, and a new step: only the step had the version from before it.
+has_saved() { "$CORDON" log | sed -n 's/.*rolled back: file (cordon redo --saved \([0-9]*\)).*/\1/p'; }
+seq 1 20 >file
+in_folder . sh -c 'sed -i s/^3$/AGENT/ file; echo new >other'
+echo HUMAN >>file
+ok "--keep-mine" "$CORDON" undo --keep-mine
+is "$(has_saved)" "" "redo has the version from before the step"
+in_folder . sh -c 'echo next >next'
+isnt "$(has_saved)" "" "a new step saves it"
+ok "redo --saved" "$CORDON" redo --saved "$(has_saved)"
+is "$(cat "file.saved-$(has_saved)")" "$(seq 1 20)" "brings it back beside the file"
+is "$(sed -n 3p file) $(tail -n 1 file) $(cat other)" "AGENT HUMAN new" "which stays"
+rm file.saved-*
+
 # Both sides changed the same lines.
 in_folder . sh -c 'echo agent >other; printf "\0" >made'
 echo human >other

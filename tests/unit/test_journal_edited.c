@@ -216,6 +216,83 @@ static void replaced_and_saved(void **state)
 	assert_sound(f);
 }
 
+static void assert_saved(struct fix *f, const char *path, const char *want)
+{
+	struct saved_redo *list = NULL;
+	AUTO_CLOSE int fd = -1;
+	char text[32] = "";
+	size_t n = 0;
+
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 1);
+	must(f, journal_saved_redo_open(f->j, list->number, path, &fd, &f->err));
+	must(f, (int)MIN(io_read_full(fd, text, sizeof(text) - 1), 0));
+	assert_string_equal(text, want);
+	for (size_t i = 0; i < list->n_paths; i++)
+		if (str_eq(list->paths[i], path))
+			n++;
+	assert_int_equal(n, 2);
+	saved_redos_free(list, n - 1);
+}
+
+static void assert_nothing_saved(struct fix *f)
+{
+	struct saved_redo *list = NULL;
+	size_t n = 0;
+
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 0);
+	saved_redos_free(list, n);
+}
+
+/* The files stay as the user has them: the content of before the steps is in the steps alone. */
+static void left_and_saved(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "in", "before\n");
+	outside(f, "gone", "before it went\n");
+	outside(f, "other", "other\n");
+	one_step(f, "echo >in", put(f, "in", "agent\n"));
+	one_step(f, "echo >>in", add(f, "in", "more\n"));
+	begin(f, "rm gone; echo >other");
+	must(f, rm(f, "gone"));
+	must(f, put(f, "other", "agent\n"));
+	assert_true(commit(f) > 0);
+	in_place(f, "in");
+	outside(f, "gone", "anew\n");
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_nothing_saved(f);
+	must(f, redo(f, UNDO_KEEP_MINE));
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_cat(f, "in", "agent\nmore\nmine\n");
+	assert_cat(f, "gone", "anew\n");
+	assert_cat(f, "other", "other\n");
+	one_step(f, "last", put(f, "last", "x"));
+	assert_saved(f, "in", "before\n");
+	assert_saved(f, "gone", "before it went\n");
+	fix_reopen(f);
+	assert_saved(f, "in", "before\n");
+	assert_sound(f);
+}
+
+/* A rollback that left nothing, or only files that a step made, ends in the trash. */
+static void nothing_to_save(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "old", "before\n");
+	one_step(f, "echo >old", put(f, "old", "agent\n"));
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	one_step(f, "echo >new", put(f, "new", "agent\n"));
+	in_place(f, "new");
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	assert_cat(f, "new", "agent\nmine\n");
+	one_step(f, "last", put(f, "last", "x"));
+	assert_nothing_saved(f);
+	assert_sound(f);
+}
+
 /* No more than a number of them, and the newest. */
 static void the_oldest_go(void **state)
 {
@@ -243,7 +320,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		T(while_it_ran),       T(after_a_crash),    T(seen_before_a_crash),
 		T(nothing_was_edited), T(with_a_full_disk), T(replaced_and_saved),
-		T(the_oldest_go),
+		T(left_and_saved),     T(nothing_to_save),  T(the_oldest_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
