@@ -94,6 +94,29 @@ like "$("$CORDON" undo --dry-run)" "linked +CONFLICT: .*by another name of the f
 like "$("$CORDON" undo 2>&1)" "'linked' has changed since by another name" "and so does the refusal"
 is "$(tr '\n' ' ' <name)" "old agent human " "the edit stays"
 
+# One command makes a file, and removes it after an edit: nothing is left of it, and the step has the edit.
+turn=0
+for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
+	for remove in 'rm f' 'mv f g; rm g' 'echo again >f; rm f'; do
+		turn=$((turn + 1))
+		at=$(new_folder "removed$turn")
+		(cd "$at" && exec "$CORDON" run --headless -- \
+			sh -c "echo made >f; until [ -e $TEST_TMP/go$turn ]; do sleep 0.05; done; $remove") >/dev/null 2>&1 &
+		ok "the file is made ($edit; $remove)" wait_for 20 test -s "$at/f"
+		sleep 0.3
+		(cd "$at" && eval "$edit")
+		sleep 0.5
+		touch "$TEST_TMP/go$turn"
+		wait $!
+		like "$(cordon_in "$at" undo 2>&1)" "CONFLICT: changed by someone else" "an undo asks"
+		ok "undo --keep-mine" cordon_in "$at" undo --keep-mine
+		in_folder "$at" sh -c 'echo next >next'
+		n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+		ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
+		like "$(cd "$at" && cat [fg])" "HUMAN" "has the edit"
+	done
+done
+
 # Right before a step: the edit is none of the step's, whose change is restored alone.
 mkdir before && seq 1 20 >before/file
 (cd before && exec "$CORDON" run --headless --steps auto -- \

@@ -228,33 +228,42 @@ static int open_object(const struct part *p, const struct rec *r, const char *re
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens what the first record has put away that lay at the path before the rollback. If the
- * rollback left the path as it was, opens what lay there before the steps: the last record that was
- * left out has it. */
+/*
+ * Opens what the first record has put away that lay at the path before the rollback. If the
+ * rollback left the path as it was, or nothing lay there, opens the oldest state that the steps
+ * had: the last record has it.
+ */
 static int find(struct parts *all, const char *path)
 {
 	AUTO_FREE char *now = xstrdup(path);
 	struct part *p, *with = NULL;
-	struct rec r, left = {0};
+	struct rec r, oldest = {0};
+	bool absent = false;
 
 	rewind_all(all);
 	while ((p = next(all, &r))) {
-		if (!r.root && rec_is_left_out(&r) && rec_has_bytes(&r) && str_eq(path, r.path)) {
-			with = p;
-			left = r;
-		}
-		if (rec_is_idle(&r) || r.flags & REC_ASIDE || r.root)
+		bool out = rec_is_left_out(&r);
+
+		if (r.root || (!out && (rec_is_idle(&r) || r.flags & REC_ASIDE)))
 			continue;
+		if (rec_has_bytes(&r) &&
+		    (out ? str_eq(path, r.path) : absent && str_eq(now, r.path))) {
+			with = p;
+			oldest = r;
+		}
+		if (out)
+			continue;
+		absent |= r.type == REC_NEW && str_eq(now, r.path);
 		if (r.type == REC_RENAME && !r.root2)
 			follow(&now, r.path, r.path2);
 		else if (r.type == REC_XCHG && !r.root2)
 			(void)(follow(&now, r.path, r.path2) || follow(&now, r.path2, r.path));
-		else if (r.type == REC_GONE && path_is_beneath(now, r.path))
+		else if (r.type == REC_GONE && !absent && path_is_beneath(now, r.path))
 			return open_object(p, &r, now + strlen(r.path));
-		else if ((r.type == REC_CONTENT || r.type == REC_XINODE) && str_eq(now, r.path))
+		else if (rec_has_bytes(&r) && !absent && str_eq(now, r.path))
 			return open_object(p, &r, "");
 	}
-	return with ? open_object(with, &left, "") : -ENOENT;
+	return with ? open_object(with, &oldest, "") : -ENOENT;
 }
 
 static bool is_file(int fd)
