@@ -135,21 +135,24 @@ int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsign
 
 /*
  * The redo of a rollback that replaced the user's edits (UNDO_FORCE), or may have (the recovery
- * after a crash cannot tell). When a later change makes it unredoable, it is saved.
+ * after a crash cannot tell), or that left files as the user has them (UNDO_KEEP_MINE). When a
+ * later change makes it unredoable, it is saved.
  */
 struct saved_redo {
 	uint64_t number; /* of the rollback */
 	int64_t us;	 /* wall clock; of a recovery: when the interrupted session began */
 	int64_t step;	 /* its newest step, and the command of that step */
 	char *command;	 /* or NULL */
-	char **paths;	 /* files saved as they were before the rollback; relative, raw */
+	char **paths;	 /* files saved: as they were before the rollback, or those that
+			  * it left, as before the steps; relative, raw */
 	size_t n_paths;
 	bool more; /* more paths than these */
 };
 int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_n, struct err *err)
 	MUST_USE;
 void saved_redos_free(struct saved_redo *list, size_t n);
-/* Opens the file at the path as it was before that rollback. *ret_fd: a readable descriptor at
+/* Opens the file at the path as it was before that rollback or, if the rollback left it, before the
+ * steps. *ret_fd: a readable descriptor at
  * offset 0, owned by the caller. */
 int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
 			    struct err *err) MUST_USE;

@@ -43,6 +43,20 @@ is "$(cat file)" "$(seq 1 20)" "goes over it"
 ok "redo" "$CORDON" redo
 same "$(tree .)" "$t" "has it"
 
+# Left as it is, and a new step: only the step had the version from before it.
+has_saved() { "$CORDON" log | sed -n 's/.*rolled back: file (cordon redo --saved \([0-9]*\)).*/\1/p'; }
+seq 1 20 >file
+in_folder . sh -c 'sed -i s/^3$/AGENT/ file; echo new >other'
+echo HUMAN >>file
+ok "--keep-mine" "$CORDON" undo --keep-mine
+is "$(has_saved)" "" "redo has the version from before the step"
+in_folder . sh -c 'echo next >next'
+isnt "$(has_saved)" "" "a new step saves it"
+ok "redo --saved" "$CORDON" redo --saved "$(has_saved)"
+is "$(cat "file.saved-$(has_saved)")" "$(seq 1 20)" "brings it back beside the file"
+is "$(sed -n 3p file) $(tail -n 1 file) $(cat other)" "AGENT HUMAN new" "which stays"
+rm file.saved-*
+
 # Both sides changed the same lines.
 in_folder . sh -c 'echo agent >other; printf "\0" >made'
 echo human >other
@@ -79,6 +93,29 @@ echo human >>name
 like "$("$CORDON" undo --dry-run)" "linked +CONFLICT: .*by another name of the file" "the plan says by what name"
 like "$("$CORDON" undo 2>&1)" "'linked' has changed since by another name" "and so does the refusal"
 is "$(tr '\n' ' ' <name)" "old agent human " "the edit stays"
+
+# One command makes a file, and removes it after an edit: nothing is left of it, and the step has the edit.
+turn=0
+for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
+	for remove in 'rm f' 'mv f g; rm g' 'echo again >f; rm f'; do
+		turn=$((turn + 1))
+		at=$(new_folder "removed$turn")
+		(cd "$at" && exec "$CORDON" run --headless -- \
+			sh -c "echo made >f; until [ -e $TEST_TMP/go$turn ]; do sleep 0.05; done; $remove") >/dev/null 2>&1 &
+		ok "the file is made ($edit; $remove)" wait_for 20 test -s "$at/f"
+		sleep 0.3
+		(cd "$at" && eval "$edit")
+		sleep 0.5
+		touch "$TEST_TMP/go$turn"
+		wait $!
+		like "$(cordon_in "$at" undo 2>&1)" "CONFLICT: changed by someone else" "an undo asks"
+		ok "undo --keep-mine" cordon_in "$at" undo --keep-mine
+		in_folder "$at" sh -c 'echo next >next'
+		n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+		ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
+		like "$(cd "$at" && cat [fg])" "HUMAN" "has the edit"
+	done
+done
 
 # Right before a step: the edit is none of the step's, whose change is restored alone.
 mkdir before && seq 1 20 >before/file

@@ -216,6 +216,163 @@ static void replaced_and_saved(void **state)
 	assert_sound(f);
 }
 
+static void assert_saved(struct fix *f, const char *path, const char *want)
+{
+	struct saved_redo *list = NULL;
+	AUTO_CLOSE int fd = -1;
+	char text[32] = "";
+	size_t n = 0;
+
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 1);
+	must(f, journal_saved_redo_open(f->j, list->number, path, &fd, &f->err));
+	must(f, (int)MIN(io_read_full(fd, text, sizeof(text) - 1), 0));
+	assert_string_equal(text, want);
+	for (size_t i = 0; i < list->n_paths; i++)
+		if (str_eq(list->paths[i], path))
+			n++;
+	assert_int_equal(n, 2);
+	saved_redos_free(list, n - 1);
+}
+
+static void assert_nothing_saved(struct fix *f)
+{
+	struct saved_redo *list = NULL;
+	size_t n = 0;
+
+	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
+	assert_int_equal(n, 0);
+	saved_redos_free(list, n);
+}
+
+/* The files stay as the user has them: the content of before the steps is in the steps alone. */
+static void left_and_saved(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "in", "before\n");
+	outside(f, "gone", "before it went\n");
+	outside(f, "other", "other\n");
+	one_step(f, "echo >in", put(f, "in", "agent\n"));
+	one_step(f, "echo >>in", add(f, "in", "more\n"));
+	begin(f, "rm gone; echo >other");
+	must(f, rm(f, "gone"));
+	must(f, put(f, "other", "agent\n"));
+	assert_true(commit(f) > 0);
+	in_place(f, "in");
+	outside(f, "gone", "anew\n");
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_nothing_saved(f);
+	must(f, redo(f, UNDO_KEEP_MINE));
+	must(f, undo(f, 3, UNDO_KEEP_MINE));
+	assert_cat(f, "in", "agent\nmore\nmine\n");
+	assert_cat(f, "gone", "anew\n");
+	assert_cat(f, "other", "other\n");
+	one_step(f, "last", put(f, "last", "x"));
+	assert_saved(f, "in", "before\n");
+	assert_saved(f, "gone", "before it went\n");
+	fix_reopen(f);
+	assert_saved(f, "in", "before\n");
+	assert_sound(f);
+}
+
+/* A rollback that left nothing, or only files that a step made, ends in the trash. */
+static void nothing_to_save(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "old", "before\n");
+	one_step(f, "echo >old", put(f, "old", "agent\n"));
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	one_step(f, "echo >new", put(f, "new", "agent\n"));
+	in_place(f, "new");
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	assert_cat(f, "new", "agent\nmine\n");
+	one_step(f, "last", put(f, "last", "x"));
+	assert_nothing_saved(f);
+	assert_sound(f);
+}
+
+enum how {
+	APPENDED,
+	SAVED_OVER,
+	SAVED_UNSEEN
+};
+
+/* The agent makes a file; the user edits it. */
+static void make_and_edit(struct fix *f, enum how how)
+{
+	begin(f, "make, wait, remove");
+	must(f, put(f, "f", "agent\n"));
+	assert_false(journal_is_foreign(f->j, "f", SEEN_CLOSED, 0));
+	journal_all_seen(f->j);
+	if (how == APPENDED) {
+		in_place(f, "f");
+		assert_true(journal_is_foreign(f->j, "f", SEEN_CLOSED, 0));
+		return;
+	}
+	save_over(f, "f", "agent\nmine\n");
+	if (how == SAVED_OVER)
+		assert_true(journal_is_foreign(f->j, "f", SEEN_NAMED, 0));
+}
+
+static void remove_it(struct fix *f, int way)
+{
+	if (way == 1)
+		must(f, mv(f, "f", "g", 0));
+	if (way == 2)
+		must(f, put(f, "f", "again\n"));
+	if (way == 3) {
+		must(f, put(f, "tmp", "again\n"));
+		must(f, mv(f, "tmp", "f", 0));
+	}
+	must(f, rm(f, way == 1 ? "g" : "f"));
+}
+
+/* Before the step and after it there is nothing. The step is kept all the same, and an undo asks:
+ * redo has the user's text, or cordon redo --saved. */
+static void made_edited_and_removed(void **state)
+{
+	for (int i = 0; i < 3 * 4 * 2; i++) {
+		struct fix *f = fix_new();
+		enum how how = i % 3;
+		int way = i / 3 % 4;
+		bool force = i >= 12, by_g = way == 1 && (how == SAVED_UNSEEN || !force);
+
+		make_and_edit(f, how);
+		remove_it(f, way);
+		assert_true(commit(f) > 0);
+		assert_int_equal(undo(f, 1, 0), -ESTALE);
+		must(f, undo(f, 1, force ? UNDO_FORCE : UNDO_KEEP_MINE));
+		assert_sound(f);
+		one_step(f, "next", put(f, "next", "x"));
+		assert_saved(f, by_g ? "g" : "f", "agent\nmine\n");
+		fix_free(f);
+	}
+	(void)state;
+}
+
+/* What the step alone made and removed leaves no step. */
+static void made_and_removed(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "make, link, remove");
+	must(f, put(f, "f", "agent\n"));
+	must(f, put(f, "tmp", "agent\n"));
+	must(f, mv(f, "tmp", "f", 0));
+	must(f, ln(f, "f", "g"));
+	must(f, rm(f, "f"));
+	must(f, rm(f, "g"));
+	assert_int_equal(commit(f), 0);
+	outside(f, "old", "x");
+	begin(f, "link and unlink");
+	must(f, ln(f, "old", "g"));
+	must(f, rm(f, "g"));
+	commit(f);
+	assert_sound(f);
+}
+
 /* No more than a number of them, and the newest. */
 static void the_oldest_go(void **state)
 {
@@ -241,8 +398,16 @@ static void the_oldest_go(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		T(while_it_ran),       T(after_a_crash),    T(seen_before_a_crash),
-		T(nothing_was_edited), T(with_a_full_disk), T(replaced_and_saved),
+		T(while_it_ran),
+		T(after_a_crash),
+		T(seen_before_a_crash),
+		T(nothing_was_edited),
+		T(with_a_full_disk),
+		T(replaced_and_saved),
+		T(made_edited_and_removed),
+		T(made_and_removed),
+		T(left_and_saved),
+		T(nothing_to_save),
 		T(the_oldest_go),
 	};
 

@@ -180,6 +180,8 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 			step_note_edit(s, key);
 		if (t)
 			t->foreign = true;
+		if (o.mode)
+			step_disown(s, &o);
 	}
 	return true;
 }

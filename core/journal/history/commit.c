@@ -67,6 +67,48 @@ static int write_after_image(struct step *s, bool locked)
 	return r;
 }
 
+static bool has_one_name(const struct step *s, const struct rec *r)
+{
+	struct object o;
+	char slot[24];
+
+	store_slot_name(slot, r->slot);
+	return object_stat(s->side.obj, slot, &o) == 0 && o.mode && o.nlink == 1;
+}
+
+/* Returns the path if the record holds a file that somebody else put to a name that was free before
+ * the step; or NULL. */
+static struct touched_path *holds_others_file(struct step *s, const struct rec *r)
+{
+	AUTO_FREE char *key = path_key_make(r->root, r->path);
+	struct touched_path *t = touched_paths_find(&s->touches, key);
+
+	return t && !t->before && !t->foreseen && has_one_name(s, r) ? t : NULL;
+}
+
+/* Returns whether the log of a step that changed nothing in the end holds somebody else's work: a
+ * file that they made or edited meanwhile, and that the step removed or overwrote. */
+static bool holds_others_work(struct step *s)
+{
+	bool foreign = false;
+	size_t at = 0;
+	struct rec r;
+
+	for (size_t i = 0; i < touched_paths_count(&s->touches) && !foreign; i++)
+		foreign = s->touches.list[i].foreign;
+	while (undo_log_next(&s->side.log, &at, &r)) {
+		struct touched_path *t = NULL;
+
+		if (rec_has_bytes(&r) && foreign)
+			return true;
+		if (r.type == REC_GONE)
+			t = holds_others_file(s, &r);
+		if (t)
+			return t->foreign = true; /* an undo asks */
+	}
+	return false;
+}
+
 /* What did this part change in the end? */
 static int ending_look(struct ending *e, struct step *s, int exit_status)
 {
@@ -93,7 +135,8 @@ static int ending_look(struct ending *e, struct step *s, int exit_status)
 	r = nets_build(s->j, &s->touches, &s->known, false, &e->nets);
 	nets_count(&e->nets, &e->info);
 	concurrent_tangle(s);
-	e->keep = e->nets.n || e->nets.unseen || e->lasting || s->why || s->tangled;
+	e->keep = e->nets.n || e->nets.unseen || e->lasting || s->why || s->tangled ||
+		  holds_others_work(s);
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* saved_redo - keeps steps that can no longer be redone but hold the user's edits. */
+/* saved_redo - keeps steps that can no longer be redone but hold bytes that nothing else has. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/saved_redo.h"
 
@@ -20,6 +20,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/store/compressed.h"
 #include "core/journal/store/reserve.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/store/siblings.h"
 #include "core/journal/store/store.h"
 #include "core/journal/store/usage.h"
@@ -35,15 +36,33 @@
 /* ---- on the way there -------------------------------------------------------------------------
  */
 
-int saved_redo_mark(struct journal *j, int stepdir, const struct path_set *replaced, bool unknown)
+/* Adds the paths whose content of before only the records have that the rollback left out. A redo
+ * alone has the files of granted places. */
+static void add_left_out(const struct journal *j, const struct undo_log *redo, struct path_set *to)
 {
+	size_t at = 0;
+	struct rec r;
+
+	while (undo_log_next(redo, &at, &r))
+		if (rec_is_left_out(&r) && rec_has_bytes(&r) && root_is_own(j, r.root))
+			path_set_add(to, r.root, r.path);
+}
+
+int saved_redo_mark(struct journal *j, int stepdir, const struct undo_log *redo,
+		    const struct path_set *replaced, bool unknown)
+{
+	AUTO_PATH_SET struct path_set held = {0};
 	AUTO_BUF struct buf b = BUF_INIT;
 	int r;
 
-	if (!path_set_count(replaced) && !unknown)
-		return 0;
+	if (!unknown || path_set_count(replaced)) /* an empty note stands for all paths */
+		add_left_out(j, redo, &held);
 	for (size_t i = 0; i < path_set_count(replaced); i++)
-		codec_put_str(&b, path_set_key(replaced, i), strlen(path_set_key(replaced, i)));
+		path_set_add_key(&held, path_set_key(replaced, i));
+	if (!path_set_count(&held) && !unknown)
+		return 0;
+	for (size_t i = 0; i < path_set_count(&held); i++)
+		codec_put_str(&b, path_set_key(&held, i), strlen(path_set_key(&held, i)));
 	do
 		r = io_write_file(stepdir, NOTE_FILE, 0600, b.data ? b.data : "", b.len,
 				  j->options.durable);
@@ -209,27 +228,42 @@ static int open_object(const struct part *p, const struct rec *r, const char *re
 	return fd < 0 ? -errno : fd;
 }
 
-/* What lay at the path before the rollback: the first record that has put it away. */
+/*
+ * Opens what the first record has put away that lay at the path before the rollback. If the
+ * rollback left the path as it was, or nothing lay there, opens the oldest state that the steps
+ * had: the last record has it.
+ */
 static int find(struct parts *all, const char *path)
 {
 	AUTO_FREE char *now = xstrdup(path);
-	struct part *p;
-	struct rec r;
+	struct part *p, *with = NULL;
+	struct rec r, oldest = {0};
+	bool absent = false;
 
 	rewind_all(all);
 	while ((p = next(all, &r))) {
-		if (rec_is_idle(&r) || r.flags & REC_ASIDE || r.root)
+		bool out = rec_is_left_out(&r);
+
+		if (r.root || (!out && (rec_is_idle(&r) || r.flags & REC_ASIDE)))
 			continue;
+		if (rec_has_bytes(&r) &&
+		    (out ? str_eq(path, r.path) : absent && str_eq(now, r.path))) {
+			with = p;
+			oldest = r;
+		}
+		if (out)
+			continue;
+		absent |= r.type == REC_NEW && str_eq(now, r.path);
 		if (r.type == REC_RENAME && !r.root2)
 			follow(&now, r.path, r.path2);
 		else if (r.type == REC_XCHG && !r.root2)
 			(void)(follow(&now, r.path, r.path2) || follow(&now, r.path2, r.path));
-		else if (r.type == REC_GONE && path_is_beneath(now, r.path))
+		else if (r.type == REC_GONE && !absent && path_is_beneath(now, r.path))
 			return open_object(p, &r, now + strlen(r.path));
-		else if ((r.type == REC_CONTENT || r.type == REC_XINODE) && str_eq(now, r.path))
+		else if (rec_has_bytes(&r) && !absent && str_eq(now, r.path))
 			return open_object(p, &r, "");
 	}
-	return -ENOENT;
+	return with ? open_object(with, &oldest, "") : -ENOENT;
 }
 
 static bool is_file(int fd)
@@ -254,28 +288,38 @@ static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 	a->paths[a->n_paths++] = xstrdup(path);
 }
 
-/* Those that the rollback noted, or all whose bytes it has put away. */
-static void add_paths(struct saved_redo *a, struct parts *all)
+/* Reads the note of one step. Returns false if the step has none; *all: the note names no path. */
+static bool add_noted(const struct part *p, struct path_set *to, bool *all)
 {
 	AUTO_FREE char *text = NULL;
-	AUTO_PATH_SET struct path_set set = {0};
 	size_t len = 0;
 	struct codec_reader g;
-	struct rec r;
 
-	if (io_read_file(all->list[0].dir, NOTE_FILE, NOTE_MAX, &text, &len) < 0)
-		return;
+	if (io_read_file(p->dir, NOTE_FILE, NOTE_MAX, &text, &len) < 0)
+		return false;
+	*all |= !len;
 	g = (struct codec_reader){.p = text, .end = text + len};
 	while (g.p < g.end && !g.bad) {
 		struct span key = codec_get_str(&g);
 
 		if (!g.bad)
-			path_set_add_key(&set, key.data);
+			path_set_add_key(to, key.data);
 	}
+	return true;
+}
+
+/* Those that the rollback noted, or all whose bytes it has put away or left out. */
+static void add_paths(struct saved_redo *a, struct parts *all)
+{
+	AUTO_PATH_SET struct path_set set = {0};
+	bool noted = false, any = false;
+	struct rec r;
+
+	for (size_t i = 0; i < all->n; i++)
+		noted |= add_noted(&all->list[i], &set, &any);
 	rewind_all(all);
-	while (!len && next(all, &r) && path_set_count(&set) <= PATHS_MAX)
-		if ((r.type == REC_GONE || r.type == REC_CONTENT || r.type == REC_XINODE) &&
-		    !rec_is_idle(&r))
+	while (noted && any && next(all, &r) && path_set_count(&set) <= PATHS_MAX)
+		if (rec_has_bytes(&r) && (!rec_is_idle(&r) || rec_is_left_out(&r)))
 			path_set_add(&set, r.root, r.path);
 	for (size_t i = 0; i < path_set_count(&set); i++) {
 		const char *path;

@@ -75,6 +75,19 @@ static inline bool rec_is_idle(const struct rec *r)
 	return rec_is_quiet(r->type) || (r->flags & (REC_SKIPPED | REC_VOID));
 }
 
+/* Returns whether the record is in a redo log, and the rollback left it out: the state that it
+ * captured is in no other place. */
+static inline bool rec_is_left_out(const struct rec *r)
+{
+	return (r->flags & REC_SKIPPED) && (r->flags & REC_ASIDE);
+}
+
+/* Returns whether the record holds the bytes of the object at path, if it is not idle. */
+static inline bool rec_has_bytes(const struct rec *r)
+{
+	return r->type == REC_GONE || r->type == REC_CONTENT || r->type == REC_XINODE;
+}
+
 /* Returns whether the record changes bytes or metadata of the object at path, and no name. */
 static inline bool rec_is_in_place(const struct rec *r)
 {

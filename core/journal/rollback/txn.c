@@ -364,14 +364,16 @@ static void carry_home(struct txn *t)
 			break;
 }
 
-/* Before the step arrives: an undo notes the edits that it has replaced, a redo forgets them. */
+/* Before the step arrives: an undo notes the edits that it has replaced, and the files that it has
+ * left, of which the step holds the content of before. A redo forgets them. */
 static int mark_edits(const struct txn *t, const struct mover *m)
 {
 	if (t->back)
 		return 0;
 	if (t->redo)
 		return saved_redo_unmark(m->undo.dir);
-	return saved_redo_mark(t->j, m->undo.dir, &t->remedy.replaced, t->recover && t->crashed);
+	return saved_redo_mark(t->j, m->undo.dir, &m->redo.log, &t->remedy.replaced,
+			       t->recover && t->crashed);
 }
 
 /* Oldest first. On an error those that had arrived come home, if they can. */

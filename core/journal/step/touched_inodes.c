@@ -152,6 +152,16 @@ void step_unlearn(struct step *s, const struct object *o)
 		touched_inodes_drop(&s->known, k);
 }
 
+void step_disown(struct step *s, const struct object *o)
+{
+	struct touched_inode *k = step_known(s, o);
+
+	if (!k)
+		return;
+	k->flags = k->flags & (TOUCHED_OPENED | TOUCHED_SHUT);
+	k->hash = 0;
+}
+
 bool step_shared(const struct step *s, const struct object *o)
 {
 	for (struct step *other = s->j->open; other; other = other->next)
