@@ -251,8 +251,8 @@ static const char **own_env_of(const struct sandbox *sb)
 	return all;
 }
 
-/* Messages of the agent are asked about from its first instruction on. Until then the helper runs,
- * and the keeper waits for it. */
+/* Starts the questions about the agent's messages at its first instruction. The helper runs until
+ * then, and the keeper waits for it. */
 static void on_forked(void *data, pid_t pid)
 {
 	struct sandbox *sb = data;

@@ -192,7 +192,7 @@ static int go_to_found(struct walk *w, const struct change *c, const struct writ
 	return 0;
 }
 
-/* Goes from what the step left back to what it found. */
+/* Goes from a file's content after the step back to its content before it. */
 static int go_over_step(struct walk *w, const struct step_info *s, const struct changes *of,
 			const struct change *c, struct err *err)
 {
@@ -202,7 +202,7 @@ static int go_over_step(struct walk *w, const struct step_info *s, const struct 
 
 	if (r < 0)
 		return r;
-	/* What it left is not kept: a line may have come from outside after it. */
+	/* The content after the step is not kept: an edit from outside may have made a line. */
 	by.unsure = r == 0;
 	w->in_doubt = false;
 	w->newer = s->id;
@@ -274,8 +274,8 @@ static void ask_content(struct walk *w, int64_t step)
 	change_free(of.list, of.n);
 }
 
-/* The journal's index of contents reaches from the step that is asked about to the newest. Asking
- * about the oldest one first has it made once, and not for each step. */
+/* Asks about the oldest step first: the journal then makes its index of contents, which reaches
+ * from the given step to the newest, only once. */
 static int make_index(struct walk *w, const struct step_info *list, size_t n, struct err *err)
 {
 	AUTO_FREE bool *touched = xcalloc(n + 1, sizeof(*touched));

@@ -285,7 +285,7 @@ static int look_now(struct gathering *g, const char *path, struct kept_side *ret
 struct picking {
 	const struct kept_file *f;
 	const struct buf *present;
-	unsigned only; /* this hunk alone; 0: those that are good */
+	unsigned only; /* the number of the only hunk; 0: all that fit */
 	bool *good;
 };
 
@@ -296,7 +296,7 @@ static bool is_picked(const void *data, unsigned number)
 	return p->only ? number == p->only : p->good[number];
 }
 
-/* Does the folder's file have this hunk of what was gathered? */
+/* Returns whether the folder's file has this gathered hunk. */
 static int is_present(struct picking *p, unsigned number, struct err *err)
 {
 	AUTO_BUF struct buf with = BUF_INIT, merged = BUF_INIT;
@@ -341,7 +341,7 @@ static bool is_text(const struct kept_side *s)
 	       !memchr(s->text.data, '\0', s->text.len);
 }
 
-/* What was reverted or edited since it was kept stays as the base has it. */
+/* Leaves out the kept hunks that were reverted or edited later. */
 static int check_file(struct gathering *g, struct kept_file *f, struct err *err)
 {
 	struct kept_side present = {.text = BUF_INIT};

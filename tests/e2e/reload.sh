@@ -135,8 +135,8 @@ for given in "--config conf/c" "--profile ./conf/c" ""; do
 	mkdir -p "$HOME/.config/cordon" && rm -f "$rules"
 	[ -n "$given" ] || ln -s "$HOME/work/conf/c" "$rules"
 	# shellcheck disable=SC2086,SC2016
-	out=$("$CORDON" run --headless $given -- sh -c 'echo "[rule \"x\"] allow = read ~/other/**" >>conf/c
-		cp -r conf new && echo "[rule \"x\"] allow = read ~/other/**" >>new/c; mv conf old; mv new conf
+	out=$("$CORDON" run --headless $given -- sh -c 'grant() { printf "[rule \"x\"]\n\tallow = read ~/other/**\n" >>"$1"; }
+		grant conf/c; cp -r conf new && grant new/c; mv conf old; mv new conf
 		sleep 2; cat ~/other/o' 2>&1)
 	like "$out" "cordon reads its settings from it" "${given:-a link to the folder}: the agent does not change them"
 	unlike "$out" "content of other/o" "and so they grant nothing"

@@ -44,10 +44,10 @@ int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 /* Sends one command and waits for its reply. Returns -EPERM, with the words of the session, if it
  * refused. */
 int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
-/* The line of each session, or of those that are wanted by their name or its end, greeted side by
- * side: all together wait no longer than wait_ms. One that does not answer in time has error
- * -EAGAIN. Where requests wait, the first one is there to be read, too. -ENOENT is no error:
- * nothing runs. */
+/* Connects to all sessions at once, or to those whose name, or its end, is `wanted`, and reads
+ * their greetings. Returns after wait_ms at the latest: a session that has not answered has error
+ * -EAGAIN. If a session has requests that wait, the first can be read, too. -ENOENT, no session
+ * runs, is no error. */
 struct links {
 	struct link *list;
 	size_t n;

@@ -19,7 +19,7 @@
 
 #define PIECE	  16384
 #define INPUT_MAX ((size_t)256 << 10) /* bytes that the program has not read */
-#define REST_MS	  50 /* after its end: what a terminal still holds has come by then */
+#define REST_MS	  50		      /* after its end, for the terminal's last output */
 
 enum {
 	IN,

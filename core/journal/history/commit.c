@@ -76,8 +76,8 @@ static bool has_one_name(const struct step *s, const struct rec *r)
 	return object_stat(s->side.obj, slot, &o) == 0 && o.mode && o.nlink == 1;
 }
 
-/* Returns the path if the record holds a file that somebody else put to a name that was free before
- * the step; or NULL. */
+/* Returns the path of the record if another process made the file there during the step; or NULL.
+ */
 static struct touched_path *holds_others_file(struct step *s, const struct rec *r)
 {
 	AUTO_FREE char *key = path_key_make(r->root, r->path);

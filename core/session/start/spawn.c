@@ -432,7 +432,7 @@ static char **scrub(const struct session_spec *spec, const char *session)
 	return env_scrub(environ, extra, session);
 }
 
-/* The files that the session's rules are read from, and read again when they change. */
+/* Protects the files of the session's rules, which are read again when they change. */
 static void protect_settings(struct spawn_plan *p, const struct session_spec *spec)
 {
 	char **files = spec->source ? config_files(spec->source) : NULL;

@@ -143,7 +143,7 @@ static void note(struct view *v, char *out, size_t size)
 	} else if (t && *term_title(t)) {
 		snprintf(out, size, "%s", term_title(t));
 	} else if (m->command) {
-		/* Without the options that a profile has added to the human's words. */
+		/* The title leaves out options that a profile has added. */
 		options =
 			m->line && str_ends(m->line, m->command) ? NULL : strstr(m->command, " --");
 		text_escape_into(safe, sizeof(safe), m->command,
