@@ -16,7 +16,8 @@ type_text 'sh -c "echo one >file"' && keys Enter
 sees 'steps .*|echo one' "its first step"
 type_text 'sh -c "echo two >file; echo more >more"; echo $((40+2))' && keys Enter
 sees '^.*\b42\b' "its second step"
-ok "both are over" wait_for 15 grep -q two "$top/file"
+second_ended() { cordon_in "$top" log | grep -q 'echo two'; }
+ok "both are over" wait_for 15 second_ended
 keys C-] s
 keys Home
 select_first() { keys k; screen_has '> .*echo one|echo one'; }
@@ -60,6 +61,7 @@ sees 'Its name' "and again"
 keys Enter
 type_text "sh -c 'echo \"in  quotes\" >quoted'" && keys Enter
 ok "a command is taken apart as a shell does it" wait_for 15 grep -qsxF 'in  quotes' "$top.w1/quoted"
+sees 'ended' "and ends"
 keys C-] q
 sees 'echo two' "back again"
 keys F
