@@ -167,7 +167,7 @@ sees '^inside 125' "cordon exec does not work inside"
 
 # ---- clients that die
 for n in $(seq 1 25); do
-	(cd "$dir" && exec "$CORDON" exec -- sh -c 'echo up; exec sleep 1000') >"$TEST_TMP/up" &
+	(cd "$dir" && exec "$CORDON" exec -- sh -c "echo up; exec sleep 1000.$$") >"$TEST_TMP/up" &
 	client=$!
 	[ $((n % 2)) = 0 ] || wait_for 10 test -s "$TEST_TMP/up"
 	sleep "0.0$((RANDOM % 9))"
@@ -175,7 +175,7 @@ for n in $(seq 1 25); do
 	wait $client 2>/dev/null
 done
 ok "the session is there after 25 killed clients" kill -0 "$host"
-ok "what they ran has ended" wait_for 10 none_marked '^sleep 1000'
+ok "what they ran has ended" wait_for 10 none_marked "^sleep 1000.$$\$"
 is "$(exec_ -- echo again)" again "and another command runs"
 (cd "$dir" && exec "$CORDON" exec -- sh -c 'echo up; cat /dev/zero') | { sleep 1; } # one that does not read
 is "$(exec_ -- echo again)" again "nor does one harm that did not read"
