@@ -169,6 +169,7 @@ static void go_on(struct flow_wait *w, bool early)
 	got = connecting_now(d, r, sock, -1);
 	if (dial)
 		tell_begun(d, dial, early, sock, got);
+	close(take_fd(&sock)); /* first: the caller's own close() is the last one of its socket */
 	request_finish(d, r, got);
 }
 
