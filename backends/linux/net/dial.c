@@ -134,8 +134,8 @@ static struct syn *syn_of(const struct dial *d)
 	return s && (d->note.code || s->last >= d->since) ? s : NULL;
 }
 
-/* keep: callers of this host are many. One at a loopback address would keep the agent's own programs
- * from listening there. */
+/* keep: callers of this host are many. One at a loopback address would keep the agent's own
+ * programs from listening there. */
 static void leave_listener(struct dial *d, bool keep)
 {
 	struct listener *l = d->listener;
