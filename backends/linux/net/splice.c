@@ -252,8 +252,8 @@ static void on_event(struct pair *p, int i, uint32_t events)
 {
 	p->ways[i].urgent |= (events & EPOLLPRI) != 0;
 	p->ways[i].failed |= (events & EPOLLERR) != 0;
-	p->ways[i].due |=
-		(events & ~(uint32_t)EPOLLOUT) != 0; /* else there is room for the other way */
+	/* EPOLLOUT alone: there is room for the other way's bytes, which it holds. */
+	p->ways[i].due |= (events & ~(uint32_t)EPOLLOUT) != 0;
 	make_ready(p);
 }
 
