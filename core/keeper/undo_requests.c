@@ -222,7 +222,7 @@ static bool undo_tick(void *data, size_t done, size_t total)
 	wire_u64(&k->out, total);
 	wire_end(&k->out, mark);
 	keeper_flush(k);
-	/* A cordon that has gone does not stop it: what was confirmed is finished. */
+	/* A cordon that has gone does not stop it: a confirmed undo is finished. */
 	if (keeper_recv(k) == 0)
 		run->cancelled = has_cancel(k, run->request);
 	return !run->cancelled;

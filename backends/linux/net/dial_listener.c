@@ -136,8 +136,8 @@ struct listener *listener_find(const struct relay *r, const struct net_addr *at,
 	return find_in(r->listeners, at, port);
 }
 
-/* Of an idle one the kernel has closed all but the binding: a packet for it is refused as where
- * nobody listens. */
+/* Of an idle one the kernel has closed all but the binding: a packet for it is refused, as at
+ * any port without a listener. */
 static void end_idle(struct listener *l)
 {
 	DL_DELETE(l->relay->idle, l);

@@ -65,7 +65,7 @@ struct relay {
 	struct grave *graves;
 	/* dial.c, dial_listener.c */
 	struct dial *dials;
-	struct listener *listeners, *idle; /* idle: of nobody now */
+	struct listener *listeners, *idle; /* idle: without a dial */
 	size_t n_idle;
 	/* splice.c */
 	struct pair *pairs, *ready; /* ready: goes on in the next turn */

@@ -282,7 +282,7 @@ void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
 		finish(p, true);
 		return;
 	}
-	relay_wake_at(r, r->now + TELL_US); /* the first events say what is there already */
+	relay_wake_at(r, r->now + TELL_US); /* the first events tell of earlier bytes */
 }
 
 void pair_end(struct relay *r, uint64_t id)
