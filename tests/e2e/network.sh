@@ -327,7 +327,7 @@ is "$(quiet "${opts[@]}" -- python3 like.py)" "$want" "sockets behave as they do
 there python3 -c 'import socket
 s = socket.create_server(("203.0.113.7", 70)); open("listens", "w").close()
 for i in range(21): c = s.accept()[0]; i < 20 or s.close(); c.close()' &
-wait_for 20 test -e listens
+wait_for 60 test -e listens
 quiet "${opts[@]}" -- python3 -c 'import errno, os, socket, time
 def once(): return socket.create_connection(("203.0.113.7", 70), timeout=60).recv(1)
 once(); open("first", "w").close()
@@ -338,9 +338,11 @@ try: once()
 except OSError as e: print(errno.errorcode[e.errno])' >"$TEST_TMP/out" &
 inside=$!
 woken() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$(below $$ cordon-router)/status"; }
-wait_for 20 test -e first && before=$(woken) && touch counted
-ok "a host that is connected to again" wait_for 60 test -e last
-is "$(woken)" "$before" "does not wake the router"
+ok "a host that is connected to" wait_for 60 test -e first
+before=$(woken) && touch counted
+ok "and twenty times more" wait_for 60 test -e last
+# (what it did for the first one may be counted late)
+ok "does not wake the router each time" test $(($(woken) - before)) -lt 5
 touch "counted again"
 wait "$inside"
 is "$(cat "$TEST_TMP/out")" "{b''}
