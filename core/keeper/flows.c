@@ -162,11 +162,7 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 
 void flow_program(int pid, char *out, size_t size)
 {
-	struct os_process there;
-
-	if (os_process_look(pid, &there) == 0)
-		os_process_name(pid, out, size);
-	else
+	if (!os_process_name(pid, out, size))
 		*out = '\0';
 }
 

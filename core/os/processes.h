@@ -32,7 +32,8 @@ bool os_process_link(pid_t pid, const char *name, char ret[PATH_MAX]);
 bool os_process_is_stopped(pid_t pid);
 int os_process_wait_status(pid_t pid, int fd); /* -1: it runs, or is not known */
 int64_t os_process_started_us(pid_t pid);      /* of CLOCK_BOOTTIME, rounded up; 0: gone */
-void os_process_name(pid_t pid, char *out, size_t size); /* "a process" if it is not known */
+/* Copies its name. Returns false, with "a process", if it is not known. */
+bool os_process_name(pid_t pid, char *out, size_t size);
 
 /* Checks that this thread exists: 0, or -1 and errno. */
 int os_thread_alive(pid_t pid, pid_t tid);

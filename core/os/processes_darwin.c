@@ -99,16 +99,18 @@ int64_t os_process_started_us(pid_t pid)
 	return ago > 0 && ago < mono ? mono - ago : mono;
 }
 
-void os_process_name(pid_t pid, char *out, size_t size)
+bool os_process_name(pid_t pid, char *out, size_t size)
 {
 	struct proc_bsdinfo info;
+	bool known = look(pid, &info);
 
-	if (!look(pid, &info))
+	if (!known)
 		snprintf(out, size, "a process");
 	else if (*info.pbi_name)
 		snprintf(out, size, "%.*s", (int)sizeof(info.pbi_name), info.pbi_name);
 	else
 		snprintf(out, size, "%.*s", (int)sizeof(info.pbi_comm), info.pbi_comm);
+	return known;
 }
 
 int os_thread_alive(pid_t pid, pid_t tid)

@@ -149,13 +149,15 @@ int64_t os_process_started_us(pid_t pid)
 	return at ? (strtoll(at, NULL, 10) + 1) * (1000000 / sysconf(_SC_CLK_TCK)) : 0;
 }
 
-void os_process_name(pid_t pid, char *out, size_t size)
+bool os_process_name(pid_t pid, char *out, size_t size)
 {
 	char text[64];
+	bool known = read_proc(pid, "comm", text, sizeof(text));
 
-	if (!read_proc(pid, "comm", text, sizeof(text)))
+	if (!known)
 		strcpy(text, "a process");
 	snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
+	return known;
 }
 
 int os_thread_alive(pid_t pid, pid_t tid)

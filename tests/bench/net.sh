@@ -20,8 +20,8 @@ rows_net() {
 	print_row "" native cordon "" more target ""
 	cordon=$cordon base=$base tests/bench/net_hosts.sh >"$base/net.found" 2>/dev/null || return 0
 	net_number "net: a name that is known, us" dns 100
-	net_number "net: connect by rule, us" connect 250
-	net_more "net: round trip, us" rtt 30
+	net_number "net: connect by rule, us" connect 230
+	net_more "net: round trip, us" rtt 20
 	net_more "net: round trip of a datagram, us" udp 100
 	net_least "net: to the host, MB/s" send 300
 	net_least "net: from the host, MB/s" receive 300

@@ -35,6 +35,13 @@ for host in sys.argv[1:]:
     name, port = host.rsplit(":", 1)
     print(get(name, port))
 E2
+below() { # PID NAME - its descendants of that name
+	local p
+	for p in $(pgrep -P "$1"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
+		below "$p" "$2"
+	done
+}
 to() { quiet "${opts[@]}" -- python3 to.py "$@"; }
 
 # ---- without a rule: refused at once, and nothing leaves, not even the question for a name
@@ -316,6 +323,30 @@ E2
 opts=(--allow-domain 203.0.113.7 --allow-domain 192.0.2.77 --allow-domain 2001:db8:1::7)
 want=$(python3 like.py)
 is "$(quiet "${opts[@]}" -- python3 like.py)" "$want" "sockets behave as they do outside"
+# What listens inside for one connection is kept for the next one to that host, which may be gone by then.
+there python3 -c 'import socket
+s = socket.create_server(("203.0.113.7", 70)); open("listens", "w").close()
+for i in range(21): c = s.accept()[0]; i < 20 or s.close(); c.close()' &
+wait_for 60 test -e listens
+quiet "${opts[@]}" -- python3 -c 'import errno, os, socket, time
+def once(): return socket.create_connection(("203.0.113.7", 70), timeout=60).recv(1)
+once(); open("first", "w").close()
+while not os.path.exists("counted"): time.sleep(0.02)
+print({once() for i in range(20)}); open("last", "w").close()
+while not os.path.exists("counted again"): time.sleep(0.02)
+try: once()
+except OSError as e: print(errno.errorcode[e.errno])' >"$TEST_TMP/out" &
+inside=$!
+woken() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$(below $$ cordon-router)/status"; }
+ok "a host that is connected to" wait_for 60 test -e first
+before=$(woken) && touch counted
+ok "and twenty times more" wait_for 60 test -e last
+# (what it did for the first one may be counted late)
+ok "does not wake the router each time" test $(($(woken) - before)) -lt 5
+touch "counted again"
+wait "$inside"
+is "$(cat "$TEST_TMP/out")" "{b''}
+ECONNREFUSED" "and refuses where nobody listens any more"
 
 # ---- names
 cat >names.py <<'E2'
@@ -425,13 +456,6 @@ else
 fi
 
 # ---- what is left when parts die
-below() { # PID NAME - its descendants of that name
-	local p
-	for p in $(pgrep -P "$1"); do
-		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
-		below "$p" "$2"
-	done
-}
 for victim in cordon-router cordon-relay; do
 	rm -f up killed
 	quiet "${web[@]}" -- python3 -c 'import os, socket, time

@@ -137,12 +137,14 @@ static uint16_t own_port(int sock)
 static void tell_begun(struct ldoor *d, uint64_t dial, bool early, int sock, int got)
 {
 	bool begun = got == 0 || got == -EINPROGRESS || got == DOOR_LATER;
-	const struct net_note note = {.what = begun ? NET_BEGUN : NET_CANCEL,
-				      .id = dial,
-				      .from_port = begun ? own_port(sock) : 0};
+	struct net_note note = {.what = begun ? NET_BEGUN : NET_CANCEL, .id = dial};
 
+	if (begun && !early)
+		return;
+	if (begun)
+		note.from_port = own_port(sock);
 	/* Not sent: the relay is gone, and the dial with it. */
-	if ((early || !begun) && !gateway_send(d->gateway, &note))
+	if (!gateway_send(d->gateway, &note))
 		return;
 }
 
@@ -167,6 +169,7 @@ static void go_on(struct flow_wait *w, bool early)
 	got = connecting_now(d, r, sock, -1);
 	if (dial)
 		tell_begun(d, dial, early, sock, got);
+	close(take_fd(&sock)); /* first: the caller's own close() is the last one of its socket */
 	request_finish(d, r, got);
 }
 

@@ -134,7 +134,9 @@ static struct syn *syn_of(const struct dial *d)
 	return s && (d->note.code || s->last >= d->since) ? s : NULL;
 }
 
-static void leave_listener(struct dial *d)
+/* keep: callers of this host are many. One at a loopback address would keep the agent's own
+ * programs from listening there. */
+static void leave_listener(struct dial *d, bool keep)
 {
 	struct listener *l = d->listener;
 
@@ -144,12 +146,12 @@ static void leave_listener(struct dial *d)
 	listener_drop_syn(l, d->from_port);
 	if (l->users > 1)
 		set_hearing(l);
-	listener_leave(l);
+	listener_leave(l, keep && net_addr_class(&l->at) != NET_LOOPBACK);
 }
 
 static void dial_free(struct dial *d)
 {
-	leave_listener(d);
+	leave_listener(d, false);
 	relay_close(d->relay, &d->host);
 	DL_DELETE(d->relay->dials, d);
 	relay_bury(d->relay, &d->grave);
@@ -172,6 +174,7 @@ static void join(struct dial *d, int inner)
 		return;
 	}
 	pair_begin(r, d->id, inner, outer);
+	leave_listener(d, true);
 	dial_free(d);
 }
 

@@ -10,6 +10,7 @@
 #include <utlist.h>
 
 #define SYNS_MAX     4096 /* of a listener; the oldest gives way */
+#define IDLE_MAX     32	  /* the one that was left first is closed */
 #define SYN_SEQUENCE 4	  /* offset of the number by which two connections from one port differ */
 
 struct accepted {
@@ -120,14 +121,59 @@ static void on_accept(struct watch *w, uint32_t events)
 	}
 }
 
-struct listener *listener_find(const struct relay *r, const struct net_addr *at, uint16_t port)
+static struct listener *find_in(struct listener *list, const struct net_addr *at, uint16_t port)
 {
 	struct listener *l;
 
-	DL_FOREACH (r->listeners, l)
+	DL_FOREACH (list, l)
 		if (l->port == port && net_addr_eq(&l->at, at))
 			return l;
 	return NULL;
+}
+
+struct listener *listener_find(const struct relay *r, const struct net_addr *at, uint16_t port)
+{
+	return find_in(r->listeners, at, port);
+}
+
+/* Of an idle one the kernel has closed all but the binding: a packet for it is refused, as at
+ * any port without a listener. */
+static void end_idle(struct listener *l)
+{
+	DL_DELETE(l->relay->idle, l);
+	l->relay->n_idle--;
+	relay_close(l->relay, &l->watch);
+	relay_bury(l->relay, &l->grave);
+}
+
+/* Returns false if it has to be closed. */
+static bool make_idle(struct listener *l)
+{
+	struct relay *r = l->relay;
+
+	if (l->deaf || shutdown(l->watch.fd, SHUT_RD) < 0)
+		return false;
+	/* It would be told of the hang-up all the time. */
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->watch.fd, NULL);
+	if (r->n_idle == IDLE_MAX)
+		end_idle(r->idle);
+	DL_APPEND(r->idle, l);
+	r->n_idle++;
+	return true;
+}
+
+/* Returns a descriptor that listens at this address; -1: none was left there. */
+static int take_idle(struct relay *r, const struct net_addr *at, uint16_t port, bool deaf)
+{
+	struct listener *l = find_in(r->idle, at, port);
+	int fd = -1;
+
+	if (!l)
+		return -1;
+	if (router_hear(l->watch.fd, deaf) == 0)
+		fd = take_fd(&l->watch.fd);
+	end_idle(l);
+	return fd;
 }
 
 int listener_use(struct listener **ret, struct relay *r, const struct net_addr *at, uint16_t port,
@@ -136,8 +182,10 @@ int listener_use(struct listener **ret, struct relay *r, const struct net_addr *
 	struct listener *l = listener_find(r, at, port);
 
 	if (!l) {
-		int fd = router_listen(r->router, at, port, deaf);
+		int fd = take_idle(r, at, port, deaf);
 
+		if (fd < 0)
+			fd = router_listen(r->router, at, port, deaf);
 		if (fd < 0)
 			return fd;
 		l = xcalloc(1, sizeof(*l));
@@ -159,7 +207,7 @@ int listener_use(struct listener **ret, struct relay *r, const struct net_addr *
 	return 0;
 }
 
-void listener_leave(struct listener *l)
+void listener_leave(struct listener *l, bool keep)
 {
 	uint16_t port;
 	int fd;
@@ -170,7 +218,9 @@ void listener_leave(struct listener *l)
 		drop_syn(l, l->syns);
 	while ((fd = listener_take_held(l, &port)) >= 0)
 		relay_refuse(fd);
-	relay_close(l->relay, &l->watch);
 	DL_DELETE(l->relay->listeners, l);
+	if (keep && make_idle(l))
+		return;
+	relay_close(l->relay, &l->watch);
 	relay_bury(l->relay, &l->grave);
 }

@@ -46,8 +46,12 @@ struct listener *listener_find(const struct relay *r, const struct net_addr *at,
 /* Finds or makes the listener, and counts the user. deaf: of a new one. */
 int listener_use(struct listener **ret, struct relay *r, const struct net_addr *at, uint16_t port,
 		 bool deaf, listener_caller caller) MUST_USE;
-/* One user less. The last one closes it, and refuses the connections that it holds. */
-void listener_leave(struct listener *l);
+/*
+ * One user less. After the last one nothing listens there, and connections that are held are
+ * refused. keep: the socket stays bound, as another connection to that host often follows, and need
+ * not be asked of the router then.
+ */
+void listener_leave(struct listener *l, bool keep);
 void listener_set_deaf(struct listener *l, bool deaf);
 /* Keeps a connection until its host has answered. */
 void listener_hold(struct listener *l, int fd, uint16_t from_port);

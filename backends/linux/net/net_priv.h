@@ -138,6 +138,9 @@ int router_start(const struct relay_spec *spec, struct router *ret) MUST_USE;
 /* Returns a listening socket at that address, non-blocking, or -errno. deaf: as router_deafen(). */
 int router_listen(int sock, const struct net_addr *at, uint16_t port, bool deaf) MUST_USE;
 
+/* Makes a bound socket listen, as router_listen(), in the relay too: the socket stays in the
+ * router's namespace. Returns 0 or -errno. */
+int router_hear(int sock, bool deaf) MUST_USE;
 /* Attaches a socket filter that drops every packet, or removes it. Returns 0 or -errno. */
 int router_deafen(int sock, bool deaf);
 

@@ -65,7 +65,8 @@ struct relay {
 	struct grave *graves;
 	/* dial.c, dial_listener.c */
 	struct dial *dials;
-	struct listener *listeners;
+	struct listener *listeners, *idle; /* idle: without a dial */
+	size_t n_idle;
 	/* splice.c */
 	struct pair *pairs, *ready; /* ready: goes on in the next turn */
 	int pipes[64][2];	    /* empty ones, to be used again */

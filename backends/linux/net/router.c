@@ -48,13 +48,20 @@ int router_deafen(int sock, bool deaf)
 	return r < 0 && (deaf || errno != ENOENT) ? -errno : 0;
 }
 
+int router_hear(int sock, bool deaf)
+{
+	int r = deaf ? router_deafen(sock, true) : 0;
+
+	return r == 0 && listen(sock, BACKLOG) < 0 ? -errno : r;
+}
+
 static int listen_at(const struct wanted *w)
 {
 	struct sockaddr_storage sa;
 	socklen_t len = net_addr_to_sock(&w->at, w->port, &sa);
 	AUTO_CLOSE int fd =
 		socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
-	int on = 1;
+	int on = 1, r;
 
 	if (fd < 0)
 		return -errno;
@@ -66,11 +73,10 @@ static int listen_at(const struct wanted *w)
 		setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (w->deaf && router_deafen(fd, true) < 0)
+	if (bind(fd, (struct sockaddr *)&sa, len) < 0)
 		return -errno;
-	if (bind(fd, (struct sockaddr *)&sa, len) < 0 || listen(fd, BACKLOG) < 0)
-		return -errno;
-	return take_fd(&fd);
+	r = router_hear(fd, w->deaf);
+	return r < 0 ? r : take_fd(&fd);
 }
 
 static int socket_of(const struct net_addr *a)

@@ -18,6 +18,7 @@
  * something. */
 struct way {
 	int pipe[2]; /* -1: none */
+	bool due;    /* its source may have something */
 	size_t held;
 	uint64_t bytes;
 	bool urgent; /* there is a byte out of band, at which splice(2) stops */
@@ -175,6 +176,8 @@ static int pump(struct pair *p, int i)
 	struct way *w = &p->ways[i];
 	int got = 0, put = 0;
 
+	if (!w->due && w->held == 0 && !w->taken)
+		return 0;
 	for (int round = 0; round < ROUNDS; round++) {
 		got = fill(p->relay, w, p->ends[i].fd);
 		put = got < 0 ? got : drain(w, p->ends[!i].fd);
@@ -213,6 +216,7 @@ static void run_one(struct pair *p)
 
 		/* An end that failed after its last byte has nothing that would say so. */
 		failed |= r < 0 || (p->ways[i].failed && p->ways[i].passed);
+		p->ways[i].due = r > 0;
 		more |= r > 0;
 	}
 	if (failed) {
@@ -248,6 +252,8 @@ static void on_event(struct pair *p, int i, uint32_t events)
 {
 	p->ways[i].urgent |= (events & EPOLLPRI) != 0;
 	p->ways[i].failed |= (events & EPOLLERR) != 0;
+	/* EPOLLOUT alone: there is room for the other way's bytes, which it holds. */
+	p->ways[i].due |= (events & ~(uint32_t)EPOLLOUT) != 0;
 	make_ready(p);
 }
 
@@ -276,8 +282,7 @@ void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
 		finish(p, true);
 		return;
 	}
-	relay_wake_at(r, r->now + TELL_US);
-	make_ready(p);
+	relay_wake_at(r, r->now + TELL_US); /* the first events tell of earlier bytes */
 }
 
 void pair_end(struct relay *r, uint64_t id)
