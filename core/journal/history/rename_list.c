@@ -200,15 +200,10 @@ bool rename_covers(const struct dir_rename *v, int root, const char *path)
 static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
 		  const char *to)
 {
-	char *p;
-
 	if (*root != from_root || !path_is_inside(*path, from))
 		return false;
-	p = xasprintf("%s%s", to, *path + strlen(from));
-	free(*path);
-	*path = p;
 	*root = to_root;
-	return true;
+	return path_carry(path, from, to);
 }
 
 /* Move by move. */

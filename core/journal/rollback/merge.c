@@ -6,6 +6,7 @@
 
 #include "core/base/git2.h"
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
@@ -93,17 +94,10 @@ static const struct change *follow(const struct story *s, const struct summary *
 	}
 	for (size_t i = 0; i < sum->n; i++) {
 		const struct change *c = &sum->changes[i];
-		const char *near = near_name(s, c);
-		size_t len = strlen(near);
-		char *moved;
 
-		if (c->root != root || c->kind != CHANGE_RENAMED || !S_ISDIR(c->after.mode) ||
-		    strncmp(*path, near, len) != 0 || (*path)[len] != '/')
-			continue;
-		moved = xasprintf("%s%s", far_name(s, c), *path + len);
-		free(*path);
-		*path = moved;
-		break;
+		if (c->root == root && c->kind == CHANGE_RENAMED && S_ISDIR(c->after.mode) &&
+		    path_carry(path, near_name(s, c), far_name(s, c)))
+			break;
 	}
 	return NULL;
 }
