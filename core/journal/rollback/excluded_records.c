@@ -77,9 +77,8 @@ struct skipper {
 /* Key of the name that a record's path has now. */
 static char *key_now(const struct skipper *s, const struct rec *r, int root, const char *path)
 {
-	AUTO_FREE char *now = xstrdup(path);
+	AUTO_FREE char *now = renames_now(s->moves, r->seq, &root, path);
 
-	renames_follow(s->moves, r->seq, &root, &now);
 	return path_key_make(root, now);
 }
 

@@ -36,15 +36,6 @@ bool plan_is_passing(const struct planner *p, const struct after_image *post)
 	       !plan_has_step(p, post->id) && post->obj.mode != OBJECT_UNSEEN;
 }
 
-void plan_add_place(const struct planner *p, struct path_set *to, uint64_t seq, int root,
-		    const char *path)
-{
-	AUTO_FREE char *now = xstrdup(path);
-
-	renames_follow(&p->moves, seq, &root, &now);
-	path_set_add(to, root, now);
-}
-
 static void find_written(struct planner *p)
 {
 	p->written = xcalloc(p->dirs->n, sizeof(*p->written));
