@@ -68,3 +68,7 @@ int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uin
 
 /* Opens the log of a step that has ended, read-only. */
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name) MUST_USE;
+/* Adds the paths of the log's records, but of those that are quiet. */
+void log_paths(const struct undo_log *log, struct path_set *to);
+/* Adds the inodes that its records change in place. */
+void log_written(const struct undo_log *log, struct u64_set *to);

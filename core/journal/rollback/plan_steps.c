@@ -7,7 +7,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/plan_priv.h"
 #include "core/journal/store/roots.h"
@@ -40,12 +40,7 @@ static void find_written(struct planner *p)
 {
 	p->written = xcalloc(p->dirs->n, sizeof(*p->written));
 	for (size_t i = 0; i < p->dirs->n; i++) {
-		struct rec rec;
-		size_t at = 0;
-
-		while (undo_log_next(&p->logs[i], &at, &rec))
-			if (rec_is_in_place(&rec))
-				u64_set_add(&p->written[i], rec.ino);
+		log_written(&p->logs[i], &p->written[i]);
 		u64_set_sort(&p->written[i]);
 	}
 }
