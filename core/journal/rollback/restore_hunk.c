@@ -13,9 +13,6 @@
 #include "core/journal/history.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/step.h"
-#include "core/journal/steps.h"
-#include "core/journal/store/placed.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -198,26 +195,9 @@ static int write_step(struct restore *r, size_t i, unsigned hunk, const struct b
 	AUTO_FREE char *what = hunk ? xasprintf("hunk %u", hunk) : xstrdup("the mode");
 	AUTO_FREE char *command =
 		xasprintf("undo %s of step %" PRId64 " -- %s", what, r->id, r->list[i].path);
-	struct err ignored = {0};
-	struct journal *j = r->j;
-	int e = journal_begin(j, STEP_API, command, &r->s, err);
+	int e = restore_begin(r, command, err);
 
-	if (e < 0)
-		return e;
-	placed_begin(j);
-	r->s->noted = r->s->careful = true;
-	step_spare(r->s);
-	store_forget_near(j);
-	e = bring_piece(r, i, text, err);
-	if (e == 0)
-		e = restore_taken(r, err);
-	if (e == 0)
-		e = journal_commit(r->s, 0, err);
-	if (e < 0 && journal_abort(r->s, &ignored) < 0)
-		e = err_wrap(err, e, "put back after a restore that failed");
-	if (e < 0 || !j->owning)
-		placed_end(j);
-	return MIN(e, 0);
+	return e < 0 ? e : restore_end(r, bring_piece(r, i, text, err), err);
 }
 
 /* A file before and after the step, of a name that may be written. */
