@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/base/git2.h"
+#include "core/base/git_text.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/journal/fs/borrow.h"
@@ -163,33 +163,16 @@ static int read_now(struct journal *j, int root, const char *path, struct object
 	return fd < 0 ? fd : read_text(fd, ret, why);
 }
 
-static int merge_buffers(const struct buf *base, const struct buf *ours, const struct buf *theirs,
-			 struct merged *ret, struct err *err)
+/* Conflicts are in the text, with markers. */
+static int merge_sides(const struct buf *base, const struct buf *theirs, struct merged *ret,
+		       struct err *err)
 {
-	const struct git2 *g = git2_get(err);
-	git_merge_file_options opt;
-	git_merge_file_input a, o, t;
-	git_merge_file_result res = {0};
+	const struct git_text_sides sides = {base, &ret->external, theirs, "edited since",
+					     "before the step"};
+	int r = git_text_merge(&sides, &ret->text, err);
 
-	if (!g)
-		return -ENOENT;
-	g->git_merge_file_options_init(&opt, GIT_MERGE_FILE_OPTIONS_VERSION);
-	g->git_merge_file_input_init(&a, GIT_MERGE_FILE_INPUT_VERSION);
-	o = t = a;
-	a.ptr = base->data;
-	a.size = base->len;
-	o.ptr = ours->data;
-	o.size = ours->len;
-	t.ptr = theirs->data;
-	t.size = theirs->len;
-	opt.our_label = "edited since";
-	opt.their_label = "before the step";
-	if (g->git_merge_file(&res, &a, &o, &t, &opt) < 0)
-		return git2_fail(g, err, "merge");
-	ret->clean = res.automergeable != 0;
-	buf_add(&ret->text, res.ptr, res.len);
-	g->git_merge_file_result_free(&res);
-	return 0;
+	ret->clean = r == 0;
+	return r == -ESTALE ? 0 : r;
 }
 
 /* Of steps that ran at the same time the numbers do not tell who was there first, or last; what
@@ -281,7 +264,7 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	if (r == 0)
 		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
-		r = merge_buffers(&base, &ret->external, &theirs, ret, err);
+		r = merge_sides(&base, &theirs, ret, err);
 	if (r == 0) {
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);
