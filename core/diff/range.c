@@ -329,12 +329,6 @@ static void name_whole(struct trail *t)
 	set_name(&t->now, &t->pair.new_path, now);
 }
 
-int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, void *data,
-	       struct err *err)
-{
-	return diff_range_paths(j, from, to, NULL, on, data, err);
-}
-
 /* What was loaded, unless that failed (r). */
 static int show(struct range *range, struct journal *j, int r, diff_want want,
 		const struct sink *to, struct err *err)
