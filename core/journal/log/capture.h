@@ -45,6 +45,8 @@ struct kept {		 /* how content was captured; the first two are the caller's */
 void store_slot_name(char out[24], uint64_t slot);
 /* Creates the slot's file with these bytes; replaces an older one. */
 int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes) MUST_USE;
+/* Removes the second name of a file whose record was not followed by the rename that it was for. */
+int capture_drop_link(const struct capture *s, const struct rec *r) MUST_USE;
 int capture_push(struct capture *s, struct rec *r) MUST_USE; /* sets r->seq */
 /*
  * Adds the file's state to the record of a name that is removed from a file with several hard
