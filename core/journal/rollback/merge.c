@@ -269,6 +269,8 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);
 		ret->mode = now.mode != left->mode ? now.mode : 0;
+		if (git_text_same(&ret->text, &ret->external))
+			ret->mtime_ns = now.mtime_ns;
 		return 0;
 	}
 	merge_file_done(ret);
