@@ -381,6 +381,29 @@ static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
 	assert_int_equal(faccessat(dir, "b", F_OK, 0), -1);
 }
 
+/* Not even where the file that a human keeps looks as the step left it. */
+static void no_attribute_is_left_out_unasked(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	struct at a;
+
+	one_step(f, "touch d", put(f, "d", "agent\n"));
+	outside(f, "d", "the human's\n");
+	begin(f, "setfattr d");
+	a = at(f, "d");
+	if (op_setxattr(f->s, &a, "user.x", "1", 1, 0, NULL) == -EOPNOTSUPP)
+		assert_int_equal(mode(f, "d", 0600), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	must(f, undo(f, 1, 0));
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	must(f, redo(f, 0));
+	assert_int_equal(redo(f, 0), -ESTALE);
+	must(f, redo(f, UNDO_FORCE));
+	assert_tree(f, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -395,6 +418,7 @@ int main(void)
 		cmocka_unit_test(a_file_in_a_directory_that_goes),
 		TEST(a_mode_that_is_kept_of_a_directory_that_moved),
 		TEST(nobody_where_an_attribute_came_by_a_name_that_went),
+		TEST(no_attribute_is_left_out_unasked),
 		TEST(a_file_that_a_human_moved_back_leaves_no_copy),
 	};
 

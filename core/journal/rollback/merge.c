@@ -11,6 +11,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/undo.h"
@@ -313,6 +314,9 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 	if (find_ends(s, root, &name, &ends, &why) != 0 || !str_eq(name, path))
 		return false;
 	far = far_side(s, ends.far);
+	/* What the steps changed are attributes, which nobody compares here. */
+	if (change_sides_equal(near_side(s, ends.near), far))
+		return false;
 	r = reach_look(j, &reach, root, path, &at, &o);
 	if (r == 0 && o.mode == far->mode && o.uid == far->uid && o.gid == far->gid &&
 	    o.size == far->size && o.nlink == 1)
