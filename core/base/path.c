@@ -84,6 +84,18 @@ bool path_is_inside(const char *path, const char *dir)
 	return dir[n] == '\0' && path[n] == '/';
 }
 
+bool path_carry(char **path, const char *from, const char *to)
+{
+	char *moved;
+
+	if (!path_is_beneath(*path, from))
+		return false;
+	moved = xasprintf("%s%s", to, *path + strlen(from));
+	free(*path);
+	*path = moved;
+	return true;
+}
+
 bool path_is_in(const char *path, const char *const *list)
 {
 	for (; list && *list; list++)

@@ -15,6 +15,8 @@ const char *path_below(const char *path, const char *dir);
 /* Returns whether path is dir, "/" and more. False for dir itself, and for every path if dir is
  * "/". */
 bool path_is_inside(const char *path, const char *dir);
+/* Renames *path, a heap string, if it is beneath `from`, which becomes `to`. Returns whether. */
+bool path_carry(char **path, const char *from, const char *to);
 /* Returns whether path is one of these, or below one. The list ends with NULL, or is NULL. */
 bool path_is_in(const char *path, const char *const *list);
 /* Returns whether path is one of these, or below or above one. */

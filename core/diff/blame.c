@@ -38,14 +38,10 @@ static void rename_back(struct walk *w, const struct changes *of, const char *af
 	 * was renamed too has a name in that one's new place. */
 	for (size_t i = of->n; i-- > 0;) {
 		const struct change *c = &of->list[i];
-		char *was;
 
-		if (c->base || !c->old_path || !path_is_inside(after, c->path) ||
-		    !path_is_inside(name, c->path))
-			continue;
-		was = xasprintf("%s%s", c->old_path, name + strlen(c->path));
-		free(name);
-		name = was;
+		if (!c->base && c->old_path && path_is_inside(after, c->path) &&
+		    path_is_inside(name, c->path))
+			path_carry(&name, c->path, c->old_path);
 	}
 	free(w->path);
 	w->path = name;

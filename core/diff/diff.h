@@ -44,12 +44,10 @@ bool diff_is_gits_own(const char *path);
 /* Counts added and deleted lines of one change; binary: both -1. */
 int diff_count(struct journal *j, int64_t step, const struct change *c, int *ret_added,
 	       int *ret_deleted, struct err *err) MUST_USE;
-/* Shows the changes from before the older to after the newer of two steps, given in any order: one
- * net change per path; renames are followed. from 0: the oldest step; to 0: the newest. */
-int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, void *data,
-	       struct err *err) MUST_USE;
-/* Does the same for the paths for which `want` returns true (called before each, NULL: all). */
 typedef bool (*diff_want)(void *data, const char *old_path, const char *new_path);
+/* Shows the changes from before the older to after the newer of two steps, given in any order: one
+ * net change per path for which `want` returns true (called before each, NULL: all); renames are
+ * followed. from 0: the oldest step; to 0: the newest. */
 int diff_range_paths(struct journal *j, int64_t from, int64_t to, diff_want want, diff_on_line on,
 		     void *data, struct err *err) MUST_USE;
 /* Does the same for the newest step at the time of the call. */

@@ -27,7 +27,7 @@ struct git_words {
 /* Adds the words for the changes of one step. */
 void git_words_add(struct git_words *w, struct journal *j, int64_t step, const struct change *list,
 		   size_t n);
-/* Adds the words for each step from one to the other, oldest first, as diff_range() takes them.
- * newest: for the newest step alone. Steps that are gone add none. */
+/* Adds the words for each step from one to the other, oldest first, as diff_range_paths() takes
+ * them. newest: for the newest step alone. Steps that are gone add none. */
 void git_words_range(struct git_words *w, struct journal *j, int64_t from, int64_t to, bool newest);
 void git_words_done(struct git_words *w);

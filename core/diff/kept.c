@@ -1,14 +1,13 @@
 /* kept - applies the pieces that the user kept, and no others, to the files of a commit. */
 /* SPDX-License-Identifier: MIT */
-#include "core/base/git2.h"
 #include "core/diff/kept.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/git_text.h"
 #include "core/base/io.h"
-#include "core/diff/kept_priv.h"
 
 struct gathering {
 	struct kept *k;
@@ -36,18 +35,13 @@ void kept_done(struct kept *k)
 	*k = (struct kept){0};
 }
 
-static bool same_text(const struct buf *a, const struct buf *b)
-{
-	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
-}
-
 /* git keeps no more of a mode than its type and whether the owner may run it. */
 static bool same_side(const struct kept_side *a, const struct kept_side *b)
 {
 	const mode_t kept = S_IFMT | S_IXUSR;
 
 	return a->exists == b->exists && (!a->exists || ((a->mode & kept) == (b->mode & kept) &&
-							 same_text(&a->text, &b->text)));
+							 git_text_same(&a->text, &b->text)));
 }
 
 bool kept_differs(const struct kept_file *f)
@@ -158,12 +152,14 @@ static int apply_hunks(const struct applied *a, struct kept_file *f, struct err 
 
 	if (!f->now.exists)
 		return -ESTALE;
-	r = kept_compose(&a->before.text, &a->after.text, is_kept, a, &with, err);
+	r = git_text_compose(&a->before.text, &a->after.text, is_kept, a, &with, err);
 	if (r == 0)
-		r = kept_merge(&a->before.text, &f->now.text, &with, &merged, err);
+		r = git_text_merge(
+			&(struct git_text_sides){&a->before.text, &f->now.text, &with, NULL, NULL},
+			&merged, err);
 	if (r < 0)
 		return r;
-	if (same_text(&merged, &f->now.text))
+	if (git_text_same(&merged, &f->now.text))
 		f->left_out = 0; /* the base is newer than the pieces so far */
 	buf_clear(&f->now.text);
 	buf_add(&f->now.text, merged.data, merged.len);
@@ -183,7 +179,9 @@ static int apply_rename(struct gathering *g, const struct applied *a, const char
 		return r;
 	if (!old->now.exists)
 		return 0; /* the base has it under its new name, or not at all */
-	r = kept_merge(&a->before.text, &old->now.text, &a->after.text, &merged, err);
+	r = git_text_merge(&(struct git_text_sides){&a->before.text, &old->now.text, &a->after.text,
+						    NULL, NULL},
+			   &merged, err);
 	if (r < 0)
 		return r;
 	f = file_of(g, path, &r, err);
@@ -303,11 +301,13 @@ static int is_present(struct picking *p, unsigned number, struct err *err)
 	int r;
 
 	p->only = number;
-	r = kept_compose(&p->f->base.text, &p->f->now.text, is_picked, p, &with, err);
+	r = git_text_compose(&p->f->base.text, &p->f->now.text, is_picked, p, &with, err);
 	if (r == 0)
-		r = kept_merge(&p->f->base.text, &with, p->present, &merged, err);
+		r = git_text_merge(
+			&(struct git_text_sides){&p->f->base.text, &with, p->present, NULL, NULL},
+			&merged, err);
 	p->only = 0;
-	return r == 0 ? same_text(&merged, p->present) : r == -ESTALE ? 0 : r;
+	return r == 0 ? git_text_same(&merged, p->present) : r == -ESTALE ? 0 : r;
 }
 
 /* Leaves out the hunks that the folder's file does not have. */
@@ -315,7 +315,7 @@ static int pick_present(struct kept_file *f, const struct buf *present, struct e
 {
 	AUTO_BUF struct buf picked = BUF_INIT;
 	struct picking p = {.f = f, .present = present};
-	int n = kept_hunks(&f->base.text, &f->now.text, err), r = n;
+	int n = git_text_hunks(&f->base.text, &f->now.text, err), r = n;
 
 	if (n < 0)
 		return n;
@@ -326,7 +326,7 @@ static int pick_present(struct kept_file *f, const struct buf *present, struct e
 		f->left_out += r == 0;
 	}
 	if (r >= 0)
-		r = kept_compose(&f->base.text, &f->now.text, is_picked, &p, &picked, err);
+		r = git_text_compose(&f->base.text, &f->now.text, is_picked, &p, &picked, err);
 	if (r == 0) {
 		buf_clear(&f->now.text);
 		buf_add(&f->now.text, picked.data, picked.len);

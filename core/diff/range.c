@@ -118,13 +118,9 @@ static char *name_before(const struct range *r, size_t steps, int root, const ch
 
 	for (size_t i = r->n_shifts; i-- > 0;) {
 		const struct change *c = r->shifts[i].c;
-		char *was;
 
-		if (!path_is_inside(name, c->path) || c->root != root || r->shifts[i].step >= steps)
-			continue;
-		was = xasprintf("%s%s", c->old_path, name + strlen(c->path));
-		free(name);
-		name = was;
+		if (path_is_inside(name, c->path) && c->root == root && r->shifts[i].step < steps)
+			path_carry(&name, c->path, c->old_path);
 	}
 	return name;
 }
@@ -141,7 +137,8 @@ static void shift(struct range *r, const struct change *c)
 		if (!path_is_inside(t->pair.new_path, c->old_path) || t->claimed ||
 		    t->root != c->root || !t->pair.after.exists)
 			continue;
-		path = xasprintf("%s%s", c->path, t->pair.new_path + strlen(c->old_path));
+		path = xstrdup(t->pair.new_path);
+		path_carry(&path, c->old_path, c->path);
 		rename_to(r, t, path);
 	}
 }
@@ -330,12 +327,6 @@ static void name_whole(struct trail *t)
 		return;
 	set_name(&t->old, &t->pair.old_path, old);
 	set_name(&t->now, &t->pair.new_path, now);
-}
-
-int diff_range(struct journal *j, int64_t from, int64_t to, diff_on_line on, void *data,
-	       struct err *err)
-{
-	return diff_range_paths(j, from, to, NULL, on, data, err);
 }
 
 /* What was loaded, unless that failed (r). */

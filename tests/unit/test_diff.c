@@ -139,7 +139,7 @@ static void diff_is(const struct fake *f, size_t n, int64_t from, int64_t to, co
 
 	table = f;
 	table_len = n;
-	r = diff_range(NULL, from, to, add_line, &got, &err);
+	r = diff_range_paths(NULL, from, to, NULL, add_line, &got, &err);
 	if (r < 0)
 		print_message("# %s\n", err.text);
 	assert_int_equal(r, 0);
@@ -256,11 +256,11 @@ static void displaced(void **state)
 	(void)state;
 	table = f;
 	table_len = ARRAY_LEN(f);
-	assert_int_equal(diff_range(NULL, 1, 2, add_line, &got, &err), 0);
+	assert_int_equal(diff_range_paths(NULL, 1, 2, NULL, add_line, &got, &err), 0);
 	assert_non_null(strstr(got.data, "Fdeleted file mode 100644"));
 	assert_non_null(strstr(got.data, "Frename from b\nFrename to victim"));
-	assert_int_equal(diff_range(NULL, 1, 9, add_line, &got, &err), -ENOENT);
-	assert_int_equal(diff_range(NULL, 2, 1, add_line, &got, &err), 0);
+	assert_int_equal(diff_range_paths(NULL, 1, 9, NULL, add_line, &got, &err), -ENOENT);
+	assert_int_equal(diff_range_paths(NULL, 2, 1, NULL, add_line, &got, &err), 0);
 }
 
 #define DIR_ .before_mode = S_IFDIR | 0755, .after_mode = S_IFDIR | 0755

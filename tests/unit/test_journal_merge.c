@@ -205,6 +205,23 @@ static void a_file_that_a_human_removed_between_is_none(void **state)
 	assert_cat(f, "d", "new\n");
 }
 
+static void a_merge_that_brings_nothing_keeps_the_time(void **state)
+{
+	static const struct timespec then[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	struct fix *f = *state;
+	int dir = journal_folder_fd(f->j);
+	struct stat st;
+
+	one_step(f, "set up", put(f, "a", LINES));
+	one_step(f, "agent", put(f, "a", AGENTS));
+	outside(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
+	assert_int_equal(utimensat(dir, "a", then, 0), 0);
+	assert_int_equal(undo(f, 1, UNDO_MERGE), 0);
+	assert_cat(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
+	assert_int_equal(fstatat(dir, "a", &st, 0), 0);
+	assert_int_equal(st.st_mtime, then[1].tv_sec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +234,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(with_what_steps_at_the_same_time_did_is_none,
 						fix_setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_a_human_removed_between_is_none,
+						fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(a_merge_that_brings_nothing_keeps_the_time,
 						fix_setup, fix_teardown),
 	};
 

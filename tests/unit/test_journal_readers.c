@@ -90,7 +90,7 @@ static void read_all(struct fix *f)
 
 	works(f, "diff", diff_newest_paths(j, NULL, count, &lines, &f->err));
 	assert_true(lines > 0);
-	works(f, "diff ..", diff_range(j, 0, 0, count, &lines, &f->err));
+	works(f, "diff ..", diff_range_paths(j, 0, 0, NULL, count, &lines, &f->err));
 	works(f, "log", journal_list(j, false, &list, &n, &f->err));
 	assert_true(n > 0 && n < ARRAY_LEN(touched));
 	works(f, "log x", journal_touched(j, list, n, paths, 1, touched, &f->err));

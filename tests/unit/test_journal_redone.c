@@ -361,6 +361,49 @@ static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
 	assert_int_equal(undo(f, 3, 0), -ESTALE);
 }
 
+/* The step moved and changed a file, and a human moved it back: it is left out by both names. */
+static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
+{
+	struct fix *f = *state;
+	int dir = journal_folder_fd(f->j);
+
+	outside(f, "d", "the human's\n");
+	begin(f, "mv d b; echo >>b");
+	assert_int_equal(mv(f, "d", "b", 0), 0);
+	assert_int_equal(add(f, "b", "agent\n"), 0);
+	assert_true(commit(f) > 0);
+	must(f, undo(f, 1, 0));
+	must(f, redo(f, 0));
+	assert_int_equal(renameat(dir, "b", dir, "d"), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	assert_cat(f, "d", "the human's\nagent\n");
+	assert_int_equal(faccessat(dir, "b", F_OK, 0), -1);
+}
+
+/* Not even where the file that a human keeps looks as the step left it. */
+static void no_attribute_is_left_out_unasked(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+	struct at a;
+
+	one_step(f, "touch d", put(f, "d", "agent\n"));
+	outside(f, "d", "the human's\n");
+	begin(f, "setfattr d");
+	a = at(f, "d");
+	if (op_setxattr(f->s, &a, "user.x", "1", 1, 0, NULL) == -EOPNOTSUPP)
+		assert_int_equal(mode(f, "d", 0600), 0);
+	assert_true(commit(f) > 0);
+	before = snap(f);
+	must(f, undo(f, 1, 0));
+	must(f, undo(f, 1, UNDO_KEEP_MINE));
+	must(f, redo(f, 0));
+	assert_int_equal(redo(f, 0), -ESTALE);
+	must(f, redo(f, UNDO_FORCE));
+	assert_tree(f, before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
@@ -375,6 +418,8 @@ int main(void)
 		cmocka_unit_test(a_file_in_a_directory_that_goes),
 		TEST(a_mode_that_is_kept_of_a_directory_that_moved),
 		TEST(nobody_where_an_attribute_came_by_a_name_that_went),
+		TEST(no_attribute_is_left_out_unasked),
+		TEST(a_file_that_a_human_moved_back_leaves_no_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/chunked_io.h"
 #include "core/journal/util/codec.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/util/names.h"
 #include "core/journal/util/path_set.h"
 
@@ -154,10 +155,7 @@ void after_images_take(struct after_images *t, const struct after_image *p)
 
 	if (!fresh && t->list[i].seq >= p->seq)
 		return;
-	if (fresh && i == t->cap) {
-		t->cap = t->cap ? t->cap + t->cap / 2 : 8;
-		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
-	}
+	GROW(t->list, t->cap, i);
 	one = &t->list[i];
 	*one = (struct after_image_kept){.hash = p->hash,
 					 .seq = p->seq,

@@ -14,6 +14,7 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/codec.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/util/path_set.h"
 
 #define NO_SIZE UINT64_MAX
@@ -162,10 +163,7 @@ static struct before_state *add(struct telling *t, uint64_t seq, int root, const
 	i = path_set_put(&t->ret->keys, key, &fresh);
 	if (!fresh)
 		return NULL;
-	if (i == t->cap) {
-		t->cap = t->cap ? t->cap + t->cap / 2 : 16;
-		t->ret->list = xrealloc(t->ret->list, t->cap * sizeof(*t->ret->list));
-	}
+	GROW(t->ret->list, t->cap, i);
 	t->ret->list[i] = (struct before_state){0};
 	return &t->ret->list[i];
 }

@@ -45,18 +45,8 @@ uint64_t concurrent_began(const struct undo_log *undo)
 
 static void view_log(struct group_view *v, const struct undo_log *log)
 {
-	struct rec rec;
-	size_t at = 0;
-
-	while (undo_log_next(log, &at, &rec)) {
-		if (rec_is_quiet(rec.type))
-			continue;
-		path_set_add(&v->paths, rec.root, rec.path);
-		if (rec.path2[0])
-			path_set_add(&v->paths, rec.root2, rec.path2);
-		if (rec_is_in_place(&rec))
-			u64_set_add(&v->written, rec.ino);
-	}
+	log_paths(log, &v->paths);
+	log_written(log, &v->written);
 	v->first = MIN(v->first, concurrent_began(log));
 	renames_add(&v->moves, log);
 }

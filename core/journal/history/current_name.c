@@ -7,6 +7,7 @@
 
 #include "core/journal/history/rename_list.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/util/path_set.h"
 
 #define MOVES_MAX 64 /* renames in a cluster that are searched for each path */
@@ -66,10 +67,7 @@ static void listen(struct current_names *c)
 		for (int i = 0; i < 2 && !rec_is_quiet(rec.type) && *paths[i]; i++) {
 			if (!path_set_add(&c->said, roots[i], paths[i]))
 				continue;
-			if (path_set_count(&c->said) > cap) {
-				cap = cap ? cap + cap / 2 : 16;
-				c->said_at = xrealloc(c->said_at, cap * sizeof(*c->said_at));
-			}
+			GROW(c->said_at, cap, path_set_count(&c->said) - 1);
 			c->said_at[path_set_count(&c->said) - 1] = rec.seq;
 		}
 	}

@@ -439,16 +439,6 @@ int journal_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 /* ---- steps of a path --------------------------------------------------------------------------
  */
 
-/* The name that path had before this change gave its directory (or itself) another one, or NULL. */
-static char *name_before(const struct change *c, const char *path)
-{
-	size_t len = strlen(c->path);
-
-	if (!c->old_path || strncmp(path, c->path, len) != 0 || (path[len] && path[len] != '/'))
-		return NULL;
-	return xasprintf("%s%s", c->old_path, path + len);
-}
-
 static bool concerns(const struct change *c, const char *path)
 {
 	return !*path || path_is_beneath(c->path, path) ||
@@ -474,8 +464,8 @@ static bool touches(const struct change *list, size_t n, struct path_set *names)
 			if (!concerns(&list[i], path))
 				continue;
 			hit = true;
-			before = name_before(&list[i], path);
-			if (before)
+			before = xstrdup(path);
+			if (list[i].old_path && path_carry(&before, list[i].path, list[i].old_path))
 				path_set_add(&older, 0, before);
 		}
 	}

@@ -15,6 +15,7 @@
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/util/path_set.h"
 
 void change_side_set(struct change_side *c, const struct object *o)
@@ -120,10 +121,7 @@ static int look_all(struct journal *j, struct touched_paths *of, const struct to
 			return r;
 		if (!differs)
 			continue;
-		if (ret->n == cap) {
-			cap = cap ? cap + cap / 2 : 16;
-			ret->list = xrealloc(ret->list, cap * sizeof(*ret->list));
-		}
+		GROW(ret->list, cap, ret->n);
 		ret->list[ret->n++] =
 			(struct net){.key = touched_paths_key(of, i), .touch = (uint32_t)i};
 	}
@@ -162,10 +160,7 @@ static struct gone *find_all_gone(const struct nets *n, size_t *ret_n)
 		made += !t->before;
 		if (t->after)
 			continue;
-		if (*ret_n == cap) {
-			cap = cap ? cap + cap / 2 : 16;
-			list = xrealloc(list, cap * sizeof(*list));
-		}
+		GROW(list, cap, *ret_n);
 		touched_path_before(n->of, t, &before);
 		list[(*ret_n)++] = (struct gone){
 			.ino = before.ino, .key = n->list[i].key, .touch = n->list[i].touch};

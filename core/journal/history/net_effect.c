@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "core/journal/history.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/history/net_effect.h"
 #include "core/journal/util/path_set.h"
 
@@ -13,10 +14,7 @@ static struct net_effect *get(struct net_effects *f, int root, const char *path)
 	bool fresh;
 	size_t i = path_set_put(&f->keys, key, &fresh);
 
-	if (fresh && i == f->cap) {
-		f->cap = f->cap ? f->cap + f->cap / 2 : 8;
-		f->list = xrealloc(f->list, f->cap * sizeof(*f->list));
-	}
+	GROW(f->list, f->cap, i);
 	if (fresh)
 		f->list[i] = (struct net_effect){0};
 	return &f->list[i];

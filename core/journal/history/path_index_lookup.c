@@ -22,14 +22,8 @@ static const char *below(int root, const char *path, const struct place *dir)
 
 static bool carry(int *root, char **path, const struct place *from, const struct place *to)
 {
-	const char *rest = below(*root, *path, from);
-	char *p;
-
-	if (!rest)
+	if (*root != from->root || !path_carry(path, from->path, to->path))
 		return false;
-	p = xasprintf("%s%s", to->path, rest);
-	free(*path);
-	*path = p;
 	*root = to->root;
 	return true;
 }

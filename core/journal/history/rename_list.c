@@ -171,6 +171,22 @@ bool renames_follow(const struct renames *m, uint64_t seq, int *root, char **pat
 	return true;
 }
 
+char *renames_now(const struct renames *m, uint64_t seq, int *root, const char *path)
+{
+	char *now = xstrdup(path);
+
+	renames_follow(m, seq, root, &now);
+	return now;
+}
+
+void renames_add_now(const struct renames *m, uint64_t seq, int root, const char *path,
+		     struct path_set *to)
+{
+	AUTO_FREE char *now = renames_now(m, seq, &root, path);
+
+	path_set_add(to, root, now);
+}
+
 void renames_back(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	rename_tree_follow(&m->turned, 0, m->turned.now - moment_of(m, seq), root, path);
@@ -200,15 +216,10 @@ bool rename_covers(const struct dir_rename *v, int root, const char *path)
 static bool carry(int *root, char **path, int from_root, const char *from, int to_root,
 		  const char *to)
 {
-	char *p;
-
 	if (*root != from_root || !path_is_inside(*path, from))
 		return false;
-	p = xasprintf("%s%s", to, *path + strlen(from));
-	free(*path);
-	*path = p;
 	*root = to_root;
-	return true;
+	return path_carry(path, from, to);
 }
 
 /* Move by move. */

@@ -36,7 +36,13 @@ void renames_done(struct renames *m);
 bool renames_touch(const struct renames *m, int root, const char *path);
 /* Replaces a path as of record seq (heap string) by its current one. True: it was renamed. */
 bool renames_follow(const struct renames *m, uint64_t seq, int *root, char **path);
-/* The inverse: replaces a current path by the path that the object had right after record seq. */
+/* Returns the current path of the object that was at path right after record seq (heap). */
+char *renames_now(const struct renames *m, uint64_t seq, int *root, const char *path) MUST_USE;
+/* Adds that path to the set. */
+void renames_add_now(const struct renames *m, uint64_t seq, int root, const char *path,
+		     struct path_set *to);
+/* The inverse of renames_follow(): replaces a current path by the path that the object had right
+ * after record seq. */
 void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
 /* Like renames_follow(), but stops at a rename that replaced a directory above the path. Returns
  * that rename's sequence number, or 0 if the path still exists. */

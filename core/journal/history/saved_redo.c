@@ -186,19 +186,6 @@ static struct part *next(struct parts *p, struct rec *ret)
 	return first;
 }
 
-/* The path lay below `from`, which became `to`. */
-static bool follow(char **path, const char *from, const char *to)
-{
-	char *now;
-
-	if (!path_is_beneath(*path, from))
-		return false;
-	now = xasprintf("%s%s", to, *path + strlen(from));
-	free(*path);
-	*path = now;
-	return true;
-}
-
 static int open_inline(const struct rec *r)
 {
 	AUTO_CLOSE int mem = os_memory_file("cordon-saved");
@@ -239,6 +226,7 @@ static int find(struct parts *all, const char *path)
 	struct part *p, *with = NULL;
 	struct rec r, oldest = {0};
 	bool absent = false;
+	int root = 0; /* it stays 0: other records are passed over */
 
 	rewind_all(all);
 	while ((p = next(all, &r))) {
@@ -254,13 +242,11 @@ static int find(struct parts *all, const char *path)
 		if (out)
 			continue;
 		absent |= r.type == REC_NEW && str_eq(now, r.path);
-		if (r.type == REC_RENAME && !r.root2)
-			follow(&now, r.path, r.path2);
-		else if (r.type == REC_XCHG && !r.root2)
-			(void)(follow(&now, r.path, r.path2) || follow(&now, r.path2, r.path));
-		else if (r.type == REC_GONE && !absent && path_is_beneath(now, r.path))
+		if (!r.root2)
+			rec_carry(&r, &root, &now);
+		if (r.type == REC_GONE && !absent && path_is_beneath(now, r.path))
 			return open_object(p, &r, now + strlen(r.path));
-		else if (rec_has_bytes(&r) && !absent && str_eq(now, r.path))
+		if (rec_has_bytes(&r) && !absent && str_eq(now, r.path))
 			return open_object(p, &r, "");
 	}
 	return with ? open_object(with, &oldest, "") : -ENOENT;

@@ -13,9 +13,7 @@
 #include "core/journal/util/chunked_io.h"
 #include "core/journal/util/codec.h"
 
-#define SUMMARY_MAGIC 0x324d5553u	 /* "SUM2" */
-#define HEAD_MAX      ((size_t)16 << 10) /* what comes before the changes, most often */
-#define FILE_MAX      ((size_t)1 << 30)
+#define SUMMARY_MAGIC 0x324d5553u /* "SUM2" */
 
 enum {
 	SUMMARY_PARTIAL = 1,
@@ -173,67 +171,6 @@ static void get_change(struct codec_reader *g, struct change *c)
 	get_side(g, &c->after);
 }
 
-static int get_changes(struct codec_reader *g, size_t max, struct summary *s)
-{
-	size_t n = codec_get_u32(g);
-
-	if (g->bad || n > max)
-		return -EBADMSG;
-	s->changes = xcalloc(n + 1, sizeof(*s->changes));
-	while (s->n < n && !g->bad) {
-		struct change *c = &s->changes[s->n++];
-
-		get_change(g, c);
-		c->path = xstrdup(c->path);
-		c->old_path = xstrdup(c->old_path);
-	}
-	return g->bad ? -EBADMSG : 0;
-}
-
-static int parse(const char *text, size_t len, bool with_changes, struct summary *ret)
-{
-	struct codec_reader g = {.p = text, .end = text + len};
-	struct summary s = {0};
-	int r;
-
-	if (codec_get_u32(&g) != SUMMARY_MAGIC)
-		return -EBADMSG;
-	codec_get_u64(&g); /* summary_seq() */
-	get_info(&g, &s.info);
-	get_flags(&g, &s);
-	r = g.bad ? -EBADMSG : with_changes ? get_changes(&g, len, &s) : 0;
-	if (r < 0)
-		summary_done(&s);
-	else
-		*ret = s;
-	return r;
-}
-
-/* A list of steps wants none of their paths, which may be many thousands: the head is enough. */
-static int load_head(int stepdir, struct summary *ret)
-{
-	AUTO_CLOSE int fd = openat(stepdir, "summary", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char head[HEAD_MAX];
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = io_pread_full(fd, head, sizeof(head), 0);
-	return n < 0 ? (int)n : parse(head, (size_t)n, false, ret);
-}
-
-int summary_load(int stepdir, bool with_changes, struct summary *ret)
-{
-	AUTO_FREE char *text = NULL;
-	size_t len = 0;
-	int r = with_changes ? -EBADMSG : load_head(stepdir, ret);
-
-	if (r != -EBADMSG)
-		return r;
-	r = io_read_file(stepdir, "summary", FILE_MAX, &text, &len);
-	return r < 0 ? r : parse(text, len, with_changes, ret);
-}
-
 static int read_head(struct chunked_in *in, struct summary *ret, uint32_t *ret_n)
 {
 	struct codec_reader g;
@@ -265,7 +202,7 @@ int summary_read(int stepdir, struct summary *ret,
 
 	if (r == 0)
 		r = read_head(&in, &s, &n);
-	while (r == 0 && n) {
+	while (r == 0 && fn && n) {
 		struct codec_reader g = chunked_in_get(&in);
 		struct change c;
 
@@ -283,4 +220,32 @@ int summary_read(int stepdir, struct summary *ret,
 	else
 		*ret = s;
 	return r;
+}
+
+static void collect(void *data, const struct summary *head, const struct change *c)
+{
+	struct summary *to = data;
+
+	(void)head;
+	if (to->n % 64 == 0)
+		to->changes = xrealloc(to->changes, (to->n + 64) * sizeof(*to->changes));
+	to->changes[to->n] = *c;
+	to->changes[to->n].path = xstrdup(c->path);
+	to->changes[to->n++].old_path = xstrdup(c->old_path);
+}
+
+int summary_load(int stepdir, bool with_changes, struct summary *ret)
+{
+	struct summary head,
+		all = {.changes = with_changes ? xcalloc(1, sizeof(*all.changes)) : NULL};
+	int r = summary_read(stepdir, &head, with_changes ? collect : NULL, &all);
+
+	if (r < 0) {
+		change_free(all.changes, all.n);
+		return r;
+	}
+	head.changes = all.changes;
+	head.n = all.n;
+	*ret = head;
+	return 0;
 }

@@ -23,7 +23,7 @@ int summary_write(struct journal *j, int stepdir, const struct step_info *info, 
 /* The sequence number at which it was written: the end of the step. */
 int summary_seq(int stepdir, uint64_t *ret) MUST_USE;
 int summary_load(int stepdir, bool with_changes, struct summary *ret) MUST_USE;
-/* Calls fn for each change, which is borrowed, instead of loading them. */
+/* Calls fn (or NULL) for each change, which is borrowed, instead of loading them. */
 int summary_read(int stepdir, struct summary *ret,
 		 void (*fn)(void *data, const struct summary *s, const struct change *c),
 		 void *data) MUST_USE;

@@ -6,7 +6,7 @@
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/version_chain.h"
 #include "core/journal/history/version_chain_path.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/util/u64_set.h"
 
 struct found_file { /* that has or had several names */
@@ -63,14 +63,10 @@ static void file_goes_on(struct chains *c, struct found_file *file)
 
 static bool writes_in_place(struct chains *c, uint64_t ino)
 {
-	struct rec rec;
-	size_t at = 0;
-
-	while (!c->has_written && undo_log_next(c->caller.now.log, &at, &rec))
-		if (rec_is_in_place(&rec))
-			u64_set_add(&c->written, rec.ino);
-	if (!c->has_written)
+	if (!c->has_written) {
+		log_written(c->caller.now.log, &c->written);
 		u64_set_sort(&c->written);
+	}
 	c->has_written = true;
 	return u64_set_have(&c->written, ino);
 }

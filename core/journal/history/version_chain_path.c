@@ -4,6 +4,7 @@
 #include "core/journal/history/before_state.h"
 #include "core/journal/history/current_name.h"
 #include "core/journal/history/version_chain.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/history/version_chain_path.h"
 #include "core/journal/util/path_set.h"
 
@@ -12,10 +13,7 @@ struct chain *chain_get(struct chains *c, const char *key)
 	bool fresh;
 	size_t i = path_set_put(&c->keys, key, &fresh);
 
-	if (fresh && i == c->cap) {
-		c->cap = c->cap ? c->cap + c->cap / 2 : 8;
-		c->list = xrealloc(c->list, c->cap * sizeof(*c->list));
-	}
+	GROW(c->list, c->cap, i);
 	if (fresh)
 		c->list[i] = (struct chain){.known = true};
 	c->some_gone |= fresh && current_name_is_gone(key);

@@ -188,6 +188,16 @@ static int slot_create(struct capture *s, uint64_t slot, char name[24])
 	return r;
 }
 
+int capture_drop_link(const struct capture *s, const struct rec *r)
+{
+	char slot[24];
+
+	if (r->type != REC_GONE || !(r->flags & REC_LINKED))
+		return 0;
+	store_slot_name(slot, r->slot);
+	return unlinkat(s->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes)
 {
 	AUTO_CLOSE int fd = -1;

@@ -45,6 +45,8 @@ struct kept {		 /* how content was captured; the first two are the caller's */
 void store_slot_name(char out[24], uint64_t slot);
 /* Creates the slot's file with these bytes; replaces an older one. */
 int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes) MUST_USE;
+/* Removes the second name of a file whose record was not followed by the rename that it was for. */
+int capture_drop_link(const struct capture *s, const struct rec *r) MUST_USE;
 int capture_push(struct capture *s, struct rec *r) MUST_USE; /* sets r->seq */
 /*
  * Adds the file's state to the record of a name that is removed from a file with several hard
@@ -68,3 +70,7 @@ int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uin
 
 /* Opens the log of a step that has ended, read-only. */
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name) MUST_USE;
+/* Adds the paths of the log's records, but of those that are quiet. */
+void log_paths(const struct undo_log *log, struct path_set *to);
+/* Adds the inodes that its records change in place. */
+void log_written(const struct undo_log *log, struct u64_set *to);

@@ -12,6 +12,8 @@
 #include "core/base/io.h"
 #include "core/journal/log/undo_log_format.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
+#include "core/journal/util/u64_set.h"
 
 #define CHUNK	  ((size_t)64 << 10)
 #define NAMES_MAX ((size_t)1 << 16) /* two paths of PATH_MAX are far below */
@@ -126,6 +128,30 @@ int log_reader_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
 		return -EBADMSG;
 	log_rec_read((const void *)mem->data, r);
 	return r->path[d.path_len] || r->path2[d.path2_len] ? -EBADMSG : 0;
+}
+
+void log_paths(const struct undo_log *log, struct path_set *to)
+{
+	struct rec r;
+	size_t at = 0;
+
+	while (undo_log_next(log, &at, &r)) {
+		if (rec_is_quiet(r.type))
+			continue;
+		path_set_add(to, r.root, r.path);
+		if (r.path2[0])
+			path_set_add(to, r.root2, r.path2);
+	}
+}
+
+void log_written(const struct undo_log *log, struct u64_set *to)
+{
+	struct rec r;
+	size_t at = 0;
+
+	while (undo_log_next(log, &at, &r))
+		if (rec_is_in_place(&r))
+			u64_set_add(to, r.ino);
 }
 
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name)

@@ -88,6 +88,9 @@ static inline bool rec_has_bytes(const struct rec *r)
 	return r->type == REC_GONE || r->type == REC_CONTENT || r->type == REC_XINODE;
 }
 
+/* Moves a path on as the record did, if that renamed it or a directory above. Returns whether. */
+bool rec_carry(const struct rec *r, int *root, char **path);
+
 /* Returns whether the record changes bytes or metadata of the object at path, and no name. */
 static inline bool rec_is_in_place(const struct rec *r)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "core/base/path.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/log/undo_log_format.h"
 #include "core/journal/util/codec.h"
@@ -38,6 +39,20 @@ uint64_t log_rec_sum(const struct log_rec *d)
 {
 	return XXH3_64bits(&d->seq, d->len - offsetof(struct log_rec, seq) - 8) ^
 	       ((uint64_t)d->type << 48 | (uint64_t)d->flags << 32 | d->len);
+}
+
+bool rec_carry(const struct rec *r, int *root, char **path)
+{
+	if (r->type != REC_RENAME && r->type != REC_XCHG)
+		return false;
+	if (r->root == *root && path_carry(path, r->path, r->path2)) {
+		*root = r->root2;
+		return true;
+	}
+	if (r->type != REC_XCHG || r->root2 != *root || !path_carry(path, r->path2, r->path))
+		return false;
+	*root = r->root;
+	return true;
 }
 
 void undo_log_content(const struct rec *r, struct span *meta, struct span *bytes)

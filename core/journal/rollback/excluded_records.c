@@ -55,6 +55,7 @@ struct stray { /* a record brings an object that a later, skipped one would have
 };
 
 struct skipper {
+	struct journal *j;
 	const struct undo_log *logs;
 	size_t n_logs;
 	size_t *tails; /* next offset in each log, from its end */
@@ -77,9 +78,8 @@ struct skipper {
 /* Key of the name that a record's path has now. */
 static char *key_now(const struct skipper *s, const struct rec *r, int root, const char *path)
 {
-	AUTO_FREE char *now = xstrdup(path);
+	AUTO_FREE char *now = renames_now(s->moves, r->seq, &root, path);
 
-	renames_follow(s->moves, r->seq, &root, &now);
 	return path_key_make(root, now);
 }
 
@@ -118,6 +118,20 @@ static struct lying brought_by(struct skipper *s, const struct rec *r, bool seco
 	return what;
 }
 
+/* Nothing lies at the name as of the record: a content that is put back makes a file there. */
+static bool is_empty(const struct skipper *s, size_t name)
+{
+	const struct lying *l = &s->lying[name];
+	struct object o = {0};
+	const char *path;
+	int root;
+
+	if (l->newest != NO_BRINGING || l->now == NO_NAME)
+		return l->newest == NO_BRINGING;
+	root = path_key_root(path_set_key(&s->brought, l->now), &path);
+	return reach_see(s->j, root, path, &o) == 0 && !o.mode;
+}
+
 /* The record is not left out. */
 static void note_bringing(struct skipper *s, const struct rec *r)
 {
@@ -128,6 +142,8 @@ static void note_bringing(struct skipper *s, const struct rec *r)
 	if (rec_is_quiet(r->type))
 		return;
 	to = name_of(s, r, false);
+	if ((r->type == REC_CONTENT || r->type == REC_XINODE) && is_empty(s, to))
+		s->lying[to] = brought_by(s, r, false, stored);
 	if (rec_is_in_place(r))
 		return;
 	was = s->lying[to];
@@ -424,7 +440,8 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
 bool excluded_build(struct journal *j, const struct emptied *e, struct path_set *left,
 		    struct u64_set *ret)
 {
-	struct skipper s = {.logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
+	struct skipper s = {
+		.j = j, .logs = e->logs, .n_logs = e->dirs->n, .moves = e->moves, .ret = ret};
 	AUTO_FREE size_t *tails = xcalloc(s.n_logs + 1, sizeof(*tails));
 	bool more = true;
 

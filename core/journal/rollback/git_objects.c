@@ -133,25 +133,13 @@ struct rolled {
 	int64_t since_ns;
 };
 
-static char *name_now(const struct emptied *e, const struct rec *r, int *root, const char *path)
-{
-	char *now = xstrdup(path);
-
-	renames_follow(e->moves, r->seq, root, &now);
-	return now;
-}
-
 static void note_names(struct rolled *to, const struct emptied *e, const struct rec *r)
 {
-	int root = r->root, root2 = r->root2;
-	AUTO_FREE char *now = name_now(e, r, &root, r->path);
-	AUTO_FREE char *now2 = r->path2[0] ? name_now(e, r, &root2, r->path2) : NULL;
-
-	path_set_add(&to->own, root, now);
-	if (now2)
-		path_set_add(&to->own, root2, now2);
+	renames_add_now(e->moves, r->seq, r->root, r->path, &to->own);
+	if (r->path2[0])
+		renames_add_now(e->moves, r->seq, r->root2, r->path2, &to->own);
 	if (r->type == REC_DIR_NEW)
-		path_set_add(&to->made, root, now);
+		renames_add_now(e->moves, r->seq, r->root, r->path, &to->made);
 }
 
 static bool repository_is_used(struct journal *j, struct rolled *by, int root, const char *path,
@@ -173,7 +161,7 @@ static void leave_object(struct journal *j, struct rolled *by, const struct empt
 {
 	const bool moved = r->type == REC_RENAME;
 	int root = moved ? r->root2 : r->root;
-	AUTO_FREE char *now = name_now(e, r, &root, moved ? r->path2 : r->path);
+	AUTO_FREE char *now = renames_now(e->moves, r->seq, &root, moved ? r->path2 : r->path);
 	AUTO_FREE char *repository = moved || r->type == REC_NEW ? repository_of(now) : NULL;
 
 	if (repository && repository_is_used(j, by, root, repository, left))

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/base/path.h"
 #include "core/base/text.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/undo_log.h"
@@ -62,24 +61,8 @@ static void follow(const struct undo_log *log, size_t at, int *root, char **path
 {
 	struct rec r;
 
-	while (undo_log_next(log, &at, &r)) {
-		bool on = r.type == REC_RENAME || r.type == REC_XCHG;
-		const char *below = on && r.root == *root ? path_below(*path, r.path) : NULL;
-		char *moved;
-
-		if (below) {
-			moved = xasprintf("%s%s%s", r.path2, *below ? "/" : "", below);
-			*root = r.root2;
-		} else if (r.type == REC_XCHG && r.root2 == *root &&
-			   (below = path_below(*path, r.path2))) {
-			moved = xasprintf("%s%s%s", r.path, *below ? "/" : "", below);
-			*root = r.root;
-		} else {
-			continue;
-		}
-		free(*path);
-		*path = moved;
-	}
+	while (undo_log_next(log, &at, &r))
+		rec_carry(&r, root, path);
 }
 
 /* One side of a rename: what left the guarded name `from` for `to`. */

@@ -104,16 +104,6 @@ static int finish_swap(struct capture *s, const struct rec *y)
 	return renameat(at.fd, at.name, s->obj, slot) < 0 ? -errno : 0;
 }
 
-static int drop_slot(struct capture *s, const struct rec *y)
-{
-	char slot[24];
-
-	if (y->type != REC_GONE || !(y->flags & REC_LINKED))
-		return 0;
-	store_slot_name(slot, y->slot);
-	return unlinkat(s->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
-}
-
 /* y answers r, which is still there: was r done? */
 static int answered(struct capture *from, struct capture *to, const struct rec *r,
 		    const struct rec *y)
@@ -163,7 +153,7 @@ static int settle_one(struct capture *s, const struct rec *top, size_t start)
 		e = performed(s, top);
 	if (e != 0)
 		return e < 0 ? e : 0;
-	e = drop_slot(s, top);
+	e = capture_drop_link(s, top);
 	/* A second name that is dropped leaves its mark on the inode, a new ctime. The record stays
 	 * (with nothing in its slot it undoes nothing), so that the path is looked at again. */
 	if (e < 0 || (top->type == REC_GONE && top->flags & REC_LINKED))
@@ -176,7 +166,7 @@ static int settle_one(struct capture *s, const struct rec *top, size_t start)
 	e = performed(s, &below);
 	if (e != 0)
 		return e < 0 ? e : 0;
-	return drop_slot(s, &below);
+	return capture_drop_link(s, &below);
 }
 
 int last_record_settle(struct capture *from, struct capture *to, bool forward)

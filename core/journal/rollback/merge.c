@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/base/git2.h"
+#include "core/base/git_text.h"
 #include "core/base/io.h"
+#include "core/base/path.h"
 #include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/after_image.h"
+#include "core/journal/history/net_changes.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/undo.h"
@@ -93,17 +95,10 @@ static const struct change *follow(const struct story *s, const struct summary *
 	}
 	for (size_t i = 0; i < sum->n; i++) {
 		const struct change *c = &sum->changes[i];
-		const char *near = near_name(s, c);
-		size_t len = strlen(near);
-		char *moved;
 
-		if (c->root != root || c->kind != CHANGE_RENAMED || !S_ISDIR(c->after.mode) ||
-		    strncmp(*path, near, len) != 0 || (*path)[len] != '/')
-			continue;
-		moved = xasprintf("%s%s", far_name(s, c), *path + len);
-		free(*path);
-		*path = moved;
-		break;
+		if (c->root == root && c->kind == CHANGE_RENAMED && S_ISDIR(c->after.mode) &&
+		    path_carry(path, near_name(s, c), far_name(s, c)))
+			break;
 	}
 	return NULL;
 }
@@ -169,33 +164,16 @@ static int read_now(struct journal *j, int root, const char *path, struct object
 	return fd < 0 ? fd : read_text(fd, ret, why);
 }
 
-static int merge_buffers(const struct buf *base, const struct buf *ours, const struct buf *theirs,
-			 struct merged *ret, struct err *err)
+/* Conflicts are in the text, with markers. */
+static int merge_sides(const struct buf *base, const struct buf *theirs, struct merged *ret,
+		       struct err *err)
 {
-	const struct git2 *g = git2_get(err);
-	git_merge_file_options opt;
-	git_merge_file_input a, o, t;
-	git_merge_file_result res = {0};
+	const struct git_text_sides sides = {base, &ret->external, theirs, "edited since",
+					     "before the step"};
+	int r = git_text_merge(&sides, &ret->text, err);
 
-	if (!g)
-		return -ENOENT;
-	g->git_merge_file_options_init(&opt, GIT_MERGE_FILE_OPTIONS_VERSION);
-	g->git_merge_file_input_init(&a, GIT_MERGE_FILE_INPUT_VERSION);
-	o = t = a;
-	a.ptr = base->data;
-	a.size = base->len;
-	o.ptr = ours->data;
-	o.size = ours->len;
-	t.ptr = theirs->data;
-	t.size = theirs->len;
-	opt.our_label = "edited since";
-	opt.their_label = "before the step";
-	if (g->git_merge_file(&res, &a, &o, &t, &opt) < 0)
-		return git2_fail(g, err, "merge");
-	ret->clean = res.automergeable != 0;
-	buf_add(&ret->text, res.ptr, res.len);
-	g->git_merge_file_result_free(&res);
-	return 0;
+	ret->clean = r == 0;
+	return r == -ESTALE ? 0 : r;
 }
 
 /* Of steps that ran at the same time the numbers do not tell who was there first, or last; what
@@ -287,11 +265,13 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	if (r == 0)
 		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
-		r = merge_buffers(&base, &ret->external, &theirs, ret, err);
+		r = merge_sides(&base, &theirs, ret, err);
 	if (r == 0) {
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);
 		ret->mode = now.mode != left->mode ? now.mode : 0;
+		if (git_text_same(&ret->text, &ret->external))
+			ret->mtime_ns = now.mtime_ns;
 		return 0;
 	}
 	merge_file_done(ret);
@@ -334,6 +314,9 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 	if (find_ends(s, root, &name, &ends, &why) != 0 || !str_eq(name, path))
 		return false;
 	far = far_side(s, ends.far);
+	/* What the steps changed are attributes, which nobody compares here. */
+	if (change_sides_equal(near_side(s, ends.near), far))
+		return false;
 	r = reach_look(j, &reach, root, path, &at, &o);
 	if (r == 0 && o.mode == far->mode && o.uid == far->uid && o.gid == far->gid &&
 	    o.size == far->size && o.nlink == 1)

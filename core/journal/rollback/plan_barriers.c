@@ -25,10 +25,9 @@ struct touched {
 static void touch_name(struct touched *t, const struct emptied *e, const struct rec *r, int root,
 		       const char *path)
 {
-	AUTO_FREE char *now = xstrdup(path);
 	int root_now = root;
+	AUTO_FREE char *now = renames_now(e->moves, r->seq, &root_now, path);
 
-	renames_follow(e->moves, r->seq, &root_now, &now);
 	if (root == 0)
 		path_set_add(&t->paths, 0, path);
 	if (root_now == 0)

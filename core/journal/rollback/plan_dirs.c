@@ -162,8 +162,7 @@ static int check_needs(struct planner *p, const struct rec *rec, struct ways *wa
 
 	if (!needs_way(rec->type) || rec->flags & REC_SKIPPED)
 		return 0;
-	now = xstrdup(rec->path);
-	renames_follow(&p->moves, rec->seq, &root, &now);
+	now = renames_now(&p->moves, rec->seq, &root, rec->path);
 	slash = strrchr(now, '/');
 	if (!slash)
 		return 0;

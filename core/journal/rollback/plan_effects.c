@@ -124,20 +124,6 @@ struct reading { /* of a step */
 	struct path_set others; /* where steps that ran at the same time were, too */
 };
 
-static void add_others(struct reading *r, const struct undo_log *log)
-{
-	struct rec rec;
-	size_t at = 0;
-
-	while (undo_log_next(log, &at, &rec)) {
-		if (rec_is_quiet(rec.type))
-			continue;
-		path_set_add(&r->others, rec.root, rec.path);
-		if (rec.path2[0])
-			path_set_add(&r->others, rec.root2, rec.path2);
-	}
-}
-
 /* Which of the others ran at the same time? Newer ones come first; a number is taken before the
  * first change is made. Where directories moved a path alone tells nothing. */
 static void find_others(struct reading *r, const struct span_of *spans, size_t i)
@@ -150,7 +136,7 @@ static void find_others(struct reading *r, const struct span_of *spans, size_t i
 			continue;
 		r->tangled |= p->moves.n != 0;
 		if (!r->tangled)
-			add_others(r, &p->logs[k]);
+			log_paths(&p->logs[k], &r->others);
 	}
 }
 

@@ -249,7 +249,7 @@ static void add_paths(struct planner *p)
 		const struct taken *one = writes ? taken_of(p, rec.ino) : NULL;
 
 		if (one && one->edited && rec.seq <= one->seq)
-			plan_add_place(p, &p->linked, rec.seq, rec.root, rec.path);
+			renames_add_now(&p->moves, rec.seq, rec.root, rec.path, &p->linked);
 	}
 }
 

@@ -52,9 +52,9 @@ static void find_places(struct planner *p)
 
 		if (rec_is_quiet(rec.type))
 			continue;
-		plan_add_place(p, to, rec.seq, rec.root, rec.path);
+		renames_add_now(&p->moves, rec.seq, rec.root, rec.path, to);
 		if (rec.path2[0])
-			plan_add_place(p, to, rec.seq, rec.root2, rec.path2);
+			renames_add_now(&p->moves, rec.seq, rec.root2, rec.path2, to);
 	}
 }
 

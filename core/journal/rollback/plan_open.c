@@ -107,7 +107,7 @@ static void add_note(struct planner *p, struct path_set *to, uint64_t seq, struc
 	const char *path;
 	int root = path_key_root(key.data, &path);
 
-	plan_add_place(p, to, seq, root, path);
+	renames_add_now(&p->moves, seq, root, path, to);
 }
 
 static int add_seen(struct planner *p, const char *dir, struct path_set *to)

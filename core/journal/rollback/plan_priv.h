@@ -58,9 +58,6 @@ void plan_forget(struct planner *p);
 bool plan_has_written(struct planner *p, uint64_t ino);
 /* Returns whether the image's step is one of the steps and did not write to the file in place. */
 bool plan_only_found(struct planner *p, const struct after_image *post);
-/* Adds to `to` the current path of the object that was at `path` right after record seq. */
-void plan_add_place(const struct planner *p, struct path_set *to, uint64_t seq, int root,
-		    const char *path);
 /* Returns the step's index, newest first, or the number of steps if it is not among them. */
 size_t plan_place_of(const struct planner *p, int64_t id);
 bool plan_has_step(const struct planner *p, int64_t id);

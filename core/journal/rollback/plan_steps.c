@@ -7,7 +7,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history/after_image.h"
 #include "core/journal/history/rename_list.h"
-#include "core/journal/log/undo_log.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/plan_priv.h"
 #include "core/journal/store/roots.h"
@@ -36,25 +36,11 @@ bool plan_is_passing(const struct planner *p, const struct after_image *post)
 	       !plan_has_step(p, post->id) && post->obj.mode != OBJECT_UNSEEN;
 }
 
-void plan_add_place(const struct planner *p, struct path_set *to, uint64_t seq, int root,
-		    const char *path)
-{
-	AUTO_FREE char *now = xstrdup(path);
-
-	renames_follow(&p->moves, seq, &root, &now);
-	path_set_add(to, root, now);
-}
-
 static void find_written(struct planner *p)
 {
 	p->written = xcalloc(p->dirs->n, sizeof(*p->written));
 	for (size_t i = 0; i < p->dirs->n; i++) {
-		struct rec rec;
-		size_t at = 0;
-
-		while (undo_log_next(&p->logs[i], &at, &rec))
-			if (rec_is_in_place(&rec))
-				u64_set_add(&p->written[i], rec.ino);
+		log_written(&p->logs[i], &p->written[i]);
 		u64_set_sort(&p->written[i]);
 	}
 }

@@ -198,20 +198,9 @@ static enum verdict judge(const struct txn *t, const struct items *all, size_t a
 /* ---- taking them off --------------------------------------------------------------------------
  */
 
-/* A second name that its rename did not follow. */
-static int drop_name(const struct item *i)
-{
-	char slot[24];
-
-	if (i->rec.type != REC_GONE || !(i->rec.flags & REC_LINKED))
-		return 0;
-	store_slot_name(slot, i->rec.slot);
-	return unlinkat(i->side->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
-}
-
 static int drop(const struct item *i)
 {
-	int r = drop_name(i);
+	int r = capture_drop_link(i->side, &i->rec);
 
 	return r < 0 ? r : undo_log_cut(&i->side->log, i->start);
 }

@@ -76,22 +76,9 @@ static mode_t kept(struct journal *j, const char *stepdir, uint64_t slot)
 /* It comes from the other of the record's two names. False: what lies there came from elsewhere. */
 static bool go_on(struct name *n, const struct rec *r)
 {
-	const char *rest = rest_of(n, r->root, r->path), *to = r->path2;
-	int root = r->root2;
-	char *path;
+	bool itself = str_eq(n->path, r->path) || str_eq(n->path, r->path2);
 
-	if (!rest && r->type == REC_XCHG) {
-		rest = rest_of(n, r->root2, r->path2);
-		to = r->path;
-		root = r->root;
-	}
-	if (!rest || (*rest && !(r->flags & REC_DIRECTORY)))
-		return false;
-	path = xasprintf("%s%s", to, rest);
-	free(n->path);
-	n->path = path;
-	n->root = root;
-	return true;
+	return (itself || r->flags & REC_DIRECTORY) && rec_carry(r, &n->root, &n->path);
 }
 
 static bool is_file_now(struct journal *j, const struct name *n)

@@ -109,7 +109,9 @@ int replay_keep(struct record_replay *p, int root, const char *path, int dirfd, 
 					    &(struct kept){0});
 }
 
-int replay_keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
+/* Captures the bytes of a file that is about to move away from a guarded name, if a process may
+ * still write to it. */
+static int keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
 		     const struct object *o)
 {
 	AUTO_CLOSE int dir = -1;
@@ -174,7 +176,7 @@ int replay_stash(struct record_replay *p, int root, const char *path, const stru
 	if (r == 0)
 		r = replay_touch_parent(p, root, path, at);
 	if (r == 0)
-		r = replay_keep_held(p, root, path, at, o);
+		r = keep_held(p, root, path, at, o);
 	if (r < 0)
 		return r;
 	if (o->nlink > 1) /* its other names show a new ctime */

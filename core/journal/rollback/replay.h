@@ -53,10 +53,6 @@ int unlock_paths(struct record_replay *p) MUST_USE;
 int replay_stash(struct record_replay *p, int root, const char *path, const struct spot *at,
 		 const struct object *o, uint64_t src) MUST_USE;
 
-/* Captures the bytes of a file that is about to move away from a guarded name, if a process may
- * still write to it. */
-int replay_keep_held(struct record_replay *p, int root, const char *path, const struct spot *at,
-		     const struct object *o) MUST_USE;
 /* Called before the slot's object moves to a guarded name: replaces each of its files that a
  * process may still write to by a copy. */
 int replay_renew_slot(struct record_replay *p, const char *slot) MUST_USE;

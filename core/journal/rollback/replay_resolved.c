@@ -46,10 +46,12 @@ static bool is_done(const struct capture *to, const struct merged *m, const char
 }
 
 /* The metadata of what it replaces, but for the mode if that is somebody else's, and for the time:
- * this content is new. */
+ * this content is new, or somebody else's. */
 static int set_attrs(const char *slot, const struct capture *to, const struct merged *m, int there)
 {
-	static const struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+	const struct timespec was = {m->mtime_ns / 1000000000, m->mtime_ns % 1000000000};
+	const struct timespec now = {.tv_nsec = UTIME_NOW};
+	const struct timespec times[2] = {now, m->mtime_ns ? was : now};
 	AUTO_BUF struct buf meta = BUF_INIT;
 	AUTO_CLOSE int fd = object_open(to->obj, slot);
 	int e = fd < 0 ? fd : attributes_read(to->j, there, &meta);
@@ -58,7 +60,7 @@ static int set_attrs(const char *slot, const struct capture *to, const struct me
 		e = attributes_apply_ours(fd, (struct span){.data = meta.data, .len = meta.len});
 	if (e >= 0 && m->mode)
 		e = object_chmod(fd, m->mode & 07777);
-	if (e >= 0 && utimensat(to->obj, slot, now, AT_SYMLINK_NOFOLLOW) < 0)
+	if (e >= 0 && utimensat(to->obj, slot, times, AT_SYMLINK_NOFOLLOW) < 0)
 		e = -errno;
 	return MIN(e, 0);
 }

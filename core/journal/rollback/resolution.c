@@ -57,9 +57,8 @@ static bool stays_elsewhere(const struct undo_plan *p, const struct undo_entry *
 static void add_name_now(const struct journal *j, const struct emptied *logs, const struct rec *r,
 			 int root, const char *path, struct path_set *to)
 {
-	AUTO_FREE char *now = xstrdup(path);
+	AUTO_FREE char *now = renames_now(logs->moves, r->seq, &root, path);
 
-	renames_follow(logs->moves, r->seq, &root, &now);
 	if (!root_is_own(j, root))
 		path_set_add(to, root, now);
 }

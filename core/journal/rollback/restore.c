@@ -312,6 +312,34 @@ static char *command_of(int64_t id, const char *const *paths)
 	return buf_take(&command);
 }
 
+int restore_begin(struct restore *r, const char *command, struct err *err)
+{
+	int e = journal_begin(r->j, STEP_API, command, &r->s, err);
+
+	if (e < 0)
+		return e;
+	placed_begin(r->j);
+	r->s->noted = r->s->careful = true;
+	step_spare(r->s);
+	store_forget_near(r->j);
+	return 0;
+}
+
+int restore_end(struct restore *r, int e, struct err *err)
+{
+	struct err ignored = {0};
+
+	if (e == 0)
+		e = restore_taken(r, err);
+	if (e == 0)
+		e = journal_commit(r->s, 0, err);
+	if (e < 0 && journal_abort(r->s, &ignored) < 0)
+		e = err_wrap(err, e, "put back after a restore that failed");
+	if (e < 0 || !r->j->owning)
+		placed_end(r->j);
+	return MIN(e, 0);
+}
+
 static int restore_in(struct journal *j, int64_t id, const char *const *paths, unsigned flags,
 		      struct err *err)
 {
@@ -327,36 +355,18 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		leave_lost(&r);
 	else if (e == 0)
 		e = check(&r, err);
-	if (e == 0)
-		e = journal_begin(j, STEP_API, command, &r.s, err);
-	if (e == 0) {
-		placed_begin(j);
-		r.s->noted = r.s->careful = true;
-		step_spare(r.s);
-	}
-	store_forget_near(j);
 	j->evict_below = llabs(id); /* on a full disk, too, it is read to the end */
+	if (e == 0)
+		e = restore_begin(&r, command, err);
 	mask = umask(0);
 	if (e == 0)
 		e = restore_all(&r, paths, err);
-	if (e == 0)
-		e = restore_taken(&r, err);
 	umask(mask);
-	if (r.s && e == 0) {
-		e = journal_commit(r.s, 0, err);
-		r.s = e < 0 ? r.s : NULL;
-	}
-	if (r.s) {
-		struct err ignored = {0};
-
-		if (journal_abort(r.s, &ignored) < 0)
-			e = err_wrap(err, e, "put back after a restore that failed");
-	}
+	if (r.s)
+		e = restore_end(&r, e, err);
 	j->evict_below = 0;
-	if (e < 0 || !j->owning)
-		placed_end(j);
 	restore_done(&r);
-	return e < 0 ? e : 0;
+	return e;
 }
 
 int journal_restore(struct journal *j, int64_t id, const char *const *paths, unsigned flags,

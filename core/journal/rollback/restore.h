@@ -66,6 +66,12 @@ struct restore {
 	unsigned tmp; /* temporary names used so far */
 };
 
+/* Begins the new step: every file that it places is noted, and nothing else than the captured
+ * object is replaced. */
+int restore_begin(struct restore *r, const char *command, struct err *err) MUST_USE;
+/* Ends it. e: the result so far; an error, or an object that was edited meanwhile, aborts the step.
+ */
+int restore_end(struct restore *r, int e, struct err *err) MUST_USE;
 /* Loads the changes of step r->id of r->j that `paths` select, with those they depend on. Call
  * restore_done() also on failure. */
 int restore_load(struct restore *r, const char *const *paths, struct err *err) MUST_USE;

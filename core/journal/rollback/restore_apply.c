@@ -23,15 +23,6 @@
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-/* Returns the present path of an object at a path of the step's end. Heap string. */
-static char *lies_now(const struct restore *r, int root, const char *path)
-{
-	char *p = xstrdup(path);
-
-	renames_follow(&r->moved, 0, &root, &p);
-	return p;
-}
-
 static char *way_name(const struct target *t, const char *name)
 {
 	return xasprintf("%s%s%s", t->dir, *t->dir ? "/" : "", name);
@@ -69,7 +60,8 @@ int restore_back(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
 	struct piece *p = &r->pieces[i], *source = &r->pieces[p->source];
-	AUTO_FREE char *from = lies_now(r, c->root, source->temp);
+	int root = c->root;
+	AUTO_FREE char *from = renames_now(&r->moved, 0, &root, source->temp);
 	AUTO_TARGET struct target a = TARGET_NONE;
 	AUTO_TARGET struct target b = TARGET_NONE;
 	int e = target_make(r, c->root, p->was, &b);
@@ -93,7 +85,8 @@ int restore_back(struct restore *r, size_t i)
 int restore_remove(struct restore *r, size_t i)
 {
 	const struct change *c = &r->list[i];
-	AUTO_FREE char *path = lies_now(r, c->root, c->path);
+	int root = c->root;
+	AUTO_FREE char *path = renames_now(&r->moved, 0, &root, c->path);
 	AUTO_TARGET struct target t = TARGET_NONE;
 	int e = target_find(r, c->root, path, &t);
 

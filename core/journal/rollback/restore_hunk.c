@@ -6,16 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/git2.h"
+#include "core/base/git_text.h"
 #include "core/base/io.h"
 #include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/restore.h"
-#include "core/journal/step/step.h"
-#include "core/journal/steps.h"
-#include "core/journal/store/placed.h"
 #include "core/journal/store/reach.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -31,15 +28,16 @@
 #define HUNK_FILE_MAX ((size_t)8 << 20) /* as core/diff */
 
 struct sides {
-	struct buf before, after, now, wanted;
+	struct buf before, after, without, now, merged;
 };
 
 static void sides_done(struct sides *s)
 {
 	buf_done(&s->before);
 	buf_done(&s->after);
+	buf_done(&s->without);
 	buf_done(&s->now);
-	buf_done(&s->wanted);
+	buf_done(&s->merged);
 }
 
 static int read_side(struct journal *j, int64_t id, const struct change *c, bool after,
@@ -86,97 +84,33 @@ static int read_now(struct restore *list, size_t i, struct buf *ret, struct err 
 
 /* ---- without the hunk ----------------------------------------------------------------------- */
 
-/* Bytes up to the line of that number, counted from 1. */
-static size_t line_at(const struct buf *b, int line)
+static bool is_other(const void *hunk, unsigned number)
 {
-	size_t at = 0;
-
-	for (int i = 1; i < line && at < b->len; i++) {
-		const char *end = memchr(b->data + at, '\n', b->len - at);
-
-		at = end ? (size_t)(end - b->data) + 1 : b->len;
-	}
-	return at;
-}
-
-/* A side without lines names the one before it. */
-static void range_of(const struct buf *b, int start, int lines, size_t *from, size_t *upto)
-{
-	start += lines == 0;
-	*from = line_at(b, start);
-	*upto = line_at(b, start + lines);
+	return number != *(const unsigned *)hunk;
 }
 
 static int leave_out(struct sides *s, const char *path, unsigned hunk, struct err *err)
 {
-	const struct git2 *g = git2_get(err);
-	git_patch *patch = NULL;
-	git_diff_options opt;
-	const git_diff_hunk *h;
-	size_t n, from, upto, old_from, old_upto;
-	int r = 0;
+	int n = git_text_hunks(&s->before, &s->after, err);
 
-	if (!g)
-		return -ENOENT;
-	if (g->git_diff_options_init(&opt, GIT_DIFF_OPTIONS_VERSION) < 0)
-		return git2_fail(g, err, "diff");
-	opt.flags |= GIT_DIFF_FORCE_TEXT;
-	if (g->git_patch_from_buffers(&patch, s->before.data, s->before.len, path, s->after.data,
-				      s->after.len, path, &opt) < 0)
-		return git2_fail(g, err, "diff '%s'", path);
-	if (hunk > g->git_patch_num_hunks(patch) ||
-	    g->git_patch_get_hunk(&h, &n, patch, hunk - 1) < 0) {
-		r = err_say(err, -ENOENT, "'%s' has no hunk %u", path, hunk);
-	} else {
-		range_of(&s->after, h->new_start, h->new_lines, &from, &upto);
-		range_of(&s->before, h->old_start, h->old_lines, &old_from, &old_upto);
-		buf_add(&s->wanted, s->after.data, from);
-		buf_add(&s->wanted, s->before.data + old_from, old_upto - old_from);
-		buf_add(&s->wanted, s->after.data + upto, s->after.len - upto);
-	}
-	g->git_patch_free(patch);
-	return r;
+	if (n < 0)
+		return n;
+	if (hunk > (unsigned)n)
+		return err_say(err, -ENOENT, "'%s' has no hunk %u", path, hunk);
+	return git_text_compose(&s->before, &s->after, is_other, &hunk, &s->without, err);
 }
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
-}
-
-/* wanted becomes what will be written. */
 static int merge(struct sides *s, const char *path, struct err *err)
 {
-	const struct git2 *g = git2_get(err);
-	git_merge_file_options opt;
-	git_merge_file_input base, ours, theirs;
-	git_merge_file_result res = {0};
-	bool clean;
+	const struct git_text_sides sides = {&s->after, &s->now, &s->without, NULL, NULL};
+	int r = git_text_merge(&sides, &s->merged, err);
 
-	if (same(&s->now, &s->after))
-		return 0;
-	g->git_merge_file_options_init(&opt, GIT_MERGE_FILE_OPTIONS_VERSION);
-	g->git_merge_file_input_init(&base, GIT_MERGE_FILE_INPUT_VERSION);
-	ours = theirs = base;
-	base.ptr = s->after.data;
-	base.size = s->after.len;
-	ours.ptr = s->now.data;
-	ours.size = s->now.len;
-	theirs.ptr = s->wanted.data;
-	theirs.size = s->wanted.len;
-	if (g->git_merge_file(&res, &base, &ours, &theirs, &opt) < 0)
-		return git2_fail(g, err, "merge '%s'", path);
-	clean = res.automergeable != 0;
-	if (clean) {
-		buf_clear(&s->wanted);
-		buf_add(&s->wanted, res.ptr, res.len);
-	}
-	g->git_merge_file_result_free(&res);
-	if (!clean)
-		return err_say(err, -ESTALE,
-			       "'%s' was edited in these lines since: edit it instead", path);
-	return same(&s->now, &s->wanted)
-		       ? err_say(err, -EALREADY, "'%s' has this hunk as it was before", path)
-		       : 0;
+	if (r == -ESTALE)
+		return err_say(err, r, "'%s' was edited in these lines since: edit it instead",
+			       path);
+	if (r == 0 && git_text_same(&s->now, &s->merged))
+		return err_say(err, -EALREADY, "'%s' has this hunk as it was before", path);
+	return r;
 }
 
 /* ---- the step ------------------------------------------------------------------------------- */
@@ -198,26 +132,9 @@ static int write_step(struct restore *r, size_t i, unsigned hunk, const struct b
 	AUTO_FREE char *what = hunk ? xasprintf("hunk %u", hunk) : xstrdup("the mode");
 	AUTO_FREE char *command =
 		xasprintf("undo %s of step %" PRId64 " -- %s", what, r->id, r->list[i].path);
-	struct err ignored = {0};
-	struct journal *j = r->j;
-	int e = journal_begin(j, STEP_API, command, &r->s, err);
+	int e = restore_begin(r, command, err);
 
-	if (e < 0)
-		return e;
-	placed_begin(j);
-	r->s->noted = r->s->careful = true;
-	step_spare(r->s);
-	store_forget_near(j);
-	e = bring_piece(r, i, text, err);
-	if (e == 0)
-		e = restore_taken(r, err);
-	if (e == 0)
-		e = journal_commit(r->s, 0, err);
-	if (e < 0 && journal_abort(r->s, &ignored) < 0)
-		e = err_wrap(err, e, "put back after a restore that failed");
-	if (e < 0 || !j->owning)
-		placed_end(j);
-	return MIN(e, 0);
+	return e < 0 ? e : restore_end(r, bring_piece(r, i, text, err), err);
 }
 
 /* A file before and after the step, of a name that may be written. */
@@ -278,7 +195,7 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		      struct err *err)
 {
 	CLEANUP(restore_done) struct restore list = {.j = j, .id = id, .strict = true};
-	CLEANUP(sides_done) struct sides s = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
+	CLEANUP(sides_done) struct sides s = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
 	const struct change *c = NULL;
 	int r = find_file(&list, paths, &c, err);
 
@@ -296,7 +213,7 @@ static int restore_in(struct journal *j, int64_t id, const char *const *paths, u
 		r = leave_out(&s, c->path, hunk, err);
 	if (r == 0)
 		r = merge(&s, c->path, err);
-	return r < 0 ? r : write_step(&list, (size_t)(c - list.list), hunk, &s.wanted, err);
+	return r < 0 ? r : write_step(&list, (size_t)(c - list.list), hunk, &s.merged, err);
 }
 
 int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsigned hunk,

@@ -214,6 +214,6 @@ int restore_text(struct restore *r, size_t i, struct span text)
 	if (e == 0)
 		e = io_write_all(fd, text.data, text.len);
 	if (e == 0)
-		placed_filled(r->j, fd, text.len);
+		placed_written(r->j, fd, text.len, (struct span){NULL, 0});
 	return e;
 }

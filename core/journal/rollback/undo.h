@@ -37,9 +37,10 @@ struct merged { /* a file that gets its content after the rollback */
 	int root;
 	char *now, *path; /* its name before, and after the rollback */
 	struct buf external, text;
-	bool clean;    /* without conflict markers */
-	mode_t mode;   /* the external edit's mode, with its type; or 0 */
-	uint64_t slot; /* in the newest step's objects */
+	bool clean;	  /* without conflict markers */
+	mode_t mode;	  /* the external edit's mode, with its type; or 0 */
+	int64_t mtime_ns; /* the external edit's time, if all of the text is its own; or 0 */
+	uint64_t slot;	  /* in the newest step's objects */
 };
 
 struct resolution {

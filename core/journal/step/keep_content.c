@@ -18,6 +18,8 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
+#define NO_ROOM 1 /* the step's limits leave none for the content; nothing was done */
+
 static void note_slot(struct step *s, const struct kept *kept)
 {
 	uint64_t **list = kept->cloned ? &s->clones : &s->copies;
@@ -48,7 +50,7 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	kept.clone_only = !step_has_room(s, o->blocks * 512, true);
 	kept.hashed = step_may_change_unseen(s, dirfd, o);
 	if (!step_has_room(s, 0, false))
-		return STEP_FULL;
+		return NO_ROOM;
 	r = step_make(s);
 	/* Bringing the bytes back may take a rename, which the directory's times would show. */
 	if (r == 0 && root_find(s->j, root, path, &at) == 0)
@@ -56,7 +58,7 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	if (r == 0)
 		r = capture_keep_content(&s->side, root, path, dirfd, name, o->ino, 0, &kept);
 	if (r < 0)
-		return r == -EOPNOTSUPP && kept.clone_only ? STEP_FULL : r;
+		return r == -EOPNOTSUPP && kept.clone_only ? NO_ROOM : r;
 	if (kept.slot)
 		note_slot(s, &kept);
 	if (kept.slot)
@@ -70,46 +72,47 @@ static int keep_content(struct step *s, int root, const char *path, int dirfd, c
 	return 0;
 }
 
-int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		     const struct object *o)
+static int try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
+		       const struct object *o)
 {
-	if (!S_ISREG(o->mode) || has_kept(s, o))
+	if (!S_ISREG(o->mode) || (has_kept(s, o) && !s->leaving))
 		return 0;
 	return keep_content(s, root, path, dirfd, name, o);
+}
+
+/* The same; asks for room. leaving: the file leaves a name, and is kept again. */
+static int keep_beyond(struct step *s, int root, const char *path, int dirfd, const char *name,
+		       const struct object *o, bool leaving)
+{
+	int r, more;
+
+	do {
+		s->leaving = leaving;
+		r = try_content(s, root, path, dirfd, name, o);
+		s->leaving = false;
+		more = r == NO_ROOM ? step_go_beyond(s, o->blocks * 512, true) : 0;
+	} while (more > 0);
+	return more < 0 ? more : r;
 }
 
 int step_keep_again(struct step *s, int root, const char *path, int dirfd, const char *name,
 		    const struct object *o)
 {
-	int r;
+	int r = keep_beyond(s, root, path, dirfd, name, o, true);
 
-	do {
-		s->leaving = true;
-		r = keep_content(s, root, path, dirfd, name, o);
-		s->leaving = false;
-		if (r != STEP_FULL)
-			return r;
-		r = step_go_beyond(s, o->blocks * 512, true);
-	} while (r > 0);
-	if (r == 0)
+	if (r == NO_ROOM)
 		step_unprotect(s, "rename", path, o->blocks * 512);
-	return r;
+	return MIN(r, 0);
 }
 
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct object *o, bool may_spare)
 {
-	int r;
+	int r = keep_beyond(s, root, path, dirfd, name, o, false);
 
-	do {
-		r = step_try_content(s, root, path, dirfd, name, o);
-		if (r != STEP_FULL)
-			return r;
-		r = step_go_beyond(s, o->blocks * 512, true);
-	} while (r > 0);
-	if (r == 0 && !(may_spare && unkept_note(s, root, path, dirfd, name, o)))
+	if (r == NO_ROOM && !(may_spare && unkept_note(s, root, path, dirfd, name, o)))
 		step_unprotect(s, "write", path, o->blocks * 512);
-	return r;
+	return MIN(r, 0);
 }
 
 /* ---- files that are open when the step begins --------------------------------------------------
@@ -146,8 +149,8 @@ static int keep_found(struct step *s, const char *name, const struct spot *at,
 
 	if (written_by_other(s, o)) /* which is not over */
 		return 0;
-	r = step_try_content(s, root, path, at->fd, at->name, o);
-	if (r == STEP_FULL) {
+	r = try_content(s, root, path, at->fd, at->name, o);
+	if (r == NO_ROOM) {
 		leave_writer(s, path);
 		return 0;
 	}

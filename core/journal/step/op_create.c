@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/journal/fs/object.h"
-#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
 #include "core/journal/step/expected_events.h"
@@ -16,7 +15,6 @@
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/os/beneath.h"
@@ -40,7 +38,6 @@ struct maker {
 static int make(struct step *s, const struct maker *m, const struct at *at, bool *touched)
 {
 	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
-	struct rec rec = {.type = m->type, .root = at->root};
 	size_t mark = 0;
 	int keep, r;
 
@@ -57,18 +54,10 @@ static int make(struct step *s, const struct maker *m, const struct at *at, bool
 	keep = step_protects(s, m->op, w.path, 0, false);
 	if (keep < 0)
 		return keep;
-	if (keep) {
-		r = op_target_touch_dir(s, &w);
-		if (r < 0)
-			return r;
-		mark = undo_log_tail(&s->side.log);
-		rec.path = w.path;
-		r = capture_push(&s->side, &rec);
-		if (r == 0)
-			r = step_sync_in(s, at->dirfd);
-	}
-	if (r == 0)
-		r = m->make(m, at->dirfd, w.raw);
+	r = keep ? op_target_record_new(s, &w, m->type, &mark) : 0;
+	if (r < 0)
+		return r;
+	r = m->make(m, at->dirfd, w.raw);
 	if (r < 0) {
 		if (keep)
 			undo_log_take_back(&s->side.log, mark);

@@ -30,47 +30,17 @@ static const struct object nothing;
 /* What has this name, as a copy: undo puts it there if anything else, or nothing, is. */
 static int keep_copy(struct step *s, const struct op_target *w)
 {
-	AUTO_BUF struct buf note = BUF_INIT;
-	struct rec rec = {.type = REC_GONE, .root = w->root, .path = w->path, .ino = w->obj.ino};
 	char slot[24];
 	size_t mark;
-	int r = op_target_keep_written(s, w);
+	int r = op_target_record_gone(s, w, slot, &mark);
 
-	if (r == 0)
-		r = op_target_touch_dir(s, w);
 	if (r < 0)
 		return r;
-	mark = undo_log_tail(&s->side.log);
-	rec.slot = undo_log_slot(&s->side.log);
-	store_slot_name(slot, rec.slot);
-	capture_note(&rec, &note, &w->obj);
-	r = capture_push(&s->side, &rec);
-	if (r == 0)
-		r = capture_sync(&s->side);
-	if (r == 0)
-		r = object_copy(s->j, w->dirfd, w->bare, s->side.obj, slot);
+	r = object_copy(s->j, w->dirfd, w->bare, s->side.obj, slot);
 	if (r < 0)
 		undo_log_take_back(&s->side.log, mark);
 	else
 		step_holds_more(s, store_weigh_object(&w->obj), true);
-	return r;
-}
-
-/* What is found at this name goes, if it was not there before. */
-static int note_absent(struct step *s, const struct op_target *w, bool dir)
-{
-	struct rec rec = {.type = dir ? REC_DIR_NEW : REC_NEW, .root = w->root, .path = w->path};
-	int r = op_target_touch_dir(s, w);
-	size_t mark;
-
-	if (r < 0)
-		return r;
-	mark = undo_log_tail(&s->side.log);
-	r = capture_push(&s->side, &rec);
-	if (r == 0)
-		r = capture_sync(&s->side);
-	if (r < 0)
-		undo_log_take_back(&s->side.log, mark);
 	return r;
 }
 
@@ -120,9 +90,11 @@ static int lose_dir(struct step *s, enum loss what, const char *op, const struct
 
 /* ---- one name -------------------------------------------------------------------------------- */
 
+/* What is found at this name goes, if it was not there before. */
 int op_foresee_make(struct step *s, const struct at *at, bool dir, bool *touched)
 {
 	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
+	size_t mark;
 	int r = op_target_look(&w, at);
 
 	if (touched)
@@ -133,22 +105,10 @@ int op_foresee_make(struct step *s, const struct at *at, bool dir, bool *touched
 		return -EEXIST;
 	r = step_protects(s, dir ? "mkdir" : "create", w.path, 0, false);
 	if (r > 0)
-		r = note_absent(s, &w, dir);
+		r = op_target_record_new(s, &w, dir ? REC_DIR_NEW : REC_NEW, &mark);
 	if (r == 0)
 		report(s, &w, &nothing, touched);
 	return r;
-}
-
-static int keep_opened(struct step *s, const struct op_target *w)
-{
-	size_t mark = s->made ? undo_log_tail(&s->side.log) : 0;
-	int r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, &w->obj);
-
-	if (r == 0)
-		r = step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj, false);
-	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
-		return MIN(r, 0); /* it was kept before */
-	return capture_sync(&s->side);
 }
 
 int op_foresee_open(struct step *s, const struct at *at, int flags, bool *touched)
@@ -164,7 +124,7 @@ int op_foresee_open(struct step *s, const struct at *at, int flags, bool *touche
 		return flags & O_CREAT ? op_foresee_make(s, at, false, touched) : -ENOENT;
 	if (!S_ISREG(w.obj.mode))
 		return 0;
-	r = keep_opened(s, &w);
+	r = op_target_keep_content(s, &w, w.dirfd, w.bare, &w.obj, false);
 	if (r < 0)
 		return r;
 	if ((flags & O_ACCMODE) != O_RDONLY) {
@@ -230,12 +190,13 @@ int op_foresee_meta(struct step *s, const struct at *at, bool *touched)
  */
 static int foresee_file(struct step *s, const struct op_target *from, const struct op_target *to)
 {
+	size_t mark;
 	int r = 0;
 
 	if (to->obj.mode)
 		r = lose(s, LOSS_REPLACE, "rename", to);
 	else if ((r = step_protects(s, "rename", to->path, 0, false)) > 0)
-		r = note_absent(s, to, false);
+		r = op_target_record_new(s, to, REC_NEW, &mark);
 	if (r < 0 || op_target_is_own(s, from))
 		return r;
 	r = step_protects(s, "rename", from->path, store_weigh_object(&from->obj), true);

@@ -46,19 +46,10 @@ static void opened(struct step *s, const struct op_target *w, const struct objec
 static int open_new(struct step *s, struct op_target *w, int flags, mode_t mode, bool *touched)
 {
 	AUTO_CLOSE int fd = -1;
-	struct rec rec = {.type = REC_NEW, .root = w->root, .path = w->path};
 	int keep = step_protects(s, "create", w->path, 0, false);
 	size_t mark = 0;
-	int r = keep > 0 ? op_target_touch_dir(s, w) : keep;
+	int r = keep > 0 ? op_target_record_new(s, w, REC_NEW, &mark) : keep;
 
-	if (r == 0 && keep) {
-		mark = undo_log_tail(&s->side.log);
-		r = capture_push(&s->side, &rec);
-		if (r == 0)
-			r = step_sync_in(s, w->dirfd);
-		if (r < 0)
-			undo_log_take_back(&s->side.log, mark);
-	}
 	if (r < 0)
 		return r;
 	fd = openat(w->dirfd, w->raw, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -93,23 +84,6 @@ static int open_raw(const struct op_target *w, int flags)
 		fd = open(proc, flags & ~O_NOFOLLOW);
 	}
 	return fd < 0 ? -errno : fd;
-}
-
-/* Keep what the open file holds; through the descriptor, so that it is this very inode. */
-static int keep_opened(struct step *s, const struct op_target *w, int fd, const struct object *o,
-		       bool cuts)
-{
-	size_t mark = s->made ? undo_log_tail(&s->side.log) : 0;
-	int r;
-
-	if (!w->path || !S_ISREG(o->mode) || o->nlink == 0)
-		return 0;
-	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
-	if (r == 0)
-		r = step_keep_content(s, w->root, w->path, fd, "", o, !cuts);
-	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
-		return MIN(r, 0); /* it was kept before */
-	return capture_sync(&s->side);
 }
 
 static int open_special(const struct op_target *w, int flags)
@@ -156,7 +130,7 @@ static int open_old(struct step *s, struct op_target *w, int flags, bool *touche
 		return take_fd(&fd);
 	r = object_stat(fd, "", &o);
 	if (r == 0)
-		r = keep_opened(s, w, fd, &o, flags & O_TRUNC);
+		r = op_target_keep_content(s, w, fd, "", &o, !(flags & O_TRUNC));
 	if (r == 0 && flags & O_TRUNC)
 		r = cut(fd, flags);
 	if (r < 0) {
@@ -253,7 +227,7 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
 		r = -errno;
 	if (r == 0)
-		r = keep_opened(s, &w, fd, &w.obj, true);
+		r = op_target_keep_content(s, &w, fd, "", &w.obj, false);
 	if (r == 0 && truncate(proc, size) < 0)
 		r = -errno;
 	if (r == 0)

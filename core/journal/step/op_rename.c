@@ -78,8 +78,6 @@ static bool is_moved(const struct step *s, const struct object *o)
 int op_unlink(struct step *s, const struct at *at, bool *touched)
 {
 	AUTO_OP_TARGET struct op_target w = OP_TARGET_NONE;
-	AUTO_BUF struct buf note = BUF_INIT;
-	struct rec rec = {.type = REC_GONE, .root = at->root};
 	char slot[24];
 	size_t mark;
 	int r = op_target_find(&w, at, touched);
@@ -97,21 +95,10 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	r = step_protects(s, "unlink", w.path, store_weigh_object(&w.obj), !is_moved(s, &w.obj));
 	if (r <= 0)
 		return r < 0 ? r : remove_bare(s, &w, 0, touched);
-	r = op_target_keep_written(s, &w);
-	if (r == 0)
-		r = op_target_touch_dir(s, &w);
+	r = op_target_record_gone(s, &w, slot, &mark);
 	if (r < 0)
 		return r;
-	mark = undo_log_tail(&s->side.log);
-	rec.path = w.path;
-	rec.ino = w.obj.ino;
-	rec.slot = undo_log_slot(&s->side.log);
-	store_slot_name(slot, rec.slot);
-	capture_note(&rec, &note, &w.obj);
-	r = capture_push(&s->side, &rec);
-	if (r == 0)
-		r = capture_sync(&s->side);
-	if (r == 0 && renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
+	if (renameat(at->dirfd, w.bare, s->side.obj, slot) < 0)
 		r = errno == EXDEV ? object_move(s->j, at->dirfd, w.bare, s->side.obj, slot, NULL)
 				   : -errno;
 	if (r < 0) {

@@ -63,7 +63,8 @@ int parts_write(const struct step *s, const struct buf *names)
 	return unlinkat(s->side.dir, PARTS_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-int parts_announce(struct step *s)
+/* Adds this new part to the lists of the parts that exist. */
+static int announce(struct step *s)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
 	struct step *p;
@@ -148,7 +149,7 @@ int step_make(struct step *s)
 		if (r == 0)
 			r = make_parts(s, dir);
 		if (r == 0)
-			r = parts_announce(s);
+			r = announce(s);
 		if (r == 0)
 			r = step_sync_parts(s);
 		if (r == 0)

@@ -22,8 +22,6 @@ struct part_folders {
 /* Returns 0 also if there is no such file (n 0). */
 int parts_load(int stepdir, struct part_folders *ret) MUST_USE;
 void part_folders_free(struct part_folders *f);
-/* Adds this new part to the lists of the parts that exist. */
-int parts_announce(struct step *s) MUST_USE;
 
 /* Writes the list of one part; without names, removes it. */
 int parts_write(const struct step *s, const struct buf *names) MUST_USE;

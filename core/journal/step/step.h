@@ -84,12 +84,8 @@ int step_lose(struct step *s, enum loss what, int root, const char *path, const 
 bool step_touch(struct step *s, int root, const char *path, const struct object *before);
 /* Notes that the metadata at path changed. */
 void step_touch_attrs(struct step *s, int root, const char *path);
-/* Captures content and metadata of an existing file before they change. */
-#define STEP_FULL 1 /* the step's limits leave no room for the content; nothing was done */
-int step_try_content(struct step *s, int root, const char *path, int dirfd, const char *name,
-		     const struct object *o) MUST_USE;
-/* may_spare: if there is no room, capture nothing as long as the file is not written: see
- * unkept.h. */
+/* Captures content and metadata of an existing file before they change. may_spare: if there is no
+ * room, captures nothing as long as the file is not written: see unkept.h. */
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct object *o, bool may_spare) MUST_USE;
 /* Returns whether stores through a mapping may change the file without changing its times: see

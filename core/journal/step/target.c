@@ -1,15 +1,18 @@
 /* target - the target of an operation: its path for the record, its name, its object. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/step/target.h"
 #include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/op.h"
 #include "core/journal/step/guarded.h"
+#include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/target.h"
+#include "core/journal/step/sync.h"
 #include "core/journal/steps.h"
 #include "core/journal/store/roots.h"
+#include "core/journal/store/store.h"
 
 #include <errno.h>
 #include <string.h>
@@ -104,6 +107,61 @@ int op_target_keep_written(struct step *s, const struct op_target *w)
 		step_mark_incomplete(s, NAME_UNKNOWN);
 	known->sought = w->obj.nlink <= 1; /* it may come back by this name alone */
 	return step_keep_content(s, w->root, w->path, w->dirfd, w->bare, &w->obj, false);
+}
+
+int op_target_keep_content(struct step *s, const struct op_target *w, int fd, const char *name,
+			   const struct object *o, bool may_spare)
+{
+	size_t mark = s->made ? undo_log_tail(&s->side.log) : 0;
+	int r;
+
+	if (!w->path || !S_ISREG(o->mode) || o->nlink == 0)
+		return 0;
+	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
+	if (r == 0)
+		r = step_keep_content(s, w->root, w->path, fd, name, o, may_spare);
+	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
+		return MIN(r, 0); /* it was kept before */
+	return capture_sync(&s->side);
+}
+
+int op_target_record_new(struct step *s, const struct op_target *w, enum rec_type type,
+			 size_t *mark)
+{
+	struct rec rec = {.type = type, .root = w->root, .path = w->path};
+	int r = op_target_touch_dir(s, w);
+
+	if (r < 0)
+		return r;
+	*mark = undo_log_tail(&s->side.log);
+	r = capture_push(&s->side, &rec);
+	if (r == 0)
+		r = step_sync_in(s, w->dirfd);
+	if (r < 0)
+		undo_log_take_back(&s->side.log, *mark);
+	return r;
+}
+
+int op_target_record_gone(struct step *s, const struct op_target *w, char slot[24], size_t *mark)
+{
+	AUTO_BUF struct buf note = BUF_INIT;
+	struct rec rec = {.type = REC_GONE, .root = w->root, .path = w->path, .ino = w->obj.ino};
+	int r = op_target_keep_written(s, w);
+
+	if (r == 0)
+		r = op_target_touch_dir(s, w);
+	if (r < 0)
+		return r;
+	*mark = undo_log_tail(&s->side.log);
+	rec.slot = undo_log_slot(&s->side.log);
+	store_slot_name(slot, rec.slot);
+	capture_note(&rec, &note, &w->obj);
+	r = capture_push(&s->side, &rec);
+	if (r == 0)
+		r = capture_sync(&s->side);
+	if (r < 0)
+		undo_log_take_back(&s->side.log, *mark);
+	return r;
 }
 
 void op_target_report(struct step *s, const struct op_target *w, const struct object *before,

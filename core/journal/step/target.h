@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/journal/fs/object.h"
+#include "core/journal/log/undo_log.h"
 
 struct at;
 struct step;
@@ -36,6 +37,16 @@ int op_target_touch_dir(struct step *s, const struct op_target *w) MUST_USE;
 /* Captures the content of a file that is about to lose its name, if a process may still write to
  * it. */
 int op_target_keep_written(struct step *s, const struct op_target *w) MUST_USE;
+/* Keeps the content of a file before it is written to, unless the step has kept it; of the opened
+ * inode by fd and "", or of the name in a directory. */
+int op_target_keep_content(struct step *s, const struct op_target *w, int fd, const char *name,
+			   const struct object *o, bool may_spare) MUST_USE;
+/* These add the record of a name that is about to come or to go, after that of its directory. The
+ * log can be cut at *mark again; on failure it is. */
+int op_target_record_new(struct step *s, const struct op_target *w, enum rec_type type,
+			 size_t *mark) MUST_USE;
+int op_target_record_gone(struct step *s, const struct op_target *w, char slot[24], size_t *mark)
+	MUST_USE;
 void op_target_report(struct step *s, const struct op_target *w, const struct object *before,
 		      bool *touched);
 /* Returns whether the step created the object, by this name, and no other step has records about

@@ -4,6 +4,7 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/grow.h"
 
 #include <stdlib.h>
 
@@ -62,10 +63,7 @@ static struct touched_inode *get(struct touched_inodes *k, const struct object *
 	s = slot_of(k, dev, o->ino);
 	if (k->slots[s])
 		return &k->list[k->slots[s] - 1];
-	if (k->n == k->cap) {
-		k->cap = k->cap ? k->cap + k->cap / 2 : 8;
-		k->list = xrealloc(k->list, k->cap * sizeof(*k->list));
-	}
+	GROW(k->list, k->cap, k->n);
 	k->list[k->n] = fresh(dev, o);
 	k->slots[s] = ++k->n;
 	return &k->list[k->n - 1];

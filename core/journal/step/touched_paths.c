@@ -3,6 +3,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_inodes.h"
+#include "core/journal/util/grow.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/util/path_set.h"
 #include "core/journal/util/rename_tree.h"
@@ -22,12 +23,10 @@ static uint32_t look_keep(struct touched_paths *t, uint32_t old, const struct ob
 
 	if (!o->mode)
 		return 0;
-	if (!old && t->n_looks == t->cap_looks) {
-		t->cap_looks = t->cap_looks ? t->cap_looks + t->cap_looks / 2 : 8;
-		t->looks = xrealloc(t->looks, t->cap_looks * sizeof(*t->looks));
-	}
-	if (!old)
+	if (!old) {
+		GROW(t->looks, t->cap_looks, t->n_looks);
 		old = ++t->n_looks;
+	}
 	l = &t->looks[old - 1];
 	object_pack(l, o);
 	return old;
@@ -64,10 +63,7 @@ bool touched_paths_add(struct touched_paths *t, const char *key, const struct ob
 
 	if (!fresh)
 		return false;
-	if (i == t->cap) {
-		t->cap = t->cap ? t->cap + t->cap / 2 : 8;
-		t->list = xrealloc(t->list, t->cap * sizeof(*t->list));
-	}
+	GROW(t->list, t->cap, i);
 	t->list[i] = (struct touched_path){.before = look_keep(t, 0, came ? &nothing : before),
 					   .attrs_set = came & PLACE_ATTRS};
 	return !came;

@@ -123,7 +123,7 @@ void placed_note_at(struct journal *j, int dirfd, const char *name)
 /* Its time, unless that was not ours to set. */
 static void take_time(struct object *o, struct span meta)
 {
-	if (o->uid == geteuid() || geteuid() == 0)
+	if (meta.data && (o->uid == geteuid() || geteuid() == 0))
 		o->mtime_ns = attributes_mtime(meta);
 }
 
@@ -152,16 +152,6 @@ void placed_written(struct journal *j, int fd, uint64_t size, struct span meta)
 		return;
 	o.size = size;
 	take_time(&o, meta);
-	placed_note(j, &o);
-}
-
-void placed_filled(struct journal *j, int fd, uint64_t size)
-{
-	struct object o;
-
-	if (!j->placed.since_ns || object_stat(fd, "", &o) < 0)
-		return;
-	o.size = size;
 	placed_note(j, &o);
 }
 

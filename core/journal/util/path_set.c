@@ -1,5 +1,6 @@
 /* path_set - a compact set of paths, numbered in the order of insertion. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/util/grow.h"
 #include "core/journal/util/path_set.h"
 
 #include <assert.h>
@@ -102,10 +103,7 @@ size_t path_set_put(struct path_set *n, const char *key, bool *ret_new)
 	*ret_new = !n->slots[s];
 	if (n->slots[s])
 		return n->slots[s] - 1;
-	if (n->n == n->cap) {
-		n->cap = n->cap ? n->cap + n->cap / 2 : 8;
-		n->list = xrealloc(n->list, n->cap * sizeof(*n->list));
-	}
+	GROW(n->list, n->cap, n->n);
 	n->list[n->n] = (struct name){.hash = hash, .at = store(n, key, len + 1)};
 	n->slots[s] = ++n->n;
 	return n->n - 1;

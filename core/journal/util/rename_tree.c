@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/path.h"
+#include "core/journal/util/grow.h"
 
 /*
  * Theory of operation.
@@ -119,10 +120,7 @@ static uint32_t hook_get(struct rename_tree *h, uint32_t dir, const char *name, 
 
 	if (!fresh)
 		return i;
-	if (i == h->cap_hooks) {
-		h->cap_hooks = h->cap_hooks ? h->cap_hooks + h->cap_hooks / 2 : 8;
-		h->hooks = xrealloc(h->hooks, h->cap_hooks * sizeof(*h->hooks));
-	}
+	GROW(h->hooks, h->cap_hooks, i);
 	h->hooks[i] = (struct hook){.dir = dir, .next = h->dirs[dir].first};
 	h->dirs[dir].first = i;
 	h->dirs[dir].n++;
@@ -131,10 +129,7 @@ static uint32_t hook_get(struct rename_tree *h, uint32_t dir, const char *name, 
 
 static uint32_t dir_new(struct rename_tree *h)
 {
-	if (h->n_dirs == h->cap_dirs) {
-		h->cap_dirs = h->cap_dirs ? h->cap_dirs + h->cap_dirs / 2 : 8;
-		h->dirs = xrealloc(h->dirs, h->cap_dirs * sizeof(*h->dirs));
-	}
+	GROW(h->dirs, h->cap_dirs, h->n_dirs);
 	h->dirs[h->n_dirs] = (struct hung){.first = NONE, .into = NONE};
 	return h->n_dirs++;
 }
@@ -197,10 +192,7 @@ struct landings {
 
 static void land_later(struct landings *l, uint32_t hook, uint32_t dir)
 {
-	if (l->n == l->cap) {
-		l->cap = l->cap ? l->cap + l->cap / 2 : 8;
-		l->list = xrealloc(l->list, l->cap * sizeof(*l->list));
-	}
+	GROW(l->list, l->cap, l->n);
 	l->list[l->n++] = (struct landing){.hook = hook, .dir = dir};
 }
 

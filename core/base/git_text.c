@@ -1,10 +1,10 @@
-/* kept_text - puts single hunks into a text, and merges texts. */
+/* git_text - puts single hunks into a text, and merges texts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
 
 #include "core/base/git2.h"
-#include "core/diff/kept_priv.h"
+#include "core/base/git_text.h"
 
 static int make_patch(git_patch **ret, const struct buf *before, const struct buf *after,
 		      struct err *err)
@@ -23,7 +23,7 @@ static int make_patch(git_patch **ret, const struct buf *before, const struct bu
 	return 0;
 }
 
-int kept_hunks(const struct buf *before, const struct buf *after, struct err *err)
+int git_text_hunks(const struct buf *before, const struct buf *after, struct err *err)
 {
 	const struct git2 *g = git2_get(err);
 	git_patch *patch = NULL;
@@ -53,8 +53,8 @@ static int first_of(int start, int lines)
 	return lines ? start - 1 : start;
 }
 
-int kept_compose(const struct buf *before, const struct buf *after, kept_pick pick,
-		 const void *data, struct buf *out, struct err *err)
+int git_text_compose(const struct buf *before, const struct buf *after, git_text_pick pick,
+		     const void *data, struct buf *out, struct err *err)
 {
 	const struct git2 *g = git2_get(err);
 	size_t n, at = 0, new_at = 0;
@@ -92,11 +92,6 @@ int kept_compose(const struct buf *before, const struct buf *after, kept_pick pi
 	return r;
 }
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
-}
-
 static git_merge_file_input input_of(const struct git2 *g, const struct buf *b)
 {
 	git_merge_file_input in;
@@ -107,39 +102,45 @@ static git_merge_file_input input_of(const struct git2 *g, const struct buf *b)
 	return in;
 }
 
-static int merge(const struct buf *base, const struct buf *ours, const struct buf *theirs,
-		 struct buf *out, struct err *err)
+static int merge(const struct git_text_sides *sides, struct buf *out, struct err *err)
 {
 	const struct git2 *g = git2_get(err);
-	git_merge_file_input a, b, c;
+	git_merge_file_input base, ours, theirs;
 	git_merge_file_result res = {0};
 	git_merge_file_options opt;
-	int r = 0;
+	int r;
 
 	if (!g)
 		return -ENOENT;
-	a = input_of(g, base);
-	b = input_of(g, ours);
-	c = input_of(g, theirs);
+	base = input_of(g, sides->base);
+	ours = input_of(g, sides->ours);
+	theirs = input_of(g, sides->theirs);
 	g->git_merge_file_options_init(&opt, GIT_MERGE_FILE_OPTIONS_VERSION);
-	if (g->git_merge_file(&res, &a, &b, &c, &opt) < 0)
+	opt.our_label = sides->our_label;
+	opt.their_label = sides->their_label;
+	if (g->git_merge_file(&res, &base, &ours, &theirs, &opt) < 0)
 		return git2_fail(g, err, "merge");
-	if (res.automergeable)
+	r = res.automergeable ? 0 : -ESTALE;
+	if (r == 0 || sides->our_label)
 		buf_add(out, res.ptr, res.len);
-	else
-		r = -ESTALE;
 	g->git_merge_file_result_free(&res);
 	return r;
 }
 
-int kept_merge(const struct buf *base, const struct buf *ours, const struct buf *theirs,
-	       struct buf *out, struct err *err)
+bool git_text_same(const struct buf *a, const struct buf *b)
 {
-	if (same(base, ours) || same(ours, theirs))
+	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
+
+int git_text_merge(const struct git_text_sides *sides, struct buf *out, struct err *err)
+{
+	const struct buf *base = sides->base, *ours = sides->ours, *theirs = sides->theirs;
+
+	if (git_text_same(base, ours) || git_text_same(ours, theirs))
 		buf_add(out, theirs->data, theirs->len);
-	else if (same(base, theirs))
+	else if (git_text_same(base, theirs))
 		buf_add(out, ours->data, ours->len);
 	else
-		return merge(base, ours, theirs, out, err);
+		return merge(sides, out, err);
 	return 0;
 }
