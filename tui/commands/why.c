@@ -327,11 +327,7 @@ static int why(const struct here *at, const struct strings *args, const struct w
 	int r;
 
 	if (kind_of(kind) < 0)
-		return err_say(
-			err, -EINVAL,
-			"why '%s': not one of read, write, exec, unix, connect, bind, credentials, "
-			"sign",
-			kind);
+		return err_say(err, -EINVAL, "why '%s': not one of" RULE_KIND_LIST, kind);
 	add_settings(&settings, o, at->home);
 	if (!run.profile && !run.command) {
 		alone_command(at->state_dir, at->folder, &usual, &its_profile);

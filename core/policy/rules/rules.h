@@ -28,6 +28,10 @@ enum rule_level { /* farther first */
 	LEVEL_SESSION, /* answers */
 };
 
+/* " read write ...", for messages. */
+#define RULE_KIND_WORD(id, word, gerund, letter) " " word
+#define RULE_KIND_LIST				 RULE_KINDS_X(RULE_KIND_WORD)
+
 extern const char *const rule_kind_words[RULE_KINDS];	/* "read" ... */
 extern const char *const rule_kind_gerunds[RULE_KINDS]; /* "reading" ... */
 extern const char *const rule_verdict_words[];		/* "allow" ... */
@@ -48,9 +52,9 @@ struct rule {
 	const char *pattern; /* as written */
 	int line;	     /* 0: unknown */
 	enum rule_verdict verdict : 8;
-	unsigned kinds : 8; /* 1 << enum rule_kind */
+	unsigned kinds : 16; /* 1 << enum rule_kind */
 };
-static_assert(RULE_KINDS <= 8, "struct rule.kinds needs a bit for each kind");
+static_assert(RULE_KINDS <= 16, "struct rule.kinds needs a bit for each kind");
 
 /*
  * Several rules may match. The first of these differences decides:

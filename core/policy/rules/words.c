@@ -26,8 +26,8 @@ unsigned words_kinds(const char *value, const char **ret_pattern, const char **w
 		while (k < RULE_KINDS && !(n = word_length(p, rule_kind_words[k])))
 			k++;
 		if (k == RULE_KINDS) {
-			*why = "unknown kind: say read, write, exec, unix, connect, bind, "
-			       "credentials or sign, several with commas, then a pattern";
+			*why = "unknown kind: say one of" RULE_KIND_LIST
+			       ", or several with commas, then a pattern";
 			return 0;
 		}
 		kinds |= 1u << k;
