@@ -86,7 +86,7 @@ cat >"$TEST_TMP/many.py" <<'P'
 import json, socket, sys, time
 kinds, held = {}, []
 for i in range(1000):
-    s = socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect(sys.argv[1])
+    s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1])
     m = json.loads(s.makefile().readline()); held.append(s)
     kind = m["type"] if m["type"] == "hello" else m["error"]
     kinds[kind] = kinds.get(kind, 0) + 1

@@ -140,7 +140,7 @@ for n in range(2, len(parts)):
     os.chmod(d, back[d] | 0o011)
 if os.fork() == 0:
     os.setgroups([]); os.setresgid(54321, 54321, 54321); os.setresuid(54321, 54321, 54321)
-    s = socket.socket(socket.AF_UNIX); s.settimeout(10)
+    s = socket.socket(socket.AF_UNIX); s.settimeout(60)
     try:
         s.connect(sys.argv[1])
         print("closed" if s.recv(1) == b"" else "GREETED")
@@ -200,8 +200,8 @@ over 0 "the run"
 cat >"$TEST_TMP/mute3.py" <<'P'
 import socket, struct, sys, time
 lines = []
-for i in range(3):
-    s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1])
+for i in range(10):
+    s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(sys.argv[1])
     s.sendall(b'{"type":"cmd.console"}\n'); said = b""
     while not (b'"type":"reply"' in said and said.endswith(b"\n")): said += s.recv(1)
     hello = b"200 60 0\0TERM=xterm-256color\0COLORTERM=truecolor\0"
@@ -224,12 +224,12 @@ tmux_ new-session -d -s mute -x 200 -y 60 -c "$dir" \
 ok "a run that draws much" wait_for 20 running session
 python3 "$TEST_TMP/mute3.py" "$HOME/.local/state/cordon/run/$(running session).sock" "$TEST_TMP/mute3" &
 mute=$!
-ok "three clients that read nothing of it" wait_for 30 test -e "$TEST_TMP/mute3"
+ok "ten clients that read nothing of it" wait_for 60 test -e "$TEST_TMP/mute3"
 began=$(date +%s%N)
 order over
 over 0 "the run"
 took=$((($(date +%s%N) - began) / 1000000))
-ok "its end waits for none of them: $took ms" test "$took" -lt 1500
+ok "its end waits for none of them, a second and a half for each: $took ms" test "$took" -lt 10000
 kill "$mute"
 
 # ---- ended from elsewhere

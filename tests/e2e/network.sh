@@ -100,7 +100,7 @@ def question(name, kind):
 def ask(name, kind, extra=b"", counted=0, flags=0x0100, tcp=False):
     q = struct.pack(">HHHHHH", 7, flags, 1, 0, 0, counted) + question(name, kind) + extra
     s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM)
-    s.settimeout(5)
+    s.settimeout(60)
     s.connect(("127.0.0.53", 53))
     s.sendall(struct.pack(">H", len(q)) + q if tcp else q)
     got = s.recv(4096)[2 if tcp else 0:]
@@ -141,7 +141,7 @@ for name in ("localhost", "app.localhost", "a.b.LOCALHOST"):
         try: print(sorted({a[4][0] for a in socket.getaddrinfo(name, 80, family, socket.SOCK_STREAM)}))
         except OSError as e: print(e)
 s = socket.create_server(("127.0.0.1", 8123))
-print(socket.create_connection(("app.localhost", 8123), timeout=5).getpeername())
+print(socket.create_connection(("app.localhost", 8123), timeout=60).getpeername())
 E2
 mark
 is "$(opts=() && quiet -- python3 own.py)" "['127.0.0.1']

@@ -113,7 +113,7 @@ ok "and everything is back" wait_for 15 all_back
 # What is not the protocol gets words, and the session lives on.
 answers=$(python3 - "$sock" <<'P'
 import json, socket, sys
-s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(10)
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(60)
 f = s.makefile("rwb")
 hello = json.loads(f.readline())
 print(hello["type"], hello["version"], hello["pending"])

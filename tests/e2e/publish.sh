@@ -35,7 +35,7 @@ E2
 cat >ask.py <<'E2'
 import socket, sys, threading
 def ask(host, port, data=b"ping"):
-    s = socket.create_connection((host, port), timeout=10)
+    s = socket.create_connection((host, port), timeout=60)
     failed = [] # a reset is told once, to whoever comes first: this thread or the other
     def send():
         try: s.sendall(data); s.shutdown(socket.SHUT_WR)

@@ -240,7 +240,7 @@ taken_back() {
 	[ -z "${XDG_RUNTIME_DIR:-}" ] || sock=$XDG_RUNTIME_DIR/cordon
 	cat >"$TEST_TMP/revoke.py" <<'P'
 import json, socket, sys
-s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(10)
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.settimeout(60)
 f = s.makefile("rwb")
 for line in f:
     m = json.loads(line)

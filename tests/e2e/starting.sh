@@ -71,8 +71,10 @@ late_rule() { # false: it has waited for too long
 	printf '[rule "r"]\n\tallow = read ~/tree/**\n' >"$HOME/.config/cordon/new"
 	mv "$HOME/.config/cordon/new" "$HOME/.config/cordon/config"
 	touch go
-	wait_for 5 test -e up
+	wait_for 20 started_or_ended
+	[ -e up ]
 }
+started_or_ended() { [ -e up ] || has_ended "$pid"; }
 for _ in $(seq 20); do
 	late_rule && break
 	: >end # of one that has only been slow

@@ -55,7 +55,7 @@ before_agent
 program="$agent; " begin
 human && wait_for 20 edits_are_seen
 kill -KILL "$(vm_part cordon-keeper "$mark")"
-ok "nothing is left" wait_for 2 none_marked "$mark"
+ok "nothing is left" wait_for 20 none_marked "$mark"
 wait "$session" 2>/dev/null
 (cd "$dir" && "$CORDON" undo) >"$TEST_TMP/out" 2>&1
 all_is_there "a crash"

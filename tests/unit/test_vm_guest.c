@@ -92,8 +92,10 @@ static void an_archive_is_what_cpio_takes(void **state)
 	newc_end(&b);
 	write_in(d, "a.cpio", b.data, b.len);
 	list = ask(d, "cpio", "cpio -itv --quiet <a.cpio | awk '{print $1, $3, $5, $NF}'");
-	if (!list)
+	if (!list) {
+		buf_done(&b); /* skip() does not come back */
 		skip();
+	}
 	assert_string_equal(list, "drwx------ root 0 m\n-rw------- root 0 m/empty\n"
 				  "-rw-r--r-- root 1 m/one\n-rwxr-xr-x root 12 init\n");
 	content = ask(d, "cpio", "cpio -id --quiet <a.cpio && od -An -c init | tr -d ' \\n'");
