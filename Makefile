@@ -531,7 +531,7 @@ install: ## install below PREFIX (DESTDIR for packages), with manual, themes, ke
 	fi
 	@if [ -z '$(DESTDIR)' ] && [ -w $(APPARMOR) ] && [ -d /sys/kernel/security/apparmor ] && \
 		command -v apparmor_parser >/dev/null; then apparmor_parser -r $(APPARMOR)/cordon; fi
-	@case '$(DESTDIR)':$$PATH: in :*:$(PREFIX)/bin:*) ;; :*) \
+	@case '$(DESTDIR)'::$$PATH: in :*:$(PREFIX)/bin:*) ;; :*) \
 		echo 'not in your PATH: $(PREFIX)/bin: export PATH=$(PREFIX)/bin:$$PATH, or log in again if your profile adds it' ;; \
 	esac
 

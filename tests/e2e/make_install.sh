@@ -32,7 +32,7 @@ is "$(cat "$closed/cordon")" "root's" "but for the profile that is root's"
 chmod 755 "$closed"
 drop=()
 
-out=$(PATH=$PATH:$installed/bin make_here install "$TEST_TMP/open")
+out=$(PATH=$installed/bin:$PATH make_here install "$TEST_TMP/open")
 unlike "$out" "not in your PATH" "no word of it where the shell finds it"
 like "$("$installed/bin/cordon" --version)" '^cordon [0-9]' "the program runs from there"
 for page in man1/cordon.1 man1/cordon-undo.1 man5/cordon-config.5 man7/cordon-limits.7; do
