@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/base/nearest.h"
 #include "core/base/path.h"
@@ -49,105 +48,6 @@ static const struct setting *find(const struct config *c, const char *key)
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
-
-/* 1, 0, or -1 when it is no boolean; as git reads them. */
-static int parse_bool(const char *s)
-{
-	static const char *const yes[] = {"true", "yes", "on", "1"};
-	static const char *const no[] = {"false", "no", "off", "0", ""};
-
-	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
-		if (strcasecmp(s, yes[i]) == 0)
-			return 1;
-	for (size_t i = 0; i < ARRAY_LEN(no); i++)
-		if (strcasecmp(s, no[i]) == 0)
-			return 0;
-	return -1;
-}
-
-bool config_parse_int(const char *s, int64_t *ret)
-{
-	static const char units[] = "kmg";
-	char *end;
-	long long v;
-	const char *unit;
-
-	if (*s < '0' || *s > '9') /* no sign, no blanks: every number here is a count */
-		return false;
-	errno = 0;
-	v = strtoll(s, &end, 10);
-	if (errno)
-		return false;
-	if (*end) {
-		unit = strchr(units, *end | 0x20);
-		if (!unit || end[1])
-			return false;
-		for (ptrdiff_t i = unit - units; i >= 0; i--)
-			if (__builtin_mul_overflow(v, 1024LL, &v))
-				return false;
-	}
-	*ret = v;
-	return true;
-}
-
-static bool in_words(const char *words, const char *s)
-{
-	size_t len = strlen(s);
-
-	while (words) {
-		size_t n = strcspn(words, "|");
-
-		if (n == len && memcmp(words, s, n) == 0)
-			return true;
-		words = words[n] ? words + n + 1 : NULL;
-	}
-	return false;
-}
-
-/* The value in its kept form on the heap, or NULL and *why. */
-static char *normal_form(const struct config *c, const struct config_key *key,
-			 const struct config_source *src, const char *value, const char **why)
-{
-	AUTO_FREE char *whole = NULL;
-	int64_t number;
-
-	switch (key->type) {
-	case CONFIG_BOOL:
-		if (parse_bool(value) >= 0)
-			return xstrdup(parse_bool(value) ? "true" : "false");
-		*why = "say true or false";
-		return NULL;
-	case CONFIG_INT:
-		if (config_parse_int(value, &number))
-			return xstrdup(value);
-		*why = "say a number, perhaps with k, m or g";
-		return NULL;
-	case CONFIG_ENUM:
-		if (in_words(key->words, value))
-			return xstrdup(value);
-		*why = key->words;
-		return NULL;
-	case CONFIG_PATHS:
-		whole = path_expand_home(value, c->home);
-		if (*value && *whole != '/' && src->base) {
-			char *joined = path_join(src->base, whole);
-
-			free(whole);
-			whole = joined;
-		}
-		if (*whole == '/')
-			return path_clean(whole);
-		*why = "say an absolute path or one that begins with ~/";
-		return NULL;
-	case CONFIG_STR:
-	case CONFIG_LIST:
-		break;
-	}
-	if (*value)
-		return xstrdup(value);
-	*why = "the value is empty";
-	return NULL;
-}
 
 /* NULL: none is near enough to be what was meant. */
 static const char *nearest(const char *key)
@@ -228,7 +128,7 @@ static int set_key(struct config *c, const struct config_source *src, const char
 			       origin, name, bare);
 	if (!value && key->type != CONFIG_BOOL)
 		return err_say(err, -EINVAL, "%s: %s needs a value", origin, name);
-	kept = normal_form(c, key, src, value ? value : "true", &why);
+	kept = config_value_form(key, src->base, c->home, value ? value : "true", &why);
 	if (!kept)
 		return err_say(err, -EINVAL, "%s: bad value '%s' for %s: %s", origin, value, name,
 			       why);

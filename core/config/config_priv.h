@@ -33,6 +33,12 @@ struct config_setting {
 	size_t left;
 };
 
+/*
+ * Returns the value as it is kept: true or false, an absolute path, else the same text. base: the
+ * directory that relative paths start from, or NULL. Heap; NULL: *why says which values are good.
+ */
+char *config_value_form(const struct config_key *key, const char *base, const char *home,
+			const char *value, const char **why) MUST_USE;
 /* "FILE:LINE". Heap. */
 char *config_source_origin(const struct config_source *src) MUST_USE;
 /* Checks and stores a setting. */

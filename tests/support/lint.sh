@@ -89,7 +89,8 @@ connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports call
 table filter_prologue filter dispatch door beside_door"
 floors core/net "\
 addr host notes packet suffix upstream
-book dns http mask rewrite socks window"
+dns_record
+book dns dns_build http mask rewrite socks window" dns
 floors core/proxy "\
 proxy
 proxy_priv proxy_door_priv

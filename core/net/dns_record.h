@@ -1,0 +1,63 @@
+/* dns_record - names and records of DNS messages: what reading and building share. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "core/net/dns.h"
+
+#define DNS_CLASS_IN 1
+#define DNS_SOA	     6 /* types of records */
+#define DNS_OPT	     41
+#define DNS_FLAG_QR  0x8000u
+#define DNS_FLAG_TC  0x0200u
+#define DNS_FLAG_RD  0x0100u
+#define DNS_FLAG_CD  0x0010u
+#define DNS_TTL_DO   0x8000u /* in the place of an OPT record's TTL */
+
+static inline uint16_t get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t get32(const uint8_t *p)
+{
+	return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+static inline void put16(uint8_t *p, unsigned v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static inline void put32(uint8_t *p, uint32_t v)
+{
+	put16(p, v >> 16);
+	put16(p + 2, v & 0xffff);
+}
+
+/* Returns how many records a section of the head (0: questions) says that there are. */
+static inline unsigned dns_count(const uint8_t *msg, size_t section)
+{
+	return get16(msg + 4 + 2 * section);
+}
+
+struct dns_record {
+	size_t name, data, end; /* offsets */
+	uint16_t type, class, len;
+	uint32_t ttl;
+};
+
+/*
+ * Reads the name at `at` as text, in lower case, with a dot between labels; compression is followed
+ * towards the head only, so it ends. Returns where the record goes on, 0: no name, or one with
+ * bytes that no host has.
+ */
+size_t dns_read_name(const uint8_t *msg, size_t len, size_t at, char out[NET_NAME_MAX + 1]);
+/* Returns where the record goes on after a name, whatever is in it; 0: it does not end. */
+size_t dns_skip_name(const uint8_t *msg, size_t len, size_t at);
+bool dns_read_record(const uint8_t *msg, size_t len, size_t at, struct dns_record *ret);
+/* Returns where the first record after the question is, 0: none; *left: how many there are. */
+size_t dns_first_record(const uint8_t *msg, size_t len, unsigned *left);
+/* Reads the next record of any section but the question, and counts it off *left. */
+bool dns_next_record(const uint8_t *msg, size_t len, size_t *at, unsigned *left,
+		     struct dns_record *ret);
