@@ -1,4 +1,4 @@
-/* test_endpoint - Endpoint Security's messages, simulated: who is inside, deadlines, questions. */
+/* test_endpoint - Endpoint Security's messages, simulated: who is inside, deadlines, held calls. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <setjmp.h>
@@ -26,9 +26,8 @@ static struct world {
 	int answers[HANDLES]; /* by handle; -1: none */
 	int answered_twice, late;
 	int64_t deadlines[HANDLES];
-	size_t asked, kept, expired, denied, xpc;
-	uint64_t question, lost;
-	char dir[64];
+	size_t asked, kept, denied, xpc;
+	uint64_t lost;
 	int keep_result;
 } w;
 
@@ -47,14 +46,17 @@ static int64_t on_now(void *data)
 	return w.now;
 }
 
-/* /ok is allowed, /no is denied, all else is to be asked about. */
+/* /ok is allowed, /no is denied, the user is asked about all else. */
 static enum es_verdict on_judge(void *data, const struct es_message *m, const char *path,
 				enum es_access access)
 {
-	(void)data, (void)m, (void)access;
-	if (strncmp(path, "/ok/", 4) == 0)
+	(void)data, (void)access;
+	if (strncmp(path, "/no/", 4) == 0)
+		return ES_DENY;
+	if (m->granted || strncmp(path, "/ok/", 4) == 0)
 		return ES_ALLOW;
-	return strncmp(path, "/no/", 4) == 0 ? ES_DENY : ES_ASK;
+	w.asked++;
+	return ES_HELD;
 }
 
 static enum es_verdict on_keep(void *data, const struct es_message *m)
@@ -62,20 +64,6 @@ static enum es_verdict on_keep(void *data, const struct es_message *m)
 	(void)data, (void)m;
 	w.kept++;
 	return w.keep_result < 0 ? ES_DENY : ES_ALLOW;
-}
-
-static void on_ask(void *data, const struct es_question *q)
-{
-	(void)data;
-	w.asked++;
-	w.question = q->id;
-	snprintf(w.dir, sizeof(w.dir), "%s", q->dir);
-}
-
-static void on_expired(void *data, uint64_t question)
-{
-	(void)data, (void)question;
-	w.expired++;
 }
 
 static void on_denied(void *data, const struct es_message *m, const char *why)
@@ -105,8 +93,6 @@ static int setup(void **state)
 	w.seam = (struct es_seam){.answer = on_answer, .now = on_now};
 	w.hooks = (struct es_hooks){.judge = on_judge,
 				    .keep = on_keep,
-				    .ask = on_ask,
-				    .expired = on_expired,
 				    .denied = on_denied,
 				    .xpc = on_xpc,
 				    .lost = on_lost};
@@ -275,18 +261,16 @@ static void both_names_of_a_rename_count(void **state)
 	assert_int_equal(answer_of(take(m)), 0);
 	m.path = "/x/a", m.path2 = "/y/b";
 	h = take(m);
-	assert_string_equal(w.dir, "/x");
-	assert_int_equal(es_client_answer(w.c, w.question, true, SECOND), 0);
-	assert_int_equal(answer_of(h), -1); /* the other is still to be asked about */
-	assert_string_equal(w.dir, "/y");
-	assert_int_equal(es_client_answer(w.c, w.question, true, SECOND), 0);
+	assert_int_equal(w.asked, 1);
+	es_client_resume(w.c, h, ES_RESUME_GRANTED);
 	assert_int_equal(answer_of(h), 1);
 	assert_int_equal(w.kept, 1);
-	m.path = "/z/a";
+	m.path = "/ok/a";
 	h = take(m);
-	assert_string_equal(w.dir, "/z");
-	assert_int_equal(es_client_answer(w.c, w.question, false, SECOND), 0);
+	assert_int_equal(w.asked, 2); /* about the other name */
+	es_client_resume(w.c, h, ES_RESUME_DENY);
 	assert_int_equal(answer_of(h), 0);
+	assert_int_equal(w.kept, 1);
 }
 
 static void a_path_that_is_not_whole_is_denied(void **state)
@@ -303,39 +287,31 @@ static void a_path_that_is_not_whole_is_denied(void **state)
 	assert_int_equal(answer_of(take(m)), 0);
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- held calls ------------------------------------------------------------------------------ */
 
-static void one_question_for_a_directory(void **state)
+static void each_held_call_goes_on_by_its_answer(void **state)
 {
-	uint64_t reads[3], writes;
+	uint64_t h[3];
 
 	(void)state;
-	reads[0] = open_at(AGENT, "/d/a", false);
-	reads[1] = open_at(AGENT, "/d/b", false);
-	reads[2] = open_at(AGENT, "/d/sub/c", false);
-	assert_int_equal(w.asked, 2);
-	assert_int_equal(es_client_answer(w.c, 1, true, 60 * SECOND), 0);
-	assert_int_equal(answer_of(reads[0]), 1);
-	assert_int_equal(answer_of(reads[1]), 1);
-	assert_int_equal(answer_of(reads[2]), -1); /* beneath is another directory */
-	assert_int_equal(es_client_answer(w.c, 1, true, SECOND), -ENOENT);
-	/* Remembered, for reading only and for its time. */
-	assert_int_equal(answer_of(open_at(AGENT, "/d/e", false)), 1);
-	writes = open_at(AGENT, "/d/e", true);
-	assert_int_equal(answer_of(writes), -1);
-	assert_int_equal(w.asked, 3);
-	w.now += 61 * SECOND;
-	es_client_tick(w.c);
-	w.late = 0; /* the clock has jumped over the deadlines */
-	assert_int_equal(answer_of(open_at(AGENT, "/d/f", false)), -1);
+	for (size_t i = 0; i < 3; i++)
+		h[i] = open_at(AGENT, "/d/a", true);
+	es_client_resume(w.c, h[2], ES_RESUME_DENY);
+	es_client_resume(w.c, h[0], ES_RESUME_GRANTED);
+	es_client_resume(w.c, h[1], ES_RESUME_AGAIN);
+	assert_int_equal(answer_of(h[0]), 1);
+	assert_int_equal(w.kept, 1);
+	assert_int_equal(answer_of(h[1]), -1); /* nothing has changed: it waits again */
+	assert_int_equal(answer_of(h[2]), 0);
 	assert_int_equal(w.asked, 4);
+	es_client_resume(w.c, HANDLES - 1, ES_RESUME_GRANTED); /* no such call */
+	assert_int_equal(answer_of(open_at(AGENT, "/d/a", true)), -1);
 }
 
-static void a_question_outlives_who_waits(void **state)
+static uint64_t denied_at_its_deadline(void)
 {
 	uint64_t h = open_at(AGENT, "/d/a", false);
 
-	(void)state;
 	assert_int_equal(es_client_next(w.c), w.now + 15 * SECOND - ES_MARGIN_US);
 	w.now = es_client_next(w.c) - 1;
 	es_client_tick(w.c);
@@ -343,15 +319,28 @@ static void a_question_outlives_who_waits(void **state)
 	w.now++;
 	es_client_tick(w.c);
 	assert_int_equal(answer_of(h), 0);
-	assert_int_equal(w.expired, 1);
 	assert_int_equal(es_client_next(w.c), 0);
-	h = open_at(AGENT, "/d/a", false); /* the same question */
-	assert_int_equal(w.asked, 1);
-	assert_int_equal(es_client_answer(w.c, w.question, true, 60 * SECOND), 0);
-	assert_int_equal(answer_of(h), 1);
+	return h;
+}
+
+static void a_late_answer_counts_for_the_next_try(void **state)
+{
+	uint64_t h = denied_at_its_deadline();
+
+	(void)state;
+	es_client_resume(w.c, h, ES_RESUME_GRANTED);
+	assert_int_equal(answer_of(open_at(CHILD, "/d/a", false)), 1); /* an outsider's */
+	h = open_at(AGENT, "/d/b", false);
+	assert_int_equal(answer_of(h), -1); /* another call */
+	es_client_resume(w.c, h, ES_RESUME_DENY);
+	assert_int_equal(answer_of(open_at(AGENT, "/d/a", false)), 1);
+	h = denied_at_its_deadline(); /* it counted once */
+	es_client_resume(w.c, h, ES_RESUME_GRANTED);
+	w.now += ES_LATE_US + 1;
+	h = denied_at_its_deadline(); /* it is too old */
+	es_client_resume(w.c, h, ES_RESUME_GRANTED);
 	es_client_forget(w.c); /* the rules have changed */
-	open_at(AGENT, "/d/a", false);
-	assert_int_equal(w.asked, 2);
+	assert_int_equal(answer_of(open_at(AGENT, "/d/a", false)), -1);
 }
 
 static void short_deadlines_are_met(void **state)
@@ -370,60 +359,36 @@ static void short_deadlines_are_met(void **state)
 	assert_int_equal(answer_of(take(m)), 0);
 }
 
-static void nobody_to_ask_is_no(void **state)
+static void a_session_that_stops_denies(void **state)
 {
 	uint64_t h = open_at(AGENT, "/d/a", false);
 
 	(void)state;
-	es_client_failsafe(w.c, true);
+	es_client_drop(w.c);
 	assert_int_equal(answer_of(h), 0);
-	assert_int_equal(answer_of(open_at(AGENT, "/d/b", false)), 0);
+	assert_int_equal(es_client_next(w.c), 0);
 	assert_int_equal(answer_of(open_at(AGENT, "/ok/b", false)), 1);
-	es_client_failsafe(w.c, false);
-	assert_int_equal(answer_of(open_at(AGENT, "/d/b", false)), -1);
-	w.hooks.ask = NULL;
-	assert_int_equal(answer_of(open_at(AGENT, "/e/b", false)), 0);
+}
+
+static size_t count_waiting(void)
+{
+	size_t n = 0;
+
+	for (uint64_t h = 1; h <= w.handle; h++)
+		n += w.answers[h] < 0;
+	return n;
 }
 
 static void a_flood_is_bounded(void **state)
 {
-	char path[32];
-
 	(void)state;
-	for (int i = 0; i < 1000; i++) {
-		snprintf(path, sizeof(path), "/d%d/a", i);
-		open_at(AGENT, path, false);
-	}
-	assert_true(w.asked <= 64);
-	for (int i = 0; i < 1000; i++)
-		open_at(AGENT, "/d0/a", false);
-	assert_int_equal(es_client_waiting(w.c), ES_WAITING_MAX);
-	/* Questions that nobody waits for make room. */
+	for (int i = 0; i < 2000; i++)
+		open_at(AGENT, "/d/a", false);
+	assert_int_equal(count_waiting(), ES_WAITING_MAX);
 	w.now = es_client_next(w.c);
 	es_client_tick(w.c);
-	w.asked = 0;
-	open_at(AGENT, "/new/a", false);
-	assert_int_equal(w.asked, 1);
-}
-
-static void answers_are_forgotten_in_turn(void **state)
-{
-	struct verdicts *v = verdicts_new();
-	char dir[32];
-
-	(void)state;
-	for (int i = 0; i < VERDICTS_MAX; i++) {
-		snprintf(dir, sizeof(dir), "/%d", i);
-		verdicts_add(v, dir, ES_READS, i % 2, 10);
-	}
-	assert_int_equal(verdicts_find(v, "/0", ES_READS, 1), 0); /* used: the last to go */
-	verdicts_add(v, "/more", ES_READS, true, 10);
-	assert_int_equal(verdicts_find(v, "/0", ES_READS, 1), 0);
-	assert_int_equal(verdicts_find(v, "/1", ES_READS, 1), -ENOENT);
-	assert_int_equal(verdicts_find(v, "/more", ES_RUNS, 1), -ENOENT);
-	assert_int_equal(verdicts_find(v, "/more", ES_READS, 9), 1);
-	assert_int_equal(verdicts_find(v, "/more", ES_READS, 10), -ENOENT);
-	verdicts_free(v);
+	assert_int_equal(count_waiting(), 0);
+	assert_int_equal(answer_of(open_at(AGENT, "/d/a", false)), -1);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -487,7 +452,7 @@ static void random_sequences(void **state)
 			about ? !(r & 1)
 			      : m.path == paths[1] || (m.kind == ES_RENAME && m.path2 == paths[1]);
 		if (r / 64 % 4 == 0)
-			es_client_answer(w.c, 1 + r % (w.question + 1), r & 4, r % SECOND);
+			es_client_resume(w.c, 1 + r % w.handle, (enum es_resume)(r / 4096 % 3));
 		if (es_client_next(w.c) && es_client_next(w.c) < w.now + SECOND)
 			w.now = MAX(w.now, es_client_next(w.c));
 		es_client_tick(w.c);
@@ -495,7 +460,7 @@ static void random_sequences(void **state)
 		if (es_client_next(w.c) && es_client_next(w.c) <= w.now)
 			es_client_tick(w.c);
 	}
-	es_client_failsafe(w.c, true);
+	es_client_drop(w.c);
 	for (uint64_t h = 1; h <= w.handle; h++)
 		assert_true(!forbidden[h] || w.answers[h] == 0);
 }
@@ -514,12 +479,11 @@ int main(void)
 		T(what_changes_is_kept_first),
 		T(both_names_of_a_rename_count),
 		T(a_path_that_is_not_whole_is_denied),
-		T(one_question_for_a_directory),
-		T(a_question_outlives_who_waits),
+		T(each_held_call_goes_on_by_its_answer),
+		T(a_late_answer_counts_for_the_next_try),
 		T(short_deadlines_are_met),
-		T(nobody_to_ask_is_no),
+		T(a_session_that_stops_denies),
 		T(a_flood_is_bounded),
-		T(answers_are_forgotten_in_turn),
 		T(dropped_messages_are_told_of),
 		T(connections_to_services_are_told_of),
 		T(what_is_missing_is_said),

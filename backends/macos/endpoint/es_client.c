@@ -3,43 +3,28 @@
 #include "backends/macos/endpoint/es_client.h"
 
 #include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "backends/macos/endpoint/cohort.h"
 #include "backends/macos/endpoint/late.h"
-#include "core/base/path.h"
 #include "core/base/util.h"
 
-#define QUESTIONS_MAX 64
-
-/* A call that waits for the answer to a question. */
+/* A call that the hooks have asked about. */
 struct waiting {
-	uint64_t question; /* 0: the hooks have asked */
 	int64_t answer_by_us;
 	struct es_message m; /* its strings are own */
 	struct waiting *prev, *next;
 };
 
-struct question {
-	uint64_t id;
-	char *dir;
-	enum es_access access;
-	size_t n_waiting;
-	struct question *prev, *next;
-};
-
 struct es_client {
 	const struct es_seam *seam;
 	const struct es_hooks *hooks;
-	bool debug, failsafe;
+	bool debug;
 	struct cohort *cohort;
-	struct verdicts *verdicts;
 	struct waiting *waiting;
-	struct question *questions; /* the oldest first */
 	struct late late;
-	size_t n_waiting, n_questions;
-	uint64_t last_id, last_seq;
+	size_t n_waiting;
+	uint64_t last_seq;
 };
 
 static int64_t now(const struct es_client *c)
@@ -72,62 +57,10 @@ static enum es_access access_of(const struct es_message *m)
 	return m->kind == ES_OPEN && !m->writes ? ES_READS : ES_WRITES;
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
-
-static void drop_question(struct es_client *c, struct question *q)
-{
-	DL_DELETE(c->questions, q);
-	c->n_questions--;
-	free(q->dir);
-	free(q);
-}
-
-static struct question *find_question(const struct es_client *c, uint64_t id)
-{
-	struct question *q;
-
-	DL_SEARCH_SCALAR(c->questions, q, id, id);
-	return q;
-}
-
-/* The one about this directory that is open, or a new one. NULL: no more can be. */
-static struct question *question_for(struct es_client *c, const struct es_message *m,
-				     const char *path)
-{
-	AUTO_FREE char *dir = path_dir(path);
-	struct question *q;
-
-	DL_FOREACH (c->questions, q)
-		if (q->access == access_of(m) && str_eq(q->dir, dir))
-			return q;
-	/* The oldest that nobody waits for makes room. */
-	DL_FOREACH (c->questions, q)
-		if (c->n_questions == QUESTIONS_MAX && !q->n_waiting) {
-			drop_question(c, q);
-			break;
-		}
-	if (c->n_questions == QUESTIONS_MAX)
-		return NULL;
-	q = xcalloc(1, sizeof(*q));
-	q->id = ++c->last_id;
-	q->access = access_of(m);
-	q->dir = take_ptr(&dir);
-	DL_APPEND(c->questions, q);
-	c->n_questions++;
-	c->hooks->ask(c->hooks->data, &(struct es_question){.id = q->id,
-							    .dir = q->dir,
-							    .path = path,
-							    .access = q->access,
-							    .process = m->process});
-	return q;
-}
+/* ---- calls that wait ------------------------------------------------------------------------- */
 
 static void end_waiting(struct es_client *c, struct waiting *w)
 {
-	struct question *q = find_question(c, w->question);
-
-	if (q)
-		q->n_waiting--;
 	DL_DELETE(c->waiting, w);
 	c->n_waiting--;
 	free((char *)(uintptr_t)w->m.path);
@@ -135,12 +68,10 @@ static void end_waiting(struct es_client *c, struct waiting *w)
 	free(w);
 }
 
-static void add_waiting(struct es_client *c, const struct es_message *m, uint64_t question,
-			int64_t answer_by_us)
+static void add_waiting(struct es_client *c, const struct es_message *m, int64_t answer_by_us)
 {
 	struct waiting *w = xcalloc(1, sizeof(*w));
 
-	w->question = question;
 	w->answer_by_us = answer_by_us;
 	w->m = *m;
 	w->m.path = xstrdup(m->path);
@@ -151,40 +82,16 @@ static void add_waiting(struct es_client *c, const struct es_message *m, uint64_
 	c->n_waiting++;
 }
 
-static void wait_for(struct es_client *c, const struct es_message *m, const char *path,
-		     int64_t answer_by_us)
-{
-	struct question *q = question_for(c, m, path);
-
-	if (!q) {
-		deny(c, m, "too many questions are open");
-		return;
-	}
-	q->n_waiting++;
-	add_waiting(c, m, q->id, answer_by_us);
-}
-
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* What the policy or a human's answer says, without asking. */
 static enum es_verdict judge(struct es_client *c, const struct es_message *m, const char *path)
 {
-	enum es_verdict v = c->hooks->judge(c->hooks->data, m, path, access_of(m));
-	AUTO_FREE char *dir = NULL;
-	int known;
-
-	if (v != ES_ASK)
-		return v;
-	dir = path_dir(path);
-	known = verdicts_find(c->verdicts, dir, access_of(m), now(c));
-	return known < 0 ? ES_ASK : known ? ES_ALLOW : ES_DENY;
+	return c->hooks->judge(c->hooks->data, m, path, access_of(m));
 }
 
 /* Why it may not wait, or NULL. */
 static const char *cannot_wait(const struct es_client *c, const struct es_message *m)
 {
-	if (c->failsafe)
-		return "nobody can be asked";
 	if (m->deadline_us <= now(c))
 		return "it came too late to ask";
 	return c->n_waiting == ES_WAITING_MAX ? "too many calls wait for an answer" : NULL;
@@ -209,7 +116,7 @@ static void hold(struct es_client *c, const struct es_message *m)
 	if (why)
 		deny(c, m, why);
 	else
-		add_waiting(c, m, 0, answer_by(c, m));
+		add_waiting(c, m, answer_by(c, m));
 }
 
 static void allow_kept(struct es_client *c, const struct es_message *m)
@@ -224,16 +131,6 @@ static void allow_kept(struct es_client *c, const struct es_message *m)
 		allow(c, m);
 	else
 		deny(c, m, "what it would change cannot be kept for undo");
-}
-
-static void ask(struct es_client *c, const struct es_message *m, const char *path)
-{
-	const char *why = c->hooks->ask ? cannot_wait(c, m) : "nobody can be asked";
-
-	if (why)
-		deny(c, m, why);
-	else
-		wait_for(c, m, path, answer_by(c, m));
 }
 
 static bool has_two(enum es_kind kind)
@@ -251,7 +148,7 @@ static enum es_verdict judge_first(struct es_client *c, const struct es_message 
 	return judge(c, m->kind == ES_CLONE ? &read : m, m->path);
 }
 
-/* Both names of a rename, and the first that is to be asked about. */
+/* Both names of a rename count. */
 static void take_path(struct es_client *c, const struct es_message *m)
 {
 	enum es_verdict first, second = ES_ALLOW;
@@ -268,10 +165,6 @@ static void take_path(struct es_client *c, const struct es_message *m)
 		deny(c, m, "a rule says so");
 	else if (first == ES_HELD || second == ES_HELD)
 		hold(c, m);
-	else if (first == ES_ASK)
-		ask(c, m, m->path);
-	else if (second == ES_ASK)
-		ask(c, m, m->path2);
 	else
 		allow_kept(c, m);
 }
@@ -360,60 +253,12 @@ void es_client_take(struct es_client *c, const struct es_message *m)
 
 /* ---- answers and deadlines ------------------------------------------------------------------- */
 
-/* Judged anew: a rename has two names, and the other one may be open still. */
-static void again(struct es_client *c, struct waiting *w)
-{
-	struct es_message m = w->m;
-	int64_t by = w->answer_by_us;
-	enum es_verdict v;
-	const char *asked = NULL;
-
-	v = judge_first(c, &m);
-	if (v == ES_ASK)
-		asked = m.path;
-	if (v != ES_DENY && has_two(m.kind)) {
-		enum es_verdict other = judge(c, &m, m.path2);
-
-		if (other != ES_ALLOW)
-			v = other;
-		if (other == ES_ASK && !asked)
-			asked = m.path2;
-	}
-	if (v == ES_ALLOW && !asked)
-		allow_kept(c, &m);
-	else if (v == ES_HELD)
-		hold(c, &m);
-	else if (v == ES_DENY || !c->hooks->ask || c->failsafe)
-		deny(c, &m, "the answer was no");
-	else
-		wait_for(c, &m, asked ? asked : m.path, by);
-	end_waiting(c, w);
-}
-
-int es_client_answer(struct es_client *c, uint64_t question, bool yes, int64_t lasts_us)
-{
-	struct question *q = find_question(c, question);
-	struct waiting *w, *next;
-
-	if (!q)
-		return -ENOENT;
-	/* At least for those who wait, which is now. */
-	verdicts_add(c->verdicts, q->dir, q->access, yes, now(c) + MAX(lasts_us, 1000000));
-	/* No longer open: one that is asked about again is a new one. */
-	DL_FOREACH_SAFE (c->waiting, w, next)
-		if (w->question == question)
-			again(c, w);
-	drop_question(c, q);
-	return 0;
-}
-
-/* What waits for something else than an answer. */
 static struct waiting *find_held(struct es_client *c, uint64_t handle)
 {
 	struct waiting *w;
 
 	DL_FOREACH (c->waiting, w)
-		if (!w->question && w->m.handle == handle)
+		if (w->m.handle == handle)
 			return w;
 	return NULL;
 }
@@ -436,11 +281,7 @@ void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how)
 
 static void deny_waiting(struct es_client *c, struct waiting *w, const char *why)
 {
-	struct question *q = find_question(c, w->question);
-
 	deny(c, &w->m, why);
-	if (q && q->n_waiting == 1 && c->hooks->expired)
-		c->hooks->expired(c->hooks->data, q->id);
 	end_waiting(c, w);
 }
 
@@ -451,8 +292,7 @@ void es_client_tick(struct es_client *c)
 
 	DL_FOREACH_SAFE (c->waiting, w, next)
 		if (w->answer_by_us <= at) {
-			if (!w->question)
-				late_add(&c->late, &w->m);
+			late_add(&c->late, &w->m);
 			deny_waiting(c, w, "nobody has answered in time");
 		}
 }
@@ -474,13 +314,6 @@ static void deny_all(struct es_client *c, const char *why)
 		deny_waiting(c, c->waiting, why);
 }
 
-void es_client_failsafe(struct es_client *c, bool on)
-{
-	c->failsafe = on;
-	if (on)
-		deny_all(c, "nobody can be asked");
-}
-
 void es_client_drop(struct es_client *c)
 {
 	deny_all(c, "the session is being stopped");
@@ -489,12 +322,6 @@ void es_client_drop(struct es_client *c)
 void es_client_forget(struct es_client *c)
 {
 	late_clear(&c->late);
-	verdicts_clear(c->verdicts);
-}
-
-size_t es_client_waiting(const struct es_client *c)
-{
-	return c->n_waiting;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -508,7 +335,6 @@ struct es_client *es_client_new(const struct es_seam *seam, const struct es_hook
 	c->hooks = hooks;
 	c->debug = debug;
 	c->cohort = cohort_new();
-	c->verdicts = verdicts_new();
 	return c;
 }
 
@@ -517,10 +343,7 @@ void es_client_free(struct es_client *c)
 	if (!c)
 		return;
 	deny_all(c, "the session ends");
-	while (c->questions)
-		drop_question(c, c->questions);
 	es_client_forget(c);
-	verdicts_free(c->verdicts);
 	cohort_free(c->cohort);
 	free(c);
 }

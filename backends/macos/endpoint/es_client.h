@@ -3,7 +3,6 @@
 #pragma once
 
 #include "backends/macos/endpoint/es_seam.h"
-#include "backends/macos/endpoint/verdicts.h"
 #include "core/base/err.h"
 
 /*
@@ -11,17 +10,12 @@
  *
  *   signal, task port   only to those inside; the task port only where debugging is on
  *   any with a path     by the policy. Before a change to a file that undo covers, the file is
- *                       saved; if it cannot be saved, the change is refused. A question goes to the
- *                       user: one for all messages about the same directory, or the hooks ask
- *   mount               denied
- *   created, renamed,   are reported to the hooks
- *   XPC connection
+ *                       saved; if it cannot be saved, the change is refused. Questions are the
+ * hooks' mount               denied created, renamed,   are reported to the hooks XPC connection
  *
  * The kernel ends a client that does not answer in time. A message that waits for the user is
- * denied shortly before its deadline; its question stays, and the answer counts for the next try.
- * Denied as well: a path that is cut, messages beyond ES_WAITING_MAX that wait, and, if no user
- * can be asked (es_client_failsafe(), or no slot `ask`), everything that the policy does not allow
- * by itself.
+ * denied shortly before its deadline; the answer counts for the next try. Denied as well: a path
+ * that is cut, and messages beyond ES_WAITING_MAX that wait.
  *
  * Life:    es_client_new() -> es_client_add() of the agent -> es_client_take() for each message,
  *          es_client_tick() at es_client_next() -> es_client_free(), which denies waiting messages.
@@ -30,18 +24,16 @@
 #define ES_WAITING_MAX 512
 #define ES_MARGIN_US   500000 /* before the deadline; half of the time where that is less */
 
+enum es_access {
+	ES_READS,
+	ES_WRITES, /* writes, creates, removes, renames */
+	ES_RUNS,
+};
+
 enum es_verdict {
 	ES_ALLOW,
 	ES_DENY,
-	ES_ASK,
-	ES_HELD, /* the hook has asked by itself; es_client_resume() follows */
-};
-
-struct es_question { /* borrowed for the call */
-	uint64_t id;
-	const char *dir, *path; /* of the first message that waits */
-	enum es_access access;
-	struct es_id process;
+	ES_HELD, /* the hook has asked; es_client_resume() follows */
 };
 
 struct es_hooks {
@@ -53,10 +45,6 @@ struct es_hooks {
 	 * they are saved, ES_DENY if they cannot be, or ES_HELD. NULL: there is no undo. */
 	enum es_verdict (*keep)(void *data, const struct es_message *m);
 	void (*done)(void *data, const struct es_message *m); /* CREATED, RENAMED. Or NULL */
-	/* NULL: no user can be asked. */
-	void (*ask)(void *data, const struct es_question *q);
-	/* No message waits for this question any more; it can still be answered. Or NULL. */
-	void (*expired)(void *data, uint64_t question);
 	void (*denied)(void *data, const struct es_message *m, const char *why); /* or NULL */
 	void (*xpc)(void *data, const struct es_message *m);			 /* or NULL */
 	/* The kernel dropped so many messages; `found` processes were found in the system's table
@@ -72,8 +60,6 @@ struct es_client *es_client_new(const struct es_seam *seam, const struct es_hook
 void es_client_free(struct es_client *c); /* NULL is a no-op */
 void es_client_add(struct es_client *c, struct es_id agent);
 void es_client_take(struct es_client *c, const struct es_message *m);
-/* Takes the user's answer, which lasts so many microseconds. -ENOENT: there is no such question. */
-int es_client_answer(struct es_client *c, uint64_t question, bool allow, int64_t lasts_us);
 /*
  * Goes on with the held message of this handle: denies it, lets it pass because the user allowed
  * this call, or judges it again. If the message was denied meanwhile, at its deadline, the answer
@@ -86,15 +72,12 @@ enum es_resume {
 	ES_RESUME_AGAIN,
 };
 void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how);
-/* on: no user can be asked; denies all waiting messages. false: a user is back. */
-void es_client_failsafe(struct es_client *c, bool on);
 void es_client_drop(struct es_client *c);	   /* denies all waiting messages */
 void es_client_forget(struct es_client *c);	   /* drops answers, after a change of rules */
 int64_t es_client_next(const struct es_client *c); /* es_seam.now() of the next tick; 0: none */
 void es_client_tick(struct es_client *c);
 /* Returns the microseconds that are left to answer a new message. */
 int64_t es_client_patience(const struct es_client *c, const struct es_message *m);
-size_t es_client_waiting(const struct es_client *c);
 
 /* Says in one line why there is no client and what to do. Returns 0 for ES_LACKS_NOTHING, else
  * negative errno. */
