@@ -91,15 +91,6 @@ static void say(const struct quota *q, const struct quota_limits *l, char *why, 
 	}
 }
 
-static void keep_most(struct mac_usage *most, const struct mac_usage *u)
-{
-	most->resident = MAX(most->resident, u->resident);
-	most->cpu_us = MAX(most->cpu_us, u->cpu_us);
-	most->processes = MAX(most->processes, u->processes);
-	most->threads = MAX(most->threads, u->threads);
-	most->open_files = MAX(most->open_files, u->open_files);
-}
-
 enum quota_action quota_judge(struct quota *q, const struct quota_limits *l,
 			      const struct mac_usage *usage, enum mac_pressure pressure, char *why,
 			      size_t size)
@@ -108,20 +99,15 @@ enum quota_action quota_judge(struct quota *q, const struct quota_limits *l,
 	enum quota_reason reason;
 
 	*why = '\0';
-	q->looks++;
-	q->pressure = pressure;
 	q->now = *usage;
-	keep_most(&q->most, usage);
 	if (before == QUOTA_END)
 		return QUOTA_END;
 	reason = hard_reason(l, usage, pressure);
 	if (reason != QUOTA_FINE) {
 		q->action = QUOTA_END;
-		q->ended++;
 	} else {
 		reason = soft_reason(l, usage, pressure, q);
 		q->action = reason == QUOTA_FINE ? QUOTA_GO : QUOTA_SLOW;
-		q->slowed += q->action == QUOTA_SLOW && before == QUOTA_GO;
 	}
 	q->reason = reason;
 	say(q, l, why, size);
@@ -138,27 +124,4 @@ int quota_nice(const struct quota *q, const struct quota_limits *l)
 	if (q->action != QUOTA_SLOW)
 		return 0;
 	return l->nice ? l->nice : USUAL_NICE;
-}
-
-void quota_metrics(const struct quota *q, struct buf *out)
-{
-	const struct {
-		const char *name;
-		uint64_t value;
-	} list[] = {
-		{"memory_bytes", q->now.resident},
-		{"memory_bytes_most", q->most.resident},
-		{"cpu_microseconds", q->now.cpu_us},
-		{"processes", q->now.processes},
-		{"processes_most", q->most.processes},
-		{"threads", q->now.threads},
-		{"open_files", q->now.open_files},
-		{"pressure", (uint64_t)q->pressure},
-		{"looks_total", q->looks},
-		{"slowed_total", q->slowed},
-		{"ended_total", q->ended},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(list); i++)
-		buf_fmt(out, "cordon_session_%s %" PRIu64 "\n", list[i].name, list[i].value);
 }

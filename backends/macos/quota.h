@@ -3,7 +3,6 @@
 #pragma once
 
 #include "backends/macos/os.h"
-#include "core/base/buf.h"
 
 /*
  * The caller (throttle.h) measures the session's use at intervals; quota_judge() decides what to
@@ -39,9 +38,7 @@ enum quota_reason {
 struct quota {
 	enum quota_action action;
 	enum quota_reason reason;
-	uint64_t looks, slowed, ended; /* counts */
-	struct mac_usage now, most;    /* the last measurement; the maximum of each member */
-	enum mac_pressure pressure;
+	struct mac_usage now; /* the last measurement */
 };
 
 /* Decides. why: a message for the user, "" for QUOTA_GO. QUOTA_END is final. */
@@ -55,5 +52,3 @@ int quota_nice(const struct quota *q, const struct quota_limits *l);
 /* Returns the thresholds. Without a memory limit: half and three quarters of the machine's
  * memory. */
 struct quota_limits quota_limits_of(uint64_t memory, int64_t memory_limit, int64_t processes);
-/* Appends "cordon_session_memory_bytes 123\n" and so on. */
-void quota_metrics(const struct quota *q, struct buf *out);

@@ -31,11 +31,6 @@ int throttle_period(const struct throttle *t)
 	return t->quota.action == QUOTA_SLOW ? THROTTLE_TICK_MS : THROTTLE_LOOK_MS;
 }
 
-const struct quota *throttle_state(const struct throttle *t)
-{
-	return &t->quota;
-}
-
 bool throttle_is_holding(const struct throttle *t)
 {
 	return t->n_held > 0;

@@ -31,6 +31,5 @@ struct throttle_spec {
 struct throttle *throttle_new(const struct throttle_spec *spec);
 void throttle_tick(struct throttle *t);
 int throttle_period(const struct throttle *t);
-const struct quota *throttle_state(const struct throttle *t); /* borrowed */
-bool throttle_is_holding(const struct throttle *t);	      /* stopped until the next tick */
-void throttle_free(struct throttle *t);			      /* NULL is a no-op */
+bool throttle_is_holding(const struct throttle *t); /* stopped until the next tick */
+void throttle_free(struct throttle *t);		    /* NULL is a no-op */

@@ -90,13 +90,6 @@ void net_host_from_addr(struct net_host *ret, const struct net_addr *a)
 	*ret = (struct net_host){.is_addr = true, .addr = *a};
 }
 
-bool net_host_eq(const struct net_host *a, const struct net_host *b)
-{
-	if (a->is_addr != b->is_addr)
-		return false;
-	return a->is_addr ? net_addr_eq(&a->addr, &b->addr) : strcmp(a->name, b->name) == 0;
-}
-
 /* ---- host and port --------------------------------------------------------------------------- */
 
 struct parts {
@@ -251,48 +244,6 @@ bool net_pattern_parse(struct net_pattern *ret, const char *text, const char **w
 	*ret = (struct net_pattern){0};
 	return split(&p, text, why) && parse_host(ret, p.host, p.host_len, why) &&
 	       parse_ports(ret, p.ports, why);
-}
-
-static void format_host(const struct net_pattern *p, char *out, size_t size)
-{
-	char text[NET_ADDR_TEXT];
-	bool four = net_addr_is_v4(&p->addr);
-
-	switch (p->kind) {
-	case NET_ANY:
-		snprintf(out, size, "*");
-		return;
-	case NET_DOMAIN:
-		snprintf(out, size, "*.%s", p->name);
-		return;
-	case NET_NAME:
-		snprintf(out, size, "%s", p->name);
-		return;
-	case NET_ADDRS:
-		net_addr_format(&p->addr, text);
-		if (p->bits == 128)
-			snprintf(out, size, "%s", text);
-		else
-			snprintf(out, size, "%s/%u", text, four ? p->bits - 96 : p->bits);
-		return;
-	}
-}
-
-void net_pattern_format(const struct net_pattern *p, char out[NET_TARGET_TEXT])
-{
-	char host[NET_NAME_MAX + 3];
-	bool bracket;
-
-	format_host(p, host, sizeof(host));
-	bracket = strchr(host, ':');
-	if (p->from == 1 && p->to == UINT16_MAX)
-		snprintf(out, NET_TARGET_TEXT, "%s", host);
-	else if (p->from == p->to)
-		snprintf(out, NET_TARGET_TEXT, "%s%s%s:%u", bracket ? "[" : "", host,
-			 bracket ? "]" : "", p->from);
-	else
-		snprintf(out, NET_TARGET_TEXT, "%s%s%s:%u-%u", bracket ? "[" : "", host,
-			 bracket ? "]" : "", p->from, p->to);
 }
 
 static bool is_beneath(const char *name, const char *domain)

@@ -27,7 +27,6 @@ struct net_target {
 /* Parses a host. *why (may be NULL): the error, in words. */
 bool net_host_parse(struct net_host *ret, const char *text, size_t len, const char **why);
 void net_host_from_addr(struct net_host *ret, const struct net_addr *a);
-bool net_host_eq(const struct net_host *a, const struct net_host *b);
 /* "HOST[:PORT]"; IPv6 in brackets where a port follows. */
 bool net_target_parse(struct net_target *ret, const char *text, const char **why);
 void net_target_format(const struct net_target *t, char out[NET_TARGET_TEXT]);
@@ -52,8 +51,6 @@ struct net_pattern {
 };
 
 bool net_pattern_parse(struct net_pattern *ret, const char *text, const char **why);
-/* Formats the pattern in its canonical form. */
-void net_pattern_format(const struct net_pattern *p, char out[NET_TARGET_TEXT]);
 /* Returns whether the target matches; with port 0 it matches at any port. */
 bool net_pattern_matches(const struct net_pattern *p, const struct net_target *t);
 /* Nearer patterns have larger numbers: host first, then ports. */

@@ -48,7 +48,7 @@ static void message(const uint8_t *data, size_t size)
 static void hosts(const char *text)
 {
 	char once[NET_TARGET_TEXT], twice[NET_TARGET_TEXT];
-	struct net_pattern p, p2;
+	struct net_pattern p;
 	struct net_target t, t2;
 
 	if (net_target_parse(&t, text, NULL)) {
@@ -56,17 +56,11 @@ static void hosts(const char *text)
 		if (!net_target_parse(&t2, once, NULL))
 			abort();
 		net_target_format(&t2, twice);
-		if (strcmp(once, twice) != 0 || !net_host_eq(&t.host, &t2.host))
+		if (strcmp(once, twice) != 0)
 			abort();
 	}
-	if (!net_pattern_parse(&p, text, NULL))
-		return;
-	net_pattern_format(&p, once);
-	if (!net_pattern_parse(&p2, once, NULL))
-		abort();
-	net_pattern_format(&p2, twice);
-	if (strcmp(once, twice) != 0)
-		abort();
+	if (net_pattern_parse(&p, text, NULL))
+		(void)net_pattern_depth(&p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -149,11 +149,9 @@ folder_floors core/session 'start answers' 'backend folders kept model session s
 
 # Dead code: a function of a header that no product source uses. The table lists what only tests need: the ends of
 # what a process keeps until it exits, parsers and dumps without files, and state that a test compares.
-only_tests='audit_set_session_max filter_code
-fs_channel_free fs_server_set_caller fs_tree_done gate_fs_done guest_fuse_free guest_fuse_waiting journal_folder_fd
-keeper_done keymap_parse mac_launch_wait mach_services_allow net_host_eq net_pattern_format
-quota_metrics surface_dump syn_gate_free term_wants_mouse theme_parse throttle_is_holding throttle_state background_once
-vhost_free violation_event xpc_connect_event'
+only_tests='audit_set_session_max filter_code fs_channel_free fs_server_set_caller fs_tree_done
+gate_fs_done guest_fuse_free guest_fuse_waiting journal_folder_fd keeper_done keymap_parse mac_launch_wait
+surface_dump syn_gate_free term_wants_mouse theme_parse throttle_is_holding background_once vhost_free'
 dead_functions() {
 	find core backends tui -name '*.[ch]' -print0 | xargs -0 awk -v only="$only_tests" '
 		FNR == 1 { comment = 0 }

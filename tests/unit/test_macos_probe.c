@@ -149,7 +149,6 @@ static void quotas(void **state)
 				       .cpu_us_hard = 100};
 	struct quota q = {0}, hard = {0};
 	struct mac_usage u = {.resident = 2001};
-	AUTO_BUF struct buf b = BUF_INIT;
 	char why[200];
 
 	(void)state;
@@ -164,11 +163,6 @@ static void quotas(void **state)
 		assert_int_equal(quota_hold(&q, 1), looks[i].action == QUOTA_SLOW);
 		assert_false(quota_hold(&q, 2));
 	}
-	quota_metrics(&q, &b);
-	assert_non_null(strstr(b.data, "cordon_session_memory_bytes_most 1500\n"));
-	assert_non_null(strstr(b.data, "cordon_session_looks_total 10\n"));
-	assert_non_null(strstr(b.data, "cordon_session_slowed_total 2\n"));
-	assert_non_null(strstr(b.data, "cordon_session_ended_total 1\n"));
 	u = (struct mac_usage){.resident = 2001};
 	assert_int_equal(quota_judge(&hard, &l, &u, MAC_PRESSURE_NORMAL, why, sizeof(why)),
 			 QUOTA_END);

@@ -12,12 +12,10 @@
 
 #include <cmocka.h>
 
-#include <cjson/cJSON.h>
-
 #include "tests/seatbelt/eval.h"
+#include "tests/support/mach_services.h"
 #include "backends/macos/xpc/config.h"
 #include "backends/macos/xpc/violation.h"
-#include "core/api/schema.h"
 #include "core/base/io.h"
 #include "core/config/config.h"
 
@@ -144,42 +142,6 @@ static void broken_lines(void **state)
 		}
 }
 
-static void check_event(const char *name, const char *text)
-{
-	cJSON *value = cJSON_Parse(text);
-	struct fault f = {0};
-
-	assert_non_null(value);
-	if (schema_check("protocol.json", schema_find("protocol.json", "$defs/events/%s", name),
-			 value, &f) < 0)
-		fail_msg("%s: %s", text, f.message);
-	cJSON_Delete(value);
-}
-
-static void events(void **state)
-{
-	struct violation v = {
-		.comm = "a\"\n\x1b", .pid = 7, .operation = "mach-lookup", .count = 2};
-	const struct xpc_connect c = {.pid = 7,
-				      .ppid = 1,
-				      .comm = "python3",
-				      .exe = "/usr/bin/python3",
-				      .service = "com.apple.fonts",
-				      .allowed = true,
-				      .reason = "allowlist",
-				      .source = "esf"};
-	AUTO_BUF struct buf b = BUF_INIT;
-
-	(void)state;
-	snprintf(v.target, sizeof(v.target), "com.apple.\xc3\xa9\x7f");
-	assert_true(violation_is_service(&v));
-	violation_event(&b, &v);
-	check_event("event.xpc_sandbox_violation", b.data);
-	buf_clear(&b);
-	xpc_connect_event(&b, &c);
-	check_event("event.xpc_connect", b.data);
-}
-
 /* ---- settings -------------------------------------------------------------------------------- */
 
 static void settings(void **state)
@@ -195,20 +157,19 @@ static void settings(void **state)
 	struct xpc_config x = {0};
 	struct mach_services m;
 	struct err err = {0};
-	enum mach_why why;
 
 	(void)state;
 	assert_int_equal(config_load(&c, &spec, &err), 0);
 	assert_int_equal(xpc_config_load(&x, c, &err), 0);
 	assert_int_equal(x.mode, XPC_AUDIT);
 	m = xpc_config_services(&x);
-	assert_true(mach_services_allow(&m, "com.apple.pasteboard.1", &why));
-	assert_true(mach_services_allow(&m, "my.service", &why));
-	assert_true(mach_services_allow(&m, "org.x.y", &why));
-	assert_true(mach_services_allow(&m, "com.apple.fonts", &why));
-	assert_false(mach_services_allow(&m, "bad.one", &why));
-	assert_false(mach_services_allow(&m, "com.apple.tccd.x", &why));
-	assert_false(mach_services_allow(&m, "com.apple.security.authhost", &why));
+	assert_true(mach_services_allow(&m, "com.apple.pasteboard.1"));
+	assert_true(mach_services_allow(&m, "my.service"));
+	assert_true(mach_services_allow(&m, "org.x.y"));
+	assert_true(mach_services_allow(&m, "com.apple.fonts"));
+	assert_false(mach_services_allow(&m, "bad.one"));
+	assert_false(mach_services_allow(&m, "com.apple.tccd.x"));
+	assert_false(mach_services_allow(&m, "com.apple.security.authhost"));
 	xpc_config_done(&x);
 	config_free(c);
 	bad.settings = wrong;
@@ -221,8 +182,9 @@ static void settings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_of_the_log), cmocka_unit_test(hints),
-		cmocka_unit_test(broken_lines),	    cmocka_unit_test(events),
+		cmocka_unit_test(lines_of_the_log),
+		cmocka_unit_test(hints),
+		cmocka_unit_test(broken_lines),
 		cmocka_unit_test(settings),
 	};
 

@@ -140,21 +140,39 @@ static void impossible_patterns_say_why(void **state)
 	}
 }
 
-static void a_pattern_reads_as_it_is_written(void **state)
+static void a_pattern_has_its_parts(void **state)
 {
-	static const char *const list[] = {
-		"*",	      "*:443",	     "*.b:1-2",	      "a.b",
-		"10.0.0.0/8", "10.0.0.1:22", "2001:db8::/32", "[2001:db8::/32]:80",
-		"::1"};
+	static const struct {
+		const char *text;
+		enum net_pattern_kind kind;
+		const char *name; /* or address */
+		unsigned bits;
+		uint16_t from, to;
+	} list[] = {
+		{"*", NET_ANY, "", 0, 1, UINT16_MAX},
+		{"*:443", NET_ANY, "", 0, 443, 443},
+		{"*.b:1-2", NET_DOMAIN, "b", 0, 1, 2},
+		{"a.b", NET_NAME, "a.b", 0, 1, UINT16_MAX},
+		{"10.0.0.0/8", NET_ADDRS, "10.0.0.0", 104, 1, UINT16_MAX},
+		{"10.0.0.1:22", NET_ADDRS, "10.0.0.1", 128, 22, 22},
+		{"2001:db8::/32", NET_ADDRS, "2001:db8::", 32, 1, UINT16_MAX},
+		{"[2001:db8::/32]:80", NET_ADDRS, "2001:db8::", 32, 80, 80},
+		{"::1", NET_ADDRS, "::1", 128, 1, UINT16_MAX},
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		char text[NET_TARGET_TEXT];
+		char addr[NET_ADDR_TEXT];
 		struct net_pattern p;
 
-		assert_true(net_pattern_parse(&p, list[i], NULL));
-		net_pattern_format(&p, text);
-		assert_string_equal(text, list[i]);
+		assert_true(net_pattern_parse(&p, list[i].text, NULL));
+		assert_int_equal(p.kind, list[i].kind);
+		net_addr_format(&p.addr, addr);
+		assert_string_equal(p.kind == NET_ADDRS ? addr : p.name, list[i].name);
+		if (p.kind == NET_ADDRS)
+			assert_int_equal(p.bits, list[i].bits);
+		assert_int_equal(p.from, list[i].from);
+		assert_int_equal(p.to, list[i].to);
 	}
 }
 
@@ -221,7 +239,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_host_is_refused),
 		cmocka_unit_test(patterns_match_what_they_say),
 		cmocka_unit_test(impossible_patterns_say_why),
-		cmocka_unit_test(a_pattern_reads_as_it_is_written),
+		cmocka_unit_test(a_pattern_has_its_parts),
 		cmocka_unit_test(addresses_have_a_class),
 		cmocka_unit_test(a_public_suffix_is_nobodys_domain),
 	};

@@ -179,69 +179,6 @@ void mach_services_write(struct sbpl *s, const struct mach_services *m)
 	put_names(s, DENY, m->block, m->block_prefixes);
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
-
-/* An asterisk is any characters. */
-static bool matches(const char *pattern, const char *name)
-{
-	const char *star = NULL, *retry = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			retry = name;
-		} else if (*pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star;
-			name = ++retry;
-		} else {
-			return false;
-		}
-	}
-	pattern += strspn(pattern, "*");
-	return !*pattern;
-}
-
-static bool holds(const char *const *list, const char *name)
-{
-	for (; list && *list; list++)
-		if (matches(*list, name))
-			return true;
-	return false;
-}
-
-static bool holds_prefix(const char *const *list, const char *name)
-{
-	for (; list && *list; list++) {
-		AUTO_FREE char *pattern =
-			strchr(*list, '*') ? xstrdup(*list) : xasprintf("%s*", *list);
-
-		if (matches(pattern, name))
-			return true;
-	}
-	return false;
-}
-
-bool mach_services_allow(const struct mach_services *m, const char *name, enum mach_why *ret_why)
-{
-	if (!m)
-		m = &defaults;
-	*ret_why = MACH_BY_DEFAULT;
-	if (holds(m->block, name))
-		*ret_why = MACH_BLOCKED;
-	else if (holds_prefix(m->block_prefixes, name))
-		*ret_why = MACH_BLOCKED_PREFIX;
-	else if (holds(m->allow, name))
-		*ret_why = MACH_ALLOWED;
-	else if (holds_prefix(m->allow_prefixes, name))
-		*ret_why = MACH_ALLOWED_PREFIX;
-	return *ret_why == MACH_BY_DEFAULT
-		       ? m->allow_by_default
-		       : *ret_why == MACH_ALLOWED || *ret_why == MACH_ALLOWED_PREFIX;
-}
-
 char *profile_mark(const char *session, bool other)
 {
 	return xasprintf("cordon.%s.%s", other ? "nobody" : "session", session);

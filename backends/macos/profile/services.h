@@ -40,16 +40,6 @@ int mach_services_check(const struct mach_services *m, struct err *err) MUST_USE
 /* Writes the section of a profile. NULL: the default lists. The names must have been checked. */
 void mach_services_write(struct sbpl *s, const struct mach_services *m);
 
-enum mach_why {
-	MACH_BY_DEFAULT,
-	MACH_ALLOWED,
-	MACH_ALLOWED_PREFIX,
-	MACH_BLOCKED,
-	MACH_BLOCKED_PREFIX,
-};
-/* Returns whether the section allows a look-up, for events that report one. */
-bool mach_services_allow(const struct mach_services *m, const char *name, enum mach_why *ret_why);
-
 /*
  * Returns the mark of a session: a service name that only the session's profile allows to be looked
  * up. No program offers the service. sandbox_check() says whether a process may look it up, and so

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/buf.h"
 #include "core/base/clock.h"
 #include "core/base/io.h"
 

@@ -181,34 +181,3 @@ unsigned violation_hint(const struct violation *v, const char **ret)
 		}
 	return 0;
 }
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-static void put(struct buf *out, const char *name, const char *value)
-{
-	if (value)
-		json_member(out, name, value);
-}
-
-void violation_event(struct buf *out, const struct violation *v)
-{
-	buf_fmt(out, "{\"pid\":%d,\"count\":%u", v->pid, v->count);
-	put(out, "comm", v->comm);
-	put(out, "service_name", v->target);
-	put(out, "operation", v->operation);
-	buf_ch(out, '}');
-}
-
-void xpc_connect_event(struct buf *out, const struct xpc_connect *c)
-{
-	buf_fmt(out, "{\"pid\":%d,\"ppid\":%d,\"allowed\":%s", c->pid, c->ppid,
-		c->allowed ? "true" : "false");
-	put(out, "comm", c->comm);
-	put(out, "exe", c->exe);
-	put(out, "signing_id", c->signing_id);
-	put(out, "service_name", c->service);
-	put(out, "reason", c->reason);
-	put(out, "blocked_by", c->blocked_by);
-	put(out, "source", c->source);
-	buf_ch(out, '}');
-}

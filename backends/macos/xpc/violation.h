@@ -1,8 +1,7 @@
-/* violation - parses Seatbelt's lines in the log of a Mac, and makes events of them. */
+/* violation - parses Seatbelt's lines in the log of a Mac. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "core/base/buf.h"
 #include "core/base/err.h"
 
 /*
@@ -40,19 +39,3 @@ bool violation_is_service(const struct violation *v);
  * and few explain. Returns a bit for each explanation, so that the caller shows it once; 0: none.
  * The text has no bytes of the agent's. */
 unsigned violation_hint(const struct violation *v, const char **ret);
-
-/* Appends the payload of event.xpc_sandbox_violation. */
-void violation_event(struct buf *out, const struct violation *v);
-
-/* A connection that Endpoint Security or the log reported. Strings are borrowed; NULL: not
- * known. */
-struct xpc_connect {
-	int pid, ppid;
-	const char *comm, *exe, *signing_id, *service;
-	bool allowed;
-	const char *reason;	/* "allowlist", "default" ... */
-	const char *blocked_by; /* the name or prefix of the block list */
-	const char *source;	/* "esf", "sandbox_log" */
-};
-/* Appends the payload of event.xpc_connect. */
-void xpc_connect_event(struct buf *out, const struct xpc_connect *c);
