@@ -167,6 +167,7 @@ dead_functions() {
 			gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
 			if (sub(/\/\*.*/, "", line))
 				comment = 1
+			gsub(/(struct|enum|union) [a-z_0-9]+/, "", line) # which may have the name of a function
 		}
 		FILENAME ~ /\.h$/ && line ~ /^[a-z]/ && line !~ /^(static|typedef|struct [a-z_0-9]+ \{|enum|extern)/ &&
 		match(line, /[a-z_0-9]+\(/) {

@@ -239,45 +239,6 @@ bool pattern_parse(struct pattern *p, const char *text, const char **why)
 	return true;
 }
 
-/* How much of a component is plain where one `*` ends it; 0: that is not so. */
-static size_t before_star(const char *name, size_t len)
-{
-	size_t n = 0;
-
-	while (!(meaning[(unsigned char)name[n]] & (CHAR_GLOB | CHAR_END)))
-		n++;
-	return n + 1 == len && name[n] == '*' && !wrong_part(name, n) ? n : 0;
-}
-
-static bool is_tail(const char *text)
-{
-	return text[0] == '/' && text[1] == '*' && text[2] == '*' && !text[3];
-}
-
-bool pattern_rest(const char *text, struct pattern_rest *ret)
-{
-	struct pattern_rest found = {0};
-	const char *at = text;
-
-	while (*at == '/' && !is_tail(at) && !found.star) {
-		unsigned seen;
-		size_t len = look(at + 1, &seen), n = len;
-
-		found.star = (seen & CHAR_GLOB) != 0;
-		found.folds |= (seen & ~(unsigned)CHAR_GLOB) != 0;
-		if (found.star)
-			n = before_star(at + 1, len);
-		if (!n || wrong_part(at + 1, n))
-			return false;
-		found.first = found.first ? found.first : n;
-		found.plain = (size_t)(at - text) + 1 + n;
-		at += 1 + len;
-	}
-	found.len = (size_t)(at - text) + (*at ? strlen("/**") : 0);
-	*ret = found;
-	return found.plain && (!*at || is_tail(at));
-}
-
 void pattern_done(struct pattern *p)
 {
 	buf_done(&p->text);

@@ -57,20 +57,6 @@ void pattern_done(struct pattern *p);
 /* Appends the longest leading directory without wildcards, at least "/". */
 void pattern_base(const struct pattern *p, struct buf *out);
 
-/*
- * The usual end of a pattern after its leading directory: names, the last of them perhaps with a
- * final `*`, and a double asterisk or nothing.
- */
-struct pattern_rest {
-	/* Len: all of it; plain: up to the first wildcard, without the `/` before it. */
-	size_t len, plain;
-	size_t first; /* length of the first name, up to a wildcard */
-	bool star;    /* ends the last name */
-	bool folds;   /* names_fold_path() may change it */
-};
-/* Parses the end of a pattern; text begins with its `/`. Returns false if it has another form, or
- * is no pattern. */
-bool pattern_rest(const char *text, struct pattern_rest *ret) MUST_USE;
 /* Returns how many of the first len bytes of both are equal, from the first on. */
 size_t pattern_alike(const char *a, const char *b, size_t len);
 
