@@ -233,7 +233,6 @@ static void es_stop(void *data)
 {
 	(void)data;
 	es.stops++;
-	assert_int_equal(pthread_join(es.system, NULL), 0);
 	es_queue_shut(es.queue);
 }
 
@@ -255,6 +254,8 @@ static void touch_go(struct fixture *f, const struct es_system *system)
 	while (!f->keeper.exited)
 		turn(&f->keeper);
 	assert_int_equal(access(f->go, F_OK), 0);
+	if (es.queue) /* a kernel's agent would not have run before they are answered */
+		assert_int_equal(pthread_join(es.system, NULL), 0);
 	seatbelt_stop(sb);
 }
 
