@@ -1,6 +1,6 @@
 /* seatbelt - the backend that runs the agent under a Seatbelt profile. */
 /* SPDX-License-Identifier: MIT */
-#include "backends/macos/seatbelt.h"
+#include "backends/macos/seatbelt_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,43 +10,15 @@
 #include <unistd.h>
 
 #include "backends/macos/alias/ensure.h"
-#include "backends/macos/launch/launch.h"
-#include "backends/macos/launch/network_gate.h"
-#include "backends/macos/launch/rewrite.h"
 #include "backends/macos/launch/warden.h"
 #include "backends/macos/throttle.h"
-#include "backends/macos/xpc/config.h"
 #include "backends/macos/xpc/log_stream.h"
 #include "core/base/io.h"
-#include "core/config/config.h"
 #include "core/keeper/service.h"
 #include "core/os/process.h"
 #include "core/os/ticker.h"
 
 #define OWN_TEMPLATE "/tmp/cordon-XXXXXX" /* short: sockets' paths are at most 103 bytes there */
-
-struct sandbox {
-	const struct seatbelt_host *host;
-	struct keeper *keeper;
-	char *session;
-	struct mac_launch *launch;
-	struct log_stream *log;
-	struct throttle *throttle;
-	struct rewrite *rewrite;   /* NULL: nothing is */
-	struct network_gate *gate; /* until the keeper has it among its doors */
-	struct es_queue *queue;	   /* NULL: no client; given to the door once there is one */
-	struct es_queue *registry; /* the same, and still here then: the door is closed later */
-	struct es_id agent;
-	bool is_client;
-	struct human human;
-	char *settings[4]; /* of the agent's environment; ends with NULL */
-	struct warden *warden;
-	int exit_fd, ticker; /* -1: none */
-	int period;	     /* of the ticker */
-	unsigned hinted;     /* violation_hint() */
-	bool watching_log;
-	bool ended; /* and the keeper has been told */
-};
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
@@ -158,113 +130,6 @@ static int check(const struct spawn_spec *spec, struct err *err)
 	return 0;
 }
 
-/* The profile's other places to read: read-only folders, the tools. Heap, borrowed strings. */
-static const char **read_only_of(const struct sandbox *sb, const struct spawn_spec *spec)
-{
-	size_t n = 0;
-	const char **list;
-
-	while (spec->read_only && spec->read_only[n])
-		n++;
-	list = xcalloc(n + 3, sizeof(*list));
-	for (size_t i = 0; i < n; i++)
-		list[i] = spec->read_only[i];
-	if (spec->tools)
-		list[n++] = spec->tools;
-	list[n] = rewrite_library(sb->rewrite);
-	return list;
-}
-
-static int make_profile(struct profile *ret, const struct sandbox *sb,
-			const struct spawn_spec *spec, const char *own, struct err *err)
-{
-	AUTO_FREE const char **read_only = read_only_of(sb, spec);
-	const char *const temp[] = {spec->cache, NULL};
-	const uint16_t proxies[] = {sb->gate ? network_gate_port(sb->gate) : 0, 0};
-	const struct config *config = keeper_config(sb->keeper);
-	struct xpc_config xpc = {0};
-	struct mach_services services;
-	char tty[128] = "";
-	int r = config ? xpc_config_load(&xpc, config, err) : 0;
-	struct profile_spec p = {
-		.policy = keeper_policy(sb->keeper),
-		.os = sb->host->os,
-		.home = spec->home,
-		.folders = spec->folders,
-		.read_only = read_only,
-		.temp = temp,
-		.own = own,
-		.dynamic = spec->dynamic,
-		.gate = sb->is_client,
-		.network = spec->allow_network ? PROFILE_NETWORK_OPEN
-			   : sb->gate	       ? PROFILE_NETWORK_PROXY
-					       : PROFILE_NETWORK_NONE,
-		.proxies = proxies,
-		.session = spec->session,
-		.listen_base = spec->window.on ? spec->window.base : 0,
-		.listen_count = spec->window.on ? spec->window.count : 0,
-	};
-
-	if (spec->tty && ttyname_r(spec->stdio[0], tty, sizeof(tty)) == 0)
-		p.tty = tty;
-	services = xpc_config_services(&xpc);
-	p.services = config ? &services : NULL;
-	r = r < 0 ? r : profile_build(ret, &p, err);
-	xpc_config_done(&xpc);
-	return r;
-}
-
-/* Where the cache is inside is where it is. Heap. */
-static char **env_of(const struct spawn_spec *spec)
-{
-	size_t n = 0;
-	char **env;
-
-	while (spec->env[n])
-		n++;
-	env = xcalloc(n + 1, sizeof(*env));
-	for (size_t i = 0; i < n; i++) {
-		const char *at = spec->cache ? strstr(spec->env[i], CACHE_INSIDE) : NULL;
-
-		env[i] = at ? xasprintf("%.*s%s%s", (int)(at - spec->env[i]), spec->env[i],
-					spec->cache, at + strlen(CACHE_INSIDE))
-			    : xstrdup(spec->env[i]);
-	}
-	return env;
-}
-
-/* What is set for the sake of the network, and of another user. Heap, borrowed strings. */
-static const char **own_env_of(const struct sandbox *sb)
-{
-	static const char *const none[] = {NULL};
-	const char *const *lists[] = {sb->gate ? network_gate_env(sb->gate) : none,
-				      rewrite_env(sb->rewrite), (const char *const *)sb->settings};
-	const char **all = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		for (const char *const *at = lists[i]; *at; at++) {
-			all = xrealloc(all, (n + 2) * sizeof(*all));
-			all[n++] = *at;
-			all[n] = NULL;
-		}
-	return all;
-}
-
-/* Starts the questions about the agent's messages at its first instruction. The helper runs until
- * then, and the keeper waits for it. */
-static void on_forked(void *data, pid_t pid)
-{
-	struct sandbox *sb = data;
-	const struct es_system *es = sb->host->endpoint;
-
-	if (!sb->is_client)
-		return;
-	sb->agent = es->id_of(es->data, pid);
-	es_queue_let_start(sb->queue, sb->agent);
-	es_queue_add(sb->queue, sb->agent);
-}
-
 /* Without a client the profile alone confines, and says no to what would be asked about. */
 static void start_endpoint(struct sandbox *sb)
 {
@@ -281,15 +146,6 @@ static void start_endpoint(struct sandbox *sb)
 	sb->is_client = true;
 }
 
-/* Who is inside is killed by Endpoint Security's word, too, and gets nothing more that it asks for.
- */
-static size_t end_known(void *data)
-{
-	const struct sandbox *sb = data;
-
-	return sb->registry ? es_queue_shut(sb->registry) : 0;
-}
-
 /* Reads are not asked about: an answer could not open what the profile keeps shut, and a profile
  * that left it open would let everything be read by who outlives the keeper. */
 static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
@@ -299,95 +155,6 @@ static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
 
 	sb->queue = NULL;
 	return sb->host->open_door(&d); /* cppcheck-suppress returnDanglingLifetime ; it copies d */
-}
-
-static void set_env(struct sandbox *sb, char *setting)
-{
-	size_t n = 0;
-
-	while (sb->settings[n])
-		n++;
-	sb->settings[n] = setting;
-}
-
-/* clang keeps compiled modules in the user's cache directory below /var/folders, which is closed:
- * programs outside would use what the agent has put there. */
-static void move_caches(struct sandbox *sb, const struct spawn_spec *spec)
-{
-	if (spec->cache)
-		set_env(sb, xasprintf("CLANG_MODULE_CACHE_PATH=%s/clang-modules", spec->cache));
-}
-
-/* Also who they are in the agent's environment. */
-static int find_human(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
-{
-	const struct config *config = keeper_config(sb->keeper);
-	const struct human_spec about = {.euid = geteuid(),
-					 .sudo_uid = getenv("SUDO_UID"),
-					 .home = spec->home,
-					 .as_root =
-						 config && config_bool(config, "sandbox.as-root")};
-	int r;
-
-	if (!sb->host->find_human)
-		return 0;
-	r = sb->host->find_human(&sb->human, &about, err);
-	if (r < 0 || !sb->human.known)
-		return r;
-	set_env(sb, xasprintf("USER=%s", sb->human.name));
-	set_env(sb, xasprintf("LOGNAME=%s", sb->human.name));
-	r = spec->cache ? human_give(&sb->human, spec->cache) : 0;
-	if (r < 0)
-		return err_set(err, r, "give '%s' to %s", spec->cache, sb->human.name);
-	return 0;
-}
-
-/* NULL: the helper enters the profile. */
-static const char *sandbox_exec_of(const struct sandbox *sb)
-{
-	const struct config *config = keeper_config(sb->keeper);
-	bool by_program = config && str_eq(config_str(config, "sandbox.seatbelt"), "sandbox-exec");
-
-	return by_program ? sb->host->sandbox_exec : NULL;
-}
-
-static int start_agent(struct sandbox *sb, const struct spawn_spec *spec, const char *own,
-		       int *ret_status, struct err *err)
-{
-	AUTO_PROFILE struct profile profile = {.sbpl = SBPL_INIT};
-	AUTO_FREE const char **own_env = own_env_of(sb);
-	char **env = env_of(spec);
-	struct mac_launch_spec l = {
-		.os = sb->host->os,
-		.profile = &profile,
-		.helper = sb->host->helper,
-		.sandbox_exec = sandbox_exec_of(sb),
-		.dir = own,
-		.session = spec->session,
-		.argv = spec->argv,
-		.env = (const char *const *)env,
-		.cwd = spec->cwd,
-		.stdio = {spec->stdio[0], spec->stdio[1], spec->stdio[2]},
-		.tty = spec->tty,
-		.limits = spec->limits,
-		.own_env = own_env,
-		.human = &sb->human,
-		.forked = on_forked,
-		.known = end_known,
-		.data = sb,
-	};
-	int r = make_profile(&profile, sb, spec, own, err);
-
-	if (r == 0)
-		r = mac_launch(&sb->launch, &l, ret_status, err);
-	else
-		(void)!io_remove_tree(AT_FDCWD, own);
-	if (r == 0 && profile.skipped)
-		keeper_note(sb->keeper,
-			    "%zu allow rules cannot be said in a profile: they allow nothing",
-			    profile.skipped);
-	util_free_list(&env);
-	return r;
 }
 
 /* Its words are a help, no part of the floor: without them the session goes on. */
@@ -493,8 +260,7 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 			       .session = xstrdup(spec->session),
 			       .exit_fd = -1,
 			       .ticker = -1};
-	move_caches(sb, spec);
-	r = find_human(sb, spec, err);
+	r = seatbelt_find_human(sb, spec, err);
 	if (r == 0)
 		r = warden_start(&sb->warden, sb->host->helper, sb->session, err);
 	if (r == 0)
@@ -507,7 +273,7 @@ int seatbelt_launch(const struct seatbelt_host *host, struct sandbox **ret, stru
 		r = rewrite_start(&sb->rewrite, sb->host->os, sb->host->interpose, spec, own, k,
 				  err);
 	if (r == 0)
-		r = start_agent(sb, spec, own, ret_status, err);
+		r = seatbelt_start_agent(sb, spec, own, ret_status, err);
 	else
 		(void)!io_remove_tree(AT_FDCWD, own);
 	if (r == 0)
@@ -540,7 +306,7 @@ static void end_session(struct sandbox *sb)
 {
 	size_t n;
 
-	end_known(sb);
+	seatbelt_end_known(sb);
 	n = mac_launch_stop(sb->launch);
 	if (!n) {
 		warden_stop(sb->warden);
