@@ -86,7 +86,7 @@ static char **env_of(const struct spawn_spec *spec)
 	return env;
 }
 
-/* What is set for the sake of the network, and of another user. Heap, borrowed strings. */
+/* Returns the settings for the network and for another user. Heap, borrowed strings. */
 static const char **own_env_of(const struct sandbox *sb)
 {
 	static const char *const none[] = {NULL};

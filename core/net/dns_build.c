@@ -1,4 +1,4 @@
-/* dns_build - makes DNS messages: queries, answers, and what is left of one that is too long. */
+/* dns_build - makes DNS messages: queries, answers, and truncated ones. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -139,8 +139,7 @@ size_t dns_answer_again(uint8_t *msg, size_t len, const uint8_t *query,
 	size_t at = dns_read_name(msg, len, DNS_HEADER, name);
 
 	dns_set_id(msg, q->id);
-	if (at &&
-	    at + 4 == q->end) /* the same labels: dns_read_name() has compared what they say */
+	if (at && at + 4 == q->end) /* the same labels: dns_is_answer() has compared them */
 		memcpy(msg + DNS_HEADER, query + DNS_HEADER, at - DNS_HEADER);
 	return q->edns ? len : drop_edns(msg, len);
 }
