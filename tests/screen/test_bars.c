@@ -53,6 +53,10 @@ static void the_status_bar_says_where_one_is(void **state)
 	ui_changed(s->ui);
 	scene_draw(s);
 	assert_true(scene_shows(s, "greeting: 2 steps"));
+	*s->model.prompt = '\0';
+	ui_changed(s->ui);
+	scene_draw(s);
+	assert_true(scene_shows(s, " 6 steps"));
 }
 
 static void a_long_prompt_leaves_room_on_a_narrow_bar(void **state)

@@ -216,10 +216,12 @@ static void meter_segment(const struct ui *ui, bool ascii, struct segment *g)
 		 memory);
 }
 
-/* "fix the greeting: 4 steps, 1 undone": of the prompt so many columns, and its own steps. */
+/* "fix the greeting: 4 steps, 1 undone": of the prompt so many columns, and its own steps. Without
+ * the words of a prompt, the steps are those of the session. */
 static void count_steps(const struct model *m, int cols, char *out, size_t size)
 {
-	const struct turn_mark *turn = m->prompt && m->n_turns ? &m->turns[m->n_turns - 1] : NULL;
+	const bool said = m->prompt && *m->prompt;
+	const struct turn_mark *turn = said && m->n_turns ? &m->turns[m->n_turns - 1] : NULL;
 	AUTO_BUF struct buf words = BUF_INIT, fit = BUF_INIT;
 	size_t undone = 0, n = 0, used;
 
@@ -231,7 +233,7 @@ static void count_steps(const struct model *m, int cols, char *out, size_t size)
 		undone += m->steps[i].undone;
 		n += !m->steps[i].undone;
 	}
-	if (m->prompt)
+	if (said)
 		text_escape(&words, m->prompt, strlen(m->prompt));
 	text_fit_end(&fit, words.data, cols);
 	used = (size_t)snprintf(out, size, "%.200s%s%zu step%s", fit.data, fit.len ? ": " : "", n,
