@@ -78,6 +78,26 @@ attach v 70 20
 sees_on v 'size ' "a third, smaller one"
 tmux_ send-keys -t =v: c
 sees_on v 'size 70x[0-9]+ key c' "the agent's terminal fits who typed last"
+# Terminals unlike xterm: curses, which painted these once, has one current screen for all.
+attach w 90 26 TERM=vt100
+sees_on w 'size ' "a fourth, on an old terminal"
+attach x 80 24 TERM=vt220
+sees_on x 'size ' "a fifth, on another"
+tmux_ send-keys -t =t: d
+sees_on w 'key d' "the fourth goes on to show what changes"
+sees_on x 'key d' "and the fifth"
+tmux_ resize-window -t =w: -x 110 -y 28
+tmux_ send-keys -t =w: e
+sees_on w 'size 80x25 key e' "which takes another size"
+sees_on w 'C-\] \? help' "down to its last row"
+kill -9 "$(client x)"
+tmux_ send-keys -t =w: f
+sees_on w 'key f' "and outlives the fifth"
+tmux_ send-keys -t =w: C-] q
+sees_on w 'd detach' "it may leave"
+tmux_ send-keys -t =w: d
+ok "and does" wait_for 15 test -s "$TEST_TMP/status.w"
+is "$(cat "$TEST_TMP/status.w")" 0 "the session goes on"
 keys d
 sees 'size 100x[0-9]+ key d' "which is the larger one again"
 
