@@ -257,10 +257,13 @@ static bool count_line(void *data, enum diff_line_kind kind, const char *text, s
 	return true;
 }
 
+/* Paths outside the folder are absolute: the agent's notes. */
 static bool is_project_file(void *data, const char *old_path, const char *new_path)
 {
-	(void)data;
-	return !diff_is_gits_own(new_path ? new_path : old_path);
+	const struct roster_row *row = data;
+	const char *path = new_path ? new_path : old_path;
+
+	return !diff_is_gits_own(path) && (*path != '/' || path_is_beneath(path, row->folder));
 }
 
 /* The session's oldest and newest step that are in effect; false: it has none. */
