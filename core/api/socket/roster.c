@@ -26,6 +26,7 @@ static void row_done(struct roster_row *r)
 	free(r->folder);
 	free(r->command);
 	free(r->prompt);
+	free(r->why);
 	free(r->agent);
 	free(r->ask.op);
 	free(r->ask.kind);
@@ -153,6 +154,7 @@ static void take_hung(struct roster *r, const struct link *l)
 	struct roster_row *row = add_row(r, l->session, "hung");
 	AUTO_FREE char *state = state_dir();
 	struct recording *rec = NULL;
+	const char *why;
 	int fd = -1;
 
 	if (ring_find(state, l->session, &fd, NULL) == 0 && recording_open(&rec, fd, NULL) == 0)
@@ -161,6 +163,8 @@ static void take_hung(struct roster *r, const struct link *l)
 		set_place(row, "", "");
 	if (!row->prompt)
 		row->prompt = xstrdup("");
+	why = strstr(l->why, ": "); /* after the session's name */
+	row->why = xstrdup(why ? why + 2 : l->why);
 	recording_free(rec);
 }
 
