@@ -126,8 +126,12 @@ asks() { cordon_in "$dir" pending 2>&1 | grep -q post-merge; }
 ok "and asks" wait_for 15 asks
 attach u 100 30
 sees_on u '\? ASK.*post-merge' "a client finds the question"
-tmux_ send-keys -t =u: C-] a
-sees_on u 'ALLOW writing .*post-merge once' "opens it"
+attach v 100 30
+sees_on v '\? ASK.*post-merge' "so does another"
+for name in u v; do
+	tmux_ send-keys -t "=$name:" C-] a
+	sees_on "$name" 'ALLOW writing .*post-merge once' "$name opens it"
+done
 until_keys_count
 n=0
 until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 20 ]; do
@@ -137,6 +141,8 @@ until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 20 ]; do
 done
 ok "and answers it" test -s "$dir/.git/hooks/post-merge"
 sees_on u 'status=0' "the call has gone on"
+sees_on v 'It was answered elsewhere' "the other client says so"
+tmux_ kill-session -t =v
 
 # ---- undo, with an edit of the human's in the way
 tmux_ send-keys -t =u: "clear; sh -c 'echo mine >doc; echo two >other'" Enter
