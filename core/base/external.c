@@ -196,14 +196,6 @@ static bool is_only_in_folder(const char *name)
 	return real && leads_to_folder(real);
 }
 
-/* This very program runs already, whoever may write it. */
-static bool is_own(const char *path)
-{
-	char self[PATH_MAX];
-
-	return os_self_path(self, sizeof(self)) >= 0 && str_eq(path, self);
-}
-
 char *external_find(const char *name, struct err *err)
 {
 	AUTO_FREE char *path = safe_path();
@@ -214,7 +206,7 @@ char *external_find(const char *name, struct err *err)
 	if (strchr(name, '/')) {
 		AUTO_FREE char *real = *name == '/' ? realpath(name, NULL) : NULL;
 
-		if (real && is_kept_out(real) && !is_own(name))
+		if (real && is_kept_out(real) && !os_self_is(real) /* runs already */)
 			refuse("program", name, err);
 		else if (real && program_runs(real))
 			return take_ptr(&real);
@@ -239,6 +231,21 @@ char *external_find(const char *name, struct err *err)
 	else
 		err_say(err, -ENOENT, "%s: there is no such program", name);
 	return NULL;
+}
+
+char *external_self(struct err *err)
+{
+	static const char deleted[] = " (deleted)";
+	char self[PATH_MAX];
+	ssize_t n = os_self_path(self, sizeof(self));
+
+	if (n < 0) {
+		err_set(err, (int)n, "find cordon");
+		return NULL;
+	}
+	if (str_ends(self, deleted) && !os_self_is(self))
+		self[(size_t)n - strlen(deleted)] = '\0';
+	return external_find(self, err);
 }
 
 /* PATH has a value of its own; the others are where a shell was. */

@@ -38,6 +38,9 @@ struct external {
 /* Returns the program of that name as an absolute path, a heap string. NULL, with words: -ENOENT,
  * or -EPERM where it lies in a folder. */
 char *external_find(const char *name, struct err *err) MUST_USE;
+/* Returns the path of this program, a heap string. After an upgrade that of its successor, or NULL
+ * with words: -ENOENT, or -EPERM where that lies in a folder. */
+char *external_self(struct err *err) MUST_USE;
 /* Returns 0, or -EPERM with words where a word of the line is a path or program in a folder. */
 int external_check(const char *setting, const char *line, struct err *err) MUST_USE;
 /* The environment of a program outside; a heap list. */

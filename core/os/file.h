@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -84,9 +85,11 @@ int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 /* Gets the path of the open file of fd, at most size - 1 bytes and NUL. Returns its length, or
  * negative errno. */
 ssize_t os_fd_name(int fd, char *out, size_t size);
-/* Gets the path of the program file of this process. */
+/* Gets the path of the program file of this process. On Linux it ends in " (deleted)" if the file
+ * has been deleted or replaced. */
 ssize_t os_self_path(char *out, size_t size);
-char *os_self_copy(void); /* the same, heap, or NULL */
+bool os_self_is(const char *path); /* the same file */
+char *os_self_copy(void);	   /* the same, heap, or NULL */
 /* Changes the mode of the named file, never of the target of a link. Returns -1 and errno; ENOSYS:
  * not supported. */
 int os_chmod_nofollow(int dirfd, const char *name, mode_t mode);

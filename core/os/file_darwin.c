@@ -59,6 +59,13 @@ ssize_t os_self_path(char *out, size_t size)
 	return (ssize_t)n;
 }
 
+bool os_self_is(const char *path)
+{
+	char self[PATH_MAX];
+
+	return os_self_path(self, sizeof(self)) >= 0 && strcmp(path, self) == 0;
+}
+
 char *os_self_copy(void)
 {
 	char path[PATH_MAX];

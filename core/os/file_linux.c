@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "core/os/file.h"
@@ -31,6 +32,14 @@ ssize_t os_fd_name(int fd, char *out, size_t size)
 ssize_t os_self_path(char *out, size_t size)
 {
 	return read_name("/proc/self/exe", out, size);
+}
+
+bool os_self_is(const char *path)
+{
+	struct stat self, there;
+
+	return stat("/proc/self/exe", &self) == 0 && stat(path, &there) == 0 &&
+	       self.st_dev == there.st_dev && self.st_ino == there.st_ino;
 }
 
 char *os_self_copy(void)

@@ -89,7 +89,7 @@ static void open_day(struct day *d)
 	surface_init(&d->surface, WIDTH, HEIGHT);
 	d->surface.roles = d->theme.roles;
 	d->term = term_new(HEIGHT, WIDTH, NULL, NULL);
-	paint_init(&d->paint, DEPTH_TRUE, false);
+	paint_init(&d->paint, DEPTH_TRUE, false, false);
 	d->ui = ui_new(&(struct ui_spec){.model = &d->model,
 					 .keymap = d->keymap,
 					 .term = d->term,

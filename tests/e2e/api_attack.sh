@@ -198,12 +198,13 @@ ok "another session waits for an answer" wait_for 15 waits_there
 kill -STOP "$pid"
 out=$("$CORDON" pending 2>&1) && fail "a stopped session is no success" "$out"
 like "$out" 'hooks/second' "a session that is stopped hides no other"
-like "$out" 'session [0-9a-f-]*: no answer for 5 s: it is stopped' "and is named"
+like "$out" "session [0-9a-f-]*: it is stopped: kill -CONT $pid" "and is named, at once"
 id=$(sed -n 's/^\([0-9a-f]*-[0-9]*\)  write .*second/\1/p' <<<"$out")
 ok "the other can be answered" "$CORDON" approve "$id"
 ok "and has gone on" wait_for 10 test -s "$other/.git/hooks/second"
 out=$("$CORDON" approve 424242 2>&1)
 like "$out" 'nobody waits for it.*it is stopped' "what is not found may be the stopped one's"
+unlike "$("$CORDON" approve "${id%-*}-424242" 2>&1)" 'it is stopped' "but an ID with its session is asked of that alone"
 kill -CONT "$pid"
 ok "which answers when it goes on" again
 done_testing

@@ -78,6 +78,26 @@ attach v 70 20
 sees_on v 'size ' "a third, smaller one"
 tmux_ send-keys -t =v: c
 sees_on v 'size 70x[0-9]+ key c' "the agent's terminal fits who typed last"
+# Terminals unlike xterm: curses, which painted these once, has one current screen for all.
+attach w 90 26 TERM=vt100
+sees_on w 'size ' "a fourth, on an old terminal"
+attach x 80 24 TERM=vt220
+sees_on x 'size ' "a fifth, on another"
+tmux_ send-keys -t =t: d
+sees_on w 'key d' "the fourth goes on to show what changes"
+sees_on x 'key d' "and the fifth"
+tmux_ resize-window -t =w: -x 110 -y 28
+tmux_ send-keys -t =w: e
+sees_on w 'size 80x25 key e' "which takes another size"
+sees_on w 'C-\] \? help' "down to its last row"
+kill -9 "$(client x)"
+tmux_ send-keys -t =w: f
+sees_on w 'key f' "and outlives the fifth"
+tmux_ send-keys -t =w: C-] q
+sees_on w 'd detach' "it may leave"
+tmux_ send-keys -t =w: d
+ok "and does" wait_for 15 test -s "$TEST_TMP/status.w"
+is "$(cat "$TEST_TMP/status.w")" 0 "the session goes on"
 keys d
 sees 'size 100x[0-9]+ key d' "which is the larger one again"
 
@@ -106,8 +126,12 @@ asks() { cordon_in "$dir" pending 2>&1 | grep -q post-merge; }
 ok "and asks" wait_for 15 asks
 attach u 100 30
 sees_on u '\? ASK.*post-merge' "a client finds the question"
-tmux_ send-keys -t =u: C-] a
-sees_on u 'ALLOW writing .*post-merge once' "opens it"
+attach v 100 30
+sees_on v '\? ASK.*post-merge' "so does another"
+for name in u v; do
+	tmux_ send-keys -t "=$name:" C-] a
+	sees_on "$name" 'ALLOW writing .*post-merge once' "$name opens it"
+done
 until_keys_count
 n=0
 until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 20 ]; do
@@ -117,6 +141,8 @@ until [ -s "$dir/.git/hooks/post-merge" ] || [ $n -ge 20 ]; do
 done
 ok "and answers it" test -s "$dir/.git/hooks/post-merge"
 sees_on u 'status=0' "the call has gone on"
+sees_on v 'It was answered elsewhere' "the other client says so"
+tmux_ kill-session -t =v
 
 # ---- undo, with an edit of the human's in the way
 tmux_ send-keys -t =u: "clear; sh -c 'echo mine >doc; echo two >other'" Enter

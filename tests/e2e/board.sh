@@ -7,8 +7,8 @@
 need tmux python3
 need_sandbox
 dir=$(new_folder work)
-run_in() { # NAME DIR COMMAND: a session in a terminal of its own
-	tmux_ new-session -d -s "$1" -x 100 -y 30 -c "$2" "env -u TMUX $CORDON run -- $3; exec sleep 600"
+run_in() { # NAME DIR COMMAND [OPTION]: a session in a terminal of its own
+	tmux_ new-session -d -s "$1" -x 100 -y 30 -c "$2" "env -u TMUX $CORDON run ${4:-} -- $3; exec sleep 600"
 }
 field() { "$CORDON" sessions --all --json | sed -n "\\,$1\",s/.*\"$2\":\"*\\([^\",]*\\).*/\\1/p"; } # FOLDER FIELD
 state_is() { [ "$(field "$1" state)" = "$2" ]; }
@@ -27,7 +27,9 @@ run_in one "$TEST_TMP/one/alpha" "$asks"
 run_in two "$TEST_TMP/two/alpha" "$asks"
 run_in evil "$evil" cat
 beta=$(new_folder beta)
-run_in beta "$beta" "sh -c 'seq 5 >lines; exec cat'"
+notes=$(new_folder notes)
+printf '[rule "t"]\n\tallow = write %s/**\n' "$notes" >"$TEST_TMP/allows"
+run_in beta "$beta" "sh -c 'seq 5 >lines; seq 7 >$notes/lines; exec cat'" "--config $TEST_TMP/allows"
 edits=$(new_folder edits)
 run_in edits "$edits" "sh -c 'echo agents >file; echo agents >other; exec cat'"
 slow=$(new_folder slow)
@@ -53,7 +55,8 @@ all_answer() { out=$("$CORDON" sessions --json) && [ "$(grep -c '"state":"hung"'
 wait_for 30 all_answer # not in ok(), which has a shell of its own
 like "$(timeout 60 "$CORDON" attach --plain "$(field /beta id)" 2>&1 </dev/null)" 'lines' "attach to another does not wait for it"
 like "$out" 'two/alpha".*"asked":\{"approve_id":"[0-9a-f]+-1","op":"[a-z]+","path":"[^"]*two/alpha/.git/hooks/post-merge","program":"[^"]*sh"' "JSON says what is asked"
-like "$out" '/beta".*"added":5,"deleted":0\}' "and how many lines changed"
+like "$("$CORDON" sessions)" "$(field /slow id) .*slow: cat: (it is stopped: kill -CONT $slow_pid|no answer)" "and the list says why it is hung"
+like "$out" '/beta".*"added":5,"deleted":0\}' "and how many lines of the folder changed"
 like "$out" '"folder":"[^"]*x\\u001b\[2Jz\\u000a\* 1234 idle"' "names are escaped there"
 
 start_board() {

@@ -191,4 +191,17 @@ keys C-] q
 ok "all ends with the agent" wait_for 20 has_ended "$host"
 for job in $(jobs -p); do wait "$job" 2>/dev/null; done
 ok "the clients, too" none_marked ' exec -- sleep 20'
+
+# ---- an upgrade replaces the program while a session runs
+mkdir -p "$TEST_TMP/bin"
+cp "$CORDON" "$TEST_TMP/bin/cordon"
+start 120 30 "$dir" "env -u TMUX $TEST_TMP/bin/cordon run -- sh"
+sees '━ > agent' "a session runs"
+cp "$CORDON" "$TEST_TMP/bin/new" && mv "$TEST_TMP/bin/new" "$TEST_TMP/bin/cordon"
+keys C-] '!'
+loses '━ > agent' "the new program is started for a shell"
+type_text 'echo $0-$((40 + 2))' && keys Enter
+sees 'bash-42' "which works"
+keys C-d
+sees '━ > agent' "and the console is back"
 done_testing

@@ -14,6 +14,8 @@ cd "$dir" || exit 1
 hosts_start
 mkdir -p "$TEST_TMP/bin" "$HOME/.ssh" && echo key >"$HOME/.ssh/id_rsa"
 printf '#!/bin/sh\n[ "$1" != bad ]\n' >"$TEST_TMP/bin/pytest" && chmod +x "$TEST_TMP/bin/pytest"
+mkdir -p "$HOME/notes" "$HOME/.config/cordon"
+printf '[rule "t"]\n\tallow = write ~/notes/**\n' >"$HOME/.config/cordon/config"
 secret=ghp_$(printf 'a%.0s' {1..36})
 
 # ---- an agent with two turns
@@ -36,6 +38,7 @@ run("pytest", "good")
 for _ in range(2):
     run("sh", "-c", ": look; : " + "x" * 142 + " $secret")
 run("mkdir", "-p", "made/deeper")
+run("sh", "-c", "echo note >$HOME/notes/note")
 s = socket.create_connection(("good.example", 7), timeout=60)
 s.sendall(b"x" * 3000)
 got = 0
@@ -55,6 +58,7 @@ agent 0
 md=$(report)
 is "$?" 0 "a report of a session that has ended"
 like "$md" '1 prompt; 2 changed files, \+4 -0 lines' "it counts prompts, files and lines, no directories"
+like "$md" 'and 1 outside the folder' "nor what lies outside the folder, which it says"
 unlike "$md" '` made' "which it does not list, either"
 unlike "$md" 'network.bytes' "nothing was sent in excess"
 like "$md" '## Tests

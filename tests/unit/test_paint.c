@@ -91,7 +91,7 @@ static void any_frames_are_shown(void **state)
 		pane_feed(&p, "\033[41;4;7mleft over\033[5;5H\xe6\xbc\xa2");
 		surface_init(&s, w, h);
 		surface_clear(&s, &(struct style){0});
-		paint_init(&paint, DEPTH_TRUE, false);
+		paint_init(&paint, DEPTH_TRUE, false, false);
 		for (int frame = 0; frame < 30; frame++) {
 			AUTO_BUF struct buf out = BUF_INIT;
 
@@ -121,7 +121,7 @@ static const char *sent(enum depth depth, bool eight, const struct style *st, co
 
 	surface_init(&s, 20, 2);
 	surface_clear(&s, &(struct style){0});
-	paint_init(&p, depth, eight);
+	paint_init(&p, depth, eight, false);
 	paint_frame(&p, &s, &out);
 	buf_clear(&out);
 	surface_put(&s, 3, 1, text, strlen(text), 1, st);
@@ -165,7 +165,7 @@ static void little_is_sent_for_little(void **state)
 	(void)state;
 	surface_init(&s, 200, 50);
 	surface_clear(&s, &(struct style){0});
-	paint_init(&p, DEPTH_256, false);
+	paint_init(&p, DEPTH_256, false, false);
 	for (int y = 0; y < 50; y++)
 		surface_text_style(&s, 0, y, 200, &plain, "a row of text that stays");
 	paint_frame(&p, &s, &out);
@@ -177,6 +177,28 @@ static void little_is_sent_for_little(void **state)
 	surface_done(&s);
 }
 
+/* A terminal as vt100 gets colours, positions and text. */
+static void an_old_terminal_gets_old_sequences(void **state)
+{
+	struct style curly = {.attr = STYLE_UNDERLINE_AS(UNDERLINE_CURLY), .line = COLOR_INDEX(3)};
+	AUTO_BUF struct buf out = BUF_INIT;
+	struct paint p;
+	struct surface s;
+
+	(void)state;
+	surface_init(&s, 20, 2);
+	surface_clear(&s, &(struct style){0});
+	surface_put(&s, 3, 1, "x", 1, 1, &curly);
+	surface_put(&s, 15, 1, "y", 1, 1, &curly);
+	s.cursor = (struct cursor){.visible = true};
+	paint_init(&p, DEPTH_16, true, true);
+	paint_frame(&p, &s, &out);
+	assert_string_equal(out.data, "\033[?25l\033[0m\033[2J\033[2;4H\033[0;4mx\033[2;16Hy"
+				      "\033[1;1H\033[?25h");
+	paint_done(&p);
+	surface_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +206,7 @@ int main(void)
 		cmocka_unit_test(colours_as_the_terminal_has_them),
 		cmocka_unit_test(no_control_gets_through),
 		cmocka_unit_test(little_is_sent_for_little),
+		cmocka_unit_test(an_old_terminal_gets_old_sequences),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static int offer(const char *folder, int *status, struct err *err)
 	AUTO_BUF struct buf mute = BUF_INIT;
 	struct open_here o = {.folder = folder};
 	struct err ignored = {0};
-	int found = link_each(look_at, &o, &mute, &ignored);
+	int found = link_each(NULL, look_at, &o, &mute, &ignored);
 
 	if (found > 0 && asks(&o)) {
 		char *argv[] = {o.session, NULL};

@@ -111,7 +111,7 @@ int cmd_pending(int argc, char **argv, struct err *err)
 	int r = flags_parse(&pending_usage, argc, argv, &o, NULL, err);
 
 	if (r == 0)
-		r = link_each(list_session, &o, &mute, err);
+		r = link_each(NULL, list_session, &o, &mute, err);
 	if (r == 0 && mute.len)
 		r = err_say(err, -EAGAIN, "%s", mute.data);
 	if (r)
@@ -139,8 +139,6 @@ static int find_request(struct link *l, void *data, struct err *err)
 	bool has = false;
 	int r = 0;
 
-	if (*a->tag && !str_eq(a->tag, l->tag))
-		return 0;
 	for (uint64_t i = 0; r == 0 && i < l->pending; i++) {
 		struct span line;
 
@@ -211,11 +209,14 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(given);
 	AUTO_BUF struct buf mute = BUF_INIT;
+	const char *tag = NULL;
 	int r = split_id(a, copy, err);
 
 	a->given = given;
+	if (r == 0 && *a->tag)
+		tag = a->tag;
 	if (r == 0)
-		r = link_each(count_request, a, &mute, err);
+		r = link_each(tag, count_request, a, &mute, err);
 	if (r == 0 && !a->found)
 		r = err_say(err, -ESRCH,
 			    "%s %s: nobody waits for it: cordon pending lists what waits%s%s",
@@ -226,7 +227,7 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 			    "it",
 			    a->verb, given);
 	if (r == 0)
-		r = link_each(answer_request, a, &mute, err);
+		r = link_each(tag, answer_request, a, &mute, err);
 	return r;
 }
 

@@ -47,6 +47,7 @@ struct turn_facts {
 	struct file_fact *files;
 	size_t n_files;
 	size_t git_files; /* git's own, left out of `files` */
+	size_t elsewhere; /* outside the folder, as the agent's notes: left out, too */
 	char *files_why;  /* why some files are missing; NULL: none is */
 };
 #define FACTS_MAX 5000 /* of a turn */

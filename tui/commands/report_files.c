@@ -29,6 +29,10 @@ static bool on_file(void *data, const char *old_path, const char *new_path)
 		t->git_files++;
 		return false;
 	}
+	if (*new_path == '/') {
+		t->elsewhere++;
+		return false;
+	}
 	a->file = 0;
 	while (a->file < t->n_files && !str_eq(t->files[a->file].path, new_path))
 		a->file++;

@@ -335,7 +335,7 @@ static void put_files(struct page *p, const struct turn_facts *t)
 {
 	struct doc *d = &p->doc;
 
-	if (!t->n_files && !t->git_files && !t->files_why)
+	if (!t->n_files && !t->git_files && !t->elsewhere && !t->files_why)
 		return;
 	doc_heading(d, 3, "Files");
 	doc_list(d, true);
@@ -344,6 +344,11 @@ static void put_files(struct page *p, const struct turn_facts *t)
 	if (t->git_files) {
 		doc_item(d, true);
 		doc_say(d, "and %zu of git's own in .git", t->git_files);
+		doc_item(d, false);
+	}
+	if (t->elsewhere) {
+		doc_item(d, true);
+		doc_say(d, "and %zu outside the folder, as the agent's notes", t->elsewhere);
 		doc_item(d, false);
 	}
 	if (t->files_why)

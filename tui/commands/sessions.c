@@ -76,9 +76,10 @@ static void print_json(const struct roster_row *row)
 
 static void print_row(const struct roster_row *row)
 {
-	char when[32];
+	char when[32] = "?";
 
-	show_time(when, sizeof(when), row->since_us);
+	if (row->since_us)
+		show_time(when, sizeof(when), row->since_us);
 	printf("%s%-6s%s  %-12s  %-7s  %s%-7" PRIu64 "%s  ", style_on(STYLE_BOLD), row->tag,
 	       style_off(), when, row->state, row->pending ? style_on(STYLE_YELLOW) : "",
 	       row->pending, row->pending ? style_off() : "");
@@ -91,6 +92,8 @@ static void print_row(const struct roster_row *row)
 		printf(" (%s)", row->branch);
 	printf(": ");
 	show_text(row->command, strlen(row->command));
+	if (row->why)
+		printf("%s%s", *row->command ? ": " : "", row->why);
 	putchar('\n');
 }
 

@@ -146,12 +146,14 @@ void console_split_program(struct console *c, const char *const *words, size_t n
 
 void console_split(struct console *c, const char *const *words, size_t n)
 {
-	const char *argv[WORDS_MAX];
-	char self[PATH_MAX];
+	struct err err = {0};
+	AUTO_FREE char *self = external_self(&err);
+	const char *argv[WORDS_MAX] = {self};
 
-	if (os_self_path(self, sizeof(self)) < 0)
+	if (!self) {
+		ui_say(c->ui, "x cordon cannot be started: %s.", err.text);
 		return;
-	argv[0] = self;
+	}
 	n = MIN(n, (size_t)WORDS_MAX - 1);
 	for (size_t i = 0; i < n; i++)
 		argv[1 + i] = words[i];
@@ -182,18 +184,18 @@ int console_cordon(void *data, const char *const *words, size_t n, struct err *e
 	static const struct borrower cordon = {
 		.name = "cordon", .broken = failed, .words = "cordon could not do it."};
 	struct console *c = data;
-	char self[PATH_MAX];
-	const char *argv[WORDS_MAX + 1] = {self};
-	int r;
+	AUTO_FREE char *self = NULL;
+	const char *argv[WORDS_MAX + 1] = {NULL};
 
 	if (console_can_split(c)) {
 		console_split(c, words, n);
 		return 0;
 	}
-	r = os_self_path(self, sizeof(self));
-	if (r < 0)
-		return err_set(err, r, "find cordon");
+	self = external_self(err);
+	if (!self)
+		return err->code;
 	assert(n < WORDS_MAX);
+	argv[0] = self;
 	for (size_t i = 0; i < n; i++)
 		argv[1 + i] = words[i];
 	return console_lend(c, &cordon, (char **)(uintptr_t)argv, err);

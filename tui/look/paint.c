@@ -10,9 +10,9 @@
 #define SYNC_OFF "\033[?2026l"
 #define GAP	 4 /* so many unchanged cells cost less than a new position */
 
-void paint_init(struct paint *p, enum depth depth, bool eight)
+void paint_init(struct paint *p, enum depth depth, bool eight, bool simple)
 {
-	*p = (struct paint){.depth = depth, .eight = eight, .x = -1};
+	*p = (struct paint){.depth = depth, .eight = eight, .simple = simple, .x = -1};
 }
 
 void paint_done(struct paint *p)
@@ -52,14 +52,14 @@ static void put_color(const struct paint *p, struct buf *out, uint32_t c, bool b
 }
 
 /* A terminal that does not know kinds of underline keeps the straight one. */
-static void put_underline(struct buf *out, uint32_t attr)
+static void put_underline(const struct paint *p, struct buf *out, uint32_t attr)
 {
 	unsigned kind = STYLE_UNDERLINE_OF(attr);
 
 	if (!(attr & STYLE_UNDERLINE))
 		return;
 	buf_str(out, ";4");
-	if (kind > UNDERLINE_STRAIGHT)
+	if (kind > UNDERLINE_STRAIGHT && !p->simple)
 		buf_fmt(out, "m\033[4:%u", kind + 1);
 }
 
@@ -68,7 +68,7 @@ static void put_line_color(const struct paint *p, struct buf *out, const struct 
 {
 	uint32_t c = color_reduce(st->line, p->depth);
 
-	if (!(st->attr & STYLE_UNDERLINE) || c == COLOR_DEFAULT)
+	if (!(st->attr & STYLE_UNDERLINE) || c == COLOR_DEFAULT || p->simple)
 		return;
 	if (COLOR_IS_RGB(c))
 		buf_fmt(out, "\033[58:2::%u:%u:%um", (unsigned)(c >> 16 & 0xff),
@@ -91,7 +91,7 @@ static void put_style(struct paint *p, struct buf *out, const struct style *st)
 		attr & STYLE_STRIKE ? ";9" : "");
 	put_color(p, out, st->fg, false);
 	put_color(p, out, st->bg, true);
-	put_underline(out, attr);
+	put_underline(p, out, attr);
 	buf_ch(out, 'm');
 	put_line_color(p, out, st);
 	p->style = *st;
@@ -105,7 +105,7 @@ static void go(struct paint *p, struct buf *out, int x, int y)
 {
 	if (p->x == x && p->y == y)
 		return;
-	if (p->y == y && p->x >= 0)
+	if (p->y == y && p->x >= 0 && !p->simple)
 		buf_fmt(out, "\033[%dG", x + 1);
 	else
 		buf_fmt(out, "\033[%d;%dH", y + 1, x + 1);
@@ -221,7 +221,7 @@ static void put_cursor(struct paint *p, struct buf *out, const struct cursor *c)
 
 	if (c->visible)
 		go(p, out, c->x, c->y);
-	if (c->visible && (c->shape != p->cursor.shape || !p->cursor.visible))
+	if (c->visible && !p->simple && (c->shape != p->cursor.shape || !p->cursor.visible))
 		buf_fmt(out, "\033[%d q", shapes[c->shape]);
 	buf_str(out, c->visible ? "\033[?25h" : "\033[?25l");
 	p->cursor = *c;
@@ -238,7 +238,7 @@ void paint_frame(struct paint *p, const struct surface *f, struct buf *out)
 		surface_resize(&p->shown, f->w, f->h);
 		p->known = false;
 	}
-	buf_str(out, SYNC_ON "\033[?25l");
+	buf_str(out, p->simple ? "\033[?25l" : SYNC_ON "\033[?25l");
 	from = out->len;
 	if (!p->known) {
 		buf_str(out, "\033[0m\033[2J");
@@ -254,5 +254,6 @@ void paint_frame(struct paint *p, const struct surface *f, struct buf *out)
 		return;
 	}
 	put_cursor(p, out, &c);
-	buf_str(out, SYNC_OFF);
+	if (!p->simple)
+		buf_str(out, SYNC_OFF);
 }

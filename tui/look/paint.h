@@ -15,15 +15,16 @@
 struct paint {
 	struct surface shown;
 	enum depth depth;
-	bool eight; /* no bright colours: bold instead */
-	bool known; /* the terminal shows what `shown` has */
-	int x, y;   /* the terminal's cursor; x < 0: not known */
+	bool eight;  /* no bright colours: bold instead */
+	bool simple; /* a terminal such as vt100 or Linux's: nothing that is younger */
+	bool known;  /* the terminal shows what `shown` has */
+	int x, y;    /* the terminal's cursor; x < 0: not known */
 	struct style style;
 	bool styled; /* the terminal's current style is `style` */
 	struct cursor cursor;
 };
 
-void paint_init(struct paint *p, enum depth depth, bool eight);
+void paint_init(struct paint *p, enum depth depth, bool eight, bool simple);
 void paint_done(struct paint *p);
 void paint_forget(struct paint *p); /* the terminal may show anything */
 /* Appends the bytes to send; none if the terminal shows the surface already. */

@@ -11,8 +11,8 @@
  * Life:   screen_check() before anything forks -> screen_open() -> screen_close(). Any number, each
  *         for another terminal.
  * Bytes:  no function here has a descriptor of the terminal: each frame is given to `send` as a
- *         whole. Curses writes to a file in memory.
- * Curses: only this file and tui/term use it.
+ *         whole.
+ * Curses: only this file and tui/term use it, and only its terminfo.
  */
 struct screen;
 

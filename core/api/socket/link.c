@@ -19,6 +19,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "core/os/processes.h"
 #include "core/os/socket.h"
 #include "core/session/folders.h"
 
@@ -314,10 +315,16 @@ static void knock(struct link *l, const char *dir)
 {
 	AUTO_FREE char *name = xasprintf("%s.sock", l->session);
 	struct err err = {0};
+	pid_t pid = 0;
 	int r = dial(l, dir, name, &err);
 
-	if (r < 0 && r != -EAGAIN)
+	if (r == 0 && os_peer_pid(l->fd, &pid) == 0 && pid > 0 && os_process_is_stopped(pid)) {
+		err_say(&err, -EAGAIN, "session %s: it is stopped: kill -CONT %d lets it go on",
+			l->session, (int)pid);
+		fail(l, -EAGAIN, &err);
+	} else if (r < 0 && r != -EAGAIN) {
 		fail(l, r, &err);
+	}
 }
 
 /* One round: returns false when none is waited for any more. */
@@ -415,11 +422,11 @@ bool link_is_mute(const struct link *l, struct buf *mute)
 	return is;
 }
 
-int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct buf *mute,
-	      struct err *err)
+int link_each(const char *wanted, int (*fn)(struct link *l, void *data, struct err *err),
+	      void *data, struct buf *mute, struct err *err)
 {
 	CLEANUP(links_done) struct links all = {0};
-	int r = links_open(&all, NULL, LINK_WAIT_S * 1000, err);
+	int r = links_open(&all, wanted, LINK_WAIT_S * 1000, err);
 
 	for (size_t i = 0; r == 0 && i < all.n; i++) {
 		struct link *l = &all.list[i];

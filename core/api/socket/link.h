@@ -46,8 +46,8 @@ int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
 /* Connects to all sessions at once, or to those whose name, or its end, is `wanted`, and reads
  * their greetings. Returns after wait_ms at the latest: a session that has not answered has error
- * -EAGAIN. If a session has requests that wait, the first can be read, too. -ENOENT, no session
- * runs, is no error. */
+ * -EAGAIN; a stopped one has it at once. If a session has requests that wait, the first can be
+ * read, too. -ENOENT, no session runs, is no error. */
 struct links {
 	struct link *list;
 	size_t n;
@@ -57,7 +57,8 @@ void links_done(struct links *l);
 /* Adds the reason of a session that listens and does not answer. Returns whether there is one. */
 bool link_is_mute(const struct link *l, struct buf *mute);
 
-/* Calls fn for every session that answers, and returns its first result that is not 0. fn may take
- * over the link by emptying it. A stopped session is skipped, and the reason added to mute. */
-int link_each(int (*fn)(struct link *l, void *data, struct err *err), void *data, struct buf *mute,
-	      struct err *err) MUST_USE;
+/* Calls fn for every session that answers, or that `wanted` of links_open() names, and returns its
+ * first result that is not 0. fn may take over the link by emptying it. A stopped session is
+ * skipped, and the reason added to mute. */
+int link_each(const char *wanted, int (*fn)(struct link *l, void *data, struct err *err),
+	      void *data, struct buf *mute, struct err *err) MUST_USE;

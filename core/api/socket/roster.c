@@ -26,6 +26,7 @@ static void row_done(struct roster_row *r)
 	free(r->folder);
 	free(r->command);
 	free(r->prompt);
+	free(r->why);
 	free(r->agent);
 	free(r->ask.op);
 	free(r->ask.kind);
@@ -153,6 +154,7 @@ static void take_hung(struct roster *r, const struct link *l)
 	struct roster_row *row = add_row(r, l->session, "hung");
 	AUTO_FREE char *state = state_dir();
 	struct recording *rec = NULL;
+	const char *why;
 	int fd = -1;
 
 	if (ring_find(state, l->session, &fd, NULL) == 0 && recording_open(&rec, fd, NULL) == 0)
@@ -161,6 +163,8 @@ static void take_hung(struct roster *r, const struct link *l)
 		set_place(row, "", "");
 	if (!row->prompt)
 		row->prompt = xstrdup("");
+	why = strstr(l->why, ": "); /* after the session's name */
+	row->why = xstrdup(why ? why + 2 : l->why);
 	recording_free(rec);
 }
 
@@ -257,10 +261,13 @@ static bool count_line(void *data, enum diff_line_kind kind, const char *text, s
 	return true;
 }
 
+/* Paths outside the folder are absolute: the agent's notes. */
 static bool is_project_file(void *data, const char *old_path, const char *new_path)
 {
-	(void)data;
-	return !diff_is_gits_own(new_path ? new_path : old_path);
+	const struct roster_row *row = data;
+	const char *path = new_path ? new_path : old_path;
+
+	return !diff_is_gits_own(path) && (*path != '/' || path_is_beneath(path, row->folder));
 }
 
 /* The session's oldest and newest step that are in effect; false: it has none. */

@@ -30,6 +30,7 @@ struct roster_row {
 	const char *tag;   /* "1a2b" */
 	const char *state; /* "asks", "working", "idle", "ended", "hung": it does not answer */
 	char *folder, *command, *prompt;
+	char *why;	  /* hung: why there is no answer; else NULL */
 	char *agent;	  /* "claude" of "/opt/bin/claude -c" */
 	char branch[64];  /* escaped; "": none */
 	int pid;	  /* 0: none */

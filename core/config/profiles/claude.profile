@@ -36,6 +36,7 @@
 	allow = write ~/.claude/debug/**
 	allow = write ~/.claude/history.jsonl
 	allow = write ~/.claude/history.jsonl.lock
+	allow = write ~/.claude/.last-cleanup
 	; Shell text that is put before each command, of a Claude that runs outside at the same time or goes on with
 	; this session later; and settings that it may restore. Refused without a question: it goes on without.
 	allow = write ~/.claude/shell-snapshots

@@ -31,6 +31,7 @@ struct dialog_approval {
 	int64_t shown_us;    /* 0: not on the screen yet */
 	int w, h;	     /* of the screen that it was drawn on last */
 	bool armed;
+	bool answered;	   /* something, from here */
 	bool fits;	   /* what would be allowed is on the screen, whole */
 	enum action early; /* the verdict that came too early, and did nothing */
 };
@@ -215,10 +216,13 @@ static void changed(struct view *v)
 
 	if (current(d))
 		return;
-	if (v->ui->spec.model->n_asks == 0)
-		ui_close(v->ui, v);
-	else
+	if (v->ui->spec.model->n_asks > 0) {
 		show(d, 0);
+		return;
+	}
+	if (!d->answered)
+		ui_say(v->ui, "It was answered elsewhere, or its program has ended.");
+	ui_close(v->ui, v);
 }
 
 /* This verdict counts now; false: it is said why not. */
@@ -235,7 +239,10 @@ static bool counts(struct dialog_approval *d, enum action a)
 		       "The %s before came too early and did nothing: press this again if "
 		       "you mean it.",
 		       action_label(early));
-	return d->armed && (early == ACTION_NONE || early == a);
+	if (!d->armed || (early != ACTION_NONE && early != a))
+		return false;
+	d->answered = true;
+	return true;
 }
 
 /* Each request is answered by itself; a rule decides the others of its prompt as well. */
@@ -273,6 +280,7 @@ static void answer(struct dialog_approval *d, const struct answer *a, enum actio
 	d->shown_us = ui->now_us;
 	ui_say(ui, "%s", words);
 	approval_answered(ui, ask, a);
+	d->answered = true;
 	for (size_t i = 0; i < n; i++)
 		if (ui->spec.verbs->answer(ui->spec.data, ids[i], a, &err) == -EPERM)
 			ui_say(ui, "Not possible: %s.", err.text);

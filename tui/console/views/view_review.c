@@ -111,7 +111,11 @@ static void keep_all(struct view_review *p)
 		if (review_state_of(p, i) == PIECE_OPEN)
 			list[n++] = &p->hunks.list[i];
 	say_all(p, REVIEW_KEEP, list, n);
-	ui_say(p->v.ui, n ? "%zu pieces are kept." : "There is nothing left to keep.", n);
+	ui_say(p->v.ui,
+	       n == 1 ? "One piece is kept."
+	       : n    ? "%zu pieces are kept."
+		      : "There is nothing left to keep.",
+	       n);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */

@@ -162,7 +162,7 @@ static bool asks(const struct roster_row *row)
 	return row->pending || str_eq(row->state, "asks");
 }
 
-/* "claude wants to write ~/p/x", "asks in its own terminal", or the prompt. Raw. */
+/* "claude wants to write ~/p/x", "asks in its own terminal", why it is hung, or the prompt. Raw. */
 static void add_words(const struct roster_row *row, struct buf *out)
 {
 	const struct roster_ask *a = &row->ask;
@@ -183,7 +183,7 @@ static void add_words(const struct roster_row *row, struct buf *out)
 		if (*row->prompt)
 			buf_fmt(out, ": %s", row->prompt);
 	} else {
-		buf_str(out, row->prompt);
+		buf_str(out, row->why ? row->why : row->prompt);
 	}
 }
 
