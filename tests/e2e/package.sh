@@ -18,7 +18,7 @@ first=$(md5sum <"$deb")
 ok "and once more" core/setup/packages/deb.sh $version build/package
 is "$(md5sum <"$deb")" "$first" "with the same bytes"
 depends=$(dpkg-deb -f "$deb" Depends)
-for lib in libc6 libuv1 libncursesw6 libseccomp2 libgif7 libgit2- libssl3; do
+for lib in libc6 libuv1 libtinfo6 libseccomp2 libgif7 libgit2- libssl3; do
 	like "$depends" "$lib" "it depends on $lib"
 done
 dpkg-deb -x "$deb" "$TEST_TMP/root"
