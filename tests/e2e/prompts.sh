@@ -30,8 +30,9 @@ printf '[agent]\n\tprompts = cordon\n' >"$dir/.cordon.conf"
 like "$(given claude)" 'may not set agent.prompts' "a project cannot say so"
 rm "$dir/.cordon.conf" "$HOME/.config/cordon/config"
 
-start 150 30 "$dir" "$CORDON run -- claude"
-sees 'agent.prompts = claude cordon' "the first start offers it"
+start 80 24 "$dir" "$CORDON run -- claude"
+sees '- claude asks, too\. To be asked once: ' "the first start offers it"
+sees '- agent\.prompts = claude cordon ' "in whole, on a small terminal"
 keys C-d
 sees 'ended' "the agent ends"
 keys C-] q

@@ -80,8 +80,6 @@ void run_offer_prompts(const struct run *run, struct buf *notes)
 	if (io_mkdir_p(AT_FDCWD, dir, 0700) == 0)
 		fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
-		buf_fmt(notes,
-			"both ask: agent.prompts = %s cordon ends %s's own prompts; cordon holds "
-			"what matters and undoes the rest\n",
+		buf_fmt(notes, "%s asks, too. To be asked once:\nagent.prompts = %s cordon\n",
 			profile, profile);
 }
