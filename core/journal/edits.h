@@ -25,6 +25,10 @@ enum seen_what { /* what an event says of a directory entry */
  * before.
  */
 bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what, int64_t since_ns);
+/* Notes that the directory of this file is watched from now on: the watcher may have missed the
+ * close of the step's writer. If the file has no writer now, closes that are not queued yet are
+ * other processes': journal_count_shut() grows. */
+void journal_watched(struct journal *j, const char *path);
 /* Counts the files whose last writer was found to have closed them. More close events of the steps'
  * own for these files may be queued. Once all events queued at that time are judged, the caller
  * calls journal_all_seen(): it forgets these files, and any later close of them is an external

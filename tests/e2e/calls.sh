@@ -98,7 +98,7 @@ each='for (1..'$n')' made='for (1..'$n') { open F, ">", "d/a$_" or die; close F 
 	per_call 8 utimensat 'open F, ">", "d/m" or die; '"$each"' { utime 1, 1, *F or die }'
 	per_call 13 openat "$made" # three of them that the caller takes it on the processor where it is
 	per_call 13 openat 'use Fcntl; for (1..'$n') { sysopen F, "d/a$_", O_CREAT | O_EXCL | O_WRONLY or die; close F }'
-	per_call 8 mkdir "$each"' { mkdir "d/a$_" or die }'
+	per_call 9 mkdir "$each"' { mkdir "d/a$_" or die }' # one of them watches it
 	per_call 7 unlink "$made; $each"' { unlink "d/a$_" or die }'
 	per_call 7 rename "$made; $each"' { rename "d/a$_", "d/b$_" or die }' # the third and later find free names
 	per_call 8 rename "$made; $each"' { open F, ">", "d/b$_" or die; close F; rename "d/a$_", "d/b$_" or die }'

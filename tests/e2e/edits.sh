@@ -117,6 +117,25 @@ for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
 	done
 done
 
+# In a directory that the running step has made or moved: right after the file came to be, before its directory could be
+# listed, and a while later.
+turn=0
+for made in 'mkdir d; echo agent >d/f' 'mkdir -p d/e; echo agent >d/f' 'mkdir c d; echo agent >c/f; rm -r d; mv c d' \
+	'mkdir d; rm -r d; mkdir d; echo agent >d/f' 'mkdir c d; mv -T c d; echo agent >d/f'; do
+	for pause in 0 0.5; do
+		turn=$((turn + 1))
+		at=$(new_folder "made$turn")
+		(cd "$at" && exec "$CORDON" run --headless --steps one -- \
+			sh -c "$made; touch ready; until [ -e go ]; do sleep 0.05; done") >/dev/null 2>&1 &
+		ok "the directory is made ($made)" wait_for 20 test -e "$at/ready"
+		sleep "$pause"
+		echo HUMAN >>"$at/d/f" && touch "$at/go"
+		wait $!
+		isnt "$(cordon_in "$at" undo 2>&1 >/dev/null)" "" "an undo asks"
+		is "$(cat "$at/d/f")" $'agent\nHUMAN' "the edit stays"
+	done
+done
+
 # Right before a step: the edit is none of the step's, whose change is restored alone.
 mkdir before && seq 1 20 >before/file
 (cd before && exec "$CORDON" run --headless --steps auto -- \

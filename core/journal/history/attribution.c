@@ -110,6 +110,28 @@ static bool was_told(struct journal *j, const struct object *o, enum seen_what w
 	return w && w->told;
 }
 
+void journal_watched(struct journal *j, const char *path)
+{
+	AUTO_FREE char *key = j->writers ? path_key_make(0, path) : NULL;
+	AUTO_CLOSE int fd = -1;
+	struct open_file *w;
+	bool touched = false;
+	struct spot at;
+	struct object o;
+
+	for (struct step *s = key ? j->open : NULL; s && !touched; s = s->next)
+		touched = touch_of(s, key);
+	if (!touched)
+		return;
+	store_forget_near(j);
+	if (root_look(j, 0, path, &at, &o) < 0 || !S_ISREG(o.mode))
+		return;
+	w = open_file_find(j, &o);
+	fd = w ? borrow_peek(j, at.fd, at.name) : -1;
+	if (fd >= 0 && !object_has_writer(fd))
+		open_file_shut(j, w);
+}
+
 uint64_t journal_count_shut(const struct journal *j)
 {
 	return j->n_shut;

@@ -4,6 +4,7 @@
 
 #include "core/keeper/watch/watch_tree.h"
 
+struct folder;
 struct keeper;
 
 /*
@@ -20,6 +21,10 @@ void watch_drain(struct keeper *k);
 /* Does the same if an event is pending: before a name leads to another file or a file is opened for
  * writing. An event has only a name, and the writer of the file is determined when it is judged. */
 void watch_before(struct keeper *k);
+/* Watches a directory that the agent has just made, or moved to this name in dirfd, before a file
+ * in it can be closed. path: absolute. Costs one call, and the listing of the parent is not needed.
+ */
+void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char *path);
 /* Changes between these two calls are cordon's own: rollbacks and restores. */
 void watch_own_begin(struct keeper *k);
 void watch_own_end(struct keeper *k);

@@ -264,6 +264,15 @@ void watch_before(struct keeper *k)
 	(void)k;
 }
 
+/* The folders are watched with all that is below them. */
+void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char *path)
+{
+	(void)k;
+	(void)f;
+	(void)dirfd;
+	(void)path;
+}
+
 void watch_busy(struct keeper *k)
 {
 	(void)k;

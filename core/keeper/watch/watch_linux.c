@@ -66,6 +66,9 @@ struct watcher {
 	int64_t list_at;	    /* 0: nothing to do */
 	int64_t list_by;	    /* list_at is not put off beyond it */
 	struct watched_dir *moving; /* left its place, and has not come to another */
+	int made;		    /* the watch of watch_made() till its event is judged, or 0 */
+	const struct folder *made_in;
+	struct buf made_path; /* below it */
 	uint32_t cookie;
 	DIR *dir; /* being listed, the one of this watch; or NULL */
 	int dir_wd;
@@ -163,6 +166,7 @@ static void look_again(struct keeper *k, struct watched_dir *d, int dirfd, const
 static void list_entry(struct keeper *k, struct watched_dir *d, int dirfd, const struct dirent *e)
 {
 	struct watch *w = k->watch;
+	struct folder *f = d->folder;
 
 	if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 		return;
@@ -172,9 +176,11 @@ static void list_entry(struct keeper *k, struct watched_dir *d, int dirfd, const
 		return;
 	/* It may have come before the directory was watched. */
 	watch_dir_path(d, e->d_name, &w->path);
-	watch_note_filled(w, d->folder, w->path.data, false);
+	watch_note_filled(w, f, w->path.data, false);
+	if (!d->whole)
+		journal_watched(f->journal, w->path.data);
 	if (d->late || (k->policy && policy_name_is_secret(k->policy, e->d_name)))
-		watch_cover(k, d->folder, w->path.data);
+		watch_cover(k, f, w->path.data);
 	if (w->lost_ns)
 		look_again(k, d, dirfd, e->d_name);
 }
@@ -204,6 +210,7 @@ static bool list_until(struct keeper *k, struct watched_dir *d, DIR *dir, int64_
 		if (++n % LIST_LOOK == 0 && clock_mono_us() > end)
 			return false;
 	}
+	d->whole = true;
 	return true;
 }
 
@@ -236,24 +243,38 @@ static void list_soon(struct watch *w, int64_t at)
 	w->by->list_at = MIN(MAX(w->by->list_at, at), w->by->list_by);
 }
 
+static uint64_t count_shut(const struct watch *w)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < w->n_edits; i++)
+		n += journal_count_shut(w->edits[i].folder->journal);
+	return n;
+}
+
 static void list_some(struct keeper *k)
 {
 	struct watch *w = k->watch;
-	bool alone = running_now(w->by->load) == 1;
+	bool alone = running_now(w->by->load) == 1, more = true;
 	int64_t began = clock_mono_us();
+	uint64_t shut = count_shut(w);
 
-	for (int i = 0; i < (alone ? LIST_BATCH : 1); i++) {
-		if (!list_next(k, began + LIST_TURN)) {
-			w->by->list_at = w->lost_ns = 0;
-			return;
-		}
+	for (int i = 0; more && i < (alone ? LIST_BATCH : 1); i++) {
+		more = list_next(k, began + LIST_TURN);
 		if (w->by->dir)
 			break;
 	}
-	w->by->list_at = k->now;
-	if (!alone)
-		w->by->list_at += MIN((clock_mono_us() - began) * LIST_PART, LIST_US);
-	w->by->list_by = w->by->list_at + BUSY_US;
+	if (more) {
+		w->by->list_at = k->now;
+		if (!alone)
+			w->by->list_at += MIN((clock_mono_us() - began) * LIST_PART, LIST_US);
+		w->by->list_by = w->by->list_at + BUSY_US;
+	} else {
+		w->by->list_at = w->lost_ns = 0;
+	}
+	/* What the steps have closed is queued or was missed: the next close is another's. */
+	if (count_shut(w) != shut)
+		watch_drain(k);
 }
 
 /* ---- events -----------------------------------------------------------------------------------
@@ -268,8 +289,10 @@ static void on_overflow(struct keeper *k)
 	expect_nothing(k);
 	if (!w->lost_ns)
 		w->lost_ns = w->looked_ns - WATCH_SLACK_NS;
-	HASH_ITER (hh, w->by->tree.dirs, d, next)
+	HASH_ITER (hh, w->by->tree.dirs, d, next) {
+		d->whole = false;
 		watch_tree_queue(&w->by->tree, d);
+	}
 	watch_rescan(k);
 	list_soon(w, k->now + BUSY_US);
 }
@@ -317,27 +340,71 @@ static void list_now(struct keeper *k, struct watched_dir *d, const char *name)
 		watch_tree_queue(&k->watch->by->tree, d);
 }
 
+/* Returns the watch of watch_made() if this is its event, or 0. */
+static int take_made(struct watch *w, struct watched_dir *d, const char *name)
+{
+	int wd = w->by->made;
+
+	if (!wd || w->by->made_in != d->folder)
+		return 0;
+	watch_dir_path(d, name, &w->path);
+	if (!str_eq(w->path.data, w->by->made_path.data))
+		return 0;
+	w->by->made = 0;
+	return wd;
+}
+
+/* The agent's rename has replaced that one, whose end the kernel may report later. */
+static bool is_replaced(struct watch *w, struct watched_dir *d, struct watched_dir *child)
+{
+	const struct watched_dir *moving = w->by->moving;
+
+	return take_made(w, d, child->name) == moving->wd && !lies_in(moving, child);
+}
+
+static void on_moved_dir(struct keeper *k, struct watched_dir *d, const char *name)
+{
+	struct watch *w = k->watch;
+	struct watched_dir *child = watch_dir_child(d, name), *moving = w->by->moving;
+
+	if (child && child != moving && !is_replaced(w, d, child)) {
+		on_collision(k, d, child);
+	} else {
+		if (child && child != moving)
+			watch_tree_drop(&w->by->tree, child, true);
+		watch_tree_move(moving, d, name);
+	}
+	w->by->moving = NULL;
+}
+
+static void on_new_dir(struct keeper *k, struct watched_dir *d, const char *name, bool empty)
+{
+	struct watch *w = k->watch;
+	int wd = take_made(w, d, name);
+	struct watched_dir *made = wd ? watch_tree_put(&w->by->tree, wd, d, d->folder, name) : NULL;
+
+	if (made)
+		made->whole |= empty;
+	if (watch_dir_is_run(d, name))
+		list_now(k, d, name);
+	if (!made)
+		watch_tree_queue(&w->by->tree, d); /* its other new directories come along */
+	list_soon(w, k->now + BUSY_US);
+}
+
 static void on_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
-	struct watched_dir *child = watch_dir_child(d, ev->name);
 
 	if (!(ev->mask & (IN_CREATE | IN_ATTRIB)))
 		expect_nothing(k); /* paths below it lead elsewhere */
 	if (ev->mask & IN_MOVED_FROM) {
-		w->by->moving = child;
+		w->by->moving = watch_dir_child(d, ev->name);
 		w->by->cookie = ev->cookie;
 	} else if ((ev->mask & IN_MOVED_TO) && w->by->moving && w->by->cookie == ev->cookie) {
-		if (child && child != w->by->moving)
-			on_collision(k, d, child);
-		else
-			watch_tree_move(w->by->moving, d, ev->name);
-		w->by->moving = NULL;
+		on_moved_dir(k, d, ev->name);
 	} else if (ev->mask & (IN_CREATE | IN_MOVED_TO)) {
-		if (watch_dir_is_run(d, ev->name))
-			list_now(k, d, ev->name);
-		watch_tree_queue(&w->by->tree, d); /* its other new directories come along */
-		list_soon(w, k->now + BUSY_US);
+		on_new_dir(k, d, ev->name, ev->mask & IN_CREATE);
 	}
 }
 
@@ -418,15 +485,6 @@ static size_t queued(const struct watch *w)
 	return ioctl(w->by->tree.fd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
-static uint64_t count_shut(const struct watch *w)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < w->n_edits; i++)
-		n += journal_count_shut(w->edits[i].folder->journal);
-	return n;
-}
-
 /*
  * Where something came, more will: the queue is then looked at by the clock, and before what needs
  * it, which is one call where waiting for it takes three. Empty at its time, it is waited for.
@@ -453,6 +511,14 @@ static void on_events(struct keeper *k, size_t n)
 		on_event(k, ev);
 		at += sizeof(*ev) + ev->len;
 	}
+}
+
+/* Its directory's parent is not watched yet, which will list it. */
+static void end_made(struct watch *w)
+{
+	if (w->by->made && !watch_tree_find(&w->by->tree, w->by->made))
+		inotify_rm_watch(w->by->tree.fd, w->by->made);
+	w->by->made = 0;
 }
 
 /*
@@ -488,6 +554,7 @@ void watch_drain(struct keeper *k)
 	}
 	watch_all_seen(k);
 	end_move(w);
+	end_made(w);
 	w->looked_ns = now;
 	if (w->by->drain_at)
 		again(k, some);
@@ -497,6 +564,22 @@ void watch_before(struct keeper *k)
 {
 	if (k->watch && k->watch->by->drain_at)
 		watch_drain(k);
+}
+
+/* The event is judged before the next call of the agent's that opens a file. */
+void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char *path)
+{
+	struct watcher *by = k->watch && !f->root ? k->watch->by : NULL;
+	int wd = by ? watch_tree_begin(&by->tree, dirfd, path_base(path)) : -ENOENT;
+
+	if (wd < 0)
+		return;
+	by->made = wd;
+	by->made_in = f;
+	buf_clear(&by->made_path);
+	buf_str(&by->made_path, path_below(path, f->path));
+	if (!by->drain_at)
+		by->drain_at = k->now + DRAIN_US;
 }
 
 static void on_ready(void *data)
@@ -545,6 +628,7 @@ static void watcher_free(struct watcher *by)
 	if (by->dir)
 		closedir(by->dir);
 	watch_tree_done(&by->tree);
+	buf_done(&by->made_path);
 	util_close_fd(&by->load);
 	free(by);
 }
@@ -563,6 +647,7 @@ void watch_start(struct keeper *k)
 	struct watch *w;
 	int r = 0;
 
+	by->made_path = (struct buf)BUF_INIT;
 	by->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	by->tree.most = watched_most(k);
 	by->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

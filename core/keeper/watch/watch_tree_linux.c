@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -45,12 +46,11 @@ void watch_dir_path(const struct watched_dir *d, const char *name, struct buf *r
 
 struct watched_dir *watch_dir_child(const struct watched_dir *d, const char *name)
 {
-	struct watched_dir *c;
+	struct watched_dir *c = d->children ? d->children->prev : NULL;
 
-	DL_FOREACH (d->children, c)
-		if (str_eq(c->name, name))
-			return c;
-	return NULL;
+	while (c && !str_eq(c->name, name))
+		c = c == d->children ? NULL : c->prev;
+	return c;
 }
 
 bool watch_dir_is_run(const struct watched_dir *d, const char *name)
@@ -69,12 +69,12 @@ void watch_tree_queue(struct watched_tree *t, struct watched_dir *d)
 {
 	if (d->queued)
 		return;
-	d->queued = true;
 	if (t->head && t->head == t->n_queue)
 		t->head = t->n_queue = 0;
 	if (t->n_queue % 256 == 0)
 		t->queue = xrealloc(t->queue, (t->n_queue + 256) * sizeof(struct watched_dir *));
 	t->queue[t->n_queue++] = d;
+	d->queued = t->n_queue;
 }
 
 struct watched_dir *watch_tree_pop(struct watched_tree *t)
@@ -84,7 +84,7 @@ struct watched_dir *watch_tree_pop(struct watched_tree *t)
 
 		if (!d)
 			continue; /* dropped meanwhile */
-		d->queued = false;
+		d->queued = 0;
 		return d;
 	}
 	return NULL;
@@ -103,25 +103,28 @@ void watch_tree_move(struct watched_dir *d, struct watched_dir *parent, const ch
 		DL_APPEND(parent->children, d);
 }
 
-int watch_tree_add(struct watched_tree *t, struct watched_dir *parent, void *folder,
-		   const char *name, int fd)
+int watch_tree_begin(const struct watched_tree *t, int dirfd, const char *name)
 {
-	struct watched_dir *d;
-	char proc[40];
+	char proc[40 + NAME_MAX];
 	int wd;
 
 	if (t->full || HASH_COUNT(t->dirs) >= t->most)
 		return -EMFILE;
-	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	wd = inotify_add_watch(t->fd, proc, EVENTS);
-	if (wd < 0)
-		return -errno;
-	d = watch_tree_find(t, wd);
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d%s%s", dirfd, name ? "/" : "",
+		 name ? name : "");
+	wd = inotify_add_watch(t->fd, proc, name ? EVENTS | IN_DONT_FOLLOW : EVENTS);
+	return wd < 0 ? -errno : wd;
+}
+
+struct watched_dir *watch_tree_put(struct watched_tree *t, int wd, struct watched_dir *parent,
+				   void *folder, const char *name)
+{
+	struct watched_dir *d = watch_tree_find(t, wd);
+
 	if (d && d->parent != d && parent) {
 		for (const struct watched_dir *up = parent; up; up = up->parent)
 			if (up == d)
-				return -ELOOP; /* moved while we looked: its event is still to come
-						*/
+				return NULL;
 		watch_tree_move(d, parent, name);
 	} else if (!d) {
 		d = xcalloc(1, sizeof(*d));
@@ -132,14 +135,23 @@ int watch_tree_add(struct watched_tree *t, struct watched_dir *parent, void *fol
 	}
 	d->late = d->late || (parent && parent->late);
 	watch_tree_queue(t, d);
-	return 0;
+	return d;
+}
+
+int watch_tree_add(struct watched_tree *t, struct watched_dir *parent, void *folder,
+		   const char *name, int fd)
+{
+	int wd = watch_tree_begin(t, fd, NULL);
+
+	if (wd < 0)
+		return wd;
+	return watch_tree_put(t, wd, parent, folder, name) ? 0 : -ELOOP;
 }
 
 static void forget(struct watched_tree *t, struct watched_dir *d, bool watched)
 {
-	for (size_t i = t->head; d->queued && i < t->n_queue; i++)
-		if (t->queue[i] == d)
-			t->queue[i] = NULL;
+	if (d->queued)
+		t->queue[d->queued - 1] = NULL;
 	if (watched)
 		inotify_rm_watch(t->fd, d->wd);
 	HASH_DEL(t->dirs, d);
