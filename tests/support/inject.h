@@ -35,9 +35,11 @@ struct inject {
 	int err;      /* errno of the call that fails; 0: SIGKILL before it is made */
 	bool lasting; /* all from the nth on fail */
 	bool space;   /* only calls that need room on the disk are counted, and fail */
-	void (*meanwhile)(void *arg); /* else: what happens right before the nth, which goes on */
+	/* else: what happens right before the nth (lasting: and all later ones), which goes on */
+	void (*meanwhile)(void *arg);
 	/* out */
 	int seen;   /* calls that were counted */
+	int nr;	    /* of the last one, from `meanwhile` the one that it comes before */
 	int failed; /* system call number of the first that failed, or -1 */
 	/* private */
 	void (*fn)(void *);
@@ -126,12 +128,14 @@ static inline bool inject_is_space(const struct seccomp_data *d)
 static inline void inject_answer(struct inject *i, const struct seccomp_notif *req)
 {
 	struct seccomp_notif_resp resp = {.id = req->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-	bool counts = !i->space || inject_is_space(&req->data);
+	bool counts = !i->space || inject_is_space(&req->data), due;
 
 	i->seen += counts;
-	if (i->meanwhile && i->seen == i->nth) {
+	i->nr = req->data.nr;
+	due = i->nth && (i->seen == i->nth || (i->lasting && i->seen > i->nth));
+	if (i->meanwhile && due) {
 		i->meanwhile(i->arg);
-	} else if (counts && i->nth && (i->seen == i->nth || (i->lasting && i->seen > i->nth))) {
+	} else if (counts && due) {
 		if (i->err == 0)
 			kill(getpid(), SIGKILL);
 		resp.flags = 0;

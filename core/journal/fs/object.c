@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
@@ -16,6 +17,9 @@
 #ifndef AT_HANDLE_FID
 #define AT_HANDLE_FID 0x200 /* Linux 6.5; before, EINVAL */
 #endif
+
+#define HOLD_TRIES    8
+#define HOLD_PAUSE_NS 500000
 
 /* Times that an agent may choose do not fit in 64 bits of nanoseconds; comparing wants no more. */
 static int64_t to_ns(struct statx_timestamp t)
@@ -189,9 +193,18 @@ bool object_has_writer(int fd)
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
 }
 
-void object_hold(int fd, bool on)
+bool object_hold(int fd)
 {
-	fcntl(fd, F_SETLEASE, on ? F_WRLCK : F_UNLCK);
+	const struct timespec pause = {.tv_nsec = HOLD_PAUSE_NS};
+
+	for (int i = 0; i < HOLD_TRIES; i++) {
+		if (fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+			return true;
+		if (errno != EAGAIN)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
 }
 
 static int copy_range(int src, int dst, off_t at, off_t end)

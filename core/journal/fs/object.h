@@ -91,9 +91,10 @@ void object_expect_breaks(void);
 /* Returns whether any process has this file open for writing (or a shared writable mapping of it);
  * true if that is unknown. fd is open read-only, for this call only: close it next. */
 bool object_has_writer(int fd);
-/* On: opening this file blocks in other processes, until off or until all descriptors that share
- * the open file description of fd are closed. No effect if another open file description exists. */
-void object_hold(int fd, bool on);
+/* Lets the opening of this file block in other processes (and in this one) until all descriptors
+ * that share the open file description of fd are closed. Returns false, after a few milliseconds,
+ * if another process has the file open; or if it cannot be held. */
+bool object_hold(int fd);
 /* Returns a hash of the content, or 0 if it is unknown. Of a file longer than CONTENT_HASH_MAX only
  * some parts are hashed: together with the times that is enough to tell a new name (which changes
  * the ctime) from an edit. */

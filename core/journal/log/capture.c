@@ -1,4 +1,4 @@
-/* capture - appends records to a log, and captures content before it is lost. */
+/* capture - appends records to a log. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,7 @@
 #include "core/os/clone.h"
 #include "core/os/file.h"
 
-/* Up to this size the bytes go into the log: creating a file costs more than copying them. */
-#define INLINE_MAX 32768
-#define SIGN_NS	   1000000000
+#define SIGN_NS 1000000000
 
 /* A long log needs much to end it, one way or the other. */
 static int cover(struct capture *s)
@@ -173,21 +171,6 @@ int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uin
 	return capture_push(s, &rec);
 }
 
-/* The slot's file, whatever umask the caller of the operation has. */
-static int slot_create(struct capture *s, uint64_t slot, char name[24])
-{
-	mode_t mask = umask(077);
-	int fd, r;
-
-	store_slot_name(name, slot);
-	/* A name that is taken was left by an operation that never got its record. */
-	unlinkat(s->obj, name, 0);
-	fd = openat(s->obj, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = fd < 0 ? -errno : fd;
-	umask(mask);
-	return r;
-}
-
 int capture_drop_link(const struct capture *s, const struct rec *r)
 {
 	char slot[24];
@@ -196,112 +179,4 @@ int capture_drop_link(const struct capture *s, const struct rec *r)
 		return 0;
 	store_slot_name(slot, r->slot);
 	return unlinkat(s->obj, slot, 0) < 0 && errno != ENOENT ? -errno : 0;
-}
-
-int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes)
-{
-	AUTO_CLOSE int fd = -1;
-	char name[24];
-	int r;
-
-	fd = slot_create(s, slot, name);
-	r = fd < 0 ? fd : io_write_all(fd, bytes.data, bytes.len);
-	return r < 0 ? r : durability_sync_fd(s->j, fd);
-}
-
-/* The bytes of a small file without holes, behind its metadata. 0: not one of those. */
-static int keep_inline(int in, const struct stat *st, struct buf *meta, struct rec *rec)
-{
-	AUTO_BUF struct buf both = BUF_INIT;
-	ssize_t n;
-
-	if (st->st_size > INLINE_MAX || st->st_blocks * 512 < st->st_size)
-		return 0;
-	codec_put_str(&both, meta->data, meta->len);
-	buf_reserve(&both, INLINE_MAX + 1);
-	n = io_pread_full(in, both.data + both.len, INLINE_MAX + 1, 0);
-	if (n < 0 || n > INLINE_MAX)
-		return n < 0 ? (int)n : 0;
-	both.len += (size_t)n;
-	buf_done(meta);
-	*meta = both;
-	both = (struct buf)BUF_INIT;
-	rec->flags |= REC_INLINE;
-	return 1;
-}
-
-/* The bytes of `in` in a file of their own. */
-static int keep_slot(struct capture *s, int in, struct kept *kept, char slot[24])
-{
-	AUTO_CLOSE int out = slot_create(s, kept->slot, slot);
-	struct stat st;
-	int r;
-
-	if (out < 0)
-		return take_fd(&out);
-	r = kept->clone_only || OS_CLONES_ANEW ? object_clone_data(in, out) : -EOPNOTSUPP;
-	if (r == -EOPNOTSUPP && !kept->clone_only)
-		r = object_copy_data(in, out);
-	if (r >= 0) {
-		int e = durability_sync_fd(s->j, out);
-
-		if (e == 0)
-			e = durability_sync_fd(s->j, s->obj);
-		r = e < 0 ? e : r;
-	}
-	if (r < 0)
-		unlinkat(s->obj, slot, 0);
-	else if (r == 0 && kept->hashed && fstat(out, &st) == 0)
-		kept->hash = content_hash_whole(out, (uint64_t)st.st_size);
-	return r;
-}
-
-static uint64_t inline_hash(const struct rec *r)
-{
-	struct span meta, bytes;
-
-	undo_log_content(r, &meta, &bytes);
-	return content_hash_all(bytes.data, bytes.len);
-}
-
-int capture_keep_content(struct capture *s, int root, const char *path, int dirfd, const char *name,
-			 uint64_t ino, uint64_t src, struct kept *kept)
-{
-	AUTO_CLOSE int in = borrow_open_file(s->j, dirfd, name);
-	AUTO_BUF struct buf meta = BUF_INIT;
-	struct rec rec = {.type = REC_CONTENT, .root = root, .path = path, .ino = ino, .src = src};
-	struct stat st;
-	char slot[24];
-	int r;
-
-	if (in < 0)
-		return take_fd(&in);
-	if (fstat(in, &st) < 0)
-		return -errno;
-	if (st.st_ino != ino)
-		return -ESTALE; /* replaced from outside meanwhile */
-	r = attributes_read(s->j, in, &meta);
-	if (r < 0)
-		return r;
-	if (root_guards(s->j, root, path, S_IFREG))
-		rec.flags |= REC_FRESH;
-	rec.slot = undo_log_slot(&s->log);
-	r = keep_inline(in, &st, &meta, &rec);
-	rec.meta = (struct span){meta.data, meta.len};
-	if (r > 0 && kept->hashed)
-		kept->hash = inline_hash(&rec);
-	if (r != 0)
-		return r < 0 ? r : capture_push(s, &rec);
-	kept->slot = rec.slot;
-	kept->bytes = (uint64_t)st.st_blocks * 512;
-	do
-		r = keep_slot(s, in, kept, slot);
-	while (r < 0 && store_relieve(s->j, r, s->back));
-	if (r < 0)
-		return r;
-	kept->cloned = r == 1;
-	r = capture_push(s, &rec);
-	if (r < 0)
-		unlinkat(s->obj, slot, 0);
-	return r;
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/base/hash.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
@@ -11,6 +13,14 @@ struct change_side;
 struct seen { /* a directory whose times are captured */
 	char *path;
 	UT_hash_handle hh;
+};
+
+struct captured { /* the content that was captured last */
+	bool is;
+	uint64_t slot; /* 0: in the log */
+	uint64_t src;
+	size_t mark;	/* of its record */
+	struct stat st; /* of the file when it was copied */
 };
 
 struct capture {
@@ -26,6 +36,9 @@ struct capture {
 	size_t covered;	   /* the log's length when disk space was last reserved for its end */
 	struct seen *seen;
 	uint64_t seen_turn; /* journal.dirs_turn when `seen` was filled */
+	struct captured last;
+	/* A rollback that can be refused: it changes no file that never holds still. */
+	bool strict;
 };
 
 #define CAPTURE_NONE                                                                               \
@@ -33,9 +46,10 @@ struct capture {
 		.log = UNDO_LOG_NONE, .dir = -1, .obj = -1                                         \
 	}
 
-struct kept {		 /* how content was captured; the first two are the caller's */
+struct kept {		 /* how content was captured; the first three are the caller's */
 	bool clone_only; /* do not copy: -EOPNOTSUPP */
 	bool hashed;	 /* set `hash`, unless it is a clone */
+	bool in_slot;	 /* not in the log, however small */
 	bool cloned;
 	uint64_t slot;	/* 0: in the log */
 	uint64_t bytes; /* of the copy */
@@ -66,6 +80,28 @@ void capture_done(struct capture *s);
  * on failure, e.g. -ENOENT. */
 int capture_keep_content(struct capture *s, int root, const char *path, int dirfd, const char *name,
 			 uint64_t ino, uint64_t src, struct kept *kept) MUST_USE;
+
+/*
+ * ---- a file to which another program writes while it is captured and overwritten ----
+ *
+ * capture_keep_content() copies once. capture_is_exact() compares the file with the one that was
+ * captured last. If it differs, capture_settle() copies again, until the file holds still: only its
+ * end, if it has grown. capture_overwrite() then looks at each block before it overwrites it, and
+ * adds what it finds to the capture. What remains are the moments between two system calls: a look
+ * and a write, or the last look and ftruncate(2).
+ */
+bool capture_is_exact(const struct capture *s, int fd);
+#define CAPTURE_MOVING 4100 /* not an errno: the file never held still; the last copy stays */
+/* fd: open for reading. On another error the last copy stays, or no record of it is left
+ * (last.is). kept->slot is set if the content is in a new slot. */
+int capture_settle(struct capture *s, int root, const char *path, int fd, struct kept *kept)
+	MUST_USE;
+/* Descriptor of the last captured content, whose slot is not 0. */
+int capture_open_last(const struct capture *s) MUST_USE;
+/* Writes the content of src over dst, open for both, whose content was captured last, in a slot.
+ * Returns 1 if it added to that. (overwrite.c) */
+int capture_overwrite(struct capture *s, int src, int dst) MUST_USE;
+
 int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uint64_t src) MUST_USE;
 
 /* Opens the log of a step that has ended, read-only. */

@@ -91,6 +91,14 @@ void replay_say_fresh(struct record_replay *p, const char *path)
 		    shown.data);
 }
 
+void replay_say_written(struct record_replay *p, const char *so)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+
+	text_escape(&shown, p->r->path, strlen(p->r->path));
+	journal_say(p->j, "another program wrote to '%s' meanwhile: %s", shown.data, so);
+}
+
 bool replay_is_guarded(const struct record_replay *p)
 {
 	return p->r->flags & REC_FRESH || root_guards(p->j, p->r->root, p->r->path, S_IFREG);

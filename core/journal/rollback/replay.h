@@ -61,6 +61,8 @@ int replay_keep(struct record_replay *p, int root, const char *path, int dirfd, 
 		const struct object *o) MUST_USE;
 bool replay_is_guarded(const struct record_replay *p);
 void replay_say_fresh(struct record_replay *p, const char *path);
+/* Tells the user that another program wrote to the file at the record's path meanwhile. */
+void replay_say_written(struct record_replay *p, const char *so);
 
 /* ---- guarded names (replay_guarded.c) ---------------------------------------------------------
  */

@@ -34,8 +34,39 @@ static int open_to_write(int dirfd, const char *name)
 	if (object_chmod(path, 0600) < 0)
 		return -EACCES;
 	os_fd_path(proc, path);
-	fd = open(proc, O_WRONLY | O_CLOEXEC);
+	fd = open(proc, O_RDWR | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+/* Makes the capture exact, and holds the file. Returns 1 if other programs may write to it
+ * nevertheless. */
+static int settle(struct record_replay *p, int dst)
+{
+	struct kept kept = {.in_slot = !object_hold(dst)};
+	int e = capture_settle(p->to, p->r->root, p->r->path, dst, &kept);
+
+	if (e == -CAPTURE_MOVING && !p->to->strict) {
+		replay_say_written(p, "some of that may be lost");
+		e = 0;
+	}
+	if (e == 0)
+		e = capture_sync(p->to);
+	return e < 0 ? e : kept.in_slot;
+}
+
+static int overwrite(struct record_replay *p, int src, int dst)
+{
+	int e = settle(p, dst);
+
+	if (e < 0)
+		return e;
+	p->performed = true;
+	if (e == 0)
+		return object_copy_data(src, dst);
+	e = capture_overwrite(p->to, src, dst);
+	if (e > 0)
+		replay_say_written(p, "that is kept with the content that was replaced");
+	return e;
 }
 
 /* Several names or a writer: the inode must stay, its bytes change. */
@@ -54,7 +85,7 @@ static int content_in_place(struct record_replay *p, const struct spot *at, cons
 		return e;
 	/* What may not be written for a reason that the mode does not show stops us before the
 	 * record: the way back would stop at it as well. */
-	dst = openat(at->fd, at->name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	dst = openat(at->fd, at->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (dst < 0 && errno != EACCES)
 		return -errno;
 	/* The way back may be a rename, which the directory's times would show. */
@@ -66,7 +97,8 @@ static int content_in_place(struct record_replay *p, const struct spot *at, cons
 				 &(struct kept){0});
 	if (e < 0)
 		return e;
-	p->pushed = p->performed = true;
+	p->pushed = true;
+	p->performed = dst < 0; /* the mode changes */
 	e = capture_sync(p->to);
 	if (e < 0)
 		return e;
@@ -75,7 +107,7 @@ static int content_in_place(struct record_replay *p, const struct spot *at, cons
 		dst = open_to_write(at->fd, at->name);
 	if (path < 0 || dst < 0)
 		return path < 0 ? path : dst;
-	e = object_copy_data(src, dst);
+	e = overwrite(p, src, dst);
 	if (e >= 0)
 		e = durability_sync_fd(p->j, dst);
 	if (e >= 0)

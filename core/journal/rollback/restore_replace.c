@@ -11,12 +11,14 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/content.h"
+#include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
 #include "core/journal/rollback/restore.h"
 #include "core/journal/rollback/restore_target.h"
 #include "core/journal/step/step.h"
 #include "core/journal/store/placed.h"
+#include "core/os/file.h"
 
 /*
  * A new file with a temporary name is renamed over the old one: then the store has the old file as
@@ -109,15 +111,19 @@ bool replace_has_bytes(const struct target *t, const struct content_origin *o)
 	       from.dev == t->now.dev;
 }
 
-/* Is what was captured what is there? Nobody opens it in between, where the system can see to
- * that. */
-static int hold(struct restore *r, struct target *t, int fd)
+/* Checks that the captured file is the one that was looked at, and captures the last bytes that
+ * other programs wrote to it. *careful: they may go on. */
+static int hold(struct restore *r, struct target *t, int fd, bool *careful)
 {
-	struct object o;
-	int e;
+	struct kept kept = {.in_slot = !object_hold(fd)};
+	struct object o = {0};
+	int e = capture_settle(&r->s->side, t->at.root, t->path, fd, &kept);
 
-	object_hold(fd, true);
-	e = object_stat(fd, "", &o);
+	*careful = kept.in_slot && r->s->side.last.is;
+	if (e == -CAPTURE_MOVING)
+		return -RESTORE_EDITED;
+	if (e == 0)
+		e = object_stat(fd, "", &o);
 	if (e < 0 || (restore_expects(r, t->at.root, t->path, &t->now) && o.size == t->now.size &&
 		      o.mtime_ns == t->now.mtime_ns))
 		return e;
@@ -125,7 +131,7 @@ static int hold(struct restore *r, struct target *t, int fd)
 }
 
 /* Opened for writing, and captured. */
-static int open_captured(struct restore *r, struct target *t, int *ret)
+static int open_captured(struct restore *r, struct target *t, int *ret, bool *careful)
 {
 	AUTO_CLOSE int fd = -1;
 	size_t mark;
@@ -133,18 +139,19 @@ static int open_captured(struct restore *r, struct target *t, int *ret)
 
 	if (e < 0)
 		return e;
+	r->s->side.last.is = false; /* it may be captured already */
 	mark = undo_log_tail(&r->s->side.log);
-	fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
+	fd = op_open(r->s, &t->at, O_RDWR, 0, NULL);
 	if (fd == -EACCES) {
-		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0200, NULL);
+		e = op_chmod(r->s, &t->at, (t->now.mode & 07777) | 0600, NULL);
 		if (e < 0)
 			return e;
 		mark = undo_log_tail(&r->s->side.log);
-		fd = op_open(r->s, &t->at, O_WRONLY, 0, NULL);
+		fd = op_open(r->s, &t->at, O_RDWR, 0, NULL);
 	}
 	if (fd < 0)
 		return take_fd(&fd);
-	e = hold(r, t, fd);
+	e = hold(r, t, fd, careful);
 	if (e < 0) /* nothing is written: to put back what was captured would be to write */
 		undo_log_take_back(&r->s->side.log, mark);
 	else
@@ -153,23 +160,30 @@ static int open_captured(struct restore *r, struct target *t, int *ret)
 	return e;
 }
 
+static int overwrite(struct restore *r, int from, int fd, bool careful)
+{
+	return MIN(careful ? capture_overwrite(&r->s->side, from, fd) : object_copy_data(from, fd),
+		   0);
+}
+
 /* Other names of the file are to show the same bytes. */
 int replace_in_place(struct restore *r, struct target *t, const struct content_origin *o)
 {
 	const struct span meta = {o->meta.data, o->meta.len};
 	AUTO_CLOSE int fd = -1;
 	struct stat from = {0};
+	bool careful;
 	struct at at;
 	int e;
 
 	if (replace_has_bytes(t, o))
 		return target_set_attrs(r, t, meta);
-	e = open_captured(r, t, &fd);
+	e = open_captured(r, t, &fd, &careful);
 	at = target_object(t, fd);
 	if (e == 0 && fstat(o->fd, &from) < 0)
 		e = -errno;
 	if (e == 0)
-		e = object_copy_data(o->fd, fd);
+		e = overwrite(r, o->fd, fd, careful);
 	if (e >= 0)
 		e = op_set_attrs(r->s, &at, meta);
 	if (e == 0)
@@ -197,7 +211,8 @@ int restore_text(struct restore *r, size_t i, struct span text)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;
-	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int fd = -1, from = -1;
+	bool careful;
 	int e = target_find(r, c->root, c->path, &t);
 
 	if (e == 0 && !S_ISREG(t.now.mode))
@@ -208,11 +223,12 @@ int restore_text(struct restore *r, size_t i, struct span text)
 		e = -EPERM;
 	if (e != -EPERM) /* another's file, or one that has other names: they show the same bytes */
 		return e;
-	e = open_captured(r, &t, &fd);
-	if (e == 0 && ftruncate(fd, 0) < 0)
-		e = -errno;
+	from = os_memory_file("text");
+	e = from < 0 ? from : io_pwrite_all(from, text.data, text.len, 0);
 	if (e == 0)
-		e = io_write_all(fd, text.data, text.len);
+		e = open_captured(r, &t, &fd, &careful);
+	if (e == 0)
+		e = overwrite(r, from, fd, careful);
 	if (e == 0)
 		placed_written(r->j, fd, text.len, (struct span){NULL, 0});
 	return e;

@@ -147,6 +147,11 @@ int txns_run(struct txn *list, size_t n, const struct undo_progress *progress, s
 				       "roll back%s, and then put things back (the next start "
 				       "tries again)",
 				       at);
+		if (r == -CAPTURE_MOVING)
+			return err_say(err, -EAGAIN,
+				       "everything is as it was: stopped%s, which another program "
+				       "is writing to: stop it, or undo again",
+				       at);
 		return err_set(err, r, "everything is as it was: roll back%s", at);
 	}
 	stick(list, n, r < 0);

@@ -317,6 +317,9 @@ static int begin(const struct selected_steps *pick, const struct undo_plan *plan
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
 		r = txn_open(&list[i], &pick->list[i].dirs);
 	for (size_t i = 0; r == 0 && i < pick->n; i++)
+		for (size_t k = 0; k < list[i].n; k++)
+			txn_to(&list[i], &list[i].list[k])->strict = !(plan->flags & UNDO_FORCE);
+	for (size_t i = 0; r == 0 && i < pick->n; i++)
 		r = take_resolution(&list[i], &remedies[i]);
 	if (r < 0)
 		err_set(err, r, "open the steps");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/text.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/step/limits.h"
@@ -115,6 +116,40 @@ int step_keep_content(struct step *s, int root, const char *path, int dirfd, con
 	return MIN(r, 0);
 }
 
+static void mark_path(struct step *s, const char *path, const char *words)
+{
+	AUTO_BUF struct buf why = BUF_INIT;
+
+	buf_ch(&why, '\'');
+	text_escape(&why, path, strnlen(path, 200));
+	buf_str(&why, words);
+	step_mark_incomplete(s, why.data);
+}
+
+int step_settle_content(struct step *s, int root, const char *path, int fd, const struct object *o)
+{
+	AUTO_CLOSE int in = borrow_open_file(s->j, fd, "");
+	struct touched_inode *k = step_known(s, o);
+	struct kept kept = {0};
+	int r = in < 0 ? in : capture_settle(&s->side, root, path, in, &kept);
+
+	if (kept.slot) { /* it was in the log */
+		note_slot(s, &kept);
+		step_holds_more(s, kept.cloned ? 0 : kept.bytes, true);
+	}
+	if (k)
+		k->hash = 0;
+	if (k && !s->side.last.is) /* the new record found no room */
+		k->flags &= ~(unsigned)(TOUCHED_CONTENT | TOUCHED_META);
+	if (r == -CAPTURE_MOVING) {
+		mark_path(s, path,
+			  "' was being written to by another program: what that wrote at the "
+			  "moment of the change may be lost");
+		r = 0;
+	}
+	return r;
+}
+
 /* ---- files that are open when the step begins --------------------------------------------------
  */
 
@@ -129,18 +164,6 @@ static bool written_by_other(const struct step *s, const struct object *o)
 	return false;
 }
 
-/* What this step changes is kept all the same; only that file is not its to bring back. */
-static void leave_writer(struct step *s, const char *path)
-{
-	AUTO_BUF struct buf why = BUF_INIT;
-
-	buf_ch(&why, '\'');
-	text_escape(&why, path, strnlen(path, 200));
-	buf_str(&why, "' is held open by an earlier command and is too large to keep once more: "
-		      "what is written to it is not undone with this step");
-	step_mark_incomplete(s, why.data);
-}
-
 static int keep_found(struct step *s, const char *name, const struct spot *at,
 		      const struct object *o, struct err *err)
 {
@@ -151,7 +174,11 @@ static int keep_found(struct step *s, const char *name, const struct spot *at,
 		return 0;
 	r = try_content(s, root, path, at->fd, at->name, o);
 	if (r == NO_ROOM) {
-		leave_writer(s, path);
+		/* What this step changes is kept all the same; only that file is not its to bring
+		 * back. */
+		mark_path(s, path,
+			  "' is held open by an earlier command and is too large to keep once "
+			  "more: what is written to it is not undone with this step");
 		return 0;
 	}
 	if (r < 0)

@@ -88,6 +88,10 @@ void step_touch_attrs(struct step *s, int root, const char *path);
  * room, captures nothing as long as the file is not written: see unkept.h. */
 int step_keep_content(struct step *s, int root, const char *path, int dirfd, const char *name,
 		      const struct object *o, bool may_spare) MUST_USE;
+/* Brings the content that was captured last in line with the file fd, which another program is
+ * writing to. If it never holds still, marks the step as incomplete. */
+int step_settle_content(struct step *s, int root, const char *path, int fd, const struct object *o)
+	MUST_USE;
 /* Returns whether stores through a mapping may change the file without changing its times: see
  * unkept.c. */
 bool step_may_change_unseen(const struct step *s, int dirfd, const struct object *o);

@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define SETTLE_TRIES 2 /* a sync takes long */
+
 void op_target_done(struct op_target *w)
 {
 	free(w->path);
@@ -117,12 +119,19 @@ int op_target_keep_content(struct step *s, const struct op_target *w, int fd, co
 
 	if (!w->path || !S_ISREG(o->mode) || o->nlink == 0)
 		return 0;
+	s->side.last.is = false;
 	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
 	if (r == 0)
 		r = step_keep_content(s, w->root, w->path, fd, name, o, may_spare);
 	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
-	return capture_sync(&s->side);
+	r = capture_sync(&s->side);
+	for (int i = 0; r == 0 && i < SETTLE_TRIES && !capture_is_exact(&s->side, fd); i++) {
+		r = step_settle_content(s, w->root, w->path, fd, o);
+		if (r == 0)
+			r = capture_sync(&s->side);
+	}
+	return r;
 }
 
 int op_target_record_new(struct step *s, const struct op_target *w, enum rec_type type,
