@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
+need git
 dir=$(new_folder work)
 has_step() { cordon_in "$1" log | grep -q "$2"; } # FOLDER COMMAND
 cd "$dir" || exit 1
@@ -116,6 +117,15 @@ for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
 		like "$(cd "$at" && cat [fg])" "HUMAN" "has the edit"
 	done
 done
+
+# The bytes of the agent come to no protected name between conflict markers.
+at=$(new_folder guarded)
+git -C "$at" init -q && cp "$at/.git/config" config
+in_folder "$at" sh -c 'mv .git/config moved; echo "[agent]" >>moved' >/dev/null 2>&1
+echo '[human]' >>"$at/moved"
+like "$(cordon_in "$at" undo --merge 2>&1)" "of a protected file" "a protected file gets no conflict markers"
+ok "undo --merge --force" cordon_in "$at" undo --merge --force
+same "$(cat "$at/.git/config")" "$(cat config)" "brings it back as it was"
 
 # Right before a step: the edit is none of the step's, whose change is restored alone.
 mkdir before && seq 1 20 >before/file
