@@ -136,7 +136,8 @@ int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsign
 /*
  * The redo of a rollback that replaced the user's edits (UNDO_FORCE), or may have (the recovery
  * after a crash cannot tell), or that left files as the user has them (UNDO_KEEP_MINE). When a
- * later change makes it unredoable, it is saved.
+ * later change makes it unredoable, it is saved. Or versions of files that were edited from outside
+ * between two changes of one step (history/overwritten.h).
  */
 struct saved_redo {
 	uint64_t number; /* of the rollback */
@@ -146,13 +147,16 @@ struct saved_redo {
 	char **paths;	 /* files saved: as they were before the rollback, or those that
 			  * it left, as before the steps; relative, raw */
 	size_t n_paths;
-	bool more; /* more paths than these */
+	bool more;	  /* more paths than these */
+	bool overwritten; /* by the step, while it ran; there was no rollback */
 };
 int journal_saved_redos(struct journal *j, struct saved_redo **ret, size_t *ret_n, struct err *err)
 	MUST_USE;
 void saved_redos_free(struct saved_redo *list, size_t n);
+/* Returns the number of what the step overwrote at the path; 0: nothing is saved. */
+uint64_t journal_saved_of(struct journal *j, int64_t step, const char *path);
 /* Opens the file at the path as it was before that rollback or, if the rollback left it, before the
- * steps. *ret_fd: a readable descriptor at
- * offset 0, owned by the caller. */
-int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
-			    struct err *err) MUST_USE;
+ * steps. Of several versions that a step overwrote, passes over the `newer` newest ones. *ret_fd: a
+ * readable descriptor at offset 0, owned by the caller. -ENOENT: there is no such version. */
+int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, size_t newer,
+			    int *ret_fd, struct err *err) MUST_USE;

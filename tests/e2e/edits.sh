@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
+need git
 dir=$(new_folder work)
 has_step() { cordon_in "$1" log | grep -q "$2"; } # FOLDER COMMAND
 cd "$dir" || exit 1
@@ -111,11 +112,49 @@ for edit in 'echo HUMAN >>f' 'echo HUMAN >.f && mv .f f'; do
 		like "$(cordon_in "$at" undo 2>&1)" "CONFLICT: changed by someone else" "an undo asks"
 		ok "undo --keep-mine" cordon_in "$at" undo --keep-mine
 		in_folder "$at" sh -c 'echo next >next'
-		n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
+		n=$(cordon_in "$at" log | sed -n 's/.*rolled back: .*(cordon redo --saved \([0-9]*\)).*/\1/p')
 		ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
 		like "$(cd "$at" && cat [fg])" "HUMAN" "has the edit"
 	done
 done
+
+# One command changes a file, you save it, the command changes it again: neither undo nor redo has your version.
+at=$(new_folder between)
+in_folder "$at" sh -c 'echo before | tee f >g; chmod 640 g'
+start_in "$at" sh -c 'echo a >f; echo a >g; touch ready; until [ -e go ]; do sleep 0.05; done; echo b >f; echo c >f; rm g'
+ok "the command has changed it" wait_for 20 test -e "$at/ready"
+saves() { # COMMAND FILE - until the running step has a note of it
+	(cd "$at" && eval "$1") && sleep 0.2
+	grep -aq "0/$2" "$HOME"/.local/state/cordon/between-*/open/*/edited
+}
+ok "the session sees an edit in place" wait_for 20 saves 'echo HUMAN F >f' f
+ok "and a save over the file" wait_for 20 saves 'echo HUMAN G >.g && chmod 640 .g && mv .g g' g
+touch "$at/go"
+wait "$pid"
+is "$(cat "$at/f")" "c" "the command has written it again"
+row=$(cordon_in "$at" log | grep 'overwrote what you had edited')
+n=$(sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p' <<<"$row")
+like "$row" "step 2 .*: .*f.*g|step 2 .*: .*g.*f" "the log names both files"
+like "$(cordon_in "$at" log --json)" "\"saved\":$n,\"step\":2,\"overwritten\":true" "so does its JSON"
+like "$(cordon_in "$at" undo 2>&1)" "'f' has changed since.*cordon redo --saved $n" "the refusal of an undo names the way"
+ok "redo --saved" cordon_in "$at" redo --saved "$n"
+is "$(cat "$at/f.saved-$n" "$at/g")" $'HUMAN F\nHUMAN G' "has your versions"
+is "$(stat -c %a "$at/g")" 640 "with their permissions"
+rm "$at/f.saved-$n" "$at/g"
+ok "undo --force" cordon_in "$at" undo --force
+is "$(cat "$at/f" "$at/g")" $'before\nbefore' "brings back what was before the command"
+in_folder "$at" sh -c 'echo next >next'
+ok "redo --saved -- PATH" cordon_in "$at" redo --saved "$n" -- f
+is "$(cat "$at/f.saved-$n")" "HUMAN F" "has your version after another step, too"
+
+# The bytes of the agent come to no protected name between conflict markers.
+at=$(new_folder guarded)
+git -C "$at" init -q && cp "$at/.git/config" config
+in_folder "$at" sh -c 'mv .git/config moved; echo "[agent]" >>moved' >/dev/null 2>&1
+echo '[human]' >>"$at/moved"
+like "$(cordon_in "$at" undo --merge 2>&1)" "of a protected file" "a protected file gets no conflict markers"
+ok "undo --merge --force" cordon_in "$at" undo --merge --force
+same "$(cat "$at/.git/config")" "$(cat config)" "brings it back as it was"
 
 # In a directory that the running step has made or moved: right after the file came to be, before its directory could be
 # listed, and a while later.

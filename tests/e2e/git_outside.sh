@@ -70,6 +70,28 @@ git tag mine
 cordon_in "$dir" undo --force >/dev/null 2>&1
 ok "of a repository that the step made no object stays" test ! -e .git/objects
 
+# It stays whole if the human has used it, and what is theirs is to stay.
+owned() { # NAME COMMAND - by the human, in a repository of the agent's own
+	turn=$((turn + 1)) && top=$(new_folder "app$turn") && dir=$top && cd "$dir" || exit 1
+	in_folder "$dir" sh -c "$agents" >/dev/null 2>&1
+	eval "$2"
+	log=$(git -C "$sub" log --format=%s --all) && refs=$(git -C "$sub" show-ref)
+	out=$(cordon_in "$dir" undo --keep-mine 2>&1)
+	like "$out" "the repository '.*\.git' stays" "$1: undo --keep-mine says that it stays"
+	is "$(git -C "$sub" log --format=%s --all) $(git -C "$sub" show-ref)" "$log $refs" "$1: leaves each ref"
+	is "$(git -C "$sub" fsck 2>&1 | grep -v '^dangling')" "" "$1: no object is missing"
+}
+sub=. agents='git init -q; echo 1 >a; git add a'
+owned "a commit of what the agent staged" 'git commit -qm mine'
+agents='git init -q; echo 1 >a; git add a; git commit -qm 1'
+owned "a commit on top" 'echo 2 >mine; git add mine; git commit -qm mine'
+agents='git init -q'
+owned "the first commit" 'echo 2 >mine; git add mine; git commit -qm mine'
+sub=s agents='git init -q s; cd s; echo 1 >a; git add a; git commit -qm 1'
+owned "a branch in a directory below" 'git -C s checkout -qb mine'
+cordon_in "$dir" redo --keep-mine >/dev/null 2>&1
+is "$(git -C s fsck 2>&1) $(git -C s log --format=%s)" " 1" "redo leaves it whole, too"
+
 # ---- refs of a repository outside the folder, which nothing watches
 while_it_runs() { # SECONDS - the human's branch, from before the step's end on
 	start_in "$dir" sh -c 'git pack-refs --all; touch ready; until [ -e go ]; do sleep 0.05; done; rm ready go' >/dev/null 2>&1

@@ -208,7 +208,7 @@ static void replaced_and_saved(void **state)
 	assert_int_equal(n, 1);
 	assert_int_equal(list->n_paths, 1);
 	assert_string_equal(list->paths[0], "moved");
-	must(f, journal_saved_redo_open(f->j, list->number, "moved", &fd, &f->err));
+	must(f, journal_saved_redo_open(f->j, list->number, "moved", 0, &fd, &f->err));
 	assert_int_equal(io_read_full(fd, text, sizeof(text) - 1), 11);
 	assert_string_equal(text, "agent\nmine\n");
 	saved_redos_free(list, n);
@@ -216,23 +216,24 @@ static void replaced_and_saved(void **state)
 	assert_sound(f);
 }
 
+/* The newest is of a rollback; what a step overwrote is another file's test. */
 static void assert_saved(struct fix *f, const char *path, const char *want)
 {
 	struct saved_redo *list = NULL;
 	AUTO_CLOSE int fd = -1;
 	char text[32] = "";
-	size_t n = 0;
+	size_t n = 0, named = 0;
 
 	must(f, journal_saved_redos(f->j, &list, &n, &f->err));
-	assert_int_equal(n, 1);
-	must(f, journal_saved_redo_open(f->j, list->number, path, &fd, &f->err));
+	assert_true(n == 1 || (n == 2 && list[1].overwritten));
+	assert_false(list->overwritten);
+	must(f, journal_saved_redo_open(f->j, list->number, path, 0, &fd, &f->err));
 	must(f, (int)MIN(io_read_full(fd, text, sizeof(text) - 1), 0));
 	assert_string_equal(text, want);
 	for (size_t i = 0; i < list->n_paths; i++)
-		if (str_eq(list->paths[i], path))
-			n++;
-	assert_int_equal(n, 2);
-	saved_redos_free(list, n - 1);
+		named += str_eq(list->paths[i], path);
+	assert_int_equal(named, 1);
+	saved_redos_free(list, n);
 }
 
 static void assert_nothing_saved(struct fix *f)

@@ -325,8 +325,8 @@ static void print_saved_redo(const struct saved_redo *a, bool json)
 	if (json) {
 		buf_fmt(&b,
 			"{\"id\":null,\"kind\":\"saved\",\"saved\":%" PRIu64 ",\"step\":%" PRId64
-			",\"began\":\"%s\"",
-			a->number, a->step, when);
+			",\"overwritten\":%s,\"began\":\"%s\"",
+			a->number, a->step, a->overwritten ? "true" : "false", when);
 		json_strings(&b, "paths", (const char *const *)a->paths, a->n_paths);
 		printf("%s}\n", b.data);
 		return;
@@ -336,9 +336,10 @@ static void print_saved_redo(const struct saved_redo *a, bool json)
 		text_escape(&b, a->paths[i], strlen(a->paths[i]));
 	}
 	show_time(when, sizeof(when), a->us);
-	printf("%s     =  %-12s  saved when step %" PRId64 " was rolled back: %s%s (cordon redo "
-	       "--saved %" PRIu64 ")%s\n",
-	       style_on(STYLE_YELLOW), when, a->step, b.data,
+	printf("%s     =  %-12s  saved when step %" PRId64 " %s: %s%s (cordon redo --saved %" PRIu64
+	       ")%s\n",
+	       style_on(STYLE_YELLOW), when, a->step,
+	       a->overwritten ? "overwrote what you had edited" : "was rolled back", b.data,
 	       a->n_paths > 5 || a->more ? " and more" : "", a->number, style_off());
 }
 

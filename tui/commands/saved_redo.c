@@ -37,12 +37,20 @@ static int open_parent(const char *folder, const char *path, const char **name)
 	return at < 0 ? -errno : take_fd(&at);
 }
 
+struct version {
+	uint64_t number;
+	const char *path;
+	size_t newer; /* how many newer ones there are */
+};
+
 /* At its place, or beside what is there. *ret: where, relative to the folder. */
-static int make_file(const char *folder, const char *path, uint64_t number, mode_t mode, char **ret)
+static int make_file(const char *folder, const struct version *v, mode_t mode, char **ret)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	AUTO_FREE char *beside = xasprintf("%s.saved-%" PRIu64, path, number);
-	const char *name = path;
+	const char *path = v->path, *name = path;
+	AUTO_FREE char *beside =
+		v->newer ? xasprintf("%s.saved-%" PRIu64 "-%zu", path, v->number, v->newer + 1)
+			 : xasprintf("%s.saved-%" PRIu64, path, v->number);
 	AUTO_CLOSE int at = open_parent(folder, beside, &name);
 	AUTO_FREE char *own = NULL;
 	int fd;
@@ -60,28 +68,47 @@ static int make_file(const char *folder, const char *path, uint64_t number, mode
 	return fd < 0 ? -errno : fd;
 }
 
-static int bring_one(struct journal *j, const char *folder, uint64_t number, const char *path,
-		     struct err *err)
+static int bring_version(struct journal *j, const char *folder, const struct version *v,
+			 struct err *err)
 {
 	AUTO_CLOSE int from = -1;
 	AUTO_CLOSE int to = -1;
 	AUTO_FREE char *where = NULL;
 	struct stat st;
-	int r = journal_saved_redo_open(j, number, path, &from, err);
+	int r = journal_saved_redo_open(j, v->number, v->path, v->newer, &from, err);
 
 	if (r < 0)
 		return r;
 	r = fstat(from, &st) < 0 ? -errno : 0;
 	if (r == 0)
-		r = to = make_file(folder, path, number, st.st_mode, &where);
+		r = to = make_file(folder, v, st.st_mode, &where);
 	if (r >= 0)
 		r = object_copy_data(from, to);
 	if (r < 0 || !where)
-		return err_set(err, r, "bring back '%s'", where ? where : path);
+		return err_set(err, r, "bring back '%s'", where ? where : v->path);
 	fputs("brought back: ", stdout);
 	show_text(where, strlen(where));
 	putchar('\n');
 	return 0;
+}
+
+/* All versions of the path, the newest first. */
+static int bring_one(struct journal *j, const char *folder, uint64_t number, const char *path,
+		     struct err *err)
+{
+	struct version v = {.number = number, .path = path};
+	struct err why = {0};
+	int r = bring_version(j, folder, &v, err);
+
+	while (r == 0) {
+		v.newer++;
+		r = bring_version(j, folder, &v, &why);
+	}
+	if (v.newer && r == -ENOENT)
+		return 0;
+	if (v.newer && err)
+		*err = why;
+	return r;
 }
 
 static const struct saved_redo *find(const struct saved_redo *list, size_t n, uint64_t number)

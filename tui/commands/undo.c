@@ -14,6 +14,7 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/headless.h"
 #include "tui/commands/here.h"
+#include "tui/commands/show.h"
 #include "tui/commands/undo_options.h"
 #include "tui/commands/undo_plan.h"
 
@@ -112,6 +113,24 @@ static bool plan_or_end(struct session *s, uint64_t request)
 	return plan_is_here(s, request) || job_is_done(s, request);
 }
 
+/* A repository of the steps that the user has used is left whole: names the first one. */
+static void say_repository(const struct undo_plan *p)
+{
+	for (size_t i = 0; i < p->n_entries; i++) {
+		const struct undo_entry *e = &p->entries[i];
+		const char *at = e->fate == FATE_KEPT && e->what == 'D' && !e->conflict
+					 ? strstr(e->path, ".git/")
+					 : NULL;
+
+		if (!at || (at > e->path && at[-1] != '/'))
+			continue;
+		fputs("; the repository '", stdout);
+		show_text(e->path, (size_t)(at - e->path) + strlen(".git"));
+		fputs("' stays, as you have used it", stdout);
+		return;
+	}
+}
+
 static void say_done(const struct undo_plan *p)
 {
 	size_t kept = 0, n;
@@ -125,6 +144,7 @@ static void say_done(const struct undo_plan *p)
 	printf(", %zu path%s", n, n == 1 ? "" : "s");
 	if (kept)
 		printf("; %zu left as %s", kept, kept == 1 ? "it is" : "they are");
+	say_repository(p);
 	putchar('\n');
 }
 

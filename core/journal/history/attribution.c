@@ -198,10 +198,10 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 		return false;
 	for (struct step *s = j->open; s; s = s->next) {
 		t = touch_of(s, key);
-		if (t && !t->foreign)
+		if (t) {
 			step_note_edit(s, key);
-		if (t)
 			t->foreign = true;
+		}
 		if (o.mode)
 			step_disown(s, &o);
 	}

@@ -14,6 +14,7 @@
 #include "core/journal/history/attribution.h"
 #include "core/journal/history/concurrent.h"
 #include "core/journal/history/net_changes.h"
+#include "core/journal/history/overwritten.h"
 #include "core/journal/history/prune.h"
 #include "core/journal/history/redo_stack.h"
 #include "core/journal/history/rename_list.h"
@@ -379,6 +380,16 @@ static void tell_witness(const struct step *s, struct ending *list, size_t n)
 	}
 }
 
+static void save_overwritten(const struct ending *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *dir = xasprintf("open/%" PRId64, list[i].s->id);
+
+		if (list[i].s->made)
+			overwritten_save(list[i].s->j, dir);
+	}
+}
+
 int journal_commit(struct step *s, int exit_status, struct err *err)
 {
 	struct ending list[PARTS_MAX];
@@ -392,8 +403,10 @@ int journal_commit(struct step *s, int exit_status, struct err *err)
 	do
 		r = ending_look(&list[n++], p, exit_status);
 	while (r == 0 && (p = p->part) != s);
-	if (r == 0)
+	if (r == 0) {
 		tell_witness(s, list, n);
+		save_overwritten(list, n);
+	}
 	if (r == 0)
 		do
 			r = endings_keep(list, n);

@@ -15,6 +15,7 @@
 #include "core/base/path.h"
 #include "core/journal/history.h"
 #include "core/journal/history/list.h"
+#include "core/journal/history/overwritten.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/step/step.h"
@@ -82,8 +83,7 @@ bool saved_redo_is_marked(const struct journal *j, const char *dir)
 	return faccessat(j->store, note, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Newest first: what is beyond the limits goes. */
-static void fit(struct journal *j)
+void saved_redo_fit(struct journal *j)
 {
 	uint64_t sum = 0, most = j->options.size ? j->options.size / 4 : UINT64_MAX;
 	AUTO_NAMES struct names names = {0};
@@ -115,7 +115,7 @@ int saved_redo_take(struct journal *j, const char *dir)
 	    (mkdirat(j->store, all, 0700) < 0 && errno != EEXIST) ||
 	    renameat(j->store, dir, j->store, to) < 0)
 		return -errno;
-	fit(j);
+	saved_redo_fit(j);
 	return 0;
 }
 
@@ -218,9 +218,9 @@ static int open_object(const struct part *p, const struct rec *r, const char *re
 /*
  * Opens what the first record has put away that lay at the path before the rollback. If the
  * rollback left the path as it was, or nothing lay there, opens the oldest state that the steps
- * had: the last record has it.
+ * had: the last record has it. newer: so many versions that a step overwrote are passed over.
  */
-static int find(struct parts *all, const char *path)
+static int find(struct parts *all, const char *path, size_t newer)
 {
 	AUTO_FREE char *now = xstrdup(path);
 	struct part *p, *with = NULL;
@@ -246,7 +246,7 @@ static int find(struct parts *all, const char *path)
 			rec_carry(&r, &root, &now);
 		if (r.type == REC_GONE && !absent && path_is_beneath(now, r.path))
 			return open_object(p, &r, now + strlen(r.path));
-		if (rec_has_bytes(&r) && !absent && str_eq(now, r.path))
+		if (rec_has_bytes(&r) && !absent && str_eq(now, r.path) && !newer--)
 			return open_object(p, &r, "");
 	}
 	return with ? open_object(with, &oldest, "") : -ENOENT;
@@ -267,11 +267,16 @@ static void add_path(struct saved_redo *a, struct parts *all, const char *path)
 		a->more = true;
 	if (a->more)
 		return;
-	fd = find(all, path);
+	fd = find(all, path, 0);
 	if (!is_file(fd))
 		return;
 	a->paths = xrealloc(a->paths, (a->n_paths + 1) * sizeof(*a->paths));
 	a->paths[a->n_paths++] = xstrdup(path);
+}
+
+static bool is_overwritten(const struct parts *all)
+{
+	return all->n && faccessat(all->list[0].dir, OVERWRITTEN_FILE, F_OK, 0) == 0;
 }
 
 /* Reads the note of one step. Returns false if the step has none; *all: the note names no path. */
@@ -298,7 +303,7 @@ static bool add_noted(const struct part *p, struct path_set *to, bool *all)
 static void add_paths(struct saved_redo *a, struct parts *all)
 {
 	AUTO_PATH_SET struct path_set set = {0};
-	bool noted = false, any = false;
+	bool noted = a->overwritten, any = noted;
 	struct rec r;
 
 	for (size_t i = 0; i < all->n; i++)
@@ -328,6 +333,7 @@ static void describe(struct saved_redo *a, struct parts *all)
 		a->step = info.id;
 		a->command = take_ptr(&info.command);
 	}
+	a->overwritten = is_overwritten(all);
 	add_paths(a, all);
 }
 
@@ -365,15 +371,31 @@ void saved_redos_free(struct saved_redo *list, size_t n)
 	free(list);
 }
 
-int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, int *ret_fd,
-			    struct err *err)
+uint64_t journal_saved_of(struct journal *j, int64_t step, const char *path)
+{
+	struct saved_redo *list = NULL;
+	struct err ignored = {0};
+	uint64_t number = 0;
+	size_t n = 0;
+	int r = journal_saved_redos(j, &list, &n, &ignored);
+
+	for (size_t i = 0; r == 0 && i < n && !number; i++)
+		for (size_t k = 0; list[i].overwritten && k < list[i].n_paths; k++)
+			if (list[i].step == step && str_eq(list[i].paths[k], path))
+				number = list[i].number;
+	saved_redos_free(list, n);
+	return number;
+}
+
+int journal_saved_redo_open(struct journal *j, uint64_t number, const char *path, size_t newer,
+			    int *ret_fd, struct err *err)
 {
 	AUTO_FREE char *dir = xasprintf("saved/%" PRIu64, number);
 	struct parts all = {0};
 	AUTO_CLOSE int fd = -1;
 	int r = parts_open(j, dir, &all);
 
-	fd = r < 0 ? r : find(&all, path);
+	fd = r < 0 ? r : newer && !is_overwritten(&all) ? -ENOENT : find(&all, path, newer);
 	parts_done(&all);
 	if (!is_file(fd))
 		return err_say(err, -ENOENT,

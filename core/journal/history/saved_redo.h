@@ -15,8 +15,9 @@ struct undo_log;
  * and the files that it left as the user has them (--keep-mine), if the step holds their content of
  * before. The recovery after a crash notes that such edits are unknown. When such a step becomes
  * unredoable, it is moved to saved/<number of the rollback>/<id> instead of trash/. A redo removes
- * the note. The oldest are removed when there are more than SAVED_REDO_MOST, or when they hold more
- * than a quarter of journal.size; the newest one always stays.
+ * the note. Versions that a step overwrote are there as well, see overwritten.h. The oldest are
+ * removed when there are more than SAVED_REDO_MOST, or when they hold more than a quarter of
+ * journal.size; the newest one always stays.
  */
 #define SAVED_REDO_MOST 20
 
@@ -27,3 +28,5 @@ int saved_redo_mark(struct journal *j, int stepdir, const struct undo_log *redo,
 int saved_redo_unmark(int stepdir) MUST_USE;
 bool saved_redo_is_marked(const struct journal *j, const char *dir);
 int saved_redo_take(struct journal *j, const char *dir) MUST_USE;
+/* Removes the oldest, beyond the limits. */
+void saved_redo_fit(struct journal *j);

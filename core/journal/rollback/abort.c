@@ -7,6 +7,7 @@
 
 #include "core/journal/history/attribution.h"
 #include "core/journal/history/concurrent.h"
+#include "core/journal/history/overwritten.h"
 #include "core/journal/history/redo_stack.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/undo.h"
@@ -40,8 +41,10 @@ static int abort_part(struct step *s, bool keep, const struct roll *roll, struct
 	int r = 0;
 
 	find_spared(s, &spared);
-	if (made)
+	if (made) {
 		attribution_find(s);
+		overwritten_save(j, dir);
+	}
 	concurrent_untangle(s);
 	step_drop(s);
 	if (made)

@@ -20,7 +20,8 @@
  * A branch, a tag or a staged file that was created outside after a commit of the steps may need
  * the commit's objects, and git does not write an object that exists. So objects stay if a ref or
  * an index of the repository is younger than the steps and was not written by them: git removes
- * unneeded objects later. In a repository that the steps created, everything is removed.
+ * unneeded objects later. A repository that the steps created is removed as a whole, or with
+ * UNDO_KEEP_MINE stays as a whole if it was used from outside.
  */
 
 #define DEPTH_MAX 16 /* of directories below refs */
@@ -203,16 +204,55 @@ static bool have_objects(const struct emptied *e)
 	return have;
 }
 
-void git_objects_leave(struct journal *j, const struct emptied *e, struct path_set *left)
+/* Adds all that the steps created and changed in this repository. */
+static void leave_repository(const struct rolled *by, int root, const char *repository,
+			     struct path_set *left)
+{
+	const size_t len = strlen(repository);
+
+	for (size_t i = 0; i < path_set_count(&by->own); i++) {
+		const char *path;
+
+		if (path_key_root(path_set_key(&by->own, i), &path) == root &&
+		    strncmp(path, repository, len) == 0)
+			path_set_add(left, root, path);
+	}
+}
+
+/* Leaves the repositories that the steps created and another process used since. */
+static void leave_made(struct journal *j, const struct rolled *by, struct path_set *left)
+{
+	for (size_t i = 0; i < path_set_count(&by->made); i++) {
+		const char *path;
+		int root = path_key_root(path_set_key(&by->made, i), &path);
+		struct use u = {.j = j,
+				.root = root,
+				.since_ns = by->since_ns,
+				.own = &by->own,
+				.left = left};
+		const char *slash = strrchr(path, '/');
+		AUTO_FREE char *repository = xstrndup(path, slash ? (size_t)(slash + 1 - path) : 0);
+		AUTO_FREE char *head = xasprintf("%sHEAD", repository);
+
+		if (str_eq(path + strlen(repository), "objects") &&
+		    path_set_has(&by->own, root, head) && is_used(&u, repository))
+			leave_repository(by, root, repository, left);
+	}
+}
+
+void git_objects_leave(struct journal *j, const struct emptied *e, bool keep_mine,
+		       struct path_set *left)
 {
 	struct rolled by = {.since_ns = INT64_MAX};
 
-	if (!have_objects(e))
+	if (!keep_mine && !have_objects(e))
 		return;
 	for (size_t i = 0; i < e->dirs->n; i++)
 		by.since_ns = MIN(by.since_ns, since(j, e->dirs->list[i]));
 	each_record(j, &by, e, NULL);
 	each_record(j, &by, e, left);
+	if (keep_mine)
+		leave_made(j, &by, left);
 	path_set_done(&by.own);
 	path_set_done(&by.made);
 	path_set_done(&by.asked);

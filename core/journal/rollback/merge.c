@@ -266,6 +266,11 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
 		r = merge_sides(&base, &theirs, ret, err);
+	/* Both sides would stand between the markers, the agent's bytes among them. */
+	if (r == 0 && !ret->clean && root_guards(j, root, name, S_IFREG)) {
+		*why = "both sides changed the same lines of a protected file";
+		r = 1;
+	}
 	if (r == 0) {
 		ret->now = xstrdup(path);
 		ret->path = take_ptr(&name);

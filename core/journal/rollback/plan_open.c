@@ -94,14 +94,6 @@ int open_last_sign(struct journal *j, const struct names *dirs, int64_t *ret)
 /* ---- the plan ---------------------------------------------------------------------------------
  */
 
-/* Takes the next note; false at the end, or at a torn one. */
-static bool next_note(struct codec_reader *g, uint64_t *ret_seq, struct span *ret_key)
-{
-	*ret_seq = codec_get_u64(g);
-	*ret_key = codec_get_str(g);
-	return !g->bad && strchr(ret_key->data, '/');
-}
-
 static void add_note(struct planner *p, struct path_set *to, uint64_t seq, struct span key)
 {
 	const char *path;
@@ -124,13 +116,13 @@ static int add_seen(struct planner *p, const char *dir, struct path_set *to)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	g = (struct codec_reader){.p = text, .end = text ? text + len : NULL};
-	while (g.p < g.end && next_note(&g, &seq, &key))
+	while (edited_next(&g, &seq, &key))
 		add_note(p, to, seq, key);
 	g = (struct codec_reader){.p = unnoted->data, .end = unnoted->data + unnoted->len};
 	while (g.p < g.end) {
 		AUTO_FREE char *of = xasprintf("open/%" PRId64, (int64_t)codec_get_u64(&g));
 
-		if (!next_note(&g, &seq, &key))
+		if (!edited_next(&g, &seq, &key))
 			break;
 		if (str_eq(dir, of))
 			add_note(p, to, seq, key);

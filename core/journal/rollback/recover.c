@@ -10,6 +10,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/history.h"
 #include "core/journal/history/net_changes.h"
+#include "core/journal/history/overwritten.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/step_summary.h"
 #include "core/journal/log/undo_log.h"
@@ -385,6 +386,8 @@ static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 		r = find_open(j, &dirs);
 		t.recover = true;
 		any = dirs.n;
+		for (size_t i = 0; i < dirs.n; i++)
+			overwritten_save(j, dirs.list[i]);
 		if (r == 0)
 			r = open_last_sign(j, &dirs, &last_sign);
 		if (dirs.n)

@@ -176,7 +176,7 @@ static bool build_left(struct journal *j, const struct undo_plan *p, const struc
 	if (leaves_places(p))
 		add_places(j, logs, left);
 	if (p->kind != UNDO_REDO)
-		git_objects_leave(j, logs, left);
+		git_objects_leave(j, logs, p->flags & UNDO_KEEP_MINE, left);
 	return !path_set_count(left) || excluded_build(j, logs, left, &m->skips);
 }
 

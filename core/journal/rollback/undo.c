@@ -210,9 +210,26 @@ static int refuse_barrier(const struct undo_plan *plan, struct err *err)
 		       b->after);
 }
 
-/* The first conflict that nothing settles. */
-static int refuse(const struct undo_plan *plan, struct err *err)
+/* Adds how to get a version of the path that one of the steps overwrote. */
+static void name_overwritten(struct journal *j, const struct undo_plan *plan,
+			     const struct undo_entry *e, struct buf *to)
 {
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < plan->n_ids && !number && !e->base; i++)
+		number = journal_saved_of(j, plan->ids[i], e->path);
+	if (number)
+		buf_fmt(to,
+			"; a version of yours that the step overwrote: cordon redo --saved "
+			"%" PRIu64,
+			number);
+}
+
+/* The first conflict that nothing settles. */
+static int refuse(struct journal *j, const struct undo_plan *plan, struct err *err)
+{
+	AUTO_BUF struct buf saved = BUF_INIT;
+
 	for (size_t i = 0; i < plan->n_entries; i++) {
 		const struct undo_entry *e = &plan->entries[i];
 		const char *base = e->base ? e->base : "", *slash = e->base ? "/" : "";
@@ -235,14 +252,15 @@ static int refuse(const struct undo_plan *plan, struct err *err)
 				"use --keep-mine to leave it out, --merge, or --force (what is "
 				"replaced can be had back with redo)",
 				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
+		name_overwritten(j, plan, e, &saved);
 		return err_say(
 			err, -ESTALE,
 			"'%s%s%s' has changed since%s%s%s%s: look at it, then use --keep-mine to "
 			"leave it out, --merge, or --force (what is replaced can be had back "
-			"with redo)",
+			"with redo)%s",
 			base, slash, e->path, e->linked ? " by another name of the file" : "",
 			plan->n_stops > 1 ? ", and others" : "",
-			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "");
+			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "", saved.data);
 	}
 	return refuse_barrier(plan, err);
 }
@@ -379,7 +397,7 @@ int journal_undo(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 	if (r == 0 && tell)
 		progress->planned(progress->data, plan);
 	if (r == 0 && undo_plan_stops(plan))
-		r = refuse(plan, err);
+		r = refuse(j, plan, err);
 	if (r == 0 && progress && progress->seal && progress->seal != plan->seal)
 		r = err_say(err, -ESTALE,
 			    "what would be merged is not what was shown: a file has changed "

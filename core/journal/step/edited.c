@@ -30,6 +30,15 @@ static int append_note(int dir, const struct buf *note)
 	return r;
 }
 
+bool edited_next(struct codec_reader *g, uint64_t *ret_seq, struct span *ret_key)
+{
+	if (g->p == g->end)
+		return false;
+	*ret_seq = codec_get_u64(g);
+	*ret_key = codec_get_str(g);
+	return !g->bad && strchr(ret_key->data, '/');
+}
+
 void step_note_edit(struct step *s, const char *key)
 {
 	AUTO_BUF struct buf note = BUF_INIT;
@@ -38,6 +47,11 @@ void step_note_edit(struct step *s, const char *key)
 	int r;
 
 	if (!s->made || !undo_log_last(&s->side.log, undo_log_tail(&s->side.log), &last, &start))
+		return;
+	if (s->noted_at != last.seq)
+		path_set_done(&s->noted_edits);
+	s->noted_at = last.seq;
+	if (!path_set_add_key(&s->noted_edits, key))
 		return;
 	codec_put_u64(&note, last.seq);
 	codec_put_str(&note, key, strlen(key));

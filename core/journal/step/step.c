@@ -120,6 +120,7 @@ static void step_free(struct step *s)
 	touched_inodes_done(&s->known);
 	touched_paths_done(&s->touches);
 	u64_set_done(&s->came_from);
+	path_set_done(&s->noted_edits);
 	hard_links_free(s);
 	capture_done(&s->side);
 	unkept_free(s);

@@ -44,6 +44,8 @@ struct step {
 	void *on_loss_data;
 	struct touched_inodes known;
 	struct touched_paths touches;
+	struct path_set noted_edits; /* in the file "edited" since record noted_at (edited.h) */
+	uint64_t noted_at;
 	struct u64_set came_from; /* inodes of the first n_came_from touches (attribution.c) */
 	size_t n_came_from;
 	struct hard_link *aliases; /* hash, see hard_links.c */

@@ -1,0 +1,245 @@
+/* test_journal_overwritten - what a user writes between two changes of one step is saved. */
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/hash.h"
+#include "tests/support/journalfix.h"
+
+enum end {
+	COMMIT,
+	ABORT,
+	ROLL_BACK,
+	CRASH,
+	ENDS
+};
+
+static void end(struct fix *f, enum end how)
+{
+	if (how == COMMIT)
+		assert_true(commit(f) > 0);
+	else if (how == ABORT)
+		must(f, journal_abort(take_ptr(&f->s), &f->err));
+	else if (how == ROLL_BACK)
+		must(f, journal_roll_back(take_ptr(&f->s), &f->err));
+	else
+		fix_reopen(f);
+}
+
+/* The watcher reports the step's own close, and then nothing is queued. */
+static void settle(struct fix *f, const char *path)
+{
+	assert_false(journal_is_foreign(f->j, path, SEEN_CLOSED, 0));
+	journal_all_seen(f->j);
+}
+
+/* The user's editor writes the file in place, or saves another one over it. */
+static void user_saves(struct fix *f, const char *path, const char *text, bool over)
+{
+	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
+
+	settle(f, path);
+	if (!over)
+		outside(f, path, text);
+	else
+		must(f, io_write_file(AT_FDCWD, whole, 0640, text, strlen(text), false));
+	assert_true(journal_is_foreign(f->j, path, over ? SEEN_NAMED : SEEN_CLOSED, 0));
+}
+
+static struct saved_redo *saved(struct fix *f, size_t *ret_n)
+{
+	struct saved_redo *list = NULL;
+
+	must(f, journal_saved_redos(f->j, &list, ret_n, &f->err));
+	return list;
+}
+
+/* The versions of the path, the newest first, each behind a bar. */
+static void assert_versions(struct fix *f, const char *path, const char *want)
+{
+	size_t n = 0, i = 0;
+	struct saved_redo *list = saved(f, &n);
+	AUTO_BUF struct buf all = BUF_INIT;
+	struct err none = {0};
+
+	while (i < n && !list[i].overwritten)
+		i++;
+	assert_true(i < n);
+	assert_int_equal(journal_saved_of(f->j, list[i].step, path), list[i].number);
+	for (size_t newer = 0;; newer++) {
+		AUTO_CLOSE int fd = -1;
+		AUTO_FREE char *text = NULL;
+		int r = journal_saved_redo_open(f->j, list[i].number, path, newer, &fd, &none);
+
+		if (r == -ENOENT)
+			break;
+		must(f, r);
+		must(f, io_read_all(fd, 1 << 20, &text, NULL));
+		buf_fmt(&all, "|%s", text);
+	}
+	assert_string_equal(all.data, want);
+	saved_redos_free(list, n);
+}
+
+static void assert_none(struct fix *f)
+{
+	size_t n = 0;
+	struct saved_redo *list = saved(f, &n);
+
+	for (size_t i = 0; i < n; i++)
+		assert_false(list[i].overwritten);
+	saved_redos_free(list, n);
+}
+
+/* Three versions of the user's, each followed by a change of the step. */
+static void work(struct fix *f)
+{
+	outside(f, "f", "before");
+	begin(f, "several changes");
+	must(f, put(f, "f", "a"));
+	user_saves(f, "f", "one", false);
+	must(f, put(f, "f", "b"));
+	user_saves(f, "f", "two", true);
+	must(f, put(f, "tmp", "c"));
+	must(f, mv(f, "tmp", "f", 0));
+	must(f, put(f, "f", "d"));
+	user_saves(f, "f", "three", false);
+	must(f, rm(f, "f"));
+	must(f, put(f, "f", "e"));
+}
+
+static void each_version(void **state)
+{
+	for (enum end how = 0; how < ENDS; how++) {
+		struct fix *f = fix_new();
+
+		work(f);
+		end(f, how);
+		assert_versions(f, "f", "|three|two|one");
+		assert_sound(f);
+		fix_reopen(f);
+		assert_versions(f, "f", "|three|two|one");
+		fix_free(f);
+	}
+	(void)state;
+}
+
+/* Undone, redone, followed by other steps and pruned: the versions stay. */
+static void outlasts_the_step(void **state)
+{
+	struct fix *f = *state;
+
+	work(f);
+	end(f, COMMIT);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "cordon redo --saved"));
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_cat(f, "f", "before");
+	assert_versions(f, "f", "|three|two|one");
+	must(f, redo(f, 0));
+	assert_cat(f, "f", "e");
+	must(f, undo(f, 1, UNDO_FORCE));
+	one_step(f, "next", put(f, "next", "x"));
+	f->options.steps = 1;
+	one_step(f, "last", put(f, "last", "x"));
+	fix_reopen(f);
+	assert_versions(f, "f", "|three|two|one");
+	assert_sound(f);
+}
+
+/* Versions of the step's own, before the edit and after it, are not saved. */
+static void own_versions_are_not(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "f", "before");
+	outside(f, "g", "other");
+	begin(f, "sed -i, several times");
+	for (int i = 0; i < 8; i++) {
+		must(f, put(f, "tmp", "agent"));
+		must(f, mv(f, "tmp", "f", 0));
+		if (i == 4)
+			user_saves(f, "f", "user", false);
+	}
+	must(f, mv(f, "g", "f", 0));
+	must(f, put(f, "f", "last"));
+	end(f, COMMIT);
+	assert_versions(f, "f", "|user");
+}
+
+static void nothing_was_overwritten(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "f", "before");
+	begin(f, "two changes");
+	must(f, put(f, "f", "a"));
+	must(f, put(f, "g", "a"));
+	must(f, rm(f, "g"));
+	user_saves(f, "f", "user", true);
+	end(f, COMMIT);
+	assert_cat(f, "f", "user");
+	assert_none(f);
+}
+
+/* The step renames the file, or its directory, before it changes it again. */
+static void under_another_name(void **state)
+{
+	struct fix *f = *state;
+
+	one_step(f, "mkdir", md(f, "d"));
+	outside(f, "d/f", "before");
+	outside(f, "f", "before");
+	begin(f, "renames");
+	must(f, put(f, "d/f", "a"));
+	must(f, put(f, "f", "a"));
+	user_saves(f, "d/f", "user below", false);
+	user_saves(f, "f", "user", false);
+	must(f, mv(f, "d", "e", 0));
+	must(f, mv(f, "f", "g", 0));
+	must(f, put(f, "e/f", "b"));
+	must(f, put(f, "g", "b"));
+	end(f, COMMIT);
+	assert_versions(f, "e/f", "|user below");
+	assert_versions(f, "g", "|user");
+}
+
+/* Content in a file of its own, and the user's permissions. */
+static void large(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *user = xcalloc(1, 200001);
+	AUTO_FREE char *want = NULL;
+	AUTO_CLOSE int fd = -1;
+	struct saved_redo *list;
+	struct stat st;
+	size_t n = 0;
+
+	memset(user, 'u', 200000);
+	want = xasprintf("|%s", user);
+	outside(f, "f", "before");
+	begin(f, "two changes");
+	must(f, put(f, "f", "a"));
+	user_saves(f, "f", user, true);
+	must(f, put(f, "f", "b"));
+	end(f, COMMIT);
+	assert_versions(f, "f", want);
+	list = saved(f, &n);
+	must(f, journal_saved_redo_open(f->j, list->number, "f", 0, &fd, &f->err));
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	saved_redos_free(list, n);
+	assert_sound(f);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_version), T(outlasts_the_step),  T(own_versions_are_not),
+		T(nothing_was_overwritten),	T(under_another_name), T(large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
