@@ -203,10 +203,13 @@ char *external_find(const char *name, struct err *err)
 
 	if (!strchr(name, '/') && check_told(name, err) < 0)
 		return NULL;
+	/* The file that runs, as external_self() names it. */
+	if (str_starts(name, "/proc/") && str_ends(name, "/exe") && os_self_is(name))
+		return xstrdup(name);
 	if (strchr(name, '/')) {
 		AUTO_FREE char *real = *name == '/' ? realpath(name, NULL) : NULL;
 
-		if (real && is_kept_out(real) && !os_self_is(real) /* runs already */)
+		if (real && is_kept_out(real))
 			refuse("program", name, err);
 		else if (real && program_runs(real))
 			return take_ptr(&real);
@@ -245,6 +248,10 @@ char *external_self(struct err *err)
 	}
 	if (str_ends(self, deleted) && !os_self_is(self))
 		self[(size_t)n - strlen(deleted)] = '\0';
+	/* An agent may give the name to another file before it is started, but not write the file
+	 * that runs. */
+	if (is_kept_out(self) && os_self_is(self) && access("/proc/self/exe", X_OK) == 0)
+		return xasprintf("/proc/%d/exe", (int)getpid());
 	return external_find(self, err);
 }
 
