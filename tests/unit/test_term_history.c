@@ -45,6 +45,29 @@ static void lines_scroll_into_history(void **state)
 	assert_string_equal(pane_screen(p), "line 8|line 9|line 10||");
 }
 
+/* The agent may clear the history in which the human selects: nothing of that is left to select. */
+static void a_selection_may_leave_with_the_history(void **state)
+{
+	static const enum copy_kind kinds[] = {COPY_NONE, COPY_CHARS, COPY_LINES, COPY_BLOCK};
+	struct pane *p = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		AUTO_BUF struct buf out = BUF_INIT;
+
+		pane_feed(p, "\033c");
+		feed_lines(p, 1, 200);
+		term_copy(p->t, true);
+		term_copy_move(p->t, COPY_UP, 150);
+		term_copy_select(p->t, kinds[i]);
+		term_copy_move(p->t, COPY_UP, 3);
+		pane_feed(p, "\033[3J");
+		assert_null(term_copy_link(p->t));
+		assert_string_equal(pane_screen(p), "line 198|line 199|line 200||");
+		assert_true(!term_copy_text(p->t, &out) || out.len <= 10);
+		term_copy(p->t, false);
+	}
+}
+
 static void the_view_stays_while_lines_arrive(void **state)
 {
 	struct pane *p = *state;
@@ -251,6 +274,7 @@ int main(void)
 		TEST(growing_brings_lines_back),
 		TEST(narrowing_loses_nothing),
 		TEST(the_agent_may_clear_its_history),
+		TEST(a_selection_may_leave_with_the_history),
 		TEST(memory_is_bounded),
 		TEST(search_goes_from_newest_to_oldest_and_around),
 		TEST(search_folds_case_and_finds_several_on_a_line),

@@ -308,6 +308,10 @@ bool copy_range(struct term *t, uint64_t line, int *from, int *to)
 	*to = t->cols - 1;
 	if (!c->on || c->kind == COPY_NONE)
 		return false;
+	/* What was selected may have left the history since. */
+	if (b < t->first_line || a >= term_end(t))
+		return false;
+	b = MIN(b, term_end(t) - 1);
 	if (c->kind == COPY_LINES)
 		whole_lines(t, &a, &b);
 	if (line < a || line > b)
@@ -386,7 +390,7 @@ const char *term_copy_link(struct term *t)
 
 	if (!t->copy.on)
 		return NULL;
-	line_read(&reader, term_line(t, t->copy.line));
+	line_read(&reader, term_line(t, clamp_line(t, t->copy.line)));
 	while (line_next(&reader, &c)) {
 		x += c.cols;
 		if (x > t->copy.col)
