@@ -274,7 +274,8 @@ int link_open_session(struct link *l, const char *session, struct err *err)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-#define RETRY_MS 10 /* of a session whose queue of connections is full */
+#define RETRY_MS 10  /* of a session whose queue of connections is full */
+#define LOOK_MS	 200 /* has a session been stopped meanwhile? */
 
 static void fail(struct link *l, int r, const struct err *why)
 {
@@ -315,16 +316,22 @@ static void knock(struct link *l, const char *dir)
 {
 	AUTO_FREE char *name = xasprintf("%s.sock", l->session);
 	struct err err = {0};
-	pid_t pid = 0;
 	int r = dial(l, dir, name, &err);
 
-	if (r == 0 && os_peer_pid(l->fd, &pid) == 0 && pid > 0 && os_process_is_stopped(pid)) {
-		err_say(&err, -EAGAIN, "session %s: it is stopped: kill -CONT %d lets it go on",
-			l->session, (int)pid);
-		fail(l, -EAGAIN, &err);
-	} else if (r < 0 && r != -EAGAIN) {
+	if (r < 0 && r != -EAGAIN)
 		fail(l, r, &err);
-	}
+}
+
+static void give_up_stopped(struct link *l)
+{
+	struct err err = {0};
+	pid_t pid = 0;
+
+	if (os_peer_pid(l->fd, &pid) < 0 || pid <= 0 || !os_process_is_stopped(pid))
+		return;
+	err_say(&err, -EAGAIN, "session %s: it is stopped: kill -CONT %d lets it go on", l->session,
+		(int)pid);
+	fail(l, -EAGAIN, &err);
 }
 
 /* One round: returns false when none is waited for any more. */
@@ -338,13 +345,15 @@ static bool wait_once(struct links *all, const char *dir, int wait_ms)
 
 		if (!l->connected && !l->error)
 			knock(l, dir);
+		if (l->connected && !l->error && !is_whole(l))
+			give_up_stopped(l);
 		p[i] = (struct pollfd){.fd = l->connected && !l->error && !is_whole(l) ? l->fd : -1,
 				       .events = POLLIN};
 		open += !l->error && !is_whole(l);
 		if (!l->connected && !l->error)
 			wait_ms = MIN(wait_ms, RETRY_MS);
 	}
-	if (open && poll(p, (nfds_t)all->n, wait_ms) > 0)
+	if (open && poll(p, (nfds_t)all->n, MIN(wait_ms, LOOK_MS)) > 0)
 		for (size_t i = 0; i < all->n; i++)
 			if (p[i].revents)
 				hear(&all->list[i]);
