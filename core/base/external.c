@@ -196,6 +196,43 @@ static bool is_only_in_folder(const char *name)
 	return real && leads_to_folder(real);
 }
 
+/* Returns the name of the file that runs, which leads to no other file whoever renames it; heap.
+ * NULL: the system has none. */
+static char *running_file(void)
+{
+	char *name = xasprintf("/proc/%d/exe", (int)getpid());
+
+	if (access(name, X_OK) == 0)
+		return name;
+	free(name);
+	return NULL;
+}
+
+/* As running_file() names it, maybe in another process of cordon. */
+static bool is_running_file(const char *name)
+{
+	return str_starts(name, "/proc/") && str_ends(name, "/exe") && os_self_is(name);
+}
+
+static char *find_path(const char *name, struct err *err)
+{
+	AUTO_FREE char *real = *name == '/' ? realpath(name, NULL) : NULL;
+	char *self = NULL;
+
+	if (is_running_file(name))
+		return xstrdup(name);
+	if (real && is_kept_out(real)) {
+		self = os_self_is(real) ? running_file() : NULL;
+		if (!self)
+			refuse("program", name, err);
+		return self;
+	}
+	if (real && program_runs(real))
+		return take_ptr(&real);
+	err_say(err, -ENOENT, "%s: there is no such program", name);
+	return NULL;
+}
+
 char *external_find(const char *name, struct err *err)
 {
 	AUTO_FREE char *path = safe_path();
@@ -203,20 +240,8 @@ char *external_find(const char *name, struct err *err)
 
 	if (!strchr(name, '/') && check_told(name, err) < 0)
 		return NULL;
-	/* The file that runs, as external_self() names it. */
-	if (str_starts(name, "/proc/") && str_ends(name, "/exe") && os_self_is(name))
-		return xstrdup(name);
-	if (strchr(name, '/')) {
-		AUTO_FREE char *real = *name == '/' ? realpath(name, NULL) : NULL;
-
-		if (real && is_kept_out(real))
-			refuse("program", name, err);
-		else if (real && program_runs(real))
-			return take_ptr(&real);
-		else
-			err_say(err, -ENOENT, "%s: there is no such program", name);
-		return NULL;
-	}
+	if (strchr(name, '/'))
+		return find_path(name, err);
 	for (char *dir = *name ? strtok_r(path, ":", &rest) : NULL; dir;
 	     dir = strtok_r(NULL, ":", &rest)) {
 		AUTO_FREE char *file = path_join(dir, name);
@@ -248,10 +273,6 @@ char *external_self(struct err *err)
 	}
 	if (str_ends(self, deleted) && !os_self_is(self))
 		self[(size_t)n - strlen(deleted)] = '\0';
-	/* An agent may give the name to another file before it is started, but not write the file
-	 * that runs. */
-	if (is_kept_out(self) && os_self_is(self) && access("/proc/self/exe", X_OK) == 0)
-		return xasprintf("/proc/%d/exe", (int)getpid());
 	return external_find(self, err);
 }
 
