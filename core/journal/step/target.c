@@ -126,6 +126,8 @@ int op_target_keep_content(struct step *s, const struct op_target *w, int fd, co
 	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
 	r = capture_sync(&s->side);
+	if (*name) /* a foreseen change: another process performs it, later */
+		return r;
 	for (int i = 0; r == 0 && i < SETTLE_TRIES && !capture_is_exact(&s->side, fd); i++) {
 		r = step_settle_content(s, w->root, w->path, fd, o);
 		if (r == 0)
