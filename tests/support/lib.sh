@@ -53,8 +53,8 @@ not:   $2"; fi
 # time: after it some tries are left for each second; and where more runs than there are processors, four times
 # as long. From 5 seconds on at least 20: a test's result depends on it. Less is a pause between two tries.
 wait_for() {
-	local n=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries
-	end=$((SECONDS + n)) late=$((SECONDS + 4 * n)) tries=$((n * 5))
+	local limit=$(($1 < 5 || $1 > 20 ? $1 : 20)) end late tries # COMMAND sees these names
+	end=$((SECONDS + limit)) late=$((SECONDS + 4 * limit)) tries=$((limit * 5))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -le $end ] || [ $((tries -= 1)) -gt 0 ] || { [ $SECONDS -le $late ] && is_loaded; } || return 1
