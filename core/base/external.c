@@ -196,8 +196,8 @@ static bool is_only_in_folder(const char *name)
 	return real && leads_to_folder(real);
 }
 
-/* Returns the name of the file that runs, which leads to no other file whoever renames it; heap.
- * NULL: the system has none. */
+/* Returns a name of this program's file that no rename changes; heap. NULL: the system has no such
+ * name. */
 static char *running_file(void)
 {
 	char *name = xasprintf("/proc/%d/exe", (int)getpid());

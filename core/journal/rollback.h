@@ -144,8 +144,8 @@ struct saved_redo {
 	int64_t us;	 /* wall clock; of a recovery: when the interrupted session began */
 	int64_t step;	 /* its newest step, and the command of that step */
 	char *command;	 /* or NULL */
-	char **paths;	 /* files saved: as they were before the rollback, or those that
-			  * it left, as before the steps; relative, raw */
+	char **paths;	 /* saved files, as they were before the rollback; a file that it
+			  * left is as before the steps. Relative, raw */
 	size_t n_paths;
 	bool more;	  /* more paths than these */
 	bool overwritten; /* by the step, while it ran; there was no rollback */

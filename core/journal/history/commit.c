@@ -87,8 +87,8 @@ static struct touched_path *holds_others_file(struct step *s, const struct rec *
 	return t && !t->before && !t->foreseen && has_one_name(s, r) ? t : NULL;
 }
 
-/* Returns whether the log of a step that changed nothing in the end holds somebody else's work: a
- * file that they made or edited meanwhile, and that the step removed or overwrote. */
+/* Returns whether the log of a step without a net change holds another process's work: a file that
+ * was made or edited from outside during the step, and that the step removed or overwrote. */
 static bool holds_others_work(struct step *s)
 {
 	bool foreign = false;

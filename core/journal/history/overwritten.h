@@ -14,5 +14,5 @@ struct journal;
  */
 #define OVERWRITTEN_FILE "overwritten" /* in that directory: tells it from an undone step */
 
-/* dir: "open/ID". An error is a message to the user: the step can be kept all the same. */
+/* dir: "open/ID". On an error, tells the user; the step can be kept all the same. */
 void overwritten_save(struct journal *j, const char *dir);

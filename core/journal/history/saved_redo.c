@@ -299,7 +299,8 @@ static bool add_noted(const struct part *p, struct path_set *to, bool *all)
 	return true;
 }
 
-/* Those that the rollback noted, or all whose bytes it has put away or left out. */
+/* Adds the paths that the rollback noted. Without a note, adds each path whose bytes it has put
+ * away or left out. */
 static void add_paths(struct saved_redo *a, struct parts *all)
 {
 	AUTO_PATH_SET struct path_set set = {0};

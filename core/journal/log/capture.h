@@ -87,8 +87,8 @@ int capture_keep_content(struct capture *s, int root, const char *path, int dirf
  * capture_keep_content() copies once. capture_is_exact() compares the file with the one that was
  * captured last. If it differs, capture_settle() copies again, until the file holds still: only its
  * end, if it has grown. capture_overwrite() then looks at each block before it overwrites it, and
- * adds what it finds to the capture. What remains are the moments between two system calls: a look
- * and a write, or the last look and ftruncate(2).
+ * adds new bytes to the capture. Bytes that come between two adjacent system calls are lost:
+ * between a look and a write, or between the last look and ftruncate(2).
  */
 bool capture_is_exact(const struct capture *s, int fd);
 #define CAPTURE_MOVING 4100 /* not an errno: the file never held still; the last copy stays */
@@ -106,7 +106,7 @@ int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uin
 
 /* Opens the log of a step that has ended, read-only. */
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name) MUST_USE;
-/* Adds the paths of the log's records, but of those that are quiet. */
+/* Adds the paths of the log's records. Quiet records are left out. */
 void log_paths(const struct undo_log *log, struct path_set *to);
 /* Adds the inodes that its records change in place. */
 void log_written(const struct undo_log *log, struct u64_set *to);

@@ -17,13 +17,13 @@
 struct overwrite {
 	int src, dst, slot;
 	off_t captured; /* bytes of the file when it was captured */
-	off_t end;	/* of the slot's file: behind `captured` lies what was added */
+	off_t end;	/* of the slot's file; the bytes from `captured` on were added */
 	off_t written;	/* bytes of dst from its beginning that are src's */
 	bool added;
 	char there[BLOCK], kept[BLOCK], fresh[BLOCK]; /* of one block: dst's, the slot's, src's */
 };
 
-/* Captures what a look at the block found: n bytes, of which had are kept, as they were before. */
+/* Captures the n bytes of `there`. `kept` has the first `had` of them as they were before. */
 static int keep_found(struct overwrite *o, off_t at, size_t n, size_t had)
 {
 	size_t known = (size_t)MIN(MAX(o->captured - at, 0), (off_t)n);
@@ -77,7 +77,7 @@ static int write_blocks(struct overwrite *o)
 	}
 }
 
-/* Cuts what is behind the new content, once all of it is captured. */
+/* Captures the bytes behind the new content, then cuts them. */
 static int cut(struct overwrite *o)
 {
 	off_t at = o->written;

@@ -319,7 +319,7 @@ bool merge_is_there(struct journal *j, const struct story *s, int root, const ch
 	if (find_ends(s, root, &name, &ends, &why) != 0 || !str_eq(name, path))
 		return false;
 	far = far_side(s, ends.far);
-	/* What the steps changed are attributes, which nobody compares here. */
+	/* The steps changed attributes alone, which are not compared here. */
 	if (change_sides_equal(near_side(s, ends.near), far))
 		return false;
 	r = reach_look(j, &reach, root, path, &at, &o);
