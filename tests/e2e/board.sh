@@ -44,7 +44,13 @@ ok "and a third" wait_for 40 state_is /gone idle
 ok "and a fourth" wait_for 40 state_is /edits idle
 like "$(cordon_in / attach 2>&1 </dev/null)" "several sessions run: name one of .*$(field /slow id) \\([^,]*/slow\\)" "attach names each by ID and folder"
 slow_pid=$(field /slow pid)
-like "$(cd "$beta" && timeout 60 "$CORDON" attach --plain 2>&1 </dev/null)" 'lines' "without a name it takes the session of this folder"
+attach_plain() { # DIR [SESSION] - what it prints until it shows a file of beta; it would go on until the session ends
+	(cd "$1" && exec "$CORDON" attach --plain ${2:+"$2"} >"$TEST_TMP/plain" 2>&1 </dev/null) &
+	wait_for 60 grep -q lines "$TEST_TMP/plain"
+	kill $!
+	cat "$TEST_TMP/plain"
+}
+like "$(attach_plain "$beta")" 'lines' "without a name it takes the session of this folder"
 kill -STOP "$slow_pid"
 kill -KILL "$(field /gone pid)"
 ok "a session whose process stands still is hung" wait_for 15 state_is /slow hung
@@ -53,7 +59,7 @@ ok "the hung one keeps nobody waiting" timeout 60 "$CORDON" sessions --json
 # On a busy machine a session may answer too late, and look hung for once.
 all_answer() { out=$("$CORDON" sessions --json) && [ "$(grep -c '"state":"hung"' <<<"$out")" = 1 ]; }
 wait_for 30 all_answer # not in ok(), which has a shell of its own
-like "$(timeout 60 "$CORDON" attach --plain "$(field /beta id)" 2>&1 </dev/null)" 'lines' "attach to another does not wait for it"
+like "$(attach_plain / "$(field /beta id)")" 'lines' "attach to another does not wait for it"
 like "$out" 'two/alpha".*"asked":\{"approve_id":"[0-9a-f]+-1","op":"[a-z]+","path":"[^"]*two/alpha/.git/hooks/post-merge","program":"[^"]*sh"' "JSON says what is asked"
 like "$("$CORDON" sessions)" "$(field /slow id) .*slow: cat: (it is stopped: kill -CONT $slow_pid|no answer)" "and the list says why it is hung"
 like "$out" '/beta".*"added":5,"deleted":0\}' "and how many lines of the folder changed"
