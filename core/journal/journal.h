@@ -123,7 +123,7 @@ struct journal_spec {
 	void *guards_data;		   /* for the callbacks of both */
 };
 
-/* Where the store of this folder is or would be. Heap string. */
+/* Sets *ret to the path of this folder's store, which need not exist; heap. */
 int journal_store_path(char **ret, const struct journal_spec *spec, struct err *err) MUST_USE;
 
 /*

@@ -16,7 +16,7 @@ enum undo_kind {
 	UNDO_PATHS, /* single paths of one step: journal_restore_plan() */
 };
 
-enum {			    /* flags: what to do with a path that was edited since */
+enum {			    /* flags: how to treat a path that was edited from outside */
 	UNDO_FORCE = 1,	    /* overwrite it; redo restores the edit */
 	UNDO_KEEP_MINE = 2, /* leave those paths out */
 	UNDO_MERGE = 4,	    /* three-way merge of text files; other paths as above */

@@ -56,9 +56,9 @@ int power_loss_settle(struct txn *t) MUST_USE;
 int txn_move(struct txn *t, const struct undo_progress *progress) MUST_USE;
 /* Checks the objects that the steps would restore. -EBADMSG: one is missing. (check_objects.c) */
 int txn_check_objects(const struct txn *t, struct err *err) MUST_USE;
-/* At its end, replaces files at guarded names that a process may still write to by copies. */
+/* At the end: replaces files at guarded names that a process may still write to by copies. */
 int replay_renew(struct txn *t) MUST_USE;
-/* Then puts merged files in place, or if the transaction was turned round, removes them. */
+/* Puts merged files in place or, if the transaction was turned round, removes them. */
 int txn_place(struct txn *t) MUST_USE;
 /* Restores the permissions of directories that replay_unlock.c opened. */
 int unlock_give_back(struct txn *t) MUST_USE;
