@@ -11,7 +11,7 @@
 #include "core/journal/store/durability.h"
 
 #define BLOCK	   32768
-#define LOOKS	   8 /* at a block that changes */
+#define LOOKS	   8 /* reads of a block that changes */
 #define CUT_ROUNDS 8
 
 struct overwrite {
