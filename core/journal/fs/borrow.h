@@ -27,6 +27,6 @@ int borrow_open_file(struct journal *j, int dirfd, const char *name) MUST_USE;
  * type than at an earlier look. Returns a descriptor, or a negative number. */
 int borrow_peek(struct journal *j, int dirfd, const char *name) MUST_USE;
 
-/* The mode of a directory without the bits that a rollback under way has added
+/* Returns the mode of a directory without the bits that a running rollback has added
  * (store/borrowed_dirs.h). mode is the present one; dev as in struct object. */
 mode_t borrowed_mode(const struct journal *j, uint64_t dev, uint64_t ino, mode_t mode);

@@ -60,7 +60,6 @@ static int make_dirs(struct journal *j)
 	return 0;
 }
 
-/* Returns whether a session begins: the history of another folder must not prevent it. */
 bool store_is_session(const struct journal_spec *spec)
 {
 	return spec->lasting && !spec->settled && !spec->read_only;

@@ -15,4 +15,5 @@ int store_open(struct journal **ret, const struct journal_spec *spec,
 /* Removes a store that has no history. If j does not have its lock, only removes an empty
  * directory. */
 void store_unmake(struct journal *j);
+/* Returns whether a session begins: then a history of another folder is put aside. */
 bool store_is_session(const struct journal_spec *spec);
