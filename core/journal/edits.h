@@ -81,8 +81,8 @@ struct barrier {
 	bool own;      /* no edit: the step itself is the user's own (step_is_yours()) */
 };
 
-/* Records external edits that were just seen; joins them to the newest barrier if no step ended
- * since. Returns 1, or 0 if nothing was recorded because there is no step to roll back. */
+/* Records external edits that were just seen; joins them to the newest barrier if no step has ended
+ * after that. Returns 1, or 0 if nothing was recorded because there is no step to roll back. */
 int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, struct err *err)
 	MUST_USE;
 int journal_barriers(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)

@@ -348,7 +348,7 @@ static bool looks_like(const struct after_image *p, const struct spot *at, const
 {
 	const struct object *was = &p->obj;
 
-	/* Nothing is seen in a locked directory, which has an image of its own. */
+	/* A locked directory hides whether the path exists, and has an image of its own. */
 	if (was->mode == OBJECT_UNSEEN || o->mode == OBJECT_UNSEEN)
 		return true;
 	if (!was->mode || !o->mode)

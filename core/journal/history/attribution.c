@@ -44,7 +44,7 @@ static bool came_from(struct step *s, const struct object *o)
 {
 	size_t n = touched_paths_count(&s->touches);
 
-	/* Grows by an eighth at a time: it is sorted anew seldom enough. */
+	/* Sorts only after a growth by an eighth. */
 	if (n - s->n_came_from > SEARCH_MAX + s->n_came_from / 8) {
 		for (size_t i = s->n_came_from; i < n; i++) {
 			struct object before;
@@ -82,7 +82,7 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 			   const struct object *o, enum seen_what what)
 {
 	struct open_file *w = S_ISREG(o->mode) ? open_file_find(j, o) : NULL;
-	bool told = w && w->told; /* only for the steps on the list */
+	bool told = w && w->told; /* listed only for the steps */
 	bool shut =
 		!w && S_ISREG(o->mode) &&
 		(open_file_was_shut(j, o) || (what == SEEN_CLOSED && open_file_was_closed(j, o)));
@@ -143,7 +143,7 @@ void journal_all_seen(struct journal *j)
 {
 	while (j->shut)
 		open_file_drop(j, j->shut);
-	free(take_ptr(&j->named)); /* if it was to be told it would have been */
+	free(take_ptr(&j->named)); /* its event, if any, has been seen */
 	open_files_forget_closed(j);
 }
 
@@ -184,9 +184,9 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	if (touched && (!o.mode || S_ISDIR(o.mode)))
 		return false;
 	if ((what == SEEN_CLOSED || what == SEEN_META) && !o.mode)
-		return false; /* it never had this name (O_TMPFILE), or its going is told as well */
+		return false; /* it never had this name (O_TMPFILE), or its removal has an event */
 	if (what == SEEN_CLOSED && o.mode && !S_ISREG(o.mode))
-		return false; /* what goes through a FIFO stays nowhere */
+		return false; /* a FIFO keeps no bytes */
 	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns &&
 	    !(touched && was_told(j, &o, what)))
 		return false; /* opened for writing, and not written */

@@ -19,7 +19,7 @@ size_t inode_history_record(const struct inode_history *s, size_t at, size_t end
 
 struct course {		    /* a file's state, from mark to mark */
 	uint64_t ino, also; /* its inode numbers; 0: none */
-	size_t bytes;	    /* the mark with its bytes, or the end */
+	size_t bytes;	    /* the mark with the file's bytes, or the end */
 	uint64_t size;
 	int64_t mtime_ns;	    /* the present time, if only steps have set it */
 	int64_t record_ns;	    /* the time at the newest record so far */

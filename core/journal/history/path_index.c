@@ -67,7 +67,7 @@ static void add_blind(struct path_index *t, uint64_t seq)
 }
 
 /* Adds marks behind the records of an unprotected step, for the paths that it changed without a
- * record. marked: its log has a mark, perhaps of that. */
+ * record. marked: its log has a REC_MARK, perhaps for that. */
 static void add_lost(struct path_index *t, int dir, uint64_t seq, bool marked)
 {
 	struct summary s = {0};

@@ -37,7 +37,7 @@ void journal_set_limits(struct journal *j, const struct journal_options *o)
 /* ---- making room ------------------------------------------------------------------------------
  */
 
-/* The oldest number among the images of the steps that are kept or can be redone. */
+/* Returns the oldest number among the images of kept and undone steps. */
 static uint64_t oldest_after_image(const struct journal *j)
 {
 	static const char *const where[] = {"steps", "redo"};

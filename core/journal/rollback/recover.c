@@ -233,10 +233,10 @@ static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
 	return r;
 }
 
-/* What is done with a step's directory in open/. */
+/* What to do with a step's directory in open/. */
 enum fate_open {
 	OPEN_BACK,   /* roll it back */
-	OPEN_NEVER,  /* no record and no object: remove it */
+	OPEN_NEVER,  /* it has no record: remove it */
 	OPEN_LOST,   /* its log is lost, and it has objects: keep it */
 	OPEN_ASTRAY, /* the path of a root is lost: keep it */
 };

@@ -66,7 +66,7 @@ static int replay_rec_gone(struct record_replay *p)
 	e = replay_locate(p, r->root, r->path, &at, &o);
 	if (e < 0)
 		return e;
-	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* it is a hard link of it */
+	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* the slot is a hard link of it */
 		e = remember(p);
 		placed_keep(p->j, &o);
 		return e == 0 && unlinkat(p->from->obj, slot, 0) < 0 ? -errno : e;

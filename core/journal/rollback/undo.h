@@ -25,8 +25,8 @@ struct emptied { /* the logs that a rollback will apply */
 	const struct chains *chains;
 };
 
-/* ret: records to skip so that the paths in *left stay unchanged; paths that depend on those are
- * added to *left. False: the dependencies are too intricate. */
+/* Finds the records to skip so that the paths in *left stay unchanged, and adds paths that depend
+ * on those to *left. Returns false if the dependencies are too intricate. */
 bool excluded_build(struct journal *j, const struct emptied *e, struct path_set *left,
 		    struct u64_set *ret);
 /* Returns whether the path will be a regular file after the rollback, if no record is skipped.
@@ -93,7 +93,7 @@ int resolution_keep(struct journal *j, struct undo_plan *p, const struct emptied
 int replay_record(struct capture *from, struct capture *to) MUST_USE;
 /* Skips the last record of `from`: moves it to `to` unchanged. idle: it was skipped before, too. */
 int replay_skip(struct capture *from, struct capture *to, bool idle) MUST_USE;
-/* The slot's file (of either side) replaces the regular file at path and gets its metadata. */
+/* Replaces the regular file at the merge's path by the slot's file, which gets its metadata. */
 int replay_merged(struct capture *to, const struct merged *m) MUST_USE;
 /* After a crash: the newest record may be logged but not performed. forward: from is the log of a
  * step that was still open. */

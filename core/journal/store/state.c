@@ -1,4 +1,4 @@
-/* state - the numbers that the store has given out; whether the machine was rebooted since. */
+/* state - the numbers that the store has given out; whether the machine was rebooted meanwhile. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
