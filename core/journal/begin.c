@@ -34,7 +34,7 @@ int journal_begin_part(struct journal *j, struct step *of, struct step **ret, st
 	return r;
 }
 
-/* Captures the files that still have a writer. Begins a part of the step in their other folders. */
+/* Captures files that still have a writer, and begins parts of the step in their other folders. */
 static int begin_with_writers(struct step *s, struct err *err)
 {
 	int r = step_keep_writers(s, err);

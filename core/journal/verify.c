@@ -119,7 +119,7 @@ static bool check_object(struct check *c, const struct undo_log *log, const stru
 		return true;
 	what = look_for(c, r);
 	c->sound->objects += !what;
-	moves = what && is_on_its_way(c); /* first: the file outlasts all changes of the log */
+	moves = what && is_on_its_way(c); /* first: "rollback" outlasts all changes of the log */
 	if (what && undo_log_has_changed(log))
 		return false;
 	if (what && !(moves && end == undo_log_tail(log)))

@@ -42,8 +42,8 @@ static int open_unseen(const struct spot *at)
 	return fd < 0 && errno == EPERM ? openat(at->fd, at->name, flags) : fd;
 }
 
-/* Combines the hashes of bytes and attributes. Without attributes it is the former, as in images of
- * older versions. */
+/* Combines the hashes of bytes and attributes. Without attributes the result is the hash of the
+ * bytes, as in images of older versions. */
 static uint64_t with_attrs(uint64_t bytes, uint64_t attrs)
 {
 	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
@@ -102,8 +102,8 @@ struct images {
 	size_t hashes; /* how many may still be computed */
 };
 
-/* Appends the whole of a text file and sets its hash, if the file is as it was looked at. Returns
- * false if nothing was appended. */
+/* Appends the whole of a text file and sets its hash, if the file is unchanged since the look.
+ * Returns false if nothing was appended. */
 static bool take_image(struct images *im, const struct spot *at, const struct object *o,
 		       uint64_t *hash)
 {
@@ -370,8 +370,7 @@ static bool looks_like(const struct after_image *p, const struct spot *at, const
 		return false;
 	if (p->hash)
 		return hash_at(at, o) == p->hash;
-	/* A file without the owner's read bit has no hash; a look at its bytes changes its
-	 * ctime. */
+	/* A file without the owner's read bit has no hash: reading it changes its ctime. */
 	return o->ino == was->ino &&
 	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
 }
@@ -433,7 +432,7 @@ static bool differs_behind(struct journal *j, struct reach *w, const struct afte
 		return true;
 	if (looks_like(p, &at, &o))
 		return false;
-	/* Another file was moved here, even if an image of another path has it. */
+	/* A different file is a difference, even if the image of another path has it. */
 	if (S_ISDIR(o.mode) || !object_same(&o, &p->obj))
 		return true;
 	/* A step with a newer image may have changed the file through another hard link. */

@@ -186,7 +186,7 @@ static int compare_steps(struct group_view *v, struct journal *j, const struct n
 	return r;
 }
 
-/* Compares the group with pruned concurrent steps. Skips damaged ones: nothing can be learned. */
+/* Compares the group with pruned concurrent steps. Skips damaged ones, whose paths are unknown. */
 static int compare_gone(struct group_view *v, struct journal *j)
 {
 	AUTO_NAMES struct names names = {0};

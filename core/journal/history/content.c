@@ -163,7 +163,7 @@ static bool look_at(const struct inode_history *s, size_t i, int fd, struct obje
 }
 
 /* Opens the bytes that mark i captured. The step's own capture is right; a file in a slot may have
- * been changed later, through another hard link. */
+ * been changed later, through another hard link: -ESTALE. */
 static int open_taken(const struct inode_history *s, size_t i, const char *inside)
 {
 	bool own = s->own && s->t->logs[s->t->list[i].log].id == s->own->id;

@@ -48,8 +48,7 @@ static int take_all(int stepdir, struct after_images *ret)
 
 		after_images_find(ret, p.key, &have);
 		after_images_take(ret, &p);
-		/* An external edit in any step's image counts: an undo of the newer steps shows
-		 * it. */
+		/* An external edit in any step's image counts: an undo of newer steps shows it. */
 		after_images_mark(ret, p.key, (have.flags | p.flags) & IMAGE_FOREIGN);
 	}
 	return r;

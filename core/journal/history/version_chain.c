@@ -36,8 +36,8 @@ static void forget(struct chains *c)
 	c->blind = false;
 }
 
-/* Takes the before-state of a path from the step's records: the summary may have that of an object
- * which was there earlier. */
+/* Takes the before-state of a path from the step's records: the summary may have the state of an
+ * earlier object at the path. */
 static void chain_recorded(struct chains *c, size_t i)
 {
 	static const struct change_side nothing;
@@ -198,8 +198,8 @@ void chains_left(struct chains *c, const struct after_image *p)
 	}
 	if (changed && one->left_now)
 		return;
-	/* A shared image shows a newer step's state; this step left what that step found. If no
-	 * newer step changed the path, the image shows what this step found, too. */
+	/* A shared image shows a newer step's state; this step's after-state is the before-state of
+	 * that step. If no newer step changed the path, this step found the same state. */
 	if (p->flags & IMAGE_SHARED && one->spoken && !changed && c->caller.now.alone)
 		return;
 	chain_goes_on(c, one);

@@ -177,8 +177,8 @@ static int merge_sides(const struct buf *base, const struct buf *theirs, struct 
 	return r == -ESTALE ? 0 : r;
 }
 
-/* Returns whether `near` may not be the last change of concurrent steps: their numbers do not tell
- * the order, but the after-image of the path shows the last state. */
+/* Returns whether `base` may not be the last state of concurrent steps: their numbers do not tell
+ * the order, but the after-image of the path has the last state. */
 static bool is_out_of_order(const struct story *s, int root, const char *path,
 			    const struct change_side *base)
 {

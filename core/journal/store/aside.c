@@ -103,7 +103,7 @@ static int move_one(int from, const char *name, int to)
 	return renameat(from, name, to, name) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Moves all entries that are moved first, except hidden ones. */
+/* Moves the entries for which is_moved_first() is true. */
 static int move_entries(int from, int to)
 {
 	const struct journal at = {.store = from};

@@ -110,7 +110,7 @@ static void forget(struct journal *j, uint64_t ino)
 	unlinkat(j->store, name, 0); /* if the note stays, the next start removes it */
 }
 
-/* Of the value for borrow_return(): below are the old mode bits, above the added ones. */
+/* A value for borrow_return() has the old mode bits, and above them the added ones. */
 #define LENT_SHIFT 16
 
 int borrow_bits(struct journal *j, int fd, mode_t bits, mode_t *was)

@@ -216,7 +216,7 @@ int claim_take(struct journal *j, bool session, struct err *err)
 	claim_parse(&mine, xstrdup(text.data));
 	if (dir < 0)
 		err_set(&why, dir, "make the directory of claims in '%s'", j->state_dir);
-	/* The children of a killed process have its lock for a moment. */
+	/* The children of a killed process may hold its lock for a moment. */
 	for (int tries = 0; dir >= 0 && tries < TRIES; tries++) {
 		r = try_once(j, dir, &mine, &text, &why);
 		if (r != -EBUSY)
