@@ -248,9 +248,9 @@ static int pardon(struct attrs_target *d, int r)
 }
 
 /*
- * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
- * Adds both for setting them; does not remove them, because the mode is set next. Returns false if
- * the bits are not the reason.
+ * Adds the mode bits that user.* attributes need, from the owner too: the read bit to be read and
+ * the write bit to be set. Does not remove them, because the mode is set next. Returns false if the
+ * bits are not the reason.
  */
 static bool lend(struct attrs_target *d)
 {
@@ -335,7 +335,7 @@ static int set_times(int fd, const struct timespec times[2])
 	return utimensat(AT_FDCWD, proc, times, 0) < 0 ? -errno : 0;
 }
 
-/* Equal times are not set: an immutable file (chattr +i) would refuse that. */
+/* Returns whether the times are equal: an immutable file (chattr +i) refuses to set even those. */
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;

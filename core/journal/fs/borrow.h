@@ -23,8 +23,8 @@ int borrow_return(struct journal *j, int fd, mode_t was) MUST_USE;
 
 /* Opens a regular file for reading, whatever its mode, if this user owns it. */
 int borrow_open_file(struct journal *j, int dirfd, const char *name) MUST_USE;
-/* The same, by one call if the mode allows it, for object_has_writer(). The file may be of another
- * type than at an earlier look. Returns a descriptor, or a negative number. */
+/* Opens the file for object_has_writer(), by one call if the mode allows it. The file may be of
+ * another type than at an earlier look. Returns a descriptor, or a negative number. */
 int borrow_peek(struct journal *j, int dirfd, const char *name) MUST_USE;
 
 /* Returns the mode of a directory without the bits that a running rollback has added

@@ -42,9 +42,10 @@ static int stat_raw(int dirfd, const char *name, struct statx *x)
 }
 
 /*
- * An overlay reports the birth time of the file in the layer: this changes when the file is copied
- * up at its first change, while the inode stays the same. So it is not used there. Such file
- * systems have devices without a major number, and the answer is remembered for each.
+ * Returns whether the birth time stays while the inode does. An overlay reports that of the file in
+ * the layer: it changes when the file is copied up at its first change, while the inode stays the
+ * same. Such file systems have devices without a major number, and the answer is remembered for
+ * each.
  */
 static bool birth_stays(int dirfd, const char *name, const struct statx *x)
 {

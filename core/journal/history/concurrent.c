@@ -100,7 +100,7 @@ static void compare_path(struct group_view *v, int root, const char *path, bool 
 		add_below(v, root, path);
 }
 
-/* Without a summary, takes the number of the after-images, which are written after it. */
+/* Reads the number from the summary or, without one, from the after-images, which are newer. */
 uint64_t concurrent_ended(int stepdir)
 {
 	uint64_t seq;

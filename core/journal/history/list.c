@@ -203,7 +203,7 @@ static int list_store(struct journal *j, bool undone, struct step_info **ret, si
 	return r;
 }
 
-/* Newest first; the parts of one step beside each other. */
+/* Sorts the newest first; the parts of one step are neighbours. */
 static int info_by_id(const void *a, const void *b)
 {
 	const struct step_info *x = a, *y = b;

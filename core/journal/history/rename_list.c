@@ -239,7 +239,8 @@ static uint64_t trace(const struct renames *m, uint64_t seq, int *root, char **p
 	return 0;
 }
 
-/* Most paths still exist: the way to the present and back leads to the same path. */
+/* Follows the path there and back first: for most paths, which still exist, that leads to the same
+ * path. */
 uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	AUTO_FREE char *now = NULL, *then = NULL;

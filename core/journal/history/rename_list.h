@@ -41,8 +41,8 @@ char *renames_now(const struct renames *m, uint64_t seq, int *root, const char *
 /* Adds that path to the set. */
 void renames_add_now(const struct renames *m, uint64_t seq, int root, const char *path,
 		     struct path_set *to);
-/* The inverse of renames_follow(): replaces a current path by the path that the object had right
- * after record seq. */
+/* Reverses renames_follow(): replaces a current path by the path that the object had right after
+ * record seq. */
 void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
 /* Like renames_follow(), but stops at a rename that replaced a directory above the path. Returns
  * that rename's sequence number, or 0 if the path still exists. */

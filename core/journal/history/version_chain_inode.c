@@ -142,8 +142,8 @@ void chain_file_left(struct chains *c, const struct change *change, const char *
 		file->chain.known = false;
 }
 
-/* The step touched the file and did not change it: its after-state equals its before-state, unless
- * a concurrent step changed it. How many hard links the file had is unknown. */
+/* Adds a file that the step touched and did not change: its after-state equals its before-state,
+ * unless a concurrent step changed it. How many hard links the file had is unknown. */
 void chain_file_seen(struct chains *c, const struct after_image *p, const struct change_side *seen,
 		     const char *name)
 {

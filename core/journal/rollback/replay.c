@@ -290,7 +290,7 @@ int replay_unstash(struct record_replay *p, const char *slot, const struct spot 
 	return e;
 }
 
-/* An attribute that only another user may set does not stop the rollback; the user is told. */
+/* Sets the attributes. One that only another user may set is no error; the user is told. */
 int replay_set_attrs(struct record_replay *p, int fd, struct span meta)
 {
 	int e = attributes_apply_ours(fd, meta);

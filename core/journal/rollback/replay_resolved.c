@@ -81,7 +81,7 @@ static int place(struct record_replay *p, const struct merged *m, const char *sl
 	return e < 0 ? e : replay_exchange(p, &at, &o, slot);
 }
 
-/* The records have been applied, so a directory that one of them unlocked may be locked again. */
+/* Unlocks directories again if needed: a record that was undone may have locked one again. */
 int replay_merged(struct capture *to, const struct merged *m)
 {
 	struct rec r = {

@@ -64,8 +64,8 @@ int txn_place(struct txn *t) MUST_USE;
 int unlock_give_back(struct txn *t) MUST_USE;
 /* Loads the directories to which a dead process had added permissions, for borrowed_dirs.h. */
 int unlock_recall(struct txn *t) MUST_USE;
-/* Write new after-images (txn_after_images.c); move the directories to their places (or back); end
- * the transaction. */
+/* Writes new after-images (txn_after_images.c); moves the directories to their places (or back);
+ * ends the transaction. */
 int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 int txn_end(struct txn *t) MUST_USE;
@@ -108,7 +108,7 @@ int select_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		 struct selected_steps *ret, struct err *err) MUST_USE;
 void select_steps_done(struct selected_steps *p);
 
-/* Name the paths that the rollback of open steps skipped: to the user, and in *why of the step with
+/* Names the paths that the rollback of open steps skipped: to the user, or in *why of the step with
  * these paths. (plan_open.c) */
 void plan_open_tell(struct txn *t);
 void plan_open_why(const struct txn *t, struct touched_paths *of, char **why);

@@ -26,7 +26,8 @@ static const char *const parts[] = {"rollback",	 "joint",    "doomed", "open",	 
 				    "committed", "state",    "folder", "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 
-/* "version" is made first and removed last; a store that has lost it still has its steps. */
+/* Looks for "version", which is made first and removed last, or for the steps that remain without
+ * it. */
 bool store_is_made(int store)
 {
 	return faccessat(store, "version", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
