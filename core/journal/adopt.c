@@ -25,7 +25,7 @@
 #define IDENTITY_MAX 64
 #define VERSION_MAX  65536
 
-/* "INODE BIRTH\n", as check_folder() keeps it; false: no directory, or it has no birth. */
+/* Writes "INODE BIRTH\n", as check_folder() does. Returns false if there is no birth time. */
 static bool identity(int dirfd, const char *path, char out[IDENTITY_MAX])
 {
 	struct object o;
@@ -36,8 +36,7 @@ static bool identity(int dirfd, const char *path, char out[IDENTITY_MAX])
 	return true;
 }
 
-/* The folder that this store's history is of, when it is the one with this identity. Heap or NULL.
- */
+/* Returns the folder that the history in this directory names, if it has the identity `want`. */
 static char *name_of(int store, const char *want)
 {
 	AUTO_FREE char *is = NULL, *version = NULL;
@@ -60,7 +59,7 @@ static int open_dir(int at, const char *path)
 }
 
 struct found {
-	char *store; /* the directory that has the history: a store, or one that is aside in it */
+	char *store; /* the directory with the history: a store, or one below its aside/ */
 	char *lock;  /* the store */
 	char *was;   /* the folder's old name */
 };
@@ -72,7 +71,7 @@ static void found_done(struct found *f)
 	free(f->was);
 }
 
-/* The newest history that is aside in this store and has this identity. */
+/* Finds the newest history with this identity that was put aside in this store. */
 static void look_aside(int store, const char *path, const char *want, struct found *ret)
 {
 	const struct journal at = {.store = store};
@@ -121,7 +120,8 @@ static void look_among(const struct journal_spec *spec, const char *own, const c
 		look_in(own, true, want, ret);
 }
 
-/* 1: found; 0: there is none; *ret_own: the folder has a history under its own name. */
+/* Finds the folder's history. Returns 1, or 0 if there is none. *ret_own: the folder has a history
+ * under its own name. */
 static int find(const struct journal_spec *spec, struct found *ret, bool *ret_own, struct err *err)
 {
 	struct journal_spec look = *spec;
@@ -138,7 +138,7 @@ static int find(const struct journal_spec *spec, struct found *ret, bool *ret_ow
 	if (store >= 0 && store_is_made(store)) {
 		ret->was = name_of(store, want);
 		if (ret->was && !str_eq(ret->was, spec->folder)) {
-			ret->lock = xstrdup(own); /* it came along */
+			ret->lock = xstrdup(own); /* a store in the folder came along with it */
 			ret->store = take_ptr(&own);
 			return 1;
 		}
@@ -181,10 +181,10 @@ bool journal_is_folders(const struct journal *j)
 	return str_eq(text, is.data);
 }
 
-/* ---- taking it over ---------------------------------------------------------------------------
+/* ---- taking over ------------------------------------------------------------------------------
  */
 
-/* A step with parts elsewhere names all of its folders, in all of their stores. */
+/* Refuses steps with parts in other folders, whose stores know this folder by its old name. */
 static int check_parts(int store, const char *was, struct err *err)
 {
 	static const char *const where[] = {"open", "steps", "redo"};
@@ -221,7 +221,7 @@ static int check_version(int history, const char *folder, struct err *err)
 		       folder);
 }
 
-/* Another directory has the name: a step or a rollback that was interrupted would be finished in
+/* Refuses an interrupted step or rollback: the next start would finish it in another directory, in
  * files that it never saw. */
 static int check_settled(int history, const char *folder, struct err *err)
 {
@@ -237,11 +237,11 @@ static int check_settled(int history, const char *folder, struct err *err)
 		       folder);
 }
 
-/* The folder's own store, made where there is none, locked. */
+/* The folder's own store, created if it is missing, and its lock. */
 struct adopting {
-	struct journal j; /* its store, and what names it */
+	struct journal j; /* only store, store_path and inside */
 	char identity[IDENTITY_MAX];
-	int lock, other; /* that of the store that has the history */
+	int lock, other; /* other: of the store with the history */
 };
 
 static void adopting_done(struct adopting *a)
@@ -297,7 +297,7 @@ static int check_found(const struct journal_spec *spec, const struct found *f, s
 	return r == 0 && !str_eq(f->was, spec->folder) ? check_parts(history, f->was, err) : r;
 }
 
-/* This very directory's, by whatever name it was kept. */
+/* Takes the history of this very directory, under whatever name it is stored. */
 static int take_found(struct adopting *a, const struct journal_spec *spec, const struct found *f,
 		      uint64_t *ret, struct err *err)
 {
@@ -326,7 +326,7 @@ static bool is_own(const struct adopting *a)
 	       (is && str_eq(is, a->identity));
 }
 
-/* That of another directory which had this name: the human says that it is the same. */
+/* Takes the history of another directory that had this name: the user says that it is the same. */
 static int take_aside(struct adopting *a, const struct journal_spec *spec, uint64_t *ret,
 		      struct err *err)
 {
@@ -367,7 +367,7 @@ int journal_adopt(const struct journal_spec *spec, char **ret_was, struct err *e
 	if (r == 0)
 		r = f.was ? take_found(&a, spec, &f, &number, err)
 			  : take_aside(&a, spec, &number, err);
-	if (r == 0 && store_is_made(a.j.store)) /* they change places */
+	if (r == 0 && store_is_made(a.j.store)) /* the two histories change places */
 		r = aside_put(&a.j, false, NULL, err);
 	if (r == 0)
 		r = aside_take(&a.j, number, spec->folder, a.identity, err);

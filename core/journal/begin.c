@@ -29,12 +29,12 @@ int journal_begin_part(struct journal *j, struct step *of, struct step **ret, st
 	(*ret)->spares = of->spares;
 	r = step_keep_writers(*ret, err);
 	note_begin(*ret);
-	if (r < 0 && !(*ret)->made) /* else it stays: an empty part at worst */
+	if (r < 0 && !(*ret)->made) /* else the part stays, at worst empty */
 		step_drop(*ret);
 	return r;
 }
 
-/* Its files that are still being written: the step begins there, too. */
+/* Captures files that still have a writer, and begins parts of the step in their other folders. */
 static int begin_with_writers(struct step *s, struct err *err)
 {
 	int r = step_keep_writers(s, err);
@@ -49,8 +49,8 @@ static int begin_with_writers(struct step *s, struct err *err)
 	return r;
 }
 
-/* Should it be interrupted, the rollback is the newest of all stores' and has the highest number.
- */
+/* Levels the next numbers of all stores: if the step is interrupted, its rollback must be the
+ * newest one, with the highest number, in each. */
 static int level_numbers(struct journal *j)
 {
 	struct journal *k = j;

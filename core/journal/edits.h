@@ -40,8 +40,7 @@ void journal_all_seen(struct journal *j);
 void journal_expect_events(struct journal *j);
 /* Forgets the predicted events: events were lost, or other ones are reported than before. */
 void journal_expect_nothing(struct journal *j);
-/* On: changes by rollbacks and restores count as the steps' own from now on. Off: they no longer
- * do. */
+/* Sets whether changes by rollbacks and restores count as the steps' own from now on. */
 void journal_own(struct journal *j, bool on);
 
 /*
@@ -81,13 +80,13 @@ struct barrier {
 	bool own;      /* no edit: the step itself is the user's own (step_is_yours()) */
 };
 
-/* Records external edits that were just seen; joins them to the newest barrier if no step ended
- * since. Returns 1, or 0 if nothing was recorded because there is no step to roll back. */
+/* Records external edits that were just seen; joins them to the newest barrier if no step has ended
+ * after that. Returns 1, or 0 if nothing was recorded because there is no step to roll back. */
 int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, struct err *err)
 	MUST_USE;
 int journal_barriers(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)
 	MUST_USE; /* newest first */
-/* The same for all folders of the session; paths in the other folders are absolute. */
+/* Lists the barriers of all folders of the session; paths in the other folders are absolute. */
 int journal_barriers_all(struct journal *j, struct barrier **ret, size_t *ret_n, struct err *err)
 	MUST_USE;
 struct barrier barrier_copy(const struct barrier *b) MUST_USE;

@@ -69,7 +69,7 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 		    const char *const *paths, size_t n_paths, bool *touched, struct err *err)
 	MUST_USE;
 
-/* What one step did to one path, net. */
+/* The net effect of one step on one path. */
 enum change_kind {
 	CHANGE_CREATED,
 	CHANGE_MODIFIED, /* content, or type, or metadata alone */

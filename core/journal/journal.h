@@ -28,10 +28,10 @@
  *
  * Capture, once per inode and step. Create: the record says that the path did not exist. Unlink:
  * the inode is renamed into the store; one call captures and performs. First write: reflink, else
- * copy. Rename: two names. Metadata: mode, owner, times, extended attributes. A file that is open
- * for writing when a step begins is captured then (step/open_files.h), and compared byte by byte at
- * the step's end: a store through a mapping changes no time in a dirty page, and none at all on
- * tmpfs.
+ * copy. Rename: two names. Metadata: mode, owner, times, extended attributes. If a file is open
+ * for writing when a step begins, it is captured at once (step/open_files.h), and compared byte by
+ * byte at the step's end: a store through a mapping changes no time in a dirty page, and none at
+ * all on tmpfs.
  *
  * Commit. After-images and a summary are written; one rename of open/<id> to steps/<id> commits.
  * A step that changed several folders has a part in each store, under one id, with a file `parts`
@@ -123,7 +123,7 @@ struct journal_spec {
 	void *guards_data;		   /* for the callbacks of both */
 };
 
-/* Where the store of this folder is or would be. Heap string. */
+/* Sets *ret to the path of this folder's store, which need not exist; heap. */
 int journal_store_path(char **ret, const struct journal_spec *spec, struct err *err) MUST_USE;
 
 /*
@@ -136,8 +136,8 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
  */
 int journal_open(struct journal **ret, const struct journal_spec *spec, size_t *ret_recovered,
 		 struct err *err) MUST_USE;
-/* True if opening this journal, or another one of the session, rolled back an interrupted step or
- * finished or reverted an interrupted undo. */
+/* Returns whether opening this journal, or another one of the session, rolled back an interrupted
+ * step or finished or reverted an interrupted undo. */
 bool journal_was_mended(const struct journal *j);
 /* Gives up the lock and the mapping of the store. Afterwards j may only be closed, or left to
  * exit(). */

@@ -89,7 +89,7 @@ int op_foresee_make(struct step *s, const struct at *at, bool dir, bool *touched
 int op_foresee_remove(struct step *s, const struct at *at, bool *touched);
 int op_foresee_rename(struct step *s, const struct at *from, const struct at *to, bool *touched);
 int op_foresee_meta(struct step *s, const struct at *at, bool *touched);
-/* Note after the fact that an object was created or moved: they update the step's inodes and names,
- * and op_note_moved() writes the record of a directory's rename. */
+/* Note that an object was created or moved: they update the step's inodes and names, and
+ * op_note_moved() writes the record of a directory's rename. */
 void op_note_made(struct step *s, const struct at *at);
 int op_note_moved(struct step *s, const struct at *from, const struct at *to);

@@ -85,7 +85,7 @@ int journal_discard(const struct journal_spec *spec, struct err *err)
 	return lock < 0 ? lock : store_clear(store, path, err);
 }
 
-/* Returns whether a start made all that is in it. */
+/* Returns whether the store has only files that a start creates. */
 static bool is_unused(const struct journal *j)
 {
 	static const char *const dirs[] = {"posts", "barriers", "saved",

@@ -38,7 +38,7 @@
 
 struct renewing {
 	struct journal *j;
-	const char *path; /* that was filled */
+	const char *path; /* the guarded name that was filled */
 	const struct journal_filled *by;
 	char **paths; /* to be renewed, below the root */
 	size_t n;
@@ -87,7 +87,7 @@ static int look(void *data, const char *rel, int dirfd, const char *name, const 
 	if (!is_written(a->j, dirfd, name, o)) {
 		if (o->nlink < 2)
 			return 0;
-		/* A rollback of that step may write to it by the other name. */
+		/* A rollback of that step may write to it through its other name. */
 		if (!is_of_open_step(a->j, o)) {
 			a->by->remember(a->by->data, path, dirfd, name);
 			return 0;
@@ -111,7 +111,8 @@ static bool is_unchanged(const struct at *at, const struct object *was)
 	       now.ctime_ns == was->ctime_ns;
 }
 
-/* COPY_STALE: it was changed meanwhile. *was: how it was copied. */
+/* Copies the file to tmp. Returns COPY_STALE if it has changed meanwhile. *was: its copied
+ * state. */
 static int copy_once(struct step *s, const struct at *at, const struct at *tmp, struct object *was)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;
@@ -138,7 +139,7 @@ static int copy_once(struct step *s, const struct at *at, const struct at *tmp, 
 	return r;
 }
 
-/* was: only if that is what it replaces. */
+/* Renames the copy over the file. was: only if the file still has this state; or NULL. */
 static int rename_over(struct step *s, const struct at *tmp, const struct at *at,
 		       const struct object *was)
 {
@@ -151,8 +152,8 @@ static int rename_over(struct step *s, const struct at *tmp, const struct at *at
 	return r == -ESTALE ? COPY_STALE : r;
 }
 
-/* Who writes all the time does not keep the name for it: the last copy is taken as it is, and the
- * step has what it replaces. */
+/* Replaces the file by a copy. If a program writes to it all the time, the last copy is taken as it
+ * is: the step keeps the replaced file. */
 static int copy_over(struct step *s, const struct at *at)
 {
 	int r = COPY_STALE;
@@ -164,7 +165,7 @@ static int copy_over(struct step *s, const struct at *at)
 		struct object was;
 		int gone;
 
-		/* One that nobody can be before us with. */
+		/* A name that no other process can guess. */
 		if (getrandom(&random, sizeof(random), 0) < 0)
 			return -errno;
 		snprintf(name, sizeof(name), ".cordon-renew-%016llx", (unsigned long long)random);
@@ -229,7 +230,7 @@ static int renew_all(const struct renewing *a, struct err *err)
 	for (size_t i = 0; r == 0 && i < a->n; i++) {
 		r = renew_one(s, a->paths[i]);
 		if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -ESTALE)
-			r = 0; /* it is somewhere else by now, and that was seen as well */
+			r = 0; /* moved meanwhile, and that was seen as well */
 		if (r < 0)
 			err_set(err, r, "give '%s' a file of its own", shown.data);
 	}

@@ -16,7 +16,7 @@ enum undo_kind {
 	UNDO_PATHS, /* single paths of one step: journal_restore_plan() */
 };
 
-enum {			    /* flags: what to do with a path that was edited since */
+enum {			    /* flags: how to treat a path that was edited from outside */
 	UNDO_FORCE = 1,	    /* overwrite it; redo restores the edit */
 	UNDO_KEEP_MINE = 2, /* leave those paths out */
 	UNDO_MERGE = 4,	    /* three-way merge of text files; other paths as above */
@@ -42,7 +42,7 @@ struct undo_entry {
 	char *other;
 	char *base;    /* absolute path of the root that the path belongs to; NULL: j's folder */
 	bool later;    /* UNDO_PATHS: later steps changed it; their changes are reverted, too */
-	bool conflict; /* an external edit changed it since, or: */
+	bool conflict; /* an external edit changed it, or: */
 	bool beside;   /* a conflict with a concurrent step that is not rolled back */
 	bool linked;   /* changed through another hard link of the file, not at this path */
 	bool lost;     /* not changed: the unprotected step did not capture its before-state */
@@ -124,7 +124,7 @@ int journal_restore_plan(struct journal *j, int64_t id, const char *const *paths
 			 struct undo_plan **ret, struct err *err) MUST_USE;
 /*
  * Reverts one hunk (from 1, in the step's diff of that file; 0: its mode and owner) in the present
- * file, as a step of its own. -ESTALE: the same lines were edited since; -EALREADY: they already
+ * file, as a step of its own. -ESTALE: the same lines were edited later; -EALREADY: they already
  * are as before the step.
  */
 int journal_restore_hunk(struct journal *j, int64_t id, const char *path, unsigned hunk,

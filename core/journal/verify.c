@@ -66,7 +66,7 @@ static const char *look_for_packed(const struct check *c, const char *slot)
 	return e < 0 ? "its content cannot be unpacked" : NULL;
 }
 
-/* What is wrong, or NULL. */
+/* Returns the damage of the record's object, as words, or NULL. */
 static const char *look_for(const struct check *c, const struct rec *r)
 {
 	struct object o;
@@ -86,7 +86,7 @@ static const char *look_for(const struct check *c, const struct rec *r)
 	return NULL;
 }
 
-/* By a session that is at work, or by one that died: then the next start goes on. */
+/* Returns whether a rollback moves the step: that of a session, or of a dead process. */
 static bool is_on_its_way(const struct check *c)
 {
 	AUTO_FREE char *text = NULL;
@@ -112,14 +112,14 @@ static bool check_object(struct check *c, const struct undo_log *log, const stru
 	const char *what;
 	bool moves;
 
-	/* Of a name that was replaced by another one of the same file, or that was there again when
-	 * it was to come back, nothing had to be kept. */
+	/* No object was kept if a hard link of the same file replaced the name, or if the name
+	 * existed again when it was to be restored. */
 	if (c->obj < 0 || rec_is_idle(r) || !r->slot || r->flags & REC_INLINE ||
 	    (r->type == REC_GONE && r->flags & (REC_LINKED | REC_ASIDE)) || r->type == REC_RENAME)
 		return true;
 	what = look_for(c, r);
 	c->sound->objects += !what;
-	moves = what && is_on_its_way(c); /* first: it ends after all changes of the log */
+	moves = what && is_on_its_way(c); /* first: "rollback" outlasts all changes of the log */
 	if (what && undo_log_has_changed(log))
 		return false;
 	if (what && !(moves && end == undo_log_tail(log)))
@@ -250,7 +250,7 @@ static void check_step(struct check *c)
 	util_close_fd(&c->obj);
 }
 
-/* Nothing of it can be brought back any more. */
+/* Checks the log and images of a pruned step, which cannot be restored. */
 static void check_gone(struct check *c)
 {
 	check_log(c, "undo", true);
@@ -275,15 +275,15 @@ static int check_all(struct check *c, const char *where)
 			check_gone(c);
 		else if (c->fd >= 0)
 			check_step(c);
-		else if (c->fd != -ENOENT) /* a session is at work */
+		else if (c->fd != -ENOENT) /* a session has moved it */
 			damaged(c, "%s", strerror(-c->fd));
 		util_close_fd(&c->fd);
 	}
 	return r == -ENOENT && str_eq(where, BESIDE_DIR) ? 0 : r; /* an older version's store */
 }
 
-/* Numbers that were given out must not be given out again. A session may give more meanwhile: what
- * it has kept is looked at first. */
+/* Checks that no number is given out again. A session may give out more meanwhile, so its steps are
+ * read before its state. */
 static void check_state(struct check *c)
 {
 	AUTO_CLOSE int fd = -1;

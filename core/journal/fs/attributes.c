@@ -16,10 +16,10 @@
  * value). */
 #define XATTR_MAX 65536
 
-struct bearer {		  /* of attributes */
+struct bearer {		  /* an object with attributes */
 	const char *path; /* NULL: fd, open for reading */
 	int fd;
-	bool itself; /* not what the path, a link, leads to */
+	bool itself; /* of the link at `path` itself, not of its target */
 };
 
 static ssize_t list(const struct bearer *of, char *names, size_t size)
@@ -36,7 +36,7 @@ static ssize_t get_value(const struct bearer *of, const char *name, void *value,
 	return (of->itself ? lgetxattr : getxattr)(of->path, name, value, size);
 }
 
-/* Names of all attributes, NUL-separated. File systems without them have none. */
+/* Lists the names of all attributes, NUL-separated. Returns 0 if the file system has none. */
 static ssize_t list_names(const struct bearer *of, char **ret)
 {
 	char small[1024];
@@ -79,7 +79,7 @@ static int read_xattrs(struct journal *j, int fd, struct buf *ret)
 		    borrow_bits(j, fd, S_IRUSR, &borrowed) == 0)
 			len = get_value(&of, p, value, XATTR_MAX);
 		if (len < 0 && (errno == ENODATA || errno == EPERM || errno == EACCES))
-			continue; /* gone meanwhile, or not ours to see: then not ours to change */
+			continue; /* gone, or unreadable: then not changed either */
 		if (len < 0) {
 			int r = -errno, e = borrow_return(j, fd, borrowed);
 
@@ -114,7 +114,7 @@ int attributes_read(struct journal *j, int fd, struct buf *ret)
 	return read_xattrs(j, fd, ret);
 }
 
-/* What people and their programs set; the rest is the kernel's and its modules'. */
+/* Returns whether users and programs set this attribute, and not the kernel and its modules. */
 static bool is_theirs(const char *name)
 {
 	return str_starts(name, "user.") || str_starts(name, "system.posix_acl_");
@@ -127,7 +127,7 @@ static uint64_t attrs_hash(const struct bearer *of)
 	ssize_t n = list_names(of, &names);
 	uint64_t hash = 0;
 
-	/* A sum: the order in which they are listed depends on how they came there. */
+	/* A sum, because the order of the list depends on the order of creation. */
 	for (char *p = names; n > 0 && p < names + n; p += strlen(p) + 1) {
 		ssize_t len;
 
@@ -219,18 +219,18 @@ static const char *find_value(struct codec_reader g, uint32_t n, const char *nam
 	return NULL;
 }
 
-/* ---- setting it -------------------------------------------------------------------------------
+/* ---- setting ----------------------------------------------------------------------------------
  */
 
 struct attrs_target {
 	int fd;
 	char proc[OS_FD_PATH];
-	bool lax;   /* do what we may */
-	bool lacks; /* and that was not all */
+	bool lax;   /* ignore attributes that this user may not set */
+	bool lacks; /* some were ignored */
 	mode_t borrowed;
 };
 
-/* Could somebody else do it, its owner or root? Unlike where nobody can (chattr +i, +a). */
+/* Returns whether only another user may do it: its owner or root. With chattr +i or +a none may. */
 static bool is_not_ours(int fd, int r)
 {
 	struct statx x;
@@ -248,8 +248,9 @@ static int pardon(struct attrs_target *d, int r)
 }
 
 /*
- * user.* attributes need the read bit to be read and the write bit to be set, from the owner too.
- * For setting them both are lent, and not given back: the mode is set next. False: it is not that.
+ * Adds the mode bits that user.* attributes need, from the owner too: the read bit to be read and
+ * the write bit to be set. Does not remove them, because the mode is set next. Returns false if the
+ * bits are not the reason.
  */
 static bool lend(struct attrs_target *d)
 {
@@ -334,13 +335,13 @@ static int set_times(int fd, const struct timespec times[2])
 	return utimensat(AT_FDCWD, proc, times, 0) < 0 ? -errno : 0;
 }
 
-/* Set to what they are, times would be refused where nothing may be changed (chattr +i). */
+/* Returns whether the times are equal: an immutable file (chattr +i) refuses to set even those. */
 static bool same_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* The owner first: chown clears set-id bits and file capabilities. */
+/* Sets the owner, before all others: chown clears set-id bits and file capabilities. */
 static int apply_owner(struct attrs_target *d, uid_t uid, gid_t gid)
 {
 	struct stat st;
@@ -354,7 +355,7 @@ static int apply_owner(struct attrs_target *d, uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* Last but the times: an ACL, too, sets mode bits. */
+/* Sets the mode, after the xattrs: an ACL sets mode bits, too. */
 static int apply_mode(struct attrs_target *d, mode_t mode)
 {
 	struct stat st;
@@ -366,7 +367,7 @@ static int apply_mode(struct attrs_target *d, mode_t mode)
 	return (st.st_mode ^ mode) & 07777 ? pardon(d, object_chmod(d->fd, mode)) : 0;
 }
 
-/* Of what is another's they can only be set to now: nobody is told of that. */
+/* Sets the times. Another user's file can only get the present time: that error is ignored. */
 static int apply_times(const struct attrs_target *d, const struct timespec times[2])
 {
 	struct stat st;

@@ -23,10 +23,10 @@ int borrow_return(struct journal *j, int fd, mode_t was) MUST_USE;
 
 /* Opens a regular file for reading, whatever its mode, if this user owns it. */
 int borrow_open_file(struct journal *j, int dirfd, const char *name) MUST_USE;
-/* The same, by one call if the mode allows it, for object_has_writer(). The file may be of another
- * type than at an earlier look. Returns a descriptor, or a negative number. */
+/* Opens the file for object_has_writer(), by one call if the mode allows it. The file may be of
+ * another type than at an earlier look. Returns a descriptor, or a negative number. */
 int borrow_peek(struct journal *j, int dirfd, const char *name) MUST_USE;
 
-/* The mode of a directory without the bits that a rollback under way has added
+/* Returns the mode of a directory without the bits that a running rollback has added
  * (store/borrowed_dirs.h). mode is the present one; dev as in struct object. */
 mode_t borrowed_mode(const struct journal *j, uint64_t dev, uint64_t ino, mode_t mode);

@@ -109,7 +109,7 @@ static uint64_t whole_end(struct whole *w, uint64_t size)
 	return hash;
 }
 
-/* The next that is no hole, and its end: whole blocks, whatever the file system's are. */
+/* Returns the offset of the next data, not a hole, and its end: both in whole BLOCKs. */
 static off_t next_data(int fd, off_t at, off_t size, off_t *end)
 {
 	off_t data = lseek(fd, at, SEEK_DATA);

@@ -10,9 +10,9 @@
 #include "core/journal/fs/object.h"
 
 /*
- * Of an entry, mode, object, stage, flags and path count, not its other stat data. Of the
- * extensions, those with derived data do not count: git renews the cached trees, the untracked
- * cache, the file system monitor's bitmap and the offsets by itself.
+ * An entry counts with mode, object, stage, flags and path, not with its other stat data.
+ * Extensions with derived data do not count: git renews the cached trees, the untracked cache, the
+ * file system monitor's bitmap and the offsets by itself.
  *
  * The bytes may be the agent's: the file is read into this process's own memory.
  */
@@ -30,7 +30,7 @@ static bool add_entry(struct git_index *x, XXH3_state_t *sum)
 
 	if (!git_index_entry(x, &e))
 		return false;
-	/* What is left of the flags: stage, assumed unchanged. */
+	/* The rest of the flags: stage, assumed unchanged. */
 	own = e.flags & (uint16_t) ~(GIT_INDEX_NAME | GIT_INDEX_EXTENDED);
 	more[0] = (unsigned char)(e.more >> 8);
 	more[1] = (unsigned char)e.more;
@@ -63,7 +63,7 @@ static bool add_extension(struct git_index *x, XXH3_state_t *sum)
 	return true;
 }
 
-/* 0: it is no index with hashes of that length. */
+/* Returns the hash, or 0 if this is no index with object names of that length. */
 static uint64_t sum_of(XXH3_state_t *sum, const char *bytes, size_t size, size_t hash)
 {
 	struct git_index x;

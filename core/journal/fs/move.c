@@ -108,7 +108,7 @@ int object_move(struct journal *j, int fromfd, const char *from, int tofd, const
 		*ret_copy = copy;
 	if (r != -EXDEV)
 		return r;
-	/* Another mount: the copy appears whole at its name, then the original goes. */
+	/* Another mount: the copy appears whole at its name, then the original is removed. */
 	tmp = xasprintf(".cordon-%d-%s", (int)getpid(), from);
 	if (strlen(tmp) > NAME_MAX)
 		tmp[NAME_MAX] = '\0';

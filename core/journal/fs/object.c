@@ -21,7 +21,8 @@
 #define HOLD_TRIES    8
 #define HOLD_PAUSE_NS 500000
 
-/* Times that an agent may choose do not fit in 64 bits of nanoseconds; comparing wants no more. */
+/* Converts a time to nanoseconds. The agent may set times that do not fit: the nearest value is
+ * enough to compare. */
 static int64_t to_ns(struct statx_timestamp t)
 {
 	int64_t ns;
@@ -41,9 +42,10 @@ static int stat_raw(int dirfd, const char *name, struct statx *x)
 }
 
 /*
- * The birth that an overlay tells is that of the file in the layer: another one from its first
- * change on, when it is copied up, while the inode stays the same. There it says nothing. Such file
- * systems have devices without a major number, and their answers are remembered.
+ * Returns whether the birth time stays while the inode does. An overlay reports that of the file in
+ * the layer: it changes when the file is copied up at its first change, while the inode stays the
+ * same. Such file systems have devices without a major number, and the answer is remembered for
+ * each.
  */
 static bool birth_stays(int dirfd, const char *name, const struct statx *x)
 {
@@ -70,9 +72,9 @@ static bool birth_stays(int dirfd, const char *name, const struct statx *x)
 }
 
 /*
- * What tells two files of one number apart where no birth does: the handle that an NFS server would
- * give out, which holds the number's generation. An overlay has it from Linux 6.6 on, and keeps
- * that of the lower file when it is copied up.
+ * Returns a hash of the handle that an NFS server would give out, or 0. It has the generation of
+ * the inode number, which shows a reuse where there is no birth time. An overlay has handles from
+ * Linux 6.6 on, and keeps that of the lower file when it is copied up.
  */
 static uint64_t handle_hash(int dirfd, const char *name)
 {
@@ -182,14 +184,14 @@ void object_expect_breaks(void)
 {
 	struct sigaction now, act = {.sa_handler = broken, .sa_flags = SA_RESTART};
 
-	/* Not SIG_IGN, which a program that is started would inherit. */
+	/* Not SIG_IGN, because started programs would inherit that. */
 	if (sigaction(SIGIO, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
 		sigaction(SIGIO, &act, NULL);
 }
 
 bool object_has_writer(int fd)
 {
-	/* The lease is refused while anybody has the file open for writing; close() drops it. */
+	/* The lease is refused while a process has the file open to write; close() drops it. */
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
 }
 
@@ -218,12 +220,12 @@ static int copy_range(int src, int dst, off_t at, off_t end)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) { /* not between these two: by hand */
+		if (n <= 0) { /* not possible between these two: reads and writes */
 			n = pread(src, block, MIN(want, sizeof(block)), at);
 			if (n < 0)
 				return -errno;
 			if (n == 0)
-				return 0; /* it shrank under us */
+				return 0; /* the file shrank meanwhile */
 			int r = io_pwrite_all(dst, block, (size_t)n, at);
 
 			if (r < 0)
@@ -244,7 +246,7 @@ static int copy_sparse(int src, int dst, off_t size)
 
 		if (data < 0 && errno == ENXIO)
 			return 0;
-		if (data < 0) /* a file system that knows nothing of holes */
+		if (data < 0) /* a file system without support for holes */
 			return errno == EINVAL ? copy_range(src, dst, at, size) : -errno;
 		hole = lseek(src, data, SEEK_HOLE);
 		if (hole < 0)
@@ -296,7 +298,7 @@ int object_copy_data(int src, int dst)
 	}
 	if (clone_by(os_share, src, dst) == 1)
 		return 1;
-	/* Without holes in either it is written over in place, which takes no new blocks. */
+	/* If neither has holes, dst is overwritten in place, which takes no new blocks. */
 	if (!(is_dense(&st) && is_dense(&old)) && ftruncate(dst, 0) < 0)
 		return -errno;
 	r = copy_sparse(src, dst, st.st_size);
@@ -321,7 +323,7 @@ int object_chmod_at(int dirfd, const char *name, mode_t mode)
 	if (*name && !missing) {
 		if (os_chmod_nofollow(dirfd, name, mode & 07777) == 0)
 			return 0;
-		/* A seccomp filter around us may say EPERM to what it does not know. */
+		/* A seccomp filter around this process may answer an unknown call with EPERM. */
 		if (errno != ENOSYS && errno != EPERM)
 			return -errno;
 		missing = errno == ENOSYS;

@@ -30,7 +30,7 @@ static inline uint64_t object_unpack_dev(uint32_t dev)
 	return (uint64_t)(dev >> 20) << 32 | (dev & 0xfffff);
 }
 
-/* The same in fewer bytes; blocks and, but for "more than one", links are not kept. */
+/* The same in fewer bytes: without blocks, and of the links only whether there are several. */
 struct packed_object {
 	uint64_t ino, size;
 	int64_t mtime_ns, ctime_ns, btime_ns;

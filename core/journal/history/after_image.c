@@ -26,14 +26,14 @@
 #include "core/journal/util/path_set.h"
 #include "core/os/file.h"
 
-/* A hash tells a touched file from a changed one. Of a step that made thousands it would cost more
- * than the rest of the commit: there the times have to do. */
+/* A hash tells a touched file from a changed one. After so many paths only times are compared:
+ * hashes would cost more than the rest of the commit. */
 #define HASHES_MAX 1000
 
 /* ---- post-images ------------------------------------------------------------------------------
  */
 
-/* Reading does not show in its times, unless it is another's. */
+/* Opens the file so that reads do not change its atime, unless it is another user's. */
 static int open_unseen(const struct spot *at)
 {
 	int flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
@@ -42,7 +42,8 @@ static int open_unseen(const struct spot *at)
 	return fd < 0 && errno == EPERM ? openat(at->fd, at->name, flags) : fd;
 }
 
-/* The bytes' hash and the attributes'. Where there are none it is the former: so are older ones. */
+/* Combines the hashes of bytes and attributes. Without attributes the result is the hash of the
+ * bytes, as in images of older versions. */
 static uint64_t with_attrs(uint64_t bytes, uint64_t attrs)
 {
 	return attrs ? XXH3_64bits_withSeed(&attrs, sizeof(attrs), bytes) | 1 : bytes;
@@ -55,7 +56,7 @@ uint64_t after_image_index_hash(int fd, size_t size)
 	return sum ? with_attrs(sum, attributes_hash_xattrs(fd)) : 0;
 }
 
-/* 0: nothing is known. */
+/* Returns the hash of the object's bytes and attributes, or 0 if it is unknown. */
 static uint64_t hash_at(const struct spot *at, const struct object *o)
 {
 	char target[4096];
@@ -76,7 +77,7 @@ static uint64_t hash_at(const struct spot *at, const struct object *o)
 
 		bytes = n < 0 ? 0 : XXH3_64bits(target, (size_t)n) | 1;
 	} else if (S_ISDIR(o->mode)) {
-		bytes = 1; /* the entries speak for themselves */
+		bytes = 1; /* each entry has an image of its own */
 	}
 	return bytes ? with_attrs(bytes, attributes_hash_xattrs_at(at->fd, at->name)) : 0;
 }
@@ -98,10 +99,11 @@ static void put_obj(struct buf *b, const struct object *o)
 
 struct images {
 	struct buf bytes;
-	size_t hashes; /* that may still be taken */
+	size_t hashes; /* how many may still be computed */
 };
 
-/* The whole of a text file as it was looked at, appended, and its hash. False: nothing was. */
+/* Appends the whole of a text file and sets its hash, if the file is unchanged since the look.
+ * Returns false if nothing was appended. */
 static bool take_image(struct images *im, const struct spot *at, const struct object *o,
 		       uint64_t *hash)
 {
@@ -129,13 +131,14 @@ static bool take_image(struct images *im, const struct spot *at, const struct ob
 	return true;
 }
 
-/* Only what was there before can be merged: undoing what was made takes it away. */
+/* Returns whether to store the file's bytes. Only a file that existed before the step can be
+ * merged: an undo removes a created one. */
 static bool wants_image(const struct after_image_how *how, const char *key,
 			const struct touched_path *t, const struct object *o)
 {
 	const struct touched_inode *k;
 
-	if (!how->step) /* and what the way back takes away */
+	if (!how->step) /* after a rollback: the way back removes absent paths */
 		return !how->absent || !path_set_has_key(how->absent, key);
 	if (!t || t->foreign)
 		return false;
@@ -167,7 +170,7 @@ static void put_one(struct buf *b, const char *key, const struct object *o, uint
 	codec_put_u64(b, image);
 }
 
-/* What newer steps that came back with this one have changed since. */
+/* Writes the step's original image, if newer steps redone with it have changed the path. */
 static bool put_left(struct buf *b, const struct after_image_how *how, const char *key)
 {
 	unsigned flags = (flags_of(how, key, NULL) & ~IMAGE_SHARED) | IMAGE_EARLIER;
@@ -179,7 +182,7 @@ static bool put_left(struct buf *b, const struct after_image_how *how, const cha
 	return true;
 }
 
-/* Of somebody else's file what the step left there is still the base of a merge. */
+/* Writes the old image of a path with an external edit: its bytes are still the base of a merge. */
 static bool put_old(struct buf *b, struct images *im, int stepdir,
 		    const struct after_image_how *how, const char *key)
 {
@@ -198,7 +201,7 @@ static bool put_old(struct buf *b, struct images *im, int stepdir,
 	return true;
 }
 
-/* The hash of what was looked at, not of what somebody has made of it since. */
+/* Returns the object's hash, or 0 if the object has changed since the look. */
 static uint64_t hash_as_seen(const struct spot *at, const struct object *o)
 {
 	uint64_t hash = hash_at(at, o);
@@ -227,15 +230,15 @@ static void put_after_image(struct buf *b, struct images *im, const struct after
 	put_one(b, key, o, hash, flags_of(how, key, t), image ? mark + 1 : 0);
 }
 
-/* Of most paths nothing but the look is kept, which was taken a moment ago. */
+/* Returns whether the file is read: most images need only the state, which was read before. */
 static bool will_read(const struct images *im, const struct after_image_how *how, const char *key,
 		      const struct touched_path *t, const struct object *o)
 {
 	return o->mode && o->mode != OBJECT_UNSEEN && (im->hashes || wants_image(how, key, t, o));
 }
 
-/* Not as the step or rollback placed it? own: the path is its own. At others it knows the files
- * that it noted, and a rollback what was there before it began. */
+/* Returns whether the object is not as the step or rollback placed it. own: the path is its own. At
+ * other paths a step knows the files that it noted, a rollback the older files. */
 static bool is_edited(struct journal *j, const struct after_image_how *how,
 		      const struct touched_path *t, bool own, const struct object *o)
 {
@@ -251,7 +254,7 @@ static bool is_edited(struct journal *j, const struct after_image_how *how,
 	return placed_is_edited(j, o, known);
 }
 
-/* One path: t, or of no touch of the step. */
+/* Writes the image of one path. t: the step's touch of it, or NULL. */
 static int write_one(struct journal *j, int stepdir, struct chunked_out *out, struct images *im,
 		     const char *key, const struct touched_path *t,
 		     const struct after_image_how *how, bool own)
@@ -323,11 +326,11 @@ int after_image_write(struct journal *j, int stepdir, const struct path_set *key
 	put_head(&head, r < 0 ? 0 : store_seq(j), n, chunked_out_len(&out) - IMAGE_HEAD_LEN);
 	chunked_out_add(&out, (struct span){im.bytes.data, im.bytes.len});
 	buf_done(&im.bytes);
-	/* A recovery reads it, also before it was part of anything that was committed. */
+	/* A recovery reads the file, even before it is part of a commit. */
 	return chunked_out_end(&out, r, (struct span){head.data, head.len}, j->options.durable);
 }
 
-/* git has refreshed an index since: whoever asked it for the status edited nothing. */
+/* Returns whether git has only refreshed an index, as `git status` does: that is no edit. */
 static bool is_same_index(const struct after_image *p, const struct spot *at,
 			  const struct object *o)
 {
@@ -345,7 +348,7 @@ static bool looks_like(const struct after_image *p, const struct spot *at, const
 {
 	const struct object *was = &p->obj;
 
-	/* Was it there or not? Nobody knows; who locked the directory is known by its own image. */
+	/* A locked directory hides whether the path exists, and has an image of its own. */
 	if (was->mode == OBJECT_UNSEEN || o->mode == OBJECT_UNSEEN)
 		return true;
 	if (!was->mode || !o->mode)
@@ -367,8 +370,7 @@ static bool looks_like(const struct after_image *p, const struct spot *at, const
 		return false;
 	if (p->hash)
 		return hash_at(at, o) == p->hash;
-	/* What even its owner may not read has no hash, and a look at its bytes changes its ctime.
-	 */
+	/* A file without the owner's read bit has no hash: reading it changes its ctime. */
 	return o->ino == was->ino &&
 	       (!S_ISREG(o->mode) || (!(o->mode & S_IRUSR) && o->mtime_ns == was->mtime_ns));
 }
@@ -430,10 +432,10 @@ static bool differs_behind(struct journal *j, struct reach *w, const struct afte
 		return true;
 	if (looks_like(p, &at, &o))
 		return false;
-	/* Another file may have been moved here, whoever knows that one. */
+	/* A different file is a difference, even if the image of another path has it. */
 	if (S_ISDIR(o.mode) || !object_same(&o, &p->obj))
 		return true;
-	/* Changed under another of its names, by a step that took a newer image there? */
+	/* A step with a newer image may have changed the file through another hard link. */
 	HASH_FIND(hh, inodes, &o.ino, sizeof(o.ino), other);
 	return !other || other->post.seq <= p->seq || other->post.obj.dev != o.dev ||
 	       !looks_like(&other->post, &at, &o);

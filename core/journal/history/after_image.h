@@ -130,6 +130,6 @@ void inode_images_take(struct inode_image **set, const struct after_image *p);
 void inode_images_done(struct inode_image *set);
 /* Returns the number of the image's file, or 0 if there is none. */
 uint64_t inode_images_find(const struct inode_image *set, uint64_t ino, struct object *ret);
-/* Returns whether the path has changed since the image. */
+/* Returns whether the path has changed after the image. */
 bool after_image_differs(struct journal *j, const struct after_image *p,
 			 const struct inode_image *inodes);

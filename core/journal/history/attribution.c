@@ -39,12 +39,12 @@ static struct touched_path *touch_of(struct step *s, const char *key)
 	return touched_paths_find(&s->touches, key);
 }
 
-/* A file that a step only renamed is known by where it lay before. */
+/* Returns whether a step renamed the file: a touched path's before-state has it. */
 static bool came_from(struct step *s, const struct object *o)
 {
 	size_t n = touched_paths_count(&s->touches);
 
-	/* Grows by an eighth at a time: it is sorted anew seldom enough. */
+	/* Sorts only after a growth by an eighth. */
 	if (n - s->n_came_from > SEARCH_MAX + s->n_came_from / 8) {
 		for (size_t i = s->n_came_from; i < n; i++) {
 			struct object before;
@@ -75,13 +75,14 @@ static bool is_known(struct journal *j, const struct object *o)
 	return false;
 }
 
-/* It was closed by its last writer, or by somebody who is none of the steps' processes. To look may
- * take bits that are lent, which is such an event itself: those are not looked at. */
+/* Returns whether the event may be of a step's process that writes to the file. If the file has no
+ * writer left, notes that. Does not look after a metadata event: a look may borrow mode bits, which
+ * is such an event itself. */
 static bool has_our_writer(struct journal *j, const char *path, const struct spot *at,
 			   const struct object *o, enum seen_what what)
 {
 	struct open_file *w = S_ISREG(o->mode) ? open_file_find(j, o) : NULL;
-	bool told = w && w->told; /* it is on the list for the steps' sake alone */
+	bool told = w && w->told; /* listed only for the steps */
 	bool shut =
 		!w && S_ISREG(o->mode) &&
 		(open_file_was_shut(j, o) || (what == SEEN_CLOSED && open_file_was_closed(j, o)));
@@ -102,7 +103,8 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 	return true;
 }
 
-/* Of the close that was awaited: it was not that one, and what it wrote is older than this look. */
+/* Returns whether the expected close was reported before: this is another process's close, and its
+ * bytes may be older than the last look. */
 static bool was_told(struct journal *j, const struct object *o, enum seen_what what)
 {
 	struct open_file *w = what == SEEN_CLOSED && S_ISREG(o->mode) ? open_file_find(j, o) : NULL;
@@ -141,12 +143,11 @@ void journal_all_seen(struct journal *j)
 {
 	while (j->shut)
 		open_file_drop(j, j->shut);
-	free(take_ptr(&j->named)); /* if it was to be told it would have been */
+	free(take_ptr(&j->named)); /* its event, if any, has been seen */
 	open_files_forget_closed(j);
 }
 
-/* A path of a rollback's: somebody has closed its file, who may have written to it after the
- * after-image. */
+/* Returns whether the file at a rollback's path was edited, and closed, after its after-image. */
 static bool is_edited(struct journal *j, const char *path)
 {
 	struct spot at;
@@ -183,13 +184,13 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	if (touched && (!o.mode || S_ISDIR(o.mode)))
 		return false;
 	if ((what == SEEN_CLOSED || what == SEEN_META) && !o.mode)
-		return false; /* it never had this name (O_TMPFILE), or its going is told as well */
+		return false; /* it never had this name (O_TMPFILE), or its removal has an event */
 	if (what == SEEN_CLOSED && o.mode && !S_ISREG(o.mode))
-		return false; /* what goes through a FIFO stays nowhere */
+		return false; /* a FIFO keeps no bytes */
 	if (o.mode && (what == SEEN_CLOSED || what == SEEN_META) && o.ctime_ns < since_ns &&
 	    !(touched && was_told(j, &o, what)))
 		return false; /* opened for writing, and not written */
-	/* Who may write to it has not given it a name that no step knows of. */
+	/* A writer cannot have given the file a name that no step knows. */
 	if (o.mode && has_our_writer(j, path, &at, &o, what) && (touched || what != SEEN_NAMED))
 		return false;
 	if (!touched)
@@ -208,7 +209,7 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	return true;
 }
 
-/* Is the object at a touched path one that no open step, and no writer of one, has put there? */
+/* Returns whether neither an open step nor a writer of one has put the object at a touched path. */
 static bool is_replaced(struct journal *j, const struct touched_path *t, const char *key)
 {
 	struct spot at = {.fd = -1};

@@ -6,7 +6,7 @@ struct step;
 
 /* Notes files at the step's paths that no step placed there, also in unwatched roots. */
 void attribution_find(struct step *s);
-/* The same in other roots only, which are not watched: a repository outside the folder. Skipped if
- * a concurrent step that has ended changed the step's paths: that step's objects are no longer
- * known. */
+/* Does the same in other roots only, which are not watched: a repository outside the folder. Does
+ * nothing if a concurrent step that has ended changed the step's paths: that step's objects are no
+ * longer known. */
 void attribution_find_unwatched(struct step *s);

@@ -30,7 +30,7 @@
  * forms exists, and the next session does the rest.
  */
 
-#define LOOK_MAX 32 /* steps; more are left to the thread to look at */
+#define LOOK_MAX 32 /* steps; if there are more, the thread looks at them */
 
 struct background {
 	struct journal *j;
@@ -38,10 +38,10 @@ struct background {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	bool started; /* the thread is to be joined */
-	bool over;    /* it does nothing any more */
+	bool over;    /* it has ended its work */
 	bool wanted, quit;
 	bool whole;	      /* the pass was not held up */
-	uint64_t below, done; /* steps: of the pass that was wanted last; of the last whole one */
+	uint64_t below, done; /* all steps below: wanted last; done by the last whole pass */
 	int holds;	      /* background_hold() without background_release() */
 	atomic_bool stop;     /* holds or quit */
 };
@@ -67,7 +67,7 @@ static uint64_t blocks_of(int dirfd, const char *name)
 	return object_stat(dirfd, name, &o) < 0 ? 0 : o.blocks * 512;
 }
 
-/* False: there was no room for the other form; that may change. */
+/* Compresses one file. Returns false if there was no room: a later pass tries again. */
 static bool compress_one(int dirfd, const char *name, const struct compressed_gate *gate,
 			 int64_t *saved)
 {
@@ -80,7 +80,7 @@ static bool compress_one(int dirfd, const char *name, const struct compressed_ga
 	return r != -ENOSPC && r != -EDQUOT;
 }
 
-/* False: something may be left to do. */
+/* Compresses the copies of a step. Returns false if some may be left. */
 static bool compress_step(struct background *t, int dir, const struct compressed_gate *gate)
 {
 	AUTO_CLOSE int obj = openat(dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -105,14 +105,14 @@ static bool compress_step(struct background *t, int dir, const struct compressed
 		held.bytes = (uint64_t)MAX((int64_t)held.bytes - saved, 0);
 		held.packed = all;
 		held.n = all ? 0 : held.n;
-		/* If it cannot be written the next pass finds nothing to do, and says so. */
+		/* If this fails, the next pass finds all copies compressed and writes it again. */
 		held.packed = usage_held_write(dir, &held) == 0 && all;
 	}
 	gate_unlock(t);
 	return held.packed;
 }
 
-/* True: nothing is left to do. */
+/* Does all the work once. Returns whether nothing is left to do. */
 static bool pass(struct background *t)
 {
 	const struct compressed_gate gate = {.lock = gate_lock,
@@ -192,7 +192,7 @@ static bool step_wants(const struct journal *j, int64_t id)
 	return wants;
 }
 
-/* All steps below it have ended. */
+/* Returns the number below which all steps have ended. */
 static uint64_t ended_below(const struct journal *j)
 {
 	uint64_t below = j->state->next_id;
@@ -202,7 +202,7 @@ static uint64_t ended_below(const struct journal *j)
 	return below;
 }
 
-/* Only steps that came since the last look are looked at: there is one after each commit. */
+/* Returns whether there is work. Looks only at steps that are newer than those of the last look. */
 static bool has_work(struct background *t)
 {
 	struct state *state = t->j->state;
@@ -240,7 +240,7 @@ static int start(struct background *t)
 	return -r;
 }
 
-/* It goes on by itself, or has to be started. */
+/* Asks for a pass. Returns whether the thread runs; else it must be started. */
 static bool want(struct background *t)
 {
 	bool runs;
@@ -267,7 +267,7 @@ void background_hold(struct journal *j)
 
 	if (!t)
 		return;
-	atomic_store(&t->stop, true); /* first: what runs ends sooner */
+	atomic_store(&t->stop, true); /* first, so that a running pass ends sooner */
 	pthread_mutex_lock(&t->lock);
 	t->whole = false;
 	t->holds++;

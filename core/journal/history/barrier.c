@@ -77,7 +77,7 @@ static int place_now(struct journal *j, struct place *p)
 	r = store_names(j, "steps", &names);
 	if (r == 0 && names.n)
 		p->steps[p->n++] = atoll(names.list[names.n - 1]);
-	/* What goes on in the background may have begun before the newest that was kept. */
+	/* A background step may have begun before the newest kept one. */
 	qsort(p->steps, p->n, sizeof(p->steps[0]), newer_first);
 	return r;
 }
@@ -149,7 +149,7 @@ static int barrier_load(struct journal *j, const char *name, struct barrier *b, 
 	return r < 0 ? r : barrier_parse(text, len, b, p);
 }
 
-/* Not the temporary file of one that was being written when its process died. */
+/* Returns whether this is a barrier, and not the temporary file of a process that died. */
 static bool is_whole(const char *name)
 {
 	return name[strspn(name, "0123456789")] == '\0';
@@ -162,7 +162,7 @@ static bool step_is_in(const struct journal *j, const char *where, int64_t id)
 	return faccessat(j->store, dir, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* The step right before it; 0: none of them is left. */
+/* Returns the step right before the barrier, or 0 if none of its steps is left. */
 static int64_t before_it(const struct journal *j, const struct place *p)
 {
 	static const char *const where[] = {"steps", "redo", "open"};
@@ -183,7 +183,8 @@ static int barrier_drop(struct journal *j, const char *name)
 	return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* The newest one if nothing happened since, else a new one; those that lost their place go. */
+/* Finds the newest barrier, if its place is the present one; else *ret_name stays unset. Removes
+ * the barriers whose steps are all gone. */
 static int pick(struct journal *j, const struct place *now, struct barrier *b, char **ret_name)
 {
 	AUTO_NAMES struct names names = {0};
@@ -216,7 +217,7 @@ int journal_add_barrier(struct journal *j, const char *const *paths, size_t n, s
 	int r = place_now(j, &now);
 
 	if (r == 0 && now.n == 0)
-		return 0; /* no step before it that could be rolled back over it */
+		return 0; /* no rollback could cross the barrier */
 	if (r == 0)
 		r = pick(j, &now, &b, &name);
 	if (r == 0) {
@@ -240,7 +241,7 @@ static int load_all(struct journal *j, struct barrier **ret, size_t *ret_n)
 	size_t got = 0;
 	int r = store_names(j, "barriers", &names);
 
-	if (r == -ENOENT) /* looked at before the folder's next session made the directory */
+	if (r == -ENOENT) /* no session has created the directory yet */
 		r = 0;
 	if (r == 0)
 		list = xcalloc(names.n + 1, sizeof(*list));

@@ -19,11 +19,11 @@
 
 #define NO_SIZE UINT64_MAX
 
-struct before_file { /* with a number that records tell of */
+struct before_file { /* a file that a record names by its inode number */
 	uint64_t ino;
 	bool changed;
-	size_t at;    /* then: the first record that tells what it was like */
-	size_t moved; /* the number of a name by which it was moved, or PATH_SET_NONE */
+	size_t at;    /* if changed: offset of the first record with its state */
+	size_t moved; /* index of a name that it was renamed from, or PATH_SET_NONE */
 	UT_hash_handle hh;
 };
 
@@ -42,7 +42,7 @@ static bool has_moves(const struct current_names *c)
 	return false;
 }
 
-/* ---- what one record tells --------------------------------------------------------------------
+/* ---- the state in one record ------------------------------------------------------------------
  */
 
 static void set_meta(struct change_side *side, struct span meta, uint64_t size)
@@ -59,7 +59,7 @@ static void set_meta(struct change_side *side, struct span meta, uint64_t size)
 	side->exists = !g.bad;
 }
 
-/* The object itself lies there. */
+/* Reads the state of the object in the record's slot. */
 static void set_slot(const struct telling *t, const struct rec *rec, struct change_side *side)
 {
 	struct object o;
@@ -131,7 +131,7 @@ static void note_file(struct telling *t, const struct rec *rec, size_t at)
 	file->changed = true;
 }
 
-/* By the first record of the file, perhaps by another of its names. */
+/* Returns the state in the file's first record, perhaps under the name of another hard link. */
 static struct change_side side_of_file(const struct telling *t, const struct before_file *file)
 {
 	size_t at = file->at;
@@ -149,7 +149,8 @@ static void set_side(struct before_state *one, struct change_side side)
 	one->side = side;
 }
 
-/* NULL: the step has spoken of it before. */
+/* Adds the present key of a path. Returns NULL if an earlier record named the path, or if it needs
+ * no translation. */
 static struct before_state *add(struct telling *t, uint64_t seq, int root, const char *path)
 {
 	const struct current_names *c = t->c;
@@ -207,7 +208,7 @@ static void add_path2(struct telling *t, const struct rec *rec)
 		add_moved(t, one, rec->ino2);
 }
 
-/* What was moved, and changed by whatever name, before or after that. */
+/* Sets the states of files that the step renamed and also changed, under any name. */
 static void find_moved(struct telling *t)
 {
 	for (struct before_file *file = t->ret->files; file; file = file->hh.next) {

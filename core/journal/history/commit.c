@@ -110,7 +110,7 @@ static bool holds_others_work(struct step *s)
 	return false;
 }
 
-/* What did this part change in the end? */
+/* Finds the net changes of one part. */
 static int ending_look(struct ending *e, struct step *s, int exit_status)
 {
 	int r = 0;
@@ -163,7 +163,7 @@ static int ending_write(struct ending *e)
 {
 	int r = summary_write(e->s->j, e->s->side.dir, &e->info, false, &e->nets);
 
-	/* Nothing will be compared with the images of a step of which nothing is kept. */
+	/* With undo off, no later state is compared with the images. */
 	if (r == 0 && !e->s->j->options.off)
 		r = write_after_image(e->s, e->nets.locked);
 	return r < 0 ? r : held_note(e->s);
@@ -192,7 +192,7 @@ static int publish(struct ending *list, size_t n)
 	return r;
 }
 
-/* All that the next start has to know. */
+/* Writes the files that a kept part needs before its commit. */
 static int endings_write(struct ending *list, size_t n)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
@@ -233,7 +233,7 @@ static void endings_settle(struct ending *list, size_t n)
 	}
 }
 
-/* Whether the step is kept in that folder. */
+/* Returns whether the step is kept in that folder. */
 static bool is_kept_in(const struct ending *list, size_t n, const struct journal *j)
 {
 	for (size_t i = 0; i < n; i++)
@@ -262,7 +262,7 @@ static void end_redo(struct ending *list, size_t n)
 		} while ((j = j->sibling) != first);
 }
 
-/* What there is to say of all parts: at least 1, a mark or an open file may be all. */
+/* Returns the number of changes, at least 1: a kept step may have only a mark or an open file. */
 static int endings_changed(const struct ending *list, size_t n)
 {
 	size_t sum = 0;
@@ -273,8 +273,8 @@ static int endings_changed(const struct ending *list, size_t n)
 	return (int)MIN(MAX(sum, (size_t)1), (size_t)INT_MAX);
 }
 
-/* It changed granted places alone: what an agent notes down while it runs is no new work, and what
- * was undone can still be redone. Where that is not known it is. */
+/* Returns whether the step surely changed granted places alone: what an agent notes down is no new
+ * work, and the undone steps can still be redone. */
 static bool is_only_notes(const struct ending *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -310,7 +310,7 @@ static int endings_keep(struct ending *list, size_t n)
 	return keep;
 }
 
-/* Whose disk is full is not known. */
+/* Frees space of the reserves of all stores: which disk is full is unknown. */
 static bool give_room(struct journal *j, int why)
 {
 	struct journal *k = j;

@@ -25,14 +25,14 @@
  */
 
 struct group_view {
-	struct path_set paths;	 /* what the records of the group name */
-	struct renames moves;	 /* directories that they move */
+	struct path_set paths;	 /* paths in the group's records */
+	struct renames moves;	 /* renames of directories in them */
 	struct u64_set written;	 /* files that the group changed in place */
-	struct u64_set shared;	 /* those of them that the others have an image of */
-	uint64_t first;		 /* number of the moment at which the first of them began */
+	struct u64_set shared;	 /* of these, files that other steps have images of */
+	uint64_t first;		 /* sequence number at which the group's first step began */
 	struct path_set *common; /* the result */
 	const char **sorted;	 /* the keys of paths; NULL until the first use */
-	struct path_set moved;	 /* that they were compared with */
+	struct path_set moved;	 /* renamed directories that were compared */
 };
 
 uint64_t concurrent_began(const struct undo_log *undo)
@@ -68,7 +68,7 @@ static void sort_paths(struct group_view *v)
 	qsort(v->sorted, n, sizeof(*v->sorted), by_key);
 }
 
-/* What the group names below a directory. */
+/* Adds the group's paths below a directory to the result. */
 static void add_below(struct group_view *v, int root, const char *path)
 {
 	AUTO_FREE char *key = path_key_make(root, path);
@@ -91,7 +91,7 @@ static void add_below(struct group_view *v, int root, const char *path)
 		path_set_add_key(v->common, v->sorted[lo]);
 }
 
-/* Both have a record of the path, or one moved a directory that the other's path lies in. */
+/* Adds the path if both have a record of it, or one renamed a directory above the other's path. */
 static void compare_path(struct group_view *v, int root, const char *path, bool moved)
 {
 	if (path_set_has(&v->paths, root, path) || renames_touch(&v->moves, root, path))
@@ -100,9 +100,7 @@ static void compare_path(struct group_view *v, int root, const char *path, bool 
 		add_below(v, root, path);
 }
 
-/* Where the summary does not tell, its images do: they are written after it. In doubt it still
- * runs.
- */
+/* Reads the number from the summary or, without one, from the after-images, which are newer. */
 uint64_t concurrent_ended(int stepdir)
 {
 	uint64_t seq;
@@ -118,8 +116,8 @@ static bool shows_written(const struct group_view *v, const struct after_image *
 	       u64_set_have(&v->written, p->obj.ino);
 }
 
-/* Files that the step has under whatever name, and the group has written by that or another. Of
- * damaged images nothing is known: the paths of its records were compared. */
+/* Finds files that the group wrote and the step has images of, under any names. Damaged images show
+ * nothing; the paths of the step's records were compared. */
 static int compare_files(struct group_view *v, int stepdir)
 {
 	AUTO_IMAGE_READER struct after_image_reader reader;
@@ -132,7 +130,7 @@ static int compare_files(struct group_view *v, int stepdir)
 	return history_step_is_damaged(r) ? 0 : r;
 }
 
-/* By the names that the group's records have for them. */
+/* Adds the names that the group's records have for the shared files. */
 static void name_files(struct group_view *v, const struct undo_log *log)
 {
 	struct rec rec;
@@ -188,7 +186,7 @@ static int compare_steps(struct group_view *v, struct journal *j, const struct n
 	return r;
 }
 
-/* Those that had to go, and of which nothing else is left: damaged ones tell nothing. */
+/* Compares the group with pruned concurrent steps. Skips damaged ones, whose paths are unknown. */
 static int compare_gone(struct group_view *v, struct journal *j)
 {
 	AUTO_NAMES struct names names = {0};

@@ -51,7 +51,7 @@ static int open_memory(const char *data, size_t len)
 	return r < 0 ? r : take_fd(&mem);
 }
 
-/* Open a file for reading, or put a link's target into memory. */
+/* Opens a file for reading, or puts a link's target into memory. */
 static int open_bytes(struct journal *j, int dirfd, const char *name)
 {
 	char target[PATH_MAX];
@@ -82,7 +82,7 @@ static char *slot_path(const struct path_record *m, const char *inside)
 	return xasprintf("%s%s", slot, inside);
 }
 
-/* The bytes that the record of mark i is about. */
+/* Opens the bytes that the record of mark i captured. */
 static int open_mark(const struct inode_history *s, size_t i, const char *inside)
 {
 	const struct path_record *m = &s->t->list[i];
@@ -109,8 +109,7 @@ static int open_mark(const struct inode_history *s, size_t i, const char *inside
 	return open_bytes(s->j, s->t->logs[m->log].obj, name);
 }
 
-/* What lies where the way by path ends may be another inode than the summary tells, or the same: 0.
- */
+/* Returns the inode number of the object that the search by path found; 0: the summary has it. */
 static uint64_t find_other(const struct inode_history *s, size_t i, int root, const char *path,
 			   const char *inside)
 {
@@ -123,7 +122,8 @@ static uint64_t find_other(const struct inode_history *s, size_t i, int root, co
 	return o.ino == s->want->ino ? 0 : o.ino;
 }
 
-/* Nothing took the bytes away: they are in the folder, unless somebody changed them since. */
+/* Looks for the bytes in the folder, because no record captured them. Returns -ESTALE if the file
+ * was edited from outside. */
 static int find_present(const struct inode_history *s, struct reach *reach, int root,
 			const char *path, struct spot *at)
 {
@@ -143,7 +143,7 @@ static int find_present(const struct inode_history *s, struct reach *reach, int 
 /* ---- bytes ------------------------------------------------------------------------------------
  */
 
-/* The time that the bytes of mark i had, opened as fd, and whose they are. */
+/* Reads the time and inode of mark i's bytes, which are open as fd. Returns false on an error. */
 static bool look_at(const struct inode_history *s, size_t i, int fd, struct object *ret)
 {
 	AUTO_BUF struct buf mem = BUF_INIT;
@@ -162,8 +162,8 @@ static bool look_at(const struct inode_history *s, size_t i, int fd, struct obje
 	return true;
 }
 
-/* What a step took itself are the bytes of then. A file in a slot may have other names, by which
- * they may have been changed since. */
+/* Opens the bytes that mark i captured. The step's own capture is right; a file in a slot may have
+ * been changed later, through another hard link: -ESTALE. */
 static int open_taken(const struct inode_history *s, size_t i, const char *inside)
 {
 	bool own = s->own && s->t->logs[s->t->list[i].log].id == s->own->id;
@@ -218,7 +218,7 @@ static int find_bytes(const struct inode_history *s, struct content_origin *ret)
 		if (r == 0)
 			ret->fd = open_bytes(s->j, at.fd, at.name);
 		reach_close(s->j, &reach);
-		if (ret->fd == -ENOENT) /* taken away just now */
+		if (ret->fd == -ENOENT) /* removed at this moment */
 			r = -ESTALE;
 		ret->present = root == s->root ? take_ptr(&path) : NULL;
 	}
@@ -292,7 +292,7 @@ static int find_meta(const struct inode_history *s, struct content_origin *ret)
 	return alias < n ? meta_of_mark(s, alias, "", ret) : meta_of_mark(s, i, inside, ret);
 }
 
-/* The slot that has the very inode, if one has. */
+/* Finds the slot that has the inode itself, if there is one. */
 static int find_slot(const struct inode_history *s, struct content_origin *ret)
 {
 	AUTO_FREE char *path = xstrdup(s->start);
@@ -349,7 +349,7 @@ static int look(struct journal *j, int64_t id, const struct change *c, bool afte
 	return r;
 }
 
-/* What the step left there, where its bytes were kept. */
+/* Opens the bytes in the step's after-image, if it has them. */
 static int open_image(int stepdir, int root, const char *path, const struct change_side *want,
 		      struct content_origin *ret)
 {
@@ -396,7 +396,7 @@ static int unread(struct journal *j, int64_t id, int r, const char *path, struct
 		       path, id);
 }
 
-/* By the writer, who has undone or redone it. */
+/* Returns whether the writer has undone or redone the step meanwhile. */
 static bool has_moved(const struct journal *j, int64_t id, bool undone)
 {
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, undone ? "redo" : "steps", id);
@@ -416,7 +416,7 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 	for (bool again = true, first = true; again; first = false) {
 		util_close_fd(&step);
 		step = history_find(j, id, &undone, err);
-		if (step == -ENOENT) /* the writer has thrown it away since it was listed */
+		if (step == -ENOENT) /* pruned by the writer meanwhile */
 			return -ESTALE;
 		if (step < 0)
 			return take_fd(&step);

@@ -19,7 +19,7 @@ struct content_origin {
 	char slot[24];	 /* the object itself, in slots, if slots is not -1 */
 	struct buf meta; /* attributes_read() of it; empty: unknown */
 	char *present;	 /* its path in the folder, if no later step captured it; or NULL */
-	int64_t damaged; /* if -ESTALE: this damaged step may have had it; or 0 */
+	int64_t damaged; /* -ESTALE: this damaged step may have had it; or 0 */
 };
 
 #define AUTO_CONTENT_ORIGIN CLEANUP(content_origin_done)

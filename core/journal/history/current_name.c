@@ -16,7 +16,7 @@
  * A step that renames a directory uses both names in its records: the old one before the rename,
  * the new one after. Its summary has an object's before-state under the name at which the step
  * first touched it, and the after-state under the name at the step's end. For concurrent steps that
- * were redone since, it is unknown when each had ended.
+ * were redone, it is unknown when each had ended.
  */
 
 void current_names_step(struct current_names *c, const struct chain_step *step)
@@ -34,7 +34,7 @@ void current_names_done(struct current_names *c)
 
 char *current_name_gone(const char *key, uint64_t move)
 {
-	return xasprintf("%s//%" PRIu64, key, move); /* no path has that */
+	return xasprintf("%s//%" PRIu64, key, move); /* no path contains "//" */
 }
 
 bool current_name_is_gone(const char *key)
@@ -73,7 +73,7 @@ static void listen(struct current_names *c)
 	}
 }
 
-/* The record in which the step first spoke of the path; 0: it did not. */
+/* Returns the number of the step's first record of the path, or 0. */
 static uint64_t said_at(struct current_names *c, int root, const char *path)
 {
 	AUTO_FREE char *key = path_key_make(root, path);

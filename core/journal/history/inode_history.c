@@ -17,26 +17,26 @@ size_t inode_history_record(const struct inode_history *s, size_t at, size_t end
 	return end;
 }
 
-struct course {		    /* of the file, until now */
-	uint64_t ino, also; /* of it; 0: none */
-	size_t bytes;	    /* the mark that has them, or the end */
+struct course {		    /* a file's state, from mark to mark */
+	uint64_t ino, also; /* its inode numbers; 0: none */
+	size_t bytes;	    /* the mark with the file's bytes, or the end */
 	uint64_t size;
 	int64_t mtime_ns;	    /* the present time, if only steps have set it */
 	int64_t record_ns;	    /* the time at the newest record so far */
-	const struct path_log *set; /* by this one; NULL: by none */
-	bool recorded;		    /* by its summary */
-	bool broken;		    /* set elsewhere, too, or not known */
+	const struct path_log *set; /* the log whose step set the time; NULL: none */
+	bool recorded;		    /* that step's summary has the time */
+	bool broken;		    /* the time was set elsewhere, too, or is unknown */
 };
 
-/* While the step that is asked ran, another may have left it as it found it; and a number that it
- * has got since may have been another file's. */
+/* Returns whether the mark may be of an older state: a concurrent step captured the file in that
+ * state, or another file had the inode number before. */
 static bool may_be_before(const struct inode_history *s, size_t i)
 {
 	return !s->own || i < s->own->end || s->t->list[i].ino != s->want->ino;
 }
 
-/* Something of another kind that lies at its path since is not the file; nor is anything where the
- * step then took its name. */
+/* Returns whether the object at the file's path after the step may be the file: it has the same
+ * type, and the step did not remove its name. */
 static bool may_lie_there(const struct inode_history *s, size_t i)
 {
 	const struct path_record *m = &s->t->list[i];
@@ -56,8 +56,8 @@ static struct left_of ask_left(const struct inode_history *s, size_t i, const st
 				.beside = own && may_lie_there(s, i) ? s->left : NULL};
 }
 
-/* A step tells of it once what it was like: then it may have set its times, and taken names of it.
- */
+/* Takes the state that the step of mark i left. A step captures a file's metadata once; after that
+ * record it may have set the times, and removed names. */
 static void set_times(const struct inode_history *s, size_t i, struct course *c)
 {
 	const uint32_t log = s->t->list[i].log;
@@ -78,15 +78,15 @@ static bool ran_beside(const struct inode_history *s, size_t i, const struct cou
 	return path_index_overlap(s->j, s->t, (uint32_t)(c->set - s->t->logs), s->t->list[i].log);
 }
 
-/* The step that had set its times ran at the same time, and its summary has what this one did. So
- * far it was as before. */
+/* Returns whether a concurrent step has set the times and has this step's change in its summary: up
+ * to this mark the file was as before. */
 static bool is_beside(const struct inode_history *s, size_t i, int64_t time, const struct course *c)
 {
 	return c->recorded && time == c->record_ns && ran_beside(s, i, c);
 }
 
-/* Who had set its times took it then, or another while that step ran: before it had set them, or
- * later, and then it may be in no summary. */
+/* Returns whether the step that had set the times, or a concurrent one, captured the file at the
+ * mark: perhaps between its changes, in a state that no summary has. */
 static bool is_taken_by(const struct inode_history *s, size_t i, int64_t time,
 			const struct course *c)
 {
@@ -100,7 +100,7 @@ static void go_on(const struct inode_history *s, size_t i, struct course *c)
 	const int64_t time = path_index_time(s->t, i);
 	const bool again = c->set == &s->t->logs[m->log] || is_beside(s, i, time, c);
 
-	if (m->type == REC_GONE && time < 0) /* its last name */
+	if (m->type == REC_GONE && time < 0) /* its last hard link: no time was recorded */
 		return;
 	c->record_ns = time;
 	if (!again && (time != c->mtime_ns || c->size != s->want->size))
@@ -122,7 +122,8 @@ static size_t next_of(const struct inode_history *s, size_t at, size_t end, cons
 	return c->also ? path_index_of_inode(s->t, at, end, wanted, c->also) : end;
 }
 
-/* As two inodes, where a redo has brought it back between two records; or also: 0. */
+/* Follows the file from mark to mark. also: its second inode number, if a redo restored it as
+ * another inode between two marks, or 0. */
 static struct course follow(const struct inode_history *s, size_t end, uint64_t ino, uint64_t also)
 {
 	struct course c = {.ino = ino,

@@ -41,7 +41,7 @@ void step_info_free(struct step_info *list, size_t n)
 	free(list);
 }
 
-/* An agent's git on a repository of its own, in which it keeps copies of the folder. */
+/* Returns whether an agent's git ran on its own repository of snapshots of the folder. */
 static bool is_snapshot(const char *command)
 {
 	const char *s = command + (str_starts(command, "git ") ? strlen("git ") : 0);
@@ -86,7 +86,6 @@ bool history_dir_is_note(const struct journal *j, const char *dir)
 			    i->created + i->modified + i->deleted + i->renamed, i->command);
 }
 
-/* 0: nobody knows. */
 int64_t history_step_ended(const struct journal *j, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
@@ -115,7 +114,7 @@ int history_step_unread(struct err *err, int r, const char *id)
 		       id);
 }
 
-/* One whose summary is damaged: what its log still knows, and the name of its directory. */
+/* Describes a step with a damaged summary by its log and the name of its directory. */
 static int load_damaged(const struct journal *j, int fd, const char *dir, struct step_info *i)
 {
 	AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
@@ -150,11 +149,11 @@ static int load_info(const struct journal *j, int fd, const char *dir, struct st
 	if (!f.n)
 		return 0;
 	ret->folders = xcalloc(f.n + 1, sizeof(char *));
-	memcpy(ret->folders, f.list, f.n * sizeof(char *)); /* the strings are the list's now */
+	memcpy(ret->folders, f.list, f.n * sizeof(char *)); /* the list owns the strings */
 	return 0;
 }
 
-/* *ret_all: of so many; those that went meanwhile are left out. */
+/* Lists the steps once. Skips steps that were moved meanwhile; *ret_all counts them, too. */
 static int list_once(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
 		     size_t *ret_all, struct err *err)
 {
@@ -188,7 +187,7 @@ static int list_once(struct journal *j, bool undone, struct step_info **ret, siz
 	return 0;
 }
 
-/* Where few are kept all may have gone while they were read: there are others. */
+/* Lists again if all steps were moved while they were read: there are others. */
 static int list_store(struct journal *j, bool undone, struct step_info **ret, size_t *ret_n,
 		      struct err *err)
 {
@@ -204,7 +203,7 @@ static int list_store(struct journal *j, bool undone, struct step_info **ret, si
 	return r;
 }
 
-/* Newest first; the parts of one step beside each other. */
+/* Sorts the newest first; the parts of one step are neighbours. */
 static int info_by_id(const void *a, const void *b)
 {
 	const struct step_info *x = a, *y = b;
@@ -218,10 +217,10 @@ static int info_by_id(const void *a, const void *b)
 static bool is_part(const struct step_info *a, const struct step_info *b)
 {
 	return (a->folders || b->folders) && a->id == b->id &&
-	       (a->began_us == b->began_us || !b->began_us); /* nobody knows */
+	       (a->began_us == b->began_us || !b->began_us); /* unknown */
 }
 
-/* The second one's numbers count for the first; it is gone afterwards. */
+/* Adds the numbers of the second part to the first. The caller frees the rest of the second. */
 static void join_parts(struct step_info *a, struct step_info *b)
 {
 	a->created += b->created;
@@ -287,7 +286,7 @@ int journal_list(struct journal *j, bool undone, struct step_info **ret, size_t 
 	return 0;
 }
 
-/* No session runs: it would hold the lock. */
+/* Returns whether no session runs: it would hold the lock. */
 static bool is_left(const struct journal *j)
 {
 	AUTO_CLOSE int lock = openat(j->store, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -307,7 +306,7 @@ int journal_open_steps(struct journal *j, struct step_info **ret, size_t *ret_n,
 		AUTO_CLOSE int fd = store_open_dir(j, dir);
 		AUTO_UNDO_LOG struct undo_log log = UNDO_LOG_NONE;
 
-		/* One that cannot be read is the next start's to speak of. */
+		/* The next start reports a step that cannot be read. */
 		if (fd >= 0 && undo_log_open(&log, fd, "undo", false, true) == 0 &&
 		    step_read_head(&log, &(*ret)[*ret_n]))
 			++*ret_n;
@@ -391,7 +390,7 @@ int history_changes(struct journal *j, int64_t id, struct change **ret, size_t *
 	return 0;
 }
 
-/* Takes the changes over. */
+/* Appends the changes; frees `more`. */
 static void join_changes(struct change **list, size_t *n, struct change *more, size_t n_more,
 			 bool first)
 {
@@ -447,7 +446,7 @@ static bool concerns(const struct change *c, const char *path)
 		 path_is_beneath(path, c->old_path)));
 }
 
-/* Names that are found are looked for in older steps, too. */
+/* Returns whether a change touches one of the names. Adds their older names, for older steps. */
 static bool touches(const struct change *list, size_t n, struct path_set *names)
 {
 	AUTO_PATH_SET struct path_set older = {0};
@@ -488,8 +487,8 @@ int journal_touched(struct journal *j, const struct step_info *list, size_t n,
 		struct err why = {0};
 
 		r = journal_changes(j, list[i].id, &changes, &n_changes, &why);
-		touched[i] = r == -EBADMSG || touches(changes, n_changes, &names); /* in doubt */
-		/* Gone since it was listed: a session that runs needed the room. */
+		touched[i] = r == -EBADMSG || touches(changes, n_changes, &names); /* damaged */
+		/* -ENOENT: a running session pruned it meanwhile. */
 		if (r == -EBADMSG || r == -ENOENT)
 			r = 0;
 		else if (r < 0 && err)

@@ -119,7 +119,7 @@ static int check_name(const char *name, struct err *err)
 			       MARK_NAME_MAX);
 }
 
-/* The lock lasts until the descriptor is closed. */
+/* Locks the store's directory. The lock lasts until the descriptor is closed. */
 static int open_locked(const struct journal *j, struct err *err)
 {
 	int fd = openat(j->store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -35,7 +35,7 @@ bool change_sides_equal(const struct change_side *a, const struct change_side *b
 		return a->exists == b->exists;
 	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
 		return false;
-	/* Entries come and go in a directory. */
+	/* A directory's times change with its entries. */
 	return S_ISDIR(a->mode) || (a->size == b->size && a->mtime_ns == b->mtime_ns);
 }
 
@@ -49,7 +49,7 @@ void change_free(struct change *list, size_t n)
 	free(list);
 }
 
-/* ---- which ------------------------------------------------------------------------------------
+/* ---- paths that differ ------------------------------------------------------------------------
  */
 
 static bool differ(const struct object *a, const struct object *b, bool attrs_set)
@@ -58,14 +58,14 @@ static bool differ(const struct object *a, const struct object *b, bool attrs_se
 		return a->mode != b->mode;
 	if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
 		return true;
-	/* Entries that come and go change a directory's times, too. */
+	/* A directory's times change with its entries, too. */
 	if (S_ISDIR(a->mode) && !attrs_set)
 		return !object_same(a, b);
-	/* ctime tells what a program that sets the time back would hide. */
+	/* The ctime shows a change even if a program has set the mtime back. */
 	return !object_same(a, b) || a->ctime_ns != b->ctime_ns;
 }
 
-/* Not all that is written through a mapping changes the times. */
+/* Returns whether the bytes have another hash: a store through a mapping may change no time. */
 static bool rewritten(struct journal *j, const struct touched_inodes *known,
 		      const struct object *before, const struct object *after,
 		      const struct spot *at)
@@ -82,7 +82,7 @@ static bool rewritten(struct journal *j, const struct touched_inodes *known,
 	return fd >= 0 && content_hash_whole(fd, after->size) != k->hash;
 }
 
-/* In a directory that its owner locked, too. */
+/* Compares one path, also in a directory that its owner locked. */
 static int look_one(struct journal *j, struct touched_paths *of, size_t i,
 		    const struct touched_inodes *known, struct nets *ret, bool *differs)
 {
@@ -131,7 +131,7 @@ static int look_all(struct journal *j, struct touched_paths *of, const struct to
 /* ---- renames ----------------------------------------------------------------------------------
  */
 
-struct gone { /* a name that went away */
+struct gone { /* a name that was removed */
 	uint64_t ino;
 	const char *key;
 	uint32_t touch;
@@ -165,14 +165,14 @@ static struct gone *find_all_gone(const struct nets *n, size_t *ret_n)
 		list[(*ret_n)++] = (struct gone){
 			.ino = before.ino, .key = n->list[i].key, .touch = n->list[i].touch};
 	}
-	if (!made) /* by no rename */
+	if (!made) /* no path was created, so none was renamed */
 		*ret_n = 0;
 	if (*ret_n)
 		qsort(list, *ret_n, sizeof(*list), gone_by_ino);
 	return list;
 }
 
-/* The name that went away and whose inode is now here. */
+/* Returns the removed name whose inode is now `here`, or NULL. */
 static struct gone *find_source(const struct nets *n, struct gone *gone, size_t n_gone,
 				const struct object *here)
 {
@@ -203,7 +203,7 @@ static int by_touch(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sources are told with what they became: no nets of their own. */
+/* Drops the changes at names that were renamed: the new name's change has the old name. */
 static void drop_sources(struct nets *n, const struct gone *gone, size_t n_gone)
 {
 	AUTO_FREE uint32_t *taken = xcalloc(n_gone + 1, sizeof(*taken));
@@ -246,7 +246,7 @@ static void pair_renames(struct nets *n)
 	drop_sources(n, gone, n_gone);
 }
 
-/* ---- all --------------------------------------------------------------------------------------
+/* ---- the list ---------------------------------------------------------------------------------
  */
 
 static int net_by_path(const void *a, const void *b)
@@ -284,7 +284,7 @@ static enum change_kind kind_of(const struct change *c)
 	return c->after.exists ? CHANGE_MODIFIED : CHANGE_DELETED;
 }
 
-/* The strings of struct change are its owner's elsewhere; here they are the touches'. */
+/* Returns the path of a key as struct change needs it; the touches own it. */
 static char *borrow(const char *key, int *root)
 {
 	const char *path;
@@ -323,7 +323,7 @@ void nets_get(const struct nets *n, size_t i, struct change *ret)
 	ret->kind = kind_of(ret);
 }
 
-/* By the key alone: what is searched for has no touch. */
+/* Compares a key with an entry's. */
 static int key_against(const void *key, const void *one)
 {
 	const struct net wanted = {.key = key};
@@ -331,7 +331,8 @@ static int key_against(const void *key, const void *one)
 	return net_by_path(&wanted, one);
 }
 
-/* The name that carried a save of x is gone, and x is changed: one file was, and it stays. */
+/* Returns whether this is the removed temporary name of a save of x, and x is changed: one file was
+ * changed, and it exists. */
 static bool carried_save(const struct nets *n, const struct net *one)
 {
 	size_t len = path_saved_as(one->key);

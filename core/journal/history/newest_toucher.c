@@ -33,7 +33,7 @@ void touchers_find(const struct touchers *h, size_t place, const struct renames 
 
 struct writing {
 	uint64_t ino;
-	size_t place; /* of the newest */
+	size_t place; /* of the newest step */
 	UT_hash_handle hh;
 };
 

@@ -23,7 +23,7 @@ int original_image_keep(int stepdir)
 {
 	int r = linkat(stepdir, "post", stepdir, "left", 0) < 0 ? -errno : 0;
 
-	if (r == -EPERM || r == -EOPNOTSUPP) /* a file system that has no links goes without */
+	if (r == -EPERM || r == -EOPNOTSUPP) /* a file system without hard links */
 		return 0;
 	return r == -EEXIST || r == -ENOENT ? 0 : r;
 }
@@ -42,13 +42,13 @@ static int take_all(int stepdir, struct after_images *ret)
 	int r = after_image_begin(&reader, stepdir, "post");
 
 	if (r == -ENOENT)
-		return 0; /* nothing is known */
+		return 0; /* there are no images */
 	while (r >= 0 && (r = after_image_next(&reader, &p)) > 0) {
 		struct after_image have = {0};
 
 		after_images_find(ret, p.key, &have);
 		after_images_take(ret, &p);
-		/* Of any of the steps: when those after it have gone, that work lies there. */
+		/* An external edit in any step's image counts: an undo of newer steps shows it. */
 		after_images_mark(ret, p.key, (have.flags | p.flags) & IMAGE_FOREIGN);
 	}
 	return r;
@@ -82,14 +82,14 @@ static bool differs_behind(struct journal *j, struct reach *w, const struct afte
 		return false;
 	change_side_set(&was, &left->obj);
 	change_side_set(&is, &o);
-	/* The newest image has the hash of what is there. */
+	/* The newest image has the hash of the present file. */
 	known = S_ISREG(o.mode) && left->hash && newest->hash && newest->obj.ino == o.ino &&
 		newest->obj.ctime_ns == o.ctime_ns;
 	same = left->hash == newest->hash;
-	/* Another's file gets a new time from each rollback. */
+	/* Each rollback gives a new time to another user's file. */
 	if (known && same && o.size <= CONTENT_HASH_MAX && o.uid != geteuid())
 		was.mtime_ns = is.mtime_ns;
-	/* The times can be set back. */
+	/* A program may have set the times back. */
 	return !change_sides_equal(&was, &is) || (known && !same);
 }
 

@@ -59,7 +59,7 @@ static void take_notes(struct edits *e, uint64_t before)
 		set_edited(e, e->key.data, true);
 }
 
-/* Moves the paths on, as the record did. */
+/* Follows the record's rename. */
 static void carry(struct edits *e, const struct rec *r)
 {
 	AUTO_PATH_SET struct path_set moved = {0};
@@ -191,7 +191,7 @@ static int copy_version(struct journal *j, const struct source *from, const stru
 	return mode;
 }
 
-/* Who made the step, as its own log has it. */
+/* Copies the first record of the step's log. */
 static int copy_head(const struct source *from, int dir)
 {
 	AUTO_UNDO_LOG struct undo_log to = UNDO_LOG_NONE;
@@ -238,14 +238,14 @@ static int make_dirs(struct journal *j, const char *work, const char *name, stru
 	return to->dir < 0 ? to->dir : MIN(to->obj, 0);
 }
 
-/* In the step's directory, and with one rename to its place. */
+/* Saves the versions in the step's directory, then moves them to their place by one rename. */
 static int save(struct journal *j, const char *dir, const struct source *from)
 {
 	AUTO_FREE char *saved = xasprintf("saved/%" PRIu64, from->list[0].seq);
 	AUTO_FREE char *work = xasprintf("%s/saved", dir);
 	AUTO_FREE char *name = xasprintf("%s%s", work, strrchr(dir, '/'));
 	struct target to = {.dir = -1, .obj = -1, .log = UNDO_LOG_NONE};
-	int r = store_trash(j, work); /* of a try that failed */
+	int r = store_trash(j, work); /* left by a failed try */
 
 	if (r == -ENOENT)
 		r = make_dirs(j, work, name, &to);

@@ -58,7 +58,7 @@ static void add_mark(struct path_index *t, const struct rec *r, uint64_t at)
 		m->to = place_get(t, r->root2, r->path2);
 }
 
-/* It is damaged: what it did to any path is not known. */
+/* Marks a damaged step: its changes of any path are unknown. */
 static void add_blind(struct path_index *t, uint64_t seq)
 {
 	struct rec rec = {.type = REC_MARK, .seq = seq, .path = ""};
@@ -66,8 +66,8 @@ static void add_blind(struct path_index *t, uint64_t seq)
 	add_mark(t, &rec, 0);
 }
 
-/* Behind the records of a step that went unprotected: paths that it changed and kept nothing of.
- * marked: its log may say that it did. */
+/* Adds marks behind the records of an unprotected step, for the paths that it changed without a
+ * record. marked: its log has a REC_MARK, perhaps for that. */
 static void add_lost(struct path_index *t, int dir, uint64_t seq, bool marked)
 {
 	struct summary s = {0};
@@ -77,7 +77,7 @@ static void add_lost(struct path_index *t, int dir, uint64_t seq, bool marked)
 	summary_done(&s);
 	if (lost)
 		r = summary_load(dir, true, &s);
-	if (r < 0 && marked) /* who knows which */
+	if (r < 0 && marked) /* the paths are unknown */
 		add_blind(t, seq);
 	for (size_t i = 0; r == 0 && i < s.n; i++) {
 		const struct change *c = &s.changes[i];
@@ -91,7 +91,8 @@ static void add_lost(struct path_index *t, int dir, uint64_t seq, bool marked)
 	summary_done(&s);
 }
 
-/* 0 also when the step has moved meanwhile, or all its records are older than t->since. */
+/* Indexes one log. Returns 0 also if the step was moved meanwhile, or all its records are older
+ * than t->since. */
 static int add_log(struct path_index *t, struct journal *j, const char *dir, int64_t id)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);
@@ -178,8 +179,8 @@ static void link_inodes(struct path_index *t)
 		os_sort(t->inodes, t->n_inodes, sizeof(*t->inodes), by_inode, t->list);
 }
 
-/* A forward step keeps files in its objects; a rollback may keep whole directories. An exchange is
- * about two paths. */
+/* Returns whether the record is not about one path alone: a rollback may keep whole directories,
+ * where a step keeps files. An exchange has two paths. */
 static bool is_wide(const struct path_index *t, const struct path_record *m)
 {
 	return m->flags & REC_DIRECTORY || m->type == REC_XCHG ||
@@ -319,7 +320,7 @@ const struct path_log *path_index_log(const struct path_index *t, int64_t id)
 	return NULL;
 }
 
-/* The last time that a step was committed, undone, redone or thrown away. */
+/* Returns the time at which a step was last committed, undone, redone or pruned. */
 static int64_t changed_ns(const struct journal *j)
 {
 	static const char *const dirs[] = {"steps", "redo"};

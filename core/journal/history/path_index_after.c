@@ -44,7 +44,7 @@ static struct change_side *find(const struct path_log *log, uint64_t ino)
 	return log->n_left ? bsearch(&key, log->left, log->n_left, sizeof(key), by_inode) : NULL;
 }
 
-/* What was written by somebody else while the step ran is not what it left. */
+/* Marks files that were edited from outside while the step ran: their state is not the step's. */
 static void take_foreign(struct path_log *log, int stepdir)
 {
 	AUTO_IMAGE_READER struct after_image_reader reader = {.in = CHUNKED_IN_NONE};
@@ -63,7 +63,7 @@ static void take_foreign(struct path_log *log, int stepdir)
 	}
 }
 
-/* One that cannot be read tells nothing. */
+/* Loads the states after the log's step; none if its summary cannot be read. */
 static void load(struct journal *j, const struct path_index *t, struct path_log *log)
 {
 	AUTO_FREE char *dir = xasprintf("%s/%" PRId64, t->undone ? "redo" : "steps", log->id);

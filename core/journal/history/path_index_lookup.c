@@ -13,7 +13,7 @@
 
 #include "core/base/path.h"
 
-/* The rest of path below dir (with its slash), "" for dir itself, NULL: elsewhere. */
+/* Returns the rest of path below dir (with its slash), "" for dir itself, or NULL. */
 static const char *below(int root, const char *path, const struct place *dir)
 {
 	return root == dir->root && path_is_beneath(path, dir->path) ? path + strlen(dir->path)
@@ -41,7 +41,7 @@ static bool is_rename(const struct path_record *m)
 	return m->type == REC_RENAME || m->type == REC_XCHG;
 }
 
-/* The first mark from `at` on that names this very path and moves it or is wanted. */
+/* Returns the first mark from `at` on that names this very path and renames it or is wanted. */
 static size_t next_exact(const struct path_index *t, size_t at, unsigned wanted, int root,
 			 const char *path)
 {
@@ -56,7 +56,7 @@ static size_t next_exact(const struct path_index *t, size_t at, unsigned wanted,
 	return t->n;
 }
 
-/* How many of them are before mark `at`. */
+/* Returns how many of the marks are before `at`. */
 static size_t count_before(const struct path_records *m, size_t at)
 {
 	size_t lo = 0, hi = m->n;
@@ -79,8 +79,7 @@ static const struct crossing *crossing_of(const struct path_index *t, const char
 	return i == PATH_SET_NONE ? NULL : &t->crossings[i];
 }
 
-/* Goes up from a path to its root: of each, what crosses there. *key: of the path; cut on the way.
- */
+/* Returns the crossing of the key's path, or NULL, and cuts the key to the directory above. */
 static const struct crossing *next_above(const struct path_index *t, char *key, bool *top)
 {
 	char *first = strchr(key, '/'), *slash = strrchr(key, '/');
@@ -92,7 +91,7 @@ static const struct crossing *next_above(const struct path_index *t, char *key, 
 	return c;
 }
 
-/* The first mark from `at` on, before end, by which something leaves the path or one above it. */
+/* Returns the first mark in [at, end) that moves an object away from the path or one above. */
 static size_t next_wide(const struct path_index *t, size_t at, size_t end, int root,
 			const char *path)
 {
@@ -116,7 +115,7 @@ static size_t next_blind(const struct path_index *t, size_t at)
 	return t->n;
 }
 
-/* The last one before `end` by which something came there: its number + 1, or 0. */
+/* Returns 1 + the last mark before `end` that moved an object to the path or one above it; or 0. */
 static size_t last_wide(const struct path_index *t, size_t end, int root, const char *path)
 {
 	AUTO_FREE char *key = path_key_make(root, path);
@@ -239,8 +238,8 @@ size_t path_index_behind(const struct path_index *t, size_t i)
 	return m->behind;
 }
 
-/* Of an undone step's path nobody knows when it was spoken of first: a directory itself has its old
- * name in the summary, so only what lies below it is carried. */
+/* Reverts a rename in the path. An undone step's summary may have the old name of the directory
+ * itself, so only paths below it are changed. */
 static bool carry_back(const struct path_index *t, const struct place *from, const struct place *to,
 		       int *root, char **path)
 {
@@ -249,7 +248,7 @@ static bool carry_back(const struct path_index *t, const struct place *from, con
 	return rest && (*rest || !t->undone) && carry(root, path, from, to);
 }
 
-/* Where the step first spoke of this very name: what it renamed before, it renamed under it. */
+/* Returns the step's first mark of this very name: only renames before it lead to an older name. */
 static size_t first_named(const struct path_index *t, const struct path_log *log, int root,
 			  const char *path)
 {
@@ -269,7 +268,7 @@ static size_t first_named(const struct path_index *t, const struct path_log *log
 	return first;
 }
 
-/* A redo log tells the way from the end of its step to the beginning. */
+/* Reverts the rename of a mark. A redo log leads from the end of its step to the beginning. */
 static void carry_back_by(const struct path_index *t, const struct path_record *m, int *root,
 			  char **path)
 {

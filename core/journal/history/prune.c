@@ -37,7 +37,7 @@ void journal_set_limits(struct journal *j, const struct journal_options *o)
 /* ---- making room ------------------------------------------------------------------------------
  */
 
-/* The oldest number among the images of the steps that are kept or can be redone. */
+/* Returns the oldest number among the images of kept and undone steps. */
 static uint64_t oldest_after_image(const struct journal *j)
 {
 	static const char *const where[] = {"steps", "redo"};
@@ -81,7 +81,7 @@ static void drop_after_images(struct journal *j)
 	}
 }
 
-/* ---- what went ---------------------------------------------------------------------------------
+/* ---- the note of pruned steps ------------------------------------------------------------------
  */
 
 #define PRUNED_FILE "pruned"
@@ -94,7 +94,7 @@ bool journal_pruned(const struct journal *j, struct journal_pruned *ret)
 	       sscanf(text, "%" SCNd64 " %zu %" SCNd64, &ret->last, &ret->n, &ret->us) == 3;
 }
 
-/* A note alone: without it `cordon log` says less. */
+/* Notes the pruned steps. Without the note `cordon log` says less. */
 static void note_pruned(const struct journal *j, const struct journal_prune *e)
 {
 	struct journal_pruned was = {0};
@@ -109,14 +109,14 @@ static void note_pruned(const struct journal *j, const struct journal_prune *e)
 		log_warn("journal", "it cannot be noted in '%s' which steps went", j->store_path);
 }
 
-/* ---- the oldest steps go -----------------------------------------------------------------------
+/* ---- pruning -----------------------------------------------------------------------------------
  */
 
 #define NOTES_MAX 20 /* times journal.steps */
 
-/* The steps that journal.steps counts: notes are none. */
+/* The steps that journal.steps counts: all but notes. */
 struct counted {
-	bool *note; /* of each step; NULL: there are few enough, whatever they are */
+	bool *note; /* for each step; NULL: there are few enough */
 	size_t n;
 };
 

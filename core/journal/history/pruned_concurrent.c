@@ -31,7 +31,8 @@ static char *path_of(const char *name)
 	return xasprintf(BESIDE_DIR "/%s", name);
 }
 
-/* Whose beginning cannot be read is not undone. */
+/* Returns the earlier one of `first` and the step's beginning. A step whose log cannot be read is
+ * never undone, so it does not count. */
 static uint64_t earlier(const struct journal *j, const char *where, const char *name,
 			uint64_t first)
 {
@@ -72,7 +73,7 @@ static void add(struct pruned_concurrent *b, const char *name, uint64_t ended, u
 		(struct pruned_log){.name = xstrdup(name), .ended = ended, .bytes = bytes};
 }
 
-/* Perhaps only space: whoever prunes next tries again. */
+/* Removes a log. If that fails, the next pruning tries again. */
 static uint64_t drop(struct pruned_concurrent *b, struct pruned_log *one)
 {
 	AUTO_FREE char *dir = path_of(one->name);
@@ -82,7 +83,7 @@ static uint64_t drop(struct pruned_concurrent *b, struct pruned_log *one)
 	return one->bytes;
 }
 
-/* Those that ended before all that is left began. */
+/* Removes the logs that ended before all remaining steps began. Returns the bytes. */
 static uint64_t drop_alone(struct pruned_concurrent *b, uint64_t first)
 {
 	uint64_t freed = 0;
@@ -93,7 +94,7 @@ static uint64_t drop_alone(struct pruned_concurrent *b, uint64_t first)
 	return freed;
 }
 
-/* It only makes room: a step that was moved and no more is finished with next time. */
+/* Removes a pruned step's objects. If the process dies before, the next pruning removes them. */
 static void strip(struct journal *j, const char *name)
 {
 	AUTO_FREE char *obj = xasprintf(BESIDE_DIR "/%s/obj", name);
@@ -113,18 +114,18 @@ int pruned_concurrent_begin(struct pruned_concurrent *b)
 		uint64_t ended = 0;
 
 		if (fd < 0 || summary_seq(fd, &ended) < 0)
-			ended = 0; /* nothing can be told by it */
+			ended = 0; /* unknown: removed first */
 		add(b, names.list[i], ended, fd < 0 ? 0 : usage_held_files(fd));
 		if (!b->look_only)
 			strip(b->j, names.list[i]);
 	}
 	if (b->n)
 		drop_alone(b, since(b, 0));
-	return r == -ENOENT ? 0 : r; /* only looked at, and made by an older version */
+	return r == -ENOENT ? 0 : r; /* a store of an older version, read only */
 }
 
-/* Returns whether the step ended after `first`, and what its logs hold then. False if that is not
- * known, nor anything else of it, perhaps. */
+/* Returns whether the step ended after `first`, and the bytes of its logs. False if its summary
+ * cannot be read: perhaps no file can. */
 static bool ended_after(const struct journal *j, const char *dir, uint64_t first,
 			uint64_t *ret_ended, uint64_t *ret_bytes)
 {

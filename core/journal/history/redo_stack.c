@@ -9,7 +9,7 @@
 #include "core/journal/history/saved_redo.h"
 #include "core/journal/store/store.h"
 
-/* What its paths look like now may be known through the post-image of an undone step alone. */
+/* Keeps the step's after-image: it may be the only one with the present state of its paths. */
 static int keep_after_image(struct journal *j, const char *dir)
 {
 	AUTO_FREE char *post = xasprintf("%s/post", dir);

@@ -115,7 +115,7 @@ void renames_done(struct renames *m)
 	*m = (struct renames){0};
 }
 
-/* How many of them are not after the record. */
+/* Returns how many renames are not after the record. */
 static uint32_t moment_of(const struct renames *m, uint64_t seq)
 {
 	size_t lo = 0, hi = m->n;
@@ -131,7 +131,8 @@ static uint32_t moment_of(const struct renames *m, uint64_t seq)
 	return (uint32_t)lo;
 }
 
-/* Of the directories above the path: is one an end of theirs, and which took one away last? */
+/* Returns whether a directory above the path is an end of a rename. *ret_left: the last rename that
+ * took such a directory away. */
 static bool look_above(const struct renames *m, int root, const char *path, uint64_t *ret_left)
 {
 	AUTO_FREE char *key = m->n ? path_key_make(root, path) : NULL;
@@ -165,7 +166,7 @@ bool renames_follow(const struct renames *m, uint64_t seq, int *root, char **pat
 	uint64_t left;
 
 	look_above(m, *root, *path, &left);
-	if (left <= seq) /* the first move after it would have to take it from there */
+	if (left <= seq) /* no later rename moves it */
 		return false;
 	rename_tree_follow(&m->on, moment_of(m, seq), m->on.now, root, path);
 	return true;
@@ -222,7 +223,7 @@ static bool carry(int *root, char **path, int from_root, const char *from, int t
 	return path_carry(path, from, to);
 }
 
-/* Move by move. */
+/* Like renames_trace(), rename by rename. */
 static uint64_t trace(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	for (size_t i = moment_of(m, seq); i < m->n; i++) {
@@ -238,7 +239,8 @@ static uint64_t trace(const struct renames *m, uint64_t seq, int *root, char **p
 	return 0;
 }
 
-/* Most are there: what the way there and back leads to is the same. */
+/* Follows the path there and back first: for most paths, which still exist, that leads to the same
+ * path. */
 uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path)
 {
 	AUTO_FREE char *now = NULL, *then = NULL;

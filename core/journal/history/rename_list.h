@@ -26,7 +26,7 @@ struct renames {
 
 void renames_add_one(struct renames *m, const struct dir_rename *one); /* copies the paths */
 void renames_add(struct renames *m, const struct undo_log *log);
-/* Only the renames that the rollback itself performed. */
+/* Adds only the renames that the rollback itself performed. */
 void renames_add_made(struct renames *m, const struct undo_log *log);
 void renames_sort(struct renames *m); /* once, after the last addition */
 /* Instead of the above: appends a rename, numbered by its position. */
@@ -41,16 +41,16 @@ char *renames_now(const struct renames *m, uint64_t seq, int *root, const char *
 /* Adds that path to the set. */
 void renames_add_now(const struct renames *m, uint64_t seq, int root, const char *path,
 		     struct path_set *to);
-/* The inverse of renames_follow(): replaces a current path by the path that the object had right
- * after record seq. */
+/* Reverses renames_follow(): replaces a current path by the path that the object had right after
+ * record seq. */
 void renames_back(const struct renames *m, uint64_t seq, int *root, char **path);
 /* Like renames_follow(), but stops at a rename that replaced a directory above the path. Returns
  * that rename's sequence number, or 0 if the path still exists. */
 uint64_t renames_trace(const struct renames *m, uint64_t seq, int *root, char **path);
 void renames_turn(struct renames *m); /* before the first renames_back() */
-/* The rename replaced a directory above the path, so that the path ceased to exist. */
+/* Returns whether the rename replaced a directory above the path, which ceased to exist by that. */
 bool rename_covers(const struct dir_rename *v, int root, const char *path);
-/* Below a directory that a record with one of these numbers renamed. */
+/* Returns whether a record from first to last renamed a directory above the path. */
 bool renames_touch_in(const struct renames *m, uint64_t first, uint64_t last, int root,
 		      const char *path);
 /* Adds the paths of other steps' after-images below renamed directories, under both names. */

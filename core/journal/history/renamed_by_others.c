@@ -19,7 +19,7 @@
  * would belong to no step.
  */
 
-/* Kept, and not over before the step began. */
+/* Adds the renames of a kept step, unless it ended before this one began. */
 static int add_kept(const struct step *s, const char *dir, uint64_t began, struct renames *ret)
 {
 	AUTO_CLOSE int fd = store_open_dir(s->j, dir);
@@ -27,7 +27,7 @@ static int add_kept(const struct step *s, const char *dir, uint64_t began, struc
 	int r;
 
 	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd; /* it had to go since it was listed */
+		return fd == -ENOENT ? 0 : fd; /* pruned meanwhile */
 	if (concurrent_ended(fd) < began)
 		return 0;
 	r = log_look(s->j, &log, fd, "undo");

@@ -34,11 +34,11 @@
 #define NOTE_MAX  ((size_t)64 << 20)
 #define PATHS_MAX 100 /* listed of one */
 
-/* ---- on the way there -------------------------------------------------------------------------
+/* ---- saving -----------------------------------------------------------------------------------
  */
 
-/* Adds the paths whose content of before only the records have that the rollback left out. A redo
- * alone has the files of granted places. */
+/* Adds the paths of records that the rollback skipped: the content before the steps is only there.
+ * Granted places are not added: their records are for a redo alone. */
 static void add_left_out(const struct journal *j, const struct undo_log *redo, struct path_set *to)
 {
 	size_t at = 0;
@@ -119,14 +119,14 @@ int saved_redo_take(struct journal *j, const char *dir)
 	return 0;
 }
 
-/* ---- what is there ----------------------------------------------------------------------------
+/* ---- reading ----------------------------------------------------------------------------------
  */
 
 struct part { /* one of the steps */
 	int dir, obj;
 	struct undo_log log;
 	size_t at;
-	struct rec rec; /* the next one, if there is */
+	struct rec rec; /* the next one, if `more` */
 	bool more;
 };
 
@@ -171,7 +171,7 @@ static void rewind_all(struct parts *p)
 	}
 }
 
-/* The records of all steps in the order of the rollback. NULL: that was all. */
+/* Returns the step with the next record, in the order of the rollback; NULL: there are no more. */
 static struct part *next(struct parts *p, struct rec *ret)
 {
 	struct part *first = NULL;
@@ -197,7 +197,7 @@ static int open_inline(const struct rec *r)
 	return e < 0 ? e : take_fd(&mem);
 }
 
-/* The object that the record has put away, or what lay below it. */
+/* Opens the object that the record has put away, or the object `rest` below it. */
 static int open_object(const struct part *p, const struct rec *r, const char *rest)
 {
 	AUTO_FREE char *path = NULL;
@@ -216,9 +216,10 @@ static int open_object(const struct part *p, const struct rec *r, const char *re
 }
 
 /*
- * Opens what the first record has put away that lay at the path before the rollback. If the
- * rollback left the path as it was, or nothing lay there, opens the oldest state that the steps
- * had: the last record has it. newer: so many versions that a step overwrote are passed over.
+ * Opens the object that was at the path before the rollback: the first record that has put it away
+ * has it. If the rollback left the path as it was, or if the path did not exist, opens the oldest
+ * state of the steps, which the last record has. newer: how many versions that a step overwrote are
+ * passed over.
  */
 static int find(struct parts *all, const char *path, size_t newer)
 {

@@ -12,11 +12,11 @@ struct undo_log;
 
 /*
  * A rollback notes in each of its steps' directories the user's edits that it replaced (--force),
- * and the files that it left as the user has them (--keep-mine), if the step holds their content of
- * before. The recovery after a crash notes that such edits are unknown. When such a step becomes
- * unredoable, it is moved to saved/<number of the rollback>/<id> instead of trash/. A redo removes
- * the note. Versions that a step overwrote are there as well, see overwritten.h. The oldest are
- * removed when there are more than SAVED_REDO_MOST, or when they hold more than a quarter of
+ * and the files that it left as the user has them (--keep-mine), if the step holds their content
+ * from before it. The recovery after a crash notes that such edits are unknown. When such a step
+ * becomes unredoable, it is moved to saved/<number of the rollback>/<id> instead of trash/. A redo
+ * removes the note. Versions that a step overwrote are there as well, see overwritten.h. The oldest
+ * are removed when there are more than SAVED_REDO_MOST, or when they hold more than a quarter of
  * journal.size; the newest one always stays.
  */
 #define SAVED_REDO_MOST 20

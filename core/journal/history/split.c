@@ -24,8 +24,8 @@ static bool is_in(const struct journal *j, const char *where, const struct step_
 	return summary_load(fd, false, &s) < 0 || s.info.began_us == i->began_us;
 }
 
-/* Returns whether a step that began before this one is kept: then no pruning removed this one. Not
- * by their numbers, which begin anew when a history is discarded. */
+/* Returns whether a step that began before this one is kept: then no pruning removed this one.
+ * Compares times: numbers begin anew when a history is discarded. */
 static bool keeps_older(const struct journal *j, const struct step_info *i)
 {
 	AUTO_NAMES struct names names = {0};

@@ -156,7 +156,7 @@ void summary_done(struct summary *s)
 	*s = (struct summary){0};
 }
 
-/* Borrowed from what was read. */
+/* Reads one change; its strings are borrowed from the reader. */
 static void get_change(struct codec_reader *g, struct change *c)
 {
 	struct span path, old;

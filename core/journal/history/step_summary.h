@@ -20,7 +20,7 @@ struct summary {
 
 int summary_write(struct journal *j, int stepdir, const struct step_info *info, bool partial,
 		  const struct nets *nets) MUST_USE;
-/* The sequence number at which it was written: the end of the step. */
+/* Reads the sequence number at which the summary was written: the end of the step. */
 int summary_seq(int stepdir, uint64_t *ret) MUST_USE;
 int summary_load(int stepdir, bool with_changes, struct summary *ret) MUST_USE;
 /* Calls fn (or NULL) for each change, which is borrowed, instead of loading them. */

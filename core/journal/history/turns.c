@@ -95,7 +95,7 @@ static int save(struct journal *j, const struct turn_mark *list, size_t n)
 	return io_write_file(j->store, TURNS_FILE, 0600, out.data, out.len, false);
 }
 
-/* Heap: of at most so many bytes, whole characters, and no control characters. */
+/* Returns a copy of at most max bytes: whole characters, control characters as '?'; heap. */
 static char *one_line(const char *name, size_t max)
 {
 	size_t len = strlen(name), cut = MIN(len, max);
@@ -131,7 +131,7 @@ int journal_add_turn(struct journal *j, const char *agent, bool batch, const cha
 	size_t n;
 	int r = load(j, &list, &n);
 
-	if (r < 0) /* begun anew rather than never again */
+	if (r < 0) /* damaged: begins a new list */
 		n = 0;
 	new.after = (int64_t)j->state->next_id - 1;
 	last = n ? &list[n - 1] : NULL;

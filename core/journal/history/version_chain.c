@@ -25,7 +25,7 @@ static void not_known(struct chain *one)
 	one->there = 0;
 }
 
-/* At the end of a cluster of which not all is known. */
+/* At the end of a cluster with unknown changes, forgets all states. */
 static void forget(struct chains *c)
 {
 	for (size_t i = 0; c->blind && i < path_set_count(&c->keys); i++)
@@ -36,7 +36,8 @@ static void forget(struct chains *c)
 	c->blind = false;
 }
 
-/* What it found by that very name, of which its summary may tell something older. */
+/* Takes the before-state of a path from the step's records: the summary may have the state of an
+ * earlier object at the path. */
 static void chain_recorded(struct chains *c, size_t i)
 {
 	static const struct change_side nothing;
@@ -47,7 +48,7 @@ static void chain_recorded(struct chains *c, size_t i)
 	one->mentioned = one->spoken = true;
 	if (recorded->what == BEFORE_ABSENT)
 		chain_saw(one, &nothing);
-	/* Of several steps at the same time another may have left it so. */
+	/* A concurrent step may have left this state. */
 	if ((recorded->what != BEFORE_SIDE && recorded->what != BEFORE_RENAMED) ||
 	    !c->caller.now.alone)
 		return;
@@ -74,7 +75,7 @@ void chains_step(struct chains *c, const struct chain_step *step)
 		chain_recorded(c, i);
 }
 
-/* Whatever had one of these names may be what some of the steps changed. */
+/* Marks each name that the path may have now as unknown: the step may have changed its object. */
 static void doubt(struct chains *c, int root, const char *path)
 {
 	AUTO_PATH_SET struct path_set names = {0};
@@ -99,7 +100,7 @@ static struct current_name call(struct chains *c, int root, const char *path)
 	return called;
 }
 
-/* ---- what the steps say -----------------------------------------------------------------------
+/* ---- the steps' changes and images ------------------------------------------------------------
  */
 
 static void found(const struct chains *c, struct chain *one, const struct change_side *side)
@@ -107,7 +108,7 @@ static void found(const struct chains *c, struct chain *one, const struct change
 	if (one->recorded != c->turn && (side->exists || one->there != c->turn))
 		chain_saw(one, side);
 	else if (one->recorded == c->turn && before_state_same(&one->found[0], side))
-		one->found[0] = *side; /* it knows the size as well */
+		one->found[0] = *side; /* the summary has the size as well */
 }
 
 static void place(struct chains *c, const char *key, const struct change_side *before,
@@ -150,8 +151,8 @@ void chains_change(struct chains *c, const struct change *change)
 	current_name_done(&was);
 }
 
-/* A file that the step moved on and did not change lies here: so it was where that came from. Newer
- * steps that came back as well may have changed it. */
+/* Takes the before-state of a file that the step only renamed: it equals the state at the new path.
+ * A shared image may show the change of a newer step instead. */
 static void found_elsewhere(struct chains *c, const struct after_image *p, const char *key)
 {
 	bool seen = p->obj.mode && p->obj.mode != OBJECT_UNSEEN && !S_ISDIR(p->obj.mode) &&
@@ -183,8 +184,7 @@ void chains_left(struct chains *c, const struct after_image *p)
 	struct chain *one;
 	bool changed;
 
-	/* It was looked at when newer steps had come back as well. They may have moved again what
-	 * they had moved. */
+	/* A shared image was taken after a redo of newer steps, which may have renamed the path. */
 	if (p->flags & IMAGE_SHARED &&
 	    renames_touch_in(c->caller.moves, p->seq + 1, UINT64_MAX, p->root, p->path))
 		return;
@@ -198,8 +198,8 @@ void chains_left(struct chains *c, const struct after_image *p)
 	}
 	if (changed && one->left_now)
 		return;
-	/* What one of those left there; this one left what that has found. If none of them changed
-	 * it, it is what this one found, too. */
+	/* A shared image shows a newer step's state; this step's after-state is the before-state of
+	 * that step. If no newer step changed the path, this step found the same state. */
 	if (p->flags & IMAGE_SHARED && one->spoken && !changed && c->caller.now.alone)
 		return;
 	chain_goes_on(c, one);
@@ -211,7 +211,7 @@ void chains_left(struct chains *c, const struct after_image *p)
 	if (!changed && !one->mentioned) {
 		chain_saw(one, &left);
 		chain_file_seen(c, p, &left, key);
-		one = chain_get(c, key); /* that may have added one */
+		one = chain_get(c, key); /* the call may have moved the list */
 	}
 	chain_gave(c, one, &left);
 	one->image = true;
@@ -259,12 +259,12 @@ bool chains_began(const struct chains *c, const char *key, bool exists)
 {
 	size_t i = path_set_find(&c->keys, key);
 	const struct chain *one = i == PATH_SET_NONE ? NULL : &c->list[i];
-	/* Of those that overlapped, not every one may be known to have been there: one may have
-	 * made what another has only an image of, as that lies in a directory which moved. */
+	/* In a cluster, the path may not have existed before all steps: one step may have created
+	 * it, and another has only an image of it, because its directory was renamed. */
 	bool began = one && one->known && !one->links && one->n_found &&
 		     one->placed != one->cluster && !(one->mentioned && one->image);
 
-	/* But the records of one that was there alone are sure. */
+	/* The records of a step that ran alone are certain. */
 	if (one && one->there && one->there == one->turn)
 		return exists && !one->links;
 	for (size_t k = 0; began && k < one->n_found; k++)

@@ -33,7 +33,7 @@ struct chains {
 void chains_step(struct chains *c, const struct chain_step *step);
 void chains_change(struct chains *c, const struct change *change);
 void chains_left(struct chains *c, const struct after_image *p);
-/* A step whose paths are unknown: edits before and after it cannot be told apart, so each path
+/* Adds a step whose paths are unknown: edits before and after it cannot be told apart, so each path
  * counts as edited. */
 void chains_gap(struct chains *c);
 void chains_end(struct chains *c);
@@ -45,9 +45,9 @@ enum chain_state {
 };
 /* key: the path's current name, or its last name if it no longer exists. */
 enum chain_state chains_judge(const struct chains *c, const char *key);
-/* True if the path existed (exists) or did not exist (!exists) before the first of the steps. False
- * also if that is unknown. */
+/* Returns whether the path is known to have existed (or, !exists, not to have existed) before the
+ * first of the steps. */
 bool chains_began(const struct chains *c, const char *key, bool exists);
-/* The after-state of the last step that touched the path. False: it is unknown. */
+/* Gets the after-state of the last step that touched the path. Returns false if it is unknown. */
 bool chains_last(const struct chains *c, const char *key, struct change_side *ret);
 void chains_done(struct chains *c);

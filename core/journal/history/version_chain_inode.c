@@ -9,16 +9,17 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/util/u64_set.h"
 
-struct found_file { /* that has or had several names */
+struct found_file { /* a file that has or had several hard links */
 	uint64_t ino;
 	struct chain chain;
-	char *left, *found, *then; /* by which names; heap */
-	bool passing;	/* what is left is as it was when a name of it went, perhaps long before */
-	uint64_t doubt; /* until a step ended then, others changed it by a name that went */
+	char *left, *found, *then; /* names of the file in these states; heap */
+	bool passing;	/* `left` in chain is the state at the removal of a name, perhaps long
+			 * before the end */
+	uint64_t doubt; /* end of the last step that changed it through a removed name */
 	UT_hash_handle hh;
 };
 
-/* 0: there are no other names of it. That number may have been a directory's before. */
+/* Returns the inode number, or 0 if there are no other hard links: of a directory, for example. */
 static uint64_t number_of(const struct change_side *side)
 {
 	return side->exists && !S_ISDIR(side->mode) ? side->ino : 0;
@@ -39,7 +40,7 @@ static void compare_file(struct chains *c, struct found_file *file)
 
 	one->known &= file->doubt <= one->ended;
 	chain_compare(one);
-	one->known = known; /* what they found is, however they left it */
+	one->known = known; /* the before-states are known, whatever the after-state */
 	if (one->broken && (file->left || file->then))
 		chain_get(c, file->left ? file->left : file->then)->broken = true;
 	one->broken = false;
@@ -104,7 +105,7 @@ void chain_file_found(struct chains *c, const struct change *change, const char 
 	set_name(&file->found, name);
 	if (change->after.exists && change->after.ino == ino)
 		return;
-	/* Only a name went, of perhaps several. */
+	/* The step removed a name, perhaps not the last one. */
 	if (writes_in_place(c, ino)) {
 		file->doubt = MAX(file->doubt, c->caller.now.ended);
 	} else if (!file->chain.has_left || file->passing) {
@@ -132,7 +133,7 @@ void chain_file_left(struct chains *c, const struct change *change, const char *
 		return;
 	file_goes_on(c, file);
 	file->chain.changed = c->turn;
-	/* A redo may have exchanged it for what it had found, here or where it came from. */
+	/* A redo may have replaced it by the inode that it had found, here or at the old path. */
 	file->chain.mentioned |= c->caller.now.turned && !(change->before.exists &&
 							   change->before.ino == change->after.ino);
 	if (name)
@@ -141,8 +142,8 @@ void chain_file_left(struct chains *c, const struct change *change, const char *
 		file->chain.known = false;
 }
 
-/* The step opened it, perhaps, and has not changed it: it left what it had found, unless another
- * did at the same time. How many names the file had then is not known. */
+/* Adds a file that the step touched and did not change: its after-state equals its before-state,
+ * unless a concurrent step changed it. How many hard links the file had is unknown. */
 void chain_file_seen(struct chains *c, const struct after_image *p, const struct change_side *seen,
 		     const char *name)
 {
@@ -152,7 +153,7 @@ void chain_file_seen(struct chains *c, const struct after_image *p, const struct
 	    !c->caller.now.alone)
 		return;
 	file = get_file(c, p->obj.ino);
-	if (file->chain.changed == c->turn) /* by another of its names */
+	if (file->chain.changed == c->turn) /* through another hard link */
 		return;
 	file_goes_on(c, file);
 	chain_saw(&file->chain, seen);

@@ -35,7 +35,7 @@ void chain_compare(struct chain *one)
 		one->last = one->left;
 		one->past_last = true;
 	}
-	/* With the last of those to be undone that say so: then this one would go over it. */
+	/* The newer cluster's undo restores an external edit; this one's would overwrite that. */
 	if (one->then_returns && !one->returns && one->known && one->has_left)
 		one->broken = true;
 	if (!one->n_then || !one->known || !one->has_left)
@@ -46,8 +46,8 @@ void chain_compare(struct chain *one)
 		same_file |= one->then[i].exists && one->left.exists &&
 			     one->then[i].ino == one->left.ino;
 	}
-	/* By another name it may have been changed: it is looked at by itself. But nothing that is
-	 * done by another name puts another file here. */
+	/* A change through another hard link is judged by version_chain_inode.c. It cannot put
+	 * another file at this path. */
 	if (same_file && (one->links || one->then_links))
 		return;
 	if (same_file && one->image)
@@ -56,8 +56,8 @@ void chain_compare(struct chain *one)
 		one->broken = true;
 }
 
-/* The next older cluster was there. Who left it without having spoken of it found it so: it lay in
- * a directory that was moved, or the file only got one more name. */
+/* If a cluster left a state without a before-state or a record, it did not change the object: a
+ * directory above was renamed, or the file got a further hard link. It found the same state. */
 void chain_goes_on(const struct chains *c, struct chain *one)
 {
 	if (one->cluster != c->caller.now.cluster) {

@@ -27,7 +27,7 @@
 
 #define SIGN_NS 1000000000
 
-/* A long log needs much to end it, one way or the other. */
+/* Enlarges the reserve with the log: a long log needs much space for its commit or rollback. */
 static int cover(struct capture *s)
 {
 	int e = s->back || s->covered == s->log.cap ? 0 : reserve_follow(s->j);
@@ -37,7 +37,7 @@ static int cover(struct capture *s)
 	return e;
 }
 
-/* A store through the mapping need not show in the log's times. */
+/* Sets the log's mtime, a sign of life: a store through the mapping may not change it. */
 static void sign(struct capture *s)
 {
 	struct timespec now;
@@ -47,7 +47,7 @@ static void sign(struct capture *s)
 	ns = now.tv_sec * 1000000000 + now.tv_nsec;
 	if (ns - s->signed_ns < SIGN_NS && ns >= s->signed_ns)
 		return;
-	/* The log is made with its first record. */
+	/* The first record creates the log. */
 	if (s->signed_ns && futimens(s->log.fd, NULL) < 0)
 		log_warn("journal", "a sign of life: %s", strerror(errno));
 	s->signed_ns = ns;

@@ -59,12 +59,12 @@ struct kept {		 /* how content was captured; the first three are the caller's */
 void store_slot_name(char out[24], uint64_t slot);
 /* Creates the slot's file with these bytes; replaces an older one. */
 int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes) MUST_USE;
-/* Removes the second name of a file whose record was not followed by the rename that it was for. */
+/* Removes the second hard link of a file if the rename that the record prepared did not happen. */
 int capture_drop_link(const struct capture *s, const struct rec *r) MUST_USE;
 int capture_push(struct capture *s, struct rec *r) MUST_USE; /* sets r->seq */
 /*
  * Adds the file's state to the record of a name that is removed from a file with several hard
- * links. By it, an external edit through another hard link is told from the step's own writes
+ * links. The state tells an external edit through another hard link from the step's own writes
  * through this one. buf must outlive r.
  */
 void capture_note(struct rec *r, struct buf *buf, const struct object *o);
@@ -96,10 +96,10 @@ bool capture_is_exact(const struct capture *s, int fd);
  * (last.is). kept->slot is set if the content is in a new slot. */
 int capture_settle(struct capture *s, int root, const char *path, int fd, struct kept *kept)
 	MUST_USE;
-/* Descriptor of the last captured content, whose slot is not 0. */
+/* Opens the slot of the content that was captured last; last.slot must not be 0. */
 int capture_open_last(const struct capture *s) MUST_USE;
-/* Writes the content of src over dst, open for both, whose content was captured last, in a slot.
- * Returns 1 if it added to that. (overwrite.c) */
+/* Writes the content of src over dst, both open for that. The content of dst was captured last, in
+ * a slot. Returns 1 if it added bytes to the slot. (overwrite.c) */
 int capture_overwrite(struct capture *s, int src, int dst) MUST_USE;
 
 int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uint64_t src) MUST_USE;

@@ -24,13 +24,13 @@
 #define SETTLE_ROUNDS 8
 #define AGAIN	      "again" /* a copy that takes the place of the slot's file */
 
-/* A file of the store, whatever umask the caller of the operation has. */
+/* Creates a file of the store, mode 0600, whatever the umask. */
 static int create(struct capture *s, const char *name)
 {
 	mode_t mask = umask(077);
 	int fd, r;
 
-	/* A name that is taken was left by an operation that never got its record. */
+	/* A file of that name was left by an operation that has no record. */
 	unlinkat(s->obj, name, 0);
 	fd = openat(s->obj, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	r = fd < 0 ? -errno : fd;
@@ -65,7 +65,8 @@ int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes)
 	return r < 0 ? r : durability_sync_fd(s->j, fd);
 }
 
-/* The bytes of a small file without holes, behind its metadata. 0: not one of those. */
+/* Puts the bytes of a small file without holes into the record, behind its metadata. Returns 0 if
+ * the file is too large or has holes. */
 static int keep_inline(int in, const struct stat *st, struct buf *meta, struct rec *rec)
 {
 	AUTO_BUF struct buf both = BUF_INIT;
@@ -86,7 +87,7 @@ static int keep_inline(int in, const struct stat *st, struct buf *meta, struct r
 	return 1;
 }
 
-/* The bytes of `in` in a file of their own. */
+/* Puts the bytes of `in` into a slot. Returns 1 if they were cloned, or 0. */
 static int keep_slot(struct capture *s, int in, struct kept *kept, char slot[24])
 {
 	AUTO_CLOSE int out = slot_create(s, kept->slot, slot);
@@ -120,7 +121,7 @@ static uint64_t inline_hash(const struct rec *r)
 	return content_hash_all(bytes.data, bytes.len);
 }
 
-/* Captures the open file `in` as `rec` says; its metadata, unless the record has them. */
+/* Captures the open file `in` as `rec` says, with its metadata unless the record has them. */
 static int keep_open(struct capture *s, int in, const struct stat *st, struct rec *rec,
 		     struct kept *kept)
 {
@@ -196,7 +197,7 @@ bool capture_is_exact(const struct capture *s, int fd)
 			       same_time(&OS_CTIME(&st), &OS_CTIME(was)));
 }
 
-/* Most programs only append. */
+/* Copies only the new end of the file: most programs append. */
 static int copy_tail(struct capture *s, int in, off_t end)
 {
 	AUTO_CLOSE int out = capture_open_last(s);
@@ -219,7 +220,7 @@ static int copy_tail(struct capture *s, int in, off_t end)
 	return 0;
 }
 
-/* The old copy stays until the new one is complete. */
+/* Copies the whole file again. The old copy stays until the new one is complete. */
 static int copy_again(struct capture *s, int in)
 {
 	AUTO_CLOSE int out = -1;
@@ -238,8 +239,8 @@ static int copy_again(struct capture *s, int in)
 	return r;
 }
 
-/* Replaces the record, which is the last one. Its metadata stay: to write to the file may have
- * taken a change of its mode. */
+/* Captures the file again and replaces the last record. Its metadata stay: the file's mode may have
+ * been changed since, to write to it. */
 static int record_again(struct capture *s, const struct rec *of, int in, struct kept *kept)
 {
 	AUTO_BUF struct buf meta = BUF_INIT;

@@ -22,7 +22,7 @@ static int dump_log(int dir, const char *name, struct journal_record *out,
 	struct rec r;
 	size_t at = 0;
 	int e = undo_log_open(&log, dir, name, false,
-			      true); /* what comes before a damage is shown */
+			      true); /* records before a damaged one are shown */
 
 	out->log = name;
 	while (e == 0 && undo_log_next(&log, &at, &r)) {
@@ -69,7 +69,7 @@ int journal_dump(struct journal *j, int64_t id,
 				continue;
 			fd = store_open_dir(j, dir);
 			if (fd == -ENOENT)
-				continue; /* a session is at work */
+				continue; /* a session has moved it */
 			found = true;
 			r = fd < 0 ? fd : dump_log(fd, "undo", &out, fn, data);
 			if (r == 0)

@@ -16,7 +16,7 @@
 #include "core/journal/util/u64_set.h"
 
 #define CHUNK	  ((size_t)64 << 10)
-#define NAMES_MAX ((size_t)1 << 16) /* two paths of PATH_MAX are far below */
+#define NAMES_MAX ((size_t)1 << 16) /* far more than two paths of PATH_MAX */
 #define FETCH_MAX ((size_t)64 << 20)
 
 int log_reader_open(struct log_reader *s, int dirfd, const char *name)
@@ -44,7 +44,7 @@ void log_reader_close(struct log_reader *s)
 	*s = (struct log_reader)LOG_READER_NONE;
 }
 
-/* n bytes from the next record on, borrowed; NULL: they are not there. */
+/* Returns n bytes from the next record on, borrowed; NULL: the log is shorter. */
 static const void *look(struct log_reader *s, size_t n)
 {
 	uint64_t left = s->tail - s->at;
@@ -80,7 +80,7 @@ int log_reader_next(struct log_reader *s, struct rec *r, uint64_t *ret_at)
 	if (names > NAMES_MAX)
 		return -EBADMSG;
 	d = look(s, sizeof(*d) + names);
-	/* That may have read it anew, and a session have written another one there. */
+	/* look() may have read the file again, after a session has written another record there. */
 	if (!d || !log_rec_fits(d, s->tail - s->at) ||
 	    (size_t)d->path_len + d->path2_len + 2 != names)
 		return -EBADMSG;
@@ -122,7 +122,7 @@ int log_reader_fetch(int fd, uint64_t at, struct buf *mem, struct rec *r)
 	if (io_pread_full(fd, mem->data, d.len, (off_t)at) != (ssize_t)d.len)
 		return -EBADMSG;
 	mem->len = d.len;
-	if (memcmp(mem->data, &d, sizeof(d)) != 0) /* a session writes there */
+	if (memcmp(mem->data, &d, sizeof(d)) != 0) /* a session has written another record there */
 		return -EBADMSG;
 	if (log_rec_sum((const void *)mem->data) != d.sum)
 		return -EBADMSG;
@@ -156,7 +156,7 @@ void log_written(const struct undo_log *log, struct u64_set *to)
 
 int log_look(const struct journal *j, struct undo_log *log, int dirfd, const char *name)
 {
-	/* Without the lock it may be cut while we read. */
+	/* Without the lock, a session may cut the log while it is read. */
 	return j->read_only ? undo_log_open(log, dirfd, name, false, false)
 			    : undo_log_view(log, dirfd, name);
 }

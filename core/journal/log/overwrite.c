@@ -11,7 +11,7 @@
 #include "core/journal/store/durability.h"
 
 #define BLOCK	   32768
-#define LOOKS	   8 /* at a block that changes */
+#define LOOKS	   8 /* reads of a block that changes */
 #define CUT_ROUNDS 8
 
 struct overwrite {
@@ -32,7 +32,7 @@ static int keep_found(struct overwrite *o, off_t at, size_t n, size_t had)
 
 	if (known > had || memcmp(o->there, o->kept, known) != 0)
 		e = io_pwrite_all(o->slot, o->there, known, at);
-	if (e == 0 && n > from) { /* appended since */
+	if (e == 0 && n > from) { /* appended after the capture */
 		e = io_pwrite_all(o->slot, o->there + from, n - from, o->end);
 		o->end += (off_t)(n - from);
 	}

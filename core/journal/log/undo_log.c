@@ -20,7 +20,7 @@
 
 #define UNDO_LOG_CHUNK	((size_t)64 << 10)
 #define UNDO_LOG_MAX	((size_t)4 << 30)
-#define UNDO_LOG_WINDOW ((size_t)256 << 10) /* this much, or at most twice, stays mapped in */
+#define UNDO_LOG_WINDOW ((size_t)256 << 10) /* up to twice this stays mapped in */
 
 static struct head *head_of(const struct undo_log *log)
 {
@@ -36,7 +36,7 @@ static int put(const struct undo_log *log, size_t at, const void *data, size_t l
 	return 0;
 }
 
-/* The header's part that is stored last. */
+/* Stores the part of the header that must come last. */
 static int put_ends(struct undo_log *log)
 {
 	const uint64_t ends[2] = {log->tail, log->next_slot};
@@ -75,7 +75,7 @@ int undo_log_catch_up(struct undo_log *log)
 void undo_log_take_back(struct undo_log *log, size_t tail)
 {
 	if (undo_log_cut(log, tail) < 0)
-		return; /* the next record brings it there */
+		return; /* the next record stores the new tail */
 }
 
 bool undo_log_empty(const struct undo_log *log)
@@ -126,7 +126,7 @@ uint64_t undo_log_slot(struct undo_log *log)
 
 	log->next_slot = n + 2;
 	if (put_ends(log) < 0)
-		return n; /* its record brings it there */
+		return n; /* the next record stores the new number */
 	return n;
 }
 
@@ -162,7 +162,7 @@ void undo_log_close(struct undo_log *log)
 	*log = (struct undo_log)UNDO_LOG_NONE;
 }
 
-/* Where the file system has no fallocate, glibc writes a byte into every block. */
+/* Allocates the file's blocks. Without fallocate, glibc writes a byte into every block. */
 static int allocate(const struct undo_log *log, size_t cap)
 {
 	int r;
@@ -170,7 +170,7 @@ static int allocate(const struct undo_log *log, size_t cap)
 	do {
 		r = posix_fallocate(log->fd, 0, (off_t)cap);
 	} while (r == EINTR);
-	/* A try that failed half way keeps what it got, on some file systems. */
+	/* On some file systems a failed call keeps the blocks that it got. */
 	if (r && log->cap && ftruncate(log->fd, (off_t)log->cap) < 0)
 		return -errno;
 	return -r;
@@ -236,7 +236,7 @@ int undo_log_create(struct undo_log *log, int dirfd, const char *name)
 	return 0;
 }
 
-/* The record at off, if it is whole and lies before end. */
+/* Decodes the record at off. Returns false unless it is whole and ends before `end`. */
 static bool decode(const struct undo_log *log, size_t off, size_t end, struct rec *r,
 		   size_t *ret_end)
 {
@@ -268,7 +268,7 @@ static int verify(struct undo_log *log, bool cut)
 		memcpy(&len, log->map + end - 8, 8);
 		if (len != d->len)
 			break;
-		/* Power may have been lost with a header that is older than the records. */
+		/* After power loss the header may be older than the records. */
 		if (cut && log->writable && r.slot >= log->next_slot &&
 		    (r.slot ^ log->next_slot) % 2 == 0)
 			log->next_slot = r.slot + 2;
@@ -283,7 +283,7 @@ static int verify(struct undo_log *log, bool cut)
 	return 0;
 }
 
-/* To be emptied it needs no more space than it has. */
+/* Maps the log. A log that is only emptied needs no further space: a full disk is no error. */
 static int map_all(struct undo_log *log, size_t size)
 {
 	int r = log->writable ? grow(log, size) : -ENOSPC;
@@ -361,7 +361,7 @@ static int open_as(struct undo_log *new, int dirfd, const char *name, bool cut)
 		r = new->mapped ? map_whole(new) : copy_all(new);
 		if (r == 0)
 			r = check(new, cut);
-		/* A rollback may have taken records off, and a redo put others there. */
+		/* A rollback may have removed records during the read, and a redo added others. */
 	} while (r == -EBADMSG && undo_log_has_changed(new));
 	if (r < 0)
 		undo_log_close(new);
@@ -396,7 +396,7 @@ void undo_log_trim(struct undo_log *log)
 		return;
 }
 
-/* At d, where there is room for len bytes. */
+/* Encodes the record at d, where there is room for len bytes. */
 static void encode(struct log_rec *d, size_t len, const struct rec *r)
 {
 	size_t path_len = strlen(r->path), path2_len = r->path2 ? strlen(r->path2) : 0;

@@ -88,7 +88,7 @@ static inline bool rec_has_bytes(const struct rec *r)
 	return r->type == REC_GONE || r->type == REC_CONTENT || r->type == REC_XINODE;
 }
 
-/* Moves a path on as the record did, if that renamed it or a directory above. Returns whether. */
+/* Renames a path as the record did. Returns whether the record renamed it or a directory above. */
 bool rec_carry(const struct rec *r, int *root, char **path);
 
 /* Returns whether the record changes bytes or metadata of the object at path, and no name. */
@@ -126,7 +126,7 @@ int undo_log_open(struct undo_log *log, int dirfd, const char *name, bool writab
 int undo_log_view(struct undo_log *log, int dirfd, const char *name) MUST_USE;
 void undo_log_close(struct undo_log *log);
 #define AUTO_UNDO_LOG CLEANUP(undo_log_close)
-/* Returns whether the file of a copied log has gained or lost records since. */
+/* Returns whether the file of a copied log has gained or lost records after the copy. */
 bool undo_log_has_changed(const struct undo_log *log);
 /* Frees the space behind the tail; the log can still be read. */
 void undo_log_trim(struct undo_log *log);
@@ -139,8 +139,8 @@ size_t undo_log_tail(const struct undo_log *log);
  * this process had died before. */
 int undo_log_cut(struct undo_log *log, size_t tail) MUST_USE;
 int undo_log_catch_up(struct undo_log *log) MUST_USE;
-/* undo_log_cut() for records whose operation was not performed. An error is ignored: a reader finds
- * out that it was not. */
+/* undo_log_cut() for records whose operation was not performed. Ignores errors: a reader finds out
+ * that it was not performed. */
 void undo_log_take_back(struct undo_log *log, size_t tail);
 bool undo_log_empty(const struct undo_log *log);
 /* Reads the record that ends at tail; *start: its beginning. Returns false at the front. */

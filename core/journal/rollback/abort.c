@@ -17,7 +17,7 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/u64_set.h"
 
-/* Finds the captures that the step's begin made, of files that other steps' processes have open. */
+/* Finds the begin's captures of files that the processes of other steps have open. */
 static void find_spared(const struct step *s, struct u64_set *ret)
 {
 	struct rec r;
@@ -29,7 +29,7 @@ static void find_spared(const struct step *s, struct u64_set *ret)
 			u64_set_add(ret, r.seq);
 }
 
-/* To redo/, as an undo would leave it, and away from there unless it is to be kept. */
+/* Rolls one part back into redo/, as an undo would. keep: it stays there; else it is dropped. */
 static int abort_part(struct step *s, bool keep, const struct roll *roll, struct err *err)
 {
 	AUTO_FREE char *dir = xasprintf("open/%" PRId64, s->id);

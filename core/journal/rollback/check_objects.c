@@ -13,7 +13,7 @@
 #include "core/journal/rollback/txn.h"
 #include "core/journal/util/u64_set.h"
 
-/* The objects of a step, by number: "1f", or "1f.z" where it is compressed. */
+/* Lists the slots of a step's objects: a file "1f" in obj/, or "1f.z" if it is compressed. */
 static int list_objects(int objdir, struct u64_set *ret)
 {
 	AUTO_CLOSE int fd = openat(objdir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,8 +34,8 @@ static int list_objects(int objdir, struct u64_set *ret)
 	return 0;
 }
 
-/* Is an object of the store what its inverse needs? Of a name that was replaced by another name of
- * the same file, nothing had to be kept. */
+/* Returns whether the record's inverse needs an object of the store. If a hard link of the same
+ * file replaced the name, nothing had to be kept. */
 static bool needs_object(const struct txn *t, const struct rec *r)
 {
 	if (rec_is_idle(r) || !r->slot || r->flags & REC_INLINE || r->type == REC_RENAME)

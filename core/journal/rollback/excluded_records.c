@@ -33,10 +33,10 @@
 
 #define PASSES_MAX 64 /* more passes: an object would stay at an intermediate name; not done */
 
-struct bringing { /* an object comes to a name */
+struct bringing { /* a record that gives an object a name */
 	uint64_t seq;
 	bool second;   /* the record's second name */
-	size_t before; /* index of the bringing to the name it came from, or NO_BRINGING */
+	size_t before; /* index of the bringing that led to its name before, or NO_BRINGING */
 };
 
 #define NO_BRINGING SIZE_MAX
@@ -49,9 +49,9 @@ struct lying {	       /* an object at a name, as of the current record */
 
 #define NO_NAME SIZE_MAX
 
-struct stray { /* a record brings an object that a later, skipped one would have moved on */
+struct stray { /* `first` brings an object that the skipped `last` would have moved on */
 	uint64_t first, last;
-	bool to_second, from_second; /* of the first one's names, of the last one's */
+	bool to_second, from_second; /* the second name of `first`, of `last` */
 };
 
 struct skipper {
@@ -83,10 +83,10 @@ static char *key_now(const struct skipper *s, const struct rec *r, int root, con
 	return path_key_make(root, now);
 }
 
-/* ---- what is only on its way ------------------------------------------------------------------
+/* ---- objects at intermediate names ------------------------------------------------------------
  */
 
-/* The number of the record's name. */
+/* Returns the number in s->brought of the first or second name of the record. */
 static size_t name_of(struct skipper *s, const struct rec *r, bool second)
 {
 	AUTO_FREE char *key =
@@ -118,7 +118,7 @@ static struct lying brought_by(struct skipper *s, const struct rec *r, bool seco
 	return what;
 }
 
-/* Nothing lies at the name as of the record: a content that is put back makes a file there. */
+/* Returns whether the name is free as of the record, so that restored content creates a file. */
 static bool is_empty(const struct skipper *s, size_t name)
 {
 	const struct lying *l = &s->lying[name];
@@ -132,7 +132,7 @@ static bool is_empty(const struct skipper *s, size_t name)
 	return reach_see(s->j, root, path, &o) == 0 && !o.mode;
 }
 
-/* The record is not left out. */
+/* Notes which objects come to, or leave, the names of a record that is not skipped. */
 static void note_bringing(struct skipper *s, const struct rec *r)
 {
 	static const struct lying nothing = {.newest = NO_BRINGING, .now = NO_NAME};
@@ -161,7 +161,8 @@ static void note_bringing(struct skipper *s, const struct rec *r)
 	}
 }
 
-/* Would the record have taken on what does not come to that name of its? */
+/* Returns whether the record would have moved an object on from this name, but the record that
+ * would have brought the object is skipped. */
 static bool has_missed(const struct skipper *s, const struct rec *r, bool second)
 {
 	for (size_t i = 0; i < s->n_strays; i++)
@@ -170,8 +171,8 @@ static bool has_missed(const struct skipper *s, const struct rec *r, bool second
 	return false;
 }
 
-/* The record that would take it on is left out: so is what brings it, back to where it is now.
- * False: it lies there now. */
+/* Called when a record that would move an object on from this name is skipped. Notes as strays the
+ * records that bring the object from its present name. Returns false if it has this name. */
 static bool note_strays(struct skipper *s, const struct rec *r, bool second)
 {
 	size_t name = name_of(s, r, second), i = s->lying[name].newest;
@@ -216,7 +217,8 @@ static void leave(struct skipper *s, const struct rec *r, bool second, bool tree
 	AUTO_FREE char *key = key_now(s, r, root, path);
 
 	path_set_add_key(s->left, key);
-	/* Nothing comes there, and nothing is there but what an exchange would have taken away. */
+	/* No object comes to the name, so it needs no protection. In an exchange the name has one:
+	 * the object that would have been taken away. */
 	if (has_missed(s, r, second) || (!both && protected_passes(&s->names, root, path)) ||
 	    (takes && note_strays(s, r, second)))
 		return;
@@ -233,14 +235,14 @@ static void skip_record(struct skipper *s, const struct rec *r, bool tree)
 		leave(s, r, true, tree);
 }
 
-/* True: it is left out. */
+/* Returns whether the rename is skipped. */
 static bool look_at_rename(struct skipper *s, const struct rec *r)
 {
 	bool dir = r->flags & REC_DIRECTORY;
 	bool both = r->type == REC_XCHG;
 
-	/* A directory may go back although its own mode is somebody's; not from below a place that
-	 * stays, and not onto one. */
+	/* A directory may be renamed back although its own mode was edited from outside, but
+	 * neither from below a protected name nor onto one. */
 	if (protected_covers(&s->names, r->root, r->path, dir && both) ||
 	    protected_covers(&s->names, r->root2, r->path2, dir) ||
 	    (!dir && (protected_holds(&s->names, r->root, r->path) ||
@@ -260,7 +262,7 @@ static bool look_at_other(struct skipper *s, const struct rec *r)
 {
 	if (protected_covers(&s->names, r->root, r->path, false))
 		skip_record(s, r, protected_covers(&s->names, r->root, r->path, true));
-	/* By another of its names: that may come and go. */
+	/* Changed through another hard link of a protected file: this name may come and go. */
 	else if ((r->type == REC_META || r->type == REC_CONTENT) && u64_set_have(&s->files, r->ino))
 		u64_set_add(s->ret, r->seq);
 	else if (r->type != REC_META && r->type != REC_DIR_GONE &&
@@ -307,8 +309,8 @@ static bool newest(struct skipper *s, struct rec *ret)
 	return true;
 }
 
-/* All that was below stays with it: of a directory that may not be searched nobody knows whose work
- * lies in it. */
+/* Returns whether all below the object stays as well: in a directory without search permission
+ * external edits cannot be found. */
 static bool stays_whole(const struct spot *at, const struct object *o)
 {
 	if (!S_ISDIR(o->mode))
@@ -319,7 +321,7 @@ static bool stays_whole(const struct spot *at, const struct object *o)
 /* ---- files that would have no name ------------------------------------------------------------
  */
 
-/* 0: no file is there. */
+/* Returns the inode number of the file at the key's path, or 0 if no file is there. */
 static uint64_t file_at(struct journal *j, const char *key)
 {
 	const char *path;
@@ -331,7 +333,7 @@ static uint64_t file_at(struct journal *j, const char *key)
 	return o.ino;
 }
 
-/* What has a name when all is done: it came from the store, or lies there now. */
+/* Finds the inodes that have a name after the rollback, from the store or at present names. */
 static void find_staying(const struct skipper *s, struct journal *j, struct u64_set *ret)
 {
 	for (size_t i = 0; i < path_set_count(&s->brought); i++) {
@@ -340,15 +342,15 @@ static void find_staying(const struct skipper *s, struct journal *j, struct u64_
 		u64_set_add(ret, l->now == NO_NAME ? l->ino
 						   : file_at(j, path_set_key(&s->brought, l->now)));
 	}
-	/* Not what had gone from there before the name was left. */
+	/* A skipped name keeps its file, unless a record has removed the file before. */
 	for (size_t k = 0; k < path_set_count(s->left); k++)
 		if (!u64_set_have(&s->taken, path_set_find(&s->brought, path_set_key(s->left, k))))
 			u64_set_add(ret, file_at(j, path_set_key(s->left, k)));
 	u64_set_sort(ret);
 }
 
-/* What was written to a file by another name is left out, too, and may be newer than what led to
- * this one. True: there is such a file. */
+/* Finds files with several hard links at newly skipped names: writes through other links are
+ * skipped, too, and may be newer than the records of this name. Returns whether it found one. */
 static bool find_linked(struct skipper *s, struct journal *j, size_t from)
 {
 	size_t n = s->found.n;
@@ -365,7 +367,7 @@ static bool find_linked(struct skipper *s, struct journal *j, size_t from)
 	return s->found.n > n;
 }
 
-/* True: some name is left from now on, so that its file has one. */
+/* Adds to *left a name of each file that would lose its last name. Returns whether it added one. */
 static bool keep_last_names(struct skipper *s, struct journal *j, struct path_set *left)
 {
 	struct u64_set staying = {0};
@@ -389,10 +391,10 @@ static bool keep_last_names(struct skipper *s, struct journal *j, struct path_se
 	return more;
 }
 
-/* ---- all --------------------------------------------------------------------------------------
+/* ---- passes -----------------------------------------------------------------------------------
  */
 
-/* All of it; *left may get more. True: something was found for which it is to be done again. */
+/* Reads all records once; adds paths to *left. Returns whether another pass is needed. */
 static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
 		 struct path_set *left)
 {
@@ -413,7 +415,8 @@ static bool pass(struct skipper *s, struct journal *j, const struct emptied *e,
 
 		if (root_look(j, root, path, &at, &o) < 0)
 			o = (struct object){.mode = OBJECT_UNSEEN};
-		/* What was there between two steps may lie elsewhere now, and a directory here. */
+		/* If an external edit came between two steps, its object may be elsewhere now, and
+		 * a directory here. */
 		whole = chains_judge(e->chains, path_set_key(s->left, k)) != CHAIN_WHOLE;
 		protected_add(&s->names, root, path, whole || stays_whole(&at, &o), o.mode != 0);
 		if (S_ISREG(o.mode))

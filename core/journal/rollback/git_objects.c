@@ -1,4 +1,4 @@
-/* git_objects - keeps a git repository's objects if the repository was used from outside since. */
+/* git_objects - keeps a git repository's objects if the repository was used from outside later. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ struct use {
 	struct buf path;	     /* below the root */
 };
 
-/* "ab/" and the rest of a SHA-1 or SHA-256, or a pack's file. */
+/* Returns whether this is "ab/" with the rest of a SHA-1 or SHA-256, or a file of a pack. */
 static bool is_object(const char *name)
 {
 	const size_t first = strspn(name, "0123456789abcdef");
@@ -78,7 +78,7 @@ static bool look_into(struct use *u, int dir, const char *name, unsigned depth)
 	return used;
 }
 
-/* Is it, or has it, a file from outside? */
+/* Returns whether the entry is a file from outside, or has one in it. True if that is unknown. */
 static bool look_at(struct use *u, int dir, const char *name, unsigned depth)
 {
 	const size_t len = u->path.len;
@@ -127,7 +127,7 @@ static int64_t since(const struct journal *j, const char *stepdir)
 	return object_stat(j->store, stepdir, &o) == 0 ? o.btime_ns : 0;
 }
 
-/* ---- of a rollback --------------------------------------------------------------------------- */
+/* ---- in a rollback --------------------------------------------------------------------------- */
 
 struct rolled {
 	struct path_set own, made, asked, used; /* made: directories; asked: repositories */
@@ -185,7 +185,7 @@ static void each_record(struct journal *j, struct rolled *by, const struct empti
 	}
 }
 
-/* Most rollbacks have none, and are spared the rest. */
+/* Returns whether a record names an object of git. Most rollbacks have none and skip the rest. */
 static bool have_objects(const struct emptied *e)
 {
 	bool have = false;
@@ -219,7 +219,7 @@ static void leave_repository(const struct rolled *by, int root, const char *repo
 	}
 }
 
-/* Leaves the repositories that the steps created and another process used since. */
+/* Adds the repositories that the steps created and another process used afterwards. */
 static void leave_made(struct journal *j, const struct rolled *by, struct path_set *left)
 {
 	for (size_t i = 0; i < path_set_count(&by->made); i++) {
@@ -259,7 +259,7 @@ void git_objects_leave(struct journal *j, const struct emptied *e, bool keep_min
 	path_set_done(&by.used);
 }
 
-/* ---- of a restore ---------------------------------------------------------------------------- */
+/* ---- in a restore ---------------------------------------------------------------------------- */
 
 void git_objects_unchoose(struct restore *r)
 {

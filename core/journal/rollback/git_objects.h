@@ -1,4 +1,4 @@
-/* git_objects - keeps a git repository's objects if the repository was used from outside since. */
+/* git_objects - keeps a git repository's objects if the repository was used from outside later. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

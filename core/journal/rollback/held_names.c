@@ -56,7 +56,7 @@ static int check_listed(void *data, const char *rel, int dirfd, const char *name
 	return check(h, h->path, rel, dirfd, name, o);
 }
 
-/* Where the object that a rename took to (*root, *path) is after the later records. */
+/* Follows an object, which a rename took to (*root, *path), through the later records. */
 static void follow(const struct undo_log *log, size_t at, int *root, char **path)
 {
 	struct rec r;
@@ -65,7 +65,7 @@ static void follow(const struct undo_log *log, size_t at, int *root, char **path
 		rec_carry(&r, root, path);
 }
 
-/* One side of a rename: what left the guarded name `from` for `to`. */
+/* Checks the object that a rename took from the guarded name `from` to `to`. */
 static int check_moved(struct search *h, const char *from, int root, const char *to, size_t at)
 {
 	AUTO_FREE char *path = xstrdup(to);
@@ -84,7 +84,7 @@ static int check_moved(struct search *h, const char *from, int root, const char 
 	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP ? 0 : r;
 }
 
-/* A file that was changed where it is, and is there still. */
+/* Checks a file that was changed in place, if a file is still at its path. */
 static int check_in_place(struct search *h, const struct rec *r)
 {
 	struct spot at;

@@ -39,7 +39,7 @@ void merge_file_done(struct merged *m)
 	buf_done(&m->text);
 }
 
-/* ---- what the steps did to a file -------------------------------------------------------------
+/* ---- the steps' changes of a file -------------------------------------------------------------
  */
 
 void merge_story_done(struct story *s)
@@ -80,7 +80,8 @@ static const char *far_name(const struct story *s, const struct change *c)
 	return !s->redo && c->old_path ? c->old_path : c->path;
 }
 
-/* The change of the name that is *path on the near side; a directory above may move it. */
+/* Returns the step's change of *path, a name on the near side, and sets *path to the name on the
+ * far side. Returns NULL if there is none; a renamed directory above still changes *path. */
 static const struct change *follow(const struct story *s, const struct summary *sum, int root,
 				   char **path)
 {
@@ -123,7 +124,7 @@ static int read_text(int fd, struct buf *ret, const char **why)
 	return r;
 }
 
-/* It was a file then; what was found in its place may be none. */
+/* Reads the file's content before or after a step. Returns 1 and *why if it cannot be merged. */
 static int read_then(struct journal *j, int64_t id, const struct change *c, bool after,
 		     struct buf *ret, const char **why, struct err *err)
 {
@@ -164,7 +165,7 @@ static int read_now(struct journal *j, int root, const char *path, struct object
 	return fd < 0 ? fd : read_text(fd, ret, why);
 }
 
-/* Conflicts are in the text, with markers. */
+/* Merges into ret->text, where markers show the conflicts. Returns 0 also with conflicts. */
 static int merge_sides(const struct buf *base, const struct buf *theirs, struct merged *ret,
 		       struct err *err)
 {
@@ -176,8 +177,8 @@ static int merge_sides(const struct buf *base, const struct buf *theirs, struct 
 	return r == -ESTALE ? 0 : r;
 }
 
-/* Of steps that ran at the same time the numbers do not tell who was there first, or last; what
- * they left there does. */
+/* Returns whether `base` may not be the last state of concurrent steps: their numbers do not tell
+ * the order, but the after-image of the path has the last state. */
 static bool is_out_of_order(const struct story *s, int root, const char *path,
 			    const struct change_side *base)
 {
@@ -200,18 +201,18 @@ static const struct change_side *far_side(const struct story *s, const struct ch
 	return s->redo ? &c->after : &c->before;
 }
 
-/* What the one step left is what the next one found: a file, or nothing. */
+/* Returns whether the file exists on both sides between two adjacent changes, or on neither. */
 static bool joins(const struct story *s, const struct change *near, const struct change *far)
 {
 	return far_side(s, near)->exists == near_side(s, far)->exists;
 }
 
-struct ends { /* of what the steps did to a file: on this side of a rollback, and on the other */
+struct ends { /* the steps' changes of a file that are nearest to the present state, and farthest */
 	const struct change *near, *far;
 	int64_t near_id, far_id;
 };
 
-/* 1: why it cannot be merged. *name becomes that of the other side. */
+/* Finds both ends, and the name on the far side. Returns 1 and *why if a merge is impossible. */
 static int find_ends(const struct story *s, int root, char **name, struct ends *ret,
 		     const char **why)
 {
@@ -266,7 +267,7 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 		r = read_then(j, ends.far_id, ends.far, s->redo, &theirs, why, err);
 	if (r == 0)
 		r = merge_sides(&base, &theirs, ret, err);
-	/* Both sides would stand between the markers, the agent's bytes among them. */
+	/* The markers would put the agent's bytes into a protected file. */
 	if (r == 0 && !ret->clean && root_guards(j, root, name, S_IFREG)) {
 		*why = "both sides changed the same lines of a protected file";
 		r = 1;
@@ -283,7 +284,7 @@ int merge_make(struct journal *j, const struct story *s, int root, const char *p
 	return r;
 }
 
-/* ---- nothing to merge -------------------------------------------------------------------------
+/* ---- files that are already restored ----------------------------------------------------------
  */
 
 static bool has_same_bytes(int a, int b)

@@ -36,7 +36,7 @@ static int finish_start(struct journal *j, bool followed, size_t *ret_recovered,
 	return 0;
 }
 
-/* The limits; and from then on, in a session, what is there stays. */
+/* Applies the limits. In a session, no step is removed for them afterwards. */
 static int apply_limits(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
 	int r = 0;

@@ -41,7 +41,7 @@ static bool is_conflict(struct planner *p, const char *key, size_t number)
 	return p->newest[number] || path_set_has_key(&p->overlaps, key);
 }
 
-/* Before the steps: was something there, or nothing? False: or that is not known. */
+/* Returns whether the path's existence before the steps is known and equals `exists`. */
 static bool was_there(const struct planner *p, const char *key, const struct net_effect *f,
 		      bool exists)
 {
@@ -50,8 +50,8 @@ static bool was_there(const struct planner *p, const char *key, const struct net
 	return chains_began(&p->chains, key, exists);
 }
 
-/* It was there before the steps, and the directory above it was not, by whatever name: somebody put
- * it there between them. */
+/* Returns whether the path existed before the steps and its directory did not, under any name: an
+ * external edit put it there between two steps. */
 static bool has_no_home(const struct planner *p, const char *key, const struct net_effect *f)
 {
 	AUTO_FREE char *then = NULL, *above = NULL, *above_now = NULL;
@@ -59,7 +59,7 @@ static bool has_no_home(const struct planner *p, const char *key, const struct n
 	char *slash;
 	int root = path_key_root(key, &path);
 
-	if (f && renames_touch(&p->moves, root, path)) /* by a name of then */
+	if (f && renames_touch(&p->moves, root, path)) /* the net effect has an older name */
 		f = NULL;
 	if (p->redo || !strchr(path, '/') || !was_there(p, key, f, true))
 		return false;
@@ -74,7 +74,7 @@ static bool has_no_home(const struct planner *p, const char *key, const struct n
 	return was_there(p, above_now, net_effects_find(&p->fates, above), false);
 }
 
-/* It goes away, and somebody took it away already: that is nothing to settle. */
+/* Returns whether a path that the rollback removes is already gone: that is no conflict. */
 static bool is_gone_already(const struct planner *p, const char *key)
 {
 	const char *path;
@@ -106,7 +106,7 @@ static void net_entries(struct planner *p)
 		else if (conflict || path_set_has(&p->lost, root, path))
 			plan_entry(p, root, path, 'M', true);
 	}
-	/* What lies elsewhere now, or was changed and changed back. */
+	/* Paths without a net effect: moved elsewhere, or changed and changed back. */
 	for (size_t k = 0; k < path_set_count(&p->places); k++) {
 		const char *path, *key = path_set_key(&p->places, k);
 		int root = path_key_root(key, &path);
@@ -146,7 +146,7 @@ static void sort_entries(struct undo_plan *plan)
 		qsort(plan->entries, plan->n_entries, sizeof(*plan->entries), entry_by_path);
 }
 
-/* Among sorted ones. */
+/* Finds an entry; the entries must be sorted. */
 static struct undo_entry *find_entry(const struct undo_plan *plan, int root, const char *path)
 {
 	const struct undo_entry key = {.root = root, .path = (char *)(uintptr_t)path};
@@ -175,7 +175,8 @@ static bool is_joined(const struct undo_plan *plan, const struct undo_entry *e)
 	return e->what == JOINED;
 }
 
-/* x.tmp.1, which took the place of x elsewhere: it is not there, so nothing of it stays. */
+/* Returns whether the entry is the temporary file of a save in a granted place: x.tmp.1, renamed to
+ * x. It does not exist, so the plan need not say that it stays. */
 static bool has_carried_a_save(const struct undo_plan *plan, const struct undo_entry *e)
 {
 	return undo_entry_elsewhere(plan, e) && e->what == 'A' && path_saved_as(e->path);
@@ -189,12 +190,12 @@ static void forget_saves(struct undo_plan *plan)
 
 		if (e->what != 'R' || !undo_entry_elsewhere(plan, e) || !path_saved_as(e->other))
 			continue;
-		e->what = 'M'; /* what was saved stays, under its name */
+		e->what = 'M'; /* the saved file stays, under its name */
 		free(take_ptr(&e->other));
 	}
 }
 
-/* A and D of one rename become R, when only one step had a hand in it. */
+/* Joins the entries A and D of a rename to one entry R, if there is only one step. */
 static void join_renames(struct planner *p)
 {
 	struct undo_plan *plan = p->plan;

@@ -14,12 +14,12 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
-#define OWN_PATHS 8 /* paths that are named of one of the user's own steps */
+#define OWN_PATHS 8 /* paths that are named for each of the user's own steps */
 
 /* Paths of the folder in the steps' records, by their recorded and their present names. */
 struct touched {
 	struct path_set paths;
-	struct path_set moved; /* those that were created, removed or renamed: with all below */
+	struct path_set moved; /* created, removed or renamed; each stands for all below it */
 };
 
 static void touch_name(struct touched *t, const struct emptied *e, const struct rec *r, int root,
@@ -66,7 +66,7 @@ static bool touched_above(const struct touched *t, const char *path)
 	return false;
 }
 
-/* A directory that was edited: its place is that of what the steps changed in it. */
+/* Returns whether a step changed a path below this one, a directory that was edited. */
 static bool touched_below(const struct touched *t, const char *path)
 {
 	for (size_t i = 0; i < path_set_count(&t->paths); i++) {
@@ -79,8 +79,8 @@ static bool touched_below(const struct touched *t, const char *path)
 	return false;
 }
 
-/* The path that is met comes first: it is the one that is named. Not all paths of a large barrier
- * are known: then it may meet any. */
+/* Returns whether the barrier names a path of the steps, or may: not all paths of a large barrier
+ * are known. Moves that path to the front, because messages name the first. */
 static bool meets(const struct touched *t, struct barrier *b)
 {
 	for (size_t i = 0; i < b->n_paths; i++) {
@@ -104,7 +104,7 @@ static bool is_after(const struct undo_plan *p, const struct barrier *b)
 	return false;
 }
 
-/* A step of the human's that the rollback would take along. */
+/* Adds a barrier if the step in dir is the user's own. */
 static void add_own(struct journal *j, struct undo_plan *p, const char *dir)
 {
 	AUTO_CLOSE int fd = store_open_dir(j, dir);

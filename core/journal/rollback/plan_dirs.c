@@ -15,7 +15,8 @@
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
 
-/* -1: it is not there, or no directory, or not ours; then the image's comparison says it. */
+/* Returns a descriptor, or -1 if the path is no directory or cannot be opened; then the comparison
+ * with its after-image shows that. */
 static int open_dir(struct journal *j, int root, const char *path)
 {
 	struct reach reach = {0};
@@ -30,15 +31,15 @@ static int open_dir(struct journal *j, int root, const char *path)
 	return fd;
 }
 
-/* ---- directories that go ----------------------------------------------------------------------
+/* ---- directories to be removed ----------------------------------------------------------------
  */
 
-struct going { /* a directory that a record takes away */
+struct going { /* a directory that a record removes */
 	const struct rec *by;
-	struct path_set *list; /* that have been looked at */
+	struct path_set *list; /* directories to check, and checked ones */
 };
 
-/* Right after the record it lay at the record's path, or in what lay there. */
+/* Returns whether `now` was at the record's path, or below it, right after the record. */
 static bool goes(const struct planner *p, const struct going *g, int root, const char *now)
 {
 	AUTO_FREE char *then = xasprintf("%s/", now);
@@ -47,7 +48,8 @@ static bool goes(const struct planner *p, const struct going *g, int root, const
 	return root == g->by->root && path_is_inside(then, g->by->path);
 }
 
-/* What is in it and does not go with it is somebody else's; directories are to be looked at. */
+/* Adds a conflict for each entry that is not a path of the steps, and to the list each directory
+ * that is removed with this one. */
 static int check_dir(struct planner *p, const struct going *g, int root, const char *path)
 {
 	AUTO_CLOSE int fd = open_dir(p->j, root, path);
@@ -73,7 +75,7 @@ static int check_dir(struct planner *p, const struct going *g, int root, const c
 	return -errno;
 }
 
-/* One after the other, as they are found. */
+/* Checks this directory and the listed ones below it, one after the other. */
 static int check_tree(struct planner *p, const struct going *g, int root, const char *path)
 {
 	size_t i = path_set_count(g->list);
@@ -87,7 +89,7 @@ static int check_tree(struct planner *p, const struct going *g, int root, const 
 	return r;
 }
 
-/* Is a directory where the record's path was taken away, be it as what stands in the way? */
+/* Returns whether the record's inverse removes a directory at its path, if only to make room. */
 static bool takes_away(enum rec_type type)
 {
 	return type == REC_DIR_NEW || type == REC_NEW || type == REC_GONE || type == REC_RENAME ||
@@ -102,7 +104,7 @@ static int check_record(struct planner *p, const struct rec *rec, struct path_se
 
 	if (!takes_away(rec->type) || rec->flags & REC_SKIPPED)
 		return 0;
-	/* Itself, not only what lies in it. */
+	/* The slash makes a rename of the directory itself count. */
 	now = xasprintf("%s/", rec->path);
 	renames_follow(&p->moves, rec->seq, &root, &now);
 	now[strlen(now) - 1] = '\0';
@@ -117,12 +119,12 @@ static int check_record(struct planner *p, const struct rec *rec, struct path_se
  */
 
 struct ways {
-	struct path_set dirs;  /* that have been looked for */
-	struct path_set files; /* that stand where one was */
+	struct path_set dirs;  /* directories that were checked */
+	struct path_set files; /* files in the place of a directory */
 };
 
-/* From the top down: what stands where the first of them was? What the steps know of is compared.
- */
+/* Looks from the top down for a file in the place of a directory, and adds a conflict for it. A
+ * path of the steps is left to the comparison with its after-image. */
 static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 {
 	char *end = dir;
@@ -146,7 +148,7 @@ static int check_way(struct planner *p, struct ways *ways, int root, char *dir)
 	return r;
 }
 
-/* Does something come to the record's path, and what is no directory above it has to go? */
+/* Returns whether the record's inverse puts an object at its path and needs its directories. */
 static bool needs_way(enum rec_type type)
 {
 	return type == REC_GONE || type == REC_DIR_GONE || type == REC_RENAME ||
@@ -170,7 +172,7 @@ static int check_needs(struct planner *p, const struct rec *rec, struct ways *wa
 	if (!path_set_add(&ways->dirs, root, dir))
 		return 0;
 	r = root_find(p->j, root, now, &at);
-	/* Behind a lock nobody knows before that is opened. */
+	/* -EACCES: a locked directory may hide such a file. */
 	return r == -ENOTDIR || r == -ELOOP || r == -EACCES ? check_way(p, ways, root, dir) : 0;
 }
 

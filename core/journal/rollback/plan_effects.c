@@ -60,12 +60,12 @@ static int load_span(const struct planner *p, size_t i, struct span_of *ret)
 	return r < 0 ? history_step_unread(p->err, r, strchr(p->dirs->list[i], '/') + 1) : 0;
 }
 
-/* Newest first: which overlapped in time, be it by way of others? One that began before others may
- * have ended after all of them: between two is nobody only if none of the older ones ran on. */
+/* Numbers the clusters of steps that overlapped in time, directly or through others. The list is
+ * newest first. A cluster begins where all older steps had ended before the newer ones began. */
 static int load_spans(const struct planner *p, struct span_of *spans)
 {
 	size_t n = p->dirs->n;
-	AUTO_FREE uint64_t *ended = xcalloc(n + 1, sizeof(*ended)); /* it, or one after it */
+	AUTO_FREE uint64_t *ended = xcalloc(n + 1, sizeof(*ended)); /* of i or an older step */
 	uint64_t began = UINT64_MAX;
 	unsigned cluster = 1;
 	int r = 0;
@@ -102,13 +102,12 @@ static struct chain_step chain_step_of(const struct planner *p, const struct spa
 		s.first = MIN(s.first, spans[k].first);
 		s.last = MAX(s.last, spans[k].last);
 	}
-	if (!s.alone) /* the others have moved directories until then */
+	if (!s.alone) /* concurrent steps may have moved directories after its last record */
 		s.end = original ? spans[i].ended : 0;
 	return s;
 }
 
-/* A path that the step changed and has no record of stays as it is. So does, to say the least, the
- * one that was the first not to be captured. */
+/* Adds the paths that the step changed without a record. A rollback leaves them as they are. */
 static void find_lost(struct planner *p, const struct change *c)
 {
 	if (!path_set_has(&p->places, c->root, c->path))
@@ -117,15 +116,16 @@ static void find_lost(struct planner *p, const struct change *c)
 		path_set_add(&p->lost, c->root, c->old_path);
 }
 
-struct reading { /* of a step */
+struct reading { /* state while one step is read */
 	struct planner *p;
-	bool tangled;		/* whatever it did */
-	bool chained;		/* a redo brings back what lay between */
-	struct path_set others; /* where steps that ran at the same time were, too */
+	bool tangled;		/* all its net effects are uncertain */
+	bool chained;		/* looks for external edits between steps; a redo restores them */
+	struct path_set others; /* paths of concurrent steps */
 };
 
-/* Which of the others ran at the same time? Newer ones come first; a number is taken before the
- * first change is made. Where directories moved a path alone tells nothing. */
+/* Finds the paths of the steps that overlapped with step i in time. The list is newest first; a
+ * step takes its first number before its first change. After a rename of a directory, paths alone
+ * prove nothing: all is tangled. */
 static void find_others(struct reading *r, const struct span_of *spans, size_t i)
 {
 	const struct planner *p = r->p;
@@ -153,11 +153,11 @@ static void take_change(void *data, const struct summary *s, const struct change
 			s->partial || is_tangled(r, c->root, c->old_path));
 	if (r->chained)
 		chains_change(&r->p->chains, c);
-	if (s->info.unprotected && !r->p->redo) /* redo has all that was there at the undo */
+	if (s->info.unprotected && !r->p->redo) /* the redo log has all that the undo replaced */
 		find_lost(r->p, c);
 }
 
-/* Of a step that is undone. */
+/* Keeps the after-image of an undone step, under the present name of its path. */
 static int take_gone(void *data, const struct after_image *post)
 {
 	struct planner *p = data;
@@ -173,8 +173,9 @@ static int take_gone(void *data, const struct after_image *post)
 }
 
 /*
- * It was looked at when newer steps had come back as well. If some that were there have gone since,
- * the last of them has seen what lay there without them. If none was, it is still that.
+ * An IMAGE_SHARED image was taken after a redo and shows the state that newer steps left. If newer
+ * steps were undone afterwards, the newest image of an undone step shows the state without them:
+ * takes that.
  */
 static int look_behind(struct planner *p, struct after_image *post)
 {
@@ -223,7 +224,7 @@ static int read_step(struct reading *reading, int stepdir)
 	plan->ids[plan->n_ids++] = s.info.id;
 	if (s.info.unprotected && !p->redo)
 		path_set_add(&p->lost, 0, s.info.unprotected);
-	if (s.partial) { /* what it did to the others' paths it may not say */
+	if (s.partial) { /* its changes of the other steps' paths may be missing */
 		net_effects_tangle(&p->fates);
 		chains_gap(&p->chains);
 	} else if (reading->chained) {

@@ -31,7 +31,7 @@ static uint64_t found_hash(struct planner *p, int64_t id, const struct change *c
 	return after_image_index_hash(o.fd, (size_t)st.st_size);
 }
 
-/* What it left there. */
+/* Returns the hash in the step's after-image of the path, or 0. */
 static uint64_t left_hash(struct planner *p, const char *dir, const char *key)
 {
 	AUTO_IMAGE_READER struct after_image_reader reader = {0};
@@ -88,7 +88,7 @@ static bool index_holds(struct planner *p, const struct after_image *post)
 	return newer;
 }
 
-/* Not one of the steps, and begun after them. */
+/* Returns whether the step began after all steps of the plan. */
 static bool is_newer(const struct planner *p, int64_t id)
 {
 	for (size_t i = 0; i < p->dirs->n; i++)
@@ -97,8 +97,8 @@ static bool is_newer(const struct planner *p, int64_t id)
 	return true;
 }
 
-/* A step that came and went found somebody else's work perhaps, and left it as it was. So did one
- * of these that gave the file another name, and no more. */
+/* Keeps the image of each inode, except those of a passing step and, in an undo, of a step that
+ * only renamed the file: both may show an external edit. */
 static int keep_inode(void *data, const struct after_image *post)
 {
 	struct planner *p = data;
@@ -108,7 +108,8 @@ static int keep_inode(void *data, const struct after_image *post)
 	return 0;
 }
 
-/* Most look as they were left. All inodes of the history take long to load and are many. */
+/* Returns whether the path differs from its image. The images of all inodes are many and slow to
+ * load: they are loaded at the first difference. */
 static bool differs(struct planner *p, const struct after_image *post)
 {
 	if (!after_image_differs(p->j, post, NULL))
@@ -118,12 +119,12 @@ static bool differs(struct planner *p, const struct after_image *post)
 	p->has_inodes = true;
 	if (after_image_differs(p->j, post, p->inodes))
 		return !plan_is_as_taken(p, post);
-	/* It looks as it was left under another name: by a step that wrote it, or one that found it
-	 * so and only gave it that name? */
+	/* The file equals an image of its inode under another name. Unless one of these steps wrote
+	 * to it, that is an external edit. */
 	return !p->redo && !plan_has_written(p, post->obj.ino);
 }
 
-/* The steps made the name and took it away again: they left nothing there. */
+/* Returns whether an object is at a path that the steps created and removed again. */
 static bool taken_since(const struct planner *p, const struct after_image *post)
 {
 	return post->obj.mode && path_set_has_key(&p->made, post->key);
@@ -142,8 +143,8 @@ static bool is_broken(struct planner *p, const struct after_image *post)
 	       (o.nlink == 1 || !plan_has_written(p, o.ino));
 }
 
-/* The newest image knows what was there before a step that came and went, which may be somebody
- * else's work. What the steps themselves left is in their own. */
+/* Returns whether the path was edited from outside between the steps or before a passing step. The
+ * newest image may be that step's and show the edit; the steps' states are in their own images. */
 static bool edited_between(struct planner *p, const struct after_image *post,
 			   const struct after_image *left, const struct net_effect *f)
 {
@@ -153,7 +154,7 @@ static bool edited_between(struct planner *p, const struct after_image *post,
 		return true;
 	if (!plan_is_passing(p, post))
 		return false;
-	/* One more name of a file that the steps changed under another: it went with its step. */
+	/* A further hard link of a file that the steps changed; it is gone with its step. */
 	if (!post->obj.mode && !path_set_has_key(&p->places, post->key))
 		return false;
 	if (left && !(left->flags & IMAGE_SHARED))
@@ -161,7 +162,8 @@ static bool edited_between(struct planner *p, const struct after_image *post,
 	change_side_set(&now, &post->obj);
 	if (left && chains_last(&p->chains, post->key, &last))
 		return !change_sides_equal(&now, &last);
-	/* By the names of then, of several. Whoever moved a directory has images of all in it. */
+	/* After renames of directories, several steps have different names for one path. The step
+	 * that renamed a directory has images of all below it. */
 	if (renames_touch(&p->moves, post->root, post->path) && (p->redo || p->dirs->n > 1 || !f))
 		return false;
 	if (!f)
@@ -169,8 +171,8 @@ static bool edited_between(struct planner *p, const struct after_image *post,
 	return !f->tangled && !change_sides_equal(&now, p->redo ? &f->before : &f->after);
 }
 
-/* It differs from what a step found that came and went. But one that has gone since may have
- * written to the file by another of its names, and it is again as the steps have left it. */
+/* Returns whether the file is as the steps left it although it differs from a passing step's image:
+ * an undone step may have written to it through another hard link before its undo. */
 static bool is_as_left(struct planner *p, const struct after_image *post,
 		       const struct after_image *left)
 {
@@ -184,7 +186,7 @@ bool plan_is_foreign(struct planner *p, const struct after_image *post, const st
 	struct after_image left;
 	bool has_left;
 
-	/* A command that ran at the same time and stays was there later. */
+	/* A newer step, which ran at the same time and stays, changed the path last. */
 	if (post->kept && is_newer(p, post->id))
 		return true;
 	has_left = after_images_find(&p->left, post->key, &left);

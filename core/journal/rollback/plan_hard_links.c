@@ -23,10 +23,10 @@
  * step that wrote to it through another link.
  */
 
-struct taken { /* a file that lost a name, as of the last time */
+struct taken { /* a file that lost a name; the record that removed the last one */
 	uint64_t ino, seq, slot;
 	size_t step;
-	struct change_side was; /* not existing: unknown */
+	struct change_side was; /* its state at that time; not existing: unknown */
 	size_t slots;		/* number of its hard links in the store */
 	bool edited;		/* edited from outside */
 	UT_hash_handle hh;
@@ -34,8 +34,8 @@ struct taken { /* a file that lost a name, as of the last time */
 
 struct links {
 	struct planner *p;
-	struct inode_image *inodes; /* the newest images of the steps; once one differs */
-	struct u64_set known;	    /* inodes at the paths that the steps know; once one differs */
+	struct inode_image *inodes; /* newest images of the steps; loaded at the first difference */
+	struct u64_set known;	    /* inodes at the steps' paths; loaded at the first difference */
 	bool has_inodes, has_rest;
 };
 
@@ -94,7 +94,8 @@ static uint64_t ended(const struct planner *p, size_t step)
 	return fd < 0 ? UINT64_MAX : concurrent_ended(fd);
 }
 
-/* The name was taken after the image. A redo writes both anew, and the image last. */
+/* Returns whether the name was removed after the image. A redo writes both anew, the image last:
+ * there the ends of the steps tell the order. */
 static bool is_after(const struct planner *p, const struct taken *one,
 		     const struct after_image *post)
 {
@@ -185,7 +186,7 @@ static void count_slots(struct planner *p, const char *where, const char *side)
 	}
 }
 
-/* For all of them at once: how many there are is the agent's choice. */
+/* Loads the rest for all files at once: their number is the agent's choice. */
 static void load_rest(struct links *l)
 {
 	if (l->has_rest)
@@ -198,19 +199,21 @@ static void load_rest(struct links *l)
 	l->has_rest = true;
 }
 
-/* By a name that the steps know of: that is compared, and tells of it. */
+/* Returns whether the file is at a path of the steps; its comparison there shows the edit. */
 static bool is_known(const struct links *l, uint64_t ino)
 {
 	return u64_set_have(&l->known, ino);
 }
 
-/* A restore gives a socket back by one more of its names: the others may all be in the store. */
+/* Returns whether the file has a hard link outside the store. A restore gives a socket back as a
+ * further hard link: the other links may all be in the store. */
 static bool lies_outside(const struct taken *one, const struct object *o)
 {
 	return o->nlink > one->slots;
 }
 
-/* 1: somebody else wrote to it; 0 also where it has no other name any more. */
+/* Returns 1 if the file was edited from outside, through a hard link that no record names; else 0,
+ * or a negative errno. */
 static int judge(struct links *l, const struct taken *one)
 {
 	AUTO_CLOSE int dir = store_open_dir(l->p->j, l->p->dirs->list[one->step]);
@@ -238,7 +241,7 @@ static int judge(struct links *l, const struct taken *one)
 	return !is_known(l, one->ino) && lies_outside(one, &o);
 }
 
-/* Where the steps had written to such a file before. */
+/* Adds the paths through which the steps had written to an edited file. */
 static void add_paths(struct planner *p)
 {
 	struct undo_log_walk at = {0};

@@ -72,7 +72,7 @@ static int load_logs(struct planner *p)
 	return 0;
 }
 
-/* Only asked for where a step came and went. */
+/* Finds the paths that the steps created; only needed if an image is passing. */
 static void find_made(struct planner *p)
 {
 	struct undo_log_walk at = {0};
@@ -84,8 +84,8 @@ static void find_made(struct planner *p)
 }
 
 /*
- * The whole history's images are read twice: which is the newest of each path that is asked for;
- * then each of those is looked at when it comes by. None is kept.
+ * Images of the whole history are read twice: to find the newest image of each path, and to judge
+ * those. None is kept in memory. Each path has a number: see planner.newest.
  */
 static size_t number_of(const struct planner *p, const char *key)
 {
@@ -121,7 +121,7 @@ static int judge_newest(void *data, const struct after_image *post)
 	return 0;
 }
 
-/* A list of numbers, newest first, that ends with 0. */
+/* Adds seq to a list that is sorted, newest first, and ends with 0. */
 static void add_file(uint64_t **list, size_t *n, uint64_t seq)
 {
 	size_t at = 0;
@@ -136,7 +136,7 @@ static void add_file(uint64_t **list, size_t *n, uint64_t seq)
 	(*list)[++*n] = 0;
 }
 
-/* Steps that ran at the same time moved it on: none has seen it where it lies now. */
+/* Judges a path that no step wrote an image for: concurrent steps moved its object there. */
 static void judge_unseen(struct planner *p, size_t number, const char *key)
 {
 	const char *path;
@@ -153,7 +153,7 @@ static void judge_unseen(struct planner *p, size_t number, const char *key)
 		p->newest[number] = JUDGED_FOREIGN;
 }
 
-/* The first of them whose images are damaged. */
+/* Names the first step with damaged images. */
 static int name_damaged(struct planner *p)
 {
 	for (size_t i = 0; i < p->dirs->n; i++) {

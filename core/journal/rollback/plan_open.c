@@ -78,10 +78,10 @@ int open_last_sign(struct journal *j, const struct names *dirs, int64_t *ret)
 
 		if (fstatat(j->store, log, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			last = MAX(last, OS_MTIME(&st).tv_sec * 1000000000 + OS_MTIME(&st).tv_nsec);
-		else if (errno != ENOENT) /* else all that the step did would look like edits */
+		else if (errno != ENOENT) /* else the step's changes would look like edits */
 			return -errno;
 	}
-	if (j->rebooted) { /* the last sign may not have reached the disk, and nothing ran since */
+	if (j->rebooted) { /* the last sign may be lost; no step ran after the boot */
 		struct timespec now;
 
 		clock_gettime(CLOCK_REALTIME, &now);
@@ -130,7 +130,8 @@ static int add_seen(struct planner *p, const char *dir, struct path_set *to)
 	return 0;
 }
 
-/* What lies in a directory has changed its times, and is looked at itself. */
+/* Returns whether the file changed after the last sign of life. Not for a directory: a change of
+ * its entries changes its times, and the entries are looked at themselves. */
 static bool is_later(struct journal *j, const char *key, int64_t last_sign_ns)
 {
 	const char *path;
@@ -141,7 +142,7 @@ static bool is_later(struct journal *j, const char *key, int64_t last_sign_ns)
 	       !S_ISDIR(o.mode) && o.ctime_ns > last_sign_ns;
 }
 
-/* What other steps that run have put into a directory is not somebody else's. */
+/* Adds the paths of other running steps, whose entries in a directory are no external edits. */
 static void add_others(struct planner *p)
 {
 	for (struct step *s = p->j->open; s; s = s->next)
@@ -164,8 +165,8 @@ static int build(struct planner *p, int64_t last_sign_ns)
 		int root = path_key_root(path_set_key(&edited, i), &path);
 		struct object o;
 
-		/* Of what is not there any more nothing can be lost; and a save under way is seen
-		 * to record by record. */
+		/* A missing path has nothing to lose. A save in progress is checked at each record
+		 * (replay_saves.c). */
 		if (reach_see(p->j, root, path, &o) < 0 ||
 		    (o.mode && !replay_saves_have(p->j, root, path, &o)))
 			plan_entry(p, root, path, 'M', true);
@@ -234,7 +235,7 @@ int journal_check_edited(struct step *s, struct err *err)
 	return r;
 }
 
-/* Returns whether it has that path, or a directory above it. */
+/* Returns whether `of` has the path, or a directory above it. */
 static bool has_above(struct touched_paths *of, const char *key)
 {
 	AUTO_FREE char *above = xstrdup(key);
@@ -249,10 +250,11 @@ static bool has_above(struct touched_paths *of, const char *key)
 	return true;
 }
 
-/* ---- told -------------------------------------------------------------------------------------
+/* ---- messages ---------------------------------------------------------------------------------
  */
 
-/* "'a', 'b' and 3 more": those of the step with these paths, or (NULL) all. Returns how many. */
+/* Appends kept paths, as in "'a', 'b' and 3 more": those of the step with the paths `of`, or all
+ * (NULL). Returns their number. */
 static size_t name_kept(const struct txn *t, struct touched_paths *of, struct buf *to)
 {
 	size_t n = 0;

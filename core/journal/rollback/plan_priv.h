@@ -20,7 +20,7 @@ struct planner {
 	struct net_effects fates; /* net effect of the steps on each path */
 	struct chains chains;	  /* of an undo of several */
 	uint64_t undone;	  /* newest image number of all undone steps; 0: there are none */
-	struct after_images gone; /* images of undone steps, by current names; on demand */
+	struct after_images gone; /* images of undone steps, by present names; on demand */
 	bool has_gone;
 	struct u64_set *written; /* inodes that each step wrote to in place; on demand */
 	/* One number for each fate, then one for each of `places`. While images are read: (sequence
@@ -30,8 +30,8 @@ struct planner {
 	struct after_images left;   /* the images that the steps left, if needed */
 	struct inode_image *inodes; /* newest image of each file; once a path differs */
 	bool has_inodes;
-	struct path_set places;	  /* current names of the paths in the steps' records */
-	struct path_set there;	  /* those of `places` that are directories */
+	struct path_set places;	  /* present names of the paths in the steps' records */
+	struct path_set there;	  /* the directories among `places` */
 	struct path_set idle;	  /* paths of records that an earlier rollback skipped */
 	struct path_set overlaps; /* paths that a concurrent step, which stays, touched as well */
 	/* paths of files that the steps wrote and other hard links changed */

@@ -28,8 +28,8 @@ bool plan_has_step(const struct planner *p, int64_t id)
 	return plan_place_of(p, id) < p->dirs->n;
 }
 
-/* Of a step that is neither kept nor one of these: it came and went. Or of one that came back
- * before these do, and looked at what lies in a directory that it moved. */
+/* IMAGE_PASSING in a redo: the step was redone earlier, and has images of the paths below a
+ * directory that it renamed. */
 bool plan_is_passing(const struct planner *p, const struct after_image *post)
 {
 	return (!post->kept || (p->redo && post->flags & IMAGE_PASSING)) &&

@@ -61,7 +61,7 @@ static bool oldest(const struct emptied *e, const struct name *n, struct rec *re
 	return found;
 }
 
-/* What is kept in the record's slot; mode 0: nothing, so the record changes nothing. */
+/* Returns the mode of the object in the slot; 0: there is none, and the record changes nothing. */
 static mode_t kept(struct journal *j, const char *stepdir, uint64_t slot)
 {
 	AUTO_FREE char *dir = path_join(stepdir, "obj");
@@ -73,7 +73,7 @@ static mode_t kept(struct journal *j, const char *stepdir, uint64_t slot)
 	return fd < 0 || object_stat(fd, name, &o) < 0 ? OBJECT_UNSEEN : o.mode;
 }
 
-/* It comes from the other of the record's two names. False: what lies there came from elsewhere. */
+/* Continues with the record's other name, if the object comes from it. Else returns false. */
 static bool go_on(struct name *n, const struct rec *r)
 {
 	bool itself = str_eq(n->path, r->path) || str_eq(n->path, r->path2);

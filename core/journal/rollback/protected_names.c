@@ -44,7 +44,7 @@ static struct protected_name *get(struct protected_set *s, const char *key, size
 	return m;
 }
 
-/* Of the directory above; 0: there is none below the root. */
+/* Returns the length of the key of the directory above, or 0 if that is the root. */
 static size_t above(const char *key, size_t len)
 {
 	size_t root = (size_t)(strchr(key, '/') - key);
@@ -112,7 +112,7 @@ bool protected_holds(const struct protected_set *s, int root, const char *path)
 	return m && m->held;
 }
 
-/* What it said of the name. */
+/* Ends the protection of the name, and returns it as it was. */
 static struct protected_name take(struct protected_set *s, struct protected_name *m)
 {
 	struct protected_name was = *m;
@@ -140,7 +140,6 @@ static void carry_passing(struct protected_set *s, const char *from, size_t len,
 	}
 }
 
-/* The directory goes back from p2 to p1, what is below it goes along. */
 void protected_carry(struct protected_set *s, int root2, const char *p2, int root1, const char *p1)
 {
 	AUTO_FREE char *from = path_key_make(root2, p2), *to = path_key_make(root1, p1);
@@ -163,7 +162,6 @@ void protected_carry(struct protected_set *s, int root2, const char *p2, int roo
 	carry_passing(s, from, len, to);
 }
 
-/* The exchange of two directories: each one's names go where the other's were. */
 void protected_carry_both(struct protected_set *s, const struct rec *r)
 {
 	const char *aside = "\n"; /* no path below a root begins so */

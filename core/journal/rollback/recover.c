@@ -37,7 +37,7 @@ struct witness { /* state of an interrupted step's paths before it is rolled bac
 	bool partial; /* a part had been rolled back before */
 };
 
-/* Also in a directory without search permission: the rollback adds it. */
+/* Reads a path's state, also in a locked directory: the rollback adds search permission. */
 static void witness_look(struct journal *j, const char *key, struct object *ret)
 {
 	const char *path;
@@ -98,14 +98,14 @@ static void witness_done(struct witness *w)
 	free(w->info.why);
 }
 
-/* Its session is not there to say it. While one runs, that does. */
+/* Tells the user what a rollback after a crash lacks. While a session runs, the session says it. */
 static void tell_lack(struct txn *t, const struct step_info *step, const char *how)
 {
 	if (t->crashed && step->why)
 		journal_say(t->j, "step %" PRId64 " %s: %s", step->id, how, step->why);
 }
 
-/* What the rollback changed, turned round: the step went the other way. */
+/* Writes the step's summary: the changes of the rollback, reversed. */
 static int write_summary(struct txn *t, struct mover *m, struct witness *w)
 {
 	struct nets nets;
@@ -127,7 +127,7 @@ static size_t kept_of(const struct txn *t, struct touched_paths *of)
 
 	for (size_t i = 0; i < path_set_count(&t->remedy.kept); i++)
 		n += touched_paths_find(of, path_set_key(&t->remedy.kept, i)) !=
-		     NULL; /* not foreign ones */
+		     NULL; /* the step's own paths */
 	return n;
 }
 
@@ -148,8 +148,8 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
 	return r;
 }
 
-/* A step that is rolled back while we live has nothing in doubt, and others may have gone on with
- * what its newest record speaks of. */
+/* After a crash, settles the newest record, which may not have been performed. While the process
+ * lives no record is in doubt, and other steps may have changed the record's paths. */
 static int settle(struct txn *t)
 {
 	int r = t->crashed && t->j->rebooted ? power_loss_settle(t) : 0;
@@ -189,7 +189,7 @@ static int recover_run(struct txn *t, size_t *ret_paths, struct err *err)
 	return r;
 }
 
-/* The step cannot be rolled back: it stays as it is, and says so. */
+/* Commits a step as it stands, because it cannot be rolled back; its summary says why. */
 static int keep_as_is(struct txn *t, int why, struct err *err)
 {
 	int r = txn_write(t);
@@ -233,12 +233,12 @@ static int recover_txn(struct txn *t, size_t *ret_paths, struct err *err)
 	return r;
 }
 
-/* What is done with a step's directory in open/. */
+/* What to do with a step's directory in open/. */
 enum fate_open {
-	OPEN_BACK,   /* it is rolled back */
-	OPEN_NEVER,  /* it died before its first record, and its announcement */
-	OPEN_LOST,   /* its log is lost, what it took away is here */
-	OPEN_ASTRAY, /* where it was is lost */
+	OPEN_BACK,   /* roll it back */
+	OPEN_NEVER,  /* it has no record: remove it */
+	OPEN_LOST,   /* its log is lost, and it has objects: keep it */
+	OPEN_ASTRAY, /* the path of a root is lost: keep it */
 };
 
 static bool has_objects(struct journal *j, const char *dir)
@@ -262,7 +262,7 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 	if (fd < 0)
 		return OPEN_BACK;
 	e = undo_log_open(&log, fd, "undo", false, true);
-	if (e == -ENOENT || e == -ENODATA) /* synced before anything is taken away, where it is */
+	if (e == -ENOENT || e == -ENODATA) /* a durable log is synced before any capture */
 		return (j->rebooted && j->options.durable) || !has_objects(j, dir) ? OPEN_NEVER
 										   : OPEN_LOST;
 	if (e < 0)
@@ -295,7 +295,7 @@ static int write_lost(struct journal *j, const char *dir, char *why)
 	return r;
 }
 
-/* Among the kept ones, as one that is damaged: what is left of it can be looked for. */
+/* Moves the step to steps/, marked as damaged, so that its objects can be found. */
 static int keep_lost(struct journal *j, const char *dir, const char *what)
 {
 	const char *id = strchr(dir, '/') + 1;
@@ -313,7 +313,7 @@ static int keep_lost(struct journal *j, const char *dir, const char *what)
 	return 0;
 }
 
-/* 1: nothing of it is to be rolled back. */
+/* Settles an interrupted step that cannot be rolled back. Returns 1, or 0 if it can be. */
 static int settle_open(struct journal *j, const char *dir)
 {
 	const char *what = "its log is lost";
@@ -353,11 +353,11 @@ static int find_open(struct journal *j, struct names *ret)
 	return r;
 }
 
-/* What was edited from outside is left out. If that cannot be, the steps stay as they are. */
+/* Plans to skip the paths that were edited from outside. If that fails, keeps the steps as is. */
 static int leave_edited(struct txn *t, const struct names *dirs, int64_t last_sign_ns)
 {
 	struct undo_plan *plan = NULL;
-	int r = settle(t); /* what was never performed names nothing */
+	int r = settle(t); /* removes the record of an operation that was not performed */
 
 	if (r == 0)
 		r = plan_open(t->j, dirs, last_sign_ns, &plan, &t->remedy);
@@ -371,8 +371,8 @@ static int leave_edited(struct txn *t, const struct names *dirs, int64_t last_si
 	return 0;
 }
 
-/* Finishes one transaction: the one that is noted, or else the rollback of the open steps. Returns
- * 1, or 0 if there is neither. */
+/* Finishes one transaction: that of the file "rollback", or else the rollback of the open steps.
+ * Returns 1, or 0 if there is neither. */
 static int recover_one(struct journal *j, size_t *ret_paths, struct err *err)
 {
 	struct txn t = {.j = j, .crashed = true};
@@ -464,7 +464,7 @@ int recover_open_step(struct journal *j, const char *dir, const struct roll *rol
 
 	if (r == 0)
 		r = leave_edited(&t, &dirs, 0);
-	/* After the plan, which fills the list anew. */
+	/* Not before the plan, which fills the list. */
 	for (size_t i = 0; r == 0 && i < spared->n; i++)
 		u64_set_add(&t.remedy.skips, spared->list[i]);
 	u64_set_sort(&t.remedy.skips);
@@ -474,7 +474,7 @@ int recover_open_step(struct journal *j, const char *dir, const struct roll *rol
 		err_set(err, r, "roll a step back");
 	else
 		r = recover_txn(&t, &paths, err);
-	if (r == 0 && t.back) /* it is kept */
+	if (r == 0 && t.back) /* the step is kept */
 		r = recover_redo(j, err);
 	if (r < 0)
 		j->stuck = true;

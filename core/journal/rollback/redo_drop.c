@@ -36,7 +36,7 @@ struct undone { /* an undone step that is not redone */
 	int64_t id, began_us; /* 0: it has no parts elsewhere, or cannot be read */
 	bool unread;	      /* it cannot be read; it stays, and its redo says so */
 	bool over;	      /* its own store has a newer step */
-	bool gone;	      /* it is dropped, for that or with others */
+	bool gone;	      /* to be dropped: it is over, or belongs to one that is */
 };
 
 struct undones {
@@ -62,8 +62,8 @@ static bool is_only_notes(struct journal *j, const char *name)
 	       !s.info.incomplete && !s.info.unprotected;
 }
 
-/* When the last of the kept steps began, as a number of the store. A step whose log cannot be read
- * does not count. */
+/* Finds the sequence number at which the newest kept step began. Steps with an unreadable log, and
+ * notes, do not count. */
 static int newest_begin(struct journal *j, uint64_t *ret)
 {
 	AUTO_NAMES struct names names = {0};
@@ -133,7 +133,7 @@ static bool hang_together(const struct undone *a, const struct undone *b)
 	return !a->unread && !b->unread && roll_same(&a->roll, &b->roll);
 }
 
-/* To one that hangs together with one that has gone. False: there is none. */
+/* Marks each step that belongs to a marked one. Returns whether it marked one. */
 static bool spread(struct undones *all)
 {
 	bool any = false;
@@ -154,7 +154,7 @@ static int newest_first(const void *a, const void *b)
 	return i < k ? 1 : i > k ? -1 : 0;
 }
 
-/* over: drops the steps whose own store keeps a newer one; else the steps that go with these. */
+/* Drops marked steps. over: those whose own store keeps a newer step; else the others. */
 static int drop_all(const struct undones *all, bool over)
 {
 	int r = 0;
@@ -173,8 +173,8 @@ static int drop_all(const struct undones *all, bool over)
 	return r;
 }
 
-/* Returns whether a newer step is kept than one that is undone. Otherwise none is over: a step that
- * began after a rollback has a higher number than the steps of that. */
+/* Returns whether a step is kept that is newer than an undone one. If not, no undone step is over:
+ * a step that began after a rollback has a higher number than its steps. */
 static bool may_be_over(const struct journal *j)
 {
 	uint64_t kept = 0;
@@ -200,7 +200,7 @@ int redo_drop_over(struct journal *j)
 	while (!may && (k = k->sibling) != j);
 	k = j;
 	if (may)
-		do /* a rollback that is still to be finished has its own steps there */
+		do /* an unfinished rollback still has its steps in that store */
 			r = k != j && k->stuck ? 0 : add_store(&all, k);
 		while (r == 0 && (k = k->sibling) != j);
 	while (r == 0 && spread(&all))

@@ -171,7 +171,6 @@ int replay_renew_slot(struct record_replay *p, const char *slot)
 /* ---- objects and their slots -------------------------------------------------------------------
  */
 
-/* Move what is at path into a slot of `to`. */
 int replay_stash(struct record_replay *p, int root, const char *path, const struct spot *at,
 		 const struct object *o, uint64_t src)
 {
@@ -207,7 +206,7 @@ int replay_stash(struct record_replay *p, int root, const char *path, const stru
 	return r;
 }
 
-/* One directory on the way that is not there, or not a directory. */
+/* Creates one missing directory; an object at its path is moved into the store. */
 static int make_parent(struct record_replay *p, int root, const char *path)
 {
 	struct rec y = {.type = REC_DIR_NEW, .root = root, .path = path};
@@ -291,7 +290,7 @@ int replay_unstash(struct record_replay *p, const char *slot, const struct spot 
 	return e;
 }
 
-/* What the kernel lets nobody but another do is no reason to leave all the rest undone. */
+/* Sets the attributes. One that only another user may set is no error; the user is told. */
 int replay_set_attrs(struct record_replay *p, int fd, struct span meta)
 {
 	int e = attributes_apply_ours(fd, meta);

@@ -22,7 +22,7 @@
 #include "core/journal/util/codec.h"
 #include "core/os/file.h"
 
-/* Read-only by its mode, which is set afterwards anyway. */
+/* Opens a file that its mode makes read-only; the caller sets the mode afterwards. */
 static int open_to_write(int dirfd, const char *name)
 {
 	AUTO_CLOSE int path = object_open(dirfd, name);
@@ -69,7 +69,7 @@ static int overwrite(struct record_replay *p, int src, int dst)
 	return e;
 }
 
-/* Several names or a writer: the inode must stay, its bytes change. */
+/* Restores the bytes in place: the inode must stay, because it has other hard links or a writer. */
 static int content_in_place(struct record_replay *p, const struct spot *at, const struct object *o,
 			    const char *slot, struct span meta)
 {
@@ -83,12 +83,12 @@ static int content_in_place(struct record_replay *p, const struct spot *at, cons
 	e = object_stat(src, "", &from);
 	if (e < 0)
 		return e;
-	/* What may not be written for a reason that the mode does not show stops us before the
-	 * record: the way back would stop at it as well. */
+	/* A file that cannot be written for another reason than its mode stops the rollback before
+	 * its record is written: reverting that record would fail as well. */
 	dst = openat(at->fd, at->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (dst < 0 && errno != EACCES)
 		return -errno;
-	/* The way back may be a rename, which the directory's times would show. */
+	/* The way back may be a rename, which changes the times of the directory. */
 	e = replay_touch_parent(p, p->r->root, p->r->path, at);
 	if (e < 0)
 		return e;
@@ -129,8 +129,8 @@ static bool must_stay(struct journal *j, const struct spot *at, const struct obj
 	return fd < 0 || object_has_writer(fd);
 }
 
-/* A step that could not reach the directory, locked as it was, has not kept its times: what only
- * changes places here does not show in them. */
+/* Exchanges the slot and the file, and keeps the times of the directory. The step may not have
+ * recorded them: it could not reach a locked directory. */
 static int exchange(struct record_replay *p, const struct spot *at, const char *slot)
 {
 	AUTO_BUF struct buf times = BUF_INIT;
@@ -147,7 +147,7 @@ static int exchange(struct record_replay *p, const struct spot *at, const char *
 	return e;
 }
 
-/* The slot's inode and the file change places. -EXDEV and the like: nothing happened. */
+/* Exchanges the slot's inode and the file. Nothing has changed on an error such as -EXDEV. */
 static int swap_inodes(struct record_replay *p, const struct spot *at, const struct object *o,
 		       const char *slot)
 {
@@ -178,7 +178,7 @@ static int swap_inodes(struct record_replay *p, const struct spot *at, const str
 	return e;
 }
 
-/* Of a guarded name: never the inode that is there, if anybody may write to it. */
+/* Replaces the inode at a guarded name: a process may still write to the old one. */
 static int take_guarded(struct record_replay *p, const struct spot *at, const struct object *o,
 			const char *slot)
 {
@@ -197,11 +197,11 @@ static int take_guarded(struct record_replay *p, const struct spot *at, const st
 	return e;
 }
 
-/* The slot's file, dressed already or to be dressed in meta, takes the place of the one at `at`. */
+/* Replaces the file at `at` by the slot's, which gets the attributes in meta unless attrs_set. */
 static int take_place(struct record_replay *p, const struct spot *at, const struct object *o,
 		      const char *slot, struct span meta, bool attrs_set)
 {
-	/* Its other names get the bytes back as well; then it gets a new file: replay_renew(). */
+	/* A file with other hard links is restored in place; replay_renew() replaces it. */
 	if (replay_is_guarded(p) && S_ISREG(o->mode) && o->nlink == 1) {
 		AUTO_CLOSE int fd = attrs_set ? -1 : object_open(p->from->obj, slot);
 		int e = attrs_set ? 0 : fd < 0 ? fd : replay_set_attrs(p, fd, meta);

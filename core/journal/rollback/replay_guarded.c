@@ -30,23 +30,23 @@
  * file is moved back, as a copy if another process may still write to it.
  */
 
-/* ---- what comes to a guarded name by a rename -------------------------------------------------
+/* ---- renames to a guarded name ----------------------------------------------------------------
  */
 
 enum deal {
 	DEAL_NOTHING,
-	DEAL_STASH, /* out of the way */
-	DEAL_COPY,  /* a copy in its place */
+	DEAL_STASH, /* move it into the store */
+	DEAL_COPY,  /* replace it by a copy */
 };
 
 struct deal_path {
-	char *path; /* as it is now */
+	char *path; /* its present path */
 	enum deal what;
 };
 
 struct securing {
 	struct record_replay *p;
-	const char *path, *to; /* now, and the name that it comes to */
+	const char *path, *to; /* present path, and the path after the rename */
 	struct span list;
 	int to_root;
 	struct path_set captured, left_out;
@@ -54,7 +54,7 @@ struct securing {
 	size_t n;
 };
 
-/* The captures that the rollback takes next: their names, and of those the ones left out. */
+/* Finds the paths of the captures that the rollback applies next (captured) or skips (left_out). */
 static void find_captures(struct securing *s)
 {
 	const struct record_replay *p = s->p;
@@ -110,7 +110,7 @@ static int note(void *data, const char *rel, int dirfd, const char *name, const 
 	return 0;
 }
 
-/* A copy of the file takes its place; redo has the file itself. */
+/* Replaces the file by a copy; redo restores the file itself. */
 static int copy_in_place(struct record_replay *p, int root, const char *path, const struct spot *at,
 			 const struct object *o)
 {
@@ -169,7 +169,7 @@ int replay_secure(struct record_replay *p, int root, const char *path, int to_ro
 		return r;
 	find_captures(&s);
 	r = guarded_each(&walk, at.fd, at.name);
-	/* Parents first: what goes with them is not there any more. */
+	/* Parents come first: entries that moved with them are not found any longer. */
 	for (size_t i = 0; r == 0 && i < s.n; i++)
 		r = do_one(&s, root, &s.todo[i]);
 	for (size_t i = 0; i < s.n; i++)
@@ -180,7 +180,7 @@ int replay_secure(struct record_replay *p, int root, const char *path, int to_ro
 	return r;
 }
 
-/* ---- what leaves one --------------------------------------------------------------------------
+/* ---- renames away from one --------------------------------------------------------------------
  */
 
 struct leaving {
@@ -221,7 +221,7 @@ int replay_leave(struct record_replay *p, int root, const char *path, const stru
 	return r;
 }
 
-/* ---- at the end -------------------------------------------------------------------------------
+/* ---- the end of a rollback --------------------------------------------------------------------
  */
 
 static int renew_place(struct record_replay *p, int root, const char *path)
@@ -236,7 +236,8 @@ static int renew_place(struct record_replay *p, int root, const char *path)
 	return copy_in_place(p, root, path, &at, &o);
 }
 
-/* Written in place, as other names wanted it. The log grows meanwhile: keys first. */
+/* Renews guarded files that were written in place because of other hard links. Reads their paths
+ * first, because the log grows meanwhile. */
 static int renew_side(struct capture *to)
 {
 	AUTO_PATH_SET struct path_set places = {0};

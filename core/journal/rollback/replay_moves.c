@@ -12,7 +12,7 @@
 #include "core/journal/store/placed.h"
 #include "core/journal/store/roots.h"
 
-/* Two places at once: the first one has its own descriptor. */
+/* Two locations at once: the first one has its own descriptor. */
 struct pair {
 	struct spot a, b;
 	struct object oa, ob;
@@ -41,7 +41,7 @@ static void file_moved(struct record_replay *p, const struct object *o, int root
 		open_file_named(p->j, o, root, to, &nothing);
 }
 
-/* y was tried: e. */
+/* Updates open files and caches after y, the rename of a directory, had the result e. */
 static void dir_moved(struct record_replay *p, const struct rec *y, int e)
 {
 	if (!(y->flags & REC_DIRECTORY))
@@ -52,7 +52,7 @@ static void dir_moved(struct record_replay *p, const struct rec *y, int e)
 	store_forget_near(p->j);
 }
 
-/* What leaves (root, path), and with path2 what leaves that. */
+/* Lists and captures the guarded files that leave (root, path) and, unless NULL, path2. */
 static int list_leaving(struct record_replay *p, int root, const char *path, const char *path2,
 			struct buf *lists)
 {
@@ -75,7 +75,7 @@ static int list_leaving(struct record_replay *p, int root, const char *path, con
 	return e;
 }
 
-/* Move back: what is at (root, from) to (root2, to). */
+/* Moves the object at (root, from) back to (root2, to). */
 static int move_back(struct record_replay *p, int root, const char *from, int root2, const char *to)
 {
 	struct rec y = {.type = REC_RENAME,
@@ -114,7 +114,7 @@ static int move_back(struct record_replay *p, int root, const char *from, int ro
 	placed_keep(p->j, &o);
 	if (e == 0)
 		e = move_noreplace(here.fd, here.name, own, at.name);
-	if (e == 0) /* the keeper may have forgotten who made it */
+	if (e == 0) /* the keeper may no longer know which process created it */
 		replay_placed(p, &(struct spot){.fd = own, .name = at.name});
 	file_moved(p, &o, root2, to);
 	dir_moved(p, &y, e);

@@ -30,8 +30,8 @@ static int replay_rec_new(struct record_replay *p)
 	return replay_stash(p, r->root, r->path, &at, &o, r->seq);
 }
 
-/* Nothing is to be done, but the path was touched (a link leaves a new ctime): its name goes on to
- * the other log, so that it is looked at again. */
+/* Moves a record with nothing to perform to the other log: the path was touched (a link changes the
+ * ctime), so it needs a new after-image. */
 static int remember(struct record_replay *p)
 {
 	struct rec y = *p->r;
@@ -66,7 +66,7 @@ static int replay_rec_gone(struct record_replay *p)
 	e = replay_locate(p, r->root, r->path, &at, &o);
 	if (e < 0)
 		return e;
-	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* still its second name */
+	if (o.mode && o.ino == kept.ino && o.dev == kept.dev) { /* the slot is a hard link of it */
 		e = remember(p);
 		placed_keep(p->j, &o);
 		return e == 0 && unlinkat(p->from->obj, slot, 0) < 0 ? -errno : e;
@@ -101,7 +101,7 @@ static int replay_rec_dir_new(struct record_replay *p)
 		e = replay_push(p, &y);
 	if (e == 0 && unlinkat(at.fd, at.name, AT_REMOVEDIR) < 0)
 		e = -errno;
-	if (e == -ENOTEMPTY || e == -EEXIST) { /* somebody else's files: kept with it */
+	if (e == -ENOTEMPTY || e == -EEXIST) { /* it has files from outside: kept with it */
 		undo_log_take_back(&p->to->log, p->mark);
 		p->pushed = false;
 		return replay_stash(p, r->root, r->path, &at, &o, r->seq);
@@ -112,7 +112,7 @@ static int replay_rec_dir_new(struct record_replay *p)
 	return e;
 }
 
-/* Dress what is at `at` in r's metadata, keeping what it wears now. */
+/* Sets the object's metadata to the record's, and captures the present metadata. */
 static int redress(struct record_replay *p, const struct spot *at, const struct object *o)
 {
 	AUTO_CLOSE int fd = object_open(at->fd, at->name);
@@ -167,7 +167,7 @@ static int replay_rec_meta(struct record_replay *p)
 	struct object o;
 	int e = replay_locate(p, r->root, r->path, &at, &o);
 
-	/* Something of another kind took the name: this is not its metadata. */
+	/* An object of another type has the name: the metadata is not for it. */
 	if (e < 0 || !o.mode || (o.mode & S_IFMT) != (attributes_mode(r->meta) & S_IFMT))
 		return e;
 	e = replay_mind_saves(p, r->root, r->path, &o);
@@ -176,7 +176,7 @@ static int replay_rec_meta(struct record_replay *p)
 
 static int replay_rec_mark(struct record_replay *p)
 {
-	(void)p; /* what it says stays in the summary */
+	(void)p; /* its text stays in the summary */
 	return 0;
 }
 
@@ -196,7 +196,7 @@ static int replay_rec_dtime(struct record_replay *p)
 	return e < 0 ? e : attributes_set_mtime(fd, "", p->r->meta);
 }
 
-/* ---- taking records off -----------------------------------------------------------------------
+/* ---- applying one record ----------------------------------------------------------------------
  */
 
 static int perform(struct record_replay *p)

@@ -12,7 +12,7 @@
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 
-/* The record is moved to the other log, marked, and comes back unchanged if the rollback is turned
+/* Moves the record to the other log, marked. It moves back unchanged if the rollback turns
  * round. */
 int replay_skip(struct capture *from, struct capture *to, bool idle)
 {
@@ -33,7 +33,7 @@ int replay_skip(struct capture *from, struct capture *to, bool idle)
 	return e < 0 ? e : 1;
 }
 
-/* It was written before a process died: the file in the slot is what it replaced, or gone. */
+/* Returns whether a dead process has placed the merged file: the slot has the old file, or none. */
 static bool is_done(const struct capture *to, const struct merged *m, const char *slot)
 {
 	struct rec r;
@@ -45,8 +45,8 @@ static bool is_done(const struct capture *to, const struct merged *m, const char
 	return faccessat(to->obj, slot, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
 }
 
-/* The metadata of what it replaces, but for the mode if that is somebody else's, and for the time:
- * this content is new, or somebody else's. */
+/* Gives the merged file the metadata of the file that it replaces, except a mode that was edited
+ * from outside. Its time is the present one, or the external edit's if all text is that edit's. */
 static int set_attrs(const char *slot, const struct capture *to, const struct merged *m, int there)
 {
 	const struct timespec was = {m->mtime_ns / 1000000000, m->mtime_ns % 1000000000};
@@ -74,15 +74,14 @@ static int place(struct record_replay *p, const struct merged *m, const char *sl
 
 	if (e < 0)
 		return e;
-	if (!S_ISREG(o.mode)) /* changed from outside this very moment: the way back has all */
+	if (!S_ISREG(o.mode)) /* edited from outside at this moment: reverting restores all */
 		return -ESTALE;
 	fd = object_open(at.fd, at.name);
 	e = fd < 0 ? fd : set_attrs(slot, p->to, m, fd);
 	return e < 0 ? e : replay_exchange(p, &at, &o, slot);
 }
 
-/* What stood locked in the way may do so again: the records, of which one opened it, are through.
- */
+/* Unlocks directories again if needed: a record that was undone may have locked one again. */
 int replay_merged(struct capture *to, const struct merged *m)
 {
 	struct rec r = {

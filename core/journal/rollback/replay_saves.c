@@ -49,7 +49,7 @@ bool replay_saves_have(struct journal *j, int root, const char *path, const stru
 
 	if (!j->saves || !S_ISREG(o->mode))
 		return false;
-	/* It was there before any of those inside began. */
+	/* The file is older than the session, so it is no save in progress. */
 	if (o->btime_ns && o->btime_ns / 1000 + TICK_US < (int64_t)j->session_us)
 		return false;
 	whole = whole_path(j, root, path);

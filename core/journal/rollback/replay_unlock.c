@@ -79,29 +79,29 @@ int unlock_paths(struct record_replay *p)
 struct loan {
 	uint64_t seq;
 	int root;
-	char *path; /* now */
+	char *path; /* present path */
 	mode_t mode;
 };
 
 struct loans {
 	struct txn *t;
 	struct renames moves;
-	struct loan *list; /* what lies deepest comes first */
+	struct loan *list; /* the deepest directory first */
 	size_t n;
 };
 
-/* Where the directory lies now that was at path when the record was written. */
+/* Returns the present path of the record's directory; heap. */
 static char *place_now(const struct loans *l, const struct rec *r, int *ret_root)
 {
 	char *path = xasprintf("%s/", r->path);
 
 	*ret_root = r->root;
-	renames_follow(&l->moves, r->seq, ret_root, &path); /* itself, not only what lies in it */
+	renames_follow(&l->moves, r->seq, ret_root, &path); /* itself, too: see the slash */
 	path[strlen(path) - 1] = '\0';
 	return path;
 }
 
-/* The mode was set there later: the loan is over. */
+/* Ends the loan of a directory whose mode was set by a later record. */
 static void end_loan(struct loans *l, int root, const char *path, uint64_t seq)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -146,7 +146,7 @@ static void note_end(struct loans *l, const struct rec *r)
 	end_loan(l, root, path, r->seq);
 }
 
-/* A directory may have been lent earlier or later than what lies in it. */
+/* Sorts the deepest path first: loans were made in any order. */
 static int by_depth(const void *a, const void *b)
 {
 	const struct loan *x = a, *y = b;

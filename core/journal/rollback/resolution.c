@@ -43,7 +43,7 @@ static void drop_merge(struct resolution *m, const struct undo_entry *e)
 	}
 }
 
-/* Everything in granted places is left as it is, whoever changed it. */
+/* Returns whether the plan leaves everything in granted places as it is. */
 static bool leaves_places(const struct undo_plan *p)
 {
 	return p->kind == UNDO_BACK && !(p->flags & UNDO_ALL_PLACES);
@@ -63,7 +63,8 @@ static void add_name_now(const struct journal *j, const struct emptied *logs, co
 		path_set_add(to, root, now);
 }
 
-/* Of all records: a file that came and went within a step is no entry of the plan. */
+/* Adds the paths of all records in granted places: a file that a step created and removed is no
+ * entry of the plan. */
 static void add_places(const struct journal *j, const struct emptied *logs, struct path_set *to)
 {
 	struct undo_log_walk at = {0};
@@ -148,7 +149,7 @@ static const struct merged *merge_of(const struct resolution *m, const struct un
 	return NULL;
 }
 
-/* What was to be merged stays as it is where nothing comes to the place of the merge. */
+/* Returns whether the entry cannot be merged because the merged file's path is left as it is. */
 static bool has_no_place(const struct resolution *m, const struct undo_entry *e,
 			 const struct path_set *left)
 {
@@ -164,7 +165,8 @@ static void keep(struct resolution *m, struct undo_entry *e)
 	e->fate = FATE_KEPT;
 }
 
-/* *left: what is, with the paths that hang together with them. */
+/* Fills *left with the paths that stay and paths that depend on them; m->skips with their records.
+ * Returns false if the dependencies are too intricate. */
 static bool build_left(struct journal *j, const struct undo_plan *p, const struct emptied *logs,
 		       struct resolution *m, struct path_set *left)
 {
@@ -203,8 +205,8 @@ static bool leave_out(struct journal *j, struct undo_plan *p, const struct empti
 
 /*
  * If an external edit already restored a file, its conflict needs no decision: its records are
- * skipped. Not if that would skip records of other paths as well, or if the flags overwrite the
- * file, with its times.
+ * skipped. This does not apply if records of other paths would be skipped as well, or if the flags
+ * overwrite the file, with its times.
  */
 static int leave_those_there(struct journal *j, struct undo_plan *p, const struct emptied *logs,
 			     struct resolution *m)
@@ -278,7 +280,7 @@ int resolution_find(struct journal *j, struct undo_plan *p, const struct emptied
 
 		if (!e->conflict)
 			continue;
-		if (stays_elsewhere(p, e)) { /* nothing is in the way of leaving it */
+		if (stays_elsewhere(p, e)) { /* left without a conflict */
 			path_set_add(&ret->kept, e->root, e->path);
 			e->conflict = e->lost = e->beside = e->linked = false;
 			p->n_conflicts--;

@@ -25,8 +25,8 @@
 
 struct rack { /* the steps of one store that are not selected yet */
 	struct journal *j;
-	struct names names; /* by number; redo: those of the newest rollback come first */
-	size_t n;	    /* of these so many are left */
+	struct names names; /* by number; redo: the newest rollback's first */
+	size_t n;	    /* how many of them are left */
 	struct roll roll;   /* redo: the newest rollback */
 	bool wanted, taken;
 };
@@ -34,7 +34,7 @@ struct rack { /* the steps of one store that are not selected yet */
 struct picker {
 	const char *where; /* "steps", "redo" */
 	bool redo, force;
-	struct rack racks[PARTS_MAX]; /* as the list of pick */
+	struct rack racks[PARTS_MAX]; /* in the order of pick->list */
 	struct selected_steps *pick;
 	struct err *err;
 };
@@ -85,7 +85,7 @@ static int rack_add(struct picker *p, struct journal *j, struct rack **ret)
 	return p->redo ? newest_group(k, p->err) : 0;
 }
 
-/* Its rack, opened if need be. 0 and NULL: it may be left out. */
+/* Finds the folder's rack, or opens its journal. Returns 0 and NULL if it may be left out. */
 static int rack_of(struct picker *p, const char *folder, const char *step, struct rack **ret)
 {
 	struct err why = {0};
@@ -123,7 +123,7 @@ static int began(struct journal *j, const char *where, const char *name, int64_t
 	return r;
 }
 
-/* 1: number i of the rack is the other part of this step. */
+/* Returns 1 if entry i of the rack is the other part of this step. */
 static int same_step(const struct picker *p, const struct rack *k, size_t i, const char *name,
 		     int64_t when)
 {
@@ -144,7 +144,7 @@ static void take(struct picker *p, struct rack *k, size_t i)
 		  xasprintf("%s/%s", p->where, k->names.list[i]));
 }
 
-/* The other part: the store's newest, or it may not be touched. */
+/* Takes the other part of the step, which must be the newest in its store. */
 static int take_part(struct picker *p, struct rack *k, const char *name, int64_t when)
 {
 	for (size_t i = k->n; i-- > 0;) {
@@ -218,7 +218,7 @@ static int select_undo(struct picker *p, size_t n)
 	return r;
 }
 
-/* The other part comes along with all of the rollback that took it, if that is the newest there. */
+/* Wants the whole rollback that took the other part, which must be the newest in its store. */
 static int want_part(struct picker *p, struct rack *k, const char *name, int64_t when)
 {
 	for (size_t i = 0; i < k->names.n; i++) {
@@ -240,7 +240,7 @@ static int want_part(struct picker *p, struct rack *k, const char *name, int64_t
 	return 0;
 }
 
-/* A rollback comes back whole, in every store where a part of it was. */
+/* Takes all steps of the store's newest rollback, and wants their parts in other stores. */
 static int redo_with_parts(struct picker *p, struct rack *k)
 {
 	int r = 0;
@@ -293,7 +293,7 @@ static int select_redo(struct picker *p)
 	return r;
 }
 
-/* Stores that have no part in it. */
+/* Drops the stores without a selected step. */
 static void drop_empty(struct selected_steps *ret)
 {
 	size_t n = 0;

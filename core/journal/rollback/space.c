@@ -19,14 +19,14 @@ static off_t content_need(struct txn *t, const struct rec *r)
 	off_t need;
 
 	undo_log_content(r, &meta, &bytes);
-	need = 4096; /* the last block; the bytes are a file then, and not in the log */
+	need = 4096; /* the last block: bytes of the log become a file */
 	if (root_look(t->j, r->root, r->path, &at, &o) == 0 && S_ISREG(o.mode) && o.nlink > 1)
 		need += 2 * (off_t)MIN(o.size, o.blocks * 512); /* holes are kept as holes */
 	return need;
 }
 
-/* Its own files, and one for each file that stays while its content changes. What else comes back
- * or goes is moved. */
+/* Returns the inodes that the rollback may need: its own files, and one for each record that may
+ * create a file. All other objects are moved. */
 uint64_t space_inodes_for(struct txn *t)
 {
 	uint64_t need = 6;
@@ -43,7 +43,8 @@ uint64_t space_inodes_for(struct txn *t)
 	return need;
 }
 
-/* The way back is as long as the way, each directory's times once more; then the images. */
+/* Estimates the bytes: the other log grows as long as this one, with 512 bytes for each directory's
+ * times; restored and captured content; the rest is for after-images. */
 off_t space_for(struct txn *t)
 {
 	off_t need = 0;

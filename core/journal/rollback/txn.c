@@ -95,7 +95,7 @@ int txn_read(struct txn *t, struct names *dirs)
 /* ---- open and close ---------------------------------------------------------------------------
  */
 
-/* Where a step's directory lies once it has arrived. */
+/* Returns the place of the step's directory after the transaction; heap. */
 static char *target_of(const struct txn *t, const struct mover *m)
 {
 	const char *id = strrchr(m->dir, '/') + 1;
@@ -110,7 +110,7 @@ static int open_log(struct capture *s, const char *name, bool cut)
 {
 	int r = undo_log_open(&s->log, s->dir, name, true, cut);
 
-	/* A torn creation never held a record. */
+	/* A log whose creation was torn never held a record. */
 	if (r == -ENODATA && unlinkat(s->dir, name, 0) < 0)
 		return -errno;
 	if (r == -ENODATA || r == -ENOENT)
@@ -132,7 +132,7 @@ static int mover_open(struct txn *t, struct mover *m)
 	}
 	if (m->undo.dir < 0)
 		return m->undo.dir;
-	/* It will hold other things: to be measured anew. */
+	/* The step will hold other objects: their size must be measured again. */
 	if (unlinkat(m->undo.dir, "held", 0) < 0 && errno != ENOENT)
 		return -errno;
 	m->undo.obj = openat(m->undo.dir, "obj", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -230,8 +230,8 @@ struct mover *txn_newest(struct txn *t, bool either)
 	return best;
 }
 
-/* Where somebody's work was left and is replaced now, the way back brings that: what had been left
- * out for it stays so. */
+/* Returns whether the rollback replaces an external edit at the record's path or below, for which
+ * an earlier rollback skipped the record. It stays marked: the way back restores the edit. */
 static bool makes_way(const struct txn *t, const struct rec *r)
 {
 	for (size_t i = 0; i < path_set_count(&t->remedy.replaced); i++) {
@@ -254,16 +254,17 @@ static bool is_settled(const struct txn *t, const struct rec *r)
 }
 
 /*
- * What a merge had written, and an earlier rollback took away. An undo makes another, if it is to;
- * a redo brings it back, for it is what that undo found, unless the path is merged again, or left.
+ * Returns whether to drop the record, the inverse of a merge (REC_VOID). An undo merges again if it
+ * is to. A redo restores the merged file, as its undo found it, unless the path is merged again or
+ * kept.
  */
 static bool is_over(const struct txn *t, const struct rec *r)
 {
 	return (r->flags & REC_VOID) && !t->back && (!t->redo || is_settled(t, r));
 }
 
-/* The flags of the record that answers r: a merge that somebody has gone on with is not made anew,
- * so it is like any other change from here on. */
+/* Returns the flags of r's inverse. If a merged file was edited from outside afterwards, it is not
+ * merged again: it counts as any other change. */
 static unsigned answer_flags(const struct txn *t, const struct rec *r)
 {
 	if (r->flags & REC_VOID)
@@ -280,7 +281,7 @@ static int move_one(struct txn *t, struct mover *m)
 	size_t start;
 	int e;
 
-	/* One record too many is what recovery can tell; not two. */
+	/* Recovery can tell one record too many, but not two. */
 	e = undo_log_catch_up(&from->log);
 	if (e < 0 || !undo_log_last(&from->log, undo_log_tail(&from->log), &r, &start))
 		return e;
@@ -320,7 +321,6 @@ int txn_move(struct txn *t, const struct undo_progress *progress)
 	return t->back ? 0 : replay_renew(t);
 }
 
-/* What was merged takes its place; where nothing came of it, nothing of it stays. */
 int txn_place(struct txn *t)
 {
 	struct capture *to = txn_to(t, &t->list[0]);
@@ -364,8 +364,8 @@ static void carry_home(struct txn *t)
 			break;
 }
 
-/* Before the step arrives: an undo notes the edits that it has replaced, and the files that it has
- * left, of which the step holds the content of before. A redo forgets them. */
+/* Called before the step arrives. An undo notes the edits that it has replaced, and the files that
+ * it has left, whose content before the steps the step holds. A redo removes the note. */
 static int mark_edits(const struct txn *t, const struct mover *m)
 {
 	if (t->back)
@@ -376,7 +376,7 @@ static int mark_edits(const struct txn *t, const struct mover *m)
 			       t->recover && t->crashed);
 }
 
-/* Oldest first. On an error those that had arrived come home, if they can. */
+/* Moves the steps' directories to their places, oldest first; on an error, back if possible. */
 static int carry_all(struct txn *t)
 {
 	int r = 0;

@@ -50,22 +50,22 @@ static inline struct capture *txn_to(const struct txn *t, struct mover *m)
 
 /* Returns the step whose last record (of the log that is emptied, or of either) is the newest. */
 struct mover *txn_newest(struct txn *t, bool either);
-/* After power loss: remove records whose operations never reached the disk (power_loss.c). */
+/* After power loss: removes records whose operations never reached the disk (power_loss.c). */
 int power_loss_settle(struct txn *t) MUST_USE;
 /* Empties the logs in the transaction's direction. */
 int txn_move(struct txn *t, const struct undo_progress *progress) MUST_USE;
 /* Checks the objects that the steps would restore. -EBADMSG: one is missing. (check_objects.c) */
 int txn_check_objects(const struct txn *t, struct err *err) MUST_USE;
-/* At its end, replaces files at guarded names that a process may still write to by copies. */
+/* At the end: replaces files at guarded names that a process may still write to by copies. */
 int replay_renew(struct txn *t) MUST_USE;
-/* Then puts merged files in place, or if the transaction was turned round, removes them. */
+/* Puts merged files in place or, if the transaction was turned round, removes them. */
 int txn_place(struct txn *t) MUST_USE;
 /* Restores the permissions of directories that replay_unlock.c opened. */
 int unlock_give_back(struct txn *t) MUST_USE;
 /* Loads the directories to which a dead process had added permissions, for borrowed_dirs.h. */
 int unlock_recall(struct txn *t) MUST_USE;
-/* Write new after-images (txn_after_images.c); move the directories to their places (or back); end
- * the transaction. */
+/* Writes new after-images (txn_after_images.c); moves the directories to their places (or back);
+ * ends the transaction. */
 int txn_look(struct txn *t) MUST_USE;
 int txn_carry(struct txn *t) MUST_USE;
 int txn_end(struct txn *t) MUST_USE;
@@ -108,7 +108,7 @@ int select_steps(struct journal *j, enum undo_kind kind, size_t n, unsigned flag
 		 struct selected_steps *ret, struct err *err) MUST_USE;
 void select_steps_done(struct selected_steps *p);
 
-/* Name the paths that the rollback of open steps skipped: to the user, and in *why of the step with
+/* Names the paths that the rollback of open steps skipped: to the user, or in *why of the step with
  * these paths. (plan_open.c) */
 void plan_open_tell(struct txn *t);
 void plan_open_why(const struct txn *t, struct touched_paths *of, char **why);

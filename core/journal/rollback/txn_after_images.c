@@ -73,11 +73,11 @@ void txn_names(struct path_set *set, const struct undo_log *log, const struct re
 	add_names(set, log, moves, 0);
 }
 
-/* Directories that have other names since the beginning. */
+/* Renames of directories in the logs. */
 struct trips {
-	struct renames all;   /* whoever moved them */
-	struct renames made;  /* by this rollback; one that was turned round has put them back */
-	struct path_set done; /* where it did something, if elsewhere it left something out */
+	struct renames all;   /* by steps and rollbacks */
+	struct renames made;  /* by this rollback; empty if it was turned round */
+	struct path_set done; /* paths of its applied records, if it skipped any */
 };
 
 #define IDLE (REC_SKIPPED | REC_ASIDE)
@@ -124,7 +124,7 @@ struct whose {
 	struct path_set foreign, returns;
 };
 
-/* Or be such a directory: then that is somebody's as well where it lies now. */
+/* Marks the present path of a renamed directory as foreign as well. */
 static void note_moved(const struct renames *moves, struct whose *w, int root, const char *path)
 {
 	AUTO_FREE char *now = xasprintf("%s/", path);
@@ -154,15 +154,14 @@ static void note_whose(const struct txn *t, const struct renames *moves, struct 
 		path_set_add(&w->foreign, root, path);
 	if (!kept && !(replaced ? t->back : old & IMAGE_FOREIGN))
 		return;
-	now = xstrdup(path); /* it may lie in a directory that was moved just now */
+	now = xstrdup(path); /* a directory above it may just have been renamed */
 	below = renames_follow(moves, 0, &at, &now);
 	path_set_add(&w->foreign, at, now);
 	if (!below)
 		note_moved(moves, w, root, path);
 }
 
-/* Newest first: of steps that overlapped that is the one that ended last, for the others' images
- * were made before its own. */
+/* Steps in the order of their ends, newest first: the last one to end has the newest images. */
 struct turn {
 	struct mover *m;
 	size_t place;
@@ -170,20 +169,21 @@ struct turn {
 };
 
 /*
- * The paths of the step's post-image and those of its logs (obstacles are only there). The newest
- * one's also takes in what other steps know of directories that have moved.
+ * A step's new image: the paths of its old image and of its logs (only those name obstacles). The
+ * newest step's image also has other steps' paths below renamed directories.
  */
 struct renewal {
 	struct path_set set; /* the paths */
-	size_t own, idle;    /* the first are its own; up to here, of records that were left out */
+	size_t own, idle;    /* below own: of applied records; below idle: of skipped ones */
 	struct path_set absent, shared, passing;
 	struct path_set edited;	  /* while the rollback ran */
-	struct after_images old;  /* that have their bytes */
-	struct after_images left; /* of those in `shared`, where the step had left that */
+	struct after_images old;  /* old images with the bytes of the file */
+	struct after_images left; /* the step's own images of paths in `shared` */
 	struct whose whose;
 };
 
-/* Nothing was done there, but a human did something since the step was there last. */
+/* Returns whether the rollback did nothing at the path, and the path was edited from outside after
+ * the step's old image. */
 static bool is_edited(const struct txn *t, const struct trips *trips, const struct renewal *n,
 		      const struct after_image *old)
 {
@@ -223,7 +223,8 @@ static bool has_resolution(const struct txn *t)
 	return path_set_count(&r->replaced) || path_set_count(&r->kept) || r->n_merges;
 }
 
-/* By another name of the file that lies there; the number it had may be another's now. */
+/* Returns whether a newer step wrote to the file at the path through another hard link. Compares
+ * the present inode: the recorded number may have been reused. */
 static bool is_written_since(const struct txn *t, const struct turn *turn,
 			     const struct touchers *touchers, const struct after_image *left)
 {
@@ -234,8 +235,8 @@ static bool is_written_since(const struct txn *t, const struct turn *turn,
 	       touchers_have_file(touchers, turn->place, o.ino);
 }
 
-/* What it had left when it was here before, where newer ones have changed that, be it by another
- * name of the file. One that lay in a directory which was moved has another name now. */
+/* Finds the step's original images of paths that newer steps changed, also through other hard
+ * links. Skips paths below renamed directories: their names differ. */
 static int find_left(const struct txn *t, const struct turn *turn, const struct trips *trips,
 		     const struct touchers *touchers, struct renewal *n)
 {
@@ -246,7 +247,7 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 
 	if (has_resolution(t))
 		return original_image_drop(m->undo.dir);
-	/* One that was turned round has not made them anew; a step that never ended has none. */
+	/* A redo that was turned round wrote no new image; a step that never ended has none. */
 	if (!t->redo && !t->recover)
 		r = original_image_keep(m->undo.dir);
 	if (r < 0 || t->redo == t->back)
@@ -267,7 +268,7 @@ static int find_left(const struct txn *t, const struct turn *turn, const struct 
 	return r == -EBADMSG ? 0 : r;
 }
 
-/* What happens there is told as the rollback's own, but for what was edited meanwhile. */
+/* Marks the events at these paths as the rollback's own, except at paths edited meanwhile. */
 static void own_names(struct journal *j, const struct renewal *n)
 {
 	for (size_t k = 0; j->owning && k < path_set_count(&n->set); k++) {
@@ -291,7 +292,7 @@ static int renew_image(struct txn *t, const struct turn *turn, const struct trip
 	txn_names(&n.set, &m->undo.log, &trips->all);
 	txn_names(&n.set, &m->redo.log, &trips->all);
 	n.idle = path_set_count(&n.set);
-	/* What lay in a directory of the steps' may be in no log. */
+	/* A path below a directory of the steps may be in no log. */
 	for (size_t k = 0; k < path_set_count(&t->remedy.replaced); k++)
 		path_set_add_key(&n.set, path_set_key(&t->remedy.replaced, k));
 	for (size_t k = 0; k < path_set_count(&t->remedy.kept); k++)
@@ -307,10 +308,10 @@ static int renew_image(struct txn *t, const struct turn *turn, const struct trip
 		path_set_add_key(&n.set, path_set_key(&n.whose.foreign, k));
 	if (r == 0 && !turn->place)
 		r = renames_add_images(t->j, &trips->all, &n.set);
-	/* What lies at the others now is not what the step left. */
+	/* At the other paths the present state is not the step's. */
 	for (size_t k = n.own; k < path_set_count(&n.set); k++)
 		path_set_add_key(&n.passing, path_set_key(&n.set, k));
-	/* Nor is all that a merge has written. */
+	/* A merged file is not all the step's, either. */
 	for (size_t i = 0; i < t->remedy.n_merges && !t->back; i++)
 		path_set_add(&n.passing, t->remedy.merges[i].root, t->remedy.merges[i].path);
 	touchers_find(touchers, turn->place, &trips->all, &n.set, &n.shared);
@@ -356,8 +357,8 @@ static void note_written(const struct undo_log *log, size_t place, struct touche
 			touchers_wrote(touchers, place, r.ino);
 }
 
-/* Steps that come back are all looked at in the end: newest first, who has what. Of a file that was
- * changed by another of its names only the summary says so. */
+/* Notes the paths that each redone step touched. Only its summary names a file that was changed
+ * through another hard link. */
 static int note_touchers(const struct turn *turn, const struct renames *moves,
 			 struct touchers *touchers)
 {
@@ -410,7 +411,7 @@ static int look(struct txn *t)
 	for (size_t i = 0; r == 0 && t->redo != t->back && i < t->n; i++)
 		r = note_touchers(&turns[i], &trips.all, &touchers);
 
-	/* Of two images of a path the newer must be that of the step that ended last. */
+	/* The step that ended last must write its image of a path last. */
 	for (size_t i = t->n; r == 0 && i-- > 0;)
 		if (!turns[i].m->arrived)
 			r = renew_image(t, &turns[i], &trips, &touchers);

@@ -100,8 +100,8 @@ static int turn_round(struct txn *list, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		list[i].back = true;
-		placed_end(list[i].j); /* what failed half-way is not as it was noted */
-		/* Without the word the next start would go on instead, if it came to that. */
+		placed_end(list[i].j); /* after a failure the notes may be wrong */
+		/* Without the word "back" the next start would go on in the old direction. */
 		if (txn_write(&list[i]) < 0)
 			log_warn("journal", "a rollback that turned round could not be noted");
 	}
@@ -115,7 +115,7 @@ static void stick(struct txn *list, size_t n, bool stuck)
 		list[i].j->stuck = stuck;
 }
 
-/* " at '<path>'", where there is one; heap. */
+/* Returns " at '<path>'" for the record that could not be undone, or ""; heap. */
 static char *stopped_at(struct txn *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -45,7 +45,7 @@ static void name_it(char **path, const char *base)
 	*path = whole;
 }
 
-/* What `more` says of j's folder goes behind what is there; takes all of it over. */
+/* Appends `more`, the plan of j's folder, to p, and frees it. */
 static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct journal *j,
 		     bool first)
 {
@@ -59,7 +59,7 @@ static void add_plan(struct undo_plan *p, struct undo_plan *more, const struct j
 		*e = more->entries[i];
 		if ((!first || e->root) && e->root >= 0 && e->root < j->n_roots)
 			e->base = xstrdup(j->roots[e->root].path);
-		if (e->own) /* as another folder's */
+		if (e->own) /* shown like another folder's */
 			e->root = 0;
 	}
 	p->barriers = xrealloc(p->barriers,
@@ -105,7 +105,7 @@ static struct merged *merge_of(struct resolution *m, const struct undo_entry *e)
 	return NULL;
 }
 
-/* To be shown: the texts go to the plan's entries. */
+/* Moves the merged texts to the plan's entries, to be shown. */
 static void take_merges(struct resolution *m, struct undo_plan *p)
 {
 	for (size_t i = 0; i < p->n_entries; i++) {
@@ -124,8 +124,8 @@ static void take_merges(struct resolution *m, struct undo_plan *p)
 	}
 }
 
-/* The plan for all stores of the pick; remedies as its list, with the merged texts or, when they
- * are to be shown, without. */
+/* Makes the plan of all stores of the pick. remedies: in the same order; with show_merges the
+ * merged texts move to the plan. */
 static int plan_all(const struct selected_steps *pick, struct journal *j, struct undo_plan *plan,
 		    bool show_merges, struct resolution *remedies, struct err *err)
 {
@@ -225,7 +225,7 @@ static void name_overwritten(struct journal *j, const struct undo_plan *plan,
 			number);
 }
 
-/* The first conflict that nothing settles. */
+/* Names the first conflict that the flags do not settle. Returns -ESTALE. */
 static int refuse(struct journal *j, const struct undo_plan *plan, struct err *err)
 {
 	AUTO_BUF struct buf saved = BUF_INIT;
@@ -265,7 +265,7 @@ static int refuse(struct journal *j, const struct undo_plan *plan, struct err *e
 	return refuse_barrier(plan, err);
 }
 
-/* Into the transaction's hands: which records are left out, what is written afterwards. */
+/* Hands the resolution to the transaction, and writes the merged files to slots. */
 static int take_resolution(struct txn *t, struct resolution *m)
 {
 	struct capture *to = txn_to(t, &t->list[0]);
@@ -283,7 +283,8 @@ static int take_resolution(struct txn *t, struct resolution *m)
 	return r;
 }
 
-/* What cannot be finished is not begun. */
+/* Returns -ENOSPC if the rollback may lack disk space or inodes: a rollback that cannot be finished
+ * is not begun. */
 static int check_room(struct txn *t, struct err *err)
 {
 	off_t need = space_for(t);
@@ -314,7 +315,7 @@ static int ready(struct journal *j, struct err *err)
 		stuck |= k->stuck;
 		r = recover_unstick(k, err);
 	} while (r == 0 && (k = k->sibling) != j);
-	/* The human asked when this was still to come: to go on now would be once too often. */
+	/* The user asked before the earlier rollback was finished: going on might undo too much. */
 	if (r == 0 && stuck)
 		return err_say(err, -EAGAIN,
 			       "nothing was undone now: an earlier rollback had stopped half-way "
@@ -370,7 +371,7 @@ static int run(const struct selected_steps *pick, const struct undo_plan *plan,
 		struct journal *j = pick->list[i].j;
 
 		j->evict_below = 0;
-		if (r == 0 && prune_to_fit(j) < 0) /* what redo needs counts too */
+		if (r == 0 && prune_to_fit(j) < 0) /* the redo logs count, too */
 			log_warn("journal", "the oldest steps cannot be removed from '%s'",
 				 j->store_path);
 	}

@@ -25,12 +25,12 @@ struct emptied { /* the logs that a rollback will apply */
 	const struct chains *chains;
 };
 
-/* ret: records to skip so that the paths in *left stay unchanged; paths that depend on those are
- * added to *left. False: the dependencies are too intricate. */
+/* Finds the records to skip so that the paths in *left stay unchanged, and adds paths that depend
+ * on those to *left. Returns false if the dependencies are too intricate. */
 bool excluded_build(struct journal *j, const struct emptied *e, struct path_set *left,
 		    struct u64_set *ret);
-/* Will the path be a regular file after the rollback, if no record is skipped? False if unsure.
- * (predicted_result.c) */
+/* Returns whether the path will be a regular file after the rollback, if no record is skipped.
+ * False if unsure. (predicted_result.c) */
 bool predicted_is_file(struct journal *j, const struct emptied *e, int root, const char *path);
 
 struct merged { /* a file that gets its content after the rollback */
@@ -51,7 +51,8 @@ struct resolution {
 	struct path_set replaced, kept;
 };
 
-/* Write it as lines of text, and read one line: returns 1, or 0 for a line of another kind. */
+/* Writes the resolution as lines of text; reads one line and returns 1, or 0 for another kind of
+ * line. */
 void resolution_put(struct buf *b, const struct resolution *m);
 int resolution_get(const char *line, struct resolution *m) MUST_USE;
 
@@ -93,10 +94,10 @@ int resolution_keep(struct journal *j, struct undo_plan *p, const struct emptied
 int replay_record(struct capture *from, struct capture *to) MUST_USE;
 /* Skips the last record of `from`: moves it to `to` unchanged. idle: it was skipped before, too. */
 int replay_skip(struct capture *from, struct capture *to, bool idle) MUST_USE;
-/* The slot's file (of either side) replaces the regular file at path and gets its metadata. */
+/* Replaces the regular file at the merge's path by the slot's file, which gets its metadata. */
 int replay_merged(struct capture *to, const struct merged *m) MUST_USE;
-/* After a crash: the newest record may be logged but not performed. forward: from is the log of a
- * step that was still open. */
+/* Settles the newest record after a crash: it may be logged but not performed. forward: from is the
+ * log of a step that was still open. */
 int last_record_settle(struct capture *from, struct capture *to, bool forward) MUST_USE;
 
 /* Makes the plan for these steps of one store, of the same kind and flags as `like`, and its
@@ -104,9 +105,9 @@ int last_record_settle(struct capture *from, struct capture *to, bool forward) M
 int plan_store(struct journal *j, const struct names *dirs, const struct undo_plan *like,
 	       struct undo_plan **ret, struct resolution *remedy, struct err *err) MUST_USE;
 /*
- * The same for open steps, which have no after-images (plan_open.c): the conflicts are the external
- * edits, and all are kept. last_sign_ns: the process died, and a later change is an external edit;
- * 0: the process lives.
+ * Makes the plan for open steps, which have no after-images (plan_open.c): the conflicts are the
+ * external edits, and all are kept. last_sign_ns: the process died, and a later change is an
+ * external edit; 0: the process lives.
  */
 int plan_open(struct journal *j, const struct names *dirs, int64_t last_sign_ns,
 	      struct undo_plan **ret, struct resolution *remedy) MUST_USE;

@@ -15,10 +15,10 @@
 #include "core/journal/journal.h"
 #include "core/journal/store/store.h"
 
-/* A folder that is wiped before each run (CI) would leave one history after another. */
+/* Histories that stay: a folder that is wiped before each run (CI) would leave one for each. */
 #define ASIDE_MOST 3
 
-/* No directory has this identity (identity.c): with it a store is nobody's until it is whole. */
+/* No directory has this identity (identity.c): the store belongs to none until it is whole. */
 #define IDENTITY_NONE "0 0\n"
 
 static int open_dir(int at, const char *path)
@@ -61,7 +61,7 @@ static bool is_complete(const struct journal *j, const char *number)
 	return dir >= 0 && has_version(dir);
 }
 
-/* The number to use next; *begun: a dead process had begun with it. */
+/* Finds the next number. *begun: a dead process has begun with it. */
 static int next_number(const struct journal *j, uint64_t *ret, bool *begun)
 {
 	AUTO_NAMES struct names names = {0};
@@ -85,7 +85,8 @@ static int make_number(const struct journal *j, const char *path)
 	return store_open_dir(j, path);
 }
 
-/* The lock is the store's, "room" and "spare" are only space; the last two decide. */
+/* Returns whether the entry is moved before "version" and "folder", which decide. The lock, the
+ * reserve and the other histories stay. */
 static bool is_moved_first(const char *name)
 {
 	static const char *const others[] = {"lock",	"room",	   "spare",
@@ -102,7 +103,7 @@ static int move_one(int from, const char *name, int to)
 	return renameat(from, name, to, name) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* All but the names above, and those that begin with a dot. */
+/* Moves the entries for which is_moved_first() is true. */
 static int move_entries(int from, int to)
 {
 	const struct journal at = {.store = from};
@@ -121,7 +122,7 @@ static int move_aside(struct journal *j, int to)
 
 	if (r == 0)
 		r = move_one(j->store, "version", to);
-	if (r == 0 && !has_version(to)) /* it came with the folder and had none */
+	if (r == 0 && !has_version(to)) /* a store that came with the folder may lack it */
 		r = io_write_file(to, "version", 0600, "?\n", 2, false);
 	return r < 0 ? r : move_one(j->store, "folder", to);
 }
@@ -135,7 +136,7 @@ static void drop_oldest(struct journal *j)
 		return;
 	for (size_t i = 0; i + ASIDE_MOST < names.n; i++)
 		if (io_remove_tree(dir, names.list[i]) < 0)
-			break; /* only space */
+			break; /* the rest only takes space */
 }
 
 int aside_put(struct journal *j, bool even_empty, uint64_t *ret, struct err *err)
@@ -175,7 +176,7 @@ int aside_bring(struct journal *j, const char *path, uint64_t *ret, struct err *
 	return 0;
 }
 
-/* From the first call on a process that dies leaves a store that aside_put() moves back. */
+/* If the process dies after the first call, aside_put() moves the files of this store back. */
 int aside_take(struct journal *j, uint64_t n, const char *folder, const char *identity,
 	       struct err *err)
 {

@@ -46,7 +46,7 @@ static int name_of(int fd, char ret[PATH_MAX])
 	return n < 0 ? (int)n : 0;
 }
 
-/* Which base fd lies below, and the path from there; -ENOENT: it has no name there. */
+/* Finds the base that fd is below, and the path from there. -ENOENT: it has no name there. */
 static int place_of(struct journal *j, int fd, int *base, char path[PATH_MAX])
 {
 	char top[PATH_MAX];
@@ -69,7 +69,7 @@ static int place_of(struct journal *j, int fd, int *base, char path[PATH_MAX])
 	return r < 0 ? r : -ENOENT;
 }
 
-/* A thread borrows for one file at a time; one that died may have had the same number. */
+/* Names a note. A thread borrows for one file at a time; a dead thread may have had its number. */
 static void note_name(char ret[48], uint64_t ino)
 {
 	snprintf(ret, 48, LENT_DIR "/%d-%" PRIu64, os_thread(), ino);
@@ -79,7 +79,7 @@ static int make_dir(struct journal *j)
 {
 	if (mkdirat(j->store, LENT_DIR, 0700) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	/* The umask is that of whoever is acted for. */
+	/* The umask is that of the process for which the keeper acts. */
 	return fchmodat(j->store, LENT_DIR, 0700, 0) < 0 ? -errno : 0;
 }
 
@@ -89,7 +89,7 @@ static int note(struct journal *j, int fd, const struct object *o, mode_t bits)
 	char path[PATH_MAX], name[48];
 	int base, r = place_of(j, fd, &base, path);
 
-	if (r < 0) /* it was removed meanwhile: nobody will miss the mode */
+	if (r < 0) /* removed meanwhile: its mode does not matter */
 		return r == -ENOENT ? 0 : r;
 	codec_put_u64(&b, o->ino);
 	codec_put_u64(&b, (uint64_t)o->btime_ns);
@@ -107,10 +107,10 @@ static void forget(struct journal *j, uint64_t ino)
 	char name[48];
 
 	note_name(name, ino);
-	unlinkat(j->store, name, 0); /* what is left says what is so, and goes at the next start */
+	unlinkat(j->store, name, 0); /* if the note stays, the next start removes it */
 }
 
-/* What borrow_return() is given: the mode that was, and above it the bits that were lent. */
+/* A value for borrow_return() has the old mode bits, and above them the added ones. */
 #define LENT_SHIFT 16
 
 int borrow_bits(struct journal *j, int fd, mode_t bits, mode_t *was)
@@ -123,7 +123,7 @@ int borrow_bits(struct journal *j, int fd, mode_t bits, mode_t *was)
 	if (o.uid != geteuid())
 		return -EACCES;
 	*was = 0;
-	if ((o.mode & bits) == bits) /* by somebody else, a moment ago */
+	if ((o.mode & bits) == bits) /* another process has added them just now */
 		return 0;
 	r = note(j, fd, &o, bits);
 	if (r == 0)
@@ -143,7 +143,7 @@ int borrow_return(struct journal *j, int fd, mode_t was)
 	if (!was)
 		return 0;
 	r = object_stat(fd, "", &o);
-	/* Another mode was set meanwhile: that is what is wanted. */
+	/* If another mode was set meanwhile, that stays. */
 	if (r == 0 && ((o.mode ^ (was | was >> LENT_SHIFT)) & 07777) == 0)
 		r = object_chmod(fd, was & 07777);
 	if (r == 0)
@@ -173,7 +173,7 @@ int borrow_open_file(struct journal *j, int dirfd, const char *name)
 		fd = open(proc, flags);
 	if (fd >= 0 || errno != EACCES)
 		return fd < 0 ? -errno : fd;
-	/* Ours, perhaps, but without the read bit. */
+	/* The file may be this user's and lack the read bit. */
 	r = borrow_bits(j, path, S_IRUSR, &was);
 	if (r < 0)
 		return r;
@@ -192,11 +192,11 @@ int borrow_peek(struct journal *j, int dirfd, const char *name)
 	return fd < 0 && errno == EACCES ? borrow_open_file(j, dirfd, name) : fd;
 }
 
-/* ---- what a dead process borrowed --------------------------------------------------------------
+/* ---- notes of a dead process -------------------------------------------------------------------
  */
 
 struct loan_note {
-	char *name, *text; /* of its file */
+	char *name, *text; /* of the note's file */
 	int bad;	   /* why it cannot be read */
 	uint64_t ino;
 	int64_t btime_ns;
@@ -250,7 +250,7 @@ static void note_load(struct journal *j, const char *name, struct loan_note *n)
 		n->bad = parse((struct span){.data = n->text, .len = len}, n);
 }
 
-/* What lies in a directory cannot be reached once that is locked. */
+/* Sorts the deepest path first: a file cannot be reached once its directory is locked again. */
 static int by_depth(const void *a, const void *b)
 {
 	const struct loan_note *x = a, *y = b;

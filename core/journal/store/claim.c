@@ -39,7 +39,7 @@ static bool add_inode(struct buf *text, const char *path)
 	return true;
 }
 
-/* Directories above that cannot be looked at are left out: the path is compared, too. */
+/* Writes the claim. Leaves out parents that cannot be examined: the path is compared, too. */
 static void describe(const struct journal *j, struct buf *text)
 {
 	AUTO_FREE char *at = xstrdup(j->folder);
@@ -98,7 +98,7 @@ static int say_taken(const struct claim *mine, const struct claim *c, struct err
 		       mine->path);
 }
 
-/* One claim: 0 if its process is dead or its folder is elsewhere. */
+/* Checks one claim. Returns 0 if its process is dead, or if the folders do not overlap. */
 static int check_one(int dir, const char *name, const struct claim *mine, struct err *err)
 {
 	AUTO_CLOSE int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -196,8 +196,8 @@ static bool can_do_without(int r)
 	return r == -EROFS || r == -EACCES || r == -ENOSPC || r == -EDQUOT;
 }
 
-/* Returns whether the store is in the folder, since no state directory can be had: no process has
- * claims to compare then, and the lock of the store is what there is. */
+/* Returns whether the store is in the folder, because there is no state directory: then no process
+ * has claims to compare, and the store's lock must be enough. */
 static bool is_in_folder(const struct journal *j)
 {
 	return path_is_beneath(j->store_path, j->folder);
@@ -216,7 +216,7 @@ int claim_take(struct journal *j, bool session, struct err *err)
 	claim_parse(&mine, xstrdup(text.data));
 	if (dir < 0)
 		err_set(&why, dir, "make the directory of claims in '%s'", j->state_dir);
-	/* Of a process that was killed, its children have the lock for a moment more. */
+	/* The children of a killed process may hold its lock for a moment. */
 	for (int tries = 0; dir >= 0 && tries < TRIES; tries++) {
 		r = try_once(j, dir, &mine, &text, &why);
 		if (r != -EBUSY)

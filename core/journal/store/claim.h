@@ -11,8 +11,8 @@ struct journal;
  * claim on its folder: a locked file in <state_dir>/claims, with the path and the inodes of the
  * folder and of the directories above it. Claims are compared and made under one lock. Of processes
  * that start at once, exactly one gets the folder. A process that dies leaves an unlocked file,
- * which the next one removes. Not compared: folders with another state directory, and folders that
- * hold their own store because there is no state directory.
+ * which the next one removes. Folders with another state directory are not compared, nor are
+ * folders that hold their own store because there is no state directory.
  *
  * Life: claim_take() -> claim_release(), while the lock of the store is held.
  */

@@ -199,7 +199,7 @@ static int squeeze_file(int in, int out, const struct compressed_gate *gate)
 	return r;
 }
 
-/* From here on the packed form is the file. */
+/* Replaces the plain form by the packed one. */
 static int put_in_place(int dirfd, const char *name, const char *tmp, const char *packed,
 			const struct compressed_gate *gate)
 {
@@ -230,7 +230,7 @@ int compressed_make(int dirfd, const char *name, const struct compressed_gate *g
 	in = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOATIME);
 	if (in < 0 || fstat(in, &st) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	/* Linked elsewhere: somebody else's file, or about to be. */
+	/* A file with another hard link is in the folder, too, or is about to be. */
 	if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_size < PACK_MIN)
 		return 0;
 	out = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -247,7 +247,7 @@ int compressed_make(int dirfd, const char *name, const struct compressed_gate *g
 	return r < 0 ? r : 1;
 }
 
-/* ---- the way back -----------------------------------------------------------------------------
+/* ---- decompressing ----------------------------------------------------------------------------
  */
 
 struct swell {
@@ -308,7 +308,7 @@ static int swell_stream(struct swell *s, int in, ZSTD_DCtx *z, char *packed, cha
 	return s->extent == s->m->head.n ? 0 : -EBADMSG;
 }
 
-/* out -1: only whether it can be done. */
+/* Decompresses `in` to `out`. out -1: only checks whether that is possible. */
 static int swell_file(int in, int out)
 {
 	AUTO_MAP struct map m = {0};
@@ -355,7 +355,7 @@ int compressed_open(int dirfd, const char *name)
 	if (r != -ENOENT)
 		return r;
 	in = open_packed(dirfd, name);
-	if (in == -ENOENT) /* an undo in another process has unpacked it since */
+	if (in == -ENOENT) /* an undo in another process has unpacked it meanwhile */
 		return open_plain(dirfd, name);
 	if (in < 0)
 		return take_fd(&in);
@@ -390,7 +390,7 @@ int compressed_restore(int dirfd, const char *name, bool sync)
 		if (r == 0 && renameat(dirfd, tmp, dirfd, name) < 0)
 			r = -errno;
 		if (r < 0 && unlinkat(dirfd, tmp, 0) < 0)
-			return r; /* it is no more than space */
+			return r; /* the rest only takes space */
 	}
 	if (r == 0 && unlinkat(dirfd, packed, 0) < 0)
 		r = -errno;

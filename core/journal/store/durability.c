@@ -30,7 +30,7 @@ int durability_sync_fd(const struct journal *j, int fd)
 	return j->options.durable && fsync(fd) < 0 ? -errno : 0;
 }
 
-/* The descriptor of a root is no more than a place. */
+/* Syncs the file system of a root, whose descriptor is O_PATH and must be opened again. */
 static int sync_root(struct journal *j, int root)
 {
 	AUTO_CLOSE int fd = -1;
@@ -40,7 +40,7 @@ static int sync_root(struct journal *j, int root)
 		return at == -ENOENT ? 0 : at;
 	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
-		sync(); /* we may not read it: all of the machine, then */
+		sync(); /* not readable: syncs all file systems */
 		return 0;
 	}
 	return syncfs(fd) < 0 ? -errno : 0;

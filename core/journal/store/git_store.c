@@ -35,8 +35,8 @@ static bool has_line(const char *text)
 	return at;
 }
 
-/* Opens .git of the work tree that the folder is in: a directory, on the same file system, of a
- * user who is this one. The agent may have made it, in an earlier session. */
+/* Opens .git of the folder's work tree. It must be a directory of this user, on the same file
+ * system: the agent may have made it, in an earlier session. */
 static int open_git(const struct journal *j)
 {
 	AUTO_FREE char *dir = xstrdup(j->folder);
@@ -58,7 +58,7 @@ static int open_git(const struct journal *j)
 	}
 }
 
-/* Appends the line. The file is a plain one of this user's, with one name. */
+/* Appends the line. The file must be a regular one of this user, with one hard link. */
 static int exclude(int git)
 {
 	AUTO_CLOSE int info = -1, fd = -1;
@@ -86,7 +86,7 @@ static int exclude(int git)
 	return r < 0 ? r : io_write_all(fd, line, strlen(line));
 }
 
-/* HEAD comes last: without it git sees no repository. */
+/* Makes the store look like a repository. HEAD comes last: without it git sees none. */
 static int mark(int store)
 {
 	static const char config[] = "[core]\n\trepositoryformatversion = 1\n"
@@ -108,7 +108,7 @@ static int mark(int store)
 	return r < 0 ? r : io_write_file(git, "HEAD", 0600, head, strlen(head), false);
 }
 
-/* git: of the work tree, or an error. */
+/* Hides the store. git: the .git of the work tree, or an error. */
 static void hide(const struct journal *j, int git)
 {
 	int r = git;

@@ -18,22 +18,23 @@
 #include "core/journal/store/news.h"
 #include "core/journal/store/store.h"
 
-/* All that makes a history, and in the end what says whose it is. "joint" and "doomed" are of an
- * older cordon. */
+/* The files of a history; the last two say which folder and version it is of. "joint" and "doomed"
+ * are of an older cordon. */
 static const char *const parts[] = {"rollback",	 "joint",    "doomed", "open",	   "redo",
 				    "steps",	 BESIDE_DIR, "posts",  "barriers", "saved",
 				    "trash",	 "lent",     "roots",  "marks",	   "review",
 				    "committed", "state",    "folder", "version"};
 #define N_SAYING 2 /* "folder" and "version" */
 
-/* "version" is made first and removed last; a store that has lost it still has its steps. */
+/* Looks for "version", which is made first and removed last, or for the steps that remain without
+ * it. */
 bool store_is_made(int store)
 {
 	return faccessat(store, "version", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 	       faccessat(store, "steps", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* text: what "version" holds. Which of both differs is what its owner wants to know. */
+/* Says whether the version or the folder differs. text: the content of "version". */
 static int say_foreign(const struct journal *j, const char *text, struct err *err)
 {
 	static const char what_then[] = "undo is unavailable: the next session puts this history "
@@ -66,7 +67,7 @@ static int check_version(struct journal *j, struct err *err)
 	buf_fmt(&want, "cordon journal %d\n%s\n", JOURNAL_VERSION, j->folder);
 	if (r == 0 && str_eq(text, want.data))
 		return 0;
-	if (r == 0 && str_starts(want.data, text)) /* torn: that of another one says more */
+	if (r == 0 && str_starts(want.data, text)) /* torn: a part of the wanted text */
 		r = -ENOENT;
 	if (r == 0)
 		return say_foreign(j, text, err);
@@ -82,7 +83,8 @@ static int check_version(struct journal *j, struct err *err)
 
 /*
  * A history belongs to a directory, not to its name: the file "folder" has its inode number and
- * birth. (The device's number may be another one after every boot.) 1: it is this one; 0: another.
+ * birth time. (The device number may change with every boot.) Returns 1 if it names this directory,
+ * or 0.
  */
 static int is_folders(struct journal *j, struct buf *is)
 {
@@ -94,7 +96,7 @@ static int is_folders(struct journal *j, struct buf *is)
 		return r;
 	buf_fmt(is, "%" PRIu64 " %" PRId64 "\n", o.ino, o.btime_ns);
 	r = io_read_file(j->store, "folder", 4096, &text, NULL);
-	if (r == 0 && !*text) /* says as little as none */
+	if (r == 0 && !*text) /* an empty file counts as none */
 		r = -ENOENT;
 	return r < 0 ? r : str_eq(text, is->data);
 }

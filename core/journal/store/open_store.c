@@ -25,8 +25,7 @@
 #include "core/os/file.h"
 #include "core/os/volume.h"
 
-/* The store in the folder must not show up in the human's `git status`, not in a repository that is
- * made later either. */
+/* Hides a store in the folder from `git status`, also in a repository that is created later. */
 static int hide_from_git(const struct journal *j)
 {
 	return io_write_file(j->store, ".gitignore", 0600, "*\n", 2, false);
@@ -46,7 +45,7 @@ static int take_lock(struct journal *j, const char *path, struct err *err)
 		return j->lock;
 	len = snprintf(pid, sizeof(pid), "%-20d\n", (int)getpid());
 	if (io_pwrite_all(j->lock, pid, (size_t)len, 0) < 0)
-		return 0; /* only words for the next one */
+		return 0; /* the pid is only for a message */
 	return 0;
 }
 
@@ -61,7 +60,6 @@ static int make_dirs(struct journal *j)
 	return 0;
 }
 
-/* Something will run: a history that is not the folder's must not prevent it. */
 bool store_is_session(const struct journal_spec *spec)
 {
 	return spec->lasting && !spec->settled && !spec->read_only;
@@ -127,14 +125,13 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 		return err_say(
 			err, -EBUSY,
 			"an undo was interrupted: `cordon undo --dry-run` finishes it first");
-	if (spec->upkeep) /* else nobody is to wait for it: a session's thread does it, or a full
-			     disk */
+	if (spec->upkeep) /* else a session's thread empties it, or a full disk */
 		store_empty_trash(j, NULL);
 	return 0;
 }
 
-/* What was made for a store that cannot be opened goes (a full disk, say). Without the lock it may
- * be another's by now, who came after mkdir(): then it goes only if nothing is in it. */
+/* Removes a store that could not be opened (on a full disk, say). Without the lock, another process
+ * may have taken it after mkdir(): then only an empty directory is removed. */
 void store_unmake(struct journal *j)
 {
 	static const char *const files[] = {".gitignore", "room", "turns", "lock"};

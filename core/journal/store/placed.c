@@ -13,12 +13,12 @@
 #include "core/os/file.h"
 
 struct placed_file {
-	uint64_t id;  /* of its device and number; 0: the slot is free */
-	uint64_t sum; /* EDITED, or of the rest */
+	uint64_t id;  /* hash of device and inode number; 0: the slot is free */
+	uint64_t sum; /* EDITED, UNKNOWN, or a hash of the noted state */
 };
 
 #define EDITED	0
-#define UNKNOWN 2 /* it could not be looked at: nothing is told of it */
+#define UNKNOWN 2 /* it could not be read: it does not count as edited */
 
 static uint64_t id_of(const struct object *o)
 {
@@ -40,7 +40,7 @@ static bool counts(const struct journal *j, const struct object *o)
 	return j->placed.since_ns && o->mode && o->mode != OBJECT_UNSEEN && !S_ISDIR(o->mode);
 }
 
-/* The file's slot, or the free one where it would be. */
+/* Returns the file's slot, or the free slot that it would take. */
 static struct placed_file *slot_of(const struct placed *p, uint64_t id)
 {
 	size_t at = id >> 1 & (p->cap - 1);
@@ -120,7 +120,7 @@ void placed_note_at(struct journal *j, int dirfd, const char *name)
 		placed_note(j, &o);
 }
 
-/* Its time, unless that was not ours to set. */
+/* Takes the time from meta, if this user may set it. */
 static void take_time(struct object *o, struct span meta)
 {
 	if (meta.data && (o->uid == geteuid() || geteuid() == 0))

@@ -42,8 +42,8 @@ void placed_note_at(struct journal *j, int dirfd, const char *name);
  * may have changed the bytes since. A file that was edited before that stays edited.
  */
 void placed_dressed(struct journal *j, int fd, const struct object *before, struct span meta);
-/* The same after all its bytes were written, `size` of them. Without meta, the modification time is
- * that of the last write. */
+/* Notes the file after all its bytes were written, `size` of them. Without meta, the modification
+ * time is that of the last write. */
 void placed_written(struct journal *j, int fd, uint64_t size, struct span meta);
 bool placed_has(const struct journal *j, const struct object *o);
 /* Returns whether the file differs from its note. known: a file without a note is not an edit. */

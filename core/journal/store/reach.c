@@ -67,7 +67,7 @@ int reach_look(struct journal *j, struct reach *w, int root, const char *path, s
 	store_forget_near(j);
 	if (r == -EACCES)
 		return 0;
-	/* It may have gone with the way there. */
+	/* The path may not exist, nor a directory above it. */
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -ELOOP)
 		return r;
 	return root_look(j, root, path, at, o);
@@ -93,7 +93,7 @@ void reach_close(struct journal *j, struct reach *w)
 				 j->folder, strerror(-r));
 		close(w->list[i].fd);
 	}
-	if (w->n) /* what lies behind is out of reach again */
+	if (w->n) /* files below are out of reach again */
 		store_forget_near(j);
 	free(w->list);
 	*w = (struct reach){0};

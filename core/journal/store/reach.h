@@ -25,7 +25,7 @@ struct reach {
  * directory stays OBJECT_UNSEEN. */
 int reach_look(struct journal *j, struct reach *w, int root, const char *path, struct spot *at,
 	       struct object *o) MUST_USE;
-/* The same, and restores the permissions before it returns. */
+/* Does the same, and restores the permissions before it returns. */
 int reach_see(struct journal *j, int root, const char *path, struct object *o) MUST_USE;
 /* Adds permissions to the directory itself; returns 0 also if it is no directory. */
 int reach_open(struct journal *j, struct reach *w, const struct spot *at, mode_t bits) MUST_USE;

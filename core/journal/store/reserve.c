@@ -49,7 +49,7 @@ static void spares_fill(struct journal *j)
 	}
 }
 
-/* What a process before has left of them. */
+/* Counts the spare files that an earlier process left. */
 static void spares_find(struct journal *j)
 {
 	char name[32];
@@ -89,11 +89,11 @@ static int set_aside(struct journal *j, off_t size)
 	do {
 		r = posix_fallocate(j->room, 0, size);
 	} while (r == EINTR);
-	/* A try that failed half way keeps what it got. */
+	/* A failed call may keep the blocks that it got. */
 	return r && ftruncate(j->room, have) < 0 ? -errno : -r;
 }
 
-/* For the steps that run. */
+/* Returns the size that the open steps need. */
 static off_t wanted(const struct journal *j)
 {
 	off_t logs = j->hooks->log_bytes(j);
@@ -113,7 +113,7 @@ int reserve_follow(struct journal *j)
 	return r == -ENOSPC || r == -EDQUOT ? r : 0;
 }
 
-/* As much as there is; nobody is told: it is only for worse times. */
+/* Reserves as much of the wanted size as there is. No error is reported: this is a precaution. */
 static void refill(struct journal *j, bool cut)
 {
 	off_t have = size_of(j), want = wanted(j);
@@ -128,7 +128,7 @@ static void refill(struct journal *j, bool cut)
 		}
 }
 
-/* What a process before had set aside may be needed for what it left. */
+/* Opens the reserve. Keeps a larger one: a rollback that an earlier process left may need it. */
 void reserve_open(struct journal *j)
 {
 	j->room = openat(j->store, "room", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -152,7 +152,8 @@ void reserve_refill(struct journal *j)
 		spares_fill(j);
 }
 
-/* On tmpfs to set space aside is to write it: for much of it the file system's word will do. */
+/* Returns whether the file system has so much free space, as it says. On tmpfs, to reserve space
+ * means to write it, which takes too long for a large size. */
 static bool is_free(const struct journal *j, off_t size)
 {
 	struct statvfs fs;
@@ -170,7 +171,7 @@ int reserve_need(struct journal *j, off_t size)
 		return 0;
 	if (j->in_memory && size > ROOM_LARGE)
 		return is_free(j, size - have) ? 0 : -ENOSPC;
-	j->room_short = true; /* or more than is usual */
+	j->room_short = true; /* it is too small, or larger than usual */
 	r = set_aside(j, size);
 	return r == -ENOSPC || r == -EDQUOT ? r : 0;
 }
@@ -200,14 +201,14 @@ static bool lend(struct journal *j, int why)
 	return ftruncate(j->room, left) == 0;
 }
 
-/* ---- what a rollback may need -----------------------------------------------------------------
+/* ---- space for a rollback ---------------------------------------------------------------------
  */
 
 bool reserve_has_inodes(const struct journal *j, uint64_t n)
 {
 	struct statvfs fs;
 
-	/* Some have no number of inodes to run out of. */
+	/* Some file systems have no fixed number of inodes. */
 	return fstatvfs(j->store, &fs) < 0 || fs.f_files == 0 || n <= fs.f_favail + j->spares;
 }
 
@@ -235,6 +236,6 @@ bool store_relieve(struct journal *j, int why, bool back)
 		say_full(j);
 		return false;
 	}
-	/* That is what it was set aside for. */
+	/* A rollback may use the whole reserve. */
 	return reserve_give(j, why) || j->hooks->make_room(j);
 }

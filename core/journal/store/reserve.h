@@ -17,7 +17,7 @@ void reserve_unmake(struct journal *j); /* Removes the directory of reserved ino
 void reserve_refill(struct journal *j);
 /* Makes the reserve at least so large. -ENOSPC, -EDQUOT: there is too little space. */
 int reserve_need(struct journal *j, off_t size) MUST_USE;
-/* The same for the logs of the open steps, which have grown. */
+/* Enlarges the reserve for the logs of the open steps, which have grown. */
 int reserve_follow(struct journal *j) MUST_USE;
 /* Frees the reserve if the error `why` is a lack of space. Returns whether to try again. */
 bool reserve_give(struct journal *j, int why);

@@ -38,8 +38,7 @@ static void add_text(struct journal *j, const char *text, bool whole)
 	j->roots[j->n_roots - 1].own = own;
 }
 
-/* File "roots": one NUL-terminated path after the other, the first is number 1. Those that are
- * known already are read over. */
+/* Loads the file "roots": NUL-terminated paths, from number 1 on. Skips known ones. */
 int roots_load(struct journal *j)
 {
 	AUTO_FREE char *text = NULL;
@@ -64,7 +63,7 @@ void roots_level(struct journal *j)
 
 const char *root_path(struct journal *j, int root)
 {
-	/* The session that writes the store may have got one more since it was opened. */
+	/* The session that writes the store may have added a root after this process opened it. */
 	if (j->read_only && root >= j->n_roots && roots_load(j) < 0)
 		return NULL;
 	return root >= 0 && root < j->n_roots ? j->roots[root].path : NULL;
@@ -125,7 +124,7 @@ int journal_add_root(struct journal *j, const char *path, bool own, struct err *
 	if (r == 0)
 		return root;
 	j->roots[root].own = was;
-	if (is_new) /* its number is given, if the file has it */
+	if (is_new) /* if the file has it, its number is used up */
 		free(j->roots[--j->n_roots].path);
 	return err_set(err, r, "add '%s' to the undo store", path);
 }
@@ -160,8 +159,8 @@ static int open_below(int top, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A directory that was renamed into another: what lies in it may have a path that is longer than
- * the kernel takes. It is cut at slashes, and put together again. */
+/* Opens a directory whose path may be longer than PATH_MAX, because a directory above was renamed.
+ * Cuts the path at slashes, and restores it. */
 static int open_in_pieces(int top, char *path)
 {
 	AUTO_CLOSE int at = -1;

@@ -1,4 +1,4 @@
-/* state - the numbers that the store has given out; whether the machine was rebooted since. */
+/* state - the numbers that the store has given out; whether the machine was rebooted meanwhile. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "core/journal/store/store.h"
 #include "core/os/file.h"
 
-/* So many numbers are used before the file is written again. */
+/* Numbers that are used before the file is written again. */
 #define RESERVE ((uint64_t)1 << 20)
 
 int state_save(struct journal *j)
@@ -45,7 +45,7 @@ int store_seq_keep(struct journal *j)
 uint64_t store_seq(struct journal *j)
 {
 	if (store_seq_keep(j) < 0)
-		return j->state->next_seq++; /* for a name; a record's was kept before */
+		return j->state->next_seq++; /* only for a name: a record's number was reserved */
 	return j->state->next_seq++;
 }
 
@@ -68,13 +68,13 @@ static void state_boot_begin(struct journal *j)
 void state_boot_settled(struct journal *j)
 {
 	j->state->boot = boot_number();
-	j->state->session_us = j->session_us; /* what the one before had left is rolled back */
+	j->state->session_us = j->session_us; /* the steps of the last session are rolled back */
 	j->rebooted = false;
 	if (state_save(j) < 0)
-		j->state->boot = 0; /* it is only looked at twice */
+		j->state->boot = 0; /* the next start only looks again */
 }
 
-/* The highest number that an entry of these directories has for its name, or *ret itself. */
+/* Raises *ret to the highest number that is a name in these directories. */
 static int highest_of(const struct journal *j, const char *const *dirs, uint64_t *ret)
 {
 	int r = 0;
@@ -89,9 +89,9 @@ static int highest_of(const struct journal *j, const char *const *dirs, uint64_t
 }
 
 /*
- * A new store's, or that of one that has lost the file: no number that is still in the store is
- * given again. Ids go on behind the highest. The other numbers are in every record, in images and
- * in other folders' stores; none has counted as far as the clock, which counts microseconds.
+ * Makes the state of a new store, or of one that has lost the file. No number that is in the store
+ * may be given again. Ids go on after the highest. Sequence numbers are in every record, in images
+ * and in other folders' stores: they go on at the clock's microseconds, which none has reached.
  */
 static int state_renew(struct journal *j)
 {
@@ -108,7 +108,7 @@ static int state_renew(struct journal *j)
 	*j->state = (struct state){.magic = STATE_MAGIC,
 				   .next_id = id + 1,
 				   .next_seq = any ? (uint64_t)clock_wall_us() : 1};
-	/* Whatever took the file may have taken what was written last. */
+	/* The last writes may be lost with the file. */
 	j->rebooted = any > 0;
 	return state_save(j);
 }
@@ -136,7 +136,7 @@ int state_load(struct journal *j)
 	return 0;
 }
 
-/* Where the numbers go on, exactly. */
+/* Saves the exact next numbers. */
 void state_leave(struct journal *j)
 {
 	if (!j->state || j->lock < 0)

@@ -18,7 +18,7 @@
 /* ---- placement --------------------------------------------------------------------------------
  */
 
-/* A mount, or where the kernel cannot tell (before Linux 5.8), a device. */
+/* Finds the id of the mount or, before Linux 5.8, of the device. */
 static int mount_of(const char *path, uint64_t *ret)
 {
 	struct statx x;
@@ -44,7 +44,7 @@ int journal_store_path(char **ret, const struct journal_spec *spec, struct err *
 	r = mount_of(spec->state_dir, &there);
 	if (r == -ENOENT && !spec->read_only && io_mkdir_p(AT_FDCWD, spec->state_dir, 0700) == 0)
 		r = mount_of(spec->state_dir, &there);
-	/* Trouble of the moment must not make a second, empty history elsewhere. */
+	/* A passing error must not lead to a second, empty history elsewhere. */
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EACCES)
 		return err_set(err, r, "look at '%s'", spec->state_dir);
 	if (r == 0 && here == there)
@@ -84,7 +84,7 @@ int store_names(const struct journal *j, const char *dir, struct names *ret)
 	if (!d)
 		return -errno;
 	fd = -1;
-	/* An error is not the end: an open step that is not seen would be forgotten. */
+	/* An error must not look like the end: an unlisted open step would be forgotten. */
 	while ((errno = 0, e = readdir(d)))
 		if (e->d_name[0] != '.')
 			names_add(&names, xstrdup(e->d_name));
@@ -106,7 +106,7 @@ int store_highest(const struct journal *j, const char *dir, uint64_t *ret)
 	return r;
 }
 
-/* What one that has to stop removes all the same: else nobody did, where sessions are short. */
+/* Entries to remove even if *stop is set: with short sessions, none would be removed otherwise. */
 #define TRASH_LEAST 8
 
 bool store_empty_trash(struct journal *j, const atomic_bool *stop)
@@ -117,7 +117,7 @@ bool store_empty_trash(struct journal *j, const atomic_bool *stop)
 
 	if (dir < 0 || store_names(j, "trash", &names) < 0)
 		return false;
-	/* It is only space; the next one tries the others again. */
+	/* The rest only takes space; the next call tries again. */
 	while (gone < names.n && (gone < TRASH_LEAST || !stop || !atomic_load(stop)) &&
 	       io_remove_tree(dir, names.list[gone]) == 0)
 		gone++;

@@ -137,7 +137,7 @@ int store_lock(int store, const char *path, const char *todo, struct err *err) M
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
 /* Syncs the store's directories, if the journal is durable. */
 int store_sync_names(const struct journal *j) MUST_USE;
-/* The name of an object in the directory obj/ of a step. */
+/* Writes the name of an object in the directory obj/ of a step. */
 void store_slot_name(char out[24], uint64_t slot);
 
 #define ROLLBACK_FILE "rollback" /* of a store: the running transaction */

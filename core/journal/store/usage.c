@@ -52,7 +52,7 @@ uint64_t usage_held_files(int stepdir)
 	return sum;
 }
 
-/* Directories among the objects are counted with what lies in them. */
+/* Returns the bytes of all that is below the directory. */
 static uint64_t weigh_dir(int parent, const char *name, int depth)
 {
 	AUTO_CLOSE int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -116,7 +116,7 @@ uint64_t store_held(const struct journal *j, const char *dir)
 		return h.bytes;
 	h = (struct held){.bytes = usage_held_files(fd) + weigh_dir(fd, "obj", 0), .packed = true};
 	if (!j->read_only && usage_held_write(fd, &h) < 0)
-		return h.bytes; /* measured again, then */
+		return h.bytes; /* the next call measures again */
 	return h.bytes;
 }
 

@@ -19,7 +19,7 @@ void chunked_out_begin(struct chunked_out *o, int dirfd, const char *name)
 
 	*o = (struct chunked_out){.dirfd = dirfd, .name = name, .buf = BUF_INIT};
 	o->fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* The keeper's umask is that of whoever it acts for. */
+	/* The keeper's umask is that of the process for which it acts. */
 	if (o->fd < 0 || fchmod(o->fd, 0600) < 0)
 		o->r = -errno;
 }

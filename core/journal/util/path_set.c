@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #define CHUNK_FIRST ((size_t)1 << 10)
-#define CHUNK	    ((size_t)1 << 16) /* an offset in one takes 16 bits of struct name.at */
+#define CHUNK	    ((size_t)1 << 16) /* struct name.at has 16 bits for an offset in a chunk */
 
 struct name {
 	uint32_t hash;
@@ -43,7 +43,7 @@ const char *path_set_key(const struct path_set *n, size_t i)
 	return n->chunks[at >> 16] + (at & (CHUNK - 1));
 }
 
-/* The slot that has the key, or the free one that it would take. */
+/* Returns the slot of the key, or the free slot that it would take. */
 static size_t slot_of(const struct path_set *n, const char *key, uint32_t hash)
 {
 	size_t mask = n->n_slots - 1, s = hash & mask;
@@ -74,7 +74,7 @@ static void grow_slots(struct path_set *n)
 	}
 }
 
-/* Keys are moved by nothing: a chunk that is full stays as it is. */
+/* Stores a key and returns its place. Keys never move: a full chunk stays as it is. */
 static uint32_t store(struct path_set *n, const char *key, size_t len)
 {
 	uint32_t at;

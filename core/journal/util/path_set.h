@@ -27,8 +27,8 @@ struct path_set {
 
 bool path_set_add(struct path_set *n, int root, const char *path); /* false: it was there already */
 bool path_set_add_key(struct path_set *n, const char *key);
-size_t path_set_put(struct path_set *n, const char *key, bool *ret_new); /* its number */
-size_t path_set_find(const struct path_set *n, const char *key);	 /* PATH_SET_NONE */
+size_t path_set_put(struct path_set *n, const char *key, bool *ret_new); /* returns its number */
+size_t path_set_find(const struct path_set *n, const char *key);	 /* or PATH_SET_NONE */
 bool path_set_has(const struct path_set *n, int root, const char *path);
 bool path_set_has_key(const struct path_set *n, const char *key);
 static inline size_t path_set_count(const struct path_set *n)

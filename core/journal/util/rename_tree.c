@@ -12,19 +12,19 @@
 /*
  * Theory of operation.
  *
- * A tree of hooks and directories. A hook is a name in a directory; from some moment on, a
- * directory hangs on it, or no known one. A move takes a directory from its hook to another hook;
- * everything below follows without any change. Each hook keeps the directories that hung on it, and
- * each directory its hooks, by moment. So a past path is followed down the tree of that moment, as
- * far as directories are known, and from there up the tree of the later moment.
+ * A tree of hooks and directories. A hook is a name in a directory. At each moment it holds one
+ * directory, or none that is known. A move takes a directory from its hook to another hook;
+ * everything below follows without any change. Each hook has a list of the directories that it
+ * held, and each directory a list of its hooks, by moment. So a past path is followed down the tree
+ * of that moment, as far as directories are known, and from there up the tree of the later moment.
  *
- * Only directories that a move names are in the tree. A directory that a later move names first has
- * hung on its hook since the last directory left that hook; the hook is in the directory above,
- * wherever that was.
+ * Only directories that a move names are in the tree. If a move names a directory for the first
+ * time, its hook has held it since the last directory left that hook; the hook is in the directory
+ * above, at every moment.
  *
- * If no directory hung on the target, names below it (of a directory that was created and removed,
- * say) stay until a directory comes to the hook, and belong to that from then on. If a directory
- * hung there, it and the new one become one: the one with fewer names is merged into the other,
+ * If the target hook holds no directory, names below it (of a directory that was created and
+ * removed, say) stay until a directory comes to the hook, and belong to that directory afterwards.
+ * If it holds one, the two become one: the directory with fewer names is merged into the other,
  * name by name.
  *
  * A mark is on a hook, and moves with the directory in which the hook is a name.
@@ -33,7 +33,7 @@
 #define NONE	UINT32_MAX
 #define KEY_DIR 5 /* characters of a key before the name: the directory's number */
 
-struct turn { /* from that moment on */
+struct turn { /* an entry of a list: its value from moment `since` on */
 	uint32_t since, what;
 };
 
@@ -43,16 +43,16 @@ struct turns {
 };
 
 struct hook {
-	uint32_t dir;	   /* that it is a name in */
-	uint32_t next;	   /* of the same directory */
-	struct turns held; /* directories, or NONE; before the first of them none */
+	uint32_t dir;	   /* the directory that has the name */
+	uint32_t next;	   /* the next hook of that directory */
+	struct turns held; /* directories, or NONE; before the first entry: NONE */
 	unsigned marks;
 };
 
 struct hung {
 	struct turns hooks;
 	uint32_t first, n; /* names in it */
-	uint32_t into;	   /* the one that it is a part of, or NONE */
+	uint32_t into;	   /* the directory that it was merged into, or NONE */
 	uint32_t since;
 };
 
@@ -68,7 +68,7 @@ static void turn_add(struct turns *t, uint32_t since, uint32_t what)
 	t->list[t->n++] = (struct turn){.since = since, .what = what};
 }
 
-/* How many had begun by then. */
+/* Returns how many entries begin at that moment or before. */
 static uint32_t turns_by(const struct turns *t, uint32_t then)
 {
 	uint32_t lo = 0, hi = t->n;
@@ -87,7 +87,7 @@ static uint32_t turns_by(const struct turns *t, uint32_t then)
 /* ---- the tree ---------------------------------------------------------------------------------
  */
 
-/* Its number has no NUL in it, whatever it is. */
+/* Returns a hook's key: the directory's number, in bytes that are never NUL, and the name. */
 static char *hook_key(uint32_t dir, const char *name, size_t len)
 {
 	char *key = xmalloc(KEY_DIR + len + 1);
@@ -141,7 +141,7 @@ static uint32_t held_now(const struct rename_tree *h, uint32_t hook)
 	return held->n ? held->list[held->n - 1].what : NONE;
 }
 
-/* What hangs there now. */
+/* Returns the directory that the hook holds now; adds one if none is known. */
 static uint32_t dir_of(struct rename_tree *h, uint32_t hook)
 {
 	struct turns *held = &h->hooks[hook].held;
@@ -202,7 +202,7 @@ static void hang(struct rename_tree *h, uint32_t hook, uint32_t dir)
 	turn_add(&h->dirs[dir].hooks, h->now, hook);
 }
 
-/* From now on they are one. */
+/* Merges `dir` into `into`. Its directories will land on the hooks of the same names there. */
 static void take_in(struct rename_tree *h, uint32_t dir, uint32_t into, struct landings *l)
 {
 	struct hung *d = &h->dirs[dir];
@@ -258,7 +258,8 @@ void rename_tree_move(struct rename_tree *h, int root, const char *from, int roo
 	uint32_t a, b, dir, other;
 
 	h->now++;
-	/* No kernel does the second of these: a log that says so is damaged. */
+	/* A name on itself changes nothing. No kernel renames a directory into itself or onto one
+	 * above it: the log is damaged. */
 	if (root == root2 && (path_is_beneath(to, from) || path_is_beneath(from, to)))
 		return;
 	a = hook_of(h, root, from);
@@ -277,11 +278,11 @@ void rename_tree_move(struct rename_tree *h, int root, const char *from, int roo
 /* ---- following a path ---------------------------------------------------------------------------
  */
 
-struct walk { /* down the tree */
+struct walk { /* a way down the tree */
 	uint32_t dir, then, until;
 };
 
-/* What hangs on the hook, or comes to it next. */
+/* Returns the directory that the hook holds, or else the next one that comes to it, or NONE. */
 static uint32_t held_then(const struct turns *held, struct walk *w)
 {
 	uint32_t i = turns_by(held, w->then);
@@ -294,7 +295,7 @@ static uint32_t held_then(const struct turns *held, struct walk *w)
 	return held->list[i].what;
 }
 
-/* Into the directory of that name, if one is known. */
+/* Enters the directory of that name. Returns false if none is known. */
 static bool go_down(const struct rename_tree *h, struct walk *w, const char *name,
 		    const char *slash)
 {
@@ -326,7 +327,7 @@ static uint32_t hook_then(const struct rename_tree *h, uint32_t dir, uint32_t th
 	return hooks->list[i ? i - 1 : 0].what;
 }
 
-/* The path of what is called `rest` in the directory, as the tree is at that moment. */
+/* Returns the key of the name `rest` in the directory, as the tree is at that moment; heap. */
 static char *go_up(const struct rename_tree *h, uint32_t dir, uint32_t then, const char *rest)
 {
 	size_t tail = strlen(rest), len = tail;

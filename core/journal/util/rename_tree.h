@@ -17,8 +17,8 @@ struct rename_tree {
 	uint32_t n_dirs, cap_hooks, cap_dirs;
 };
 
-/* both: the two directories change places. Otherwise names that existed below the target remain,
- * beside the moved ones. */
+/* Moves a directory. both: the two directories change places; otherwise names that existed below
+ * the target remain, beside the moved ones. */
 void rename_tree_move(struct rename_tree *h, int root, const char *from, int root2, const char *to,
 		      bool both);
 /* Translates a path from moment `since` to the later moment `until`. Only paths below a renamed
