@@ -159,7 +159,7 @@ int folder_run(struct folder *f, const struct caller *c, struct op *o, const cha
 	if (o->makes)
 		keeper_umask(k, caller_umask(c));
 	watch_busy(k);
-	if (o->kind == OP_OPEN || makes_name(o))
+	if (o->kind == OP_OPEN || o->kind == OP_TRUNCATE || makes_name(o))
 		watch_before(k);
 	if (f->granted)
 		tell_changing(k, o);
