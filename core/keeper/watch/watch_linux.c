@@ -228,6 +228,7 @@ static void watcher_free(struct watcher *by)
 		closedir(by->dir);
 	watch_tree_done(&by->tree);
 	buf_done(&by->made_path);
+	buf_done(&by->touched);
 	util_close_fd(&by->load);
 	free(by);
 }
@@ -246,7 +247,7 @@ void watch_start(struct keeper *k)
 	struct watch *w;
 	int r = 0;
 
-	by->made_path = (struct buf)BUF_INIT;
+	by->made_path = by->touched = (struct buf)BUF_INIT;
 	by->tree.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	by->tree.most = watched_most(k);
 	by->load = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

@@ -237,6 +237,46 @@ void watch_list_now(struct keeper *k, struct watched_dir *d, const char *name)
 		watch_tree_queue(&k->watch->by->tree, d);
 }
 
+/* The folders' own were the first to be watched. */
+static struct watched_dir *top_of(const struct watcher *by, const struct folder *f)
+{
+	struct watched_dir *d = by->tree.dirs;
+
+	while (d && !d->parent && d->folder != f)
+		d = d->hh.next;
+	return d && !d->parent ? d : NULL;
+}
+
+/* Watches the directories of this path below d. */
+static void watch_way(struct keeper *k, struct watched_dir *d, char *path)
+{
+	char *name;
+
+	while (d && (name = strsep(&path, "/"))) {
+		struct watched_dir *up = d;
+
+		if (!watch_dir_child(up, name))
+			watch_add_dir(k, up, name);
+		d = watch_dir_child(up, name);
+	}
+}
+
+void watch_touched(struct keeper *k, const struct folder *f, const char *path)
+{
+	struct watcher *by = k->watch && !f->root ? k->watch->by : NULL;
+	const char *below = by && by->list_at && !by->tree.full ? path_below(path, f->path) : NULL;
+	const char *slash = below ? strrchr(below, '/') : NULL;
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	AUTO_FREE char *way = NULL;
+
+	if (!slash || (by->touched.len == len && memcmp(by->touched.data, path, len) == 0))
+		return;
+	buf_clear(&by->touched);
+	buf_add(&by->touched, path, len);
+	way = xstrndup(below, (size_t)(slash - below));
+	watch_way(k, top_of(by, f), way);
+}
+
 /* A directory from outside may come with secrets and with files that rules close. They do not wait
  * until there is time: the directory is listed at once, and LIST_DIRS below it. */
 static void list_foreign(struct keeper *k, struct watched_dir *d, unsigned *left)

@@ -22,6 +22,7 @@ struct watcher {
 	int made;		    /* the watch of watch_made() till its event is judged, or 0 */
 	const struct folder *made_in;
 	struct buf made_path; /* below it */
+	struct buf touched;   /* the directory of the last watch_touched() */
 	uint32_t cookie;
 	DIR *dir; /* being listed, the one of this watch; or NULL */
 	int dir_wd;
