@@ -344,6 +344,28 @@ static void by_a_name_of_the_users(void **state)
 	assert_sound(f);
 }
 
+/* The user saves the file by another of its names. */
+static void by_another_of_its_names(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "f", "before");
+	assert_int_equal(linkat(journal_folder_fd(f->j), "f", journal_folder_fd(f->j), "g", 0), 0);
+	begin(f, "several changes");
+	must(f, put(f, "f", "a"));
+	settle(f, "f");
+	outside(f, "g", "user");
+	assert_true(journal_is_foreign(f->j, "g", SEEN_CLOSED, 0));
+	must(f, put(f, "f", "b"));
+	must(f, put(f, "f", "c"));
+	end(f, COMMIT);
+	assert_versions(f, "f", "|user");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_cat(f, "g", "before");
+	assert_sound(f);
+}
+
 /* Content in a file of its own, and the user's permissions. */
 static void large(void **state)
 {
@@ -386,6 +408,7 @@ int main(void)
 		cmocka_unit_test(while_the_step_has_it_open),
 		T(while_only_the_step_has_it_open),
 		T(by_a_name_of_the_users),
+		T(by_another_of_its_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,18 +69,40 @@ void step_note_edit(struct step *s, const char *key)
 	buf_add(&s->j->unnoted, note.data, note.len);
 }
 
+/* also: though the path is not touched. */
+static void note_path(struct step *s, const char *key, bool also)
+{
+	struct touched_path *t = touched_paths_find(&s->touches, key);
+
+	if (t || also)
+		step_note_edit(s, key);
+	if (t)
+		t->foreign = true;
+}
+
 void edited_note(struct journal *j, const char *key, const struct object *o)
 {
 	for (struct step *s = j->open; s; s = s->next) {
-		struct touched_path *t = touched_paths_find(&s->touches, key);
+		struct touched_inode *k = o->mode ? step_known(s, o) : NULL;
 
-		if (t || (S_ISREG(o->mode) && step_has_inode(s, o)))
-			step_note_edit(s, key);
-		if (t)
-			t->foreign = true;
-		if (o->mode)
+		note_path(s, key, k && S_ISREG(o->mode) && step_has_inode(s, o));
+		if (k)
 			step_disown(s, o);
+		if (k && o->nlink > 1)
+			k->flags |= TOUCHED_EDITED;
 	}
+}
+
+void edited_take(struct step *s, int root, const char *path, const struct object *o)
+{
+	struct touched_inode *k = o->nlink > 1 ? step_known(s, o) : NULL;
+	AUTO_FREE char *key = NULL;
+
+	if (!k || !(k->flags & TOUCHED_EDITED))
+		return;
+	k->flags &= ~(unsigned)TOUCHED_EDITED & TOUCHED_ALL;
+	key = path_key_make(root, path);
+	note_path(s, key, true);
 }
 
 void edited_look(struct step *s, const struct op_target *w)

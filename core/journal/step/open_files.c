@@ -317,7 +317,7 @@ bool open_file_was_shut(struct journal *j, const struct object *o)
 
 		if (!k || !(k->flags & TOUCHED_SHUT))
 			continue;
-		k->flags &= ~(unsigned)TOUCHED_SHUT & 0x1f;
+		k->flags &= ~(unsigned)TOUCHED_SHUT & TOUCHED_ALL;
 		return true;
 	}
 	return false;
