@@ -204,6 +204,168 @@ static void under_another_name(void **state)
 	assert_versions(f, "g", "|user");
 }
 
+static int hold(struct fix *f, const char *path)
+{
+	struct at a = at(f, path);
+	int fd = op_open(f->s, &a, O_WRONLY | O_APPEND, 0, NULL);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static int cut(struct fix *f, const char *path)
+{
+	struct at a = at(f, path);
+
+	return op_truncate(f->s, &a, 0, NULL);
+}
+
+static int replace(struct fix *f, const char *path)
+{
+	int r = put(f, "tmp", "b");
+
+	return r < 0 ? r : mv(f, "tmp", path, 0);
+}
+
+static int rewrite(struct fix *f, const char *path)
+{
+	return put(f, path, "b");
+}
+
+static int rename_first(struct fix *f, const char *path)
+{
+	int r = mv(f, path, "g", 0);
+
+	return r < 0 ? r : rewrite(f, "g");
+}
+
+static int begin_another(struct fix *f, const char *path)
+{
+	struct step *other = NULL;
+
+	must(f, journal_begin(f->j, STEP_COMMAND, "other", &other, &f->err));
+	must(f, rewrite(f, path));
+	return journal_commit(other, 0, &f->err);
+}
+
+/* A process of the step has the file open all the time. The only close is then the user's, who
+ * saves it in place; or there is one more close than the step's other descriptors have had. */
+static void while_the_step_has_it_open(void **state)
+{
+	int (*const changes[])(struct fix * f, const char *path) = {
+		rewrite, cut, rm, replace, rename_first, begin_another};
+
+	for (size_t i = 0; i < ARRAY_LEN(changes) * 2; i++) {
+		struct fix *f = fix_new();
+		bool other = i % 2;
+		int fd;
+
+		journal_expect_events(f->j);
+		outside(f, "f", "before");
+		begin(f, "holds it");
+		fd = hold(f, "f");
+		if (other) {
+			close(hold(f, "f"));
+			assert_false(journal_is_foreign(f->j, "f", SEEN_CLOSED, 0));
+		}
+		outside(f, "f", "user");
+		assert_int_equal(journal_is_foreign(f->j, "f", SEEN_CLOSED, 0), other);
+		must(f, changes[i / 2](f, "f"));
+		close(fd);
+		assert_true(commit(f) > 0);
+		assert_versions(f, changes[i / 2] == rename_first ? "g" : "f", "|user");
+		assert_sound(f);
+		fix_free(f);
+	}
+	(void)state;
+}
+
+/* Nobody else writes to it, however often and in whatever order the step's processes close it. */
+static void while_only_the_step_has_it_open(void **state)
+{
+	struct fix *f = *state;
+	int fd, other;
+
+	journal_expect_events(f->j);
+	outside(f, "f", "before");
+	begin(f, "holds it");
+	fd = hold(f, "f");
+	for (int i = 0; i < 3; i++) {
+		must(f, rewrite(f, "f"));
+		assert_false(journal_is_foreign(f->j, "f", SEEN_CLOSED, 0));
+		must(f, cut(f, "f"));
+		other = hold(f, "f");
+		close(fd);
+		fd = other;
+		assert_false(journal_is_foreign(f->j, "f", SEEN_CLOSED, 0));
+		journal_all_seen(f->j);
+	}
+	must(f, rm(f, "f"));
+	close(fd);
+	end(f, COMMIT);
+	assert_none(f);
+	must(f, undo(f, 1, 0));
+	assert_cat(f, "f", "before");
+}
+
+/* The user moves the file, or its directory, and then saves it in place. */
+static void by_a_name_of_the_users(void **state)
+{
+	struct fix *f = *state;
+	int fd;
+
+	one_step(f, "mkdir", md(f, "d"));
+	outside(f, "d/f", "before");
+	outside(f, "f", "before");
+	begin(f, "several changes");
+	must(f, put(f, "d/f", "a"));
+	must(f, put(f, "f", "a"));
+	must(f, put(f, "made", "a"));
+	settle(f, "d/f");
+	settle(f, "f");
+	settle(f, "made");
+	fd = journal_folder_fd(f->j);
+	assert_int_equal(renameat(fd, "d", fd, "e"), 0);
+	assert_int_equal(renameat(fd, "f", fd, "g"), 0);
+	assert_int_equal(renameat(fd, "made", fd, "moved"), 0);
+	assert_true(journal_is_foreign(f->j, "e", SEEN_NAMED, 0));
+	assert_true(journal_is_foreign(f->j, "g", SEEN_NAMED, 0));
+	must(f, put(f, "moved", "b")); /* not edited */
+	outside(f, "e/f", "user below");
+	outside(f, "g", "user");
+	assert_true(journal_is_foreign(f->j, "e/f", SEEN_CLOSED, 0));
+	assert_true(journal_is_foreign(f->j, "g", SEEN_CLOSED, 0));
+	must(f, put(f, "e/f", "b"));
+	must(f, put(f, "g", "b"));
+	must(f, put(f, "g", "c"));
+	end(f, COMMIT);
+	assert_versions(f, "e/f", "|user below");
+	assert_versions(f, "g", "|user");
+	assert_sound(f);
+}
+
+/* The user saves the file by another of its names. */
+static void by_another_of_its_names(void **state)
+{
+	struct fix *f = *state;
+
+	outside(f, "f", "before");
+	assert_int_equal(linkat(journal_folder_fd(f->j), "f", journal_folder_fd(f->j), "g", 0), 0);
+	begin(f, "several changes");
+	must(f, put(f, "f", "a"));
+	settle(f, "f");
+	outside(f, "g", "user");
+	assert_true(journal_is_foreign(f->j, "g", SEEN_CLOSED, 0));
+	must(f, put(f, "f", "b"));
+	must(f, put(f, "f", "c"));
+	end(f, COMMIT);
+	assert_versions(f, "f", "|user");
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_cat(f, "g", "before");
+	assert_sound(f);
+}
+
 /* Content in a file of its own, and the user's permissions. */
 static void large(void **state)
 {
@@ -237,8 +399,16 @@ static void large(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_version), T(outlasts_the_step),  T(own_versions_are_not),
-		T(nothing_was_overwritten),	T(under_another_name), T(large),
+		cmocka_unit_test(each_version),
+		T(outlasts_the_step),
+		T(own_versions_are_not),
+		T(nothing_was_overwritten),
+		T(under_another_name),
+		T(large),
+		cmocka_unit_test(while_the_step_has_it_open),
+		T(while_only_the_step_has_it_open),
+		T(by_a_name_of_the_users),
+		T(by_another_of_its_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

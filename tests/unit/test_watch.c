@@ -8,7 +8,7 @@
 #include "core/keeper/spec.h"
 #include "core/keeper/state.h"
 #include "core/keeper/watch/watch.h"
-#include "core/keeper/watch/watch_shared.h"
+#include "core/keeper/watch/watch_priv.h"
 #include "tests/support/journalfix.h"
 
 #define ENOUGH 100 /* reads of one turn: many times what was queued when it began */
@@ -42,37 +42,86 @@ ssize_t read(int fd, void *buf, size_t n)
 	return got;
 }
 
+struct session { /* a keeper that watches the folder, and has listed nothing yet */
+	struct keeper_spec spec;
+	struct keeper k;
+	struct folder folder, *list[1];
+};
+
+static void start(struct session *s, struct fix *f)
+{
+	*s = (struct session){.spec.state_dir = f->state,
+			      .k = {.epoll = epoll_create1(EPOLL_CLOEXEC), .n_folders = 1},
+			      .folder = {.path = f->folder, .journal = f->j}};
+	s->folder.keeper = &s->k;
+	s->folder.fd = open(f->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->list[0] = &s->folder;
+	s->k.spec = &s->spec;
+	s->k.folders = s->list;
+	watch_start(&s->k);
+	assert_non_null(s->k.watch);
+	s->k.watch->by->tree.most = 100;
+}
+
+static void stop(struct session *s)
+{
+	watch_stop(&s->k);
+	sources_bury(&s->k);
+	close(s->folder.fd);
+	close(s->k.epoll);
+}
+
+static bool sees_an_edit(struct session *s)
+{
+	watch_drain(&s->k);
+	return s->k.watch->settle_at > 0;
+}
+
 static void a_flood_does_not_hold_it(void **state)
 {
 	struct fix *f = *state;
-	struct keeper_spec spec = {0};
-	struct keeper k = {.spec = &spec, .epoll = epoll_create1(EPOLL_CLOEXEC)};
-	struct folder folder = {.keeper = &k, .path = f->folder, .journal = f->j},
-		      *list[] = {&folder};
+	struct session s;
 
-	folder.fd = open(f->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	spec.state_dir = f->state;
-	k.folders = list;
-	k.n_folders = 1;
-	watch_start(&k);
-	assert_non_null(k.watch);
+	start(&s, f);
 	flooded = f->folder;
 	flood(200);
 	reads = 0;
-	watch_drain(&k);
+	assert_true(sees_an_edit(&s));
 	flooded = NULL;
 	assert_in_range(reads, 2, ENOUGH - 1);
-	assert_true(k.watch->settle_at > 0); /* the edits were seen */
-	watch_stop(&k);
-	sources_bury(&k);
-	close(folder.fd);
-	close(k.epoll);
+	stop(&s);
+}
+
+/* Its directory is not listed yet, nor is the one above. */
+static void an_edit_of_what_a_step_has_touched_is_seen(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *path = xasprintf("%s/d/e/f", f->folder);
+	struct session s;
+
+	must(f, mkdirat(journal_folder_fd(f->j), "d", 0755));
+	must(f, mkdirat(journal_folder_fd(f->j), "d/e", 0755));
+	outside(f, "d/e/f", "before");
+	outside(f, "d/e/g", "before");
+	start(&s, f);
+	begin(f, "agent");
+	must(f, put(f, "d/e/f", "agent"));
+	watch_touched(&s.k, &s.folder, path);
+	must(f, put(f, "d/e/f", "agent"));
+	assert_false(sees_an_edit(&s));
+	outside(f, "d/e/f", "user");
+	assert_true(sees_an_edit(&s));
+	assert_true(commit(f) > 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	stop(&s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_flood_does_not_hold_it, fix_setup, fix_teardown),
+		cmocka_unit_test_setup_teardown(an_edit_of_what_a_step_has_touched_is_seen,
+						fix_setup, fix_teardown),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

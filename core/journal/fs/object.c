@@ -195,6 +195,11 @@ bool object_has_writer(int fd)
 	return fcntl(fd, F_SETLEASE, F_RDLCK) < 0;
 }
 
+bool object_is_written(int fd)
+{
+	return object_has_writer(fd) && errno == EAGAIN;
+}
+
 bool object_hold(int fd)
 {
 	const struct timespec pause = {.tv_nsec = HOLD_PAUSE_NS};

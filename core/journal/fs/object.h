@@ -91,6 +91,8 @@ void object_expect_breaks(void);
 /* Returns whether any process has this file open for writing (or a shared writable mapping of it);
  * true if that is unknown. fd is open read-only, for this call only: close it next. */
 bool object_has_writer(int fd);
+/* The same, but returns false if it is unknown. */
+bool object_is_written(int fd);
 /* Lets the opening of this file block in other processes (and in this one) until all descriptors
  * that share the open file description of fd are closed. Returns false, after a few milliseconds,
  * if another process has the file open; or if it cannot be held. */

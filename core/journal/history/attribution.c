@@ -94,13 +94,14 @@ static bool has_our_writer(struct journal *j, const char *path, const struct spo
 	}
 	if (!w || told)
 		return false;
+	w->closes += what == SEEN_CLOSED;
 	if (what != SEEN_META) {
 		fd = borrow_peek(j, at->fd, at->name);
 		shut = fd >= 0 && !object_has_writer(fd);
 	}
 	if (shut)
 		open_file_shut(j, w);
-	return true;
+	return shut || fd < 0 || !open_file_is_shared(w, fd);
 }
 
 /* Returns whether the expected close was reported before: this is another process's close, and its
@@ -193,19 +194,11 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	/* A writer cannot have given the file a name that no step knows. */
 	if (o.mode && has_our_writer(j, path, &at, &o, what) && (touched || what != SEEN_NAMED))
 		return false;
-	if (!touched)
-		return true;
-	if (what != SEEN_CLOSED && is_known(j, &o))
+	if (touched && what != SEEN_CLOSED && is_known(j, &o))
 		return false;
-	for (struct step *s = j->open; s; s = s->next) {
-		t = touch_of(s, key);
-		if (t) {
-			step_note_edit(s, key);
-			t->foreign = true;
-		}
-		if (o.mode)
-			step_disown(s, &o);
-	}
+	/* A file that the steps know may have got its name with a directory that was moved. */
+	if (touched || (what == SEEN_CLOSED && S_ISREG(o.mode)))
+		edited_note(j, key, &o);
 	return true;
 }
 

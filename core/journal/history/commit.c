@@ -385,7 +385,7 @@ static void save_overwritten(const struct ending *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		AUTO_FREE char *dir = xasprintf("open/%" PRId64, list[i].s->id);
 
-		if (list[i].s->made)
+		if (list[i].s->noted_at)
 			overwritten_save(list[i].s->j, dir);
 	}
 }

@@ -10,9 +10,14 @@
 
 #include "core/base/io.h"
 #include "core/base/log.h"
+#include "core/journal/fs/borrow.h"
 #include "core/journal/log/undo_log.h"
+#include "core/journal/op.h"
+#include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
+#include "core/journal/step/target.h"
 #include "core/journal/util/codec.h"
+#include "core/journal/util/path_set.h"
 
 /* Adds a note to the end of the file, or leaves the file as it was. */
 static int append_note(int dir, const struct buf *note)
@@ -62,4 +67,56 @@ void step_note_edit(struct step *s, const char *key)
 	log_warn("journal", "an edit from outside is not on disk: %s", strerror(-r));
 	codec_put_u64(&s->j->unnoted, (uint64_t)s->id);
 	buf_add(&s->j->unnoted, note.data, note.len);
+}
+
+/* also: though the path is not touched. */
+static void note_path(struct step *s, const char *key, bool also)
+{
+	struct touched_path *t = touched_paths_find(&s->touches, key);
+
+	if (t || also)
+		step_note_edit(s, key);
+	if (t)
+		t->foreign = true;
+}
+
+void edited_note(struct journal *j, const char *key, const struct object *o)
+{
+	for (struct step *s = j->open; s; s = s->next) {
+		struct touched_inode *k = o->mode ? step_known(s, o) : NULL;
+
+		note_path(s, key, k && S_ISREG(o->mode) && step_has_inode(s, o));
+		if (k)
+			step_disown(s, o);
+		if (k && o->nlink > 1)
+			k->flags |= TOUCHED_EDITED;
+	}
+}
+
+void edited_take(struct step *s, int root, const char *path, const struct object *o)
+{
+	struct touched_inode *k = o->nlink > 1 ? step_known(s, o) : NULL;
+	AUTO_FREE char *key = NULL;
+
+	if (!k || !(k->flags & TOUCHED_EDITED))
+		return;
+	k->flags &= ~(unsigned)TOUCHED_EDITED & TOUCHED_ALL;
+	key = path_key_make(root, path);
+	note_path(s, key, true);
+}
+
+void edited_look(struct step *s, const struct op_target *w)
+{
+	struct open_file *f =
+		S_ISREG(w->obj.mode) && w->path ? open_file_find(s->j, &w->obj) : NULL;
+	AUTO_CLOSE int fd = -1;
+	AUTO_FREE char *key = NULL;
+
+	if (!f || f->closes < f->opens)
+		return;
+	fd = *w->bare ? borrow_peek(s->j, w->dirfd, w->bare) : borrow_open_file(s->j, w->dirfd, "");
+	if (fd < 0 || !open_file_is_shared(f, fd))
+		return;
+	key = path_key_make(w->root, w->path);
+	edited_note(s->j, key, &w->obj);
 }

@@ -77,5 +77,6 @@ bool event_is_expected(struct journal *j, const char *key, enum seen_what what)
 	event_expect_no_close(j, w);
 	moved = w->then != j->carried.now; /* a directory has, perhaps the one that it is in */
 	w->told = what == SEEN_CLOSED && !moved;
+	w->closes += w->told;
 	return w->told;
 }

@@ -10,6 +10,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
+#include "core/journal/step/edited.h"
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
@@ -123,6 +124,8 @@ static int open_old(struct step *s, struct op_target *w, int flags, bool *touche
 
 	if (!S_ISREG(o.mode))
 		return open_special(w, flags);
+	if (writes(flags))
+		edited_look(s, w);
 	fd = open_raw(w, flags & ~O_TRUNC);
 	if (fd < 0)
 		return take_fd(&fd);
@@ -226,6 +229,8 @@ int op_truncate(struct step *s, const struct at *at, off_t size, bool *touched)
 	/* Not allowed is not captured: what follows cannot fail for want of permission. */
 	if (r == 0 && S_ISREG(w.obj.mode) && eaccess(proc, W_OK) < 0)
 		r = -errno;
+	if (r == 0)
+		edited_look(s, &w);
 	if (r == 0)
 		r = op_target_keep_content(s, &w, fd, "", &w.obj, false);
 	if (r == 0 && truncate(proc, size) < 0)

@@ -10,6 +10,7 @@
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/op.h"
+#include "core/journal/step/edited.h"
 #include "core/journal/step/expected_events.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/limits.h"
@@ -87,6 +88,7 @@ int op_unlink(struct step *s, const struct at *at, bool *touched)
 	if (w.plain || w.own || S_ISDIR(w.obj.mode)) /* refused, whatever it is */
 		return unlinkat(at->dirfd, w.raw, 0) < 0 ? -errno : 0;
 	event_expect_no_close_at(s->j, w.root, w.path);
+	edited_look(s, &w);
 	if (op_target_is_own(s, &w))
 		return remove_own(s, &w, 0);
 	r = step_lose(s, LOSS_DELETE, w.root, w.path, &w.obj);
@@ -497,8 +499,10 @@ static int rename_once(struct step *s, const struct at *from, const struct at *t
 		return do_rename(&a, &b, flags);
 	event_expect_no_close_at(s->j, a.root, a.path);
 	event_expect_no_close_at(s->j, b.root, b.path);
-	if (b.obj.mode && !(flags & RENAME_EXCHANGE))
+	if (b.obj.mode && !(flags & RENAME_EXCHANGE)) {
+		edited_look(s, &b);
 		r = step_lose(s, LOSS_REPLACE, b.root, b.path, &b.obj);
+	}
 	if (r < 0)
 		return r;
 	r = step_protects(s, "rename", a.path, kept_weight(s, &b, flags), !is_moved(s, &b.obj));

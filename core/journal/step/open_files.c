@@ -95,6 +95,8 @@ static void add_place(struct journal *j, struct open_file *w, char *key,
 {
 	const struct object o = {.dev = w->key[0], .ino = w->key[1], .btime_ns = w->btime_ns};
 
+	if (w->closes < w->opens) /* the next close by that name may be of what had it before */
+		w->opens = OPENS_UNKNOWN;
 	for (struct step *s = j->open; s; s = s->next)
 		if (step_known(s, &o))
 			touched_paths_add(&s->touches, key, before);
@@ -147,6 +149,15 @@ void open_file_named(struct journal *j, const struct object *o, int root, const 
 		return;
 	catch_up(j, w);
 	add_place(j, w, path_key_make(root, path), before);
+}
+
+bool open_file_is_shared(struct open_file *w, int fd)
+{
+	if (w->closes < w->opens || !object_is_written(fd))
+		return false;
+	w->closes--;
+	w->told = false;
+	return true;
 }
 
 static void forget_moves(struct journal *j)
@@ -306,7 +317,7 @@ bool open_file_was_shut(struct journal *j, const struct object *o)
 
 		if (!k || !(k->flags & TOUCHED_SHUT))
 			continue;
-		k->flags &= ~(unsigned)TOUCHED_SHUT & 0x1f;
+		k->flags &= ~(unsigned)TOUCHED_SHUT & TOUCHED_ALL;
 		return true;
 	}
 	return false;
@@ -360,12 +371,15 @@ static void add(struct journal *j, const struct object *o, int root, const char 
 		forget_names(j, w);
 	}
 	catch_up(j, w);
+	if (alone)
+		w->opens = w->closes = 0;
 	w->btime_ns = o->btime_ns;
 	w->told = false;
 	open_file_unshut(j, w);
 	name = add_name(j, w, path_key_make(root, path));
 	shut = open_file_was_shut(j, o) || find_closed(j, key);
 	/* Where it left the list while the event of its close was on its way, two will come. */
+	w->opens = opened && w->opens < OPENS_UNKNOWN ? w->opens + 1 + shut : OPENS_UNKNOWN;
 	if (opened && alone && !shut)
 		event_expect_close(j, w, name);
 	if (HASH_COUNT(j->writers) > MAX(j->writers_enough, (size_t)ENOUGH))

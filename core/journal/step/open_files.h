@@ -1,6 +1,8 @@
 /* open_files - inodes that a process may still have open for writing. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
+#include <limits.h>
+
 #include "core/base/hash.h"
 
 struct journal;
@@ -21,9 +23,14 @@ struct open_file {	 /* an inode that was opened for writing and may still be */
 	bool shut;     /* it has no writer; it leaves the list when no event is queued */
 	bool once;     /* in journal.once: see expected_events.h */
 	bool told;     /* the expected close was reported: a further close is of another process */
+	/* Descriptors that were opened since it came to the list (or OPENS_UNKNOWN), and closes
+	 * that were reported since: at least so many were closed. */
+	unsigned opens, closes;
 	struct open_file *prev_shut, *next_shut; /* in journal.shut */
 	UT_hash_handle hh, by_name;
 };
+
+#define OPENS_UNKNOWN (UINT_MAX / 2)
 
 struct closed {		 /* a file that has no writer, and left the list because of that */
 	uint64_t key[2]; /* dev, ino */
@@ -54,6 +61,10 @@ bool open_file_was_closed(struct journal *j, const struct object *o);
 /* Notes that the file has no writer, while its close event may still be queued. */
 void open_file_shut(struct journal *j, struct open_file *w);
 void open_file_drop(struct journal *j, struct open_file *w);
+/* Returns whether a program outside has written to this file, which a process still has open for
+ * writing: more closes were reported than the steps' own descriptors explain. True once for each
+ * such close. */
+bool open_file_is_shared(struct open_file *w, int fd);
 /* Captures files that are still open for writing in all running steps, because the step that opened
  * them has ended: later writes belong to the running steps. */
 void open_files_pass_on(struct journal *j);

@@ -5,6 +5,7 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/op.h"
+#include "core/journal/step/edited.h"
 #include "core/journal/step/guarded.h"
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
@@ -121,8 +122,10 @@ int op_target_keep_content(struct step *s, const struct op_target *w, int fd, co
 		return 0;
 	s->side.last.is = false;
 	r = step_lose(s, LOSS_OVERWRITE, w->root, w->path, o);
-	if (r == 0)
+	if (r == 0) {
+		edited_take(s, w->root, w->path, o);
 		r = step_keep_content(s, w->root, w->path, fd, name, o, may_spare);
+	}
 	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
 	r = capture_sync(&s->side);

@@ -82,9 +82,9 @@ struct touched_inode *touched_inodes_learn(struct touched_inodes *k, const struc
 		if (k->n_firsts % 16 == 0)
 			k->firsts = xrealloc(k->firsts, (k->n_firsts + 16) * sizeof(*k->firsts));
 		k->firsts[k->n_firsts] = *o;
-		one->first = ++k->n_firsts & 0x7ffffff;
+		one->first = ++k->n_firsts & 0x3ffffff;
 	}
-	one->flags |= flags & 0x1f;
+	one->flags |= flags & TOUCHED_ALL;
 	return one;
 }
 

@@ -14,6 +14,9 @@ enum {
 	TOUCHED_OPENED = 8, /* for writing, in this step */
 	/* It has no writer, but the watcher has not reported its close yet. */
 	TOUCHED_SHUT = 16,
+	/* By one of several names, somebody else has changed it since. */
+	TOUCHED_EDITED = 32,
+	TOUCHED_ALL = 63,
 };
 
 struct touched_inode {
@@ -22,10 +25,10 @@ struct touched_inode {
 	uint64_t generation; /* as in struct object */
 	uint64_t hash;	     /* of all captured content, if that may change unseen; or 0 */
 	uint32_t dev;	     /* object_pack_dev() */
-	uint32_t flags : 5;  /* TOUCHED_* */
+	uint32_t flags : 6;  /* TOUCHED_* */
 	/* Index + 1 in firsts: the state when it was captured, if it had several hard links; else
 	 * 0. */
-	uint32_t first : 27;
+	uint32_t first : 26;
 };
 
 /* Life: a zeroed struct is empty -> touched_inodes_done(). Pointers into it die with the next

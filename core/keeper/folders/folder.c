@@ -159,7 +159,7 @@ int folder_run(struct folder *f, const struct caller *c, struct op *o, const cha
 	if (o->makes)
 		keeper_umask(k, caller_umask(c));
 	watch_busy(k);
-	if (o->kind == OP_OPEN || makes_name(o))
+	if (o->kind == OP_OPEN || o->kind == OP_TRUNCATE || makes_name(o))
 		watch_before(k);
 	if (f->granted)
 		tell_changing(k, o);
@@ -169,8 +169,12 @@ int folder_run(struct folder *f, const struct caller *c, struct op *o, const cha
 		watch_made(k, f, (o->to ? o->to : o->at)->dirfd, g.path);
 	if (r >= 0 && (o->kind == OP_OPEN || makes_name(o)))
 		note_placed(f, c, o, g.path, o->kind == OP_LINK ? path2 : path);
-	if (o->touched)
+	if (o->touched) {
+		watch_touched(k, f, path);
+		if (path2)
+			watch_touched(k, f, path2);
 		event_touch(k, c, path, path2);
+	}
 	keeper_news(k);
 	return safeguard_leave(&g, o->step, r);
 }

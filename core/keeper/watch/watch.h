@@ -25,6 +25,10 @@ void watch_before(struct keeper *k);
  * in it can be closed. path: absolute. Costs one call, and the listing of the parent is not needed.
  */
 void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char *path);
+/* Watches the directory of a path that a step has just touched, with those above, if they are not
+ * listed yet. path: absolute. Costs nothing once everything is listed, and little in the directory
+ * of the path before. */
+void watch_touched(struct keeper *k, const struct folder *f, const char *path);
 /* Changes between these two calls are cordon's own: rollbacks and restores. */
 void watch_own_begin(struct keeper *k);
 void watch_own_end(struct keeper *k);

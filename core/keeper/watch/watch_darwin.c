@@ -273,6 +273,13 @@ void watch_made(struct keeper *k, const struct folder *f, int dirfd, const char 
 	(void)path;
 }
 
+void watch_touched(struct keeper *k, const struct folder *f, const char *path)
+{
+	(void)k;
+	(void)f;
+	(void)path;
+}
+
 void watch_busy(struct keeper *k)
 {
 	(void)k;

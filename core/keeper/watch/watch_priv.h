@@ -1,0 +1,56 @@
+/* watch_priv - shared by the files of the watcher that uses inotify. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <dirent.h>
+
+#include "core/keeper/watch/watch_shared.h"
+
+struct inotify_event;
+struct source;
+
+#define WATCH_BUSY_US  50000 /* after a change of the agent's no directory is looked at, once */
+#define WATCH_DRAIN_US 5000  /* after the first event of several */
+
+struct watcher {
+	struct watched_tree tree;
+	struct source *source;
+	int64_t drain_at;	    /* monotonic, 0: the source tells when there is something */
+	int64_t list_at;	    /* 0: nothing to do */
+	int64_t list_by;	    /* list_at is not put off beyond it */
+	struct watched_dir *moving; /* left its place, and has not come to another */
+	int made;		    /* the watch of watch_made() till its event is judged, or 0 */
+	const struct folder *made_in;
+	struct buf made_path; /* below it */
+	struct buf touched;   /* the directory of the last watch_touched() */
+	uint32_t cookie;
+	DIR *dir; /* being listed, the one of this watch; or NULL */
+	int dir_wd;
+	int load; /* /proc/loadavg, or -1 */
+	char events[4096]
+		__attribute__((aligned(8))); /* on the stack it would be cleared each time */
+};
+
+/* Counts the files of all folders as journal_count_shut() does. */
+uint64_t watch_count_shut(const struct watch *w);
+
+/* ---- watch_list_linux.c: listing ------------------------------------------------------------- */
+
+/* Forgets the predicted events of all folders. */
+void watch_expect_nothing(struct keeper *k);
+/* Watches the directory of this name, unless it is of cordon's own; it will be listed. */
+void watch_add_dir(struct keeper *k, struct watched_dir *parent, const char *name);
+/* Lists at that time, or when it was to be done at the latest. */
+void watch_list_soon(struct watch *w, int64_t at);
+void watch_list_some(struct keeper *k); /* one turn */
+void watch_list_now(struct keeper *k, struct watched_dir *d, const char *name);
+/* Watches a directory from outside. Such a directory may come with secrets and with files that
+ * rules close. They do not wait until there is time: the directory is listed at once, and some
+ * below it. */
+void watch_list_foreign(struct keeper *k, struct watched_dir *d, const char *name);
+
+/* ---- watch_moved_linux.c: directories that appear and move ----------------------------------- */
+
+void watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev);
+void watch_end_move(struct watch *w); /* the directory that has left its place came to no other */
+void watch_end_made(struct watch *w); /* the event of watch_made() will not come */
