@@ -17,6 +17,7 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/tool.h"
 #include "tui/commands/version.h"
+#include "tui/look/terminal.h"
 
 static void usage(FILE *out)
 {
@@ -111,6 +112,8 @@ int main(int argc, char **argv)
 #ifdef __linux__
 	bwrap_become_first(argc, argv);
 #endif
+	if ((isatty(STDOUT_FILENO) || isatty(STDERR_FILENO)) && !terminal_here_is_utf8())
+		text_escape_to_ascii();
 	take_help(argc, argv);
 	c = argc > 1 ? find(argv[1]) : NULL;
 	if (argc < 2 && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {

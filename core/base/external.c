@@ -24,6 +24,7 @@ extern char **environ;
 
 static char **places;
 static size_t n_places;
+static external_writes writes;
 static bool told; /* which they are */
 
 /* A command that forgot to say where agents write runs nothing that PATH leads to. */
@@ -50,21 +51,26 @@ void external_keep_out(const char *dir)
 	places[n_places++] = take_ptr(&real);
 }
 
-static bool is_kept_out(const char *path)
+void external_ask(external_writes fn)
+{
+	writes = fn;
+}
+
+static bool is_kept_out(const char *path, enum external_use use)
 {
 	for (size_t i = 0; i < n_places; i++)
 		if (path_is_beneath(path, places[i]))
 			return true;
-	return false;
+	return writes && writes(path, use);
 }
 
 /* Resolves the longest part of an absolute path that exists. */
-static bool leads_to_folder(const char *path)
+static bool leads_to_folder(const char *path, enum external_use use)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	char *end = clean + strlen(clean);
 
-	if (is_kept_out(clean))
+	if (is_kept_out(clean, use))
 		return true;
 	while (end > clean) {
 		AUTO_FREE char *head = xstrndup(clean, (size_t)(end - clean));
@@ -72,7 +78,7 @@ static bool leads_to_folder(const char *path)
 		AUTO_FREE char *whole = real ? xasprintf("%s%s", real, end) : NULL;
 
 		if (whole)
-			return is_kept_out(whole);
+			return is_kept_out(whole, use);
 		do
 			end--;
 		while (end > clean && *end != '/');
@@ -118,14 +124,14 @@ static bool holds_name(const char *text)
 	return false;
 }
 
-static bool names_folder(const char *text)
+static bool names_folder(const char *text, enum external_use use)
 {
 	if (holds_name(text))
 		return true;
 	for (size_t i = 0; text[i]; i++) {
 		AUTO_FREE char *path = text[i] == '/' ? path_at(text, i) : NULL;
 
-		if (path && leads_to_folder(path))
+		if (path && leads_to_folder(path, use))
 			return true;
 	}
 	return false;
@@ -148,7 +154,8 @@ static int check_word(const char *setting, const char *word, struct err *err)
 	struct err why = {0};
 
 	if (strchr(word, '/'))
-		return from_here && access(from_here, F_OK) == 0 && leads_to_folder(from_here)
+		return from_here && access(from_here, F_OK) == 0 &&
+				       leads_to_folder(from_here, EXTERNAL_PROGRAM)
 			       ? refuse(setting, word, err)
 			       : 0;
 	found = external_find(word, &why);
@@ -159,7 +166,7 @@ int external_check(const char *setting, const char *line, struct err *err)
 {
 	AUTO_FREE char *words = xstrdup(line);
 	char *rest = NULL;
-	int r = names_folder(line) ? refuse(setting, line, err) : 0;
+	int r = names_folder(line, EXTERNAL_PROGRAM) ? refuse(setting, line, err) : 0;
 
 	for (char *word = strtok_r(words, separators, &rest); r == 0 && word;
 	     word = strtok_r(NULL, separators, &rest))
@@ -181,7 +188,7 @@ static char *safe_path(void)
 	     dir = strtok_r(NULL, ":", &rest)) {
 		AUTO_FREE char *real = *dir == '/' ? realpath(dir, NULL) : NULL;
 
-		if (real && !strchr(real, ':') && !is_kept_out(real))
+		if (real && !strchr(real, ':') && !is_kept_out(real, EXTERNAL_PROGRAM))
 			buf_fmt(&path, "%s%s", path.len ? ":" : "", real);
 	}
 	return xstrdup(path.len ? path.data : SYSTEM);
@@ -193,7 +200,7 @@ static bool is_only_in_folder(const char *name)
 	AUTO_FREE char *found = program_find(name);
 	AUTO_FREE char *real = found ? realpath(found, NULL) : NULL;
 
-	return real && leads_to_folder(real);
+	return real && leads_to_folder(real, EXTERNAL_PROGRAM);
 }
 
 /* Returns a name of this program's file that no rename changes; heap. NULL: the system has no such
@@ -221,7 +228,7 @@ static char *find_path(const char *name, struct err *err)
 
 	if (is_running_file(name))
 		return xstrdup(name);
-	if (real && is_kept_out(real)) {
+	if (real && is_kept_out(real, EXTERNAL_PROGRAM)) {
 		self = os_self_is(real) ? running_file() : NULL;
 		if (!self)
 			refuse("program", name, err);
@@ -249,7 +256,7 @@ char *external_find(const char *name, struct err *err)
 
 		if (!real)
 			continue;
-		if (!is_kept_out(real))
+		if (!is_kept_out(real, EXTERNAL_PROGRAM))
 			return take_ptr(&file);
 		refuse("PATH", file, err);
 		return NULL;
@@ -284,7 +291,10 @@ static bool is_withheld(const char *setting)
 	for (size_t i = 0; i < ARRAY_LEN(own); i++)
 		if (str_starts(setting, own[i]))
 			return true;
-	return !str_starts(setting, "PATH=") && names_folder(strchr(setting, '=') + 1);
+	if (str_starts(setting, "HOME=")) /* of a rule for all below it no program knows */
+		return holds_name(setting + strlen("HOME="));
+	return !str_starts(setting, "PATH=") &&
+	       names_folder(strchr(setting, '=') + 1, EXTERNAL_VARIABLE);
 }
 
 char **external_env(void)

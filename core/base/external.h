@@ -16,7 +16,7 @@
  *   - gets the environment of cordon's own start, without variables that name a path in a folder;
  *   - is refused, with words, where it or a path in its line lies in a folder.
  *
- * A folder here is a place that external_keep_out() was given.
+ * A folder here is a place that external_keep_out() was given, or one of external_ask()'s.
  *
  * Threads: one. Each function looks at the file system anew.
  */
@@ -24,6 +24,14 @@
 /* Adds a directory that the agent may write; NULL and "/" add none. A process that never called
  * this starts no program by its name alone, and no line for sh: -EPERM. */
 void external_keep_out(const char *dir);
+/* Sets the function that knows of further places, of any number. It is called with absolute, clean
+ * paths, of programs and files in commands, or of values of variables. */
+enum external_use {
+	EXTERNAL_PROGRAM,
+	EXTERNAL_VARIABLE,
+};
+typedef bool (*external_writes)(const char *path, enum external_use use);
+void external_ask(external_writes fn);
 
 struct external {
 	const char *setting;	 /* "approval.command": for messages */

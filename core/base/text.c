@@ -38,6 +38,13 @@ bool text_is_deceptive(int32_t cp)
 	}
 }
 
+static bool only_ascii;
+
+void text_escape_to_ascii(void)
+{
+	only_ascii = true;
+}
+
 /* One escaped unit at s; returns bytes consumed, fills out (at least 16 bytes). */
 static size_t escape_one(const char *s, size_t len, char *out, size_t size)
 {
@@ -54,7 +61,7 @@ static size_t escape_one(const char *s, size_t len, char *out, size_t size)
 		snprintf(out, size, "\\x%02x", (unsigned char)*s);
 	else if (cp < 0x80 && text_is_deceptive(cp))
 		snprintf(out, size, "\\x%02x", (unsigned)cp);
-	else if (text_is_deceptive(cp))
+	else if (cp >= 0x80 && (only_ascii || text_is_deceptive(cp)))
 		snprintf(out, size, "\\u{%x}", (unsigned)cp);
 	else
 		snprintf(out, size, "%.*s", (int)n, s);

@@ -46,17 +46,34 @@ static bool holds_hidden(const struct policy *p, const char *path)
 static void check_guarded(const struct policy *p, enum policy_act act, const char *path,
 			  struct builtin *b)
 {
-	if (act == POLICY_MKDIR || act == POLICY_REMOVE)
+	if (act == POLICY_MKDIR)
 		return;
 	for (size_t i = 0; i < p->n_guarded; i++) {
 		const struct guarded *g = &p->guarded[i];
 
+		if (act == POLICY_REMOVE && !(g->keep && path_is_beneath(path, g->path)))
+			continue;
 		/* META is the mode bits of what the host runs; above it only renames matter. */
 		if (path_is_beneath(path, g->path) ||
 		    (act != POLICY_META && path_is_beneath(g->path, path))) {
 			*b = builtin_says(POLICY_ASK, g->reason, path_depth(g->path), false);
 			return;
 		}
+	}
+}
+
+/* Outside the folders only that is guarded what is to stay. */
+static void check_kept(const struct policy *p, enum policy_act act, const char *path,
+		       struct builtin *b)
+{
+	for (size_t i = 0; i < p->n_guarded; i++) {
+		const struct guarded *g = &p->guarded[i];
+
+		if (!g->keep || act == POLICY_MKDIR || b->verdict > POLICY_ASK)
+			continue;
+		if (path_is_beneath(path, g->path) ||
+		    (act != POLICY_META && act != POLICY_REMOVE && path_is_beneath(g->path, path)))
+			*b = builtin_says(POLICY_ASK, g->reason, path_depth(g->path), false);
 	}
 }
 
@@ -401,6 +418,7 @@ enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act
 	enum policy_verdict v, below = POLICY_ALLOW;
 	const char *reason = NULL;
 
+	check_kept(p, act, path, &b);
 	/* What was granted beneath it is of no use without it. */
 	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && leads_to_writes(p, path))
 		b = (struct builtin){.verdict = POLICY_ALLOW};

@@ -200,11 +200,15 @@ int policy_reload(struct policy *p, const struct config *config, struct err *err
 bool policy_takes_back(struct policy *p, const char *path);
 void policy_forget_old(struct policy *p);
 
-/* Protects this path and everything below it, as for core.hooksPath of a repository. reason must
- * live as long as the policy. */
-void policy_protect(struct policy *p, const char *path, const char *reason);
+/* Protects this path and everything below it, as for core.hooksPath of a repository; keep: from
+ * being removed, too, in a folder or elsewhere. reason must live as long as the policy. */
+void policy_protect(struct policy *p, const char *path, const char *reason, bool keep);
 /* The same for what lies in a working folder: of this path, links on the way, and the target. */
 void policy_learn_place(struct policy *p, const char *path, const char *reason);
+/* The same with keep, of any place: without it the next session would be another. */
+void policy_keep_place(struct policy *p, const char *path, const char *reason);
+/* The same for the links on the way alone. */
+void policy_keep_way(struct policy *p, const char *path, const char *reason);
 
 /*
  * Looks for other names of protected files in this working folder: targets of links, git

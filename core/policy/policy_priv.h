@@ -224,6 +224,7 @@ void explain_rule(struct findings *f, struct rules *r, const struct rule *rule, 
 struct guarded {
 	char *path;
 	const char *reason;
+	bool keep; /* it may not be removed either, in a folder or elsewhere */
 };
 
 /* An answer of the session: one rule for each kind that it is about. */

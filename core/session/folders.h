@@ -18,9 +18,9 @@ int folders_home(char **ret, struct err *err) MUST_USE;
  * one, as git finds its repository. Heap string. */
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
 
-/* Keeps programs outside the sandbox (core/base/external.h) from running files in directories of
- * PATH that agents can write to: in a folder with an undo store, in a place that a rule of c lets
- * them write, and in the current folder. c may be NULL. */
+/* Keeps programs outside the sandbox (core/base/external.h) from running files that agents can
+ * write: in a folder with an undo store, in a place that a rule of c lets them write, and in the
+ * current folder. c may be NULL. */
 struct config;
 void folders_keep_out(const char *state_dir, const char *home, const struct config *c);
 

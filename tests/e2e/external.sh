@@ -54,11 +54,24 @@ mkdir -p "$HOME/tools" && planted "$HOME/tools/granted"
 mkdir -p "$HOME/.config/cordon"
 printf '[rule "t"]\n\tallow = write ~/tools/**\n' >"$HOME/.config/cordon/config"
 like "$(PATH=$HOME/tools:$PATH attempt granted "$hook")" 'granted is in a folder' "a place that a rule lets the agent write"
+ln -s "$HOME/tools/granted" "$bin/to-granted"
+ln -s "$HOME/tools" "$HOME/also"
+# shellcheck disable=SC2088 # the line has it
+for line in "$HOME/tools/granted" "exec ~/tools/granted" "~/also/granted" to-granted; do
+	like "$(attempt "$line" "$hook")" 'is in a folder' "the same without PATH: ${line//$HOME/\~}"
+done
+printf '[rule "t"]\n\tallow = write ~/also/gr*\n' >"$HOME/.config/cordon/config"
+like "$(attempt to-granted "$hook")" 'is in a folder' "a rule by way of a link"
+mkdir "$HOME/bin" && printf '#!/bin/sh\nenv >%s/env\n' "$TEST_TMP" >"$HOME/bin/beside" && chmod +x "$HOME/bin/beside"
+printf '[rule "t"]\n\tallow = write ~/.tool.*\n\tallow = write ~/bin/beside.lock\n' >"$HOME/.config/cordon/config"
+like "$(PATH=$HOME/bin:$PATH attempt beside "$hook")" 'rc 0' "a rule about other files beside a program keeps none out"
+is "$(grep -c "^HOME=$HOME\$" "$TEST_TMP/env")" 1 "nor its home"
 rm "$HOME/.config/cordon/config"
 # A folder where an agent worked before, while another is the working folder.
 other=$(new_folder other)
 (cd "$other" && "$CORDON" run --headless -- true) && mkdir "$other/bin" && planted "$other/bin/left"
 like "$(PATH=$other/bin:$PATH attempt left "$hook")" 'left: |rc 1' "a folder of an earlier session"
+like "$(attempt "$other/bin/left" "$hook")" 'is in a folder' "the same without PATH"
 ok "none of them ran" test ! -e "$TEST_TMP/pwned"
 
 # ---- the environment

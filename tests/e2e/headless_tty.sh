@@ -48,6 +48,18 @@ is "$(in_terminal 012 'exec </dev/null >/dev/null 2>&1; sleep 0.5; echo late >/d
 is "$(in_terminal 012 'stty size')" "'30 100\\r\\n' " "its size is the terminal's"
 is "$(in_terminal 012 'seq 20000' | md5sum)" "$(echo "'$(seq -f '%.0f\r\n' 20000 | tr -d '\n')' " | md5sum)" "much output is whole"
 
+# ---- terminals of 8-bit characters: they obey the bytes 0x80 to 0x9f, of which UTF-8 has many
+eight='printf "caf\\303\\251 \\303\\2336n\\n"'
+is "$(in_terminal 012 "$eight")" "'caf\\xc3\\xa9 \\xc3\\x9b6n\\r\\n' " "a terminal with UTF-8 gets all characters"
+export PYTHONCOERCECLOCALE=0 # Python would set LC_CTYPE
+for of in LC_ALL=C LC_CTYPE=de_DE LANG=de_DE.ISO-8859-1 TERM=vt220; do
+	is "$({ [[ $of = T* ]] || unset LC_ALL; export "${of?}"; } 2>/dev/null; in_terminal 012 "$eight")" "'caf? ?6n\\r\\n' " "$of: ASCII"
+done
+is "$(unset LC_ALL LANG; in_terminal 012 "$eight")" "'caf\\xc3\\xa9 \\xc3\\x9b6n\\r\\n' " "without a locale: UTF-8"
+(cd "$dir" && "$CORDON" run --headless -- touch "$(printf '\303\2336n')")
+like "$(cordon_in "$dir" diff --stat 2>&1)" 'Û6n' "a name in a list"
+like "$(cd "$dir" && LC_ALL=C script -qec "$CORDON diff --stat" /dev/null </dev/null)" '\\u[{]db[}]6n' "LC_ALL=C: the same in ASCII"
+
 # ---- keys and jobs, below a shell
 start 100 30 "$dir" "env PS1='\$ ' bash --norc"
 sees '^\$' "a shell"
@@ -73,5 +85,8 @@ type_text "$CORDON run --headless -- sh -c 'sleep 1; echo from-the-back' & wait"
 sees '^from-the-back' "in the background it writes"
 type_text 'echo "$((6*8))"' && keys Enter
 sees '^48' "and takes no keys"
+
+start 80 24 "$dir" "LC_ALL=C $CORDON run -- sh -c 'printf \"caf\\\\303\\\\251 \\\\303\\\\2336n end\"; read x'"
+sees 'caf\? \?6n end' "LC_ALL=C: a console sends ASCII"
 close_all
 done_testing

@@ -199,6 +199,30 @@ static void an_old_terminal_gets_old_sequences(void **state)
 	surface_done(&s);
 }
 
+/* A terminal without UTF-8 obeys some of its bytes. */
+static void ascii_alone(void **state)
+{
+	static const struct style plain;
+	AUTO_BUF struct buf out = BUF_INIT;
+	struct paint p;
+	struct surface s;
+
+	(void)state;
+	surface_init(&s, 20, 1);
+	surface_clear(&s, &plain);
+	surface_text_style(&s, 0, 0, 20, &plain,
+			   "a\xc3\x9b"
+			   "6n \xe6\xbc\xa2 e\xcc\x81x");
+	paint_init(&p, DEPTH_MONO, false, true);
+	p.ascii = true;
+	paint_frame(&p, &s, &out);
+	assert_non_null(strstr(out.data, "a?6n ?? ex"));
+	for (size_t i = 0; i < out.len; i++)
+		assert_true((unsigned char)out.data[i] < 0x80);
+	paint_done(&p);
+	surface_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +231,7 @@ int main(void)
 		cmocka_unit_test(no_control_gets_through),
 		cmocka_unit_test(little_is_sent_for_little),
 		cmocka_unit_test(an_old_terminal_gets_old_sequences),
+		cmocka_unit_test(ascii_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,10 +153,15 @@ static void guarded(void **state)
 		{"build/hooks/x", POLICY_META, POLICY_ASK},
 		{"build", POLICY_RENAME_TO, POLICY_ASK},
 		{"build/hooks", POLICY_MKDIR, POLICY_ALLOW},
+		{"build/hooks/x", POLICY_REMOVE, POLICY_ALLOW},
 		{"build/other", POLICY_WRITE, POLICY_ALLOW},
+		{"own/conf", POLICY_REMOVE, POLICY_ASK},
+		{"own", POLICY_RENAME_FROM, POLICY_ASK},
+		{"own", POLICY_REMOVE, POLICY_ALLOW},
 	};
 
-	policy_protect(p, "/home/u/p/build/hooks", "git runs it");
+	policy_protect(p, "/home/u/p/build/hooks", "git runs it", false);
+	policy_protect(p, "/home/u/p/own/conf", "settings", true);
 	check_all(p, list, ARRAY_LEN(list));
 }
 

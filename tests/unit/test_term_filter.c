@@ -78,6 +78,23 @@ static void test_the_rest_is_dropped(void **state)
 	passes("\033]0;a\033[31mx", 12, "\033[31mx"); /* ESC ends a string */
 }
 
+/* A terminal of 8-bit characters obeys the bytes 0x80 to 0x9f. */
+static void test_eight_bits(void **state)
+{
+	static const char bytes[] = "caf\xc3\xa9 \xc3\x9b"
+				    "6n \xe2\x82\x9b\x9b \xf0\x9f\x8e\x89 \033[31m\xc3";
+	struct term_filter f = {.ascii = true};
+	AUTO_BUF struct buf out = BUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		buf_clear(&out);
+		term_filter_feed(&f, bytes, sizeof(bytes) - 1, &out);
+		term_filter_end(&f, &out);
+		assert_string_equal(out.data, "caf? ?6n ?? ? \033[31m?\033[m");
+	}
+}
+
 static void test_end_resets(void **state)
 {
 	static const struct {
@@ -134,9 +151,8 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drawing_passes),
-		cmocka_unit_test(test_the_rest_is_dropped),
-		cmocka_unit_test(test_end_resets),
+		cmocka_unit_test(test_drawing_passes), cmocka_unit_test(test_the_rest_is_dropped),
+		cmocka_unit_test(test_eight_bits),     cmocka_unit_test(test_end_resets),
 		cmocka_unit_test(test_random),
 	};
 

@@ -92,7 +92,8 @@ static struct frame_size here_size(void)
 
 static struct output output_to(int fd)
 {
-	return (struct output){.fd = fd, .filtered = isatty(fd)};
+	return (struct output){
+		.fd = fd, .filtered = isatty(fd), .filter.ascii = !terminal_here_is_utf8()};
 }
 
 /* Writes bytes to an output. Returns 0 or negative errno: -EPIPE if its reader has gone. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "tui/look/terminal.h"
 
 #define CHUNK	    4096
 #define TYPED_AHEAD ((size_t)64 * 1024) /* keys that the command has not read */
@@ -142,7 +143,10 @@ int headless_tty_open(struct headless_tty *t, struct session_spec *spec, struct 
 	static const int preferred[] = {STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO};
 	int r;
 
-	*t = (struct headless_tty){.pty = PTY_INIT, .slave = -1, .terminal = -1};
+	*t = (struct headless_tty){.pty = PTY_INIT,
+				   .slave = -1,
+				   .terminal = -1,
+				   .filter.ascii = !terminal_here_is_utf8()};
 	for (size_t i = 0; i < ARRAY_LEN(preferred) && t->terminal < 0; i++)
 		if (tcgetattr(preferred[i], &t->before) == 0)
 			t->terminal = preferred[i];

@@ -120,11 +120,25 @@ static bool is_plain(int32_t cp)
 	       (cp >= 0x2500 && cp < 0x2600) || (cp >= 0x2800 && cp < 0x2900);
 }
 
+/* A '?' for each column of a character beyond ASCII, without its marks. */
+static void put_ascii(struct paint *p, struct buf *out, const struct cell *c)
+{
+	char first = *c->text ? *c->text : ' ';
+
+	for (int i = 0; i < c->width; i++)
+		buf_ch(out, first >= ' ' && first < 0x7f ? first : '?');
+	p->x += c->width;
+}
+
 static void put_cell(struct paint *p, struct buf *out, const struct cell *c)
 {
 	size_t len = strlen(c->text);
 	bool plain = c->width == 1;
 
+	if (p->ascii) {
+		put_ascii(p, out, c);
+		return;
+	}
 	if (!len)
 		buf_ch(out, ' ');
 	for (size_t i = 0; i < len;) {

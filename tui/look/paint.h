@@ -17,6 +17,7 @@ struct paint {
 	enum depth depth;
 	bool eight;  /* no bright colours: bold instead */
 	bool simple; /* a terminal such as vt100 or Linux's: nothing that is younger */
+	bool ascii;  /* characters beyond ASCII become '?'; set after paint_init() */
 	bool known;  /* the terminal shows what `shown` has */
 	int x, y;    /* the terminal's cursor; x < 0: not known */
 	struct style style;

@@ -3,8 +3,6 @@
 #include "tui/look/screen.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,7 +26,8 @@ struct screen {
 	char *term;
 	char *enter, *leave; /* the other screen's, in the terms of TERM; may be "" */
 	enum depth depth;
-	bool ascii, modern; /* modern: terminal_is_modern() */
+	bool utf8, modern; /* terminal_is_utf8(), terminal_is_modern() */
+	bool ascii;	   /* no box drawing */
 	bool suspended;
 	int colors, h;
 	char *title; /* that the terminal has; NULL: its own */
@@ -146,21 +145,6 @@ int screen_check(struct terminal *t, struct err *err)
 		       safe);
 }
 
-/* A terminal that is not said to speak UTF-8 gets it anyway when the C library can: containers
- * have no LANG, their terminals do. */
-static bool set_utf8(void)
-{
-	static bool is_set;
-
-	if (is_set) /* threads that run by now use the locale */
-		return str_eq(nl_langinfo(CODESET), "UTF-8");
-	is_set = true;
-	setlocale(LC_ALL, "");
-	if (str_eq(nl_langinfo(CODESET), "UTF-8"))
-		return true;
-	return setlocale(LC_CTYPE, "C.UTF-8") || setlocale(LC_CTYPE, "en_US.UTF-8");
-}
-
 static bool wants_truecolor(const struct terminal *t)
 {
 	return t->colorterm && (str_eq(t->colorterm, "truecolor") || str_eq(t->colorterm, "24bit"));
@@ -226,9 +210,11 @@ int screen_open(struct screen **ret, const struct screen_options *opt, struct er
 	s->colors = d.colors;
 	s->h = t->h;
 	s->modern = terminal_is_modern(t);
-	s->ascii = !set_utf8() || str_starts(s->term, "vt") || !d.has_lines;
+	s->utf8 = terminal_is_utf8(t);
+	s->ascii = !s->utf8 || !d.has_lines;
 	pick_depth(s, t);
 	paint_init(&s->paint, s->depth, s->colors == 8 && s->depth != DEPTH_TRUE, !s->modern);
+	s->paint.ascii = !s->utf8;
 	enter(s);
 	*ret = s;
 	return 0;
@@ -285,22 +271,29 @@ void screen_bell(struct screen *s)
 	send(s, "\a");
 }
 
+/* Sends a string command; words are escaped. */
+static void send_words(struct screen *s, int command, const char *words)
+{
+	AUTO_FREE char *bytes = xasprintf("\033]%d;%s\a", command, words);
+
+	for (char *c = bytes; !s->utf8 && *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	send(s, bytes);
+}
+
 /* The Linux console would print what it does not know. */
 void screen_notify(struct screen *s, const char *words)
 {
-	AUTO_FREE char *bytes = xasprintf("\033]9;%s\a", words);
-
 	if (!str_starts(s->term, "linux"))
-		send(s, bytes);
+		send_words(s, 9, words);
 }
 
 void screen_title(struct screen *s, const char *words)
 {
-	AUTO_FREE char *bytes = xasprintf("\033]2;%s\a", words);
-
 	if (!s->modern || s->suspended || (s->title && str_eq(s->title, words)))
 		return;
-	send(s, bytes);
+	send_words(s, 2, words);
 	free(s->title);
 	s->title = xstrdup(words);
 }

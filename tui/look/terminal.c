@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -23,7 +24,10 @@ enum { /* of the greeting's third number */
 	X(colorterm, "COLORTERM")                                                                  \
 	X(no_color, "NO_COLOR")                                                                    \
 	X(tmux, "TMUX")                                                                            \
-	X(tmux_pane, "TMUX_PANE")
+	X(tmux_pane, "TMUX_PANE")                                                                  \
+	X(lc_all, "LC_ALL")                                                                        \
+	X(lc_ctype, "LC_CTYPE")                                                                    \
+	X(lang, "LANG")
 
 /*
  * The terminal behind one of the standard descriptors, opened anew: O_NONBLOCK on a shared fd 0
@@ -143,4 +147,26 @@ bool terminal_is_modern(const struct terminal *t)
 {
 	return t->term && !str_eq(t->term, "linux") && !str_starts(t->term, "vt") &&
 	       !str_eq(t->term, "dumb");
+}
+
+/* "de_DE.UTF-8@euro"; macOS has "UTF-8" alone. */
+bool terminal_is_utf8(const struct terminal *t)
+{
+	const char *locale = t->lc_all ? t->lc_all : t->lc_ctype ? t->lc_ctype : t->lang;
+	const char *dot = locale ? strchr(locale, '.') : NULL, *set = dot ? dot + 1 : locale;
+
+	if (t->term && str_starts(t->term, "vt"))
+		return false;
+	return !set || strncasecmp(set, "utf-8", 5) == 0 || strncasecmp(set, "utf8", 4) == 0;
+}
+
+bool terminal_here_is_utf8(void)
+{
+	struct terminal t;
+	bool is_utf8;
+
+	terminal_here(&t);
+	is_utf8 = terminal_is_utf8(&t);
+	terminal_done(&t);
+	return is_utf8;
 }

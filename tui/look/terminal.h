@@ -12,6 +12,7 @@
 struct terminal {
 	int w, h;					      /* columns, rows */
 	char *term, *colorterm, *no_color, *tmux, *tmux_pane; /* of the environment, or NULL */
+	char *lc_all, *lc_ctype, *lang;			      /* the same */
 	bool plain;	/* lines of text are wanted, no screen */
 	bool read_only; /* its user watches, and may change nothing */
 	bool undo;	/* its user came for the undo of the last turn, and leaves after it */
@@ -31,3 +32,8 @@ void terminal_done(struct terminal *t);
 
 /* Returns whether it supports private modes and DECSCUSR: not the Linux console, no VT100. */
 bool terminal_is_modern(const struct terminal *t);
+/* Returns whether it may get UTF-8. Without LANG it may: containers have none, their terminals
+ * speak it. A terminal of 8-bit characters obeys the bytes 0x80 to 0x9f, which parts of UTF-8 are.
+ */
+bool terminal_is_utf8(const struct terminal *t);
+bool terminal_here_is_utf8(void); /* that of this process */

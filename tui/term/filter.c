@@ -114,10 +114,21 @@ static void end_esc(struct term_filter *f, struct buf *out)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
+static void put_character(const struct term_filter *f, struct buf *out, const char *utf8,
+			  size_t len)
+{
+	buf_add(out, f->ascii ? "?" : utf8, f->ascii ? 1 : len);
+}
+
+static void replace(const struct term_filter *f, struct buf *out)
+{
+	put_character(f, out, "\xef\xbf\xbd", 3);
+}
+
 static void broken(struct term_filter *f, struct buf *out)
 {
 	if (f->utf8_len)
-		buf_str(out, "\xef\xbf\xbd");
+		replace(f, out);
 	f->utf8_len = 0;
 }
 
@@ -148,7 +159,7 @@ static void high_byte(struct term_filter *f, unsigned char c, struct buf *out)
 	if (c >= 0xc0 || !f->utf8_len) {
 		broken(f, out);
 		if (!utf8_need(c)) {
-			buf_str(out, "\xef\xbf\xbd");
+			replace(f, out);
 			return;
 		}
 	}
@@ -157,9 +168,9 @@ static void high_byte(struct term_filter *f, unsigned char c, struct buf *out)
 	if (f->utf8_len < need)
 		return;
 	if (is_character(f->utf8, need))
-		buf_add(out, f->utf8, need);
+		put_character(f, out, f->utf8, need);
 	else
-		buf_str(out, "\xef\xbf\xbd");
+		replace(f, out);
 	f->utf8_len = 0;
 }
 
@@ -285,5 +296,5 @@ void term_filter_end(struct term_filter *f, struct buf *out)
 		buf_str(out, "\017\033[!p");
 	if (f->altered || f->coloured)
 		buf_str(out, "\033[m");
-	*f = (struct term_filter){0};
+	*f = (struct term_filter){.ascii = f->ascii};
 }

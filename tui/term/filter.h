@@ -23,11 +23,13 @@ struct term_filter {
 	char utf8[4];
 	size_t utf8_len;
 	uint32_t modes; /* that differ from a terminal at rest (filter.c: kept[]) */
+	bool ascii;	/* the terminal speaks no UTF-8: other characters become '?' */
 	bool coloured;	/* a colour or style may be in force */
 	bool altered;	/* margins, a charset or a keypad mode may be */
 };
 
-/* Adds the bytes that pass to out. Zeroed memory is a filter. */
+/* Adds the bytes that pass to out. Zeroed memory is a filter
+ * for a terminal that speaks UTF-8. */
 void term_filter_feed(struct term_filter *f, const char *bytes, size_t len, struct buf *out);
 /* Adds the sequences that undo modes, margins and colours that are still set. */
 void term_filter_end(struct term_filter *f, struct buf *out);

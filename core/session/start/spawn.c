@@ -432,17 +432,22 @@ static char **scrub(const struct session_spec *spec, const char *session)
 	return env_scrub(environ, extra, session);
 }
 
-/* Protects the files of the session's rules, which are read again when they change. */
+/* Protects the files of the session's rules, which are read again when they change, and the links
+ * that lead to cordon's folders: without them the next session has other rules and no history. */
 static void protect_settings(struct spawn_plan *p, const struct session_spec *spec)
 {
+	const char *set = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	AUTO_FREE char *usual = path_join(home && *home == '/' ? home : spec->home, ".local/state");
 	char **files = spec->source ? config_files(spec->source) : NULL;
 
 	for (size_t i = 0; files && files[i]; i++) {
 		AUTO_FREE char *path = path_join(spec->cwd, files[i]);
 
-		policy_learn_place(p->policy, *files[i] == '/' ? files[i] : path,
-				   "cordon reads its settings from it");
+		policy_keep_place(p->policy, *files[i] == '/' ? files[i] : path,
+				  "cordon reads its settings from it");
 	}
+	policy_keep_way(p->policy, set && *set == '/' ? set : usual,
+			"cordon finds its undo store by it");
 	util_free_list(&files);
 }
 
