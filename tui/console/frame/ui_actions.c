@@ -70,8 +70,10 @@ static void restart(struct ui *ui)
 
 static bool may_plan(struct ui *ui)
 {
-	if (ui->spec.read_only) {
-		ui_say(ui, "You look on: nothing is undone or restored from here.");
+	if (ui->spec.read_only || ui->spec.replay) {
+		ui_say(ui, ui->spec.replay
+				   ? "This is a recording: cordon undo rolls steps back."
+				   : "You look on: nothing is undone or restored from here.");
 		return false;
 	}
 	if (ui->spec.model->job.active)
