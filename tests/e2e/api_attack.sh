@@ -205,6 +205,17 @@ ok "and has gone on" wait_for 10 test -s "$other/.git/hooks/second"
 out=$("$CORDON" approve 424242 2>&1)
 like "$out" 'nobody waits for it.*it is stopped' "what is not found may be the stopped one's"
 unlike "$("$CORDON" approve "${id%-*}-424242" 2>&1)" 'it is stopped' "but an ID with its session is asked of that alone"
+# Each terminal that asked it has left a connection behind.
+python3 -c 'import socket, sys
+held = []
+try:
+    while len(held) < 100:
+        held.append(socket.socket(socket.AF_UNIX))
+        held[-1].setblocking(False)
+        held[-1].connect(sys.argv[1])
+except BlockingIOError: pass' "$sock"
+out=$("$CORDON" pending 2>&1)
+like "$out" "session [0-9a-f-]*: too many connections wait for it: it is stopped" "one whose queue is full is not waited for"
 kill -CONT "$pid"
-ok "which answers when it goes on" again
+ok "which answers when it goes on" wait_for 10 again
 done_testing

@@ -61,7 +61,7 @@ all_answer() { out=$("$CORDON" sessions --json) && [ "$(grep -c '"state":"hung"'
 wait_for 30 all_answer # not in ok(), which has a shell of its own
 like "$(attach_plain / "$(field /beta id)")" 'lines' "attach to another does not wait for it"
 like "$out" 'two/alpha".*"asked":\{"approve_id":"[0-9a-f]+-1","op":"[a-z]+","path":"[^"]*two/alpha/.git/hooks/post-merge","program":"[^"]*sh"' "JSON says what is asked"
-like "$("$CORDON" sessions)" "$(field /slow id) .*slow: cat: (it is stopped: kill -CONT $slow_pid|no answer)" "and the list says why it is hung"
+like "$("$CORDON" sessions)" "$(field /slow id) .*slow: cat: (it is stopped: kill -CONT $slow_pid|no answer|too many connections wait for it)" "and the list says why it is hung"
 like "$out" '/beta".*"added":5,"deleted":0\}' "and how many lines of the folder changed"
 like "$out" '"folder":"[^"]*x\\u001b\[2Jz\\u000a\* 1234 idle"' "names are escaped there"
 

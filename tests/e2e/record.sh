@@ -116,8 +116,7 @@ sees 'ALLOW writing' "and can be looked at"
 press_until 'nothing waits any more' "not answered" d
 keys q
 keys C-] u
-sees 'this is a recording' "nothing is undone in the past"
-keys q
+sees 'This is a recording' "nothing is undone in the past"
 keys '$' s g Enter
 sees 'new file mode|deleted|diff --git' "a step opens its diff"
 keys m

@@ -1,5 +1,6 @@
 /* test_activity - rows of one object and command are one, at every level; details; a flood. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -329,6 +330,26 @@ static void a_take_back_names_its_file(void **state)
 	scene_done(&s);
 }
 
+/* The row that says "denied" opens: what was asked, why, and what was answered. */
+static void enter_on_an_answer_says_why(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_init(&s, 120, 40, DEPTH_256);
+	model_add_row(&s.model, ROW_ASK, 0, 12, 0, "write", "/x/hook", "git runs it on the host");
+	model_add_row(&s.model, ROW_ASK, 0, 13, 0, "write", "/x/hook", "another's reason");
+	model_add_row(&s.model, ROW_DECISION, 0, 12, -EACCES, "write", "/x/hook",
+		      "deny writing /x/hook once");
+	ui_changed(s.ui);
+	scene_draw(&s);
+	scene_keys(&s, "C-] l G Enter");
+	assert_true(scene_shows(&s, "answer    deny writing /x/hook once"));
+	assert_true(scene_shows(&s, "asked for git runs it on the host"));
+	assert_false(scene_shows(&s, "asked for another"));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +362,7 @@ int main(void)
 		cmocka_unit_test(times_are_in_order),
 		cmocka_unit_test(refusals_alike_are_one),
 		cmocka_unit_test(details_and_jumps),
+		cmocka_unit_test(enter_on_an_answer_says_why),
 		cmocka_unit_test(a_flood),
 	};
 

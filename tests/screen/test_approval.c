@@ -783,6 +783,81 @@ static void answers_are_bounded(void **state)
 		assert_int_not_equal(s->model.given[i].rule, 5);
 }
 
+/* ---- a question that goes while a key for it is on its way ------------------------------------ */
+
+static void goes(struct scene *s, uint64_t id)
+{
+	model_remove_ask(&s->model, id);
+	ui_changed(s->ui);
+}
+
+/* Until there is a pause: neither the agent nor the pane behind the dialog has them. */
+static void keys_for_a_question_that_went_reach_nobody(void **state)
+{
+	static const char *const panes[] = {"C-] t", "C-] s"};
+	struct scene *s = *state;
+
+	for (uint64_t i = 0; i < ARRAY_LEN(panes); i++) {
+		scene_keys(s, panes[i]);
+		scene_ask(s, 7 + i, "/home/u/project/.git/hooks/x");
+		open_dialog(s);
+		s->now_us += 60000000; /* nothing was drawn for a while */
+		goes(s, 7 + i);
+		scene_keys(s, "s u d Enter");
+		assert_true(scene_shows(s, "that key did nothing"));
+		scene_wait(s, 400);
+		scene_keys(s, "d");
+		scene_wait(s, 400);
+		scene_keys(s, "d C-] t"); /* a command of cordon is none of them */
+		assert_string_equal(s->to_agent.data, "");
+		assert_string_equal(s->said.data, "");
+		scene_wait(s, 600);
+		scene_keys(s, "x");
+		assert_string_equal(s->to_agent.data, "x");
+		buf_clear(&s->to_agent);
+	}
+}
+
+/* What was answered here is over: the next key is meant for the agent. */
+static void only_a_question_that_went_by_itself_takes_keys(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
+	scene_ask(s, 8, "/home/u/project/.git/hooks/y");
+	open_dialog(s);
+	scene_keys(s, "a");
+	goes(s, 8); /* the next one, which nobody here has answered */
+	scene_keys(s, "d");
+	assert_string_equal(s->to_agent.data, "");
+	scene_wait(s, 600);
+	scene_ask(s, 9, "/home/u/project/.git/hooks/z");
+	open_dialog(s);
+	scene_keys(s, "d k");
+	assert_string_equal(s->to_agent.data, "k");
+}
+
+/* It goes while its note is typed, or before its dialog is opened. */
+static void a_note_and_a_late_dialog_take_keys_too(void **state)
+{
+	struct scene *s = *state;
+
+	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
+	open_dialog(s);
+	scene_keys(s, "w n o");
+	goes(s, 7);
+	scene_wait(s, 600);
+	scene_keys(s, "t Enter d");
+	assert_string_equal(s->to_agent.data, "");
+	assert_string_equal(s->ui->note, "");
+	scene_wait(s, 600);
+	scene_keys(s, "C-] a d");
+	assert_string_equal(s->to_agent.data, "");
+	scene_wait(s, 600);
+	scene_keys(s, "k");
+	assert_string_equal(s->to_agent.data, "k");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, scene_set_up, scene_tear_down)
 
 int main(void)
@@ -813,6 +888,9 @@ int main(void)
 		TEST(a_new_size_must_be_read_again),
 		TEST(what_takes_its_place_must_be_read),
 		TEST(a_flood_moves_nothing),
+		TEST(keys_for_a_question_that_went_reach_nobody),
+		TEST(only_a_question_that_went_by_itself_takes_keys),
+		TEST(a_note_and_a_late_dialog_take_keys_too),
 		TEST(an_answer_is_taken_back_by_one_key),
 		TEST(a_lasting_answer_is_taken_out_of_its_file),
 		TEST(answers_survive_a_restart),

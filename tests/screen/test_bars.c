@@ -115,6 +115,20 @@ static void denied_hosts_stand_with_the_connections(void **state)
 	assert_false(scene_shows(s, "good.example:80, "));
 }
 
+/* Who looks on is offered no key that does nothing. */
+static void keys_without_an_effect_are_not_offered(void **state)
+{
+	struct scene *s = *state;
+
+	scene_keys(s, "C-] s");
+	assert_true(scene_shows(s, " u undo "));
+	s->ui->spec.read_only = true;
+	assert_false(scene_shows(s, " u undo "));
+	assert_false(scene_shows(s, " r redo "));
+	scene_keys(s, "u");
+	assert_true(scene_shows(s, "You look on: nothing is undone"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +136,7 @@ int main(void)
 		TEST(the_status_bar_says_where_one_is),
 		TEST(what_waits_stays_beside_a_message),
 		cmocka_unit_test(a_long_prompt_leaves_room_on_a_narrow_bar),
+		TEST(keys_without_an_effect_are_not_offered),
 		TEST(denied_hosts_stand_with_the_connections),
 	};
 

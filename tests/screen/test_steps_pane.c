@@ -165,6 +165,41 @@ static void an_edit_is_below_the_turn_that_it_follows(void **state)
 	assert_true(strstr(s->said.data, "plan 0") != NULL);
 }
 
+static void set_edits(struct scene *s, const char *const *paths, size_t n)
+{
+	struct barrier *edits = xcalloc(1, sizeof(*edits));
+
+	edits[0] = (struct barrier){.count = n, .n_paths = n, .after = 5};
+	edits[0].paths = xcalloc(n, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		edits[0].paths[i] = xstrdup(paths[i]);
+	model_set_edits(&s->model, edits, 1);
+	ui_changed(s->ui);
+}
+
+/* The user's own commit is told as one; of other edits the number of files. */
+static void a_commit_is_told_as_one(void **state)
+{
+	static const char *const commit[] = {".git/COMMIT_EDITMSG", ".git/refs/heads/main"},
+				 *const index[] = {".git/index", ".git/refs/tags/v1"},
+				 *const both[] = {".git/COMMIT_EDITMSG", "src/a.c"};
+	struct scene *s = *state;
+
+	set_turn(s);
+	set_edits(s, commit, 2);
+	assert_true(scene_shows(s, "!  git branch main"));
+	assert_true(scene_shows(s, "! commit"));
+	assert_false(scene_shows(s, "message"));
+	set_edits(s, index, 2);
+	assert_true(scene_shows(s, "! git"));
+	assert_false(scene_shows(s, "edited"));
+	set_edits(s, both, 2);
+	assert_true(scene_shows(s, "!  git message"));
+	assert_true(scene_shows(s, "! 2 edited"));
+	set_edits(s, both, 1);
+	assert_true(scene_shows(s, "!  git message"));
+}
+
 /* An agent that starts writes notes in several turns before anything else. */
 static void notes_of_turns_without_work_are_one_row(void **state)
 {
@@ -226,6 +261,8 @@ int main(void)
 		cmocka_unit_test(the_first_words_are_whole),
 		cmocka_unit_test_setup_teardown(an_edit_is_below_the_turn_that_it_follows,
 						scene_set_up, scene_tear_down),
+		cmocka_unit_test_setup_teardown(a_commit_is_told_as_one, scene_set_up,
+						scene_tear_down),
 		cmocka_unit_test_setup_teardown(notes_of_turns_without_work_are_one_row,
 						scene_set_up, scene_tear_down),
 		cmocka_unit_test_setup_teardown(a_plan_does_not_count_notes, scene_set_up,

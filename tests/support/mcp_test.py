@@ -76,8 +76,13 @@ for modern in (False, True):
     c.modern = modern
     if not modern:
         c.initialize()
+    else:
+        c.call("tools/list", _meta={"io.modelcontextprotocol/clientInfo": {"name": "an\033[2J editor"}})
     r = c.tool("execute_command", command="echo out; echo err >&2; printf '\\377' ; touch made; exit 4")
     equal((r["stdout"], r["stderr"], r["exit_code"], r["paths"]), ("out\n\ufffd", "err\n", 4, 1), era + "execute_command")
+    listed = subprocess.run([CORDON, "sessions", "--json"], capture_output=True, text=True, timeout=60).stdout
+    equal([json.loads(line)["agent"] for line in listed.splitlines()], ["an--2J-editor" if modern else "t"],
+          era + "cordon sessions calls it by the client's name")
     # (the second line comes when the first has been told of, and not sooner than may be told again)
     i = c.send("tools/call", name="execute_command", _meta={"progressToken": "p"},
                arguments={"command": "echo line 1; until [ -e .told.swp ]; do sleep 0.02; done; sleep 0.15; echo line 2"})

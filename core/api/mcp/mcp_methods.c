@@ -1,5 +1,6 @@
 /* mcp_methods - MCP: negotiates revisions, lists tools, serves resources. */
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,9 +10,11 @@
 #include "core/api/schema.h"
 #include "core/base/json.h"
 
-#define LISTED 100 /* steps among the resources */
+#define LISTED	   100 /* steps among the resources */
+#define CLIENT_MAX 40  /* characters of a client's name */
 
 #define META_VERSION	  "io.modelcontextprotocol/protocolVersion"
+#define META_CLIENT	  "io.modelcontextprotocol/clientInfo"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 
 static void fail(const struct rpc *r, int code, const char *words, cJSON *data)
@@ -34,6 +37,23 @@ static void add_capabilities(cJSON *o)
 	cJSON_AddObjectToObject(c, "resources");
 	cJSON_AddItemToObject(o, "instructions",
 			      cJSON_Duplicate(schema_find("mcp.json", "instructions"), true));
+}
+
+/* Calls the session that its requests start by the client's name: "claude-code by cordon mcp". */
+static void take_name(const struct rpc *r)
+{
+	const cJSON *info = r->modern ? json_get(r->meta, META_CLIENT)
+				      : json_get(r->params, "clientInfo");
+	const char *name = cJSON_GetStringValue(json_get(info, "name"));
+	struct serve *s = r->conn->server->serve;
+	AUTO_BUF struct buf title = BUF_INIT;
+
+	for (size_t i = 0; name && name[i] && i < CLIENT_MAX; i++)
+		buf_ch(&title, isalnum((unsigned char)name[i]) ? name[i] : '-');
+	if (!title.len || s->client)
+		return;
+	buf_str(&title, " by cordon mcp");
+	s->client = buf_take(&title);
 }
 
 /* The one that was asked for, where it is spoken, else the newest. */
@@ -328,6 +348,7 @@ static void serve_request(const struct rpc *r)
 		fail(r, RPC_METHOD, "there is no such method", NULL);
 		return;
 	}
+	take_name(r);
 	found->fn(r);
 }
 

@@ -274,8 +274,9 @@ int link_open_session(struct link *l, const char *session, struct err *err)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-#define RETRY_MS 10  /* of a session whose queue of connections is full */
-#define LOOK_MS	 200 /* has a session been stopped meanwhile? */
+#define RETRY_MS 10   /* of a session whose queue of connections is full */
+#define FULL_MS	 1000 /* a session that lives empties it sooner */
+#define LOOK_MS	 200  /* has a session been stopped meanwhile? */
 
 static void fail(struct link *l, int r, const struct err *why)
 {
@@ -312,13 +313,19 @@ static void hear(struct link *l)
 		fail(l, r, &err);
 }
 
-static void knock(struct link *l, const char *dir)
+/* last: a queue that is still full is reason enough to give up. */
+static void knock(struct link *l, const char *dir, bool last)
 {
 	AUTO_FREE char *name = xasprintf("%s.sock", l->session);
 	struct err err = {0};
 	int r = dial(l, dir, name, &err);
 
-	if (r < 0 && r != -EAGAIN)
+	if (r == -EAGAIN && last)
+		err_say(&err, r,
+			"session %s: too many connections wait for it: it is stopped (Ctrl-Z?) or "
+			"stuck",
+			l->session);
+	if (r < 0 && (r != -EAGAIN || last))
 		fail(l, r, &err);
 }
 
@@ -334,8 +341,9 @@ static void give_up_stopped(struct link *l)
 	fail(l, -EAGAIN, &err);
 }
 
-/* One round: returns false when none is waited for any more. */
-static bool wait_once(struct links *all, const char *dir, int wait_ms)
+/* One round: returns false when none is waited for any more. full: a queue that has been full until
+ * now is not waited for. */
+static bool wait_once(struct links *all, const char *dir, int wait_ms, bool full)
 {
 	struct pollfd *p = xcalloc(all->n + 1, sizeof(*p));
 	size_t open = 0;
@@ -344,7 +352,7 @@ static bool wait_once(struct links *all, const char *dir, int wait_ms)
 		struct link *l = &all->list[i];
 
 		if (!l->connected && !l->error)
-			knock(l, dir);
+			knock(l, dir, full);
 		if (l->connected && !l->error && !is_whole(l))
 			give_up_stopped(l);
 		p[i] = (struct pollfd){.fd = l->connected && !l->error && !is_whole(l) ? l->fd : -1,
@@ -397,7 +405,7 @@ int links_open(struct links *ret, const char *wanted, int wait_ms, struct err *e
 
 	*ret = (struct links){0};
 	r = list_sockets(ret, dir, wanted, err);
-	while (r == 0 && left > 0 && wait_once(ret, dir, (int)left))
+	while (r == 0 && left > 0 && wait_once(ret, dir, (int)left, wait_ms - left >= FULL_MS))
 		left = (until - clock_mono_us() + 999) / 1000;
 	for (size_t i = 0; i < ret->n; i++) {
 		struct link *l = &ret->list[i];

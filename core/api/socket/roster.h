@@ -8,13 +8,14 @@ struct link;
 
 /*
  * Life:    roster_read() -> roster_count() for rows whose lines are needed -> roster_done().
- * Blocks:  for ROSTER_WAIT_MS at most, however many sessions are stopped or stuck; roster_count()
- *          as long as the diff takes. Call it in a worker.
+ * Blocks:  for ROSTER_WAIT_MS at most, however many sessions are stuck: on a busy machine one that
+ *          lives answers late. A stopped one is known at once. roster_count() blocks as long as the
+ *          diff takes. Call it in a worker.
  * Trust:   the facts come from the process of the session. The prompt and the question have raw
  *          bytes of the agent: escape them. `session` is the name of its socket, which no agent can
  *          make: answers go there.
  */
-#define ROSTER_WAIT_MS 200
+#define ROSTER_WAIT_MS 2000
 #define ROSTER_DAY_US  ((int64_t)86400 * 1000000)
 
 /* The oldest waiting request. */

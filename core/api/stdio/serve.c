@@ -542,6 +542,7 @@ void serve_close(struct serve *s)
 	serve_forget_told(s);
 	model_forget(s);
 	free(s->failed);
+	free(s->client);
 }
 
 int serve_run(const struct serve_maker *maker, struct err *err)

@@ -99,6 +99,7 @@ struct serve {
 	uint64_t answered;	/* the newest question of an undo that was answered, and how */
 	bool allowed;
 	uint32_t ask_timeout; /* seconds; 0: none */
+	char *client;	      /* what a session begun by its requests is called; NULL: not known */
 	/* output in the channel, in its order: when it is read, its job gets credit */
 	struct output *output;
 	uint64_t taken;		       /* bytes, since the start */

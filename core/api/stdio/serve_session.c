@@ -140,8 +140,10 @@ static int open_engine(struct serve *s, const cJSON *payload, bool forget, struc
 
 	if (r < 0)
 		return -1;
-	if (!payload)
+	if (!payload) {
 		dirs_of_spec(&s->dirs, spec);
+		spec->title = s->client ? s->client : spec->title;
+	}
 	s->ask_timeout = (uint32_t)config_int(spec->config, "approval.timeout");
 	s->go_on = str_eq(config_str(spec->config, "api.on-disconnect"), "continue");
 	tell_version(s, spec);

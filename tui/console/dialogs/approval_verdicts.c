@@ -237,8 +237,10 @@ static void put_choices(struct line r, bool wide)
 			rows[i](r);
 			r.y++;
 		} else if (open[i]) {
-			put_key(&r, actions[i], values[i]);
-			r.x += 2;
+			/* A value that stands alone would not say what the key changes. */
+			put_key(&r, actions[i], i == 0 && !open[1] && !open[2] ? "how long: " : "");
+			r.x += 2 + surface_text(r.s, r.x, r.y, r.right - r.x, ROLE_MODAL_LABEL,
+						values[i]);
 		}
 	}
 }

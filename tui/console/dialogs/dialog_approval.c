@@ -31,7 +31,7 @@ struct dialog_approval {
 	int64_t shown_us;    /* 0: not on the screen yet */
 	int w, h;	     /* of the screen that it was drawn on last */
 	bool armed;
-	bool answered;	   /* something, from here */
+	bool answered;	   /* the request shown, from here */
 	bool fits;	   /* what would be allowed is on the screen, whole */
 	enum action early; /* the verdict that came too early, and did nothing */
 };
@@ -76,6 +76,7 @@ static void show(struct dialog_approval *d, size_t prompt)
 			ask = &m->asks[i];
 	if (!ask)
 		return;
+	d->answered = d->answered && d->shown == ask->id;
 	d->shown = ask->id;
 	d->upto = m->asks[m->n_asks - 1].id;
 	d->choice = choice_first(ask);
@@ -222,7 +223,10 @@ static void changed(struct view *v)
 	}
 	if (!d->answered)
 		ui_say(v->ui, "It was answered elsewhere, or its program has ended.");
-	ui_close(v->ui, v);
+	if (d->answered)
+		ui_close(v->ui, v);
+	else
+		ui_vanish(v->ui, v);
 }
 
 /* This verdict counts now; false: it is said why not. */

@@ -81,7 +81,7 @@ static bool act(struct view *v, enum action a)
 static void changed(struct view *v)
 {
 	if (v->ui->spec.model->exited && !((struct dialog_leave *)v)->again)
-		ui_close(v->ui, v);
+		ui_vanish(v->ui, v);
 }
 
 static const struct view_ops ops = {

@@ -143,7 +143,7 @@ static void changed(struct view *v)
 	}
 	if (d->kind == UNDO_BACK && steps_back(d) != d->n) {
 		if (steps_back(d) == 0) {
-			ui_close(v->ui, v);
+			ui_vanish(v->ui, v);
 			return;
 		}
 		ask_plan(d);

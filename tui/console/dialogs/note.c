@@ -23,6 +23,10 @@ void note_typed(struct ui *ui, const char *text)
 {
 	char keys[48];
 
+	if (ui_top(ui)->ops->place != PLACE_APPROVALS) { /* its question has gone meanwhile */
+		ui_swallow(ui);
+		text = "";
+	}
 	snprintf(ui->note, sizeof(ui->note), "%s", text);
 	ui_keys(ui, PLACE_APPROVALS, ACTION_DENY, keys, sizeof(keys));
 	if (*text)

@@ -83,11 +83,22 @@ static void add_button(struct ui *ui, int x, int w, enum action a)
 		ui->buttons[ui->n_buttons++] = (struct bar_button){x, w, a};
 }
 
-/* Returns the columns of "q back" and the blanks behind it, 0: the action has no key there. */
+/* Returns whether the action changes files, where nothing may. */
+static bool is_refused(const struct ui *ui, enum action a)
+{
+	return (ui->spec.read_only || ui->spec.replay) &&
+	       (a == ACTION_UNDO || a == ACTION_UNDO_TURN || a == ACTION_REDO ||
+		a == ACTION_RESTORE || a == ACTION_RESTORE_HUNK);
+}
+
+/* Returns the columns of "q back" and the blanks behind it, 0: the action has no key there, or no
+ * effect. */
 static int hint_width(struct ui *ui, enum action a)
 {
 	char keys[48];
 
+	if (is_refused(ui, a))
+		return 0;
 	if (!keymap_keys_of(ui->spec.keymap, ui_top(ui)->ops->place, a, keys, sizeof(keys)))
 		return 0;
 	return text_width(keys) + 1 + text_width(action_label(a)) + 3;

@@ -310,6 +310,8 @@ void ui_draw(struct ui *ui, struct surface *s, int64_t now_us)
 		draw_panes(ui, s);
 	draw_popups(ui, s);
 	select_draw(ui, s);
+	if (ui->swallows && !ui->gone_us)
+		ui->gone_us = now_us;
 	bars_draw_hints(ui, s, ui->layout.hints);
 	bars_draw_status(ui, s, ui->layout.status);
 	if (ui->message_until_us > now_us && (!ui->wake_us || ui->message_until_us < ui->wake_us))

@@ -95,6 +95,19 @@ void ui_pop(struct ui *ui)
 		ui_close(ui, ui->popups[ui->n_popups - 1]);
 }
 
+void ui_swallow(struct ui *ui)
+{
+	ui->swallows = true;
+	ui->gone_us = 0;
+}
+
+void ui_vanish(struct ui *ui, struct view *v)
+{
+	if (ui_top(ui) == v)
+		ui_swallow(ui);
+	ui_close(ui, v);
+}
+
 bool ui_armed(struct ui *ui, int64_t shown_us)
 {
 	int64_t since = MAX(shown_us, ui->input_us);
@@ -266,6 +279,24 @@ static void to_agent(struct ui *ui, const struct event *ev)
 		term_input(ui->spec.term, ev, ui->layout.pane[PANE_TERMINAL]);
 }
 
+/* Returns whether a key or a paste was meant for a dialog that has gone. Cordon's own sequences
+ * are not. */
+static bool is_swallowed(struct ui *ui, const struct event *ev)
+{
+	const struct key *prefix = &ui->spec.keymap->prefix;
+
+	if (!ui->swallows || ui->prompt.active || ui->keys.typed.n > 0)
+		return false;
+	if (ui->gone_us && ui_armed(ui, ui->gone_us)) {
+		ui->swallows = false;
+		return false;
+	}
+	if (ev->type == EVENT_KEY && ev->key.sym == prefix->sym && ev->key.mods == prefix->mods)
+		return false;
+	ui_say(ui, "The question has gone: that key did nothing. Keys count after a pause.");
+	return true;
+}
+
 static void on_key(struct ui *ui, const struct event *ev);
 
 /* Esc and a key that came in one breath look like Alt: where that Alt means nothing, take both. */
@@ -336,13 +367,14 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 		return; /* nobody answers what nobody sees */
 	switch (ev->type) {
 	case EVENT_KEY:
-		on_key(ui, ev);
+		if (!is_swallowed(ui, ev))
+			on_key(ui, ev);
 		ui->input_us = now_us;
 		break;
 	case EVENT_PASTE: /* text for the agent or a prompt, never keys */
 		if (ui->prompt.active)
 			prompt_add(ui, ev->paste.data, ev->paste.len);
-		else if (terminal_has_keys(ui) && ui->keys.typed.n == 0)
+		else if (terminal_has_keys(ui) && ui->keys.typed.n == 0 && !is_swallowed(ui, ev))
 			to_agent(ui, ev);
 		ui->input_us = now_us;
 		break;

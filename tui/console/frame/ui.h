@@ -175,6 +175,10 @@ struct ui {
 	bool over;		  /* the agent has ended, and the user was not typing into it */
 	int64_t now_us, input_us; /* monotonic: this turn, the last key */
 	int64_t over_us;	  /* when the agent's end has moved the focus; 0: it has not */
+	/* A dialog closed by itself: keys that were meant for it count nowhere, until a pause after
+	 * the screen without it was drawn. */
+	bool swallows;
+	int64_t gone_us;	  /* when that screen was drawn; 0: not yet */
 	int64_t wake_us;	  /* when to draw again without an event; 0: never */
 	bool dirty;
 };
@@ -200,6 +204,10 @@ void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
 void ui_push(struct ui *ui, struct view *v);  /* takes it over */
 void ui_pop(struct ui *ui);		      /* frees the top popup */
 void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
+/* Closes a dialog for which the user may be pressing a key. */
+void ui_vanish(struct ui *ui, struct view *v);
+/* Begins to drop keys, until a pause: they were meant for a dialog that is not there. */
+void ui_swallow(struct ui *ui);
 void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void ui_hush(struct ui *ui); /* ends a message of an earlier event: it hides the hints */
 /* Copies a text, and shows a message about the result. */

@@ -29,12 +29,15 @@ static bool open_popup(struct ui *ui, enum place place)
 	return ui->n_popups > 0 && ui_top(ui)->ops->place == place;
 }
 
+/* Opened a moment too late, the keys of the dialog are none of the agent's. */
 static void show_approvals(struct ui *ui)
 {
-	if (ui->spec.model->n_asks == 0)
+	if (ui->spec.model->n_asks == 0) {
 		ui_say(ui, "Nothing waits for an answer.");
-	else if (!open_popup(ui, PLACE_APPROVALS))
+		ui_swallow(ui);
+	} else if (!open_popup(ui, PLACE_APPROVALS)) {
 		ui_push(ui, dialog_approval_new(ui));
+	}
 }
 
 void ui_cordon(struct ui *ui, const char *const *words, size_t n)
@@ -67,8 +70,10 @@ static void restart(struct ui *ui)
 
 static bool may_plan(struct ui *ui)
 {
-	if (ui->spec.read_only) {
-		ui_say(ui, "You look on: nothing is undone or restored from here.");
+	if (ui->spec.read_only || ui->spec.replay) {
+		ui_say(ui, ui->spec.replay
+				   ? "This is a recording: cordon undo rolls steps back."
+				   : "You look on: nothing is undone or restored from here.");
 		return false;
 	}
 	if (ui->spec.model->job.active)

@@ -75,7 +75,7 @@ const char *ui_edited(struct ui *ui, const char *path)
 	} gits[] = {
 		{"refs/heads/", "branch"}, {"refs/tags/", "tag"},  {"refs/remotes/", "remote"},
 		{"refs/stash", "stash"},   {"index", "index"},	   {"HEAD", "HEAD"},
-		{"packed-refs", "refs"},   {"config", "settings"},
+		{"packed-refs", "refs"},   {"config", "settings"}, {"COMMIT_EDITMSG", "message"},
 	};
 	const char *shown = ui_path(ui, path);
 

@@ -146,7 +146,7 @@ static bool open_row(struct view_audit *a)
 	else if (r && r->step != 0)
 		ui_push(ui, view_step_new(ui, r->step));
 	else
-		ui_say(ui, "This line belongs to no step.");
+		details(a); /* of what was refused, its reason */
 	return true;
 }
 

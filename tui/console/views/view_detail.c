@@ -121,6 +121,29 @@ static const char *kind_words(const struct row *r)
 	return "said by cordon";
 }
 
+/* The reason for the question that this row answers. */
+static void add_question(struct view_detail *d, const struct row *decision)
+{
+	const struct model *m = d->v.ui->spec.model;
+
+	for (size_t i = m->row_count; i-- > 0;) {
+		const struct row *r = model_row(m, i);
+
+		if (r->kind != ROW_ASK || r->seq > decision->seq || r->pid != decision->pid ||
+		    !str_eq(r->text ? r->text : "", decision->text ? decision->text : ""))
+			continue;
+		add(d, "asked for", r->more);
+		return;
+	}
+}
+
+static const char *more_label(const struct row *r)
+{
+	if (r->kind == ROW_TOUCH)
+		return "to";
+	return r->kind == ROW_EXEC ? "program" : r->kind == ROW_DECISION ? "answer" : "why";
+}
+
 static void collect(struct view_detail *d, const struct row *r, const struct activity_item *item)
 {
 	const char *op = answers_op(r->op ? r->op : "");
@@ -138,7 +161,9 @@ static void collect(struct view_detail *d, const struct row *r, const struct act
 
 		add(d, "", words);
 	}
-	add(d, two ? "to" : r->kind == ROW_EXEC ? "program" : "why", r->more);
+	add(d, more_label(r), r->more);
+	if (r->kind == ROW_DECISION)
+		add_question(d, r);
 	add_times(d, item);
 	add_step(d, r->step);
 	add_processes(d, r);

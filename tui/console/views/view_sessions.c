@@ -162,8 +162,9 @@ static bool asks(const struct roster_row *row)
 	return row->pending || str_eq(row->state, "asks");
 }
 
-/* "claude wants to write ~/p/x", "asks in its own terminal", why it is hung, or the prompt. Raw. */
-static void add_words(const struct roster_row *row, struct buf *out)
+/* "claude wants to write x", "asks in its own terminal", why it is hung, or the prompt. Raw. brief:
+ * without what stands in other columns. */
+static void add_words(const struct roster_row *row, bool brief, struct buf *out)
 {
 	const struct roster_ask *a = &row->ask;
 	struct ask as = {.op = a->op,
@@ -176,9 +177,10 @@ static void add_words(const struct roster_row *row, struct buf *out)
 	if (a->id) {
 		below = path_below(a->path, row->folder);
 		ui_wish(&as, wish, sizeof(wish));
-		buf_fmt(out, "%s wants to %s %s", path_base(a->program), wish,
-			below && *below ? below : a->path);
-	} else if (asks(row)) {
+		if (!brief)
+			buf_fmt(out, "%s wants to ", path_base(a->program));
+		buf_fmt(out, "%s %s", wish, below && *below ? below : a->path);
+	} else if (asks(row) && !(brief && *row->prompt)) {
 		buf_str(out, "asks in its own terminal");
 		if (*row->prompt)
 			buf_fmt(out, ": %s", row->prompt);
@@ -196,7 +198,7 @@ static void add_text(const struct roster_row *row, struct buf *out)
 	buf_fmt(out, " %s ", row->branch);
 	text_escape(out, row->command, strlen(row->command));
 	buf_str(out, " ");
-	add_words(row, &words);
+	add_words(row, false, &words);
 	text_escape(out, words.data, words.len);
 }
 
@@ -278,7 +280,11 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	snprintf(text, sizeof(text), "+%" PRIu64 " -%" PRIu64, row->added, row->deleted);
 	if (row->counted)
 		surface_text(s, c.lines.at, line.y, c.lines.w, ROLE_DIM, text);
-	add_words(row, &words);
+	add_words(row, false, &words);
+	if (text_width(words.data) > c.words.w) {
+		buf_clear(&words);
+		add_words(row, true, &words);
+	}
 	surface_hostile(s, c.words.at, line.y, c.words.w, row->ask.id ? ROLE_EVENT_ASK : ROLE_DIM,
 			words.data);
 }

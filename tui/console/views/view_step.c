@@ -11,6 +11,13 @@ static const enum action hints[] = {
 	ACTION_FOLD,	  ACTION_WRAP,	    ACTION_BLANKS,	 ACTION_EDIT,
 	ACTION_COPY,	  ACTION_EXPORT,    ACTION_BACK,	 ACTION_NONE};
 
+/* Of several steps no file is restored. */
+static const enum action range_hints[] = {
+	ACTION_NEXT_HUNK, ACTION_NEXT_FILE, ACTION_SIDE_BY_SIDE, ACTION_FILES,
+	ACTION_UNDO,	  ACTION_SEARCH,    ACTION_SHOW_REVIEW,	 ACTION_FILTER,
+	ACTION_FOLD,	  ACTION_WRAP,	    ACTION_BLANKS,	 ACTION_EDIT,
+	ACTION_COPY,	  ACTION_EXPORT,    ACTION_BACK,	 ACTION_NONE};
+
 static const enum action edits_hints[] = {ACTION_NEXT_HUNK,   ACTION_NEXT_FILE, ACTION_SIDE_BY_SIDE,
 					  ACTION_FILES,	      ACTION_PAGE_DOWN, ACTION_SEARCH,
 					  ACTION_SEARCH_NEXT, ACTION_BACK,	ACTION_NONE};
@@ -202,6 +209,7 @@ static void view_free(struct view *v)
 		.changed = changed, .free = view_free, .hints = (the_hints),                       \
 	}
 static const struct view_ops ops = OPS(PLACE_STEP, hints);
+static const struct view_ops range_ops = OPS(PLACE_STEP, range_hints);
 static const struct view_ops edits_ops = OPS(PLACE_STEP, edits_hints);
 static const struct view_ops merge_ops = OPS(PLACE_PLAN, merge_hints);
 static const struct view_ops other_ops = OPS(PLACE_STEP, other_hints);
@@ -226,7 +234,7 @@ struct view *view_step_new(struct ui *ui, int64_t step)
 
 struct view *view_range_new(struct ui *ui, int64_t from, const char *words)
 {
-	struct view_step *p = make(ui, &ops);
+	struct view_step *p = make(ui, &range_ops);
 
 	p->from = from;
 	p->words = xstrdup(words);
@@ -236,7 +244,7 @@ struct view *view_range_new(struct ui *ui, int64_t from, const char *words)
 
 struct view *view_turn_new(struct ui *ui, int64_t from, int64_t to, const char *words)
 {
-	struct view_step *p = make(ui, &ops);
+	struct view_step *p = make(ui, &range_ops);
 
 	p->from = from;
 	p->to = to;

@@ -292,6 +292,12 @@ static const struct step_row *row_of(const struct view_step *p)
 	return NULL;
 }
 
+/* Of an edit by the agent itself the name says who made it. */
+static bool is_nameless(const struct step_row *st)
+{
+	return st && st->kind == STEP_AMBIENT && !(st->command && *st->command);
+}
+
 /* Columns of what it is called. */
 static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w)
 {
@@ -310,9 +316,7 @@ static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w
 		return surface_fmt(s, x, y, w, role, " %severything %s ", sign, p->words);
 	if (p->step)
 		return surface_fmt(s, x, y, w, role, " %sstep %lld%s%s ", sign, (long long)p->step,
-				   st && st->kind == STEP_AMBIENT && !p->preview ? ", by no command"
-										 : "",
-				   undone);
+				   is_nameless(st) && !p->preview ? ", by no command" : "", undone);
 	if (!p->edits.paths)
 		return surface_text(s, x, y, w, role, " > what the merge will write ");
 	clock_hms(hms, p->edits.last_us);
