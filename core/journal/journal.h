@@ -108,10 +108,10 @@ struct journal_spec {
 	bool upkeep; /* lock, no recovery: for journal_prune() alone */
 	struct journal_options options;
 	/*
-	 * lasting: a session. The limits are applied when it begins, and remove nothing while it
-	 * lasts: new steps of the agent must not push out older steps. Instead, journal_is_full()
-	 * says that few new steps may begin. settled: the limits are not applied at the beginning
-	 * either.
+	 * lasting: a session. journal_prune_on() applies the limits to the steps that there are
+	 * when it begins, and nothing removes later ones while it lasts: new steps of the agent
+	 * must not push out older steps. Instead, journal_is_full() says that few new steps may
+	 * begin. settled: the limits are not applied at the beginning either.
 	 */
 	bool lasting, settled;
 	/* Returns whether the policy guards this absolute path: without a question, no process

@@ -8,6 +8,7 @@
 #include "core/journal/edits.h"
 #include "core/journal/history/background.h"
 #include "core/journal/history/path_index_lookup.h"
+#include "core/journal/history/session_limits.h"
 #include "core/journal/journal.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
@@ -31,6 +32,7 @@ bool journal_was_mended(const struct journal *j)
 
 void journal_release(struct journal *j)
 {
+	prune_stop(j);
 	background_end(j);
 	state_leave(j);
 	claim_release(j);
@@ -41,6 +43,7 @@ void journal_close(struct journal *j)
 {
 	if (!j)
 		return;
+	prune_stop(j);
 	background_end(j);
 	state_leave(j);
 	while (j->open)

@@ -19,14 +19,20 @@ struct journal_prune {	   /* removes the oldest steps until all these limits hol
 	size_t at_least;   /* so many steps go, whatever the other limits say */
 	size_t spare;	   /* so many of the newest steps stay in any case */
 	bool look_only;
-	bool later; /* leave the removed steps in trash/ for now */
-	bool note;  /* record it for journal_pruned() */
+	bool note; /* record it for journal_pruned() */
 	/* Result: how many steps went, or would go. */
 	size_t n;
 	int64_t first, last;
 };
 
 int journal_prune(struct journal *j, struct journal_prune *p) MUST_USE;
+/*
+ * Applies the limits to the steps that a session (journal_spec.lasting) found, in j and its
+ * siblings, in parts: in each of them about one step is read, or goes. Returns whether any are
+ * left. PRUNE_REST does all of them: call it before an undo or a restore, and at the end.
+ */
+bool journal_prune_on(struct journal *j, size_t parts);
+#define PRUNE_REST SIZE_MAX
 
 struct journal_pruned { /* all steps that were ever pruned with `note` */
 	int64_t last;	/* the newest of these steps */

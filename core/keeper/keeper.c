@@ -62,8 +62,9 @@
  * exit.
  */
 
-#define SLICE_NS     100000 /* the shortest that there is */
-#define START_FAILED 125    /* exit status of cordon when CMD did not start */
+#define SLICE_NS       100000 /* the shortest that there is */
+#define PRUNE_LATER_US 20000  /* the agent begins first */
+#define START_FAILED   125    /* exit status of cordon when CMD did not start */
 
 /* ---- a process of its own -------------------------------------------------------------------- */
 
@@ -441,6 +442,7 @@ static void end_sandbox(struct keeper *k)
 		tell_not_kept(k, err.text);
 	if (lost || !k->exited || k->failed)
 		return;
+	keeper_prune(k);
 	events_tallies(k, true);
 	mark = wire_begin(&k->out, WIRE_EXIT);
 	wire_u32(&k->out, (uint32_t)k->wait_status);
@@ -474,11 +476,17 @@ static void on_turned(struct keeper *k)
 
 static const struct timer timers[] = {
 	{steps_next, steps_tick}, {asks_next, asks_tick},     {safeguard_next, safeguard_tick},
-	{watch_next, watch_tick}, {reload_next, reload_tick},
+	{watch_next, watch_tick}, {reload_next, reload_tick}, {prune_next, prune_tick},
 };
 
+static void on_started(struct keeper *k)
+{
+	keeper_tidy(k);
+	k->prune_at = k->now + PRUNE_LATER_US;
+}
+
 static const struct loop_ops loop_ops = {
-	.started = keeper_tidy,
+	.started = on_started,
 	.serve = requests_serve,
 	.exited = end_sandbox,
 	.turned = on_turned,

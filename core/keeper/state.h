@@ -99,7 +99,9 @@ struct keeper {
 	struct said *said;   /* reports about git's own files that were made (review.c) */
 	struct saves *saves; /* NULL: none yet (saves.c) */
 	bool settling;
-	bool learned; /* policy_learn_more() has finished */
+	bool pruned;	  /* nothing is left of journal_prune_on() */
+	int64_t prune_at; /* monotonic */
+	bool learned;	  /* policy_learn_more() has finished */
 	/* Settings of git have changed with permission of the user: call policy_learn(). */
 	bool relearn;
 	struct folder **folders;

@@ -42,4 +42,19 @@ at_most cordon-mounter 320
 at_most cordon-gate 560
 at_most agent 500
 unlike "$(cat "$trace")" 'libssl|libgit2|/replays?/|[.]theme"' "nothing of TLS, git, recordings or themes is opened"
+
+# A history beyond its limits is pruned beside the agent, not before it.
+step='ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3; exec 3>&-; }'
+"$CORDON" run --headless -- bash -c "$step"'; for i in $(seq 150); do ask begin/$i; echo $i >f$((i % 7)); ask end; done'
+steps() { "$CORDON" log --json | grep -c '"undone":false'; }
+is "$(steps)" 150 "a history of 150 steps"
+strace -f -qq -o "$trace" "$CORDON" run --headless --set journal.steps=20 -- true >"$TEST_TMP/out" 2>&1
+is $? 0 "the next session"
+# (No user sees the names that a keeper uses once the agent runs.)
+moves=$(grep -c ' renameat(' "$trace")
+ok "removes what is too much ($moves)" test "$moves" -ge 130
+like "$(cat "$TEST_TMP/out")" "the oldest steps, [0-9]+ to [0-9]+, can no longer be undone" "and says so"
+before=$(sed '/execve("[^"]*\/true"/q' "$trace" | grep -c '"steps/')
+ok "but reads and removes no step before the agent runs ($before)" test "$before" = 0
+is "$(steps)" 20 "the limit holds"
 done_testing

@@ -19,7 +19,7 @@
 struct fix {
 	char *top, *folder, *state;
 	struct journal *j, *with;
-	bool followed;
+	bool followed, lasting;
 	struct step *s;
 	struct err err;
 	struct journal_options options;
@@ -35,6 +35,7 @@ static inline void fix_open(struct fix *f)
 				    .state_dir = f->state,
 				    .with = f->with,
 				    .followed = f->followed,
+				    .lasting = f->lasting,
 				    .guards = f->guards,
 				    .saves = f->saves,
 				    .guards_data = f,

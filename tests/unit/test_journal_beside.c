@@ -265,6 +265,63 @@ static void killed_while_it_goes(void **state)
 	}
 }
 
+/* ---- a session prunes beside the agent
+ * --------------------------------------------------------
+ */
+
+static void session(struct fix *f, size_t steps)
+{
+	f->options.steps = steps;
+	f->lasting = true;
+	fix_reopen(f);
+}
+
+/* The second of two steps at a time stays, and the log of the first one, with what came
+ * later. */
+static void assert_pruned(struct fix *f)
+{
+	assert_int_equal(count_in(f, "steps"), 2);
+	assert_int_equal(count_in(f, "beside"), 1);
+	assert_false(journal_is_full(f->j));
+	assert_sound(f);
+}
+
+/* Ends a session after so many parts of its pruning. Returns whether parts were left. */
+static bool prune_some(size_t parts)
+{
+	struct fix *f = fix_new();
+	bool left;
+
+	for (int i = 0; i < 4; i++)
+		one_step(f, "echo > a", put(f, "a", i % 2 ? "even\n" : "odd\n"));
+	set_up(f);
+	two_at_a_time(f);
+	session(f, 1);
+	assert_int_equal(count_in(f, "steps"), 7);
+	left = journal_prune_on(f->j, parts);
+	one_step(f, "echo > e", put(f, "e", "new\n"));
+	if (!left)
+		assert_pruned(f);
+	session(f, 2);
+	assert_false(journal_prune_on(f->j, PRUNE_REST));
+	assert_pruned(f);
+	assert_int_equal(undo(f, 1, 0), 0);
+	assert_int_equal(undo(f, 1, 0), -ESTALE);
+	assert_non_null(strstr(f->err.text, "at the same time"));
+	fix_free(f);
+	return left;
+}
+
+static void a_session_may_end_after_any_part(void **state)
+{
+	size_t parts = 0;
+
+	(void)state;
+	while (prune_some(parts))
+		parts++;
+	assert_in_range(parts, 7 * 2 + 6, 30); /* two looks at each step, and six go */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
@@ -278,6 +335,7 @@ int main(void)
 		TEST(a_full_disk_gets_it_in_the_end),
 		TEST(a_damaged_one_says_nothing),
 		cmocka_unit_test(killed_while_it_goes),
+		cmocka_unit_test(a_session_may_end_after_any_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

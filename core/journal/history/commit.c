@@ -15,7 +15,7 @@
 #include "core/journal/history/concurrent.h"
 #include "core/journal/history/net_changes.h"
 #include "core/journal/history/overwritten.h"
-#include "core/journal/history/prune.h"
+#include "core/journal/history/session_limits.h"
 #include "core/journal/history/redo_stack.h"
 #include "core/journal/history/rename_list.h"
 #include "core/journal/history/renamed_by_others.h"

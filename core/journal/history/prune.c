@@ -21,19 +21,6 @@
 #include "core/journal/store/usage.h"
 #include "core/journal/upkeep.h"
 
-void journal_set_limits(struct journal *j, const struct journal_options *o)
-{
-	struct journal *k = j;
-
-	do {
-		k->options.size = o->size;
-		k->options.step_size = o->step_size;
-		k->options.steps = o->steps;
-	} while ((k = k->sibling) != j);
-}
-
-#define SESSION_STEPS 100 /* times journal.steps may one session add */
-
 /* ---- making room ------------------------------------------------------------------------------
  */
 
@@ -114,208 +101,146 @@ static void note_pruned(const struct journal *j, const struct journal_prune *e)
 
 #define NOTES_MAX 20 /* times journal.steps */
 
-/* The steps that journal.steps counts: all but notes. */
-struct counted {
-	bool *note; /* for each step; NULL: there are few enough */
-	size_t n;
-};
-
-static struct counted count(const struct journal *j, const struct journal_prune *e,
-			    char *const *names, size_t n)
+static bool are_too_many(const struct pruning *p)
 {
-	struct counted c = {.n = n};
+	const size_t left = p->names.n - p->at, most = p->e->steps;
 
-	if (!e->steps || n <= e->steps)
-		return c;
-	c.note = xcalloc(n, sizeof(*c.note));
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
-
-		c.note[i] = history_dir_is_note(j, dir);
-		c.n -= c.note[i];
-	}
-	return c;
+	return p->note && left > most && (p->counted > most || left > NOTES_MAX * most);
 }
 
-static bool are_too_many(const struct journal_prune *e, const struct counted *c, size_t left)
+static bool is_too_large(const struct pruning *p)
 {
-	return c->note && left > e->steps && (c->n > e->steps || left > NOTES_MAX * e->steps);
+	return p->e->size && p->total > p->e->size;
 }
 
-static int prune(struct journal *j, struct journal_prune *e, char *const *names, size_t n,
-		 struct pruned_concurrent *b)
+/* Returns whether there is a next step and it goes. */
+static bool goes(const struct pruning *p)
 {
-	uint64_t total = e->size ? store_holds(j) : 0, freed;
-	struct counted c = count(j, e, names, n);
-	const int64_t marked = journal_marked(j);
-	int r = 0;
+	const struct journal_prune *e = p->e;
+	AUTO_FREE char *dir = NULL;
+	int64_t id;
 
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		AUTO_FREE char *dir = xasprintf("steps/%s", names[i]);
-		int64_t id = atoll(names[i]);
+	if (p->names.n <= p->at + e->spare)
+		return false;
+	dir = xasprintf("steps/%s", p->names.list[p->at]);
+	id = llabs(atoll(p->names.list[p->at]));
+	if (id > p->marked || (p->j->evict_below && id >= p->j->evict_below))
+		return false;
+	return are_too_many(p) || is_too_large(p) ||
+	       (e->before_us && history_step_ended(p->j, dir) < e->before_us) || e->n < e->at_least;
+}
 
-		if (n - i <= e->spare || llabs(id) > marked ||
-		    (j->evict_below && llabs(id) >= j->evict_below))
-			break;
-		if (!are_too_many(e, &c, n - i) && !(e->size && total > e->size) &&
-		    !(e->before_us && history_step_ended(j, dir) < e->before_us) &&
-		    e->n >= e->at_least)
-			break;
-		r = pruned_concurrent_let_go(b, i, e->size ? store_held(j, dir) : 0, &freed);
-		if (r < 0)
-			break;
-		total -= MIN(total, freed);
-		c.n -= c.note && !c.note[i];
-		e->first = e->n ? e->first : id;
-		e->last = id;
-		e->n++;
+/* The phases. Each does one part, or returns false if none is left. */
+
+static bool measure(struct pruning *p)
+{
+	AUTO_FREE char *dir = NULL;
+
+	if (p->at == p->names.n || (!p->note && !p->held))
+		return false;
+	dir = xasprintf("steps/%s", p->names.list[p->at]);
+	if (p->note && (p->note[p->at] = history_dir_is_note(p->j, dir)))
+		p->counted--;
+	if (p->held)
+		p->total += p->held[p->at] = store_held(p->j, dir);
+	p->at++;
+	return true;
+}
+
+static bool find_beginnings(struct pruning *p)
+{
+	return (p->b.n || goes(p)) && pruned_concurrent_look(&p->b);
+}
+
+static bool drop_logs(struct pruning *p)
+{
+	p->total -= MIN(p->total, pruned_concurrent_drop_alone(&p->b));
+	return false;
+}
+
+static bool let_go(struct pruning *p)
+{
+	struct journal_prune *e = p->e;
+	uint64_t freed = 0;
+	int64_t id;
+
+	if (!goes(p))
+		return false;
+	p->result = pruned_concurrent_let_go(&p->b, p->at, p->held ? p->held[p->at] : 0, &freed);
+	if (p->result < 0)
+		return false;
+	id = atoll(p->names.list[p->at]);
+	p->total -= MIN(p->total, freed);
+	p->counted -= p->note && !p->note[p->at];
+	p->at++;
+	e->first = e->n ? e->first : id;
+	e->last = id;
+	e->n++;
+	return true;
+}
+
+static bool finish(struct pruning *p)
+{
+	uint64_t freed;
+
+	while (p->result == 0 && is_too_large(p) && pruned_concurrent_drop_one(&p->b, &freed))
+		p->total -= MIN(p->total, freed);
+	if ((p->e->n || p->b.dropped) && !p->e->look_only)
+		drop_after_images(p->j);
+	return false;
+}
+
+static bool (*const phases[])(struct pruning *p) = {measure, find_beginnings, drop_logs, let_go,
+						    finish};
+
+bool pruning_go_on(struct pruning *p)
+{
+	if (!phases[p->phase](p)) {
+		p->phase++;
+		p->at = 0;
 	}
-	while (r == 0 && e->size && total > e->size && pruned_concurrent_drop_one(b, &freed))
-		total -= MIN(total, freed);
-	free(c.note);
-	return r;
+	return p->phase < ARRAY_LEN(phases);
+}
+
+int pruning_begin(struct pruning *p, struct journal *j, struct journal_prune *e)
+{
+	int r;
+
+	*p = (struct pruning){.j = j, .e = e, .marked = journal_marked(j)};
+	r = store_names(j, "steps", &p->names);
+	if (r < 0)
+		return r;
+	p->b = (struct pruned_concurrent){
+		.j = j, .steps = p->names.list, .n_steps = p->names.n, .look_only = e->look_only};
+	p->counted = p->names.n;
+	if (e->steps && p->names.n > e->steps)
+		p->note = xcalloc(p->names.n, sizeof(*p->note));
+	if (e->size) {
+		p->held = xcalloc(p->names.n + 1, sizeof(*p->held));
+		p->total = store_holds_beside_steps(j);
+	}
+	return pruned_concurrent_begin(&p->b);
+}
+
+void pruning_end(struct pruning *p)
+{
+	if (p->e->note && !p->e->look_only)
+		note_pruned(p->j, p->e);
+	pruned_concurrent_done(&p->b);
+	names_done(&p->names);
+	free(p->note);
+	free(p->held);
 }
 
 int journal_prune(struct journal *j, struct journal_prune *e)
 {
-	struct pruned_concurrent b = {.j = j, .look_only = e->look_only};
-	AUTO_NAMES struct names names = {0};
-	int r = store_names(j, "steps", &names);
+	struct pruning p;
+	int r = pruning_begin(&p, j, e);
 
-	b.steps = names.list;
-	b.n_steps = names.n;
-	if (r == 0)
-		r = pruned_concurrent_begin(&b);
-	if (r == 0)
-		r = prune(j, e, names.list, names.n, &b);
-	pruned_concurrent_done(&b);
-	if (e->note && !e->look_only)
-		note_pruned(j, e);
-	if ((e->n || b.dropped) && !e->look_only) {
-		drop_after_images(j);
-		if (!j->tidy && !e->later)
-			store_empty_trash(j, NULL);
-	}
-	return r;
-}
-
-/* ---- a session ---------------------------------------------------------------------------------
- */
-
-static size_t steps_kept(const struct journal *j)
-{
-	AUTO_NAMES struct names names = {0};
-
-	if (store_names(j, "steps", &names) < 0)
-		return 0;
-	return names.n;
-}
-
-static void weigh_all(struct journal *j)
-{
-	j->n_kept = steps_kept(j);
-	j->holds = j->options.size ? store_holds(j) : 0;
-}
-
-void prune_hold(struct journal *j)
-{
-	weigh_all(j);
-	j->at_start = j->n_kept;
-	j->lasting = true;
-}
-
-static void find_full(struct journal *j)
-{
-	const struct journal_options *o = &j->options;
-	bool was = j->full;
-
-	j->full = (o->steps && j->n_kept >= j->at_start + SESSION_STEPS * o->steps) ||
-		  (o->size && j->holds > o->size);
-	if (!j->full || was)
-		return;
-	j->urgent = true;
-	journal_say(j,
-		    "the history is full (journal.steps, journal.size): nothing of it goes while "
-		    "this session lasts, and commands that run within five seconds are one step "
-		    "from now on");
-}
-
-bool journal_is_full(const struct journal *j)
-{
-	const struct journal *k = j;
-	bool full = false;
-
-	do
-		full |= k->full;
-	while ((k = k->sibling) != j);
-	return full;
-}
-
-static int fit(struct journal *j, bool later)
-{
-	static const char why[] =
-		", can no longer be undone: the limits journal.steps and journal.size";
-	struct journal_prune e = {.size = j->options.size,
-				  .steps = j->options.steps,
-				  .spare = 1,
-				  .later = later,
-				  .note = true};
-	int r;
-
-	if (!e.size && !e.steps)
-		return 0;
-	if (j->lasting) {
-		weigh_all(j);
-		find_full(j);
-		return 0;
-	}
-	r = journal_prune(j, &e);
-	j->urgent |= e.n > 0;
-	if (e.n == 1)
-		journal_say(j, "the oldest step, %" PRId64 "%s", e.first, why);
-	else if (e.n)
-		journal_say(j, "the oldest steps, %" PRId64 " to %" PRId64 "%s", e.first, e.last,
-			    why);
-	return r;
-}
-
-int prune_to_fit(struct journal *j)
-{
-	return fit(j, false);
-}
-
-int prune_to_fit_later(struct journal *j)
-{
-	return fit(j, true);
-}
-
-int prune_after_step(struct journal *j, int64_t id)
-{
-	AUTO_FREE char *dir = xasprintf("steps/%" PRId64, id);
-
-	if (!j->lasting)
-		return prune_to_fit(j);
-	j->n_kept++;
-	j->holds += j->options.size ? store_held(j, dir) : 0;
-	find_full(j);
-	return 0;
-}
-
-bool prune_for_rollback(struct journal *j)
-{
-	struct journal_prune e = {.at_least = 1, .note = true};
-
-	if (journal_prune(j, &e) < 0)
-		return false;
-	if (!e.n && !pruned_concurrent_clear(j))
-		return false;
-	store_empty_trash(j, NULL);
-	j->urgent |= e.n > 0;
-	if (e.n)
-		journal_say(j,
-			    "step %" PRId64
-			    " can no longer be undone: it made room for a rollback, "
-			    "as the disk is full",
-			    e.first);
-	return true;
+	while (r == 0 && pruning_go_on(&p))
+		;
+	if (!j->tidy && (e->n || p.b.dropped) && !e->look_only)
+		store_empty_trash(j, NULL);
+	pruning_end(&p);
+	return r < 0 ? r : p.result;
 }

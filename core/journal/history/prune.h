@@ -1,20 +1,38 @@
-/* prune - removes the oldest steps, by the limits of the store or on request. */
+/* prune - removes the oldest steps, in parts: a step is measured, or goes. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/util.h"
+#include "core/journal/history/pruned_concurrent.h"
+#include "core/journal/util/names.h"
 
 struct journal;
+struct journal_prune;
 
-/* Removes steps until the store is within its limits, or notes that it is full. */
-int prune_to_fit(struct journal *j) MUST_USE;
-int prune_to_fit_later(struct journal *j) MUST_USE; /* leaves steps in trash/ */
-/* Stops pruning by the limits from now on: a session begins. */
-void prune_hold(struct journal *j);
-/* Does prune_to_fit() after that step has ended. */
-int prune_after_step(struct journal *j, int64_t id) MUST_USE;
-/* Prunes a step for a rollback (struct store_hooks). */
-bool prune_for_rollback(struct journal *j);
+/*
+ * All steps are measured, and then the oldest ones go, until the limits hold.
+ * Life: pruning_begin() -> pruning_go_on() ... -> pruning_end(), also after an error. Between two
+ * parts steps may be added, and no other pruning may begin.
+ */
+struct pruning {
+	struct journal *j;
+	struct journal_prune *e; /* borrowed: the limits, and how many went */
+	struct names names;	 /* the kept steps at the beginning, oldest first */
+	struct pruned_concurrent b;
+	size_t phase, at; /* at: in names */
+	bool *note;	  /* of each step; NULL: there are few enough, whatever they are */
+	uint64_t *held;	  /* by each step; NULL: no limit */
+	size_t counted;	  /* steps that journal.steps counts: notes are none */
+	uint64_t total;	  /* bytes of the store, if they are limited */
+	int64_t marked;
+	int result; /* negative: a step stays for this reason, and all later ones */
+};
+
+int pruning_begin(struct pruning *p, struct journal *j, struct journal_prune *e) MUST_USE;
+/* Does one part. Returns false after the last one. */
+bool pruning_go_on(struct pruning *p);
+void pruning_end(struct pruning *p);

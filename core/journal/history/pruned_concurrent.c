@@ -54,14 +54,27 @@ static uint64_t first_of(const struct journal *j, const char *where)
 	return first;
 }
 
+bool pruned_concurrent_look(struct pruned_concurrent *b)
+{
+	size_t k;
+
+	if (!b->since) {
+		b->since = xcalloc(b->n_steps + 1, sizeof(*b->since));
+		b->unread = b->n_steps;
+		b->since[b->unread] = MIN(first_of(b->j, "redo"), first_of(b->j, "open"));
+		return true;
+	}
+	if (!b->unread)
+		return false;
+	k = --b->unread;
+	b->since[k] = earlier(b->j, "steps", b->steps[k], b->since[k + 1]);
+	return true;
+}
+
 static uint64_t since(struct pruned_concurrent *b, size_t i)
 {
-	if (b->since)
-		return b->since[i];
-	b->since = xcalloc(b->n_steps + 1, sizeof(*b->since));
-	b->since[b->n_steps] = MIN(first_of(b->j, "redo"), first_of(b->j, "open"));
-	for (size_t k = b->n_steps; k-- > 0;)
-		b->since[k] = earlier(b->j, "steps", b->steps[k], b->since[k + 1]);
+	while (pruned_concurrent_look(b))
+		;
 	return b->since[i];
 }
 
@@ -83,8 +96,8 @@ static uint64_t drop(struct pruned_concurrent *b, struct pruned_log *one)
 	return one->bytes;
 }
 
-/* Removes the logs that ended before all remaining steps began. Returns the bytes. */
-static uint64_t drop_alone(struct pruned_concurrent *b, uint64_t first)
+/* Those that ended before all that is left began. */
+static uint64_t drop_before(struct pruned_concurrent *b, uint64_t first)
 {
 	uint64_t freed = 0;
 
@@ -94,7 +107,12 @@ static uint64_t drop_alone(struct pruned_concurrent *b, uint64_t first)
 	return freed;
 }
 
-/* Removes a pruned step's objects. If the process dies before, the next pruning removes them. */
+uint64_t pruned_concurrent_drop_alone(struct pruned_concurrent *b)
+{
+	return b->n ? drop_before(b, since(b, 0)) : 0;
+}
+
+/* It only makes room: a step that was moved and no more is finished with next time. */
 static void strip(struct journal *j, const char *name)
 {
 	AUTO_FREE char *obj = xasprintf(BESIDE_DIR "/%s/obj", name);
@@ -119,9 +137,7 @@ int pruned_concurrent_begin(struct pruned_concurrent *b)
 		if (!b->look_only)
 			strip(b->j, names.list[i]);
 	}
-	if (b->n)
-		drop_alone(b, since(b, 0));
-	return r == -ENOENT ? 0 : r; /* a store of an older version, read only */
+	return r == -ENOENT ? 0 : r; /* only looked at, and made by an older version */
 }
 
 /* Returns whether the step ended after `first`, and the bytes of its logs. False if its summary
@@ -156,7 +172,7 @@ int pruned_concurrent_let_go(struct pruned_concurrent *b, size_t i, uint64_t hel
 		add(b, b->steps[i], ended, bytes);
 	if (stays && !b->look_only)
 		strip(b->j, b->steps[i]);
-	*ret_freed = held - (stays ? MIN(bytes, held) : 0) + drop_alone(b, first);
+	*ret_freed = held - (stays ? MIN(bytes, held) : 0) + drop_before(b, first);
 	return 0;
 }
 

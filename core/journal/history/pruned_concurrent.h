@@ -17,12 +17,18 @@ struct pruned_concurrent {
 	size_t n_steps;
 	bool look_only;
 	uint64_t *since; /* for each step, the earliest beginning of it and all later steps */
+	size_t unread;	 /* so many of the oldest steps have none yet */
 	struct pruned_log *list;
 	size_t n;
 	bool dropped; /* a log was removed */
 };
 
 int pruned_concurrent_begin(struct pruned_concurrent *b) MUST_USE;
+/* Reads when one more step began; all others of this header read those that are left. Returns false
+ * if none was left. */
+bool pruned_concurrent_look(struct pruned_concurrent *b);
+/* Removes the logs of steps that ended before all kept steps began. Returns their bytes. */
+uint64_t pruned_concurrent_drop_alone(struct pruned_concurrent *b);
 /* Removes the i-th step, which holds `held` bytes, and older logs that were kept only because of
  * it. Its log and images stay in beside/ if a remaining step was concurrent with it. *ret_freed:
  * bytes. */

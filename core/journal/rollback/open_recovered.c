@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/journal/history/prune.h"
+#include "core/journal/history/session_limits.h"
 #include "core/journal/journal.h"
 #include "core/journal/rollback/undo.h"
 #include "core/journal/step/step.h"
@@ -36,15 +36,14 @@ static int finish_start(struct journal *j, bool followed, size_t *ret_recovered,
 	return 0;
 }
 
-/* Applies the limits. In a session, no step is removed for them afterwards. */
 static int apply_limits(struct journal *j, const struct journal_spec *spec, struct err *err)
 {
 	int r = 0;
 
-	if (!spec->settled)
-		r = spec->lasting ? prune_to_fit_later(j) : prune_to_fit(j);
 	if (spec->lasting)
-		prune_hold(j);
+		r = prune_begin_session(j, spec->settled);
+	else if (!spec->settled)
+		r = prune_to_fit(j);
 	return r < 0 ? err_set(err, r, "remove the oldest steps from '%s'", j->store_path) : 0;
 }
 

@@ -9,7 +9,7 @@
 #include "core/base/path.h"
 #include "core/journal/edits.h"
 #include "core/journal/history/list.h"
-#include "core/journal/history/prune.h"
+#include "core/journal/history/session_limits.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"

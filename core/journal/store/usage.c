@@ -148,11 +148,15 @@ static uint64_t size_of(const struct journal *j, const char *name)
 	return store_weigh(j->store, name);
 }
 
+uint64_t store_holds_beside_steps(const struct journal *j)
+{
+	return store_holds_below(j, "redo", store_held) + store_holds_below(j, "posts", size_of) +
+	       store_holds_below(j, BESIDE_DIR, files_of);
+}
+
 uint64_t store_holds(const struct journal *j)
 {
-	return store_holds_below(j, "steps", store_held) +
-	       store_holds_below(j, "redo", store_held) + store_holds_below(j, "posts", size_of) +
-	       store_holds_below(j, BESIDE_DIR, files_of);
+	return store_holds_below(j, "steps", store_held) + store_holds_beside_steps(j);
 }
 
 uint64_t journal_store_bytes(const char *store)

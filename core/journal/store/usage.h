@@ -12,6 +12,7 @@ struct journal;
 struct object;
 
 uint64_t store_holds(const struct journal *j);		       /* of the store */
+uint64_t store_holds_beside_steps(const struct journal *j);    /* without its kept steps */
 uint64_t store_held(const struct journal *j, const char *dir); /* of a step's directory */
 /* Returns the sum of of() over the entries of a directory of the store. */
 uint64_t store_holds_below(const struct journal *j, const char *where,

@@ -13,6 +13,8 @@
 #include "core/keeper/state.h"
 #include "core/os/file.h"
 
+#define PRUNE_PARTS 32 /* journal_prune_on(), each time: 0.3 ms */
+#define PRUNE_US    5000
 #define ALIASES_MAX 256 /* that are learnt while it runs: each change looks through them */
 
 /*
@@ -354,6 +356,33 @@ void keeper_tidy(struct keeper *k)
 		if (r < 0)
 			log_warn("keeper", "what undo keeps is not compressed: %s", strerror(-r));
 	}
+}
+
+int64_t prune_next(const struct keeper *k)
+{
+	return k->pruned ? 0 : MAX(k->prune_at, 1);
+}
+
+void prune_tick(struct keeper *k)
+{
+	if (k->pruned || k->now < k->prune_at)
+		return;
+	k->prune_at = k->now + PRUNE_US;
+	k->pruned = !k->journal || !journal_prune_on(k->journal, PRUNE_PARTS);
+	if (k->pruned && k->journal) {
+		keeper_news(k);
+		keeper_tidy(k);
+	}
+}
+
+void keeper_prune(struct keeper *k)
+{
+	if (k->pruned || !k->journal)
+		return;
+	k->pruned = true;
+	journal_prune_on(k->journal, PRUNE_REST);
+	keeper_news(k);
+	keeper_tidy(k);
 }
 
 void keeper_news(struct keeper *k)

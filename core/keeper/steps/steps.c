@@ -455,6 +455,7 @@ int steps_settle(struct keeper *k, struct err *err)
 		return err_say(err, -EBUSY, "'%.200s' (process %d) is still running", c->label.data,
 			       shown_pid(c->pid));
 	}
+	keeper_prune(k);
 	return 0;
 }
 
