@@ -8,8 +8,8 @@
  * Theory of operation.
  *
  *   QEMU -- frames --> frames -- packets --> TUN --> router's namespace (backends/linux/net)
- *                       |
- *                     keeper: is this connection allowed?
+ *                        |
+ *                      keeper: is this connection allowed?
  *
  * The process parses frames (frame.h), holds the first packet of each connection while the keeper
  * decides (syn_gate.h), and writes the packets to a TUN device whose namespace has no other
