@@ -9,7 +9,7 @@
 #include "core/api/schema.h"
 #include "core/base/json.h"
 
-#define LISTED 100 /* steps among the resources */
+#define LISTED 100 /* steps listed as resources */
 
 #define META_VERSION	  "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
@@ -36,7 +36,7 @@ static void add_capabilities(cJSON *o)
 			      cJSON_Duplicate(schema_find("mcp.json", "instructions"), true));
 }
 
-/* The one that was asked for, where it is spoken, else the newest. */
+/* Begins a session with the requested revision if it is supported, else with the newest. */
 static void initialize(const struct rpc *r)
 {
 	const char *wanted = cJSON_GetStringValue(json_get(r->params, "protocolVersion"));
@@ -78,7 +78,8 @@ static void ping(const struct rpc *r)
 	succeed(r, false, cJSON_CreateObject());
 }
 
-/* Nothing of what it could tell of ever changes here: it is open until the client ends it. */
+/* Answers a subscription. Nothing that it could report changes here, so it stays silent until the
+ * client ends it. */
 static void listen_for(const struct rpc *r)
 {
 	cJSON *params = cJSON_CreateObject(), *meta = cJSON_AddObjectToObject(params, "_meta");
@@ -91,7 +92,7 @@ static void listen_for(const struct rpc *r)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* There is one page. */
+/* Returns whether the request has a cursor, which is refused: there is only one page. */
 static bool has_cursor(const struct rpc *r)
 {
 	if (!json_get(r->params, "cursor"))
@@ -269,7 +270,7 @@ static void read_resource(const struct rpc *r)
 enum {
 	LEGACY = 1,
 	MODERN = 2,
-	FIRST = 4, /* before initialize, too */
+	FIRST = 4, /* allowed before initialize */
 };
 
 static const struct method {
@@ -288,7 +289,8 @@ static const struct method {
 	{"subscriptions/listen", listen_for, MODERN},
 };
 
-/* What a request of the stateless revisions must bring. false: it was answered. */
+/* Checks the members that a request of the stateless revisions needs. Returns false if it has
+ * answered the request. */
 static bool check_meta(const struct rpc *r)
 {
 	const cJSON *version = json_get(r->meta, META_VERSION), *one;
