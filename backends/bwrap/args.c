@@ -1,4 +1,4 @@
-/* args - the plan in bubblewrap's words. */
+/* args - translates the plan to bubblewrap's options. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "backends/bwrap/bwrap_priv.h"
 
-/* bwrap refuses 9000 and more, with those on its command line. */
+/* bwrap accepts fewer than 9000, including those of its command line. */
 #define ARGS_MAX 8990
 
 struct args {
@@ -39,7 +39,7 @@ static void add_fd(struct args *a, const char *option, int fd)
 	add(a, text);
 }
 
-/* The value of one of a tmpfs's mount options; NULL when it is not among them. */
+/* Returns the value of a tmpfs mount option, or NULL if it is not set. */
 static const char *option_of(const char *options, const char *name)
 {
 	size_t len = strlen(name);
@@ -51,7 +51,7 @@ static const char *option_of(const char *options, const char *name)
 	return NULL;
 }
 
-/* bwrap takes bytes, the plan says "50%" of the memory or "1m". */
+/* Converts a size to bytes, as bwrap needs: "50%" of the memory, or "1m". */
 static uint64_t bytes_of(const char *size)
 {
 	struct sysinfo info;
@@ -82,7 +82,7 @@ static void add_bind(struct args *a, const char *option, const struct plan_op *o
 {
 	struct stat st;
 
-	/* bwrap's own -try forgives an absent source, not one on a mount that is dead. */
+	/* bwrap's -try options allow a missing source, but fail on a dead mount. */
 	if (op->optional && stat(op->source, &st) < 0)
 		return;
 	add(a, option);
@@ -101,7 +101,7 @@ bool args_tell(const struct plan_op *op)
 		return true;
 	case PLAN_BIND:
 	case PLAN_BIND_RO:
-		return op->source != NULL; /* else of a tree that is not there yet */
+		return op->source != NULL; /* NULL: a bind within the new tree */
 	case PLAN_PROC:
 	case PLAN_SEAL:
 	case PLAN_DEVPTS:
@@ -116,7 +116,7 @@ bool args_tell(const struct plan_op *op)
 
 static void add_op(struct args *a, const struct plan_op *op)
 {
-	if (op->what == PLAN_PROC) { /* the holder needs one; its options come later */
+	if (op->what == PLAN_PROC) { /* the holder needs it; finish.c sets its options */
 		add(a, "--proc");
 		add(a, op->path);
 	}

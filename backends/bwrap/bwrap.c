@@ -15,7 +15,7 @@
 #include "core/base/io.h"
 #include "core/os/signals.h"
 
-/* What bwrap's process gets: 0 to 2, then BWRAP_*. */
+/* The descriptors of bwrap's process: 0 to 2, and BWRAP_*. */
 struct handed {
 	int fds[BWRAP_FDS];
 };
@@ -38,7 +38,7 @@ static NORETURN void exec_bwrap(const char *program, struct handed *h)
 	setpgid(0, 0);
 	snprintf(args, sizeof(args), "%d", BWRAP_ARGS);
 	snprintf(exe, sizeof(exe), "/proc/self/fd/%d", BWRAP_EXE);
-	/* Out of the way first: they may be the numbers that are wanted, in another order. */
+	/* First move all to high numbers: a source may have another one's target number. */
 	for (size_t i = 0; i < ARRAY_LEN(h->fds); i++) {
 		h->fds[i] = fcntl(h->fds[i], F_DUPFD_CLOEXEC, BWRAP_FDS);
 		if (h->fds[i] < 0)
@@ -81,7 +81,8 @@ static int make_args(int *ret, const struct plan *plan, bool private_net, struct
 	return 0;
 }
 
-/* What is ours of it: the cell's socket and words, where the pid comes, where to say go. */
+/* Makes the descriptors. The keeper's ends: the socket and messages in c, *ret_info for the pid,
+ * *ret_go to let bwrap continue. */
 static int prepare(struct namespaces *c, struct handed *h, int *ret_info, int *ret_go,
 		   struct err *err)
 {
@@ -109,7 +110,7 @@ static int prepare(struct namespaces *c, struct handed *h, int *ret_info, int *r
 	return h->fds[1] < 0 ? err_set(err, -errno, "duplicate a pipe") : 0;
 }
 
-/* Its own words say best what failed; it has written them and gone. */
+/* Fails with bwrap's own message, which explains best. bwrap has ended by now. */
 static int fail_with_words(struct namespaces *c, int code, struct err *err)
 {
 	char text[400];
@@ -136,8 +137,8 @@ static int read_pid(struct namespaces *c, int info, struct err *err)
 		c->first = (pid_t)strtol(strchr(at, ':') + 1, NULL, 10);
 	if (c->first <= 0)
 		return fail_with_words(c, -EIO, err);
-	/* bwrap waits for our go before it would wait for its child: the pid is still the child's.
-	 */
+	/* The pid cannot have been reused: bwrap waits for the id maps before it waits for its
+	 * child. */
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->first, 0);
 	return c->pidfd < 0 ? err_set(err, -errno, "open a pidfd") : 0;
 }
@@ -173,7 +174,7 @@ static int start_bwrap(struct namespaces *c, const struct plan *plan, const stru
 	return r;
 }
 
-/* Somebody who kills bwrap leaves its child waiting, which holds the other end of our socket. */
+/* If bwrap is killed, its child waits for ever and keeps the socket open. Kills the child then. */
 static void end_child_without_bwrap(const struct namespaces *c)
 {
 	AUTO_CLOSE int bwrap = (int)syscall(SYS_pidfd_open, c->child, 0);
@@ -192,7 +193,7 @@ static int finish_bwrap(struct namespaces *c, const struct plan *plan, int *ret_
 
 	end_child_without_bwrap(c);
 	r = namespaces_take(c, ret_status, err);
-	if (r == -EPIPE) /* the holder never came up */
+	if (r == -EPIPE) /* the holder did not start */
 		return fail_with_words(c, -EIO, err);
 	if (r < 0)
 		return r;

@@ -1,4 +1,5 @@
-/* bwrap - the backend whose namespaces bubblewrap makes, for hosts where cordon itself may not. */
+/* bwrap - a backend whose namespaces bubblewrap makes, for hosts that do not let cordon make
+ * them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,7 +8,7 @@
 extern const struct backend backend_bwrap;
 
 /*
- * Runs pid 1 of the sandbox and does not return, if bubblewrap started this process; else does
+ * If bubblewrap started this process, runs pid 1 of the sandbox and does not return. Otherwise does
  * nothing. main() calls it first.
  */
 void bwrap_become_first(int argc, char **argv);

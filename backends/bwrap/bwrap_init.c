@@ -29,7 +29,7 @@ void bwrap_become_first(int argc, char **argv)
 	prctl(PR_SET_NAME, "cordon-init");
 	prctl(PR_SET_DUMPABLE, 0);
 	os_signals_usual();
-	/* Which namespaces there are is the keeper's to know: it leaves out the network's. */
+	/* Hands over all namespaces; the keeper ignores the network's if it is the host's. */
 	if (confine_has_none(&err) < 0 || sandbox_init_hand_over(BWRAP_SOCK, true, &err) < 0)
 		child_message_fail(BWRAP_SOCK, 125, &err);
 	sandbox_init_reap(BWRAP_SOCK);

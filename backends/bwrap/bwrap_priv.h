@@ -14,7 +14,7 @@
  *     +- finisher   joins the namespaces, performs the operations that bwrap cannot, and ends
  *
  * bwrap makes the namespaces and mounts the host's trees, while they are still reachable: read-only
- * binds, devices, tmpfs, directories, links. The finisher does the rest, for which bwrap has no
+ * binds, devices, tmpfs, directories, links. The finisher performs the rest, for which bwrap has no
  * options, with the code of the native backend: owners, one recursive seal for each tree, no
  * propagation of mounts, /proc without other users' processes, ptys, overlays, covers. cordon does
  * not rely on bwrap's own read-only flags. A system may confine bwrap's child (Ubuntu's AppArmor
@@ -22,11 +22,11 @@
  * joining a user namespace that belongs to this user.
  *
  * bwrap's child waits for bwrap without a time-out, so bwrap must not be killed before it has let
- * the child go on: it runs without --die-with-parent. When the keeper dies, the pipes of BWRAP_INFO
- * and BWRAP_GO end, so bwrap stops waiting; the holder ends when its socket does, and bwrap ends
- * with the holder. The keeper ends both as a process group.
+ * the child continue: it runs without --die-with-parent. When the keeper dies, the pipes of
+ * BWRAP_INFO and BWRAP_GO end, so bwrap stops waiting; the holder ends when its socket does, and
+ * bwrap ends with the holder. The keeper ends both as a process group.
  *
- * bwrap is found at fixed places that only root can write: PATH may lead into a working folder.
+ * bwrap is looked for at fixed paths that only root can write: PATH may lead into a working folder.
  */
 
 /* Descriptors of bwrap's process. */

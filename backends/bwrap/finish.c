@@ -17,7 +17,7 @@ static int join(const struct namespaces *c, struct err *err)
 {
 	if (setns(c->ns[NS_USER], CLONE_NEWUSER) < 0)
 		return err_set(err, -errno, "join the user namespace that bubblewrap made");
-	/* By the host's /proc: the one inside is read-only. */
+	/* Uses the host's /proc, because the sandbox's is read-only. */
 	limits_share_watches();
 	if (c->ns[NS_NET] >= 0 && setns(c->ns[NS_NET], CLONE_NEWNET) == 0)
 		router_allow_ping();
@@ -26,13 +26,13 @@ static int join(const struct namespaces *c, struct err *err)
 	if (chdir("/") < 0)
 		return err_set(err, -errno, "enter the sandbox's root");
 	umask(0);
-	/* bwrap leaves them slaves: what the host mounts later would show, writable. */
+	/* bwrap leaves slave mounts: later mounts of the host would appear, writable. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return err_set(err, -errno, "make the mounts private");
 	return 0;
 }
 
-/* Before PLAN_SEAL every tmpfs covers a directory of the host, and looks as that does. */
+/* Sets the owner. Before PLAN_SEAL each tmpfs covers a directory of the host and gets its owner. */
 static int own(const struct plan_op *op)
 {
 	bool foreign = geteuid() == 0 && (op->uid != geteuid() || op->gid != getegid());
@@ -56,11 +56,12 @@ static int seal(const struct plan_op *op)
 		r = build_seal(op->path, false);
 	else if (op->what == PLAN_BIND || op->what == PLAN_BIND_RO)
 		r = build_seal(op->path, true);
-	/* Left out, since it was not there, or has gone. */
+	/* An optional path is missing. */
 	return op->optional && (r == -EINVAL || r == -ENOENT || r == -ENOTDIR) ? 0 : r;
 }
 
-/* All before PLAN_SEAL is the host's tree: owners first, then every mount read-only. */
+/* Finishes the operations before PLAN_SEAL, which make the host's tree: sets owners, then makes
+ * every mount read-only. */
 static int seal_host_tree(const struct plan *plan, size_t *ret_next, struct err *err)
 {
 	size_t n = 0;
@@ -90,7 +91,7 @@ static int finish_op(const struct build *b, const struct plan_op *op, struct err
 	switch ((int)op->what) {
 	case PLAN_SEAL:
 		return 0;
-	case PLAN_TMPFS: /* on a tree that was sealed with all that lay on it */
+	case PLAN_TMPFS: /* in a tree that was sealed with its mounts */
 		r = build_unseal(op->path);
 		return r < 0 ? err_set(err, r, "make writable '%s'", op->path) : 0;
 	case PLAN_PROC:

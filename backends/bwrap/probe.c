@@ -13,7 +13,7 @@
 #include "core/base/io.h"
 #include "core/base/external.h"
 
-/* In a user namespace that does not know root's id, root's files show this owner. */
+/* In a user namespace without root's id, root's files have this owner. */
 static bool is_unmapped(uid_t uid)
 {
 	enum {
@@ -27,7 +27,7 @@ static bool is_unmapped(uid_t uid)
 	       sscanf(map, "%u %u %u", &first, &outside, &n) == 3 && n <= OVERFLOW_UID;
 }
 
-/* Nobody but root may have written the program, or could put another in its place. */
+/* Returns whether only root can write the program or replace it. */
 static bool is_roots(const char *path, struct stat *st)
 {
 	return stat(path, st) == 0 && (st->st_uid == 0 || is_unmapped(st->st_uid)) &&
@@ -137,7 +137,7 @@ static int look_inside(const struct namespaces *c, char *found, size_t size)
 	return 0;
 }
 
-/* The whole of it, with a smaller tree: namespaces, id maps, pid 1, and what is done after. */
+/* Tries the whole start with a smaller tree: namespaces, id maps, pid 1, finisher. */
 static int try_namespaces(char *found, size_t size)
 {
 	AUTO_PLAN struct plan plan = {0};

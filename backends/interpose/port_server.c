@@ -25,15 +25,15 @@ struct port_server {
 	char *env[PORT_SERVER_SETTINGS + 1];
 	int map, listener; /* -1: none */
 	bool watched;
-	uint16_t *given; /* by the port that was named; 0: none */
-	unsigned left;	 /* of the window, from its first port on: the last ones go first */
+	uint16_t *given; /* by the port that a program named; 0: none */
+	unsigned left;	 /* ports not given out; the window's last goes first */
 	struct asker askers[PORT_ASKERS];
-	size_t next; /* whose turn it is to be dropped */
+	size_t next; /* the asker to drop if all slots are used */
 };
 
 /* ---- ports ----------------------------------------------------------------------------------- */
 
-/* Somebody inside may have taken one of the window by its number. */
+/* Returns whether the port is free: a program may have bound it by its number. */
 static bool is_free(uint16_t port)
 {
 	const struct sockaddr_in at = {.sin_family = AF_INET,
@@ -47,7 +47,7 @@ static bool is_free(uint16_t port)
 	return r;
 }
 
-/* 0 or negative errno; then the map has it. */
+/* Gives out a port for `named` and adds it to the map. Returns 0 or a negative errno. */
 static int give(struct port_server *s, pid_t pid, uint16_t named)
 {
 	const struct port_server_spec *spec = &s->spec;
@@ -74,7 +74,7 @@ static int give(struct port_server *s, pid_t pid, uint16_t named)
 	return 0;
 }
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- askers ---------------------------------------------------------------------------------- */
 
 static void drop(struct asker *a)
 {
@@ -94,7 +94,7 @@ static void on_asker(void *data)
 
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		return;
-	if (n == (ssize_t)sizeof(named)) { /* half of it is a mistake, or worse */
+	if (n == (ssize_t)sizeof(named)) { /* a shorter request is an error */
 		(void)os_peer_pid(a->fd, &pid);
 		answer = (uint8_t)-give(a->server, pid, named);
 		(void)!send(a->fd, &answer, sizeof(answer), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -30,7 +30,7 @@ struct port_server_spec {
 	struct keeper *k;
 	const char *dir; /* the session's own; exists */
 	uint16_t base, count;
-	/* A port was given out. pid: of the asking process, by the kernel; 0: not known. May be
+	/* A port was given out. pid: the asking process, from the kernel; 0: unknown. May be
 	 * NULL. */
 	void (*given)(void *data, pid_t pid, uint16_t named, uint16_t to);
 	void *data;

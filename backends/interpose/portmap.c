@@ -55,6 +55,6 @@ int portmap_set(int fd, uint16_t named, uint16_t mapped)
 	if (r == 0)
 		r = io_pwrite_all(fd, &named, sizeof(named),
 				  (off_t)(offsetof(struct portmap, from) + mapped * sizeof(named)));
-	/* Not written whole: left odd, so nobody takes it for sound. */
+	/* After a failed write seq stays odd, so that no reader trusts the map. */
 	return r == 0 ? set_seq(fd, seq + 2) : r;
 }

@@ -1,4 +1,4 @@
-/* portmap_read - reads one entry of the port map, or finds that the map is not to be trusted. */
+/* portmap_read - reads one entry of the port map, and detects a damaged map. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/interpose/portmap.h"
 
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A writer that waits for a processor in the middle of an entry is not dead: 2 s more for it. */
+/* Up to 2 s more for a writer that is preempted within an entry. */
 #define TRIES	 1000
 #define PAUSES	 2000
 #define PAUSE_NS 1000000
@@ -30,14 +30,14 @@ static bool in_window(const struct portmap_view *v, uint16_t port)
 	return port >= v->base && port - v->base < v->count;
 }
 
-/* Nothing that a writer of ours would have written otherwise. */
+/* Returns whether the entry is one that the server could have written. */
 static bool is_sound(const struct portmap_view *v, uint16_t port)
 {
 	return v->base && v->count && v->base + (unsigned)v->count <= PORTMAP_PORTS &&
 	       (!v->to || in_window(v, v->to)) && (!v->from || in_window(v, port));
 }
 
-/* The last that was odd for good: nobody waits for that again. None is 0. */
+/* The last seq that stayed odd too long: no thread waits for it again. 0: none. */
 static _Atomic uint32_t given_up;
 
 static int look(int fd, uint16_t port, struct portmap_view *ret)

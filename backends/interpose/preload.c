@@ -15,14 +15,15 @@
 
 /*
  * A shared library that is loaded into programs where system calls are not trapped (LD_PRELOAD,
- * DYLD_INSERT_LIBRARIES). Convenience, no floor: what a program may do is decided elsewhere.
+ * DYLD_INSERT_LIBRARIES). A convenience: the floor decides what a program may do.
  *
- * CORDON_PORT_MAP names a port map: a port that a program names goes to the one that it stands for.
- * Where a program binds one that stands for none, and CORDON_PORT_SOCKET names a socket, one is
- * asked for there (port_server.h).
- * Else LISTENING_LOOPBACK_DEVICE names an address: what goes to the loopback device goes to that
- * one. Where neither is as it should be, calls about the loopback device fail with EACCES; all
- * others are none of its business. The environment is read once, when the library is loaded.
+ * CORDON_PORT_MAP names a port map, which maps ports that programs name to ports of the window. If
+ * a program binds a port that has no entry, and CORDON_PORT_SOCKET names a socket, the library
+ * requests one there (port_server.h).
+ *
+ * Without CORDON_PORT_MAP, LISTENING_LOOPBACK_DEVICE names an address that replaces the loopback
+ * device's. If a setting is invalid, calls about the loopback device fail with EACCES; others pass
+ * unchanged. The environment is read once, when the library is loaded.
  */
 enum mode {
 	MODE_NONE, /* fails closed */
@@ -32,7 +33,7 @@ enum mode {
 
 static enum mode mode;
 static char map_path[4096];
-static struct sockaddr_un server; /* sun_family 0: none */
+static struct sockaddr_un server; /* sun_family 0: no server */
 static struct in_addr device;
 
 typedef int (*call_addr)(int fd, const struct sockaddr *addr, socklen_t len);
@@ -50,7 +51,7 @@ typedef int (*call_name)(int fd, struct sockaddr *addr, socklen_t *len);
 #else
 #define INTERPOSE(name)	 _Static_assert(1, "")
 #define OURS(name)	 preload_##name
-/* Their headers declare them with a type of their own for addresses. */
+/* libc's headers declare these functions with another type of address. */
 #define NAMED(name)	 __asm__(#name) __attribute__((visibility("default")))
 #define REAL(type, name) ((type)(uintptr_t)dlsym(RTLD_NEXT, #name))
 #endif
@@ -81,7 +82,7 @@ __attribute__((constructor)) static void read_environment(void)
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* A copy of an address of either family. */
+/* An address of either family. */
 union spot {
 	struct sockaddr sa;
 	struct sockaddr_in four;
@@ -114,7 +115,7 @@ static uint32_t mapped_host(const struct in6_addr *a)
 	return ntohl(host);
 }
 
-/* The loopback device, or all addresses, which is that one as well. */
+/* Returns whether the address is the loopback device, or the wildcard, which includes it. */
 static bool is_local(const union spot *s)
 {
 	const struct in6_addr *a = &s->six.sin6_addr;
@@ -162,7 +163,7 @@ static socklen_t length_of(const union spot *s)
 	return s->sa.sa_family == AF_INET ? sizeof(s->four) : sizeof(s->six);
 }
 
-/* Where ::1 is meant and the session's address is the usual one, both are. */
+/* Replaces the host by the session's address. ::1 stays if that address is the usual 127.0.0.1. */
 static void move_host(union spot *s)
 {
 	if (s->sa.sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&s->six.sin6_addr) &&
@@ -184,7 +185,7 @@ static bool in_window(const struct portmap_view *v, uint16_t port)
 	return port >= v->base && port - v->base < v->count;
 }
 
-/* A port of the window that stands for none and that nobody has. */
+/* Binds any free port of the window that has no entry. */
 static int bind_any(int fd, union spot *s, call_addr real)
 {
 	struct portmap_view v;
@@ -208,7 +209,7 @@ static int bind_any(int fd, union spot *s, call_addr real)
 	return refuse(EADDRINUSE);
 }
 
-/* The program may have signals of its own for a peer that is gone. */
+/* Makes a socket that raises no SIGPIPE, for which the program may have a handler. */
 static int quiet_socket(void)
 {
 #ifdef __APPLE__
@@ -230,7 +231,7 @@ static int quiet_socket(void)
 #define QUIET MSG_NOSIGNAL
 #endif
 
-/* Let this port stand for one of the window. 0 or an errno. */
+/* Requests a port of the window for this one. Returns 0 or an errno. */
 static int ask_for(uint16_t port)
 {
 	call_addr real = REAL(call_addr, connect);
@@ -249,7 +250,7 @@ static int ask_for(uint16_t port)
 	return n == (ssize_t)sizeof(answer) ? answer : EACCES;
 }
 
-/* Where a port that is bound goes. 0 or an errno. */
+/* Finds the window's port for a port that is being bound. Returns 0 or an errno. */
 static int look_up(uint16_t port, struct portmap_view *ret)
 {
 	int r;
@@ -304,8 +305,8 @@ int OURS(connect)(int fd, const struct sockaddr *addr, socklen_t len)
 	if (mode == MODE_PORT) {
 		if (portmap_look(map_path, port_of(&s), &v) < 0)
 			return refuse(EACCES);
-		/* Not the session's: a service of the host, and whether it may be reached is not
-		 * decided on here. */
+		/* The port belongs to a service of the host. The floor decides on that
+		 * connection. */
 		if (!v.to && !in_window(&v, port_of(&s)))
 			return real(fd, addr, len);
 		if (v.to)
@@ -316,7 +317,7 @@ int OURS(connect)(int fd, const struct sockaddr *addr, socklen_t len)
 }
 INTERPOSE(connect);
 
-/* The program sees what it has named: 127.0.0.1, and its own port. */
+/* Reports the address that the program used: 127.0.0.1 and its own port. */
 static int name_of(int fd, struct sockaddr *addr, socklen_t *len, call_name real)
 {
 	struct portmap_view v;

@@ -8,17 +8,17 @@
  * Theory of operation.
  *
  * The agent sees the host's tree. Landlock handles files, truncation, TCP, signals and abstract
- * sockets. seccomp refuses network sockets other than TCP's, System V and POSIX queues, and other
- * processes' priorities and limits. The door performs connect and bind, which Landlock refuses the
- * agent: to the proxy (core/proxy/proxy.h), and at the session's own ports. It refuses what
- * Landlock does not handle outside the folders (mode, owner, times, attributes), and renames of a
- * directory on the way to a closed place.
+ * sockets. seccomp refuses network sockets other than TCP's, System V and POSIX queues, and changes
+ * of other processes' priorities and limits. Landlock refuses the agent connect and bind; the door
+ * performs them for it, to the proxy (core/proxy/proxy.h) and at the session's own ports. Outside
+ * the folders the door refuses changes that Landlock does not handle (mode, owner, times,
+ * attributes), and renames of a directory above a closed place.
  *
  * A fence takes the place of pid 1. The launcher enters a domain D1 that keeps signals in, and
- * leaves the fence there before it starts the agent. When the fence's socket closes, its
- * kill(-1, SIGKILL) reaches every descendant of the agent and nothing else; the fence has checked
- * that it cannot signal the keeper. If the fence is killed, the keeper kills the processes inside
- * one by one.
+ * forks the fence there before it starts the agent. When the fence's socket closes, its kill(-1,
+ * SIGKILL) reaches every descendant of the agent and no other process; the fence has checked that
+ * it cannot signal the keeper. If the fence is killed, the keeper kills the processes inside one by
+ * one.
  */
 
 extern const struct backend backend_landlock;

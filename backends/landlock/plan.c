@@ -1,4 +1,4 @@
-/* plan - trees that may be read, run and written, for a sandbox without mounts. */
+/* plan - the trees that a sandbox without mounts may read, run and write. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "backends/landlock/tier_priv.h"
 #include "backends/linux/sandbox/plan_priv.h"
 
-/* What is everybody's: other programs' sockets, temporary files, devices, the kernel's tables. */
+/* Closed trees: other programs' sockets, temporary files, devices, the kernel's tables. */
 static const char *const shut[] = {"/tmp", "/var/tmp", "/run",	"/var/run",
 				   "/dev", "/sys",     "/boot", NULL};
 
-/* Of that, what is as good inside as outside. */
+/* Paths in them that are harmless inside. */
 static const char *const opened[] = {
 	"/dev/null", "/dev/zero",	    "/dev/full",      "/dev/random",	     "/dev/urandom",
 	"/dev/tty",  "/sys/devices/system", "/sys/kernel/mm", "/run/current-system",
@@ -20,7 +20,7 @@ static const char *const opened[] = {
 
 static const char *const written[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/tty"};
 
-/* A list for trees_add() of strings that are somebody else's. */
+/* A list for trees_add(). Borrows its strings. */
 struct places {
 	const char **list;
 	size_t n;
@@ -70,8 +70,8 @@ static void add_open(struct places *open, const struct plan *p, const struct spa
 }
 
 /*
- * Landlock asks for the right to read what is to be run. So what is made beside a hidden file can
- * be read, by way of the door, but not be run before the next start.
+ * Makes the lists of readable trees. Landlock requires the right to read for execution. So a new
+ * file beside a hidden one can be read, by way of the door, but cannot be executed in this session.
  */
 static void make_trees(struct plan *p, const struct spawn_spec *spec)
 {
@@ -106,7 +106,7 @@ int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err)
 		return err_say(err, -EOPNOTSUPP,
 			       "overlays are mounts, which this backend has none of: leave "
 			       "--overlay out, or choose --backend native");
-	/* Even in static mode: what is hidden has no mount over it. */
+	/* Also in static mode: without mounts only the door can hide a path. */
 	p->read = READ_TRAP;
 	p->shut = shut;
 	r = plan_find_gates(p, spec, err);
@@ -117,7 +117,7 @@ int tier_plan(struct plan *p, const struct spawn_spec *spec, struct err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < p->n_probes; i++)
-		p->probes[i].blank = true; /* names show */
+		p->probes[i].blank = true; /* their names are visible */
 	make_trees(p, spec);
 	for (size_t i = 0; i < ARRAY_LEN(written); i++)
 		plan_push(&p->writable, &p->n_writable, &p->cap_writable, written[i]);

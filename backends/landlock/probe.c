@@ -56,7 +56,8 @@ static const struct trial trials[] = {
 	 "boot Linux 5.19 or later with landlock among lsm="},
 };
 
-/* Names of hidden paths and of processes show: those two are never given. */
+/* Returns the backend's bits. Without namespaces the names of hidden paths, and other processes,
+ * stay visible, so those two bits are never set. */
 uint32_t tier_probe(struct probe_report *report, struct err *err)
 {
 	uint32_t bits = BACKEND_FILES | BACKEND_NET | BACKEND_UNDO | BACKEND_LIMITS;

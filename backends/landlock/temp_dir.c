@@ -1,5 +1,5 @@
-/* temp_dir - the directory for a sandbox's temporary files, and those that sessions have left
- * behind. */
+/* temp_dir - the directory for a sandbox's temporary files; removes stale ones of earlier
+ * sessions. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -15,16 +15,16 @@
 #include "core/base/path.h"
 
 /*
- * The fence removes a session's directory, whoever is killed; but in its first milliseconds a
- * session has no fence, and a power cut spares nobody. So the keeper holds a lock on the directory,
- * and the next session to start removes those that nobody holds. The lock of the directory they lie
- * in keeps one that was made, and not locked yet, from being taken for one of these. Others wait
- * for that one, and not for long: what is left is only locked under it, and removed after.
+ * The fence removes a session's directory, but a session has no fence in its first milliseconds,
+ * nor after a power cut. So the keeper holds a lock on its directory, and the next session removes
+ * directories that are not locked. A lock on their parent directory protects a new directory that
+ * is not locked yet. It is held briefly: stale directories are only locked under it, and removed
+ * later.
  */
 
-#define LEFT_MAX 64 /* the others are the next session's */
+#define LEFT_MAX 64 /* per session start */
 
-struct left { /* locked: nobody else removes them */
+struct left { /* locked, so that no other session removes them */
 	char *names[LEFT_MAX];
 	int fds[LEFT_MAX];
 	size_t n;
@@ -44,7 +44,7 @@ static void claim(struct left *l, int all, const char *name)
 	AUTO_CLOSE int fd = openat(all, name, flags);
 
 	if (fd < 0 && errno == EACCES && fchmodat(all, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
-		fd = openat(all, name, flags); /* its agent has closed it */
+		fd = openat(all, name, flags); /* its agent has removed the permission */
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return;
 	l->names[l->n] = xstrdup(name);
@@ -76,7 +76,7 @@ static void remove_left(const struct left *l, int all)
 	}
 }
 
-/* The lock of all is held. */
+/* Makes and locks the session's own directory. The caller holds the parent's lock. */
 static int make_own(struct plan *p, const struct spawn_spec *spec, int all, struct err *err)
 {
 	int r;

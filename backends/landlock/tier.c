@@ -24,7 +24,7 @@ static int finish(struct namespaces *c, const struct plan *plan, int *ret_status
 	(void)plan;
 	(void)ret_status;
 	(void)err;
-	return 0; /* nothing was begun beside the keeper */
+	return 0; /* no process was started besides the keeper */
 }
 
 static const struct builder builder = {

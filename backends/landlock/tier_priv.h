@@ -8,7 +8,7 @@
  * Theory of operation.
  *
  *   keeper  plan -> D0 -> launcher -> door -> go -> loop
- *     +- fence   in D1: ends whatever is in a domain below D1 when its socket closes
+ *     +- fence   in D1: kills every process in a domain below D1 when its socket closes
  *     +- agent   D1, then A: reading, writing, signals; seccomp; exec
  *
  * The agent sees the host's own tree. Landlock takes the place of mounts (writing, truncating,

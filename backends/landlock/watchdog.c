@@ -1,4 +1,4 @@
-/* watchdog - the fence: a process that ends every process inside, where there is no pid 1. */
+/* watchdog - the fence: a process that kills every process inside, in place of a pid 1. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +15,14 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "core/base/io.h"
 
-#define TRIES	 2500 /* of 2 ms: what the kernel does not let die is not waited for */
+#define TRIES	 2500 /* of 2 ms; after that, processes that are stuck in the kernel are left */
 #define PAUSE_NS 2000000
 
 static void end_all(void)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	/* Nothing that forks escapes: the kernel signals all of them under one lock. */
+	/* A fork cannot escape: the kernel signals all processes under one lock. */
 	for (int i = 0; i < TRIES; i++) {
 		kill(-1, SIGKILL);
 		if (namespaces_count_inside(false) == 0)
@@ -32,8 +32,8 @@ static void end_all(void)
 }
 
 /*
- * A copy of the keeper's memory, made while its other thread waits: the heap is in order, and used
- * at the very end only.
+ * Runs the fence in a copy of the keeper's memory. The copy was made while the keeper's other
+ * thread waited, so the heap is consistent; it is used only at the very end.
  */
 BORROWED_STACK static NORETURN void fence_run(const struct launch *l)
 {
@@ -50,7 +50,7 @@ BORROWED_STACK static NORETURN void fence_run(const struct launch *l)
 		signal(sig, SIG_IGN);
 	if (confine_drop_all(&err) < 0)
 		child_message_fail(sock, 125, &err);
-	/* If this got through, kill(-1) would be everybody's end. */
+	/* If this signal arrived, kill(-1) would reach processes outside. */
 	if (kill(l->keeper, 0) == 0 || errno != EPERM) {
 		err_say(&err, -EPERM, "Landlock does not keep signals in");
 		child_message_fail(sock, 125, &err);

@@ -19,11 +19,12 @@
 #include "core/config/config.h"
 #include "core/session/session.h"
 
-/* The network namespace is B's own doing: half a millisecond in which the keeper works on. */
+/* B makes the network namespace itself: that takes half a millisecond, in which the keeper
+ * works. */
 static const unsigned long clone_flags =
 	CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-/* To be had as long as B may be looked into. */
+/* Opens B's user namespace, while B is still dumpable. */
 static int open_user_namespace(struct namespaces *c, const struct plan *plan, struct err *err)
 {
 	char path[64];
@@ -49,7 +50,7 @@ static int start_builder(struct namespaces *c, const struct plan *plan,
 	c->private_net = b.private_net;
 	c->sock = fds[0];
 	b.sock = fds[1];
-	/* B's id maps belong to whoever may look into B: for a moment, to this user. */
+	/* The owner of a dumpable process owns its id maps: for a moment, this user. */
 	prctl(PR_SET_DUMPABLE, 1);
 	c->child = (pid_t)syscall(SYS_clone, clone_flags | SIGCHLD, 0, 0, 0, 0);
 	if (c->child == 0) {
@@ -90,7 +91,7 @@ static int native_launch(struct sandbox **ret, struct door **ret_door,
 	return sandbox_launch(&builder, ret, ret_door, spec, k, ret_status, err);
 }
 
-/* File systems that cannot be the upper layer of an overlay. */
+/* Returns whether the file system can be the upper layer of an overlay. */
 static bool takes_layers(const char *dir)
 {
 	static const unsigned long not [] = {
@@ -103,7 +104,7 @@ static bool takes_layers(const char *dir)
 	for (size_t i = 0; i < ARRAY_LEN(not ); i++)
 		if ((unsigned long)fs.f_type == not [i])
 			return false;
-	/* Overlays of a user keep their marks in user.overlay.* (tmpfs: from Linux 6.6 on). */
+	/* An ordinary user's overlays store marks in user.overlay.* (tmpfs: from Linux 6.6 on). */
 	return getxattr(dir, "user.overlay.opaque", NULL, 0) >= 0 || errno == ENODATA;
 }
 

@@ -6,5 +6,5 @@
 
 extern const struct backend backend_native;
 
-/* probe.c: what this host can do. */
+/* probe.c: tests what this host can do. */
 uint32_t native_probe(struct probe_report *report, struct err *err);

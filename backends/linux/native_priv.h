@@ -27,20 +27,20 @@
  */
 
 /*
- * The agent's process starts on the launcher's stack, which the address sanitizer does not know: it
+ * The agent's process starts on the launcher's stack, which the address sanitizer does not know. It
  * would print a warning on the agent's stderr before every function that does not return.
  */
 #define BORROWED_STACK __attribute__((no_sanitize("address")))
 
 enum note_kind {
 	NOTE_FAILED = 1, /* code, status, text */
-	NOTE_BUILT,	 /* with the root and the namespaces */
+	NOTE_BUILT,	 /* with root and namespaces */
 	NOTE_READY,	 /* the agent waits for go; with the listener */
 	NOTE_GO,	 /* keeper to agent: exec now */
-	NOTE_GATES,    /* mounts of the read gate; from the mounter with the devices before them */
-	NOTE_HOME,     /* keeper to mounter: the sandbox's mount namespace */
-	NOTE_END,      /* keeper to the monitor of a guest: the session ends, switch it off */
-	NOTE_LIFELINE, /* keeper to pid 1 or the fence: with cordon's lifeline */
+	NOTE_GATES,	 /* the gates' mounts; the mounter sends the devices before them */
+	NOTE_HOME,	 /* keeper to mounter: the sandbox's mount namespace */
+	NOTE_END,	 /* keeper to the monitor of a guest: the session ends, switch it off */
+	NOTE_LIFELINE,	 /* keeper to pid 1 or the fence: has cordon's lifeline */
 };
 
 /* One message on a SOCK_SEQPACKET pair. */
@@ -60,7 +60,7 @@ enum {
 	NS_CGROUP,
 	NS_NET, /* last: absent when the host's network is shared */
 	NS_COUNT,
-	NOTE_FDS = NS_COUNT + 1, /* and the root */
+	NOTE_FDS = NS_COUNT + 1, /* namespaces and root */
 	NOTE_FDS_MAX = 2 * GATES_MAX,
 };
 
@@ -84,16 +84,16 @@ struct gates {
 struct build {
 	const struct plan *plan;
 	struct gates *gates; /* NULL: the plan has none */
-	int sock;	     /* brings the gates' mounts */
+	int sock;	     /* receives the gates' mounts */
 	bool private_net;
 };
-NORETURN void build_run(const struct build *b); /* B */
+NORETURN void build_run(const struct build *b); /* runs process B */
 /* Parts of B's work. The current directory is the sandbox's root; no heap. */
 int build_op(const struct build *b, const struct plan_op *op, struct err *err) MUST_USE;
-void build_ops_done(void);		      /* after the last one */
-int build_own(const struct plan_op *op);      /* owner and mode as planned */
+void build_ops_done(void);		      /* called after the last operation */
+int build_own(const struct plan_op *op);      /* sets owner and mode as planned */
 int build_seal(const char *path, bool below); /* read-only, no devices, no set-user-id */
-int build_unseal(const char *path);	      /* this one mount takes writes again */
+int build_unseal(const char *path);	      /* makes this one mount writable again */
 
 /* ---- sandbox_init.c: pid 1 ---- */
 int sandbox_init_hand_over(int sock, bool private_net, struct err *err) MUST_USE;
@@ -108,14 +108,14 @@ NORETURN void sandbox_init_reap(int sock);
 bool sandbox_init_is_over(struct pollfd p[2]);
 
 /* ---- confine.c ---- */
-int confine_drop_all(struct err *err) MUST_USE; /* no capability, ever again */
-int confine_has_none(struct err *err) MUST_USE; /* -EPERM: a capability, or no no_new_privs */
-int confine_server(struct err *err) MUST_USE;	/* none either, with no namespace of its own */
-/* The same, but a child of root may read files of any owner. */
+int confine_drop_all(struct err *err) MUST_USE; /* drops all capabilities for good */
+int confine_has_none(struct err *err) MUST_USE; /* -EPERM: has a capability */
+int confine_server(struct err *err) MUST_USE;	/* drops all capabilities, forbids new namespaces */
+/* The same; but a child of root keeps the right to read files of any owner. */
 int confine_reading_server(struct err *err) MUST_USE;
-/* reader.c; struct backend has it */
+/* reader.c; a slot of struct backend */
 int confine_reader(struct err *err) MUST_USE;
-int confine_keeper(struct err *err) MUST_USE; /* root: keeps some capabilities */
+int confine_keeper(struct err *err) MUST_USE; /* as root, keeps some capabilities */
 /* Root's keeper: drops its effective capabilities (true), to act as the agent, or restores them. */
 void confine_as_agent(bool on);
 
@@ -130,14 +130,14 @@ struct launch {
 	struct filter_spec filter;
 	struct spawn_limits limits;
 	const char *const *env;
-	/* The agent runs already: checks that its start has passed are not repeated. */
+	/* The agent runs already: checks that passed at its start are not repeated. */
 	bool beside;
 	/* Without namespaces (struct builder's fence()): */
 	int (*fence)(struct launch *l, struct err *err);
-	int fence_sock;	 /* its end */
+	int fence_sock;	 /* the fence's end */
 	pid_t keeper;	 /* no process inside may signal it */
-	pid_t fence_pid; /* out */
-	pid_t pid;	 /* out: the agent's, as the host sees it */
+	pid_t fence_pid; /* result */
+	pid_t pid;	 /* result: the agent's pid, as the host sees it */
 	struct err err;
 };
 int launch_agent(struct launch *l, struct err *err) MUST_USE;
@@ -145,5 +145,5 @@ BORROWED_STACK NORETURN void agent_run(const struct launch *l);
 
 /* ---- selfcheck.c ---- */
 int selfcheck_run(const struct launch *l, struct err *err) MUST_USE;
-/* Checks calls that the filter refuses by itself, none that it traps. */
+/* Checks calls that the filter refuses by itself; trapped calls are not tried. */
 int selfcheck_filter(const struct launch *l, struct err *err) MUST_USE;

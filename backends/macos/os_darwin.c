@@ -15,7 +15,7 @@
 #include "backends/macos/profile/services.h"
 #include "core/base/util.h"
 
-/* Of libSystem, in no header of the SDK. */
+/* From libSystem; no header of the SDK declares them. */
 #define CS_OPS_ENTITLEMENTS_BLOB     7
 #define CSR_ALLOW_UNRESTRICTED_FS    0x2u
 #define CSR_ALLOW_TASK_FOR_PID	     0x4u
@@ -27,11 +27,11 @@ int csr_get_active_config(uint32_t *ret);
 #define ENTITLEMENTS_MAX (64u << 10)
 #define PROCESSES_MAX	 65536
 
-/* The same, of <sandbox/private.h>. */
+/* The same, from <sandbox/private.h>. */
 #define SANDBOX_FILTER_GLOBAL_NAME 2
 #define SANDBOX_CHECK_NO_REPORT	   0x40000000
 
-/* ---- one process, before it is the program --------------------------------------------------- */
+/* ---- one process, before it executes the program --------------------------------------------- */
 
 static int apply(void *data, const char *profile, const char *const *params, char *why, size_t size)
 {
@@ -136,8 +136,8 @@ static void table_done(struct table *t)
 	free(t->list);
 }
 
-/* What has ended and was not waited for is left out. What root's session started may be anybody's
- * by now. */
+/* Fills the table with this user's processes, without zombies. For root it has the processes of all
+ * users, because a process of root's session may have changed its user. */
 static void table_fill(struct table *t)
 {
 	AUTO_FREE pid_t *pids = xcalloc(PROCESSES_MAX, sizeof(*pids));
@@ -164,7 +164,8 @@ static struct process *table_find(const struct table *t, pid_t pid)
 	return NULL;
 }
 
-/* In out from `at` on: children of what is there, and of those; each after its parent. */
+/* Appends the descendants of the n processes in out, each after its parent. Returns the new
+ * count. */
 static size_t add_descendants(struct table *t, pid_t *out, size_t n, size_t max)
 {
 	for (size_t at = 0; at < n; at++)
@@ -179,8 +180,8 @@ static size_t add_descendants(struct table *t, pid_t *out, size_t n, size_t max)
 	return n;
 }
 
-/* Is NAME=VALUE in the environment that it was started with? Not to be told of programs that the
- * system protects. buf is for KERN_ARGMAX bytes. */
+/* Returns whether the process was started with NAME=VALUE in its environment. Returns false for
+ * programs that the system protects. buf needs KERN_ARGMAX bytes. */
 static bool has_setting(pid_t pid, const char *setting, char *buf, size_t size)
 {
 	int mib[] = {CTL_KERN, KERN_PROCARGS2, pid}, argc;
@@ -191,7 +192,7 @@ static bool has_setting(pid_t pid, const char *setting, char *buf, size_t size)
 	end = buf + size;
 	memcpy(&argc, buf, sizeof(argc));
 	at += sizeof(argc);
-	at += strnlen(at, (size_t)(end - at)); /* the path, then NULs, then argc words */
+	at += strnlen(at, (size_t)(end - at)); /* skip the path; NULs and argc arguments follow */
 	while (at < end && !*at)
 		at++;
 	while (argc-- > 0 && at < end)
@@ -206,7 +207,7 @@ static bool has_setting(pid_t pid, const char *setting, char *buf, size_t size)
 	return false;
 }
 
-/* Could it look this name up? Not told of in the log. */
+/* Returns whether the process could look this name up. The check is not logged. */
 static bool may_look_up(pid_t pid, const char *name)
 {
 	return sandbox_check(pid, "mach-lookup",
@@ -221,11 +222,11 @@ bool mac_is_marked(pid_t pid, const char *session)
 	return may_look_up(pid, mark) && !may_look_up(pid, other);
 }
 
-/* What a process can be told by, whoever its parent is. */
+/* The marks of a session's processes, which do not depend on their parents. */
 struct marks {
 	const char *session;
 	char *setting;
-	char *buf; /* for an environment */
+	char *buf; /* holds a process's arguments and environment */
 	size_t size;
 };
 #define AUTO_MARKS CLEANUP(marks_done)
@@ -260,7 +261,7 @@ static bool is_marked(const struct marks *m, pid_t pid)
 	return mac_is_marked(pid, m->session) || has_setting(pid, m->setting, m->buf, m->size);
 }
 
-/* root and its descendants; a count. */
+/* Lists root and its descendants. Returns their number. */
 static size_t list_family(struct table *t, pid_t root, pid_t *out, size_t max)
 {
 	struct process *first = root > 0 ? table_find(t, root) : NULL;
@@ -273,7 +274,7 @@ static size_t list_family(struct table *t, pid_t root, pid_t *out, size_t max)
 	return add_descendants(t, out, n, max);
 }
 
-/* And behind those n: whatever bears the session's marks, and their descendants. */
+/* Appends processes that bear the session's marks, and their descendants. Returns the new count. */
 static size_t list_marked(struct table *t, const char *session, pid_t *out, size_t n, size_t max)
 {
 	AUTO_MARKS struct marks marks = marks_of(session);
@@ -333,7 +334,7 @@ static pid_t find_connection(const pid_t *list, size_t n, uint16_t from, uint16_
 	return 0;
 }
 
-/* The family first: looking into the others' environments takes longest. */
+/* Searches the agent's descendants first: reading the environments of others takes longest. */
 static pid_t owner_of_port(void *data, const char *session, pid_t root, uint16_t from, uint16_t to)
 {
 	AUTO_FREE pid_t *inside = xcalloc(PROCESSES_MAX, sizeof(*inside));
@@ -380,7 +381,7 @@ static int usage(void *data, pid_t root, struct mac_usage *ret)
 		u.open_files += table_find(&t, inside[i])->files;
 		if (proc_pidinfo(inside[i], PROC_PIDTASKINFO, 0, &info, sizeof(info)) !=
 		    (int)sizeof(info))
-			continue; /* it has just ended */
+			continue; /* it ended after it was listed */
 		u.resident += info.pti_resident_size;
 		u.cpu_us += cpu_us(&info);
 		u.threads += (uint32_t)MAX(info.pti_threadnum, 0);

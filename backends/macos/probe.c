@@ -96,7 +96,8 @@ static void look_at_endpoint(const struct mac_host *h, struct probe_report *r)
 		  "grants");
 }
 
-/* The same on every Mac, but for what a client of Endpoint Security can do. */
+/* Adds the lines that are the same on every Mac, except for what needs a client of Endpoint
+ * Security. */
 static void add_capabilities(struct probe_report *r, bool client)
 {
 	const struct {

@@ -10,10 +10,9 @@
 	"a Seatbelt profile; hosts are asked about; files and undo need Endpoint Security"
 
 /*
- * Makes the lines of `cordon doctor`. A needed line that is not ok is an error: the backend is not
- * available. A line that is not needed and not ok is a warning, or a feature that no Mac has.
- * helper: its path, or NULL. Returns the BACKEND_* bits; err is set when the backend is not
- * available.
+ * Makes the lines of `cordon doctor`. A needed line that is not ok is an error: the backend cannot
+ * be used. A line that is not needed and not ok is a warning, or a feature that no Mac has. helper:
+ * its path, or NULL. Returns the BACKEND_* bits; sets err if the backend cannot be used.
  */
 uint32_t mac_probe(const struct mac_os *os, const char *helper, const char *sandbox_exec,
 		   struct probe_report *report, struct err *err);

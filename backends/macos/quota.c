@@ -21,7 +21,8 @@ struct quota_limits quota_limits_of(uint64_t memory, int64_t memory_limit, int64
 	return l;
 }
 
-/* slowed: it has to come down to nine tenths. */
+/* Returns whether the value is above the threshold. A slowed session stays above until the value
+ * falls to nine tenths. */
 static bool is_above(uint64_t value, uint64_t threshold, bool slowed)
 {
 	return threshold && value > (slowed ? threshold / 10 * 9 : threshold);

@@ -18,9 +18,9 @@
 #include "core/os/process.h"
 #include "core/os/ticker.h"
 
-#define OWN_TEMPLATE "/tmp/cordon-XXXXXX" /* short: sockets' paths are at most 103 bytes there */
+#define OWN_TEMPLATE "/tmp/cordon-XXXXXX" /* short: a socket's path has at most 103 bytes */
 
-/* ---- while it runs --------------------------------------------------------------------------- */
+/* ---- while the agent runs -------------------------------------------------------------------- */
 
 static void unwatch(struct sandbox *sb, int *fd)
 {
@@ -101,7 +101,7 @@ static int set_ticker(struct sandbox *sb, int period)
 	return r;
 }
 
-/* It also finds the end of an agent that ended before its end could be watched for. */
+/* Checks quotas, and detects an agent that ended before its end could be watched. */
 static void on_tick(void *data)
 {
 	struct sandbox *sb = data;
@@ -130,7 +130,8 @@ static int check(const struct spawn_spec *spec, struct err *err)
 	return 0;
 }
 
-/* Without a client the profile alone confines, and says no to what would be asked about. */
+/* Starts the client of Endpoint Security. Without it the profile alone confines, and denies calls
+ * that the policy asks about. */
 static void start_endpoint(struct sandbox *sb)
 {
 	const struct es_system *es = sb->host->endpoint;
@@ -146,8 +147,9 @@ static void start_endpoint(struct sandbox *sb)
 	sb->is_client = true;
 }
 
-/* Reads are not asked about: an answer could not open what the profile keeps shut, and a profile
- * that left it open would let everything be read by who outlives the keeper. */
+/* Opens the door, without questions about reads. The profile decides on reads: an answer could not
+ * open a path that it closes, and a wider profile would give a process that outlives the keeper all
+ * reads. */
 static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
 {
 	const struct es_door_spec d = {
@@ -157,7 +159,7 @@ static struct door *open_door(struct sandbox *sb, const struct spawn_spec *spec)
 	return sb->host->open_door(&d); /* cppcheck-suppress returnDanglingLifetime ; it copies d */
 }
 
-/* Its words are a help, no part of the floor: without them the session goes on. */
+/* Starts the log of denials. It only informs, so the session continues without it. */
 static void start_log(struct sandbox *sb)
 {
 	const struct log_stream_spec spec = {
@@ -196,7 +198,7 @@ static int watch_agent(struct sandbox *sb, const struct spawn_spec *spec, struct
 	r = set_ticker(sb, throttle_period(sb->throttle));
 	if (r < 0)
 		return err_set(err, r, "start a timer");
-	/* ESRCH: it has ended already, and a tick finds that. */
+	/* ESRCH: the agent has ended; on_tick() detects that. */
 	sb->exit_fd = os_process_open(t.root);
 	if (sb->exit_fd < 0)
 		return errno == ESRCH ? 0 : err_set(err, -errno, "watch the agent");
@@ -300,8 +302,8 @@ void seatbelt_signal(struct sandbox *sb, int sig)
 	mac_launch_signal(sb->launch, sig);
 }
 
-/* First nothing more is let go on, then all are ended, and only then does the client go: without it
- * whoever is left would be asked about nothing. */
+/* Ends the session. Calls are denied first, then all processes killed. The client goes last:
+ * without it the kernel would allow calls of the processes that are left. */
 static void end_session(struct sandbox *sb)
 {
 	size_t n;

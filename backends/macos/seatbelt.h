@@ -42,7 +42,7 @@ struct seatbelt_host {
 	const char *log;		  /* MAC_LOG_PROGRAM */
 	const char *interpose;		  /* the preload library; NULL: beside this program */
 	const char *loopback;		  /* the helper of alias/ensure.h; NULL: the same */
-	const struct es_system *endpoint; /* NULL: this program is no client */
+	const struct es_system *endpoint; /* NULL: this program cannot be a client */
 	/* With a client: es_door_new(). */
 	struct door *(*open_door)(const struct es_door_spec *spec);
 	/* Finds the agent's user: human_find(). NULL: the user of this process. */

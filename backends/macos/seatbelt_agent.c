@@ -1,4 +1,4 @@
-/* seatbelt_agent - what an agent under Seatbelt starts with: its profile, environment and user. */
+/* seatbelt_agent - prepares the agent under Seatbelt: its profile, environment and user. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/seatbelt_priv.h"
 
@@ -11,7 +11,8 @@
 #include "core/base/io.h"
 #include "core/config/config.h"
 
-/* The profile's other places to read: read-only folders, the tools. Heap, borrowed strings. */
+/* Returns further readable paths of the profile: read-only folders and tools. Heap, borrowed
+ * strings. */
 static const char **read_only_of(const struct sandbox *sb, const struct spawn_spec *spec)
 {
 	size_t n = 0;
@@ -67,7 +68,8 @@ static int make_profile(struct profile *ret, const struct sandbox *sb,
 	return r;
 }
 
-/* Where the cache is inside is where it is. Heap. */
+/* Returns the environment with the host's path of the cache. Without namespaces there is no other.
+ * Heap. */
 static char **env_of(const struct spawn_spec *spec)
 {
 	size_t n = 0;
@@ -113,8 +115,9 @@ static void set_env(struct sandbox *sb, char *setting)
 	sb->settings[n] = setting;
 }
 
-/* clang keeps compiled modules in the user's cache directory below /var/folders, which is closed:
- * programs outside would use what the agent has put there. */
+/* Moves clang's compiled modules into the session's cache. Their usual place, the user's cache
+ * below /var/folders, is closed, because programs outside would load the agent's files from
+ * there. */
 static void move_caches(struct sandbox *sb, const struct spawn_spec *spec)
 {
 	if (spec->cache)
@@ -145,7 +148,7 @@ int seatbelt_find_human(struct sandbox *sb, const struct spawn_spec *spec, struc
 	return 0;
 }
 
-/* NULL: the helper enters the profile. */
+/* Returns the path of sandbox-exec; NULL: the helper enters the profile. */
 static const char *sandbox_exec_of(const struct sandbox *sb)
 {
 	const struct config *config = keeper_config(sb->keeper);
@@ -154,8 +157,8 @@ static const char *sandbox_exec_of(const struct sandbox *sb)
 	return by_program ? sb->host->sandbox_exec : NULL;
 }
 
-/* Starts the questions about the agent's messages at its first instruction. The helper runs until
- * then, and the keeper waits for it. */
+/* Lets the queue allow the helper's own calls until it executes the agent, because the keeper waits
+ * for the helper meanwhile. */
 static void on_forked(void *data, pid_t pid)
 {
 	struct sandbox *sb = data;

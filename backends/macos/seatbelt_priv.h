@@ -1,4 +1,4 @@
-/* seatbelt_priv - a session under Seatbelt, and how its agent starts. */
+/* seatbelt_priv - the state of a session under Seatbelt, and functions that its files share. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,20 +14,20 @@ struct sandbox {
 	struct mac_launch *launch;
 	struct log_stream *log;
 	struct throttle *throttle;
-	struct rewrite *rewrite;   /* NULL: nothing is */
-	struct network_gate *gate; /* until the keeper has it among its doors */
-	struct es_queue *queue;	   /* NULL: no client; given to the door once there is one */
-	struct es_queue *registry; /* the same, and still here then: the door is closed later */
+	struct rewrite *rewrite;   /* NULL: nothing to rewrite */
+	struct network_gate *gate; /* until it is among the keeper's doors */
+	struct es_queue *queue;	   /* NULL: no client; handed to the door */
+	struct es_queue *registry; /* the same queue; the session keeps it */
 	struct es_id agent;
 	bool is_client;
 	struct human human;
-	char *settings[4]; /* of the agent's environment; ends with NULL */
+	char *settings[4]; /* for the agent's environment; ends with NULL */
 	struct warden *warden;
 	int exit_fd, ticker; /* -1: none */
-	int period;	     /* of the ticker */
-	unsigned hinted;     /* violation_hint() */
+	int period;	     /* of the ticker, in milliseconds */
+	unsigned hinted;     /* bits of violation_hint() that were shown */
 	bool watching_log;
-	bool ended; /* and the keeper has been told */
+	bool ended; /* and the keeper knows */
 };
 
 /* ---- seatbelt_agent.c ------------------------------------------------------------------------ */
@@ -38,6 +38,6 @@ int seatbelt_find_human(struct sandbox *sb, const struct spawn_spec *spec, struc
 /* Starts the agent under its profile. own: the session's directory, which is removed by this. */
 int seatbelt_start_agent(struct sandbox *sb, const struct spawn_spec *spec, const char *own,
 			 int *ret_status, struct err *err) MUST_USE;
-/* Kills all processes inside that Endpoint Security knows, and denies all that they ask for from
- * now on. data: the sandbox. Returns how many there were. */
+/* Kills all processes inside that Endpoint Security knows, and denies all further requests. data:
+ * the sandbox. Returns the number of processes. */
 size_t seatbelt_end_known(void *data);

@@ -36,7 +36,7 @@ bool throttle_is_holding(const struct throttle *t)
 	return t->n_held > 0;
 }
 
-/* ---- holding back ---------------------------------------------------------------------------- */
+/* ---- stopping and continuing ----------------------------------------------------------------- */
 
 static size_t look_inside(const struct throttle *t, pid_t *out)
 {
@@ -80,7 +80,7 @@ static void look(struct throttle *t)
 	char why[200];
 
 	if (s->os->usage(s->os->data, s->root, &usage) < 0)
-		return; /* it has just ended */
+		return; /* it ended after it was listed */
 	now = quota_judge(&t->quota, &s->limits, &usage, s->os->pressure(s->os->data), why,
 			  sizeof(why));
 	if (now != QUOTA_GO && (now != before || t->quota.reason != reason))

@@ -23,7 +23,7 @@ struct throttle_spec {
 	const char *session; /* id; borrowed */
 	pid_t root;
 	struct quota_limits limits;
-	void (*say)(void *data, const char *words); /* why the session is slowed or ended */
+	void (*say)(void *data, const char *words); /* tells why the session is slowed or ended */
 	void (*end)(void *data);		    /* ends the session: called once */
 	void *data;
 };

@@ -27,7 +27,8 @@ static int open_dir(const char *state_dir, bool make, struct err *err)
 	return fd;
 }
 
-/* -lazy_*: the guest does not write the whole image to begin with; no reserve: root is the user. */
+/* Formats the image. The lazy_* options leave most of its blocks unwritten. -m 0 reserves no blocks
+ * for root, because the guest's user is root. */
 static int make_fs(const char *path, struct err *err)
 {
 	const char *argv[] = {"mkfs.ext4",
@@ -56,7 +57,7 @@ static int make_fs(const char *path, struct err *err)
 	return r > 0 ? err_say(err, -EIO, "mkfs.ext4 has failed on '%s'", path) : r;
 }
 
-/* Whole, or not there: under its own name only when the file system is made. */
+/* Makes an image. The file gets its final name after the file system is complete. */
 static int make_image(int dir, const char *state_dir, const char *label, int64_t size,
 		      struct err *err)
 {

@@ -10,10 +10,10 @@
  * mounted on the host.
  */
 
-/* Opens and locks the folder's image, or makes one of at most size bytes. Returns a descriptor.
- * -EBUSY: a guest of this folder runs. */
+/* Opens and locks the folder's image, or makes one of at most size bytes. Returns a descriptor, or
+ * -EBUSY if a guest of this folder runs. */
 int disk_open(const char *state_dir, const char *folder, int64_t size, struct err *err) MUST_USE;
-/* Removes it. -ENOENT, -EBUSY. */
+/* Removes the folder's image. Returns -ENOENT if there is none, -EBUSY if a guest uses it. */
 int disk_remove(const char *state_dir, const char *folder, struct err *err) MUST_USE;
 
 struct disk {

@@ -17,16 +17,16 @@
 #include "core/keeper/guests.h"
 #include "core/keeper/service.h"
 
-#define ANSWER_US   5000000 /* for pid 1 of the guest to say who it is */
-#define THREAD_US   1000000 /* that a number is believed to be of the same process */
+#define ANSWER_US   5000000 /* the longest wait for an answer of the guest's pid 1 */
+#define THREAD_US   1000000 /* how long a thread's number is taken for the same process */
 #define THREADS_MAX 4096
 #define AT_ONCE	    64
-#define AGAIN_US    10000 /* for the monitor to make room */
+#define AGAIN_US    10000 /* between two attempts to send to the monitor */
 
-/* What is known of a thread's number. */
+/* The process of a thread's number, as the guest's pid 1 has answered. */
 struct named {
-	int tid, pid; /* pid 0: asked */
-	int64_t at;   /* asked or answered, monotonic */
+	int tid, pid; /* pid 0: no answer yet */
+	int64_t at;   /* time of the question or of the answer, monotonic */
 	UT_hash_handle hh;
 };
 
@@ -35,17 +35,18 @@ struct guest_procs {
 	struct fs_server *fs;
 	int sock;
 	bool watched;
-	bool silent;		  /* it has not answered: nobody waits for it until it does */
-	bool stands, hold_untold; /* a machine that missed that it may go on would stand for ever */
-	int64_t rolled_back;	  /* the last step that was */
-	bool untold;		  /* of that */
+	bool silent;		  /* pid 1 did not answer; no request waits until it does */
+	bool stands, hold_untold; /* a lost WORD_GO_ON would stop the machine for ever */
+	int64_t rolled_back;	  /* the newest step that was undone or redone */
+	bool untold;		  /* the monitor has not been sent that step */
 	struct named *named;
 	size_t n_waiting;
 };
 
 /* ---- to the monitor -------------------------------------------------------------------------- */
 
-/* What does not fit is lost: then the guest is not waited for. */
+/* Sends a message to the monitor without waiting. Returns false if it is lost; the caller then does
+ * not wait for an answer. */
 static bool say(const struct guest_procs *g, const struct guest_word *w)
 {
 	ssize_t n;
@@ -64,14 +65,14 @@ static void send_signal(void *data, int pid, int sig)
 	say(g, &(struct guest_word){.kind = WORD_KILL, .pid = pid, .status = sig});
 }
 
-/* These are said again until they fit. */
+/* Sends the newest rollback and the machine's state again until the socket takes them. */
 static void say_untold(struct guest_procs *g)
 {
 	const struct guest_word rollback = {.kind = WORD_ROLLED_BACK, .number = g->rolled_back};
 	const struct guest_word hold = {.kind = g->stands ? WORD_HOLD : WORD_GO_ON};
 
 	if (!g->watched)
-		return; /* nobody hears it */
+		return; /* no monitor reads */
 	if (g->untold)
 		g->untold = !say(g, &rollback);
 	if (g->hold_untold)
@@ -134,7 +135,8 @@ static int ask(struct guest_procs *g, int tid)
 	return -EAGAIN;
 }
 
-/* A process's first thread has the process's number. */
+/* Finds the caller by the number of its thread. A process's first thread has the process's
+ * number. */
 static int find(void *data, int tid, struct caller *ret)
 {
 	struct guest_procs *g = data;
@@ -154,7 +156,7 @@ static int find(void *data, int tid, struct caller *ret)
 	return -EAGAIN;
 }
 
-/* Its requests go on: as the agent's, where it has no name now. */
+/* Continues the requests of this thread. If the thread has ended, they count as the agent's. */
 static void answered(struct guest_procs *g, int tid, int pid)
 {
 	struct named *n;
@@ -199,7 +201,7 @@ static void say_answer(const struct guest_procs *g, int64_t number, const char *
 	say(g, &w);
 }
 
-/* As keeper_step() of a process of the host. */
+/* Answers a question about a step, as keeper_step() does for a process of the host. */
 static void serve_step(const struct guest_procs *g, const struct guest_word *asked)
 {
 	static const char gone[] = STEP_REFUSED "the caller is gone\n";
@@ -279,7 +281,7 @@ static void on_word(void *data)
 		if (n <= 0) {
 			keeper_unwatch(g->k, g->sock);
 			g->watched = false;
-			return; /* the monitor has ended, which is seen elsewhere */
+			return; /* the monitor has ended; its pidfd reports that */
 		}
 		if (guest_word_fits(&w, (size_t)n))
 			obey(g, &w);

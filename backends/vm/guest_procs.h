@@ -16,10 +16,9 @@ struct fs_server;
 struct guest_procs;
 struct keeper;
 
-/* sock is taken: messages of monitor/guest_word.h. */
+/* Takes sock, which carries messages of monitor/guest_word.h. */
 int guest_procs_new(struct guest_procs **ret, struct keeper *k, struct fs_server *fs, int sock,
 		    struct err *err) MUST_USE;
-/* Handles the guest's last messages, before its end is reported. NULL is a no-op, here and
- * below. */
+/* Handles the guest's last messages before its end is reported. Here and below NULL is a no-op. */
 void guest_procs_drain(struct guest_procs *g);
 void guest_procs_free(struct guest_procs *g);

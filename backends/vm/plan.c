@@ -14,7 +14,7 @@
 #define MEMORY_USUAL ((int64_t)2 << 30)
 #define CPUS_USUAL   4
 
-/* Of /proc/meminfo, in bytes; 0: not known. */
+/* Returns a value of /proc/meminfo in bytes; 0 if it is unknown. */
 static int64_t memory_of(const char *name)
 {
 	AUTO_FILE FILE *f = fopen("/proc/meminfo", "re");
@@ -55,7 +55,7 @@ int vm_choose_cpus(const struct vm_settings *s, bool kvm, int *ret, struct err *
 		return err_say(err, -EINVAL, "vm.cpus: %d is no number of processors from 1 to 255",
 			       s->cpus);
 	*ret = s->cpus;
-	/* Emulated ones wait for each other more than they work. */
+	/* Several emulated processors spend more time on waiting for each other than on work. */
 	if (!*ret)
 		*ret = kvm ? (int)MIN(MAX(here, 1), CPUS_USUAL) : 1;
 	return 0;

@@ -35,7 +35,7 @@ static bool look_for_kernel(struct probe_report *report, const struct vm_setting
 		snprintf(found, sizeof(found), "%s, %" PRId64 " MiB are kept", g.release,
 			 g.size >> 20);
 	guest_done(&g);
-	/* Not made yet is as good: the first start does it. */
+	/* -EAGAIN (the files are not made yet) is fine: the first start makes them. */
 	probe_add(report, "guest", true, r == 0 || r == -EAGAIN, r == 0 ? found : err.text,
 		  "cordon vm build --download (Debian: a download of 27 MB, 55 MB on disk)");
 	return r == 0 || r == -EAGAIN;

@@ -26,7 +26,7 @@
 
 #define BOOT_SECONDS_KVM 15
 #define BOOT_SECONDS_TCG 60
-#define DOWN_MS		 6000 /* more than the monitor takes for it */
+#define DOWN_MS		 6000 /* longer than the monitor takes to stop the guest */
 
 struct sandbox {
 	struct keeper *keeper;
@@ -34,15 +34,15 @@ struct sandbox {
 	struct guest_net *net; /* NULL: the guest has none */
 	struct guest_procs *procs;
 	struct door *door, *net_door; /* until launch() returns */
-	pid_t monitor;		      /* 0: it has been waited for */
+	pid_t monitor;		      /* 0: already reaped */
 	int pidfd, sock;
 	bool watching, watching_sock, watching_fs;
-	bool runs;   /* the program does */
-	bool failed; /* it never did, and the keeper has been told */
-	bool keeps;  /* what the guest changes outside the folders */
+	bool runs;   /* the program runs */
+	bool failed; /* the program did not start, and the keeper knows */
+	bool keeps;  /* the guest's changes outside the folders are kept */
 	int sockets[QEMU_SHARES_MAX];
 	size_t n_sockets;
-	int net_socket; /* QEMU's, until the monitor has it; -1: none */
+	int net_socket; /* QEMU's end; -1: handed to the monitor, or none */
 };
 
 /* ---- shares ---------------------------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static int collect_shares(struct shares *s, const struct spawn_spec *spec, struc
 	return r;
 }
 
-/* ---- the monitor's word ---------------------------------------------------------------------- */
+/* ---- messages of the monitor ----------------------------------------------------------------- */
 
 static void on_note(void *data)
 {
@@ -110,7 +110,7 @@ static void on_note(void *data)
 		if (sb->watching_sock)
 			keeper_unwatch(sb->keeper, sb->sock);
 		sb->watching_sock = false;
-		return; /* its end comes by the pidfd */
+		return; /* the pidfd reports its end */
 	}
 	if (note.kind == NOTE_READY)
 		sb->runs = true;
@@ -165,14 +165,13 @@ static void on_exit_of_fs(void *data)
 
 	keeper_unwatch(sb->keeper, fs_server_pidfd(sb->fs));
 	sb->watching_fs = false;
-	/* It also ends when QEMU does: the monitor knows which came first. */
+	/* The server also ends when QEMU does; the monitor knows which of the two ended first. */
 	child_message_send(sb->sock, &note, NULL, 0);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What the guest has written last goes to its image. Nobody takes what it changes in folders now.
- */
+/* Lets the guest write its last changes to its image. Changes of folders are refused by now. */
 static void let_down(const struct sandbox *sb)
 {
 	struct note note = {.kind = NOTE_END};
@@ -194,7 +193,7 @@ static void vm_stop(struct sandbox *sb)
 	if (sb->keeps && sb->runs)
 		let_down(sb);
 	if (sb->monitor > 0)
-		kill(sb->monitor, SIGKILL); /* QEMU has it as its parent-death signal */
+		kill(sb->monitor, SIGKILL); /* QEMU dies with the monitor (parent-death signal) */
 	reap(sb);
 	fs_server_stop(sb->fs);
 	guest_net_stop(sb->net);
@@ -263,7 +262,7 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 	size_t len = 0;
 	int r = fd < 0 ? -errno : io_read_all(fd, VM_BASE_MAX, &base, &len);
 
-	/* The host's own, which its /etc/hosts may know. */
+	/* The guest gets the host's name, which /etc/hosts may list. */
 	if (gethostname(host, sizeof(host)) < 0 || !memchr(host, '\0', sizeof(host)))
 		snprintf(host, sizeof(host), "cordon");
 	if (r < 0)
@@ -276,7 +275,8 @@ static int start_monitor(struct sandbox *sb, const struct vm_plan *plan, const s
 	return (int)MIN(sb->monitor, 0);
 }
 
-/* A guest without a network is no less confined: it starts, and the human is told. */
+/* Starts the guest's network. Without it the guest is no less confined, so the start continues and
+ * the user is told. */
 static void start_net(struct sandbox *sb, const struct spawn_spec *spec)
 {
 	struct err err = {0};
@@ -321,7 +321,7 @@ static int start(struct sandbox *sb, const struct vm_plan *plan, const struct sp
 		r = keeper_add_door(sb->keeper, sb->net_door);
 		if (r < 0)
 			return err_set(err, r, "open the door of the guest's network");
-		sb->net_door = NULL; /* the keeper's */
+		sb->net_door = NULL; /* the keeper owns it */
 	}
 	keeper_set_agent(sb->keeper, sb->monitor, ORPHANS_UNKNOWN);
 	r = child_message_send(sb->sock, &go, NULL, 0);

@@ -18,7 +18,7 @@ struct vm_plan {
 	int disk; /* the folder's image, locked; -1: ephemeral */
 };
 
-/* Makes the plan. On failure nothing is held, and err is one line that says what to do. */
+/* Makes the plan. On failure no resource is held, and err says in one line what to do. */
 int vm_plan_make(struct vm_plan *ret, const struct spawn_spec *spec, struct err *err) MUST_USE;
 void vm_plan_done(struct vm_plan *p);
 

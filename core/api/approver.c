@@ -1,4 +1,4 @@
-/* approver - runs commands of the user that answer requests or are notified of them. */
+/* approver - runs the user's commands that answer requests or are told of them. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -21,17 +21,17 @@
 #include "core/os/socket.h"
 #include "core/session/answers/answers.h"
 
-#define NOTIFY_US 10000000 /* between two runs of approval.notify */
+#define NOTIFY_US 10000000 /* least time between two runs of approval.notify */
 
 struct approver {
 	pid_t pid;
-	int sock; /* -1: the helper has gone */
+	int sock; /* -1: the helper process has ended */
 	struct session *session;
 	bool asks, tells;
-	bool warned[2];	     /* the human knows that the command fails: it answers, it hears */
-	bool denying;	     /* deny_left() is at work */
-	uint64_t sent, told; /* the newest request that went to either command */
-	uint64_t running[APPROVER_JOBS]; /* requests under way */
+	bool warned[2];			 /* the user knows that notify [0] or command [1] fails */
+	bool denying;			 /* deny_left() runs */
+	uint64_t sent, told;		 /* the newest request that each command was given */
+	uint64_t running[APPROVER_JOBS]; /* the requests that commands work on */
 	size_t n;
 	int64_t told_us;
 };
@@ -103,7 +103,7 @@ void approver_close(struct approver *a)
 
 /* ---- orders ---------------------------------------------------------------------------------- */
 
-/* The line is a file, so that a command that reads nothing blocks nobody. */
+/* Writes the line to a file, so that a command that reads nothing blocks no process. Returns it. */
 static int make_input(const struct model *m, const struct ask *ask)
 {
 	AUTO_BUF struct buf line = BUF_INIT, request = BUF_INIT;
@@ -164,8 +164,8 @@ static bool is_running(const struct approver *a, uint64_t id)
 	return false;
 }
 
-/* Denies what the command left to a user who has detached. Each answer changes the list, and calls
- * approver_changed(). */
+/* Denies the requests that the command left to a user who has detached. Each answer changes the
+ * list and calls approver_changed(). */
 static void deny_left(struct approver *a, const struct model *m)
 {
 	static const struct answer no = {0};
@@ -185,7 +185,7 @@ static void deny_left(struct approver *a, const struct model *m)
 	a->denying = false;
 }
 
-/* Of the oldest that it has not heard of; a flood is one message. */
+/* Runs approval.notify for the oldest request that it was not given. A flood is one message. */
 static void notify(struct approver *a, const struct model *m)
 {
 	int64_t now = clock_mono_us();
@@ -202,7 +202,7 @@ static void notify(struct approver *a, const struct model *m)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Tells of the first failure of each command: once on the screen, each time in the log. */
+/* Reports a failure of a command: the first one on the screen, each one in the log. */
 static void warn(struct approver *a, bool asks, const char *why)
 {
 	AUTO_FREE char *words = xasprintf("%s: %s%s", asks ? "approval.command" : "approval.notify",
@@ -214,7 +214,8 @@ static void warn(struct approver *a, bool asks, const char *why)
 	a->warned[asks] = true;
 }
 
-/* In doubt it is denied. Returns false where the command leaves the answer to others. */
+/* Reads the command's answer; an unclear one denies. Returns false if the command leaves the answer
+ * to the user. */
 static bool read_answer(struct approver *a, const struct outcome *o, struct answer *ret)
 {
 	size_t len = MIN((size_t)o->len, sizeof(o->text));
@@ -230,7 +231,7 @@ static bool read_answer(struct approver *a, const struct outcome *o, struct answ
 	object = cJSON_ParseWithLength(o->text, len);
 	asks = cJSON_IsTrue(json_get(object, "ask"));
 	if (asks)
-		ret->allow = false; /* for a headless session, which has no human */
+		ret->allow = false; /* in a headless session, without a user */
 	else if (!cJSON_IsObject(object) || answers_from_json(object, ret, &err) < 0 ||
 		 cJSON_IsFalse(json_get(object, "allow"))) {
 		if (o->status == 0 && !cJSON_IsObject(object))
@@ -287,7 +288,7 @@ static void finished(struct approver *a, const struct outcome *o)
 	}
 }
 
-/* The helper has gone. Where a human looks on, the human answers; where nobody does, it is no. */
+/* Handles the end of the helper: a user who is attached answers, otherwise requests are denied. */
 static void give_up(struct approver *a)
 {
 	static const struct answer no = {0};

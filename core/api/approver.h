@@ -1,4 +1,4 @@
-/* approver - runs commands of the user that answer requests or are notified of them. */
+/* approver - runs the user's commands that answer requests or are told of them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -28,7 +28,7 @@ struct approver;
 
 /* Starts the helper. *ret is NULL if no such command is set; every function accepts that. */
 int approver_open(struct approver **ret, const struct config *c, struct err *err) MUST_USE;
-bool approver_answers(const struct approver *a); /* approval.command is set */
+bool approver_answers(const struct approver *a); /* whether approval.command is set */
 void approver_attach(struct approver *a, struct session *s);
 int approver_fd(const struct approver *a); /* -1: none */
 void approver_changed(struct approver *a);

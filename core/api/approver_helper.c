@@ -16,12 +16,12 @@
 #include "core/os/process.h"
 #include "core/os/socket.h"
 
-#define JOBS 8 /* commands that answer, and some that only hear of it */
+#define JOBS 8 /* commands that answer, and some that are only told */
 
 struct run {
 	uint64_t id;
 	enum order_what what;
-	pid_t pid; /* of its own session; 0: free */
+	pid_t pid; /* pid and session of the command; 0: unused */
 	int pidfd, out;
 	int64_t kill_at; /* monotonic */
 	struct outcome said;
@@ -102,7 +102,7 @@ static void run_read(struct run *j)
 		util_close_fd(&j->out);
 }
 
-/* Ends the command with all of its process group, or takes note that it has ended. */
+/* Ends the command and its process group, or records that it has ended. */
 static void run_end(struct helper *h, struct run *j, bool kill_it)
 {
 	int status = 0;
@@ -199,7 +199,7 @@ static bool turn(struct helper *h)
 	return true;
 }
 
-/* Nothing of cordon's is kept open but the socket; the human's terminal is not ours to write to. */
+/* Closes every descriptor but the socket; the helper must not write to the user's terminal. */
 static void close_others(const struct helper_spec *spec)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -6,11 +6,11 @@
 
 enum order_what {
 	ORDER_ASK,    /* run approval.command; the descriptor that comes along is its input */
-	ORDER_NOTIFY, /* the same with approval.notify; an outcome comes only after a failure */
-	ORDER_CANCEL, /* no caller waits for it any more */
+	ORDER_NOTIFY, /* the same with approval.notify; an outcome follows only after a failure */
+	ORDER_CANCEL, /* stop the command: the request was answered */
 };
 
-/* One packet each way. */
+/* One packet, in each direction. */
 struct order {
 	uint64_t id;
 	uint32_t what;
@@ -19,14 +19,14 @@ struct order {
 enum approver_fault {
 	APPROVER_NONE,
 	APPROVER_NOT_STARTED, /* text says why */
-	APPROVER_FAILED,      /* a signal ended it, or the shell found no such program */
+	APPROVER_FAILED,      /* a signal ended it, or the shell did not find the program */
 	APPROVER_LATE,	      /* it did not end in time */
 };
 
 struct outcome {
 	uint64_t id;
 	uint32_t what, fault;
-	int32_t status; /* exit status; -1: it did not end by itself, or not in time */
+	int32_t status; /* exit status; -1: a signal ended it, or it was late */
 	uint32_t len;
 	char text[APPROVER_TEXT]; /* the beginning of its output */
 };
@@ -37,5 +37,5 @@ struct helper_spec {
 	uint32_t timeout_s;
 };
 
-/* The main function of the helper process. Returns never; exits when the socket is closed. */
+/* Runs the helper process. Never returns; exits when the socket is closed. */
 NORETURN void helper_main(const struct helper_spec *spec);

@@ -24,15 +24,16 @@ struct channel_listener {
 	void (*line)(void *data, char *line, size_t len); /* NUL-terminated; may be changed */
 	void (*too_long)(void *data);
 	void (*sent)(void *data, size_t bytes); /* the peer has read so many; may be NULL */
-	/* Called once for each end. reader: the peer reads no more; else: end of input. */
+	/* Called once for each direction. reader: the peer reads nothing more; else the input has
+	 * ended. */
 	void (*ended)(void *data, bool reader);
 };
 
 struct channel_spec {
 	int in, out; /* may be the same */
 	bool owned;
-	bool raw;	/* no lines: line() gets the bytes as they came */
-	size_t longest; /* */
+	bool raw; /* line() gets the bytes as they arrive, not lines */
+	size_t longest;
 };
 
 struct channel *channel_open(uv_loop_t *loop, const struct channel_spec *spec,
@@ -40,12 +41,11 @@ struct channel *channel_open(uv_loop_t *loop, const struct channel_spec *spec,
 void channel_close(struct channel *c);			      /* NULL is a no-op */
 void channel_send(struct channel *c, const struct buf *text); /* whole lines */
 size_t channel_waiting(const struct channel *c);
-/* Returns for how many microseconds the peer has read nothing of the waiting text; 0: none
- * waits. */
+/* Returns for how many microseconds the peer has not read the waiting text; 0: no text waits. */
 int64_t channel_stalled(const struct channel *c);
-/* Stops reading, or lets it go on. */
+/* Stops reading, or continues it. */
 void channel_hold(struct channel *c, bool hold);
-/* Writes the waiting text, then closes the descriptor. The caller sends no more. */
+/* Writes the waiting text, then closes the descriptor. The caller sends nothing more. */
 void channel_finish(struct channel *c);
-/* Writes the waiting text for at most this time, before the end of the program. */
+/* Writes the waiting text for at most this time, before the program ends. */
 void channel_flush(struct channel *c, int milliseconds);

@@ -11,7 +11,8 @@
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* "\\u000a" as "\\n": models read these lines, and pay for each character. */
+/* Replaces "\\u000a" by "\
+ * ": models read these lines, and each character costs them. */
 static void shorten(struct buf *text)
 {
 	static const char *const longs[] = {"\\u000a", "\\u0009", "\\u000d"};
@@ -139,7 +140,7 @@ cJSON *describe_status(struct engine *e, const struct dirs *dirs, const char *co
 	size_t queued = 0;
 	uint32_t runs = e ? jobs_running(engine_jobs(e), &queued) : 0;
 
-	if (!words && e && jobs_broken(engine_jobs(e))) /* its own words come in a moment */
+	if (!words && e && jobs_broken(engine_jobs(e))) /* its own words come later */
 		words = "the session has ended";
 	cJSON_AddStringToObject(o, "state", state_of(e, words, runs));
 	describe_add(o, "session", m ? m->session : NULL);

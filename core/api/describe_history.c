@@ -9,12 +9,12 @@
 #include "core/base/text.h"
 #include "core/diff/diff.h"
 
-#define STEP_PATHS 100	/* of a step in a history */
-#define CHANGES	   1000 /* of a plan */
+#define STEP_PATHS 100	/* paths listed for each step of a history */
+#define CHANGES	   1000 /* changes listed in a plan */
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* As the session's first folder sees it: what lies elsewhere is absolute. */
+/* Returns the path as the session's first folder sees it: absolute outside this folder. */
 static char *whole_path(const struct change *c)
 {
 	return c->base && !path_is_beneath(c->path, "/") ? path_join(c->base, c->path)
@@ -65,7 +65,7 @@ cJSON *describe_step(struct journal *j, const struct step_info *s)
 	return o;
 }
 
-/* crossed: the rollback that it is about does not stop at barriers. */
+/* crossed: the rollback passes this barrier. */
 static cJSON *describe_barrier(const struct barrier *b, bool crossed)
 {
 	cJSON *o = cJSON_CreateObject(), *paths = cJSON_AddArrayToObject(o, "paths");
@@ -212,7 +212,7 @@ cJSON *describe_plan(const struct undo_plan *p, bool dry_run)
 	return o;
 }
 
-/* Returns the words with options as a request spells them: "--keep-mine" as "keep_mine". Heap. */
+/* Returns the words with options spelled as in a request: "--keep-mine" as "keep_mine". Heap. */
 static char *options_as_members(const char *words)
 {
 	char *copy = xstrdup(words), *to = copy;
@@ -310,7 +310,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 	g->binary |= kind == DIFF_META && len && *text != '\\';
 	if (g->text.len + len + 2 > g->d->most) {
 		g->cut = true;
-		return true; /* files and numbers go on */
+		return true; /* files and numbers are still counted */
 	}
 	if (g->cut)
 		return true;

@@ -1,4 +1,4 @@
-/* dirs - the directories of a session as front ends name them. */
+/* dirs - the directories of a session and the names that front ends use for them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/dirs.h"
 

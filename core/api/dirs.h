@@ -1,4 +1,4 @@
-/* dirs - the directories of a session as front ends name them. */
+/* dirs - the directories of a session and the names that front ends use for them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,8 +12,8 @@ struct dir {
 	bool read_only;
 };
 
-/* Life: zero-initialised -> dirs_add() ... -> dirs_done(). The order matters: a request that names
- * none uses the first. */
+/* Life: zero-initialised -> dirs_add() ... -> dirs_done(). A request that names no directory uses
+ * the first one. */
 struct dirs {
 	struct dir *list;
 	size_t n;

@@ -16,46 +16,47 @@
  */
 struct engine;
 
-/* Full consoles on an engine's session, for cordon attach; core draws none. */
+/* The full consoles of an engine's session, for cordon attach; core draws none. */
 struct engine_consoles {
-	/* wake: called after a request to the session. */
+	/* wake: called after each request to the session. */
 	void *(*open)(uv_loop_t *loop, struct session *s, const struct session_spec *spec,
 		      void (*wake)(void *engine), void *engine);
-	void (*take)(void *consoles, int fd); /* a client's line (frames.h) */
-	void (*changed)(void *consoles);      /* the model is newer */
+	void (*take)(void *consoles, int fd); /* gets the connection of a client (frames.h) */
+	void (*changed)(void *consoles);      /* the model has changed */
 	void (*printed)(void *consoles, const char *bytes, size_t len, int rows, int cols);
 	void (*tick)(void *consoles); /* once a second */
 	bool (*has_human)(void *consoles);
-	void (*close)(
-		void *consoles); /* before the session; takes effect in the loop's next turn */
+	void (*close)(void *consoles); /* before the session closes; done in a later turn */
 };
 /* Sets the consoles of engines that are opened later. */
 void engine_set_consoles(const struct engine_consoles *ops);
 
 struct engine_listener {
 	void (*started)(void *data);
-	void (*changed)(void *data);				 /* the model is newer */
+	void (*changed)(void *data);				 /* the model has changed */
 	void (*said)(void *data, const char *words, bool fatal); /* fatal: every change is denied */
 	/* The agent of engine_open_agent() has ended. */
 	void (*exited)(void *data, int wait_status);
 	void (*answered)(void *data, uint64_t ask, bool allow); /* session_ask() */
-	/* Another terminal ends the session (cmd.end). NULL for engine_open_agent(): refused. */
+	/* Another terminal ends the session (cmd.end). NULL for engine_open_agent(): it is
+	 * refused. */
 	void (*end)(void *data);
-	/* It did not start (status 125..127), or has ended by itself: it takes no more requests. */
+	/* The session did not start (status 125..127), or has ended by itself: it takes no more
+	 * requests. */
 	void (*failed)(void *data, int status, const char *words);
 };
 
 int engine_open(struct engine **ret, uv_loop_t *loop, struct session_spec *spec, struct err *err)
 	MUST_USE;
-/* Opens a session around an agent: argv and stdio of spec, which stays open here. It has no
- * jobs. on hears of it from its start, before *ret is set. The loop is made here, once the
- * session's processes are forked: libuv cannot be used in a child of a process that has used it and
- * whose descriptors it closes. The caller closes it, unless this fails. */
+/* Opens a session around an agent, with argv and stdio of spec; stdio stays open here. It has no
+ * jobs. Calls on from the start, before *ret is set. Makes the loop once the session's processes
+ * are forked: libuv cannot be used in a child of a process that has used it and whose descriptors
+ * the child closes. The caller closes the loop, unless this fails. */
 int engine_open_agent(struct engine **ret, uv_loop_t *loop, struct session_spec *spec,
 		      const struct engine_listener *on, void *data, struct err *err) MUST_USE;
 void engine_close(struct engine *e); /* NULL is a no-op */
 void engine_listen(struct engine *e, const struct engine_listener *on, void *data);
-/* Stops calls for data; its undo goes on. */
+/* Stops calls for data; an undo of it continues. */
 void engine_unlisten(struct engine *e, const void *data);
 
 struct session *engine_session(struct engine *e);
@@ -64,7 +65,7 @@ struct jobs *engine_jobs(struct engine *e);
 /* Returns whether a user can answer questions elsewhere: in an attached console, or by a
  * command. */
 bool engine_has_human(const struct engine *e);
-bool engine_is_over(const struct engine *e); /* failed() was told */
+bool engine_is_over(const struct engine *e); /* failed() was called */
 /* Shows output of the agent, as on a terminal of this size, in the consoles. Call it without bytes
  * once the agent has such a terminal. NULL is a no-op. */
 void engine_printed(struct engine *e, const char *bytes, size_t len, int rows, int cols);
@@ -79,14 +80,14 @@ struct undo_call {
 	unsigned flags;
 	const struct plan_shown *shown; /* the plan that was made last, which the undo must match */
 	int64_t step;			/* UNDO_PATHS */
-	const char *const *paths;	/* */
+	const char *const *paths;
 };
 
-/* plan: the changes, made or planned, if they are known; else NULL. Valid during the call. */
+/* plan: the changes that were made or planned; NULL: not known. Valid during the call. */
 typedef void (*engine_on_undo)(void *data, int result, const char *words,
 			       const struct undo_plan *plan);
 
-/* Starts an undo. Returns -EBUSY if another is under way. fn is called once, unless data is
- * unlistened before. */
+/* Starts an undo. Returns -EBUSY if another one runs. Calls fn once, unless engine_unlisten() is
+ * called for data before. */
 int engine_undo(struct engine *e, const struct undo_call *call, engine_on_undo fn, void *data,
 		struct err *err) MUST_USE;

@@ -6,7 +6,8 @@
 
 struct cJSON;
 
-/* Numbers never change, a thousand a subject. Their meanings are in protocol.json, errors. */
+/* The error numbers, which never change: a thousand for each subject. protocol.json, errors,
+ * explains them. */
 #define FAULTS(X)                                                                                  \
 	X(PROTOCOL_MALFORMED, 1001, "protocol.malformed")                                          \
 	X(PROTOCOL_TOO_LONG, 1002, "protocol.too-long")                                            \
@@ -60,7 +61,7 @@ struct fault {
 };
 
 const char *fault_name(enum fault_code code);
-/* All return -1, for `return fault_say(...)`. */
+/* All functions return -1, for `return fault_say(...)`. */
 int fault_say(struct fault *f, enum fault_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int fault_err(struct fault *f, enum fault_code code, const struct err *err);
 /* Sets the fault of a file operation, with the code for the errno. */

@@ -35,16 +35,16 @@ struct job_spec {
 	const char *input; /* all of its input, with RUN_INPUT; NULL: jobs_input() sends it */
 	size_t input_len;
 	uint32_t timeout_ms; /* killed after running this long; 0: never */
-	uint32_t wait_ms;    /* -EBUSY after waiting this long for its turn; 0: no limit */
+	uint32_t wait_ms;    /* -EBUSY if its turn has not come after this time; 0: no limit */
 };
 
 struct job_result {
-	int error;	 /* negative errno: it did not run, or the session ended; see words */
+	int error;	 /* negative errno: it did not run, or the session ended; words say more */
 	int wait_status; /* of wait(2), if error is 0 */
 	bool cancelled, timed_out;
-	int64_t step; /* the step that kept its changes; 0: no changes, or in the step of another */
+	int64_t step; /* the step that kept its changes; 0: none, or another's step */
 	size_t paths;
-	const char *words; /* "" unless error */
+	const char *words; /* "" if there was no error */
 };
 
 struct job_listener {
@@ -53,15 +53,14 @@ struct job_listener {
 	void (*ended)(void *data, uint32_t job, const struct job_result *r); /* the last call */
 };
 
-/* settle is called before the end of a job is reported, to read earlier messages of the keeper
- * first. */
+/* settle is called before the end of a job is reported, to read earlier messages of the keeper. */
 struct jobs *jobs_open(uv_loop_t *loop, int sock, void (*settle)(void *data), void *data) MUST_USE;
 void jobs_close(struct jobs *j); /* NULL is a no-op */
 /* Queues a job. Returns its number, or 0 with err set. */
 uint32_t jobs_run(struct jobs *j, const struct job_spec *spec, const struct job_listener *on,
 		  void *data, struct err *err) MUST_USE;
 /* Sends input, also to a job that waits for its turn. Returns -ESRCH: there is no such job;
- * -EAGAIN: too much input waits; -EPIPE: the job takes no input, or no more. */
+ * -EAGAIN: too much input waits; -EPIPE: the job takes no (more) input. */
 int jobs_input(struct jobs *j, uint32_t job, const char *bytes, size_t len) MUST_USE;
 int jobs_end_input(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_resize(struct jobs *j, uint32_t job, unsigned columns, unsigned rows) MUST_USE;
@@ -69,13 +68,13 @@ int jobs_resize(struct jobs *j, uint32_t job, unsigned columns, unsigned rows) M
 int jobs_cancel(struct jobs *j, uint32_t job) MUST_USE;
 int jobs_signal(struct jobs *j, uint32_t job, int sig) MUST_USE;
 void jobs_took(struct jobs *j, uint32_t job, size_t bytes);
-/* Pauses the start of jobs that run beside others: their results are not read meanwhile. Jobs that
- * run alone still begin. */
+/* Pauses the start of jobs that run beside others, while their results are not read. Jobs that run
+ * alone still start. */
 void jobs_pause(struct jobs *j, bool pause);	     /* j may be NULL */
-bool jobs_waits(const struct jobs *j, uint32_t job); /* for its turn */
-/* Returns whether a command runs. A write of a front end is then part of it; else the write runs
- * alone. */
+bool jobs_waits(const struct jobs *j, uint32_t job); /* whether it waits for its turn */
+/* Returns whether a command runs. A write of a front end is then part of its step; else the write
+ * runs alone. */
 bool jobs_command_runs(const struct jobs *j);
-bool jobs_broken(const struct jobs *j); /* the runner is gone: no job runs any more */
+bool jobs_broken(const struct jobs *j); /* the runner has ended: no more jobs run */
 /* Returns the running command, or 0; stores how many jobs wait. */
 uint32_t jobs_running(const struct jobs *j, size_t *ret_queued);

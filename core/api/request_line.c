@@ -1,4 +1,4 @@
-/* request_line - JSON with bytes that are not UTF-8 in it. */
+/* request_line - JSON that contains bytes which are not UTF-8. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/request_line.h"
 
@@ -8,7 +8,7 @@
 
 #include "core/api/describe.h"
 
-/* The number of "\uXXXX" at s, or -1. */
+/* Returns the value of the "\uXXXX" at s, or -1. */
 static int unit_at(const char *s)
 {
 	int v = 0;
@@ -29,8 +29,8 @@ static int unit_at(const char *s)
 	return v;
 }
 
-/* Calls fn for each lone "\udcXX"; it writes what stands for it at `to` and says how long that is.
- * false: there was a "\u0000". */
+/* Calls fn for each lone "\udcXX". fn writes the replacement to `to` and returns its length.
+ * Returns false if there was a "\u0000". */
 static bool each_byte(char *text, size_t (*fn)(char *to, int unit))
 {
 	char *to = text;
@@ -64,11 +64,11 @@ static size_t as_unknown(char *to, int unit)
 	static const char unknown[] = {'\\', 'u', 'f', 'f', 'f', 'd'};
 
 	(void)unit;
-	memcpy(to, unknown, sizeof(unknown)); /* where one of the same length was */
+	memcpy(to, unknown, sizeof(unknown)); /* as long as the escape */
 	return sizeof(unknown);
 }
 
-/* Values begin after one of these, and all of it may be of them. */
+/* Counts the characters that may begin a value; the whole line may consist of them. */
 bool request_line_is_modest(const char *line, size_t len)
 {
 	bool quoted = false;

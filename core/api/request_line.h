@@ -22,5 +22,5 @@ bool request_line_is_modest(const char *line, size_t len);
 bool request_line_is_integer(const struct cJSON *v);
 /* Returns whether the id can be returned unchanged. */
 bool request_line_is_id(const struct cJSON *id);
-/* Replaces such escapes by U+FFFD, in place, for clients that do not accept them. */
+/* Replaces "\udc80" to "\udcff" by U+FFFD, in place, for clients that do not accept them. */
 void request_line_strict(char *text);

@@ -1,4 +1,5 @@
-/* runner_link - the socket to the runner inside: queues packets to it, reads whole packets. */
+/* runner_link - the socket to the runner in the sandbox: queues and sends packets, reads whole
+ * ones. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/runner_link.h"
 
@@ -12,7 +13,7 @@
 
 struct packet {
 	struct packet *next;
-	size_t len, at; /* at: so many bytes of it were taken */
+	size_t len, at; /* at: bytes of it that were sent */
 	char data[];
 };
 
@@ -36,7 +37,7 @@ static void flush(struct runner_link *l)
 		p->at += (size_t)MAX(n, 0);
 		if (n >= 0 && p->at < p->len)
 			break;
-		LL_DELETE(l->out, p); /* a runner that is gone shows when it is read from */
+		LL_DELETE(l->out, p); /* the next read shows whether the runner has ended */
 		free(p);
 	}
 	watch(l);
@@ -58,7 +59,7 @@ void runner_link_send(struct runner_link *l, const struct runner_head *h, const 
 	flush(l);
 }
 
-/* Hands on the whole packets that have come. Returns false if the bytes are none. */
+/* Passes on the whole packets that have arrived. Returns false if the bytes are not packets. */
 static bool take_packets(struct runner_link *l)
 {
 	struct runner_head h;
@@ -72,7 +73,7 @@ static bool take_packets(struct runner_link *l)
 			return false;
 		if (l->n_in - at - sizeof(h) < h.len)
 			break;
-		first = bytes[h.len]; /* of the next one, or of nothing */
+		first = bytes[h.len]; /* of the next packet, if there is one */
 		bytes[h.len] = '\0';
 		l->packet(l, &h, bytes);
 		bytes[h.len] = first;

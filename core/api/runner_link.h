@@ -1,4 +1,5 @@
-/* runner_link - the socket to the runner inside: queues packets to it, reads whole packets. */
+/* runner_link - the socket to the runner in the sandbox: queues and sends packets, reads whole
+ * ones. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,20 +16,20 @@
  */
 struct runner_link {
 	int sock;
-	bool closed, broken; /* broken: the runner has gone */
+	bool closed, broken; /* broken: the runner has ended */
 	uv_poll_t poll;	     /* data is the link */
 	struct packet *out;  /* packets that the socket has not accepted yet */
-	/* bytes: a NUL follows them. May call runner_link_close(). */
+	/* A NUL follows the bytes. May call runner_link_close(). */
 	void (*packet)(struct runner_link *l, const struct runner_head *h, const char *bytes);
-	void (*gone)(struct runner_link *l); /* broken is set */
+	void (*gone)(struct runner_link *l); /* broken is set before the call */
 	void (*free_it)(struct runner_link *l);
 	size_t n_in;
-	char in[sizeof(struct runner_head) + RUNNER_BYTES + 1]; /* 1: for a NUL */
+	char in[sizeof(struct runner_head) + RUNNER_BYTES + 1]; /* 1: for the NUL */
 };
 
-/* The caller has set the three functions. */
+/* Opens the link. The caller has set the three functions. */
 void runner_link_open(struct runner_link *l, uv_loop_t *loop, int sock);
 void runner_link_close(struct runner_link *l);
-/* h->len need not be set. bytes may be NULL if len is 0. */
+/* Queues a packet; sets h->len itself. bytes may be NULL if len is 0. */
 void runner_link_send(struct runner_link *l, const struct runner_head *h, const void *bytes,
 		      size_t len);

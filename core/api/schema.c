@@ -21,7 +21,7 @@ struct document {
 
 static struct document documents[] = {{"protocol.json", NULL}, {"mcp.json", NULL}};
 
-/* Parsed when it is first asked for. */
+/* Returns the document, parsed at the first call. */
 static const cJSON *document_root(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
@@ -32,7 +32,7 @@ static const cJSON *document_root(const char *name)
 		text = documents[i].root ? NULL : builtin_find(name);
 		if (text)
 			documents[i].root = cJSON_Parse(text);
-		assert(documents[i].root); /* it was compiled in, and a test reads it */
+		assert(documents[i].root); /* it is compiled in, and a test reads it */
 		return documents[i].root;
 	}
 	return NULL;
@@ -77,7 +77,7 @@ static int wrong(struct check *c, const char *words)
 	return -1;
 }
 
-/* "#/$defs/x" */
+/* Returns the definition that a $ref, "#/$defs/x", names. */
 static const cJSON *follow(const struct check *c, const cJSON *schema)
 {
 	for (int i = 0; i < 8; i++) {

@@ -13,8 +13,8 @@
  */
 struct cJSON;
 
-/* Returns a part of a document by its path: "$defs/operations/fs.read/payload". NULL: there is
- * none. */
+/* Returns a part of a document by its path: "$defs/operations/fs.read/payload". NULL: there is no
+ * such part. */
 const struct cJSON *schema_find(const char *document, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Checks a value. Returns 0, or -1: f has the error, and data.path its place (a JSON pointer). */
 int schema_check(const char *document, const struct cJSON *schema, const struct cJSON *value,

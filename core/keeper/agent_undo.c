@@ -9,7 +9,7 @@
 #include "core/keeper/state.h"
 #include "core/policy/policy.h"
 
-/* Outside the working folders, where the agent was granted something? */
+/* Returns whether the path is in a granted place outside the working folders. */
 static bool is_granted(const struct keeper *k, const char *path)
 {
 	for (size_t i = 0; i < k->n_folders; i++)
@@ -18,8 +18,8 @@ static bool is_granted(const struct keeper *k, const char *path)
 	return true;
 }
 
-/* Content that an undo brings back lay there when the step began. A redo brings what the agent
- * wrote, and a human may have undone that for what it said. */
+/* Settles a change that depends on content. An undo restores content that was there when the step
+ * began. A redo restores the agent's content, which the user may have undone because of it. */
 static enum policy_verdict settle(const struct keeper *k, enum undo_kind kind, const char *path)
 {
 	const enum policy_content content = policy_content(k->policy, path);
@@ -45,7 +45,7 @@ static enum policy_verdict verdict_of(const struct keeper *k, enum undo_kind kin
 	return v == POLICY_VET ? settle(k, kind, path) : v;
 }
 
-/* Names of files: which of the two verdicts counts more. */
+/* Judges both names of an entry. Returns the stricter verdict. */
 static enum policy_verdict judge_entry(const struct keeper *k, const struct undo_plan *p,
 				       const struct undo_entry *e, const char **reason)
 {

@@ -7,9 +7,9 @@
 struct keeper;
 
 /*
- * Judges every name that the plan would give or take as if the agent itself did it. Returns 0 and
- * in *ret_asks how many names the user must be asked about, each with the reason in `why`; -EACCES:
- * one is denied.
+ * Judges every name that the plan would create or remove, as if the agent did so itself. Returns 0
+ * and in *ret_asks the number of names about which the user must be asked, each with the reason in
+ * `why`; -EACCES if one is denied.
  */
 int agent_undo_judge(const struct keeper *k, struct undo_plan *plan, size_t *ret_asks,
 		     struct err *err) MUST_USE;

@@ -14,12 +14,12 @@
 #include "core/os/text.h"
 #include "core/record/redact.h"
 
-#define USES_MAX 256 /* that wait for an answer; the broker has far fewer clients */
-#define TURN_MAX 64  /* notes in a turn of the loop */
-/* Below the numbers of threads, and those that the proxy makes up. */
+#define USES_MAX 256 /* waiting uses; the broker has far fewer clients */
+#define TURN_MAX 64  /* notes per turn of the loop */
+/* Below numbers of threads, and below the numbers that the proxy makes up. */
 #define TID_BASE (-0x40000000)
 
-/* One that waits. */
+/* A use that waits for an answer. */
 struct use {
 	uint64_t id;
 	enum rule_kind kind;
@@ -30,14 +30,15 @@ struct use {
 struct brokered {
 	struct door door;
 	struct keeper *keeper;
-	int sock; /* -1: the broker has gone */
+	int sock; /* -1: the broker has ended */
 	struct use *uses[USES_MAX];
 	size_t n;
 };
 
 static void end_broker(struct brokered *b);
 
-/* It reads whenever it is not busy; a full socket means that it is stuck for good. */
+/* Sends a note to the broker, which reads whenever it is idle. A full socket means that the broker
+ * is stuck for good, so it is ended. */
 static void tell(struct brokered *b, const struct broker_note *note)
 {
 	if (b->sock >= 0 && send(b->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
@@ -58,7 +59,7 @@ static int find_agent(struct brokered *b, enum rule_kind kind, struct caller *re
 	return 0;
 }
 
-/* 0, -EACCES, or -FOLDER_HELD: asked. */
+/* Returns 0, -EACCES, or -FOLDER_HELD if the user is asked. */
 static int judge(struct brokered *b, const struct use *u)
 {
 	struct keeper *k = b->keeper;
@@ -112,7 +113,7 @@ static void decide(struct brokered *b, size_t i)
 	tell(b, &answer);
 }
 
-/* ---- what the broker says -------------------------------------------------------------------- */
+/* ---- messages of the broker ------------------------------------------------------------------ */
 
 static void want(struct brokered *b, const struct broker_note *note)
 {
@@ -131,7 +132,8 @@ static void want(struct brokered *b, const struct broker_note *note)
 	decide(b, b->n - 1);
 }
 
-/* For the list and the audit log. It changes nothing, so it is of no step. */
+/* Reports a use for the activity list and the audit log. It changes no file, so it belongs to no
+ * step. */
 static void used(struct brokered *b, const struct broker_note *note)
 {
 	enum rule_kind kind = note->kind == BROKER_USE_SECRET ? RULE_CONNECT
@@ -147,7 +149,7 @@ static void used(struct brokered *b, const struct broker_note *note)
 		event_used(b->keeper, &c, note->target, note->text);
 }
 
-/* Before it goes inside. */
+/* Tells cordon to redact a secret, before it goes inside. */
 static void pass_secret(struct brokered *b, struct broker_note *note)
 {
 	struct keeper *k = b->keeper;
@@ -212,7 +214,7 @@ static void on_note(void *data)
 	}
 }
 
-/* What waits is refused; nothing starts it again. */
+/* Closes the socket and refuses waiting uses. The broker is not started again. */
 static void end_broker(struct brokered *b)
 {
 	if (b->sock < 0)
@@ -235,7 +237,7 @@ static int serve(struct door *d, short events)
 {
 	(void)d;
 	(void)events;
-	return 0; /* on_note() does */
+	return 0; /* on_note() serves requests */
 }
 
 static void answered(struct door *d, uint64_t id, enum door_verdict verdict)

@@ -16,15 +16,15 @@ struct proc; /* procs.h */
  */
 struct caller {
 	int pid, tid;	   /* host ids */
-	mode_t umask;	   /* for doors that perform by themselves; folder_*() know it better */
+	mode_t umask;	   /* for doors that create files themselves */
 	struct door *door; /* the door of the request; NULL: the first one */
 	/* Number of the request at the door, passed to door_ops.answered(). */
 	uint64_t request;
 	bool granted; /* the user has just allowed this request */
-	/* The user allowed the request, but its object has changed since: only a rule can allow it
-	 * now. */
+	/* The user allowed the request, but its object has changed after that: only a rule can
+	 * allow it now. */
 	bool stale;
-	/* Of the door, kept with the request: the objects that a parked call brings to a name;
+	/* Owned by the door, kept with the request: the objects that a parked call moves to a name;
 	 * NULL: any object is allowed. */
 	struct asked *asked;
 	/* The door cannot hold the request for longer, and denies it then. A later answer applies
@@ -32,8 +32,8 @@ struct caller {
 	uint32_t held_for_s;
 	const char *op;	   /* system call name, for events: "unlink" */
 	struct proc *proc; /* opaque */
-	/* Tid is a process that was seen before, not to be mistaken for another one; nor does
-	 * another thread of it exec, which would get that number. */
+	/* tid is a process that was seen before, and no other process can have its number; in
+	 * particular no other thread of it calls exec, which would take over that number. */
 	bool known;
 };
 

@@ -186,7 +186,7 @@ static void take_handed(struct keeper *k, struct cmsghdr *c)
 	}
 }
 
-/* Descriptors come with the first byte of their frame. */
+/* Reads bytes, and the descriptors that come with the first byte of their frame. */
 static ssize_t receive(struct keeper *k, size_t room)
 {
 	union {
@@ -213,7 +213,7 @@ int keeper_recv(struct keeper *k)
 		ssize_t n;
 
 		if (k->in.len > IN_MAX)
-			return -EPIPE; /* not our cordon */
+			return -EPIPE; /* the frame is invalid */
 		buf_reserve(&k->in, 16u << 10);
 		n = receive(k, 16u << 10);
 		if (n < 0 && errno == EINTR)

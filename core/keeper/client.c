@@ -9,7 +9,7 @@
 
 #include "core/os/socket.h"
 
-#define READ_MAX (256u << 10) /* a turn: the console has more to do than to read us */
+#define READ_MAX (256u << 10) /* per turn, because the console has other work */
 
 struct client {
 	int fd;
@@ -17,10 +17,10 @@ struct client {
 	void *data;
 	uint64_t last_request;
 	struct buf in, out;
-	int handing[3];	   /* descriptors that go with a byte of out, */
-	size_t handing_at; /* this one; handing[0] < 0: none wait */
-	bool gone, bad;	   /* nothing more comes; what came makes no sense */
-	bool deaf; /* it takes nothing more: what it said before may still wait to be read */
+	int handing[3];	   /* descriptors to send with a byte of out, */
+	size_t handing_at; /* this byte; handing[0] < 0: none wait */
+	bool gone, bad;	   /* gone: end of file; bad: an invalid frame */
+	bool deaf;	   /* sending failed; received bytes may still be read */
 };
 
 struct client *client_new(int fd, client_on_event on, void *data)
@@ -58,7 +58,7 @@ int client_fd(const struct client *c)
 	return c->fd;
 }
 
-/* ---- in -------------------------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static int dispatch_all(struct client *c)
 {
@@ -112,7 +112,7 @@ int client_read(struct client *c)
 	return c->gone ? -EPIPE : 0;
 }
 
-/* ---- out ------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 bool client_wants_write(const struct client *c)
 {
@@ -132,7 +132,7 @@ static ssize_t send_handing(const struct client *c)
 			     .msg_controllen = sizeof(control.room)};
 	struct cmsghdr *head = CMSG_FIRSTHDR(&msg);
 
-	if (!head) /* there is room for one */
+	if (!head) /* cannot fail: the buffer has room */
 		return 0;
 	head->cmsg_level = SOL_SOCKET;
 	head->cmsg_type = SCM_RIGHTS;
@@ -141,7 +141,7 @@ static ssize_t send_handing(const struct client *c)
 	return sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* As send(2): the bytes up to those that descriptors go with, or from those on. */
+/* Sends bytes as send(2): up to the byte that has descriptors, or from it on. */
 static ssize_t send_some(struct client *c)
 {
 	bool hands = c->handing[0] >= 0;
@@ -264,7 +264,7 @@ uint64_t client_undo(struct client *c, enum undo_kind kind, size_t n, unsigned f
 	return c->last_request;
 }
 
-/* flags: UNDO_*; of a hunk its number. */
+/* flags: UNDO_*; for a hunk its number. */
 static uint64_t restore(struct client *c, enum wire_restore what, int64_t step,
 			const char *const *paths, unsigned flags)
 {
@@ -279,7 +279,7 @@ static uint64_t restore(struct client *c, enum wire_restore what, int64_t step,
 	for (size_t i = 0; paths[i]; i++) {
 		size_t len = strlen(paths[i]);
 
-		/* A cut list would restore less than was asked: better nothing. */
+		/* Fail rather than restore only a part of the list. */
 		if (len > WIRE_STR_MAX || c->out.len - mark + len + 8 > WIRE_MAX) {
 			buf_truncate(&c->out, mark);
 			return 0;

@@ -20,7 +20,7 @@ int client_fd(const struct client *c);
 /* Reads and dispatches the pending frames. Returns 0, -EPIPE if the keeper is gone, or -EBADMSG. */
 int client_read(struct client *c);
 bool client_wants_write(const struct client *c);
-void client_write(struct client *c); /* a keeper that is gone shows in client_read() */
+void client_write(struct client *c); /* client_read() reports a keeper that is gone */
 
 void client_answer(struct client *c, uint64_t ask, const struct answer *a);
 void client_revoke(struct client *c, uint64_t rule);
@@ -41,8 +41,8 @@ uint64_t client_restore_hunk(struct client *c, int64_t step, const char *path, u
 uint64_t client_restore_plan(struct client *c, int64_t step, const char *const *paths,
 			     unsigned flags);
 void client_cancel(struct client *c, uint64_t request);
-/* Starts a program beside the agent; WIRE_SHELL_ENDED follows. Takes the descriptors over. Returns
- * -EBUSY while those of an earlier program wait to be sent; -E2BIG. */
+/* Starts a program beside the agent; WIRE_SHELL_ENDED follows. Takes the descriptors. Returns
+ * -EBUSY while those of an earlier program wait to be sent, or -E2BIG. */
 struct shell_wish {
 	const char *const *argv, *const *env; /* NULL-terminated */
 	const char *cwd;

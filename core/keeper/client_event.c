@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define BARRIERS_MAX 1000	     /* of a plan, and paths of one: more is no keeper of ours */
-#define STRINGS	     9		     /* the most that one message has */
-#define PLAN_ITEMS   (WIRE_MAX / 19) /* the smallest entry on the wire has 19 bytes */
+#define BARRIERS_MAX 1000	     /* of a plan, and paths of one: more are invalid */
+#define STRINGS	     9		     /* the most that a message has */
+#define PLAN_ITEMS   (WIRE_MAX / 19) /* the smallest entry has 19 bytes */
 
-/* NUL-terminated copies of a message's strings; free_strings() when the callback has returned. */
+/* NUL-terminated copies of a message's strings; freed by free_strings() after the callback. */
 struct strings {
 	char *list[STRINGS];
 	size_t n;
@@ -30,7 +30,7 @@ static const char *next_string(struct strings *s, struct wire_in *in)
 	return copy;
 }
 
-/* NULL for an empty one. */
+/* Returns a string, or NULL if it is empty. */
 static char *get_word(struct wire_in *in)
 {
 	char *s = wire_get_cstr(in);

@@ -43,14 +43,13 @@ struct door_ops {
 	/* Serves one request, if poll(2) has just reported one in `events` of fd. Returns 0, or
 	 * -EPIPE when no process is left inside. */
 	int (*serve)(struct door *d, short events);
-	/* Words for the human when serve() says -EPIPE while the agent runs. May be NULL. */
+	/* The message for the user if serve() returns -EPIPE while the agent runs. May be NULL. */
 	const char *lost;
 	/* Ends the wait of request `id`, which may have died in the meantime. */
 	void (*answered)(struct door *d, uint64_t id, enum door_verdict verdict);
 	/* Fails every parked request with EACCES (the session is being frozen or ended). */
 	void (*drop_all)(struct door *d);
-	/* Called at the time that serve() gave to keeper_wake_at(), or that another door gave. May
-	 * be NULL. */
+	/* Called at the time that this or another door gave to keeper_wake_at(). May be NULL. */
 	void (*tick)(struct door *d);
 	/* Called when the policy has a new rule from an answer, or (r->answer is NULL) has lost the
 	 * rule with this id, before any caller or cordon hears of it. May be NULL. */
@@ -58,22 +57,22 @@ struct door_ops {
 	/* Called when the policy has the rules of this configuration, before the user is told.
 	 * Returns false if a file that the rules forbid stays visible. May be NULL. */
 	bool (*reruled)(struct door *d, const struct config *c);
-	/* Called when the user has allowed reading in dir, as far as the answer says, or has
+	/* Called when the user has allowed to read in dir, within the limits of the answer, or has
 	 * revoked that (a->allow is false). The waiting calls have been answered. May be NULL. */
 	void (*granted)(struct door *d, enum rule_kind kind, const char *dir,
 			const struct answer *a);
-	/* Hides a file that a program of the host has put there and the agent may not read: soon
-	 * every open of it fails. May be NULL. */
+	/* Hides a file that a program of the host has made and the agent may not read: soon every
+	 * open of it fails. May be NULL. */
 	void (*cover)(struct door *d, const char *path);
-	/* Mounts the own directory of the folder at the place of a tool (tool_dirs.h). Returns 0,
-	 * -EEXIST if it is mounted, or negative errno. May be NULL. */
+	/* Mounts the folder's own directory at the path of a tool (tool_dirs.h). Returns 0, -EEXIST
+	 * if it is mounted, or negative errno. May be NULL. */
 	int (*show_tool_dir)(struct door *d, const char *path);
 	/* Called before these inodes outside the working folders change, or the entries of
 	 * directories among them; moved: a directory is renamed. When it returns, the door serves
 	 * no attribute of them from a cache. May be NULL. */
 	void (*changing)(struct door *d, const struct inode_id *list, size_t n, bool moved);
-	/* Called when an undo, a redo or a rollback of a step has changed files of working folders
-	 * behind the processes inside. May be NULL. */
+	/* Called after an undo, a redo or a rollback of a step has changed files of working
+	 * folders, unknown to the processes inside. May be NULL. */
 	void (*rolled_back)(struct door *d, int64_t step);
 	/* Closes the connection that flow_tell() reported by this id. May be NULL. */
 	void (*end_flow)(struct door *d, uint64_t id);

@@ -1,4 +1,4 @@
-/* events - reports what happened inside to cordon, for the audit log and the activity list. */
+/* events - reports events inside to cordon, for the audit log and the activity list. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/events.h"
 
@@ -15,9 +15,9 @@
 #include "core/record/redact.h"
 
 #define TALLIES_US 1000000
-#define SEEN_MAX   8192 /* refusals remembered; then all are forgotten and may be told again */
+#define SEEN_MAX   8192 /* remembered refusals; when full, all are forgotten */
 
-/* A program that retries a refused call all day is told once per command. */
+/* A refusal that was reported for a command. A program may retry a refused call all day. */
 struct seen {
 	uint64_t key;
 	UT_hash_handle hh;
@@ -65,7 +65,7 @@ static size_t open_frame(struct keeper *k, enum wire_type type, const struct cal
 	return mark;
 }
 
-/* Returns the words of a rule that lets one of the two be changed: a rename's target, say. */
+/* Returns the rule that allows a change of one of the two paths, such as a rename's target. */
 static const char *allowed_by(const struct keeper *k, const char *path, const char *path2)
 {
 	const char *words = k->policy ? policy_allowed_by(k->policy, path) : NULL;
@@ -182,7 +182,7 @@ void keeper_exec(struct keeper *k, const struct caller *c, const char *path, con
 	int64_t step;
 	size_t mark;
 
-	/* Before the history, the audit log and the lists have it. */
+	/* Redact before the history, the audit log and the lists get it. */
 	buf_add(&known, argv, argv_len);
 	if (k->spec->redact && argv_len)
 		redact_text(k->spec->redact, known.data, argv_len);

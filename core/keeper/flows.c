@@ -1,4 +1,4 @@
-/* flows - decides on network connections of the agent, and reports them to cordon. */
+/* flows - judges network connections of the agent, and reports them to cordon. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/flows.h"
 
@@ -24,7 +24,7 @@ struct judged {
 	enum policy_verdict verdict;
 	struct wished w;
 	char text[NET_TARGET_TEXT],
-		via[NET_TARGET_TEXT]; /* what is asked about; the other form of it */
+		via[NET_TARGET_TEXT]; /* the target of the question, and its other form */
 };
 
 static int settle(struct keeper *k, const struct caller *c, const struct judged *j)
@@ -51,7 +51,7 @@ static void judge_address(struct keeper *k, const struct net_addr *addr, uint16_
 	const char *reason;
 	enum policy_verdict v = policy_check_address(k->policy, RULE_CONNECT, addr, port, &reason);
 
-	/* Where both ask: what the address is says more than that no rule speaks of it. */
+	/* If both ask, the address's reason says more than that no rule matches the name. */
 	if (v == POLICY_ALLOW || v < j->verdict)
 		return;
 	j->verdict = v;
@@ -158,7 +158,7 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked)
 		keeper_deny(k, &nobody, name, -EACCES, reason);
 }
 
-/* ---- news ------------------------------------------------------------------------------------ */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 void flow_program(int pid, char *out, size_t size)
 {
@@ -215,7 +215,7 @@ void flow_rewritten(struct keeper *k, const struct caller *c, const char *as, co
 	wire_end(&k->out, mark);
 }
 
-/* ---- what cordon asks for -------------------------------------------------------------------- */
+/* ---- requests of cordon ---------------------------------------------------------------------- */
 
 void flow_end(struct keeper *k, uint64_t id)
 {
@@ -228,7 +228,7 @@ void flow_forbid(struct keeper *k, uint64_t ask, const char *target)
 {
 	AUTO_FREE char *key = question_key(RULE_CONNECT, target);
 	const struct question q = {.id = ask, .kind = RULE_CONNECT, .key = key, .path = key + 1};
-	/* With the port: nothing that allowed it is about less. */
+	/* Any answer that allowed it includes the port, so this denies the port, too. */
 	const struct answer deny = {.scope = SCOPE_SESSION};
 
 	grants_add(k, &q, &deny);

@@ -1,4 +1,4 @@
-/* flows - decides on network connections of the agent, and reports them to cordon. */
+/* flows - judges network connections of the agent, and reports them to cordon. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +11,7 @@ struct net_book;
 
 /* A connection that a process inside wants. */
 struct flow {
-	const struct net_target *target; /* by name where the book has one, else by address */
+	const struct net_target *target; /* by name if the book has one, else by address */
 	const struct net_addr *addr;	 /* where the name leads; NULL: not looked up yet */
 };
 
@@ -25,7 +25,8 @@ struct flow {
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f);
 /* Judges the address that the name has resolved to, in the same way. */
 int flow_judge_address(struct keeper *k, const struct caller *c, const struct flow *f);
-/* Copies the addresses that may be dialled without a question, in their order; returns how many. */
+/* Copies the addresses that may be dialled without a question, in their order. Returns their
+ * number. */
 size_t flow_allowed(const struct keeper *k, const struct net_addr *addr, size_t n, uint16_t port,
 		    struct net_addr *ret);
 /* Gets a name of this address: one that is allowed at this port, else the newest. Returns false if
@@ -39,7 +40,7 @@ void flow_deny_name(struct keeper *k, const char *name, bool unasked);
 /* Returns the process inside that has the socket at this UDP port, or with this id of echo
  * requests; 0: not known. */
 int flow_owner(struct keeper *k, bool udp, uint16_t port);
-/* Lists the TCP ports on which processes inside listen; returns how many, at most max. */
+/* Lists the TCP ports on which processes inside listen. Returns their number, at most max. */
 struct flow_listener {
 	uint16_t port;
 	unsigned long inode;
@@ -49,11 +50,11 @@ int flow_owner_of(struct keeper *k, unsigned long inode); /* as flow_owner() */
 /* Returns whether a question about a connection can be asked. */
 bool flow_can_ask(const struct keeper *k);
 
-/* Reports about a connection to cordon, in this order. */
+/* Reports about a connection, in this order. */
 enum flow_state {
 	FLOW_OPEN,   /* both ends are connected */
-	FLOW_CAME,   /* the same, from the host to a published port */
-	FLOW_MOVING, /* bytes were counted anew */
+	FLOW_CAME,   /* like FLOW_OPEN, from the host to a published port */
+	FLOW_MOVING, /* new byte counts */
 	FLOW_OVER,
 };
 
@@ -62,7 +63,7 @@ struct flow_news {
 	enum flow_state state;
 	const struct caller *caller;	 /* FLOW_OPEN, else NULL */
 	const struct net_target *target; /* the same */
-	const struct net_addr *addr;	 /* the same: the dialled address */
+	const struct net_addr *addr;	 /* the same: the address that is dialled */
 	const char *why;		 /* the same: the rule that allowed it */
 	const char *program;		 /* the same; NULL: the caller's own name */
 	uint64_t sent, received;	 /* by the agent */
@@ -70,7 +71,7 @@ struct flow_news {
 /* Reads the name of a process that waits for an answer; "" if it is gone. */
 void flow_program(int pid, char *out, size_t size);
 void flow_tell(struct keeper *k, const struct flow_news *n);
-/* Warns the user in these words, once: `said` has all earlier ones. Stops after a limit. */
+/* Warns the user once by this message: `said` has all earlier ones. Stops after a limit. */
 void flow_say(struct keeper *k, struct buf *said, const char *words);
 
 /* The state of a port inside. */
@@ -84,11 +85,11 @@ struct port_news {
 	enum port_state state;
 	uint16_t port, host_port;
 	int pid, code;	/* pid 0: not known */
-	const char *by; /* who wanted it published; NULL: no one yet */
+	const char *by; /* who published it; NULL: no one yet */
 };
 void port_tell(struct keeper *k, const struct port_news *n);
-/* Returns the words of the rule that allows to bind the port on loopback, so that it is published
- * without a request; NULL: no rule does. Valid until the rules change. */
+/* Returns the rule that allows to bind the port on loopback, so that it is published without a
+ * request; NULL: no rule does. Valid until the rules change. */
 const char *port_allowed_by(struct keeper *k, uint16_t port);
 /* Reports that a loopback address was replaced by another; op: "bind" or "connect". */
 void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, const char *from,
@@ -96,7 +97,7 @@ void flow_rewritten(struct keeper *k, const struct caller *c, const char *op, co
 
 /* ---- requests of cordon ---------------------------------------------------------------------- */
 
-void flow_end(struct keeper *k, uint64_t id); /* closes it; does nothing if there is none */
+void flow_end(struct keeper *k, uint64_t id); /* closes it; no-op if it does not exist */
 void flow_publish(struct keeper *k, uint16_t port, uint16_t host_port, const char *by);
 /* Denies this target ("HOST:PORT") for the session, like an answer to `ask`. */
 void flow_forbid(struct keeper *k, uint64_t ask, const char *target);

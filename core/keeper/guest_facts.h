@@ -22,7 +22,7 @@ struct guest_facts {
 struct guest_ops {
 	/* Sends a signal. SIGKILL also ends all children. pid is the guest's. */
 	void (*signal)(void *data, int pid, int sig);
-	/* Stops all processes of the guest while the user decides, or lets them go on. */
+	/* Stops all processes of the guest while the user decides, or lets them continue. */
 	void (*hold)(void *data, bool hold);
 };
 

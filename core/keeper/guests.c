@@ -12,7 +12,7 @@
 
 #define ARGV_MAX  4096
 #define PIDS_MAX  (1 << 22)
-#define KNOWN_MAX 8192 /* who comes then is nobody that is known */
+#define KNOWN_MAX 8192 /* processes beyond this number are unknown */
 
 static bool is_pid(int pid)
 {
@@ -35,9 +35,9 @@ static void learn(struct guest_facts *f, const struct guest_process *g)
 	memcpy(f->argv, g->argv, f->argv_len);
 	memcpy(f->argv + f->argv_len, "\0" LABEL_REST, sizeof("\0" LABEL_REST));
 	if (g->argv_len >= ARGV_MAX)
-		f->argv_len += strlen(LABEL_REST) + 1; /* cut */
+		f->argv_len += strlen(LABEL_REST) + 1; /* the argv is cut */
 	else if (f->argv_len && f->argv[f->argv_len - 1] != '\0')
-		f->argv_len++; /* each of them ends with NUL */
+		f->argv_len++; /* each argument ends with NUL */
 }
 
 static void runs(struct keeper *k, struct proc *p)
@@ -59,7 +59,8 @@ void guest_exec(struct keeper *k, const struct guest_process *g)
 	runs(k, p);
 }
 
-/* One that was told of earlier, and is there: so nobody is above itself, whatever a guest says. */
+/* Returns the parent if it was reported and lives. So no process is its own ancestor, whatever the
+ * guest reports. */
 static int parent_of(const struct keeper *k, const struct guest_process *g)
 {
 	return is_pid(g->parent) && proc_known(k, GUEST_PIDS + g->parent) ? GUEST_PIDS + g->parent
@@ -108,7 +109,7 @@ void guest_left(struct keeper *k, int pid, int exit_status)
 		return;
 	for (struct thread *t = k->threads; t; t = t->hh.next)
 		if (t->proc->parent == p->self.tid)
-			t->proc->parent = 0; /* another may get its number */
+			t->proc->parent = 0; /* its number may be reused */
 	p->guest->exit_status = exit_status;
 	proc_gone(k, p);
 }

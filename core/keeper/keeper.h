@@ -10,7 +10,7 @@
  * One keeper per session, forked before cordon starts its loop. It has a single thread and one
  * epoll: for the door, the socket to cordon, pidfds of commands, and timers. Landlock confines this
  * thread to the folders. In the console a second thread, outside that domain, performs writes that
- * the human granted elsewhere.
+ * the user granted elsewhere.
  *
  * End of cordon (EOF on the socket): the keeper kills the sandbox, finishes the current operation
  * and exits. The next start rolls open steps back.

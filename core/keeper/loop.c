@@ -1,4 +1,4 @@
-/* loop - the keeper's event loop: who is served first, timers, and when frames leave to cordon. */
+/* loop - the keeper's event loop: the order of sources, timers, and when frames go to cordon. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/loop.h"
 
@@ -16,7 +16,7 @@
 #include "core/os/poller.h"
 
 #define EVENTS	 64
-#define FLUSH_US 16000 /* one write and one wake-up of cordon for what a screen shows at once */
+#define FLUSH_US 16000 /* the events of one screen update go in one write */
 
 static void serve_cordon(struct keeper *k, const struct loop_ops *ops)
 {
@@ -32,8 +32,8 @@ static void serve_cordon(struct keeper *k, const struct loop_ops *ops)
 /*
  * The door of system calls is not in the epoll set but polled beside it: a kernel that wakes the
  * keeper on the caller's processor (SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP) does so through poll(2)
- * only. Exits still come first. The other doors are in the set: each polled descriptor costs time
- * in every call.
+ * only. Exits still come first. The other doors are in the set, because each polled descriptor
+ * costs time in every call.
  */
 static bool door_is_open(const struct keeper *k, size_t i)
 {
@@ -110,7 +110,8 @@ int keeper_add_door(struct keeper *k, struct door *d)
 	return 0;
 }
 
-/* A cordon that does not read must not cost unbounded memory, nor events: the agent waits. */
+/* Stops serving while cordon does not read, so that neither memory grows without bound nor events
+ * are lost: the agent waits. */
 static void hold_door(struct keeper *k)
 {
 	size_t backlog = k->out.len - k->out_sent;
@@ -172,14 +173,14 @@ static void turn(struct keeper *k, const struct loop_ops *ops)
 	struct pollfd p[2] = {{.fd = -1, .events = POLLIN}, {.fd = k->epoll, .events = POLLIN}};
 	int n = 0;
 
-	/* Asked last, epoll has whatever was before a request that is found here: its process's
-	 * edits, and the exit of another one that had the same pid. */
+	/* epoll is read last, so it has all events from before a request that poll() has found: its
+	 * process's edits, and the exit of an earlier process that had the same pid. */
 	if (door_is_open(k, 0) && !k->door_off)
 		p[0].fd = k->doors[0]->fd;
 	if (poll(p, 2, wait_ms(k, ops)) < 0)
 		p[0].revents = p[1].revents = 0;
 	if (p[1].revents) {
-		pin_end(); /* what is not a call may be long: it runs where there is room */
+		pin_end(); /* other events may take long: use any processor */
 		n = epoll_wait(k->epoll, ev, EVENTS, 0);
 	}
 	k->now = clock_mono_us();
@@ -195,7 +196,7 @@ static void turn(struct keeper *k, const struct loop_ops *ops)
 				keeper_flush(k);
 		}
 	}
-	if (n < EVENTS) /* else there may be more exits, and it waits for the next turn */
+	if (n < EVENTS) /* else more exits may follow: serve it next turn */
 		serve_door(k, 0, p[0].revents);
 	sources_bury(k);
 	if (k->exited && k->sandbox && !k->quit)
@@ -217,7 +218,7 @@ void keeper_loop(struct keeper *k, const struct loop_ops *ops)
 		log_error("keeper", "cannot poll the doors: %s", strerror(errno));
 		return;
 	}
-	keeper_flush(k); /* that it started */
+	keeper_flush(k); /* WIRE_STARTED */
 	ops->started(k);
 	while (!k->quit)
 		turn(k, ops);

@@ -1,4 +1,4 @@
-/* loop - the keeper's event loop: who is served first, timers, and when frames leave to cordon. */
+/* loop - the keeper's event loop: the order of sources, timers, and when frames go to cordon. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,12 +16,12 @@ struct timer {
 	void (*tick)(struct keeper *k);
 };
 
-/* What the loop calls. */
+/* The functions that the loop calls. */
 struct loop_ops {
 	void (*started)(struct keeper *k); /* before the first turn */
-	void (*serve)(struct keeper *k);   /* something has come from cordon: k->in */
-	void (*exited)(struct keeper *k);  /* the agent has */
-	void (*turned)(struct keeper *k);  /* at the end of a turn, before its frames leave */
+	void (*serve)(struct keeper *k);   /* k->in has frames of cordon */
+	void (*exited)(struct keeper *k);  /* the agent has ended */
+	void (*turned)(struct keeper *k);  /* at the end of a turn, before its frames are sent */
 	const struct timer *timers;
 	size_t n_timers;
 };

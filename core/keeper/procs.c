@@ -18,16 +18,16 @@
 #include "core/os/processes.h"
 
 /*
- * A hit must be cheap: it is on the way of every trapped call. For a process's first thread one
+ * A cache hit must be cheap, because every trapped call needs one. For a process's first thread one
  * hash lookup is enough: its exit is seen (its pidfd is ready, RANK_EXIT) before any request of a
- * process that could have got the same pid. Another thread's id may be used again while its
- * process lives on, so that one costs a tgkill(0) more.
+ * process that may have got the same pid. Another thread's id may be reused while its process
+ * lives, so that thread costs a tgkill(0) more.
  */
 
 #define UMASK_UNKNOWN	((mode_t)-1)
-#define THREADS_MAX	4096 /* remembered threads besides leaders; then all of them are forgotten */
+#define THREADS_MAX	4096 /* cached threads besides leaders; when full, all are dropped */
 #define GENERATIONS_MAX 64
-#define THREAD_FDS	64 /* nobody tells when a thread ends: then all their pidfds are closed */
+#define THREAD_FDS	64 /* the end of a thread is not reported: when full, all are closed */
 
 bool proc_link(int pid, const char *name, char ret[PATH_MAX])
 {
@@ -99,7 +99,8 @@ static void on_exit_of(void *data)
 	proc_gone(p->keeper, p);
 }
 
-/* Its pidfd is open: from here on the pid is this process's, or we hear of its end. */
+/* Adds a process. Because its pidfd is open, either the pid is this process's, or its end is
+ * reported. */
 static struct proc *proc_add(struct keeper *k, int pid, int parent, int *pidfd)
 {
 	struct proc *p;
@@ -172,7 +173,7 @@ static struct proc *first_sight(struct keeper *k, int tid)
 		return proc_add(k, tid, os_process_parent(tid, fd), &fd);
 	if (errno == ESRCH || errno == EMFILE || errno == ENFILE)
 		return NULL;
-	/* Not a process's first thread. */
+	/* The thread is not its process's first one. */
 	if (os_process_look(tid, &st) < 0 || st.leader == tid)
 		return NULL;
 	p = proc_get(k, st.leader);
@@ -204,7 +205,8 @@ struct proc *proc_get(struct keeper *k, int tid)
 	return tid > 0 ? first_sight(k, tid) : NULL;
 }
 
-/* Landlock lets those in domains of the keeper's be looked into, and nobody else. */
+/* Returns whether the process is inside. Landlock lets the keeper inspect only processes in domains
+ * below its own. */
 static bool is_ours(int pid)
 {
 	char path[PATH_MAX];
@@ -225,7 +227,7 @@ struct proc *proc_get_child(struct keeper *k, int pid, int parent)
 
 	if (fd < 0 || os_process_parent(pid, fd) != parent)
 		return NULL;
-	/* A parent outside has other children, too. */
+	/* A parent outside has children that are not inside. */
 	if (k->orphans == ORPHANS_OUTSIDE && !proc_known(k, parent) && !is_ours(pid))
 		return NULL;
 	return proc_add(k, pid, parent, &fd);
@@ -261,7 +263,7 @@ static bool ended(int pidfd)
 bool proc_has_ended(const struct proc *p)
 {
 	if (p->guest)
-		return false; /* else it would not be known any more */
+		return false; /* a process that has ended is not cached */
 	return ended(p->pidfd);
 }
 
@@ -286,7 +288,7 @@ bool proc_program(const struct keeper *k, int pid, char ret[PATH_MAX])
 void proc_signal(const struct proc *p, int sig)
 {
 	if (p->guest && sig == SIGSTOP)
-		return; /* what ends there is stopped there first */
+		return; /* the guest itself stops processes before it kills them */
 	if (p->guest)
 		guest_signal(p->keeper, p->self.tid, sig);
 	else
@@ -333,8 +335,8 @@ bool keeper_has_process(const struct keeper *k, int pid)
 	return false;
 }
 
-/* A thread may have taken a copy of its process's table of descriptors, or of its umask and
- * directories (unshare(2)). */
+/* Returns whether the thread uses its process's table of descriptors, or its umask and directories.
+ * A thread may have a copy of these (unshare(2)). */
 static bool shares_files(const struct caller *c)
 {
 	return c->tid == c->pid || os_thread_shares_files(c->pid, c->tid);
@@ -372,7 +374,7 @@ static int getfd_of_thread(struct keeper *k, const struct caller *c, int fd)
 		got = os_process_getfd(t->pidfd, fd);
 		if (got != -ESRCH)
 			return got;
-		util_close_fd(&t->pidfd); /* of an earlier thread of this number */
+		util_close_fd(&t->pidfd); /* it is of an earlier thread with this number */
 	}
 	got = open_thread(k, t);
 	if (got == -EINVAL)
@@ -392,7 +394,7 @@ mode_t caller_umask(const struct caller *c)
 
 	if (!shares_fs(c))
 		return os_process_look(c->tid, &st) == 0 ? st.umask : 077;
-	/* Most processes never create a file: /proc is read for those that do. */
+	/* Most processes never create a file, so /proc is read on demand. */
 	if (p->umask == UMASK_UNKNOWN)
 		p->umask = os_process_look(p->self.tid, &st) == 0 ? st.umask : 077;
 	return p->umask;
@@ -408,7 +410,7 @@ void procs_done(struct keeper *k)
 {
 	struct thread *t, *next;
 
-	/* In two rounds: dropping a process drops its threads, which uthash would step on. */
+	/* In two passes: dropping a process drops its threads, which would break the iteration. */
 	HASH_ITER (hh, k->threads, t, next) {
 		if (t != &t->proc->self)
 			forget_thread(k, t);

@@ -1,4 +1,4 @@
-/* requests - requests of cordon to the keeper: answers, limits, signals, the end. */
+/* requests - serves requests of cordon to the keeper: answers, limits, signals, the end. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/requests.h"
 
@@ -49,7 +49,7 @@ static void set_limit(uint64_t *limit, struct wire_in *in)
 		*limit = v;
 }
 
-/* For all folders; nothing that they hold goes before the next session. */
+/* Sets the limits of all folders. Lower limits delete nothing before the next session. */
 static void serve_limits(struct keeper *k, struct wire_in *in)
 {
 	struct journal_options o = k->spec->journal;
@@ -138,7 +138,7 @@ static void serve(struct keeper *k, struct wire_in *in)
 	case WIRE_RESTORE_REQ:
 		undo_serve_restore(k, in);
 		break;
-	case WIRE_CANCEL: /* too late: what it names has ended */
+	case WIRE_CANCEL: /* too late: the request has ended */
 		break;
 	case WIRE_SIGNAL:
 		sig = (int)wire_get_u32(in);
@@ -187,7 +187,7 @@ void requests_serve(struct keeper *k)
 		if (r == 0)
 			return;
 		if (r == 1) {
-			/* Taken out first: undo reads on while it is served. */
+			/* Remove the frame first, because an undo reads further frames. */
 			AUTO_BUF struct buf frame = BUF_INIT;
 
 			buf_add(&frame, k->in.data, used);

@@ -1,4 +1,4 @@
-/* requests - requests of cordon to the keeper: answers, limits, signals, the end. */
+/* requests - serves requests of cordon to the keeper: answers, limits, signals, the end. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

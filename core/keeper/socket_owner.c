@@ -1,4 +1,4 @@
-/* socket_owner - which process inside has a socket, and which ports are listened on. */
+/* socket_owner - finds the process of a socket inside, and the ports that are listened on. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,15 +14,16 @@
 
 /*
  * A packet identifies its sender only by a port. The kernel lists the sockets of a namespace with
- * their inodes, and /proc/PID/fd shows the process of each. That takes the keeper long, so it is
- * done only a few times a second. Beyond that the flow is still decided on, without a process.
+ * their inodes, and /proc/PID/fd shows the process of each. That takes long, so it is done only a
+ * few times a second. Further flows are judged, too, but without a process.
  */
 #define TABLE_MAX (4u << 20) /* bytes of the kernel's list */
-#define LOOK_US	  10000	     /* at most, while the agent waits */
-#define LOOKS_MAX 10	     /* a second */
+#define LOOK_US	  10000	     /* the longest search, while the agent waits */
+#define LOOKS_MAX 10	     /* per second */
 #define SECOND_US 1000000
 
-/* "sl local_address rem_address st queues timer retransmits uid timeout inode ..." */
+/* Returns the inode in "sl local_address rem_address st queues timer retransmits uid timeout inode
+ * ...". */
 static unsigned long inode_in(const char *text, unsigned port)
 {
 	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n')) {
@@ -91,7 +92,7 @@ static bool may_look(int64_t now)
 	return looks++ < LOOKS_MAX;
 }
 
-/* Within the time that is left of a look. */
+/* Finds the process of the socket, within the rest of the search's time. */
 static int find_owner(const struct keeper *k, unsigned long inode, int64_t since)
 {
 	ino_t inside = net_space(k->agent_pid);
@@ -128,7 +129,7 @@ int flow_owner_of(struct keeper *k, unsigned long inode)
 	return k->agent_pid > 0 && may_look(now) ? find_owner(k, inode, now) : 0;
 }
 
-/* ---- who listens ----------------------------------------------------------------------------- */
+/* ---- listeners ------------------------------------------------------------------------------- */
 
 #define STATE_LISTEN 0x0a
 

@@ -35,7 +35,7 @@ void source_again(struct keeper *k, struct source *s, uint32_t events)
 	epoll_ctl(k->epoll, EPOLL_CTL_MOD, s->fd, &ev);
 }
 
-/* Freed at the end of the turn: the events at hand may still point to it. */
+/* Removes a source. It is freed at the end of the turn, because pending events may point to it. */
 void source_remove(struct keeper *k, struct source *s)
 {
 	if (!s || s->fd < 0)

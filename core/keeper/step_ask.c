@@ -17,7 +17,7 @@
 
 #define ANSWER_MAX 4096
 
-/* A virtual machine's first program takes it, and answers when the keeper has. */
+/* Sends the request to a virtual machine's first program, which passes the keeper's answer back. */
 static int ask_guest(const char *request)
 {
 	const struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = STEP_SOCKET};
@@ -33,7 +33,7 @@ static int ask_guest(const char *request)
 	return take_fd(&fd);
 }
 
-/* The keeper takes the open for the request; no file of that name is anywhere. */
+/* Opens the request's path. The keeper traps this open; no such file exists. */
 int step_ask(const char *request)
 {
 	AUTO_FREE char *path = xasprintf(STEP_PATH "%s", request);

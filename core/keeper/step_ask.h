@@ -12,6 +12,7 @@ struct err;
  * negative errno: -ENOENT if there is no sandbox.
  */
 int step_ask(const char *request);
-/* Sends a request and reads the line of the answer. Returns 0; -EPERM: the keeper refused, err has
- * its words; other negative errno: the keeper did not answer, err is not set. *ret: heap. */
+/* Sends a request and reads the line of the answer. Returns 0; -EPERM if the keeper refused, with
+ * its message in err; other negative errno if the keeper did not answer, without a message. *ret:
+ * heap. */
 int step_ask_line(const char *request, char **ret, struct err *err);

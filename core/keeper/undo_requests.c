@@ -1,4 +1,5 @@
-/* undo_requests - requests of cordon for an undo, a redo or a restore: plans, progress, results. */
+/* undo_requests - serves requests of cordon for an undo, redo or restore: plans, progress,
+ * results. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/undo_requests.h"
 
@@ -18,9 +19,9 @@
 #include "core/keeper/watch/watch.h"
 
 #define PROGRESS_US	   50000
-#define BARRIERS_SENT	   8 /* with a plan; each with a few of its paths */
+#define BARRIERS_SENT	   8 /* per plan; each with a few of its paths */
 #define BARRIER_PATHS_SENT 10
-#define PATHS_MAX	   (WIRE_MAX / 4) /* an empty string has four bytes on the wire */
+#define PATHS_MAX	   (WIRE_MAX / 4) /* an empty string has four bytes */
 
 static void send_done(struct keeper *k, uint64_t request, int result, const char *words)
 {
@@ -35,17 +36,18 @@ static void send_done(struct keeper *k, uint64_t request, int result, const char
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* What a human looks for stands first, and is told where not all of a plan fits a frame. */
+/* The order of entries in a plan. Users look for the first ones, which are also sent if a plan does
+ * not fit a frame. */
 enum rank {
 	RANK_CONFLICT,
 	RANK_FILE,
-	RANK_LAST, /* git's own, and what stays because it lies elsewhere */
+	RANK_LAST, /* git's own files, and files in places that stay as they are */
 	RANKS,
 };
 
 static enum rank rank_of(const struct undo_plan *p, const struct undo_entry *e)
 {
-	if (e->conflict || e->why) /* or a question */
+	if (e->conflict || e->why) /* why: the entry is a question */
 		return RANK_CONFLICT;
 	return diff_is_gits_own(e->path) || undo_entry_elsewhere(p, e) ? RANK_LAST : RANK_FILE;
 }
@@ -133,7 +135,8 @@ static void send_plan(struct keeper *k, uint64_t request, const struct undo_plan
 	keeper_urgent(k);
 }
 
-/* Where edits from outside are only to be told, they stop nothing. */
+/* Returns the flags for the journal. With warn_only, external edits are reported but stop no
+ * undo. */
 static unsigned undo_flags(const struct keeper *k, unsigned flags)
 {
 	return (flags & ~WIRE_UNDO_OF_AGENT) | (k->spec->warn_only ? UNDO_CROSS : 0u) |
@@ -172,16 +175,17 @@ struct undo_run {
 	enum undo_kind kind;
 	size_t n;
 	unsigned flags;
-	int64_t newest;		  /* the first step that was shown, 0: any */
-	uint64_t seal;		  /* of the plan that was shown, 0: any */
-	int64_t step;		  /* of a restore; else the newest one, 0: not known */
-	const char *const *paths; /* */
+	int64_t newest; /* the first step that was shown; 0: any */
+	uint64_t seal;	/* of the plan that was shown; 0: any */
+	int64_t step;	/* of a restore; else the newest one; 0: unknown */
+	const char *const *paths;
 	int64_t told_at;
 	bool cancelled;
 	struct err err;
 };
 
-/* Looks through what has come in without taking it: the rest is served afterwards, in order. */
+/* Looks for a cancellation in received frames without removing them: they are served later, in
+ * order. */
 static bool has_cancel(const struct keeper *k, uint64_t request)
 {
 	size_t at = 0, used;
@@ -222,13 +226,14 @@ static bool undo_tick(void *data, size_t done, size_t total)
 	wire_u64(&k->out, total);
 	wire_end(&k->out, mark);
 	keeper_flush(k);
-	/* A cordon that has gone does not stop it: a confirmed undo is finished. */
+	/* The end of cordon does not cancel a confirmed undo. */
 	if (keeper_recv(k) == 0)
 		run->cancelled = has_cancel(k, run->request);
 	return !run->cancelled;
 }
 
-/* What the human confirmed was about these steps: one that was committed since is not theirs. */
+/* Returns -ESTALE if a step was committed after the plan was shown: the user confirmed the plan
+ * without it. */
 static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, struct err *err)
 {
 	struct step_info *list = NULL;
@@ -236,7 +241,7 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 	bool same;
 	int r;
 
-	if (newest == 0 || kind != UNDO_BACK) /* a new step leaves nothing to redo */
+	if (newest == 0 || kind != UNDO_BACK) /* after a new step there is nothing to redo */
 		return 0;
 	r = journal_list(k->journal, false, &list, &n, err);
 	if (r < 0)
@@ -246,8 +251,8 @@ static int check_newest(struct keeper *k, enum undo_kind kind, int64_t newest, s
 	return same ? 0 : err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
-/* Opening the history may have repaired it: `cordon undo` was meant for the history before that. In
- * a session the human reads of the repair before they ask. */
+/* Fails if opening the history has repaired it: `cordon undo` was meant for the history before the
+ * repair. In a session the user is told of a repair before an undo. */
 static int check_mended(const struct keeper *k, enum undo_kind kind, struct err *err)
 {
 	if (k->spec->spawn || !journal_was_mended(k->journal))
@@ -294,8 +299,8 @@ static int do_restore_hunk(void *arg)
 				    &run->err);
 }
 
-/* Does it change a place that was granted, where the keeper's own confinement does not reach? What
- * cannot be told is found out on the way. */
+/* Returns whether the undo changes a granted place, which the keeper's own confinement forbids. In
+ * doubt returns false, and the undo finds out. */
 static bool goes_outside(const struct undo_run *run)
 {
 	const struct keeper *k = run->keeper;
@@ -310,8 +315,8 @@ static bool goes_outside(const struct undo_run *run)
 }
 
 /*
- * Under the keeper's own confinement, like everything else, or from the thread that may change
- * granted places. One that was begun where it may not write would stop half-way.
+ * Performs the undo in the keeper's thread, or in the unconfined thread if it changes granted
+ * places. In the wrong thread it would stop half-way.
  */
 static int perform(struct undo_run *run, int (*fn)(void *arg))
 {
@@ -328,7 +333,7 @@ static int perform(struct undo_run *run, int (*fn)(void *arg))
 	r = outside ? folder_run_outside(k, fn, run) : fn(run);
 	if ((r == -EACCES || r == -EPERM || r == -EXDEV) && k->outside && !outside) {
 		r = folder_run_outside(k, fn, run);
-		/* The first try had stopped half-way; everything is as it was now. */
+		/* The first try stopped half-way and was reverted. */
 		if (r == -EAGAIN)
 			r = folder_run_outside(k, fn, run);
 	}

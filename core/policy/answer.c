@@ -1,4 +1,4 @@
-/* answer - the places that a human's answer is about. */
+/* answer - the paths and hosts that a user's answer covers. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -48,7 +48,7 @@ void answer_patterns(const char *path, enum answer_extent extent, char *ret[2])
 	case EXTENT_TREE:
 		ret[0] = quoted(dir, "/**");
 		return;
-	case EXTENT_BUNDLE: /* has patterns of its own */
+	case EXTENT_BUNDLE: /* has its own patterns */
 		ret[0] = quoted(path, "");
 		return;
 	}

@@ -1,4 +1,5 @@
-/* explain - everything that speaks about a place, and why it does or does not decide. */
+/* explain - lists all rules and built-in lists about a path, and why each does or does not
+ * decide. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -72,7 +73,7 @@ static struct builtin builtin_of(const struct policy *p, enum rule_kind kind, co
 
 	if (kind != RULE_WRITE)
 		return check_builtin_read(p, kind, path);
-	/* What a rule lets be written outside is judged as in a working folder then. */
+	/* Outside, a path that a rule allows to write is judged as in a working folder. */
 	if (gated_trees_hold(&p->folders, path) ||
 	    policy_check_outside(p, POLICY_WRITE, path, &reason) == POLICY_ALLOW)
 		return check_builtin_write(p, POLICY_WRITE, path);
@@ -101,7 +102,7 @@ static void swap(struct policy_finding *a, struct policy_finding *b)
 	*b = t;
 }
 
-/* As combine() in check.c decides, with the losers. */
+/* Decides like combine() in check.c, and also lists the losers. */
 size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 		      struct policy_finding **ret)
 {
@@ -140,7 +141,7 @@ size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 	add_rules(&f, p->rules, kind, path, rule_lost);
 	if (!built_lost || b.verdict != POLICY_ALLOW)
 		add_builtin(&f, &b, built_lost);
-	if (!built_lost) /* first, where it decides */
+	if (!built_lost) /* first, if it decides */
 		for (size_t i = f.n - 1; i > at; i--)
 			swap(&f.list[i], &f.list[i - 1]);
 	if (strict)

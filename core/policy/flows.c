@@ -1,4 +1,4 @@
-/* flows - may a connection go to a host: rules about names, about addresses, and what needs one. */
+/* flows - judges connections to hosts: by rules about names and about addresses. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * Rules and users have names, connections have addresses, and the owner of a name can point it to
+ * Rules and users name hosts, connections have addresses, and the owner of a name can point it to
  * any address. So both are judged: if rules apply to the name and others to the address, the
  * stricter wins; a rule about any host applies if neither has one.
  */
@@ -16,7 +16,7 @@
 
 static const char unasked[] = "no rule covers this host";
 
-/* ---- from the command line ------------------------------------------------------------------- */
+/* ---- options of the command line ------------------------------------------------------------- */
 
 static void add_named(struct policy *p, const char *option, const char *const *patterns, size_t n)
 {
@@ -28,7 +28,7 @@ static void add_named(struct policy *p, const char *option, const char *const *p
 	uint32_t number = rules_add(p->rules, &rule);
 	const char *why;
 
-	/* What is no host was refused when the options were read: then nothing is allowed here. */
+	/* Invalid hosts were refused when the options were parsed; if one is here, stop adding. */
 	for (size_t i = 0; i < n; i++)
 		if (!rules_place_host(p->rules, number, patterns[i], &why))
 			return;
@@ -50,10 +50,10 @@ void flows_named(struct policy *p, const struct policy_spec *spec)
 
 /* ---- the decision ---------------------------------------------------------------------------- */
 
-/* One of the sets of rules. */
+/* The result of one set of rules. */
 struct said {
 	struct rule_match name, addr, any;
-	const struct rule *rule; /* that decides; NULL: none speaks of it */
+	const struct rule *rule; /* that decides; NULL: none matches */
 };
 
 static bool is_final(const struct rule *r)
@@ -99,10 +99,11 @@ static bool is_special(const struct net_addr *addr)
 	return net_addr_class(addr) != NET_PUBLIC || policy_is_own_address(addr);
 }
 
-/* One rule for half of all addresses is not about any of them. */
+/* Returns whether the rule allows this special address. A rule for half of all addresses names none
+ * of them in particular. */
 static bool opens_special(const struct rule_match *m, const struct net_addr *addr)
 {
-	unsigned least = 7 + (net_addr_is_v4(addr) ? 96 : 0); /* one of IPv6 is not about IPv4 */
+	unsigned least = 7 + (net_addr_is_v4(addr) ? 96 : 0); /* an IPv6 rule is not about IPv4 */
 
 	return m->rule && m->rule->verdict == RULE_ALLOW && m->depth > least;
 }
@@ -180,7 +181,7 @@ void answer_host_patterns(const char *target, enum answer_extent extent, char *r
 		ret[0] = port ? xasprintf("%s:%u", domain, port) : xstrdup(domain);
 		ret[1] = xasprintf("*.%s", ret[0]);
 		return;
-	case EXTENT_BUNDLE: /* of paths alone */
+	case EXTENT_BUNDLE: /* for paths only */
 		return;
 	}
 }
@@ -194,7 +195,7 @@ bool flows_offered(const char *target, enum answer_extent extent)
 		return true;
 	if (extent == EXTENT_BUNDLE || !net_target_parse(&t, target, &why))
 		return false;
-	/* All services of a host that is not meant for everybody are asked about one by one. */
+	/* Services of localhost and of special addresses are asked about one by one. */
 	if (t.host.is_addr ? is_special(&t.host.addr) : str_eq(t.host.name, "localhost"))
 		return false;
 	if (extent == EXTENT_DIR)
@@ -202,7 +203,7 @@ bool flows_offered(const char *target, enum answer_extent extent)
 	return !t.host.is_addr && net_registered_domain(t.host.name, &domain);
 }
 
-/* ---- for `cordon why` ------------------------------------------------------------------------ */
+/* ---- functions for `cordon why` -------------------------------------------------------------- */
 
 static void add_rules(struct findings *f, struct rules *r, enum rule_kind kind,
 		      const struct net_target *t, const char *lost)

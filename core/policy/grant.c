@@ -1,4 +1,4 @@
-/* grant - what mounts can say of the rules: trees shown as they are, places that are not there. */
+/* grant - the parts of the rules that mounts can express: trees to show, paths to hide. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 /* ---- granted --------------------------------------------------------------------------------- */
 
 /*
- * A directory that is shown natively is not asked about any more, so the grant must hold for all of
- * it, for good: no rule decides differently about a file in it, and it does not expire. A link is
- * not shown: its target is another place.
+ * Returns whether a directory may be shown natively. Its files are not asked about any more, so the
+ * grant must hold for all of it, permanently: no rule decides differently about a file in it, and
+ * it does not expire. A link is not shown: its target is another path.
  */
 static bool fits_natively(struct policy *p, const char *path, bool tree)
 {
@@ -46,7 +46,7 @@ static void grant(struct policy *p, const char *path, bool tree)
 
 /* ---- from rules ------------------------------------------------------------------------------ */
 
-/* Outside the gate nobody can be asked about a read: what may not be read does not exist. */
+/* Hides a path that may not be read. Outside the gate no question about a read is possible. */
 static void hide_rule(struct policy *p, const struct rule *rule, const char *path)
 {
 	enum rule_kind kind = rule->kinds & 1u << RULE_READ ? RULE_READ : RULE_EXEC;
@@ -75,7 +75,7 @@ static void take_place(struct policy *p, const struct rule *rule, const char *pa
 		hide_rule(p, rule, path);
 }
 
-/* Keeps the leading directories of a rule that lets something be written, or asks. */
+/* Keeps the leading directories of a rule that allows writing, or asks about it. */
 static void note_written(struct policy *p, struct rules *r, uint32_t number)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -93,7 +93,7 @@ static void note_written(struct policy *p, struct rules *r, uint32_t number)
 	}
 }
 
-/* Of thousands of rules few name something that is there. */
+/* Collects lists from the rules. Of thousands of rules few name an existing path. */
 static void take_rules(struct policy *p, struct rules *r)
 {
 	AUTO_BUF struct buf path = BUF_INIT;
@@ -101,7 +101,7 @@ static void take_rules(struct policy *p, struct rules *r)
 	for (uint32_t i = 0; i < rules_count(r); i++) {
 		const struct rule *rule = rules_at(r, i);
 
-		if (!rule || !rule->of->name) /* the folders' own */
+		if (!rule || !rule->of->name) /* the folders' own rules */
 			continue;
 		if (rule->verdict == RULE_ALLOW && rule->kinds & 1u << RULE_WRITE)
 			p->writes_outside = true;
@@ -126,7 +126,7 @@ void grant_collect(struct policy *p)
 		grant(p, p->usual.list[i], true);
 }
 
-/* ---- for the backends ------------------------------------------------------------------------ */
+/* ---- lists for the backends ------------------------------------------------------------------ */
 
 size_t policy_gated(const struct policy *p, const char *const **ret)
 {

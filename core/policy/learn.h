@@ -8,7 +8,7 @@
 
 void learn_done(struct policy *p);
 
-/* Protects only the links on the way there; `..` as the kernel resolves it. */
+/* Protects the links on the path, but not its target; resolves `..` as the kernel does. */
 void learn_way(struct policy *p, const char *path, const char *reason);
 /* Protects the targets of links in this directory that have protected names. */
 void learn_links(struct policy *p, const char *dir);

@@ -5,7 +5,7 @@
 #include "core/policy/policy_priv.h"
 #include "core/policy/rules/rules_priv.h"
 
-/* ---- what is built in ------------------------------------------------------------------------ */
+/* ---- built-in lists -------------------------------------------------------------------------- */
 
 const char *policy_guarded_at(const struct policy *p, size_t i)
 {

@@ -16,7 +16,7 @@
 struct policy_name {
 	const char *name; /* ".bashrc"; "lefthook.*": with any text after the dot */
 	/* NULL: a file. Else a directory, and its protected paths, separated by blanks. "*" at the
-	 * end of a component stands for the rest of it; "" is the whole directory. */
+	 * end of a component matches any ending; "" is the whole directory. */
 	const char *below;
 	bool keep;  /* it may not be removed either */
 	bool plain; /* a plain file of that name is not protected */
@@ -25,14 +25,14 @@ struct policy_name {
  * (git_paths.h). */
 bool policy_name_at(size_t i, struct policy_name *ret);
 
-/* Returns the i-th place in a working folder that the host runs or obeys, found by policy_learn()
+/* Returns the i-th path in a working folder that the host runs or obeys, found by policy_learn()
  * and policy_protect(); NULL after the last one. */
 const char *policy_guarded_at(const struct policy *p, size_t i);
 /* Returns the git directories with other names than .git. */
 size_t policy_git_dirs(const struct policy *p, const char *const **ret);
-/* Returns the places in gated trees that are open without a rule, present or not. */
+/* Returns the paths in gated trees that are open without a rule, existing or not. */
 size_t policy_usual(const struct policy *p, const char *const **ret);
-/* Divides the list of policy_hidden(): a rule about the place uncovers the first *ret_uncoverable
+/* Divides the list of policy_hidden(): a rule about a path uncovers the first *ret_uncoverable
  * ones; those up to *ret_final stay hidden whatever rules say; the rest come from rules. */
 void policy_hidden_parts(const struct policy *p, size_t *ret_uncoverable, size_t *ret_final);
 
@@ -40,18 +40,18 @@ void policy_hidden_parts(const struct policy *p, size_t *ret_uncoverable, size_t
 
 /* One pattern of one rule. */
 struct policy_line {
-	const struct rule *rule; /* */
-	char *pattern;		 /* absolute */
-	unsigned depth;		 /* components with a name */
+	const struct rule *rule;
+	char *pattern;	/* absolute */
+	unsigned depth; /* components with a name */
 	unsigned literals, min, max;
-	bool deep;  /* a double asterisk before its last name: the depth is the least one */
+	bool deep;  /* a double asterisk precedes its last name: the depth is a minimum */
 	bool final; /* of the organisation: overrides all others */
 };
 /*
- * The rules about paths that count now, in an order in which the last one that matches decides.
- * Where the order depends on the path (`deep`), rules that allow stand too far at the front and
- * others too far at the end: the result is never looser than the policy. Allow rules with an end
- * date are left out, because the list is read only once.
+ * Returns the rules about paths that are in effect, in an order in which the last match decides. If
+ * the order depends on the path (`deep`), rules that allow come too early and others too late: the
+ * result is never looser than the policy. Allow rules with an end date are left out, because the
+ * list is read only once.
  */
 size_t policy_lines(const struct policy *p, struct policy_line **ret) MUST_USE;
 /* Returns the rules of an untrusted project file. None of them allows. */

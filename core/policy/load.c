@@ -1,4 +1,4 @@
-/* load - reads `[rule]` sections of the settings: from words to rules. */
+/* load - reads `[rule]` sections of the settings, and makes rules of them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/load_priv.h"
 
@@ -48,7 +48,7 @@ static enum rule_level level_of(enum config_level level)
 	return LEVEL_OPTION;
 }
 
-/* What the whole section says about each of its rules. */
+/* Fills in the common part of a section's rules. */
 static void section_frame(struct loader *l, const struct config *c, size_t from,
 			  struct rule_frame *ret)
 {
@@ -76,10 +76,10 @@ struct placing {
 	struct loader *loader;
 	struct rules *rules;
 	uint32_t number;
-	bool there; /* there may be something of it */
+	bool there; /* a path of it may exist */
 };
 
-/* Where the leading directory without wildcards, as it is written, ends. */
+/* Returns the length of the leading directory without wildcards, as written. */
 static size_t base_length(const char *pattern)
 {
 	size_t n = 0;
@@ -95,7 +95,7 @@ static size_t base_length(const char *pattern)
 	return n;
 }
 
-/* A leading directory as it is, without the `\`. Heap. */
+/* Returns a leading directory without its backslashes. Heap. */
 static char *unquoted(const char *pattern, size_t len)
 {
 	char *base = xstrndup(pattern, len), *to = base;
@@ -109,8 +109,9 @@ static char *unquoted(const char *pattern, size_t len)
 }
 
 /*
- * Where links lead, the rule is about that too. Not what allows, by way of a link in a working
- * folder: the agent may have made it. `pattern` may be lent by behind().
+ * Applies the rule also to the target of links in its directory. An allow rule does not follow a
+ * link in a working folder, which the agent may have made. `pattern` may be a result of
+ * loader_behind().
  */
 static bool place_behind(struct placing *p, const char *pattern, size_t len, const char **why)
 {
@@ -126,7 +127,7 @@ static bool place_behind(struct placing *p, const char *pattern, size_t len, con
 	if (str_eq(real, place) || (inside && rules_at(p->rules, p->number)->verdict == RULE_ALLOW))
 		return true;
 	good = rules_place(p->rules, p->number, loader_behind(l, real, rest), why);
-	l->place = NULL; /* freed */
+	l->place = NULL; /* freed by the return */
 	return good;
 }
 
@@ -137,7 +138,7 @@ static enum link_place look_quoted(struct loader *l, const char *pattern, size_t
 	return links_look(l->links, place, strlen(place));
 }
 
-/* What the leading directory of a pattern is; where it is the last one's, that is known. */
+/* Returns the type of a pattern's leading directory, which is cached from the last pattern. */
 static enum link_place look_at(struct placing *p, const char *pattern, const struct rules_base *b)
 {
 	struct loader *l = p->loader;
@@ -209,7 +210,7 @@ static void load_rule(struct loader *l, struct rules *r, const struct config_rul
 		rules_note_absent(r, to.number);
 }
 
-/* The human was asked about this bundle, and said always. */
+/* Returns whether the user has answered "always" for this bundle. */
 static bool is_allowed(const struct config *c, const struct rule_frame *frame)
 {
 	const char *const *names;
@@ -221,7 +222,7 @@ static bool is_allowed(const struct config *c, const struct rule_frame *frame)
 	return false;
 }
 
-/* Returns whether a setting takes the section of a profile away. */
+/* Returns whether a setting disables the profile's section. */
 static bool is_off(const struct config *c, const struct rule_frame *frame)
 {
 	return frame->level == LEVEL_PROFILE && str_eq(frame->name, "registries") &&

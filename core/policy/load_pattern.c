@@ -25,7 +25,7 @@ static char *variable(const struct rules_scope *scope, const char *name, size_t 
 		      const char **why)
 {
 	static const struct {
-		const char *name, *usual; /* below $HOME */
+		const char *name, *usual; /* usual: below $HOME */
 	} list[] = {{"HOME", ""},
 		    {"USER", NULL},
 		    {"XDG_CONFIG_HOME", "/.config"},
@@ -86,7 +86,7 @@ static bool expand_above(struct loader *l, const char *folder, const char *rest,
 		char *up = path_dir(dir);
 
 		good = on(data, loader_behind(l, dir, rest), why);
-		l->place = NULL; /* freed */
+		l->place = NULL; /* freed by the return */
 		free(dir);
 		dir = up;
 	}
@@ -115,7 +115,7 @@ static bool expand_variable(struct loader *l, const char *text, on_pattern on, v
 	}
 	if (is_socket_variable(text + 1, n - 1, &name)) {
 		place = sockets_named(name, getenv(name));
-		if (!place) /* it is nobody's */
+		if (!place) /* the variable names no socket */
 			return true;
 	} else {
 		place = variable(l->scope, text + 1, n - 1, why);
@@ -123,7 +123,7 @@ static bool expand_variable(struct loader *l, const char *text, on_pattern on, v
 	if (!place)
 		return false;
 	good = on(data, loader_behind(l, place, text + n), why);
-	l->place = NULL; /* freed */
+	l->place = NULL; /* freed by the return */
 	return good;
 }
 

@@ -1,5 +1,4 @@
-/* load_priv - what reading `[rule]` sections of the settings and running the tests in them have in
- * common. */
+/* load_priv - shared by the code that reads `[rule]` sections of the settings, and their tests. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,26 +12,26 @@ struct loader {
 	rules_on_error on_error;
 	void *data;
 	struct links *links;
-	bool changed;	     /* the project's file was trusted with another content */
-	bool bundle_allowed; /* the section's ask lines (bundle.c) */
+	bool changed;	     /* the project's file has changed after it was trusted */
+	bool bundle_allowed; /* answer for the section's ask lines (bundle.c) */
 	size_t errors;
-	struct rules *at; /* where the last pattern was placed, and what its base was */
+	struct rules *at; /* set of the last placed pattern, and type of its directory */
 	enum link_place what;
-	struct buf whole;  /* a pattern behind a place */
-	const char *place; /* that it begins with, quoted: so many bytes of it */
+	struct buf whole;  /* the result of loader_behind() */
+	const char *place; /* its first part, quoted: `quoted` bytes of it */
 	size_t quoted;
 };
 
-/* Counts an error in a line of the settings, and hands it to the caller's function. */
+/* Counts an error in a line of the settings, and passes it to the caller's function. */
 void loader_complain(struct loader *l, const struct config_rule *at, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 
-/* Returns a pattern behind a place that is taken literally and stays where it is while l is used.
- * The loader owns the result, until the next call. */
+/* Returns a pattern below a literal path. The path must stay valid while l is used. The loader owns
+ * the result, until the next call. */
 const char *loader_behind(struct loader *l, const char *place, const char *rest);
 
 typedef bool (*on_pattern)(void *data, const char *pattern, const char **why);
 
-/* Calls on() for each pattern that a leading `~`, variable or double asterisk stands for. Returns
+/* Calls on() for each pattern that a leading `~`, variable or double asterisk expands to. Returns
  * false, with *why, if there is no such variable or on() returns false. */
 bool loader_expand(struct loader *l, const char *text, on_pattern on, void *data, const char **why);

@@ -57,7 +57,7 @@ static void run_host_test(struct loader *l, struct rules *r, const struct config
 	}
 }
 
-/* Complains unless a rule of this section decides, or, of `not-match`, if it does. */
+/* Reports an error if no rule of this section decides, or for `not-match` if one does. */
 static void run_test(struct loader *l, struct rules *r, const struct config_rule *c,
 		     struct target *t)
 {

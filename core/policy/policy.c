@@ -19,7 +19,7 @@
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* What the human named on the command line. */
+/* Adds rules for paths of the command line. */
 static void grant_named(struct policy *p, const char *const *list, unsigned kinds,
 			const char *option, const char *tail)
 {
@@ -169,7 +169,7 @@ static void forget_at(struct policy *p, size_t i)
 	p->given[i] = p->given[--p->n_given];
 }
 
-/* An older answer about the same. */
+/* Removes an older answer about the same object. */
 static void forget_same(struct policy *p, const struct rule *rule)
 {
 	for (size_t i = 0; i < p->n_given; i++) {
@@ -185,14 +185,14 @@ static void forget_same(struct policy *p, const struct rule *rule)
 bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
 			   enum answer_extent extent)
 {
-	/* Whose keys are used is said of one host at a time. */
+	/* An answer about keys is about one host at a time. */
 	if (kind >= RULE_KEYS)
 		return extent == EXTENT_EXACT;
 	return kind >= RULE_PLACES ? flows_offered(path, extent)
 				   : policy_extent_offered(p, path, extent);
 }
 
-/* Of the answer that is added now. */
+/* Adds a pattern to the answer that is being added. */
 static bool place_given(struct policy *p, enum rule_kind kind, const char *pattern)
 {
 	uint32_t rule = p->given[p->n_given].rule;
@@ -213,10 +213,11 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	const char *bundle = a->extent == EXTENT_BUNDLE ? policy_bundle(p, path) : NULL;
 	char *patterns[2] = {NULL, NULL};
 
-	/* Each answer is a human's deed; a flood of them is none; forgetting asks again. */
+	/* A user gives few answers, so a flood of them is not kept: then the user is asked
+	 * again. */
 	if (a->scope == SCOPE_ONCE || p->n_given >= POLICY_MAX_ANSWERS)
 		return 0;
-	/* What may be run may be read: scripts are, by their interpreters. */
+	/* A program that may be run may be read: interpreters read scripts. */
 	if (kind == RULE_EXEC && a->allow)
 		rule.kinds |= 1u << RULE_READ;
 	frame.id = ++p->last_id;
@@ -233,7 +234,8 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
 		AUTO_FREE char *pattern = patterns[i];
 
-		/* Too deep to be a pattern: nothing is granted, and it is asked again. */
+		/* If the pattern is too deep, the answer grants nothing, and the user is asked
+		 * again. */
 		if (pattern && !place_given(p, kind, pattern))
 			frame.id = 0;
 	}

@@ -21,15 +21,15 @@ enum policy_verdict {
 
 /* An operation on a name inside a working folder. */
 enum policy_act {
-	POLICY_WRITE,  /* open for writing, create a file, truncate, new symlink, node or link */
-	POLICY_MKDIR,  /* */
-	POLICY_REMOVE, /* unlink, rmdir */
-	POLICY_RENAME_FROM, /* this name goes away */
+	POLICY_WRITE, /* open for writing, create a file, truncate, new symlink, node or link */
+	POLICY_MKDIR,
+	POLICY_REMOVE,	    /* unlink, rmdir */
+	POLICY_RENAME_FROM, /* this name is removed by a rename */
 	POLICY_RENAME_TO,   /* an object takes this name; RENAME_EXCHANGE: both names are this */
-	POLICY_LINK_FROM,   /* an alias of this file is about to be made */
+	POLICY_LINK_FROM,   /* another name for this file will be made */
 	POLICY_META,	    /* mode, owner, times, attributes */
 	POLICY_SYMLINK,	    /* a link is made or renamed to this name; as POLICY_WRITE */
-	POLICY_DIR_TO,	    /* a directory takes this name: asked besides POLICY_RENAME_TO */
+	POLICY_DIR_TO,	    /* a directory takes this name: checked besides POLICY_RENAME_TO */
 };
 
 /* The inputs of a policy. Borrowed until policy_new() returns, except config. */
@@ -38,10 +38,10 @@ struct policy_spec {
 	const char *home;	     /* $HOME, absolute */
 	/* NULL or NULL-terminated; absolute and resolved. */
 	const char *const *folders; /* working folders, and repositories that belong to them */
-	/* Those repositories, and the git directories of the folders, which are repositories or lie
+	/* Those repositories, and the git directories of the folders, which are repositories or are
 	 * in one: files of other worktrees there are not changed. */
 	const char *const *repositories, *const *git_dirs;
-	const char *const *read_only; /* --ro: may be read too */
+	const char *const *read_only; /* --ro: also readable */
 	const char *const *overlays;  /* --overlay: the same */
 	const char *const *hidden;    /* --hide */
 	const char *const *sockets;   /* --allow-unix */
@@ -50,29 +50,28 @@ struct policy_spec {
 	bool public_hosts;
 	const char *path;    /* $PATH, NULL: none; for policy_granted() */
 	const char *program; /* the program that the user named */
-	bool dynamic;	     /* reads of gated trees that no rule grants are asked about */
+	bool dynamic;	     /* reads of gated trees without a grant are asked about */
 };
 
 /*
  * Life:    policy_new() -> policy_free(). Session answers may be added while it lives.
  * Threads: one owner.
- * Paths:   absolute and clean ("/home/u/p/.git/hooks/x"), any bytes; must not be a symlink's text
- *          but the resolved place.
+ * Paths:   absolute, clean and resolved ("/home/u/p/.git/hooks/x"), any bytes.
  * Names are compared as the most forgiving file system would: case folded, Unicode decomposed,
- * invisible characters, trailing dots and blanks, and short names of vfat looked through.
- * Errors:  a bad rule is -EINVAL and "FILE:LINE: ...": nothing is left out silently.
+ * without invisible characters and trailing dots and blanks, and by short names of vfat.
+ * Errors:  a bad rule is -EINVAL and "FILE:LINE: ...": no rule is left out silently.
  *
- * Precedence: rules.h says which of several rules decides. Built-in protection gives way to a rule
- * that names the place itself or something nearer to it, and to an answer of the session. Hidden
- * places give way to such a rule only; cordon's own folders and the places of sandbox.hide and
- * --hide stay hidden. Where a stricter rule and built-in protection both apply, the stricter
- * counts. Rules of an untrusted project file can only make things stricter.
+ * Precedence: rules.h says which of several rules decides. A rule overrides built-in protection if
+ * it names the path itself or one nearer to it; so does an answer of the session. Only such a rule
+ * overrides hiding; cordon's own folders and the paths of sandbox.hide and --hide stay hidden. If a
+ * stricter rule and built-in protection both apply, the stricter wins. Rules of an untrusted
+ * project file can only make the policy stricter.
  */
 int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *err) MUST_USE;
 void policy_free(struct policy *p); /* NULL is a no-op */
 
-/* reason (words for the prompt and the audit log) is borrowed and valid until policy_free(); it is
- * NULL when there is nothing to say. */
+/* Returns the verdict. *reason (for the prompt and the audit log) is borrowed and valid until
+ * policy_free(); NULL: none. */
 enum policy_verdict policy_check(const struct policy *p, enum policy_act act, const char *path,
 				 const char **ret_reason);
 /* The kind of content that POLICY_VET checks. */
@@ -84,35 +83,35 @@ enum policy_content {
 	CONTENT_STRATEGY, /* the name of a merge strategy */
 	CONTENT_OPTIONS,  /* options of a cherry-pick or revert that is to be continued */
 	CONTENT_EMPTY,	  /* harmless while empty */
-	CONTENT_SHALLOW,  /* commits whose parents git does not look for */
-	CONTENT_POINTER,  /* one line: the path of a git directory, or of its parts */
+	CONTENT_SHALLOW,  /* commits whose parents git ignores */
+	CONTENT_POINTER,  /* one line: the path of a git directory, or of a part of one */
 };
 enum policy_content policy_content(const struct policy *p, const char *path);
-/* Returns whether the file will be renamed to a protected name, by the look of its own: config.lock
- * of git, X.tmp.123 of a protected X. */
+/* Returns whether the file's name shows that it will be renamed to a protected one: config.lock of
+ * git, X.tmp.123 of a protected X. */
 bool policy_carries_save(const struct policy *p, const char *path);
 /* Returns whether the verdict depends on the type of the object that takes this name. Then call
  * policy_check() again, with POLICY_SYMLINK or POLICY_DIR_TO. */
 bool policy_minds_type(const struct policy *p, const char *path);
-/* Returns whether the path lies in a git directory: git on the host opens a FIFO there, and waits
+/* Returns whether the path is in a git directory: git on the host would open a FIFO there, and wait
  * for a writer. */
 bool policy_minds_pipe(const struct policy *p, const char *path);
-/* Returns whether the verdict is anything but POLICY_ALLOW for an object of this type (S_IFMT; 0:
- * of any type) that is renamed to this name. */
+/* Returns whether the verdict is not POLICY_ALLOW for an object of this type (S_IFMT; 0: of any
+ * type) that is renamed to this name. */
 bool policy_guards(const struct policy *p, const char *path, mode_t type);
 /*
  * For POLICY_VET: returns whether a file with this content may take that name; false when in doubt.
- * The caller makes sure that it is a plain file with one name that no process can write to any
- * more. old is the content of the file that has the name now, NULL if there is none. Settings of a
- * configuration may stay, unchanged and in the same order, so that `git remote add` works where the
- * human has aliases and filters; addresses of remotes may be added, not changed. For a file that is
- * about to lose its name, old is its content and data is NULL: its remotes are remembered.
+ * The caller makes sure that it is a plain file with one name and that no process can write to it.
+ * old is the content of the file that has the name now, NULL if there is none. Settings of a
+ * configuration may stay, unchanged and in the same order, so that `git remote add` works with the
+ * user's aliases and filters; addresses of remotes may be added, not changed. For a file that will
+ * lose its name, old is its content and data is NULL: its remotes are remembered.
  */
 bool policy_vet(struct policy *p, const char *path, const char *data, size_t len);
 bool policy_vet_change(struct policy *p, const char *path, const char *old, size_t old_len,
 		       const char *data, size_t len);
 struct buf;
-/* Returns which setting or file that passed last makes git show less: "core.filemode", "index", or
+/* Returns which setting or file, vetted last, makes git show less: "core.filemode", "index", or
  * "". */
 const char *policy_hides(const struct policy *p);
 /* Returns how many files git no longer compares with this index but did with the old one, and the
@@ -123,13 +122,13 @@ size_t policy_index_hides(const char *path, const char *data, size_t len, const 
 bool policy_vet_link(const struct policy *p, const char *path, const char *target);
 
 /* Returns whether a write outside every working folder is asked about or refused at once. A
- * directory on the way to a place that a rule lets be written may be made without a question. */
+ * directory above a path that a rule allows to write may be made without a question. */
 enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act act,
 					 const char *path, const char **ret_reason);
 
 /*
  * The ask lines about writing in one section of a profile are a bundle: an answer of EXTENT_BUNDLE
- * is about all of them. Returns the name of the bundle that decides about this path, borrowed as
+ * covers all of them. Returns the name of the bundle that decides about this path, borrowed as
  * reasons are, or NULL.
  */
 const char *policy_bundle(const struct policy *p, const char *path);
@@ -149,15 +148,15 @@ enum policy_verdict policy_check_read(const struct policy *p, enum rule_kind kin
 
 /*
  * Adds an answer of the user as a rule for this session. path is the object of the question, with a
- * `/` at the end if it is a directory: EXTENT_DIR and EXTENT_TREE then apply to it, else to the
- * directory that holds it. An answer replaces an older one about the same object. Returns an id for
+ * `/` at the end if it is a directory: EXTENT_DIR and EXTENT_TREE then apply to it, else to its
+ * parent directory. An answer replaces an older one about the same object. Returns an id for
  * policy_revoke(), or 0 if it is not kept: SCOPE_ONCE, or more than 10 000 answers.
  */
 uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 		       const struct answer *a);
 bool policy_revoke(struct policy *p, uint64_t id);
-/* Returns whether an answer about this object may have that extent. No for a home directory, `/`,
- * or a directory that holds a hidden place: policy_answer() reduces such an answer to
+/* Returns whether an answer about this object may have that extent. Not for a home directory, `/`,
+ * or a directory that contains a hidden path: policy_answer() reduces such an answer to
  * EXTENT_EXACT. */
 bool policy_extent_offered(const struct policy *p, const char *path, enum answer_extent extent);
 /* Returns the same for a question of any kind. For a host, EXTENT_TREE needs a domain that is not a
@@ -171,9 +170,8 @@ struct net_addr;
 struct net_target;
 /*
  * Decides about a connection to this target by the rules. addr is the address of its name, NULL:
- * not known yet. If there are rules about the name and rules about the address, both must allow it.
- * For a name without a port: decides whether some port may be allowed. Returns POLICY_ALLOW, ASK or
- * DENY.
+ * unknown. If there are rules about the name and rules about the address, both must allow it. For a
+ * name without a port: decides whether some port may be allowed. Returns POLICY_ALLOW, ASK or DENY.
  */
 enum policy_verdict policy_check_flow(const struct policy *p, enum rule_kind kind,
 				      const struct net_target *t, const struct net_addr *addr,
@@ -211,21 +209,21 @@ void policy_keep_place(struct policy *p, const char *path, const char *reason);
 void policy_keep_way(struct policy *p, const char *path, const char *reason);
 
 /*
- * Looks for other names of protected files in this working folder: targets of links, git
- * directories of another name, and paths in the git settings of the human and of each repository
- * there (core.hooksPath, included files, filters). Called at the start, and again when the human
- * has allowed such a file to change. Bounded in time: true if there are further directories, for
- * policy_learn_more() before each change. The same walk finds secrets.
+ * Finds other names of protected files in this working folder: targets of links, git directories of
+ * other names, and paths in the git settings of the user and of each repository there
+ * (core.hooksPath, included files, filters). Called at the start, and again when the user has
+ * allowed such a file to change. Bounded in time: returns true if there are further directories,
+ * for policy_learn_more() before each change. The same walk finds secrets.
  */
 bool policy_learn(struct policy *p, const char *folder);
-/* For later searches. */
+/* Options for later searches. */
 struct policy_search {
-	/* Real time; 0: the limits of a session, 2 s, and 0.6 s of processor time. */
+	/* Real time; 0: the limits of a session, 2 s real and 0.6 s of processor time. */
 	int64_t us;
 	void (*slow)(void *data); /* called once, after a second; may be NULL */
 	void *data;
-	/* Where what the directories hold is kept for the next search; borrowed until the next
-	 * policy_search(); NULL: nowhere. */
+	/* File that caches the content of directories for the next search; borrowed until the next
+	 * policy_search(); NULL: none. */
 	const char *seen;
 };
 void policy_search(struct policy *p, const struct policy_search *s); /* copied; NULL: zeros */
@@ -234,53 +232,53 @@ bool policy_learn_more(struct policy *p);
 void policy_find_secrets(struct policy *p, const char *dir);
 /* Returns the secret files and directories that were found and may not be read. */
 size_t policy_secret_paths(const struct policy *p, const char *const **ret);
-/* Returns how many directories of those trees were not looked at in time, and one of them. */
+/* Returns how many directories of those trees were not reached in time, and one of them. */
 size_t policy_unseen(const struct policy *p, const char **ret_first);
 /* Does the same for one path, if its name is protected and it is a symbolic link. */
 void policy_learn_link(struct policy *p, const char *path);
 
-/* Hidden or secret paths, absolute: built in and from settings, whether they exist or not, and
- * existing single places outside gated trees that rules do not let be read or run. */
+/* Returns hidden or secret paths, absolute: built-in ones and those of settings, whether they exist
+ * or not, and existing single paths outside gated trees that rules forbid to read or run. */
 size_t policy_hidden(const struct policy *p, const char *const **ret);
-/* Run by root: existing places of the system that only root may read. A rule may open them:
+/* Run by root: returns existing system paths that only root may read. A rule may open them:
  * policy_check_read() tells. */
 size_t policy_closed(const struct policy *p, const char *const **ret);
-/* Returns how many of these places are directories with too many entries to examine, and one of
+/* Returns how many of these paths are directories with too many entries to examine, and one of
  * them. */
 size_t policy_closed_whole(const struct policy *p, const char **ret_first);
-/* Trees where reading is not granted by default: $HOME, other people's, other disks, and all of /
- * that is no system directory. Resolved, existing, none beneath another; none in static mode. */
+/* Returns trees where reading is not granted by default: $HOME, other users' homes, other disks,
+ * and all of / except system directories. Resolved, existing, none beneath another; none in static
+ * mode. */
 size_t policy_gated(const struct policy *p, const char *const **ret);
-/* Existing directories and plain files beneath gated trees that may be read as a whole, all the
- * time: to be shown natively. Hidden paths may lie beneath; the spec's own lists are left out. */
+/* Returns existing directories and plain files beneath gated trees that may always be read as a
+ * whole, to be shown natively. Hidden paths may be beneath; the spec's own lists are left out. */
 size_t policy_granted(const struct policy *p, const char *const **ret);
-/* Existing sockets of the host that a rule lets be connected to, or asked about: to be shown
- * inside, where nothing else of their directory may be. Resolved. */
+/* Returns existing sockets of the host that a rule allows to connect to, or asks about: to be shown
+ * inside, where the rest of their directory may not be. Resolved. */
 size_t policy_sockets(const struct policy *p, const char *const **ret);
-/* Returns whether any rule is about sockets. */
+/* Returns whether any rule concerns sockets. */
 bool policy_opens_sockets(const struct policy *p);
 /* Returns whether a rule may hide a file beneath this directory, so that policy_check_read() must
  * be called for each. */
 bool policy_restricts(const struct policy *p, const char *dir);
-/* Returns whether a rule of the human lets files outside the working folders be written. The keeper
- * starts its unconfined process then (folders/outside.h), even where no question can be asked.
- */
+/* Returns whether a rule of the user allows to write files outside the working folders. Then the
+ * keeper starts its unconfined thread (folders/unconfined.h), even if no question can be asked. */
 bool policy_writes_outside(const struct policy *p);
 /* Returns whether a rule allows or asks about writing the directory or a file in it. */
 bool policy_writes_at(const struct policy *p, const char *dir);
-/* Secret by name inside a working folder (".env", ".ENV.local"; not ".env.example"): by the folded
- * name, whatever the file system. Any thread. */
+/* Returns whether a name in a working folder is secret (".env", ".ENV.local"; not ".env.example"):
+ * by the folded name, whatever the file system. Any thread. */
 bool policy_name_is_secret(const struct policy *p, const char *name);
 
-/* Returns the words of the rule or answer that allows writing this path, "rule 'x' (FILE:LINE) says
- * allow"; NULL if there is none or built-in protection is stricter. Owned by the policy. */
+/* Returns the rule or answer that allows writing this path, "rule 'x' (FILE:LINE) says allow"; NULL
+ * if there is none or built-in protection is stricter. Owned by the policy. */
 const char *policy_allowed_by(const struct policy *p, const char *path);
 
-/* ---- for `cordon why` and `cordon policy` ---------------------------------------------------- */
+/* ---- functions for `cordon why` and `cordon policy` ------------------------------------------ */
 
 struct policy_finding {
 	const char *verdict; /* "allow", "ask", "deny", "hide" */
-	const char *words;   /* why */
+	const char *words;   /* the reason */
 	const char *origin;  /* "built in", "FILE:LINE", "your answer" */
 	const char *rule;    /* its kinds and pattern as written; NULL: built in */
 	const char *lost;    /* why it does not decide; NULL: it does */

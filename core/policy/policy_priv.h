@@ -14,23 +14,23 @@ void names_fold(struct buf *out, const char *name, size_t len);
 /* Appends the folded form of a whole path. */
 void names_fold_path(struct buf *out, const char *path);
 
-/* ---- protect.c: files that programs of the host run or obey later ----------------------- */
+/* ---- protect.c: files that programs of the host run or obey --------------------------------- */
 
-/* Returns false for nearly every path, after one pass over its bytes: no built-in protection
+/* Returns false for nearly every path, after one pass over its bytes: then no built-in protection
  * applies. */
 bool protect_is_candidate(const char *path);
-/* A milder verdict about a deeper part of the path, which stays when a rule loosens the other. */
+/* A milder verdict about a deeper part of the path. It remains if a rule overrides the other. */
 struct inner {
-	enum policy_verdict verdict; /* ALLOW: nothing */
+	enum policy_verdict verdict; /* ALLOW: none */
 	const char *reason;
 	unsigned depth;
 };
-/* The verdict of built-in protection about a place. */
+/* The verdict of built-in protection about a path. */
 struct builtin {
 	enum policy_verdict verdict;
 	const char *reason;
-	unsigned depth; /* components up to the protected one */
-	bool final;	/* no rule or answer changes it */
+	unsigned depth; /* components down to the protected one */
+	bool final;	/* neither a rule nor an answer changes it */
 	struct inner inner;
 };
 static inline struct builtin builtin_says(enum policy_verdict verdict, const char *reason,
@@ -40,21 +40,22 @@ static inline struct builtin builtin_says(enum policy_verdict verdict, const cha
 		.verdict = verdict, .reason = reason, .depth = depth, .final = final};
 }
 /* Judges a folded path: ALLOW, VET or ASK. raw_leaf is the unfolded last component; in_git: the
- * path is in a git directory that is known by other means than its name. */
+ * path is in a git directory that is recognised by other means than its name. */
 void protect_check(enum policy_act act, const char *folded, const char *raw_leaf, bool in_git,
 		   struct builtin *ret);
-/* Returns whether a directory of this name (folded) is protected, or something in it is. */
+/* Returns whether a directory of this name (folded), or a path in it, is protected. */
 bool protect_is_tree(const char *name);
-/* Protects a place from being filled or renamed; keep: also from removal. */
+/* Returns the verdict that protects a path from being created or renamed; keep: also from
+ * removal. */
 enum policy_verdict protect_guard(enum policy_act act, bool keep);
 /* Returns the kind of content of a file in a git directory, by its folded name. */
 enum policy_content protect_content(const char *folded);
 
 /* ---- git_dirs.c: git directories with other names than .git -------------------------------- */
 
-/* Returns the folded path below the git directory that holds this path, "" for the directory
- * itself; NULL if no git directory does that was known at the start or, if the name would matter
- * there, can be seen on disk. Valid until the next call. */
+/* Returns the folded path below the git directory that contains this path, "" for the directory
+ * itself. Finds directories that were known at the start, and on the disk if the name would matter
+ * there; NULL: none. Valid until the next call. */
 const char *git_dirs_find(const struct policy *p, const char *path);
 /* Does the same without reading the disk, for directories that were known at the start. */
 const char *git_dirs_known(const struct policy *p, const char *path);
@@ -73,13 +74,13 @@ enum line_kind {
 	LINE_BLANK,
 	LINE_HEADER,
 	LINE_INERT,
-	LINE_OTHER, /* may stay if it was there before */
+	LINE_OTHER, /* allowed if it was there before */
 	LINE_BAD,   /* the text cannot be vetted */
 };
 struct vet_reader {
 	const char *p, *end;
 	struct span line;   /* trimmed */
-	struct span header; /* the line of the current section, trimmed; len 0: unknown */
+	struct span header; /* the header of the current section, trimmed; len 0: unknown */
 	char section[VET_MAX_NAME], sub[VET_MAX_NAME];
 };
 struct vet_reader vet_reader_of(const char *text, size_t len);
@@ -87,21 +88,21 @@ enum line_kind vet_next(struct vet_reader *r);
 /* Returns the value if the line sets this key (lower case); else len is 0. */
 struct span vet_value(const struct vet_reader *r, const char *key);
 /* Returns whether nothing in this git configuration can make git run or read a file of the writer's
- * choice, apart from lines that `old` (may be NULL) has unchanged. */
+ * choice, apart from unchanged lines of `old` (may be NULL). */
 bool vet_git_config(const char *data, size_t len, const char *old, size_t old_len);
 
 /* ---- git_vet_index.c, git_vet_rebase.c ------------------------------------------------------- */
 
 /* Returns whether every path in this index (hash: bytes of an object's name) is one that git itself
- * would store: it leads neither out of the worktree nor into a git directory. *ret_hides: some
- * entries are not compared with their files. */
+ * would store: it leads neither out of the worktree nor into a git directory. *ret_hides: git does
+ * not compare some entries with their files. */
 bool vet_git_index(const char *data, size_t len, size_t hash, bool *ret_hides);
 /* For an index with *ret_hides: returns how many such entries the old index does not have, and the
  * path of the first one. */
 size_t vet_index_hidden(const char *data, size_t len, const char *old, size_t old_len, size_t hash,
 			struct buf *ret_first);
-/* Finds a setting that makes `git status` and `git diff` show less and is not in old (may be NULL):
- * appends the first one as "section.name", or nothing. */
+/* Appends the first setting that makes `git status` and `git diff` show less and is not in old (may
+ * be NULL), as "section.name"; appends nothing if there is none. */
 void vet_config_hides(const char *data, size_t len, const char *old, size_t old_len,
 		      struct buf *ret);
 /* Returns whether no line of this rebase runs a program, apart from lines in `old` (may be
@@ -116,7 +117,7 @@ bool vet_git_options(const char *data, size_t len);
 
 /* ---- git_vet_pointer.c ----------------------------------------------------------------------- */
 
-/* Returns whether this line, in a file of that path, leads git only to places where `git worktree
+/* Returns whether this line, in a file of that path, leads git only to paths to which `git worktree
  * add` and `git submodule add` would lead it in the same repository, and makes git run no file
  * there. Alternates must name objects of a repository in a working folder. */
 bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_t len);
@@ -129,14 +130,14 @@ bool vet_git_worktree(const struct policy *p, const char *path, const char *old,
 
 struct remotes;
 void remotes_free(struct remotes *r); /* NULL is a no-op */
-/* Remembers the remotes of the configuration of that path when it was first seen; old NULL: there
- * was none. Returns false if there are too many. */
+/* Remembers the remotes of that configuration as first seen; old NULL: it did not exist. Returns
+ * false if there are too many. */
 bool remotes_note(struct policy *p, const char *path, const char *old, size_t old_len);
 /* Returns whether this text only adds remotes and changes no existing one. */
 bool remotes_may(struct policy *p, const char *path, const char *old, size_t old_len,
 		 const char *data, size_t len);
-/* Returns whether a repository may get this `shallow`. To git the commits in it are the first ones:
- * `git gc` drops all before them. So a repository that the session did not make gets no further
+/* Returns whether a repository may get this `shallow`. For git its commits have no parents, so `git
+ * gc` drops all history before them. So a repository that the session did not make gets no further
  * ones. */
 bool shallow_may(struct policy *p, const char *path, const char *old, size_t old_len,
 		 const char *data, size_t len);
@@ -149,7 +150,8 @@ size_t vet_hash_size(const char *data, size_t len);
  * attributes; as written. */
 void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const char *path),
 		    void *arg);
-/* git_vet_keys.c: returns whether a setting is inert; key in lower case but for the subsection. */
+/* git_vet_keys.c: returns whether a setting is inert; key in lower case except for the
+ * subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
 
 /* ---- gated_trees.c --------------------------------------------------------------------------- */
@@ -160,8 +162,8 @@ struct places {
 	size_t n;
 };
 void gated_trees_add(struct places *p, char *path);		 /* takes it */
-bool gated_trees_hold(const struct places *p, const char *path); /* it, or a parent */
-bool gated_trees_name(const struct places *p, const char *path); /* it alone */
+bool gated_trees_hold(const struct places *p, const char *path); /* it, or a parent of it */
+bool gated_trees_name(const struct places *p, const char *path); /* it itself */
 /* Lists the names in a directory, sorted, and the links among them (may be NULL), including names
  * of unknown type. */
 int gated_trees_list(const char *dir, struct places *names, struct places *links) MUST_USE;
@@ -169,8 +171,8 @@ bool gated_trees_have(const struct places *p, const char *text, size_t len); /* 
 void gated_trees_done(struct places *p);
 /* Finds the trees of policy_gated(). */
 void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home);
-/* Finds the places that dynamic mode grants by itself: harmless files in $HOME, and the directories
- * of $PATH with their neighbours. Resolved where they exist. */
+/* Finds the paths that dynamic mode grants by itself: harmless files in $HOME, and the directories
+ * of $PATH with their neighbours. Resolved if they exist. */
 void gated_trees_find_usual(struct places *ret, const struct policy_spec *spec, const char *home,
 			    const struct listing *at_home);
 /* Returns whether the sandbox has a directory of its own at this path. */
@@ -183,18 +185,18 @@ struct links *links_new(void) MUST_USE;
 void links_free(struct links *l); /* NULL is a no-op */
 enum link_place {
 	IS_PLAIN,
-	IS_LINK, /* it, or something above it */
+	IS_LINK, /* the path, or an ancestor */
 	IS_MISSING,
 };
-/* Returns the type of a place (absolute; len bytes of path). */
+/* Returns the type of the file at the first len bytes of path (absolute). */
 enum link_place links_look(struct links *l, const char *path, size_t len);
 /* Follows the links of a path as far as it exists; the rest stays as text (heap). Returns 0 or
- * -ELOOP. *ret_inside: a link on the way lies in a working folder, where the agent may have made
+ * -ELOOP. *ret_inside: a link on the path is in a working folder, where the agent may have made
  * it. */
 int links_follow(const char *path, const char *const *folders, char **ret, bool *ret_inside)
 	MUST_USE;
-/* Does the same, and adds each link on the way, at its own real place, to *ret_links, also if it
- * fails. */
+/* Does the same, and adds each link on the path, by its own real path, to *ret_links, also on
+ * failure. */
 int links_follow_each(const char *path, const char *const *folders, struct places *ret_links,
 		      char **ret, bool *ret_inside) MUST_USE;
 
@@ -215,7 +217,7 @@ struct findings {
 };
 /* Appends an empty finding; valid until the next call. */
 struct policy_finding *explain_add(struct findings *f);
-/* Adds a rule that matches; lost: why it does not decide, or NULL. */
+/* Adds a matching rule; lost: why it does not decide, or NULL. */
 void explain_rule(struct findings *f, struct rules *r, const struct rule *rule, const char *lost);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
@@ -227,7 +229,7 @@ struct guarded {
 	bool keep; /* it may not be removed either, in a folder or elsewhere */
 };
 
-/* An answer of the session: one rule for each kind that it is about. */
+/* An answer of the session: a rule for each kind that it covers. */
 struct given {
 	uint64_t id;
 	uint32_t rule;
@@ -235,32 +237,32 @@ struct given {
 
 struct policy {
 	char *home;
-	struct listing *at_home; /* while the policy is made; else NULL */
+	struct listing *at_home; /* while the policy is being made; else NULL */
 	char **hidden;
 	size_t n_hidden;
-	size_t n_builtin; /* the first ones of these: below $HOME, a rule may uncover them */
-	/* The ones from n_builtin up to here stay hidden; later ones come from rules. */
+	size_t n_builtin; /* the first ones: below $HOME; a rule may uncover them */
+	/* Those from n_builtin to here stay hidden; later ones come from rules. */
 	size_t n_set;
 	struct guarded *guarded;
 	size_t n_guarded;
 	struct rules *rules;		   /* of trusted sources, and answers */
 	struct rules *untrusted;	   /* of the project: can only make things stricter */
-	struct rules *old, *old_untrusted; /* before the last reload; NULL: forgotten */
+	struct rules *old, *old_untrusted; /* as before the last reload; NULL: forgotten */
 	struct places folders, gated, usual, granted, sockets;
 	struct policy_search search;
 	struct places closed; /* only root may read them */
-	/* Leading directories of places that rules let be written or ask about. */
+	/* Leading directories of paths that rules allow to write, or ask about. */
 	struct places written;
-	struct places git_dirs; /* of repositories in the folders, where they are not named .git */
+	struct places git_dirs; /* of repositories in the folders, if not named .git */
 	struct walk *walk;	/* the unfinished search; NULL: none */
-	struct places own;	/* git directories of the folders, where those lie outside */
+	struct places own;	/* the folders' git directories that are outside of the folders */
 	struct places repositories; /* repositories of these git directories */
-	/* Found by name, or named by rules, in folders and in `shown`. */
+	/* Found by name, or from rules, in folders and in `shown`. */
 	struct places secrets;
 	struct places shown; /* overlays and --ro folders, which the sandbox shows natively */
 	size_t n_closed_whole;
 	char *closed_whole;	 /* one of them */
-	size_t n_unseen;	 /* directories that no walk has reached */
+	size_t n_unseen;	 /* directories that no search has reached */
 	char *unseen;		 /* one of them */
 	struct remotes *remotes; /* remotes of the configurations when first seen */
 	bool dynamic, writes_outside;
@@ -268,7 +270,7 @@ struct policy {
 	size_t n_given;
 	uint64_t last_id;
 	struct buf hides;	  /* policy_hides() */
-	struct buf scratch, rest; /* folded paths, kept between calls */
+	struct buf scratch, rest; /* folded paths; reused between calls */
 };
 
 int64_t policy_now(void); /* unix seconds */
@@ -288,7 +290,7 @@ void worktrees_check(const struct policy *p, const char *path, struct builtin *b
 
 /* ---- closed.c -------------------------------------------------------------------------------- */
 
-/* Run by root: finds p->closed. After the rules. */
+/* Run by root: finds p->closed. Called after the rules were loaded. */
 void closed_collect(struct policy *p);
 
 /* ---- check.c --------------------------------------------------------------------------------- */
@@ -302,7 +304,7 @@ enum policy_verdict verdict_of_rule(enum rule_verdict v);
 
 /* ---- flows.c --------------------------------------------------------------------------------- */
 
-void flows_named(struct policy *p, const struct policy_spec *spec); /* --allow-domain and so on */
+void flows_named(struct policy *p, const struct policy_spec *spec); /* --allow-domain etc. */
 bool flows_offered(const char *target, enum answer_extent extent);
 size_t flows_explain(struct policy *p, enum rule_kind kind, const char *target,
 		     struct policy_finding **ret);

@@ -1,11 +1,11 @@
-/* reload - rules of settings that have changed, in a policy that is in use. */
+/* reload - replaces the rules of settings in a policy that is in use. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
 
 #include "core/policy/policy_priv.h"
 
-/* Rules of settings have names. What has none is the command line's, or an answer. */
+/* Copies a rule without a name, of the command line or an answer. Rules of settings have names. */
 static uint32_t carry_one(struct rules *to, struct rules *from, uint32_t number)
 {
 	uint32_t as = rules_add(to, rules_at(from, number));
@@ -15,7 +15,7 @@ static uint32_t carry_one(struct rules *to, struct rules *from, uint32_t number)
 	for (uint32_t at = 0; (at = rules_next(from, number, at));) {
 		rules_text(from, at, &text);
 		if (!rules_place(to, as, text.data, &why))
-			continue; /* what was a pattern is one */
+			continue; /* cannot fail: it was a valid pattern */
 	}
 	rules_carry_hosts(to, as, from, number);
 	return as;

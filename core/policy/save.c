@@ -1,4 +1,4 @@
-/* save - an answer as a rule in the settings of a person, a project or an organisation. */
+/* save - writes an answer as a rule to the settings of the user, a project or an organisation. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 #include "core/config/config.h"
 #include "core/policy/policy_priv.h"
 
-#define FILE_MAX (1u << 20) /* what the configuration reads */
+#define FILE_MAX (1u << 20) /* the largest file that the configuration reads */
 
-/* In double quotes, as git's files are written. */
+/* Appends a value in double quotes, as in git's files. */
 static void quote_value(struct buf *b, const char *s)
 {
 	buf_ch(b, '"');
@@ -40,17 +40,17 @@ void rules_line(struct buf *b, const char *key, const char *value)
 	buf_ch(b, '\n');
 }
 
-/* What the section says below its name. */
+/* Writes the section below its name. */
 static void format_body(struct buf *b, enum rule_kind kind, const char *path,
 			const struct answer *a)
 {
-	/* What may be run may be read: scripts are, by their interpreters. */
+	/* A program that may be run may be read: interpreters read scripts. */
 	const char *kinds = kind == RULE_EXEC && a->allow ? "read,exec" : rule_kind_words[kind];
 	char *patterns[2], until[32];
 	time_t t = (time_t)a->until;
 	struct tm tm;
 
-	if (a->extent == EXTENT_BUNDLE) { /* path is its name */
+	if (a->extent == EXTENT_BUNDLE) { /* path is the bundle's name */
 		buf_str(b, "[bundle]\n");
 		rules_line(b, "allow", path);
 		return;
@@ -84,7 +84,7 @@ static char *file_of(const struct rules_place *where, enum answer_scope scope)
 		       : path_join(where->home, ".config/cordon/config");
 }
 
-/* A link stays a link: what it names is replaced. */
+/* Returns the target of a link, so that the link stays and its target is replaced. */
 static char *resolve(char *path)
 {
 	char *real = realpath(path, NULL);
@@ -95,7 +95,7 @@ static char *resolve(char *path)
 	return real;
 }
 
-/* A control character that git's files cannot say cannot be saved. */
+/* Refuses control characters that git's files cannot express. */
 static int check_path(const char *path, struct err *err)
 {
 	for (const char *c = path; *c; c++)
@@ -107,7 +107,7 @@ static int check_path(const char *path, struct err *err)
 	return 0;
 }
 
-/* The directory of a file, made when needed. */
+/* Opens the file's directory, and makes it if needed. */
 static int open_dir(const char *file, mode_t mode, struct err *err)
 {
 	AUTO_FREE char *dir = xstrndup(file, (size_t)(strrchr(file, '/') - file));
@@ -120,7 +120,7 @@ static int open_dir(const char *file, mode_t mode, struct err *err)
 	return fd < 0 ? err_set(err, -errno, "open '%s'", dir) : fd;
 }
 
-/* Names are unique, or one `until` would count for two answers. */
+/* Names are unique; otherwise one `until` would apply to two answers. */
 #define SECTION "[rule \"answer of "
 
 static int append(struct buf *text, const struct buf *body)
@@ -135,7 +135,7 @@ static int append(struct buf *text, const struct buf *body)
 	return 0;
 }
 
-/* The last section with this body and nothing else. */
+/* Removes the last section that has exactly this body. */
 static int take_out(struct buf *text, const struct buf *body)
 {
 	char *found = NULL, *end = NULL;
@@ -167,7 +167,7 @@ static int append_bundle(struct buf *text, const struct buf *body)
 	return 0;
 }
 
-/* The last section that says this and nothing else. */
+/* Removes the last section that has exactly this setting of a bundle. */
 static int take_out_bundle(struct buf *text, const struct buf *body)
 {
 	char *found = NULL, *end;
@@ -185,7 +185,7 @@ static int take_out_bundle(struct buf *text, const struct buf *body)
 	return 0;
 }
 
-/* The section with this name, if an answer wrote it and nobody has edited it since. */
+/* Removes the section with this name, if an answer wrote it and it was not edited. */
 static int take_out_named(struct buf *text, const struct buf *name)
 {
 	static const char *const keys[] = {"\tallow = ", "\tdeny = ", "\tuntil = "};
@@ -213,7 +213,7 @@ static int take_out_named(struct buf *text, const struct buf *name)
 	return 0;
 }
 
-/* Two sessions may answer at once: the lock is the directory's. */
+/* Edits the file under a lock of its directory, because two sessions may write at once. */
 static int change(const char *file, mode_t mode,
 		  int (*edit)(struct buf *text, const struct buf *what), const struct buf *what,
 		  struct err *err)
@@ -307,7 +307,7 @@ int rules_forget_named(const char *file, const char *name, struct err *err)
 	return r < 0 ? err_wrap(err, r, "forget it") : 0;
 }
 
-/* what: a whole section of one line. Others of this key alone make room. */
+/* Appends `what`, a whole section of one line. Removes older sections of this key alone. */
 static int put_setting(struct buf *text, const struct buf *what)
 {
 	const char *value = strstr(what->data, " = ");

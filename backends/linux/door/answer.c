@@ -29,32 +29,32 @@
  * The processor on which a caller wakes up decides the cost of an answer: another one than before
  * has to wake up first, and has none of the caller's data in its cache.
  *
- * SYNC_WAKE_UP runs the keeper on its caller's processor, and then the caller on the keeper's. For
- * ADDFD there is no such flag: the caller must install the descriptor itself, is woken like any
- * other thread, and the keeper still runs here. So the caller's affinity is set to this processor
- * while the descriptor is handed over. During that time the caller is inside the kernel: it can
- * neither see the affinity nor start a thread that inherits it. An affinity that another process
- * sets in these microseconds is lost. Without WAIT_KILLABLE_RECV a signal could come between
- * descriptor and answer; then both are sent in one call.
+ * SYNC_WAKE_UP runs the keeper on its caller's processor, and then the caller on the keeper's.
+ * ADDFD has no such flag: the caller must install the descriptor itself and is woken like any other
+ * thread while the keeper runs here. So the caller's affinity is set to this processor while the
+ * descriptor is handed over. During that time the caller is inside the kernel: it can neither see
+ * the affinity nor start a thread that inherits it. An affinity that another process sets in these
+ * microseconds is lost. Without WAIT_KILLABLE_RECV a signal could come between descriptor and
+ * answer; then both are sent in one call.
  *
- * To move a thread is expensive (a twelfth of the cost of making a file). So while one caller takes
+ * Moving a thread is expensive (a twelfth of the cost of making a file). So while one caller takes
  * descriptor after descriptor, the keeper stays pinned to their processor: until another thread
  * calls, an event other than a call comes (loop.c), a thread or a process is started (pin.h), or no
  * descriptor was taken for a moment. A caller that moves away comes back with its next answer. The
  * caller's own affinity is restored each time.
  *
- * If no processor is idle, the scheduler moves no thread anyway, and pinning only costs: then
- * neither is pinned.
+ * If no processor is idle, the scheduler moves no thread anyway, and pinning only costs: neither is
+ * pinned.
  *
- * If several threads call by turns, they should run in parallel: each wakes up where the scheduler
- * wants it.
+ * If several threads call by turns, they should run in parallel: the scheduler chooses where each
+ * wakes up.
  */
 #define TOGETHER_US 2000
 #define STAY_US	    2000
 #define TURN_US	    10000 /* how long a caller's priority is cached */
 #define CROWD_US    5000  /* how long the machine's load is cached */
 
-/* The last callers. */
+/* The threads that called last. */
 #define CALLERS 8
 struct callers {
 	struct one {
@@ -63,16 +63,16 @@ struct callers {
 		int64_t us, turn_us;
 	} last[CALLERS];
 	size_t at;
-	int64_t together_us; /* when two of them called by turns */
-	int taker;	     /* the thread that took a descriptor last, and when */
+	int64_t together_us; /* when two threads last called by turns */
+	int taker;	     /* the thread that took the last descriptor, and when */
 	int64_t took_us;
-	bool may_near; /* Linux 6.6 */
-	bool near;     /* the listener's flag */
-	int nice;      /* our own */
+	bool may_near; /* the kernel has SYNC_WAKE_UP (Linux 6.6) */
+	bool near;     /* SYNC_WAKE_UP is on */
+	int nice;      /* the keeper's own nice value */
 	int load;      /* /proc/loadavg, or -1 */
 	long processors;
 	bool crowded;	  /* no processor was idle... */
-	int64_t crowd_us; /* ...when this was found out */
+	int64_t crowd_us; /* ...at this time */
 };
 
 static bool are_together(struct callers *c, int tid, int64_t now)
@@ -112,7 +112,7 @@ void answer_close(struct ldoor *d)
 	free(take_ptr(&d->callers));
 }
 
-/* Returns whether this thread took the last descriptor, a moment ago. */
+/* Returns whether this thread took the last descriptor, less than STAY_US ago. */
 static bool goes_on(const struct callers *c, int tid, int64_t now)
 {
 	return c->taker == tid && now - c->took_us < STAY_US;
@@ -146,7 +146,7 @@ void answer_caller(struct ldoor *d, int tid)
 		c->near = near;
 }
 
-/* -ENOENT: the caller was killed or interrupted, and does not wait for this answer any more. */
+/* Returns -ENOENT if the caller was killed or interrupted, and no longer waits for this answer. */
 int answer_send(struct ldoor *d, uint64_t id, int result)
 {
 	struct seccomp_notif_resp *out = d->out;
@@ -178,8 +178,8 @@ static int add_fd(struct ldoor *d, struct seccomp_notif_addfd *add)
 
 /*
  * Returns whether the caller has at least the keeper's priority. A caller of idle priority, or
- * nicer than the keeper, may wait long on a busy processor, and the keeper with it: then the
- * scheduler should choose another one. A cached value will do, as only speed depends on it.
+ * nicer than the keeper, may wait long on a busy processor, and the keeper with it: the scheduler
+ * should choose another one. A cached value suffices, as only speed depends on it.
  */
 static bool has_its_turn(struct callers *c, int tid)
 {
@@ -199,7 +199,7 @@ static bool has_its_turn(struct callers *c, int tid)
 	return turn;
 }
 
-/* Returns whether at least as many threads run as there are processors. */
+/* Returns whether there are at least as many running threads as processors. */
 static bool is_crowded(struct callers *c, int64_t now)
 {
 	if (now - c->crowd_us >= CROWD_US) {
@@ -209,8 +209,8 @@ static bool is_crowded(struct callers *c, int64_t now)
 	return c->crowded;
 }
 
-/* Adds the descriptor with the caller pinned to this processor. -EAGAIN: not possible, no
- * change. */
+/* Adds the descriptor with the caller pinned to this processor. Returns -EAGAIN, and changes
+ * nothing, if that is not possible. */
 static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add)
 {
 	struct callers *c = d->callers;
@@ -242,10 +242,10 @@ static int add_fd_here(struct ldoor *d, int tid, struct seccomp_notif_addfd *add
 }
 
 /*
- * The keeper's copy is closed before the caller goes on, so that the caller's own close() is the
- * last one of the file, and releases locks, notifies watchers and ends a pipe. So the answer
- * follows the descriptor in a second call. If a signal could come between them (see above), one
- * call sends both, and the caller's close() may come before the keeper's.
+ * Adds the descriptor, then answers. In between the keeper closes its copy, so that the caller's
+ * own close() is the last one of the file: it releases locks, notifies watchers and ends a pipe. If
+ * a signal could come in between (see above), one call sends both, and the caller's close() may
+ * come before the keeper's.
  */
 static int give_then_answer(struct ldoor *d, int tid, struct seccomp_notif_addfd *add, int *fd)
 {

@@ -18,8 +18,8 @@ void door_answer(struct ldoor *d, uint64_t id, int result);
 /* The same. Returns 0 or negative errno; -ENOENT: the caller was killed or interrupted. */
 int answer_send(struct ldoor *d, uint64_t id, int result);
 /* Answers a request with a descriptor. flags: O_CLOEXEC or not. tid: the calling thread, to be
- * woken on the keeper's processor; 0: on any. Takes fd and returns true, or returns false if the
- * caller was killed or interrupted; then fd stays the caller of this function's. */
+ * woken on the keeper's processor; 0: on any. Takes fd and returns true. If the caller was killed
+ * or interrupted, returns false, and fd stays with the caller of this function. */
 bool door_give(struct ldoor *d, uint64_t id, int tid, int flags, int fd);
 /* Copies fd to the trapped process, whose call still waits. Returns the number there, or negative
  * errno. */

@@ -1,4 +1,5 @@
-/* beside_door - the calls of programs that run beside the agent: a door in front of its door. */
+/* beside_door - the door for programs that run beside the agent: passes calls to the agent's
+ * door. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/beside_door.h"
 
@@ -12,7 +13,7 @@
 #include "backends/linux/door/state.h"
 
 struct beside_door {
-	struct door door; /* the first member; fd: an epoll of the listeners */
+	struct door door; /* first member; fd: an epoll of the listeners */
 	struct ldoor *agents;
 };
 
@@ -21,8 +22,8 @@ static struct beside_door *beside_door(struct door *door)
 	return (struct beside_door *)door;
 }
 
-/* One request a turn, as of the agent's. With the last process of a filter its listener goes, and
- * the door stays. */
+/* Serves one request per turn, like the agent's door. When the last process of a filter has ended,
+ * removes its listener. */
 static int serve(struct door *door, short events)
 {
 	struct beside_door *b = beside_door(door);
@@ -38,7 +39,7 @@ static int serve(struct door *door, short events)
 	return 0;
 }
 
-/* No request is parked here. */
+/* Does nothing: the agent's door parks the requests. */
 static void answered(struct door *door, uint64_t id, enum door_verdict verdict)
 {
 	(void)door;
@@ -69,7 +70,7 @@ struct door *beside_door_new(struct door *agents, struct err *err)
 	struct beside_door *b = xcalloc(1, sizeof(*b));
 
 	b->door = (struct door){.ops = &ops, .fd = epoll_create1(EPOLL_CLOEXEC)};
-	b->agents = (struct ldoor *)agents; /* its first member */
+	b->agents = (struct ldoor *)agents; /* the agent's door is its first member */
 	if (b->door.fd >= 0)
 		return &b->door;
 	err_set(err, -errno, "epoll");

@@ -1,4 +1,4 @@
-/* calls_connect - connect of every kind. */
+/* calls_connect - performs connect() for every kind of socket. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_connect.h"
 
@@ -42,7 +42,8 @@ static bool abstract(const struct copy *c)
 	return family == AF_UNIX && c->data[offsetof(struct sockaddr_un, sun_path)] == '\0';
 }
 
-/* Without a network nothing but loopback can be reached, and no name server. */
+/* Reports a connection that failed because the sandbox has no network: only loopback is reachable,
+ * and no name server. */
 static void tell_network(struct ldoor *d, const struct request *r, int family, int got)
 {
 	const struct copy *to = &r->slot[SLOT_EXTRA];
@@ -56,7 +57,7 @@ static void tell_network(struct ldoor *d, const struct request *r, int family, i
 	memcpy(&at, to->data, to->len);
 	if (at.ss_family != family)
 		return;
-	port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* in IPv6's at the same place */
+	port = ntohs(((struct sockaddr_in *)&at)->sin_port); /* IPv6 has it at the same offset */
 	if (family == AF_INET6)
 		address = &((struct sockaddr_in6 *)&at)->sin6_addr;
 	if ((got != -ENETUNREACH && port != NAME_PORT) ||
@@ -95,7 +96,7 @@ int perform_connect(struct ldoor *d, struct request *r)
 	return got;
 }
 
-/* To r->opened, as perform_connect(). */
+/* Connects to r->opened, after an answer. */
 static int connect_opened(struct ldoor *d, struct request *r)
 {
 	AUTO_CLOSE int sock = request_fd(d, r, (int)r->args[0]);
@@ -106,7 +107,7 @@ static int connect_opened(struct ldoor *d, struct request *r)
 	got = socket_family(sock, &family);
 	if (got < 0)
 		return got;
-	/* Its number may have been given to another socket while it waited. */
+	/* The descriptor's number may be another socket's since the question. */
 	return family == AF_UNIX ? connecting_now(d, r, sock, r->opened) : -EAFNOSUPPORT;
 }
 

@@ -1,4 +1,4 @@
-/* calls_connect - connect of every kind. */
+/* calls_connect - performs connect() for every kind of socket. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,6 +9,6 @@ struct parked;
 
 HANDLER(prepare_connect);
 HANDLER(perform_connect);
-/* The human has answered about a socket file, which is *opened. */
+/* Handles the user's answer about a socket file, which is *opened. */
 void connect_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict,
 		      int *opened);

@@ -1,4 +1,4 @@
-/* calls_exec - execve and umask: the kernel performs them, the keeper takes note. */
+/* calls_exec - execve and umask: the kernel performs them, the keeper only reports them. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_exec.h"
 
@@ -17,7 +17,8 @@
 #define ARGS_MAX    256
 #define ARG_LONGEST 4096
 
-/* The path of execveat(fd, "", AT_EMPTY_PATH) and relative ones is the text the caller gave. */
+/* Returns the program's path as the caller gave it, which may be relative. For execveat(fd, "",
+ * AT_EMPTY_PATH) returns the descriptor's path. */
 static const char *exec_path(struct ldoor *d, struct request *r, bool at)
 {
 	char link[64];
@@ -35,14 +36,14 @@ static const char *exec_path(struct ldoor *d, struct request *r, bool at)
 	return d->scratch->paths[1];
 }
 
-/* argv into d->scratch->value, NUL after each argument; if something is left out, LABEL_REST. */
+/* Copies argv into d->scratch->value, NUL after each argument; LABEL_REST stands for a cut part. */
 static size_t copy_argv(struct ldoor *d, struct request *r, uint64_t addr)
 {
 	uint64_t args[ARGS_MAX];
 	size_t used = 0, n, i;
 	bool cut = false;
 
-	/* All pointers at once, or what there is up to the end of the memory. */
+	/* Copy all pointers at once; near the end of the memory, fewer. */
 	for (n = ARGS_MAX; n > 0; n /= 2) {
 		r->slot[SLOT_EXTRA].have = false;
 		if (request_mem(d, r, SLOT_EXTRA, addr, n * sizeof(args[0])) == 0)

@@ -1,4 +1,4 @@
-/* calls_exec - execve and umask: the kernel performs them, the keeper takes note. */
+/* calls_exec - execve and umask: the kernel performs them, the keeper only reports them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

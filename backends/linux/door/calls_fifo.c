@@ -15,25 +15,25 @@
 #include "core/keeper/keeper.h"
 
 /*
- * A FIFO is no content of the folder: nothing is captured. The kernel would open it through the
- * read-only mount, but Landlock refuses every opening for writing there, and must: CONTINUE would
- * follow whatever the path has become meanwhile. So it is opened here with O_NONBLOCK; the open of
- * a caller that would wait for a reader (fifo(7)) is tried again by the clock.
+ * A FIFO has no content in the folder, so nothing is captured. Landlock refuses to open it for
+ * writing through the read-only mount, and CONTINUE would follow the path as it is by then. So the
+ * door opens it with O_NONBLOCK. If the caller's open has to wait for a reader (fifo(7)), the door
+ * retries at intervals.
  */
 #define RETRY_US 5000
 
-/* An open() that waits for the reader of a FIFO. */
+/* An open() that waits until a process opens the FIFO for reading. */
 #define FIFOS_MAX 256
 struct fifo_wait {
 	struct fifo_wait *next;
 	uint64_t id;
 	int tid;
 	int fifo;  /* O_PATH */
-	int flags; /* the caller's */
+	int flags; /* of the caller */
 	struct interrupt interrupt;
 };
 
-/* fifo is an O_PATH descriptor: the inode that was resolved, whatever its name leads to by now. */
+/* Opens the inode that was resolved, whose O_PATH descriptor is fifo. Its name may have changed. */
 static int open_once(int fifo, int flags)
 {
 	const int status = O_APPEND | O_DIRECT | O_ASYNC | O_NOATIME;
@@ -69,7 +69,7 @@ int perform_fifo(struct ldoor *d, struct request *r)
 	AUTO_CLOSE int fifo = -1;
 	int got;
 
-	if (p->at.name[0] == '\0') /* reached through a descriptor, its name is gone */
+	if (p->at.name[0] == '\0') /* reached by descriptor: it has no name */
 		fifo = fcntl(p->at.dirfd, F_DUPFD_CLOEXEC, 3);
 	else
 		fifo = openat(p->at.dirfd, p->at.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

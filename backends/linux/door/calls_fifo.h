@@ -5,5 +5,5 @@
 #include "backends/linux/door/call.h"
 
 HANDLER(perform_fifo);
-void fifo_tick(struct ldoor *d); /* has a reader come? */
+void fifo_tick(struct ldoor *d); /* retries the opens that wait for a reader */
 void fifo_drop(struct ldoor *d);

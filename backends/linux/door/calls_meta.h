@@ -19,9 +19,9 @@ HANDLER(prepare_fstatfs);
 HANDLER(perform_statfs);
 
 /*
- * A change of an object that is not a folder's business, or that needs no capture. 1: the change
- * has been made or refused, *ret is its result; 0: it is the folder's; negative: the place could
- * not be found.
+ * Handles a change of an object that is in no folder, or that needs no capture. Returns 1 if the
+ * change has been made or refused (*ret is its result), 0 if the folder must handle it, or negative
+ * errno if the place was not found.
  */
 typedef int (*on_fd)(struct request *r, int fd);
 int change_direct(struct ldoor *d, struct request *r, on_fd change, int *ret);

@@ -52,11 +52,11 @@ int perform_mknod(struct ldoor *d, struct request *r)
 	uint32_t dev = (uint32_t)r->args[r->call->nr == SYS_mknodat ? 3 : 2];
 	int got;
 
-	/* The kernel's encoding of the number in a register (new_decode_dev). */
+	/* Decodes the device number as the kernel does (new_decode_dev()). */
 	got = folder_mknod(p->folder, &r->caller, &p->at, privileges_new(node_mode(r)),
 			   makedev((dev & 0xfff00) >> 8, (dev & 0xff) | ((dev >> 12) & 0xfff00)));
 	if (got == 0 && S_ISSOCK(node_mode(r)))
-		peer_bound(d, p); /* nobody can ever listen there */
+		peer_bound(d, p); /* no process can ever listen there */
 	return got;
 }
 
@@ -96,7 +96,7 @@ int prepare_rename(struct ldoor *d, struct request *r)
 		return -EINVAL;
 	if ((flags & (RENAME_NOREPLACE | RENAME_WHITEOUT)) && (flags & RENAME_EXCHANGE))
 		return -EINVAL;
-	if (flags & RENAME_WHITEOUT) /* leaves a device behind; nothing but overlays asks for it */
+	if (flags & RENAME_WHITEOUT) /* it makes a device, and only overlays need it */
 		return -EPERM;
 	r->flags = (int)flags;
 	return 0;
@@ -108,8 +108,8 @@ static bool dots(const char *name)
 }
 
 /*
- * Something closed lies beneath it (landlock_trees.h): moved into a tree that may be read, it would
- * be open. It stays, as a directory does that something is mounted in.
+ * Returns whether a closed path is beneath the directory (landlock_trees.h). A rename into a
+ * readable tree would open that path, so it is refused, as for a directory with a mount in it.
  */
 static bool is_way(const struct ldoor *d, const struct place *p)
 {
@@ -129,8 +129,7 @@ int perform_rename(struct ldoor *d, struct request *r)
 	struct stat st;
 	int got;
 
-	/* Names that no rename takes, refused in the kernel's order and before anything is
-	 * captured. */
+	/* Refuse names that no rename accepts, in the kernel's order, before a capture. */
 	if (dots(from->name))
 		return -EBUSY;
 	if (dots(to->name))
@@ -149,7 +148,7 @@ int perform_rename(struct ldoor *d, struct request *r)
 	moves = folder_dir_moves(f);
 	got = folder_rename(f, &r->caller, from, to, (unsigned)r->flags);
 	if (got < 0 || folder_dir_moves(f) != moves)
-		d->renames++; /* paths of directories that are known may have changed */
+		d->renames++; /* paths of known directories may have changed */
 	return got;
 }
 

@@ -1,4 +1,4 @@
-/* calls_open - open, openat, openat2, creat and truncate, performed. */
+/* calls_open - performs open, openat, openat2, creat and truncate. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_open.h"
 
@@ -22,7 +22,7 @@
 #endif
 
 #define TMPFILE_BIT (O_TMPFILE & ~O_DIRECTORY)
-/* Flags that openat2() may carry here; with any other the kernel refuses by itself. */
+/* The flags of openat2() that this file handles. The kernel refuses any other. */
 #define KNOWN_FLAGS                                                                                \
 	(O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |      \
 	 O_ASYNC | O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC |     \
@@ -32,7 +32,7 @@
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |         \
 	 RESOLVE_IN_ROOT | RESOLVE_CACHED)
 
-/* "x/", but not "x/../": O_CREAT has an error of its own for it. */
+/* Returns whether the path ends as in "x/" (but not "x/../"), which O_CREAT refuses with EISDIR. */
 static bool name_with_slash(const struct request *r)
 {
 	const struct copy *c = &r->slot[SLOT_PATH];
@@ -45,13 +45,13 @@ static bool name_with_slash(const struct request *r)
 	return end > start && end < c->len && !is_dots(c->data + start, end - start);
 }
 
-/* flags, mode and the path are known: how is the last component resolved? */
+/* Decides how to resolve the last component, from flags, mode and path. */
 static int classify(struct ldoor *d, struct request *r)
 {
 	int got;
 
 	r->gives_fd = true;
-	if (r->flags & O_PATH) /* opens nothing; the other flags do not count */
+	if (r->flags & O_PATH) /* opens nothing; other flags have no effect */
 		return DOOR_CONTINUE;
 	if (r->flags & TMPFILE_BIT) {
 		if ((r->flags & O_TMPFILE) != O_TMPFILE || (r->flags & O_ACCMODE) == O_RDONLY ||
@@ -65,10 +65,10 @@ static int classify(struct ldoor *d, struct request *r)
 	if (!(r->flags & OPEN_WRITES))
 		return prepare_read(d, r);
 	if (str_starts(r->slot[SLOT_PATH].data, STEP_PATH)) {
-		r->how[0] = HOW_NONE; /* no file: a request to the keeper */
+		r->how[0] = HOW_NONE; /* not a file: a request to the keeper */
 		return 0;
 	}
-	r->slash = (r->flags & O_CREAT) && name_with_slash(r); /* EISDIR, whatever is there */
+	r->slash = (r->flags & O_CREAT) && name_with_slash(r); /* EISDIR in any case */
 	if (r->slash || (r->flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
 		r->how[0] = HOW_NAME;
 	else if (r->flags & O_NOFOLLOW)
@@ -99,7 +99,7 @@ static bool wrong_size(size_t size)
 	return size < sizeof(struct open_how) || size > PATH_MAX;
 }
 
-/* As build_open_flags() of Linux 6.18 has it. */
+/* Returns whether the flags are invalid, as in build_open_flags() of Linux 6.18. */
 static bool is_invalid(const struct open_how *how)
 {
 	uint64_t flags = how->flags, both = RESOLVE_BENEATH | RESOLVE_IN_ROOT;
@@ -123,7 +123,7 @@ int prepare_openat2(struct ldoor *d, struct request *r)
 	int got;
 
 	if (wrong_size(size))
-		return DOOR_CONTINUE; /* EINVAL, E2BIG */
+		return DOOR_CONTINUE; /* the kernel returns EINVAL or E2BIG */
 	got = request_mem(d, r, SLOT_EXTRA, r->args[2], size);
 	if (got < 0)
 		return got;
@@ -142,17 +142,18 @@ int prepare_openat2(struct ldoor *d, struct request *r)
 }
 
 /*
- * May the kernel go on with this open by itself? Landlock refuses to open for writing whatever the
- * path is by then, but knows nothing of truncation, and a path of /proc/N/fd leads to the writable
- * mount of a descriptor that we have handed out. So nothing that truncates without writing goes on:
- * nobody else asks for it. The flags of openat2() are memory, where they may become that: it is
- * not there for what we do not perform, as before Linux 5.6, and programs fall back to openat().
+ * Returns whether the kernel may perform this open: DOOR_CONTINUE or a negative errno. Landlock
+ * refuses to open any path for writing, but does not handle truncation, and a path of /proc/N/fd
+ * leads to the writable mount of a descriptor that the door has handed out. So an open that
+ * truncates without writing, which programs do not need, never continues. The flags of openat2()
+ * are in memory and could change to that. So it fails with ENOSYS, as before Linux 5.6, if the door
+ * does not perform it; programs fall back to openat().
  */
 int open_may_continue(const struct ldoor *d, const struct request *r)
 {
 	int flags, mode;
 
-	if (d->floor.own != NULL) /* without mounts Landlock takes truncation too */
+	if (d->floor.own != NULL) /* without mounts Landlock handles truncation too */
 		return DOOR_CONTINUE;
 	if (r->call->nr == SYS_openat2)
 		return wrong_size((size_t)r->args[3]) ? DOOR_CONTINUE : -ENOSYS;
@@ -165,7 +166,7 @@ int open_may_continue(const struct ldoor *d, const struct request *r)
 	return -EACCES;
 }
 
-/* A nameless file: the place is the directory. */
+/* Opens a file without a name. The place is its directory. */
 static int perform_tmpfile(struct request *r)
 {
 	struct place *p = r->place[0];
@@ -191,7 +192,7 @@ static int perform_tmpfile(struct request *r)
 	return folder_tmpfile(p->folder, &r->caller, &at, r->flags, privileges_new(r->mode));
 }
 
-/* A file without a name is opened again through the descriptor: nothing of it is in the folder. */
+/* Opens a file without a name again by its descriptor: it has no entry in the folder. */
 static int reopen(const struct request *r)
 {
 	const struct place *p = r->place[0];
@@ -211,8 +212,8 @@ static int reopen(const struct request *r)
 	return fd;
 }
 
-/* One that waits for a writer is opened by the caller; what may not go on, and would, is refused.
- */
+/* Returns whether the door opens the FIFO. The caller itself opens one to wait for a writer. An
+ * open that must not continue is refused if it would wait. */
 static bool performs_fifo(const struct request *r)
 {
 	bool may_not = r->flags & O_TRUNC || r->call->nr == SYS_openat2;
@@ -221,7 +222,7 @@ static bool performs_fifo(const struct request *r)
 	       ((r->flags & O_ACCMODE) != O_RDONLY || (may_not && r->flags & O_NONBLOCK));
 }
 
-/* Takes the descriptor of what was there before. */
+/* Drops privileges of an existing file that was opened for writing. Takes the descriptor. */
 static int without_privileges(int opened)
 {
 	AUTO_CLOSE int fd = opened;
@@ -236,14 +237,14 @@ int perform_open(struct ldoor *d, struct request *r)
 	int got;
 
 	if (r->how[0] == HOW_NONE) {
-		d->renames++; /* a rollback moves directories */
+		d->renames++; /* a rollback may move directories */
 		return keeper_step(d->k, &r->caller, r->slot[SLOT_PATH].data + strlen(STEP_PATH));
 	}
 	if (r->reads)
 		return perform_read(d, r);
 	if (r->flags & TMPFILE_BIT)
 		return perform_tmpfile(r);
-	if (r->slash) /* but the directory must be searchable */
+	if (r->slash) /* the directory must be searchable */
 		return faccessat(p->at.dirfd, ".", X_OK, AT_EACCESS) < 0 ? -errno : -EISDIR;
 	if (r->how[0] == HOW_NAME && is_dots(p->at.name, strcspn(p->at.name, "/")))
 		return -EEXIST;
@@ -257,8 +258,8 @@ int perform_open(struct ldoor *d, struct request *r)
 		if (S_ISSOCK(p->st.st_mode) && !(r->flags & O_DIRECTORY))
 			return -ENXIO;
 		/*
-		 * A directory or a device refuses by itself. An existing file opened for reading
-		 * alone is not changed.
+		 * Opening a directory or a device fails by itself. Opening an existing file without
+		 * writing changes nothing.
 		 */
 		if (S_ISREG(p->st.st_mode) && (r->flags & (O_ACCMODE | O_TRUNC)) == 0)
 			return perform_read(d, r);

@@ -9,5 +9,5 @@ HANDLER(prepare_openat2);
 HANDLER(perform_open);
 HANDLER(prepare_truncate);
 HANDLER(perform_truncate);
-/* May the kernel go on with this open by itself? DOOR_CONTINUE, or a negative errno. */
+/* Returns DOOR_CONTINUE if the kernel may perform this open by itself, else a negative errno. */
 int open_may_continue(const struct ldoor *d, const struct request *r);

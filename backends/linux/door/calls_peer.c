@@ -1,4 +1,4 @@
-/* calls_peer - which socket file a connect() may reach: the sandbox's own, or one of the host's. */
+/* calls_peer - judges which socket file a connect() may reach: the sandbox's own, or the host's. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_peer.h"
 
@@ -16,12 +16,13 @@
 #include "core/policy/builtin/sockets.h"
 
 /*
- * A socket that was bound inside, in a directory that is the sandbox's own or (this session) in a
- * working folder, is the agent's business. Behind any other somebody of the host listens, who does
- * what he is told outside of the sandbox: policy decides on its path. What is connected to is the
- * O_PATH descriptor that was looked at before anybody was asked, whatever its name leads to since.
- * A gate, or a mount that was made at the start, shows another inode than the one that the server
- * has bound by now, so places outside the folders are opened in the host's tree, without links.
+ * A socket is the agent's own if it was bound inside, in a directory of the sandbox or (in this
+ * session) in a working folder. At any other path a server of the host may listen, which could act
+ * for the agent outside the sandbox: policy judges that path. The connection goes to the O_PATH
+ * descriptor that was opened before the question, whatever its name leads to now.
+ *
+ * A gate, or a mount from the session's start, may show another inode than the one that the server
+ * has bound. So places outside the folders are opened in the host's tree, without links.
  */
 
 #define PRIVATE	    5
@@ -35,14 +36,15 @@ struct own_socket {
 };
 
 struct own_sockets {
-	dev_t private_dev[PRIVATE];	    /* of /tmp, /dev/shm... where all sockets are its own */
-	struct own_socket own[OWN_SOCKETS]; /* the oldest gives way */
+	dev_t private_dev[PRIVATE];	    /* /tmp, /dev/shm...: all sockets are its own */
+	struct own_socket own[OWN_SOCKETS]; /* the oldest is dropped */
 	size_t next;
 };
 
-/* ---- bound inside --------------------------------------------------------------- */
+/* ---- sockets bound inside -------------------------------------------------------- */
 
-/* Inode numbers are given out again: with the time of birth, where the file system has one. */
+/* Identifies a socket file, by its time of birth too if the file system has it: inode numbers are
+ * reused. */
 static bool read_own(int dirfd, const char *name, struct own_socket *ret)
 {
 	const int flags = AT_SYMLINK_NOFOLLOW | (name[0] == '\0' ? AT_EMPTY_PATH : 0);
@@ -96,7 +98,7 @@ static bool is_private(const struct ldoor *d, const struct place *p)
 	return place_is_own(d, p);
 }
 
-/* The file systems that belong to the sandbox alone. */
+/* Notes the file systems that belong to the sandbox alone. */
 void peer_open(struct ldoor *d)
 {
 	static const char *const private[PRIVATE] = {"tmp", "var/tmp", "run", "dev/shm", "dev"};
@@ -119,9 +121,9 @@ void peer_close(struct ldoor *d)
 	free(take_ptr(&d->sockets));
 }
 
-/* ---- somebody else's ------------------------------------------------------------ */
+/* ---- sockets of the host -------------------------------------------------------- */
 
-/* As the kernel: first the right to write, then the kind. */
+/* Checks in the kernel's order: the right to write, then the type. */
 static int may_connect(int fd)
 {
 	struct stat st;
@@ -161,7 +163,7 @@ static int open_place(const struct place *p)
 	return fd < 0 ? -errno : fd;
 }
 
-/* r->opened is the pinned socket file, text where it lies. */
+/* Judges the socket file r->opened, whose path is text. */
 int peer_ask(struct ldoor *d, struct request *r, const char *text)
 {
 	const char *given = r->slot[SLOT_PATH].data;

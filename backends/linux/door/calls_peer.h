@@ -1,4 +1,4 @@
-/* calls_peer - which socket file a connect() may reach: the sandbox's own, or one of the host's. */
+/* calls_peer - judges which socket file a connect() may reach: the sandbox's own, or the host's. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,12 +8,13 @@ struct request;
 
 void peer_open(struct ldoor *d);
 void peer_close(struct ldoor *d);
-/* A socket file in a working folder was bound inside: it is the agent's own. */
+/* Notes that a socket file in a working folder was bound inside, so it is the agent's own. */
 void peer_bound(struct ldoor *d, const struct place *p);
-/* r->opened becomes the O_PATH descriptor of the socket file. 0, -FOLDER_HELD, other negatives. */
+/* Opens the socket file: r->opened becomes its O_PATH descriptor. Returns 0, -FOLDER_HELD, or
+ * another negative number. */
 int peer_find(struct ldoor *d, struct request *r);
-/* Judge that socket file, which lies at `text`. 0, -FOLDER_HELD, other negatives. */
+/* Judges the socket file at `text`. Returns 0, -FOLDER_HELD, or another negative number. */
 int peer_ask(struct ldoor *d, struct request *r, const char *text);
-/* No such socket file is shown; who looked for one of the host's that is known, the human hears of.
- */
+/* Reports to the user that the agent looked for a known socket of the host that is not shown
+ * inside. */
 void peer_absent(struct ldoor *d, struct request *r);

@@ -1,4 +1,4 @@
-/* calls_read - opens for reading, where every open is trapped. */
+/* calls_read - opens for reading, if every open is trapped. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_read.h"
 
@@ -18,19 +18,19 @@
 #include "core/keeper/keeper.h"
 
 /*
- * The agent's Landlock domain refuses by itself to read what no rule has granted
- * (landlock_trees.h). So most opens are let continue, whatever memory holds by then, and all that
- * is to be found out before is whether the floor would say no to something that policy or a human
- * would allow. That is one look in the sandbox's tree, made by the kernel (read_check.c). It
- * decides nothing: if it is fooled, the caller gets the floor's EACCES.
+ * The agent's Landlock domain refuses to read files that no rule has granted (landlock_trees.h). So
+ * most opens continue, whatever the caller's memory holds by then. The door only has to find opens
+ * that the floor would refuse although policy or the user would allow them: one look in the
+ * sandbox's tree, made by the kernel (read_check.c). It decides nothing: if it is deceived, the
+ * caller gets the floor's EACCES.
  *
- * What is left is resolved like any other request. The object is opened before anybody is asked,
- * what is asked is its path, and what is handed over is that descriptor.
+ * Other opens are resolved like any request. The door opens the object first, asks about its path,
+ * and hands over that descriptor.
  */
 
-/* Flags that mean something to an open file that is read. */
+/* Flags that matter to a file that is open for reading. */
 #define READ_FLAGS (O_DIRECTORY | O_NOATIME | O_DIRECT | O_SYNC | O_LARGEFILE)
-#define FILE_FLAGS (O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK) /* as F_SETFL takes them */
+#define FILE_FLAGS (O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK) /* those that F_SETFL accepts */
 
 int prepare_read(struct ldoor *d, struct request *r)
 {
@@ -47,7 +47,8 @@ int prepare_read(struct ldoor *d, struct request *r)
 	return 0;
 }
 
-/* The caller's own descriptor (a file without a name may be opened again through it). */
+/* Returns whether the place is a descriptor of the caller's that it reads already. A file without a
+ * name may be opened again by it. */
 static bool reads_it_already(const struct place *p)
 {
 	int flags = p->object && p->seen >= 0 ? fcntl(p->seen, F_GETFL) : O_PATH;
@@ -69,15 +70,15 @@ static int reopen(int fd, int flags)
 	return own;
 }
 
-/* In the caller's rights: root's keeper has more to files than root inside. */
+/* Opens the object with the agent's rights: a keeper of root's has more than root inside. */
 static int open_object(const struct ldoor *d, const struct place *p, const char *text, int flags)
 {
 	AUTO_CLOSE int fd = -1;
 	struct stat st;
 
 	/*
-	 * By its path in the sandbox, so that a directory which is handed over leads nowhere else;
-	 * what is not there (removed, moved, covered) has no path that anybody could judge.
+	 * Opened by its path in the sandbox, so that a directory that is handed over does not lead
+	 * out. A removed, moved or covered object has no path to judge.
 	 */
 	fd = proc_file_is(d, p, text) ? proc_file_open(d, text) : open_in_sandbox(d, text);
 	if (fd < 0)
@@ -116,7 +117,7 @@ int perform_read(struct ldoor *d, struct request *r)
 		return DOOR_CONTINUE;
 	if (S_ISLNK(p->st.st_mode))
 		return -ELOOP;
-	/* What is no file and no directory the floor refuses, or has its own error for. */
+	/* Other objects the floor refuses, or the kernel has an error for. */
 	if (!S_ISREG(p->st.st_mode) && !S_ISDIR(p->st.st_mode))
 		return DOOR_CONTINUE;
 	place_text(p, text, sizeof(text));

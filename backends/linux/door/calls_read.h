@@ -1,4 +1,4 @@
-/* calls_read - opens for reading, where every open is trapped. */
+/* calls_read - opens for reading, if every open is trapped. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,9 +7,9 @@
 
 struct parked;
 
-HANDLER(prepare_read); /* DOOR_CONTINUE where the floor answers rightly */
+HANDLER(prepare_read); /* DOOR_CONTINUE if the floor's answer is right */
 HANDLER(perform_read);
-/* The human has answered, or what held it is over. */
+/* Handles the user's answer, or the end of what held the request. */
 void read_answered(struct ldoor *d, const struct parked *p, enum door_verdict verdict, int *opened);
-/* A program is about to be run: if the floor will refuse it, say why. */
+/* Before a program is executed: if the floor will refuse it, tells the user why. */
 void read_tell_exec(struct ldoor *d, struct request *r, int dirfd, const char *path);

@@ -1,4 +1,4 @@
-/* calls_shared - connect, bind and listen where the agent shares the host's network. */
+/* calls_shared - connect, bind and listen if the agent shares the host's network. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_shared.h"
 
@@ -17,28 +17,27 @@
 #include "core/net/window.h"
 
 /*
- * Every call is performed here, on a duplicate of the caller's socket and a copy of the address:
- * another thread can neither put another socket nor another address in its place. Without
- * namespaces Landlock lets the agent itself neither connect nor bind: what may be connected to is
- * the proxy (proxy.h), what a rule about an address of the loopback device names, and where
- * the session itself listens.
+ * Every call is performed here, on a duplicate of the caller's socket and a copy of the address, so
+ * that no other thread can replace either. Without namespaces Landlock lets the agent itself
+ * neither connect nor bind. It may connect to the proxy (proxy.h), to loopback addresses that a
+ * rule names, and to the session's own listeners.
  *
- * It listens at the ports of its window (core/net/window.h), at its loopback address. What else a
- * program names is refused or exchanged, as the strategy says; a listening socket that was never
- * bound would have a port of all addresses, so that is bound first.
+ * It listens at the ports of its window (core/net/window.h), at its loopback address. Other ports
+ * that a program names are refused or mapped to the window, by the strategy. A socket that listens
+ * without bind() would get a port of all addresses, so it is bound first.
  */
 struct ports {
-	/* Bound by the session, and where. */
+	/* Ports that the session has bound, and at which address. */
 	enum {
 		NOT_OURS,
 		AT_DEVICE,
 		AT_SIX,	 /* ::1 */
-		AT_NAMED /* where a rule lets it */
+		AT_NAMED /* allowed by a rule */
 	} ours[1 << 16];
-	uint16_t mapped[1 << 16]; /* by the port that was named; 0: not */
+	uint16_t mapped[1 << 16]; /* by the port that a program named; 0: not mapped */
 };
 
-/* Where a socket is to be. */
+/* A socket's address. */
 struct spot {
 	struct net_addr addr;
 	uint16_t port;
@@ -56,7 +55,7 @@ static bool address_of(const struct request *r, struct spot *ret)
 				  (socklen_t)c->len);
 }
 
-/* For a socket of that family; an IPv6 one takes both. */
+/* Writes the address for a socket of that family. An IPv6 socket takes both kinds. */
 static socklen_t to_sock(const struct spot *s, int family, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(s->port)};
@@ -103,7 +102,7 @@ static int option(int sock, int level, int name)
 	return getsockopt(sock, level, name, &value, &len) < 0 ? 0 : value;
 }
 
-/* What rules say of it: allowed by one, or denied. */
+/* Returns the verdict of rules about this address: allow, deny, or ask if no rule matches. */
 static enum policy_verdict ruled(struct ldoor *d, enum rule_kind kind, const struct spot *s)
 {
 	const struct policy *p = keeper_policy(d->k);
@@ -130,7 +129,7 @@ static void tell_rewrite(struct ldoor *d, const struct request *r, const char *o
 
 /* ---- connect --------------------------------------------------------------------------------- */
 
-/* Its port is how the proxy's request is known as this process's. */
+/* Tells the proxy which process connects from this socket's port. */
 static void expect(struct ldoor *d, const struct request *r, int sock)
 {
 	struct sockaddr_storage own = {0};
@@ -142,7 +141,7 @@ static void expect(struct ldoor *d, const struct request *r, int sock)
 		proxy_door_expect(d->floor.proxy, at.port, r->caller.pid);
 }
 
-/* The session itself listens there, or at what that was exchanged for. */
+/* Finds the session's own listener for this address, mapped or not. */
 static bool find_own(struct ldoor *d, int family, const struct spot *at, struct spot *to)
 {
 	const struct net_window *w = &d->floor.window;
@@ -155,7 +154,7 @@ static bool find_own(struct ldoor *d, int family, const struct spot *at, struct 
 	if (!d->ports->ours[to->port] || d->ports->ours[to->port] == AT_NAMED)
 		return false;
 	to->addr = d->ports->ours[to->port] == AT_SIX ? six_loopback : w->device;
-	/* The same port of another loopback address may be somebody else's. */
+	/* At another loopback address another user's server may have the same port. */
 	if (w->strategy == WINDOW_FAIL)
 		return net_addr_eq(&at->addr, &to->addr);
 	return family == AF_INET6 || net_addr_is_v4(&to->addr);
@@ -183,7 +182,7 @@ int shared_connect(struct ldoor *d, struct request *r, int sock)
 	struct spot at, to;
 	int family = option(sock, SOL_SOCKET, SO_DOMAIN), got;
 
-	/* Nothing is connected to AF_UNSPEC: what was connected stays so. */
+	/* AF_UNSPEC connects to nothing: an existing connection stays. */
 	if (!address_of(r, &at))
 		return d->floor.proxy ? -EAFNOSUPPORT : connecting_now(d, r, sock, -1);
 	if (d->floor.proxy && net_addr_eq(&at.addr, &proxy) &&
@@ -234,7 +233,7 @@ static int bind_at(struct ldoor *d, int sock, const struct spot *at)
 	return 0;
 }
 
-/* A port of the window that nobody has; *at tells which. */
+/* Binds a free port of the window, and sets at->port. */
 static int bind_any(struct ldoor *d, int sock, struct spot *at)
 {
 	const struct net_window *w = &d->floor.window;
@@ -247,11 +246,11 @@ static int bind_any(struct ldoor *d, int sock, struct spot *at)
 	return got;
 }
 
-/* The address that is meant, or why it may not be. */
+/* Sets *to to the address to bind. Returns why it is refused, or NULL. */
 static const char *choose_address(struct ldoor *d, int sock, const struct spot *at, struct spot *to)
 {
 	const struct net_window *w = &d->floor.window;
-	/* One that takes IPv4 as well is at its loopback address too, by the address in IPv6. */
+	/* A socket for both families listens at the IPv4 loopback address, mapped into IPv6. */
 	const bool six = !net_addr_is_v4(&at->addr) &&
 			 (!is_any(&at->addr) || option(sock, IPPROTO_IPV6, IPV6_V6ONLY));
 
@@ -292,7 +291,7 @@ static int bind_here(struct ldoor *d, struct request *r, int sock, struct spot *
 	const struct net_window *w = &d->floor.window;
 	struct spot to;
 	const char *why = choose_address(d, sock, at, &to);
-	/* A rule is about a port: none of them about any. */
+	/* Rules name a port, so none matches port 0. */
 	enum policy_verdict v = at->port ? ruled(d, RULE_BIND, at) : POLICY_ASK;
 	int got;
 
@@ -326,13 +325,13 @@ int shared_bind(struct ldoor *d, struct request *r)
 		return sock;
 	family = option(sock, SOL_SOCKET, SO_DOMAIN);
 	if (family != AF_INET && family != AF_INET6)
-		return DOOR_CONTINUE; /* Landlock holds for TCP, and there is nothing else */
+		return DOOR_CONTINUE; /* Landlock handles TCP; no other kind is left */
 	got = request_alive(d, r);
 	if (got < 0)
 		return got;
 	if (!address_of(r, &at))
 		return -EAFNOSUPPORT;
-	/* A datagram socket takes any port to send from. */
+	/* A datagram socket may send from any port. */
 	if (at.port == 0 && option(sock, SOL_SOCKET, SO_TYPE) != SOCK_STREAM) {
 		memcpy(&sa, r->slot[SLOT_EXTRA].data, MIN(r->slot[SLOT_EXTRA].len, sizeof(sa)));
 		return bind(sock, (struct sockaddr *)&sa, (socklen_t)r->slot[SLOT_EXTRA].len) < 0

@@ -1,4 +1,4 @@
-/* calls_socket - the addresses of sockets, and bind of AF_UNIX names. */
+/* calls_socket - copies addresses of sockets; bind of AF_UNIX names. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/calls_socket.h"
 
@@ -18,12 +18,11 @@
 #include "core/keeper/keeper.h"
 
 /*
- * Datagrams of AF_UNIX name their peer in the memory behind sendto() and sendmsg(), and so may a
- * connected socket, or one of a pair. Only this process could send to what it has looked at, so
- * every message would have to come here, those of streams too: between a look at a descriptor and
- * the kernel's own call another thread may put another socket there. And no mount and no Landlock
- * up to Linux 6.18 keeps a name from leading to a socket of the host. So there are none; the human
- * reads why.
+ * Refuses AF_UNIX datagram sockets, and tells the user why. sendto() and sendmsg() name the peer in
+ * the caller's memory, also for connected sockets. So only the keeper could safely send to an
+ * address that it has judged, and it would have to handle every message, those of streams too:
+ * after a look at a descriptor another thread may put another socket there. No mount, and no
+ * Landlock up to Linux 6.18, keeps such a name from reaching a socket of the host.
  */
 int prepare_datagram(struct ldoor *d, struct request *r)
 {
@@ -34,10 +33,10 @@ int prepare_datagram(struct ldoor *d, struct request *r)
 }
 
 /*
- * A pair needs no names: it is made here of the kind that keeps the bounds of messages and ignores
- * the name in a sendmsg(). The two differ at the end alone: when one side is closed the other reads
- * an end and not nothing, as of a stream. Who could be interrupted between two descriptors has
- * none.
+ * Makes a socket pair, which needs no names, of type SOCK_SEQPACKET: it keeps message boundaries
+ * and ignores the address in sendmsg(). It differs from datagrams only at the end: when one side is
+ * closed the other reads end of file, as with a stream. A caller that could be interrupted between
+ * the two descriptors gets no pair.
  */
 int prepare_pair(struct ldoor *d, struct request *r)
 {
@@ -85,7 +84,7 @@ int socket_family(int sock, int *family)
 	return getsockopt(sock, SOL_SOCKET, SO_DOMAIN, family, &len) < 0 ? -errno : 0;
 }
 
-/* An AF_UNIX address with a name in the file system: the name becomes the request's path. */
+/* Copies an AF_UNIX address that names a file: the name becomes the request's path. */
 bool socket_pathname(struct request *r)
 {
 	const struct copy *c = &r->slot[SLOT_EXTRA];
@@ -111,15 +110,15 @@ int prepare_bind(struct ldoor *d, struct request *r)
 
 	if (got < 0)
 		return got == DOOR_DEAD ? got : DOOR_CONTINUE;
-	/* Addresses of a network and abstract names stay in the sandbox's own network, where it has
-	 * one. */
+	/* Network addresses and abstract names stay in the sandbox's own network, if it has one. */
 	if (!socket_pathname(r))
 		return d->spec.windowed ? shared_bind(d, r) : DOOR_CONTINUE;
 	r->how[0] = HOW_NAME;
 	return 0;
 }
 
-/* Our directory where a relative address begins; -1: it is absolute, or that is not known. */
+/* Returns the keeper's directory in which a relative address begins, or -1 if the address is
+ * absolute or the directory is unknown. */
 static int address_base(struct ldoor *d, const struct request *r)
 {
 	const char *path = r->slot[SLOT_PATH].data;
@@ -158,7 +157,7 @@ int perform_bind(struct ldoor *d, struct request *r)
 	if (got < 0)
 		return got;
 	if (family != AF_UNIX)
-		return DOOR_CONTINUE; /* its own kind of wrong; the floor holds for any socket */
+		return DOOR_CONTINUE; /* the kernel returns an error */
 	got = folder_bind(p->folder, &r->caller, sock, &p->at, address_base(d, r),
 			  r->slot[SLOT_PATH].data);
 	if (got == 0)

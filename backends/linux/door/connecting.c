@@ -20,35 +20,34 @@
 #include "core/keeper/keeper.h"
 
 /*
- * A socket file on a read-only mount can still be connected to, so connect() is never let CONTINUE:
- * it is performed here, on a duplicate of the caller's socket and a copy of the address. Which
- * socket files AF_UNIX names may lead to is calls_peer.c's business. The keeper must not block: the
- * open file is switched to O_NONBLOCK for the moment of the call, and a connection under way is
- * answered when the socket becomes writable, when its time is up (SO_SNDTIMEO), or when a signal
- * would have ended the call (interrupts.c).
+ * A socket file on a read-only mount can still be connected to, so connect() never continues: it is
+ * performed here, on a duplicate of the caller's socket and a copy of the address. calls_peer.c
+ * judges which socket files AF_UNIX names may lead to. The keeper must not block: it sets
+ * O_NONBLOCK on the open file during the call. A connection in progress is answered when the socket
+ * becomes writable, when its time is up (SO_SNDTIMEO), or when a signal would have ended the call
+ * (interrupts.c).
  */
-#define RETRY_US 5000 /* a full queue of a listening AF_UNIX socket has no event of its own */
+#define RETRY_US 5000 /* a full queue of an AF_UNIX listener raises no event */
 #define CHECK_US 20000
 
-/* A connect() that has not come to its end: two descriptors of ours, and some are tried again. */
+/* A connect() in progress: two descriptors of the keeper's. Some are retried. */
 #define PENDING_MAX 256
 struct pending {
 	struct pending *next;
 	struct ldoor *d;
 	uint64_t id;
 	int tid;
-	int sock; /* our duplicate */
-	int peer; /* O_PATH of a socket file whose queue was full: tried again by the clock; -1: not
-		   */
-	int flags;		    /* of the open file, to be restored */
-	int64_t until_us;	    /* SO_SNDTIMEO; 0: for ever */
+	int sock;		    /* the keeper's duplicate */
+	int peer;		    /* O_PATH of a socket file with a full queue, retried; or -1 */
+	int flags;		    /* of the open file; restored at the end */
+	int64_t until_us;	    /* SO_SNDTIMEO; 0: no limit */
 	struct sockaddr_storage to; /* the address, copied */
 	size_t to_len;
 	struct interrupt interrupt;
 };
 
-/* A socket file is reached through the descriptor that was looked at, not by its name again; in the
- * caller's rights: root's keeper has more than root inside. */
+/* Connects to a socket file by the descriptor that was judged, not by its name, and with the
+ * agent's rights: a keeper of root's has more than root inside. */
 static int connect_peer(int sock, int peer)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
@@ -69,7 +68,8 @@ static int connect_to(int sock, const struct copy *address)
 	return connect(sock, (struct sockaddr *)&to, (socklen_t)address->len) < 0 ? -errno : 0;
 }
 
-/* EALREADY: a connection was under way before, and a caller that may wait waits for its end. */
+/* Returns whether a connection is in progress. EALREADY: it began earlier; a blocking caller waits
+ * for it. */
 static bool is_under_way(int got)
 {
 	return got == -EINPROGRESS || got == -EALREADY;
@@ -95,7 +95,8 @@ static void pending_free(struct pending *w)
 	free(w);
 }
 
-/* The flags go back first: once answered, the caller may look at them, or set them. */
+/* Answers. Restores the flags first, because the caller may read or set them once it is
+ * answered. */
 static void pending_answer(struct pending *w, int result)
 {
 	struct ldoor *d = w->d;
@@ -106,10 +107,10 @@ static void pending_answer(struct pending *w, int result)
 }
 
 /*
- * A connection under way has come to its end. The kernel takes note of that in connect() alone: the
- * call is made once more, which succeeds, or fails with the reason and leaves the socket as new.
- * The reason is read first: where another thread has shut the socket down it is as new already, and
- * the call would begin another connection.
+ * Finishes a connection in progress. The kernel completes it in connect() only: the second call
+ * succeeds, or fails with the reason and resets the socket. SO_ERROR is read first: if another
+ * thread has shut the socket down, it is reset already, and connect() would begin another
+ * connection.
  */
 static int connect_end(int sock, const struct copy *address)
 {
@@ -134,7 +135,7 @@ static void on_writable(void *data)
 	pending_answer(w, connect_end(w->sock, &address));
 }
 
-/* 0: there is no end to it. */
+/* Returns when the connection times out; 0: never. */
 static int64_t time_is_up(int sock, int64_t now)
 {
 	struct timeval most = {0};
@@ -153,7 +154,7 @@ static void wake(struct ldoor *d, const struct pending *w, int64_t now)
 		keeper_wake_at(d->k, w->until_us);
 }
 
-/* Hand the rest of a blocking connect() to the loop. Takes sock and peer. */
+/* Leaves the rest of a blocking connect() to the loop. Takes sock and peer. */
 static int wait_for(struct ldoor *d, const struct request *r, int sock, int peer, int flags)
 {
 	struct pending *w = xcalloc(1, sizeof(*w));
@@ -206,7 +207,7 @@ int connecting_now(struct ldoor *d, struct request *r, int sock, int peer)
 	return got;
 }
 
-/* What a call that waits is answered with now, or DOOR_LATER. */
+/* Returns the answer for a waiting call, or DOOR_LATER. */
 static int try_pending(struct ldoor *d, struct pending *w, int64_t now)
 {
 	int got = w->peer >= 0 ? connect_peer(w->sock, w->peer) : -EINPROGRESS;
@@ -216,7 +217,7 @@ static int try_pending(struct ldoor *d, struct pending *w, int64_t now)
 	if (w->until_us > 0 && now >= w->until_us)
 		return got;
 	got = interrupt_look(&w->interrupt, w->tid, now, d->pending_len);
-	if (got < 0) /* who set a time is not sent to wait as long again */
+	if (got < 0) /* with a time limit a restart would wait too long */
 		return w->until_us > 0 ? -EINTR : got;
 	return DOOR_LATER;
 }

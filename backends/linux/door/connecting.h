@@ -5,10 +5,9 @@
 struct ldoor;
 struct request;
 
-/* connect our duplicate of a socket, to peer (O_PATH of a socket file) or, if that is -1, to the
- * address in SLOT_EXTRA. What the caller gets, or DOOR_LATER where it has to wait. */
+/* Connects the keeper's duplicate of a socket to peer (O_PATH of a socket file), or if that is -1
+ * to the address in SLOT_EXTRA. Returns the caller's result, or DOOR_LATER if it has to wait. */
 int connecting_now(struct ldoor *d, struct request *r, int sock, int peer);
-/* Retries the connections that wait, and ends those whose time is up or whose caller has a signal.
- */
+/* Retries the connections that wait. Ends those whose time is up or whose caller has a signal. */
 void connecting_tick(struct ldoor *d);
 void connecting_drop(struct ldoor *d);

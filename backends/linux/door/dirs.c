@@ -16,17 +16,17 @@
 #include "core/base/path.h"
 
 /*
- * A descriptor of the caller's leads through its read-only mounts, so every directory is found
- * again on our side: by inode in a small cache, else by the path that /proc gives, opened beneath
- * the folder and compared by (dev, ino).
+ * A descriptor of the caller's leads through its read-only mounts. So the keeper finds each
+ * directory again in its own mounts: by inode in a small cache, else by its path in /proc, opened
+ * beneath the folder and compared by (dev, ino).
  */
 
 #define DIR_CACHE 64
 
 struct dirs {
 	struct dir_entry entry[DIR_CACHE];
-	uint64_t clock; /* of entry[].used and serial */
-	size_t last;	/* where dir_find() begins */
+	uint64_t clock; /* counts uses; also the source of serials */
+	size_t last;	/* index of the last hit, where dir_find() begins */
 };
 
 void dirs_open(struct ldoor *d)
@@ -50,7 +50,7 @@ void dirs_close(struct ldoor *d)
 
 struct dir_entry *dir_find(struct ldoor *d, dev_t dev, ino_t ino)
 {
-	/* The one of the call before is likely to be this one's. */
+	/* The last call's directory is likely to be this one's. */
 	for (size_t i = 0, at = d->dirs->last; i < DIR_CACHE; i++, at = (at + 1) % DIR_CACHE) {
 		struct dir_entry *e = &d->dirs->entry[at];
 
@@ -85,9 +85,9 @@ static void dir_keep(struct ldoor *d, const struct stat *st, struct folder *f, i
 }
 
 /*
- * Two things inside stand for a directory of the host without being it, where `text` leads: the
- * read gate shows it by its inode number, on a device of its own; and one that has something hidden
- * in it is put together on a tmpfs, which nobody inside can write to or make.
+ * Returns whether st, at `text`, is a view of the host's directory own. There are two kinds: the
+ * read gate shows a directory with its inode number on a device of the gate's; a directory with
+ * hidden entries is rebuilt on a tmpfs, which no process inside can write to or make.
  */
 static bool is_view(const struct ldoor *d, const struct stat *st, const char *text,
 		    const struct stat *own)
@@ -128,7 +128,7 @@ int dir_open(struct ldoor *d, const struct stat *st, const char *text, struct fo
 	}
 	*ret_folder = f;
 	*ret_fd = fd >= 0 ? fd : folder_fd(f);
-	/* Another inode at that path: covered inside, or moved meanwhile. Not ours to change. */
+	/* Another inode at that path is covered inside, or was moved: it must not be changed. */
 	if (fstat(*ret_fd, &own) < 0)
 		return -ENOENT;
 	if ((own.st_dev != st->st_dev || own.st_ino != st->st_ino) && !is_view(d, st, text, &own))
@@ -138,16 +138,16 @@ int dir_open(struct ldoor *d, const struct stat *st, const char *text, struct fo
 	return 0;
 }
 
-/* What of text lies below the folder, without the slash; NULL when it is elsewhere. */
+/* Returns the path below the folder, or NULL if text is elsewhere. */
 static const char *below_folder(const struct folder *f, const char *text)
 {
 	return path_below(text, folder_path(f));
 }
 
 /*
- * A cached directory's path is asked from /proc again when a rename went through the door, and
- * every few milliseconds, for the human may move directories too. It is a name for the journal and
- * for policy; what is changed is decided by the descriptor alone.
+ * Returns whether the cached path is current. It is read from /proc again after a rename through
+ * the door, and every few milliseconds, because the user may move directories too. The path is only
+ * a name for journal and policy; the descriptor decides which directory is changed.
  */
 static bool text_is_fresh(struct ldoor *d, const struct dir_entry *e)
 {
@@ -160,7 +160,7 @@ static int read_text(struct ldoor *d, struct place *p, struct dir_entry *e)
 	int n;
 
 	if (e != NULL && text_is_fresh(d, e)) {
-		memcpy(p->dir, e->text, strlen(e->text) + 1); /* where it was copied from */
+		memcpy(p->dir, e->text, strlen(e->text) + 1); /* same size as its source */
 		return 0;
 	}
 	n = fd_text(d, p->at.dirfd, p->dir, sizeof(p->dir));
@@ -173,7 +173,7 @@ static int read_text(struct ldoor *d, struct place *p, struct dir_entry *e)
 	return 0;
 }
 
-/* p->at.dirfd is a directory of ours: where is it below its folder now? */
+/* Fills p->dir: the directory p->at.dirfd relative to its folder. */
 int set_dir_text(struct ldoor *d, struct place *p, struct dir_entry *e)
 {
 	const char *below;
@@ -186,7 +186,7 @@ int set_dir_text(struct ldoor *d, struct place *p, struct dir_entry *e)
 	if (n < 0)
 		return n;
 	below = below_folder(p->folder, p->dir);
-	if (below == NULL) /* the human moved it out of the folder */
+	if (below == NULL) /* the user moved it out of the folder */
 		return -EROFS;
 	if (str_ends(p->dir, " (deleted)")) {
 		struct stat st;

@@ -29,26 +29,27 @@
  *
  * The kernel parks the caller and hands over a number, six registers and a thread id. Registers are
  * the kernel's own copy; memory, descriptors and the current directory are the caller's, and its
- * other threads may change them while we look. So, for each request:
+ * other threads may change them at any time. So, for each request:
  *
- *   1. prepare: copy what the registers point to, once; refuse what the kernel would refuse.
- *   2. resolve: from the copies to places, through descriptors of ours (resolve.c, walk.c).
- *   3. ask the kernel whether the id still is alive. If not, the thread id may have been given to
- *	somebody else and everything read so far was about the wrong process: drop it. Not where
- *	a look by a handle has shown that it was the right one (request_proved()).
- *   4. perform: one call of folder_*(), on our descriptors and our copies. Nothing of the caller's
- *	is looked at again.
+ *   1. prepare: copy the memory that the registers point to, once; refuse calls that the kernel
+ *	would refuse.
+ *   2. resolve: from the copies to places, through the keeper's descriptors (resolve.c, walk.c).
+ *   3. ask the kernel whether the id is still alive. If not, the thread id may be another process's
+ *	by now, and everything read so far may be about that process: drop the request. This step
+ *	is skipped if a look by a handle has proved the process (request_proved()).
+ *   4. perform: one call of folder_*(), on the keeper's descriptors and copies. Nothing of the
+ *	caller's is read again.
  *   5. answer once: an errno, a descriptor, or CONTINUE.
  *
  * CONTINUE lets the kernel run the call with whatever memory holds by then. It is never a decision:
  * it is used where the floor (read-only mounts, Landlock) gives the right answer for any value.
  *
- * A held request keeps its copies. When the human has answered, steps 2 to 5 run again; the place
- * must be the one that was shown (same directory inode, same path), or the caller gets ESTALE.
- * Whether what a rename or link brings is what was asked about, folder_*() compares.
+ * A held request keeps its copies. After the user's answer, steps 2 to 5 run again. The place must
+ * be the one that was shown (same directory inode, same path), or the caller gets ESTALE. For a
+ * rename or link folder_*() checks that the source is the one that was asked about.
  */
 
-#define TRIES 4 /* resolutions of a path that changes while we look */
+#define TRIES 4 /* resolutions of a path that changes meanwhile */
 
 static bool is_shown(const struct request *r, int i)
 {
@@ -59,13 +60,14 @@ static bool is_shown(const struct request *r, int i)
 	place_text(p, text, sizeof(text));
 	if (r->shown[i].text == NULL || strcmp(text, r->shown[i].text) != 0)
 		return false;
-	if (p->folder == NULL || r->shown[i].ino == 0) /* outside then; granted now */
+	if (p->folder == NULL || r->shown[i].ino == 0) /* it was outside then, and is granted now */
 		return true;
 	return fstat(p->at.dirfd, &st) == 0 && st.st_dev == r->shown[i].dev &&
 	       st.st_ino == r->shown[i].ino;
 }
 
-/* A new link's name is looked at before its file system is; a new name of rename() is not. */
+/* Returns whether a new link's name exists. link() checks that before the file system; rename()
+ * does not. */
 static bool link_taken(const struct request *r)
 {
 	const struct place *to = r->place[1];
@@ -88,7 +90,7 @@ static int resolve_all(struct ldoor *d, struct request *r)
 		got = r->copied[i] < 0 ? r->copied[i] : place_resolve(d, r, i);
 		if (got < 0 && i == 1 && r->place[1]->gone && r->call->perform == perform_rename &&
 		    is_dots(r->place[0]->at.name, strcspn(r->place[0]->at.name, "/")))
-			return -EBUSY; /* the kernel looks at the last names first */
+			return -EBUSY; /* the kernel checks the last names first */
 		if (got < 0)
 			return got;
 		if (r->call->perform == perform_link && i == 0 && !r->place[0]->known)
@@ -105,7 +107,8 @@ static int resolve_all(struct ldoor *d, struct request *r)
 	return outside;
 }
 
-/* Without mounts access(2) would answer for a host that Landlock knows nothing of. */
+/* Returns whether access(2) must fail. Without mounts the kernel would ignore Landlock in its
+ * answer. */
 static bool is_closed(const struct ldoor *d, const struct place *p)
 {
 	return d->floor.own != NULL && p->known && !p->special && !place_is_own(d, p) &&
@@ -113,8 +116,9 @@ static bool is_closed(const struct ldoor *d, const struct place *p)
 }
 
 /*
- * On a read-only mount the kernel refuses to remove or move a name before it looks for it. A
- * program that makes sure that something is gone wants to hear that it is not there. 0: it is.
+ * Returns an error if the name does not exist, else 0. On a read-only mount the kernel refuses to
+ * remove or move a name before it looks for it, but a program that makes sure that a file is gone
+ * expects ENOENT.
  */
 static int missing_outside(const struct ldoor *d, const struct request *r)
 {
@@ -127,13 +131,13 @@ static int missing_outside(const struct ldoor *d, const struct request *r)
 	     r->call->perform != perform_rename))
 		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(own); i++)
-		if (path_is_beneath(p->text, own[i])) /* what is not read-only */
+		if (path_is_beneath(p->text, own[i])) /* these are writable */
 			return 0;
 	fd = open_in_sandbox(d, p->text);
 	return fd == -ENOENT || fd == -ENOTDIR || fd == -ENAMETOOLONG ? fd : 0;
 }
 
-/* A change outside every folder: the floor answers, or policy asks. */
+/* Performs a change outside every folder: the floor answers, or policy asks. */
 static int perform_outside(struct ldoor *d, struct request *r)
 {
 	int got;
@@ -157,7 +161,7 @@ static int perform_outside(struct ldoor *d, struct request *r)
 	return got == 0 ? DOOR_CONTINUE : place_granted(got);
 }
 
-/* A path that cannot be read counts when its turn comes: errors have the kernel's order. */
+/* Copies the paths. An error is kept until its turn, in the kernel's order. */
 static void copy_paths(struct ldoor *d, struct request *r)
 {
 	const struct path_arg *args = r->call->path;
@@ -180,10 +184,10 @@ static void copy_paths(struct ldoor *d, struct request *r)
 }
 
 /*
- * What could not be looked at (memory closed to us, no descriptor left for the caller's process) is
- * left to the floor, except where the floor does not hold for every value: a path of
- * /proc/N/fd leads to the writable mount of a descriptor that we have handed out, and a socket
- * file can be connected to on a read-only mount.
+ * Returns the result for a request that could not be examined (unreadable memory, no descriptor for
+ * the caller's process). The floor answers it, except where the floor does not hold for every
+ * value: a path of /proc/N/fd leads to the writable mount of a descriptor that the door has handed
+ * out, and a socket file on a read-only mount can be connected to.
  */
 static int unseen(const struct request *r)
 {
@@ -218,7 +222,7 @@ static int handle(struct ldoor *d, struct request *r)
 			return outside == DOOR_CONTINUE ? unseen(r) : outside;
 		got = outside > 0 ? perform_outside(d, r) : r->call->perform(d, r);
 		if (i == 0 && got == -ENOENT && (r->place[0]->recent || r->place[1]->recent))
-			d->renames++; /* the directory may be another one by now */
+			d->renames++; /* the cached directory may be outdated */
 		else if (got != DOOR_AGAIN)
 			return got;
 		got = 0;
@@ -226,7 +230,7 @@ static int handle(struct ldoor *d, struct request *r)
 	return got < 0 ? got : -ESTALE;
 }
 
-/* The kernel goes on with an open only where that can be trusted. */
+/* Answers the request. An open continues only if open_may_continue() allows it. */
 static void finish(struct ldoor *d, struct request *r, int got)
 {
 	if (got == DOOR_CONTINUE && r->call->perform == perform_open)

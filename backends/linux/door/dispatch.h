@@ -7,5 +7,5 @@
 struct ldoor;
 struct request;
 
-/* granted: a human has allowed this very request. */
+/* granted: the user has allowed this very request. */
 void door_dispatch(struct ldoor *d, struct request *r, bool granted);

@@ -1,4 +1,4 @@
-/* door - the system-call door: trapped calls in, calls of core/keeper/folders/folder.h out. */
+/* door - the system-call door: receives trapped calls, calls core/keeper/folders/folder.h. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/door.h"
 
@@ -34,12 +34,12 @@
 
 static struct ldoor *ldoor(struct door *door)
 {
-	return (struct ldoor *)door; /* the first member */
+	return (struct ldoor *)door; /* its first member */
 }
 
 /*
- * One request a turn: the keeper's poll(2) has seen it, and asking again costs as much as a small
- * call does. A request whose caller died in between is ENOENT, receiving does not wait for another.
+ * Serves one request per turn: poll(2) has reported one, and asking for another costs as much as a
+ * small call. Receiving does not block: if the caller has died, it fails with ENOENT.
  */
 int door_serve_listener(struct ldoor *d, int fd, short events)
 {
@@ -65,7 +65,7 @@ static int door_serve(struct door *door, short events)
 	return door_serve_listener(ldoor(door), door->fd, events);
 }
 
-/* The human allowed a change outside: its directory becomes a folder. */
+/* Makes a folder of the directory, after the user allowed a change outside the folders. */
 static int grant_outside(struct ldoor *d, const struct parked *p)
 {
 	const char *text = p->shown[p->shown[1].text != NULL].text;
@@ -96,7 +96,7 @@ static void door_answered(struct door *door, uint64_t id, enum door_verdict verd
 		   (verdict == VERDICT_ALLOW && p->outside && grant_outside(d, p) < 0)) {
 		door_answer(d, id, -EACCES);
 	} else {
-		d->renames++; /* what was shown must be found again, not remembered */
+		d->renames++; /* the shown place must be found without the cache */
 		parked_load(d, &d->scratch->now, p);
 		door_dispatch(d, &d->scratch->now, p->granted || verdict == VERDICT_ALLOW);
 	}
@@ -139,7 +139,7 @@ static void door_publish(struct door *door, uint16_t port, uint16_t host_port, c
 	port_publish(ldoor(door), port, host_port, by);
 }
 
-/* The state of each file. */
+/* Initialises the state of each file. */
 static void state_open(struct ldoor *d)
 {
 	request_open(d);

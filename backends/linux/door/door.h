@@ -1,4 +1,4 @@
-/* door - the system-call door: trapped calls in, calls of core/keeper/folders/folder.h out. */
+/* door - the system-call door: receives trapped calls, calls core/keeper/folders/folder.h. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -18,6 +18,6 @@ struct ldoor;
 struct door *door_new(struct keeper *k, int listener, int sandbox_root_fd,
 		      const struct filter_spec *spec, const struct floor *floor, struct err *err)
 	MUST_USE;
-/* Serves one request after poll(2) has reported one at a listener. -EPIPE: no process has its
- * filter any more. */
+/* Serves one request after poll(2) has reported one at a listener. Returns -EPIPE if no process
+ * with its filter is left. */
 int door_serve_listener(struct ldoor *d, int fd, short events);

@@ -1,4 +1,4 @@
-/* filter_prologue - the part of the seccomp program that stands before libseccomp's rules. */
+/* filter_prologue - the part of the seccomp program before libseccomp's rules. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/filter_prologue.h"
 
@@ -13,11 +13,11 @@
 #include "backends/linux/door/table.h"
 #include "core/base/util.h"
 
-/* Numbers that nobody here has heard of are answered with ENOSYS, as an older kernel would:
- * libseccomp cannot compare the number itself. */
+/* Newer numbers than this are answered with ENOSYS, as an older kernel would: libseccomp cannot
+ * compare the number itself. */
 #define LAST_KNOWN 462 /* mseal, Linux 6.10; the same number on every architecture */
 #ifdef __x86_64__
-#define GAP_FROM    335 /* 335..423 were never given out, but for uretprobe */
+#define GAP_FROM    335 /* 335..423 were never assigned, except uretprobe */
 #define GAP_TO	    424
 #define ARCH_NATIVE AUDIT_ARCH_X86_64
 #else
@@ -25,9 +25,9 @@
 #endif
 
 /*
- * Programs open far more to read than to write, and this is the one hot call that the kernel's
- * bitmap cannot know: answered before the search through the rules, some 40 instructions for each
- * open. Any other open goes on to them.
+ * Allows opens that only read, before the search through the rules, which costs some 40
+ * instructions for each open. Programs open far more files to read than to write, and the kernel's
+ * bitmap cannot cover this call. Any other open goes on to the rules.
  */
 static unsigned short add_reading(struct sock_filter *code, const struct door_call *call)
 {
@@ -45,8 +45,8 @@ static unsigned short add_reading(struct sock_filter *code, const struct door_ca
 	return at;
 }
 
-/* "Argument 0 of this call is one of these, or else": shorter than the rules libseccomp would need.
- */
+/* Requires argument 0 of this call to be one of the values. Shorter than the rules that libseccomp
+ * would need. */
 static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_t *values,
 				 uint8_t n, int error)
 {
@@ -69,7 +69,7 @@ static unsigned short add_choice(struct sock_filter *code, int nr, const uint32_
 
 unsigned short filter_prologue(struct sock_filter *code, const struct filter_spec *spec)
 {
-	/* ADDR_NO_RANDOMIZE: gdb and some builds; all ones: only a question. */
+	/* ADDR_NO_RANDOMIZE: gdb and some builds; all ones: a query. */
 	static const uint32_t personalities[] = {0, ADDR_NO_RANDOMIZE, 0xffffffff};
 	static const uint32_t families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 	const unsigned enosys = SECCOMP_RET_ERRNO | ENOSYS;
@@ -87,8 +87,7 @@ unsigned short filter_prologue(struct sock_filter *code, const struct filter_spe
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, enosys);
 	n += add_choice(code + n, SYS_personality, personalities, ARRAY_LEN(personalities), EPERM);
-	/* Without a network namespace the first, AF_UNIX, is all there is; or with a proxy three.
-	 */
+	/* Without a network namespace only the first, AF_UNIX, is allowed; with a proxy three. */
 	n += add_choice(code + n, SYS_socket, families,
 			!spec->alone || spec->allow_network ? ARRAY_LEN(families)
 			: spec->proxied			    ? 3

@@ -1,4 +1,4 @@
-/* filter_prologue - the part of the seccomp program that stands before libseccomp's rules. */
+/* filter_prologue - the part of the seccomp program before libseccomp's rules. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

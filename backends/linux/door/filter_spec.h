@@ -9,7 +9,7 @@ struct filter_spec {
 	bool nesting;	    /* user and mount namespaces inside */
 	bool allow_network; /* the host's network is shared: no abstract sockets of the host */
 	bool reads;	    /* opens for reading are trapped too */
-	bool alone;	    /* no namespaces: calls that namespaces would isolate are refused */
-	bool proxied;	    /* alone: TCP sockets, whose connections the door performs */
-	bool windowed;	    /* bind and listen of the host's network are the door's, too */
+	bool alone;	    /* no namespaces: refuses calls that namespaces would isolate */
+	bool proxied;	    /* alone: TCP sockets, which the door connects */
+	bool windowed;	    /* traps bind and listen of the host's network, too */
 };

@@ -1,4 +1,4 @@
-/* finish - the end of a request: it is answered or parked. */
+/* finish - the end of a request: answers or parks it. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/finish.h"
 
@@ -10,7 +10,7 @@
 #include "backends/linux/door/state.h"
 #include "core/base/util.h"
 
-/* What nobody waits for any more is kept for when the interrupted call is made again. */
+/* Answers with a descriptor. If the caller was interrupted, keeps it for the repeated call. */
 static void answer_fd(struct ldoor *d, const struct request *r, int fd)
 {
 	if (!door_give(d, r->id, r->resumed ? 0 : r->tid, r->flags, fd))
@@ -21,7 +21,7 @@ void request_finish(struct ldoor *d, struct request *r, int got)
 {
 	if (got == -FOLDER_HELD)
 		parked_add(d, r);
-	/* Before the answer: the caller's close() is to be the last one of its file. */
+	/* Before the answer, so that the caller's close() is the last one of its file. */
 	util_close_fd(&r->opened);
 	place_done(&d->scratch->places[0]);
 	place_done(&d->scratch->places[1]);

@@ -15,7 +15,7 @@ struct door_call;
 enum stage {
 	STAGE_START,   /* the relay starts */
 	STAGE_NAME,    /* judged by name, or asked */
-	STAGE_RESOLVE, /* where the name leads */
+	STAGE_RESOLVE, /* its addresses are looked up */
 	STAGE_ADDR,    /* judged by address, or asked */
 	STAGE_DIAL,
 };
@@ -23,7 +23,7 @@ enum stage {
 struct flow_wait {
 	struct flow_wait *next;
 	struct ldoor *d;
-	uint64_t id;   /* of the notification */
+	uint64_t id;   /* of the seccomp notification */
 	uint64_t dial; /* for the relay */
 	int tid, sock;
 	const struct door_call *call;
@@ -36,10 +36,10 @@ struct flow_wait {
 	struct net_addr at; /* where the agent's SYN goes */
 	struct net_addr addr[NET_ADDRS_MAX];
 	size_t n;
-	bool loopback; /* a service of the host's loopback that a rule shows inside */
+	bool loopback;		       /* a service of the host's loopback that a rule shows */
 	bool stand_in, granted, plain; /* plain: only the route is needed (a datagram socket) */
-	bool packet; /* no call waits: a datagram or an echo request (packet_flow.c) */
-	bool syn;    /* the same, and a connection: a guest's first packet of it */
+	bool packet; /* no call waits: a datagram or echo request (packet_flow.c) */
+	bool syn;    /* with packet: the first packet of a guest's connection */
 	struct interrupt interrupt;
 };
 
@@ -56,15 +56,15 @@ void flow_tell_open(struct flow_wait *w, const struct caller *c, const struct ne
 
 /* NET_FLOW: the first packet of a flow waits in the relay. */
 void packet_begin(struct ldoor *d, const struct net_note *note);
-/* The first packet of a connection waits where guest_syn (state.h) leads to. */
+/* Begins a connection of a guest, whose first packet waits where guest_syn (state.h) leads to. */
 void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_t port);
-void packet_syn_gone(struct ldoor *d, uint64_t id);				 /* no longer */
+void packet_syn_gone(struct ldoor *d, uint64_t id); /* it no longer waits */
 void packet_dialled(struct flow_wait *w, int code, const struct net_addr *addr); /* w is gone */
 /* Drops the flow that the relay has closed. Returns false if no flow with this id waits here. */
 bool packet_gone(struct ldoor *d, uint64_t id);
 void packet_caller(struct flow_wait *w, struct caller *ret);
 void packet_fail(struct flow_wait *w, int code); /* w is gone */
-void packet_grant(struct flow_wait *w);		 /* the same */
+void packet_grant(struct flow_wait *w);		 /* frees w, too */
 
 /* ---- guest_door.c ---------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include "core/base/log.h"
 #include "core/base/path.h"
 
-#define AT_ONCE 64 /* notes, before others have their turn */
+#define AT_ONCE 64 /* notes per turn of the loop */
 
 struct guest_door {
 	int caller;
@@ -24,7 +24,7 @@ struct guest_door {
 
 static struct ldoor *ldoor(struct door *door)
 {
-	return (struct ldoor *)(void *)door; /* the first member */
+	return (struct ldoor *)(void *)door; /* its first member */
 }
 
 int guest_door_caller(const struct ldoor *d)
@@ -39,8 +39,8 @@ const char *guest_door_program(const struct ldoor *d)
 
 void guest_door_tell(const struct ldoor *d, const struct guest_note *note)
 {
-	/* There is room: it reads all the time, and holds fewer packets than the socket does notes.
-	 * Not sent: it is gone. */
+	/* The socket has room: the process holds fewer packets than the socket holds notes, and
+	 * reads all the time. An error means that it has ended. */
 	if (send(d->door.fd, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		log_debug("net", "answer the guest's frames: %s", strerror(errno));
 }

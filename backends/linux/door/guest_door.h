@@ -20,8 +20,8 @@ struct guest_door_spec {
 	struct keeper *k;
 	struct gateway *gateway;
 	int sock;	     /* to the process that parses frames; non-blocking */
-	bool open;	     /* connections are reported, and all are allowed */
-	const char *program; /* that runs in the guest: path or name, copied */
+	bool open;	     /* allows all connections, and reports them */
+	const char *program; /* the guest's program: path or name, copied */
 };
 struct door *guest_door_new(const struct guest_door_spec *spec) MUST_USE;
 /* Sets the process that represents every process in the guest. */

@@ -1,4 +1,4 @@
-/* interrupts - tells whether a signal would have interrupted a call that is held. */
+/* interrupts - finds out whether a signal would have interrupted a held call. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/interrupts.h"
 
@@ -13,31 +13,31 @@
 #include "core/base/util.h"
 
 /*
- * Once a trapped call has been received, signals wait for its answer (WAIT_KILLABLE_RECV): rightly
- * for what the kernel does not let them interrupt either. Natively they do end a connect() and the
- * open() of a FIFO that have to wait, and so they shall end a call that waits for a human: who
- * presses Ctrl-C does not mean to answer first. So for these /proc is looked at now and then, and
- * they are answered as the kernel would: with ERESTARTSYS, which it turns into EINTR or into the
- * same call once more, as the handler was installed; a stopped process makes it again when it goes
- * on.
+ * Once the door has received a trapped call, signals wait for its answer (WAIT_KILLABLE_RECV). That
+ * is right for calls that the kernel does not let signals interrupt either. But natively a signal
+ * ends a connect() and the open() of a FIFO that have to wait. So it must also end a call that
+ * waits for the user's answer: a user who presses Ctrl-C does not mean to answer first. For these
+ * calls the door reads the pending signals from /proc at intervals, and answers as the kernel
+ * would: with ERESTARTSYS, which the kernel turns into EINTR or into a restart of the call, by the
+ * signal's handler. A stopped process restarts it when it continues.
  *
- * A program must not see that number itself. It does not while a signal waits for this very thread.
- * One that any thread of the process may take waits here too, without having woken this one: then
- * it is EINTR, if nobody has taken it after two looks. Programs that have a handler restart their
- * calls get it too, and of the open() of a file few expect it: where a human is waited for, those
- * signals alone do this that are sent to end a program.
+ * A program must not see ERESTARTSYS itself. It does not if the signal is pending for this very
+ * thread. A signal that any thread of the process may take is pending too, without having woken
+ * this one: the answer is EINTR if no thread has taken it after two looks. Programs whose handlers
+ * restart calls get EINTR too, and few expect it from the open() of a file: while the user is
+ * asked, only signals that are meant to end a program count.
  */
 
-#define LOOK_US 20000 /* and as much again for every so many calls that wait: */
+#define LOOK_US 20000 /* plus as much for each group of waiting calls */
 #define LOOK_N	16
 
-#ifndef ERESTARTSYS /* the kernel's own */
+#ifndef ERESTARTSYS /* private to the kernel */
 #define ERESTARTSYS 512
 #endif
 
-struct signals { /* that wait, and are neither blocked nor ignored */
+struct signals { /* pending ones that are neither blocked nor ignored */
 	uint64_t own, any, caught;
-	bool alone; /* there is no other thread */
+	bool alone; /* the process has one thread */
 };
 
 static uint64_t bit(int sig)
@@ -45,7 +45,7 @@ static uint64_t bit(int sig)
 	return UINT64_C(1) << (sig - 1);
 }
 
-/* Those by which a human or a supervisor ends a program. */
+/* Returns the signals by which a user or a supervisor ends a program. */
 static uint64_t ending(void)
 {
 	return bit(SIGINT) | bit(SIGTERM) | bit(SIGHUP) | bit(SIGQUIT);
@@ -104,8 +104,8 @@ bool interrupt_ends(int tid)
 {
 	struct signals s;
 
-	if (signals_of(tid, &s) < 0) /* it has gone */
+	if (signals_of(tid, &s) < 0) /* it has ended */
 		return true;
-	/* Any signal that kills becomes this one, pending for each thread. */
+	/* A fatal signal becomes SIGKILL, pending for each thread. */
 	return (s.own & bit(SIGKILL)) || ((s.own | s.any) & s.caught & ending());
 }

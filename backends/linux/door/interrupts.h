@@ -1,4 +1,4 @@
-/* interrupts - tells whether a signal would have interrupted a call that is held. */
+/* interrupts - finds out whether a signal would have interrupted a held call. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When a call that waits is looked at for signals. */
+/* When the signals of a waiting call's thread are read next. */
 struct interrupt {
-	int64_t next_us; /* not before */
-	bool seen;	 /* one that another thread may still take */
-	bool held;	 /* by a human: natively the call need not have waited at all */
+	int64_t next_us; /* not earlier */
+	bool seen;	 /* saw a signal that another thread may still take */
+	bool held;	 /* by a question to the user: natively the call need not have waited */
 };
-/* 0, or what the call is to be answered with. `waiting`: how many there are like it. */
+/* Returns 0, or the answer for the interrupted call. `waiting`: number of calls like it. */
 int interrupt_look(struct interrupt *i, int tid, int64_t now, size_t waiting);
-/* For who cannot have the kernel make the call again: is the thread to be let go with EINTR? It is
- * being killed, or catches a signal by which programs are ended. */
+/* For callers that cannot make the kernel restart the call. Returns whether the thread should get
+ * EINTR: it is being killed, or catches a signal by which programs are ended. */
 bool interrupt_ends(int tid);

@@ -9,7 +9,7 @@
 
 #include "backends/linux/door/state.h"
 
-/* The one that called last comes first, then the agent's, then the others. */
+/* Tries the listener that had the last request first, then the agent's, then the others. */
 int listener_ioctl(const struct ldoor *d, unsigned long op, void *arg)
 {
 	int r = ioctl(d->calling, op, arg);

@@ -9,16 +9,15 @@ struct ldoor;
 
 /*
  * A program that is started beside the agent has a filter of its own, hence a listener of its own.
- * A request's number is the kernel's, which begins to count at a random one of 64 bits for each
- * filter, so the number alone tells the listener: it is looked for, the one that has called last
- * first.
+ * The kernel numbers the requests of each filter from a random 64-bit number on. So the number
+ * alone identifies the listener: all are tried, the one of the last request first.
  */
 
-/* ioctl(2) on the listener that has the request that arg names. Its result, or negative errno;
- * -ENOENT: none has it, its caller is gone. */
+/* Calls ioctl(2) on the listener that has the request in arg. Returns its result or a negative
+ * errno; -ENOENT: no listener has the request, because its caller has ended. */
 int listener_ioctl(const struct ldoor *d, unsigned long op, void *arg);
-/* Does the caller of this request still wait? */
+/* Returns whether the caller of this request still waits. */
 bool listener_holds(const struct ldoor *d, uint64_t id);
-/* Takes fd over, also on failure. 0, or -EUSERS: there are too many. */
+/* Takes fd, also on failure. Returns 0, or -EUSERS if there are too many. */
 int listener_add(struct ldoor *d, int fd);
 void listener_remove(struct ldoor *d, int fd); /* closes it */

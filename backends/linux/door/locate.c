@@ -13,7 +13,7 @@
 #include "backends/linux/door/state.h"
 #include "core/base/path.h"
 
-/* Does the sandbox show another object there, or none? */
+/* Returns whether the sandbox shows another object there, or none. */
 static bool is_nested(const struct ldoor *d, int fd, const char *text)
 {
 	AUTO_CLOSE int own = open_in_sandbox(d, text);
@@ -47,7 +47,7 @@ int locate_name(struct ldoor *d, struct place *p, int parent, const char *name)
 	if (fd_text(d, parent, p->text, sizeof(p->text)) < 0)
 		return -EACCES;
 	if (dir_open(d, &st, p->text, &p->folder, &p->at.dirfd) < 0) {
-		p->gone = st.st_nlink == 0; /* nothing can be in a directory that was removed */
+		p->gone = st.st_nlink == 0; /* a removed directory is empty */
 		return p->gone ? -ENOENT : outside(d, p, parent, name);
 	}
 	p->at.name = name;
@@ -57,7 +57,7 @@ int locate_name(struct ldoor *d, struct place *p, int parent, const char *name)
 	return r == -EROFS ? outside(d, p, parent, name) : r;
 }
 
-/* A directory that is ours, as an object: the name it has in its own parent is for the journal. */
+/* Fills in a directory of a folder as an object. Its name in its parent is for the journal. */
 static int object_dir(struct ldoor *d, struct place *p)
 {
 	char *slash;
@@ -71,13 +71,13 @@ static int object_dir(struct ldoor *d, struct place *p)
 	slash = strrchr(p->dir, '/');
 	p->at.leaf = slash + 1;
 	if (p->at.dir == p->at.leaf)
-		p->at.dir = ""; /* directly below the folder */
+		p->at.dir = ""; /* the parent is the folder */
 	else
 		*slash = '\0';
 	return 0;
 }
 
-/* A file that somebody holds open: the name it has now, if that still leads to it. */
+/* Fills in an open file by its current name, if that name still leads to it. */
 static int object_file(struct ldoor *d, struct place *p, int fd)
 {
 	AUTO_CLOSE int dir = -1;
@@ -104,9 +104,9 @@ static int object_file(struct ldoor *d, struct place *p, int fd)
 		return 0;
 	}
 	/*
-	 * No name leads to it any more, or another mount lies there. The descriptor's own mount
-	 * says what may be done: what the keeper gave out is writable and was captured when it was
-	 * opened.
+	 * The file has no name, or another mount covers it. The descriptor's own mount decides what
+	 * may be done: a descriptor from the keeper is writable, and the file was captured when it
+	 * was opened.
 	 */
 	p->orphan = true;
 	p->at = (struct at){.root = p->at.root, .dirfd = fd, .dir = "", .name = "", .leaf = NULL};
@@ -141,7 +141,7 @@ int locate_object(struct ldoor *d, struct place *p, int fd)
 	} else {
 		r = object_dir(d, p);
 	}
-	if (r == -ENOENT) { /* removed, but still somebody's current directory */
+	if (r == -ENOENT) { /* removed, but still a current directory */
 		p->orphan = true;
 		p->at.dir = p->at.name = "";
 		p->at.leaf = NULL;

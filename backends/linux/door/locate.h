@@ -7,9 +7,10 @@
 struct ldoor;
 struct place;
 
-/* Fill a place from what the walk found: a directory of the caller's view and a name in it... */
+/* Fills a place from the walk's result: a directory of the caller's view and a name in it... */
 int locate_name(struct ldoor *d, struct place *p, int parent, const char *name);
-/* ...or an object of its own (O_PATH or not); takes fd. */
+/* ...or an object (O_PATH or not); takes fd. */
 int locate_object(struct ldoor *d, struct place *p, int fd);
-/* The same for a duplicate of the caller's descriptor: -EBADF for O_PATH, unless opath_ok. */
+/* The same for a duplicate of the caller's descriptor. Returns -EBADF for O_PATH, unless
+ * opath_ok. */
 int locate_fd(struct ldoor *d, struct place *p, int fd, bool opath_ok);

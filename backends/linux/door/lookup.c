@@ -18,7 +18,7 @@
 
 struct proc_entry {
 	int tid, fd;	  /* O_PATH of /proc/TID; -1: free */
-	uint64_t request; /* that was served when it was opened */
+	uint64_t request; /* the request during which it was opened */
 };
 
 void lookup_open(struct ldoor *d)

@@ -13,19 +13,21 @@ struct request;
 void lookup_open(struct ldoor *d);
 void lookup_close(struct ldoor *d);
 bool is_dots(const char *name, size_t len); /* "." or ".." */
-bool is_plain(const char *path);	    /* every component is a name: no empty one, no dots */
-/* A path beneath one of our directories; no link is followed. A descriptor or negative errno. */
+bool is_plain(const char *path);	    /* every component is a name: not empty, no dots */
+/* Opens a path beneath a directory of the keeper's; follows no link. Returns a descriptor or
+ * negative errno. */
 int open_beneath(int dirfd, const char *path, uint64_t flags);
-/* O_PATH descriptor of a path without links, through the sandbox's mounts. */
+/* Opens a path without links through the sandbox's mounts. Returns an O_PATH descriptor. */
 int open_in_sandbox(const struct ldoor *d, const char *path);
-/* readlink of our descriptor; length or negative errno. */
+/* Reads the path of a descriptor of the keeper's. Returns its length or negative errno. */
 int fd_text(const struct ldoor *d, int fd, char *out, size_t size);
-/* /proc/TID, kept open: a dead one never becomes another's. */
+/* Returns a descriptor of /proc/TID, kept open: it never leads to another process. again: reopens
+ * it. */
 int proc_dir(struct ldoor *d, int tid, bool again);
 /* stat(2) of a link in the caller's directory of /proc: "cwd", "fd/3". Returns 0 or negative errno.
  */
 int stat_caller_link(struct ldoor *d, struct request *r, const char *link, struct stat *st);
-/* O_PATH descriptor of the caller's own directory `dirfd` (AT_FDCWD: the current one). */
+/* Opens the caller's directory `dirfd` (AT_FDCWD: the current one) with O_PATH. */
 int open_caller_dir(struct request *r, int dirfd);
-/* Of its "/": with nesting it may have another than the sandbox's. */
+/* Opens the caller's "/", which with nesting may differ from the sandbox's. */
 int open_caller_root(const struct ldoor *d, struct request *r);

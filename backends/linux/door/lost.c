@@ -10,14 +10,13 @@
 #include "core/base/clock.h"
 
 /*
- * Without WAIT_KILLABLE_RECV a signal takes the caller out of a call that we are performing or have
- * performed; it then makes the same call again, and would find its own directory there already.
- * What was done for it is kept for a moment and answered when the same thread comes with the same
- * call.
+ * Without WAIT_KILLABLE_RECV a signal can interrupt a call that the door is performing or has
+ * performed. The caller then repeats the call, and would for example find its own new directory. So
+ * the result is kept for a moment, and answers the same call of the same thread.
  */
 
 #define LOST	16
-#define LOST_US 1000000 /* a caller that asks again asks at once */
+#define LOST_US 1000000 /* a repeated call comes at once */
 
 struct result {
 	int tid, nr, flags;
@@ -48,7 +47,7 @@ void lost_keep(struct ldoor *d, const struct request *r, int fd)
 {
 	struct result *l = &d->lost->kept[d->lost->next];
 
-	if (d->wait_killable) { /* then it was killed */
+	if (d->wait_killable) { /* the caller was killed */
 		util_close_fd(&fd);
 		return;
 	}

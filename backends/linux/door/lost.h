@@ -10,5 +10,6 @@ struct request;
 void lost_open(struct ldoor *d);
 void lost_close(struct ldoor *d);
 void lost_keep(struct ldoor *d, const struct request *r, int fd); /* takes fd; -1: result 0 */
-/* Was this call performed already? Then its result is in *ret; a descriptor is the caller's. */
+/* Returns whether this call was performed already. *ret is its result; the caller owns a
+ * descriptor. */
 bool lost_find(struct ldoor *d, struct request *r, int *ret);

@@ -8,13 +8,13 @@
 #include "backends/linux/net/guest_note.h"
 
 /*
- * Nobody waits in a call: the first packets of a flow wait in the relay, which is told where they
- * may go, or that they may not. So they take the same stages as connections, from the name on. A
- * guest's connection is one of these, too: its first packet waits before the relay, in the process
- * of frames, and goes on when somebody listens where it is to arrive.
+ * No call waits here: the first packets of a flow wait in the relay, which is told where to send
+ * them, or that they are refused. They take the same stages as connections, from the name on. A
+ * guest's connection is handled so, too: its first packet waits in the process of frames, and goes
+ * on when a listener is ready at its destination.
  */
 #define PACKETS_MAX 256		 /* flows that wait for an answer */
-#define IS_SYN	    (1ull << 60) /* in the id of what waits as a guest's connection */
+#define IS_SYN	    (1ull << 60) /* in the ids of guests' connections */
 #define SYN_TID	    0x20000000
 
 static struct flow_wait *find(struct ldoor *d, uint64_t id)
@@ -39,7 +39,8 @@ void packet_caller(struct flow_wait *w, struct caller *ret)
 {
 	if (w->tid <= 0 || keeper_caller(w->d->k, w->tid, ret) < 0)
 		*ret = (struct caller){0};
-	/* Questions know a thread by this, which waits in one call: of packets any number waits. */
+	/* Questions identify a waiting call by its thread. Many packets may wait, so each gets a
+	 * number of its own. */
 	ret->tid = -(int)(w->dial & (SYN_TID - 1)) - 1 - (w->syn ? SYN_TID : 0);
 }
 
@@ -52,7 +53,7 @@ static void answer(struct flow_wait *w, enum net_what what, int code)
 				.n = (uint16_t)w->n};
 
 	memcpy(note.addr, w->addr, sizeof(note.addr));
-	/* Not sent: the relay is gone, and the packet with it. */
+	/* On failure the relay has ended, and the packet with it. */
 	if (!gateway_send(w->d->gateway, &note))
 		return;
 }
@@ -95,7 +96,8 @@ bool packet_gone(struct ldoor *d, uint64_t id)
 	return true;
 }
 
-/* A copy of it waits. False: too many do, and it was refused. */
+/* Adds a copy of the flow to the waiting ones. Returns false, after refusing it, if too many
+ * wait. */
 static bool begin(struct ldoor *d, const struct flow_wait *from, struct flow_wait **ret)
 {
 	struct flow_wait *w = xmalloc(sizeof(*w));
@@ -133,7 +135,8 @@ void packet_begin(struct ldoor *d, const struct net_note *note)
 		flow_run(w);
 }
 
-/* ---- a guest's connections ------------------------------------------------------------------- */
+/* ---- connections of a guest
+ * ------------------------------------------------------------------- */
 
 void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_t port)
 {
@@ -146,8 +149,8 @@ void packet_syn(struct ldoor *d, uint64_t id, const struct net_addr *to, uint16_
 	struct flow_wait *w;
 	int got;
 
-	/* Two of one number would share an answer, and port 0 would be any port to a rule: neither
-	 * comes from a process of frames that is whole. */
+	/* Two connections of one id would share an answer, and a rule would match port 0 as any
+	 * port. A process of frames that works sends neither. */
 	if (!port || find_syn(d, id))
 		return;
 	got = gateway_start(d->gateway);

@@ -12,9 +12,9 @@
 #include "core/base/clock.h"
 #include "core/keeper/keeper.h"
 
-#define SWEEP_US   100000 /* how often callers of parked requests are looked after... */
-#define SWEEP_N	   64	  /* ...for each so many: /proc is read, and the kernel searches a list */
-#define PARKED_MAX (GUARD_HELD + 2048) /* what the keeper parks is counted there */
+#define SWEEP_US   100000 /* how often callers of parked requests are checked... */
+#define SWEEP_N	   64	  /* ...for each group of this size: /proc is read for each caller */
+#define PARKED_MAX (GUARD_HELD + 2048) /* the sum of the keeper's limits */
 
 struct parked *parked_new(struct request *r)
 {
@@ -41,7 +41,7 @@ struct parked *parked_new(struct request *r)
 		char text[PATH_MAX];
 		struct stat st = {0};
 
-		if (p->opened >= 0 && r->resumed) { /* nothing was resolved again */
+		if (p->opened >= 0 && r->resumed) { /* the place was not resolved again */
 			p->shown[i] = r->shown[i];
 			p->shown[i].text = xstrdup(r->shown[i].text);
 			continue;
@@ -93,8 +93,8 @@ void parked_free(struct parked *p)
 }
 
 /*
- * Forget those whose callers were killed or interrupted; their questions go away with them, unless
- * the same call is made again at once.
+ * Forgets requests whose callers were killed or interrupted. Their questions are withdrawn, unless
+ * the same call is repeated at once.
  */
 static void sweep(struct ldoor *d, int64_t now)
 {

@@ -1,4 +1,4 @@
-/* parked - requests that wait for a human's answer: their copies, and what the human was shown. */
+/* parked - requests that wait for the user's answer: their copies, and the places shown. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,7 +15,7 @@ struct parked {
 	struct shown shown[2];
 	struct asked asked;
 	bool outside;
-	bool granted; /* by the human, before something else held it */
+	bool granted; /* the user allowed it before something else held it */
 	int opened;   /* owned; see struct request */
 	int flags;
 	struct interrupt interrupt;
@@ -24,8 +24,8 @@ struct parked {
 struct parked *parked_new(struct request *r);
 void parked_free(struct parked *p);			  /* NULL is a no-op */
 void parked_add(struct ldoor *d, struct request *r);	  /* copies the request */
-struct parked *parked_take(struct ldoor *d, uint64_t id); /* NULL: not there */
-/* r becomes the request again that p was made from. */
+struct parked *parked_take(struct ldoor *d, uint64_t id); /* NULL: no such request */
+/* Restores the request r that p was made from. */
 void parked_load(struct ldoor *d, struct request *r, const struct parked *p);
-/* Look after their callers: a killed one is forgotten, an interrupted one is answered. */
+/* Checks the callers of parked requests: forgets killed ones, answers interrupted ones. */
 void parked_tick(struct ldoor *d);

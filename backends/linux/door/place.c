@@ -18,8 +18,8 @@ void place_done(struct place *p)
 	p->fd = p->seen = -1;
 }
 
-/* What the host has at a path is not what somebody mounted over it inside: there is nothing of it
- * to ask about, to grant or to report, and the mount alone says what may be done. */
+/* Asks policy about a place outside. A place on a mount that was made inside is not the host's:
+ * there is nothing to ask, grant or report, and the mount alone decides. */
 int place_outside(struct ldoor *d, const struct caller *c, const struct place *p)
 {
 	return p->nested ? 0 : folder_outside(d->k, c, p->text);
@@ -52,9 +52,10 @@ bool place_is_own(const struct ldoor *d, const struct place *p)
 }
 
 /*
- * No name leads to it, but it may be the undo store's: what is replaced is put there itself. And
- * without mounts the caller may have opened it for reading and then removed this one of its names.
- * So it may be changed if nothing of it is left to see, or if its old state is kept.
+ * Returns whether a file without a name may be changed. It may be a file of the undo store, which
+ * holds replaced files. Without mounts the caller may also have opened it for reading and then
+ * removed this one of its names. So it may be changed if it has no name left, or if the journal has
+ * its old state.
  */
 bool place_orphan_is_kept(const struct caller *c, const struct place *p)
 {

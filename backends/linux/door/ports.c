@@ -1,5 +1,4 @@
-/* ports - servers inside: noticed when they begin to listen, and published on the host's loopback.
- */
+/* ports - servers inside: detects new listeners, and publishes them on the host's loopback. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/ports.h"
 
@@ -14,21 +13,21 @@
 #include "core/keeper/keeper.h"
 
 /*
- * listen() is let go on, since it stays in the sandbox's own network. A moment later the kernel's
- * list says which ports are new, and the human is told. A published one is the relay's: it listens
- * on the host's loopback and splices each connection to one that it makes inside.
+ * listen() continues, because it only affects the sandbox's own network. A moment later the
+ * kernel's list shows which ports are new, and the user is told. The relay publishes a port: it
+ * listens on the host's loopback and splices each connection to one that it makes inside.
  */
-#define PORTS_MAX 256	/* more are not told of */
-#define LOOK_US	  20000 /* after listen(); more looks are for a machine that is busy */
+#define PORTS_MAX 256	/* further ones are not reported */
+#define LOOK_US	  20000 /* after listen(); later looks are for a busy machine */
 #define AGAIN_US  300000
-#define MORE	  4 /* times as long each time, */
+#define MORE	  4 /* factor by which the wait grows */
 #define LAST_US	  5000000
 
 struct server {
 	uint16_t port, host_port;
 	bool listens; /* at the last look */
 	bool wanted, published;
-	char *by; /* who wants it: the rule may be gone when its answer comes */
+	char *by; /* who published it; the rule may be removed before the answer */
 };
 
 static struct server *find(struct ldoor *d, uint16_t port)
@@ -39,7 +38,8 @@ static struct server *find(struct ldoor *d, uint16_t port)
 	return NULL;
 }
 
-/* NULL: too many. One that nobody listens on gives way. */
+/* Adds an entry. Replaces one without a listener if the table is full. Returns NULL if there is
+ * none. */
 static struct server *add(struct ldoor *d, uint16_t port)
 {
 	struct server *p = NULL;
@@ -69,7 +69,7 @@ static void tell(struct ldoor *d, const struct server *p, enum port_state state,
 					    .by = p->by});
 }
 
-/* ---- somebody listens ------------------------------------------------------------------------ */
+/* ---- listening servers ----------------------------------------------------------------------- */
 
 int prepare_listen(struct ldoor *d, struct request *r)
 {
@@ -84,7 +84,8 @@ int prepare_listen(struct ldoor *d, struct request *r)
 	return DOOR_CONTINUE;
 }
 
-/* The resolver's sockets and those of shown services are ours: nobody inside has them. */
+/* Reports a new listener. Sockets of the resolver and of shown services are the keeper's: no
+ * process inside has them. */
 static void notice(struct ldoor *d, const struct flow_listener *l)
 {
 	struct server *p = find(d, l->port);
@@ -138,7 +139,7 @@ void port_tick(struct ldoor *d)
 		keeper_wake_at(d->k, d->look_at);
 }
 
-/* ---- published ------------------------------------------------------------------------------- */
+/* ---- published ports ------------------------------------------------------------------------- */
 
 static void send_wish(struct ldoor *d, struct server *p)
 {

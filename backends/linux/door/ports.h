@@ -1,4 +1,4 @@
-/* ports - servers inside: offered when they listen, shown on the host's loopback when asked for. */
+/* ports - servers inside: offered when they listen, published on the host's loopback on request. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,6 +11,6 @@ struct net_note;
 HANDLER(prepare_listen);
 void port_publish(struct ldoor *d, uint16_t port, uint16_t host_port, const char *by);
 void port_heard(struct ldoor *d, const struct net_note *note); /* NET_PUBLISHED, NET_CAME */
-void port_ready(struct ldoor *d, int code);		       /* the relay serves, or does not */
+void port_ready(struct ldoor *d, int code);		       /* the relay serves, or has failed */
 void port_tick(struct ldoor *d);
 void port_drop(struct ldoor *d);

@@ -23,7 +23,7 @@ mode_t privileges_new(mode_t mode)
 
 mode_t privileges_mode(mode_t mode, const struct stat *was)
 {
-	if (S_ISDIR(was->st_mode)) /* there they say who owns what is made below */
+	if (S_ISDIR(was->st_mode)) /* there they set the owner of new entries */
 		return mode;
 	return privileges_new(mode) | (mode & was->st_mode & SET_ID);
 }

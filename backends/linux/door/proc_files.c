@@ -17,18 +17,17 @@
 
 /*
  * Without a pid namespace /proc has every process of the host, with its command line. Landlock
- * cannot let some of them be read: its rules are about inodes, and those of /proc are made anew at
- * each lookup. So the floor refuses all of /proc (backends/landlock/plan.c), and the door opens
- * its files: those of no process like any other file, those of a process only if the session has
- * that process.
+ * cannot allow some of them: its rules name inodes, and those of /proc are made anew at each
+ * lookup. So the floor refuses all of /proc (backends/landlock/plan.c), and the door opens its
+ * files: files of no process like any other file, files of a process only if the session has that
+ * process.
  *
- * The keeper knows the session's processes by their calls. The kernel has its say, too: the keeper
- * is in a Landlock domain, and may look only into processes whose domain lies in its own. Both
- * questions are about the open directory of the process, which never becomes that of another one
- * with the same number.
+ * The keeper knows the session's processes by their calls. The kernel checks, too: the keeper is in
+ * a Landlock domain, and may inspect only processes whose domain is below its own. Both checks use
+ * the open directory of the process, which never becomes that of another one with the same number.
  */
 
-/* Returns the number in "/proc/NUMBER/rest" and the rest; 0: it is no file of a process. */
+/* Returns the number in "/proc/NUMBER/rest" and the rest; 0: not a file of a process. */
 static int number_of(const char *text, const char **rest)
 {
 	static const char head[] = "/proc/";
@@ -53,7 +52,7 @@ static bool may_look_into(const struct ldoor *d, int dir, int pid)
 {
 	char text[8];
 
-	/* A process that has ended has no directory: ENOENT. */
+	/* ENOENT: the process has ended. */
 	return keeper_has_process(d->k, pid) &&
 	       (readlinkat(dir, "cwd", text, sizeof(text)) >= 0 || errno == ENOENT);
 }

@@ -1,5 +1,5 @@
-/* read_check - where every open is trapped: does the floor let this one read? One look by the
- * kernel. */
+/* read_check - if every open is trapped: finds out whether the floor allows this read, by one look
+ * of the kernel. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/door/read_check.h"
 
@@ -19,26 +19,26 @@
 #include "core/keeper/keeper.h"
 
 /*
- * Landlock's rules are trees, so most that is opened lies below a directory that may be read as a
- * whole: the first one of an absolute path, or the one that a relative path begins in. Those few
- * are remembered, each as a descriptor in the caller's mounts, for the few milliseconds that are
- * let pass for the human's changes elsewhere too. What the kernel then finds from there without
- * leaving it, links and ".." or not, the floor lets be read. It is asked for a directory: for a
- * file it says ENOTDIR after the whole way, and there is no descriptor to be looked at and closed.
+ * Landlock's rules are trees, so most opened files are below a directory that is readable as a
+ * whole: the first one of an absolute path, or the directory in which a relative path begins. Those
+ * few are cached as descriptors in the caller's mounts, for a few milliseconds, because the user
+ * may change the tree too. If the kernel resolves a path from there without leaving the directory,
+ * by links and ".." or not, the floor allows the read. The look asks for a directory: for a file
+ * the kernel returns ENOTDIR after the whole way, so there is no descriptor to inspect and close.
  *
- * Where the directory is not granted as a whole (something closed lies in it), or the path leads
- * out of it, the path of what was found is asked for. None of this decides anything: see
- * calls_read.c.
+ * If the directory is not readable as a whole (it has a closed path), or the path leads out of it,
+ * the path of the object is looked up. None of this decides anything: see calls_read.c.
  */
 
-/* Where paths of reads begin, in the caller's mounts: by name, or by what it is. */
+/* A directory in which paths of reads begin, in the caller's mounts. Found by name or by
+ * identity. */
 #define BASES 8
 struct base {
-	int fd; /* O_PATH; -1: free */
+	int fd; /* O_PATH; free ones have -1 */
 	char name[32];
 	uint64_t mnt, ino;
 	dev_t dev;
-	bool open; /* the floor lets all below be read */
+	bool open; /* the floor allows to read all of it */
 	char *text;
 	int64_t at_us;
 	uint64_t renames;
@@ -46,7 +46,8 @@ struct base {
 
 #define STAYS (RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS)
 
-/* "/proc/self" is the caller there, and the keeper or nobody here. */
+/* Returns whether the path depends on the process. "/proc/self" is the caller there, but the keeper
+ * or nothing here. */
 static bool speaks_of_self(const char *path)
 {
 	return str_starts(path, "/proc/") || str_starts(path, "/dev/fd") ||
@@ -70,7 +71,7 @@ bool look_may_read(const struct ldoor *d, const char *text)
 	return rights & LANDLOCK_READ;
 }
 
-/* ---- where paths begin ---------------------------------------------------------- */
+/* ---- directories in which paths begin ------------------------------------------- */
 
 static void base_drop(struct base *b)
 {
@@ -78,7 +79,7 @@ static void base_drop(struct base *b)
 	free(take_ptr(&b->text));
 }
 
-/* A directory that is kept open keeps its file system busy: not longer than it is of use. */
+/* Closes unused directories: an open one keeps its file system busy. */
 void read_check_tick(struct ldoor *d)
 {
 	int64_t now = clock_mono_us();
@@ -130,7 +131,7 @@ static struct base *base_find(struct ldoor *d, const struct base *like)
 	return NULL;
 }
 
-/* Takes fd. */
+/* Caches the directory like `like`. Takes fd. */
 static struct base *base_keep(struct ldoor *d, const struct base *like, int fd)
 {
 	struct base *b = &d->bases[0];
@@ -154,7 +155,8 @@ static struct base *base_keep(struct ldoor *d, const struct base *like, int fd)
 	return b;
 }
 
-/* "/lib" of "/lib/x": nearly everywhere a link, and always the same one. */
+/* Returns the base for an absolute path: "/lib" for "/lib/x". It is often a link, always to the
+ * same directory. */
 static struct base *base_of_absolute(struct ldoor *d, const char *path, const char **rest)
 {
 	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -175,7 +177,7 @@ static struct base *base_of_absolute(struct ldoor *d, const char *path, const ch
 	return fd < 0 ? NULL : base_keep(d, &like, fd);
 }
 
-/* The mount too: seen through another one, the same directory may be closed. */
+/* Identifies a directory, and its mount: through another mount the same directory may be closed. */
 static bool identify(int dir, const char *name, int flags, struct base *ret)
 {
 	struct statx sx;
@@ -230,7 +232,8 @@ int read_check_open(struct ldoor *d, const struct request *r, int dirfd, const c
 		snprintf(text, sizeof(text), "fd/%d/%s", dirfd, path);
 	fd = (int)syscall(SYS_openat2, proc_dir(d, r->tid, false), text, &how, sizeof(how));
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EBADF)) {
-		/* Not there; or this was another thread's directory, which had the same id. */
+		/* The path does not exist, or the cached directory was of an earlier thread of this
+		 * id. */
 		struct stat st;
 
 		if (fstatat(proc_dir(d, r->tid, false), "cwd", &st, 0) == 0)
@@ -240,7 +243,8 @@ int read_check_open(struct ldoor *d, const struct request *r, int dirfd, const c
 	return fd < 0 ? -errno : fd;
 }
 
-/* These are for what is rare: their buffers are cleared each time. */
+/* This and the next function handle rare cases, with large buffers that are cleared at each
+ * call. */
 static int may_read_beneath(const struct ldoor *d, const struct base *b, const char *rest)
 {
 	char text[PATH_MAX];
@@ -263,8 +267,8 @@ static bool may_read_whole(struct ldoor *d, const struct request *r, const char 
 	return n > 0 && (text[0] != '/' || look_may_read(d, text));
 }
 
-/* From a directory that is known: 1, 0, or negative where the path has to be looked at as a whole.
- */
+/* Resolves a path from a known directory. Returns 1 if the floor's answer is right, 0 if not, or
+ * negative errno if the whole path has to be resolved. */
 static int look_from(const struct ldoor *d, const struct base *b, const char *path,
 		     const char *rest, int flags)
 {
@@ -278,8 +282,8 @@ static int look_from(const struct ldoor *d, const struct base *b, const char *pa
 	if (fd >= 0)
 		close(fd);
 	else if (errno == ELOOP || errno == EXDEV || errno == EAGAIN)
-		return -errno;	   /* it leads out of it, or might */
-	else if (errno != ENOTDIR) /* nowhere: the floor says the same */
+		return -errno;	   /* the path leads, or may lead, out of it */
+	else if (errno != ENOTDIR) /* not found: the floor says the same */
 		return speaks_of_self(path) ? -errno : 1;
 	return b->open ? 1 : may_read_beneath(d, b, rest);
 }

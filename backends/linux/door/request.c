@@ -14,8 +14,8 @@
 
 /*
  * The caller's other threads may write to its memory at any time. So each argument is copied
- * exactly once, and what was copied is what is resolved, asked, journaled and performed; a request
- * that waited for a human is taken up again with the same copies.
+ * exactly once, and the copy is resolved, asked about, journaled and performed. A request that
+ * waited for the user's answer continues with the same copies.
  */
 
 #define PAGE  ((size_t)4096)
@@ -80,8 +80,9 @@ void request_begin(struct ldoor *d, struct request *r, const struct seccomp_noti
 }
 
 /*
- * Read at most size bytes. A page that is not there ends the copy, so that a string just before it
- * is found: the remote side is cut at page ends, and what lies before a bad part is transferred.
+ * Reads at most size bytes. A missing page ends the copy, so that a string that ends before it is
+ * found: the remote side is split at page boundaries, and the part before a bad page is
+ * transferred.
  */
 static ssize_t peek(struct request *r, uint64_t addr, void *to, size_t size)
 {
@@ -99,17 +100,17 @@ static ssize_t peek(struct request *r, uint64_t addr, void *to, size_t size)
 		return n;
 	if (errno == ESRCH)
 		return DOOR_DEAD;
-	/* Memory that is closed to us (the program file was not readable): the floor answers. */
+	/* EPERM: the memory is closed to the keeper, because the program's file is not readable. */
 	return errno == EPERM ? DOOR_CONTINUE : -EFAULT;
 }
 
-/* Copy up to and with the first NUL; `full` is what a string longer than max is. */
+/* Copies a string with its NUL. `full` is the error for a string longer than max. */
 static int copy_string(struct request *r, struct copy *c, uint64_t addr, size_t max, int full)
 {
 	size_t len = 0;
 
 	while (len < max) {
-		/* Most names are short: one small copy, then larger ones. */
+		/* Most names are short: copy a small piece first, then a large one. */
 		size_t want = len == 0 ? MIN(max, (size_t)SHORT) : max - len;
 		ssize_t n = peek(r, addr + len, c->data + len, want);
 		char *end;
@@ -141,8 +142,8 @@ static size_t short_part(uint64_t addr)
 }
 
 /*
- * Two arguments at once. What does not hold its end, or could not be read, is not taken: it is
- * copied by itself, as if this had not been.
+ * Copies two arguments at once. An argument that is incomplete, or could not be read, is copied
+ * again by itself.
  */
 static bool read_both(struct request *r, const enum slot slot[2], const uint64_t addr[2],
 		      const size_t len[2])
@@ -232,10 +233,10 @@ int request_write(const struct request *r, uint64_t addr, const void *data, size
  * A handle stays with one process, and fails once that has ended. When the request came, its thread
  * had the number tid. If a handle for tid that is older than the request still finds its process,
  * that process had the number all the time: each look by number in between was at the caller. The
- * next look by number clears same_process. A request that waited for a human may have been
- * interrupted meanwhile: only the kernel knows. So it is where another thread may have called
- * execve(2): its program has the number and the handles of the process's first thread, which has
- * been ended in its call.
+ * next look by number clears same_process. A request that waited for the user may have been
+ * interrupted meanwhile: only the kernel knows. The same holds if another thread may have called
+ * execve(2): the new program has the number and the handles of the process's first thread, whose
+ * call has ended.
  */
 void request_proved(struct request *r, bool older)
 {
@@ -249,7 +250,8 @@ int request_alive(const struct ldoor *d, const struct request *r)
 	return listener_holds(d, r->id) ? 0 : DOOR_DEAD;
 }
 
-/* The pidfd of a process that was known before the request, and not of a thread of it. */
+/* Returns whether the keeper had a pidfd of the process before the request. It proves nothing about
+ * a thread other than the first. */
 static bool has_older_pidfd(const struct request *r)
 {
 	return r->caller.known && r->tid == r->caller.pid;

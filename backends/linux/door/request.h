@@ -16,7 +16,7 @@
 
 struct ldoor;
 
-/* Copies of the caller's memory, made once. Everything later looks at these alone. */
+/* Copies of the caller's memory, made once. Later code reads only these. */
 enum slot {
 	SLOT_PATH,
 	SLOT_PATH2,
@@ -50,18 +50,18 @@ struct request {
 	int dirfd[2];
 	int copied[2];	  /* 0, or why the path could not be copied */
 	bool empty_ok[2]; /* AT_EMPTY_PATH */
-	bool opath_ok;	  /* an O_PATH descriptor will do */
+	bool opath_ok;	  /* an O_PATH descriptor is accepted */
 	unsigned resolve; /* RESOLVE_* of openat2 */
-	bool slash;	  /* O_CREAT of "x/" */
-	bool creates;	  /* O_CREAT: a trailing slash is EISDIR, in a link's text too */
-	bool gives_fd;	  /* the result is a descriptor for the caller */
+	bool slash;	  /* O_CREAT of a path like "x/" */
+	bool creates;	  /* O_CREAT: a trailing slash is EISDIR, also in a link's text */
+	bool gives_fd;	  /* the result is a descriptor */
 	bool reads;	  /* an open for reading that the floor would refuse */
-	/* Owned: the descriptor to hand over or connect to once the user has allowed it; or -1. */
+	/* Owned: the descriptor to hand over or connect to after the user has allowed it; or -1. */
 	int opened;
-	bool resumed; /* comes back from an answer; the copies are the first ones */
-	/* All that was looked at by the number tid was the caller's: request_proved(). */
+	bool resumed; /* continues after an answer, with the first copies */
+	/* All looks by the number tid were at the caller: request_proved(). */
 	bool same_process;
-	bool cwd_known; /* for the second path of a call that has two */
+	bool cwd_known; /* for the second path of a call with two */
 	struct stat cwd;
 	struct shown shown[2];
 	struct asked asked; /* the source of a call with two paths, or a link's text */

@@ -18,11 +18,12 @@
 #include "core/journal/fs/object.h"
 
 /*
- * A path without symbolic links takes one openat2() of the parent, from a directory of ours
- * (dirs.c). Anything harder (links, "..", /proc, places outside) goes to walk.c.
+ * A path without symbolic links takes one openat2() of its parent, from a directory of the keeper's
+ * (dirs.c). Other paths (links, "..", /proc, places outside) go to walk.c.
  */
 
-/* The parent directory that was opened last, by the directory and the path it was opened from. */
+/* The parent directory that was opened last, by the base directory and path from which it was
+ * opened. */
 struct recent {
 	int fd; /* -1: none */
 	struct folder *folder;
@@ -43,9 +44,9 @@ void resolve_close(struct ldoor *d)
 	free(take_ptr(&d->recent));
 }
 
-/* ---- the quick way -------------------------------------------------------------- */
+/* ---- the fast path -------------------------------------------------------------- */
 
-/* The folder that an absolute path names literally; *rest is what follows. */
+/* Returns the folder that an absolute path names literally; *rest is the rest of the path. */
 static struct folder *literal_folder(struct ldoor *d, const char *path, const char **rest)
 {
 	struct folder *best = NULL;
@@ -72,7 +73,7 @@ static struct folder *literal_folder(struct ldoor *d, const char *path, const ch
 	return best;
 }
 
-/* The directory that dirfd is for the caller: its inode, and its path when that is asked for. */
+/* Looks up the caller's current directory, once per request. */
 static int stat_cwd(struct ldoor *d, struct request *r, struct stat *st)
 {
 	if (!r->cwd_known) {
@@ -86,7 +87,7 @@ static int stat_cwd(struct ldoor *d, struct request *r, struct stat *st)
 	return 0;
 }
 
-/* Finds a directory that is known by the caller's descriptor of it, without a duplicate. */
+/* Finds a known directory by the caller's descriptor, without a duplicate of it. */
 static struct dir_entry *known_dir(struct ldoor *d, struct request *r, int dirfd)
 {
 	char link[16];
@@ -100,7 +101,8 @@ static struct dir_entry *known_dir(struct ldoor *d, struct request *r, int dirfd
 	return dir_find(d, st.st_dev, st.st_ino);
 }
 
-/* Where the caller's relative path begins, on our side. -ENOENT: not in a folder. */
+/* Finds the keeper's directory in which the caller's relative path begins. Returns -ENOENT if it is
+ * in no folder. */
 static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct place *p,
 			 struct dir_entry **ret)
 {
@@ -128,7 +130,7 @@ static int relative_base(struct ldoor *d, struct request *r, int dirfd, struct p
 	if (e == NULL)
 		e = dir_find(d, st.st_dev, st.st_ino);
 	if (e == NULL) {
-		char text[PATH_MAX]; /* here: it is cleared where it begins */
+		char text[PATH_MAX]; /* declared here because it is cleared on entry */
 		ssize_t n;
 
 		if (fd >= 0)
@@ -167,16 +169,17 @@ static bool append_text(struct place *p, const char *below)
 	return true;
 }
 
-/* Descriptor numbers come back, these do not; 0 is the folder that an absolute path named. */
+/* Returns a number that identifies the base. Unlike descriptors it is never reused. 0: the folder
+ * of an absolute path. */
 static uint64_t base_serial(const struct dir_entry *base)
 {
 	return base != NULL ? base->serial : 0;
 }
 
 /*
- * The directory that was opened last is likely to be the next one's. It is used again while no
- * rename or rmdir went through the door, and for a few milliseconds, as the human's changes are not
- * seen here; a call that then does not find it is resolved once more (dispatch.c).
+ * Uses the directory that was opened last, which is likely to be needed again. It is valid until a
+ * rename or rmdir goes through the door, and for a few milliseconds, because the user's changes are
+ * not seen here. A call that does not find its file there is resolved once more (dispatch.c).
  */
 static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
 			  const char *parent)
@@ -187,15 +190,15 @@ static bool recent_parent(struct ldoor *d, struct place *p, const struct dir_ent
 	    e->renames != d->renames || strcmp(e->parent, parent) != 0 ||
 	    clock_mono_us() - e->at_us > TEXT_US)
 		return false;
-	memcpy(p->dir, e->dir, strlen(e->dir) + 1); /* they are of one size */
+	memcpy(p->dir, e->dir, strlen(e->dir) + 1); /* both have this size */
 	p->at.dir = p->dir;
 	p->at.dirfd = e->fd;
 	p->recent = true;
 	return true;
 }
 
-/* Takes fd over from the place, which goes on with it borrowed; not where the paths are too long.
- */
+/* Takes the descriptor from the place, which then borrows it. Does nothing if a path is too
+ * long. */
 static void keep_parent(struct ldoor *d, struct place *p, const struct dir_entry *base,
 			const char *parent)
 {
@@ -214,11 +217,11 @@ static void keep_parent(struct ldoor *d, struct place *p, const struct dir_entry
 	memcpy(e->dir, p->at.dir, len);
 }
 
-/* The parent directory of the last component; p->at.dirfd is the base on the way in. */
+/* Opens the parent directory of the last component. On entry p->at.dirfd is the base. */
 static int quick_parent(struct ldoor *d, struct place *p, struct dir_entry *base, const char *rest,
 			const char *last)
 {
-	char *parent = p->walk[1]; /* not on the stack, where it would be cleared each time */
+	char *parent = p->walk[1]; /* the stack would be cleared at each call */
 	size_t n = (size_t)(last - rest);
 	int fd, got;
 
@@ -238,21 +241,20 @@ static int quick_parent(struct ldoor *d, struct place *p, struct dir_entry *base
 		p->at.dirfd = fd;
 		return set_dir_text(d, p, NULL);
 	}
-	/* No link and no "..": the path is the base's and what was given. */
+	/* Without links and "..", the path is the base's path plus the given one. */
 	got = set_dir_text(d, p, base);
 	p->at.dirfd = fd;
 	if (got < 0)
 		return got;
 	if (!append_text(p, parent))
 		return set_dir_text(d, p, NULL);
-	if (p ==
-	    &d->scratch
-		     ->places[0]) /* the second place of a rename must not close the first one's */
+	if (p == &d->scratch->places[0]) /* not for a rename's second place */
 		keep_parent(d, p, base, parent);
 	return 0;
 }
 
-/* Is the last component a symbolic link to be followed? p->known and p->st come with it. */
+/* Looks up the last component, and sets p->known and p->st. Returns -ELOOP for a symbolic link that
+ * must be followed. */
 static int quick_last(struct request *r, int i, struct place *p, char *end, bool slash)
 {
 	*end = '\0';
@@ -268,7 +270,7 @@ static int quick_last(struct request *r, int i, struct place *p, char *end, bool
 	return slash || r->how[i] == HOW_OBJECT ? -ELOOP : 0;
 }
 
-/* -ELOOP, -EXDEV or -EAGAIN: the walk has to find out. */
+/* Resolves the path. -ELOOP, -EXDEV or -EAGAIN: walk.c has to do it. */
 static int quick(struct ldoor *d, struct request *r, int i, char *path)
 {
 	struct place *p = r->place[i];
@@ -278,7 +280,7 @@ static int quick(struct ldoor *d, struct request *r, int i, char *path)
 	int got;
 
 	if (path[0] == '/') {
-		/* In a mount namespace of its own the name may be another thing's. */
+		/* In a mount namespace of the caller's own the name may lead elsewhere. */
 		p->folder = d->spec.nesting ? NULL : literal_folder(d, path, &rest);
 		if (p->folder == NULL)
 			return -EXDEV;
@@ -310,9 +312,9 @@ static int quick(struct ldoor *d, struct request *r, int i, char *path)
 }
 
 /*
- * A change of a descriptor's file that was made or kept in this step needs no name: the journal has
- * what it was. This is every fchmod() and futimens() of tar, git and cp. Not one that was asked
- * about: what was shown is the name, which must be the same now.
+ * Returns whether a file that the caller names by descriptor was made or captured in this step: its
+ * change then needs no name. This holds for every fchmod() and futimens() of tar, git and cp. Not
+ * after a question: the user was shown the name, which must still be the same.
  */
 static bool kept(struct ldoor *d, struct request *r, struct place *p, int fd)
 {
@@ -350,8 +352,8 @@ static int resolve_fd(struct ldoor *d, struct request *r, int i)
 }
 
 /*
- * "/proc/self/fd/7", as the C library writes it for what has no system call. It is the table of the
- * process, which a thread need not share.
+ * Resolves "/proc/self/fd/7", as the C library writes it for missing system calls. It means the
+ * process's table, which a thread need not share.
  */
 static int own_fd(struct ldoor *d, struct request *r, const char *path)
 {

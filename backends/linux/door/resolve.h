@@ -7,5 +7,5 @@ struct request;
 
 void resolve_open(struct ldoor *d);
 void resolve_close(struct ldoor *d);
-/* Fill r->place[i] from how[i]; 0, negative errno, DOOR_CONTINUE or DOOR_DEAD. */
+/* Fills r->place[i] as how[i] says. Returns 0, negative errno, DOOR_CONTINUE or DOOR_DEAD. */
 int place_resolve(struct ldoor *d, struct request *r, int i);

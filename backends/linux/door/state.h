@@ -20,12 +20,12 @@ struct seccomp_notif;
 struct seccomp_notif_resp;
 
 /*
- * One door for each session. Single thread: the keeper's. A file that keeps something between two
- * requests has its own struct, which it alone defines and frees; here are only the pointers.
+ * One door for each session, used by the keeper's one thread. A file that keeps state between two
+ * requests has a struct of its own, which it alone defines and frees; only the pointers are here.
  */
 struct ldoor {
 	struct door door;	      /* the first member; fd: the listener of the agent's filter */
-	int listeners[LISTENERS_MAX]; /* of others (listeners.h) */
+	int listeners[LISTENERS_MAX]; /* of other programs (listeners.h) */
 	size_t n_listeners;
 	int calling; /* the listener that had the last request */
 	struct keeper *k;
@@ -35,9 +35,9 @@ struct ldoor {
 	struct stat root_st;
 	dev_t proc_dev; /* of the sandbox's /proc; 0 when it has none */
 	bool wait_killable;
-	int self_fd;		 /* O_PATH of our /proc/self/fd */
+	int self_fd;		 /* O_PATH of the keeper's /proc/self/fd */
 	uint64_t renames;	 /* grows when paths of known directories may have changed */
-	struct gateway *gateway; /* owned; NULL: connections are not decided on by host */
+	struct gateway *gateway; /* owned; NULL: connections are not judged by host */
 	struct seccomp_notif *in;
 	struct seccomp_notif_resp *out;
 	size_t in_size, out_size;
@@ -47,15 +47,15 @@ struct ldoor {
 	struct lost *lost;	 /* lost.c */
 	struct parked *parked;	 /* parked.h */
 	size_t parked_len;
-	int64_t sweep_at;	  /* when their callers are looked after next */
+	int64_t sweep_at;	  /* when the callers of parked requests are checked next */
 	struct proc_entry *procs; /* lookup.c */
 	struct dirs *dirs;	  /* dirs.c */
 	struct recent *recent;	  /* resolve.c */
 	struct base *bases;	  /* read_check.c */
 	struct known_rule {
-		const struct landlock_tree *rule; /* its directory was there, */
-		int64_t at_us;			  /* at this time, */
-		uint64_t renames;		  /* before anything was renamed since */
+		const struct landlock_tree *rule; /* its directory existed */
+		int64_t at_us;			  /* at this time */
+		uint64_t renames;		  /* `renames` at that time */
 	} * known_rule;
 	struct pending *pending; /* connecting.c */
 	size_t pending_len;
@@ -64,12 +64,12 @@ struct ldoor {
 	struct flow_wait *flows;     /* calls_flow.c */
 	size_t flows_len;
 	uint64_t last_dial;
-	bool open_network;	  /* connections are told of, and not judged */
-	struct guest_door *guest; /* guest_door.h: no calls come here; NULL: not that */
+	bool open_network;	  /* connections are reported, and not judged */
+	struct guest_door *guest; /* guest_door.h: no system calls come; NULL: calls do */
 	struct server *servers;	  /* ports.c */
 	size_t n_servers;
-	int64_t look_at;	 /* for listeners, next; 0: not */
-	int64_t look_wait;	 /* and again so long after it */
+	int64_t look_at;	 /* when to look for listeners next; 0: not planned */
+	int64_t look_wait;	 /* the wait after that look */
 	struct fifo_wait *fifos; /* calls_fifo.c */
 	size_t fifos_len;
 };

@@ -14,10 +14,11 @@
 
 /*
  * One row is one system call: its number and name, up to two paths (how the last component is
- * resolved, the index of the directory argument or -1, the index of the path), what copies and
- * checks the other arguments, and what performs it. What the journal keeps is core/journal's table.
- * The filter traps exactly these rows, under the condition of the columns `when`. The last column
- * marks what is performed by us outside the folders too, where CONTINUE could not be trusted.
+ * resolved, the index of the directory argument or -1, the index of the path), the function that
+ * copies and checks the other arguments, and the function that performs it. core/journal has a
+ * table of its own of what it keeps. The filter traps exactly these rows, under the condition of
+ * the columns `when`. The last column marks calls that the door also performs outside the folders,
+ * where CONTINUE is not safe.
  */
 /* clang-format off */
 #define CALL(nr)		    SYS_##nr, #nr
@@ -55,7 +56,7 @@ const struct door_call door_calls[] = {
 	{CALL(removexattr), ONE(OBJECT, -1, 0), prepare_xattr, perform_removexattr, ANYWHERE},
 	{CALL(lremovexattr), ONE(LINK, -1, 0), prepare_xattr, perform_removexattr, ANYWHERE},
 	{CALL(fremovexattr), ONE(FD, 0, -1), prepare_xattr, perform_removexattr, ANYWHERE},
-	/* questions that must not show the read-only mount */
+	/* queries that must not show the read-only mount */
 	{CALL(faccessat), ONE(OBJECT, 0, 1), prepare_access, perform_access, IF_W_OK(2)},
 	{CALL(faccessat2), ONE(OBJECT, 0, 1), prepare_access, perform_access, IF_W_OK(2)},
 	{CALL(statfs), ONE(OBJECT, -1, 0), NULL, perform_statfs, ALWAYS},
@@ -94,7 +95,7 @@ const size_t door_calls_len = ARRAY_LEN(door_calls);
 
 const struct door_call *door_call_of(int nr)
 {
-	/* Numbers are small and the kernel has checked them against the filter. */
+	/* Numbers are small, and the filter has compared them. */
 	static const struct door_call *by_nr[512];
 
 	if (by_nr[SYS_openat] == NULL)

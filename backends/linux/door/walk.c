@@ -17,12 +17,12 @@
 #include "core/base/io.h"
 
 /*
- * The kernel cannot walk for us: "/proc/self" would be the keeper, and the last component's parent
- * is what we need. Each step opens one component with O_PATH|O_NOFOLLOW from a descriptor that
- * already is in the sandbox's mounts; a link's text is put in front of what remains. Magic links
- * (/proc/N/fd, cwd, exe...) are followed for the caller's own process only: we may look into
- * processes that it may not. Whatever is not understood becomes a place outside, which the floor
- * answers.
+ * The kernel cannot walk for the keeper: "/proc/self" would be the keeper, and the parent of the
+ * last component is needed. Each step opens one component with O_PATH|O_NOFOLLOW from a descriptor
+ * in the sandbox's mounts; the text of a link is put in front of the remaining path. Magic links
+ * (/proc/N/fd, cwd, exe...) are followed for the caller's own process only, because the keeper may
+ * inspect processes that the caller may not. Any other path becomes a place outside, which the
+ * floor answers.
  */
 #define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 #define PROC_ROOT 1  /* inode of the top of every proc mount */
@@ -34,11 +34,11 @@ struct walk {
 	enum how how;
 	int cur;	  /* owned */
 	struct stat st;	  /* of cur */
-	struct stat base; /* where RESOLVE_BENEATH and RESOLVE_IN_ROOT end */
-	struct stat root; /* above it nothing is the caller's */
-	int top;	  /* borrowed or base_fd: where an absolute link begins */
+	struct stat base; /* the limit of RESOLVE_BENEATH and RESOLVE_IN_ROOT */
+	struct stat root; /* the caller cannot go above it */
+	int top;	  /* borrowed or base_fd: start of absolute links */
 	int links;
-	int half; /* which of p->walk holds rest */
+	int half; /* which of p->walk has rest */
 	char *rest;
 	bool own_proc; /* cur is below the caller's own /proc/PID */
 };
@@ -87,13 +87,13 @@ static int go_up(struct walk *w)
 	w->own_proc = false;
 	if (scoped && same(&w->st, &w->base))
 		return w->r->resolve & RESOLVE_BENEATH ? -EXDEV : 0;
-	if (same(&w->st, &w->root)) /* above it lies what the sandbox was made from */
+	if (same(&w->st, &w->root)) /* above it is the tree from which the sandbox was made */
 		return 0;
 	fd = openat(w->cur, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : go(w, fd);
 }
 
-/* The text of a link goes in front of the rest. */
+/* Puts the text of a link in front of the rest. */
 static int push_link(struct walk *w, const char *text)
 {
 	char *to = w->p->walk[!w->half];
@@ -110,7 +110,7 @@ static int push_link(struct walk *w, const char *text)
 	return *text == '/' ? go_top(w) : 0;
 }
 
-/* The caller's ids in its own pid namespace: the last field of NSpid. */
+/* Returns the caller's id in its own pid namespace: the last field of NSpid. */
 static int inner_pid(int tid)
 {
 	char path[64], *text, *line, *last;
@@ -132,7 +132,7 @@ static int inner_pid(int tid)
 	return pid;
 }
 
-/* -EXDEV below means: leave it to the floor. */
+/* Resolves "self" and "thread-self". Here and below -EXDEV leaves the path to the floor. */
 static int proc_self(struct walk *w, const char *name)
 {
 	char text[64];
@@ -229,8 +229,8 @@ static bool is_root(const struct ldoor *d, const char *path)
 	return false;
 }
 
-/* Takes a folder that the caller names from outside as "." of the folder: the agent can change the
- * directory, and not its name. */
+/* Treats a folder that the caller names from outside as "." of the folder: the agent can change the
+ * directory, but not its name. */
 static int from_outside(struct walk *w)
 {
 	int fd = take_fd(&w->p->seen);
@@ -241,7 +241,7 @@ static int from_outside(struct walk *w)
 	return r < 0 ? r : 1;
 }
 
-/* One plain component. 1: the walk is over and p is filled; 0: go on. */
+/* Handles one plain component. Returns 1 if the walk is over and p is filled, 0 to continue. */
 static int component(struct walk *w, const char *name, bool last, bool slash)
 {
 	AUTO_CLOSE int fd = -1;
@@ -291,7 +291,7 @@ static int dots(struct walk *w, const char *name, bool last)
 {
 	if (!S_ISDIR(w->st.st_mode))
 		return -ENOTDIR;
-	if (last && w->how == HOW_NAME) /* the kernel refuses these, each call in its own way */
+	if (last && w->how == HOW_NAME) /* the kernel refuses these with an error per call */
 		return named(w, name);
 	return name[1] == '.' ? go_up(w) : 0;
 }
@@ -329,8 +329,8 @@ static int step(struct walk *w)
 		*end = r <= 0 ? keep : '\0';
 		return r;
 	}
-	/* A link's text is put before what follows the name, so that is looked at only after *end
-	 * is whole again; the name itself is copied. */
+	/* push_link() puts the text before the rest, which is complete only after *end is restored.
+	 * So the name is copied. */
 	memcpy(copy, name, (size_t)(end - name) + 1);
 	*end = keep;
 	r = component(w, copy, last, slash);

@@ -5,6 +5,6 @@
 struct ldoor;
 struct request;
 
-/* Fill r->place[i]. start, a directory of the caller's view, is owned. 0, negative errno,
+/* Fills r->place[i]. Takes start, a directory of the caller's view. Returns 0, negative errno,
  * DOOR_CONTINUE or DOOR_DEAD. */
 int walk_path(struct ldoor *d, struct request *r, int i, int start, const char *path);

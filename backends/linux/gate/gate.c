@@ -1,4 +1,4 @@
-/* gate - the read gate as the keeper sees it: two processes, and a door. */
+/* gate - the keeper's side of the read gate: starts and ends its two processes. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/gate/gate.h"
 
@@ -20,8 +20,8 @@ struct gate {
 	const struct policy *policy;
 	pid_t mounter, server;
 	int orders;		/* to the mounter */
-	int requests;		/* of the server, until the door has it; -1 */
-	struct gate_page *page; /* the same; NULL */
+	int requests;		/* of the server; -1: the door has it */
+	struct gate_page *page; /* NULL: the door has it */
 };
 
 void gate_keep_only(const int *fds, size_t n)
@@ -33,7 +33,7 @@ void gate_keep_only(const int *fds, size_t n)
 	for (size_t i = 0; i < n; i++)
 		logs = logs || fds[i] == log_descriptor();
 	if (!logs)
-		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
+		log_open(-1, LOG_ERROR, NULL); /* the log's number may be another file's */
 	while ((from = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && from <= STDERR_FILENO)
 		continue;
 	util_close_fd(&from);

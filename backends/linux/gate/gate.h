@@ -55,13 +55,13 @@ int gate_new(struct gate **ret, const struct plan *plan, const struct policy *po
 	     struct err *err) MUST_USE;
 /* Waits for the mounts, forks the server, hands the mounts to pid 1 through its socket. */
 int gate_serve(struct gate *g, int build_sock, struct err *err) MUST_USE;
-/* Makes the door that serves the gate's requests, after pid 1 has built the tree. mnt_ns: borrowed.
- */
+/* Makes the door that serves the gate's requests, after pid 1 has built the tree. Borrows
+ * mnt_ns. */
 int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, struct err *err)
 	MUST_USE;
-/* Ends both processes; their held requests fail. NULL is a no-op, also for gate_free(). */
+/* Ends both processes; their held requests fail. NULL is a no-op, here and below. */
 void gate_kill(const struct gate *g);
-/* The same, and waits for them. */
+/* As gate_kill(), and waits for them. */
 void gate_free(struct gate *g);
 
 /* Returns 0, or a negative errno if no FUSE file system can be served here. */

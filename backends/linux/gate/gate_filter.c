@@ -1,4 +1,4 @@
-/* gate_filter - the system calls that the read gate's server makes, and no other. */
+/* gate_filter - the only system calls that the read gate's server may make. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 
@@ -6,24 +6,24 @@
 #include "backends/linux/sandbox/call_filter.h"
 
 /*
- * Whoever takes the server over, by a request that it misreads, has its two sockets and the host's
- * files, read-only (Landlock): no socket of its own, no program, no other process, no namespace.
- * Anything that is not listed ends it, which shuts what is behind the gate.
+ * A malformed request may let a program take the server over. It then has the server's two sockets
+ * and the host's files, read-only (Landlock): no new socket, no program, no other process, no
+ * namespace. Any other system call ends the server, which closes all gated trees.
  */
 static const struct call_rule calls[] = {
-	/* its loop */
+	/* the loop */
 	CALL(writev),
 	CALL(sendto),
 	CALL(recvfrom),
 	CALL(sched_yield),
-	/* names and what they mean */
+	/* names and attributes */
 	CALL(openat2),
 	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY), /* /proc/TID/status */
 	CALL(fstat),
 	CALL(newfstatat),
 	CALL(statx),
 	CALL(fstatfs),
-	CALL(readlink), /* of rules that are read again: what links on their way mean */
+	CALL(readlink), /* realpath() of paths in reloaded rules */
 	CALL(readlinkat),
 	CALL(geteuid),
 	CALL(getegid),

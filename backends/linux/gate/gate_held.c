@@ -17,16 +17,16 @@
 #include "core/base/hash.h"
 
 /*
- * A held open is told to the keeper once; while the socket is full it waits here, for the keeper
- * may itself be waiting for a name to be looked up. Most signals do not end it, as they end no open
- * of a file on a disk, and FUSE cannot have the call made again: let go is who is being killed, or
- * catches a signal by which programs are ended (Ctrl-C). Since the kernel tells of the first signal
- * alone, one that was interrupted is looked at again now and then.
+ * Each held open is sent to the keeper once. It waits here while the socket is full, because the
+ * keeper itself may wait for a name lookup. Most signals do not end it, as they end no open of a
+ * file on a disk, and FUSE cannot restart a call. Only a caller that is being killed, or catches a
+ * signal by which programs are ended (Ctrl-C), gets EINTR. The kernel reports the first signal
+ * alone, so the signals of an interrupted caller are read again at intervals.
  */
 #define HELD_MAX 4096
 #define LOOK_MS	 20
 
-/* Opens that were let in are told together: so many, or when it has been quiet for so long. */
+/* Allowed opens are reported in groups: after this many, or after a quiet time. */
 #define COUNT_MAX 1000
 #define COUNT_MS  1000
 
@@ -34,23 +34,23 @@ struct held {
 	uint64_t id;
 	struct gate_open open;
 	int tid;
-	bool told, interrupted, cancelled; /* cancelled: the keeper has yet to hear of it */
+	bool told, interrupted, cancelled; /* cancelled: the keeper does not know yet */
 	char *path;
 	UT_hash_handle hh;
 };
 
 static struct {
 	struct gate_server spec;
-	struct policy *policy; /* the same as spec.policy */
+	struct policy *policy; /* the same policy as spec.policy */
 	struct held *held;
 	size_t n_untold, n_interrupted;
-	int64_t look_at; /* microseconds: when those are looked at again */
+	int64_t look_at; /* microseconds: when interrupted callers are checked next */
 	uint64_t last;
-	uint64_t changes;      /* of the keeper's rules that were heard of */
-	uint64_t uncounted;    /* opens let in since the keeper was last told to look */
-	struct config *coming; /* rules of settings of which not all lines have come */
+	uint64_t changes;      /* changes of the keeper's rules that were received */
+	uint64_t uncounted;    /* allowed opens that were not reported yet */
+	struct config *coming; /* new settings whose lines are being received */
 	struct inode_set changing;
-	bool unsure; /* the file systems are to disbelieve, then the keeper hears */
+	bool unsure; /* cached attributes must be dropped, then the keeper is told */
 	uint32_t n_changes;
 	bool armed;
 	pid_t keeper;
@@ -72,7 +72,7 @@ static void held_free(struct held *h)
 	free(h);
 }
 
-/* False: the socket is full. */
+/* Sends the question, or its cancellation. Returns false if the socket is full. */
 static bool tell(struct held *h)
 {
 	struct gate_note note = {
@@ -88,7 +88,7 @@ static bool tell(struct held *h)
 	snprintf(note.path, sizeof(note.path), "%s", h->path);
 	if (send(server.spec.sock, &note, GATE_NOTE_HEAD + strlen(note.path) + 1,
 		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return false; /* a keeper that is gone ends this process */
+		return false; /* the loop detects a keeper that has ended */
 	h->told = true;
 	server.n_untold--;
 	if (h->cancelled) {
@@ -126,7 +126,8 @@ static void tell_count(void)
 		server.uncounted = 0;
 }
 
-/* What the rules allow, as long as they are the keeper's. */
+/* Answers the request if the rules allow it, and this copy of the rules is current. Returns false
+ * if the keeper must be asked. */
 static bool let_in(const struct gate_open *o, const char *path)
 {
 	enum rule_kind kind = o->exec ? RULE_EXEC : RULE_READ;
@@ -148,7 +149,7 @@ void gate_hold(const struct gate_open *o, const char *path)
 	struct held *h;
 	int tid = fuse_req_ctx(o->req)->pid;
 
-	/* The keeper must never wait for itself. */
+	/* A request of the keeper's must not wait for the keeper. */
 	if (!server.armed || tid <= 0 || tid == server.keeper) {
 		gate_finish(o, path, -EACCES);
 		return;
@@ -187,7 +188,7 @@ static void answer(const struct gate_note *note)
 	held_free(h);
 }
 
-/* Strings as the door packed them; the end of the note is a NUL. */
+/* Takes one line of new settings: strings as the door packed them; the note ends with NUL. */
 static void take_line(const struct gate_note *note, size_t len)
 {
 	const char *at = note->path, *texts[4];
@@ -207,7 +208,8 @@ static void take_line(const struct gate_note *note, size_t len)
 	config_add_rule(server.coming, &rule);
 }
 
-/* Other rules than the keeper's: the server stays behind. */
+/* Takes new settings. If they differ from the keeper's, the copy stays outdated, so each open is
+ * asked. */
 static void take_lines(const struct gate_note *note)
 {
 	struct err err = {0};
@@ -222,7 +224,8 @@ static void take_lines(const struct gate_note *note)
 	config_free(take_ptr(&server.coming));
 }
 
-/* A rule that is not the same here leaves this server behind for good: then it asks each time. */
+/* Takes a new rule. If its id differs from the keeper's, the copy stays outdated, so each open is
+ * asked. */
 static void take_rule(const struct gate_note *note)
 {
 	if (note->what == GATE_REVOKED)
@@ -257,7 +260,7 @@ void gate_held_sure(void)
 	syscall(SYS_futex, &server.spec.page->unsure, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* False: the keeper is gone. */
+/* Handles the keeper's notes. Returns false if the keeper has ended. */
 static bool listen_to_keeper(void)
 {
 	struct gate_note note;
@@ -294,12 +297,12 @@ static bool listen_to_keeper(void)
 		case GATE_CANCEL:
 		case GATE_COUNT:
 		case GATE_LOOKED:
-			return false; /* no keeper says so */
+			return false; /* the keeper never sends these */
 		}
 	}
 }
 
-/* ---- those that are let go ------------------------------------------------------------------- */
+/* ---- interrupted callers --------------------------------------------------------------------- */
 
 static void look_at_interrupted(void)
 {
@@ -322,7 +325,7 @@ static void look_at_interrupted(void)
 	server.look_at = clock_mono_us() + LOOK_MS * 1000;
 }
 
-/* ---- the loop's ------------------------------------------------------------------------------ */
+/* ---- calls of the loop ----------------------------------------------------------------------- */
 
 void gate_held_begin(const struct gate_server *s, pid_t keeper)
 {
@@ -351,7 +354,7 @@ bool gate_held_serve(short revents, bool late)
 		tell_all();
 	if ((revents & ~POLLOUT) && !listen_to_keeper())
 		return false;
-	/* Each costs a file of /proc: not at every request. */
+	/* Each check reads a file of /proc, so it is not made at every request. */
 	if (server.n_interrupted && clock_mono_us() >= server.look_at)
 		look_at_interrupted();
 	return true;

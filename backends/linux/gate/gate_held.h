@@ -1,24 +1,23 @@
-/* gate_held - the opens that the read gate holds, and what its server and the keeper say of them.
- */
+/* gate_held - opens that the read gate holds, and its server's messages to and from the keeper. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "backends/linux/gate/gate_priv.h"
 
 /*
- * The server's half of the talk with the keeper; gate_door.c is the other. One for each process,
- * begun once, ended with it. gate_hold() and gate_finish() of gate_fuse.h are its door to the
- * kernel's requests. Threads: one.
+ * The server's side of the messages with the keeper; gate_door.c is the keeper's. One per process,
+ * never freed. gate_fuse.c calls gate_hold(), and is called back by gate_finish(). Threads: one.
  */
 void gate_held_begin(const struct gate_server *s, pid_t keeper);
 
-/* What the keeper's socket is to be polled for, and for how many milliseconds at most; -1. */
+/* Return the events to poll the keeper's socket for, and the longest wait in milliseconds; -1:
+ * none. */
 short gate_held_events(void);
 int gate_held_wait_ms(void);
-/* Some attributes that the kernel believes may change from now on. */
+/* Returns whether cached attributes in the kernel may become wrong. */
 bool gate_held_is_unsure(void);
-/* It believes none of them any more: the keeper goes on. */
+/* Tells the keeper that the kernel has no such attributes any more, so that it continues. */
 void gate_held_sure(void);
-/* What poll(2) said of the socket: 0 when something else came, or nothing in time (late). False:
- * the keeper is gone. */
+/* Handles the result of poll(2). revents: of the keeper's socket, or 0. late: poll(2) timed out.
+ * Returns false if the keeper has ended. */
 bool gate_held_serve(short revents, bool late) MUST_USE;

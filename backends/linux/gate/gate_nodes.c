@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* Before uthash.h: its own hash falls through cases in a way that clang warns of at every use. */
+/* Before uthash.h: its own hash falls through cases, of which clang warns at every use. */
 #define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)XXH3_64bits(key, len))
 #include <uthash.h>
 
@@ -22,18 +22,18 @@
 #define GIVE_BACK_MIN 4096
 
 struct gate_node {
-	uint64_t lookups; /* that the kernel has not forgotten */
+	uint64_t lookups; /* look-ups that the kernel has not forgotten */
 	size_t children;
 	dev_t dev;
 	ino_t ino;
 	off_t size;
 	struct timespec mtime;
-	int64_t told_us; /* when the kernel was told what it may believe; 0: it is in no list */
+	int64_t told_us; /* when the kernel last got attributes; 0: in no list */
 	struct gate_node *older, *newer;
 	mode_t type;
-	bool stale; /* another node has taken its name */
+	bool stale; /* its name now leads to another node */
 	UT_hash_handle hh;
-	struct gate_node *parent; /* NULL: the tree itself; with name: the key */
+	struct gate_node *parent; /* with name the key; NULL: the tree's root */
 	char name[];
 };
 
@@ -53,7 +53,7 @@ static void remember(struct gate_node *n, const struct stat *st)
 	n->mtime = st->st_mtim;
 }
 
-/* ---- belief ---------------------------------------------------------------------------------- */
+/* ---- cached attributes ----------------------------------------------------------------------- */
 
 static void leave_list(struct gate_tree *t, struct gate_node *n)
 {
@@ -70,7 +70,7 @@ static void join_list(struct gate_tree *t, struct gate_node *n)
 	const int64_t now = clock_mono_us();
 
 	leave_list(t, n);
-	/* The kernel hears after this is noted: twice as long. */
+	/* The kernel gets the attributes after this time was noted, so wait twice as long. */
 	while (t->first && t->first->told_us + (int64_t)(2e6 * GATE_BELIEVED_S) < now)
 		leave_list(t, t->first);
 	n->told_us = now;
@@ -150,7 +150,7 @@ void gate_tree_done(struct gate_tree *t)
 	util_close_fd(&t->points);
 }
 
-/* From the end, as a node knows what it lies in. */
+/* Writes the path from its end, because a node knows its parent. */
 int gate_node_path(const struct gate_node *n, const char *name, char *out, size_t size)
 {
 	size_t at = size - 1, len = name ? strlen(name) : 0;
@@ -211,7 +211,7 @@ int gate_node_open(const struct gate_tree *t, const struct gate_node *n, int fla
 	if (r < 0)
 		return r;
 	fd = gate_tree_open(t, path, flags);
-	/* A link where a directory was, and the like: the name means something else. */
+	/* For example a link in place of a directory: the name leads elsewhere. */
 	if (fd == -ELOOP || fd == -ENOTDIR)
 		return -ESTALE;
 	if (fd < 0)
@@ -253,7 +253,7 @@ struct gate_node *gate_node_enter(struct gate_tree *t, struct gate_node *parent,
 	return n;
 }
 
-/* The allocator keeps what lies between nodes that are still known, and that may be most of it. */
+/* Returns freed memory to the system. The allocator may keep most of it, between live nodes. */
 static void give_back(struct gate_tree *t)
 {
 	if (t->most < GIVE_BACK_MIN || t->n > t->most / 4)
@@ -265,7 +265,7 @@ static void give_back(struct gate_tree *t)
 void gate_node_forget(struct gate_tree *t, struct gate_node *n, uint64_t times)
 {
 	n->lookups -= MIN(times, n->lookups);
-	/* A directory may be forgotten before what lies in it. */
+	/* A directory may be forgotten before its entries. */
 	while (n->parent && n->lookups == 0 && n->children == 0) {
 		struct gate_node *parent = n->parent;
 

@@ -14,16 +14,16 @@
 enum gate_say {
 	GATE_ASK,     /* server: may tid open path? */
 	GATE_CANCEL,  /* server: the caller of request id was killed or interrupted */
-	GATE_COUNT,   /* server: look at the page */
-	GATE_LOOKED,  /* server: tid has looked for path, which is hidden */
+	GATE_COUNT,   /* server: it has counted opens in the page */
+	GATE_LOOKED,  /* server: tid has looked up path, which is hidden */
 	GATE_ANSWER,  /* keeper: result is 0 or a negative errno */
 	GATE_ARM,     /* keeper: it answers from now on; an open before this note gets EACCES */
 	GATE_GIVEN,   /* keeper: a user's answer is the rule of this id: kind, answer, path */
 	GATE_REVOKED, /* keeper: the rule of this id is removed */
 	GATE_RULE,    /* keeper: a line of new settings: rule, and in path its strings */
 	GATE_RERULED, /* keeper: the last GATE_RULE of the new settings has been sent */
-	/* keeper: drop all cached attributes; these inodes change from now on. Answered in the
-	 * page. */
+	/* keeper: drop all cached attributes; from now on these inodes change. The server answers
+	 * in the page. */
 	GATE_CHANGES,
 };
 
@@ -57,14 +57,14 @@ struct gate_page {
 /* ---- gate_server.c, gate_held.c: the process ---- */
 struct gate_server {
 	const struct plan *plan;
-	const struct policy *policy; /* from the fork on its own */
+	const struct policy *policy; /* the process's own copy, from the fork */
 	const int *fuse;	     /* one device for each gated tree */
 	struct gate_page *page;
 	int sock;
 };
 NORETURN void gate_server_run(const struct gate_server *s);
 
-/* ---- gate_filter.c: the last part of the server's confinement; no_new_privs is set ---- */
+/* ---- gate_filter.c: the last part of the server's confinement; needs no_new_privs ---- */
 int gate_filter(struct err *err) MUST_USE;
 
 /* ---- mounter.c: the process ---- */
@@ -78,7 +78,7 @@ NORETURN void mounter_run(const struct mounter *m);
 /* Keeper to mounter. The mounter answers a note that has a number by one of the same number, whose
  * `on` says whether the directory is shown. */
 struct bind_note {
-	uint32_t number;     /* 0: no answer is wanted */
+	uint32_t number;     /* 0: needs no answer */
 	bool on;	     /* show the directory, which the user has granted; false: unmount it */
 	bool tool;	     /* show a directory of a tool (tool_dirs.h) */
 	bool cover;	     /* cover the file */

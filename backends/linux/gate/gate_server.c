@@ -25,14 +25,14 @@ static struct {
 	struct gate_server spec;
 	struct gate_fs *fs;
 	size_t n;
-	unsigned rest, rests; /* requests after which it does not linger; how many the last time */
+	unsigned rest, rests; /* requests until it lingers again; the last such count */
 } server;
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
 static void serve(struct gate_fs *fs)
 {
-	static struct fuse_buf room; /* grown by the library to what the kernel may send */
+	static struct fuse_buf room; /* the library enlarges it as needed */
 	int n = fuse_session_receive_buf(fs->session, &room);
 
 	if (n > 0)
@@ -42,9 +42,10 @@ static void serve(struct gate_fs *fs)
 }
 
 /*
- * Who has been answered on another processor asks again within microseconds, and to be woken for it
- * costs more than to be there. Where that was of no use, because nobody came, or somebody else had
- * work for this processor, it is left for twice as many requests as the last time.
+ * Polls for a moment without sleeping, because a caller on another processor often sends its next
+ * request within microseconds, and a wake-up costs more. If that was useless, because no request
+ * came or another process needed this processor, it is omitted for twice as many requests as the
+ * last time.
  */
 static int linger(struct pollfd *p, size_t n)
 {
@@ -112,7 +113,7 @@ static int confine(struct err *err)
 	struct rlimit files;
 	int r = confine_server(err);
 
-	/* One descriptor for each file that is open inside. */
+	/* Each file that is open inside needs a descriptor. */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
@@ -120,9 +121,9 @@ static int confine(struct err *err)
 	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
 		r = landlock_restrict(&nowhere, err);
 	prctl(PR_SET_DUMPABLE, 0);
-	/* Changed credentials have cleared it. */
+	/* A change of credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* It hears of answers about hosts, too, which say nothing to it. */
+	/* Rules about hosts arrive here, too, but are not used. */
 	net_libraries_off();
 	return r < 0 ? r : gate_filter(err);
 }
@@ -155,7 +156,7 @@ NORETURN void gate_server_run(const struct gate_server *s)
 				 s->fuse[i]) < 0)
 			_exit(1);
 	}
-	/* A parent that died before it was to be a signal is the end of the socket. */
+	/* If the parent died before prctl(), the closed socket ends the loop. */
 	if (confine(&err) < 0)
 		_exit(1);
 	loop();

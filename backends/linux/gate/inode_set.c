@@ -1,4 +1,4 @@
-/* inode_set - a bounded set of inodes, which becomes the set of all when it is full. */
+/* inode_set - a bounded set of inodes; once full it contains every inode. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/gate/inode_set.h"
 

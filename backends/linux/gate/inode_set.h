@@ -1,4 +1,4 @@
-/* inode_set - a bounded set of inodes, which becomes the set of all when it is full. */
+/* inode_set - a bounded set of inodes; once full it contains every inode. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +11,7 @@ struct inode_set {
 	bool all;
 };
 
-/* Returns false if it was in the set. */
+/* Adds an inode. Returns false if it was in the set. */
 bool inode_set_add(struct inode_set *s, const struct inode_id *id);
 bool inode_set_has(const struct inode_set *s, const struct inode_id *id);
 void inode_set_done(struct inode_set *s);

@@ -15,7 +15,7 @@ enum {
 	TREE_CLONE = 1,
 	TREE_CLOSE = O_CLOEXEC,
 	MOVE_EMPTY_PATH = 4,	  /* the mount is the descriptor */
-	MOVE_EMPTY_TARGET = 0x40, /* so is the place */
+	MOVE_EMPTY_TARGET = 0x40, /* so is the target */
 	ATTR_RDONLY = 1,
 	ATTR_NOSUID = 2,
 	ATTR_NODEV = 4,

@@ -1,4 +1,4 @@
-/* mounter - the process that mounts the read gate, and binds trees that are granted later. */
+/* mounter - the process that mounts the read gate, and later binds granted trees over it. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,17 +21,17 @@
 #include "core/base/path.h"
 
 /*
- * It stays in a copy of the host's mounts that the sandbox's user namespace owns: there it may
- * clone a tree. To attach one it goes into the sandbox's mounts and comes back. It takes orders
- * from the keeper alone, and sees no byte of the agent's but names of directories.
+ * The mounter stays in a copy of the host's mounts that the sandbox's user namespace owns: there it
+ * may clone a tree. To attach a clone it enters the sandbox's mounts and returns. It takes orders
+ * from the keeper alone, and of the agent's bytes sees only names of directories.
  */
 struct places {
-	int own;    /* our mount namespace */
+	int own;    /* the mounter's own mount namespace */
 	int inside; /* the sandbox's */
-	bool blank; /* BLANK is there */
+	bool blank; /* the file BLANK exists */
 };
 
-/* ---- the gates ------------------------------------------------------------------------------- */
+/* ---- gates ----------------------------------------------------------------------------------- */
 
 static int configure(int fs, int fuse)
 {
@@ -88,7 +88,7 @@ static void send_gates(const struct mounter *m)
 		err_set(&err, -errno, "enter the namespaces of the read gate");
 		child_message_fail(m->sock, 125, &err);
 	}
-	/* Changed credentials have cleared it. */
+	/* A change of credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = 0; i < n; i++) {
 		r = mount_gate(&fds[i], &fds[n + i]);
@@ -100,12 +100,12 @@ static void send_gates(const struct mounter *m)
 	}
 	if (child_message_send(m->sock, &note, fds, 2 * n) < 0)
 		_exit(1);
-	/* The last to have the devices must be the server. */
+	/* Only the server may keep the devices. */
 	for (size_t i = 0; i < 2 * n; i++)
 		close(fds[i]);
 }
 
-/* ---- binding what is granted ----------------------------------------------------------------- */
+/* ---- binding granted trees ------------------------------------------------------------------- */
 
 static int open_dir(const char *path)
 {
@@ -136,7 +136,8 @@ static int clone_tree(const char *path, struct stat *st, bool tool)
 	return take_fd(&tree);
 }
 
-/* Inside: 1 where the gate stands before the same directory, 0 where something else does. */
+/* Called in the sandbox's mounts. Returns 1 if fd is the gate's view of the same directory, 0 if it
+ * is another object. */
 static int is_gate(int fd, const struct stat *st)
 {
 	struct statfs fs;
@@ -177,8 +178,8 @@ static bool holds_planned(const struct mounter *m, const char *dir)
 }
 
 /*
- * What the plan has put beneath dir would be covered and show the host's again. What the rules say
- * of it the keeper has looked at.
+ * Returns whether dir may be bound as a whole. Mounts of the plan beneath it would be covered, and
+ * the host's files would show. The keeper has checked the rules.
  */
 static bool is_whole(const struct mounter *m, const char *dir)
 {
@@ -210,7 +211,7 @@ static int bind_tree(const struct mounter *m, const struct places *at, const cha
 	return r;
 }
 
-/* Returns 1, or 0 where something else shows by now. */
+/* Returns 1, or 0 if the path now shows another object. */
 static int bind_tool(const struct mounter *m, const struct places *at, const char *path)
 {
 	const struct absent_home *h = m->plan->absent;
@@ -239,16 +240,16 @@ static int unbind_tree(const struct places *at, const char *dir)
 
 	if (setns(at->inside, CLONE_NEWNS) < 0)
 		return -errno;
-	/* What is open stays open; the gate stands there again for what is opened from now on. */
+	/* Open files stay open; later opens go through the gate again. */
 	r = umount2(dir, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 ? -errno : 0;
 	if (setns(at->own, CLONE_NEWNS) < 0)
 		_exit(1);
 	return r;
 }
 
-/* ---- covering what has come ------------------------------------------------------------------ */
+/* ---- covering new files ---------------------------------------------------------------------- */
 
-/* An empty, unreadable file; what else lies there the mounter needs no more. */
+/* An empty, unreadable file, on a tmpfs over a directory that the mounter does not need. */
 #define BLANK_IN "/proc"
 #define BLANK	 BLANK_IN "/blank"
 
@@ -271,8 +272,8 @@ static int make_blank(struct places *at)
 	return 0;
 }
 
-/* Inside. The file may be another one by now, of the same name; what the gate stands in for stays.
- */
+/* Called in the sandbox's mounts. The name may lead to another file by now; a file that has a
+ * stand-in of the gate's stays. */
 static int cover_inside(int blank, const char *path)
 {
 	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -285,7 +286,7 @@ static int cover_inside(int blank, const char *path)
 	if (r != 0)
 		return r;
 	if (st.st_dev == own.st_dev)
-		return 1; /* it is covered already */
+		return 1; /* already covered */
 	if (!S_ISREG(st.st_mode))
 		return -EISDIR;
 	return syscall(SYS_move_mount, blank, "", file, "", MOVE_EMPTY_PATH | MOVE_EMPTY_TARGET) < 0
@@ -314,7 +315,7 @@ static void cover_one(struct places *at, const char *path)
 
 struct bound {
 	struct bound *next;
-	bool off; /* to be taken off, once nothing covers it */
+	bool off; /* to be unmounted, once no later bind covers it */
 	char path[PATH_MAX];
 };
 
@@ -341,7 +342,8 @@ static void bind_one(const struct mounter *m, const struct places *at, struct bo
 	add_bound(list, dir);
 }
 
-/* One bind may lie beneath a later one: the newest come first. False: something stays. */
+/* Unmounts the bind of dir, newest first, because a later bind may cover it. Returns false if a
+ * bind stays. */
 static bool unbind_one(const struct mounter *m, const struct places *at, struct bound **list,
 		       const char *dir)
 {
@@ -352,7 +354,7 @@ static bool unbind_one(const struct mounter *m, const struct places *at, struct 
 		b->off = b->off || str_eq(b->path, dir);
 	while (*p) {
 		struct bound *b = *p;
-		/* A working folder in it would go with it. */
+		/* Unmounting would remove a working folder in it, too. */
 		int r = !b->off ? 0 : holds_planned(m, b->path) ? -EBUSY : unbind_tree(at, b->path);
 
 		if (r < 0)
@@ -385,7 +387,7 @@ static bool show_tool(const struct mounter *m, const struct places *at, const ch
 	return r > 0;
 }
 
-/* What was granted at the start is over a gate too. */
+/* Lists the trees that were bound at the start. */
 static struct bound *bound_by_plan(const struct mounter *m)
 {
 	struct bound *list = NULL;

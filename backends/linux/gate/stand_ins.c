@@ -1,5 +1,4 @@
-/* stand_ins - empty files and directories over hidden ones of working folders: their opens are
- * heard of. */
+/* stand_ins - empty files and directories over hidden ones of working folders, to report opens. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -8,10 +7,10 @@
 #include "backends/linux/gate/gate_fuse.h"
 
 /*
- * A directory with a file or directory for each hidden path, by its number in the plan; the builder
- * binds each over an empty, unreadable one that covers the path anyway, and takes the directory
- * away. They look as those do. No open succeeds, no name below a directory is found, and nothing of
- * the host is opened.
+ * A directory with one file or directory for each hidden path, named by its number in the plan. The
+ * builder has covered each path by an empty, unreadable file or directory, and binds the stand-in
+ * over that; then it unmounts this directory. Stand-ins look the same, but no open succeeds, a
+ * directory has no entries, and no file of the host is opened.
  */
 #define FIRST	 (FUSE_ROOT_ID + 1)
 #define BELIEVED 3600.0
@@ -24,7 +23,7 @@ static const struct plan *plan_of(fuse_req_t req)
 	return fs->server->plan;
 }
 
-/* NULL: the root, or none. */
+/* Returns NULL for the root, and for unknown numbers. */
 static const struct plan_stand_in *stand_in_of(fuse_req_t req, fuse_ino_t ino)
 {
 	const struct plan *p = plan_of(req);
@@ -45,7 +44,7 @@ static struct stat look_of(fuse_req_t req, fuse_ino_t ino)
 			     .st_gid = getegid()};
 }
 
-/* The keeper hears of it; no answer of its lets anybody in. */
+/* Refuses the open, and reports it to the keeper, whatever the keeper answers. */
 static void refuse(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info *file)
 {
 	const struct plan_stand_in *s = stand_in_of(req, ino);

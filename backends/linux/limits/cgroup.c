@@ -1,4 +1,4 @@
-/* cgroup - process and memory limits for the whole tree, where a cgroup can be made. */
+/* cgroup - process and memory limits of the whole tree, if a cgroup can be made. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -17,9 +17,9 @@
 #define PREFIX	      "cordon-"
 #define PROC_FILE_MAX (1u << 20)
 
-/* ---- where ----------------------------------------------------------------------------------- */
+/* ---- the hierarchy --------------------------------------------------------------------------- */
 
-/* The path of this process in the hierarchy with this controller; "" means v2. Heap string. */
+/* Returns this process's path in the hierarchy of this controller; "" means v2. Heap string. */
 static char *own_path(const char *text, const char *controller)
 {
 	for (const char *line = text; line && *line;) {
@@ -40,7 +40,7 @@ static char *own_path(const char *text, const char *controller)
 	return NULL;
 }
 
-/* Is it the hierarchy with that controller; with "": the one of all? */
+/* Returns whether the mount is the hierarchy of that controller; "" means v2. */
 static bool is_hierarchy(const struct mount_line *m, const char *controller)
 {
 	AUTO_FREE char *list = xasprintf(",%s,", m->options);
@@ -51,7 +51,7 @@ static bool is_hierarchy(const struct mount_line *m, const char *controller)
 	return str_eq(m->type, "cgroup") && strstr(list, name);
 }
 
-/* Where that hierarchy is mounted, and which of its directories; in the text. */
+/* Finds the mount of that hierarchy. *ret points into the text. */
 static bool find_mount(char *text, const char *controller, struct mount_line *ret)
 {
 	while (mountinfo_next(&text, ret))
@@ -60,7 +60,7 @@ static bool find_mount(char *text, const char *controller, struct mount_line *re
 	return false;
 }
 
-/* This process's directory in that hierarchy. Heap string or NULL. */
+/* Returns this process's directory in that hierarchy. Heap string or NULL. */
 static char *own_dir(const char *controller, size_t *ret_point_len)
 {
 	AUTO_FREE char *cgroups = NULL, *mounts = mountinfo_read(), *path = NULL;
@@ -72,13 +72,13 @@ static char *own_dir(const char *controller, size_t *ret_point_len)
 	path = own_path(cgroups, controller);
 	if (!path || !find_mount(mounts, controller, &m))
 		return NULL;
-	/* In a container the mount may show a part of the hierarchy only. */
+	/* A container's mount may show only a part of the hierarchy. */
 	below = str_eq(m.root, "/") ? path : str_starts(path, m.root) ? path + strlen(m.root) : "";
 	*ret_point_len = strlen(m.point);
 	return xasprintf("%s%s", m.point, str_eq(below, "/") ? "" : below);
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- making cgroups -------------------------------------------------------------------------- */
 
 static bool write_value(const char *dir, const char *file, int64_t value)
 {
@@ -100,8 +100,8 @@ static bool has_word(const char *dir, const char *file, const char *word)
 	return strstr(list, name) != NULL;
 }
 
-/* The kernel frees a lock with the last process that holds its descriptor: nobody removes it then.
- */
+/* Locks a directory. The lock lasts until all processes that have its descriptor end; until then no
+ * session removes the directory. */
 static int lock_dir(int parent, const char *dir, int how)
 {
 	AUTO_CLOSE int fd = openat(parent, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -121,7 +121,7 @@ static void sweep(const char *parent)
 			continue;
 		lock = lock_dir(dirfd(dir), e->d_name, LOCK_EX);
 		if (lock >= 0)
-			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* EBUSY: it is in use */
+			unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR); /* EBUSY: in use */
 	}
 }
 
@@ -133,7 +133,7 @@ static bool make_dir(struct cgroup *g, const char *parent, const char *session)
 	if (n < 0 || (size_t)n >= sizeof(g->dirs[0]))
 		return false;
 	sweep(parent);
-	/* Another session's sweep may come before our lock: who has it removes the directory. */
+	/* Another session may sweep before the lock is taken, and remove the directory: retry. */
 	for (int tries = 0; tries < 10; tries++) {
 		if (mkdir(dir, 0755) < 0 && (errno != EEXIST || tries == 0))
 			return false;
@@ -156,8 +156,8 @@ static bool may_enter(const char *dir)
 }
 
 /*
- * v2: processes live in leaves only, so the new group becomes a sibling of an ancestor of ours,
- * under a parent that hands the controllers down and whose cgroup.procs we may write.
+ * v2: only leaves have processes. So the new group is a sibling of an ancestor of this process's
+ * group, below a parent that delegates the controllers and whose cgroup.procs is writable.
  */
 static void make_v2(struct cgroup *g, const char *session, const struct spawn_limits *limits)
 {
@@ -191,7 +191,7 @@ static void make_v1(struct cgroup *g, const char *session, const struct spawn_li
 	AUTO_FREE char *pids = limits->processes > 0 ? own_dir("pids", &point) : NULL;
 	AUTO_FREE char *memory = limits->memory > 0 ? own_dir("memory", &point) : NULL;
 
-	/* pid 1 is one of them. */
+	/* pid 1 counts as a process. */
 	if (pids && make_dir(g, pids, session) &&
 	    write_value(g->dirs[g->n - 1], "pids.max", limits->processes + 1))
 		g->what |= CGROUP_PIDS;
@@ -235,7 +235,7 @@ void cgroup_remove(struct cgroup *g)
 	struct timespec ms = {.tv_nsec = 1000000};
 
 	for (size_t i = 0; i < g->n; i++) {
-		/* The last process may be on its way out still. */
+		/* The last process may still be ending. */
 		for (int tries = 0; rmdir(g->dirs[i]) < 0 && errno == EBUSY && tries < 500; tries++)
 			nanosleep(&ms, NULL);
 	}
@@ -254,8 +254,7 @@ bool cgroup_may_exist(void)
 
 	if (geteuid() == 0)
 		return true;
-	/* An ordinary user has one where systemd has delegated it, which is v2 at its usual place.
-	 */
+	/* An ordinary user has a cgroup if systemd has delegated it: v2, at its usual path. */
 	if (io_read_file(AT_FDCWD, "/proc/self/cgroup", PROC_FILE_MAX, &text, NULL) < 0)
 		return false;
 	path = own_path(text, "");

@@ -1,5 +1,4 @@
-/* cgroup_helper - the process that places a running tree into its cgroup, and takes the cgroup
- * away. */
+/* cgroup_helper - the guard process: moves a running tree into its cgroup, removes the cgroup. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +21,10 @@ enum {
 
 struct process {
 	pid_t pid, parent;
-	bool dead; /* a zombie: nothing of it runs, and no cgroup takes it any more */
+	bool dead; /* a zombie without threads: no cgroup accepts it */
 };
 
-/* ---- what runs ------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 /* proc(5), /proc/PID/stat: state, ppid, and num_threads as the 16th field after them. */
 static bool read_process(pid_t pid, struct process *ret)
@@ -46,7 +45,7 @@ static bool read_process(pid_t pid, struct process *ret)
 	    sscanf(paren, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
 		   &state, &parent, &threads) != 3)
 		return false;
-	/* The first thread may have ended before the others: those still run. */
+	/* A process whose first thread has ended may have other threads. */
 	*ret = (struct process){pid, parent, (state == 'Z' || state == 'X') && threads <= 1};
 	return true;
 }
@@ -73,7 +72,7 @@ static void swap(struct process *a, struct process *b)
 	*b = p;
 }
 
-/* Move the two roots and their descendants to the front; returns how many they are. */
+/* Moves the two roots and their descendants to the front. Returns their number. */
 static size_t take_tree(struct process *list, size_t n, const pid_t roots[2])
 {
 	size_t taken = 0;
@@ -99,7 +98,7 @@ static size_t take_tree(struct process *list, size_t n, const pid_t roots[2])
 	return taken;
 }
 
-/* ---- placing --------------------------------------------------------------------------------- */
+/* ---- moving processes ------------------------------------------------------------------------ */
 
 static int by_number(const void *a, const void *b)
 {
@@ -108,7 +107,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What is in dirs[i], sorted. A process whose first thread has ended is listed as well. */
+/* Lists the processes in dirs[i], sorted. Includes processes whose first thread has ended. */
 static size_t list_members(const struct cgroup *g, size_t i, pid_t *list, size_t max)
 {
 	AUTO_FREE char *text = NULL;
@@ -129,7 +128,7 @@ static size_t list_members(const struct cgroup *g, size_t i, pid_t *list, size_t
 	return n;
 }
 
-/* Everything of the tree that is not in dirs[i] yet; returns how many those were. */
+/* Moves the processes of the tree that are not in dirs[i]. Returns how many there were. */
 static size_t place(const struct cgroup *g, size_t i, const struct process *tree, size_t n)
 {
 	AUTO_FREE pid_t *members = xmalloc(MAX_PROCESSES * sizeof(*members));
@@ -158,9 +157,9 @@ static bool sandbox_ended(int pidfd, int timeout)
 }
 
 /*
- * Everything that runs by now into the group; what it forks is born in it. What was born of others
- * meanwhile is found by the next pass, so this ends when a pass finds nothing, however long a burst
- * of forks takes. False: by then more runs than the limit allows.
+ * Moves the running tree into the group; later children start in it. A pass may miss children of
+ * processes that were not moved yet, so passes repeat until one finds nothing, however long a burst
+ * of forks takes. Returns false if more processes run than the limit allows.
  */
 static bool place_tree(const struct cgroup *g, const pid_t roots[2], size_t most)
 {
@@ -185,8 +184,8 @@ static bool place_tree(const struct cgroup *g, const pid_t roots[2], size_t most
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* The locks become the first descriptors behind our two; all others are closed. They are moved out
- * of each other's way first. */
+/* Moves the locks to the first descriptors after 0 and 1, and closes all others. Moves them to high
+ * numbers first, because a lock may have another one's target number. */
 static void keep_locks(struct cgroup *g)
 {
 	for (size_t i = 0; i < g->n; i++)
@@ -196,8 +195,8 @@ static void keep_locks(struct cgroup *g)
 	close_range(2 + (unsigned)g->n, ~0u, 0);
 }
 
-/* Places programs that start beside the agent, each by the pid that comes, until the sandbox ends.
- * Returns false if more processes run than the limit allows. */
+/* Moves programs that start beside the agent, whose pids arrive on the socket, until the sandbox
+ * ends. Returns false if more processes run than the limit allows. */
 static bool place_more(const struct cgroup *g, pid_t first, size_t most)
 {
 	struct pollfd p[2] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN}};
@@ -228,7 +227,7 @@ static NORETURN void guard_run(const struct guard *guard)
 
 	prctl(PR_SET_NAME, "cordon-limits");
 	setsid();
-	/* Only what it needs: somebody may wait for the end of a pipe that we would hold open. */
+	/* Keep only these: a copy of another process's pipe would keep it open. */
 	if (dup2(guard->pidfd, 0) < 0 || dup2(guard->sock, 1) < 0)
 		_exit(1);
 	if (guard->made)
@@ -237,13 +236,14 @@ static NORETURN void guard_run(const struct guard *guard)
 	if (!guard->made) {
 		if (io_read_full(1, &roots[1], sizeof(roots[1])) != (ssize_t)sizeof(roots[1]))
 			_exit(0);
-		/* Most commands are over by then and never pay for it. */
+		/* Most commands end before this time and need no cgroup. */
 		if (sandbox_ended(0, 20))
 			_exit(0);
 		if (cgroup_make(&g, guard->session, guard->limits, &err) < 0)
 			_exit(0);
 		if (!place_tree(&g, roots, most) || !place_more(&g, guard->first, most)) {
-			/* Said first: whoever sees the end asks why. */
+			/* Sent first, because the keeper reads it when it sees the sandbox's
+			 * end. */
 			send(1, "", 1, MSG_NOSIGNAL);
 			syscall(SYS_pidfd_send_signal, 0, SIGKILL, NULL, 0);
 		}

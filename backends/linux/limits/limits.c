@@ -26,7 +26,7 @@ int limits_apply(const struct spawn_limits *limits, struct err *err)
 {
 	int r = 0;
 
-	/* pid 1 counts too. */
+	/* Allow one more, for pid 1. */
 	if (limits->processes > 0)
 		r = lower(RLIMIT_NPROC, limits->processes + 1, "processes", err);
 	if (r == 0 && limits->open_files > 0)
@@ -35,14 +35,14 @@ int limits_apply(const struct spawn_limits *limits, struct err *err)
 		r = lower(RLIMIT_CPU, limits->cpu_seconds, "processor time", err);
 	if (r == 0 && limits->address_space && limits->memory > 0)
 		r = lower(RLIMIT_AS, limits->memory, "address space", err);
-	/* 1 means: no core file, and no crash handler of the host is fed by the agent either. The
-	 * filter sees to it that it stays. */
+	/* A limit of 1 byte: no core file, and no crash handler of the host gets the agent's
+	 * memory. The filter keeps the agent from raising it. */
 	if (r == 0)
 		r = lower(RLIMIT_CORE, 1, "core files", err);
 	return r;
 }
 
-/* Best effort: a kernel that was built without inotify, or a /proc that is read-only. */
+/* Best effort: the kernel may lack inotify, or /proc may be read-only. */
 void limits_share_watches(void)
 {
 	static const char *const files[][2] = {

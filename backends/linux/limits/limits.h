@@ -27,7 +27,7 @@ enum {
 
 struct cgroup {
 	char dirs[2][512]; /* v2: one; v1: pids and memory */
-	int locks[2];	   /* flock of each, held until the process that removes it has done so */
+	int locks[2];	   /* flock of each, until it has been removed */
 	size_t n;
 	unsigned what; /* CGROUP_* bits that are in force */
 };

@@ -1,4 +1,4 @@
-/* cache - answers of nameservers, as long as they may be kept. */
+/* cache - caches answers of nameservers for their time to live. */
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "core/base/hash.h"
 
 /*
- * By the whole query but its id: queries that differ in a flag are asked anew. Whether the agent
- * may have the answer was decided before, each time.
+ * The key is the whole query without its id: a query with other flags is sent anew. Each time the
+ * keeper has decided before whether the agent may get the answer.
  */
 #define ENTRIES_MAX 1024
 
@@ -18,7 +18,7 @@ struct cached {
 	UT_hash_handle hh;
 	int64_t since, until;
 	size_t query_len, len;
-	uint8_t bytes[]; /* the query without its id, the answer */
+	uint8_t bytes[]; /* the query without its id, then the answer */
 };
 
 static void drop(struct relay *r, struct cached *c)

@@ -1,5 +1,4 @@
-/* dial_listener - the agent's end of connections that are being dialled: listeners in its network.
- */
+/* dial_listener - listeners in the agent's network for connections that are being dialled. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/net/dial_listener.h"
 
@@ -9,9 +8,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define SYNS_MAX     4096 /* of a listener; the oldest gives way */
-#define IDLE_MAX     32	  /* the one that was left first is closed */
-#define SYN_SEQUENCE 4	  /* offset of the number by which two connections from one port differ */
+#define SYNS_MAX     4096 /* per listener; the oldest is dropped */
+#define IDLE_MAX     32	  /* the longest idle one is closed */
+#define SYN_SEQUENCE 4	  /* offset; differs between two connections from one port */
 
 struct accepted {
 	int fd;
@@ -116,7 +115,7 @@ static void on_accept(struct watch *w, uint32_t events)
 			continue;
 		if (fd < 0)
 			return;
-		router_deafen(fd, false); /* the listener's filter may be its own */
+		router_deafen(fd, false); /* accept() copies the listener's filter */
 		l->caller(l, fd, port_of(&peer));
 	}
 }
@@ -136,8 +135,8 @@ struct listener *listener_find(const struct relay *r, const struct net_addr *at,
 	return find_in(r->listeners, at, port);
 }
 
-/* Of an idle one the kernel has closed all but the binding: a packet for it is refused, as at
- * any port without a listener. */
+/* Closes an idle listener. Its socket was only bound: packets for it are refused, as at any port
+ * without a listener. */
 static void end_idle(struct listener *l)
 {
 	DL_DELETE(l->relay->idle, l);
@@ -146,14 +145,14 @@ static void end_idle(struct listener *l)
 	relay_bury(l->relay, &l->grave);
 }
 
-/* Returns false if it has to be closed. */
+/* Keeps the socket bound without listening. Returns false if it must be closed. */
 static bool make_idle(struct listener *l)
 {
 	struct relay *r = l->relay;
 
 	if (l->deaf || shutdown(l->watch.fd, SHUT_RD) < 0)
 		return false;
-	/* It would be told of the hang-up all the time. */
+	/* epoll would report the hang-up all the time. */
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->watch.fd, NULL);
 	if (r->n_idle == IDLE_MAX)
 		end_idle(r->idle);
@@ -162,7 +161,7 @@ static bool make_idle(struct listener *l)
 	return true;
 }
 
-/* Returns a descriptor that listens at this address; -1: none was left there. */
+/* Returns an idle socket for this address, listening again; -1: there is none. */
 static int take_idle(struct relay *r, const struct net_addr *at, uint16_t port, bool deaf)
 {
 	struct listener *l = find_in(r->idle, at, port);

@@ -7,7 +7,7 @@
 #include "backends/linux/net/relay_priv.h"
 #include "core/net/upstream.h"
 
-/* No byte behind the head is taken: it is the host's, and the agent's to read. */
+/* Reads the answer's head, and no byte after it: those are the host's, for the agent. */
 static int take_head(int fd, int *ret_status)
 {
 	char head[UPSTREAM_HEAD_MAX];

@@ -20,9 +20,9 @@
 #include "core/net/dns.h"
 #include "core/net/upstream.h"
 
-#define LATE_MAX  2048 /* notes that wait for room */
+#define LATE_MAX  2048 /* notes that wait for room in the socket */
 #define DRAIN_MAX 1024
-#define AGAIN_US  1000000 /* a relay that died is not started again at once */
+#define AGAIN_US  1000000 /* pause before a dead relay is started again */
 
 struct gateway {
 	struct keeper *k;
@@ -32,9 +32,9 @@ struct gateway {
 	bool guest, open_names;
 	pid_t relay;
 	int64_t died_us;
-	int room;	 /* -1, or its socket, watched for room */
-	struct buf said; /* flow_say() */
-	struct buf late; /* whole notes that the relay must hear, once its socket has room */
+	int room;	 /* a copy of sock that waits for room, or -1 */
+	struct buf said; /* for flow_say() */
+	struct buf late; /* notes that must not be lost, until the socket has room */
 	struct net_book *book;
 	const struct gateway_listener *on;
 	void *data;
@@ -44,7 +44,7 @@ struct gateway {
 
 static void watch_inside(struct gateway *g, bool on);
 
-/* ---- the relay ------------------------------------------------------------------------------- */
+/* ---- start and end of the relay -------------------------------------------------------------- */
 
 static int send_one(int sock, const void *note)
 {
@@ -91,7 +91,7 @@ static void end_relay(struct gateway *g, int code)
 	}
 	g->relay = 0;
 	g->ready = false;
-	stop_late(g); /* what it was about is over */
+	stop_late(g); /* its connections are gone */
 	g->died_us = clock_mono_us();
 	if (g->on)
 		g->on->ready(g->data, code);
@@ -127,7 +127,7 @@ static int fork_relay(struct gateway *g)
 	r = g->relay < 0 ? -errno : keeper_watch(g->k, fds[0], on_relay, g);
 	if (r < 0) {
 		close(fds[0]);
-		if (g->relay > 0) /* it sees the end of its socket */
+		if (g->relay > 0) /* the relay ends with its socket */
 			waitpid(g->relay, NULL, 0);
 		g->relay = 0;
 		return r;
@@ -160,9 +160,9 @@ static void close_inside(struct gateway *g)
 	}
 }
 
-/* ---- what the relay says --------------------------------------------------------------------- */
+/* ---- notes of the relay ---------------------------------------------------------------------- */
 
-/* A name that somebody inside looks up. */
+/* Answers a name look-up of the agent's. */
 static void answer_lookup(struct gateway *g, const struct net_note *asked)
 {
 	struct net_note note = {.what = NET_ANSWER, .id = asked->id, .verdict = NAME_REFUSED};
@@ -172,13 +172,13 @@ static void answer_lookup(struct gateway *g, const struct net_note *asked)
 	if (v == POLICY_ALLOW && !elsewhere) {
 		note.verdict = NAME_FORWARD;
 	} else if (v == POLICY_ALLOW || (v == POLICY_ASK && flow_can_ask(g->k))) {
-		/* Asked about when it is connected to, by whom and at which port. */
+		/* The question comes at connect(), when caller and port are known. */
 		note.verdict = asked->type == DNS_A ? NAME_STAND_IN : NAME_EMPTY;
 		if (asked->type == DNS_A)
 			note.addr[0] = book_stand_in(g->book, asked->name);
 		note.n = 1;
 	} else if (asked->type == DNS_A ||
-		   asked->type == DNS_AAAA) { /* others only accompany these */
+		   asked->type == DNS_AAAA) { /* other types only accompany these */
 		flow_deny_name(g->k, asked->name, v == POLICY_ASK);
 	}
 	if (!gateway_send(g, &note))
@@ -194,12 +194,11 @@ static void hear(struct gateway *g, struct net_note *note)
 		if (note->code < 0) {
 			log_warn("net", "no network gate: %s", strerror(-note->code));
 			end_relay(g, note->code);
-			close_inside(
-				g); /* who looks a name up hears at once that nobody is there */
+			close_inside(g); /* so that name look-ups fail at once */
 			return;
 		}
 		g->ready = true;
-		/* What it waited for has come; a packet that leaves has a route now. */
+		/* The first packet has come; later packets have a route now. */
 		util_close_fd(&g->inside[EARLY_SOCKET]);
 		g->inside[EARLY_SOCKET] = -1;
 		if (g->on)
@@ -242,7 +241,7 @@ void gateway_drain(struct gateway *g)
 	if (g->draining)
 		return;
 	g->draining = true;
-	/* Somebody who floods the resolver does not keep the keeper from its other work. */
+	/* A flood of look-ups must not keep the keeper from its other work. */
 	for (int i = 0; i < DRAIN_MAX && g->sock >= 0; i++) {
 		struct net_note note;
 		int got = notes_take(g->sock, &note, sizeof(note));
@@ -260,9 +259,9 @@ void gateway_drain(struct gateway *g)
 }
 
 /*
- * What ends a connection or a dial is said once, so it must not be lost: it waits. There is no more
- * of it than there are connections. Of the rest some waits, too: a program may open hundreds of
- * connections at once.
+ * Queues a note until the socket has room. The notes about the end of a connection or dial are sent
+ * once, so they are never dropped; there are no more of them than connections. A limited number of
+ * other notes is queued, too: a program may open hundreds of connections at once.
  */
 static bool send_later(struct gateway *g, const struct net_note *note)
 {
@@ -270,7 +269,7 @@ static bool send_later(struct gateway *g, const struct net_note *note)
 
 	if (!last && g->late.len >= LATE_MAX * sizeof(*note))
 		return false;
-	if (g->room < 0) { /* another one of it: a descriptor has one watch */
+	if (g->room < 0) { /* a copy, because a descriptor has one watch */
 		g->room = fcntl(g->sock, F_DUPFD_CLOEXEC, 3);
 		if (g->room < 0 || keeper_watch_write(g->k, g->room, on_room, g) < 0)
 			log_warn("net", "a connection's end goes to the relay with what follows");
@@ -304,7 +303,8 @@ void gateway_use_secrets(struct gateway *g, const struct secrets *secrets, const
 	g->tls = tls;
 }
 
-/* Did a name of this address lead here, and may it be connected to? Hosts share addresses. */
+/* Returns whether a name of this host led to the address and may be connected to. Hosts share
+ * addresses. */
 static bool may_be(const struct gateway *g, const char *host, const struct net_addr *at)
 {
 	struct net_target t = {.port = TLS_PORT};
@@ -336,7 +336,7 @@ uint32_t gateway_secrets(const struct gateway *g, const struct net_target *t,
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The first one who looks a name up, or sends a packet: the relay takes it from there. */
+/* Handles the first look-up or packet: starts the relay, which reads it again. */
 static void on_first(void *data)
 {
 	struct gateway *g = data;

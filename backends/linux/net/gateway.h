@@ -37,8 +37,8 @@ struct tls;
 struct secrets;
 /* Leads later connections to the hosts of these secrets through the TLS process. Both borrowed. */
 void gateway_use_secrets(struct gateway *g, const struct secrets *secrets, const struct tls *tls);
-/* Returns a bit for each secret whose host this target is, or may be by the address `at` (or NULL).
- */
+/* Returns a bit for each secret whose host this target is, or by the address `at` (or NULL) may
+ * be. */
 uint32_t gateway_secrets(const struct gateway *g, const struct net_target *t,
 			 const struct net_addr *at);
 

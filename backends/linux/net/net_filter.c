@@ -1,4 +1,4 @@
-/* net_filter - the system calls that the relay, the router and the proxy may still make. */
+/* net_filter - the only system calls that the relay, the router and the proxy may make. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include "backends/linux/sandbox/call_filter.h"
 
 /*
- * Relay and router read bytes of strangers. What one of them would need to become something else
- * (programs, files to write, other processes, code that was not there) is refused: EPERM, since a C
- * library of another age may try a call that it can do without.
+ * Relay and router read untrusted bytes. Calls that would let one run programs, write files, reach
+ * other processes or map new code are refused. The error is EPERM, because C libraries of other
+ * versions may try calls that they can do without.
  */
 static const struct call_rule common[] = {
 	CALL(exit),
@@ -30,7 +30,7 @@ static const struct call_rule common[] = {
 	CALL_IF(socket, 0, UINT32_MAX, AF_INET6),
 };
 
-/* Landlock says which files can be opened. */
+/* Landlock limits the files that can be opened. */
 static const struct call_rule of_relay[] = {
 	CALL(accept4),
 	CALL(connect),
@@ -51,7 +51,7 @@ static const struct call_rule of_relay[] = {
 	CALL(stat),
 	CALL(statx),
 	CALL_IF(ioctl, 1, UINT32_MAX, SIOCATMARK),
-	/* a connection's other end in the TLS process */
+	/* for connections through the TLS process */
 	CALL_IF(socketpair, 0, UINT32_MAX, AF_UNIX),
 	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
 };
@@ -81,7 +81,7 @@ int net_filter_router(void)
 	return confine(of_router, ARRAY_LEN(of_router), "the router's");
 }
 
-/* Allows only what serves the descriptors that the process was given. */
+/* Allows only calls on descriptors that the process already has. */
 int net_filter_tls(void)
 {
 	const struct call_rule calls[] = {
@@ -97,10 +97,9 @@ int net_filter_tls(void)
 }
 
 /*
- * What the C library and its modules need to look a name up differs from host to host. So of the
- * proxy's calls only those are refused that none of them makes: programs, processes, other
- * processes' memory, signals, and what widens the kernel that is within reach. Landlock says which
- * files can be opened.
+ * Calls for a name look-up differ between C libraries and their modules. So only calls are refused
+ * that none of them makes: programs, processes, other processes' memory, signals, and large parts
+ * of the kernel. Landlock limits the files that can be opened.
  */
 static const struct call_rule not_of_proxy[] = {
 	CALL(add_key),
@@ -135,7 +134,7 @@ static const struct call_rule not_of_proxy[] = {
 	CALL(vfork),
 	CALL_IF(clone, 0, CLONE_THREAD, 0),
 };
-/* The flags of clone3() cannot be looked at: the C library takes clone() then. */
+/* A filter cannot read the flags of clone3(). The C library falls back to clone(). */
 static const struct call_rule clone3_of_proxy[] = {CALL(clone3)};
 
 static void refuse(struct call_filter *f, int code, int nr, enum scmp_compare how, uint64_t value)

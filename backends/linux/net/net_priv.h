@@ -60,7 +60,7 @@ enum {
 enum net_what {
 	/* relay to keeper */
 	NET_READY = 1, /* code: 0 if the veth is ready, else negative errno */
-	NET_LOOKUP,    /* id, name, type: may this name be looked up? */
+	NET_LOOKUP,    /* id, name, type: asks whether this name may be looked up */
 	NET_BOOK,      /* name leads to addr[0] */
 	NET_RESOLVED,  /* id, code, addr[n] */
 	/* id, code: a listener waits for the agent's connect(); addr[0]: the address that was
@@ -80,7 +80,7 @@ enum net_what {
 	 * name: with n 0, the host, to be dialled by upstream_for() */
 	NET_DIAL,
 	NET_BEGUN,   /* id, from_port: the agent's connect() after NET_DIALLED with type 1 */
-	NET_CANCEL,  /* id: the look-up, dial or flow is not wanted any more */
+	NET_CANCEL,  /* id: the look-up, dial or flow is cancelled */
 	NET_END,     /* id: close this connection */
 	NET_GRANT,   /* id, addr[0], port: send the packets of this flow there */
 	NET_REFUSE,  /* id, code: refuse the packets of this flow */
@@ -89,7 +89,7 @@ enum net_what {
 
 enum net_verdict {
 	NAME_FORWARD,
-	NAME_STAND_IN, /* an address that stands for it */
+	NAME_STAND_IN, /* a stand-in address */
 	NAME_EMPTY,    /* the name exists, but has no record of that type */
 	NAME_REFUSED,  /* the name does not exist, with the reason */
 };

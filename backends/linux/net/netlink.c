@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNNING_MS 10000 /* the kernel's own work waits for a processor, and for one lock */
+#define RUNNING_MS 10000 /* the longest wait for a kernel worker */
 
 struct request {
 	struct nlmsghdr head;
@@ -40,7 +40,7 @@ static struct rtattr *end_of(struct request *r)
 	return (struct rtattr *)(void *)((char *)r + NLMSG_ALIGN(r->head.nlmsg_len));
 }
 
-/* All that is put in here is short and known: it fits. */
+/* Appends an attribute. All of them are short and fit. */
 static struct rtattr *put(struct request *r, uint16_t type, const void *data, size_t len)
 {
 	struct rtattr *a = end_of(r);
@@ -66,7 +66,7 @@ static void put_address(struct request *r, uint16_t type, const struct net_addr 
 		put(r, type, a->b, 16);
 }
 
-/* The answer to the one request that is under way. */
+/* Sends the request and receives its answer. */
 static int talk(int nl, struct request *r, struct request *reply)
 {
 	const struct nlmsgerr *e;
@@ -94,7 +94,7 @@ static int ask(int nl, struct request *r)
 	return talk(nl, r, &reply);
 }
 
-/* Looks an interface up by its name, or by its index where name is NULL. */
+/* Looks up an interface by name, or by index if name is NULL. */
 static int get_link(int nl, const char *name, int index, struct ifinfomsg *ret)
 {
 	const struct ifinfomsg info = {.ifi_family = AF_UNSPEC, .ifi_index = index};
@@ -163,7 +163,7 @@ int netlink_veth(int nl, const char *name, const char *peer, int peer_ns, unsign
 	put(&r, IFLA_IFNAME, peer, strlen(peer) + 1);
 	put(&r, IFLA_MTU, &size, sizeof(size));
 	put(&r, IFLA_NET_NS_FD, &ns, sizeof(ns));
-	/* A datagram that is to be cut up (UDP_SEGMENT) arrives as several. */
+	/* A datagram that must be segmented (UDP_SEGMENT) arrives as several. */
 	put(&r, IFLA_GSO_MAX_SEGS, &one, sizeof(one));
 	close_nest(&r, other);
 	close_nest(&r, data);
@@ -178,7 +178,7 @@ int netlink_address(int nl, int index, const struct net_addr *a, unsigned bits)
 				.ifa_index = (uint32_t)index};
 	struct request r;
 
-	/* Nobody else can have it, and until that is found out it could not be used. */
+	/* The address is unique; duplicate address detection would only delay its use. */
 	if (msg.ifa_family == AF_INET6)
 		msg.ifa_flags = IFA_F_NODAD;
 	begin(&r, RTM_NEWADDR, NLM_F_CREATE, &msg, sizeof(msg));
@@ -230,7 +230,7 @@ int netlink_drop(int nl, uint8_t protocol, bool v6, bool refuse, const char *fro
 {
 	const struct fib_rule_hdr head = {.family = v6 ? AF_INET6 : AF_INET,
 					  .action = refuse ? FR_ACT_UNREACHABLE : FR_ACT_BLACKHOLE};
-	uint32_t priority = 100; /* behind the table local, before the table main */
+	uint32_t priority = 100; /* after the table local, before the table main */
 	struct request r;
 
 	begin(&r, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &head, sizeof(head));

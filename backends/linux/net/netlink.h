@@ -11,10 +11,10 @@
 int netlink_open(void);
 int netlink_index(int nl, const char *name); /* of an interface; -ENODEV */
 int netlink_up(int nl, int index);
-/* Waits until the interface has IFF_RUNNING. A veth end that is up before the other end silently
- * drops packets until a kernel worker has set the flag. -ETIMEDOUT after 10 s. */
+/* Waits until the interface has IFF_RUNNING. If one veth end is up before the other, it silently
+ * drops packets until a kernel worker has set the flag. Returns -ETIMEDOUT after 10 s. */
 int netlink_wait_running(int nl, int index);
-/* Two joined interfaces: `name` here, `peer` in the namespace of peer_ns. */
+/* Makes a veth pair: `name` here, `peer` in the namespace of peer_ns. */
 int netlink_veth(int nl, const char *name, const char *peer, int peer_ns, unsigned mtu);
 int netlink_address(int nl, int index, const struct net_addr *a, unsigned bits);
 

@@ -25,7 +25,7 @@ static int resolve(void *lib, const char *name, void *slot, struct err *err)
 	return 0;
 }
 
-/* A function of libcrypto is found by libssl's handle, too: libssl needs libcrypto. */
+/* Looks up all functions by libssl's handle, which includes libcrypto. */
 int openssl_open(struct err *err)
 {
 	void *lib = dlopen(LIBSSL, RTLD_NOW | RTLD_LOCAL);

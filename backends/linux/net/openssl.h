@@ -11,10 +11,10 @@
 #include "core/base/err.h"
 
 /*
- * The two libraries have 23 000 relocations, two thirds of all that a start of cordon would wait
- * for, and 2 MB of memory, and only a session with network.secret needs them: so they are opened
- * with dlopen() and called through this table. Their interface is stable within a major version,
- * which the name of the file has.
+ * The two libraries have 23 000 relocations, two thirds of the loading time of cordon, and take 2
+ * MB of memory. Only a session with network.secret needs them, so they are opened with dlopen() and
+ * called through this table. Their interface is stable within a major version, which is part of the
+ * file's name.
  *
  * Life: openssl_open() before the first call; open until the process ends. Threads: one.
  */
@@ -106,7 +106,7 @@ struct openssl {
 #undef X
 };
 
-/* NULL pointers until it is open. */
+/* All pointers are NULL until openssl_open(). */
 extern struct openssl openssl;
 
 /* Loads the libraries. On failure, *err names the missing one. */

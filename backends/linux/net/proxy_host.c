@@ -9,8 +9,8 @@
 #include "backends/linux/net/net_priv.h"
 #include "backends/linux/sandbox/landlock.h"
 
-/* Of looking a name up: the list of nameservers and of names, and the libraries that some hosts
- * have for it. */
+/* Allows only the files of name look-ups: the lists of nameservers and names, and the libraries
+ * that some hosts use for them. */
 static int confine(void *data)
 {
 	static const char *const places[] = {"/etc", "/usr/lib", "/usr/lib64",

@@ -1,8 +1,8 @@
-/* proxy_host - what the proxy's process may still do on Linux. */
+/* proxy_host - confines the proxy's process on Linux. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/proxy/proxy.h"
 
-/* Who has connected is told by the door, which performs connect(). */
+/* The door performs connect(), so it tells which process has connected. */
 extern const struct proxy_host proxy_host_linux;

@@ -1,4 +1,4 @@
-/* publish - ports of the sandbox's loopback, shown on the host's. */
+/* publish - publishes ports of the sandbox's loopback on the host's. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,9 +8,9 @@
 #include "backends/linux/net/relay_priv.h"
 
 /*
- * A connection from the host is accepted, and one to the same port inside is made with a socket
- * that the router opens there; then both are spliced like any other pair. A server that listens on
- * one family alone is found by either.
+ * For a connection from the host, another one is made to the same port inside, with a socket that
+ * the router opens there; then both are spliced like any other pair. Both address families are
+ * tried, because a server may listen on one alone.
  */
 #define BACKLOG	      128
 #define PUBLISHED_MAX 64
@@ -20,7 +20,7 @@ struct published {
 	uint16_t port, host_port;
 };
 
-/* On its way in. */
+/* A connection from the host, while the inner one is being made. */
 struct arrival {
 	struct grave grave;
 	struct watch inner;
@@ -44,7 +44,7 @@ static void join(struct arrival *a)
 
 static void connect_inside(struct arrival *a);
 
-/* This family did not work out: the other one, or none. */
+/* Tries the other family after a failure, or ends the connection. */
 static void next_family(struct arrival *a)
 {
 	relay_close(a->relay, &a->inner);
@@ -117,7 +117,7 @@ static void on_host(struct watch *w, uint32_t events)
 	}
 }
 
-/* On the host's loopback, of one family. */
+/* Listens on the host's loopback, for one family. */
 static int listen_on_host(struct relay *r, uint16_t port, uint16_t host_port, bool v6)
 {
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6,
@@ -151,7 +151,8 @@ static int listen_on_host(struct relay *r, uint16_t port, uint16_t host_port, bo
 	return 0;
 }
 
-/* Is somebody else at the other family's address? Browsers would meet that one by turns. */
+/* Returns whether the IPv6 address is free: browsers would try another process's server there by
+ * turns. */
 static bool is_free(uint16_t port)
 {
 	const struct sockaddr_in6 at = {
@@ -179,8 +180,7 @@ void publish_begin(struct relay *r, const struct net_note *note)
 		done.code = listen_on_host(r, note->port, note->from_port, false);
 	if (done.code == 0) {
 		r->n_published++;
-		(void)listen_on_host(r, note->port, note->from_port,
-				     true); /* where there is IPv6 */
+		(void)listen_on_host(r, note->port, note->from_port, true); /* fails without IPv6 */
 	}
 	relay_tell(r, &done);
 }

@@ -1,4 +1,4 @@
-/* relay - the process that dials, moves bytes and resolves names; its loop. */
+/* relay - the process that dials, moves bytes and resolves names: its loop. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -98,9 +98,10 @@ int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage
 	return -code;
 }
 
-/* ---- the keeper ------------------------------------------------------------------------------ */
+/* ---- messages of the keeper ------------------------------------------------------------------ */
 
-/* It reads whenever it is not busy with a call: to wait for it holds up bytes, not decisions. */
+/* Sends a note to the keeper. May block while the keeper is busy with a call: that delays bytes,
+ * not decisions. */
 void relay_tell(struct relay *r, const struct net_note *note)
 {
 	while (send(r->sock, note, sizeof(*note), MSG_NOSIGNAL) < 0)
@@ -173,17 +174,17 @@ static void on_keeper(struct watch *w, uint32_t events)
 	}
 }
 
-/* Without it nothing new can be joined to the agent: the keeper starts both anew. It says nothing
- * by itself, so this is its end. */
+/* Ends the relay when the router has ended, because no new connection can be made. The keeper
+ * starts both again. The router sends no message by itself. */
 static void on_router(struct watch *w, uint32_t events)
 {
 	if (w->fd >= 0 && events)
 		_exit(0);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- main loop ------------------------------------------------------------------------------- */
 
-/* All descriptors of the keeper's but 0 to 2 and those that it was given. */
+/* Closes the keeper's descriptors, except 0 to 2 and those of the spec. */
 static void close_others(const struct relay_spec *spec)
 {
 	int keep[4 + INSIDE_SOCKETS] = {spec->sock, spec->user_ns, spec->net_ns, spec->tls};
@@ -192,7 +193,7 @@ static void close_others(const struct relay_spec *spec)
 	io_close_all_but(3, keep, ARRAY_LEN(keep));
 }
 
-/* The directories in which the list of nameservers is, and may be replaced. */
+/* Lists the directories that have the list of nameservers; the file may be replaced. */
 static size_t resolver_trees(struct landlock_tree trees[2])
 {
 	char *real = realpath("/etc/resolv.conf", NULL);
@@ -204,10 +205,11 @@ static size_t resolver_trees(struct landlock_tree trees[2])
 		*slash = '\0';
 		trees[n++] = (struct landlock_tree){.path = real, .rights = LANDLOCK_READ};
 	}
-	return n; /* kept as long as the process lives */
+	return n; /* never freed */
 }
 
-/* It reads bytes of strangers: it can write nothing, and read nothing but where nameservers are. */
+/* Confines the process, which reads untrusted bytes: no writes, and reads only in the directories
+ * of nameservers. */
 static int confine(const struct relay_spec *spec)
 {
 	struct landlock_tree trees[2];
@@ -284,8 +286,8 @@ NORETURN void relay_run(const struct relay_spec *spec)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	os_signals_usual();
-	signal(SIGCHLD, SIG_IGN); /* a router that ends leaves nothing */
-	signal(SIGPIPE, SIG_IGN); /* splice(2) has no flag for it */
+	signal(SIGCHLD, SIG_IGN); /* an ended router leaves no zombie */
+	signal(SIGPIPE, SIG_IGN); /* splice(2) has no flag against it */
 	r->spec = *spec;
 	ready.code = confine(&r->spec);
 	r->sock = keeper.fd = r->spec.sock;
@@ -300,7 +302,7 @@ NORETURN void relay_run(const struct relay_spec *spec)
 		take_router(r, &made);
 		router.fd = r->router;
 		stub_begin(r);
-		ready.code = relay_watch(r, &router, 0); /* its end alone */
+		ready.code = relay_watch(r, &router, 0); /* watches its end only */
 	}
 	if (ready.code == 0)
 		ready.code = net_filter_relay();

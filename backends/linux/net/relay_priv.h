@@ -14,8 +14,8 @@ struct relay;
 /* ---- relay.c: the loop ----------------------------------------------------------------------- */
 
 /*
- * A descriptor that is polled; part of a larger object. An object that is closed in a turn of the
- * loop may have a pending event in the same turn: relay_bury() frees it at the turn's end.
+ * A polled descriptor, part of a larger object. If an object is closed in a turn of the loop, an
+ * event for it may still be pending in that turn: relay_bury() frees it at the turn's end.
  */
 struct watch {
 	int fd; /* -1: none */
@@ -26,12 +26,12 @@ int relay_watch(struct relay *r, struct watch *w, uint32_t events) MUST_USE;
 void relay_rewatch(struct relay *r, struct watch *w, uint32_t events);
 void relay_close(struct relay *r, struct watch *w); /* stops polling, closes the descriptor */
 
-/* Returns the next connection of a listener, or -errno. If the process has no descriptor left,
- * closes the connection: else it would wake the loop for ever. */
+/* Accepts a connection of a listener, or returns -errno. If the process has no free descriptor,
+ * closes the connection, which would otherwise wake the loop for ever. */
 int relay_accept(struct relay *r, const struct watch *w, struct sockaddr_storage *peer);
-void relay_refuse(int fd); /* closes a connection so that its client hears of a reset */
+void relay_refuse(int fd); /* closes a connection with a reset */
 
-/* ---- dial_upstream.c: of a connected socket, non-blocking ------------------------------------ */
+/* ---- dial_upstream.c: for a connected, non-blocking socket ----------------------------------- */
 
 struct upstream;
 int dial_ask_upstream(int fd, const struct upstream *u, const struct net_target *t) MUST_USE;
@@ -59,7 +59,7 @@ struct pair;
 
 struct relay {
 	int sock, epoll, router;
-	int spare; /* given up to turn a connection away; -1: none */
+	int spare; /* freed to refuse a connection; -1: none */
 	struct relay_spec spec;
 	int64_t now, wake;
 	struct grave *graves;
@@ -68,8 +68,8 @@ struct relay {
 	struct listener *listeners, *idle; /* idle: without a dial */
 	size_t n_idle;
 	/* splice.c */
-	struct pair *pairs, *ready; /* ready: goes on in the next turn */
-	int pipes[64][2];	    /* empty ones, to be used again */
+	struct pair *pairs, *ready; /* ready: for the next turn */
+	int pipes[64][2];	    /* empty ones, for reuse */
 	size_t n_pipes;
 	int64_t told_at;
 	/* resolve.c, stub.c */
@@ -78,7 +78,7 @@ struct relay {
 	uint64_t last_query;
 	struct net_addr servers[3];
 	size_t n_servers;
-	int64_t servers_s; /* when the host's file was changed last */
+	int64_t servers_s; /* when the host's file was last changed */
 	struct cached *cached, *cache_list;
 	struct asked *asked;
 	size_t n_asked, n_clients;
@@ -108,7 +108,7 @@ void dial_tick(struct relay *r);
 
 /* ---- splice.c: connections ------------------------------------------------------------------- */
 
-/* Takes both. */
+/* Takes both descriptors. */
 void pair_begin(struct relay *r, uint64_t id, int inner, int outer);
 void pair_end(struct relay *r, uint64_t id);
 bool pair_run(struct relay *r); /* moves bytes of ready pairs; true: more pairs are ready */

@@ -1,4 +1,4 @@
-/* resolve - names, asked of the host's own nameservers. */
+/* resolve - looks names up at the host's own nameservers. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,9 @@
 #include "core/base/io.h"
 
 /*
- * A query leaves from a port of its own and with a random id each time, so that an answer can
- * hardly be forged. Two tries for each nameserver, by UDP, the second twice as long as the first;
- * what does not fit there is asked again by TCP. The agent's own resolver waits for 5 s before it
- * asks again.
+ * Each query has a port of its own and a random id, so that an answer can hardly be forged. Each
+ * nameserver gets two UDP tries, the second twice as long as the first; a truncated answer is
+ * requested again by TCP. The agent's own resolver retries after 5 s.
  */
 #define TRY_US	    2000000
 #define TRIES	    2
@@ -30,7 +29,7 @@ struct dns_query {
 	struct relay *relay;
 	uint64_t id;
 	struct dns_question q;
-	uint8_t *msg; /* two bytes of its length, then the message */
+	uint8_t *msg; /* two bytes for its length, then the message */
 	size_t len;   /* of the message */
 	size_t turn;
 	bool tcp, sent;
@@ -60,7 +59,7 @@ static void read_servers(struct relay *r, const char *text)
 	}
 }
 
-/* Read again when it changes: a laptop moves from one network to the next. */
+/* Reads the list again when it has changed: a laptop moves between networks. */
 static void find_servers(struct relay *r)
 {
 	AUTO_FREE char *text = NULL;
@@ -138,7 +137,7 @@ static void next_try(struct dns_query *d)
 	end(d, NULL, 0);
 }
 
-/* The whole answer is there. */
+/* Handles a complete answer. */
 static void take(struct dns_query *d, uint8_t *msg, size_t len)
 {
 	enum dns_rcode code = dns_code(msg);
@@ -165,7 +164,7 @@ static void on_udp(struct dns_query *d)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
 		if (n < 0) {
-			next_try(d); /* nobody listens there */
+			next_try(d); /* refused: no server there */
 			return;
 		}
 		if (dns_is_answer(d->in, (size_t)n, d->msg + 2, &d->q, d->q.id)) {
@@ -241,7 +240,7 @@ uint64_t resolve_begin(struct relay *r, const uint8_t *query, size_t len,
 	memcpy(d->msg + 2, query, len);
 	DL_APPEND(r->queries, d);
 	r->n_queries++;
-	/* A server that cannot be reached is found out in a moment, not in here. */
+	/* A failure is reported by a later turn, not from here. */
 	if (!try_server(d)) {
 		d->give_up = r->now;
 		relay_wake_at(r, r->now);
@@ -262,12 +261,12 @@ void resolve_tick(struct relay *r)
 	}
 }
 
-/* ---- the book -------------------------------------------------------------------------------- */
+/* ---- the book of names ----------------------------------------------------------------------- */
 
 struct booking {
 	struct relay *relay;
 	struct net_note note;
-	struct net_note *found; /* addresses are added to it; may be NULL */
+	struct net_note *found; /* receives the addresses; may be NULL */
 };
 
 static void book_one(void *data, const struct net_addr *addr, uint32_t ttl)
@@ -287,7 +286,7 @@ static void book(struct relay *r, const uint8_t *answer, size_t len, const struc
 	struct booking b = {.relay = r, .note = {.what = NET_BOOK, .n = 1}, .found = found};
 
 	snprintf(b.note.name, sizeof(b.note.name), "%s", q->name);
-	/* One that is damaged further on has led so far at least. */
+	/* Records before a damaged part are valid. */
 	(void)dns_walk(answer, len, q, book_one, &b);
 }
 
@@ -312,7 +311,7 @@ static void on_resolved(void *data, uint8_t *answer, size_t len)
 
 	if (answer)
 		book(w->relay, answer, len, &w->q, &w->result);
-	/* IPv6 where there is nothing else: the agent's own end is of IPv4. */
+	/* IPv6 only if there is no IPv4 address: the agent's own end has IPv4. */
 	if (answer && w->result.n == 0 && w->q.type == DNS_A) {
 		ask_type(w, DNS_AAAA);
 		return;

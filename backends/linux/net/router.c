@@ -1,4 +1,4 @@
-/* router - the process in the namespace behind the agent's, which listens where it is told. */
+/* router - the process in the namespace behind the agent's, which listens on request. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 #include "core/base/io.h"
 
 #define BACKLOG	 128
-#define ANSWER_S 2  /* the router does nothing else: more means that it is gone */
-#define START_S	 30 /* each of its changes waits for one lock of the kernel's */
+#define ANSWER_S 2  /* the router has no other work: a longer wait means it is gone */
+#define START_S	 30 /* each change waits for a kernel lock */
 
 enum want {
 	WANT_LISTENER,
-	WANT_SOCKET, /* the agent's; at: of which family */
+	WANT_SOCKET, /* a socket of the agent's namespace; at: its family */
 };
 
 struct wanted {
@@ -33,7 +33,7 @@ struct wanted {
 	bool deaf;
 };
 
-/* Its own namespace and the agent's, to listen in. */
+/* The namespaces in which it listens: its own and the agent's. */
 struct places {
 	int own, agent;
 };
@@ -69,7 +69,8 @@ static int listen_at(const struct wanted *w)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 		setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof(on));
 	} else {
-		/* Once there are rules, the kernel looks for own addresses in the table local. */
+		/* If there are routing rules, the kernel looks for own addresses in the table local
+		 * only. */
 		setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on));
 	}
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -87,7 +88,8 @@ static int socket_of(const struct net_addr *a)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A loopback address is the agent's own: there a service of the host's loopback is shown. */
+/* Opens a socket. Loopback addresses are opened in the agent's namespace, where a service of the
+ * host's loopback is shown. */
 static int open_wanted(const struct places *p, const struct wanted *w)
 {
 	int fd;
@@ -116,7 +118,7 @@ static NORETURN void serve(int sock, const struct places *p)
 	_exit(0);
 }
 
-/* Its first message; the packet sockets follow. */
+/* The first message; the packet sockets follow. */
 struct hello {
 	int code;
 	struct router made;
@@ -141,8 +143,8 @@ static NORETURN void router(int sock, const struct relay_spec *spec)
 	/* Changing credentials clears both. */
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* What the relay has is not for here. The three that stay may have any number, also one of
-	 * those that they are to have. */
+	/* Close the relay's descriptors. Move the three that stay to high numbers first, because
+	 * one may have another's target number. */
 	sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 	net_ns = fcntl(net_ns, F_DUPFD_CLOEXEC, 3);
 	p.own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -215,7 +217,7 @@ static int ask_router(int sock, const struct wanted *w)
 		return -EPIPE;
 	if (code < 0)
 		util_close_fd(&fd);
-	else if (fd < 0) /* there was no room for it here */
+	else if (fd < 0) /* this process had no free descriptor */
 		code = -EMFILE;
 	return code < 0 ? code : fd;
 }

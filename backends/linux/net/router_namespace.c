@@ -23,10 +23,10 @@
 
 #define OUTER	"cordon0"
 #define INNER	"eth0"
-#define MTU	65520 /* nothing is ever sent on by a real device */
+#define MTU	65520 /* no real device forwards a packet */
 #define BACKLOG 128
 
-/* ---- inside, at the start -------------------------------------------------------------------- */
+/* ---- inside, before the agent is confined ---------------------------------------------------- */
 
 static int bind_stub(uint32_t host, int type)
 {
@@ -48,7 +48,7 @@ static int bind_stub(uint32_t host, int type)
 	return fd;
 }
 
-/* A packet socket's view begins at the IP header. */
+/* Returns a packet socket, whose packets begin at the IP header. */
 static int packet_socket(int index, uint16_t type, const struct sock_fprog *filter)
 {
 	const struct sockaddr_ll at = {
@@ -60,7 +60,7 @@ static int packet_socket(int index, uint16_t type, const struct sock_fprog *filt
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	/* It hears nothing before it is bound. */
+	/* It receives nothing before bind(), so the filter comes first. */
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, filter, sizeof(*filter)) < 0 ||
 	    bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0) {
 		close(fd);
@@ -72,7 +72,8 @@ static int packet_socket(int index, uint16_t type, const struct sock_fprog *filt
 #define FIELD(size, at)	     BPF_STMT(BPF_LD | (size) | BPF_ABS, at)
 #define JUMP_IF(is, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is, yes, no)
 #define ANY_BIT(of, yes, no) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, of, yes, no)
-/* A segment's flags: SYN without ACK; else so many instructions after the next one are skipped. */
+/* Tests a segment's flags for SYN without ACK; otherwise skips `otherwise` instructions after the
+ * next one. */
 #define BEGINS(otherwise)                                                                          \
 	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, PACKET_TCP_SYN | PACKET_TCP_ACK),                      \
 		JUMP_IF(PACKET_TCP_SYN, 0, otherwise)
@@ -80,13 +81,13 @@ static int packet_socket(int index, uint16_t type, const struct sock_fprog *filt
 #define LEAVE BPF_STMT(BPF_RET | BPF_K, 0)
 
 /*
- * Who asks for addresses of a family only where the host has one (AI_ADDRCONFIG) looks at this
- * address, before there is a veth. And until then packets for others take the loopback device,
- * where they are dropped, but the first one is seen.
+ * Adds the agent's address before there is a veth. Programs that ask for addresses only of families
+ * that the host has (AI_ADDRCONFIG) check it. Until the veth exists, packets go to the loopback
+ * device, which drops them; the first one is noticed.
  */
 static int add_address(void)
 {
-	/* UDP and ICMP that is not for this namespace. */
+	/* Passes UDP and ICMP packets that leave this namespace. */
 	struct sock_filter leaving[] = {
 		FIELD(BPF_B, 9),
 		JUMP_IF(IPPROTO_UDP, 1, 0),
@@ -132,7 +133,7 @@ void router_allow_ping(void)
 	(void)!write(fd, text, (size_t)n);
 }
 
-/* ---- the namespace --------------------------------------------------------------------------- */
+/* ---- the router's namespace ------------------------------------------------------------------ */
 
 static struct net_addr v6(const char *text)
 {
@@ -142,7 +143,7 @@ static struct net_addr v6(const char *text)
 	return a;
 }
 
-/* IPv6 may be switched off: then there is none inside. */
+/* IPv6 may be disabled on the host; the sandbox then has none. */
 static int set_up_outer_v6(int nl, int lo, int outer)
 {
 	const struct net_addr router = v6(NET_ROUTER_V6);
@@ -162,7 +163,8 @@ static void set_up_inside_v6(int inner_nl, int inner)
 						      .index = inner, .via = &router, .v6 = true});
 }
 
-/* In the agent's namespace, through a socket that was made there. Returns the interface's index. */
+/* Sets up the agent's namespace, through a netlink socket that was made there. Returns the
+ * interface's index. */
 static int set_up_inside(int nl)
 {
 	const struct net_addr inside = net_addr_v4(NET_INSIDE);
@@ -176,7 +178,7 @@ static int set_up_inside(int nl)
 	return r < 0 ? r : inner;
 }
 
-/* Packets of the agent take the veth once everything behind it works. */
+/* Adds the agent's route to the veth, after everything behind it works. */
 static int lead_out(int nl, int inner)
 {
 	const struct net_addr inside = net_addr_v4(NET_INSIDE), router = net_addr_v4(NET_ROUTER);
@@ -185,8 +187,8 @@ static int lead_out(int nl, int inner)
 		nl, &(struct netlink_route){.index = inner, .via = &router, .source = &inside});
 }
 
-/* Everything is local here: without this an echo request to any host would be answered, and a
- * datagram refused, by this kernel. Packet sockets see them before. */
+/* Drops packets. All addresses are local here, so this kernel would answer echo requests to any
+ * host, and refuse datagrams. Packet sockets see the packets before that. */
 static int drop_packets(int nl, bool refuse, const char *from)
 {
 	int r = netlink_drop(nl, IPPROTO_UDP, false, refuse, from);
@@ -198,7 +200,7 @@ static int drop_packets(int nl, bool refuse, const char *from)
 	return netlink_drop(nl, IPPROTO_ICMPV6, true, refuse, from);
 }
 
-/* Of TCP what begins a connection, or says that there is none. */
+/* Opens the packet sockets. Of TCP they receive segments that begin a connection or refuse one. */
 static void open_packets(struct router *made, int outer)
 {
 	struct sock_filter v4[] = {FIELD(BPF_B, 9),
@@ -228,7 +230,7 @@ static void open_packets(struct router *made, int outer)
 	made->packets[PACKETS_V6] = packet_socket(outer, ETHERTYPE_IPV6, &filters[1]);
 }
 
-/* In the router's namespace, for the interface behind which the agent is. Returns lo's index. */
+/* Sets up the router's namespace, for the interface to the agent. Returns lo's index. */
 static int set_up_outer(int nl, int outer)
 {
 	const struct net_addr inside = net_addr_v4(NET_INSIDE), router = net_addr_v4(NET_ROUTER);
@@ -241,7 +243,8 @@ static int set_up_outer(int nl, int outer)
 		r = netlink_address(nl, outer, &router, 32);
 	if (r == 0)
 		r = netlink_route(nl, &(struct netlink_route){.index = outer, .to = &inside});
-	/* In the table main: in the table local it would win over the veth's own network. */
+	/* In the table main: in the table local it would take precedence over the veth's
+	 * network. */
 	if (r == 0)
 		r = netlink_route(nl, &(struct netlink_route){.index = lo, .local = true});
 	if (r == 0)
@@ -275,7 +278,7 @@ static int set_up(int inner_nl, int net_ns, struct router *made)
 	made->outside.index = inner;
 	if (hardware(inner_nl, INNER, made->inside.mac) && hardware(nl, OUTER, made->outside.mac))
 		open_packets(made, outer);
-	/* Without this the answer to the first datagram may be dropped (netlink.h). */
+	/* Without this the first answer may be dropped (netlink.h). */
 	r = netlink_wait_running(nl, outer);
 	if (r == 0)
 		r = lead_out(inner_nl, inner);
@@ -286,7 +289,7 @@ static int set_up(int inner_nl, int net_ns, struct router *made)
 	return made->packets[PACKETS_V4] < 0 ? drop_packets(inner_nl, true, NULL) : 0;
 }
 
-/* Of router_prepare_guest(): all is there but the sockets of this process. */
+/* Uses the namespaces of router_prepare_guest(), which lack only this process's sockets. */
 static int take_over(struct router *made)
 {
 	AUTO_CLOSE int nl = netlink_open();
@@ -298,7 +301,7 @@ static int take_over(struct router *made)
 	return 0;
 }
 
-/* Of no protocol: it hears nothing. */
+/* Returns a packet socket without a protocol, which receives nothing. */
 static int sending_socket(void)
 {
 	AUTO_CLOSE int low = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -320,7 +323,7 @@ int router_enter(const struct relay_spec *spec, struct router *made)
 		return inner_nl;
 	made->packets[PACKETS_AGAIN] = sending_socket();
 	r = unshare(CLONE_NEWNET) < 0 ? -errno : set_up(inner_nl, net_ns, made);
-	if (r < 0) /* without a route a send fails at once; it would seem to succeed otherwise */
+	if (r < 0) /* without a route a send fails at once, instead of seeming to succeed */
 		(void)netlink_unroute(
 			inner_nl, &(struct netlink_route){.index = netlink_index(inner_nl, "lo")});
 	return r;
@@ -338,12 +341,12 @@ int router_try(void)
 	inner_nl = netlink_open();
 	if (net_ns < 0 || inner_nl < 0 || unshare(CLONE_NEWNET) < 0)
 		return -errno;
-	return set_up(inner_nl, net_ns, &made); /* by a process that ends */
+	return set_up(inner_nl, net_ns, &made); /* in a process that ends */
 }
 
-/* ---- before a guest -------------------------------------------------------------------------- */
+/* ---- for a guest ----------------------------------------------------------------------------- */
 
-/* The first UDP or ICMP of either family that is not for the router itself. */
+/* Returns a socket for the first UDP or ICMP packet that is not for the router itself. */
 static int hear_first(int outer)
 {
 	struct sock_filter coming[] = {
@@ -368,7 +371,7 @@ static int hear_first(int outer)
 	return packet_socket(outer, ETH_P_ALL, &filter);
 }
 
-/* Packets of IP, without a header before them. */
+/* Opens a TUN device: IP packets without a header. */
 static int open_tun(void)
 {
 	struct ifreq ifr = {.ifr_name = OUTER, .ifr_flags = IFF_TUN | IFF_NO_PI};
@@ -399,7 +402,7 @@ int router_prepare_guest(int inside[INSIDE_SOCKETS])
 	lo = outer < 0 ? outer : set_up_outer(nl, outer);
 	if (lo < 0)
 		return lo;
-	(void)set_up_outer_v6(nl, lo, outer); /* it may be switched off */
+	(void)set_up_outer_v6(nl, lo, outer); /* IPv6 may be disabled */
 	inside[0] = bind_stub(NET_ROUTER, SOCK_DGRAM);
 	inside[1] = bind_stub(NET_ROUTER, SOCK_STREAM);
 	inside[EARLY_SOCKET] = hear_first(outer);

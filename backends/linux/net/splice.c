@@ -1,4 +1,4 @@
-/* splice - established connections: the bytes of both directions, and their ends. */
+/* splice - moves the bytes of established connections in both directions, and their ends. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,31 +11,31 @@
 #include "backends/linux/net/relay_priv.h"
 
 #define PIPE_BYTES (1 << 20)
-#define ROUNDS	   16 /* of one direction, before others have their turn */
+#define ROUNDS	   16 /* per direction and turn of the loop */
 #define TELL_US	   1000000
 
-/* One direction: from a socket through a pipe to the other. The pipe is there while it holds
- * something. */
+/* One direction: from a socket through a pipe to the other socket. The pipe exists while it has
+ * bytes. */
 struct way {
 	int pipe[2]; /* -1: none */
-	bool due;    /* its source may have something */
+	bool due;    /* the source may have bytes */
 	size_t held;
 	uint64_t bytes;
-	bool urgent; /* there is a byte out of band, at which splice(2) stops */
-	bool taken;  /* it is `byte`, and comes after what is held */
+	bool urgent; /* a byte out of band comes, at which splice(2) stops */
+	bool taken;  /* `byte` is that byte; it follows the held bytes */
 	uint8_t byte;
-	bool ended;  /* the source has */
+	bool ended;  /* the source has ended */
 	bool passed; /* and the sink was told */
-	bool failed; /* the source has, maybe after its end */
+	bool failed; /* the source has failed, possibly after its end */
 };
 
 struct pair {
 	struct grave grave;
-	struct watch ends[2]; /* the agent's, the host's */
+	struct watch ends[2]; /* the agent's and the host's */
 	struct pair *prev, *next, *next_ready;
 	struct relay *relay;
 	uint64_t id;
-	struct way ways[2]; /* ways[i] begins at ends[i] */
+	struct way ways[2]; /* ways[i] reads from ends[i] */
 	uint64_t told;
 	bool ready, over;
 };
@@ -91,7 +91,7 @@ static void reset(struct watch *w)
 		setsockopt(w->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-/* reset: one end failed, and the other hears so. */
+/* Ends the pair. by_reset: one end failed, so the other gets a reset. */
 static void finish(struct pair *p, bool by_reset)
 {
 	struct relay *r = p->relay;
@@ -107,11 +107,11 @@ static void finish(struct pair *p, bool by_reset)
 	}
 	tell(p, NET_CLOSED);
 	DL_DELETE(r->pairs, p);
-	if (!p->ready) /* else pair_run() sees to it */
+	if (!p->ready) /* else pair_run() frees it */
 		relay_bury(r, &p->grave);
 }
 
-/* The byte out of band, once all before it was taken. */
+/* Reads the byte out of band, after all bytes before it. */
 static bool take_urgent(struct way *w, int from)
 {
 	int at = 0, on = 1;
@@ -124,7 +124,7 @@ static bool take_urgent(struct way *w, int from)
 	return w->taken;
 }
 
-/* Into the pipe. 1: something, or the end; 0: nothing there; negative: failed. */
+/* Reads into the pipe. Returns 1 for bytes or the end, 0 if there are none, negative on failure. */
 static int fill(struct relay *r, struct way *w, int from)
 {
 	ssize_t n;
@@ -147,7 +147,7 @@ static int drain_urgent(struct way *w, int to)
 {
 	ssize_t n = send(to, &w->byte, 1, MSG_OOB | MSG_DONTWAIT | MSG_NOSIGNAL);
 
-	if (n < 0 && errno == EOPNOTSUPP) /* to the TLS process */
+	if (n < 0 && errno == EOPNOTSUPP) /* a socket to the TLS process */
 		n = send(to, &w->byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
@@ -170,7 +170,7 @@ static int drain(struct way *w, int to)
 	return 1;
 }
 
-/* 0: nothing more to do now; 1: its turn is over; negative: failed. */
+/* Moves bytes one way. Returns 0 if there are none, 1 if its turn is over, negative on failure. */
 static int pump(struct pair *p, int i)
 {
 	struct way *w = &p->ways[i];
@@ -210,11 +210,11 @@ static void run_one(struct pair *p)
 
 	bool failed = false;
 
-	/* Where one end is broken, what it had sent before still reaches the other. */
+	/* If one end failed, bytes that it sent earlier still reach the other. */
 	for (int i = 0; i < 2; i++) {
 		int r = pump(p, i);
 
-		/* An end that failed after its last byte has nothing that would say so. */
+		/* An end that failed after its last byte raises no other event. */
 		failed |= r < 0 || (p->ways[i].failed && p->ways[i].passed);
 		p->ways[i].due = r > 0;
 		more |= r > 0;
@@ -247,12 +247,12 @@ bool pair_run(struct relay *r)
 	return r->ready != NULL;
 }
 
-/* What is wrong shows when bytes are moved, after those that came before it. */
+/* Notes the event. An error takes effect in pump(), after the bytes before it. */
 static void on_event(struct pair *p, int i, uint32_t events)
 {
 	p->ways[i].urgent |= (events & EPOLLPRI) != 0;
 	p->ways[i].failed |= (events & EPOLLERR) != 0;
-	/* EPOLLOUT alone: there is room for the other way's bytes, which it holds. */
+	/* EPOLLOUT alone means room for the other direction's held bytes. */
 	p->ways[i].due |= (events & ~(uint32_t)EPOLLOUT) != 0;
 	make_ready(p);
 }
@@ -282,7 +282,7 @@ void pair_begin(struct relay *r, uint64_t id, int inner, int outer)
 		finish(p, true);
 		return;
 	}
-	relay_wake_at(r, r->now + TELL_US); /* the first events tell of earlier bytes */
+	relay_wake_at(r, r->now + TELL_US); /* the first events are of earlier bytes */
 }
 
 void pair_end(struct relay *r, uint64_t id)

@@ -1,4 +1,4 @@
-/* stub - the resolver inside, at 127.0.0.53 and 127.0.0.1: asks the keeper, then the host's. */
+/* stub - the resolver inside, at 127.0.0.53 and 127.0.0.1: asks the keeper, then nameservers. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -9,15 +9,14 @@
 #include "backends/linux/net/relay_priv.h"
 
 /*
- * A name that no rule allows does not leave the machine in a query. The keeper says for each
- * whether it may. The query that leaves is built anew (dns_query_again()), so that no bytes of the
- * agent's go to a nameserver but an allowed name; types that are not in a list are answered here,
- * with nothing. localhost and the names below it are this sandbox (RFC 6761): no nameserver hears
- * of them.
+ * No query leaves the machine for a name that no rule allows: the keeper decides on each. The query
+ * that leaves is built anew (dns_query_again()), so that nameservers get no bytes of the agent's
+ * except an allowed name. Types that are not in a list are answered here, as empty. localhost and
+ * names below it are this sandbox (RFC 6761) and are never sent.
  */
 #define ASKED_MAX   1024
 #define CLIENTS_MAX 128	     /* TCP */
-#define FORGET_US   15000000 /* the keeper has not answered: nor would a client wait any longer */
+#define FORGET_US   15000000 /* no client waits longer for the keeper */
 #define QUERY_MAX   4096     /* bytes: a question, EDNS, a cookie */
 
 static const char why_refused[] = "cordon: no rule allows this host";
@@ -36,15 +35,15 @@ struct asked {
 	struct grave grave;
 	struct asked *prev, *next;
 	struct relay *relay;
-	uint64_t id, query; /* query: of resolve_begin(), 0: the keeper is asked */
+	uint64_t id, query; /* of resolve_begin(); query 0: the keeper is asked */
 	struct client *client;
 	int64_t since;
-	int sock; /* UDP, where client is NULL */
+	int sock; /* UDP, if client is NULL */
 	struct sockaddr_in from;
 	struct dns_question q;
-	uint8_t own[DNS_UDP_MIN]; /* the query that leaves */
+	uint8_t own[DNS_UDP_MIN]; /* the query to the nameservers */
 	size_t own_len;
-	uint8_t msg[]; /* the agent's, as far as answers need it: q.end bytes */
+	uint8_t msg[]; /* the agent's message up to q.end, for the answer */
 };
 
 static void client_serve(struct client *c);
@@ -67,7 +66,7 @@ static void asked_free(struct asked *a)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* A client that does not read its answers gets no more of them. */
+/* Sends an answer. If the client does not read its answers, closes the connection. */
 static void answer_client(struct client *c, const uint8_t *msg, size_t len)
 {
 	uint8_t head[2] = {(uint8_t)(len >> 8), (uint8_t)len};
@@ -81,7 +80,7 @@ static void answer_client(struct client *c, const uint8_t *msg, size_t len)
 		client_serve(c);
 }
 
-/* msg may be changed; then a is gone. */
+/* Answers, which frees a. msg may be changed. */
 static void answer(struct asked *a, uint8_t *msg, size_t len)
 {
 	struct client *c = a->client;
@@ -106,7 +105,7 @@ static void answer_code(struct asked *a, enum dns_rcode code, const struct net_a
 
 static void pass_on(struct asked *a, uint8_t *msg, size_t len)
 {
-	/* Told first: the agent may connect as soon as it hears. */
+	/* First, because the agent may connect as soon as it has the answer. */
 	resolve_book(a->relay, msg, len, &a->q);
 	answer(a, msg, dns_answer_again(msg, len, a->msg, &a->q));
 }
@@ -124,7 +123,7 @@ static void on_answer(void *data, uint8_t *msg, size_t len)
 	pass_on(a, msg, len);
 }
 
-/* From what is kept, else from the nameservers. */
+/* Answers from the cache, or asks the nameservers. */
 static void forward(struct asked *a)
 {
 	uint8_t kept[CACHE_BYTES];
@@ -187,7 +186,7 @@ void stub_answer(struct relay *r, const struct net_note *note)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* NULL: it was answered, or is not worth it. */
+/* Returns NULL if the query was answered or dropped. */
 static struct asked *ask(struct relay *r, const uint8_t *msg, size_t len, const struct asked *from)
 {
 	struct dns_question q;
@@ -230,7 +229,7 @@ static void on_datagram(struct watch *w, uint32_t events)
 	struct relay *r = relay_self();
 
 	(void)events;
-	for (int i = 0; i < 64; i++) { /* a flood leaves others their turn */
+	for (int i = 0; i < 64; i++) { /* limited, so that a flood leaves others their turn */
 		socklen_t size = sizeof(from.from);
 		uint8_t msg[QUERY_MAX];
 		ssize_t n = recvfrom(w->fd, msg, sizeof(msg), MSG_DONTWAIT,
@@ -242,7 +241,8 @@ static void on_datagram(struct watch *w, uint32_t events)
 	}
 }
 
-/* The next whole query of its buffer. False: there is none, or the client is gone. */
+/* Takes the next whole query of the client's buffer. Returns false if there is none, or the client
+ * is gone. */
 static bool next_query(struct client *c)
 {
 	const struct asked from = {.client = c, .sock = -1};
@@ -265,7 +265,8 @@ static bool next_query(struct client *c)
 	return true;
 }
 
-/* What is answered at once comes back to here: not deeper, but in the loop that is there. */
+/* Serves the client's queries. An answer that comes at once calls this function again; the loop
+ * then continues instead. */
 static void client_serve(struct client *c)
 {
 	if (c->serving)
@@ -282,7 +283,7 @@ static void on_client(struct watch *w, uint32_t events)
 	ssize_t n;
 
 	(void)events;
-	if (c->len == sizeof(c->in)) { /* it sends on without waiting for answers */
+	if (c->len == sizeof(c->in)) { /* it sends without waiting for answers */
 		client_free(c);
 		return;
 	}

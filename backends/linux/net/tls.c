@@ -1,5 +1,4 @@
-/* tls - the keeper's and the relay's side of the TLS process: starts it, leads connections there.
- */
+/* tls - starts the TLS process for the keeper, and leads connections of the relay there. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/net/tls.h"
 
@@ -26,13 +25,13 @@
 struct tls {
 	pid_t pid;
 	int sock;
-	char *file; /* until it is shown; NULL: gone */
+	char *file; /* until it has been shown; NULL: removed */
 };
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Of the keeper's descriptors these two, at 3 and 4; the agent's terminal or pipes are not kept
- * open. */
+/* Moves the process's two sockets to 3 and 4 and closes the keeper's other descriptors, so that the
+ * agent's terminal and pipes do not stay open. */
 static void close_others(struct tls_process *p)
 {
 	int sock = fcntl(p->sock, F_DUPFD_CLOEXEC, 5);
@@ -88,7 +87,7 @@ static NORETURN void be_tls(struct tls_process *p, const char *roots)
 
 /* ---- the keeper ------------------------------------------------------------------------------ */
 
-/* The list that the human's own programs go by. */
+/* Reads the authorities that the user's own programs trust. */
 static int read_roots(char **ret, const struct spawn_spec *spec, struct err *err)
 {
 	const char *named = getenv("SSL_CERT_FILE");
@@ -193,7 +192,7 @@ int tls_start(struct tls **ret, const struct spawn_spec *spec, struct err *err)
 		tls_free(t);
 		return r;
 	}
-	io_set_nonblock(t->sock, true); /* the relay does not wait for it */
+	io_set_nonblock(t->sock, true); /* the relay must not block */
 	*ret = t;
 	return 0;
 }
@@ -227,7 +226,8 @@ int tls_socket(const struct tls *t)
 
 /* ---- the relay ------------------------------------------------------------------------------- */
 
-/* Two messages, a descriptor each: bits with the first, none with the second. */
+/* Sends two messages with a descriptor each: the bits with the agent's end, then the host's
+ * socket. */
 int tls_lead(int sock, uint32_t secrets, int outer)
 {
 	AUTO_CLOSE int host = outer;

@@ -1,4 +1,5 @@
-/* tls - the process that puts secrets into requests: it ends TLS and begins it anew. */
+/* tls - the process that puts secrets into requests: it ends TLS and begins a new one to the
+ * host. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -38,7 +39,7 @@ int tls_start(struct tls **ret, const struct spawn_spec *spec, struct err *err) 
 /* Unlinks spec->ca, after it has been mounted. NULL is a no-op. */
 void tls_shown(struct tls *t);
 void tls_free(struct tls *t);	     /* NULL is a no-op */
-int tls_socket(const struct tls *t); /* for the relay; -1: NULL was given */
+int tls_socket(const struct tls *t); /* for the relay; -1: t is NULL */
 
 /* In the relay: leads a connection through the TLS process. Takes outer, the socket to the host.
  * Returns the socket to splice with, or negative errno. secrets: a bit for each that may be put in.

@@ -5,7 +5,7 @@
 
 #include "backends/linux/net/tls_priv.h"
 
-#define EARLY_S 3600 /* clocks differ */
+#define EARLY_S 3600 /* for clocks that are behind */
 
 static int failed(struct err *err, const char *what)
 {
@@ -99,7 +99,7 @@ static int make_authority(struct authority *a, const struct secrets *all, struct
 static X509 *sign_host(const struct authority *a, const char *host, EVP_PKEY *key)
 {
 	AUTO_FREE char *name = xasprintf("DNS:%s", host);
-	X509 *cert = new_cert(strlen(host) <= 64 ? host : "cordon", key); /* as long as CN may be */
+	X509 *cert = new_cert(strlen(host) <= 64 ? host : "cordon", key); /* 64: the limit of CN */
 
 	if (cert && openssl.X509_set_issuer_name(cert, openssl.X509_get_subject_name(a->cert)) &&
 	    add_extension(cert, a->cert, NID_basic_constraints, "critical,CA:FALSE") &&
@@ -147,7 +147,7 @@ static SSL_CTX *host_context(const struct authority *a, const char *host)
 	return NULL;
 }
 
-/* All certificates of a text; how many. */
+/* Adds all certificates of the text. Returns their number. */
 static size_t add_roots(X509_STORE *store, const char *pem)
 {
 	BIO *text = openssl.BIO_new_mem_buf(pem, -1);
@@ -158,7 +158,7 @@ static size_t add_roots(X509_STORE *store, const char *pem)
 		n += openssl.X509_STORE_add_cert(store, cert) == 1;
 		openssl.X509_free(cert);
 	}
-	openssl.ERR_clear_error(); /* the end of the text is one */
+	openssl.ERR_clear_error(); /* end of text counts as an error */
 	openssl.BIO_free(text);
 	return n;
 }
@@ -201,7 +201,7 @@ int tls_make_contexts(struct tls_process *p, const char *roots, char **ret_pem, 
 	CLEANUP(authority_done) struct authority a = {0};
 	int r;
 
-	/* A host's settings of OpenSSL may name code to load. */
+	/* The host's OpenSSL configuration may name code to load. */
 	if (openssl.OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		return failed(err, "begin with OpenSSL");
 	r = make_authority(&a, p->secrets, err);

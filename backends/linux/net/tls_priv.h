@@ -13,7 +13,7 @@
 
 #define TLS_PEM_MAX (64u << 10)
 
-/* The macros of OpenSSL's headers call these functions by their names. */
+/* The macros of OpenSSL's headers call these functions by name. */
 #define BIO_ctrl	  (openssl.BIO_ctrl)
 #define EVP_PKEY_Q_keygen (openssl.EVP_PKEY_Q_keygen)
 #define SSL_CTX_ctrl	  (openssl.SSL_CTX_ctrl)
@@ -28,7 +28,7 @@ struct tls_process {
 	int sock, broker; /* to keeper and relay; to the broker; -1: closed */
 	SSL_CTX *hello, *client;
 	SSL_CTX *hosts[SECRETS_MAX];	/* with the certificate of each one's host */
-	char *values[SECRETS_MAX];	/* NULL: not known */
+	char *values[SECRETS_MAX];	/* NULL: unknown */
 	bool asked[SECRETS_MAX];	/* the broker has been asked and has not answered */
 	int64_t failed_us[SECRETS_MAX]; /* when the secret's command failed last; 0: never */
 	struct buf heard;		/* bytes of the broker */
@@ -36,7 +36,7 @@ struct tls_process {
 	size_t n_conns;
 	/* The first of the relay's two messages for a connection: */
 	uint32_t bits;
-	int inner; /* the agent's end; -1: has not come */
+	int inner; /* the agent's end; -1: not received */
 };
 
 /* ---- tls_cert.c ------------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ void tls_conn_wants(const struct tls_conn *c, struct pollfd polled[2]);
 /* Moves available bytes. Returns false at the connection's end. */
 bool tls_conn_run(struct tls_conn *c, int64_t now);
 int64_t tls_conn_deadline(const struct tls_conn *c); /* 0: none */
-/* Says that a secret's value has come; words: why it has not come, or NULL. */
+/* A secret's value has arrived; words: why not, or NULL. */
 void tls_conn_secret(struct tls_conn *c, size_t secret, const char *words);
 
 /* ---- tls_process.c --------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/io.h"
 
-#define AGAIN_US 10000000 /* a command that failed is not run again at once */
+#define AGAIN_US 10000000 /* pause after a command that failed */
 
 /* ---- secrets --------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static void tell_all(struct tls_process *p, size_t secret, const char *words)
 		tls_conn_secret(p->conns[i], secret, words);
 }
 
-/* No copy stays but the one that is used. */
+/* Overwrites and frees a copy of a secret. Only the copy in use stays. */
 static void wipe(char **text)
 {
 	if (*text)
@@ -107,7 +107,7 @@ static void add(struct tls_process *p, int outer)
 	p->conns[p->n_conns++] = tls_conn_new(p, p->bits, inner, outer);
 }
 
-/* The agent's end with its bits, then the host's. */
+/* Receives a connection: the agent's end with its bits, then the host's. */
 static void hear_relay(struct tls_process *p)
 {
 	uint32_t bits;
@@ -139,7 +139,7 @@ static void run_all(struct tls_process *p)
 	}
 }
 
-/* Of the nearest deadline; -1: none. */
+/* Returns the time to the nearest deadline; -1: none. */
 static int timeout_ms(const struct tls_process *p)
 {
 	int64_t now = clock_mono_us(), first = INT64_MAX;

@@ -1,4 +1,4 @@
-/* probe - finds out which mechanisms work on this host, by trying them. */
+/* probe - finds out by trial which mechanisms work on this host. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "core/base/io.h"
 
 /*
- * Every trial runs in a process of its own, which may end in any namespace or under any filter. It
- * returns 0, or a negative errno with what failed in words.
+ * Each trial runs in a process of its own, which may end in any namespace or under any filter. It
+ * returns 0, or a negative errno and a message.
  */
 struct outcome {
 	int code;
@@ -71,7 +71,7 @@ static int write_file(const char *path, const char *text)
 	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-#define NO_NAMESPACE "unshare" /* how the words begin of what fails for that alone */
+#define NO_NAMESPACE "unshare" /* how messages of failures without a namespace begin */
 
 static int enter_user_namespace(char *found, size_t size)
 {
@@ -96,7 +96,7 @@ static int enter_user_namespace(char *found, size_t size)
 	return 0;
 }
 
-/* Ubuntu's AppArmor lets the namespace be made, without any right in it: mounting shows it. */
+/* Tries to mount: Ubuntu's AppArmor allows the namespace, but no right in it. */
 static int enter_mounts(char *found, size_t size)
 {
 	int r = enter_user_namespace(found, size);
@@ -153,7 +153,7 @@ static int mount_proc(char *found, size_t size)
 		return r;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return probe_failed(found, size, "pipe");
-	/* The pid namespace is its children's. */
+	/* The new pid namespace begins with the next child. */
 	pid = fork();
 	if (pid == 0) {
 		if (mount("proc", "/tmp", "proc", 0, NULL) < 0)

@@ -18,14 +18,14 @@
 #include "backends/linux/door/filter.h"
 #include "core/base/io.h"
 
-/* Headers older than Linux 5.14. */
+/* For headers older than Linux 5.14. */
 #ifndef SECCOMP_ADDFD_FLAG_SEND
 #define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
 #endif
 
 /*
- * A child that traps getppid(), sends the listener and calls it: it gets whatever the parent
- * answers. Exit status 0 if the answer is a readable descriptor.
+ * Runs a child that traps getppid(), sends the listener and calls it. It gets the parent's answer.
+ * Exit status 0: the answer is a readable descriptor.
  */
 static NORETURN void trapped_child(int sock)
 {
@@ -52,7 +52,7 @@ static NORETURN void trapped_child(int sock)
 	_exit(answer < 0 || fcntl(answer, F_GETFD) < 0);
 }
 
-/* Fork it and receive its call. *ret_listener and *pid stay with the caller. */
+/* Forks the child and receives its call. The caller owns *ret_listener and *pid. */
 static int receive(char *found, size_t size, pid_t *pid, int *ret_listener, uint64_t *ret_id)
 {
 	struct seccomp_notif request = {0};
@@ -83,7 +83,7 @@ static int finish(pid_t pid)
 {
 	int status = 1;
 
-	/* It was not even made, and kill(-1) would be everybody. */
+	/* No child was made, and kill(-1) would reach all processes. */
 	if (pid <= 0)
 		return status;
 	kill(pid, SIGKILL);

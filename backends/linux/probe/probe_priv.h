@@ -4,9 +4,8 @@
 
 #include "core/session/backend.h"
 
-/*
- * A trial runs in a process of its own. 0, or a negative errno; found gets what happened in words.
- */
+/* A trial runs in a process of its own. It returns 0 or a negative errno, and a message in
+ * found. */
 typedef int (*trial_fn)(char *found, size_t size);
 
 struct trial {
@@ -18,21 +17,21 @@ struct trial {
 };
 
 /* ---- probe.c ---- */
-/* A trial's end after an error of errno: its code, and words in found. */
+/* Ends a trial after an error of errno: returns its code, with a message in found. */
 int probe_failed(char *found, size_t size, const char *what);
-/* The BACKEND_* bits that are not given. report may be NULL; err is set by the first needed trial
- * that fails. */
+/* Returns the BACKEND_* bits that are not given. report may be NULL. Sets err for the first needed
+ * trial that fails. */
 uint32_t probe_trials(const struct trial *list, size_t n, struct probe_report *report,
 		      struct err *err);
-/* What every Linux backend needs: Landlock, the system-call door, limits. */
+/* Tries what every Linux backend needs: Landlock, the system-call door, limits. */
 uint32_t probe_shared(struct probe_report *report, struct err *err);
 
-/* The trial of the network gate, and what to do where it fails. */
+/* The trial of the network gate, and advice if it fails. */
 int probe_network(char *found, size_t size);
 extern const char probe_network_remedy[];
 extern const char probe_getfd_remedy[];
 
 /* ---- probe_notify.c: the trials that need a second process under a filter ---- */
 int probe_notify(char *found, size_t size); /* a trapped call is answered with a descriptor */
-int probe_getfd(char *found, size_t size);  /* and one of its caller's is duplicated */
-int probe_wait_killable(char *found, size_t size); /* and a signal does not interrupt it */
+int probe_getfd(char *found, size_t size);  /* a descriptor of the trapped caller is duplicated */
+int probe_wait_killable(char *found, size_t size); /* a signal does not interrupt a trapped call */

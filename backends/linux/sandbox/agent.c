@@ -1,4 +1,4 @@
-/* agent - the last stretch before the agent's program: confinement, self-check, filter, exec. */
+/* agent - the last part of the agent's process before exec: confinement, self-check, filter. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static int set_stdio(const struct launch *l, int *sock, struct err *err)
 {
 	int fds[3];
 
-	/* Out of the way first: they may be 0, 1, 2 in another order. */
+	/* First move all to high numbers: they may be 0, 1, 2 in another order. */
 	for (int i = 0; i < 3; i++) {
 		fds[i] = fcntl(l->spec->stdio[i], F_DUPFD_CLOEXEC, 10);
 		if (fds[i] < 0)
@@ -34,7 +34,7 @@ static int set_stdio(const struct launch *l, int *sock, struct err *err)
 		if (dup3(fds[i], i, 0) < 0)
 			return err_set(err, -errno, "set descriptor %d", i);
 	}
-	/* Nothing else gets through exec. */
+	/* No other descriptor may pass exec. */
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
 		return err_set(err, -errno, "close what the agent shall not have");
 	if (l->spec->tty && ioctl(0, TIOCSCTTY, 0) < 0)
@@ -75,7 +75,7 @@ static const char *env_get(const char *const *env, const char *name)
 	return NULL;
 }
 
-/* 0, -ENOENT, or why this file is not a program. */
+/* Returns 0, -ENOENT, or the error of a file that is not a program. */
 static int is_program(const char *path)
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static int is_program(const char *path)
 	return 0;
 }
 
-/* As execvp(3) does, in the sandbox's view and with the agent's PATH. */
+/* Finds the program as execvp(3) does, in the sandbox's view and with the agent's PATH. */
 static int find_program(char *path, size_t size, const char *name, const char *const *env)
 {
 	const char *dirs = env_get(env, "PATH");
@@ -139,7 +139,7 @@ static char *const *exec_vector(const char *const *v)
 		char *const *out;
 	} u = {.in = v};
 
-	return u.out; /* execve(2) changes nothing; its prototype is older than const */
+	return u.out; /* execve(2) changes nothing; its prototype predates const */
 }
 
 BORROWED_STACK static NORETURN void exec_program(int sock, const char *path, const struct launch *l)
@@ -150,7 +150,8 @@ BORROWED_STACK static NORETURN void exec_program(int sock, const char *path, con
 	execve(path, exec_vector(spec->argv), exec_vector(l->env));
 	r = -errno;
 	if (r == -ENOEXEC) {
-		/* A script without an interpreter line: what shells and execvp(3) do. */
+		/* A script without an interpreter line: run it by sh, as shells and execvp(3)
+		 * do. */
 		enum {
 			MAX_ARGS = 1024
 		};
@@ -163,7 +164,7 @@ BORROWED_STACK static NORETURN void exec_program(int sock, const char *path, con
 		if (!spec->argv[n])
 			execve("/bin/sh", exec_vector(argv), exec_vector(l->env));
 	}
-	/* The file was there a moment ago: its interpreter is what is missing. */
+	/* The file exists, so its interpreter is missing. */
 	if (r == -ENOENT && access(path, F_OK) == 0) {
 		struct err err = {0};
 
@@ -173,7 +174,7 @@ BORROWED_STACK static NORETURN void exec_program(int sock, const char *path, con
 	fail_exec(sock, spec->argv[0], r);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole start ------------------------------------------------------------------------- */
 
 static int confine(const struct launch *l, int *sock, struct err *err)
 {
@@ -182,7 +183,8 @@ static int confine(const struct launch *l, int *sock, struct err *err)
 	r = confine_drop_all(err);
 	if (r < 0)
 		return r;
-	/* After the change of credentials, which would clear it. pid 1 is the first line. */
+	/* After the change of credentials, which would clear it. Normally pid 1 ends this
+	 * process. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setsid() < 0)
 		return err_set(err, -errno, "begin a session");
@@ -226,8 +228,8 @@ NORETURN void agent_run(const struct launch *l)
 	int sock = l->agent, inside[INSIDE_SOCKETS] = {-1, -1, -1, -1, -1}, r;
 
 	os_signals_usual();
-	/* When the keeper dies these have to end, for us and for pid 1: with copies they would not.
-	 */
+	/* Close the keeper's ends: copies would keep these sockets open after the keeper's
+	 * death. */
 	for (size_t i = 0; i < ARRAY_LEN(l->ends); i++)
 		if (l->ends[i] >= 0)
 			close(l->ends[i]);
@@ -239,9 +241,9 @@ NORETURN void agent_run(const struct launch *l)
 	if (r < 0)
 		fail_exec(sock, l->spec->argv[0], r);
 	/*
-	 * The keeper reads the arguments of the execve() that follows from this memory, and with
-	 * the rights of the namespace's owner it may do so only while the process is dumpable.
-	 * No other process is inside yet, or Landlock keeps them out.
+	 * The keeper reads the arguments of the following execve() from this memory. Without
+	 * privileges over the namespace it may do so only while the process is dumpable. No other
+	 * process is inside yet, or Landlock keeps them out.
 	 */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (hand_listener(l, sock, inside, &err) < 0)

@@ -20,7 +20,7 @@ struct beside {
 	struct keeper *keeper;
 	struct door *door;
 	pid_t pid;
-	int pidfd, hello; /* hello: -1 once it has begun */
+	int pidfd, hello; /* hello: -1 once the program has begun */
 	void (*ended)(void *data, int status, const char *words);
 	void *data;
 };
@@ -37,7 +37,7 @@ static void beside_free(struct beside *b)
 	free(b);
 }
 
-/* It is told once, and b is gone. */
+/* Reports the end, once, and frees b. */
 static void tell_end(struct beside *b, int status, const char *words)
 {
 	void (*ended)(void *data, int status, const char *words) = b->ended;
@@ -47,7 +47,7 @@ static void tell_end(struct beside *b, int status, const char *words)
 	ended(data, status, words);
 }
 
-/* Why it never ran, as it said itself. */
+/* Returns whether the program failed to start; note has its message. */
 static bool has_failed(const struct beside *b, struct note *note)
 {
 	int listener = -1;
@@ -60,7 +60,7 @@ static bool has_failed(const struct beside *b, struct note *note)
 	return false;
 }
 
-/* Its own descendant may trace it, and so keep its status: it is waited for with the sandbox. */
+/* A descendant that traces the program keeps its status; then it is reaped with the sandbox. */
 static void on_exit_of(void *data)
 {
 	struct beside *b = data;
@@ -82,7 +82,8 @@ static void fail(struct beside *b, int status, const char *words)
 	tell_end(b, status, words);
 }
 
-/* The listener, then go, then the end of the stream: by the exec. */
+/* Handles the start: receives the listener, sends go, and closes at the end of the stream, which
+ * exec causes. */
 static void on_hello(void *data)
 {
 	struct beside *b = data;
@@ -109,7 +110,7 @@ static void on_hello(void *data)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Heap, of borrowed strings. */
+/* Joins two environments. Heap, borrowed strings. */
 static const char **join_env(const char *const *own, const char *const *more)
 {
 	size_t n = util_list_len(own), m = util_list_len(more), at = 0;
@@ -199,7 +200,7 @@ int beside_start(struct beside **list, const struct ground *g, const struct besi
 		beside_free(b);
 		return r;
 	}
-	/* The cgroup's guard places it, unless it was placed before it began. */
+	/* The cgroup's guard moves the process, unless it began in the cgroup. */
 	if (g->guard >= 0 && g->cgroups[0] < 0)
 		(void)!send(g->guard, &b->pid, sizeof(b->pid), MSG_NOSIGNAL | MSG_DONTWAIT);
 	return b->pid;

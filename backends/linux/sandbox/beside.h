@@ -1,4 +1,4 @@
-/* beside - programs of the human's in the agent's sandbox, started while it runs. */
+/* beside - starts the user's programs in the agent's running sandbox. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -24,12 +24,12 @@ struct ground { /* all borrowed, for the call */
 	const struct spawn_limits *limits;
 	const char *const *env;
 	int cgroups[2];
-	int guard;	   /* of the cgroup; -1: none */
+	int guard;	   /* the cgroup's guard; -1: none */
 	struct door *door; /* of beside_door_new() */
 };
 
-/* The pid, as the host sees it, or negative errno. */
+/* Starts a program. Returns its pid, as the host sees it, or negative errno. */
 int beside_start(struct beside **list, const struct ground *g, const struct beside_spec *spec,
 		 struct err *err);
-/* The sandbox is about to end: nothing is told any more. */
+/* Ends the reports, before the sandbox's end. */
 void beside_drop(struct beside **list);

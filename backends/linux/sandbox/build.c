@@ -1,4 +1,4 @@
-/* build - process B: it builds the file tree of the namespaces and stays as their reaper. */
+/* build - process B: builds the file tree of the namespaces and stays as their reaper. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static const char *inside(const char *path)
 	return path[1] ? path + 1 : ".";
 }
 
-/* mkdir -p for the parents of path, or for all of it. */
+/* Makes the parents of path, or with `all` also path, like mkdir -p. */
 static int make_dirs(const char *path, bool all)
 {
 	char part[4096];
@@ -70,9 +70,9 @@ static int make_target(const struct plan_op *op)
 
 int build_own(const struct plan_op *op)
 {
-	/* An ordinary user's namespace has one id, and everything made in it is already of that. */
+	/* An ordinary user's namespace has one id, which owns every new file. */
 	if (geteuid() == 0 && lchown(inside(op->path), op->uid, op->gid) < 0 &&
-	    errno != EINVAL) /* in a namespace that has no such id it stays root's */
+	    errno != EINVAL) /* without that id in the namespace root stays the owner */
 		return -errno;
 	if (op->what == PLAN_LINK)
 		return 0;
@@ -134,11 +134,12 @@ static int cover_tmpfs(const struct plan_op *op)
 {
 	if (mount("tmpfs", inside(op->path), "tmpfs", MS_NOSUID | MS_NODEV, op->source) < 0)
 		return -errno;
-	/* Its own mode is in the options; a covered directory's is the host's. */
+	/* A private tmpfs has its mode in the options. One over a directory of the host gets its
+	 * mode. */
 	return strstr(op->source, "size=1m") ? build_own(op) : 0;
 }
 
-/* In a namespace without a group for terminals they belong to the user's. */
+/* Mounts devpts. Without a group for terminals in the namespace, terminals get the user's group. */
 static int devpts(const struct plan_op *op)
 {
 	const unsigned long flags = MS_NOSUID | MS_NOEXEC;
@@ -165,7 +166,7 @@ static int mkdir_op(const struct plan_op *op)
 {
 	if (mkdir(inside(op->path), op->mode) < 0 && errno != EEXIST)
 		return -errno;
-	/* 0755 is what the umask of 0 has just given; covered directories differ. */
+	/* The umask of 0 has given 0755; directories that cover one of the host may differ. */
 	if (op->mode == 0755 && op->uid == geteuid() && op->gid == getegid())
 		return 0;
 	return build_own(op);
@@ -180,7 +181,7 @@ static int link_op(const struct plan_op *op)
 	return build_own(op);
 }
 
-/* The sources are unlinked again when the last cover is made (build_ops_done()). */
+/* Removed after the last cover was made (build_ops_done()). */
 #define BLANK_FILE "run/.blank-file"
 #define BLANK_DIR  "run/.blank-dir"
 
@@ -194,7 +195,7 @@ static int blank(const struct plan_op *op)
 	if (mount(source, inside(op->path), NULL, MS_BIND, NULL) < 0)
 		return -errno;
 	r = build_seal(op->path, false);
-	/* What it covers is shut already: without this nobody hears of who tries to open it. */
+	/* The path is closed already. The stand-in reports attempts to open it. */
 	if (r == 0 && op->source)
 		mount(op->source, inside(op->path), NULL, MS_BIND, NULL);
 	return r;
@@ -309,11 +310,12 @@ int build_op(const struct build *b, const struct plan_op *op, struct err *err)
 	return err_set(err, r, "%s '%s'", op_words(op->what), op->path);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole build ------------------------------------------------------------------------- */
 
 /*
- * A tmpfs on top of the old root, which stays reachable through this process's root directory until
- * pivot_root: no directory of the host has to serve as a mount point and hide what lies in it.
+ * Makes the new root: a tmpfs on top of the old root, which stays reachable as this process's root
+ * directory until pivot_root. So no directory of the host has to serve as a mount point, which
+ * would hide its content.
  */
 static int new_root(void)
 {
@@ -378,7 +380,7 @@ NORETURN void build_run(const struct build *b)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "cordon-init");
-	/* The keeper has written the id maps. */
+	/* Wait until the keeper has written the id maps. */
 	if (read(b->sock, &go, 1) != 1)
 		_exit(125);
 	prctl(PR_SET_DUMPABLE, 0);
@@ -386,7 +388,7 @@ NORETURN void build_run(const struct build *b)
 	if (build(b, &err) < 0 || confine_drop_all(&err) < 0 ||
 	    sandbox_init_hand_over(b->sock, b->private_net, &err) < 0)
 		child_message_fail(b->sock, 125, &err);
-	/* Changing credentials clears it. */
+	/* A change of credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sandbox_init_reap(b->sock);
 }

@@ -1,4 +1,4 @@
-/* call_filter - a seccomp filter that a process of cordon puts on itself, built from lists. */
+/* call_filter - a seccomp filter that a process of cordon installs on itself, built from lists. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/call_filter.h"
 
@@ -7,7 +7,7 @@
 
 #include "core/base/util.h"
 
-/* Some are calls that libraries of other versions make for the same. */
+/* Includes equivalents that libraries of other versions call. */
 static const struct call_rule server[] = {
 	CALL(poll),
 	CALL(ppoll),

@@ -1,4 +1,4 @@
-/* call_filter - a seccomp filter that a process of cordon puts on itself, built from lists. */
+/* call_filter - a seccomp filter that a process of cordon installs on itself, built from lists. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -19,7 +19,7 @@ struct call_filter {
 	int r;
 };
 
-/* A system call, or that call where (argument `arg` & mask) == value. A mask of 0: always. */
+/* A system call, or only calls with (argument `arg` & mask) == value. A mask of 0: all. */
 struct call_rule {
 	int nr;
 	unsigned arg;
@@ -42,8 +42,8 @@ void call_filter_serve(struct call_filter *f);
 /* Adds a list with one verdict. */
 void call_filter_add(struct call_filter *f, uint32_t verdict, const struct call_rule *list,
 		     size_t n);
-/* Puts the filter on this process and frees it. whose: "the gate's", for the error. */
+/* Installs the filter on this process and frees it. whose: "the gate's", for the error. */
 int call_filter_load(struct call_filter *f, const char *whose, struct err *err) MUST_USE;
-/* All of it: allows what each server needs and the list. others as above. */
+/* Does all of this: allows the calls that each server needs, and the list. others as above. */
 int call_filter_confine(uint32_t others, const struct call_rule *list, size_t n, const char *whose,
 			struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* confine - capabilities that processes of the sandbox, and the keeper, give up. */
+/* confine - drops capabilities of the sandbox's processes and of the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <linux/capability.h>
@@ -21,7 +21,7 @@ static int set_caps(uint64_t caps)
 
 static void drop_bounding(void)
 {
-	/* Ends with EINVAL past the last one that this kernel knows. */
+	/* Ends with EINVAL after the kernel's last capability. */
 	for (int cap = 0; cap < 64; cap++) {
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno == EINVAL)
 			return;
@@ -40,8 +40,8 @@ static uint64_t permitted(void)
 
 int confine_drop_all(struct err *err)
 {
-	/* Keeping capabilities over a change of user is not locked: there are none, and ping(8)
-	 * ends where that is refused. */
+	/* SECBIT_KEEP_CAPS is not locked: there are no capabilities to keep, and ping(8) fails if
+	 * prctl(PR_SET_KEEPCAPS) is refused. */
 	const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
 				   SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 				   SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
@@ -49,7 +49,7 @@ int confine_drop_all(struct err *err)
 
 	drop_bounding();
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Who has no capability to lock them with has none, and no_new_privs sees to it. */
+	/* Without CAP_SETPCAP there are no capabilities, and no_new_privs prevents new ones. */
 	if ((permitted() >> CAP_SETPCAP & 1) && prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		return err_set(err, -errno, "lock the securebits");
 	r = set_caps(0);
@@ -69,7 +69,7 @@ int confine_has_none(struct err *err)
 	return 0;
 }
 
-/* Leaves root these at most. An ordinary user has none. */
+/* Leaves root at most these capabilities. An ordinary user has none. */
 static int keep_caps(uint64_t keep)
 {
 	if (geteuid() != 0)
@@ -101,15 +101,14 @@ int confine_reading_server(struct err *err)
 int confine_keeper(struct err *err)
 {
 	/*
-	 * SYS_PTRACE: the agent's arguments are read from its memory and its sockets duplicated,
-	 * and a nested user namespace is not ours to look into otherwise. LEASE: the journal asks
-	 * for writers.
+	 * SYS_PTRACE: the keeper reads the agent's arguments from its memory and duplicates its
+	 * sockets, also in a nested user namespace. LEASE: the journal checks for writers.
 	 */
 	const uint64_t keep = 1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER |
 			      1ull << CAP_FSETID | 1ull << CAP_LEASE | 1ull << CAP_SYS_PTRACE |
 			      1ull << CAP_SETFCAP | 1ull << CAP_MKNOD;
-	/* It runs no program: there is nothing to be gained from. The agent of a backend without
-	 * namespaces has the set from here. */
+	/* The bounding set stays: the keeper runs no program, and the agent of a backend without
+	 * namespaces inherits the set. */
 	int r = keep_caps(keep);
 
 	return r < 0 ? err_set(err, r, "give up the keeper's capabilities") : 0;

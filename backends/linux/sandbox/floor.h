@@ -1,4 +1,5 @@
-/* floor - what of the sandbox holds without the keeper: what the door may leave to the kernel. */
+/* floor - the part of the sandbox that holds without the keeper: the door may leave these calls to
+ * the kernel. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,28 +11,26 @@ struct proxy_door;
 
 struct floor {
 	/*
-	 * What the agent's Landlock domain lets be read and run: every open is trapped, and what
-	 * these do not cover is the keeper's to hand out. NULL: reading is not confined here.
+	 * Trees that the agent's Landlock domain may read and run. Every open is trapped, and the
+	 * keeper hands out other files. NULL: reading is not confined.
 	 */
 	const struct trees *trees;
 	/*
-	 * No mounts: the agent sees the host's own tree. Then nothing but the door refuses a change
-	 * of what Landlock does not know (mode, owner, times, attributes) outside the folders,
-	 * except in these directories, which are the sandbox's; resolved, ending with NULL. NULL:
-	 * there are mounts.
+	 * Without mounts: directories of the sandbox's own, resolved, ending with NULL. The agent
+	 * sees the host's tree, and outside these only the door refuses changes that Landlock does
+	 * not handle (mode, owner, times, attributes). NULL: there are mounts.
 	 */
 	const char *const *own;
 	/*
-	 * Trees that the keeper does not hand out anything from, whatever policy says of reading:
-	 * elsewhere a mount of the sandbox's own lies there. NULL-terminated, or NULL.
+	 * Trees from which the keeper hands out no file, whatever policy allows to read: other
+	 * backends mount the sandbox's own there. NULL-terminated, or NULL.
 	 */
 	const char *const *shut;
-	/* Connections to hosts are decided on and dialled from here. Taken over by the door where
-	 * that comes about. NULL: there is the sandbox's own network, or the host's. */
+	/* Connections to hosts are judged and dialled by this gateway. The door takes it. NULL: the
+	 * sandbox has no way to hosts, or the host's network. */
 	struct gateway *gateway;
-	/* The host's network without a namespace: this is all that may be connected to. Borrowed.
-	 */
+	/* Without a network namespace: the only address that may be connected to. Borrowed. */
 	struct proxy_door *proxy;
-	/* Where that network is shared: what may be listened at. */
+	/* With the host's network: the ports that may be listened at. */
 	struct net_window window;
 };

@@ -16,7 +16,7 @@ static int open_parent(const char *path)
 	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Without mounts: what the agent may write, and the directory that its own lies in. */
+/* Without mounts: opens the directories that the agent may write, and the parent of its own one. */
 static size_t open_own(const struct plan *p, int *fds, size_t max)
 {
 	size_t n = 0;
@@ -29,7 +29,7 @@ static size_t open_own(const struct plan *p, int *fds, size_t max)
 	return n;
 }
 
-/* Where it makes directories of tools (core/keeper/folders/tool_dirs.h). */
+/* Opens the directory for mount points of tools (core/keeper/folders/tool_dirs.h). */
 static size_t open_points(const struct spawn_spec *spec, int *fds)
 {
 	if (!spec->home_points)

@@ -1,4 +1,4 @@
-/* keeper_domain - what the keeper itself may still do and write once the agent runs. */
+/* keeper_domain - the keeper's own Landlock domain, while the agent runs. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 
 struct keeper;
 
-/* Confines this process for good: it writes in the folders, in their stores and below root, the
- * sandbox's own; without mounts, in what the plan lets the agent write and beside its own
- * directory. */
+/* Confines the keeper for good. It may write in the folders, in their stores and below root, which
+ * is the sandbox's own; without mounts also where the plan lets the agent write, and beside the
+ * agent's own directory. */
 int keeper_domain_enter(struct keeper *k, const struct plan *plan, int root,
 			const struct spawn_spec *spec, struct err *err) MUST_USE;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * <linux/landlock.h> of the distributions that we build on is older than the kernels that we run
- * on, so the interface is written down here (it is stable: include/uapi/linux/landlock.h).
+ * Distributions' <linux/landlock.h> is older than the kernels that cordon runs on, so the interface
+ * is declared here (it is stable: include/uapi/linux/landlock.h).
  */
 enum {
 	FS_EXECUTE = 1 << 0,
@@ -71,11 +71,11 @@ int landlock_abi(void)
 }
 
 /*
- * LANDLOCK_ACCESS_FS_TRUNCATE (ABI 3) is left out where there are read-only mounts: a domain that
- * handles it makes every open(2), also one for reading, walk the path for each domain in case of a
+ * LANDLOCK_ACCESS_FS_TRUNCATE (ABI 3) is left out if there are read-only mounts: a domain that
+ * handles it makes every open(2), also for reading, walk the path for each domain in case of a
  * later ftruncate(2), which doubles the cost of an open (2.1 -> 3.7 us). Opening for writing is
- * handled; truncate(2) meets the mounts, and is always performed by the door and never let
- * continue, as is open(2) that truncates without writing (open_may_continue()).
+ * handled. truncate(2) meets the read-only mounts; the door performs it and never lets it continue,
+ * nor an open(2) that truncates without writing (open_may_continue()).
  */
 static struct ruleset_attr handled(int abi, const struct landlock_spec *spec)
 {
@@ -105,19 +105,19 @@ static int allow(int ruleset, uint64_t access, int fd, struct err *err)
 		return err_set(err, -errno, "look at a place that a Landlock rule is for");
 	if (!S_ISDIR(st.st_mode))
 		rule.access &= FS_FILE;
-	/* A symbolic link is no place of its own: what it leads to has a rule, or has none. */
+	/* A symbolic link needs no rule: its target has one, or none. */
 	if (!rule.access || S_ISLNK(st.st_mode) ||
 	    syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0) == 0)
 		return 0;
-	/* Pipes and sockets have no place in a tree, and Landlock lets them be. */
+	/* Pipes and sockets are in no tree, and Landlock does not handle them. */
 	if (errno == EBADFD)
 		return 0;
 	return err_set(err, -errno, "add a Landlock rule");
 }
 
 /*
- * /dev/stdout and the like open what stands behind again: with the rights that it was given with. A
- * rule to write for one that was given for reading would make a write of it.
+ * Adds rules to open /dev/stdout and the like again, with the rights of the open file. A rule to
+ * write for a file that was opened for reading would give more.
  */
 static int allow_stdio(int ruleset, uint64_t fs, const int *stdio, struct err *err)
 {
@@ -147,7 +147,7 @@ static int allow_trees(int ruleset, uint64_t fs, const struct landlock_spec *spe
 		AUTO_CLOSE int fd = open(t->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		uint64_t access = 0;
 
-		/* Not there inside, or not for this user: then there is nothing to let through. */
+		/* Missing inside, or not accessible for this user: needs no rule. */
 		if (fd < 0)
 			continue;
 		if (t->rights & LANDLOCK_READ)
@@ -207,7 +207,7 @@ int landlock_restrict(const struct landlock_spec *spec, struct err *err)
 
 	if (abi == 0)
 		return err_say(err, -EOPNOTSUPP, "this kernel has no Landlock");
-	/* A kernel takes a longer struct as long as what it does not know is zero. */
+	/* A kernel accepts a longer struct if the fields that it does not know are zero. */
 	ruleset = create_ruleset(&attr, sizeof(attr), 0);
 	if (ruleset < 0)
 		return err_set(err, -errno, "create a Landlock ruleset");

@@ -1,4 +1,4 @@
-/* landlock - rules that a process puts on itself: where it and its children may still write. */
+/* landlock - Landlock rules that a process applies to itself and its children. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,33 +8,33 @@
 
 /*
  * Two domains are made from this. D0 is the keeper's: it may change the working folders, the store
- * and what stands on the sandbox's own tmpfs, nothing else. A is the agent's, stacked on D0 since
- * the agent descends from the keeper: it may write below its private directories only. Landlock
- * lets a process look into another's memory only when its own domain is an ancestor of the other's,
- * which is why the launcher is forked after the keeper has put D0 on.
+ * and the sandbox's own tmpfs. A is the agent's, stacked on D0 because the agent descends from the
+ * keeper: it may write below its private directories only. Landlock lets a process inspect
+ * another's memory only if its own domain is an ancestor of the other's. So the launcher is forked
+ * after the keeper has entered D0.
  *
- * Everything here runs without heap and is safe between fork and exec.
+ * No function uses the heap; all are safe between fork and exec.
  */
 struct landlock_spec {
-	const int *writable; /* directories or files (O_PATH will do); -1 entries are skipped */
+	const int *writable; /* directories or files (O_PATH suffices); -1 entries are skipped */
 	size_t n;
-	/* The same by names, which are opened one after the other: the agent may have few
+	/* The same by name. Opened one after the other, because the agent may have few
 	 * descriptors. */
 	struct landlock_places {
-		int at; /* the directory of relative names */
+		int at; /* base directory of relative names */
 		char *const *list;
 		size_t n;
 	} places[2];
-	const int *stdio; /* three that may be opened again as they are open now; NULL: none */
-	/* What may be read and run; NULL: everything. Places that do not exist are skipped. */
+	const int *stdio; /* three that may be reopened with their present access; NULL: none */
+	/* Trees that may be read and run; NULL: everything. Missing paths are skipped. */
 	const struct landlock_tree *trees;
 	size_t n_trees;
-	bool agent; /* also: devices' ioctl, signals and abstract sockets stay inside the domain */
-	bool truncate; /* also: truncate(2), which meets a read-only mount otherwise */
-	bool no_tcp;   /* also: bind and connect of TCP */
+	bool agent; /* also keeps devices' ioctl, signals and abstract sockets inside the domain */
+	bool truncate; /* also handles truncate(2), for a tree without read-only mounts */
+	bool no_tcp;   /* also refuses bind and connect of TCP */
 };
 
-/* A directory with all below it, or a file. Rights go down the tree and cannot be taken back. */
+/* A directory with all its content, or a file. A rule below cannot take rights back. */
 enum {
 	LANDLOCK_READ = 1 << 0,
 	LANDLOCK_EXEC = 1 << 1,
@@ -43,8 +43,8 @@ enum {
 struct landlock_tree {
 	char *path;
 	unsigned rights;
-	dev_t dev; /* with ino: the rule is about this object, whatever takes its name later */
-	ino_t ino; /* 0: not known */
+	dev_t dev; /* with ino: identifies the rule's object, whatever its name leads to later */
+	ino_t ino; /* 0: unknown */
 };
 
 #define LANDLOCK_ABI_NEEDED                                                                        \
@@ -56,12 +56,12 @@ struct landlock_tree {
 	   * in                                                                                    \
 	   */
 
-/* The ABI of this kernel; 0 when it has none or it is switched off. */
+/* Returns the kernel's Landlock ABI; 0 if it has none or it is disabled. */
 int landlock_abi(void);
-/* Restrict the calling thread and all it will start. Sets no_new_privs. */
+/* Restricts the calling thread and its later children. Sets no_new_privs. */
 int landlock_restrict(const struct landlock_spec *spec, struct err *err) MUST_USE;
 /*
- * A domain that restricts nothing but signals and abstract sockets, which stay in it and in those
- * that are entered from it.
+ * Enters a domain that only keeps signals and abstract sockets inside it and inside domains below
+ * it.
  */
 int landlock_scope(struct err *err) MUST_USE;

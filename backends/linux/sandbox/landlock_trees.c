@@ -13,7 +13,7 @@ struct work {
 	struct trees *t;
 	unsigned rights;
 	const char *const *closed, *const *open;
-	char **todo; /* open directories that lead to a closed place */
+	char **todo; /* open directories above closed places */
 	size_t n, cap;
 };
 
@@ -37,7 +37,7 @@ void trees_add_one(struct trees *t, unsigned rights, const char *path)
 	t->list[t->n++] = (struct landlock_tree){.path = xstrdup(path), .rights = rights};
 }
 
-/* The length of the nearest of these that path is or lies beneath; 0: none. */
+/* Returns the length of the longest list entry that contains path; 0: none. */
 static size_t nearest(const char *const *list, const char *path)
 {
 	size_t best = 0;
@@ -56,7 +56,7 @@ static bool leads_to(const char *const *list, const char *dir)
 	return false;
 }
 
-/* An open place: one rule, or its entries one by one. */
+/* Adds an open place: one rule, or its entries one by one if it has closed places. */
 static void visit(struct work *w, char *path)
 {
 	size_t n = w->t->n;
@@ -101,7 +101,8 @@ void trees_add(struct trees *t, unsigned rights, const char *const *closed, cons
 	for (; open && *open; open++) {
 		size_t shut = nearest(closed, *open);
 
-		/* Open already, unless something closed lies between it and what is open above. */
+		/* An open place is covered already, unless a closed one is between it and its open
+		 * ancestor. */
 		if (shut > 0 && shut < strlen(*open))
 			visit(&w, xstrdup(*open));
 	}
@@ -138,7 +139,8 @@ void trees_sort(struct trees *t)
 	t->n = kept;
 }
 
-/* Landlock keeps the object of a rule, so its number is not given to another one. */
+/* Returns whether the rule's path still leads to its object. Landlock keeps the object, so its
+ * inode number is not reused. */
 static bool is_there(const struct landlock_tree *rule, int root, const struct landlock_tree **known)
 {
 	struct stat st;
@@ -153,7 +155,7 @@ static bool is_there(const struct landlock_tree *rule, int root, const struct la
 	return true;
 }
 
-/* The rule for exactly the first len bytes of path. */
+/* Returns the rights of the rule for exactly the first len bytes of path. */
 static unsigned find(const struct trees *t, const char *path, size_t len, int root,
 		     const struct landlock_tree **known)
 {

@@ -1,4 +1,4 @@
-/* launch - into the namespaces: where the launcher leaves the agent's process. */
+/* launch - the launcher: joins the namespaces and leaves the agent's process there. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sched.h>
@@ -11,12 +11,12 @@
 #include "backends/linux/native_priv.h"
 
 /*
- * The launcher exists because a process cannot join a user namespace and come back. It shares the
- * keeper's memory while the keeper stands still (CLONE_VM | CLONE_VFORK), which saves copying the
- * page tables once more; so it has a stack of its own, no signal reaches it, and what it has to say
- * is left in struct launch. The agent's process, made with CLONE_PARENT, is the keeper's child: its
- * exit status, its pid as the host sees it and signals to its group need no go-between. What it
- * orphans falls to pid 1.
+ * The launcher exists because a process cannot leave a user namespace that it has joined. It shares
+ * the keeper's memory while the keeper waits (CLONE_VM | CLONE_VFORK), which saves another copy of
+ * the page tables. So it has a stack of its own, receives no signals, and leaves its results in
+ * struct launch. The agent's process, made with CLONE_PARENT, is the keeper's child: the keeper
+ * gets its exit status and its pid as the host sees it, and signals its group directly. Its orphans
+ * become children of pid 1.
  */
 #define STACK_SIZE (256u << 10)
 

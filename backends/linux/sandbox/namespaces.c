@@ -13,7 +13,7 @@
 
 #include "backends/linux/sandbox/sandbox.h"
 
-#define WAIT_MS 2 /* between two looks for a child, where pid 1 has not ended */
+#define WAIT_MS 2 /* between two checks for children, if pid 1 has not ended */
 
 void namespaces_init(struct namespaces *c)
 {
@@ -30,8 +30,8 @@ void namespaces_kill(const struct namespaces *c)
 	}
 	if (c->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
-	/* A pid of ours that has not been waited for is still ours; the group of that number is
-	 * bwrap's, with its child, or none. */
+	/* A pid that was not reaped cannot be reused. The group of that number is bwrap's, with its
+	 * child, or does not exist. */
 	if (c->child > 0) {
 		kill(-c->child, SIGKILL);
 		kill(c->child, SIGKILL);
@@ -46,8 +46,8 @@ void namespaces_leave(struct namespaces *c)
 		util_close_fd(&c->ns[i]);
 }
 
-/* Is it in a domain of ours? Landlock lets nobody else be looked into; a zombie has no directory.
- */
+/* Returns whether the process is in a domain below the caller's: Landlock hides the directories of
+ * others. A zombie has none. */
 static bool is_inside(const char *pid)
 {
 	char link[300], text[8];
@@ -68,7 +68,7 @@ int namespaces_count_inside(bool end)
 
 		if (pid <= 1 || pid == getpid())
 			continue;
-		/* Before the look: then it is this process that is looked at and ended. */
+		/* Opened before the check, so that the checked process is the killed one. */
 		fd = end ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 		if (!is_inside(e->d_name))
 			continue;
@@ -79,7 +79,7 @@ int namespaces_count_inside(bool end)
 	return n;
 }
 
-/* Somebody has killed the fence, so its work is ours: one by one, until there is nobody. */
+/* Kills the processes inside one by one until none is left, because the fence was killed. */
 static void sweep(void)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
@@ -89,10 +89,10 @@ static void sweep(void)
 }
 
 /*
- * Who was made inside with CLONE_PARENT, by the agent, is a child of ours; and pid 1 does not end
- * before the last of its namespace has been waited for, the agent too. Where bwrap is its parent,
- * that may die first, and leave us without a child. A stop, which a process that made us its tracer
- * has us told, is no end.
+ * Reaps all children. A process that the agent made with CLONE_PARENT is a child of the keeper. pid
+ * 1 ends only after all processes of its namespace were reaped, the agent included. If bwrap is the
+ * parent of pid 1, it may end first and leave the keeper without a child. A stop is not an end: a
+ * process that made the keeper its tracer can cause reports of stops.
  */
 static int wait_for_all(const struct namespaces *c)
 {
@@ -142,7 +142,7 @@ static int write_proc(pid_t pid, const char *name, const char *text)
 	return 0;
 }
 
-/* Root keeps every id, so that owners mean inside what they mean outside. */
+/* Root keeps every id, so that owners are the same inside and outside. */
 int namespaces_write_maps(pid_t pid, struct err *err)
 {
 	static const char all[] = "0 0 4294967295";

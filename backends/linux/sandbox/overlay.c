@@ -1,4 +1,4 @@
-/* overlay - copy-on-write directories, whose changes are kept apart. */
+/* overlay - copy-on-write directories, whose changes are kept separately. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/overlay.h"
 
@@ -13,7 +13,7 @@
 #include "core/base/path.h"
 #include "core/session/start/overlays.h"
 
-/* overlayfs splits its options at ',' and lowerdir at ':'. */
+/* Appends a path, escaped: overlayfs splits its options at ',' and lowerdir at ':'. */
 static void add_path(struct buf *b, const char *s)
 {
 	for (; *s; s++) {
@@ -23,7 +23,7 @@ static void add_path(struct buf *b, const char *s)
 	}
 }
 
-/* Most are there: one call. */
+/* Makes a directory. Most parents exist, so one call usually suffices. */
 static int make_dir(const char *path)
 {
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
@@ -43,8 +43,9 @@ int overlay_of_tool(const struct spawn_spec *spec, const char *path)
 	return nearest;
 }
 
-/* Opens `name` of the upper layer, made as the host has it. Returns -ENOTDIR or -ELOOP where the
- * host or the agent has something else there: nothing of the host's shows below it. */
+/* Opens directory `name` of the upper layer, and makes it like the host's if it is missing. Returns
+ * -ENOTDIR or -ELOOP if the host or the agent has another kind of file there: then the host's
+ * directory does not show. */
 static int enter(int upper, const char *host, const char *name)
 {
 	struct stat st;
@@ -116,14 +117,14 @@ int overlay_prepare(char **ret_options, char **ret_upper, const struct spawn_spe
 		r = make_dir(work);
 	if (r < 0)
 		return err_set(err, r, "make '%s'", dir);
-	/* The root of the merged tree has the upper directory's mode. */
+	/* The merged root has the mode of the upper directory. */
 	if (chmod(upper, st.st_mode & 07777) < 0)
 		return err_set(err, -errno, "set the mode of '%s'", upper);
 	if (geteuid() == 0 && chown(upper, st.st_uid, st.st_gid) < 0)
 		return err_set(err, -errno, "set the owner of '%s'", upper);
-	/* Without an index the host may change the lower directory between two sessions. */
+	/* Without an index the host may change the lower directory between sessions. */
 	buf_str(&b, "userxattr,index=off,");
-	/* Else the end of the session would write all that is dirty on that disk. */
+	/* Without `volatile` the session's end would flush all of that disk. */
 	buf_str(&b, is_tools ? "volatile,lowerdir=" : "lowerdir=");
 	add_path(&b, path);
 	buf_str(&b, ",upperdir=");

@@ -40,13 +40,13 @@ void plan_push(char ***list, size_t *n, size_t *cap, const char *s)
 
 struct private_dir {
 	const char *path;
-	const char *options; /* of its tmpfs; NULL: something else stands there */
-	bool always;	     /* exists inside even if the host has none */
+	const char *options; /* of its tmpfs; NULL: another mount is made there */
+	bool always;	     /* exists inside, even if the host has none */
 };
 
 /*
- * Sizes are limits, not reservations. What counts against memory limits of the cgroup counts there
- * too; without one these bound what a full /tmp can take from the host.
+ * Sizes are limits, not reservations. The files count against the cgroup's memory limit, too.
+ * Without a cgroup these sizes bound the memory that a full /tmp takes from the host.
  */
 static const struct private_dir private_dirs[] = {
 	{"/tmp", "mode=1777,size=50%", true},
@@ -80,8 +80,7 @@ static void private_tmpfs(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(private_dirs); i++) {
 		const struct private_dir *d = &private_dirs[i];
 
-		/* On most hosts /var/run and /var/lock are links into /run, which is private
-		 * already. */
+		/* On most hosts /var/run and /var/lock are links into the private /run. */
 		if (!d->options || plan_is_hidden(p, d->path) ||
 		    (!d->always && !is_directory(d->path)))
 			continue;
@@ -103,20 +102,20 @@ static void devices(struct plan *p, const struct spawn_spec *spec)
 	ssize_t n;
 
 	for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
-		if (access(nodes[i], F_OK) == 0) /* a chroot may have no /dev/tty */
+		if (access(nodes[i], F_OK) == 0) /* a chroot may lack /dev/tty */
 			plan_add(p, PLAN_DEVICE, nodes[i], nodes[i])->dir = false;
 	for (size_t i = 0; i < ARRAY_LEN(links); i++)
 		plan_add(p, PLAN_LINK, links[i][0], links[i][1]);
 	plan_add(p, PLAN_DIR, "/dev/pts", NULL);
-	/* Group 5 is tty where terminals have a group; an ordinary user's namespace has no such id.
-	 */
+	/* Group 5 is tty on hosts where terminals have a group; an ordinary user's namespace lacks
+	 * it. */
 	plan_add(p, PLAN_DEVPTS, "/dev/pts",
 		 geteuid() == 0 ? "newinstance,ptmxmode=0666,mode=620,gid=5"
 				: "newinstance,ptmxmode=0666,mode=620");
 	plan_add(p, PLAN_DIR, "/dev/shm", NULL)->mode = 01777;
 	if (!spec->tty)
 		return;
-	/* The agent's terminal is a pty of the host: ttyname(3) finds it here. */
+	/* The agent's terminal is a pty of the host, which ttyname(3) finds here. */
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", spec->stdio[0]);
 	n = readlink(link, tty, sizeof(tty) - 1);
 	if (n > 0 && tty[0] == '/') {
@@ -130,9 +129,9 @@ static void devices(struct plan *p, const struct spawn_spec *spec)
 }
 
 /*
- * Without capabilities an ordinary user can change nothing in here. For root the kernel looks at
- * the user id alone: all that is the whole machine's is sealed, whatever this kernel has of it.
- * What is left to be written are the processes' own directories.
+ * Seals the files of /proc that concern the whole machine, whichever this kernel has. Without
+ * capabilities an ordinary user can change none of them, but for root the kernel checks the user id
+ * alone. Directories of processes stay writable.
  */
 static void seal_proc(struct plan *p)
 {
@@ -153,18 +152,17 @@ static void seal_proc(struct plan *p)
 
 static void proc(struct plan *p, const struct spawn_spec *spec)
 {
-	/* What the agent may not look into, which is pid 1, it does not see either. */
+	/* hidepid hides processes that the agent may not inspect: pid 1. */
 	plan_add(p, PLAN_PROC, "/proc", "hidepid=ptraceable");
 	plan_push(&p->writable, &p->n_writable, &p->cap_writable, "/proc");
-	/* A sandbox inside may mount a /proc of its own only where nothing of this one is covered.
-	 */
+	/* A nested sandbox may mount its own /proc only if no file of this one is covered. */
 	if (geteuid() == 0 || !spec->nesting)
 		seal_proc(p);
 }
 
 static void run(struct plan *p, const struct spawn_spec *spec)
 {
-	static const char system[] = "/run/current-system"; /* NixOS keeps its programs behind it */
+	static const char system[] = "/run/current-system"; /* NixOS keeps its programs here */
 	char text[4096], dir[64];
 	AUTO_FREE char *resolv = NULL;
 	struct plan_op *op;
@@ -197,7 +195,7 @@ static void run(struct plan *p, const struct spawn_spec *spec)
 	op->optional = true;
 }
 
-/* What common tools read: processors, memory nodes, huge pages. */
+/* Shows the parts that common tools read: processors, memory nodes, huge pages. */
 static void sys(struct plan *p)
 {
 	static const char *const trees[] = {"/sys/devices/system", "/sys/kernel/mm"};
@@ -229,7 +227,7 @@ static int check_folders(const struct spawn_spec *spec, struct err *err)
 	return 0;
 }
 
-/* Folders that the host's tree shows already need no mount of their own. */
+/* Mounts folders. A folder that the host's tree shows already needs no mount. */
 static void folders(struct plan *p, const char *const *list, bool private)
 {
 	for (const char *const *f = list; f && *f; f++) {
@@ -239,15 +237,15 @@ static void folders(struct plan *p, const char *const *list, bool private)
 			continue;
 		if (private || plan_is_hidden(p, *f) || plan_is_covered(p, *f)) {
 			op = plan_add(p, private ? PLAN_BIND_RO : PLAN_BIND, *f, *f);
-			/* On a gate nothing can be made, and all that is there shows. */
+			/* On a gate no mount point can be made, and existing ones show. */
 			op->make = !plan_is_covered(p, *f);
 		}
 		plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, *f);
 	}
 }
 
-/* It would lie over what is below it: a working folder's changes would go astray, and what has to
- * stay read-only would be writable. */
+/* Refuses an overlay that would cover a working folder, whose changes would be lost, or a path that
+ * must stay read-only. */
 static int check_overlay(const struct plan *p, const struct spawn_spec *spec, const char *path,
 			 struct err *err)
 {
@@ -302,7 +300,7 @@ static int overlays(struct plan *p, const struct spawn_spec *spec, struct err *e
 	return r;
 }
 
-/* A file or directory of the gate's over it, by its number. */
+/* Adds a file or directory of the gate's over the path, named by its number. */
 static void stand_in(struct plan *p, struct plan_op *op, const char *path)
 {
 	op->source = xasprintf("%s/%zu", &STAND_INS[1], p->n_stand_ins);
@@ -333,7 +331,7 @@ static void blanks(struct plan *p, const struct spawn_spec *spec)
 		}
 		op = plan_add(p, PLAN_BLANK, p->probes[i].path, NULL);
 		op->dir = S_ISDIR(st.st_mode);
-		/* A directory that begins empty has no such name. The self-check looks. */
+		/* A directory that begins empty lacks the name. The self-check looks. */
 		op->optional = path_is_in(p->probes[i].path, spec->overlays);
 		if (may_stand_in(p, &st))
 			stand_in(p, op, p->probes[i].path);

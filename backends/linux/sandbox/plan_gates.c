@@ -21,7 +21,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Shown as a whole whatever the gates are. */
+/* Returns whether the path is a folder or overlay, which shows as a whole despite the gates. */
 static bool is_folder(const struct spawn_spec *spec, const char *path)
 {
 	return path_is_in(path, spec->folders) || path_is_in(path, spec->read_only) ||
@@ -29,9 +29,9 @@ static bool is_folder(const struct spawn_spec *spec, const char *path)
 }
 
 /*
- * A mount or a Landlock rule is about an inode, and most programs save a file by renaming a new one
- * over it: a single file is left to the door, which looks at names. But a program that no mount
- * shows can be run only where Landlock was told of it.
+ * Returns whether a mount or Landlock rule suits the granted path. Both are about an inode, and
+ * most programs save a file by renaming a new one over it. So single files are left to the door,
+ * which checks names; except programs without a mount, which need a Landlock rule to run.
  */
 static bool is_for_good(const struct plan *p, const struct stat *st)
 {
@@ -57,8 +57,8 @@ static void grant_one(struct plan *p, const char *path)
 		plan_push(&p->granted, &p->n_granted, &p->cap_granted, path);
 }
 
-/* `cordon step` and front ends of other programs run inside; so do the libraries that `make dist`
- * puts beside them. */
+/* Grants cordon's own program, for `cordon step` and front ends inside, and the libraries that
+ * `make dist` installs beside it. */
 static void grant_self(struct plan *p, const char *tools)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
@@ -157,7 +157,7 @@ void plan_gates(struct plan *p)
 		plan_add(p, PLAN_GATE, p->gated[i], NULL);
 }
 
-/* Working folders and the like are bound by those who know how (plan.c). */
+/* Binds granted trees. plan.c itself binds working folders and the like. */
 void plan_grants(struct plan *p, const struct spawn_spec *spec)
 {
 	struct stat st;
@@ -173,7 +173,7 @@ void plan_grants(struct plan *p, const struct spawn_spec *spec)
 		op = plan_add(p, PLAN_BIND, path, path);
 		op->dir = S_ISDIR(st.st_mode);
 		op->granted = true;
-		op->optional = true; /* gone by then: the gate asks */
+		op->optional = true; /* if it is gone by then, the gate asks */
 		if (op->dir)
 			plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, path);
 	}

@@ -12,12 +12,12 @@
 #include "core/base/path.h"
 
 /*
- * A directory with a hidden child is rebuilt on a tmpfs: one bind per entry that stays, links
- * copied. That costs about 15 microseconds an entry and is done once, so what the host adds to such
- * a directory later does not show inside. Where it cannot be done (inside a working folder, which
- * must stay the live directory; in a directory that may be entered but not listed, or with more
- * entries than this; in the system's trees, of a file that others may not read) the path is covered
- * by something empty and unreadable instead.
+ * A directory with a hidden entry is rebuilt on a tmpfs: one bind for each other entry, links
+ * copied. That costs about 15 microseconds an entry and is done once, so entries that the host adds
+ * later do not show inside. In some directories the path is covered by an empty, unreadable file or
+ * directory instead: in a working folder, which must stay the live directory; in a directory that
+ * cannot be listed, or has more entries than this; in a system tree, for a file that other users
+ * may not read.
  */
 #define COVER_MAX 2048
 
@@ -44,7 +44,7 @@ bool plan_is_hidden(const struct plan *p, const char *path)
 	return false;
 }
 
-/* How many entries; -1: cannot be listed. */
+/* Returns the number of entries; -1: the directory cannot be listed. */
 static int count_entries(const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
@@ -57,7 +57,8 @@ static int count_entries(const char *dir)
 	return n;
 }
 
-/* The gate knows no such name; a granted tree is bound as it is, and the path blanked in it. */
+/* Hides a path beneath a gate. The gate omits the name; in a granted tree, which is bound as a
+ * whole, the path is covered. */
 static void hide_behind_gate(struct plan *p, size_t *cap, const char *path)
 {
 	if (!plan_is_gated(p, path)) {
@@ -77,8 +78,8 @@ static bool is_listed(const char *const *list, const char *path)
 	return false;
 }
 
-/* A file of the system that only root may read (core/policy/builtin/closed.c): its directory stays
- * the live one, and its name shows as it does to every user. */
+/* Returns whether it is a system file that only root may read (core/policy/builtin/closed.c). Its
+ * directory stays the live one, and its name is visible, as for every user. */
 static bool is_systems(const char *path)
 {
 	static const char *const trees[] = {"/boot", "/etc", "/var"};
@@ -91,8 +92,8 @@ static bool is_systems(const char *path)
 	return false;
 }
 
-/* In the home of a tool a program gives up at a file that it may not read: the name is not there.
- * Returns false if path has to be covered. */
+/* Hides the name by a whiteout, in a tool's home directory: many programs fail at a file that they
+ * may not read. Returns false if the path has to be covered. */
 static bool white_out(struct plan *p, const struct spawn_spec *spec, const char *path)
 {
 	int place = overlay_of_tool(spec, path), r;
@@ -107,7 +108,7 @@ static bool white_out(struct plan *p, const struct spawn_spec *spec, const char 
 	return r >= 0;
 }
 
-/* A resolved path that must not be seen inside. */
+/* Hides a resolved path. */
 static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, const char *path,
 		struct err *err)
 {
@@ -116,8 +117,7 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 
 	if (white_out(p, spec, path))
 		return 0;
-	/* A --ro folder below a private directory is bound over that later, as a working folder is.
-	 */
+	/* A --ro folder below a private directory is bound over it later, like a working folder. */
 	if (path_is_in(path, spec->folders) || path_is_in(path, spec->overlays) ||
 	    (plan_is_private(path) && path_is_in(path, spec->read_only)) ||
 	    is_listed(spec->covered, path)) {
@@ -136,7 +136,7 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 		hide_behind_gate(p, cap, path);
 		return 0;
 	}
-	/* Anything else below a private directory is absent anyway. */
+	/* Other paths below a private directory do not exist inside. */
 	if (plan_is_private(path))
 		return 0;
 	dir = path_dir(path);
@@ -150,7 +150,7 @@ static int hide(struct plan *p, const struct spawn_spec *spec, size_t *cap, cons
 	return 0;
 }
 
-/* The path itself and, if it is a link, what it leads to. */
+/* Hides the path and, if it is a link, its target. */
 static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *cap,
 			 const struct listing *at_home, const char *path, struct err *err)
 {
@@ -162,7 +162,7 @@ static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *
 	if (path[0] != '/')
 		return err_say(err, -EINVAL, "'%s' is not absolute and cannot be hidden", path);
 	if (listing_lacks(at_home, path) || lstat(path, &st) < 0) {
-		white_out(p, spec, path); /* it may come */
+		white_out(p, spec, path); /* the file may be created later */
 		return 0;
 	}
 	clean = path_clean(path);
@@ -179,7 +179,7 @@ static int hide_resolved(struct plan *p, const struct spawn_spec *spec, size_t *
 		if (r < 0)
 			return r;
 	}
-	/* A link inside a folder cannot be covered; what it leads to is. */
+	/* A link inside a folder cannot be covered; its target is. */
 	if (link && path_is_in(named, spec->folders))
 		return 0;
 	return hide(p, spec, cap, named, err);
@@ -205,7 +205,7 @@ int plan_find_hidden(struct plan *p, const struct spawn_spec *spec, struct err *
 
 	if (r < 0)
 		return r;
-	/* Undo stores and audit logs: covering them is cheaper than rebuilding what they lie in. */
+	/* Undo stores and audit logs: covering them is cheaper than rebuilding their parents. */
 	state = spec->state_dir ? realpath(spec->state_dir, NULL) : NULL;
 	gate_hides = state && plan_is_covered(p, state) && plan_is_gated(p, state);
 	if (gate_hides)
@@ -232,7 +232,7 @@ static bool is_one_of(char *const *sorted, size_t n, const char *path)
 	return n && bsearch(&path, sorted, n, sizeof(*sorted), compare);
 }
 
-/* A file at the top level is shown if everybody may read it: swap files stay out. */
+/* Returns whether to show a file of the top level: all users may read it, so not swap files. */
 static bool file_is_shown(const char *dir, const char *path)
 {
 	struct stat st;
@@ -302,7 +302,7 @@ static void cover_entry(struct plan *p, char *const *covers, size_t n, const cha
 		}
 		op = plan_add(p, PLAN_BIND, path, path);
 		op->make = true;
-		/* A dead network or FUSE mount must not keep the agent from starting. */
+		/* A dead network or FUSE mount must not prevent the agent's start. */
 		op->optional = true;
 		if (str_eq(dir, "/"))
 			plan_push(&p->sealed, &p->n_sealed, &p->cap_sealed, path);
@@ -313,11 +313,11 @@ static void cover_entry(struct plan *p, char *const *covers, size_t n, const cha
 		op = plan_add(p, PLAN_BIND, path, path);
 		op->make = true;
 		op->dir = false;
-		/* It may be gone by the time it is mounted. */
+		/* It may be removed before it is mounted. */
 		op->optional = true;
 		return;
 	default:
-		/* Sockets lead out of the sandbox; devices and pipes have no business here. */
+		/* Sockets lead out of the sandbox; devices and pipes are not needed. */
 		return;
 	}
 }
@@ -352,7 +352,7 @@ static int cover_one(struct plan *p, char *const *covers, size_t n, const char *
 	return 0;
 }
 
-/* The directories to rebuild: the root, and every parent of a hidden path. Sorted. */
+/* Lists the directories to rebuild: the root, and every parent of a hidden path. Sorted. */
 static size_t covers_of(const struct plan *p, char ***ret)
 {
 	char **covers = NULL;
@@ -389,7 +389,7 @@ int plan_cover(struct plan *p, struct err *err)
 	for (size_t i = 0; i < n && r == 0; i++) {
 		AUTO_FREE char *dir = path_dir(covers[i]);
 
-		/* In a rebuilt parent this is a plain directory already; else it covers a bound
+		/* A rebuilt parent has a plain directory here; otherwise the tmpfs covers a bound
 		 * one. */
 		if (i > 0 && !is_one_of(covers, n, dir))
 			cover_dir(p, PLAN_TMPFS, covers[i]);

@@ -19,14 +19,13 @@ void plan_gates(struct plan *p);
 /* Binds each granted tree that no other mount shows. */
 void plan_grants(struct plan *p, const struct spawn_spec *spec);
 
-/* ---- plan_sockets.c: sockets of the host that a rule speaks of ---- */
-/* Shows the sockets; private: only those in private directories of the sandbox; else the others. */
+/* ---- plan_sockets.c: sockets of the host that a rule names ---- */
+/* Shows the sockets. private: only those in private directories of the sandbox; else the others. */
 void plan_sockets(struct plan *p, const struct spawn_spec *spec, bool private);
-/* Removes the probes of hidden directories on the way to a socket: they exist, but for the socket
- * empty. */
+/* Removes the probes of hidden directories above a socket: they exist, but have only the socket. */
 void plan_socket_ways(struct plan *p, const struct spawn_spec *spec);
 
-/* ---- plan_trees.c: READ_TRAP: the same as rules of Landlock ---- */
+/* ---- plan_trees.c: READ_TRAP: the same as Landlock rules ---- */
 void plan_trees(struct plan *p, const struct spawn_spec *spec);
 
 /* ---- plan_hidden.c: hidden paths, and the directories that are rebuilt without them ---- */

@@ -1,6 +1,4 @@
-/* plan_sockets - sockets of the host that are to show inside, where the rest of their place may
- * not.
- */
+/* plan_sockets - shows sockets of the host that a rule names, in directories that are not shown. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +6,8 @@
 #include "backends/linux/sandbox/plan_priv.h"
 #include "core/base/path.h"
 
-/* Rebuilt without its sockets: something in it is hidden. */
+/* Returns whether the directory is rebuilt, because it has a hidden entry, and so lacks its
+ * sockets. */
 static bool is_rebuilt(const struct plan *p, const char *dir)
 {
 	if (str_eq(dir, "/"))
@@ -20,8 +19,8 @@ static bool is_rebuilt(const struct plan *p, const char *dir)
 	return false;
 }
 
-/* On a gate nothing can be made, and the way to what is granted shows. Nor may anything be made in
- * a directory of the host's: only where the plan has made a directory of its own. */
+/* Binds the socket. Its mount point is made only in directories of the plan's own: on a gate none
+ * can be made (but granted paths show), nor in a directory of the host. */
 static void show(struct plan *p, const char *path)
 {
 	AUTO_FREE char *dir = xstrndup(path, MAX((size_t)(strrchr(path, '/') - path), (size_t)1));
@@ -33,7 +32,7 @@ static void show(struct plan *p, const char *path)
 	op = plan_add(p, plan_is_private(path) ? PLAN_BIND_RO : PLAN_BIND, path, path);
 	op->dir = false;
 	op->make = !covered;
-	op->optional = true; /* its server may have ended meanwhile */
+	op->optional = true; /* its server may have ended */
 }
 
 void plan_sockets(struct plan *p, const struct spawn_spec *spec, bool private)

@@ -10,7 +10,8 @@ static void add(const char ***list, size_t *n, const char *path)
 	(*list)[*n] = NULL;
 }
 
-/* All but the gated trees; what was granted beneath those; and the sandbox's own directories. */
+/* Adds all trees but the gated ones, granted trees beneath those, and the sandbox's own
+ * directories. */
 void plan_trees(struct plan *p, const struct spawn_spec *spec)
 {
 	const unsigned all = LANDLOCK_READ | LANDLOCK_EXEC;
@@ -24,7 +25,7 @@ void plan_trees(struct plan *p, const struct spawn_spec *spec)
 	trees_add(&p->trees, all, closed, open);
 	for (size_t i = 0; i < p->trees.n; i++)
 		if (path_is_in(p->trees.list[i].path, spec->overlays))
-			p->trees.list[i].ino = 0; /* inside, the overlay has a number of its own */
+			p->trees.list[i].ino = 0; /* inside, the overlay has another inode number */
 	for (size_t i = 0; i < p->n_writable; i++)
 		trees_add_one(&p->trees, all, p->writable[i]);
 	trees_sort(&p->trees);

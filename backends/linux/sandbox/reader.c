@@ -8,9 +8,9 @@
 #include "backends/linux/sandbox/landlock.h"
 
 /*
- * An object that libgit2 misreads may take the child over. It can then read what the human can, and
- * write to the child's descriptors. It cannot open a file for writing, a socket or a process, nor
- * start a program. Calls that are not listed fail with ENOSYS: a library may have another way.
+ * A malformed object may take the child over by a fault of libgit2's. It can then read all files of
+ * the user's, and write to the child's descriptors. It cannot open a file for writing, a socket or
+ * a process, nor start a program. Other calls fail with ENOSYS: a library may have a fallback.
  */
 static const struct call_rule calls[] = {
 	CALL_IF(open, 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),

@@ -34,7 +34,7 @@ static struct sandbox *sandbox_new(struct keeper *k)
 	return sb;
 }
 
-/* The given environment, but for where temporary files, the cache and the network are. */
+/* Returns the given environment with the sandbox's own temporary files, cache and proxy. */
 static char **env_with_own(const struct sandbox *sb, const struct spawn_spec *spec)
 {
 	static const char inside[] = CACHE_INSIDE;
@@ -78,19 +78,19 @@ void sandbox_stop(struct sandbox *sb)
 		util_close_fd(&sb->cgroups[i]);
 	namespaces_leave(&sb->cell);
 	namespaces_kill(&sb->cell);
-	/* Whoever waits at the gate ends with it. */
+	/* Ends callers that wait at the gate. */
 	gate_kill(sb->gate);
-	if (sb->cell.fenced && sb->agent > 0) /* the fence may have been killed itself */
+	if (sb->cell.fenced && sb->agent > 0) /* the fence itself may have been killed */
 		kill(sb->agent, SIGKILL);
-	namespaces_done(&sb->cell); /* and waits for the agent */
-	/* The mounter's mounts go meanwhile: that takes it longest. */
+	namespaces_done(&sb->cell); /* waits for the agent, too */
+	/* The mounter's mounts are removed meanwhile, which takes longest. */
 	gate_free(take_ptr(&sb->gate));
 	if (sb->plan.own && io_remove_tree(AT_FDCWD, sb->plan.own) < 0)
 		log_warn("sandbox", "remove %s: %s", sb->plan.own, strerror(errno));
 	util_close_fd(&sb->agent_pidfd);
 	util_close_fd(&sb->hello);
 	util_close_fd(&sb->guard_sock);
-	/* It has seen the end by now, and takes the cgroup away. */
+	/* The guard has seen the end, and removes the cgroup. */
 	sandbox_reap(&sb->guard);
 	plan_done(&sb->plan);
 	proxy_door_free(sb->proxy);
@@ -101,9 +101,10 @@ void sandbox_stop(struct sandbox *sb)
 	free(sb);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole sandbox ----------------------------------------------------------------------- */
 
-/* The door takes sockets and directories of its callers: refused, every second call would fail. */
+/* The door duplicates its callers' sockets and directories. If the host refuses that, most calls
+ * would fail. */
 static int check_descriptors(struct err *err)
 {
 	AUTO_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -223,7 +224,7 @@ static int add_beside(struct sandbox *sb, struct door *door, struct err *err)
 	return r == 0 || !beside ? r : err_set(err, r, "add a door to the keeper's");
 }
 
-/* What takes the place of mounts and of a network namespace. */
+/* Prepares what replaces mounts and a network namespace. */
 static int prepare_alone(struct sandbox *sb, const struct spawn_spec *spec,
 			 struct filter_spec *filter, struct floor *floor, struct err *err)
 {
@@ -278,7 +279,7 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 		r = builder->start(&sb->cell, &sb->plan, spec, err);
 	if (r == 0 && sb->plan.n_gated && sb->plan.read == READ_FUSE)
 		r = gate_new(&sb->gate, &sb->plan, keeper_policy(sb->keeper), sb->cell.user, err);
-	/* While the tree is mounted: what needs nobody. */
+	/* Work that needs no other process, while the tree is mounted. */
 	if (r == 0)
 		r = filter_prepare(&filter, err);
 	sb->filter = filter;
@@ -369,5 +370,5 @@ void sandbox_signal(struct sandbox *sb, int sig)
 	if (sig == SIGKILL)
 		namespaces_kill(&sb->cell);
 	else if (sb->agent > 0)
-		kill(-sb->agent, sig); /* it leads a session of its own */
+		kill(-sb->agent, sig); /* the agent leads a session of its own */
 }

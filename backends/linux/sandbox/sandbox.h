@@ -39,21 +39,21 @@
  */
 
 /*
- * The namespaces and the file tree that the agent will run in, kept by their pid 1. The backends
- * differ only in how they make them: the keeper's domain, the launcher, the door, the self-check
- * and the limits are those of sandbox*.c.
+ * The namespaces and the file tree for the agent, kept by their pid 1. The backends differ only in
+ * how they make these; the keeper's domain, the launcher, the door, the self-check and the limits
+ * are in sandbox*.c for all.
  */
 struct namespaces {
-	bool fenced; /* no namespaces: child is a fence, which ends only when sock closes */
-	pid_t child; /* to be waited for: pid 1, or the program that made it and ends with it */
-	pid_t first; /* pid 1, as the host sees it */
-	int pidfd;   /* of pid 1 */
-	int sock;    /* pid 1 ends when it closes */
-	int words;   /* stderr of the program that made pid 1; -1: none */
-	int root;    /* O_PATH, "/" inside */
-	int user;    /* its user namespace, where the plan has gates; -1 */
+	bool fenced;	  /* no namespaces: child is a fence, which ends only when sock closes */
+	pid_t child;	  /* to be reaped: pid 1, or the program that made it and ends with it */
+	pid_t first;	  /* pid 1, as the host sees it */
+	int pidfd;	  /* of pid 1 */
+	int sock;	  /* pid 1 ends when it closes */
+	int words;	  /* stderr of the program that made pid 1; -1: none */
+	int root;	  /* O_PATH, "/" inside */
+	int user;	  /* its user namespace, if the plan has gates; -1 */
 	int ns[NS_COUNT]; /* none without namespaces */
-	bool private_net; /* ns[NS_NET] is its own, else -1 */
+	bool private_net; /* ns[NS_NET] is its own; else that is -1 */
 };
 
 /*
@@ -62,7 +62,7 @@ struct namespaces {
  */
 struct builder {
 	bool gates; /* takes NOTE_GATES, and sets namespaces.user */
-	/* Replaces plan_make(), or NULL. plan->read is set already. */
+	/* Replaces plan_make(), or NULL. plan->read is set. */
 	int (*plan)(struct plan *plan, const struct spawn_spec *spec, struct err *err);
 	/*
 	 * Without namespaces: runs in the launcher, after the keeper is confined. Leaves a process,
@@ -70,7 +70,7 @@ struct builder {
 	 * and so takes the place of pid 1. NULL: the launcher joins the namespaces.
 	 */
 	int (*fence)(struct launch *l, struct err *err);
-	/* Starts the work beside the keeper's own. Sets child, first, pidfd and sock. */
+	/* Starts the work that runs beside the keeper's own. Sets child, first, pidfd and sock. */
 	int (*start)(struct namespaces *c, const struct plan *plan, const struct spawn_spec *spec,
 		     struct err *err);
 	/* Waits until the tree is as planned. Sets root and ns. */
@@ -79,12 +79,12 @@ struct builder {
 };
 
 void namespaces_init(struct namespaces *c);
-/* Ends everything inside, without waiting for it. */
+/* Ends all processes inside, without waiting for them. */
 void namespaces_kill(const struct namespaces *c);
 /* Closes root and ns. Called before a wait, so that pid 1 and not the keeper drops the last
  * reference to the mounts. */
 void namespaces_leave(struct namespaces *c);
-/* Kills, waits, closes. To be called once the agent, if any, has been waited for. */
+/* Kills, waits, closes. Call it after the agent, if any, has been reaped. */
 void namespaces_done(struct namespaces *c);
 
 /*
@@ -93,7 +93,7 @@ void namespaces_done(struct namespaces *c);
  */
 int namespaces_count_inside(bool end);
 
-/* Writes uid_map and gid_map of a new namespace: all ids for root, for other users their own. */
+/* Writes uid_map and gid_map of a new namespace: all ids for root, the own id for other users. */
 int namespaces_write_maps(pid_t pid, struct err *err) MUST_USE;
 /*
  * Receives a note of this kind with n descriptors. If the other side sends NOTE_FAILED instead,

@@ -35,7 +35,7 @@ static int begin_fence(struct sandbox *sb, struct launch *l, struct err *err)
 	return 0;
 }
 
-/* Ends the agent with a fence that was killed. */
+/* Ends the agent when the fence was killed. */
 static void on_end_of_fence(void *data)
 {
 	struct sandbox *sb = data;
@@ -64,7 +64,8 @@ static int watch_fence(struct sandbox *sb, int *ret_status, struct err *err)
 	return 0;
 }
 
-/* Hands it to pid 1 or the fence, which ends everything inside where this process cannot. */
+/* Hands the lifeline to pid 1 or the fence, which ends all processes inside if the keeper
+ * cannot. */
 static int hand_lifeline(struct sandbox *sb, const struct spawn_spec *spec, struct err *err)
 {
 	struct note note = {.kind = NOTE_LIFELINE};
@@ -124,9 +125,9 @@ int sandbox_start_agent(struct sandbox *sb, const struct builder *builder,
 }
 
 /*
- * Returns the wait status of the agent. A zombie that a process inside traces cannot be waited for
- * until the tracer lets go of it, and the keeper would serve no call meanwhile: everything inside
- * is ended first, as it would be in a moment.
+ * Returns the wait status of the agent. If a process inside traces the agent, its zombie cannot be
+ * reaped until the tracer detaches, and the keeper would serve no call meanwhile. So all processes
+ * inside are killed first; they would be killed next anyway.
  */
 static int reap_agent(struct sandbox *sb)
 {
@@ -152,8 +153,8 @@ static void on_exit_of_agent(void *data)
 	keeper_agent_exited(sb->keeper, reap_agent(sb));
 }
 
-/* Waits until the program runs. The door is served, as the agent's own execve() comes through it.
- */
+/* Waits until the program runs. Serves the door meanwhile, because the agent's own execve() is
+ * trapped. */
 static int start_program(struct sandbox *sb, struct door *door, int *ret_status, struct err *err)
 {
 	struct note note = {.kind = NOTE_GO};
@@ -174,7 +175,7 @@ static int start_program(struct sandbox *sb, struct door *door, int *ret_status,
 		if (!(p[0].revents & (POLLIN | POLLHUP)))
 			continue;
 		r = child_message_recv(sb->hello, &note, NULL, 0);
-		/* Closed by exec: the program runs. */
+		/* exec has closed the socket: the program runs. */
 		if (r <= 0) {
 			util_close_fd(&sb->hello);
 			return 0;
@@ -197,7 +198,7 @@ static void on_exec(void *data)
 		keeper_agent_failed(sb->keeper, note.status, note.text);
 }
 
-/* Does not wait: the program is behind the gate, and the human may be asked about it. */
+/* Starts the program without waiting: it is behind the gate, so the user may be asked about it. */
 static int start_gated_program(struct sandbox *sb, struct err *err)
 {
 	struct note note = {.kind = NOTE_GO};

@@ -39,9 +39,9 @@ static void on_child(int sig)
 }
 
 /*
- * Without cordon the keeper ends what is inside, but it may be stuck: in a file system that no
- * longer answers, or with a caller that nobody lets run. So it is given a moment, no more. This
- * wait is not put off by children that end: SIGCHLD is blocked here, and the fence ignores it.
+ * How long the keeper may take to end the processes inside after cordon's end. It may be stuck in a
+ * file system that does not answer, or with a caller that never runs. Children that end do not
+ * prolong this wait: SIGCHLD is blocked here, and the fence ignores it.
  */
 #define KEEPER_MS 1000
 
@@ -68,7 +68,7 @@ NORETURN void sandbox_init_reap(int sock)
 	close_range((unsigned)sock + 1, ~0u, 0);
 	if (sock > 0)
 		close_range(0, (unsigned)sock - 1, 0);
-	/* SIGCHLD must interrupt ppoll(); pid 1 ignores whatever has no handler. */
+	/* SIGCHLD must interrupt ppoll(), so it needs a handler: pid 1 ignores other signals. */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &child, NULL);

@@ -1,4 +1,4 @@
-/* sandbox_limits - the cgroup of a sandbox, or the refusal of limits that need one. */
+/* sandbox_limits - makes the cgroup of a sandbox, or refuses limits that need one. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sys/socket.h>
@@ -44,7 +44,7 @@ int sandbox_place_limits(struct sandbox *sb, const struct spawn_spec *spec, stru
 
 	if ((limits->processes <= 0 && limits->memory <= 0) || !cgroup_may_exist())
 		return needed ? refuse_limit(needed, err) : 0;
-	/* Without a pid 1 there is nothing to watch but our own end of the socket. */
+	/* Without a pid 1 the guard can watch only this process's end of the socket. */
 	if (sb->cell.fenced || !cgroup_may_wait(limits) || needed) {
 		r = cgroup_make(&made, spec->session, limits, &ignored);
 		if (needed & ~made.what) {

@@ -1,4 +1,4 @@
-/* selfcheck - the deny rules, tried from inside before the agent starts. */
+/* selfcheck - tries the deny rules from inside before the agent starts. */
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,9 +16,8 @@
 #include "backends/linux/net/net_priv.h"
 
 /*
- * Runs in the agent's process under everything but the system-call filter, so that what is tried
- * here is the floor: the answer that a call gets when the keeper is not asked. A rule that does not
- * hold stops the start.
+ * Runs in the agent's process, under all confinement but the system-call filter: so it tries the
+ * floor, which answers a call without the keeper. If a rule does not hold, the start fails.
  */
 
 static int check_hidden(const struct plan_probe *p, struct err *err)
@@ -56,16 +55,17 @@ static int check_sealed(const char *tree, bool mounts, struct err *err)
 		return err_say(err, -EPERM, "self-check: '%s' can be written inside the sandbox",
 			       tree);
 	}
-	if (errno == EROFS || !mounts) /* refused, for whatever reason: that is all there is */
+	if (errno == EROFS || !mounts) /* refused; without mounts any error is enough */
 		return 0;
-	/* A directory that this user may not even enter tells nothing: look at its mount. */
+	/* If this user may not enter the directory, the error proves nothing: check its mount. */
 	if (statvfs(tree, &fs) < 0 || (fs.f_flag & ST_RDONLY))
 		return 0;
 	return err_say(err, -EPERM, "self-check: '%s' is not mounted read-only inside the sandbox",
 		       tree);
 }
 
-/* router_prepare_inside() leads it to the loopback device, which alone has this address. */
+/* Returns whether the connection ends in the sandbox: router_prepare_inside() routes it to the
+ * loopback device, which alone has this address. */
 static bool ends_here(int fd)
 {
 	struct sockaddr_in own = {0};
@@ -80,7 +80,7 @@ static int check_unreachable(const struct sockaddr *addr, socklen_t len, struct 
 	int fd = socket(addr->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int r;
 
-	/* No IPv6 in this kernel: nothing to shut. */
+	/* Without IPv6 in this kernel there is nothing to check. */
 	if (fd < 0)
 		return 0;
 	r = connect(fd, addr, len) < 0 || ends_here(fd) ? -1 : 0;
@@ -107,7 +107,7 @@ static int check_network(struct err *err)
 	return r;
 }
 
-/* What namespaces would keep apart: signals and the memory of who is not inside. */
+/* Checks what namespaces would separate: signals to processes outside, and their memory. */
 static int check_alone(const struct launch *l, struct err *err)
 {
 	char path[64];

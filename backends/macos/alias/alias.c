@@ -10,7 +10,7 @@
 #define USUAL	   0x7f000001u
 #define ALL_HOSTS  0x7fffffffu
 
-/* A number below 256 without a zero in front; NULL: there is none. */
+/* Parses a number below 256 without leading zeros. Returns its end, or NULL if it is invalid. */
 static const char *read_byte(uint32_t *ret, const char *text)
 {
 	const char *at = text;
@@ -57,7 +57,7 @@ static int add(const struct alias_os *os, uint32_t address)
 	return ALIAS_FAILED;
 }
 
-/* Without rights. */
+/* Adds the address if it is missing. Called without privileges. */
 static int look_and_add(const struct alias_os *os, uint32_t address)
 {
 	uint32_t there[LIST_MAX];

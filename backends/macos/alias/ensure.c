@@ -25,7 +25,7 @@ static bool is_there(const struct net_addr *address)
 	return r;
 }
 
-/* Its exit status; negative errno: it was not run, or a signal ended it. */
+/* Runs the helper. Returns its exit status, or a negative errno if it did not run or was killed. */
 static int run(const char *helper, const char *address)
 {
 	char *const argv[] = {(char *)(uintptr_t)helper, (char *)(uintptr_t)address, NULL};
@@ -34,7 +34,7 @@ static int run(const char *helper, const char *address)
 	int r = posix_spawn_file_actions_init(&files), status = 0;
 	pid_t pid;
 
-	for (int fd = 0; fd <= 2 && r == 0; fd++) /* its words would be in the console's way */
+	for (int fd = 0; fd <= 2 && r == 0; fd++) /* its messages would disturb the console */
 		r = posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
 	if (r == 0)
 		r = posix_spawn(&pid, helper, &files, NULL, argv, env);

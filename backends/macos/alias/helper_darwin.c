@@ -28,14 +28,15 @@ static int take_up(void *data)
 	return seteuid(0) < 0 ? -errno : 0;
 }
 
-/* setuid() of root's sets the real, the effective and the saved one. Whoever is root stays so. */
+/* Drops root for good: as root, setuid() sets the real, effective and saved user. If root calls
+ * this program it stays root. */
 static int give_up(void *data)
 {
 	uid_t uid = getuid();
 	gid_t gid = getgid();
 
 	(void)data;
-	(void)seteuid(0); /* fails where it never had them: then there is nothing to give up */
+	(void)seteuid(0); /* fails without setuid: there is nothing to drop */
 	if (setgid(gid) < 0 || setuid(uid) < 0)
 		return -errno;
 	if (uid != 0 && (seteuid(0) == 0 || setuid(0) == 0))
@@ -74,7 +75,7 @@ static void fill(struct sockaddr *to, uint32_t address)
 	memcpy(to, &at, sizeof(at));
 }
 
-/* As `ifconfig lo0 alias 127.0.0.2 netmask 255.255.255.255`. */
+/* Adds the address, as `ifconfig lo0 alias 127.0.0.2 netmask 255.255.255.255` does. */
 static int add(void *data, uint32_t address)
 {
 	struct ifaliasreq request = {.ifra_name = "lo0"};
@@ -106,7 +107,8 @@ int main(int argc, char **argv)
 					   .add = add,
 					   .say = say};
 
-	/* Whoever runs it may have closed them: then the socket would be where words go. */
+	/* If the caller has closed one of these, the socket would get its number, and messages
+	 * would go there. */
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			return ALIAS_USAGE;

@@ -6,7 +6,7 @@
 
 struct member {
 	int32_t pid;
-	struct es_id id; /* the first that was inside; its start, once it was told */
+	struct es_id id; /* the first version that was inside; the start once it is known */
 	UT_hash_handle hh;
 };
 
@@ -22,13 +22,13 @@ static struct member *find(const struct cohort *c, int32_t pid)
 	return m;
 }
 
-/* Versions are counted by the system, for all processes: they may wrap. */
+/* Compares versions. The system counts them for all processes, so they may wrap. */
 static bool is_later(uint32_t version, uint32_t first)
 {
 	return (int32_t)(version - first) >= 0;
 }
 
-/* Of the same number: is it the same process, later on or not? */
+/* Returns whether id is a version of this process. Both have the same number. */
 static bool is_same(const struct member *m, struct es_id id)
 {
 	if (m->id.started_us && id.started_us)

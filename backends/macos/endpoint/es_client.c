@@ -9,10 +9,10 @@
 #include "backends/macos/endpoint/late.h"
 #include "core/base/util.h"
 
-/* A call that the hooks have asked about. */
+/* A call about which the hooks have asked the user. */
 struct waiting {
 	int64_t answer_by_us;
-	struct es_message m; /* its strings are own */
+	struct es_message m; /* owns its strings */
 	struct waiting *prev, *next;
 };
 
@@ -89,7 +89,7 @@ static enum es_verdict judge(struct es_client *c, const struct es_message *m, co
 	return c->hooks->judge(c->hooks->data, m, path, access_of(m));
 }
 
-/* Why it may not wait, or NULL. */
+/* Returns why the message must not wait, or NULL. */
 static const char *cannot_wait(const struct es_client *c, const struct es_message *m)
 {
 	if (m->deadline_us <= now(c))
@@ -138,7 +138,7 @@ static bool has_two(enum es_kind kind)
 	return kind == ES_RENAME || kind == ES_LINK || kind == ES_CLONE || kind == ES_SWAP;
 }
 
-/* What is done to the first of two names: of a clone it is read. */
+/* Judges the first of two paths. A clone only reads it. */
 static enum es_verdict judge_first(struct es_client *c, const struct es_message *m)
 {
 	struct es_message read = *m;
@@ -148,7 +148,7 @@ static enum es_verdict judge_first(struct es_client *c, const struct es_message 
 	return judge(c, m->kind == ES_CLONE ? &read : m, m->path);
 }
 
-/* Both names of a rename count. */
+/* Judges a message that has one or two paths. */
 static void take_path(struct es_client *c, const struct es_message *m)
 {
 	enum es_verdict first, second = ES_ALLOW;
@@ -173,7 +173,8 @@ static void take_new(struct es_client *c, const struct es_message *m)
 {
 	struct es_message as = *m;
 
-	/* Of two names the first may be another file by now than the one that was shown. */
+	/* The user's late answer does not count for a call with two paths: the first path may be
+	 * another file by now. */
 	as.granted = !has_two(m->kind) && late_take(&c->late, m, now(c));
 	take_path(c, &as);
 }
@@ -270,7 +271,7 @@ void es_client_resume(struct es_client *c, uint64_t handle, enum es_resume how)
 	late_answer(&c->late, handle, how == ES_RESUME_GRANTED, now(c) + ES_LATE_US);
 	if (!w)
 		return;
-	if (how == ES_RESUME_DENY) { /* who answered knows */
+	if (how == ES_RESUME_DENY) { /* the user knows: no hook is called */
 		answer(c, handle, w->m.kind, false);
 	} else {
 		w->m.granted = how == ES_RESUME_GRANTED;

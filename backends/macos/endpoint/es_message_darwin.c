@@ -11,9 +11,9 @@
 #include "core/base/buf.h"
 #include "core/base/util.h"
 
-#define FORK_VERSION 4 /* of messages that have global_seq_num, the start and the parent */
+#define FORK_VERSION 4 /* of messages with global_seq_num, start and parent */
 
-/* ---- without its strings --------------------------------------------------------------------- */
+/* ---- messages without strings ---------------------------------------------------------------- */
 
 struct es_id es_id_of_token(audit_token_t token)
 {
@@ -59,7 +59,7 @@ static bool kind_of(es_event_type_t event, enum es_kind *ret)
 	return false;
 }
 
-/* Whom it is about. Of a process that is not told, nobody. */
+/* Returns the process that the message is about, or NULL if it names none. */
 static const es_process_t *target_of(const es_message_t *from)
 {
 	switch ((int)from->event_type) {
@@ -100,7 +100,7 @@ bool es_message_head(const es_message_t *from, struct es_message *ret)
 	return true;
 }
 
-/* ---- its strings ----------------------------------------------------------------------------- */
+/* ---- strings of messages --------------------------------------------------------------------- */
 
 static char *copy(es_string_token_t text)
 {
@@ -113,7 +113,7 @@ static char *file_path(const es_file_t *file, struct es_reading *r)
 	return copy(file->path);
 }
 
-/* That of the message, which is to be the same file when it is looked for. */
+/* Returns the file's path, and notes its identity: a later look-up must find the same file. */
 static char *found_path(const es_file_t *file, struct es_reading *r)
 {
 	r->m.dev = (uint64_t)file->stat.st_dev;
@@ -130,7 +130,7 @@ static char *new_path(const es_file_t *dir, es_string_token_t name, struct es_re
 			 name.data);
 }
 
-/* The same of the second name. */
+/* Notes the identity of the second path's file. */
 static void note_second(const es_file_t *file, struct es_reading *r)
 {
 	r->m.dev2 = (uint64_t)file->stat.st_dev;
@@ -176,7 +176,7 @@ static void read_exec(const es_event_exec_t *e, struct es_reading *r)
 	r->m.argv_len = r->argv.len;
 }
 
-/* Metadata: which of it does not matter. */
+/* Returns the file whose metadata are changed. The kinds of metadata are not distinguished. */
 static const es_file_t *meta_target(const es_message_t *from)
 {
 	switch ((int)from->event_type) {

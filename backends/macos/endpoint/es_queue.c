@@ -15,14 +15,14 @@
 
 #define PROCESSES_MAX 65536
 
-/* A message that the keeper has yet to take; its strings are own. */
+/* A message that the keeper has not taken yet. Owns its strings. */
 struct queued {
 	struct es_message m;
 	struct queued *prev, *next;
 };
 
-/* A message that has no answer yet. The system may use its handle again after the answer, so the
- * keeper knows it by a number that is never used again: an answer that comes late finds nobody. */
+/* A message without an answer yet. The system may reuse its handle after the answer. So the keeper
+ * gets an id that is never reused: a late answer then finds no entry. */
 struct owed {
 	uint64_t id, handle;
 	enum es_kind kind;
@@ -35,16 +35,16 @@ struct es_queue {
 	struct es_seam seam;
 	pthread_mutex_t lock;
 	struct cohort *cohort;
-	int32_t starting; /* process of es_queue_let_start(); 0: none */
+	int32_t starting; /* of es_queue_let_start(); 0: none */
 	struct queued *list;
 	size_t n;
 	struct owed *owed; /* by id */
 	uint64_t last_id;
-	uint64_t last_seq, sent, lost; /* the keeper sees numbers without those of others */
-	uint32_t found;		       /* by the table, and not told yet */
+	uint64_t last_seq, sent, lost; /* the keeper's numbers skip outside processes */
+	uint32_t found;		       /* found in the system's table, not reported yet */
 	int64_t rebuilt_us;
-	bool unsure;	      /* messages were dropped since */
-	struct queued *taken; /* the keeper's: the last one */
+	bool unsure;	      /* messages were dropped after the last rebuild() */
+	struct queued *taken; /* the keeper's current message */
 	int pipe[2];
 	bool shut;
 };
@@ -83,7 +83,7 @@ static struct queued *message_copy(const struct es_message *m)
 	return q;
 }
 
-/* ---- under the lock -------------------------------------------------------------------------- */
+/* ---- functions called under the lock --------------------------------------------------------- */
 
 static void pay(struct es_queue *q, struct owed *o, bool allow)
 {
@@ -100,7 +100,7 @@ static void deny_all(struct es_queue *q)
 		pay(q, o, false);
 }
 
-/* The number by which the keeper knows it. */
+/* Records a message that needs an answer. Returns the keeper's id for it. */
 static uint64_t owe(struct es_queue *q, const struct es_message *m)
 {
 	struct owed *o = xcalloc(1, sizeof(*o));
@@ -126,12 +126,12 @@ static void push(struct es_queue *q, const struct es_message *m, uint64_t id)
 	one->m.seq = q->sent += 1 + q->lost;
 	q->lost = 0;
 	if (!q->list)
-		(void)!write(q->pipe[1], "", 1); /* full, it is readable anyway */
+		(void)!write(q->pipe[1], "", 1); /* a full pipe is readable anyway */
 	DL_APPEND(q->list, one);
 	q->n++;
 }
 
-/* ---- who is inside --------------------------------------------------------------------------- */
+/* ---- which processes are inside -------------------------------------------------------------- */
 
 static bool is_there(void *data, struct es_id id)
 {
@@ -150,7 +150,7 @@ static bool trace(struct es_queue *q, int32_t pid)
 	return inside;
 }
 
-/* Forks and ends may have been dropped. */
+/* Corrects the set of processes inside from the system's table, if messages were dropped. */
 static void rebuild(struct es_queue *q)
 {
 	const struct es_table *t = q->out->table;
@@ -182,8 +182,8 @@ static void count(struct es_queue *q, uint64_t seq)
 	rebuild(q);
 }
 
-/* Every fork and exit is seen here, also those that a full queue has no room for: the keeper goes
- * by what is found here. */
+/* Returns whether the message's process is inside. Updates the set at each fork and exit, also if
+ * the queue has no room for the message, because the keeper uses this result. */
 static bool is_inside(struct es_queue *q, const struct es_message *m)
 {
 	if (!cohort_sees(q->cohort, m) && !(q->unsure && q->out->table && trace(q, m->process.pid)))
@@ -202,7 +202,7 @@ static bool end(void *data, struct es_id id)
 	return q->out->end(q->out->data, id);
 }
 
-/* The session is over. */
+/* Kills the processes of a message that comes after the session's end. */
 static void end_who_told(struct es_queue *q, const struct es_message *m)
 {
 	if (!q->out->end || m->kind == ES_EXIT)
@@ -220,7 +220,7 @@ static void answer_at_once(struct es_queue *q, const struct es_message *m, bool 
 		q->lost++;
 }
 
-/* ---- any thread ------------------------------------------------------------------------------ */
+/* ---- functions for any thread ---------------------------------------------------------------- */
 
 void es_queue_add(struct es_queue *q, struct es_id agent)
 {
@@ -229,7 +229,7 @@ void es_queue_add(struct es_queue *q, struct es_id agent)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* The kernel would end the client before anybody could answer. */
+/* Returns whether too little time is left for an answer: the kernel would end the client. */
 static bool is_hasty(const struct es_queue *q, const struct es_message *m)
 {
 	return es_kind_asks(m->kind) && m->handle &&
@@ -243,8 +243,8 @@ void es_queue_let_start(struct es_queue *q, struct es_id helper)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* Returns whether the message is of the helper that may start. It has no children yet, and its
- * number belongs to no other process while it lives. */
+/* Returns whether the message is of the helper before it executes the agent. The helper has no
+ * children yet, and its number is unique while it lives. */
 static bool starts(struct es_queue *q, const struct es_message *m)
 {
 	if (!q->starting || m->process.pid != q->starting || !es_kind_asks(m->kind))
@@ -313,7 +313,7 @@ size_t es_queue_shut(struct es_queue *q)
 	return n;
 }
 
-/* ---- the keeper's ---------------------------------------------------------------------------- */
+/* ---- functions for the keeper ---------------------------------------------------------------- */
 
 static void answer(void *data, uint64_t handle, enum es_kind kind, bool allow)
 {
@@ -322,7 +322,7 @@ static void answer(void *data, uint64_t handle, enum es_kind kind, bool allow)
 
 	(void)kind;
 	pthread_mutex_lock(&q->lock);
-	HASH_FIND(hh, q->owed, &handle, sizeof(handle), o); /* an id */
+	HASH_FIND(hh, q->owed, &handle, sizeof(handle), o); /* the handle is the keeper's id */
 	if (o)
 		pay(q, o, allow);
 	pthread_mutex_unlock(&q->lock);

@@ -81,7 +81,7 @@ struct es_table {
 
 struct es_message {
 	enum es_kind kind;
-	uint64_t handle;      /* to answer by; 0: no answer is wanted */
+	uint64_t handle;      /* for the answer; 0: needs no answer */
 	uint64_t seq;	      /* grows by one for each message of the client's; a gap: dropped */
 	int64_t deadline_us;  /* by es_seam.now(): the kernel ends a client that is later */
 	struct es_id process; /* that makes the call */
@@ -102,7 +102,7 @@ struct es_message {
 	bool dir;	/* CREATE: a directory */
 	bool placed;	/* es_queue.h: the process is inside, and target_inside is set */
 	bool target_inside;
-	uint32_t found; /* es_queue.h: processes found inside since the message before */
+	uint32_t found; /* es_queue.h: processes found inside after the message before */
 	bool granted;	/* es_client.h: the user has just allowed this call */
 	int signal;
 };

@@ -27,5 +27,5 @@ struct es_system {
 };
 
 #ifdef __APPLE__
-extern const struct es_system es_system_darwin; /* one client a process */
+extern const struct es_system es_system_darwin; /* at most one client per process */
 #endif

@@ -29,7 +29,7 @@ static struct {
 	char *session;
 } the;
 
-/* ---- from the system ------------------------------------------------------------------------- */
+/* ---- messages of the system ------------------------------------------------------------------ */
 
 static int64_t now(void *data)
 {
@@ -52,7 +52,7 @@ static void on_message(const es_message_t *from)
 	es_reading_done(&r);
 }
 
-/* Nothing is cached by the kernel: the same program is inside once and outside the next time. */
+/* Answers. The kernel must not cache the answer: the same program may run inside and outside. */
 static void respond(void *data, uint64_t handle, enum es_kind kind, bool allow)
 {
 	const es_message_t *m = (const es_message_t *)(uintptr_t)handle;
@@ -70,7 +70,7 @@ static void respond(void *data, uint64_t handle, enum es_kind kind, bool allow)
 	es_release_message(m);
 }
 
-/* ---- the system's table ---------------------------------------------------------------------- */
+/* ---- the system's process table -------------------------------------------------------------- */
 
 static bool token_of(int pid, audit_token_t *ret)
 {
@@ -85,7 +85,7 @@ static bool token_of(int pid, audit_token_t *ret)
 	return r;
 }
 
-/* Without its version if that cannot be told. */
+/* Returns the process's id; the version is 0 if the system does not report it. */
 static struct es_id id_of_pid(void *data, int pid)
 {
 	struct proc_bsdinfo info;
@@ -108,7 +108,8 @@ static size_t list(void *data, int32_t *out, size_t max)
 	return n > 0 ? MIN((size_t)n, max) : 0;
 }
 
-/* Its version does not matter where its start is told. Who may not be looked at is there. */
+/* Looks up a process. The version is left out: the start suffices. A process that this user may not
+ * inspect counts as alive. */
 static bool look(void *data, int32_t pid, struct es_kin *ret)
 {
 	struct proc_bsdinfo info;
@@ -131,8 +132,8 @@ static bool is_marked(void *data, int32_t pid)
 
 static const struct es_table table = {.list = list, .look = look, .is_marked = is_marked};
 
-/* Between the look and the signal the number could only go round if a hundred thousand processes
- * came and went. */
+/* Kills the process. Its number could be reused between look() and kill() only if a hundred
+ * thousand processes started meanwhile. */
 static bool end(void *data, struct es_id id)
 {
 	struct es_kin kin;
@@ -230,7 +231,8 @@ static int subscribe(struct err *err)
 	return 0;
 }
 
-/* First no answers, then no messages: what waits is denied. The queue is its taker's. */
+/* Stops answers first and messages second, so that waiting messages are denied. The queue's owner
+ * frees it. */
 static void stop(void *data)
 {
 	(void)data;

@@ -1,4 +1,4 @@
-/* agent - the helper's last stretch before it becomes the agent's program. */
+/* agent - the helper's last part before it becomes the agent's program. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static int set_limits(const struct spawn_limits *l)
 	return r;
 }
 
-/* Gives the terminal away, too: programs inside may open it by its name. */
+/* Changes to the agent's user, who also gets the terminal: programs inside may open it by name. */
 static int become_human(const struct order *o)
 {
 	if (!o->human.known)
@@ -106,7 +106,7 @@ static void enter(const struct mac_os *os, const struct order *o)
 
 void helper_agent(const struct mac_os *os, struct order *o)
 {
-	if (fcntl(HELPER_REPORT, F_SETFD, FD_CLOEXEC) < 0) /* it would be the program's */
+	if (fcntl(HELPER_REPORT, F_SETFD, FD_CLOEXEC) < 0) /* else the program would inherit it */
 		_exit(125);
 	prepare(os, o);
 	if (!o->by_program)

@@ -9,7 +9,7 @@
 const char *const helper_words[HELPER_ROLES] = {
 	[HELPER_AGENT] = "agent", [HELPER_PROXY] = "proxy", [HELPER_WARDEN] = "warden"};
 
-/* What the keeper had open is not for it, though a system may hand it on. */
+/* Closes the keeper's descriptors, which some systems let the helper inherit. */
 static void close_others(enum helper_role role)
 {
 	const int last[HELPER_ROLES] = {[HELPER_AGENT] = HELPER_REPORT,

@@ -25,7 +25,7 @@ enum text {
 	TEXTS
 };
 
-/* Words follow it, each ending with NUL: those of the first list, of the second, ... */
+/* Strings follow, each ending with NUL: those of the first list, of the second, ... */
 struct head {
 	char version[32];
 	uint64_t len;
@@ -77,7 +77,7 @@ int order_send(int fd, const struct order *o)
 	return r < 0 ? r : io_write_all(fd, words.data, words.len);
 }
 
-/* *at: the rest of the words. Heap; NULL: there are fewer words. */
+/* Takes n strings. *at: the rest of the strings. Heap; NULL: there are fewer. */
 static char **take_words(const char **at, const char *end, uint32_t n)
 {
 	char **list = xcalloc((size_t)n + 1, sizeof(*list));

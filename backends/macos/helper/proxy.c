@@ -1,4 +1,4 @@
-/* proxy - the helper as the proxy of a session: confined, then it serves. */
+/* proxy - the helper as a session's proxy: confines itself, then serves. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -13,10 +13,10 @@ struct own {
 };
 
 /*
- * The proxy enters it before it takes the first connection. It runs no other program, and its own
- * code is mapped already. Allowed are TCP connections, the socket that the keeper has bound, and
- * looking names up: the resolver's socket, the mach services of Apple's own profiles for programs
- * with a network, and files that libinfo reads.
+ * The proxy applies this profile before it accepts the first connection. It runs no other program,
+ * and its code is mapped already. The profile allows TCP connections, the socket that the keeper
+ * has bound, and name look-ups: the resolver's socket, the mach services of Apple's own profiles
+ * for programs with a network, and files that libinfo reads.
  */
 const char helper_proxy_profile[] =
 	"(version 1)\n"
@@ -46,11 +46,12 @@ const char helper_proxy_profile[] =
 	" (global-name \"com.apple.system.notification_center\")\n"
 	" (global-name \"com.apple.system.opendirectoryd.libinfo\"))\n";
 
-/* The network's own proxies are looked up while that is still possible, but not as root. */
+/* Changes the user, loads the network's own proxies, which the profile would prevent, and applies
+ * the profile. */
 static int confine(void *data)
 {
 	const struct own *own = data;
-	AUTO_BUF struct buf notes = BUF_INIT; /* the keeper has told them */
+	AUTO_BUF struct buf notes = BUF_INIT; /* not used: the keeper has shown them */
 	char why[200];
 	int r = human_become(&own->order->human);
 

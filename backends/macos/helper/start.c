@@ -12,7 +12,8 @@
 
 extern char **environ;
 
-/* Copies above all targets, because a source may have a target's number. -1: none. */
+/* Copies of the descriptors, numbered above all targets, because a source may have a target's
+ * number. -1: none. */
 struct copies {
 	int fd[HELPER_LISTENER + 1];
 };
@@ -48,7 +49,7 @@ static int set_flags(posix_spawnattr_t *attr)
 	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID;
 	sigset_t none, all;
 
-#ifdef POSIX_SPAWN_CLOEXEC_DEFAULT /* elsewhere the helper closes them */
+#ifdef POSIX_SPAWN_CLOEXEC_DEFAULT /* elsewhere the helper closes the others */
 	flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
 #endif
 	sigemptyset(&none);

@@ -7,7 +7,7 @@
 #include "backends/macos/helper/helper.h"
 #include "backends/macos/launch/ending.h"
 
-/* Ends them without a limit of time, as no human waits for it. */
+/* Kills all processes, without a time limit, because no user waits for it. */
 static void end_all(const struct mac_os *os, const char *session)
 {
 	const struct ending e = {.os = os,
@@ -20,7 +20,7 @@ static void end_all(const struct mac_os *os, const char *session)
 	(void)end_inside(&e);
 }
 
-/* It is in a session of its own: the end of the terminal is not its end. */
+/* Runs the warden. It has its own session, so the terminal's end does not end it. */
 void helper_warden(const struct mac_os *os, const struct order *o)
 {
 	char c;

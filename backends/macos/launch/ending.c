@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/hash.h"
 
-#define MAX_INSIDE 4096 /* looked at in one round */
+#define MAX_INSIDE 4096 /* per round */
 
 struct killed {
 	pid_t pid;
@@ -39,7 +39,8 @@ static void forget(struct killed *all)
 	}
 }
 
-/* How many are there; *ret_new: one of them was not in any round before. */
+/* Kills all processes of one round. Returns their number. *ret_new: one of them is new in this
+ * round. */
 static size_t kill_all(const struct ending *e, struct killed **killed, pid_t *inside, bool *ret_new)
 {
 	pid_t root = e->root ? e->root(e->data) : 0;

@@ -43,7 +43,7 @@ static void find_groups(struct human *h)
 		h->groups[i] = (gid_t)list[i];
 }
 
-/* What is hidden in a home that is not the agent's protects nobody. */
+/* Returns 0 if `home` is the agent's home: the hidden paths must be in that home. */
 static int check_home(const char *home, const struct passwd *pw, struct err *err)
 {
 	AUTO_FREE char *ours = home ? realpath(home, NULL) : NULL;
@@ -105,7 +105,8 @@ int human_become(const struct human *h)
 	return 0;
 }
 
-/* The directory comes last: until then nobody but root puts anything into it. */
+/* Gives the user the directory's entries. The directory itself comes last: until then only root can
+ * add entries. */
 static int give_entries(const struct human *h, int fd)
 {
 	AUTO_DIR DIR *dir = NULL;

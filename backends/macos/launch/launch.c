@@ -41,9 +41,9 @@ static void add(struct words *w, char *text)
 	w->list[w->n] = NULL;
 }
 
-/* ---- what is executed ------------------------------------------------------------------------ */
+/* ---- the command ----------------------------------------------------------------------------- */
 
-/* A profile that is too long for an argument is a file that only its owner reads. */
+/* Adds the profile: as an argument, or if it is too long as a file that only its owner may read. */
 static int add_profile(struct words *w, const struct mac_launch_spec *s, struct err *err)
 {
 	const struct buf *text = &s->profile->sbpl.text;
@@ -64,8 +64,8 @@ static int add_profile(struct words *w, const struct mac_launch_spec *s, struct 
 	return 0;
 }
 
-/* Programs of Apple's drop DYLD_* at their start, sandbox-exec and env among them. env sets it
- * after its own: for the program. */
+/* Adds DYLD_* by way of env(1). Apple's programs, sandbox-exec and env among them, drop such
+ * variables at their start; env sets them for the program that it runs. */
 static void add_loader_env(struct words *w, const char *const *own_env)
 {
 	bool any = false;
@@ -102,7 +102,8 @@ static int make_argv(struct words *w, const struct mac_launch_spec *s, struct er
 	return 0;
 }
 
-/* An argument without a slash is looked for in the PATH that the program gets. Heap; NULL: none. */
+/* Returns the program's path. A name without a slash is searched in the program's PATH. Heap; NULL:
+ * not found. */
 static char *find_program(const char *name, char *const *env)
 {
 	const char *at = "/usr/bin:/bin";
@@ -132,7 +133,7 @@ static int status_of(const struct agent_report *r)
 	return r->code == -ENOENT || r->code == -ENOTDIR ? 127 : 126;
 }
 
-/* Ends when the program runs, for then the pipe closes. */
+/* Reads the helper's reports until the program runs, which closes the pipe. */
 static int hear(struct mac_launch *l, const struct mac_launch_spec *s, int fd, int *ret_status,
 		struct err *err)
 {
@@ -154,7 +155,7 @@ static int hear(struct mac_launch *l, const struct mac_launch_spec *s, int fd, i
 	return 0;
 }
 
-/* Starts the helper, tells of it, and only then sends the order: without one it ends. */
+/* Starts the helper, reports its pid, then sends the order. Without an order the helper ends. */
 static int start(struct mac_launch *l, const struct mac_launch_spec *s, const struct order *order,
 		 int *ret_status, struct err *err)
 {
@@ -264,7 +265,7 @@ static void reap(struct mac_launch *l, int options)
 	l->ended = r == l->pid || r < 0;
 }
 
-/* The number of a process that was reaped may be somebody else's. */
+/* Returns the agent's pid, or 0 once it has been reaped, because the number may be reused. */
 static pid_t root_of(void *data)
 {
 	struct mac_launch *l = data;
@@ -336,7 +337,7 @@ size_t mac_launch_stop(struct mac_launch *l)
 	if (!l)
 		return 0;
 	n = end_all(l);
-	if (n == 0) /* else it is not waited for, either */
+	if (n == 0) /* else a process is stuck, and reap() might block */
 		reap(l, 0);
 	(void)!io_remove_tree(AT_FDCWD, l->dir);
 	free(l->session);

@@ -66,7 +66,7 @@ int network_gate_new(struct network_gate **ret, const struct network_gate_spec *
 	g->k = k;
 	r = proxy_door_new(&g->proxy, k, &g->host, err);
 	if (r < 0)
-		return r; /* and done() */
+		return r; /* the caller frees g */
 	*ret = g;
 	return 0;
 }

@@ -21,7 +21,8 @@ struct rewrite {
 	const char *env[PORT_SERVER_SETTINGS + 2];
 };
 
-/* Whoever of this user finds the socket may ask: only the session's own are told of. */
+/* Returns whether the process is inside: any process of this user may ask on the socket, but the
+ * keeper reports only the session's. */
 static bool is_inside(const struct rewrite *w, pid_t pid)
 {
 	AUTO_FREE pid_t *inside = xcalloc(MAX_INSIDE, sizeof(*inside));

@@ -10,7 +10,7 @@
 
 struct warden {
 	pid_t pid;
-	int order; /* after it, a byte: all is well; its end: the keeper is dead */
+	int order; /* pipe; after the order: a byte to stop, end of file: kill */
 };
 
 int warden_start(struct warden **ret, const char *helper, const char *session, struct err *err)

@@ -13,7 +13,7 @@
 
 static const char *const known_links[] = {"/tmp", "/var", "/etc"};
 
-/* Where it leads; NULL: it is no link. Heap. */
+/* Returns a link's target; NULL: not a link. Heap. */
 static char *link_at(const struct mac_os *os, const char *path)
 {
 	char to[PATH_MAX];
@@ -27,7 +27,7 @@ static char *link_at(const struct mac_os *os, const char *path)
 	return NULL;
 }
 
-/* One component at a time: done is resolved, rest is not. */
+/* A path that is resolved component by component: done is resolved, rest is not. */
 struct way {
 	struct buf done;
 	char *rest;
@@ -51,7 +51,7 @@ static int take_link(struct way *w, size_t parent, const char *to, const char *b
 	return ++w->links > MAX_LINKS ? -ELOOP : 0;
 }
 
-/* The first component of the rest. */
+/* Resolves the first component of the rest. */
 static int step(const struct mac_os *os, struct way *w, const char *name, size_t n)
 {
 	size_t parent = w->done.len;
@@ -110,7 +110,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorted by bytes, "/a-b" stands between "/a" and "/a/b": all before it are looked at. */
+/* Returns whether a path of the list contains this one. All entries are compared: sorted by bytes,
+ * "/a-b" is between "/a" and "/a/b". */
 static bool is_covered(char *const *list, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)

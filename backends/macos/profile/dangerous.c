@@ -1,4 +1,4 @@
-/* dangerous - sections of a profile about names: files that the host runs later, and secrets. */
+/* dangerous - sections of a profile about names: files that the host runs or obeys, and secrets. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -7,15 +7,16 @@
 #include "core/base/path.h"
 
 /*
- * Names that another one leads to: HFS+ leaves out what does not show, some programs take full
- * width letters for plain ones. A name of ASCII and such characters alone is not made.
+ * Matches characters that let a name lead to a protected name: HFS+ ignores invisible characters,
+ * some programs treat full-width letters as plain ones. Names of ASCII and such characters alone
+ * are denied.
  */
 #define PLAIN "[ -.0-~]"
 #define ALIAS                                                                                      \
 	"(\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xc2\xad|\xe2\x84\xaa|"    \
 	"\xc5\xbf|\xef\xac[\x80-\x86]|\xef\xbc[\x8d\x8e\xa1-\xba\xbf]|\xef\xbd[\x81-\x9a])"
 
-/* Below the home of a Mac, besides policy.h's list; what exists of it is closed. */
+/* Paths below a Mac's home, besides policy.h's list. Existing ones are closed. */
 static const char *const mac_secrets[] = {
 	"Library/Accounts",
 	"Library/Application Support/1Password",
@@ -39,7 +40,7 @@ static const char *const mac_secrets[] = {
 	"Library/Safari",
 };
 
-/* The short names of vfat that policy.h knows. */
+/* The short names of vfat that policy.h protects. */
 static const char *const short_names[] = {
 	"git",	  "bashrc", "bash_p", "profil", "zshrc", "zshenv", "envrc",  "vscode", "claude",
 	"cursor", "codex",  "gemini", "idea",	"husky", "gitcon", "cordon", "mcp",
@@ -50,7 +51,7 @@ static bool has_roots(const struct build *b)
 	return b->roots.len > 0;
 }
 
-/* "^ROOTS/(.*[/])?" */
+/* Begins an expression with "^ROOTS/(.*[/])?". */
 static void begin(struct buf *re, const struct build *b)
 {
 	buf_clear(re);
@@ -89,7 +90,7 @@ void section_secrets(struct build *b)
 
 /* ---- names that the host runs or obeys ------------------------------------------------------- */
 
-/* One name of the list: "lefthook.*" goes on behind the dot. */
+/* Appends one name of the list. After "lefthook.*" any ending matches. */
 static void put_one_name(struct buf *re, const char *name)
 {
 	size_t n = strlen(name);
@@ -99,11 +100,11 @@ static void put_one_name(struct buf *re, const char *name)
 	buf_str(re, more ? "[^/]*" : "");
 }
 
-/* Which names go into one expression. */
+/* The groups of names that share an expression. */
 enum group {
-	GROUP_FILES,	 /* a file of the name */
-	GROUP_KEPT_FILE, /* that is not taken away either */
-	GROUP_WHOLE,	 /* a directory of the name, with all in it */
+	GROUP_FILES,	 /* a file of that name */
+	GROUP_KEPT_FILE, /* that must not be removed either */
+	GROUP_WHOLE,	 /* a directory of that name and its content */
 	GROUP_KEPT_WHOLE,
 };
 
@@ -142,7 +143,8 @@ static void put_group(struct build *b, enum group g)
 		sbpl_regex(b->s, re.data);
 }
 
-/* "a/b": a, a/b and all in it; a component "a*", or "*": whatever begins so. */
+/* Appends "a/b" as a, a/b and everything beneath. A component "a*" or "*" matches all names that
+ * begin so. */
 static void put_below(struct buf *re, const char *want, size_t n)
 {
 	size_t open = 0;
@@ -166,8 +168,8 @@ static void put_below(struct buf *re, const char *want, size_t n)
 		buf_str(re, ")?");
 }
 
-/* Of a directory of this name some paths are protected, and itself, which would bring them along.
- */
+/* Protects the listed paths of a directory of this name. itself: also the directory, because a
+ * rename of it would move them. */
 static void put_tree(struct build *b, const struct policy_name *t, bool itself)
 {
 	AUTO_BUF struct buf re = BUF_INIT;
@@ -197,7 +199,7 @@ static void put_trees(struct build *b, bool keep)
 			put_tree(b, &n, !n.plain);
 }
 
-/* The name itself, where only a directory or a link of it matters. */
+/* Protects the names that matter only as a directory or link. */
 static void put_plain_trees(struct build *b)
 {
 	struct policy_name n;
@@ -220,8 +222,8 @@ static void put_plain_trees(struct build *b)
 	}
 }
 
-/* What is no list: what makes any directory a git repository, notebooks, workspaces, short names.
- */
+/* Protects names that no list has: files that make a directory a git repository, notebooks,
+ * workspaces, short names. */
 static void put_shapes(struct build *b)
 {
 	AUTO_BUF struct buf re = BUF_INIT;
@@ -252,7 +254,7 @@ static void put_shapes(struct build *b)
 	sbpl_regex(b->s, re.data);
 }
 
-/* A git directory, and one whose name says so. */
+/* Protects git directories: those of the policy, and directories named *.git. */
 static void put_git(struct build *b)
 {
 	AUTO_BUF struct buf re = BUF_INIT;

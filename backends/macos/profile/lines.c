@@ -18,7 +18,7 @@ static bool allows(const struct policy_line *l)
 	return l->rule->verdict == RULE_ALLOW;
 }
 
-/* A path without wildcards, its `\` taken out. Heap; NULL: it is none. */
+/* Returns the rule's path without its backslashes. Heap; NULL: the rule has wildcards. */
 static char *plain_path(const struct policy_line *l, bool *ret_tree)
 {
 	struct pattern p = PATTERN_INIT;
@@ -43,7 +43,7 @@ static void put_wide(struct build *b, const struct policy_line *l)
 		sbpl_regex(b->s, re.data);
 }
 
-/* False: it cannot be said exactly; nothing was put. */
+/* Writes an exact filter for the line. Returns false, and writes nothing, if there is none. */
 static bool put_exact(struct build *b, const struct policy_line *l)
 {
 	AUTO_BUF struct buf re = BUF_INIT;
@@ -61,7 +61,7 @@ static bool put_exact(struct build *b, const struct policy_line *l)
 	return true;
 }
 
-/* All of a rule, when its filter can be said. */
+/* Writes the allow rule. It is left out if Seatbelt cannot express its filter exactly. */
 static void put_allowing(struct build *b, const struct policy_line *l, const char *operations)
 {
 	size_t start = b->s->text.len;
@@ -82,7 +82,8 @@ static void put_denying(struct build *b, const struct policy_line *l, const char
 	sbpl_end(b->s);
 }
 
-/* Writes that a client of Endpoint Security holds need no floor. It does not ask about reads. */
+/* Returns whether the profile may leave this write open, because a client of Endpoint Security
+ * holds it. The client does not ask about reads. */
 static bool is_left_open(const struct build *b, const struct policy_line *l)
 {
 	return b->spec->gate && l->rule->verdict == RULE_ASK;
@@ -116,7 +117,7 @@ static const char *allowed_reads(const struct policy_line *l)
 	}
 }
 
-/* A gated tree is closed but for what is open in it without a rule. */
+/* Closes a gated tree, except for paths that are open without a rule. */
 static void put_gate(struct build *b, const char *gate)
 {
 	const char *const *usual;
@@ -142,7 +143,7 @@ static void put_gate(struct build *b, const char *gate)
 	sbpl_end(b->s);
 }
 
-/* Built-in lists of this depth, before rules that are as near. */
+/* Writes built-in lists of these depths, before rules of the same depth. */
 static void put_builtin(struct build *b, unsigned from, unsigned to, bool writes)
 {
 	const char *const *list;
@@ -173,7 +174,7 @@ static void put_line(struct build *b, const struct policy_line *l, bool writes)
 		return;
 	if (!allows(l))
 		put_denying(b, l, writes ? OPS_WRITE : denied_reads(l));
-	else if (!writes || l->depth > 0) /* all of / is nobody's to write */
+	else if (!writes || l->depth > 0) /* no rule opens all of / for writing */
 		put_allowing(b, l, writes ? OPS_WRITE : allowed_reads(l));
 	else
 		b->skipped++;
@@ -214,7 +215,7 @@ void section_write_lines(struct build *b)
 	put_lines(b, KIND(RULE_WRITE), true);
 }
 
-/* The directory before the wildcards of each. */
+/* Returns the directory before each pattern's wildcards. */
 static char **bases_of(const struct policy_line *list, size_t n)
 {
 	char **bases = xcalloc(n + 1, sizeof(*bases));
@@ -238,8 +239,8 @@ static bool may_meet(const char *a, const char *b)
 }
 
 /*
- * What is not read in a folder is not handed out by way of a write either. An allow line behind
- * this one takes that back.
+ * Denies writing of paths in a folder that the agent may not read: a write could reveal them. A
+ * later allow line overrides this.
  */
 static void put_unreadable(struct build *b, const struct policy_line *list, size_t n, size_t at,
 			   char *const *bases)
@@ -304,7 +305,7 @@ void section_last_lines(struct build *b)
 		put_last(b, &b->untrusted[i]);
 }
 
-/* ---- exact places ---------------------------------------------------------------------------- */
+/* ---- exact paths ----------------------------------------------------------------------------- */
 
 static bool is_in_folder(const struct build *b, const char *path)
 {
@@ -314,7 +315,7 @@ static bool is_in_folder(const struct build *b, const char *path)
 	return false;
 }
 
-/* Whatever is done to it. */
+/* Returns whether the policy allows each kind of change of this path. */
 static bool may_write(const struct build *b, const char *path)
 {
 	static const enum policy_act acts[] = {POLICY_WRITE,   POLICY_REMOVE,	 POLICY_RENAME_FROM,

@@ -3,9 +3,10 @@
 #include "backends/macos/profile/profile_priv.h"
 
 /*
- * A proxy needs its own port and nothing else. (remote ip "localhost:*") is often seen for it: that
- * is every server of the user, databases and debuggers among them. (local udp "*:*") is seen, too:
- * that lets datagrams go anywhere. Seatbelt knows no other addresses than "*" and "localhost".
+ * Allows one port of the loopback device, which is all that a proxy needs. Common examples are too
+ * wide: (remote ip "localhost:*") opens every server of the user, databases and debuggers among
+ * them, and (local udp "*:*") lets datagrams go anywhere. Seatbelt knows no addresses but "*" and
+ * "localhost".
  */
 static void allow_port(struct build *b, const char *operations, const char *end, uint16_t port)
 {
@@ -19,7 +20,7 @@ static void allow_proxies(struct build *b)
 		allow_port(b, "network-outbound", "remote", *p);
 }
 
-/* Servers of the session's own. */
+/* Allows servers at the session's ports. */
 static void allow_window(struct build *b)
 {
 	const unsigned end = (unsigned)b->spec->listen_base + b->spec->listen_count;
@@ -31,7 +32,7 @@ static void allow_window(struct build *b)
 	}
 }
 
-/* Names of hosts, and certificates: services that send packets on behalf of any caller. */
+/* Allows services for host names and certificates, which send packets for any caller. */
 static void allow_network_services(struct build *b)
 {
 	sbpl_allow(b->s, "mach-lookup");
@@ -41,13 +42,13 @@ static void allow_network_services(struct build *b)
 	sbpl_end(b->s);
 }
 
-/* Not (allow network*): unix sockets of the host are no network. The resolver is one, and without
- * a network it would carry data out. */
+/* Allows the network, without (allow network*), which would include the host's unix sockets. The
+ * resolver's socket is allowed here alone: without a network it would carry data out. */
 static void allow_all(struct build *b)
 {
 	sbpl_allow_all(b->s, "system-socket");
 	buf_str(&b->s->text, "(allow network-outbound (remote ip \"*:*\"))\n");
-	/* With a window, who listens does so there; datagrams are sent from any port. */
+	/* With a window, programs listen there only. Datagrams may use any local port. */
 	buf_fmt(&b->s->text, "(allow network-bind network-inbound (local %s \"*:*\"))\n",
 		b->spec->listen_base ? "udp" : "ip");
 	sbpl_allow(b->s, "network-outbound");
@@ -91,7 +92,7 @@ static void allow_own(struct build *b, const char *operations, const char *end)
 	sbpl_end(b->s);
 }
 
-/* Sockets of the host that a rule lets be connected to; the session's own ones. */
+/* Allows the session's own sockets, and the host's sockets that a rule names. */
 void section_sockets(struct build *b)
 {
 	const char *const *list, *why;

@@ -11,8 +11,8 @@ void section_base(struct build *b)
 	sbpl_allow(b->s, "ipc-posix-shm-read*");
 	sbpl_filter(b->s, "ipc-posix-name", "apple.shm.notification_center");
 	sbpl_end(b->s);
-	/* Names of shared memory are those of all programs of this Mac. OpenMP's one has the number
-	 * of its process, and nothing but an address in it. */
+	/* All programs of this Mac share the names of shared memory. OpenMP's has the number of its
+	 * process, and holds only an address in it. */
 	sbpl_allow(b->s, "ipc-posix-shm-read-data ipc-posix-shm-write-create "
 			 "ipc-posix-shm-write-unlink");
 	buf_str(&b->s->text, "\n\t(ipc-posix-name-regex "
@@ -21,9 +21,9 @@ void section_base(struct build *b)
 }
 
 /*
- * Not (allow mach*): with it come other processes' task ports. Nor (allow process*): with it comes
- * information about every process of the user. Nor (allow mach-register): a program outside could
- * take what is inside for the service that it looks for. Signals stay inside.
+ * Not (allow mach*): it includes other processes' task ports. Not (allow process*): it includes
+ * information about every process of the user. Not (allow mach-register): a program outside could
+ * mistake a process inside for the service it looks for. Signals stay inside.
  */
 void section_process(struct build *b)
 {
@@ -54,8 +54,8 @@ void section_mark(struct build *b)
 }
 
 /*
- * /dev/ttys* as a whole would be every terminal of the user: one could read what is typed there,
- * and type. Only a pseudo terminal that was opened inside carries the extension.
+ * Not all of /dev/ttys*: these are all terminals of the user, whose input could be read and forged.
+ * Only a pseudo terminal that was opened inside has the extension.
  */
 void section_pty(struct build *b)
 {

@@ -15,7 +15,7 @@ bool profile_needs_file(const struct profile *p)
 	return p->sbpl.text.len >= PROFILE_MAX_ARGUMENT;
 }
 
-/* ---- what the sections share ----------------------------------------------------------------- */
+/* ---- shared state ---------------------------------------------------------------------------- */
 
 static void build_done(struct build *b)
 {
@@ -29,7 +29,7 @@ static void build_done(struct build *b)
 	policy_lines_free(b->untrusted, b->n_untrusted);
 }
 
-/* The session's own directory is one of the temporary ones. */
+/* Makes the list of temporary directories, including the session's own. */
 static int find_temp(struct build *b, struct err *err)
 {
 	const struct profile_spec *spec = b->spec;
@@ -72,7 +72,7 @@ static int find_places(struct build *b, struct err *err)
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-/* What comes later wins. */
+/* Writes the sections. A later one wins. */
 static void put_sections(struct build *b)
 {
 	section_base(b);

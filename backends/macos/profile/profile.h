@@ -37,7 +37,7 @@ enum profile_network {
 	PROFILE_NETWORK_OPEN,  /* everything */
 };
 
-/* Borrowed until profile_build() returns. Lists are NULL-terminated or NULL, absolute. */
+/* Borrowed until profile_build() returns. Lists are NULL-terminated or NULL; paths are absolute. */
 struct profile_spec {
 	const struct policy *policy; /* the policy of those folders */
 	const struct mac_os *os;     /* resolves links; NULL: only /etc, /tmp and /var */

@@ -33,12 +33,12 @@ void section_mark(struct build *b);
 /* ---- reads.c ---- */
 void section_reads(struct build *b);
 
-/* ---- lines.c: rules, and built-in lists that rules may loosen, the nearer the later ---- */
+/* ---- lines.c: rules, and built-in lists that rules may loosen; nearer ones come later ---- */
 void section_read_lines(struct build *b);
 void section_write_lines(struct build *b);
 /* Rules of the organisation and of an untrusted project; denies writing where reading is denied. */
 void section_last_lines(struct build *b);
-/* Allows each path that a rule names and that policy.h allows for exactly that path. */
+/* Allows each path that a rule names exactly and that policy.h allows. */
 void section_exact(struct build *b);
 
 /* ---- writes.c ---- */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/profile_priv.h"
 
-/* Dynamic mode: what every program reads. */
+/* Dynamic mode: trees that every program may read. */
 static const char *const system_trees[] = {
 	"/Applications",
 	"/Library",
@@ -35,7 +35,7 @@ static void put_usual(struct build *b)
 		sbpl_subpath(b->s, list[i]);
 }
 
-/* Names and attributes show; content and programs are what is listed. */
+/* Allows names and attributes everywhere, content and programs of the listed trees only. */
 static void allow_list(struct build *b)
 {
 	sbpl_comment(b->s, "Reads: names and attributes of all, content of what is listed");
@@ -61,7 +61,7 @@ void section_reads(struct build *b)
 	}
 	sbpl_comment(b->s, "Reads: all but what is taken away below");
 	sbpl_allow_all(b->s, "file-read*");
-	/* devices: a terminal of the user's says what is typed there */
+	/* devices: a terminal of the user shows the user's input */
 	sbpl_deny(b->s, OPS_CONTENT);
 	sbpl_subpath(b->s, "/dev");
 	sbpl_end(b->s);

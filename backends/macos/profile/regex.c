@@ -1,4 +1,4 @@
-/* regex - regular expressions of profiles, made of paths, names and patterns of rules. */
+/* regex - regular expressions of profiles, built from paths, names and patterns of rules. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/macos/profile/regex.h"
 
@@ -8,11 +8,11 @@
 
 #define KELVIN "\xe2\x84\xaa"
 #define LONG_S "\xc5\xbf"
-/* One character, as UTF-8 has them. */
+/* One character in UTF-8. */
 #define ONE_CHARACTER                                                                              \
 	"([^/\x80-\xff]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf][\x80-\xbf]|"                 \
 	"[\xf0-\xf4][\x80-\xbf][\x80-\xbf][\x80-\xbf])"
-#define ANY_CHARACTER "[^/]+" /* in whatever normal form */
+#define ANY_CHARACTER "[^/]+" /* a character in any normal form */
 
 const char regex_tail[] = "[. ]*(:[^/]*)?";
 
@@ -51,7 +51,8 @@ static void put_letter(struct buf *out, char c)
 		buf_fmt(out, "[%c%c]", low, high);
 }
 
-/* A letter and the mark behind it may be one character elsewhere, and the other way round. */
+/* A letter and a following combining mark may be one character in another normal form, and vice
+ * versa. So a letter before a non-ASCII character is not matched literally. */
 void regex_name(struct buf *out, const char *name, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -73,7 +74,7 @@ struct glob_text {
 	const char *p, *end;
 };
 
-/* Behind the "]". */
+/* Returns the position after the set's "]". */
 static const char *set_end(const struct glob_text *g)
 {
 	const char *at = g->p + 1;
@@ -84,7 +85,7 @@ static const char *set_end(const struct glob_text *g)
 	return at + 1;
 }
 
-/* A set of plain ASCII. False: it is not one. */
+/* Appends a set of plain ASCII. Returns false for any other set. */
 static bool put_set(struct buf *out, const char *from, const char *end)
 {
 	struct buf set = BUF_INIT;
@@ -110,7 +111,7 @@ static bool put_set(struct buf *out, const char *from, const char *end)
 	return good;
 }
 
-/* The literal text up to the next wildcard, without its `\`. */
+/* Takes the literal text up to the next wildcard, without backslashes. */
 static void take_literal(struct glob_text *g, struct buf *ret)
 {
 	buf_clear(ret);

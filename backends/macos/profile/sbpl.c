@@ -46,7 +46,7 @@ static void push(struct sbpl *s, char *text)
 	s->params[s->n_params] = NULL;
 }
 
-/* The parameter of this value; one value has one. */
+/* Writes the parameter that has this value. Equal values share one. */
 static void put_param(struct sbpl *s, const char *value)
 {
 	size_t i = 0;
@@ -130,7 +130,7 @@ void sbpl_literal(struct sbpl *s, const char *path)
 	sbpl_filter(s, "literal", path);
 }
 
-/* #"..." is read as it stands, so it is used where nothing in it could end it. */
+/* Writes a regular expression, as #"..." if no byte of it could end that raw form. */
 void sbpl_regex(struct sbpl *s, const char *regex)
 {
 	bool raw = true;

@@ -29,14 +29,14 @@ const char *const mach_default_allow[] = {
 
 const char *const mach_default_block[] = {
 	"com.apple.security.authhost",		  /* dialogs that ask for a password */
-	"com.apple.coreservices.appleevents",	  /* AppleScript: other programs' commands */
-	"com.apple.coreservices.launchservicesd", /* `open`: programs outside */
+	"com.apple.coreservices.appleevents",	  /* AppleScript: commands to other programs */
+	"com.apple.coreservices.launchservicesd", /* `open`: starts programs outside */
 	"com.apple.pasteboard.1",		  /* the clipboard */
 	NULL,
 };
 
 const char *const mach_default_block_prefixes[] = {
-	"com.apple.accessibility.", /* input, and what is on the screen */
+	"com.apple.accessibility.", /* input, and the screen's content */
 	"com.apple.tccd",	    /* privacy settings; com.apple.tccd.system too */
 	"com.apple.security.syspolicy",
 	NULL,
@@ -97,7 +97,7 @@ int mach_services_check(const struct mach_services *m, struct err *err)
 
 /* ---- the section ----------------------------------------------------------------------------- */
 
-/* Where the only asterisk is at the end: the length of what is before it; else 0. */
+/* Returns the length before the asterisk if the only asterisk is at the end; else 0. */
 static size_t prefix_of(const char *name)
 {
 	size_t n = strcspn(name, "*");

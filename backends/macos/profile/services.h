@@ -42,9 +42,9 @@ void mach_services_write(struct sbpl *s, const struct mach_services *m);
 
 /*
  * Returns the mark of a session: a service name that only the session's profile allows to be looked
- * up. No program offers the service. sandbox_check() says whether a process may look it up, and so
+ * up. No program offers the service. sandbox_check() tells whether a process may look it up, and so
  * whether it is inside, independently of parent and environment. A process in no sandbox, or in a
- * wide one, may look up every name. To detect such a process, other: returns a name that no profile
- * of cordon's allows. Heap.
+ * wide one, may look up every name. `other` returns a name that no profile of cordon's allows, to
+ * detect such a process. Heap.
  */
 char *profile_mark(const char *session, bool other);

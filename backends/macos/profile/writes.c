@@ -1,5 +1,4 @@
-/* writes - sections of a profile about writing: an allow list, and renames that would lead around.
- */
+/* writes - sections of a profile about writing: an allow list, and denials of renames around it. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -19,12 +18,12 @@ void section_writes(struct build *b)
 	sbpl_end(b->s);
 }
 
-/* ---- where names are protected --------------------------------------------------------------- */
+/* ---- places where names are protected -------------------------------------------------------- */
 
 /*
- * A directory can be renamed from any of these places to any other, and back: a name that is
- * protected in one of them is protected in all. For a rule with wildcards it is the directory
- * before them.
+ * Adds a place. A directory can be renamed from any of these places to any other, so a name that is
+ * protected in one of them is protected in all. For a rule with wildcards the place is the
+ * directory before them.
  */
 static void add_root(struct buf *roots, const char *path)
 {
@@ -66,12 +65,12 @@ void find_roots(struct build *b)
 		buf_ch(&b->roots, ')');
 }
 
-/* ---- ways ------------------------------------------------------------------------------------ */
+/* ---- renames of directories above closed places ---------------------------------------------- */
 
-/* A directory above a closed place takes it along when it is renamed, to where no rule names it. */
+/* A rename of a directory above a closed place would move it to a path that no rule names. */
 #define OPS_RENAME "file-write-unlink file-write-create"
 
-/* "^/a(/b(/c)?)?$" for all above /a/b/c/d. */
+/* Writes "^/a(/b(/c)?)?$", which matches all directories above /a/b/c/d. */
 static void put_ways(struct build *b, const char *path)
 {
 	AUTO_BUF struct buf re = BUF_INIT;
@@ -95,7 +94,7 @@ static void put_ways(struct build *b, const char *path)
 	sbpl_regex(b->s, re.data);
 }
 
-/* The same for a pattern: every beginning of it that ends in a name. */
+/* Writes the same for a pattern: each leading part that ends in a name. */
 static void put_pattern_ways(struct build *b, const char *text)
 {
 	struct pattern p = PATTERN_INIT;
@@ -105,7 +104,7 @@ static void put_pattern_ways(struct build *b, const char *text)
 	size_t n = 0;
 
 	if (pattern_parse(&p, text, &why) && p.n)
-		n = p.n - !p.min; /* what it names itself is denied anyway */
+		n = p.n - !p.min; /* the pattern's own paths are denied anyway */
 	for (size_t i = 0; i < n; i++) {
 		buf_ch(&way, '/');
 		buf_add(&way, p.text.data + p.parts[i].from, p.parts[i].len);

@@ -48,7 +48,7 @@ static void add_settings(char ***list, const struct config *c, const char *key)
 		add(list, named[i]);
 }
 
-/* skip may be NULL. */
+/* Adds the defaults, except names in skip, which may be NULL. */
 static void add_defaults(char ***list, const char *const *defaults, char *const *skip)
 {
 	for (; *defaults; defaults++)

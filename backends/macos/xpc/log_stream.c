@@ -16,15 +16,15 @@
 
 #define PREDICATE     "processID == 0 AND sender == \"Sandbox\""
 #define INSIDE_MAX    1024
-#define LOOK_FRESH_US 1000000 /* then numbers may be others' */
+#define LOOK_FRESH_US 1000000 /* older process numbers may have been reused */
 #define LOOK_AGAIN_US 20000
 #define READ_SIZE     4096
-#define READS	      16 /* in one turn: others wait */
+#define READS	      16 /* per turn of the loop */
 
-struct look { /* who is inside */
+struct look { /* the processes inside */
 	pid_t list[INSIDE_MAX];
 	size_t n;
-	int64_t at_us; /* 0: nobody has looked yet */
+	int64_t at_us; /* 0: not read yet */
 };
 
 struct log_stream {
@@ -33,10 +33,10 @@ struct log_stream {
 	pid_t pid;
 	int fd;
 	struct buf line;
-	bool skipping; /* the rest of a line that is too long */
+	bool skipping; /* the rest of an overlong line */
 };
 
-/* ---- the child ------------------------------------------------------------------------------- */
+/* ---- the child process ----------------------------------------------------------------------- */
 
 static int spawn(struct log_stream *l, int out)
 {
@@ -57,7 +57,7 @@ static int spawn(struct log_stream *l, int out)
 	sigfillset(&usual);
 	(void)posix_spawn_file_actions_init(&actions);
 	(void)posix_spawnattr_init(&attr);
-	/* A group of its own: Ctrl-C in the terminal is not for it. */
+	/* In a process group of its own it does not get the terminal's Ctrl-C. */
 	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
 						      POSIX_SPAWN_SETSIGDEF);
 	(void)posix_spawnattr_setsigmask(&attr, &none);
@@ -119,7 +119,7 @@ void log_stream_root_ended(struct log_stream *l)
 	l->spec.root = 0;
 }
 
-/* ---- its lines ------------------------------------------------------------------------------- */
+/* ---- lines of the log ------------------------------------------------------------------------ */
 
 static bool was_inside(const struct look *look, pid_t pid)
 {
@@ -129,7 +129,8 @@ static bool was_inside(const struct look *look, pid_t pid)
 	return false;
 }
 
-/* Looks again for one that is not known, but not at every line of a flood. */
+/* Returns whether the process is inside. Lists the processes again for an unknown one, but not at
+ * each line of a flood. */
 static bool is_inside(struct log_stream *l, pid_t pid)
 {
 	const struct log_stream_spec *s = &l->spec;

@@ -34,5 +34,5 @@ int log_stream_start(struct log_stream **ret, const struct log_stream_spec *spec
 int log_stream_fd(const struct log_stream *l);
 /* Calls seen() for whole lines. Returns false after the child's end. */
 bool log_stream_read(struct log_stream *l) MUST_USE;
-void log_stream_root_ended(struct log_stream *l); /* the agent's number may be reused from now on */
+void log_stream_root_ended(struct log_stream *l); /* its number may be reused */
 void log_stream_stop(struct log_stream *l);	  /* frees; NULL is a no-op */

@@ -10,9 +10,9 @@
 #include "core/base/json.h"
 
 #define MAX_LINE (64u << 10)
-#define MAX_NAME 32 /* what the kernel keeps of a program's name */
+#define MAX_NAME 32 /* bytes of a program's name that the kernel keeps */
 
-/* "(123) deny", "(123) System Policy: deny": the bracket; NULL: no more. */
+/* Returns the next bracket as in "(123) deny" or "(123) System Policy: deny"; NULL: none. */
 static const char *next_process(const char *at, const char *end)
 {
 	for (; at < end; at++) {
@@ -35,7 +35,7 @@ static const char *find(const char *text, size_t len, const char *what)
 	return memmem(text, len, what, strlen(what));
 }
 
-/* Where the program's name begins: behind "Sandbox: ", in old lines behind "]): ". */
+/* Returns where the program's name begins: after "Sandbox: ", in old lines after "]): ". */
 static const char *name_start(const char *line, size_t len)
 {
 	const char *at = find(line, len, "Sandbox: ");
@@ -69,7 +69,7 @@ static bool copy(char *out, size_t size, const char *from, size_t len)
 	return true;
 }
 
-/* "deny(1) mach-lookup com.apple.x" */
+/* Parses the rest of a line: "deny(1) mach-lookup com.apple.x". */
 static int take_rest(struct violation *v, const char *at, const char *end)
 {
 	size_t n;
@@ -94,7 +94,8 @@ static int take_rest(struct violation *v, const char *at, const char *end)
 	return copy(v->target, sizeof(v->target), at, (size_t)(end - at)) ? 1 : -EINVAL;
 }
 
-/* A name of the agent's could be "a(1) deny(1) x": behind the first bracket there is another. */
+/* Returns whether the name is ambiguous. The agent may name a program "a(1) deny(1) x", so that a
+ * second bracket follows the first. */
 static bool is_doubtful(const char *name, const char *bracket, const char *end)
 {
 	const char *most = end - name > MAX_NAME + 12 ? name + MAX_NAME + 12 : end;
@@ -155,7 +156,7 @@ bool violation_is_service(const struct violation *v)
 }
 
 static const struct hint {
-	const char *operation; /* begins so */
+	const char *operation; /* prefix */
 	const char *target;    /* NULL: any */
 	const char *words;
 } hints[] = {

@@ -32,7 +32,7 @@ struct violation {
 /* Parses a line. Returns 1, 0 if it is no denial, or -EINVAL if it looks like one and cannot be
  * trusted. */
 int violation_parse(struct violation *ret, const char *line, size_t len);
-/* Returns whether it is about a mach service. Other denials have no event. */
+/* Returns whether the denial is about a mach service. Other denials have no event. */
 bool violation_is_service(const struct violation *v);
 
 /* Sets *ret to an explanation for the user, if the denial is one that many programs meet on a Mac

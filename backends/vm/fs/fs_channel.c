@@ -12,8 +12,8 @@
 #include "core/base/io.h"
 
 /*
- * The keeper may block for as long as its answers are not read. So the server never blocks in a
- * send: what does not go out at once waits in a list.
+ * The keeper may block while its answers are not read. So the server never blocks in a send: a
+ * message that does not fit waits in a list.
  */
 struct waiter {
 	uint64_t id;
@@ -24,7 +24,7 @@ struct waiter {
 
 struct unsent {
 	struct unsent *next;
-	int fd; /* its own, or -1 */
+	int fd; /* owned, or -1 */
 	size_t len;
 	char data[];
 };
@@ -35,7 +35,7 @@ struct fs_channel {
 	uint64_t last_id;
 	struct waiter *waiters;
 	struct unsent *first, **last;
-	int attached; /* to the note; or -1 */
+	int attached; /* descriptor that is attached to the note, or -1 */
 	struct fs_note note;
 };
 
@@ -76,7 +76,7 @@ void fs_channel_free(struct fs_channel *c)
 	free(c);
 }
 
-/* False: it would block. */
+/* Returns false if the send would block. */
 static bool try_send(struct fs_channel *c, const void *data, size_t len, int fd)
 {
 	int r = io_try_send_fd(c->sock, data, len, fd);
@@ -159,7 +159,7 @@ short fs_channel_events(const struct fs_channel *c)
 	return (short)(POLLIN | (c->first ? POLLOUT : 0));
 }
 
-/* One answer. False: there is none now. */
+/* Receives one answer. Returns false if there is none. */
 static bool receive(struct fs_channel *c)
 {
 	struct fs_answer a;

@@ -6,8 +6,8 @@
 
 struct fs_channel;
 
-/* result is 0 or a negative errno; fd, or -1, is the callee's. Called in the server's loop, never
- * from fs_ask(). */
+/* result is 0 or a negative errno. The callee owns fd, which may be -1. Called in the server's
+ * loop, never from fs_ask(). */
 typedef void (*fs_done)(void *data, int result, int fd);
 
 struct fs_channel *fs_channel_new(int sock); /* takes sock */

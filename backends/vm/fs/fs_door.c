@@ -15,22 +15,22 @@
 #include "core/keeper/folders/brought.h"
 #include "core/keeper/folders/outside.h"
 
-#define AT_ONCE	    32	 /* requests in one turn of the keeper's loop: others wait as well */
-#define PARKED_MAX  1024 /* a server that sends more at once is not answering a guest */
-#define OBJECTS_MAX 64	 /* descriptors that wait with their messages */
+#define AT_ONCE	    32	 /* requests per turn of the keeper's loop */
+#define PARKED_MAX  1024 /* no guest needs more */
+#define OBJECTS_MAX 64	 /* parked requests that have a descriptor */
 
 struct message {
 	struct fs_note *note;
 	size_t len;
-	int object; /* that came along; owned; -1: none */
+	int object; /* descriptor of the message; owned; -1: none */
 };
 
-/* A request that waits for a human: a copy of its bytes, as they came. */
+/* A request that waits for the user's answer: a copy of its bytes. */
 struct parked {
 	struct parked *next;
 	struct message m;
 	struct asked asked;
-	bool granted; /* by the human, before something else held it */
+	bool granted; /* the user allowed it before another rule or safeguard held it */
 };
 
 struct fs_door {
@@ -40,10 +40,10 @@ struct fs_door {
 	struct folder *folder[FS_SHARES_MAX];
 	size_t n_folders, n_parked;
 	struct parked *parked;
-	struct parked *unknown; /* nobody can tell yet who asks; the newest first */
+	struct parked *unknown; /* the caller is not known yet; newest first */
 	size_t n_unknown;
 	struct fs_shared *shared;
-	struct fs_note note; /* the one at hand */
+	struct fs_note note; /* the message being handled */
 };
 
 void fs_shared_unref(struct fs_shared *s)
@@ -71,7 +71,8 @@ void fs_page_free(struct fs_page *page)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Takes fd. To a process that reads whenever it may; if it has died, nobody waits. */
+/* Sends an answer. Takes fd. The server reads whenever it can; if it has died, the answer is
+ * dropped. */
 static void answer(struct fs_door *d, uint64_t id, int result, int fd)
 {
 	AUTO_CLOSE int own = fd;
@@ -81,7 +82,7 @@ static void answer(struct fs_door *d, uint64_t id, int result, int fd)
 		log_info("fs", "the file server takes no answer");
 }
 
-/* Takes its object. */
+/* Copies the message. Takes its descriptor. */
 static struct parked *copy_of(struct message *m, const struct caller *c)
 {
 	struct parked *p = xcalloc(1, sizeof(*p));
@@ -140,7 +141,7 @@ static int perform(struct fs_door *d, struct caller *c, const struct message *m)
 
 	if (!fs_note_parse(n, m->len, &p))
 		return -EINVAL;
-	if (n->what == FS_CLOSED) /* which find_caller() has seen to, as any call does */
+	if (n->what == FS_CLOSED) /* find_caller() did all that is needed */
 		return 0;
 	if (n->what == FS_READ) {
 		c->op = "open";
@@ -160,7 +161,8 @@ static int find_caller(struct fs_door *d, const struct fs_note *n, struct caller
 	return s->caller > 0 ? keeper_caller(d->k, s->caller, ret) : -ESRCH;
 }
 
-/* was: what the human was asked about, NULL: nothing yet. May take the message's object. */
+/* Performs, parks or refuses a request. was: the question that the user has answered, or NULL. May
+ * take the message's descriptor. */
 static void judge(struct fs_door *d, struct message *m, bool granted, const struct asked *was)
 {
 	const struct fs_note *n = m->note;
@@ -191,7 +193,7 @@ static void judge(struct fs_door *d, struct message *m, bool granted, const stru
 		answer(d, n->id, r == -ESRCH ? -EIO : MIN(r, 0), -1);
 }
 
-/* Those that came first go first. */
+/* Continues the requests of this thread, oldest first. */
 void fs_door_known(struct fs_door *d, int tid)
 {
 	struct parked *mine = NULL, *p, *next;
@@ -250,7 +252,7 @@ static int serve(struct door *door, short events)
 	return 0;
 }
 
-/* ---- what the keeper calls ------------------------------------------------------------------- */
+/* ---- the keeper's callbacks ------------------------------------------------------------------ */
 
 static void answered(struct door *door, uint64_t id, enum door_verdict verdict)
 {
@@ -302,7 +304,7 @@ static void rolled_back(struct door *door, int64_t step)
 		s->callers->rolled_back(s->data, step);
 }
 
-/* The server has the rules as they were when it was forked: from now on it asks at each open. */
+/* The server's rules are as of its fork. After a change of rules it asks at each open. */
 static void ruled(struct door *door, const struct ruled *r)
 {
 	(void)r;

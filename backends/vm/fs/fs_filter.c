@@ -1,4 +1,4 @@
-/* fs_filter - the system calls that the fs server makes, and no other. */
+/* fs_filter - the only system calls that the fs server may make. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 
@@ -6,17 +6,17 @@
 #include "backends/vm/fs/fs_process.h"
 
 /*
- * A guest that takes the server over, by a message that it misreads, has its sockets, the host's
- * files read-only (Landlock), and the files that the keeper has opened for it: no socket of its
- * own, no program, no other process. Anything that is not listed ends the server, and so the guest.
+ * A malformed message may let a guest take the server over. The guest then has the server's
+ * sockets, the host's files read-only (Landlock), and the files that the keeper has opened: no new
+ * socket, no program, no other process. Any other system call ends the server, and so the guest.
  */
 static const struct call_rule calls[] = {
-	/* its loop */
+	/* the loop */
 	CALL(sendto),
 	CALL(recvfrom),
 	CALL(sendmsg),
 	CALL(recvmsg),
-	/* names and what they mean */
+	/* names and attributes */
 	CALL_IF(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
 	CALL(fstat),
 	CALL(newfstatat),

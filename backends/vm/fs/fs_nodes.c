@@ -25,7 +25,7 @@ static bool grow(struct fs_slots *s)
 	s->slot = xrealloc(s->slot, n * sizeof(*s->slot));
 	s->next = xrealloc(s->next, n * sizeof(*s->next));
 	s->free = xrealloc(s->free, n * sizeof(*s->free));
-	for (size_t i = n; i > s->n; i--) { /* the lowest is used first */
+	for (size_t i = n; i > s->n; i--) { /* the lowest ends up on top */
 		s->slot[i - 1] = NULL;
 		s->next[i - 1] = 0;
 		s->free[s->n_free++] = (uint32_t)(i - 1);
@@ -34,7 +34,7 @@ static bool grow(struct fs_slots *s)
 	return true;
 }
 
-/* 0: there is no room. */
+/* Takes a slot and returns its id; 0: the table is full. */
 static uint64_t slot_take(struct fs_slots *s, void *what)
 {
 	uint32_t i;
@@ -54,7 +54,7 @@ static void slot_drop(struct fs_slots *s, uint64_t id)
 	s->used--;
 }
 
-/* What is in the id's slot, of whatever generation. */
+/* Returns the content of the id's slot. The generation is not checked. */
 static void *slot_at(const struct fs_slots *s, uint64_t id)
 {
 	return index_of(id) < s->n ? s->slot[index_of(id)] : NULL;
@@ -104,7 +104,7 @@ static bool path_of(int fd, char out[PATH_MAX])
 	return true;
 }
 
-/* What follows the root's path; NULL: it is not below. */
+/* Returns the part of path after the root's path, or NULL if path is not below the root. */
 static const char *below_root(const struct fs_nodes *t, const char *path)
 {
 	size_t len = strlen(t->root_path);
@@ -119,7 +119,8 @@ static const char *below_root(const struct fs_nodes *t, const char *path)
 	return path + len;
 }
 
-/* One that can be found again gives its descriptor up. Others (removed, and still open) stay. */
+/* Closes the node's descriptor if its path leads to it again. Returns false for the root, and for a
+ * file that was removed while open. */
 static bool give_up(struct fs_nodes *t, struct fs_node *n)
 {
 	char path[PATH_MAX];
@@ -155,7 +156,7 @@ static void forget_path(struct fs_nodes *t, struct fs_node *n)
 	free(take_ptr(&n->path));
 }
 
-/* Takes fd, which is n's. */
+/* Sets the node's descriptor. Takes fd. */
 static void set_fd(struct fs_nodes *t, struct fs_node *n, int fd)
 {
 	if (n->fd < 0) {
@@ -168,7 +169,7 @@ static void set_fd(struct fs_nodes *t, struct fs_node *n, int fd)
 	n->fd = fd;
 }
 
-/* One name after the other: no link is followed. */
+/* Opens path component by component, so that no link is followed. */
 static int walk(int root, const char *path)
 {
 	AUTO_CLOSE int fd = -1;
@@ -222,7 +223,8 @@ int fs_node_fd(struct fs_nodes *t, struct fs_node *n)
 	return fd;
 }
 
-/* path with `to` for `from`, where it is or begins with that; else NULL. */
+/* Returns path with its prefix `from` replaced by `to`, or NULL if path is not at or below
+ * `from`. */
 static char *moved(const char *path, const char *from, const char *to)
 {
 	size_t len = strlen(from);
@@ -300,7 +302,7 @@ struct fs_node *fs_node_enter(struct fs_nodes *t, int fd, const struct stat *st)
 		}
 	} else if (n->id == FS_ROOT_ID) {
 		util_close_fd(&fd);
-	} else { /* of its several names the one by which it was found last */
+	} else { /* a file of several names: keep the one of the newest look-up */
 		set_fd(t, n, fd);
 	}
 	n->lookups++;

@@ -32,13 +32,15 @@ struct fs_node {
 	mode_t type;
 	bool closed;   /* a directory that shows, but does not open, nor does its content */
 	bool empty;    /* a directory that shows without its entries */
-	bool outdated; /* the last open was refused, to make the guest look; the next is not */
-	/* As the guest was last told, or by its own last write. */
+	bool outdated; /* the last open failed on purpose, so that the guest looks; the next
+			* succeeds */
+	/* As last reported to the guest, or after its own last write. */
 	off_t size;
 	struct timespec mtime;
-	/* At the last open, but in a working folder: the version that the guest has cached. */
+	/* Time of change at the last open, except in a working folder: identifies the guest's
+	 * cached content. */
 	struct timespec ctime;
-	bool settled;	/* ctime was so old at that open that any later change has another ctime */
+	bool settled;	/* a change after that open must have another ctime */
 	bool unchanged; /* the guest's cached content is current */
 	UT_hash_handle hh;
 };
@@ -52,7 +54,7 @@ struct fs_handle {
 };
 
 struct fs_slots {
-	void **slot;	/* NULL: free */
+	void **slot;	/* free ones are NULL */
 	uint32_t *next; /* generation of the next use */
 	uint32_t *free;
 	size_t n, n_free, used, max;

@@ -31,7 +31,7 @@ size_t fs_note_pack(struct fs_note *n, const struct fs_note_parts *p)
 	return FS_NOTE_HEAD + at + n->value_len;
 }
 
-/* The next part: len bytes and a NUL. */
+/* Takes the next part: len bytes and a NUL. */
 static bool take(const struct fs_note *n, size_t total, size_t *at, uint32_t len, const char **ret)
 {
 	const char *text = n->data + *at;

@@ -10,7 +10,7 @@
 
 /* One message on a SOCK_SEQPACKET pair. The keeper trusts none of its bytes. */
 enum fs_what {
-	FS_OPEN,   /* place 0 by flags; with a descriptor in the answer */
+	FS_OPEN,   /* opens place 0 with `flags`; the answer has a descriptor */
 	FS_CREATE, /* the same, with mode and umask */
 	FS_MKDIR,
 	FS_MKNOD,
@@ -19,16 +19,16 @@ enum fs_what {
 	FS_UNLINK,
 	FS_RMDIR,
 	FS_RENAME, /* place 0 to place 1 by flags */
-	/* The attributes of `set`. This and the next two: of place 0, or of a file without a name,
-	 * whose descriptor comes along. */
+	/* Sets the attributes of `set`. This and the next two concern place 0, or a file without a
+	 * name, whose descriptor is attached. */
 	FS_SETATTR,
 	FS_SETXATTR,
 	FS_REMOVEXATTR,
-	FS_READ,   /* may text[0], an absolute path, be read? */
-	FS_CLOSED, /* a file without a name yet has no writer any more */
+	FS_READ,   /* asks whether text[0], an absolute path, may be read */
+	FS_CLOSED, /* a file that has no name yet has lost its last writer */
 	FS_WHATS,
-	/* And: */
-	FS_CANCEL = 100, /* server: the guest does not wait for id any more */
+	/* Other messages: */
+	FS_CANCEL = 100, /* server: the guest no longer waits for id */
 	FS_ANSWER,	 /* keeper: a struct fs_answer */
 };
 
@@ -79,7 +79,7 @@ struct fs_note {
 };
 #define FS_NOTE_HEAD offsetof(struct fs_note, data)
 
-/* Comes with a descriptor after FS_OPEN and FS_CREATE. */
+/* FS_OPEN and FS_CREATE are answered with a descriptor. */
 struct fs_answer {
 	uint64_t id;
 	uint32_t what;
@@ -88,7 +88,7 @@ struct fs_answer {
 
 /* Memory that keeper and server share. */
 struct fs_page {
-	_Atomic uint64_t changes; /* of the keeper's rules since the server was forked */
+	_Atomic uint64_t changes; /* how often the keeper's rules changed since the fork */
 };
 
 /* Pointers to the parts of data. */

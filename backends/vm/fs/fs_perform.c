@@ -16,7 +16,7 @@
 #include "core/journal/fs/object.h"
 #include "core/os/file.h"
 
-/* What a guest's open may ask of the host. */
+/* The flags of open(2) that a guest may use. */
 #define OPEN_FLAGS (O_ACCMODE | O_APPEND | O_CREAT | O_EXCL | O_TRUNC | O_NOATIME)
 
 struct job {
@@ -28,8 +28,8 @@ struct job {
 };
 
 /*
- * What was just made has the keeper's owner. Root's belongs to whoever asked, as it would natively;
- * the group is the directory's where that says so.
+ * Gives a new entry to the user and group of the guest's process, as natively, if the keeper is
+ * root. In a set-group-ID directory the entry keeps the directory's group. Returns r.
  */
 static int give_owner(struct job *j, int r)
 {
@@ -44,22 +44,22 @@ static int give_owner(struct job *j, int r)
 	gid = dir.st_mode & S_ISGID ? st.st_gid : n->gid;
 	if (st.st_uid == n->uid && st.st_gid == gid)
 		return r;
-	/* Where it fails, the keeper is the owner. */
+	/* If this fails, the keeper stays the owner. */
 	if (folder_chown(j->f, j->c, at, n->uid, gid) < 0)
 		log_info("fs", "'%s' stays root's", at->name);
 	return r;
 }
 
 /*
- * Everybody is root in a guest of theirs. A program that runs as root here is not theirs to make:
- * where the keeper is root, what is no directory gets no set-id bits.
+ * Any user can be root in a guest. So a guest must not create set-id programs that run as root on
+ * the host: if the keeper is root, files get no set-id bits.
  */
 static mode_t safe_mode(mode_t mode, bool dir)
 {
 	return geteuid() == 0 && !dir ? mode & 01777 : mode & 07777;
 }
 
-/* Nor are capabilities of files, or labels. */
+/* Returns 0 for user attributes alone. Capabilities and labels are refused, as set-id bits are. */
 static int check_attribute(const char *name)
 {
 	if (str_starts(name, "user."))
@@ -69,7 +69,8 @@ static int check_attribute(const char *name)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* What a write by somebody without privileges does: st is of before that. */
+/* Clears set-id bits, as the kernel does at a write without privileges. st is from before the open.
+ * Returns r, or an error. */
 static int make_plain(struct job *j, const struct stat *st, int r)
 {
 	int got;
@@ -89,13 +90,13 @@ static int do_open(struct job *j)
 	int flags = (int)j->note->flags & OPEN_FLAGS & ~(O_CREAT | O_EXCL);
 	struct stat st;
 
-	/* A device, or a pipe that somebody waits at, is never opened on the guest's behalf. */
+	/* Devices, and pipes that have a waiting process, are never opened for the guest. */
 	if (fstatat(at->dirfd, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
-	/* Of a file that is there a guest's kernel does not say whether it might have been made:
-	 * who empties it writes it anew, as git does with a submodule's ".git". */
+	/* The guest's kernel does not say that an open of an existing file has O_CREAT. O_TRUNC
+	 * counts as O_CREAT, because git rewrites a submodule's ".git" so. */
 	if (flags & O_TRUNC)
 		flags |= O_CREAT;
 	return make_plain(j, &st, folder_open(j->f, j->c, at, flags | O_NONBLOCK, 0600));
@@ -120,7 +121,7 @@ static int do_mkdir(struct job *j)
 	return give_owner(j, folder_mkdir(j->f, j->c, &j->place[0].at, j->note->mode & 07777));
 }
 
-/* Of devices there is none but those of the host's own. */
+/* Creates a file, pipe or socket. Devices are refused. */
 static int do_mknod(struct job *j)
 {
 	mode_t mode = (j->note->mode & S_IFMT) | safe_mode(j->note->mode, false);
@@ -156,7 +157,7 @@ static int do_rename(struct job *j)
 {
 	unsigned flags = j->note->flags, both = RENAME_NOREPLACE | RENAME_EXCHANGE;
 
-	if (flags & RENAME_WHITEOUT) /* leaves a device behind */
+	if (flags & RENAME_WHITEOUT) /* a whiteout would be a device */
 		return -EPERM;
 	if ((flags & ~both) || (flags & both) == both)
 		return -EINVAL;
@@ -172,8 +173,8 @@ static bool to_time(const struct fs_time *t, struct timespec *ret)
 	return t->nsec < 1000000000 || t->nsec == UTIME_NOW || t->nsec == UTIME_OMIT;
 }
 
-/* In the order in which natively each could still be done. A held part is done anew with the rest,
- * which comes to the same. */
+/* Sets attributes in an order in which no change forbids a later one. After an answer to a held
+ * part all are set again, with the same result. */
 static int do_setattr(struct job *j)
 {
 	const struct fs_note *n = j->note;
@@ -230,9 +231,9 @@ static int do_removexattr(struct job *j)
 /* ---- objects without a name ------------------------------------------------------------------ */
 
 /*
- * A file that was removed while it was open, or that is looked at before it gets its name. The
- * descriptor is the server's: it may be changed if nothing of it is left to see in this folder, or
- * if what it was is kept in this step.
+ * Checks a file that was removed while open, or that has no name yet. The descriptor is the
+ * server's. A change is allowed if the file's last name was in this folder and has been removed,
+ * or if this step made the file or has kept its preimage.
  */
 static int check_unnamed(const struct job *j, int fd, const char *link)
 {
@@ -257,7 +258,7 @@ static int set_unnamed(const struct job *j, int fd, const char *link)
 	if (n->set & ~(uint32_t)FS_SET_ALL || !to_time(&n->times[0], times) ||
 	    !to_time(&n->times[1], times + 1))
 		return -EINVAL;
-	if (n->set & FS_SET_SIZE) /* of whoever may write to it */
+	if (n->set & FS_SET_SIZE) /* cut by a writer's handle: change_removed() */
 		return -ESTALE;
 	if ((n->set & FS_SET_OWNER && fchownat(fd, "", n->uid, n->gid, AT_EMPTY_PATH) < 0) ||
 	    (n->set & FS_SET_MODE && chmod(link, safe_mode(n->mode, false)) < 0) ||
@@ -288,7 +289,7 @@ static int change_unnamed(const struct job *j, int fd)
 	return r < 0 ? -errno : 0;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *op; /* for events: the system call's name */

@@ -21,7 +21,8 @@ bool fs_name_is_valid(const char *name)
 	       !str_eq(name, "..");
 }
 
-/* Names and single slashes alone: the policy judges the text, and "a/./b" is not "a/b" to it. */
+/* Returns whether dir has only names and single slashes. The policy compares text: "a/./b" would
+ * not match "a/b". */
 static bool is_clean(const char *dir)
 {
 	while (*dir) {
@@ -48,7 +49,7 @@ static int open_dir(int folder, const char *dir)
 
 	if (fd >= 0)
 		return fd;
-	if (errno == EXDEV) /* another mount of the host: not the folder's */
+	if (errno == EXDEV) /* another mount: not part of the folder */
 		return -EROFS;
 	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? -ESTALE : -errno;
 }
@@ -58,7 +59,7 @@ static bool is_same(const struct stat *st, const struct fs_inode *i)
 	return st->st_dev == i->dev && st->st_ino == i->ino;
 }
 
-/* The folder itself: the journal wants it as an object without a name. */
+/* Finds the folder itself, as an object without a name, which the journal expects. */
 static int find_top(const struct fs_spot *spot, struct fs_place *p)
 {
 	struct stat st;

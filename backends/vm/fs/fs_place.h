@@ -1,4 +1,4 @@
-/* fs_place - the keeper's side: finds what a message of the fs server names, beneath a folder. */
+/* fs_place - the keeper's side: finds the file that a message names, beneath a folder. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,8 +8,8 @@
 struct folder;
 
 /*
- * A name in a directory of the folder, both still what the server saw. The directory is a
- * descriptor of the keeper's own, opened anew beneath the folder's: no link, no other mount.
+ * A name in a directory of the folder, after both were found unchanged since the server's message.
+ * The directory is opened anew beneath the folder's descriptor: no link, no other mount.
  */
 struct fs_place {
 	struct at at;
@@ -19,8 +19,8 @@ struct fs_place {
 #define FS_PLACE_INIT ((struct fs_place){.fd = -1})
 
 /*
- * Fills in ret, of FS_PLACE_INIT; p's strings must live as long. -ESTALE: the directory or the
- * object is another one now. -EINVAL: no name that a directory can have.
+ * Fills in ret, of FS_PLACE_INIT; p's strings must live as long. Returns -ESTALE if the directory
+ * or the object has been replaced, -EINVAL if a name is invalid.
  */
 int fs_place_find(const struct folder *f, const struct fs_spot *spot, const char *dir,
 		  const char *name, struct fs_place *ret);

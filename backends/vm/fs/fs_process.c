@@ -17,9 +17,9 @@
 #include "core/base/io.h"
 #include "core/base/log.h"
 
-#define NODES_MAX   (1 << 20) /* of a share: a guest without much memory knows fewer */
+#define NODES_MAX   (1 << 20) /* per share: a guest has too little memory for more */
 #define HANDLES_MAX 65536
-#define FDS_SPARE   256 /* for what is neither a node nor a handle */
+#define FDS_SPARE   256 /* reserved for other uses than nodes and handles */
 
 static struct {
 	struct fs_view view;
@@ -30,21 +30,21 @@ static struct {
 	size_t n;
 } server;
 
-/* Closes all descriptors but these, and puts /dev/null on 0 to 2. */
+/* Closes all descriptors except the sockets of p, and opens /dev/null as 0 to 2. */
 static void keep_only(const struct fs_process *p)
 {
 	int keep[1 + FS_SHARES_MAX] = {p->sock}, from;
 
 	memcpy(keep + 1, p->socks, p->n * sizeof(keep[0]));
 	io_close_all_but(3, keep, p->n + 1);
-	log_open(-1, LOG_ERROR, NULL); /* its number is something else's by now */
+	log_open(-1, LOG_ERROR, NULL); /* the log's number may now be another file's */
 	from = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3 && from >= 0; fd++)
 		dup2(from, fd);
 	util_close_fd(&from);
 }
 
-/* A descriptor for each inode that the guest knows. */
+/* Raises the limit of open files as far as possible: each known inode needs one. Returns it. */
 static size_t raise_open_files(void)
 {
 	struct rlimit lim;
@@ -64,7 +64,7 @@ static int confine(struct err *err)
 	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
 		r = landlock_restrict(&nowhere, err);
 	prctl(PR_SET_DUMPABLE, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* changed credentials have cleared it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of credentials clears it */
 	return r < 0 ? r : fs_filter(err);
 }
 
@@ -123,7 +123,7 @@ NORETURN void fs_process_run(const struct fs_process *p)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	umask(0);
 	keep_only(p);
-	/* A parent that died before it was to be a signal is the end of the socket. */
+	/* If the parent died before prctl(), the closed socket ends the loop. */
 	if (open_shares(p, raise_open_files()) < 0 || confine(&err) < 0)
 		_exit(1);
 	loop(p->sock);

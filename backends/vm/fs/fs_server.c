@@ -24,7 +24,7 @@ struct fs_server {
 	struct fs_shared *shared;
 };
 
-/* While it is started. */
+/* State while the server starts. */
 struct setup {
 	struct keeper *k;
 	struct fs_process process;
@@ -70,7 +70,7 @@ static int make_sockets(struct setup *s, struct err *err)
 			s->theirs[i] = fds[1];
 		}
 	}
-	if (r == 0) /* no more than the system allows */
+	if (r == 0) /* the system may cap it */
 		(void)setsockopt(s->pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	return r;
 }
@@ -165,7 +165,7 @@ void fs_server_stop(struct fs_server *s)
 	}
 	util_close_fd(&s->pidfd);
 	if (s->shared)
-		s->shared->callers = NULL; /* whose are gone with it */
+		s->shared->callers = NULL; /* the owner of its functions is gone */
 	if (s->shared)
 		fs_shared_unref(s->shared);
 	free(s);

@@ -57,10 +57,11 @@ int fs_server_start(struct fs_server **ret, struct door **ret_door, struct keepe
 		    int *ret_socks, struct err *err) MUST_USE;
 /* Sets the host process that represents all processes of the guest: changes are of its steps. */
 void fs_server_set_caller(struct fs_server *s, pid_t caller);
-/* Sets functions that find the process of each guest thread instead. Both outlive the server. */
+/* Sets functions that find the process of each guest thread; without them all changes are the
+ * caller's. Both outlive the server. */
 struct fs_callers;
 void fs_server_set_callers(struct fs_server *s, const struct fs_callers *callers, void *data);
-/* Goes on with waiting requests of this guest thread, whose process is known now. */
+/* Continues the requests of this guest thread, whose process is known now. */
 void fs_server_known(struct fs_server *s, int tid);
 /* Ends and reaps the process, frees s. Before or after the door is closed. NULL is a no-op. */
 void fs_server_stop(struct fs_server *s);

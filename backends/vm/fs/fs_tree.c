@@ -14,9 +14,9 @@
 #include "core/policy/policy.h"
 
 #define LISTING_ROOM 32768
-#define SETTLED_S    2 /* more than any file system's clock has for a tick */
+#define SETTLED_S    2 /* longer than the clock tick of any file system */
 
-/* Of the host's root: the guest has its own. */
+/* Directories that the guest does not take from the host's root: it has its own. */
 static const char *const own_of_guest[] = {"/proc", "/sys",	"/dev", "/run",
 					   "/tmp",  "/var/tmp", "/boot"};
 
@@ -27,7 +27,7 @@ struct raw_dirent { /* of getdents64(2) */
 	char name[];
 };
 
-/* ---- what may be seen ------------------------------------------------------------------------ */
+/* ---- visibility ------------------------------------------------------------------------------ */
 
 static bool is_hidden(const struct fs_tree *t, const char *path)
 {
@@ -220,7 +220,7 @@ int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX])
 	if (!t->view->policy || n->empty)
 		return 0;
 	r = fs_node_path(t, n, path);
-	if (r < 0) /* removed, and still open: what was let in by its name stays so */
+	if (r < 0) /* removed while open: it was allowed by name */
 		return t->kind == FS_FOLDER && r == -ESTALE ? 0 : r;
 	if (*path == '\0')
 		return 0;
@@ -240,9 +240,9 @@ int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX])
 }
 
 /*
- * No write leaves the time of change as it was, but for one within the same tick of the clock, and
- * later ones through a mapping: those are why it is not gone by in a working folder, where the
- * human works too. Programs and libraries need not be read again each time that one is started.
+ * A write changes ctime, except within the same clock tick, and except later writes through one
+ * mapping. Because of these, ctime is not used in a working folder, which the user edits. Elsewhere
+ * it spares reading programs and libraries again at each start.
  */
 static void note_open(struct fs_node *n, const struct stat *st)
 {
@@ -274,7 +274,7 @@ int fs_open_native(struct fs_tree *t, struct fs_node *n)
 	char link[32];
 	int fd;
 
-	/* Of a pipe, a device or a socket there is nothing here: the guest has its own. */
+	/* Pipes, devices and sockets are not served: the guest has its own. */
 	if (!S_ISREG(n->type) && !S_ISDIR(n->type))
 		return S_ISLNK(n->type) ? -ELOOP : -ENXIO;
 	fd = fs_node_link(t, n, link);
@@ -299,7 +299,7 @@ void fs_closed_unnamed(struct fs_tree *t, struct fs_node *n)
 	note->what = FS_CLOSED;
 	note->share = t->share;
 	fs_ask(t->view->channel, &none, nothing, NULL);
-	n->mtime = (struct timespec){0}; /* where the name was another file's, it is not now */
+	n->mtime = (struct timespec){0}; /* the name may now be another file's */
 }
 
 /* ---- listings -------------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
 	long n;
 
 	if (!dir || dir->closed || fs_node_path(t, dir, path) < 0)
-		return dir && dir->closed ? -EACCES : 0; /* removed: nothing is in it */
+		return dir && dir->closed ? -EACCES : 0; /* a removed directory is empty */
 	len = strlen(path);
 	if (lseek(h->fd, (off_t)offset, SEEK_SET) < 0)
 		return -EINVAL;
@@ -345,7 +345,7 @@ int fs_readdir(struct fs_tree *t, const struct fs_handle *h, uint64_t offset,
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* A path of the share, relative to it. */
+/* Returns a path of the share relative to the share's root. */
 static const char *below(const struct fs_tree *t, const char *path)
 {
 	path += strlen(t->path);
@@ -378,8 +378,8 @@ int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struc
 	return 0;
 }
 
-/* The kernel says "PATH (deleted)" of a file that was removed, and of one that was opened before it
- * had a name. A name may end so, too. */
+/* Returns whether the file has no name. The kernel reports such a path as "PATH (deleted)", but a
+ * real name may end so, too. */
 static bool has_no_name(struct fs_tree *t, struct fs_node *n, const char *path)
 {
 	static const char mark[] = " (deleted)";
@@ -412,7 +412,7 @@ int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 	slash = strrchr(where->dir, '/');
 	name = slash ? slash + 1 : where->dir;
 	if (strlen(name) > NAME_MAX)
-		return -ESTALE; /* of its other names none is known */
+		return -ESTALE; /* its other names are not known */
 	snprintf(where->name, sizeof(where->name), "%.*s", NAME_MAX, name);
 	where->dir[slash ? slash - where->dir : 0] = '\0';
 	spot->dir = (struct fs_inode){0};

@@ -75,9 +75,9 @@ int fs_node_path(struct fs_tree *t, struct fs_node *n, char out[PATH_MAX]);
 int fs_may_read(struct fs_tree *t, struct fs_node *n, char path[PATH_MAX]);
 /* Opens a regular file or a directory for reading. Returns a descriptor or negative errno. */
 int fs_open_native(struct fs_tree *t, struct fs_node *n);
-/* Returns whether the host has changed the file since the guest was told its attributes. Never
- * returns true twice in a row, so that a file with a constant writer opens, too. Sets
- * n->unchanged, so it must be called at each open. */
+/* Returns whether the host has changed the file after its attributes were last reported to the
+ * guest. Never returns true twice in a row, so that a file with a constant writer can be opened.
+ * Sets n->unchanged, so call it at each open. */
 bool fs_was_edited(struct fs_tree *t, struct fs_node *n);
 
 /* Tells the keeper that a file without a name was closed after writing: it may get its name now. */

@@ -135,7 +135,7 @@ void guest_fuse_reply_entry(struct fuse_req *r, struct fs_node *n, const struct 
 
 	guest_fuse_fill_entry(r->tree, &e, n, st);
 	if (sizeof(e) > r->io->out_len - sizeof(struct fuse_out_header))
-		fs_node_forget(&r->tree->nodes, n->id, 1); /* the guest never hears of it */
+		fs_node_forget(&r->tree->nodes, n->id, 1); /* the reply does not fit */
 	guest_fuse_reply(r, &e, sizeof(e));
 }
 
@@ -160,10 +160,10 @@ struct fs_handle *guest_fuse_handle(struct fuse_req *r, uint64_t fh, bool dir)
 /* ---- the session ----------------------------------------------------------------------------- */
 
 /*
- * Round trips are what costs. FUSE_READDIRPLUS_AUTO would read the entries of a large directory
- * without their attributes, and ask for those one by one. With FUSE_HANDLE_KILLPRIV_V2 the guest
- * does not ask for mode and capabilities before each write and change of owner, but says when
- * set-id bits are to go: at a write they do without a word, as this process has no capability.
+ * Answers INIT with flags that save round trips. FUSE_READDIRPLUS_AUTO would list a large directory
+ * without attributes and then request them one by one. With FUSE_HANDLE_KILLPRIV_V2 the guest
+ * requests no mode or capabilities before a write or chown; it says when to clear set-id bits. A
+ * write clears them anyway, because this process has no capability.
  */
 static void on_init(struct fuse_req *r)
 {
@@ -187,7 +187,7 @@ static void on_init(struct fuse_req *r)
 		guest_fuse_reply_err(r, -EPROTO);
 		return;
 	}
-	r->s->ready = in->major == FUSE_KERNEL_VERSION; /* else it comes again with ours */
+	r->s->ready = in->major == FUSE_KERNEL_VERSION; /* else INIT comes again */
 	guest_fuse_reply(r, &out, sizeof(out));
 }
 
@@ -233,13 +233,13 @@ enum {
 	NODE = 1 << 0,	/* h.nodeid must be known */
 	EARLY = 1 << 1, /* may come before INIT */
 	QUIET = 1 << 2, /* has no answer */
-	BULK = 1 << 3,	/* what follows the fixed part stays where it is */
+	BULK = 1 << 3,	/* data after the fixed part is not copied */
 };
 
-/* What must be there before a handler sees the message. */
+/* The parts of a message that load() checks before the handler runs. */
 static const struct {
-	uint16_t fixed; /* bytes of its structure */
-	uint8_t names;	/* strings behind that */
+	uint16_t fixed; /* bytes of the fixed structure */
+	uint8_t names;	/* strings after it */
 	uint8_t flags;
 	guest_fuse_handler handle;
 } table[] = {
@@ -282,7 +282,7 @@ static const struct {
 				  guest_fuse_copy_range},
 };
 
-/* The strings behind the fixed part: each ends within the message. */
+/* Takes n strings after the fixed part. Returns false if one does not end within the message. */
 static bool take_names(struct fuse_req *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -297,7 +297,7 @@ static bool take_names(struct fuse_req *r, size_t n)
 	return true;
 }
 
-/* Copies and checks. 0, or the error to answer with. */
+/* Copies and checks a message. Returns 0, or the error for the reply. */
 static int load(struct fuse_req *r, uint32_t op)
 {
 	struct fuse_session *s = r->s;

@@ -17,16 +17,16 @@
 struct fuse_session;
 
 /*
- * One request. Owned by the transport until reply(), which guest_fuse_serve() calls, or the loop
- * later. in and out are valid during guest_fuse_serve() only.
+ * One request. The transport owns it until reply(), which is called by guest_fuse_serve() or later
+ * by the loop. in and out are valid during guest_fuse_serve() only.
  */
 struct fuse_io {
 	const struct iovec *in, *out;
 	size_t n_in, n_out;
 	size_t in_len, out_len;
 	/*
-	 * Sends the answer: len bytes of data, then `direct` bytes that are in out already, after
-	 * them. len 0: the request has no answer. Frees io.
+	 * Sends the answer: len bytes of data, followed by `direct` bytes that are in out already.
+	 * len 0: the request has no answer. Frees io.
 	 */
 	void (*reply)(struct fuse_io *io, const void *data, size_t len, size_t direct);
 };

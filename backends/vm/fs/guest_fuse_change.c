@@ -1,4 +1,4 @@
-/* guest_fuse_change - FUSE messages that change something: each is a question to the keeper. */
+/* guest_fuse_change - FUSE messages that change something: each asks the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static int object_place(struct fuse_req *r, struct change *c, int i, struct fs_n
 	return fs_spot_object(r->tree, n, &c->note->spot[i], &c->where[i]);
 }
 
-/* The same for its attributes: it needs no name. */
+/* Fills in the node's place for a change of attributes, which needs no name. */
 static int itself_place(struct fuse_req *r, struct change *c, struct fs_node *n)
 {
 	c->part.dir[0] = c->where[0].dir;
@@ -119,7 +119,7 @@ void guest_fuse_link(struct fuse_req *r)
 	send(r, c, got, r->node);
 }
 
-/* ---- names that go --------------------------------------------------------------------------- */
+/* ---- removed and renamed names --------------------------------------------------------------- */
 
 void guest_fuse_unlink(struct fuse_req *r)
 {
@@ -171,8 +171,8 @@ void guest_fuse_open(struct fuse_req *r)
 		guest_fuse_reply_err(r, S_ISDIR(r->node->type) ? -EISDIR : -ENXIO);
 		return;
 	}
-	/* The guest would read new bytes up to the old size: it looks the name up again, and
-	 * opens again. */
+	/* Without -ESTALE the guest would read new bytes only up to the old size. It now looks the
+	 * name up and opens again. */
 	if (fs_was_edited(r->tree, r->node)) {
 		guest_fuse_reply_err(r, -ESTALE);
 		return;
@@ -198,8 +198,8 @@ static struct fs_time to_time(uint64_t sec, uint32_t nsec, bool set, bool now)
 }
 
 /*
- * A file that was removed and is still open, or is to get its name later, can be cut by whoever
- * has it open for writing: it is the keeper's descriptor, and needs no capture, as writing does.
+ * Truncates a file that has no name, because it was removed while open or gets its name later. The
+ * caller has it open for writing, by the keeper's descriptor. As for a write, no capture is needed.
  */
 static bool change_removed(struct fuse_req *r, const struct fuse_setattr_in *in)
 {

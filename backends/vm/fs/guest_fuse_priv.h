@@ -8,7 +8,7 @@
 
 #define FUSE_BODY_MAX  (FS_VALUE_MAX + 4 * PATH_MAX)
 #define FUSE_WRITE_MAX (1 << 20)
-#define FUSE_PIECES    1024 /* of one READ or WRITE: IOV_MAX */
+#define FUSE_PIECES    1024 /* per READ or WRITE: IOV_MAX */
 
 /* How long the guest caches names and attributes; an open notices changes at once
  * (fs_was_edited()). */
@@ -28,7 +28,7 @@ struct fuse_wait {
 
 struct fuse_session {
 	struct fs_tree *tree;
-	bool ready; /* INIT came */
+	bool ready; /* INIT was received */
 	struct fuse_wait *waits;
 	size_t n_waits;
 	_Alignas(8) char body[FUSE_BODY_MAX + 1];
@@ -52,7 +52,7 @@ void guest_fuse_reply_err(struct fuse_req *r, int error); /* 0 or negative errno
 void guest_fuse_reply(struct fuse_req *r, const void *data, size_t len);
 void guest_fuse_reply_entry(struct fuse_req *r, struct fs_node *n, const struct stat *st);
 void guest_fuse_reply_attr(struct fuse_req *r, const struct stat *st);
-/* The same for a request that has waited. */
+/* The same for a request that waited. */
 void guest_fuse_answer(struct fuse_io *io, uint64_t unique, int error, const void *data,
 		       size_t len);
 void guest_fuse_fill_entry(struct fs_tree *t, struct fuse_entry_out *e, const struct fs_node *n,

@@ -20,7 +20,7 @@ void guest_fuse_lookup(struct fuse_req *r)
 
 	if (got == 0) {
 		guest_fuse_reply_entry(r, n, &st);
-	} else if (got == -ENOENT) { /* node 0: it is not there, for as long as it says */
+	} else if (got == -ENOENT) { /* node 0: the guest caches that the name does not exist */
 		const struct fuse_entry_out none = {.entry_valid = FUSE_VALID_S};
 
 		guest_fuse_reply(r, &none, sizeof(none));
@@ -123,7 +123,7 @@ struct listing {
 	char data[FS_VALUE_MAX];
 };
 
-/* An entry's attributes come along; "." and ".." have none, and what is gone by now has none. */
+/* Fills in an entry's attributes. "." and "..", and files that have been removed, have none. */
 static void fill_plus(struct fuse_req *r, const char *name, struct fuse_entry_out *e)
 {
 	struct fs_node *n;
@@ -244,7 +244,8 @@ void guest_fuse_read(struct fuse_req *r)
 	io->reply(io, &out, sizeof(out), (size_t)got);
 }
 
-/* What the guest did itself is no edit of the human's. */
+/* Records the attributes after the guest's own write, so that they do not count as an external
+ * edit. */
 static void tell_own(struct fuse_req *r)
 {
 	struct stat st;
@@ -252,7 +253,7 @@ static void tell_own(struct fuse_req *r)
 	fs_getattr(r->tree, r->node, &st);
 }
 
-/* Open for writing, by the keeper; else answers. */
+/* Returns the handle if the keeper opened it for writing. Else answers and returns NULL. */
 static const struct fs_handle *writable(struct fuse_req *r, uint64_t fh)
 {
 	const struct fs_handle *h = guest_fuse_handle(r, fh, false);
@@ -370,7 +371,7 @@ void guest_fuse_copy_range(struct fuse_req *r)
 		guest_fuse_reply_err(r, -EINVAL);
 		return;
 	}
-	/* Not more than a moment's work: the guest asks again for the rest. */
+	/* Copy a bounded piece: the guest asks again for the rest. */
 	got = copy_file_range(from->fd, &at, to->fd, &to_at,
 			      MIN(in->len, (uint64_t)16 * FUSE_WRITE_MAX), 0);
 	if (got < 0) {
@@ -398,8 +399,8 @@ static void reply_xattr(struct fuse_req *r, uint32_t size, const void *value, ss
 		guest_fuse_reply(r, value, (size_t)got);
 }
 
-/* The whole of it fits: the kernel's limit for both is the same. A link's own are not to be had by
- * a descriptor. */
+/* The buffer fits any value: the guest's kernel has the same limit. Attributes of a symbolic link
+ * cannot be read by descriptor. */
 void guest_fuse_getxattr(struct fuse_req *r)
 {
 	static char value[FS_VALUE_MAX];

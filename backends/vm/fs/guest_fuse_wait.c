@@ -18,7 +18,7 @@ static void wait_free(struct fuse_wait *w)
 	free(w);
 }
 
-/* No answer: whoever asked is gone with the guest's memory. */
+/* Cancels all waiting requests without a reply: the guest's memory was reset. */
 void guest_fuse_cancel_all(struct fuse_session *s)
 {
 	while (s->waits) {
@@ -37,7 +37,7 @@ static void answer(const struct fuse_wait *w, int error, const void *data, size_
 	guest_fuse_answer(w->io, w->unique, error, data, len);
 }
 
-/* Takes fd. NULL: too many files are open, or it is none that may be. */
+/* Makes a handle. Takes fd. Returns NULL if too many files are open. */
 static struct fs_handle *add_handle(const struct fuse_wait *w, uint64_t node, int fd)
 {
 	struct fs_handle *h;
@@ -59,7 +59,7 @@ static void opened(const struct fuse_wait *w, int fd)
 		answer(w, -ENFILE, NULL, 0);
 		return;
 	}
-	if (w->flags & O_TRUNC) { /* the size is the guest's own doing */
+	if (w->flags & O_TRUNC) { /* the guest itself changed the size */
 		h->unnamed = fstat(fd, &st) == 0 && st.st_nlink == 0;
 		fs_getattr(w->s->tree, w->node, &st);
 	}
@@ -120,7 +120,7 @@ static void changed(const struct fuse_wait *w)
 	answer(w, r, &a, sizeof(a));
 }
 
-/* Reading was asked for, and allowed. */
+/* Opens the node after the keeper has allowed the read. */
 static void may_read(const struct fuse_wait *w)
 {
 	struct fs_tree *t = w->s->tree;
@@ -164,7 +164,7 @@ static void done(void *data, int result, int fd)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* What the guest must have left room for, so that no node or handle is made for nobody. */
+/* Returns the reply's size. A request with less room is refused before a node or handle is made. */
 static size_t room_needed(uint32_t opcode)
 {
 	switch (opcode) {

@@ -16,7 +16,7 @@ void guest_memory_done(struct guest_memory *m)
 	m->n = 0;
 }
 
-/* The file must hold all of the region: past its end is SIGBUS. */
+/* Maps a region. The file must hold all of it: a read past the end of the file raises SIGBUS. */
 static int map_region(struct guest_memory *m, const struct guest_region *r, int fd)
 {
 	struct stat st;
@@ -65,7 +65,7 @@ void *guest_memory_user(const struct guest_memory *m, uint64_t addr, size_t len)
 	return NULL;
 }
 
-/* As much of len as is in one region. */
+/* Returns a pointer to the bytes at addr. Reduces *len to the part that lies in one region. */
 static void *find_guest(const struct guest_memory *m, uint64_t addr, size_t *len)
 {
 	for (size_t i = 0; i < m->n; i++) {

@@ -11,7 +11,7 @@
 
 #include "backends/vm/fs/vhost_priv.h"
 
-/* The messages that QEMU sends to such a device; any other is an error. */
+/* The messages that QEMU may send to this device. Any other is an error. */
 enum {
 	GET_FEATURES = 1,
 	SET_FEATURES = 2,
@@ -157,7 +157,7 @@ static bool set_memory(struct vhost *v, const struct message *m)
 	return ok;
 }
 
-/* The descriptor of KICK or CALL; -1: none, or there should be one. */
+/* Takes the descriptor of KICK or CALL. Returns -1 if the message has none or too many. */
 static int take_notifier(struct message *m)
 {
 	if ((m->body.u64 & NO_FD) || m->n_fds != 1)
@@ -170,7 +170,7 @@ static bool set_kick(struct vhost_queue *q, struct message *m)
 	util_close_fd(&q->kick);
 	q->kick = take_notifier(m);
 	vhost_queue_start(q);
-	return q->kick >= 0; /* polling without one is not what we do */
+	return q->kick >= 0; /* a queue without a kick is not polled */
 }
 
 static bool set_addr(struct vhost_queue *q, const struct message *m)
@@ -184,7 +184,7 @@ static bool set_addr(struct vhost_queue *q, const struct message *m)
 	return true;
 }
 
-/* About one queue, with its number in the first word. */
+/* Handles a message about one queue, whose number is in the first word. */
 static bool on_queue(struct vhost *v, struct message *m)
 {
 	struct vhost_queue *q = queue_of(v, m->body.state.index & 0xff);
@@ -224,12 +224,13 @@ static bool get_base(struct vhost *v, const struct message *m)
 
 	if (!q)
 		return false;
-	vhost_queue_stop(q); /* waits for nobody */
+	vhost_queue_stop(q); /* does not wait for requests */
 	out.num = q->stopped_at;
 	return answer(v, m, &out, sizeof(out));
 }
 
-/* 1, 0: it failed; what has an answer of its own gets it, and *ret_own is set. -1: the end. */
+/* Returns 1, 0 if the message failed, or -1 to end the connection. *ret_own is set if the message
+ * has a reply of its own, which was sent. */
 static int perform(struct vhost *v, struct message *m, bool *ret_own)
 {
 	*ret_own = true;
@@ -320,7 +321,7 @@ bool vhost_serve(struct vhost *v, const struct pollfd *p)
 	if (p[0].revents) {
 		if (!on_message(v))
 			return false;
-		look = true; /* enabled or started: what was there before has no kick */
+		look = true; /* requests from before the start have no kick */
 	}
 	for (size_t i = 0; i < VHOST_QUEUES; i++) {
 		struct vhost_queue *q = &v->queue[i];

@@ -1,4 +1,4 @@
-/* vhost - the vhost-user back end of one share: QEMU's messages, queues, and who waits in them. */
+/* vhost - the vhost-user back end of one share: QEMU's messages, queues, waiting requests. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,13 +8,13 @@
 
 struct vhost;
 
-#define VHOST_QUEUES 2 /* FORGET and the like have one of their own */
+#define VHOST_QUEUES 2 /* FORGET and the like have their own */
 #define VHOST_POLLS  (1 + VHOST_QUEUES)
 
 /* Takes sock, connected to QEMU; the session is borrowed. */
 struct vhost *vhost_new(int sock, struct fuse_session *fuse);
 void vhost_free(struct vhost *v); /* after guest_fuse_free(); NULL is a no-op */
-/* Fills in VHOST_POLLS entries; fd -1 where there is nothing to wait for. */
+/* Fills in VHOST_POLLS entries; an unused entry has fd -1. */
 void vhost_poll(const struct vhost *v, struct pollfd *p);
-/* False: QEMU has closed the socket, or said something that cannot be. */
+/* Returns false if QEMU closed the socket or sent an invalid message. */
 bool vhost_serve(struct vhost *v, const struct pollfd *p);

@@ -9,11 +9,11 @@ struct vhost_queue {
 	struct vhost *v;
 	struct virtqueue ring;
 	int kick, call;
-	bool enabled, running; /* running: its kick has come since it was stopped */
-	bool owed;	       /* a call, at the end of this turn */
-	uint32_t life;	       /* ends with a reset: requests of an earlier one have no answer */
+	bool enabled, running; /* running: kicked after the last stop */
+	bool owed;	       /* a call must be sent at the end of this turn */
+	uint32_t life;	       /* number of resets: requests of an earlier life get no answer */
 	uint16_t stopped_at;
-	struct vhost_request *late; /* answered while it was stopped */
+	struct vhost_request *late; /* answered while the queue was stopped */
 };
 
 struct vhost {
@@ -25,7 +25,7 @@ struct vhost {
 };
 
 /* ---- vhost_queue.c ---- */
-void vhost_queue_start(struct vhost_queue *q); /* if all of it is known */
+void vhost_queue_start(struct vhost_queue *q); /* if all its addresses are known */
 void vhost_queue_stop(struct vhost_queue *q);
 void vhost_queue_set_base(struct vhost_queue *q, uint16_t base);
 bool vhost_queue_drain(struct vhost_queue *q); /* false: broken */

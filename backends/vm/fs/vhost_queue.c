@@ -7,9 +7,9 @@
 #include "backends/vm/fs/vhost_priv.h"
 
 /*
- * A request that the keeper holds outlives a stop of its queue (QEMU's `stop`): the guest still
- * waits for it. Its answer is kept until the queue runs again from where it stopped, and goes to
- * the memory that its descriptors name then. A queue that begins elsewhere was reset.
+ * A request that the keeper holds outlives a stop of its queue (QEMU's `stop`), because the guest
+ * still waits for it. Its answer is kept until the queue continues at the same index, and is then
+ * written to the request's descriptors. A queue that starts at another index was reset.
  */
 struct vhost_request {
 	struct fuse_io io;
@@ -17,12 +17,12 @@ struct vhost_request {
 	struct vhost_queue *q;
 	uint32_t life;
 	uint16_t head;
-	size_t len; /* of data, kept while the queue is stopped */
+	size_t len; /* size of data, which is kept while the queue is stopped */
 	char *data;
 };
 
-/* Of the server's one thread: what guest_fuse_serve() has at hand, and what is answered meanwhile.
- */
+/* The request in guest_fuse_serve(), and the one that is answered late. The server has one
+ * thread. */
 static struct virtqueue_chain chain, late_chain;
 static const struct vhost_request *at_hand;
 

@@ -29,7 +29,7 @@ static bool is_aligned(const void *p, uintptr_t to)
 	return p && ((uintptr_t)p & (to - 1)) == 0;
 }
 
-/* A ring's index or flags: 16 bits that the other side changes. */
+/* Loads a ring's index or flags: 16 bits that the guest may change at any time. */
 static uint16_t load16(const void *ring, size_t i)
 {
 	const _Atomic uint16_t *p = (const _Atomic uint16_t *)ring + i;
@@ -71,7 +71,7 @@ static bool add_piece(const struct virtqueue *q, const struct vring_desc *d,
 		return guest_memory_pieces(q->memory, d->addr, d->len, c->out, &c->n_out,
 					   VIRTQUEUE_PIECES);
 	}
-	if (c->n_out) /* what may be read comes first */
+	if (c->n_out) /* readable descriptors come first */
 		return false;
 	c->in_len += d->len;
 	return guest_memory_pieces(q->memory, d->addr, d->len, c->in, &c->n_in, VIRTQUEUE_PIECES);
@@ -88,8 +88,8 @@ static struct vring_desc desc_at(const void *table, uint32_t i)
 				   .next = le16toh(d.next)};
 }
 
-/* From entry i of a table of n; each entry at most once. table is a copy, or the ring itself: then
- * *ret_indirect may be the table that it consists of. */
+/* Adds the descriptors of a table of n to c, beginning with entry i, each at most once. If table is
+ * the ring, *ret_indirect is set where an indirect table replaces it. */
 static bool walk_table(const struct virtqueue *q, const void *table, uint32_t n, uint32_t i,
 		       struct virtqueue_chain *c, struct vring_desc *ret_indirect)
 {

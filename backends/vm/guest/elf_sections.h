@@ -4,7 +4,9 @@
 
 #include "core/base/buf.h"
 
-/* False: there is none, or it is no such file, or it is damaged. *ret lies in the file. */
+/* Finds a section; *ret points into the file. Returns false if it is missing or the file is no
+ * valid ELF file. */
 bool elf_section(struct span file, const char *name, struct span *ret);
-/* Has it a note of this owner and type, as Xen's for a kernel that starts without a boot sector? */
+/* Returns whether the file has a note of this owner and type. Example: Xen's, for a kernel that
+ * starts without a boot sector. */
 bool elf_has_note(struct span file, const char *owner, uint32_t type);

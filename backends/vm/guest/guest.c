@@ -14,7 +14,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 
-#define FORMAT	  2 /* of what is kept: a new one makes all anew */
+#define FORMAT	  2 /* of the kept files: a new number rebuilds them */
 #define IMAGE_MAX ((size_t)256 << 20)
 #define STAMP_MAX 4096
 
@@ -44,7 +44,7 @@ char *guest_shim(struct err *err)
 	return NULL;
 }
 
-/* What the kept files were made of. Heap string. */
+/* Returns a stamp that identifies the kernel and pid 1. Heap string. */
 static char *stamp_of(const struct kernel *k, const char *shim, struct err *err)
 {
 	struct stat image, init;
@@ -107,7 +107,7 @@ static int make_kernel(int dir, const struct kernel *k, struct err *err)
 	if (r < 0)
 		return err_set(err, r, "read '%s'", k->image);
 	r = vmlinux_extract((struct span){image, len}, &kernel, err);
-	if (r == -ENOEXEC) { /* QEMU may start it all the same, more slowly */
+	if (r == -ENOEXEC) { /* QEMU may start it as it is, more slowly */
 		*err = (struct err){0};
 		buf_add(&kernel, image, len);
 		r = 0;
@@ -129,7 +129,7 @@ static int make_base(int dir, const struct kernel *k, const char *shim, struct e
 	return r < 0 ? err_set(err, r, "write the guest's initramfs") : 0;
 }
 
-/* The stamp comes last: without it what is there does not count. */
+/* Makes the files. The stamp is written last: files without a stamp are not used. */
 static int make(const char *dir, const struct kernel *k, const char *shim, const char *stamp,
 		struct err *err)
 {
@@ -140,7 +140,7 @@ static int make(const char *dir, const struct kernel *k, const char *shim, const
 	if (r == 0 && fd < 0)
 		r = -errno;
 	if (r == 0)
-		r = io_lock(fd); /* two sessions may begin at the same time */
+		r = io_lock(fd); /* two sessions may start at the same time */
 	if (r < 0)
 		return err_set(err, r, "make '%s'", dir);
 	if (is_kept(dir, stamp))

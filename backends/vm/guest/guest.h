@@ -12,7 +12,7 @@
  */
 struct guest {
 	char *release;
-	char *kernel, *base; /* files */
+	char *kernel, *base; /* paths */
 	int64_t size;	     /* bytes of both */
 	bool made;	     /* by this call */
 };

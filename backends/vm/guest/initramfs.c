@@ -12,7 +12,7 @@
 
 #define SHIM_MAX ((size_t)16 << 20)
 
-/* Of what is not needed everywhere, a kernel that lacks it is good enough. */
+/* The guest's modules. A kernel may lack those that are not needed. */
 static const struct {
 	const char *name;
 	bool needed;

@@ -18,7 +18,7 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A fifo's reader would wait for ever. */
+/* Excludes pipes: opening one would block. */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -45,7 +45,8 @@ static char *release_of(const char *image)
 	return str_eq(base, "vmlinuz") ? xstrdup(path_base(dir)) : NULL;
 }
 
-/* Beside the image, as in a package that was unpacked somewhere; else where they are installed. */
+/* Returns the directory of modules: beside the image, as in an unpacked package, or where the
+ * system installs them. */
 static char *modules_of(const char *image, const char *release)
 {
 	AUTO_FREE char *dir = dir_of(image);
@@ -88,7 +89,7 @@ static void add(struct kernels *k, const char *image)
 	k->list[k->n++] = new;
 }
 
-/* The newest first, as far as their names tell. */
+/* Adds the images that match, newest first by name. */
 static void add_all(struct kernels *k, const char *pattern)
 {
 	glob_t g;

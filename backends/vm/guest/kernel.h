@@ -16,8 +16,8 @@ struct kernels {
 };
 
 /*
- * setting: the image to use (vm.kernel), or NULL: those in unpacked packages below `packages`, the
- * running one, others of this host. Whether they have what a guest needs is not looked at. -ENOENT:
+ * setting: the image to use (vm.kernel), or NULL for those of unpacked packages below `packages`,
+ * the running kernel, and others of this host. Does not check their features. Returns -ENOENT if
  * there is none; err says what to do.
  */
 int kernels_find(struct kernels *ret, const char *setting, const char *packages, struct err *err)

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * A frame is a magic number, then blocks: their packed size, and sequences. A sequence is a token
- * (two lengths of four bits, 15 goes on in further bytes), literal bytes, and how far back to copy
- * how many from. The last sequence of a block ends after its literal bytes.
+ * A frame is a magic number and blocks. A block is its packed size and sequences. A sequence is a
+ * token (two lengths of four bits; 15 continues in further bytes), literal bytes, and a distance
+ * and length to copy from earlier output. A block's last sequence ends after its literal bytes.
  */
 #define MAGIC	  4
 #define BLOCK_MAX ((size_t)8 << 20)
@@ -19,7 +19,7 @@ static size_t le32(const unsigned char *p)
 	return p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24;
 }
 
-/* False: it is cut off. */
+/* Reads the further bytes of a length. Returns false if the input ends. */
 static bool more(const unsigned char **p, const unsigned char *end, size_t *len)
 {
 	unsigned char c;

@@ -4,6 +4,6 @@
 
 #include "core/base/buf.h"
 
-/* Appends to out, at most max bytes. 0, -EINVAL: it is damaged, -EFBIG. What follows the last whole
- * block, as the size behind a kernel's payload, is ignored. */
+/* Appends to out, at most max bytes. Returns 0, -EINVAL if the data is damaged, or -EFBIG. Ignores
+ * bytes after the last whole block, such as the size behind a kernel's payload. */
 int lz4_unpack(const void *data, size_t len, size_t max, struct buf *out) MUST_USE;

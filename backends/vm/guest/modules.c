@@ -12,13 +12,13 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 
-#define LIST_MAX   ((size_t)32 << 20) /* modules.dep has 1 MiB */
+#define LIST_MAX   ((size_t)32 << 20) /* a modules.dep has about 1 MiB */
 #define MODULE_MAX ((size_t)64 << 20)
 #define DEPTH_MAX  32
 
 struct module {
 	char *name, *path; /* path NULL: built in */
-	char *needs;	   /* paths or names, by spaces; NULL: not read yet */
+	char *needs;	   /* paths or names, separated by spaces; NULL: not read */
 	bool listed;
 	UT_hash_handle hh;
 };
@@ -68,7 +68,7 @@ static int read_list(const struct modules *m, const char *name, char **ret)
 	return io_read_file(AT_FDCWD, path, LIST_MAX, ret, &len);
 }
 
-/* "kernel/a.ko: kernel/b.ko kernel/c.ko" */
+/* Parses lines such as "kernel/a.ko: kernel/b.ko kernel/c.ko". */
 static void parse_dep(struct modules *m, char *text)
 {
 	char *rest;
@@ -166,7 +166,7 @@ int modules_read(const struct modules *m, const char *path, struct buf *out, str
 	return r < 0 ? err_wrap(err, r, "'%s'", full) : 0;
 }
 
-/* Of "license=GPL\0depends=fuse,virtio\0": "fuse virtio". */
+/* Returns "fuse virtio" for "license=GPL\0depends=fuse,virtio\0". */
 static char *parse_modinfo(struct span info)
 {
 	static const char key[] = "depends=";

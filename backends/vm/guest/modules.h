@@ -13,11 +13,11 @@ struct modules;
 
 int modules_open(struct modules **ret, const char *dir, struct err *err) MUST_USE;
 void modules_free(struct modules *m);
-bool modules_has(const struct modules *m, const char *name); /* built in counts */
+bool modules_has(const struct modules *m, const char *name); /* true if built in */
 /*
- * Appends this module and its dependencies to the list, unless they are there, each after its own
- * dependencies. Entries are paths below dir. A built-in module adds nothing. -ENOENT: this kernel
- * has no such module.
+ * Appends this module and its missing dependencies to the list, each after its own dependencies.
+ * Entries are paths below dir. A built-in module adds nothing. Returns -ENOENT if this kernel has
+ * no such module.
  */
 int modules_add(struct modules *m, const char *name, char ***list, size_t *n, struct err *err)
 	MUST_USE;

@@ -6,7 +6,7 @@
 
 #define ALIGN 4
 
-/* Relative to the start of the buffer, which is one archive or several whole ones. */
+/* Aligns to 4 bytes from the start of the buffer, which holds whole archives only. */
 static void pad(struct buf *out)
 {
 	static const char zeros[ALIGN];
@@ -16,8 +16,8 @@ static void pad(struct buf *out)
 
 static void add(struct buf *out, const char *name, mode_t mode, const void *data, size_t len)
 {
-	/* magic, inode, mode, uid, gid, links, mtime, size, device 2x, node 2x, name, checksum.
-	 * (The inode counts for files of several names only: there are none.) */
+	/* magic, inode, mode, uid, gid, links, mtime, size, device 2x, node 2x, name, checksum. The
+	 * inode is 0: it matters for hard links alone, and there are none. */
 	buf_fmt(out, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", 0u,
 		(unsigned)mode, 0u, 0u, 1u, 0u, (unsigned)len, 0u, 0u, 0u, 0u,
 		(unsigned)strlen(name) + 1, 0u);

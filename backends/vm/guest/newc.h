@@ -7,10 +7,10 @@
 #include "core/base/buf.h"
 
 /*
- * Archives can be laid behind each other: the kernel unpacks one after the other, and a later file
- * replaces an earlier one. So a base that is made once is followed by a small part of the session.
- * Owner is root, times are zero: the same input gives the same bytes. Directories come before what
- * is in them; names are relative.
+ * Archives can be concatenated: the kernel unpacks them in order, and a later file replaces an
+ * earlier one. So a base that is made once is followed by a small archive of the session. The owner
+ * is root and times are zero: the same input gives the same bytes. Directories precede their
+ * content; names are relative.
  */
 void newc_dir(struct buf *out, const char *name, mode_t mode);
 void newc_file(struct buf *out, const char *name, mode_t mode, const void *data, size_t len);

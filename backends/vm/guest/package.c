@@ -11,8 +11,8 @@
 #include "core/base/external.h"
 
 /*
- * $1: where packages are unpacked. The smallest kernel comes first. Of Ubuntu's, the modules are a
- * package of their own. What is unpacked appears under its name when it is whole.
+ * $1: directory for unpacked packages. The smallest kernel is tried first. Ubuntu has a separate
+ * package of modules. A package appears under its final name after it is unpacked completely.
  */
 static const char script[] =
 	"set -eu\n"

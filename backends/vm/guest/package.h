@@ -5,8 +5,8 @@
 #include "core/base/err.h"
 
 /*
- * Downloads by apt-get, from the distribution's own signed archive, and installs nothing. The files
- * that a guest needs are unpacked below state_dir/vm/packages. Prints name and size of the download
- * on standard output. -EOPNOTSUPP: there is no apt-get here.
+ * Downloads with apt-get, from the distribution's signed archive, and installs nothing. Unpacks the
+ * guest's files below state_dir/vm/packages. Prints name and size of the download on standard
+ * output. Returns -EOPNOTSUPP if the host has no apt-get.
  */
 int package_download(const char *state_dir, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* unpack - bytes that may be packed as kernels and modules are: gzip, xz, zstd, lz4, or not. */
+/* unpack - unpacks kernels and modules: gzip, xz, zstd, lz4, or not packed. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest/unpack.h"
 
@@ -30,7 +30,7 @@ static int unpack_zstd(const void *data, size_t len, struct buf *out, struct err
 		left = ZSTD_decompressStream(z, &to, &in);
 		out->len += to.pos;
 		if (!to.pos && before == in.pos)
-			break; /* cut off */
+			break; /* truncated */
 	}
 	ZSTD_freeDStream(z);
 	buf_reserve(out, 1);
@@ -50,12 +50,12 @@ static int unpack_gzip(const void *data, size_t len, struct buf *out, struct err
 	size_t before = out->len;
 	int r = gunzip(data, len, UNPACK_MAX, out, err);
 
-	/* The size behind a kernel's payload is no further member. */
+	/* A kernel's payload is followed by its size, which is no further gzip member. */
 	return r < 0 || out->len > before ? MIN(r, 0)
 					  : err_say(err, -EINVAL, "gzip: the data is damaged");
 }
 
-/* memfds: nothing waits for anything, and nobody else sees them. */
+/* Runs xz(1) on memfds, which never block and which no other process can open. */
 static int run_xz(int in, int to, struct err *err)
 {
 	static const char *const argv[] = {"xz", "--single-stream", "-dc", NULL};

@@ -8,7 +8,8 @@
 #define UNPACK_MAX ((size_t)512 << 20)
 
 /*
- * Append what [data, data+len) holds, unpacked by its first bytes; as it is when they are unknown.
- * xz is a program of the host's. What follows the packed stream is ignored.
+ * Appends [data, data+len) to out, unpacked. The first bytes tell the format; unknown data is
+ * copied as it is. Needs the host's program xz for that format. Ignores bytes after the packed
+ * stream.
  */
 int unpack(const void *data, size_t len, struct buf *out, struct err *err) MUST_USE;

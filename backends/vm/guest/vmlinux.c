@@ -1,4 +1,4 @@
-/* vmlinux - the kernel proper out of a compressed kernel image. */
+/* vmlinux - extracts the ELF kernel from a compressed kernel image. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/guest/vmlinux.h"
 
@@ -17,7 +17,7 @@ enum {
 	PAYLOAD_LENGTH = 0x24c,
 	HEADER_END = 0x250,
 	SECTOR = 512,
-	NOTE_PHYS32_ENTRY = 18, /* Xen's: where PVH starts */
+	NOTE_PHYS32_ENTRY = 18, /* Xen's: the address where PVH starts */
 };
 
 static size_t le32(const char *p)

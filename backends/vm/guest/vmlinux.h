@@ -1,4 +1,4 @@
-/* vmlinux - the kernel proper out of a compressed kernel image. */
+/* vmlinux - extracts the ELF kernel from a compressed kernel image. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,9 +6,9 @@
 #include "core/base/err.h"
 
 /*
- * Under emulation a packed kernel takes five seconds to unpack itself. Unpacked once, as an ELF
- * file that QEMU starts by its PVH entry point, it takes none. Appends that file to out. An image
- * that is one already is taken as it is. -ENOEXEC: it is no x86 kernel, or has no such entry; it
- * may still be started as it is.
+ * Appends the image's ELF kernel to out. Under emulation a packed kernel takes five seconds to
+ * unpack itself; QEMU starts an ELF file by its PVH entry point without that delay. An image that
+ * is such a file already is copied. Returns -ENOEXEC if it is no x86 kernel or lacks that entry
+ * point; QEMU may still start the image itself.
  */
 int vmlinux_extract(struct span image, struct buf *out, struct err *err) MUST_USE;

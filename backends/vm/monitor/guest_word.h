@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * One message on a SOCK_SEQPACKET pair of its own. The monitor passes the guest's messages on, so
- * the keeper trusts none of their bytes.
+ * One message on a SOCK_SEQPACKET pair of its own. The monitor forwards the guest's messages
+ * unchecked, so the keeper trusts none of their bytes.
  */
 enum guest_word_kind {
 	/* From the keeper: */
@@ -21,12 +21,12 @@ enum guest_word_kind {
 	/* From the monitor: */
 	WORD_AGENT,   /* the program runs as process pid */
 	WORD_PROCESS, /* a process: pid, parent, group, age, execed, text */
-	WORD_IS,      /* thread pid is of process `parent`; 0: it has ended */
+	WORD_IS,      /* thread pid belongs to process `parent`; 0: it has ended */
 	WORD_EXEC,    /* process pid has executed a program: text */
 	WORD_LEFT,    /* process pid has ended; status as a shell's $? */
 	WORD_STEP,    /* process pid asks about its step: number, text (core/keeper/service.h) */
-	WORD_FULL,    /* the guest's image is full; before the program starts */
-	WORD_STANDS,  /* QEMU reports: status 1: the machine is stopped, 0: it runs */
+	WORD_FULL,    /* before the program starts: the guest's image is full */
+	WORD_STANDS,  /* QEMU reports that the machine is stopped (status 1) or runs (0) */
 };
 
 #define WORD_TEXT (256 + 4096)

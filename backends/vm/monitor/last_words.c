@@ -15,7 +15,7 @@ void last_words_add(struct last_words *w, const char *bytes, size_t len)
 		buf_drop_front(&w->text, w->text.len - KEEP);
 }
 
-/* Printable ASCII of one line; what is more is left out. Returns its length. */
+/* Copies one line's printable ASCII, at most WIDTH characters. Returns its length. */
 static size_t clean(const char *line, size_t len, char out[WIDTH + 1])
 {
 	size_t n = 0;
@@ -29,7 +29,8 @@ static size_t clean(const char *line, size_t len, char out[WIDTH + 1])
 	return n;
 }
 
-/* What a kernel says of its end, before the addresses of all that it was at. NULL: nothing. */
+/* Returns the kernel's panic message without the backtrace after it, or NULL if there was no
+ * panic. */
 static const char *panic_of(const struct last_words *w, size_t *ret_len)
 {
 	static const char word[] = "Kernel panic";

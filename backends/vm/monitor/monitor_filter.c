@@ -1,4 +1,4 @@
-/* monitor_filter - the system calls that the monitor makes, and no other. */
+/* monitor_filter - the only system calls that the monitor may make. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 #include "backends/linux/sandbox/landlock.h"
 #include "backends/vm/monitor/monitor.h"
 
-/* Anything that is not listed ends it, and QEMU with it. */
+/* Installs the filter. Any other system call ends the monitor, and QEMU with it. */
 static int filter(pid_t qemu, struct err *err)
 {
 	const struct call_rule calls[] = {
@@ -35,7 +35,7 @@ int monitor_confine(pid_t qemu, struct err *err)
 	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
 		r = landlock_restrict(&nowhere, err);
 	prctl(PR_SET_DUMPABLE, 0);
-	/* Changed credentials have cleared it. */
+	/* A change of credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return r < 0 ? r : filter(qemu, err);
 }

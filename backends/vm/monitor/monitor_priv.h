@@ -7,10 +7,10 @@
 #include "backends/vm/monitor/monitor.h"
 #include "core/base/buf.h"
 
-#define JOB	    1 /* the id of the one program that is run */
+#define JOB	    1 /* the id of the program, the only job */
 #define OUT_MAX	    ((size_t)256 << 10)
 #define TTY_MAX	    ((size_t)64 << 10)
-#define DRAIN_US    2000000 /* until a command's last output has arrived */
+#define DRAIN_US    2000000 /* the longest wait for a command's last output */
 #define DOWN_US	    5000000 /* for the guest to end its processes (2 s) and switch itself off */
 #define QUIT_US	    500000  /* after that, for QEMU to write its buffers and end */
 #define LIFELINE_US 1000000
@@ -18,12 +18,12 @@
 
 enum phase {
 	BOOTING,
-	WAITING,  /* ready: the keeper has not said go */
+	WAITING,  /* ready, until the keeper sends NOTE_GO */
 	STARTING, /* exec sent */
 	RUNNING,
-	DRAINING, /* the program has ended; bytes of its terminal are on their way */
+	DRAINING, /* the program has ended; its terminal's last bytes are on their way */
 	DOWN,	  /* shutdown sent */
-	QUITTING, /* the guest is still on: QEMU has been told to quit */
+	QUITTING, /* the guest did not switch off in time: "quit" is sent */
 };
 
 struct shim_event;
@@ -35,19 +35,19 @@ struct monitor {
 	const struct spawn_spec *spec;
 	enum phase phase;
 	bool go;     /* the keeper has sent NOTE_GO */
-	bool stands; /* QEMU was told to stop the machine */
-	bool told;   /* the keeper was told that the machine is stopped */
+	bool stands; /* QEMU was asked to stop the machine */
+	bool told;   /* the keeper knows that the machine is stopped */
 	int boot_seconds;
 	int64_t deadline;    /* of this phase, monotonic; 0: none */
-	int64_t end_at;	     /* cordon has ended: when the monitor ends; or 0 */
-	int64_t no_files_at; /* the file server has ended: how long QEMU may still run; or 0 */
+	int64_t end_at;	     /* when the monitor ends after cordon's end; or 0 */
+	int64_t no_files_at; /* when QEMU is ended after the file server's end; or 0 */
 	int sock, signals;
-	int guest_words; /* to the keeper, too: guest_word.h; -1: ended */
+	int guest_words; /* guest_word.h, to the keeper; -1: ended */
 	struct word_line *unsent, *last_unsent;
 	size_t n_unsent;
 	int control, tty, qmp, console,
 		words; /* sockets; words: QEMU's stderr, a pipe; -1: ended */
-	pid_t qemu;    /* 0: it has been waited for */
+	pid_t qemu;    /* 0: reaped */
 	int in;	       /* standard input; -1: at its end */
 	size_t ahead;  /* bytes of input that the guest has not taken */
 	struct buf control_in, control_out, qmp_in, qmp_out;
@@ -79,12 +79,12 @@ void words_pass(struct monitor *m, const struct shim_event *e);
 void words_add(struct monitor *m, struct guest_word *w, const char *exe, const char *argv,
 	       size_t argv_len);
 void words_hold(struct monitor *m, bool hold);
-void words_stands(struct monitor *m, bool stands); /* QEMU has reported this state */
+void words_stands(struct monitor *m, bool stands); /* handles QEMU's report */
 void words_send(struct monitor *m);		   /* sends waiting messages if there is room */
 void words_read(struct monitor *m);
 
 /* ---- monitor.c ---- */
 void monitor_turn(struct monitor *m);	  /* one turn of the loop; leaves the process at the end */
-void monitor_end_qemu(struct monitor *m); /* and waits for it */
+void monitor_end_qemu(struct monitor *m); /* reaps it, too */
 /* Sends the error to the keeper, ends QEMU, and exits with this status. */
 NORETURN void monitor_fail(struct monitor *m, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -17,7 +17,7 @@
 #include "core/base/io.h"
 #include "core/os/signals.h"
 
-/* Two ends; the second is QEMU's. */
+/* Makes a socket pair. `other` is QEMU's end. */
 static int make_socket(int *own, int *other, struct err *err)
 {
 	int fds[2];
@@ -85,7 +85,7 @@ static int start_qemu(struct monitor *m, const struct monitor_spec *spec, struct
 	return r;
 }
 
-/* SIGKILL and SIGSTOP cannot be; those of a fault end this process, as they should. */
+/* Blocks all signals that can be blocked, except those of faults, which must end this process. */
 static int block_signals(struct err *err)
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
@@ -100,7 +100,7 @@ static int block_signals(struct err *err)
 	return fd < 0 ? err_set(err, -errno, "make a signalfd") : fd;
 }
 
-/* The keeper's other descriptors lead to the folders and the store. */
+/* Closes the keeper's other descriptors, which lead to the folders and the store. */
 static void close_others(const struct monitor *m)
 {
 	const int keep[] = {m->sock,	m->signals, m->control,	    m->tty,	      m->qmp,
@@ -139,7 +139,7 @@ static NORETURN void run(const struct monitor_spec *spec, int sock, int words, p
 		r = start_qemu(&m, spec, &err);
 	if (r == 0)
 		close_others(&m);
-	/* Words of errors in another language would be looked up in files. */
+	/* Another locale would open files to translate error messages. */
 	setlocale(LC_ALL, "C");
 	if (r == 0)
 		r = monitor_confine(m.qemu, &err);

@@ -11,7 +11,7 @@
 #include "backends/vm/monitor/shim_protocol.h"
 
 #define CHUNK 16384
-#define SMALL 4096 /* a pipe or terminal that poll(2) calls writable takes this much at once */
+#define SMALL 4096 /* if poll(2) reports room, a pipe or terminal takes this much */
 
 int stdio_take(struct monitor *m, struct err *err)
 {
@@ -23,7 +23,7 @@ int stdio_take(struct monitor *m, struct err *err)
 	m->in = 0;
 	if (!m->spec->tty)
 		return 0;
-	/* It comes with nobody's session, or with ours. */
+	/* The terminal has no session yet, or has this one. */
 	if (ioctl(0, TIOCSCTTY, 0) < 0)
 		return err_set(err, -errno, "take the terminal");
 	if (tcgetattr(0, &t) < 0)
@@ -48,9 +48,9 @@ bool stdio_wants_input(const struct monitor *m)
 {
 	if (m->in < 0 || m->phase > RUNNING)
 		return false;
-	if (m->spec->tty) /* keys that are typed before it runs are its own, too */
+	if (m->spec->tty) /* the program also gets keys typed before it runs */
 		return m->tty_out.len < TTY_MAX;
-	/* A guest that says it has taken what it did not read gets no more either. */
+	/* A guest may claim to have read input. The queue's length limits that, too. */
 	return m->phase == RUNNING && m->ahead + CHUNK <= SHIM_INPUT &&
 	       m->control_out.len < 4 * SHIM_INPUT;
 }
@@ -94,7 +94,7 @@ void stdio_write(struct monitor *m, int which)
 	if (n > 0)
 		buf_drop_front(b, (size_t)n);
 	else if (n < 0 && errno != EINTR && errno != EAGAIN)
-		buf_clear(b); /* nobody reads it */
+		buf_clear(b); /* no process reads */
 }
 
 void stdio_write_all(struct monitor *m)

@@ -1,5 +1,4 @@
-/* monitor_words - between the guest's pid 1 and the keeper: processes, rollbacks, standing still.
- */
+/* monitor_words - forwards messages between the guest's pid 1 and the keeper. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -9,14 +8,14 @@
 #include "backends/vm/monitor/shim_protocol.h"
 #include "backends/vm/qemu/qmp.h"
 
-/* The keeper may be busy for a while: what it does not take waits here. */
+/* A message that waits because the keeper's socket is full. */
 struct word_line {
 	struct word_line *next;
 	size_t len;
 	struct guest_word word; /* its first len bytes */
 };
 
-/* False: it has to wait. */
+/* Returns false if the message has to wait. */
 static bool try_send(struct monitor *m, const struct guest_word *w, size_t len)
 {
 	ssize_t n;
@@ -96,7 +95,7 @@ void words_stands(struct monitor *m, bool stands)
 {
 	struct guest_word w = {.kind = WORD_STANDS, .status = stands};
 
-	/* Only what it was told to do, and once. */
+	/* Report only the requested state, and only once. */
 	if (m->phase >= DOWN || m->stands != stands || m->told == stands)
 		return;
 	m->told = stands;
@@ -107,10 +106,10 @@ static void obey(struct monitor *m, const struct guest_word *w)
 {
 	if (m->phase < DOWN && (w->kind == WORD_HOLD || w->kind == WORD_GO_ON))
 		words_hold(m, w->kind == WORD_HOLD);
-	/* A guest that boots or goes down has no pid 1 that listens. */
+	/* A guest that boots or shuts down has no pid 1 that listens. */
 	if (m->phase != STARTING && m->phase != RUNNING)
 		return;
-	/* What it does not take does not wait for it without end; the keeper does not either. */
+	/* Drop the question if too many bytes wait; the keeper's question times out. */
 	if (w->kind == WORD_WHO && m->control_out.len < OUT_MAX)
 		shim_who(&m->control_out, w->pid);
 	else if (w->kind == WORD_KILL)
@@ -129,7 +128,7 @@ void words_read(struct monitor *m)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0)
-		util_close_fd(&m->guest_words); /* the keeper's end is seen elsewhere */
+		util_close_fd(&m->guest_words); /* the keeper's end is detected elsewhere */
 	else if (guest_word_fits(&w, (size_t)n))
 		obey(m, &w);
 }

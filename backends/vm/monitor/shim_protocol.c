@@ -12,9 +12,9 @@
 #include "core/session/backend.h"
 
 #define PID_MAX	   4194304
-#define NUMBER_MAX 9007199254740992.0 /* beyond it a double has no whole numbers */
+#define NUMBER_MAX 9007199254740992.0 /* doubles are exact integers up to here */
 
-/* A whole number from 0 to max; 0 when it is absent. False: it is something else. */
+/* Reads a whole number from 0 to max; 0 if it is absent. Returns false for any other value. */
 static bool get_number(const cJSON *o, const char *name, double max, int64_t *ret)
 {
 	const cJSON *v = json_get(o, name);

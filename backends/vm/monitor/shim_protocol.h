@@ -42,8 +42,8 @@ struct spawn_limits;
  * is ignored; a line that is no message, or longer than SHIM_LINE, ends the session.
  */
 #define SHIM_LINE  (512u << 10)
-#define SHIM_EXEC  (1u << 20)  /* the longest that the guest takes */
-#define SHIM_INPUT (64u << 10) /* bytes of input that may be on their way */
+#define SHIM_EXEC  (1u << 20)  /* the longest that the guest accepts */
+#define SHIM_INPUT (64u << 10) /* bytes of input that the guest may not have acknowledged */
 
 enum shim_kind {
 	SHIM_READY,
@@ -57,7 +57,7 @@ enum shim_kind {
 	SHIM_EXECS,
 	SHIM_LEFT,
 	SHIM_STEP,
-	SHIM_OTHER, /* of a later version: to be ignored */
+	SHIM_OTHER, /* of a later version; ignored */
 };
 
 struct shim_event {

@@ -1,4 +1,4 @@
-/* frame - Ethernet frames of a guest: read, refused, and built for it. */
+/* frame - checks Ethernet frames of a guest, and builds frames for it. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/net/frame.h"
 
@@ -21,7 +21,7 @@
 #define TCP_ACK	 0x10
 
 static const uint8_t guest_mac[6] = FRAME_MAC_OF, own_mac[6] = {0x02, 0x63, 0x6f, 0x72, 0x64, 0x02};
-/* NET_INSIDE_V6: a test compares them. */
+/* Equals NET_INSIDE_V6, which a test checks. */
 static const uint8_t inside_v6[16] = {0xfd, 0xc0, 0x07, 0xd0, [15] = 2};
 
 static uint16_t get16(const uint8_t *p)
@@ -48,7 +48,7 @@ static void put32(uint8_t *p, uint32_t v)
 
 /* ---- from the guest -------------------------------------------------------------------------- */
 
-/* What follows the IP header. */
+/* The packet without its IP header. */
 struct inner {
 	const uint8_t *at;
 	size_t len;
@@ -56,14 +56,15 @@ struct inner {
 	bool v6;
 };
 
-/* Somebody outside of this machine, and one host; or the router itself. */
+/* Returns whether the address is a single host outside this machine, or the router. */
 static bool leads_somewhere(const struct net_addr *to)
 {
 	uint32_t v4 = net_addr_is_v4(to) ? net_addr_as_v4(to) : 0;
 
 	if (net_addr_class(to) == NET_LOOPBACK)
 		return false;
-	if (net_addr_is_v4(to)) /* 0/8; multicast, reserved, broadcast; its own */
+	if (net_addr_is_v4(to)) /* refuses 0/8, multicast, reserved, broadcast, and the guest's
+				 * own */
 		return v4 >> 24 != 0 && v4 < 0xe0000000u && v4 != NET_INSIDE;
 	return to->b[0] != 0xff && memcmp(to->b, (uint8_t[16]){0}, 16) != 0 &&
 	       memcmp(to->b, inside_v6, 16) != 0 && net_addr_class(to) != NET_LINK_LOCAL;
@@ -98,7 +99,7 @@ static bool read_v6(struct frame *f, struct inner *ret)
 		return false;
 	f->len = V6_HEAD + rest;
 	memcpy(f->to.b, b + 24, sizeof(f->to.b));
-	if (net_addr_is_v4(&f->to)) /* an IPv4 address in here would pass for one of IPv4 */
+	if (net_addr_is_v4(&f->to)) /* a mapped address would pass for IPv4 */
 		return false;
 	*ret = (struct inner){.at = b + V6_HEAD, .len = rest, .protocol = b[6], .v6 = true};
 	return true;
@@ -123,8 +124,9 @@ static enum frame_kind read_tcp(struct frame *f, const struct inner *in)
 	if (head < TCP_HEAD || head > in->len || !f->from_port || !f->port)
 		return FRAME_DROPPED;
 	if (!(flags & TCP_SYN) || (flags & TCP_ACK))
-		return FRAME_PACKET; /* of a connection that is there; else it ends in the kernel */
-	/* A first packet is alone: what it carried would be lost or, held, grow without need. */
+		return FRAME_PACKET; /* of an open connection; otherwise the kernel drops it */
+	/* Accept only a SYN without data: data would be lost, or would need memory while it is
+	 * held. */
 	if ((flags & (TCP_FIN | TCP_RST)) || in->len != head || f->len > FRAME_SYN)
 		return FRAME_DROPPED;
 	f->seq = get32(in->at + 4);
@@ -219,8 +221,7 @@ size_t frame_reset(uint8_t out[FRAME_RESET], const uint8_t *packet, size_t len)
 	put32(tcp + 8, get32(syn + 4) + 1);
 	tcp[12] = TCP_HEAD / 4 << 4;
 	tcp[13] = TCP_RST | TCP_ACK;
-	/* The addresses come just before the segment: with two numbers they are its pseudo header.
-	 */
+	/* The addresses precede the segment: with two numbers they are its pseudo header. */
 	put16(tcp + 16, checksum(ip + at, 2 * addr + TCP_HEAD, IPPROTO_TCP + TCP_HEAD));
 	return FRAME_HEAD + head + TCP_HEAD;
 }

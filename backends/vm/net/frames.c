@@ -22,12 +22,12 @@
 #include "core/base/log.h"
 #include "core/os/signals.h"
 
-#define LENGTH	  4		       /* bytes before a frame: how many it has */
-#define SENT_MAX  69632		       /* of QEMU's buffer: no frame is longer */
-#define IN_SIZE	  (256 << 10)	       /* several of them */
-#define OUT_SIZE  (512 << 10)	       /* to the guest; the rest waits in the device */
-#define OUT_LEAST (LENGTH + FRAME_MAX) /* room for one */
-#define AT_ONCE	  64		       /* packets to the guest, before others have their turn */
+#define LENGTH	  4		       /* the frame's length, before the frame */
+#define SENT_MAX  69632		       /* the longest frame that QEMU can send */
+#define IN_SIZE	  (256 << 10)	       /* room for several */
+#define OUT_SIZE  (512 << 10)	       /* to the guest; further packets wait in the device */
+#define OUT_LEAST (LENGTH + FRAME_MAX) /* room for one frame */
+#define AT_ONCE	  64		       /* packets to the guest per turn of the loop */
 #define TELL_US	  1000000
 
 static struct {
@@ -50,20 +50,20 @@ static void flush(void)
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n < 0 && errno != EINTR)
-			break; /* QEMU has ended: that is seen elsewhere */
+			break; /* QEMU has ended; the keeper detects that */
 		if (n > 0)
 			self.out_at += (size_t)n;
 	}
 	self.out_at = self.out_len = 0;
 }
 
-/* Where the next frame is put, or NULL: it is lost, as on any network. */
+/* Returns where to put the next frame, or NULL if it has to be dropped. */
 static uint8_t *room(void)
 {
 	return OUT_SIZE - self.out_len >= OUT_LEAST ? self.out + self.out_len + LENGTH : NULL;
 }
 
-/* It is there, with this length. */
+/* Adds the frame in room(), which has this length. */
 static void add_frame(size_t len)
 {
 	uint8_t *p = self.out + self.out_len;
@@ -102,7 +102,7 @@ static bool tell(const struct guest_note *note)
 
 static void pass(const uint8_t *packet, size_t len)
 {
-	/* What does not go is lost, and what the kernel takes for damaged, too. */
+	/* The kernel drops damaged packets. A packet that cannot be written is lost. */
 	if (write(self.tun, packet, len) < 0)
 		return;
 }
@@ -115,7 +115,7 @@ static void open_connection(const struct frame *f)
 	switch (syn_gate_take(self.gate, f, self.now, &note.id, &gone.id)) {
 	case SYN_ASK:
 		if (gone.id)
-			(void)tell(&gone); /* not told: the question stays */
+			(void)tell(&gone); /* if this fails, the question stays open */
 		if (!tell(&note))
 			syn_gate_forget(self.gate, note.id);
 		return;
@@ -151,7 +151,7 @@ static void take_frames(void)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) { /* QEMU has ended: the keeper ends this process when it likes */
+	if (n <= 0) { /* QEMU has ended; the keeper will end this process */
 		self.net = -1;
 		return;
 	}
@@ -160,7 +160,7 @@ static void take_frames(void)
 		const uint8_t *p = self.in + at;
 		size_t len = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
 
-		if (len > SENT_MAX) /* where the next one begins is not known any more */
+		if (len > SENT_MAX) /* the start of the next frame is unknown */
 			_exit(1);
 		if (self.in_len - at < LENGTH + len)
 			break;
@@ -171,7 +171,7 @@ static void take_frames(void)
 	self.in_len -= at;
 }
 
-/* ---- the keeper ------------------------------------------------------------------------------ */
+/* ---- messages of the keeper ------------------------------------------------------------------ */
 
 static void refuse(const uint8_t *packet, size_t len)
 {
@@ -222,7 +222,7 @@ static void tick(void)
 		self.told = self.dropped;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- main loop ------------------------------------------------------------------------------- */
 
 static int timeout_ms(void)
 {
@@ -261,7 +261,7 @@ static NORETURN void loop(void)
 	}
 }
 
-/* Descriptors 0 and 1 from here on; of the keeper's others none stays. */
+/* Moves the two sockets to descriptors 0 and 1, and closes all others of the keeper. */
 static void take_sockets(const struct frames_spec *spec)
 {
 	int net = fcntl(spec->net, F_DUPFD_CLOEXEC, 3);
@@ -273,7 +273,7 @@ static void take_sockets(const struct frames_spec *spec)
 		_exit(1);
 	null = -1;
 	close_range(3, ~0u, 0);
-	log_open(-1, LOG_ERROR, NULL); /* its number is something else's by now */
+	log_open(-1, LOG_ERROR, NULL); /* the log's number may now be another file's */
 	self.net = 0;
 	self.keeper = 1;
 }
@@ -298,7 +298,7 @@ static int confine(void)
 	if (r == 0 && landlock_abi() >= LANDLOCK_ABI_NEEDED)
 		r = landlock_restrict(&nowhere, &err);
 	prctl(PR_SET_DUMPABLE, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* changed credentials have cleared it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of credentials clears it */
 	return r < 0 ? r : frames_filter(&err);
 }
 
@@ -309,7 +309,7 @@ NORETURN void frames_run(const struct frames_spec *spec)
 	prctl(PR_SET_NAME, "cordon-frames");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	os_signals_usual();
-	/* A parent that died before it was to be a signal is the end of the socket. */
+	/* If the parent died before prctl(), the closed socket ends the loop. */
 	take_sockets(spec);
 	self.tun = router_prepare_guest(fds + 2);
 	fds[0] = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);

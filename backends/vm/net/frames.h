@@ -9,17 +9,17 @@
  *
  *   QEMU -- frames --> frames -- packets --> TUN --> router's namespace (backends/linux/net)
  *                        |
- *                      keeper: may this connection be?
+ *                      keeper: is this connection allowed?
  *
  * The process parses frames (frame.h), holds the first packet of each connection while the keeper
- * decides (syn_gate.h), and writes the packets to a TUN device whose namespace leads nowhere. The
- * kernel's answers go back as frames. A guest that takes this process over can write any packet to
- * that device; a guest's root can do the same without that, but for other addresses. The namespace
- * has no listener without a grant, and no other interface.
+ * decides (syn_gate.h), and writes the packets to a TUN device whose namespace has no other
+ * interface, and no listener without a grant. The kernel's answers go back as frames. A guest that
+ * takes this process over can write any packet to that device; a guest's root can do the same from
+ * its own addresses.
  *
  * The process makes only the system calls of its loop, and has no capability and no file.
  *
- * Death: it ends with the keeper's socket. When it dies the guest has no network any more: the
+ * Death: it ends when the keeper's socket closes. When it dies the guest loses its network: the
  * device is gone, and with the relay the namespace. The keeper tells the user.
  */
 struct frames_spec {

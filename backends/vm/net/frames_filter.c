@@ -1,4 +1,4 @@
-/* frames_filter - the system calls that the process of frames makes, and no other. */
+/* frames_filter - the only system calls that the frames process may make. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/linux/sandbox/call_filter.h"
 #include "backends/vm/net/frames.h"

@@ -16,16 +16,16 @@
 #include "core/base/fork.h"
 #include "core/base/io.h"
 
-#define ANSWER_S    5 /* the process does nothing else: more means that it is gone */
+#define ANSWER_S    5 /* the process has no other work: a longer wait means it is gone */
 #define SEND_BUFFER (1 << 20)
 
 struct guest_net {
 	pid_t pid;
 };
 
-/* While it is started. */
+/* State while the network starts. */
 struct setup {
-	int net[2], note[2]; /* the second ends are the process's */
+	int net[2], note[2]; /* the second end of each is the process's */
 	int fds[2 + INSIDE_SOCKETS];
 };
 
@@ -47,7 +47,7 @@ static int fork_frames(struct setup *s, pid_t *ret)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s->net) < 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s->note) < 0)
 		return -errno;
-	for (int i = 0; i < 2; i++) /* no more than the system allows */
+	for (int i = 0; i < 2; i++) /* the system may cap it */
 		(void)setsockopt(s->net[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	spec = (struct frames_spec){.net = s->net[1], .keeper = s->note[1]};
 	*ret = fork_bare();
@@ -126,7 +126,7 @@ int guest_net_start(struct guest_net **ret, struct door **ret_door, struct keepe
 			       "namespaces: %s",
 			       strerror(-r));
 	}
-	door.gateway = gateway_new(k, s.fds[0], s.fds[1], s.fds + 2); /* takes those */
+	door.gateway = gateway_new(k, s.fds[0], s.fds[1], s.fds + 2); /* takes the descriptors */
 	gateway_serve_guest(door.gateway);
 	door.sock = take_fd(&s.note[0]);
 	*ret_door = guest_door_new(&door);

@@ -13,7 +13,7 @@ struct key {
 };
 
 struct syn {
-	struct syn *prev, *next; /* of its list, the one that came last at the end */
+	struct syn *prev, *next; /* in `held` or `passed`, newest last */
 	UT_hash_handle hh;
 	struct key key;
 	uint64_t id;
@@ -83,11 +83,11 @@ static void hold(struct syn_gate *g, struct syn *s, const struct frame *f)
 	g->n_held++;
 }
 
-/* It is the one that waits: the guest still does. */
+/* Replaces a held packet by its repetition, or by that of a new connection. */
 static enum syn_verdict again(struct syn_gate *g, struct syn *s, const struct frame *f, int64_t now)
 {
 	s->used = now;
-	/* Of another connection at the same ports: the place is the same, and so is the answer. */
+	/* A new connection at the same ports has the same destination, and so the same answer. */
 	s->seq = f->seq;
 	s->len = f->len;
 	memcpy(s->packet, f->packet, f->len);
@@ -129,7 +129,7 @@ enum syn_verdict syn_gate_take(struct syn_gate *g, const struct frame *f, int64_
 		unlist(g, s);
 	} else {
 		if (HASH_COUNT(g->known) >= SYN_KNOWN_MAX)
-			forget(g, g->passed); /* there is one: fewer are held than known */
+			forget(g, g->passed); /* not empty: fewer are held than known */
 		s = xcalloc(1, sizeof(*s));
 		s->key = key;
 		HASH_ADD(hh, g->known, key, sizeof(s->key), s);

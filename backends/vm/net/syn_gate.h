@@ -27,17 +27,17 @@ struct syn_gate *syn_gate_new(void) MUST_USE;
 void syn_gate_free(struct syn_gate *g);
 
 enum syn_verdict {
-	SYN_DROP, /* waits already, or there is no room; the guest will repeat it */
+	SYN_DROP, /* held already, or no room; the guest will repeat it */
 	SYN_ASK,  /* held: ask about *ret_id. *ret_gone: the packet that gave way; 0: none */
 	SYN_PASS, /* let through before */
 };
 /* Decides on a first packet. f must be FRAME_OPENS. */
 enum syn_verdict syn_gate_take(struct syn_gate *g, const struct frame *f, int64_t now,
 			       uint64_t *ret_id, uint64_t *ret_gone);
-/* Releases the packet that waits by this id and returns it, valid until the next call; NULL: none.
- * pass: repeats of it pass without a question; else it is forgotten. */
+/* Releases the packet held under this id and returns it, valid until the next call; NULL: none. If
+ * pass, repetitions of it pass without a question; otherwise it is forgotten. */
 const uint8_t *syn_gate_decide(struct syn_gate *g, uint64_t id, bool pass, size_t *ret_len);
-/* Forgets a held packet, because the keeper could not be asked. */
+/* Forgets a held packet if the keeper could not be asked. */
 void syn_gate_forget(struct syn_gate *g, uint64_t id);
 /* Forgets a held packet that the guest does not repeat any more. Returns its id; 0: none. */
 uint64_t syn_gate_gone(struct syn_gate *g, int64_t now);

@@ -1,4 +1,4 @@
-/* accel - tries out whether a virtual processor runs here. */
+/* accel - tests whether a virtual processor runs here. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 #define ROM_SIZE    65536
 
 /*
- * A ROM whose first instructions, at the reset vector, load an empty interrupt table and raise an
- * interrupt: the processor cannot go on (a triple fault), the machine resets, and QEMU, told not to
- * start again, ends with status 0.
+ * Makes a ROM whose first instructions, at the reset vector, load an empty interrupt table and
+ * raise an interrupt. The processor cannot handle it (a triple fault), the machine resets, and
+ * QEMU, run with -no-reboot, ends with status 0.
  */
 static int make_rom(void)
 {
@@ -80,7 +80,7 @@ static NORETURN void run(const char *program, const char *name, int rom, int wor
 	_exit(125);
 }
 
-/* The first line of what it said. */
+/* Reads the first line of QEMU's messages. */
 static void read_words(int fd, char *why, size_t size)
 {
 	ssize_t n = pread(fd, why, size - 1, 0);

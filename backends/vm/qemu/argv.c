@@ -1,4 +1,4 @@
-/* argv - the arguments that QEMU is started with: a machine, four kinds of device, no more. */
+/* argv - QEMU's arguments: a machine with four kinds of device, no more. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -40,8 +40,8 @@ static int64_t mono_ns(void)
 }
 
 /*
- * The emulated processor's time stamp counter is the host's. A guest that measures its rate itself
- * may fail and then hangs for ever: so it is told. 0: not known.
+ * Returns the host's rate of the time stamp counter, which the emulated processor uses; 0: unknown.
+ * A guest that measures the rate itself may fail and hang, so its command line states it.
  */
 static int64_t tsc_khz(void)
 {
@@ -62,7 +62,7 @@ static int64_t tsc_khz(void)
 
 static void add_kernel(struct args *a, const struct qemu_spec *s)
 {
-	/* Measured, each worth 0.1 s or more under emulation. */
+	/* Each saves 0.1 s or more under emulation (measured). */
 	static const char usual[] =
 		"console=ttyS0 panic=-1 quiet loglevel=4 cryptomgr.notests audit=0 "
 		"apparmor=0 8250.nr_uarts=1 rcupdate.rcu_expedited=1";
@@ -75,8 +75,9 @@ static void add_kernel(struct args *a, const struct qemu_spec *s)
 	if (s->kvm)
 		add(a, "%s", usual);
 	else
-		/* Other processes' secrets do not share an emulated cache. The check of the timer
-		 * panics on a host that is too busy to emulate interrupts in time. */
+		/* Mitigations are needless: no other process's secrets share an emulated cache. The
+		 * check of the timer panics on a host that is too busy to emulate interrupts in
+		 * time. */
 		add(a, "%s mitigations=off no_timer_check tsc=reliable tsc_early_khz=%" PRId64,
 		    usual, tsc_khz());
 }
@@ -94,7 +95,7 @@ static void add_port(struct args *a, const char *name, int fd)
 	add(a, "virtserialport,chardev=%s,name=%s", name, name);
 }
 
-/* Without a ROM to start from, and with no offloading: what leaves the guest is whole packets. */
+/* Adds the network device, without a boot ROM. Offloading is off: the guest sends whole packets. */
 static void add_net(struct args *a, int fd)
 {
 	add(a, "-netdev");
@@ -132,7 +133,8 @@ static void add_devices(struct args *a, const struct qemu_spec *s)
 	add(a, "-drive");
 	add(a, "if=none,id=disk,format=raw,file=/dev/fdset/1,file.locking=off,discard=unmap");
 	add(a, "-device");
-	/* Where the host's disk is full the guest is told; else QEMU would stand still for ever. */
+	/* If the host's disk is full the guest gets an error; by default QEMU would stop the
+	 * machine. */
 	add(a, "virtio-blk-pci,drive=disk,werror=report,rerror=report");
 }
 
@@ -154,7 +156,7 @@ char **qemu_argv(const struct qemu_spec *s)
 	add(&a, "-cpu");
 	add(&a, "%s", s->kvm ? "host" : "max");
 	add(&a, "-machine");
-	/* Both with PCI, for the same devices, and ACPI, to switch off by. */
+	/* Both machines have PCI, for the same devices, and ACPI, to switch off. */
 	add(&a, "%s",
 	    s->microvm ? "microvm,memory-backend=mem,acpi=on,pcie=on,auto-kernel-cmdline=off"
 		       : "q35,memory-backend=mem,smm=off,hpet=off,vmport=off,sata=off,smbus=off");

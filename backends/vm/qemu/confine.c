@@ -13,9 +13,9 @@
 #include "backends/vm/qemu/qemu.h"
 
 /*
- * QEMU's own filter (-sandbox) is on from the moment when it has read its arguments, and forbids
- * programs and processes. This one is on before its first instruction, and takes what neither a
- * start nor a run needs: sockets of its own, other processes, what widens the kernel within reach.
+ * QEMU's own filter (-sandbox) begins after it has parsed its arguments, and forbids programs and
+ * processes. This filter begins before its first instruction. It forbids calls that neither a start
+ * nor a run needs: new sockets, access to other processes, and large parts of the kernel.
  */
 static const struct call_rule refused[] = {
 	CALL(socket),
@@ -57,7 +57,8 @@ static int filter(struct err *err)
 	return call_filter_load(&f, "QEMU's", err);
 }
 
-/* "/opt/qemu/bin/qemu-system-x86_64" -> "/opt/qemu": its firmware lies there, too. */
+/* Removes components: "/opt/qemu/bin/qemu-system-x86_64" -> "/opt/qemu", whose share/ has the
+ * firmware. */
 static char *above(const char *path, int levels)
 {
 	char *dir = xstrdup(path);

@@ -1,12 +1,12 @@
-/* qmp - what QEMU's machine protocol says, and commands to it. */
+/* qmp - parses QEMU's machine protocol, and builds commands. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/buf.h"
 
 /*
- * JSON lines on a socket of its own. QEMU greets, takes no command before qmp_capabilities, and
- * answers in order. A QEMU that a guest has taken over may say anything here.
+ * JSON lines on a socket of its own. QEMU greets, accepts no command before qmp_capabilities, and
+ * answers in order. If a guest has taken QEMU over, any message is possible.
  */
 #define QMP_LINE (64u << 10)
 
@@ -20,11 +20,11 @@ enum qmp_kind {
 
 struct qmp_message {
 	enum qmp_kind kind;
-	char name[64];	/* of an event: "SHUTDOWN"; of an error: its class */
-	char text[256]; /* of an error: its words; of query-status: "running", "paused" */
+	char name[64];	/* an event: "SHUTDOWN"; an error: its class */
+	char text[256]; /* an error's description; query-status: "running", "paused" */
 };
 
-/* 0, or -EBADMSG. */
+/* Parses a line. Returns 0 or -EBADMSG. */
 int qmp_parse(struct qmp_message *ret, const char *line, size_t len) MUST_USE;
-/* name as QEMU knows it, without arguments: qmp_capabilities, query-status, stop, cont, quit. */
+/* Appends a command without arguments: qmp_capabilities, query-status, stop, cont, quit. */
 void qmp_command(struct buf *out, const char *name);

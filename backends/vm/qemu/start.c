@@ -44,7 +44,8 @@ static void keep(int fd)
 		fcntl(fd, F_SETFD, 0);
 }
 
-/* All that is not handed over has FD_CLOEXEC by the house's rule; this is for what has not. */
+/* Lets QEMU inherit its descriptors. close_range() is a safety net: all others should have
+ * FD_CLOEXEC. */
 static void hand_over(const struct qemu_spec *s)
 {
 	close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
@@ -80,7 +81,7 @@ static NORETURN void run(const struct qemu_spec *s, pid_t parent)
 	if (chdir("/") < 0)
 		_exit(125);
 	r = qemu_confine(s->program, s->kernel, s->kvm, &err);
-	/* What has changed credentials has cleared it. */
+	/* A change of credentials clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (r == 0) {
 		execve(s->program, argv, (char **)(uintptr_t)env);

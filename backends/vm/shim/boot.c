@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 #define CONF_MAX   (64 << 10)
-#define ROOM_LEAST (64u << 10) /* of an image: with less it is full */
+#define ROOM_LEAST (64u << 10) /* an image with less free space counts as full */
 
 static char conf[CONF_MAX + 1];
 static size_t conf_len;
-static int kept = -1; /* the file system of what the guest changes */
+static int kept = -1; /* the file system for the guest's own changes */
 bool image_is_full;
 
 void console_say(const char *fmt, ...)
@@ -51,13 +51,13 @@ static void nap(void)
 
 void power_off(void)
 {
-	/* First what nobody else is needed for: the keeper may take no changes of folders any more.
-	 */
+	/* Sync the image first: it does not need the keeper, which may refuse changes of folders by
+	 * now. */
 	if (kept >= 0)
 		syncfs(kept);
 	sync();
 	reboot(RB_POWER_OFF);
-	reboot(RB_AUTOBOOT); /* as good: QEMU does not start again */
+	reboot(RB_AUTOBOOT); /* equivalent: QEMU does not restart */
 	for (;;)
 		pause();
 }
@@ -99,7 +99,8 @@ static void load_all(void)
 
 /* ---- ports ----------------------------------------------------------------------------------- */
 
-/* "control" -> /dev/vport1p1, by the names that the host gave them; -1: not there yet. */
+/* Opens a port by the name that the host gave it: "control" -> /dev/vport1p1. Returns -1 if it does
+ * not exist yet. */
 static int open_port(const char *wanted)
 {
 	DIR *d = opendir("/sys/class/virtio-ports");
@@ -167,7 +168,7 @@ static void make_dirs(const char *path)
 	mkdir(copy, 0755);
 }
 
-/* The next string of the configuration; ends the boot where there is none. */
+/* Returns the next string of the configuration; ends the boot if there is none. */
 static const char *next(size_t *at)
 {
 	const char *s = conf + *at;
@@ -180,7 +181,7 @@ static const char *next(size_t *at)
 	return s;
 }
 
-/* What the host wrote (backends/vm/guest/initramfs.h): strings, each ended with NUL. */
+/* Reads the host's configuration (backends/vm/guest/initramfs.h): strings that end with NUL. */
 static void read_conf(void)
 {
 	int fd = open("/conf", O_RDONLY | O_CLOEXEC);
@@ -192,7 +193,8 @@ static void read_conf(void)
 	close(fd);
 }
 
-/* A disk that a crash of the host left is mended by its journal; it has no other use than this. */
+/* Mounts the file system for the guest's changes. Its journal repairs a disk after a crash of the
+ * host. */
 static void mount_upper(const char *disk, const char *size)
 {
 	char options[64];
@@ -222,7 +224,8 @@ static void mount_root(const char *tag)
 	must_mount("root", "/.root", "overlay", MS_NODEV,
 		   "lowerdir=/.lower,upperdir=/.kept/upper,workdir=/.kept/work,index=off,xino=off,"
 		   "metacopy=off,redirect_dir=off");
-	/* Without room for its own directory the layer is one that nothing can be removed from. */
+	/* If overlayfs had no room for its work directory, it is read-only, so files cannot be
+	 * removed. */
 	if (!image_is_full || statfs("/.root", &fs) < 0 || !(fs.f_flags & ST_RDONLY))
 		return;
 	console_say("cordon: the guest did not start: its image is full: `cordon vm reset` removes "
@@ -230,7 +233,7 @@ static void mount_root(const char *tag)
 	power_off();
 }
 
-/* What is the guest's own, over what shows of the host's. */
+/* Mounts the guest's own file systems over the host's directories. */
 static void mount_own(void)
 {
 	static const struct {
@@ -276,7 +279,7 @@ static void mount_share(const char *tag, const char *how, const char *path)
 		   MS_NOSUID | MS_NODEV | (strcmp(how, "ro") == 0 ? MS_RDONLY : 0), NULL);
 }
 
-/* True: there is a network device. */
+/* Mounts the guest's tree. Returns whether it has a network device. */
 static bool mount_tree(void)
 {
 	size_t at = 0;
@@ -303,14 +306,14 @@ static void enter_tree(void)
 		die("enter the guest's tree");
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole boot -------------------------------------------------------------------------- */
 
 void set_number(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return; /* this kernel has it not */
+		return; /* the kernel has no such file */
 	if (write(fd, value, strlen(value)) < 0)
 		console_say("cordon: %s: %s", path, strerror(errno));
 	close(fd);
@@ -334,7 +337,7 @@ void boot(int *ret_control, int *ret_tty)
 	*ret_tty = wait_port("tty");
 	read_conf();
 	has_net = mount_tree();
-	/* A process that waits for a human's answer is no hung task. */
+	/* A process that waits for the user's answer is not hung. */
 	set_number("/proc/sys/kernel/hung_task_timeout_secs", "0");
 	enter_tree();
 	network_up(has_net);

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of linux/netlink.h, connector.h, cn_proc.h and filter.h, which a libc alone does not have. */
+/* From linux/netlink.h, connector.h, cn_proc.h and filter.h, which not every libc installs. */
 #define NETLINK_CONNECTOR 11
 #define MESSAGE_DONE	  3
 #define CN_PROC		  1 /* idx and val */
@@ -49,12 +49,13 @@ struct program {
 	const struct instruction *list;
 };
 
-/* Only these two kinds, of all that happens. Numbers are loaded in the network's order. */
+/* Installs a socket filter that passes only exec and exit. Its numbers are in network byte
+ * order. */
 static bool filter(int fd)
 {
 	const struct instruction list[] = {
-		{0x20, 0, 0, sizeof(struct head)},		    /* load the word there */
-		{0x15, 2, 0, htonl(EVENT_EXEC)},		    /* equal: two further */
+		{0x20, 0, 0, sizeof(struct head)},		    /* load the event's kind */
+		{0x15, 2, 0, htonl(EVENT_EXEC)},		    /* equal: skip two */
 		{0x15, 1, 0, htonl(EVENT_EXIT)},   {0x06, 0, 0, 0}, /* drop it */
 		{0x06, 0, 0, 0xffffffff},			    /* keep all of it */
 	};
@@ -109,7 +110,7 @@ int events_next(int fd, struct event *ret)
 			return -1;
 		if (n <= 0)
 			return 0;
-		/* An exit of a thread that is not the first is none of a process. */
+		/* Skip the exit of any thread but the first. */
 		if (n < (ssize_t)(sizeof(m.h) + sizeof(m.e)) ||
 		    (m.e.what == EVENT_EXIT && m.e.pid != m.e.tgid))
 			continue;

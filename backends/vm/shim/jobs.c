@@ -28,7 +28,7 @@ void job_resize(const struct job *j, const struct message *m)
 		set_size(j->in, m);
 }
 
-/* ends[0..2] become its 0, 1, 2. */
+/* Runs the command in the child. ends[0..2] become its descriptors 0, 1, 2. */
 static void child(const struct job *j, const struct message *m, const int ends[3], int report)
 {
 	sigset_t none;
@@ -90,7 +90,7 @@ static int open_pipes(struct job *j, int ends[3])
 		return -1;
 	ends[2] = err[1];
 	j->err = err[0];
-	/* Only our ends: the job's are as every program expects them. */
+	/* Only the shim's ends are nonblocking: programs expect blocking ones. */
 	fcntl(j->in, F_SETFL, O_NONBLOCK);
 	fcntl(j->out, F_SETFL, O_NONBLOCK);
 	fcntl(j->err, F_SETFL, O_NONBLOCK);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Root in the guest can lift them: what holds whatever it does is the machine's own size. */
+/* Root in the guest can lift these limits. The machine's size is the limit that it cannot lift. */
 #define TOP   "/sys/fs/cgroup"
 #define GROUP TOP "/agent"
 

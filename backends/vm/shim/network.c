@@ -1,4 +1,4 @@
-/* network - the guest's interfaces, addresses and routes, and where names are looked up. */
+/* network - the guest's interfaces, addresses, routes and resolver. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -16,18 +16,18 @@
 #include <unistd.h>
 
 /*
- * The host's end knows these (backends/linux/net/net_priv.h) and takes packets from no other
- * address. It is the only neighbour, and what is sent can only be for it: so the interface has
- * neither ARP nor neighbour discovery (IFF_NOARP), and the host parses none.
+ * The host's end expects these (backends/linux/net/net_priv.h) and drops packets from other
+ * addresses. The host is the only neighbour. So the interface has neither ARP nor neighbour
+ * discovery (IFF_NOARP), and the host parses neither.
  */
 #define DEVICE	  "eth0"
 #define OWN	  "198.18.0.2"
 #define ROUTER	  "198.18.0.1"
 #define OWN_V6	  "fdc0:7d0::2"
 #define ROUTER_V6 "fdc0:7d0::1"
-#define MTU	  65520 /* nothing is ever sent on by a real device */
+#define MTU	  65520 /* no real device forwards a packet */
 
-/* struct in6_ifreq of <linux/ipv6.h>, which does not go with <netinet/in.h>. */
+/* struct in6_ifreq of <linux/ipv6.h>, which conflicts with <netinet/in.h>. */
 struct address_v6 {
 	struct in6_addr addr;
 	uint32_t bits;
@@ -75,7 +75,7 @@ static int set_v4(int s)
 	return ioctl(s, SIOCADDRT, &route);
 }
 
-/* A kernel without IPv6 is good enough. */
+/* Configures IPv6. A kernel without it is fine. */
 static int set_v6(void)
 {
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), r;
@@ -94,7 +94,7 @@ static int set_v6(void)
 	return r;
 }
 
-/* The host's list may be a link to a place that is not here. */
+/* Writes resolv.conf. The host's may be a link to a path that the guest does not have. */
 static int write_resolver(void)
 {
 	static const char path[] = "/etc/resolv.conf",
@@ -117,12 +117,12 @@ static void device_up(int s)
 
 	ifr.ifr_mtu = MTU;
 	if (ioctl(s, SIOCSIFMTU, &ifr) < 0)
-		console_say("cordon: %s: %s", DEVICE, strerror(errno)); /* it works, more slowly */
+		console_say("cordon: %s: %s", DEVICE, strerror(errno)); /* slower */
 	if (up(s, DEVICE, IFF_NOARP) < 0 || set_v4(s) < 0 || set_v6() < 0)
 		console_say("cordon: no network: %s", strerror(errno));
 	if (write_resolver() < 0)
 		console_say("cordon: no resolver: %s", strerror(errno));
-	/* Whoever is here may send echo requests; the host decides on them. */
+	/* All users may send echo requests; the host decides on them. */
 	set_number("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
 }
 

@@ -1,4 +1,4 @@
-/* procs - tells the host which process a change came from, and when that runs another or ends. */
+/* procs - tells the host which process made a change, and when it executes a program or ends. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 /*
- * The host asks who a thread is when it sees it for the first time. It hears of the process and of
- * those above it that it does not know yet, and from then on of what they execute and of their end.
- * The kernel's process events say both, and where there are none (or some were lost) /proc is
- * looked at by the clock.
+ * The host asks for a thread's process when it sees the thread for the first time. The shim reports
+ * the process and each ancestor that the host does not know, and later their execs and exits. It
+ * learns these from the kernel's process events. If the kernel has none, or some were lost, it
+ * polls /proc.
  */
 
 #define TOLD_MAX  2048
@@ -56,7 +56,7 @@ bool procs_read_stat(int pid, struct stat_line *ret)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	at = strrchr(text, ')'); /* the name is the program's choice */
+	at = strrchr(text, ')'); /* a program can put ")" into its name */
 	*ret = (struct stat_line){0};
 	if (!at || sscanf(at,
 			  ") %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d "
@@ -69,7 +69,7 @@ bool procs_read_stat(int pid, struct stat_line *ret)
 	return true;
 }
 
-/* The process that a thread is of; 0: it is gone. */
+/* Returns the process of a thread; 0 if it has ended. */
 static int process_of(int tid)
 {
 	char text[512];
@@ -92,7 +92,7 @@ static long long age_us(unsigned long long started)
 	       (long long)started * (1000000 / sysconf(_SC_CLK_TCK));
 }
 
-/* ---- what the host hears --------------------------------------------------------------------- */
+/* ---- reports to the host --------------------------------------------------------------------- */
 
 static bool send_process(const char *type, int pid, const struct stat_line *st)
 {
@@ -132,7 +132,7 @@ static void left(size_t i, int status)
 	p.told[i] = p.told[--p.n];
 }
 
-/* Those that have gone without a word. */
+/* Reports processes that have ended without an event. */
 static void look(void)
 {
 	for (size_t i = p.n; i-- > 0;) {
@@ -145,7 +145,7 @@ static void look(void)
 	}
 }
 
-/* From the top down: the host places each by the one above it. */
+/* Reports ancestors first: the host files each process under its parent. */
 void procs_tell(int pid)
 {
 	struct stat_line st[DEPTH_MAX];
@@ -176,7 +176,7 @@ void procs_who(int tid)
 		 pid > 0 && find(pid) < p.n ? pid : 0);
 }
 
-/* ---- what the kernel tells ------------------------------------------------------------------- */
+/* ---- events of the kernel -------------------------------------------------------------------- */
 
 void procs_open(int *ret_fd)
 {

@@ -14,13 +14,14 @@
 #include <unistd.h>
 
 #define PASSES	    16
-#define END_TURNS   400	   /* of 5 ms; a process that waits for the host does not end */
-#define FORCE_SYNC  0x2000 /* of linux/stat.h, which a libc alone may not have */
+#define END_TURNS   400	   /* of 5 ms; a process that waits for the host cannot end */
+#define FORCE_SYNC  0x2000 /* from linux/stat.h, which not every libc has */
 #define BASIC_STATS 0x07ff
 
 /*
- * Stops all below the first one until there are no more of them: what is stopped does not fork. The
- * first one itself goes on, or the shell that waits for it would say that it was stopped.
+ * Stops all descendants of the first process, pass by pass until there are no new ones: a stopped
+ * process does not fork. The first one continues; otherwise its waiting shell would report it as
+ * stopped.
  */
 static void stop_below(int *list, size_t max, size_t *n)
 {
@@ -108,8 +109,8 @@ static void refresh_below(const char *dir)
 		closedir(d);
 }
 
-/* Whoever has a file open, mapped, or works in a directory: the kernel asks for its attributes, and
- * forgets its pages if those have changed. */
+/* Visits files that processes have open or mapped, and working directories: the kernel fetches
+ * their attributes, and drops cached pages if they have changed. */
 void procs_refresh(void)
 {
 	char path[64];

@@ -24,7 +24,7 @@
  */
 
 #define LINE_LEN (1u << 20) /* one message of the host */
-#define LIST_LEN 4096	    /* words of an argv or env */
+#define LIST_LEN 4096	    /* entries of an argv or env */
 
 /* ---- wire.c: one line of JSON ---- */
 /* A message of the host. Strings point into the line, which is overwritten. */
@@ -58,7 +58,7 @@ struct told {
 };
 size_t wire_process(char *out, const char *type, const struct told *t);
 
-/* {"type":"step",...}: a request about a step. out has OUTPUT_ROOM(len). */
+/* Writes {"type":"step",...}, a request about a step. out has OUTPUT_ROOM(len). */
 size_t wire_step(char *out, long id, int pid, const unsigned char *data, size_t len);
 
 /* ---- shim.c: messages to the host ---- */
@@ -67,7 +67,7 @@ char *shim_room(size_t n); /* room for n bytes of a message; NULL: none */
 void shim_said(size_t n);  /* n bytes were written to shim_room() */
 
 /* ---- procs.c: processes ---- */
-void procs_open(int *ret_fd); /* readable: procs_read(); -1: this kernel reports nothing */
+void procs_open(int *ret_fd); /* poll it, then procs_read(); -1: no events */
 void procs_read(void);
 void procs_tick(void); /* in each turn of the clock, while procs_want_clock() */
 bool procs_want_clock(void);
@@ -79,7 +79,7 @@ struct stat_line {
 	int parent, group, threads;
 	unsigned flags;
 	unsigned long long started; /* clock ticks since boot */
-	int code;		    /* as of wait(2), if the process has ended */
+	int code;		    /* status of wait(2), if it has ended */
 };
 bool procs_read_stat(int pid, struct stat_line *ret);
 
@@ -91,7 +91,7 @@ void procs_end_all(void);
 void procs_refresh(void);
 
 /* ---- steps.c: requests about steps, from programs inside ---- */
-#define ASKERS 8 /* at a time; the others wait */
+#define ASKERS 8 /* at a time; others wait */
 void steps_open(void);
 void steps_watch(struct pollfd p[1 + ASKERS]);
 void steps_serve(const struct pollfd p[1 + ASKERS]);
@@ -111,16 +111,17 @@ int events_next(int fd, struct event *ret);
 /* Boots: when it returns, the guest's tree is the root directory. On failure it prints the error on
  * the console, which the host shows, and switches the machine off. */
 void boot(int *ret_control, int *ret_tty);
-/* The image for the guest's own changes has no room left. */
+/* True if the image for the guest's own changes is full. */
 extern bool image_is_full;
 void console_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* on the console */
 void set_number(const char *path, const char *value); /* writes a file of /proc, if it exists */
 void die(const char *what) __attribute__((noreturn));
-/* Flushes, unmounts the kept image, powers off. */
+/* Flushes the kept image and all other files, then powers off. */
 void power_off(void) __attribute__((noreturn));
 
 /* ---- limits.c ---- */
-/* Called before the fork, and in the child as root. Return false on failure; errno says why. */
+/* limits_make() runs before the fork, limits_enter() in the child as root. Return false on failure;
+ * errno says why. */
 bool limits_make(const struct message *m);
 bool limits_enter(const struct message *m);
 

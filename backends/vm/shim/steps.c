@@ -1,4 +1,5 @@
-/* steps - passes requests of the guest's programs about steps to the host, and the answers back. */
+/* steps - forwards requests of the guest's programs about steps to the host, and the answers
+ * back. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -10,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * Where the host's kernel traps a call (core/keeper/service.h), a guest has a socket: one message
- * is a request, the answer is another one, then it is closed. The kernel says who asks.
+ * Programs ask on a socket, instead of by a trapped call as on the host (core/keeper/service.h). A
+ * connection carries one request and one answer. The kernel gives the caller's pid.
  */
 
 #define REQUEST_MAX 1024
@@ -49,7 +50,7 @@ void steps_watch(struct pollfd p[1 + ASKERS])
 	for (size_t i = 0; i < ASKERS; i++) {
 		p[1 + i].fd = a.list[i].asked ? -1 : a.list[i].fd;
 		if (a.list[i].fd < 0)
-			p[0].fd = a.listener; /* there is room for one */
+			p[0].fd = a.listener; /* accept only if a slot is free */
 	}
 }
 

@@ -1,4 +1,4 @@
-/* wire - one line of JSON between the host and the guest's pid 1. */
+/* wire - parses and writes one line of JSON between the host and the guest's pid 1. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/shim/shim.h"
 
@@ -51,7 +51,7 @@ static char *put_utf8(char *to, unsigned c)
 	if (c < 0x80) {
 		*to++ = (char)c;
 	} else if (c >= 0xdc80 && c <= 0xdcff) {
-		*to++ = (char)(c - 0xdc00); /* a byte that is no UTF-8: core/base/json.h */
+		*to++ = (char)(c - 0xdc00); /* a byte that is not UTF-8: core/base/json.h */
 	} else if (c < 0x800) {
 		*to++ = (char)(0xc0 | c >> 6);
 		*to++ = (char)(0x80 | (c & 63));
@@ -93,7 +93,7 @@ static char *escape(struct reader *r, char *to)
 	return put_utf8(to, high);
 }
 
-/* Decoded in place, ended with NUL. What is decoded is never longer. */
+/* Decodes a string in place and ends it with NUL. The result is never longer. */
 static char *read_string(struct reader *r, size_t *len)
 {
 	char *start, *to;
@@ -223,7 +223,7 @@ static void read_value(struct reader *r, struct message *m, const char *key)
 				return;
 			}
 		}
-		r->bad = true; /* host and shim are of one build */
+		r->bad = true; /* unknown key: host and shim are of one build */
 	}
 }
 
@@ -249,7 +249,7 @@ bool wire_parse(struct message *m, char *line, size_t len)
 	return !r.bad && m->type;
 }
 
-/* How many bytes the UTF-8 sequence at p has; 0: it is none, or is cut off, or is NUL. */
+/* Returns the length of the UTF-8 sequence at p; 0 if it is invalid, truncated or NUL. */
 static size_t utf8_len(const unsigned char *p, size_t len)
 {
 	size_t n = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;

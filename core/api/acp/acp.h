@@ -32,7 +32,7 @@
 #define ACP_TURNS     64
 #define ACP_HELD      64
 #define ACP_TERMINALS 64
-#define ACP_WORDS     4096 /* of a path or command line that can be asked about */
+#define ACP_WORDS     4096 /* longest path or command line that can be asked about */
 
 enum acp_tools {
 	ACP_TOOLS_OFF,
@@ -55,28 +55,28 @@ enum acp_verdict {
 };
 
 struct acp_listener {
-	/* A turn begins; NULL: the last one has ended. */
+	/* A turn begins; NULL: the last turn has ended. */
 	void (*turn)(void *data, const char *prompt);
-	/* Returns text to add, as a further block, to a prompt that passes now; NULL: none. Heap.
-	 * The listener may be without it. */
+	/* Returns text to add to a passing prompt as a further block; heap, NULL: none. May be
+	 * NULL. */
 	char *(*notices)(void *data);
 	/* The agent asks the user of the editor, or has the answer. */
 	void (*permission)(void *data, bool asks);
 	void (*refused)(void *data, const char *words); /* a message was not passed on */
-	/* ACP_TOOLS_ASK. what: an absolute path without "..", or a command line for a shell that
-	 * does the same, with the directory it runs in. */
+	/* ACP_TOOLS_ASK. what: an absolute path without "..", or a shell command line that does the
+	 * same as the request, with its directory. */
 	enum acp_verdict (*asks)(void *data, uint64_t id, enum acp_act act, const char *what);
-	void (*withdrawn)(void *data, uint64_t id); /* the agent waits no longer for this request */
+	void (*withdrawn)(void *data, uint64_t id); /* the agent no longer waits for this request */
 };
 
 struct acp *acp_new(enum acp_tools tools, const struct acp_listener *on, void *data) MUST_USE;
 void acp_free(struct acp *a); /* NULL is a no-op */
-/* Takes received bytes, and appends the bytes to pass on. over: end of input. */
+/* Takes received bytes, and appends the bytes to pass on. over: this is the end of the input. */
 void acp_from_editor(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_agent,
 		     struct buf *to_editor);
 void acp_from_agent(struct acp *a, const char *bytes, size_t len, bool over, struct buf *to_editor,
 		    struct buf *to_agent);
-/* Answers a request that asks() held; why: words for the agent if it is denied. An unknown id is a
- * no-op. */
+/* Answers a request that asks() held. why: tells the agent the reason of a denial. An unknown id is
+ * a no-op. */
 void acp_answer(struct acp *a, uint64_t id, bool allow, const char *why, struct buf *to_editor,
 		struct buf *to_agent);

@@ -6,13 +6,13 @@
 #include "core/api/acp/acp_priv.h"
 #include "core/base/json.h"
 
-/* As parsers read it that look at no case. */
+/* Compares as parsers do that ignore case. */
 static bool is_named(const cJSON *one, const char *name)
 {
 	return one->string && strcasecmp(one->string, name) == 0;
 }
 
-/* The agent chooses the arguments and the environment of such a command, or all of it. */
+/* Returns whether the agent chooses the command of this login, or its arguments or environment. */
 static bool is_command(const cJSON *method)
 {
 	const cJSON *one, *more;

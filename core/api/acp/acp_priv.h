@@ -15,16 +15,16 @@ void acp_tools_free(struct acp_tools_held *t); /* NULL is a no-op */
  * text of message. */
 void acp_tools_request(struct acp_tools_held *t, const cJSON *message, const char *line, size_t len,
 		       struct buf *to_editor, struct buf *to_agent);
-/* Takes any other message of the agent: it may withdraw a request. */
+/* Takes any other message of the agent, which may withdraw a request. */
 void acp_tools_from_agent(struct acp_tools_held *t, const cJSON *message, struct buf *to_agent);
-/* Takes a message of the editor: it may name a terminal that was allowed. */
+/* Takes a message of the editor, which may name a terminal that was allowed. */
 void acp_tools_from_editor(struct acp_tools_held *t, const cJSON *message);
 void acp_tools_answer(struct acp_tools_held *t, uint64_t id, bool allow, const char *why,
 		      struct buf *to_editor, struct buf *to_agent);
 /* acp_login.c: returns whether a message of the agent offers a login that the editor would run as a
- * command. remove: removes the offer. */
+ * command. remove: also removes the offer. */
 bool acp_login(cJSON *message, bool remove);
-/* Changes the capabilities of the editor for the agent: no such login. */
+/* Removes such logins from the editor's capabilities that the agent sees. */
 void acp_login_unoffered(cJSON *capabilities);
 /* Appends an error in answer to a request, or nothing if it has no id. */
 void acp_refuse(const cJSON *message, int code, const char *words, struct buf *to_agent);

@@ -12,17 +12,17 @@
 #include "core/base/text.h"
 
 #define CANCELLED   (-32800)
-#define MEMBERS_MAX 64 /* of an object */
+#define MEMBERS_MAX 64 /* members of one object */
 
 struct held {
 	uint64_t id;
 	cJSON *message;
-	size_t len; /* of its line */
+	size_t len; /* length of its line */
 };
 
 struct terminal {
-	cJSON *request; /* id of the request that makes it, until the editor answers; else NULL */
-	char *name;	/* as the editor named it */
+	cJSON *request; /* id of the request that creates it, until the editor answers; then NULL */
+	char *name;	/* the editor's name for it */
 };
 
 struct acp_tools_held {
@@ -82,7 +82,7 @@ void acp_refuse(const cJSON *message, int code, const char *words, struct buf *t
 
 /* ---- one meaning only ------------------------------------------------------------------------ */
 
-/* Of two members of a name parsers take either, and some look at no case. */
+/* Returns whether two members have one name. Parsers take either, and some ignore case. */
 static bool has_twins(const cJSON *o)
 {
 	const cJSON *one, *other;
@@ -98,7 +98,7 @@ static bool has_twins(const cJSON *o)
 	return false;
 }
 
-/* Our parser ends a string there. */
+/* Returns whether the line has a NUL, where our parser ends a string. */
 static bool has_nul(const char *line, size_t len)
 {
 	const char *end = line + len;
@@ -112,8 +112,8 @@ static bool has_nul(const char *line, size_t len)
 	return memchr(line, '\0', len) != NULL;
 }
 
-/* What is shown must be all that an editor takes: it may look at no case, and be loose with types.
- */
+/* Returns whether the members are exactly as named in the protocol. An editor may ignore case and
+ * be loose with types, so this ensures that it reads only what is shown. */
 static bool is_as_named(const cJSON *params)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static bool is_plain_path(const char *path)
 	       (len < 3 || strcmp(path + len - 3, "/..") != 0);
 }
 
-/* "cd /dir && NAME=value command 'an argument'". */
+/* Writes "cd /dir && NAME=value command 'an argument'". */
 static bool command_line(const cJSON *params, struct buf *out)
 {
 	const char *cwd = json_text(params, "cwd"), *command = json_text(params, "command");
@@ -181,7 +181,7 @@ static bool command_line(const cJSON *params, struct buf *out)
 		text_shell_word(out, value);
 		buf_ch(out, ' ');
 	}
-	/* A shell of the editor's may read it: it is shown as it is written. */
+	/* the editor's shell may interpret it: it is shown as it is written */
 	buf_str(out, command);
 	cJSON_ArrayForEach(one, json_get(params, "args"))
 	{
@@ -214,7 +214,7 @@ static bool describe(const cJSON *message, enum acp_act *ret, struct buf *what)
 
 /* ---- terminals ------------------------------------------------------------------------------- */
 
-/* Of one that was allowed: what it prints, its end. */
+/* Returns whether the request is about an allowed terminal: its output or its end. */
 static bool is_of_terminal(struct acp_tools_held *t, const cJSON *message)
 {
 	static const char *const methods[] = {"terminal/output", "terminal/wait_for_exit",
@@ -267,7 +267,7 @@ void acp_tools_from_editor(struct acp_tools_held *t, const cJSON *message)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Written anew: what the editor reads is what was looked at. */
+/* Passes a request on, printed anew: the editor reads exactly what was checked. */
 static void pass(struct acp_tools_held *t, const cJSON *message, struct buf *to_editor,
 		 struct buf *to_agent)
 {

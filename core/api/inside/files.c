@@ -15,7 +15,7 @@
 #include "core/os/file.h"
 
 #define CONTENT_MAX ((size_t)64 << 20)
-#define CONTENT_S   60 /* the content of a write is on its way when it begins: ended then */
+#define CONTENT_S   60 /* time until all content of a write must have arrived */
 
 int files_fail(int error, const char *what, const char *path)
 {
@@ -70,7 +70,7 @@ static int read_file(const char *path, const char *offset, const char *most)
 
 /* ---- write ----------------------------------------------------------------------------------- */
 
-/* In place: the file keeps its inode, owner, attributes and other names. */
+/* Writes in place: the file keeps its inode, owner, attributes and other names. */
 static int write_file(const struct order *o)
 {
 	const char *path = o->argv[0];
@@ -154,7 +154,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* One name more than is wanted: then the other end knows that there are. */
+/* Lists one name more than `most`, which tells the other end that there are more. */
 static int list_dir(const char *path, size_t most)
 {
 	AUTO_BUF struct buf out = BUF_INIT;

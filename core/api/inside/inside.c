@@ -1,4 +1,4 @@
-/* inside - the runner: jobs, their input and output, between cordon's socket and their pipes. */
+/* inside - the runner: moves jobs' input and output between cordon's socket and their pipes. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/inside/inside.h"
 
@@ -18,22 +18,22 @@
 #include "core/os/signals.h"
 
 #define END_TRIES 400 /* 2 s */
-#define LEFT_MAX  32  /* outputs of ended jobs that processes in the background still hold */
+#define LEFT_MAX  32  /* outputs of ended jobs that background processes still hold open */
 
 static struct {
-	int in, out;	 /* from cordon and to it */
+	int in, out;	 /* from cordon, to cordon */
 	int children;	 /* a signalfd of SIGCHLD */
-	size_t n_packet; /* bytes of what is read that are no whole packet yet */
+	size_t n_packet; /* bytes read that are not a whole packet yet */
 	struct task *jobs[RUNNER_JOBS];
 	int left[LEFT_MAX];
 	size_t n_left;
 	bool over;
-	bool unended; /* a step that could not be ended: a safeguard holds it */
+	bool unended; /* a step could not be ended, as a safeguard holds it */
 } self;
 
 /* ---- to cordon ------------------------------------------------------------------------------- */
 
-/* Blocks until there is room: cordon always reads, and output is bounded by what it has taken. */
+/* Sends a packet. Blocks until there is room: cordon always reads, and credits limit the output. */
 static void send_packet(enum runner_type type, uint32_t job, uint32_t a, const void *bytes,
 			size_t len)
 {
@@ -76,7 +76,7 @@ static void task_free(struct task *t)
 	free(t);
 }
 
-/* Another command may have begun a step by hand and left it open: then there is none of its own. */
+/* Begins a step. Returns false if another command began one by hand and left it open. */
 static bool begin_step(const struct order *o)
 {
 	AUTO_BUF struct buf answer = BUF_INIT;
@@ -87,9 +87,9 @@ static bool begin_step(const struct order *o)
 }
 
 /*
- * A step that a safeguard stopped is rolled back a moment after its processes have ended. The end
- * is reported after the rollback, so the client finds the files restored. A step whose question is
- * still open is not waited for.
+ * Ends the step. A step that a safeguard stopped is rolled back shortly after its processes have
+ * ended; this reports the end after that, so the client finds the files restored. It does not wait
+ * for a step whose question is still open.
  */
 static void end_step(struct task *t, int status, struct buf *answer)
 {
@@ -104,7 +104,7 @@ static void end_step(struct task *t, int status, struct buf *answer)
 		struct err err = {0};
 
 		if (step_say("ran", text, answer, &err) == 0 || !strstr(err.text, "safeguard"))
-			return; /* it has ended, or there is none any more */
+			return; /* the step has ended, or there is none */
 		nanosleep(&nap, NULL);
 	}
 	self.unended = true;
@@ -149,7 +149,8 @@ static void leave_behind(int *fd)
 		self.left[self.n_left++] = take_fd(fd);
 }
 
-/* What it had written is sent; what others still hold of its output is read to nowhere. */
+/* Ends a task: sends the output that it wrote. Output that others still write is read and
+ * dropped. */
 static void finish(struct task **slot)
 {
 	AUTO_BUF struct buf answer = BUF_INIT;
@@ -202,7 +203,7 @@ static void read_output(struct task *t, int i)
 	n = read(t->out[i], bytes, room);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) { /* EIO: the last who had the terminal open has gone */
+	if (n <= 0) { /* EIO: the last process that had the terminal open has ended */
 		util_close_fd(&t->out[i]);
 		t->left[i] = 0;
 		return;
@@ -219,7 +220,7 @@ static void write_input(struct task *t)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n < 0) { /* it reads no more */
+	if (n < 0) { /* it reads nothing more */
 		n = (ssize_t)t->input.len;
 		util_close_fd(&t->in);
 	}
@@ -227,7 +228,7 @@ static void write_input(struct task *t)
 	send_packet(RUNNER_TAKEN, t->id, (uint32_t)n, NULL, 0);
 }
 
-/* A terminal has no end of input but the character for it. */
+/* Ends the input. A terminal has no end of input but the character for it. */
 static void end_input(struct task *t)
 {
 	static const char eot = 4;
@@ -280,7 +281,7 @@ static void obey(const struct runner_head *h, char *bytes, size_t len)
 			task_resize(t, h->b >> 16, h->b & 0xffff);
 		break;
 	case RUNNER_SIGNAL:
-		/* It may not have made its group yet. */
+		/* the process may not have made its group yet */
 		if (!t->exited && h->a < NSIG && kill(-t->pid, (int)h->a) < 0)
 			kill(t->pid, (int)h->a);
 		break;
@@ -292,7 +293,7 @@ static void obey(const struct runner_head *h, char *bytes, size_t len)
 	}
 }
 
-/* After poll(2) has said that there is something. */
+/* Reads from cordon, after poll(2) has reported input. */
 static void receive(void)
 {
 	static char packets[sizeof(struct runner_head) + RUNNER_SPEC];
@@ -322,7 +323,7 @@ static void receive(void)
 struct polled {
 	struct pollfd p[2 + 3 * RUNNER_JOBS + LEFT_MAX];
 	struct task *task[2 + 3 * RUNNER_JOBS + LEFT_MAX];
-	int end[2 + 3 * RUNNER_JOBS + LEFT_MAX]; /* 0, 1: of its output; 2: input; 3: one left */
+	int end[2 + 3 * RUNNER_JOBS + LEFT_MAX]; /* 0, 1: of its output; 2: input; 3: left open */
 	nfds_t n;
 };
 

@@ -1,4 +1,4 @@
-/* inside - the runner: the program inside the sandbox that runs commands of front ends. */
+/* inside - the runner: the program in the sandbox that runs commands of front ends. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

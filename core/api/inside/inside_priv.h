@@ -6,7 +6,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
-/* A parsed RUNNER_RUN; points into its bytes. */
+/* A parsed RUNNER_RUN; points into the bytes of the packet. */
 struct order {
 	uint32_t flags;
 	unsigned columns, rows;
@@ -23,27 +23,27 @@ void task_order_done(struct order *o);
 struct task {
 	uint32_t id;
 	int pid;
-	int out[2]; /* read from: standard output (or the terminal), standard error; -1 */
-	int in;	    /* write to; -1 */
+	int out[2]; /* read ends: standard output (or the terminal), standard error; -1: closed */
+	int in;	    /* write end; -1: closed */
 	struct buf input;
-	bool eof; /* in ends after that */
+	bool eof; /* close `in` after that */
 	bool tty, stepped;
 	bool exited;
 	int status;	/* of wait(2) */
-	size_t left[2]; /* after its exit: bytes of its output that are not sent yet */
+	size_t left[2]; /* output bytes that are not sent yet after its exit */
 	uint32_t ahead; /* bytes sent that cordon has not read */
 };
 
-/* Forks and executes; on failure no process runs. */
+/* Forks and executes a task; after a failure no process runs. */
 int task_start(struct task *t, const struct order *o, struct err *err) MUST_USE;
 void task_resize(const struct task *t, unsigned columns, unsigned rows);
 
-/* Run a file operation in the child; return its exit status. Errors go to standard error as "ERRNO
- * words". */
+/* Runs a file operation in the child; returns its exit status. Errors go to standard error as
+ * "ERRNO words". */
 int files_run(const struct order *o);
 int scan_run(const char *path, size_t most);
-/* For both: prints words and returns the exit status 1. */
+/* Prints words and returns the exit status 1, for all file operations. */
 int files_fail(int error, const char *what, const char *path);
 
-/* Sends "run/NAME", "api/NAME" or "ran/STATUS"; appends the answer, one line. */
+/* Sends "run/NAME", "api/NAME" or "ran/STATUS" to the keeper; appends the answer, one line. */
 int step_say(const char *verb, const char *argument, struct buf *answer, struct err *err);

@@ -1,4 +1,4 @@
-/* scan - names in a folder that another system or file system could not have. */
+/* scan - lists the names in a folder that are not possible on another system or file system. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include "core/base/io.h"
 #include "core/base/json.h"
 
-#define NAMES_MAX 200000 /* looked at */
+#define NAMES_MAX 200000 /* most names that are looked at */
 
-struct seen { /* a path as a file system without case would have it */
+struct seen { /* a path as a file system that ignores case would have it */
 	char *folded, *path;
 	UT_hash_handle hh;
 };
@@ -42,7 +42,7 @@ static void tell(const char *kind, const char *path, const char *other)
 	(void)!io_write_all(1, line.data, line.len);
 }
 
-/* NULL: not UTF-8. Heap. */
+/* Returns the path composed and case-folded; heap. NULL: it is not UTF-8. */
 static char *fold(const char *path)
 {
 	utf8proc_uint8_t *out = NULL;
@@ -152,5 +152,5 @@ int scan_run(const char *path, size_t most)
 	fts_close(fts);
 	if (scan.cut)
 		(void)!io_write_all(1, "{\"kind\":\"cut\",\"path\":\"\"}\n", 26);
-	return 0; /* the process ends: what was seen goes with it */
+	return 0; /* the process ends, which frees the list */
 }

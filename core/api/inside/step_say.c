@@ -1,4 +1,4 @@
-/* step_say - the runner's requests to the keeper about the step that is open. */
+/* step_say - the runner's requests to the keeper about the open step. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "core/base/text.h"
 #include "core/keeper/step_ask.h"
 
-#define NAME_MOST 200 /* as core/keeper/steps/group.c takes */
+#define NAME_MOST 200 /* the same as in core/keeper/steps/group.c */
 
-/* The longest beginning that ends with a whole character. */
+/* Returns the length of the longest beginning that ends with a whole character. */
 static size_t cut_at(const char *s, size_t most)
 {
 	size_t at = 0, len = strlen(s);

@@ -17,7 +17,7 @@ extern char **environ;
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
-/* The next of the strings that bytes has; NULL: none is left. */
+/* Returns the next string of the bytes; NULL: there are no more. */
 static char *next_text(char **at, const char *end)
 {
 	char *text = *at;
@@ -44,7 +44,7 @@ int task_order_parse(struct order *o, const struct runner_head *h, char *bytes, 
 	if (!o->label || !o->cwd || !count)
 		return err_say(err, -EBADMSG, "not an order");
 	o->n_env = strtoul(count, NULL, 10);
-	o->env = xcalloc(len + 1, sizeof(*o->env)); /* each has one byte at least */
+	o->env = xcalloc(len + 1, sizeof(*o->env)); /* each has at least one byte */
 	o->argv = xcalloc(len + 1, sizeof(*o->argv));
 	for (size_t i = 0; i < o->n_env && (text = next_text(&at, end)); i++)
 		o->env[i] = text;
@@ -61,7 +61,7 @@ void task_order_done(struct order *o)
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
-struct ends { /* of the child */
+struct ends { /* the child's ends */
 	int in, out, err;
 };
 

@@ -21,10 +21,10 @@
 struct mcp_server;
 struct serve;
 
-/* For cordon serve: a socket for its session. */
+/* Opens a socket for the session of cordon serve. */
 int mcp_listen(struct mcp_server **ret, struct serve *s, const char *path, struct err *err)
 	MUST_USE;
 void mcp_close(struct mcp_server *m); /* NULL is a no-op */
-/* Runs cordon mcp until its client goes away; path NULL: on standard input and output. Returns the
- * exit status. */
+/* Runs cordon mcp until its client disconnects; path NULL: on standard input and output. Returns
+ * the exit status. */
 int mcp_run(const struct serve_maker *maker, const char *path, struct err *err) MUST_USE;

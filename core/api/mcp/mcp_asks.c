@@ -1,4 +1,4 @@
-/* mcp_asks - asks the user by way of the MCP client, or refuses with words. */
+/* mcp_asks - asks the user through the MCP client, or refuses and says why. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +14,12 @@
 #include "core/base/text.h"
 #include "core/session/answers/answers.h"
 
-#define STATE_S 3600 /* how long what the client brings back counts */
+#define STATE_S 3600 /* seconds for which a state that the client returns is valid */
 #define MAC_HEX 64
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-/* Every part of it that the agent chose is escaped. */
+/* Returns the question; every part of it that the agent chose is escaped. */
 static char *question(const struct ask *a)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -73,7 +73,8 @@ static void mac(const struct mcp_server *m, const char *text, char out[MAC_HEX +
 	SHA256Data((const uint8_t *)b.data, b.len, out);
 }
 
-/* Of this call alone: "v1.NUMBER.UNTIL.MAC", over these, the tool and its arguments. */
+/* Returns a state for this call only: "v1.NUMBER.UNTIL.MAC". The MAC covers the number, the time,
+ * the tool and its arguments. */
 static char *state_of(const struct mcp_server *m, const struct mcp_call *call, int64_t until)
 {
 	char *arguments = json_print(call->arguments);
@@ -89,7 +90,7 @@ static char *state_of(const struct mcp_server *m, const struct mcp_call *call, i
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-/* The request of this call is finished with it; the call goes on, parked. */
+/* Asks in the result of this call's request. The call stays, parked. */
 static void ask_by_result(struct mcp_call *call, const struct ask *a)
 {
 	struct mcp_server *m = call->conn->server;
@@ -149,7 +150,7 @@ static bool is_about(const struct mcp_call *call, const struct ask *a)
 	return path && a->path && str_ends(a->path, path_base(path));
 }
 
-/* An undo's by its number, which is given while the question is made. */
+/* Returns whether the question is that of the undo. Its number is given while it is being asked. */
 static bool is_of_undo(struct request *r, const struct ask *a)
 {
 	if (!a->own || !r->asks || (r->ask && r->ask != a->id))
@@ -158,7 +159,7 @@ static bool is_of_undo(struct request *r, const struct ask *a)
 	return true;
 }
 
-/* A file's call by its path, else the command that runs. */
+/* Returns the call of a question: that of a file by its path, else the running command. */
 static struct mcp_call *call_of(struct mcp_server *m, const struct ask *a)
 {
 	struct mcp_call *command = NULL, *call;
@@ -201,7 +202,7 @@ static void refuse(struct mcp_server *m, struct mcp_call *call, const struct ask
 			     NULL);
 }
 
-/* A question that is new: its client, somebody else, or nobody. */
+/* Puts a new question to its client, leaves it to another, or refuses it. */
 static void place(struct mcp_server *m, const struct ask *a)
 {
 	struct mcp_call *call = call_of(m, a);
@@ -209,7 +210,7 @@ static void place(struct mcp_server *m, const struct ask *a)
 	bool client = call && call->elicits && !call->conn->input_over &&
 		      !(call->modern && call->batch) && parked(call->conn) < PARKED_MAX;
 
-	/* One after the other; a parked call's client is asked when it comes back. */
+	/* the client gets one question at a time; a parked call asks when its client calls again */
 	if (client && !call->ask && call->id)
 		ask_client(call, a);
 	else if (!other && !client)
@@ -228,7 +229,7 @@ static bool is_placed(const struct mcp_server *m, uint64_t ask)
 	return false;
 }
 
-/* What somebody else has answered, the client need not. */
+/* Drops the questions that another has answered: their clients need not answer them. */
 static void forget_answered(struct mcp_server *m, const struct model *model)
 {
 	const struct mcp_conn *c;
@@ -262,7 +263,7 @@ void mcp_changed(void *server)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* What is no clear yes is no. */
+/* Gives the client's answer to the session. Anything but a clear yes denies. */
 static void give(struct mcp_server *m, struct mcp_call *call, const cJSON *answer)
 {
 	const char *action = cJSON_GetStringValue(json_get(answer, "action"));
@@ -280,7 +281,7 @@ static void give(struct mcp_server *m, struct mcp_call *call, const cJSON *answe
 		mcp_note(call, "refused: the user was asked and said no");
 	if (engine_answer(m->serve->engine, "MCP client: its user", ask, &a, NULL) != -EPERM)
 		return;
-	a.scope = SCOPE_ONCE; /* it cannot count for longer */
+	a.scope = SCOPE_ONCE; /* a longer scope was refused */
 	(void)!engine_answer(m->serve->engine, "MCP client: its user", ask, &a, NULL);
 }
 
@@ -291,7 +292,7 @@ void mcp_give_up(struct mcp_conn *c)
 	while (call) {
 		if (call->ask) {
 			give(c->server, call, NULL);
-			call = c->calls; /* it may be gone */
+			call = c->calls; /* the call may have ended */
 		} else {
 			call = call->next;
 		}
@@ -338,11 +339,11 @@ struct mcp_call *mcp_resume(const struct rpc *r)
 				: !cJSON_GetArraySize(call->arguments)))
 			continue;
 		call->id = cJSON_Duplicate(r->id, true);
-		call->by = 0; /* once */
+		call->by = 0; /* a state is valid once */
 		call->cancelled = false;
 		if (call->ask)
 			give(m, call, json_get(json_get(r->params, "inputResponses"), "allow"));
-		mcp_changed(m); /* what else it asks */
+		mcp_changed(m); /* asks the call's next question */
 		return call;
 	}
 	return NULL;

@@ -98,7 +98,8 @@ static void ping(const struct rpc *r)
 	succeed(r, false, cJSON_CreateObject());
 }
 
-/* Nothing of what it could tell of ever changes here: it is open until the client ends it. */
+/* Answers a subscription. Nothing that it could report changes here, so it stays silent until the
+ * client ends it. */
 static void listen_for(const struct rpc *r)
 {
 	cJSON *params = cJSON_CreateObject(), *meta = cJSON_AddObjectToObject(params, "_meta");
@@ -111,7 +112,7 @@ static void listen_for(const struct rpc *r)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* There is one page. */
+/* Returns whether the request has a cursor, which is refused: there is only one page. */
 static bool has_cursor(const struct rpc *r)
 {
 	if (!json_get(r->params, "cursor"))
@@ -289,7 +290,7 @@ static void read_resource(const struct rpc *r)
 enum {
 	LEGACY = 1,
 	MODERN = 2,
-	FIRST = 4, /* before initialize, too */
+	FIRST = 4, /* allowed before initialize */
 };
 
 static const struct method {
@@ -308,7 +309,8 @@ static const struct method {
 	{"subscriptions/listen", listen_for, MODERN},
 };
 
-/* What a request of the stateless revisions must bring. false: it was answered. */
+/* Checks the members that a request of the stateless revisions needs. Returns false if it has
+ * answered the request. */
 static bool check_meta(const struct rpc *r)
 {
 	const cJSON *version = json_get(r->meta, META_VERSION), *one;

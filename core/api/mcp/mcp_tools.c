@@ -69,8 +69,8 @@ static void add_text(cJSON *result, const char *text)
 	add_item(result, one);
 }
 
-/* A member that describe_add() has quoted, as a text of its own, after this; an empty one is left
- * out. */
+/* Adds a member that describe_add() has quoted as a separate text with `before` in front; leaves
+ * out an empty one. */
 static void add_quoted(cJSON *result, const char *before, const cJSON *quoted)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -102,8 +102,8 @@ static void add_command(cJSON *o, const cJSON *value)
 	add_text(o, end.data);
 }
 
-/* What a model reads, for most clients give it nothing else: output, files and diffs as they are,
- * of the rest the JSON. */
+/* Adds the text for the model, as most clients give it nothing else: output, files and diffs
+ * unchanged, other results as JSON. */
 static void add_words(cJSON *o, const struct request *r, const cJSON *value)
 {
 	const char *encoding = cJSON_GetStringValue(json_get(value, "encoding"));
@@ -136,7 +136,8 @@ static cJSON *structured(const struct request *r, cJSON *value, bool failed)
 	return o;
 }
 
-/* With what was refused meanwhile, and the paths that stood in the way: the model can act on it. */
+/* Returns an error with what was refused during the call and the paths that were in the way, so
+ * that the model can act on it. */
 static cJSON *error_result(const struct mcp_call *call, const struct fault *f)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -157,7 +158,7 @@ static cJSON *error_result(const struct mcp_call *call, const struct fault *f)
 	return o;
 }
 
-/* A stream of a command, whatever bytes it has. */
+/* Adds a stream of a command's output, which may have any bytes. */
 static void add_stream(cJSON *o, const char *name, const struct buf *text)
 {
 	AUTO_BUF struct buf clean = BUF_INIT;
@@ -175,7 +176,8 @@ static void add_stream(cJSON *o, const char *name, const struct buf *text)
 	describe_add(o, name, clean.data);
 }
 
-/* A safeguard stopped it: who refused, and that nothing is left of it. */
+/* Adds a note if a safeguard stopped the command: who refused it, and that its changes are
+ * undone. */
 static void note_rollback(struct mcp_call *call, cJSON *value)
 {
 	cJSON *message = cJSON_DetachItemFromObjectCaseSensitive(value, "message");
@@ -197,7 +199,7 @@ static void note_rollback(struct mcp_call *call, cJSON *value)
 	cJSON_Delete(message);
 }
 
-/* What the user did to the model's work since the last command. */
+/* Adds notes about what the user did to the model's work since the last command. */
 static void note_notices(struct mcp_call *call, const struct serve *s)
 {
 	AUTO_FREE char *lines = s->engine && !call->cancelled
@@ -241,7 +243,7 @@ static void on_answered(struct request *r, int outcome)
 {
 	struct mcp_call *call = r->data;
 
-	if (!call) /* its client has gone */
+	if (!call) /* its client has disconnected */
 		return;
 	call->request = NULL;
 	if (outcome < 0 && r->fault.code == FAULT_SESSION_ENDED && r->serve->failed)
@@ -352,7 +354,7 @@ static void begin(struct mcp_call *call)
 		   });
 }
 
-/* Names the tools that there are: a model that guessed one calls the right one next. */
+/* Lists the existing tools, so that a model that guessed a name calls the right one next. */
 static void say_no_tool(const struct rpc *r)
 {
 	AUTO_BUF struct buf words = BUF_INIT;

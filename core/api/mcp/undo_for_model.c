@@ -1,4 +1,4 @@
-/* undo_for_model - undo and redo that a model asks for, by way of MCP. */
+/* undo_for_model - undo and redo that a model requests through MCP. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@
  * same.
  */
 
-#define NAMED_MAX 5 /* files in a question */
+#define NAMED_MAX 5 /* most files named in a question */
 
 /* ---- whose steps they are -------------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static bool is_own(const struct serve *s, int64_t id)
 	       (row->kind == STEP_COMMAND && !s->channel);
 }
 
-/* Nobody else has undone or redone anything since the model did. */
+/* Returns whether the model's undo is the newest undo or redo of all. */
 static bool is_last(const struct serve *s)
 {
 	return engine_model(s->engine)->undos == s->undos;
@@ -119,7 +119,7 @@ void model_refuse(struct request *r, int result, const char *words, const struct
 	serve_respond(r, describe_undo_fault(&r->fault, result, words, plan));
 }
 
-/* flags: WIRE_UNDO_OF_AGENT where no human was asked. */
+/* Performs the undo. flags: WIRE_UNDO_OF_AGENT if the user was not asked. */
 static void perform(struct request *r, unsigned flags)
 {
 	struct serve *s = r->serve;
@@ -197,7 +197,7 @@ static char *path_of(const struct serve *s, const struct undo_entry *e)
 			 e->other ? e->other : e->path);
 }
 
-/* "redo of step 3: git on the host runs it; also .git/hooks/b and 2 more". */
+/* Returns the question: "redo of step 3: git on the host runs it; also .git/hooks/b and 2 more". */
 static char *question(const struct undo_plan *p, const struct undo_entry *first)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -225,7 +225,7 @@ static void ask(struct request *r, const struct undo_entry *first)
 	uint64_t id;
 
 	r->asks = true;
-	s->asking = r; /* the answer may come before the number is known here */
+	s->asking = r; /* the answer may come before session_ask() returns */
 	id = session_ask(engine_session(s->engine), &(struct own_ask){.kind = RULE_WRITE,
 								      .op = "write",
 								      .path = path,
@@ -242,7 +242,7 @@ static void ask(struct request *r, const struct undo_entry *first)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* The user has allowed what this plan would do, and not what another does. */
+/* Returns whether this plan does exactly what the user has allowed. */
 static bool is_as_asked(const struct request *r, const struct undo_plan *p, const char *words)
 {
 	return p->ids[0] == r->shown.newest &&
@@ -297,7 +297,7 @@ static void on_plan(void *data, int result, const char *words, const struct undo
 		serve_respond(r, 0);
 	} else if (undo_plan_stops(p)) {
 		show(r, p);
-		perform(r, WIRE_UNDO_OF_AGENT); /* the keeper refuses, and that is on record */
+		perform(r, WIRE_UNDO_OF_AGENT); /* the keeper refuses it, and records that */
 	} else {
 		decide(r, p);
 	}

@@ -36,15 +36,15 @@ struct api;
 int api_open(struct api **ret, uv_loop_t *loop, struct session *s, const char *dir, struct err *err)
 	MUST_USE;
 void api_changed(struct api *a); /* NULL is a no-op, below too */
-/* Sets fn for cmd.console, which makes a connection a line to a console (frames.h): fn takes over
+/* Sets fn for cmd.console, which turns a connection into one of a console (frames.h): fn takes over
  * the descriptor. Without fn the command is refused. */
 void api_consoles(struct api *a, void (*fn)(void *data, int fd), void *data);
 /* Sets fn for cmd.end, which ends the session after this turn of the loop. Without fn the command
  * is refused. */
 void api_ends(struct api *a, void (*fn)(void *data, const char *by), void *data);
-size_t api_clients(const struct api *a); /* connected ones */
+size_t api_clients(const struct api *a); /* connected clients */
 void api_close(struct api *a);
 
-/* Returns the directory of the sockets of this user's sessions: $XDG_RUNTIME_DIR/cordon, or one
- * below state_dir. Heap string. */
+/* Returns the directory of the sockets of this user's sessions: $XDG_RUNTIME_DIR/cordon, or one in
+ * state_dir. Heap string. */
 char *api_dir(const char *state_dir) MUST_USE;

@@ -9,11 +9,11 @@
 
 void message_hello(struct buf *out, const struct model *m);
 void message_request(struct buf *out, const struct ask *a);
-/* Append the members between type and end: "id":7,... For a row below, too. */
+/* Appends the members between type and end: "id":7,... The next function does so for a row. */
 void message_request_members(struct buf *out, const struct ask *a);
 void message_row_members(struct buf *out, const struct row *row);
-/* Append the question as a connection: address, port, host. Return false, and append nothing, if it
- * is about none. */
+/* Appends the members of a question about a connection: address, port, host. Returns false, and
+ * appends nothing, for any other question. */
 void message_connection(struct buf *out, const struct ask *a);
 bool message_connection_members(struct buf *out, const struct ask *a);
 void message_gone(struct buf *out, uint64_t id);
@@ -24,30 +24,29 @@ void message_reply(struct buf *out, uint64_t id, const char *error); /* NULL: it
 enum command {
 	COMMAND_ANSWER,
 	COMMAND_REVOKE,
-	COMMAND_OWN_SETTINGS, /* an answer, too */
-	COMMAND_CONSOLE,      /* the connection becomes a console's line */
-	COMMAND_EXEC,	      /* the same for a program beside the agent */
+	COMMAND_OWN_SETTINGS, /* is an answer, too */
+	COMMAND_CONSOLE,      /* the connection becomes that of a console */
+	COMMAND_EXEC,	      /* the connection becomes that of a program beside the agent */
 	COMMAND_END,	      /* the session ends */
 };
 
 struct command_in {
 	enum command does;
-	uint64_t id; /* of a request, or a rule */
+	uint64_t id; /* number of a request or a rule */
 	struct answer answer;
 };
 
 /* ---- operation.c: approval.list and approval.answer, as cordon serve takes them -------------- */
 
-/* Serves a request line. Returns false if it has not that form (no request_id); else out is the
- * response. */
+/* Serves a request line. Returns false if the line has no request_id; else out is the response. */
 bool operation_serve(struct session *s, const char *by, const char *line, size_t len,
 		     struct buf *out);
-/* Shared by both protocols. -1: f has the error. */
+/* Used by both protocols. On -1 f has the error. */
 struct cJSON;
 struct fault;
 struct cJSON *operation_approvals(const struct model *m);
 int operation_answer(struct session *s, const char *by, const struct cJSON *payload,
 		     struct fault *f);
 
-/* 0, or -EINVAL and words for the reply. id is set where it could be read. */
+/* Returns 0, or -EINVAL and words for the reply. id is set if it could be read. */
 int message_parse(const char *line, size_t len, struct command_in *ret, struct err *err) MUST_USE;

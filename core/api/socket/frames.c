@@ -11,7 +11,7 @@
 #include "core/os/socket.h"
 
 #define FRAMES_COMPACT	  ((size_t)64 << 10) /* sent bytes that are kept at most */
-#define FRAMES_STALLED_MS 50		     /* for a stalled peer to read on */
+#define FRAMES_STALLED_MS 50		     /* time for a stalled peer to read on */
 
 struct head {
 	uint32_t type, len;
@@ -214,7 +214,7 @@ int shell_order_get(struct shell_order *o, const struct span *data)
 	o->size = (struct frame_size){.w = (uint16_t)w, .h = (uint16_t)h};
 	o->cwd = xstrdup(cwd);
 	o->env = xcalloc(n_env + 1, sizeof(*o->env));
-	o->argv = xcalloc(left.len + 1, sizeof(*o->argv)); /* each has one byte at least */
+	o->argv = xcalloc(left.len + 1, sizeof(*o->argv)); /* each has at least one byte */
 	while (n < n_env && (s = take(&left)))
 		o->env[n++] = xstrdup(s);
 	for (n = 0; (s = take(&left)); n++)

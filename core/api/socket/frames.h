@@ -57,44 +57,45 @@ enum frame_type {
 };
 
 #define FRAME_BYTES_MAX	 (4u << 20)  /* bytes of one frame */
-#define FRAMES_QUEUE_MAX (16u << 20) /* bytes that wait for a peer that does not read */
+#define FRAMES_QUEUE_MAX (16u << 20) /* bytes queued for a peer that does not read */
 
 struct frames {
 	int fd; /* -1: closed */
 	struct buf in, out;
 	size_t used, sent; /* used: bytes of `in` returned; sent: bytes of `out` written */
-	bool stalled;	   /* its peer has not read for long: frames_finish() hardly waits */
+	bool stalled;	   /* its peer has not read for long: frames_finish() waits only briefly */
 };
 
 struct frame {
 	enum frame_type type;
-	struct span data; /* until the next frames_fill() */
+	struct span data; /* valid until the next frames_fill() */
 };
 
-/* Takes fd over and makes it non-blocking. in: bytes that were read from it already. */
+/* Opens frames on fd, which it takes over and makes non-blocking. in: bytes already read from
+ * it. */
 void frames_open(struct frames *l, int fd, const struct span *in);
 void frames_close(struct frames *l);
 
-/* Reads the available bytes. Returns 0; -EAGAIN: none; -EPIPE: the peer has gone. */
+/* Reads the available bytes. Returns 0; -EAGAIN: there are none; -EPIPE: the peer has
+ * disconnected. */
 int frames_fill(struct frames *l) MUST_USE;
 /* Returns 1 with the next frame, 0 if none is complete yet, or -EPROTO. */
 int frames_next(struct frames *l, struct frame *ret) MUST_USE;
-/* Queues a frame and sends as much as possible. Returns 0; -EPIPE; -ENOBUFS: the peer does not
- * read. */
+/* Queues a frame and sends as much as possible. Returns 0; -EPIPE; -ENOBUFS: the queue is full. */
 int frames_send(struct frames *l, enum frame_type type, const void *data, size_t len);
 int frames_flush(struct frames *l); /* 0, or -EPIPE */
 bool frames_wants_write(const struct frames *l);
 /* Returns the number of bytes that the peer has not read. */
 size_t frames_unread(const struct frames *l);
-/* Sends the queued frames until this monotonic time at most. */
+/* Sends the queued frames, until this monotonic time at the latest. */
 void frames_finish(struct frames *l, int64_t until_us);
 
 /* Why a console is over. Strings may be NULL. */
 struct ending {
-	int status;    /* for the shell */
+	int status;    /* exit status for the shell */
 	bool detached; /* the session goes on */
 	bool again;    /* the user wants to run the same command again */
-	char *error;   /* words of a failure */
+	char *error;   /* words of an error */
 	char *words;   /* lines for standard output */
 	char *kept;    /* session_spec.kept */
 	char *next;    /* the session to show next */

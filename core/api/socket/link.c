@@ -1,4 +1,4 @@
-/* link - the client's end of a session's protocol, for other terminals. */
+/* link - the client's side of a session's protocol, for other terminals. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/socket/link.h"
 
@@ -62,7 +62,7 @@ static const char *next_line(struct link *l)
 	return l->in.len ? memchr(l->in.data, '\n', l->in.len) : NULL;
 }
 
-/* 0: something came; -EAGAIN: nothing did in time. */
+/* Reads once. Returns 0: bytes arrived; -EAGAIN: none arrived in time. */
 static int fetch(struct link *l, struct err *err)
 {
 	ssize_t n;
@@ -124,7 +124,7 @@ int link_command(struct link *l, const struct buf *line, struct err *err)
 	return r;
 }
 
-/* The greeting, or why there is none. */
+/* Reads the greeting, or says why there is none. */
 static int greet(struct link *l, struct err *err)
 {
 	struct span line;
@@ -156,7 +156,7 @@ static void remove_dead(const struct sockaddr_un *un)
 		unlink(un->sun_path);
 }
 
-/* Returns whether the path fits. */
+/* Fills in the path. Returns false if it is too long. */
 static bool set_path(struct sockaddr_un *un, const char *dir, const char *name)
 {
 	AUTO_FREE char *path = path_join(dir, name);
@@ -168,8 +168,8 @@ static bool set_path(struct sockaddr_un *un, const char *dir, const char *name)
 	return true;
 }
 
-/* Returns whether it is a session's: the time of its start and four digits. The socket of another
- * program in this directory is not touched: a connection alone may be a command to it. */
+/* Returns whether the name is a session's: the time of its start and four digits. Sockets of other
+ * programs in this directory are left alone: to connect may be a command to them. */
 static bool is_session_socket(const char *name)
 {
 	static const char digits[] = "[0-9]*-[0-9]*-[0-9a-f][0-9a-f][0-9a-f][0-9a-f].sock";
@@ -201,7 +201,8 @@ static int link_init(struct link *l, const char *name)
 	return l->fd < 0 ? -errno : 0;
 }
 
-/* The directory is this user's (to root, anybody's), and who listens in it is its owner or root. */
+/* Checks that the directory is this user's (root: any user's), and that its owner or root
+ * listens. */
 static int check_owner(const struct link *l, const char *dir, struct err *err)
 {
 	struct stat st = {0};
@@ -217,7 +218,7 @@ static int check_owner(const struct link *l, const char *dir, struct err *err)
 	return 0;
 }
 
-/* -EAGAIN: too many others wait for it to listen to them. */
+/* Connects. Returns -EAGAIN if the session's queue of connections is full. */
 static int dial(struct link *l, const char *dir, const char *name, struct err *err)
 {
 	struct sockaddr_un un;
@@ -225,7 +226,7 @@ static int dial(struct link *l, const char *dir, const char *name, struct err *e
 
 	if (!set_path(&un, dir, name))
 		return err_set(err, -ENOENT, "session %s",
-			       l->session); /* none could have made it */
+			       l->session); /* no session can have this name */
 	r = connect(l->fd, (struct sockaddr *)&un, sizeof(un)) < 0 ? -errno : 0;
 	if (r == -ECONNREFUSED) {
 		AUTO_CLOSE int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -244,7 +245,7 @@ static void set_wait(const struct link *l)
 	const struct timeval wait = {.tv_sec = LINK_WAIT_S};
 
 	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* connecting, too */
+	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)); /* for connect(2), too */
 }
 
 int link_open(struct link *l, const char *dir, const char *name, struct err *err)
@@ -284,7 +285,7 @@ static void fail(struct link *l, int r, const struct err *why)
 	l->why = xstrdup(why->text);
 }
 
-/* The greeting is there, and the first request if any waits. */
+/* Returns whether the greeting has arrived, and the first request if one waits. */
 static bool is_whole(const struct link *l)
 {
 	return l->greeted &&

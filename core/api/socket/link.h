@@ -1,4 +1,4 @@
-/* link - the client's end of a session's protocol, for other terminals. */
+/* link - the client's side of a session's protocol, for other terminals. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,10 +14,10 @@
 struct link {
 	int fd;
 	struct buf in;
-	size_t used; /* bytes of `in` of the line that was returned last */
+	size_t used; /* length of the line of `in` that was returned last */
 	struct audit_record record;
 	char *session;
-	const char *tag; /* the end of the session's name: the first part of an ID */
+	const char *tag; /* end of the session's name, which is the first part of an ID */
 	uint64_t pending;
 	char *own_settings; /* the profile whose settings can be copied for the folder; or NULL */
 	bool connected, greeted;
@@ -28,17 +28,17 @@ struct link {
 /* Connects to the socket NAME of dir, and reads the greeting. Returns -ECONNREFUSED or -ENOENT if
  * no session listens there. */
 int link_open(struct link *l, const char *dir, const char *name, struct err *err) MUST_USE;
-/* Removes the sockets of sessions that were killed. The caller has locked the directory, in which
- * no other session begins to listen meanwhile. */
+/* Removes the sockets of sessions that were killed. The caller holds the lock of the directory, so
+ * no other session begins to listen. */
 void link_sweep(const char *dir);
-/* Connects to a session of this user by its whole name. */
+/* Connects to a session of this user by its full name. */
 int link_open_session(struct link *l, const char *session, struct err *err) MUST_USE;
 void link_done(struct link *l);
-/* Reads the next line and parses it into l->record; its text is *ret until the next call. */
+/* Reads the next line and parses it into l->record; *ret is its text until the next call. */
 int link_next(struct link *l, struct span *ret, struct err *err) MUST_USE;
-/* A member of the record; "": absent. */
+/* Returns a member of the record; "": it is absent. */
 const char *link_field(const struct link *l, const char *name);
-/* Returns a text that may be null: "" then. */
+/* Returns a member that may be null as text: "" then. */
 const char *link_text(const struct link *l, const char *name);
 int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 /* Sends one command and waits for its reply. Returns -EPERM, with the words of the session, if it
@@ -54,7 +54,7 @@ struct links {
 };
 int links_open(struct links *ret, const char *wanted, int wait_ms, struct err *err) MUST_USE;
 void links_done(struct links *l);
-/* Adds the reason of a session that listens and does not answer. Returns whether there is one. */
+/* Adds why the session listens but does not answer. Returns whether there is such a reason. */
 bool link_is_mute(const struct link *l, struct buf *mute);
 
 /* Calls fn for every session that answers, or that `wanted` of links_open() names, and returns its

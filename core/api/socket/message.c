@@ -42,7 +42,7 @@ void message_hello(struct buf *out, const struct model *m)
 	end(out);
 }
 
-/* What an answer to it is about, for who sees this line alone. */
+/* Adds a reason that says what an answer is about, for a reader who sees only this line. */
 static void held_members(struct buf *out, const struct guard_report *h)
 {
 	const char *back =
@@ -97,7 +97,7 @@ void message_request(struct buf *out, const struct ask *a)
 	end(out);
 }
 
-/* A name has no address yet: then addr is where it led when it was looked up, or empty. */
+/* Appends a connection. A name has no address yet: addr is the one that it had before, or empty. */
 bool message_connection_members(struct buf *out, const struct ask *a)
 {
 	struct net_target target, other;
@@ -196,7 +196,7 @@ void message_reply(struct buf *out, uint64_t id, const char *error)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* A number of 64 bits, which as a number not all readers of JSON keep. */
+/* Reads a 64-bit number as a string: some JSON readers cannot hold it as a number. */
 static int parse_number(const cJSON *object, const char *name, uint64_t *ret, struct err *err)
 {
 	const char *text = json_text_or(object, name, "");
@@ -209,7 +209,7 @@ static int parse_number(const cJSON *object, const char *name, uint64_t *ret, st
 	return 0;
 }
 
-/* But for cmd.deny. */
+/* The names of all commands but cmd.deny. */
 static const char *const commands[] = {[COMMAND_ANSWER] = "cmd.approve",
 				       [COMMAND_REVOKE] = "cmd.revoke",
 				       [COMMAND_OWN_SETTINGS] = "cmd.own_settings",
@@ -234,7 +234,7 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 	case COMMAND_OWN_SETTINGS:
 		break;
 	case COMMAND_ANSWER:
-	default: /* cmd.deny, or nothing that is known */
+	default: /* cmd.deny, or an unknown command */
 		ret->does = COMMAND_ANSWER;
 		break;
 	}
@@ -248,7 +248,7 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 		return err_say(err, -EINVAL,
 			       "type: not cmd.approve, cmd.deny, cmd.revoke, "
 			       "cmd.own_settings, cmd.console, cmd.exec or cmd.end");
-	/* What makes no sense for the request itself is session_answer()'s to refuse. */
+	/* session_answer() refuses answers that do not fit the request */
 	return answers_from_json(object, &ret->answer, err);
 }
 

@@ -1,4 +1,4 @@
-/* operation - what a client of the session's socket may ask for as cordon serve's clients do. */
+/* operation - serves a client of the session's socket that speaks the protocol of cordon serve. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

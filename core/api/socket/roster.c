@@ -1,4 +1,4 @@
-/* roster - lists the sessions of this user that run, or ended within a day. */
+/* roster - lists this user's sessions that run or ended within a day. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/socket/roster.h"
 
@@ -18,7 +18,7 @@
 #include "core/session/branch.h"
 #include "core/session/folders.h"
 
-#define ENDED_MAX 32 /* recordings that are looked at, newest first */
+#define ENDED_MAX 32 /* recordings that are read, newest first */
 
 static void row_done(struct roster_row *r)
 {
@@ -62,7 +62,7 @@ static struct roster_row *add_row(struct roster *r, const char *session, const c
 	return row;
 }
 
-/* "claude" of "/opt/bin/claude --continue". */
+/* Returns "claude" for "/opt/bin/claude --continue". */
 static char *agent_of(const char *command)
 {
 	AUTO_FREE char *program = xstrndup(command, strcspn(command, " "));
@@ -94,7 +94,7 @@ static const char *state_of(const char *word)
 	return "hung";
 }
 
-/* The request that came with the greeting. */
+/* Takes the request that came with the greeting. */
 static void take_ask(struct roster_ask *a, struct link *l)
 {
 	struct span line;
@@ -129,7 +129,7 @@ static void take_running(struct roster *r, struct link *l)
 
 /* ---- ended and hung sessions, by their recordings -------------------------------------------- */
 
-/* The prompt that came last. */
+/* Returns the newest prompt. */
 static char *last_prompt(const struct recording *rec)
 {
 	size_t n;
@@ -163,7 +163,7 @@ static void take_hung(struct roster *r, const struct link *l)
 		set_place(row, "", "");
 	if (!row->prompt)
 		row->prompt = xstrdup("");
-	why = strstr(l->why, ": "); /* after the session's name */
+	why = strstr(l->why, ": "); /* skip the session's name */
 	row->why = xstrdup(why ? why + 2 : l->why);
 	recording_free(rec);
 }
@@ -261,7 +261,7 @@ static bool count_line(void *data, enum diff_line_kind kind, const char *text, s
 	return true;
 }
 
-/* Paths outside the folder are absolute: the agent's notes. */
+/* Returns whether the path is in the folder. Absolute paths are outside, like the agent's notes. */
 static bool is_project_file(void *data, const char *old_path, const char *new_path)
 {
 	const struct roster_row *row = data;
@@ -270,11 +270,11 @@ static bool is_project_file(void *data, const char *old_path, const char *new_pa
 	return !diff_is_gits_own(path) && (*path != '/' || path_is_beneath(path, row->folder));
 }
 
-/* The session's oldest and newest step that are in effect; false: it has none. */
+/* Finds the session's oldest and newest step in effect. Returns false if it has none. */
 static bool find_steps(struct journal *j, const struct roster_row *row, int64_t *ret_from,
 		       int64_t *ret_to)
 {
-	int64_t until = row->until_us ? row->until_us + 1000000 : INT64_MAX; /* of whole seconds */
+	int64_t until = row->until_us ? row->until_us + 1000000 : INT64_MAX; /* in whole seconds */
 	struct step_info *list = NULL;
 	struct err err = {0};
 	size_t n = 0;

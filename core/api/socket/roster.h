@@ -1,4 +1,4 @@
-/* roster - lists the sessions of this user that run, or ended within a day. */
+/* roster - lists this user's sessions that run or ended within a day. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -20,7 +20,7 @@ struct link;
 
 /* The oldest waiting request. */
 struct roster_ask {
-	uint64_t id; /* 0: none waits */
+	uint64_t id; /* 0: there is none */
 	char *op, *kind, *path, *program, *command, *reason;
 	bool is_dir, secret;
 	int64_t waited_us;
@@ -34,25 +34,24 @@ struct roster_row {
 	char *why;	  /* hung: why there is no answer; else NULL */
 	char *agent;	  /* "claude" of "/opt/bin/claude -c" */
 	char branch[64];  /* escaped; "": none */
-	int pid;	  /* 0: none */
+	int pid;	  /* 0: not running */
 	int64_t since_us; /* wall clock: when it began */
 	int64_t until_us; /* when it ended; 0: it runs */
 	uint64_t pending;
 	struct roster_ask ask;
 	uint64_t added, deleted; /* lines, of all its steps in effect */
-	int64_t first, last;	 /* the oldest and the newest of these steps; 0: there is none */
-	bool counted;		 /* the four members above are known */
+	int64_t first, last;	 /* the oldest and the newest of these steps; 0: none */
+	bool counted;		 /* the four members above are filled in */
 };
 
 struct roster {
-	struct roster_row
-		*rows; /* asks, working, idle, hung, ended; of each kind the newest first */
+	struct roster_row *rows; /* asks, working, idle, hung, ended; the newest of each first */
 	size_t n;
 };
 
-/* Returns 0; unreadable sessions are left out. ended: lists ended sessions, too. */
+/* Lists the sessions; leaves out unreadable ones. ended: includes ended sessions. Returns 0. */
 int roster_read(struct roster *ret, bool ended, struct err *err) MUST_USE;
 void roster_done(struct roster *r);
-/* Finds the steps of the session and counts the lines that they changed; leaves `counted` false if
- * that is not known. */
+/* Finds the steps of the session and counts the lines that they changed. Leaves `counted` false if
+ * it cannot. */
 void roster_count(struct roster_row *row);

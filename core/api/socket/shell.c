@@ -18,30 +18,30 @@
 #include "core/os/socket.h"
 
 #define PIECE	  16384
-#define INPUT_MAX ((size_t)256 << 10) /* bytes that the program has not read */
-#define REST_MS	  50		      /* after its end, for the terminal's last output */
+#define INPUT_MAX ((size_t)256 << 10) /* most bytes queued for the program */
+#define REST_MS	  50		      /* wait after its end for the terminal's last output */
 
 enum {
 	IN,
 	OUT,
 	ERR,
 	ENDS
-}; /* with a terminal OUT is its master, and the others are not used */
+}; /* with a terminal, OUT is its master and the others are unused */
 
 struct shell {
 	struct shell *next;
 	struct shells *all;
 	struct frames line;
-	uint64_t id; /* of session_shell(); 0: none runs */
+	uint64_t id; /* of session_shell(); 0: none is running */
 	bool tty, begun, over, eof;
 	int status;
-	char *words; /* why it never ran */
+	char *words; /* why it was not started */
 	char by[64];
 	int fd[ENDS];
 	struct buf input;
 	uv_poll_t on_line, on_end[ENDS];
 	uv_timer_t rest;
-	unsigned open; /* handles */
+	unsigned open; /* handles that are open */
 	bool closing;
 };
 
@@ -88,7 +88,7 @@ static void close_end(struct shell *sh, int i)
 	util_close_fd(&sh->fd[i]);
 }
 
-/* The client has gone, or knows all. */
+/* Drops a program whose client has disconnected, or has been told all. */
 static void drop(struct shell *sh)
 {
 	if (sh->closing)
@@ -108,7 +108,7 @@ static void update(struct shell *sh);
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Returns whether there was something. */
+/* Reads output once. Returns whether there was any. */
 static bool read_end(struct shell *sh, int i)
 {
 	char bytes[PIECE];
@@ -121,7 +121,7 @@ static bool read_end(struct shell *sh, int i)
 		frames_send(&sh->line, i == ERR ? FRAME_ERRORS : FRAME_OUTPUT, bytes, (size_t)n);
 		return true;
 	}
-	if (n == 0 || (errno != EAGAIN && errno != EINTR)) /* EIO: it is open nowhere else */
+	if (n == 0 || (errno != EAGAIN && errno != EINTR)) /* EIO: no process has it open */
 		close_end(sh, i);
 	return false;
 }
@@ -131,7 +131,7 @@ static bool has_no_output(const struct shell *sh)
 	return sh->fd[OUT] < 0 && sh->fd[ERR] < 0;
 }
 
-/* All has been read: the last word. */
+/* Sends the end of the program, after all output was read. */
 static void finish(struct shell *sh)
 {
 	AUTO_BUF struct buf bytes = BUF_INIT;
@@ -150,7 +150,7 @@ static void on_rest(uv_timer_t *timer)
 	struct shell *sh = timer->data;
 	bool out, errors;
 
-	if (frames_wants_write(&sh->line)) /* it goes on when the client has read */
+	if (frames_wants_write(&sh->line)) /* called again when the client has read */
 		return;
 	out = read_end(sh, OUT);
 	errors = read_end(sh, ERR);
@@ -188,7 +188,7 @@ static void on_output(uv_poll_t *poll, int status, int events)
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
 			status = -errno;
 	}
-	if (i == IN && status < 0) { /* it reads no more */
+	if (i == IN && status < 0) { /* the program reads nothing more */
 		buf_clear(&sh->input);
 		close_end(sh, IN);
 	}

@@ -21,6 +21,6 @@ typedef struct uv_loop_s uv_loop_t;
 struct shells;
 
 struct shells *shells_new(uv_loop_t *loop, struct session *s);
-/* Takes fd over. by: its user, for the audit log. */
+/* Takes fd over. by: the user, for the audit log. */
 void shells_take(struct shells *all, int fd, const char *by);
 void shells_close(struct shells *all); /* NULL is a no-op */

@@ -5,22 +5,22 @@
 #include "core/api/dirs.h"
 #include "core/session/session.h"
 
-#define SERVE_LINE (16u << 20) /* bytes of a line, at most */
+#define SERVE_LINE (16u << 20) /* most bytes of a line */
 
-/* Makes a session from session.start. The command implements it, which knows the options of cordon
- * run. */
+/* Makes a session from session.start. The command implements it, as it knows cordon run's
+ * options. */
 struct serve_maker {
-	/* *ret is borrowed until forget(). Returns -1, with the reason in f, if it cannot. Changes
-	 * the current directory to the first writable one. */
+	/* Makes a session; *ret is borrowed until forget(). Returns -1, with the reason in f, if it
+	 * cannot. Changes the current directory to the first writable one. */
 	int (*make)(void *data, const struct cJSON *payload, const struct dirs *dirs,
 		    struct session_spec **ret, struct fault *f);
 	void (*forget)(void *data);
 	/* undo.discard: removes the history of this folder. */
 	int (*discard)(void *data, const char *path, struct fault *f);
 	void *data;
-	bool by_options;	/* make() needs no payload: the command line has all options */
+	bool by_options;	/* the command line has all options: make() needs no payload */
 	const char *mcp_socket; /* NULL: none */
 };
 
-/* Serves until the client goes away or a signal comes. Returns the exit status. */
+/* Serves until the client disconnects or a signal arrives. Returns the exit status. */
 int serve_run(const struct serve_maker *maker, struct err *err);

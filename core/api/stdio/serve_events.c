@@ -38,7 +38,7 @@ void serve_fail(struct serve *s, const char *words, bool fatal)
 	serve_event(s, "event.error", o);
 }
 
-/* A line of diagnostics about a step. */
+/* Logs a line about a step. */
 static void note(int64_t step, const char *component, const char *what, const char *words)
 {
 	log_about_step(step);
@@ -60,7 +60,7 @@ static void tell_edit(struct serve *s, const struct row *row)
 	serve_event(s, "event.external_modification", o);
 }
 
-/* The keeper's words have the number in them. */
+/* Sends a recovery event. The number of paths is read from the keeper's words. */
 static void tell_recovery(struct serve *s, const struct row *row)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -97,7 +97,7 @@ static void tell_rewrite(struct serve *s, const struct row *row)
 	serve_event(s, "event.net_rewrite", o);
 }
 
-/* What Seatbelt's log tells of (keeper_service()). */
+/* Sends an event for an entry of Seatbelt's log (keeper_service()). */
 static void tell_service(struct serve *s, const struct row *row)
 {
 	bool denied = row->kind == ROW_DENY;
@@ -139,7 +139,8 @@ static void tell_row(struct serve *s, const struct row *row)
 		note(row->step, "approval", row->more ? row->more : row->op, row->text);
 }
 
-/* Rows come in floods: those that there is no room for are left out, and that is said. */
+/* Sends rows as events. Rows may come in floods: those without room are left out, and an event says
+ * so. */
 static void tell_rows(struct serve *s, const struct model *m)
 {
 	uint64_t fresh = m->row_seq - s->row;
@@ -229,7 +230,7 @@ static void tell_asked(struct serve *s, const struct ask *a)
 		serve_event(s, "event.net_request", connection);
 }
 
-/* Both lists grow at their end, and their numbers with them. */
+/* Compares the two lists of questions. Both grow only at their end, with growing numbers. */
 static void tell_asks(struct serve *s, const struct model *m)
 {
 	size_t known = 0, i = 0;
@@ -267,7 +268,7 @@ static void tell_step(struct serve *s, int64_t id, const char *kind, const char 
 	cJSON_AddItemToObject(o, "affected_paths", describe_paths(j, id, PATHS_TOLD, &n));
 	note(id, "control", id ? "step committed" : "ended without a change", command);
 	cJSON_AddNumberToObject(o, "paths", (double)n);
-	/* The model may not have the row's mark yet. */
+	/* the model may not have marked the row yet */
 	cJSON_AddBoolToObject(o, "incomplete",
 			      (row && row->incomplete) || (j && journal_is_incomplete(j, id)));
 	cJSON_AddBoolToObject(o, "rolled_back", row && row->undone);
@@ -290,7 +291,7 @@ static void note_told(struct serve *s, int64_t id)
 	s->steps[s->n_steps++] = id;
 }
 
-/* The step of this command that a safeguard has rolled back meanwhile; else NULL. */
+/* Returns the step of this command that a safeguard has rolled back, or NULL. */
 static const struct step_row *taken_back(const struct serve *s, const struct request *r)
 {
 	const struct model *m = engine_model(s->engine);
@@ -325,14 +326,14 @@ const struct step_row *serve_step_done(struct serve *s, const struct request *r,
 	return result->step ? NULL : row;
 }
 
-/* Of what runs in the background. While a command of ours runs a step may be that: it waits. Rows
- * come and go: what was told of goes by their numbers, which grow. */
+/* Reports steps in the background. While a command of a client runs, a step may be its own, so this
+ * waits. Rows come and go: their numbers, which grow, say which ones were reported. */
 static void tell_steps(struct serve *s, const struct model *m)
 {
 	static const char *const kinds[] = {
 		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
 	size_t queued, i = m->n_steps;
-	bool over = true; /* each that is older */
+	bool over = true; /* all older ones are */
 
 	if (jobs_running(engine_jobs(s->engine), &queued))
 		return;
@@ -354,7 +355,8 @@ static void tell_steps(struct serve *s, const struct model *m)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The client says nothing any more, and nobody else answers: no command waits for ever. */
+/* Denies the questions if the client sends nothing more and no user can answer, so that no command
+ * waits for ever. */
 void serve_deny_unheard(struct serve *s)
 {
 	static const struct answer no = {0};

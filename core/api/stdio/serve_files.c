@@ -10,9 +10,9 @@
 #include "core/base/base64.h"
 #include "core/base/json.h"
 
-#define WAIT_MS 600000 /* for its turn, behind another write or a command */
+#define WAIT_MS 600000 /* time to wait behind another write or a command */
 
-/* What those inside wrote is collected, not more than this. */
+/* Most bytes collected of what a process inside writes. */
 #define COLLECT_MAX (CONTENT_MAX + (4u << 20))
 
 /* ---- what comes back ------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ static bool exited_well(int status)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* "ERRNO words" on standard error. */
+/* Parses "ERRNO words" on standard error. */
 static int read_error(struct request *r, const struct job_result *result)
 {
 	char *words = r->text[1].data;
@@ -86,7 +86,7 @@ static int read_content(struct request *r)
 	return 0;
 }
 
-/* Each line again by our own hand: it is the word of what runs inside. */
+/* Copies the known members of a line: it comes from inside and is not trusted. */
 static cJSON *copy_line(char *line)
 {
 	static const char *const texts[] = {"name", "type", "target", "kind", "path", "other"};
@@ -217,7 +217,7 @@ int op_read(struct serve *s, struct request *r)
 	return run(s, r, RUN_READ, argv, NULL);
 }
 
-/* bytes: heap; NULL if it is no base64. */
+/* Returns the content; bytes is heap, NULL if the text is not base64. */
 static struct content content_of(struct request *r)
 {
 	const char *text = serve_text(r, "content", "");

@@ -6,16 +6,16 @@
 #include "core/api/describe.h"
 #include "core/api/stdio/serve.h"
 
-#include <uv.h> /* its MIN is ours then */
+#include <uv.h> /* its MIN is replaced by ours */
 
-#define REQUESTS_MAX   JOBS_QUEUED /* requests that are not answered yet */
-#define REQUESTS_BYTES (64u << 20) /* of their payloads */
+#define REQUESTS_MAX   JOBS_QUEUED /* most unanswered requests */
+#define REQUESTS_BYTES (64u << 20) /* most bytes of their payloads */
 /* Bytes that wait to be read by the client: with more, events wait too. */
 #define QUEUE_FULL  (4u << 20)
 #define STALL_US    2000000	 /* the client has read nothing for so long: output is dropped */
-#define OUTPUT_KEPT (256u << 10) /* of a command, for an answer with all of it */
-#define PATHS_TOLD  1000	 /* of a step */
-#define CONTENT_MAX (8u << 20)	 /* of a file that is read */
+#define OUTPUT_KEPT (256u << 10) /* output kept for an answer with the whole output */
+#define PATHS_TOLD  1000	 /* paths reported for a step */
+#define CONTENT_MAX (8u << 20)	 /* bytes of a file that is read */
 
 struct serve;
 struct request;
@@ -33,7 +33,7 @@ extern const struct operation operations[]; /* ended by a NULL name */
 
 struct request {
 	struct request *prev, *next;
-	size_t bytes; /* of its payload, about */
+	size_t bytes; /* bytes of its payload, approximately */
 	struct serve *serve;
 	const struct operation *op;
 	cJSON *id, *payload, *result;
@@ -43,21 +43,22 @@ struct request {
 	bool stepped, prompts, terminal;
 	uint64_t turn;
 	struct buf text[2]; /* collected text: of a file, or the incomplete last character */
-	uint64_t dropped;   /* dropped bytes of output, not reported yet */
+	uint64_t dropped;   /* bytes of output dropped since the last report */
 	char *command;
 	bool undoes;
 	/* an undo or redo by a language model (undo_for_model.c) */
-	bool asks;		 /* has begun a question to the user */
+	bool asks;		 /* it has begun to ask the user */
 	uint64_t ask;		 /* number of the question; 0: not known yet */
 	struct plan_shown shown; /* the plan of the question */
 	size_t n;
 	char *asked;  /* the question */
-	bool allowed; /* by its answer */
-	/* Of another front end than the STDIO API: it gets the answer, and output is kept. */
+	bool allowed; /* the answer was yes */
+	/* For a request of another front end than the STDIO API: gets the answer; output is
+	 * kept. */
 	void (*answered)(struct request *r, int outcome);
 	void (*progress)(struct request *r, const char *bytes, size_t len); /* may be NULL */
 	void *data;
-	bool cut; /* there was more output than is kept */
+	bool cut; /* not all output was kept */
 };
 
 struct id_list {
@@ -75,14 +76,14 @@ struct serve {
 	struct engine *engine;
 	struct dirs dirs;
 	cJSON *start; /* the payload of the session, for session.reset */
-	/* The request that started the session, answered when that runs. */
+	/* The request that started the session; it is answered when the session runs. */
 	struct request *starting;
-	char *failed;	      /* the error of a session that failed, in words */
+	char *failed;	      /* words: why the session failed */
 	struct request *open; /* oldest first */
 	size_t n_open, open_bytes;
 	bool audit, go_on; /* go_on: api.on-disconnect = continue */
 	bool input_over, deaf, over;
-	bool denying; /* questions */
+	bool denying; /* denies questions */
 	int status;
 	/* parts of the model that were reported */
 	uint64_t row;
@@ -95,25 +96,25 @@ struct serve {
 	/* steps that calls of language models made, and steps that they undid */
 	struct id_list made, undone;
 	uint64_t undos;		/* model.undos after the last of these undos */
-	struct request *asking; /* the request whose question is being made */
-	uint64_t answered;	/* the newest question of an undo that was answered, and how */
+	struct request *asking; /* newest undo question answered; allowed: the answer */
+	uint64_t answered;	/* newest undo question answered; allowed: the answer */
 	bool allowed;
 	uint32_t ask_timeout; /* seconds; 0: none */
 	char *client;	      /* what a session begun by its requests is called; NULL: not known */
 	/* output in the channel, in its order: when it is read, its job gets credit */
 	struct output *output;
-	uint64_t taken;		       /* bytes, since the start */
-	void (*also)(void *data);      /* also called for changes; NULL: none */
-	bool (*also_full)(void *data); /* much output waits for its clients */
+	uint64_t taken;		       /* bytes read since the start */
+	void (*also)(void *data);      /* is called for changes as well; NULL: none */
+	bool (*also_full)(void *data); /* whether much output waits for its clients */
 	void *also_data;
 };
 
 /* ---- serve.c ---- */
 int serve_open(struct serve *s, const struct serve_maker *maker, struct err *err) MUST_USE;
-void serve_close(struct serve *s); /* runs the loop until all is closed */
-/* The client reads no more answers: ends the program, now or soon. */
+void serve_close(struct serve *s); /* runs the loop until all handles are closed */
+/* Ends the program, now or soon: the client no longer reads answers. */
 void serve_deaf(struct serve *s);
-/* A request of another front end: answered() is its end, and *ret is valid until then. */
+/* A request of another front end: answered() is called at its end; *ret is valid until then. */
 struct serve_asked {
 	const char *operation;
 	const cJSON *id, *payload; /* copied */
@@ -127,11 +128,11 @@ void serve_respond(struct request *r, int outcome); /* frees r */
 /* Sends an event: {"type":TYPE,"payload":...}. Takes the payload over. */
 void serve_event(struct serve *s, const char *type, cJSON *payload);
 bool serve_has_room(const struct serve *s);
-bool serve_hears(const struct serve *s); /* its client may still answer a question */
+bool serve_hears(const struct serve *s); /* its client can still answer a question */
 void serve_pace(struct serve *s);	 /* reads results as fast as the client reads them */
-const cJSON *serve_get(const struct request *r, const char *name); /* NULL: not there */
+const cJSON *serve_get(const struct request *r, const char *name); /* NULL: it is not given */
 bool serve_flag(const struct request *r, const char *name);
-double serve_number(const struct request *r, const char *name); /* or the schema's default */
+double serve_number(const struct request *r, const char *name); /* default: the schema's */
 const char *serve_text(const struct request *r, const char *name, const char *otherwise);
 struct request *serve_find(const struct serve *s, const cJSON *id);
 
@@ -141,7 +142,7 @@ int op_session_stop(struct serve *s, struct request *r);
 int op_session_reset(struct serve *s, struct request *r);
 int op_session_status(struct serve *s, struct request *r);
 void serve_end_session(struct serve *s);
-/* Starts a session as the command line says, unless there is one. Returns 0 if it starts or
+/* Starts a session as the command line says, unless one runs. Returns 0 if a session starts or
  * runs. */
 int serve_need_session(struct serve *s, struct fault *f) MUST_USE;
 
@@ -155,7 +156,7 @@ int op_undo_configure(struct serve *s, struct request *r);
 int op_discard(struct serve *s, struct request *r);
 int op_safeguard_configure(struct serve *s, struct request *r);
 
-/* Handed to engine_undo(); data is the serve. */
+/* Is passed to engine_undo(), with the serve as data. */
 void serve_undone(void *data, int result, const char *words, const struct undo_plan *plan);
 
 /* ---- undo_for_model.c ---- */
@@ -163,7 +164,7 @@ int model_undo(struct serve *s, struct request *r, const struct undo_call *call)
 void model_undo_answered(void *serve, uint64_t ask, bool allow); /* engine_listener.answered */
 void model_undo_done(struct serve *s, const struct request *r, const struct undo_plan *plan);
 void model_made(struct serve *s, const struct request *r, int64_t step);
-bool model_withdraw(struct request *r); /* false: it waits for no answer */
+bool model_withdraw(struct request *r); /* false: it does not wait for an answer */
 void model_refuse(struct request *r, int result, const char *words, const struct undo_plan *plan);
 void model_forget(struct serve *s);
 

@@ -54,7 +54,8 @@ static void on_said(void *data, const char *words, bool fatal)
 		serve_warn(s, words);
 }
 
-/* The engine is left for session.stop or the next start to close: it is what is calling. */
+/* Handles a failed session. The engine is the caller, so session.stop or the next start closes
+ * it. */
 static void on_failed(void *data, int code, const char *words)
 {
 	struct serve *s = data;
@@ -78,7 +79,7 @@ static const struct engine_listener listener = {.started = on_started,
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* Resolved, and labelled, in the order in which they were given. */
+/* Reads the directories in the given order, resolves and labels them. */
 static int read_dirs(struct dirs *p, const cJSON *payload, struct fault *f)
 {
 	const cJSON *one;
@@ -99,7 +100,7 @@ static int read_dirs(struct dirs *p, const cJSON *payload, struct fault *f)
 	return 0;
 }
 
-/* A history of another version: the session begins without it. */
+/* Reports a history of another version, without which the session begins. */
 static void tell_version(struct serve *s, const struct session_spec *spec)
 {
 	for (size_t i = 0; spec->folders[i]; i++) {
@@ -121,7 +122,7 @@ static void tell_version(struct serve *s, const struct session_spec *spec)
 	}
 }
 
-/* What its backend has kept of sessions in this folder. */
+/* Removes what the backend has kept of sessions in this folder. */
 static int forget_kept(const struct session_spec *spec, struct fault *f)
 {
 	struct err err = {0};
@@ -211,7 +212,7 @@ void serve_end_session(struct serve *s)
 		engine_close(take_ptr(&s->engine));
 		s->maker->forget(s->maker->data);
 	}
-	/* What an undo was to say, nobody says any more. */
+	/* answer the open requests, which no undo answers then */
 	for (r = s->open; r; r = next) {
 		next = r->next;
 		if (!str_starts(r->op->name, "session."))

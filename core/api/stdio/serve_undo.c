@@ -16,7 +16,7 @@ void serve_undone(void *data, int result, const char *words, const struct undo_p
 
 	for (r = s->open; r && !r->undoes; r = r->next)
 		continue;
-	if (!r) /* the session was ended */
+	if (!r) /* the session has ended */
 		return;
 	r->undoes = false;
 	log_info("undo", "%s: %s", r->op->name, result < 0 ? words : "done");
@@ -57,7 +57,7 @@ static int begin(struct serve *s, struct request *r, struct undo_call *call)
 	return 1;
 }
 
-/* How many steps are newer than this one, and how many there are; -1: it is not there. */
+/* Counts the steps newer than `to`, and all steps. Returns -1 if `to` does not exist. */
 static int count_newer(struct serve *s, struct request *r, int64_t to, const char *name,
 		       size_t *ret, size_t *ret_all)
 {
@@ -79,7 +79,7 @@ static int count_newer(struct serve *s, struct request *r, int64_t to, const cha
 			 (long long)to);
 }
 
-/* What `steps` or `to` says. */
+/* Reads `steps` or `to`. */
 static int count_steps(struct serve *s, struct request *r, size_t *ret)
 {
 	int64_t to = (int64_t)serve_number(r, "to");
@@ -119,8 +119,8 @@ int op_redo(struct serve *s, struct request *r)
 	return begin(s, r, &(struct undo_call){.kind = UNDO_REDO, .n = 1});
 }
 
-/* Relative to the session's first working folder, which the journal goes by; in another: absolute.
- * NULL-terminated heap strings. */
+/* Returns the paths, relative to the session's first working folder as in the journal; those of
+ * another folder are absolute. NULL-terminated heap strings. */
 static char **paths_of(struct serve *s, const struct request *r)
 {
 	const struct dir *p = dirs_find(&s->dirs, serve_get(r, "directory"), NULL);
@@ -187,7 +187,7 @@ static uint64_t limit(const struct request *r, const char *name)
 	return v ? (uint64_t)v->valuedouble : LIMIT_SAME;
 }
 
-/* The first of two names that is given. */
+/* Returns the limit with the first of two names that is given. */
 static uint64_t limit_of(const struct request *r, const char *name, const char *other)
 {
 	return limit(r, serve_get(r, name) ? name : other);

@@ -1,4 +1,4 @@
-/* asks - questions for the human, and the calls that wait for the answers. */
+/* asks - questions for the user, and the calls that wait for the answers. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,10 +14,10 @@ struct wished {
 	bool is_dir;
 	bool secret; /* the object holds secrets, or a server gives much away: ASK_SECRET */
 	const char *reason;
-	/* Fingerprint of the object that is to take the name (brought.h); NULL: none. */
+	/* Fingerprint of the object that will take the name (brought.h); NULL: none. */
 	const char *object;
-	bool unsettled; /* some process can still write to the object */
-	/* The question is about another change than the waiting call, which is judged again after
+	bool unsettled; /* a process can still write to the object */
+	/* The question is about a change other than the waiting call, which is judged again after
 	 * the answer. */
 	bool beside;
 };

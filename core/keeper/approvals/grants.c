@@ -1,4 +1,4 @@
-/* grants - answers that count for longer than one call: for a step, or for the session. */
+/* grants - answers that apply to more than one call: to a step, or to the session. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/grants.h"
 
@@ -17,14 +17,14 @@
 #include "core/net/host.h"
 
 /*
- * A program that is refused tries again, and a script is opened by the kernel and then by its
- * interpreter: so an answer given once counts for the same process and object a little longer
- * (approval.remember). Allowing a change once is excepted, or a use of the human's keys: the next
- * one is another wish.
+ * A refused program tries again, and a script is opened by the kernel and again by its interpreter.
+ * So an answer for one call also applies to the same process and object for a short time
+ * (approval.remember). Not so if it allowed a change, or a use of the user's keys: the next one
+ * needs a question of its own.
  */
 /* ---- what an answer covers ------------------------------------------------------------------- */
 
-/* "HOST:PORT" both. */
+/* Returns whether an answer about `object` covers the target. Both are "HOST:PORT". */
 static bool covers_host(const char *object, enum answer_extent extent, const char *target)
 {
 	struct net_target t;
@@ -71,7 +71,7 @@ static bool is_over(const struct answer *a)
 	return a->until && clock_wall_us() / 1000000 >= a->until;
 }
 
-/* The newest that speaks of it; a program that may be run may be read. */
+/* Returns the newest grant that covers the path. A permission to run includes to read. */
 static const struct grant *find_step(const struct command *c, enum rule_kind kind, const char *path)
 {
 	for (const struct grant *g = c ? c->grants : NULL; g; g = g->next) {
@@ -85,7 +85,7 @@ static const struct grant *find_step(const struct command *c, enum rule_kind kin
 	return NULL;
 }
 
-/* ---- the same call made anew ----------------------------------------------------------------- */
+/* ---- answers for repeated calls -------------------------------------------------------------- */
 
 static char *recent_key(int pid, enum rule_kind kind, const char *path)
 {
@@ -112,7 +112,7 @@ static const struct recent *recent_find(struct keeper *k, int pid, enum rule_kin
 		recent_drop(k, r);
 		return NULL;
 	}
-	if (r) { /* the newest use last */
+	if (r) { /* keep the list sorted by last use */
 		HASH_DEL(k->recent, r);
 		HASH_ADD_KEYPTR(hh, k->recent, r->key, strlen(r->key), r);
 	}
@@ -141,7 +141,7 @@ static void recent_add(struct keeper *k, int pid, enum rule_kind kind, const cha
 	p->answered = true;
 }
 
-/* Its pid may be another's next. */
+/* Forgets the answers for this process, because its pid may be reused. */
 void grants_leave(struct keeper *k, const struct proc *p)
 {
 	struct recent *r, *next;
@@ -220,7 +220,7 @@ void grants_add(struct keeper *k, const struct question *q, const struct answer 
 		LL_PREPEND(q->command->grants, g);
 	} else {
 		g->id = policy_answer(k->policy, q->kind, g->path, a);
-		if (!g->id) { /* too many are kept already: it was for this call */
+		if (!g->id) { /* too many rules: it applies to this call only */
 			grant_free(g);
 			return;
 		}
@@ -269,7 +269,7 @@ struct left {
 	const struct grant *grant;
 };
 
-/* Not where it still may be read, by another rule. */
+/* Returns whether the revoked grant covers the open file, and no other rule allows to read it. */
 static bool is_left(void *data, int pid, enum hold what, const char *path)
 {
 	const struct left *l = data;
@@ -284,20 +284,22 @@ static bool is_left(void *data, int pid, enum hold what, const char *path)
 	return policy_check_read(l->k->policy, RULE_READ, path, &why) != POLICY_ALLOW;
 }
 
-/* Before the doors take away what they show: what lies in there has no path any more then. */
+/* Reports files that stay open. Called before the doors hide them: a file in a removed mount has no
+ * path. */
 static void tell_left(struct keeper *k, const struct grant *g)
 {
 	struct left l = {k, g};
 	struct remains r;
 
-	/* What a socket is connected to is not in /proc: the view says that nobody looks. */
+	/* /proc does not show the peer of a socket, so there is nothing to report. */
 	if (g->kind >= RULE_UNIX)
 		return;
 	remains_look(k, is_left, &l, &r);
 	remains_tell(k, g->id, &r);
 }
 
-/* What was allowed once to the same processes goes too: the human wants to be asked again. */
+/* Revokes an answer, and answers for repeated calls to the same processes: the user wants to be
+ * asked again. */
 void grants_revoke(struct keeper *k, uint64_t id)
 {
 	struct grant *g = take_grant(k, id);

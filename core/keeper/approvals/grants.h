@@ -1,4 +1,4 @@
-/* grants - answers that count for longer than one call: for a step, or for the session. */
+/* grants - answers that apply to more than one call: to a step, or to the session. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,16 +12,16 @@ struct command;
 struct keeper;
 struct proc;
 
-/* In command.grants for one step, else in keeper.grants and known to the policy. */
+/* In command.grants for one step; else in keeper.grants, and a rule of the policy. */
 struct grant {
 	struct grant *next;
-	uint64_t id; /* GRANT_OF_STEP is set in it, or it is policy_answer()'s */
+	uint64_t id; /* policy_answer()'s, or with GRANT_OF_STEP set */
 	enum rule_kind kind;
 	char *path; /* a directory's ends with '/' */
 	struct answer answer;
 };
 
-/* Good for the same call made again, until it is too old. */
+/* An answer for a repeated call, until it expires. */
 struct recent {
 	char *key; /* pid, then asks_key() */
 	int pid;
@@ -32,7 +32,7 @@ struct recent {
 
 #define GRANT_OF_STEP (UINT64_C(1) << 63)
 #define GRANT_OF_LINE (UINT64_C(1) << 62) /* a command line that no safeguard holds */
-#define RECENT_MAX    4096		  /* answers that are good for the same call made again */
+#define RECENT_MAX    4096		  /* answers for repeated calls */
 
 /* Returns 0 if no answer covers the path, 1 if one allows it, -EACCES if one denies it. */
 int grants_find(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path);
@@ -43,11 +43,12 @@ bool grants_cover(enum rule_kind kind, const char *object, enum answer_extent ex
 /* Remembers the answer to q for its scope, and reports the rule to cordon. Reduces the scope to a
  * possible one. */
 void grants_add(struct keeper *k, const struct question *q, const struct answer *a);
-/* Tells the doors about an answer for a directory, after the calls that waited for it. */
+/* Tells the doors about an answer for a directory, after the calls that waited for it were
+ * answered. */
 void grants_tell_doors(struct keeper *k, enum rule_kind kind, const char *object,
 		       const struct answer *a);
 void grants_revoke(struct keeper *k, uint64_t id);
-/* Sends WIRE_GIVEN or WIRE_GIVEN_OVER, which does not use `ask`. */
+/* Sends WIRE_GIVEN, or WIRE_GIVEN_OVER, which has no `ask`. */
 void grants_tell(struct keeper *k, enum wire_type type, uint64_t rule, uint64_t ask);
 void grants_forget(struct keeper *k, struct command *c);   /* the step of c is over */
 void grants_leave(struct keeper *k, const struct proc *p); /* the process ended */

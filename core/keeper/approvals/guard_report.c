@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* In whole frames: a long path is cut, it is for reading. */
+/* The report must fit a frame. Long paths are cut, because they are only displayed. */
 #define TEXT_MAX 8192
 
 static const struct {

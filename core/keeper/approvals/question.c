@@ -1,4 +1,4 @@
-/* question - one question for the human, and the requests that wait for its answer. */
+/* question - one question for the user, and the requests that wait for its answer. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/question.h"
 

@@ -1,21 +1,21 @@
-/* question - one question for the human, and the requests that wait for its answer. */
+/* question - one question for the user, and the requests that wait for its answer. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include "core/base/hash.h"
 #include "core/keeper/door.h"
 
-#define ASKS_MAX 1024 /* questions, and requests that wait for them; beyond: denied */
+#define ASKS_MAX 1024 /* questions, and requests that wait for them; further ones are denied */
 
 struct command;
 struct hold_ops; /* asks.h */
 
 struct waiting {
 	struct door *door;
-	uint64_t request; /* the door's */
+	uint64_t request; /* the door's number */
 	int pid, tid;
 	bool shown;  /* its wish is the question on the screen */
-	bool beside; /* its change is another one, and is judged again */
+	bool beside; /* its own change is another one, and is judged again */
 };
 
 struct question {
@@ -25,16 +25,16 @@ struct question {
 	const char *path; /* the end of key */
 	bool is_dir;	  /* path is a directory */
 	char *bundle;	  /* section of the profile that the path belongs to, or NULL */
-	/* Of a safeguard: the command whose changes all wait; else NULL. */
+	/* For a safeguard: the command whose changes all wait; else NULL. */
 	struct command *held;
 	const struct hold_ops *holds; /* callbacks of the safeguard */
 	/* Command of the first caller, if an answer can apply to its step; else NULL. */
 	struct command *command;
-	int pid;    /* the first caller, which the screen shows */
-	char *wish; /* what the first caller asks for (asks.c); of a safeguard: NULL */
+	int pid;    /* the first caller, which is shown */
+	char *wish; /* the first caller's request (asks.c); of a safeguard: NULL */
 	struct waiting *waiting;
 	size_t n_waiting;
-	bool answered, allow; /* the answer came when no call waited: kept until gone_at */
+	bool answered, allow; /* answered while no call waited: kept until gone_at */
 	int64_t gone_at;      /* 0: a call waits */
 	int left;	      /* the last process that stopped waiting */
 	bool stopped;	      /* `left` was stopped (Ctrl-Z) at the last check */

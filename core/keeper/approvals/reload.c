@@ -1,4 +1,4 @@
-/* reload - rules of files that change while a session runs: read again, all of them or none. */
+/* reload - rereads rule files that change during a session: all rules take effect, or none. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/reload.h"
 
@@ -10,18 +10,18 @@
 #include "core/keeper/state.h"
 
 /*
- * All files are read again by the function of the start. If a file cannot be read, or the file of
- * an untrusted project allows something, the old rules stay and a line says why. Other settings
- * take effect at the next start. The order: the rules of this policy, the report of files that stay
- * open, the rules of the doors, the note to the user.
+ * All files are read again by the function that read them at the start. If a file cannot be read,
+ * or the file of an untrusted project allows something, the old rules stay and a message says why.
+ * Other settings take effect at the next start. The order: the rules of this policy, the report of
+ * files that stay open, the rules of the doors, the message to the user.
  */
-#define SETTLE_US 50000 /* an editor's several writes are one, and so is what an agent does */
+#define SETTLE_US 50000 /* combines several writes of an editor, or of the agent */
 struct reload {
-	struct posts *posts; /* NULL: files cannot be waited for here */
+	struct posts *posts; /* NULL: changes cannot be watched */
 	bool hashed;
-	uint64_t hash; /* of the rules in use */
-	int64_t at;    /* when the queue is looked at, or 0: when something comes */
-	bool changed;  /* one of the files, by what was in the queue the last time */
+	uint64_t hash; /* of the current rules */
+	int64_t at;    /* when to read the queue; 0: at the next event */
+	bool changed;  /* the last events concerned one of the files */
 };
 
 static uint64_t mix(uint64_t seed, const char *s)
@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t seed, const char *s)
 	return XXH3_64bits_withSeed(s, strlen(s) + 1, seed);
 }
 
-/* Lines count: they are what the rules are called by. */
+/* Hashes the rules with their lines, which are part of their names. */
 static uint64_t hash_of(const struct config *c)
 {
 	size_t n = config_rules(c);
@@ -45,9 +45,10 @@ static uint64_t hash_of(const struct config *c)
 	return h;
 }
 
-/* ---- the queue ------------------------------------------------------------------------------- */
+/* ---- the queue of events --------------------------------------------------------------------- */
 
-/* One of the directories is the agent's to write in: its events are not waited for one by one. */
+/* Waits for SETTLE_US before the next event, because the agent may write in one of the
+ * directories. */
 static void on_event(void *data)
 {
 	struct keeper *k = data;
@@ -77,7 +78,7 @@ void reload_start(struct keeper *k)
 	k->reload = r;
 	if (r->posts)
 		keeper_close_late(k, posts_fd(r->posts));
-	/* They were read before the sandbox was made, and what changed meanwhile nobody tells. */
+	/* Changes between the first read and the watch are not reported, so read once more. */
 	r->changed = true;
 	r->at = k->now + SETTLE_US;
 }
@@ -109,9 +110,9 @@ static bool tell_doors(struct keeper *k, const struct config *c)
 	return whole;
 }
 
-/* ---- reading again --------------------------------------------------------------------------- */
+/* ---- reading the files ----------------------------------------------------------------------- */
 
-/* Something that may be read now and may not then: what mounts show, they show. */
+/* Returns whether a rule restricts reading: an existing mount would still show the files. */
 static bool restricts(const struct config *c)
 {
 	for (size_t i = 0; i < config_rules(c); i++) {
@@ -124,7 +125,7 @@ static bool restricts(const struct config *c)
 	return false;
 }
 
-/* Of the rules in use; those of the start are not looked at before they may have changed. */
+/* Returns the hash of the current rules. That of the start's rules is computed on demand. */
 static uint64_t used_hash(struct keeper *k)
 {
 	struct reload *r = k->reload;
@@ -144,7 +145,7 @@ static bool is_taken_back(void *data, int pid, enum hold what, const char *path)
 	return policy_takes_back(k->policy, path);
 }
 
-/* Before the doors are told, which take away what they show. */
+/* Reports files that stay open, before the doors hide them. */
 static void tell_left(struct keeper *k)
 {
 	struct remains r;
@@ -190,7 +191,7 @@ void reload_tick(struct keeper *k)
 	if (!r || !r->at || r->at > k->now)
 		return;
 	if (r->posts && posts_read(r->posts)) {
-		r->changed = true; /* an editor may not be through */
+		r->changed = true; /* the editor may still be writing */
 		r->at = k->now + SETTLE_US;
 		return;
 	}

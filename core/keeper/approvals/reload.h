@@ -1,4 +1,4 @@
-/* reload - rules of files that change while a session runs: read again, all of them or none. */
+/* reload - rereads rule files that change during a session: all rules take effect, or none. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

@@ -16,7 +16,7 @@
 
 struct posts;
 
-/* Takes over the list of absolute paths, NULL-terminated. Returns NULL if the system allows no more
+/* Takes the list of absolute paths, NULL-terminated. Returns NULL if the system allows no more
  * watches. */
 struct posts *posts_open(char **files);
 int posts_fd(const struct posts *p);

@@ -1,5 +1,4 @@
-/* reload_posts_darwin - tells when one of some files has changed, with EVFILT_VNODE of kqueue(2).
- */
+/* reload_posts_darwin - reports changes of a few files, by EVFILT_VNODE of kqueue(2). */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/reload_posts.h"
 
@@ -13,8 +12,8 @@
 #include "core/base/util.h"
 
 /*
- * A directory tells that its names changed, a file that its bytes did: of each file itself and the
- * nearest directory that is there are watched. After any event all are looked for anew.
+ * A directory reports changes of its names, a file changes of its bytes. So each file is watched,
+ * and its nearest existing directory. After any event all are looked up again.
  */
 #define TOLD (NOTE_DELETE | NOTE_WRITE | NOTE_EXTEND | NOTE_ATTRIB | NOTE_RENAME | NOTE_REVOKE)
 
@@ -85,7 +84,7 @@ int posts_fd(const struct posts *p)
 	return p->queue;
 }
 
-/* Watched first, read after: what changes in between is told of once more. */
+/* Watches again before the caller reads, so that a change in between is reported once more. */
 bool posts_read(struct posts *p)
 {
 	const struct timespec now = {0};

@@ -1,4 +1,4 @@
-/* reload_posts_linux - tells when one of some files has changed, with inotify(7). */
+/* reload_posts_linux - reports changes of a few files, by inotify(7). */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/approvals/reload_posts.h"
 
@@ -11,21 +11,21 @@
 #include "core/os/text.h"
 
 /*
- * Directories are watched, not files: editors replace a file by renaming another one over it. Of a
- * directory that is not there the nearest one above it is watched, for names alone, until it comes.
+ * Directories are watched, not files: editors replace a file by renaming another one over it. If
+ * the directory does not exist, its nearest existing ancestor is watched for names only.
  */
-#define TRIES 8 /* to find the same directory twice while directories come and go */
+#define TRIES 8 /* attempts to find the same directory twice while directories change */
 
 #define NAMES (IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD)
 #define FILES (NAMES | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB)
 #define LOST  (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
 
-/* Where a file is waited for. */
+/* The watch for a file. */
 struct post {
-	int wd;		  /* -1: nowhere */
-	const char *name; /* in file: what is waited for there, with what follows */
-	size_t len;	  /* of its first component; 0: anything in a directory of files */
-	bool whole;	  /* it is the file itself */
+	int wd;		  /* -1: none */
+	const char *name; /* in file: the rest of the path, from the name awaited there */
+	size_t len;	  /* of that name; 0: any name in a directory of files */
+	bool whole;	  /* the name is the file's own */
 };
 
 struct posts {
@@ -44,7 +44,7 @@ static struct post post_at(const struct posts *r, const char *file, const char *
 	return p;
 }
 
-/* The nearest directory that is there. */
+/* Finds the nearest existing directory. */
 static struct post find_post(const struct posts *r, const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -57,7 +57,8 @@ static struct post find_post(const struct posts *r, const char *file)
 	return p;
 }
 
-/* One that was made before its place was watched is found the second time. */
+/* Watches a file. A directory that was made before its parent was watched is found by the second
+ * look. */
 static void watch_file(struct posts *r, size_t i)
 {
 	struct post *p = &r->posts[i], last = find_post(r, r->files[i]);
@@ -76,7 +77,8 @@ static void watch_files(struct posts *r)
 		watch_file(r, i);
 }
 
-/* A plain file that is being made is told of once more when it is closed; a link is not. */
+/* Returns whether no further event will follow for a new file: a plain file is reported again when
+ * it is closed, a link is not. */
 static bool is_whole_at_once(const char *file)
 {
 	struct stat st;
@@ -91,7 +93,7 @@ static bool concerns_file(struct posts *r, size_t i, const struct inotify_event 
 	if (e->wd != p.wd)
 		return false;
 	if (e->mask & LOST) {
-		if (e->mask & IN_MOVE_SELF) /* it goes on telling of the same directory */
+		if (e->mask & IN_MOVE_SELF) /* the watch would follow the moved directory */
 			inotify_rm_watch(r->fd, p.wd);
 		watch_file(r, i);
 		return true;
@@ -151,7 +153,7 @@ int posts_fd(const struct posts *p)
 	return p->fd;
 }
 
-/* Its descriptor stays open: it goes with the process, as closing it takes its time. */
+/* Frees all but the descriptor, which is closed with the process, because closing it takes long. */
 void posts_free(struct posts *p)
 {
 	if (!p)

@@ -12,12 +12,12 @@ struct step;
 struct guarded { /* one operation; k, c and path are given */
 	struct keeper *k;
 	const struct caller *c;
-	const char *path; /* absolute; the file that may be lost */
+	const char *path; /* absolute; the file that is deleted or overwritten */
 	bool makes;	  /* the path exists after the operation */
 	struct command *command;
 	enum loss what;
-	uint64_t size; /* bytes that exceed a limit of the step */
-	bool counts;   /* if it is performed */
+	uint64_t size; /* bytes beyond a limit of the step */
+	bool counts;   /* it counts if it is performed */
 	bool stops;    /* it reached the limit and was not performed */
 };
 /* Called before and after each operation. safeguard_enter() returns 0 or the result for the caller;

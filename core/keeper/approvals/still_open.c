@@ -24,14 +24,14 @@
  * namespace identifies them. A known process that cannot be inspected (another user's, a
  * set-user-ID program) is counted.
  */
-#define LOOKED_MAX 20000      /* descriptors and mappings; then it says that there may be more */
-#define LOOK_US	   100000     /* the agent waits meanwhile; the same */
-#define MAPS_MAX   (1u << 20) /* bytes of one process's */
+#define LOOKED_MAX 20000  /* descriptors and mappings; the report mentions that it ended early */
+#define LOOK_US	   100000 /* the same for time, because the agent waits */
+#define MAPS_MAX   (1u << 20) /* bytes per process */
 
 struct look {
 	struct keeper *k;
-	ino_t own, agent; /* pid namespaces; equal: those inside have none of their own */
-	bool exact;	  /* nothing but the namespace tells who is inside */
+	ino_t own, agent; /* pid namespaces; equal: none for the processes inside */
+	bool exact;	  /* without Landlock: the namespace alone identifies processes inside */
 	size_t looked;
 	int64_t until;
 	struct remains *to;
@@ -39,7 +39,7 @@ struct look {
 	void *data;
 };
 
-/* ---- what one process holds ------------------------------------------------------------------ */
+/* ---- files of one process -------------------------------------------------------------------- */
 
 static struct remain *of_process(struct remains *r, int pid)
 {
@@ -72,8 +72,8 @@ static void found(struct look *l, int pid, enum hold what, const char *path)
 		one->n[what]++;
 }
 
-/* proc(5): the link's own mode says what it is open for. Not a call of the file system's: that may
- * be the read gate. */
+/* Returns how the file is open, by the mode of the link (proc(5)). Makes no call to the file
+ * system, which may be the read gate. */
 static enum hold kind_of(int dir, const char *name)
 {
 	struct statx stx;
@@ -102,7 +102,7 @@ static void look_at_files(struct look *l, int pid)
 	}
 }
 
-/* "start-end perms offset device inode path"; the lines of one file follow each other. */
+/* Reads "start-end perms offset device inode path". The lines of one file are adjacent. */
 static void look_at_maps(struct look *l, int pid)
 {
 	AUTO_FREE char *text = NULL;
@@ -123,7 +123,7 @@ static void look_at_maps(struct look *l, int pid)
 	}
 }
 
-/* ---- who ------------------------------------------------------------------------------------- */
+/* ---- processes inside ------------------------------------------------------------------------ */
 
 static ino_t pid_space(int pid)
 {
@@ -134,7 +134,8 @@ static ino_t pid_space(int pid)
 	return stat(name, &st) == 0 ? st.st_ino : 0;
 }
 
-/* Where Landlock is on, it is only ours to look into if it is, or if it is of ours. */
+/* Returns whether the process is inside. With Landlock a process that the keeper can inspect is its
+ * own or inside. */
 static bool is_inside(const struct look *l, int pid)
 {
 	ino_t space = l->agent == l->own ? l->own : pid_space(pid);
@@ -184,7 +185,7 @@ void remains_look(struct keeper *k, remains_is is, void *data, struct remains *r
 	}
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- the message ----------------------------------------------------------------------------- */
 
 static void add_count(struct buf *out, const char **sep, size_t n, const char *one,
 		      const char *many)

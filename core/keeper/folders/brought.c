@@ -18,9 +18,9 @@
 
 struct looking {
 	struct folder *f;
-	const char *path; /* that the object is to have, below the folder */
+	const char *path; /* the object's new path, below the folder */
 	SHA256_CTX sum;
-	size_t n_linked; /* files that have other names as well */
+	size_t n_linked; /* files with several names */
 	bool settled;
 };
 
@@ -44,8 +44,8 @@ static void add(struct looking *l, const char *name, const struct object *o)
 
 /*
  * Returns whether a process has the regular file of this O_PATH descriptor open for writing. In
- * doubt true: for another user's file there is no lease, but a user that may not write to it has
- * not opened it either. False if the file system has no leases.
+ * doubt returns true: other users' files cannot be leased, but a user without write permission has
+ * not opened one for writing either. Returns false if the file system has no leases.
  */
 static bool is_written(int object)
 {
@@ -56,7 +56,8 @@ static bool is_written(int object)
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return true;
-	/* The lease is refused while a writer has it open; close() drops it. */
+	/* The lease is refused if a process has the file open for writing; close() ends the
+	 * lease. */
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0)
 		return false;
 	return errno == EAGAIN || (errno == EACCES && access(path, W_OK) == 0);
@@ -71,7 +72,7 @@ static void look_file(struct looking *l, int object, const struct object *o)
 static int on_entry(void *data, const char *rel, int dirfd, const char *name,
 		    const struct object *o);
 
-/* How many entries may still be looked at now. */
+/* Returns how many entries may be inspected at present. */
 static size_t budget(struct keeper *k)
 {
 	if (k->now >= k->looked_at + 1000000) {
@@ -96,8 +97,8 @@ static void walk(struct looking *l, int dirfd, const char *name)
 	k->looked += w.seen;
 }
 
-/* What a symbolic link leads to; nothing is opened but to see who else has it open. whole: what is
- * below a directory counts as well, as it is to be found below the link's own name. */
+/* Fingerprints a symbolic link's target. Opens it only to check for writers. whole: includes the
+ * content of a directory, which the link's name leads to. */
 static void look_target(struct looking *l, int dirfd, const char *target, bool whole)
 {
 	AUTO_CLOSE int fd = openat(dirfd, target, O_PATH | O_CLOEXEC);
@@ -135,7 +136,7 @@ static int on_entry(void *data, const char *rel, int dirfd, const char *name,
 	return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the fingerprint ------------------------------------------------------------------------- */
 
 static void begin(struct looking *l, struct folder *f, const char *path)
 {
@@ -143,7 +144,8 @@ static void begin(struct looking *l, struct folder *f, const char *path)
 	SHA256Init(&l->sum);
 }
 
-/* Nobody could be kept from writing to what has more names than are remembered. */
+/* Finishes the fingerprint. Not settled with more names than aliases can be remembered: writes by
+ * the others could not be refused. */
 static void end(struct looking *l, const struct object *o, struct brought *ret)
 {
 	uint8_t sum[SHA256_DIGEST_LENGTH];
@@ -192,7 +194,7 @@ bool brought_is_same(const struct brought *asked, const struct brought *now)
 	return !*asked->object || (strcmp(asked->object, now->object) == 0 && now->settled);
 }
 
-/* ---- afterwards ------------------------------------------------------------------------------ */
+/* ---- after the answer ------------------------------------------------------------------------ */
 
 struct placing {
 	struct folder *f;
@@ -227,7 +229,7 @@ void brought_placed(struct folder *f, const struct at *at, const char *path)
 
 	if (object_stat(at->dirfd, at->name, &o) < 0 || !o.mode)
 		return;
-	/* A whole directory may hold settings that name further files. */
+	/* A directory may hold settings that name further files. */
 	f->keeper->relearn = f->keeper->relearn || S_ISDIR(o.mode);
 	if (guarded_each(&w, at->dirfd, at->name) < 0)
 		f->keeper->relearn = true;

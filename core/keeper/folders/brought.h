@@ -16,8 +16,9 @@ struct folder;
  *
  * Life: plain data. Not thread-safe.
  */
-#define BROUGHT_MAX   2000  /* entries inspected of a directory; not settled beyond */
-#define BROUGHT_A_SEC 20000 /* entries inspected a second in all: every caller waits meanwhile */
+#define BROUGHT_MAX   2000  /* inspected entries of a directory; with more it is not settled */
+#define BROUGHT_A_SEC 20000 /* inspected entries per second, because every caller waits meanwhile  \
+			     */
 
 struct brought {
 	char object[200]; /* "": there is no object, or no question yet */
@@ -26,17 +27,17 @@ struct brought {
 
 /* The objects of a call that waits for an answer. Kept by the door meanwhile. */
 struct asked {
-	struct brought to;   /* to the new name */
-	struct brought back; /* to the old one, by an exchange */
-	bool stale;	     /* the object had changed when the answer came */
+	struct brought to;   /* gets the new name */
+	struct brought back; /* gets the old one, by an exchange */
+	bool stale;	     /* the object changed before the answer */
 };
 
-/* Fingerprints the object at `from`, which is to take the name `path` (absolute). */
+/* Fingerprints the object at `from`, which will take the name `path` (absolute). */
 void brought_look(struct folder *f, const struct at *from, const char *path, struct brought *ret);
-/* Fingerprints a symbolic link that is to be made at `at`, and its target. */
+/* Fingerprints a symbolic link that will be made at `at`, and its target. */
 void brought_look_target(struct folder *f, const char *target, const struct at *at,
 			 const char *path, struct brought *ret);
-/* Returns whether the object of the question is unchanged and no process can write to it. True also
+/* Returns whether the object of the question is unchanged and no process can write to it. Also true
  * without a question. */
 bool brought_is_same(const struct brought *asked, const struct brought *now);
 /*

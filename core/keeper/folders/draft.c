@@ -23,12 +23,12 @@
 
 struct draft {
 	struct folder *folder;
-	int fd;	   /* to read it */
-	int dirfd; /* where its name will be */
-	int tid;   /* who opened it */
+	int fd;	   /* for reading */
+	int dirfd; /* the directory of its name */
+	int tid;   /* the thread that opened it */
 	int pid;
 	char *dir, *name, *path;
-	char *text; /* what a human is to be asked about; NULL: it has not been looked at */
+	char *text; /* the content that the user is asked about; NULL: not read yet */
 	size_t len;
 };
 
@@ -62,7 +62,7 @@ int draft_open(const struct wish *w, int flags, mode_t mode)
 
 	if (k->n_drafts == DRAFTS_MAX)
 		return -EOPNOTSUPP;
-	d.path = xstrdup(w->path); /* the scratch of folder.c, which is used again below */
+	d.path = xstrdup(w->path); /* a copy: w->path is a scratch buffer that is reused below */
 	dir.name = "";
 	dir.leaf = NULL;
 	flags &= ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW);
@@ -72,7 +72,7 @@ int draft_open(const struct wish *w, int flags, mode_t mode)
 		d.dirfd = fcntl(w->at->dirfd, F_DUPFD_CLOEXEC, 0);
 	}
 	if (d.fd < 0 || d.dirfd < 0) {
-		/* Old kernels take O_TMPFILE for a directory that is to be written. */
+		/* Old kernels see O_TMPFILE as an open of a directory for writing. */
 		int r = fd >= 0 || fd == -EISDIR || fd == -EINVAL ? -EOPNOTSUPP : fd;
 
 		util_close_fd(&fd);
@@ -86,7 +86,7 @@ int draft_open(const struct wish *w, int flags, mode_t mode)
 	return fd;
 }
 
-/* What is in it; nobody writes to it any more, but by another name somebody could. */
+/* Reads the content. Fails if the file has a name, by which a process could still write to it. */
 static bool read_draft(struct keeper *k, const struct draft *d, char **ret, size_t *ret_len)
 {
 	const size_t max = judge_largest(policy_content(k->policy, d->path));
@@ -107,13 +107,13 @@ static int give_name(const struct draft *d, const struct caller *c)
 
 	if (r != -EEXIST)
 		return r;
-	/* It was opened to be written anew. */
+	/* The name exists: the file was opened to be overwritten. */
 	r = folder_link(d->folder, c, &from, &by);
 	return r < 0 ? r : folder_rename(d->folder, c, &by, &to, 0);
 }
 
-/* The process that opened it, if it is still there (*ret_there). False: its step waits for an
- * answer. */
+/* Finds the process that opened the file. *ret_there: it still runs. Returns false if its step
+ * waits for an answer. */
 static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c, bool *ret_there)
 {
 	struct caller owner = *c;
@@ -124,7 +124,7 @@ static bool find_owner(struct keeper *k, const struct draft *d, struct caller *c
 		*c = owner;
 	command = steps_command(k, c->proc);
 	c->op = "open";
-	c->granted = true; /* the content was looked at in place of a question */
+	c->granted = true; /* the check of the content replaces a question */
 	c->asked = NULL;
 	return !command || (!command->guard.asked && !command->guard.doomed);
 }
@@ -149,7 +149,7 @@ static void name_it(struct keeper *k, const struct draft *d, const struct caller
 		k->relearn = true;
 }
 
-/* True: it is done with, one way or the other. */
+/* Checks a draft that has no writer. Returns whether it is finished: linked or dropped. */
 static bool settle(struct keeper *k, struct draft *d, const struct caller *by)
 {
 	bool shut = fcntl(d->fd, F_SETLEASE, F_RDLCK) == 0, there;
@@ -158,7 +158,7 @@ static bool settle(struct keeper *k, struct draft *d, const struct caller *by)
 	size_t len = 0;
 
 	if (!shut && (errno == EAGAIN || errno == EBUSY))
-		return false; /* somebody writes */
+		return false; /* a process writes */
 	if (!find_owner(k, d, &c, &there)) {
 		fcntl(d->fd, F_SETLEASE, F_UNLCK);
 		return false;
@@ -192,7 +192,7 @@ static void drop(struct keeper *k, size_t i)
 
 void drafts_settle(struct keeper *k, const struct caller *by)
 {
-	/* Whoever is asked on the way comes back here. */
+	/* A question or a link below may call this function again. */
 	if (k->settling)
 		return;
 	k->settling = true;
@@ -208,7 +208,7 @@ void drafts_settle(struct keeper *k, const struct caller *by)
 /* ---- questions ------------------------------------------------------------------------------- */
 
 #define TEXT_SHOWN 200
-#define DEPTH_MAX  4 /* of processes below the one that wrote it */
+#define DEPTH_MAX  4 /* generations below the process that wrote it */
 
 static bool is_of(const struct keeper *k, const struct draft *d, int pid)
 {
@@ -218,7 +218,7 @@ static bool is_of(const struct keeper *k, const struct draft *d, int pid)
 	return false;
 }
 
-/* Asks about what was written before. -FOLDER_HELD, 0: it may take its name, or -EACCES. */
+/* Asks about the content. Returns -FOLDER_HELD, 0 if it may take its name, or -EACCES. */
 static int ask(struct keeper *k, const struct draft *d, const struct caller *c)
 {
 	const bool line = policy_content(k->policy, d->path) == CONTENT_POINTER;
@@ -230,7 +230,7 @@ static int ask(struct keeper *k, const struct draft *d, const struct caller *c)
 	const char *why;
 
 	if (policy_check(k->policy, POLICY_RENAME_TO, d->path, &why) == POLICY_ALLOW)
-		return 0; /* by an answer since */
+		return 0; /* allowed by a later answer */
 	own.op = "open";
 	return asks_park(
 		k, &own,
@@ -238,7 +238,7 @@ static int ask(struct keeper *k, const struct draft *d, const struct caller *c)
 			.kind = RULE_WRITE, .path = d->path, .reason = reason, .beside = true});
 }
 
-/* It is what was asked about. */
+/* Returns whether the content is still the one of the question. */
 static bool is_same(struct keeper *k, const struct draft *d)
 {
 	AUTO_FREE char *text = NULL;
@@ -250,7 +250,7 @@ static bool is_same(struct keeper *k, const struct draft *d)
 
 static void allow(struct keeper *k, const struct draft *d, const struct caller *c)
 {
-	/* A call that is being judged has its path there. */
+	/* A call that is being judged has its path in these buffers. */
 	struct buf path = k->path, path2 = k->path2;
 	struct caller owner = *c;
 	bool there;

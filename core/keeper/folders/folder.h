@@ -10,9 +10,9 @@
 #include "core/policy/policy.h"
 
 /*
- * One call here is one request of one process. It asks the policy, finds the caller's step, hands
- * the operation to the journal, reports the first touch, and gives back what the caller gets.
- * Doors resolve names; this knows nothing of system calls. core/keeper owns every folder.
+ * One call here is one request of one process. It asks the policy, finds the caller's step, passes
+ * the operation to the journal, reports the first touch, and returns the caller's result. Doors
+ * resolve names; this code knows nothing of system calls. core/keeper owns every folder.
  */
 
 /* ---- operations, named as the system calls; see core/journal/op.h for struct at -------------- */
@@ -56,7 +56,7 @@ bool folder_has_inode(struct folder *f, const struct caller *c, const struct obj
  */
 int folder_foresee_open(struct folder *f, const struct caller *c, const struct at *at, int flags);
 int folder_foresee_make(struct folder *f, const struct caller *c, const struct at *at, bool dir);
-/* The target is not known. */
+/* The target is unknown. */
 int folder_foresee_symlink(struct folder *f, const struct caller *c, const struct at *at);
 int folder_foresee_link(struct folder *f, const struct caller *c, const struct at *from,
 			const struct at *to);

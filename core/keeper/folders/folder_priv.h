@@ -10,7 +10,7 @@
  * Threads: the keeper's one. Results as in caller.h.
  */
 
-/* One operation of core/journal/op.h, so that another thread can be told to run it. */
+/* An operation of core/journal/op.h, as data, so that another thread can run it. */
 enum op_kind {
 	OP_OPEN,
 	OP_TMPFILE,
@@ -40,8 +40,8 @@ struct op {
 	const struct at *at, *to;
 	int flags; /* of open, rename, setxattr */
 	mode_t mode;
-	bool makes; /* a new object: the caller's umask counts */
-	bool dir;   /* foreseen: it is a directory */
+	bool makes; /* makes a new object: the caller's umask applies */
+	bool dir;   /* foreseen: a directory */
 	dev_t dev;
 	int sock, base;
 	off_t size;
@@ -51,7 +51,7 @@ struct op {
 	const char *text; /* symlink's target, attribute's name, socket's address */
 	const void *value;
 	size_t value_size;
-	/* filled by run() */
+	/* result of run() */
 	struct step *step;
 	bool touched;
 };
@@ -69,8 +69,7 @@ int folder_judge_link(struct wish *w, const struct at *from, const char *old, co
 /* Returns the caller without a permission that the user gave for another object. */
 struct caller folder_answered(struct folder *f, const struct caller *c, const struct op *o,
 			      const char *path, const char *to);
-/* For r = -FOLDER_HELD: stores the objects of the question in the request of the door. Returns
- * r. */
+/* For r = -FOLDER_HELD: stores the objects of the question in the door's request. Returns r. */
 int folder_note_asked(struct folder *f, const struct caller *c, const struct op *o,
 		      const char *path, const char *to, int r);
 /* Notes that the user allowed the object that now has this name. */

@@ -20,7 +20,7 @@
 /*
  * Each working folder has a journal of its own. A granted directory, or a repository that belongs
  * to a folder, has none: it is a further root in the journal of the first folder. So two sessions
- * in two worktrees of a repository each have the history of their own changes in it.
+ * in two worktrees of a repository each have a history of their own changes in it.
  */
 
 static struct folder *folder_add(struct keeper *k, const char *path, int *fd, struct journal *j,
@@ -69,9 +69,9 @@ size_t alias_room(const struct keeper *k)
 }
 
 /*
- * A protected file with several names could be written through another of them. A new name cannot
- * be made without a question (POLICY_LINK_FROM). So these are the names found at the start, by the
- * watcher (watch_filled.c), and names that the user has allowed (brought.c).
+ * Finds the other names of a protected file, by which it could be written. A new name cannot be
+ * made without a question (POLICY_LINK_FROM). So all names are found at the start, by the watcher
+ * (watch_filled.c), or are names that the user has allowed (brought.c).
  */
 static void find_aliases(struct keeper *k, const struct folder *f, const char *below)
 {
@@ -111,7 +111,8 @@ static int open_root(const char *path, int *ret, struct err *err)
 	return *ret < 0 ? err_set(err, -errno, "open the folder '%s'", path) : 0;
 }
 
-/* Of a rollback as of a rename: what the policy does not simply allow to be put there. */
+/* For rollbacks, as for renames: returns whether the policy does not simply allow an object of this
+ * type at this path. */
 static bool guards(void *data, const char *path, mode_t type)
 {
 	const struct keeper *k = data;
@@ -172,7 +173,7 @@ static int open_journal(struct keeper *k, const char *path, bool followed, struc
 	return r;
 }
 
-/* One of the folders that the session has from the start. */
+/* A folder of the session's start. */
 struct opening {
 	const char *path;
 	struct journal *journal;
@@ -186,8 +187,8 @@ static int by_path(const void *a, const void *b)
 	return strcmp((*x)->path, (*y)->path);
 }
 
-/* In one order, whatever the user's: two starts that name the same folders do not wait for each
- * other, each with one of them locked. */
+/* Opens the journals in the order of their paths, not the user's order: two starts that name the
+ * same folders must not each lock one and wait for the other. */
 static int open_journals(struct keeper *k, struct opening *list, size_t n, struct err *err)
 {
 	AUTO_FREE struct opening **sorted = xcalloc(n + 1, sizeof(struct opening *));

@@ -1,4 +1,4 @@
-/* foreseen - changes of a folder that the kernel performs by itself once it has our leave. */
+/* foreseen - changes of a folder that the kernel performs after cordon allows them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "core/keeper/steps/steps.h"
 #include "core/os/file.h"
 
-/* With a human's leave, what comes to the name is theirs. */
+/* After the user's permission, notes that the object that takes the name is allowed. */
 static int foreseen(struct folder *f, const struct caller *c, const struct at *at, int r)
 {
 	struct buf *path = &f->keeper->path;
@@ -116,7 +116,7 @@ int folder_foresee_meta(struct folder *f, const struct caller *c, const struct a
 	return folder_simple(f, c, POLICY_META, &o, false, false);
 }
 
-/* The caller's step, if one is open: what was foreseen has begun it. */
+/* Returns the caller's open step. It is open, because the foreseen change has begun it. */
 static struct step *step_of(struct folder *f, const struct caller *c)
 {
 	struct step *s = steps_open(f->keeper, c->proc);

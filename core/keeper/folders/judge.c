@@ -1,5 +1,4 @@
-/* judge - what the policy says about a change of a folder: allow, look at the content, ask, deny.
- */
+/* judge - decides on a change of a folder by the policy: allow, check the content, ask, deny. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/judge.h"
 
@@ -56,7 +55,8 @@ bool judge_in_store(const struct folder *f, const char *path)
 	return strncasecmp(first, STORE_DIR, len) == 0 && (!first[len] || first[len] == '/');
 }
 
-/* What the kernel says before it asks for permission to write: no question for those. */
+/* Returns 0, 1 for a directory, or the error that the kernel reports before it checks permissions:
+ * then no question is asked. */
 static int exists(const struct at *at)
 {
 	struct stat st;
@@ -75,7 +75,7 @@ size_t judge_largest(enum policy_content content)
 	case CONTENT_OPTIONS:
 		return 256u << 10;
 	case CONTENT_INDEX:
-		return 64u << 20; /* some 700 000 files */
+		return 64u << 20; /* some 700 000 entries */
 	case CONTENT_REBASE:
 	case CONTENT_SHALLOW:
 		return 4u << 20;
@@ -89,7 +89,7 @@ size_t judge_largest(enum policy_content content)
 	return 0;
 }
 
-/* The whole of a plain file that has one name; a read lease proves that nobody can write to it. */
+/* Reads a plain file that has one name. A read lease proves that no process can write to it. */
 static int read_settled(const struct at *at, size_t max, char **ret, size_t *ret_len)
 {
 	AUTO_CLOSE int fd = openat(at->dirfd, at->name,
@@ -106,9 +106,9 @@ static int read_settled(const struct at *at, size_t max, char **ret, size_t *ret
 }
 
 /*
- * May this file's content take that name? An alias of it, or a descriptor that is open for writing,
- * could be used afterwards: then it may not. from NULL: what holds the name goes. What stands in
- * the old file may stay; one that cannot be read could say anything.
+ * Returns whether this file's content may take that name. Not if another name of it, or a
+ * descriptor that is open for writing, could change it later. from NULL: the name is removed.
+ * Content of the old file is allowed; an unreadable old file could have any content.
  */
 static bool vet(struct keeper *k, const struct at *from, const struct at *to, const char *path)
 {
@@ -120,7 +120,7 @@ static bool vet(struct keeper *k, const struct at *from, const struct at *to, co
 
 	if (from && read_settled(from, max, &text, &len) < 0)
 		return false;
-	if (content != CONTENT_INDEX) /* each index stands for itself */
+	if (content != CONTENT_INDEX) /* an index is checked by itself */
 		r = read_settled(to, max, &old, &old_len);
 	if (r < 0 && r != -ENOENT)
 		return false;
@@ -141,7 +141,7 @@ static bool vetted(const struct wish *w)
 	struct keeper *k = w->f->keeper;
 
 	switch (w->act) {
-	case POLICY_META: /* git tries the executable bit of its config */
+	case POLICY_META: /* git sets the executable bit of its config as a test */
 		return true;
 	case POLICY_REMOVE:
 	case POLICY_RENAME_FROM:
@@ -154,7 +154,7 @@ static bool vetted(const struct wish *w)
 	case POLICY_MKDIR:
 	case POLICY_LINK_FROM:
 	case POLICY_DIR_TO:
-		break; /* what will be written is not known yet */
+		break; /* the later content is unknown */
 	}
 	return false;
 }
@@ -168,12 +168,12 @@ static void look(const struct wish *w, struct brought *ret)
 		brought_look_target(w->f, w->target, w->at, w->path, ret);
 }
 
-/* What else there is to say of the wish. Heap; NULL: nothing. */
+/* Returns an addition to the reason. Heap; NULL: none. */
 static char *words(const struct wish *w, const char *reason)
 {
 	if (w->target)
 		return xasprintf("%s; it is a link to %s", reason, w->target);
-	/* A bundle is asked about as a whole: what carries this save says nothing. */
+	/* A bundle is asked about as a whole: the name of a temporary file says nothing. */
 	if (!w->other || policy_bundle(w->f->keeper->policy, w->path))
 		return NULL;
 	return xasprintf("%s; the other name is %s%s", reason, w->other,
@@ -206,14 +206,14 @@ static int ask(const struct wish *w, const char *reason)
 					  .reason = more ? more : reason});
 }
 
-/* No question about a file that is not there: the kernel will say so. */
+/* Returns whether the source is missing: the kernel reports that, without a question. */
 static bool missing(const struct wish *w)
 {
 	return w->from && exists(w->from) < 0;
 }
 
-/* What a human has let be written may name further files; it is whole when the next call comes.
- * What the start left is looked at, too. */
+/* Learns further files that settings of git name: after a write that the user allowed, which is
+ * complete when the next call comes, and the rest from the start. */
 static void learn_again(struct keeper *k)
 {
 	if (!k->relearn) {
@@ -232,8 +232,9 @@ static bool may_name_files(const struct wish *w)
 	       policy_content(w->f->keeper->policy, w->path) == CONTENT_CONFIG;
 }
 
-/* What `git worktree add` makes, `git submodule add` makes twice, and an agent copies into its own
- * repository: alternates, an index. Of other new files only where nobody can be asked. */
+/* Returns whether a file may be a draft: pointer files of `git worktree add` and `git submodule
+ * add` (which writes them twice), and an agent's copy of alternates or an index. Other new files
+ * only if no user can be asked. */
 static bool may_draft(const struct wish *w)
 {
 	const struct keeper *k = w->f->keeper;
@@ -249,8 +250,8 @@ static bool may_draft(const struct wish *w)
 }
 
 /*
- * Outside the folders what is hidden does not exist. In a folder its name shows, so who changes or
- * removes it hears that it may not, and the human why.
+ * Returns the result for a hidden path. Outside the folders it does not exist. In a folder its name
+ * is visible, so a change is refused, and the user is told why.
  */
 static int hidden(const struct wish *w, const char *reason)
 {
@@ -355,7 +356,8 @@ int judge_pipe(const struct folder *f, const struct caller *c, mode_t mode, cons
 	return -EACCES;
 }
 
-/* A link or a whole directory takes the name: both may hold what no file of that name does. */
+/* Judges a link or a directory that takes the name: both may have content that a plain file of that
+ * name cannot. */
 static int judge_type(struct wish *w)
 {
 	const struct policy *p = w->f->keeper->policy;

@@ -16,9 +16,9 @@ struct wish {
 	const struct at *at;
 	const char *path;      /* absolute */
 	const char *other;     /* the second name of a rename or link, for the question */
-	const struct at *from; /* whose content takes the name, for POLICY_VET */
+	const struct at *from; /* for POLICY_VET: its content takes the name */
 	const char *target;    /* target of the symbolic link that takes the name */
-	bool creates;	       /* the name need not be there */
+	bool creates;	       /* the name may be missing */
 	bool must_be_new;      /* EEXIST otherwise */
 	bool may_draft;	       /* JUDGE_DRAFT is an acceptable result */
 	bool truncates;	       /* the old content is discarded */
@@ -28,15 +28,15 @@ struct wish {
  * directory. */
 void judge_path(struct buf *out, const struct folder *f, const struct at *at);
 /*
- * Returns whether the path is in the undo store, which is hidden from the agent, or in the place of
- * one that the agent might plant in a folder for a later start.
+ * Returns whether the path is in the undo store, which is hidden from the agent, or at a path where
+ * the agent could plant a store for a later start.
  */
 bool judge_in_store(const struct folder *f, const char *path);
 /* The open is allowed if the written content proves harmless: draft.h. */
 #define JUDGE_DRAFT 1
-/* Returns how many bytes of content at most are vetted before a file takes the name; 0: none. */
+/* Returns the largest content in bytes that is vetted before a file takes the name; 0: none. */
 size_t judge_largest(enum policy_content content);
-/* Returns 0, or the negative result of the operation: -FOLDER_HELD when the user is asked. */
+/* Returns 0 or the operation's negative result: -FOLDER_HELD if the user is asked. */
 int judge(const struct wish *w) MUST_USE;
 /* Judges another name of a protected file like the protected name itself. */
 int judge_alias(const struct wish *w) MUST_USE;

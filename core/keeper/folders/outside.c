@@ -20,7 +20,7 @@ void keeper_set_private(struct keeper *k, const char *const *dirs)
 	k->private = dirs;
 }
 
-/* Of the sandbox's own: what happens there touches nothing of the host's. */
+/* Returns whether the path is the sandbox's own: changes there do not affect the host. */
 static bool is_private(const struct keeper *k, const char *path)
 {
 	static const char *const mounted[] = {"/tmp", "/var/tmp", "/dev", "/proc",
@@ -60,12 +60,13 @@ static bool is_filled(const char *path)
 
 	while (dir && n < 3 && (e = readdir(dir)))
 		n++;
-	return n > 2; /* "." and ".." */
+	return n > 2; /* more than "." and ".." */
 }
 
 /*
- * Would the kernel refuse it anyway, before it looks at the mount? Then there is nothing to ask: no
- * question about `mkdir -p` of what exists, or about what the human could not write either.
+ * Returns whether the kernel would refuse the call anyway, before it checks the mount. Then no
+ * question is asked, for example about `mkdir -p` of an existing directory, or about a path that
+ * the user cannot write either.
  */
 static bool is_moot(const char *op, const char *path)
 {
@@ -109,9 +110,9 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 	if (k->frozen)
 		return -EIO;
 	if (act == POLICY_MKDIR && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0; /* `mkdir -p` of what exists: nobody wants to change anything */
+		return 0; /* `mkdir -p` of an existing path changes nothing */
 	v = policy_check_outside(k->policy, act, path, &reason);
-	/* Nobody to ask, or nobody who could do it: the floor says no, as it would by itself. */
+	/* If no user can be asked, or no thread can perform it, the floor refuses it. */
 	unasked = v == POLICY_ASK && (!asks_possible(k) || !k->outside);
 	if (unasked)
 		v = POLICY_DENY;
@@ -136,7 +137,7 @@ int folder_outside(struct keeper *k, const struct caller *c, const char *path)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What the caller could not do anyway needs no question. */
+/* Returns whether the caller could read the file without cordon; otherwise no question is asked. */
 static bool may_itself(enum rule_kind kind, const char *path)
 {
 	int mode = kind == RULE_EXEC ? X_OK : kind == RULE_UNIX ? W_OK : R_OK;
@@ -150,8 +151,8 @@ static int refuse_read(struct keeper *k, const struct caller *c, const struct wi
 	return result;
 }
 
-/* Which names a directory has shows where no rule speaks of it, but not what its files say. The
- * gate leaves hidden ones out. */
+/* Returns whether a directory may be listed although no rule covers it. Its files stay closed, and
+ * the gate omits hidden names. */
 static bool shows_names(const struct keeper *k, const struct wished *w, enum policy_verdict v)
 {
 	struct stat st;
@@ -169,9 +170,8 @@ int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, c
 	struct caller as = *c;
 	struct stat st;
 
-	as.op = kind == RULE_UNIX
-			? "connect"
-			: rule_kind_words[kind]; /* what an open is about is not in its name */
+	as.op = kind == RULE_UNIX ? "connect"
+				  : rule_kind_words[kind]; /* "open" does not say what is asked */
 	k->tallies.checks++;
 	if (v != POLICY_ASK)
 		k->tallies.by_rule++;

@@ -15,11 +15,12 @@ struct keeper;
 int folder_outside(struct keeper *k, const struct caller *c, const char *path);
 /*
  * Decides whether the caller may read (execute, connect to) this object that no mount grants. path
- * is resolved, absolute and clean; via is the path as the caller wrote it where that differs, else
- * NULL. Returns 0: yes; -EACCES: no; -ENOENT: hidden; -FOLDER_HELD: asked, door_ops.answered()
- * follows with c->request. A headless run denies instead of asking.
+ * is resolved, absolute and clean; via is the path as the caller wrote it if that differs, else
+ * NULL. Returns 0 if allowed, -EACCES if denied, -ENOENT if hidden, -FOLDER_HELD if the user is
+ * asked: door_ops.answered() follows with c->request. A headless run denies instead of asking.
  */
 int folder_read(struct keeper *k, const struct caller *c, enum rule_kind kind, const char *path,
 		const char *via);
-/* Returns whether the path is below a --ro folder. f: the folder that holds the path, or NULL. */
+/* Returns whether the path is below a --ro folder. f: the folder that contains the path, or
+ * NULL. */
 bool outside_read_only(const struct keeper *k, const struct folder *f, const char *path);

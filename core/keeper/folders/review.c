@@ -13,11 +13,11 @@
 #define SAID_MAX 100
 
 struct said {
-	char *what; /* path and way */
+	char *what; /* path and kind of change */
 	UT_hash_handle hh;
 };
 
-/* False: it was said before, or too much was. */
+/* Returns false if it was reported before, or too many reports were made. */
 static bool is_new(struct keeper *k, const char *path, const char *way)
 {
 	AUTO_FREE char *what = xasprintf("%s %s", path, way);
@@ -32,7 +32,7 @@ static bool is_new(struct keeper *k, const char *path, const char *way)
 	return true;
 }
 
-/* As the human sees it: relative to the first folder. */
+/* Returns the path as it is shown to the user: relative to the first folder. */
 static const char *shown(const struct keeper *k, const char *path)
 {
 	const struct folder *f = k->folders[0];
@@ -44,7 +44,7 @@ static const char *shown(const struct keeper *k, const char *path)
 
 /* ---- files that git reads -------------------------------------------------------------------- */
 
-/* In a repository that is new nothing was seen before. */
+/* Returns whether the repository existed. In a new one no status could have been seen before. */
 static bool is_repository(const char *path, size_t len)
 {
 	AUTO_FREE char *head = xasprintf("%.*s/HEAD", (int)len, path);
@@ -78,7 +78,7 @@ void review_change(struct keeper *k, enum policy_act act, const char *path)
 	}
 }
 
-/* ---- what was looked at ---------------------------------------------------------------------- */
+/* ---- configuration and index ----------------------------------------------------------------- */
 
 void review_config(struct keeper *k, const char *path)
 {

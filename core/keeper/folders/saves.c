@@ -10,7 +10,7 @@
 #include "core/journal/fs/object.h"
 #include "core/keeper/state.h"
 
-#define SAVES_MAX 256 /* remembered; an older one counts as somebody else's */
+#define SAVES_MAX 256 /* remembered; an older one counts as made outside */
 
 struct made {
 	struct object obj;
@@ -39,7 +39,7 @@ int saves_judge(const struct folder *f, enum policy_act act, const struct at *at
 	struct object o;
 	int r;
 
-	/* Modes, times and new directories put nothing into it. */
+	/* Changes of modes and times, and new directories, put no content into it. */
 	if (act == POLICY_META || act == POLICY_MKDIR || !policy_carries_save(k->policy, path))
 		return 0;
 	r = object_stat(at->dirfd, at->name, &o);
@@ -64,7 +64,7 @@ static void set(struct made *m, const char *path, const struct object *o)
 	*m = (struct made){.obj = *o, .path = xstrdup(path)};
 }
 
-/* One whose name is free by now, or is to be this one's, else the oldest: a stale lock is known
+/* Returns an entry whose name is free, or is this one; else the oldest. A stale lock stays known
  * until it is removed. */
 static struct made *find_room(struct saves *s, const char *path)
 {

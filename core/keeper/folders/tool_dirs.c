@@ -1,4 +1,4 @@
-/* tool_dirs - directories of tools that the host does not have, made at the agent's mkdir. */
+/* tool_dirs - makes directories of tools that the host does not have, at the agent's mkdir. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/tool_dirs.h"
 
@@ -10,7 +10,8 @@
 #include "core/base/path.h"
 #include "core/keeper/state.h"
 
-/* The kernel says by itself that a parent is missing. */
+/* Returns whether only the directory itself is missing. For a missing parent the kernel reports an
+ * error. */
 static bool is_missing(const char *path)
 {
 	AUTO_FREE char *parent = xstrndup(path, (size_t)(path_base(path) - path));

@@ -1,4 +1,4 @@
-/* tool_dirs - directories of tools that the host does not have, made at the agent's mkdir. */
+/* tool_dirs - makes directories of tools that the host does not have, at the agent's mkdir. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,6 +14,6 @@ struct keeper;
  * agent's Landlock domain has a rule for each.
  */
 
-/* Makes the directory at path, absolute and clean. Returns 1, 0 if it is none of a tool's, or
+/* Makes the directory at path, absolute and clean. Returns 1, 0 if it is no directory of a tool, or
  * negative errno. */
 int tool_dir_make(struct keeper *k, const char *path);

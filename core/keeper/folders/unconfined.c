@@ -1,4 +1,4 @@
-/* unconfined - a thread that may change granted places outside the confinement of the keeper. */
+/* unconfined - a thread that may change granted places outside the keeper's confinement. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/folders/unconfined.h"
 
@@ -11,15 +11,16 @@
 #include "core/os/process.h"
 
 /*
- * The keeper confines itself with Landlock before the agent starts, and that cannot be taken back.
- * Landlock is per thread: one thread, made before, waits here and does what a human has granted
- * since. It never decides: it runs one function at a time while the keeper's own thread waits.
+ * The keeper confines itself with Landlock before the agent starts, and that cannot be undone.
+ * Landlock is per thread: one thread, made before, stays unconfined and changes places that the
+ * user grants later. It decides nothing: it runs one function at a time while the keeper's own
+ * thread waits.
  */
 struct outside {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t change;
-	int (*fn)(void *arg); /* NULL: nothing to do */
+	int (*fn)(void *arg); /* NULL: idle */
 	void *arg;
 	int result;
 	bool stop;

@@ -19,20 +19,21 @@
 /*
  * A command is a child of the agent, with its descendants; children that share a process group of
  * their own (a job of a shell: a pipeline) are one command. The agent is the program that was
- * started, or what that only starts in its turn: `npx claude`, `sh -c claude`, and of a script that
- * starts itself as a program the latter.
+ * started, or the program that a wrapper starts: `npx claude`, `sh -c claude`. If the agent is a
+ * script that starts itself as a program, that program is the agent.
  *
  * A command's step begins with its first change, and ends after its last process and a quiet
- * moment. The agent's own edits, what each command left running, and processes of unknown origin
- * have ambient steps of their own. An undo asks before it stops what runs (kill_command.c). `cordon
- * step` groups several commands (group.c): a request is an open for writing of
- * /run/cordon/step/begin/NAME, a path that does not exist. The door knows the caller because it is
- * its call, and hands back a descriptor to read one line from: no socket, no client state.
+ * moment. The agent's own edits, processes that a command left running, and processes of unknown
+ * origin have ambient steps. An undo asks before it stops running commands (kill_command.c).
+ * `cordon step` groups several commands (group.c): a request is an open for writing of
+ * /run/cordon/step/begin/NAME, a path that does not exist. The door knows the caller, because this
+ * is a trapped call, and returns a descriptor from which the answer, one line, is read: no socket,
+ * no client state.
  */
 
 #define ANCESTORS_MAX 256
 #define PIDS_APART    16000
-#define TICK_US	      10000 /* of what /proc tells times in */
+#define TICK_US	      10000 /* clock tick of the times in /proc */
 
 static void join(struct proc *p, struct command *c)
 {
@@ -70,15 +71,16 @@ static void join_as_child(struct keeper *k, struct proc *p)
 }
 
 /*
- * Pids start again at pid_max, 32768 at least: pids of one pipeline, or of forks at about the same
- * time, are never so far apart.
+ * Compares two pids by the order of forks. Pids wrap at pid_max, 32768 at least, and pids of one
+ * pipeline, or of forks at about the same time, are never so far apart.
  */
 static bool forked_before(int pid, int other)
 {
 	return abs(other - pid) < PIDS_APART ? pid < other : pid > other;
 }
 
-/* started, p's own time, is up to a tick late: of what began within that the numbers tell. */
+/* Returns whether the command began before p. started, p's start, may be a tick late: within a tick
+ * the pids decide. */
 static bool began_before(const struct command *c, const struct proc *p, int64_t started)
 {
 	if (c->boot_us <= started - TICK_US)
@@ -86,7 +88,8 @@ static bool began_before(const struct command *c, const struct proc *p, int64_t 
 	return c->boot_us <= started && forked_before(c->group ? c->group : c->pid, p->self.tid);
 }
 
-/* The only command that p could have been started by, of those that still run or do so no more. */
+/* Returns the command that may have started p, if it is the only one. running: of those that run,
+ * else of those that have ended. */
 static struct command *only_command(struct keeper *k, const struct proc *p, int64_t started,
 				    bool running)
 {
@@ -112,8 +115,9 @@ static struct command *likely_command(struct keeper *k, const struct proc *p)
 }
 
 /*
- * Its parent has gone, as a daemon's has, before it was seen: a process group of its own may still
- * tell where it came from. Else a command that has just ended is likelier than one that runs.
+ * Finds the command of a process whose parent ended before it was seen, such as a daemon. Its
+ * process group may tell. Otherwise a command that has just ended is more likely than a running
+ * one.
  */
 static struct command *orphan_command(struct keeper *k, const struct proc *p)
 {
@@ -134,7 +138,7 @@ static struct command *orphan_command(struct keeper *k, const struct proc *p)
 	return c ? c : likely_command(k, p);
 }
 
-/* How many of these, each the parent of the one before, come before one who has the orphans. */
+/* Returns the number of these ancestors below the first one that adopts orphans. */
 static size_t below_adopter(const struct keeper *k, const int *pids, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -145,10 +149,10 @@ static size_t below_adopter(const struct keeper *k, const int *pids, size_t n)
 }
 
 /*
- * A subshell that only runs others makes no call that is seen, and may outlive who began it: then
- * nobody could tell any more whose the commands are that it runs. So who is between a process and
- * the next one up that is known is looked at with it, the agent's child among them; so is who is
- * an orphan by then, that all it runs goes to one command.
+ * Returns the command that p inherits. A subshell that only runs other programs makes no trapped
+ * call, and may outlive its parent: then the command of its children would be unknown. So all
+ * unknown ancestors of p up to the next known one are added, the agent's child among them, and an
+ * adopted orphan too, so that all its children belong to one command.
  */
 static struct command *inherited_command(struct keeper *k, const struct proc *p)
 {
@@ -169,7 +173,7 @@ static struct command *inherited_command(struct keeper *k, const struct proc *p)
 	return q ? q->command : orphan_command(k, p);
 }
 
-/* The program that each command is a child of: the agent, or a shell of the human's. */
+/* Returns whether commands are children of this process: the agent, or a shell of the user's. */
 static bool is_parent(const struct keeper *k, const struct shell *sh, int pid)
 {
 	return pid > 0 && (sh ? sh->runs_commands && pid == sh->pid : pid == k->agent_pid);
@@ -223,7 +227,7 @@ void steps_leave(struct keeper *k, struct proc *p)
 	unjoin(k, p);
 	shell_unref(&p->shell);
 	if (p->self.tid == k->agent_pid && p->self.tid != k->root_pid) {
-		k->agent_pid = k->root_pid; /* npx ran something of its own first */
+		k->agent_pid = k->root_pid; /* npx had first run another program */
 		k->agent_wraps = true;
 		k->agent_again = false;
 	}
@@ -248,8 +252,8 @@ static bool runs_a_script(const struct keeper *k, int pid)
 	return proc_program(k, pid, exe) && label_is_interpreter(path_base(exe));
 }
 
-/* Does the agent, a script, start itself once more: as a program (codex), or with other options of
- * its interpreter (gemini)? */
+/* Returns whether the agent, a script, starts itself again: as a program (codex), or with other
+ * options of its interpreter (gemini). */
 static bool is_agent_again(const struct keeper *k, const struct proc *p, const char *argv,
 			   size_t len)
 {
@@ -266,7 +270,7 @@ static struct word *word_of(const struct command *c, const struct proc *p)
 	return w;
 }
 
-/* Does the shell of a text that is not shown exec the command in its own place? */
+/* Returns whether the shell of a hidden set-up text executes the command in its place. */
 static bool goes_on(const struct proc *p, const char *argv, size_t len)
 {
 	const struct word *w = p->execed ? word_of(p->command, p) : NULL;
@@ -275,8 +279,8 @@ static bool goes_on(const struct proc *p, const char *argv, size_t len)
 }
 
 /*
- * The first exec names a command; the other processes of a pipeline are added to it. They run at
- * the same time: a shell forks them from left to right, so that their pids tell the order.
+ * Names the command by its first exec, and adds the other processes of a pipeline. They run at the
+ * same time: a shell forks them from left to right, so their pids give the order.
  */
 static void name_command(struct keeper *k, struct command *c, const struct proc *p,
 			 const char *argv, size_t len)
@@ -311,7 +315,7 @@ static void name_command(struct keeper *k, struct command *c, const struct proc 
 	steps_named(k, c);
 }
 
-/* It has done something, by itself and by others, before what it execs in the end. */
+/* Returns whether the command has made changes, by itself and by others, before its last exec. */
 static bool is_subshell(const struct command *c)
 {
 	return c->forked && !c->named && c->label.len > 0;

@@ -47,7 +47,7 @@ void command_free(struct keeper *k, struct command *c)
 	free(c);
 }
 
-/* What was begun within it and still runs goes on in steps of its own. */
+/* Ends the group. Commands that began in it and still run continue in steps of their own. */
 static void ungroup(struct keeper *k)
 {
 	k->group = NULL;

@@ -24,14 +24,14 @@
 
 /*
  * One group is open at a time, for the whole session: a coding agent runs each of its commands in a
- * shell of its own, so the process that says begin rarely says end, too. A group includes the
- * command that began it, every command that starts while it is open, and ambient changes. Commands
- * that ran before keep their own steps.
+ * shell of its own, so the process that begins a group rarely ends it. A group includes the command
+ * that began it, every command that starts while it is open, and ambient changes. Commands that ran
+ * before keep their own steps.
  *
- * A request is a path that a process opens for writing, and its answer is what it reads back
- * (backends/linux/door/calls_open.c). So the caller is the process of the call, there is no
- * socket to time out or to fill, and one call is one request. Requests of the agent affect only its
- * own steps, which can be undone or redone like any other.
+ * A request is a path that a process opens for writing, and the descriptor gives the answer
+ * (backends/linux/door/calls_open.c). So the caller is the process of the call, there is no socket
+ * to time out or to fill, and one call is one request. Requests of the agent affect only its own
+ * steps, which can be undone or redone like any other.
  */
 
 #define NAME_LONGEST 200
@@ -54,7 +54,8 @@ void group_leave(struct keeper *k, const struct proc *p)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Until the human has answered it neither ends nor begins. */
+/* Returns -EBUSY while a question of a safeguard holds the command, which can then neither begin
+ * nor end a group. */
 static int check_held(struct asked *a, const struct command *c)
 {
 	if (!c || (!c->guard.asked && !c->guard.doomed))
@@ -95,8 +96,8 @@ static int begin(struct asked *a)
 }
 
 /*
- * The agent itself, a program that runs commands for a front end, begins a step for each of them:
- * only the agent ends that.
+ * Begins a step for one command. The agent itself, a program that runs commands for a front end,
+ * requests it, and only the agent ends it.
  */
 static int drive(struct asked *a, enum step_kind kind)
 {
@@ -104,7 +105,7 @@ static int drive(struct asked *a, enum step_kind kind)
 
 	if (!steps_is_agent(a->k, a->by))
 		return err_say(&a->err, -EPERM, "only the agent itself begins such a step");
-	/* These names are the keeper's: a review leaves their steps out. */
+	/* Reserved for the keeper: a review leaves out steps with these names. */
 	if (kind == STEP_API && str_starts(a->name, "undo "))
 		return err_say(&a->err, -EPERM, "a step of that name is begun by an undo alone");
 	r = begin(a);
@@ -119,7 +120,7 @@ int group_from_cordon(struct keeper *k, const char *name, struct err *err)
 {
 	int r = 0;
 
-	if (k->whole || k->frozen) /* the run is one step; or there are none any more */
+	if (k->whole || k->frozen) /* the run is one step, or all changes are refused */
 		return 0;
 	if (k->group)
 		r = steps_close(k, k->group);
@@ -127,7 +128,7 @@ int group_from_cordon(struct keeper *k, const char *name, struct err *err)
 		r = steps_split(k, NULL);
 	if (r < 0)
 		return err_set(err, r, "keep the earlier changes");
-	if (!*name || journal_is_full(k->journal)) /* a step has many commands */
+	if (!*name || journal_is_full(k->journal)) /* in a full history a step has many commands */
 		return 0;
 	steps_turn(k, name);
 	k->group = steps_group(k, name);
@@ -138,7 +139,7 @@ int group_from_cordon(struct keeper *k, const char *name, struct err *err)
 	return 0;
 }
 
-/* Its name, when one is given, must be that of the open one. */
+/* Checks that a group is open, and has the given name if there is one. */
 static int check_open(struct asked *a)
 {
 	struct keeper *k = a->k;
@@ -154,7 +155,7 @@ static int check_open(struct asked *a)
 	return check_held(a, k->group);
 }
 
-/* 1: kept as step *id; 0: it had changed nothing. */
+/* Returns 1 if the group was kept as step *id, 0 if it had no changes. */
 static int close_group(struct asked *a, int64_t *id, size_t *paths)
 {
 	struct command *c = a->k->group;
@@ -188,7 +189,7 @@ static int end(struct asked *a)
 	return end_with(a, 0);
 }
 
-/* What it is given is no name but the exit status of the command. */
+/* Ends a step of drive(). The request has the command's exit status instead of a name. */
 static int end_driven(struct asked *a)
 {
 	int status = (int)strtol(a->name, NULL, 10) & 0xff;
@@ -197,7 +198,7 @@ static int end_driven(struct asked *a)
 
 	a->name = "";
 	r = end_with(a, status);
-	keeper_flush(a->k); /* cordon knows of the step when the runner says that it has ended */
+	keeper_flush(a->k); /* so that cordon knows the step when the command's runner continues */
 	return r;
 }
 
@@ -224,7 +225,7 @@ static void tell_undone(struct keeper *k, int64_t id, const char *name)
 	keeper_urgent(k);
 }
 
-/* As if it had been kept and undone: redo has it, as it has everything. */
+/* Rolls the group back as if it had been kept and undone: redo restores it. */
 static int roll_back(struct asked *a)
 {
 	struct keeper *k = a->k;
@@ -278,7 +279,7 @@ static const char *argument(const char *request, const char *verb)
 	return request[len] ? request + len + 1 : "";
 }
 
-/* 1: it was a hook's request. */
+/* Returns 1 if it was a hook's request. */
 static int serve_hook(struct asked *a, const char *request)
 {
 	int r;
@@ -331,12 +332,12 @@ static int serve(struct asked *a, const char *request)
 	return err_say(&a->err, -EINVAL, "begin NAME, end [NAME] or abort: nothing else");
 }
 
-/* Short enough for a pipe to take whole. */
+/* Answers by a pipe, which takes the short answer at once. */
 int keeper_step(struct keeper *k, const struct caller *c, const char *request)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
 	AUTO_FREE char *known =
-		redact_copy(k->spec->redact, request); /* it names steps and turns */
+		redact_copy(k->spec->redact, request); /* requests name steps and turns */
 	struct asked a = {.k = k, .by = c->proc, .words = &words};
 	AUTO_CLOSE int from = -1;
 	AUTO_CLOSE int to = -1;

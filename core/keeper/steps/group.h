@@ -7,6 +7,6 @@
 struct keeper;
 struct proc;
 
-/* Begins a group, or ends it (name ""). An open one ends first. */
+/* Begins a group, or ends it (name ""). Ends an open one first. */
 int group_from_cordon(struct keeper *k, const char *name, struct err *err) MUST_USE;
 void group_leave(struct keeper *k, const struct proc *p);

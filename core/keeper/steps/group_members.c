@@ -1,4 +1,4 @@
-/* group_members - which processes work in the group that is open, and which one is the agent. */
+/* group_members - finds processes that work in the open group, and its owner. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/group_members.h"
 
@@ -12,9 +12,8 @@ bool steps_is_agent(const struct keeper *k, const struct proc *p)
 	return p && (p->self.tid == k->agent_pid || p->self.tid == k->root_pid);
 }
 
-/* The next process up that is known, before the agent. Others have neither changed nor run
- * anything.
- */
+/* Returns the nearest known ancestor below the agent. Unknown ones have made no change and run no
+ * program. */
 static struct proc *above(struct keeper *k, const struct proc *p)
 {
 	int pid = p->self.tid;

@@ -21,7 +21,7 @@ static bool is_free(const struct keeper *k)
 void hook_spoke(struct keeper *k)
 {
 	if (k->hook_tells && !k->spoke)
-		k->spoke = true; /* it may be an answer to the agent: the hook will tell */
+		k->spoke = true; /* perhaps an answer to the agent: wait for the hook */
 	else
 		steps_turn(k, "");
 }
@@ -32,7 +32,7 @@ int hook_asks(struct keeper *k)
 	return 0;
 }
 
-/* It goes on, so the human has answered, in the pane or elsewhere. */
+/* Notes that the agent continues: the user has answered. */
 static void goes_on(struct keeper *k)
 {
 	if (k->agent_asks)

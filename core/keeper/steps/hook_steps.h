@@ -10,11 +10,11 @@ struct keeper;
 /*
  * The commands of an agent are steps by themselves. Its own writes are divided into steps by time
  * alone, unless its hook reports the end of each edit: then each edit is a step with a name, "Edit
- * main.c". Reports are not trusted, since any process inside can send them. They only name and end
- * steps of the agent itself, and a prompt begins a turn only after the user sent a line: so the
+ * main.c". Reports are not trusted, because any process inside can send them. They only name and
+ * end steps of the agent itself, and a prompt begins a turn only after the user sent a line: so the
  * agent cannot end the turn that `undo --turn` reverts. Reports are ignored while a group is open,
- * in a run that is one step, and when the history is full. Functions return 0, or negative errno: a
- * step could not be kept.
+ * in a run that is one step, and when the history is full. Functions return 0, or negative errno if
+ * a step could not be kept.
  */
 int hook_turn(struct keeper *k, const char *prompt);
 /* Called when the user sent a line to the agent: begins a turn, or leaves that to the prompt that
@@ -31,7 +31,7 @@ int hook_asks(struct keeper *k);
 void hook_notice(struct keeper *k, struct span line);
 int hook_notices(struct keeper *k, struct buf *words);
 /* Finds an open point of the review that was sent, and reports to cordon that the agent has handled
- * it. Returns 0, or negative errno with words for the agent. */
+ * it. Returns 0, or negative errno with a message for the agent. */
 int hook_point(struct keeper *k, const char *name, struct buf *words, struct err *err);
 /* Ends the turn of the agent until a prompt or an edit comes. */
 int hook_rests(struct keeper *k);

@@ -15,15 +15,16 @@
 #include "core/keeper/steps/steps.h"
 
 /*
- * A process that only forked and writes to inherited descriptors is not known: none of its calls is
- * trapped. So the processes of the command are stopped first - a stopped process cannot fork, nor
+ * A process that only forked and writes to inherited descriptors is unknown: none of its calls is
+ * trapped. So the command's known processes are stopped first - a stopped process cannot fork, nor
  * die and leave a child of unknown origin - and /proc is read until it shows no further child of
  * theirs. Then all are killed. A guest finds its children itself (guests.h).
  */
 
 #define PASSES 64
 
-/* Its own, one of a group's, or what it left running when it was over. */
+/* Returns whether the process belongs to the command: directly, by its group, or as one left
+ * running. */
 static bool is_of(const struct keeper *k, const struct command *c, const struct proc *p)
 {
 	const struct command *own = p->command;
@@ -43,8 +44,8 @@ void ending_add(struct keeper *k, struct command *c, struct proc *p)
 	proc_signal(p, SIGKILL);
 }
 
-/* A child of one of its processes; or an orphan inside: ancestry.c may tell where that came from.
- */
+/* Returns a process that may belong to the command: a child of its processes, or an orphan inside,
+ * whose origin ancestry.c may know. */
 static struct proc *may_be(struct keeper *k, const struct command *c, int pid)
 {
 	int parent = proc_parent(k, pid);
@@ -76,7 +77,7 @@ static bool find_more(struct keeper *k, const struct command *c)
 	return found;
 }
 
-/* The subshell that runs it: nobody's either, and no program of its own. */
+/* Returns the subshell that runs p, if it has no command and has executed no program. */
 static struct proc *stray_above(struct keeper *k, const struct proc *p)
 {
 	struct proc *q = p->command ? NULL : proc_known(k, proc_parent(k, p->self.tid));
@@ -84,7 +85,7 @@ static struct proc *stray_above(struct keeper *k, const struct proc *p)
 	return q && !q->command && !q->execed && !steps_is_agent(k, q) ? q : NULL;
 }
 
-/* The loop that it is run by would go on with the next, and ask once more about that. */
+/* Kills a stray process and the loops that run it, which would start the next one and ask again. */
 static void end_stray(struct keeper *k, struct command *c, struct proc *p)
 {
 	struct proc *above;
@@ -99,8 +100,8 @@ static void end_stray(struct keeper *k, struct command *c, struct proc *p)
 	}
 }
 
-/* Of those who do what is nobody's, the ones are known that wait; unasked, the one whose call it
- * is. */
+/* Kills stray processes that made the step's changes: those that wait for the question; without
+ * one, the caller of the refused call. */
 static void end_strays(struct keeper *k, struct command *c)
 {
 	const struct question *q = c->guard.asked;
@@ -116,7 +117,7 @@ void ending_begin(struct keeper *k, struct command *c)
 	struct thread *t;
 
 	if (c == k->whole) {
-		/* One by one, too: who asked is to hear nothing any more. */
+		/* Kill each known one, too, before it gets an answer to its call. */
 		for (t = k->threads; t; t = t->hh.next)
 			proc_signal(t->proc, SIGKILL);
 		if (k->sandbox)
@@ -133,7 +134,8 @@ void ending_begin(struct keeper *k, struct command *c)
 	}
 	for (int i = 0; i < PASSES && find_more(k, c); i++)
 		continue;
-	/* Not before: who waits for the end of one of these would go on with what comes next. */
+	/* After the others are stopped: a process that waits for the end of a stray would continue
+	 * with its next command. */
 	end_strays(k, c);
 	for (t = k->threads; t; t = t->hh.next) {
 		if (t == &t->proc->self && is_of(k, c, t->proc))
@@ -153,7 +155,7 @@ void ending_leave(struct keeper *k, struct proc *p)
 		k->hooks->command_doomed(k, c);
 }
 
-/* What they have changed is kept as always. */
+/* Kills the commands whose steps are open. Their changes are kept as usual. */
 void ending_stop(struct keeper *k)
 {
 	for (struct command *c = k->commands; c; c = c->next) {

@@ -1,4 +1,4 @@
-/* label - a command as people would type it: wrappers taken off, arguments quoted where needed. */
+/* label - a command as people would type it: without wrappers, arguments quoted where needed. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/label.h"
 
@@ -17,7 +17,7 @@
 struct words {
 	const char *list[WORDS_MAX];
 	size_t n;
-	bool cut; /* there is more */
+	bool cut; /* there are further arguments */
 };
 
 #define CUT " " LABEL_REST
@@ -31,7 +31,7 @@ static void split(struct words *w, const char *argv, size_t len)
 		const char *nul = memchr(argv, '\0', (size_t)(end - argv));
 
 		if (!nul)
-			break; /* not a whole argument: the door ends each with NUL */
+			break; /* incomplete: the door ends each argument with NUL */
 		w->list[w->n++] = argv;
 		argv = nul + 1;
 	}
@@ -70,7 +70,7 @@ bool label_is_shell(const char *word)
 	return str_one_of(program(word), shells);
 }
 
-/* The text after -c, -lc, -ec ...; NULL: not a shell that runs a text. */
+/* Returns the text after -c, -lc, -ec ...; NULL: not a shell that runs a text. */
 static const char *shell_text(const struct words *w, size_t at)
 {
 	if (!label_is_shell(w->list[at]))
@@ -82,7 +82,7 @@ static const char *shell_text(const struct words *w, size_t at)
 			return NULL;
 		if (word[0] != '-' || word[1] == '-' || !strchr(word, 'c'))
 			continue;
-		/* bash -c -l TEXT: options may follow. */
+		/* Skip options between: bash -c -l TEXT. */
 		while (i + 2 < w->n && w->list[i + 1][0] == '-')
 			i++;
 		return w->list[i + 1];
@@ -90,10 +90,10 @@ static const char *shell_text(const struct words *w, size_t at)
 	return NULL;
 }
 
-/* Wrappers that run the rest of their arguments; their options that take a word of their own. */
+/* Wrappers that run the rest of their arguments, and their options that have a value. */
 static const struct wrapper {
 	const char *name, *with_word;
-	int operands;	  /* words of its own before the command: timeout's duration */
+	int operands;	  /* own words before the command: timeout's duration */
 	const char *mode; /* the first word must be this one; NULL: any */
 } wrappers[] = {
 	{"env", "uCS", 0, NULL},
@@ -140,14 +140,14 @@ static bool is_assignment(const char *word)
 	return p > word && *p == '=';
 }
 
-/* Index of the wrapped command's first word, or at when list[at] wraps nothing. */
+/* Returns the index of the wrapped command's first word, or `at` if list[at] is no wrapper. */
 static size_t unwrap(const struct words *w, size_t at)
 {
 	const struct wrapper *wrap;
 	size_t i = at + 1;
 	int operands;
 
-	/* A script's interpreter: "node /usr/bin/npx claude". */
+	/* An interpreter: "node /usr/bin/npx claude". */
 	if (i < w->n && str_eq(program(w->list[at]), "node") && str_eq(program(w->list[i]), "npx"))
 		at = i++;
 	wrap = wrapper_find(w->list[at], i < w->n ? w->list[i] : NULL);
@@ -156,7 +156,7 @@ static size_t unwrap(const struct words *w, size_t at)
 	for (operands = wrap->operands; i < w->n; i++) {
 		const char *word = w->list[i];
 
-		assert(word); /* split() filled the list up to n */
+		assert(word); /* not NULL: split() filled the list up to n */
 		if (str_eq(word, "--"))
 			return i + 1 < w->n ? i + 1 : at;
 		if (word[0] == '-') {
@@ -173,13 +173,13 @@ static size_t unwrap(const struct words *w, size_t at)
 	return at;
 }
 
-/* ---- what agents put around a command -------------------------------------------------------- */
+/* ---- set-ups that agents put around a command ----------------------------------------------- */
 
 /*
- * Agents have their shells set up before they evaluate the command. The whole text is one of these,
- * whatever the width of its blanks: anything else in it may run something, and is shown. The mark
- * COMMAND stands for the word that is evaluated, LINES for lines that are, NAME for a part of a
- * file's name.
+ * Agents have their shells set up before they evaluate the command. A text is a set-up only if all
+ * of it matches one of these shapes, except for the width of blanks: other text may run a program,
+ * so it is shown. The mark COMMAND stands for the evaluated word, LINES for evaluated lines, NAME
+ * for a part of a file's name.
  */
 #define COMMAND "\001"
 #define NAME	"\002"
@@ -188,7 +188,8 @@ static size_t unwrap(const struct words *w, size_t at)
 	options " 2>/dev/null || true && eval " COMMAND                                            \
 		" < /dev/null && pwd -P >| /tmp/claude-" NAME
 
-/* With separate settings it sources a copy of the shell's set-up, which is this folder's alone. */
+/* With separate settings the shell reads a copy of its set-up, in a directory of this folder
+ * alone. */
 #define SNAPSHOT                                                                                   \
 	"source /run/cordon/cache/own/" NAME "/shell-snapshots/snapshot-" NAME                     \
 	".sh 2>/dev/null || true && "
@@ -215,7 +216,8 @@ static const char *const shapes[] = {
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-/* NULL: there is none, or a line ends where none does in the shape, or the other way round. */
+/* Takes blanks. Returns NULL if there are none, or if they differ from the shape in whether a line
+ * ends. */
 static const char *take_blank(char like, const char *at)
 {
 	size_t n = strspn(at, like == '\n' ? " \t\n" : " \t");
@@ -223,8 +225,8 @@ static const char *take_blank(char like, const char *at)
 	return n && (like != '\n' || memchr(at, '\n', n)) ? at + n : NULL;
 }
 
-/* Quoted parts and escapes, one behind the other; NULL: something is not quoted, or does not end.
- */
+/* Takes quoted parts and escapes in a row. Returns NULL if a part is not quoted, or does not
+ * end. */
 static const char *take_quoted(struct buf *out, const char *at)
 {
 	while (*at && !strchr(" \t\n", *at)) {
@@ -257,7 +259,7 @@ static const char *take_plain(struct buf *out, const char *at)
 	return n && (!at[n] || strchr(" \t\n", at[n])) ? at + n : NULL;
 }
 
-/* All but what the shape ends in. */
+/* Takes all lines before the shape's tail. */
 static const char *take_lines(struct buf *out, const char *tail, const char *at)
 {
 	size_t len = strlen(at), rest = strlen(tail);
@@ -336,7 +338,7 @@ void label_command(struct buf *out, const char *argv, size_t len)
 		at = next;
 	text = at < w.n ? shell_text(&w, at) : NULL;
 	if (text && !evaluated(out, text)) {
-		if (str_starts(text, "exec ") && text[5] != '-') /* the shell's own business */
+		if (str_starts(text, "exec ") && text[5] != '-') /* only replaces the shell */
 			text += 5;
 		buf_str(out, text);
 	} else if (!text) {
@@ -355,7 +357,7 @@ void label_command(struct buf *out, const char *argv, size_t len)
 	buf_str(out, CUT);
 }
 
-/* What such a text begins with, which ends in the exec of a shell with the command. */
+/* Beginnings of set-up texts that end in the exec of a shell with the command. */
 static const char *const set_ups[] = {"__CODEX_SNAPSHOT_", NULL};
 
 bool label_is_set_up(const char *argv, size_t len)
@@ -404,7 +406,7 @@ bool label_wraps(const char *argv, size_t len)
 	if (!w.n)
 		return false;
 	text = shell_text(&w, 0);
-	if (text) /* one plain command, no job of the shell's own */
+	if (text) /* one plain command without shell syntax */
 		return *text && !text[strcspn(text, ";|&<>()$`{}\n")];
 	return unwrap(&w, 0) > 0;
 }

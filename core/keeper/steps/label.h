@@ -7,7 +7,7 @@
 /* Replaces omitted arguments. It has no final NUL, unlike complete arguments. */
 #define LABEL_REST "..."
 
-/* Changes a label that looks like one of the user (shells.h): "you: make" becomes "\you: make",
+/* Changes a label that looks like one of the user's (shells.h): "you: make" becomes "\you: make",
  * which a shell reads the same. */
 void label_unmark(struct buf *label);
 bool label_is_shell(const char *word); /* as argv[0] */
@@ -16,8 +16,8 @@ void label_command(struct buf *out, const char *argv, size_t len);
 /* Extracts the command that an agent has its shell evaluate after a set-up: "make" of `sh -c "shopt
  * ... && eval 'make' && pwd ..."`. Returns false for other commands. */
 bool label_evaluated(struct buf *out, const char *argv, size_t len);
-/* Returns whether the text is cut, or only prepares a command: then an exec of the same process
- * names the command. */
+/* Returns whether the text is cut, or only prepares a command: then a later exec of the same
+ * process names the command. */
 bool label_is_set_up(const char *argv, size_t len);
 bool label_is_text(const char *argv, size_t len); /* a shell with -c TEXT */
 /* Returns whether the label is complete, so that its reader knows the whole command. False if an

@@ -1,4 +1,4 @@
-/* owner - which command a change belongs to. */
+/* owner - finds the command that a change belongs to. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/owner.h"
 
@@ -14,7 +14,8 @@
 
 #define FOLD_US 5000000
 
-/* What is nobody's: the agent's own, what a command has left running, what came from who knows. */
+/* Returns the slot of the ambient command for changes outside commands: the agent's own edits,
+ * processes that a command left running, or processes of unknown origin. */
 static struct command **ambient_slot(struct keeper *k, const struct proc *p)
 {
 	if (p && p->command)
@@ -24,7 +25,7 @@ static struct command **ambient_slot(struct keeper *k, const struct proc *p)
 	return !p || steps_is_agent(k, p) ? &k->ambient : &k->strays;
 }
 
-/* Whose the change is, by who makes it. */
+/* Returns the command of a change by the process that makes it. */
 static struct command *by_process(struct keeper *k, const struct proc *p)
 {
 	struct command *own = p ? p->command : NULL;
@@ -38,7 +39,7 @@ struct command *steps_command(struct keeper *k, const struct proc *p)
 {
 	struct command *c = by_process(k, p);
 
-	/* What has begun goes on. */
+	/* A step that has begun continues. */
 	return k->fold && !(p && p->shell) && (!c || !c->step) ? k->fold : c;
 }
 
@@ -56,7 +57,7 @@ struct command *owner_fold(struct keeper *k)
 
 void owner_label(struct keeper *k, struct command *c, const struct proc *p, const char *hint)
 {
-	const char *below = path_below(hint, k->folders[0]->path); /* else from home, or whole */
+	const char *below = path_below(hint, k->folders[0]->path); /* else relative to home */
 	const char *home = getenv("HOME"), *at_home = home ? path_below(hint, home) : NULL;
 	AUTO_FREE char *shown = at_home && *at_home ? xasprintf("~/%s", at_home) : NULL;
 	bool agent = !p || steps_is_agent(k, p);

@@ -1,4 +1,4 @@
-/* owner - which command a change belongs to. */
+/* owner - finds the command that a change belongs to. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,7 +13,7 @@ struct command *steps_command(struct keeper *k, const struct proc *p);
 struct command *owner_ambient(struct keeper *k, const struct proc *p, const char *hint);
 /* Sets the label of an ambient command; p NULL: labels it as the agent's own. */
 void owner_label(struct keeper *k, struct command *c, const struct proc *p, const char *hint);
-/* Begins the step of all commands of the next seconds, when the history is full. So the history
+/* Begins one step for all commands of the next seconds, because the history is full. So the history
  * grows slowly, keeps all it has, and the newest work can still be undone in parts. The step ends
- * early with a turn, the session, or before an undo. */
+ * early with a turn, with the session, or before an undo. */
 struct command *owner_fold(struct keeper *k);

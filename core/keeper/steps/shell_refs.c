@@ -1,4 +1,5 @@
-/* shell_refs - whose process it is: the agent's, or of a program of the human's beside it. */
+/* shell_refs - finds out whether a process is the agent's or of a program of the user's beside
+ * it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/shell_refs.h"
 

@@ -31,7 +31,7 @@ static void tell_ended(struct keeper *k, uint64_t id, int status, const char *wo
 	keeper_urgent(k);
 }
 
-/* What it has done is in the history before the human hears of the end. */
+/* Commits its changes before the user is told of its end. */
 static void settle(struct keeper *k, const struct shell *sh)
 {
 	struct command *c, *next;
@@ -50,7 +50,7 @@ static void on_ended(void *data, int status, const char *words)
 	struct keeper *k = sh->keeper;
 	struct proc *p = proc_known(k, sh->pid);
 
-	/* Its end may be told here before it is told there. */
+	/* The end may be reported here before the pidfd reports it. */
 	if (p && proc_has_ended(p))
 		proc_gone(k, p);
 	sh->pid = 0;

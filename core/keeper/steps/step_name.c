@@ -1,4 +1,4 @@
-/* step_name - names a step that no command has named, by its paths: "claude: edit a, b". */
+/* step_name - names a step without a command by its paths: "claude: edit a, b". */
 /* SPDX-License-Identifier: MIT */
 #include "core/keeper/steps/step_name.h"
 
@@ -32,7 +32,8 @@ void naming_done(struct naming *n)
 	free(n->below);
 }
 
-/* Names that programs use while they save: "x.tmp.123", ".tmpA1b2C3", vim's "4913", ".x.swp". */
+/* Returns whether the name is one that programs use for saving: "x.tmp.123", ".tmpA1b2C3", vim's
+ * "4913", ".x.swp". */
 static bool is_temporary(const char *path)
 {
 	const char *name = path_base(path);
@@ -69,7 +70,7 @@ static void note_kind(struct naming *n, const struct change *c)
 	n->renames |= c->kind == CHANGE_RENAMED;
 }
 
-/* A directory that was made, or has gone, stands for what is in it: the paths come in order. */
+/* Returns whether a new or removed directory above the path is named already. Paths come sorted. */
 static bool is_covered(struct naming *n, const struct change *c, const char *path)
 {
 	bool dir = S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
@@ -126,7 +127,7 @@ static const char *name(void *data)
 		return NULL;
 	buf_clear(&n->name);
 	if (saving && path_saved_as(what->data)) {
-		/* It may be asked about before it takes the other's place. */
+		/* The user may be asked before the temporary file replaces the other. */
 		buf_fmt(&n->name, "%s: begin to save %.*s", who, (int)path_saved_as(what->data),
 			what->data);
 		buf_truncate(&n->name, MIN(n->name.len, (size_t)LABEL_MAX));

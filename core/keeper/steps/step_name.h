@@ -1,4 +1,4 @@
-/* step_name - names a step that no command has named, by its paths: "claude: edit a, b". */
+/* step_name - names a step without a command by its paths: "claude: edit a, b". */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +11,7 @@ struct keeper;
 struct naming {
 	const struct keeper *keeper;
 	const struct command *command;
-	bool elsewhere; /* it changed nothing in a working folder */
+	bool elsewhere; /* no change in a working folder */
 	bool edits, deletes, renames;
 	struct buf paths, temporary; /* in a folder; temporary: the first temporary file */
 	struct buf places, saving;   /* the same elsewhere */

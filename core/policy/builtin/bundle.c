@@ -1,13 +1,13 @@
-/* bundle - the ask lines of one section of a profile, which are asked about as one. */
+/* bundle - the ask lines of one section of a profile, which share one question. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "core/policy/policy_priv.h"
 
 /*
- * What a program notes down about itself is many files, saved again and again: a question for each
- * says nothing that the first one did not. So a human answers for the section. Only profiles have
- * bundles: a rule of the human's own is asked about as it stands.
+ * A program saves many files about itself, again and again: a question for each would add nothing
+ * to the first one. So the user answers for the section. Only profiles have bundles: each ask rule
+ * of the user's own has its question.
  */
 static bool is_of(const struct rule *rule, const char *name)
 {

@@ -3,5 +3,5 @@
 #pragma once
 
 /* "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"... Each names a file or a directory, SSL_CERT_DIR several.
- * They are passed inside, and the files that they name may be read there. Ends with NULL. */
+ * They are passed inside, where the files that they name may be read. Ends with NULL. */
 extern const char *const certificate_variables[];

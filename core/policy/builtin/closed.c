@@ -1,4 +1,4 @@
-/* closed - files of the system that only root may read: closed to the agent of a root's session. */
+/* closed - closes system files that only root may read, in a session of root's. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 
 /*
  * For an ordinary user the kernel refuses them: password hashes, host keys, TLS keys, the settings
- * of a VPN or a cluster, databases. Run by root, the agent has root's id, and the mode says nothing
- * to it. So they are found by their mode at the start and closed as ~/.ssh is. Empty files, like
- * locks, have nothing to hide, and programs expect to open them.
+ * of a VPN or a cluster, databases. Run by root, the agent has root's id, which the mode does not
+ * stop. So they are found by their mode at the start and closed like ~/.ssh. Empty files, such as
+ * locks, have no secrets, and programs expect to open them.
  */
 
-/* Names that are looked at in a tree, which has some thousand. A directory that would be looked
- * into later is closed as a whole. What is deeper than the depth stays as it is. */
+/* The most names that are examined in a tree, which has some thousand. Directories beyond that
+ * number are closed as a whole. Below `depth` nothing is closed. */
 #define NAMES_MAX 20000
 
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 	int depth;
 } trees[] = {{"/boot", 3}, {"/etc", 8}, {"/var", 3}, {"/var/cache/debconf", 1}};
 
-/* Many names that everybody may read; package managers need them whole. */
+/* Large directories that all users may read; package managers need them whole. */
 static const char *const skipped[] = {
 	"/var/cache",	   "/var/lib/apt", "/var/lib/dnf",   "/var/lib/dpkg", "/var/lib/flatpak",
 	"/var/lib/pacman", "/var/lib/rpm", "/var/lib/snapd", "/var/tmp",      NULL};
@@ -41,7 +41,7 @@ static bool is_roots_alone(const struct stat *st)
 	return S_ISREG(st->st_mode) && st->st_size > 0 && !(st->st_mode & S_IROTH);
 }
 
-/* Does a rule, or a folder or --ro, open something beneath this directory? */
+/* Returns whether a rule, a folder or --ro opens a path beneath this directory. */
 static bool leads_to_open(const struct policy *p, const char *dir)
 {
 	AUTO_BUF struct buf place = BUF_INIT;

@@ -1,4 +1,4 @@
-/* hidden - keys, tokens, cookies, and cordon's own folders: what does not exist inside. */
+/* hidden - hides keys, tokens, cookies, and cordon's own folders. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * Below $HOME: keys, tokens, cookies. What exists of it does not exist inside. All begin with a
- * dot, which protect_is_candidate() looks for.
+ * Below $HOME: keys, tokens, cookies. Existing ones do not exist inside. All begin with a dot,
+ * which protect_is_candidate() looks for.
  */
 static const char *const hidden_in_home[] = {
 	".ssh",
@@ -154,7 +154,8 @@ static void hide_targets(struct policy *p)
 	}
 }
 
-/* By the name that was given and by the one it leads to: cordon makes its folder there later. */
+/* Hides cordon's folder by the given path and by its real one: cordon makes the folder there
+ * later. */
 static void hide_own_in(struct policy *p, const char *dir)
 {
 	AUTO_FREE char *real = realpath(dir, NULL);
@@ -165,8 +166,8 @@ static void hide_own_in(struct policy *p, const char *dir)
 }
 
 /*
- * cordon's own folders: the undo store, the audit log, the settings and the sockets of sessions are
- * not the agent's. `usual` is below $HOME.
+ * Hides cordon's own folders: the undo store, the audit log, the settings and the sockets of
+ * sessions. `usual` is below $HOME.
  */
 static void hide_own(struct policy *p, const char *variable, const char *usual)
 {
@@ -209,7 +210,7 @@ void hidden_collect(struct policy *p, const struct policy_spec *spec)
 	p->n_set = p->n_hidden;
 }
 
-/* False for nearly every name, without a copy: folding makes no ".env" of it. */
+/* Returns false for nearly every name, without a copy, because it cannot fold to ".env". */
 static bool may_fold_to_env(const char *name)
 {
 	if (name[0] == '.' && (name[1] | 0x20) == 'e')

@@ -2,6 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Returns the entry of the built-in list that equals this path (relative to a home, clean) or is
- * above it: ".ssh/id_rsa" -> ".ssh". NULL: none. */
+/* Returns the entry of the built-in list that equals this path (relative to a home, clean) or is an
+ * ancestor of it: ".ssh/id_rsa" -> ".ssh". NULL: none. */
 const char *hidden_builtin(const char *path);

@@ -1,5 +1,4 @@
-/* listening - which sockets of the host the rules speak of: they are shown inside from the start.
- */
+/* listening - finds the host's sockets that rules name, which are shown inside from the start. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <glob.h>
@@ -10,13 +9,14 @@
 #include "core/policy/policy_priv.h"
 #include "core/policy/builtin/sockets.h"
 
-/* A rule for a whole tree must not make a start crawl; what is not shown is made known by its own
- * rule. */
+/* Limits, so that a rule for a whole tree does not slow the start down. A rule of its own shows a
+ * socket that is left out. */
 #define SHOWN_MAX 256
 #define LOOK_MAX  4096 /* names */
 #define LOOK_DEEP 4    /* directories */
 
-/* By its own name; what a link leads to is another place, which the rule is about as well. */
+/* Adds a socket by its own path. A link's target is another path, to which the rule applies as
+ * well. */
 static void consider(struct policy *p, const char *path)
 {
 	AUTO_FREE char *real = NULL;
@@ -51,7 +51,7 @@ static void look_for(struct policy *p, const char *pattern)
 {
 	glob_t found = {0};
 
-	/* A double asterisk may lead anywhere. */
+	/* A double asterisk would need a search of whole trees. */
 	if (!strstr(pattern, "**") && glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			consider(p, found.gl_pathv[i]);

@@ -1,4 +1,4 @@
-/* own_address - the addresses that lead to this host: its interfaces' and those of local routes. */
+/* own_address - the addresses that lead to this host: of its interfaces and of local routes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -15,10 +15,10 @@
 #include "core/policy/policy.h"
 
 #define OWN_MAX	  128
-#define ROUTES	  16 /* that are remembered, each at its place */
+#define ROUTES	  16 /* cached, in a slot by address */
 #define RECENT_US 1000000
 
-/* As they were a moment ago: each connection asks. */
+/* Cached for a moment, because each connection needs them. */
 static struct {
 	struct net_addr list[OWN_MAX];
 	size_t n;
@@ -115,7 +115,7 @@ bool policy_is_own_address(const struct net_addr *addr)
 	if (now >= mine.until_us) {
 		mine.until_us = 0;
 		if (!read_own())
-			return true; /* as if it were */
+			return true; /* in doubt it is this host's */
 		mine.until_us = now + RECENT_US;
 	}
 	for (size_t i = 0; i < mine.n; i++)

@@ -1,4 +1,4 @@
-/* protect - what becomes of a call on a file that something on the host runs or obeys later. */
+/* protect - judges changes of files that programs of the host run or obey. */
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* What follows the first component: "" after the last. */
+/* Returns the path after the first component: "" after the last. */
 static const char *rest_of(const char *c)
 {
 	c += strcspn(c, "/");
@@ -27,7 +27,8 @@ static const char *leaf_of(const char *path)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* Nothing may be put in place, or be reached by another name; making room is harmless. */
+/* Refuses to create the path or give it another name. A removal is harmless unless `keep` is
+ * set. */
 enum policy_verdict protect_guard(enum policy_act act, bool keep)
 {
 	switch (act) {
@@ -49,8 +50,8 @@ enum policy_verdict protect_guard(enum policy_act act, bool keep)
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* One path of struct protect_tree.below against what follows the directory: equal, above or below.
- */
+/* Returns whether `rest`, the path below the directory, equals a path of struct protect_tree.below,
+ * or is above or beneath it. */
 static bool touches(const char *rest, const char *want, size_t n)
 {
 	const char *at = rest;
@@ -65,7 +66,7 @@ static bool touches(const char *rest, const char *want, size_t n)
 	return *at == '\0' && (at == rest || want[i] == '/');
 }
 
-/* Components of the shorter one. */
+/* Returns the number of components of the shorter path. */
 static unsigned shorter(const char *rest, const char *want, size_t n)
 {
 	unsigned left = *rest != '\0', right = 1;
@@ -77,8 +78,8 @@ static unsigned shorter(const char *rest, const char *want, size_t n)
 	return MIN(left, right);
 }
 
-/* *depth grows by the components of what is protected below the tree's own name, as far as they are
- * in the path: a rule about the very path is near enough. */
+/* Returns whether the tree protects this path. *depth grows by the components of the protected path
+ * below the tree's name that are in `rest`, so that a rule about the very path is near enough. */
 static bool tree_covers(const struct protect_tree *t, const char *rest, unsigned *depth)
 {
 	const char *want = t->below;
@@ -97,7 +98,7 @@ static bool tree_covers(const struct protect_tree *t, const char *rest, unsigned
 	return false;
 }
 
-/* "worktrees/x", what is in it, and that the last of them goes. */
+/* Returns whether it is "worktrees/x", a path in it, or the removal of the last one. */
 static bool is_worktree(const struct protect_tree *t, enum policy_act act, const char *rest)
 {
 	if (!(t->flags & PROTECT_WORKTREES) || !path_begins(rest, "worktrees"))
@@ -115,7 +116,7 @@ static enum policy_verdict check_tree(const struct protect_tree *t, enum policy_
 		return POLICY_ALLOW;
 	if ((t->flags & PROTECT_LINKS) && act == POLICY_SYMLINK && *rest)
 		return POLICY_VET;
-	/* Of a tree that is kept nothing goes away, nor does it go away whole. */
+	/* With PROTECT_KEEP neither the directory nor a path in it may be removed. */
 	return protect_guard(act,
 			     (t->flags & PROTECT_KEEP) && (*rest || act == POLICY_RENAME_FROM));
 }
@@ -124,7 +125,7 @@ static enum policy_verdict check_tree(const struct protect_tree *t, enum policy_
 
 static bool leaf_is_candidate(const char *leaf)
 {
-	/* Only these protected names do not begin with a dot. */
+	/* The only protected names that do not begin with a dot. */
 	switch (*leaf | 0x20) {
 	case 'c':
 		return strcasecmp(leaf, "crush.json") == 0 ||
@@ -159,13 +160,13 @@ static bool leaf_is_candidate(const char *leaf)
 	}
 }
 
-/* Does the component that ends before c end in ".git"? */
+/* Returns whether the component that ends before c ends in ".git". */
 static bool ends_in_git(const char *path, const char *c)
 {
 	return c - path > 4 && strncasecmp(c - 4, ".git", 4) == 0;
 }
 
-/* The protected trees whose names do not begin with a dot. */
+/* Returns whether a protected tree begins here whose name has no leading dot. */
 static bool starts_tree(const char *c)
 {
 	const size_t n = strchr("mM_", *c) ? strcspn(c, "/") : 0;
@@ -174,7 +175,7 @@ static bool starts_tree(const char *c)
 	       (n == 6 && strncasecmp(c, "_darcs", n) == 0);
 }
 
-/* Files of an editor's projects: how their folded names end. */
+/* Endings of folded names of editors' project files. */
 static const char code[] = ".code-workspace", sublime[] = ".sublime-project";
 
 bool protect_is_candidate(const char *path)
@@ -196,7 +197,7 @@ bool protect_is_candidate(const char *path)
 	return ends_in_git(path, c) || leaf_is_candidate(leaf);
 }
 
-/* jupyter_config.py, jupyter_server_config.json */
+/* Returns true for jupyter_config.py, jupyter_server_config.json and the like. */
 static bool is_jupyter(const char *leaf)
 {
 	return strncmp(leaf, "jupyter_", 8) == 0 &&
@@ -214,7 +215,7 @@ static enum policy_verdict check_leaf(enum policy_act act, const char *leaf, con
 	*reason = protect_interpreter;
 	if (is_jupyter(leaf))
 		return protect_guard(act, false);
-	/* HEAD beside objects/ and refs/ makes any directory a repository with a config. */
+	/* With HEAD beside objects/ and refs/ any directory is a repository with a config. */
 	*reason = "it would make this directory a git repository, whose configuration git obeys";
 	if (!in_git && str_eq(raw, "HEAD"))
 		return protect_guard(act, false);
@@ -226,8 +227,8 @@ static enum policy_verdict check_leaf(enum policy_act act, const char *leaf, con
 	return protect_guard(act, protect_leaf_keeps(l));
 }
 
-/* The strictest verdict so far; of several that say the same, the one about the nearest place. What
- * is milder and nearer than that is kept beside it. */
+/* Keeps the strictest verdict so far; of equal ones, that about the deepest path. A milder verdict
+ * about a deeper path is kept beside it. */
 static void keep_worst(struct builtin *b, enum policy_verdict v, const char *reason, unsigned depth)
 {
 	if (v > b->verdict) {
@@ -245,7 +246,8 @@ static void keep_worst(struct builtin *b, enum policy_verdict v, const char *rea
 		b->inner = (struct inner){.verdict = POLICY_ALLOW};
 }
 
-/* A file of that name says where the git directory is; a directory is it. */
+/* Returns whether the name is the path's last one. A file of that name points to the git directory;
+ * a directory is the git directory. */
 static bool is_gitfile(const char *c, size_t n)
 {
 	return n == 4 && c[4] == '\0';

@@ -234,7 +234,7 @@ struct component {
 	size_t n;
 };
 
-/* Compares it with an entry of a table, which begins with its name. */
+/* Compares a component with an entry of a table, which begins with its name. */
 static int component_cmp(const void *key, const void *entry)
 {
 	const struct component *k = key;

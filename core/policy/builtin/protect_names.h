@@ -29,7 +29,7 @@ enum {
 /*
  * A directory name below which paths are protected. below: paths separated by blanks. Each protects
  * itself, all paths under it, and (against being moved into place as a whole) its parents; "*" at
- * the end of a component stands for the rest of it; "" is everything. If below is not "" and the
+ * the end of a component matches any ending; "" protects everything. If below is not "" and the
  * tree has no PROTECT_KEEP, the program ignores a plain file of that name.
  */
 struct protect_tree {

@@ -24,7 +24,7 @@ static const char terminal[] = "a terminal multiplexer: it types commands into y
 static const char keyring[] = "your keyring: it hands out passwords";
 static const char editor[] = "your editor: it opens files and runs commands there";
 
-/* fnmatch(3) patterns; `*` goes over no slash. The first that matches tells. */
+/* fnmatch(3) patterns; `*` matches no slash. The first match decides. */
 static const struct {
 	const char *pattern, *words;
 } known[] = {
@@ -65,7 +65,7 @@ static const struct {
 	{"/tmp/vscode-*.sock", editor},
 };
 
-/* Wherever they lie, for they are put where people choose. */
+/* By name, at any path, because users choose where to put them. */
 static const struct {
 	const char *name, *words;
 } by_name[] = {
@@ -78,7 +78,7 @@ static const struct {
 	{"S.gpg-agent.browser", gpg_agent},
 };
 
-/* How a variable's value names a path: what stands before it. */
+/* The prefix of the path in a variable's value. */
 static const struct {
 	const char *name, *prefix, *words;
 } variables[] = {
@@ -104,7 +104,8 @@ static size_t find_variable(const char *name)
 	return i;
 }
 
-/* ":0.1" is /tmp/.X11-unix/X0; a display with a host is reached over the network. */
+/* Returns the socket of a display: /tmp/.X11-unix/X0 for ":0.1". A display with a host is reached
+ * over the network. */
 static char *of_display(const char *number)
 {
 	size_t n = strspn(number, "0123456789");
@@ -168,7 +169,7 @@ const char *sockets_words(const char *path)
 	return NULL;
 }
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- existing sockets ------------------------------------------------------------------------ */
 
 struct seen {
 	char **list;

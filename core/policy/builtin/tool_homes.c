@@ -11,7 +11,8 @@
 #include "core/config/config.h"
 #include "core/policy/policy_priv.h"
 
-/* Returns whether the user may mean it as the place of one tool. */
+/* Returns whether the path can be the directory of one tool: not a home or a top-level
+ * directory. */
 static bool is_narrow(const char *path, const char *home)
 {
 	return *path == '/' && !path_is_beneath(home, path) && path_depth(path) >= 2;

@@ -24,8 +24,8 @@ struct rules_scope;
 struct tool_home {
 	char *path;	     /* absolute and clean; heap */
 	const char *setting; /* "NAME=VALUE", or NULL; borrowed from the configuration */
-	bool shared;	     /* used by many programs: begins empty inside */
-	bool named;	     /* by its variable, where it is not moved, too */
+	bool shared;	     /* used by many programs: empty at first inside */
+	bool named;	     /* its variable is set even if the directory is not moved */
 };
 
 /* Reads the rows. Returns their number; *ret is heap, for tool_homes_free(). */

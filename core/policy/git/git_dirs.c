@@ -11,14 +11,13 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * ".git" and "x.git" are git directories by their names (protect.c). A bare repository, the place
- * of
- * `--separate-git-dir`, or an agent's own snapshots may have any name. Those of the folder's
- * repositories are known from the start (learn.c). Of all others only a few names matter, and only
- * for these the disk is asked.
+ * ".git" and "x.git" are git directories by their names (protect.c). A bare repository, the target
+ * of `--separate-git-dir`, or an agent's own snapshots may have any name. Those of the folder's
+ * repositories are known from the start (learn.c). In all others only a few names matter, and only
+ * for these the disk is examined.
  */
 
-/* Where programs keep git directories under names of their own, at any depth; below $HOME. */
+/* Directories below $HOME where programs keep git directories of any name, at any depth. */
 static const char *const kept[] = {
 	".local/share/opencode/snapshot",
 };
@@ -33,7 +32,7 @@ static const char *fold_into(const struct policy *p, const char *head, const cha
 	return out->data;
 }
 
-/* As what lies below modules/ of one. */
+/* Returns the path as if it were below modules/ of a git directory. */
 static const char *find_kept(const struct policy *p, const char *path)
 {
 	const char *below = path_below(path, p->home), *rest;
@@ -49,7 +48,7 @@ bool git_dirs_kept(const struct policy *p, const char *path)
 	return find_kept(p, path);
 }
 
-/* Those of the folder's repositories. */
+/* Finds git directories of the folder's repositories. */
 static const char *find_learned(const struct policy *p, const char *path)
 {
 	const char *rest;
@@ -76,7 +75,8 @@ static bool is_one_of(const char *c, size_t n, const char *const *list)
 	return false;
 }
 
-/* Cheap, and true rather too often: it is asked about every path that is written. */
+/* Returns whether the name may matter in a git directory. Cheap, because it is called for every
+ * written path; sometimes true needlessly. */
 static bool may_matter(const char *path)
 {
 	static const char *const leaves[] = {
@@ -98,8 +98,8 @@ static bool may_matter(const char *path)
 	return dir && is_one_of(dir + 1, (size_t)(leaf - dir - 1), dirs);
 }
 
-/* Does git find a repository there, or would it with one more name beside the HEAD? A HEAD is not
- * written without an answer, `objects` and `commondir` are. len bytes of path. */
+/* Returns whether git finds a repository there, or would with one more file beside HEAD. A new HEAD
+ * needs an answer; `objects` and `commondir` do not. Uses the first len bytes of path. */
 static bool is_git_dir(const char *path, size_t len)
 {
 	AUTO_FREE char *head = xasprintf("%.*s/HEAD", (int)len, path);

@@ -10,13 +10,13 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * The first line that fits decides. "*" is one component, "name.*" one that begins so, a "/" and
- * two asterisks at the end whatever follows, two at the start any directories. From
- * gitrepository-layout(5), and from what git opens: a path that is not here is one that git does
- * not read, or shows only.
+ * The first line that matches decides. "*" matches one component, "name.*" one that begins so, a
+ * "/" and two asterisks at the end any rest, two at the start any directories. From
+ * gitrepository-layout(5), and from the files that git opens: git does not read other paths, or
+ * only shows them.
  *
- * Whatever is written by git on the host, with a name that is fixed, must not be a link: git would
- * write COMMIT_EDITMSG, a reflog or FETCH_HEAD through it. That holds for every line.
+ * A file that git on the host writes under a fixed name must not be a link: git would write
+ * COMMIT_EDITMSG, a reflog or FETCH_HEAD through it. That holds for every line.
  */
 static const struct git_path {
 	const char *path;
@@ -36,7 +36,7 @@ static const struct git_path {
 	{"commondir", GIT_ASK, "git on the host takes its configuration from there"},
 	{"gitdir", GIT_ASK,
 	 "git on the host takes it for the place of a worktree, and removes that"},
-	/* A reflog, or a remote's HEAD, passes for the HEAD of a git directory. */
+	/* A reflog, or a remote's HEAD, can serve as the HEAD of a git directory. */
 	{"logs/objects/**", GIT_MAKES, "it would make a git directory of the reflogs"},
 	{"logs/commondir", GIT_MAKES, "it would make a git directory of the reflogs"},
 	{"logs/refs/remotes/*/objects/**", GIT_MAKES,
@@ -49,7 +49,7 @@ static const struct git_path {
 	{"logs/head", GIT_DATA, "its reflog"},
 	{"refs/remotes/*/head", GIT_DATA, "a remote's default branch"},
 	{"logs/refs/remotes/*/head", GIT_DATA, "its reflog"},
-	/* Its head is written so, which is HEAD when it is folded. */
+	/* "head" in it folds to HEAD. */
 	{"sequencer/objects/**", GIT_MAKES, "it would make a git directory of a cherry-pick"},
 	{"sequencer/commondir", GIT_MAKES, "it would make a git directory of a cherry-pick"},
 	{"sequencer/head", GIT_DATA, "the commit that a cherry-pick began at"},
@@ -69,7 +69,7 @@ static const struct git_path {
 	{"gitweb/**", GIT_ASK, "`git instaweb` runs it"},
 	{"fsmonitor--daemon.ipc", GIT_ASK, "git on the host asks it which files have changed"},
 	{"fsmonitor--daemon/**", GIT_ASK, "git on the host asks it which files have changed"},
-	/* From here on for the reader: each is data, as is every name that is not in the table. */
+	/* The rest is documentation: all of it is data, like every name that the table lacks. */
 	{"info/exclude", GIT_DATA, "patterns, as in .gitignore"},
 	{"info/sparse-checkout", GIT_DATA, "patterns of paths in the index"},
 	{"info/grafts", GIT_DATA, "parents of commits"},
@@ -98,7 +98,7 @@ static size_t component(const char *c)
 	return strcspn(c, "/");
 }
 
-/* What follows the first component: "" after the last. */
+/* Returns the path after the first component: "" after the last. */
 static const char *rest_of(const char *c)
 {
 	c += component(c);
@@ -112,7 +112,7 @@ static const char *leaf_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* One component against one of a pattern. */
+/* Matches one component with one of a pattern. */
 static bool component_fits(const char *c, size_t n, const char *want, size_t m)
 {
 	if (m == 1 && *want == '*')
@@ -157,7 +157,7 @@ enum git_rule git_path_rule(const char *rest, const char **ret_does)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* `git init` tries whether there are links, by one of this name: a name that git never reads. */
+/* Returns whether it is the link that `git init` makes to test for links; git never reads it. */
 static bool is_probe(const char *leaf)
 {
 	return *leaf == 't' && strlen(leaf) == 7 && !strchr(leaf, '/');
@@ -180,7 +180,7 @@ static enum policy_verdict check_hook(enum policy_act act, const char *rest)
 {
 	bool sample = *rest && str_ends(rest, ".sample");
 
-	/* mode bits are what makes a hook of a file */
+	/* the executable bit makes a file a hook */
 	if (*rest && act == POLICY_META && !sample)
 		return POLICY_ASK;
 	if (sample && act != POLICY_RENAME_FROM && act != POLICY_SYMLINK && act != POLICY_DIR_TO)
@@ -188,7 +188,8 @@ static enum policy_verdict check_hook(enum policy_act act, const char *rest)
 	return protect_guard(act, false);
 }
 
-/* git writes NAME.lock and renames it: what is renamed can be read first. */
+/* Vets content that takes the name. git writes NAME.lock and renames it, so the content can be read
+ * first. */
 static enum policy_verdict check_content(enum policy_act act, bool remembers)
 {
 	if (act == POLICY_WRITE || act == POLICY_RENAME_TO)
@@ -198,7 +199,7 @@ static enum policy_verdict check_content(enum policy_act act, bool remembers)
 	return protect_guard(act, false);
 }
 
-/* One git directory, the repositories below it left out. */
+/* Judges a path of one git directory, without the repositories below it. */
 static enum policy_verdict check_one(enum policy_act act, const char *rest, const char **reason)
 {
 	enum git_rule rule = git_path_rule(rest, reason);
@@ -226,8 +227,8 @@ static enum policy_verdict check_one(enum policy_act act, const char *rest, cons
 	return protect_guard(act, false);
 }
 
-/* "worktrees/NAME/commondir", "worktrees/NAME/gitdir": `git worktree add` makes them, in a
- * submodule's directory, too. */
+/* Returns whether it is "worktrees/NAME/commondir" or "worktrees/NAME/gitdir", which `git worktree
+ * add` makes, in a submodule's directory, too. */
 static bool is_pointer(const char *rest)
 {
 	if (path_begins(rest, "modules"))
@@ -273,7 +274,7 @@ static enum policy_content content_of(const char *rest)
 	return CONTENT_NONE;
 }
 
-/* rest follows modules/ or worktrees/. */
+/* rest: the path after modules/ or worktrees/. */
 static enum policy_content nested_content(const char *rest)
 {
 	enum policy_content found = CONTENT_NONE;
@@ -283,7 +284,7 @@ static enum policy_content nested_content(const char *rest)
 	return found;
 }
 
-/* Names that git gives to what it is still writing, and renames when it is whole. */
+/* Returns whether it is a name that git gives to a file that it writes and later renames. */
 static bool is_temporary(const char *c, size_t n)
 {
 	return (n > 5 && memcmp(c + n - 5, ".lock", 5) == 0) ||
@@ -301,7 +302,7 @@ static bool has_temporary(const char *rest)
 	return false;
 }
 
-/* A name that git itself renames onto inside a repository below modules/ or worktrees/. */
+/* Returns whether git itself renames to this name in a repository below modules/ or worktrees/. */
 static bool is_git_data(const char *rest)
 {
 	static const char *const plain[] = {"index",	  "packed-refs", "shallow",
@@ -328,8 +329,8 @@ static bool is_git_data(const char *rest)
 	return false;
 }
 
-/* A HEAD below refs/ is a remote's when seen from where its repository begins. Whatever else may
- * make a git directory of the directory is guarded at any depth here. */
+/* Judges a HEAD below refs/, which may be a remote's HEAD in a repository above. All other files
+ * that make a directory a git directory are protected at any depth here. */
 static enum policy_verdict check_nested_head(enum policy_act act, const char *rest)
 {
 	if (act == POLICY_SYMLINK || has_temporary(rest))
@@ -339,13 +340,13 @@ static enum policy_verdict check_nested_head(enum policy_act act, const char *re
 
 static bool follows_refs(const char *c)
 {
-	return strncmp(c - 5, "refs/", 5) == 0; /* "modules/" or more is before it */
+	return strncmp(c - 5, "refs/", 5) == 0; /* after "modules/" or more */
 }
 
 /*
- * Below modules/ or worktrees/: further git directories, at any depth, for a submodule's name may
- * have slashes. Each place where one may begin is looked at. That a rename is of a plain file shows
- * only in the names that git uses.
+ * Judges a path below modules/ or worktrees/: git directories at any depth, because a submodule's
+ * name may have slashes. Judges it for each directory where one may begin. Only git's own names
+ * show that a rename moves a plain file.
  */
 static enum policy_verdict check_nested(enum policy_act act, const char *rest, const char **reason)
 {
@@ -359,7 +360,7 @@ static enum policy_verdict check_nested(enum policy_act act, const char *rest, c
 		worst = check_nested_head(act, rest);
 	for (const char *c = rest_of(rest); *c && !str_eq(leaf, "head"); c = rest_of(c)) {
 		if (path_begins(c, "remotes") && follows_refs(c))
-			continue; /* of names, not of addresses */
+			continue; /* a directory of names, not of addresses */
 		v = check_one(act, c, &why);
 		if (v <= worst)
 			continue;
@@ -377,8 +378,8 @@ static enum policy_verdict check_nested(enum policy_act act, const char *rest, c
 	return POLICY_ALLOW;
 }
 
-/* refs and logs down to one remote, and sequencer: the directories below which a file HEAD is
- * usual. */
+/* Returns whether it is refs or logs, down to one remote, or sequencer: directories that usually
+ * have a file HEAD beneath. */
 static bool is_ref_dir(const char *rest)
 {
 	if (str_eq(rest, "sequencer"))
@@ -406,7 +407,7 @@ static bool is_nest(const char *rest)
 enum policy_verdict git_path_check(enum policy_act act, const char *rest, const char **ret_reason)
 {
 	*ret_reason = git_dir;
-	if (!*rest) /* moved away, its config could be edited under another name */
+	if (!*rest) /* after a rename its config could be edited */
 		return act == POLICY_RENAME_FROM ? POLICY_ASK : protect_guard(act, false);
 	if (is_pointer(rest))
 		return check_content(act, false);
@@ -427,14 +428,14 @@ enum policy_content git_path_content(const char *rest)
 	return is_nest(rest) ? nested_content(rest_of(rest)) : content_of(rest);
 }
 
-/* ---- directories whose name says nothing ----------------------------------------------------- */
+/* ---- directories of any name ----------------------------------------------------------------- */
 
 unsigned git_path_suspect(const char *folded)
 {
 	unsigned above = 1;
 	const char *c = folded + strlen(folded);
 
-	/* Three components at most: objects/info/alternates. */
+	/* At most three components: objects/info/alternates. */
 	while (c > folded && above <= 3) {
 		const char *does;
 

@@ -16,7 +16,7 @@
 static const struct key {
 	const char *section;
 	enum git_names kind;
-	const char *names; /* blank before and after each; NULL: every name */
+	const char *names; /* each between blanks; NULL: every name */
 } keys[] = {
 	{"alias", GIT_NAMES_ALIAS, NULL},
 	{"alias.", GIT_NAMES_ALIAS, " command "},
@@ -80,15 +80,15 @@ enum git_names git_setting_names(const char *section, const char *name)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-#define QUOTES_MAX 4 /* programs in quotes in programs in quotes */
+#define QUOTES_MAX 4 /* levels of quoted programs in quoted programs */
 
 struct words {
 	void (*on)(void *arg, const struct git_word_at *at);
 	void *arg;
 	enum git_word next;
-	bool module;	/* the last one was python's -m */
+	bool module;	/* the last word was python's -m */
 	bool takes_dir; /* it was cd, or an option like make's -C */
-	char *dir;	/* of these; NULL: none yet */
+	char *dir;	/* directory of these; NULL: none yet */
 	int depth;
 };
 
@@ -100,7 +100,7 @@ static bool is_one_of(const char *name, size_t len, const char *const *list)
 	return false;
 }
 
-/* Also with a version: python3.12. */
+/* Returns whether it is an interpreter, possibly with a version: python3.12. */
 static bool is_interpreter(const char *word)
 {
 	static const char *const names[] = {
@@ -116,7 +116,7 @@ static bool is_interpreter(const char *word)
 		is_one_of(name, version, names));
 }
 
-/* Programs that run the program that follows, and what a shell has before one. */
+/* Returns whether the next word is a program, too: after env, sudo, or a shell's "then". */
 static bool runs_next(const char *word)
 {
 	static const char *const names[] = {"env",  "exec",   "command", "nohup", "nice", "time",
@@ -134,7 +134,7 @@ static void say(const struct words *w, const char *word, enum git_word kind)
 	w->on(w->arg, &(struct git_word_at){.word = word, .kind = kind, .dir = w->dir});
 }
 
-/* python -m a.b runs a/b.py, or a/b/__main__.py. */
+/* Reports the files of a module: python -m a.b runs a/b.py, or a/b/__main__.py. */
 static void say_module(const struct words *w, const char *word)
 {
 	AUTO_FREE char *dir = xstrdup(word);
@@ -152,7 +152,8 @@ static void say_module(const struct words *w, const char *word)
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
-/* An absolute one, or one that begins with what only the shell knows, begins anew. */
+/* Enters a directory. An absolute one, or one that begins with a value unknown here, replaces the
+ * earlier one. */
 static void enter(struct words *w, const char *dir)
 {
 	AUTO_FREE char *from = take_ptr(&w->dir);
@@ -162,7 +163,7 @@ static void enter(struct words *w, const char *dir)
 			 : xstrdup(dir);
 }
 
-/* "--chdir=DIR", "-CDIR"; NULL: it names none. */
+/* Returns DIR of "--chdir=DIR" or "-CDIR"; NULL: other word. */
 static const char *dir_of_option(const char *word)
 {
 	static const char *const names[] = {"--chdir=", "--directory=", "--prefix=", "-C"};
@@ -184,7 +185,7 @@ static bool take_dir(struct words *w, const char *word)
 		enter(w, is_dir ? word : dir);
 	if (is_dir)
 		w->takes_dir = false;
-	else if (!w->takes_dir) /* "cd -P DIR" */
+	else if (!w->takes_dir) /* an option: "cd -P DIR" */
 		w->takes_dir =
 			str_one_of(word, options) ||
 			(w->next == WORD_FIRST && (str_eq(word, "cd") || str_eq(word, "pushd")));
@@ -206,7 +207,7 @@ static void end_word(struct words *w, struct buf *word)
 	buf_clear(word);
 }
 
-/* s is at "$"; returns the last byte of the variable. What is in "$(...)" is read as commands. */
+/* Skips a variable at s and returns its last byte. The content of "$(...)" is read as commands. */
 static const char *skip_variable(struct buf *word, const char *s)
 {
 	if (s[1] == '(')
@@ -224,8 +225,8 @@ static const char *skip_variable(struct buf *word, const char *s)
 	return s;
 }
 
-/* Returns the last byte of the command substitution that begins at s; s: none does, or it has no
- * end. */
+/* Returns the last byte of the command substitution that begins at s; s if there is none, or it has
+ * no end. */
 static const char *substitution_end(const char *s)
 {
 	const char *tick = *s == '`' ? strchr(s + 1, '`') : NULL;
@@ -243,7 +244,7 @@ static const char *substitution_end(const char *s)
 
 static void read_words(struct words *w, const char *s);
 
-/* s is at a quote; returns where it ends: the other one, or the last byte. */
+/* Reads a quoted part that begins at s. Returns its end: the closing quote, or the last byte. */
 static const char *read_quoted(struct words *w, struct buf *word, const char *s)
 {
 	const char quote = *s, *from = ++s;
@@ -252,7 +253,7 @@ static const char *read_quoted(struct words *w, struct buf *word, const char *s)
 	for (; *s && *s != quote; s++) {
 		const char *end = quote == '"' ? substitution_end(s) : s;
 
-		if (end > s) { /* its commands are read with the rest below */
+		if (end > s) { /* its commands are read below, with the whole text */
 			buf_ch(word, GIT_WORD_UNKNOWN);
 			s = end;
 			continue;

@@ -8,12 +8,11 @@ enum git_names {
 	GIT_NAMES_NOTHING,
 	GIT_NAMES_PROGRAM,
 	GIT_NAMES_ALIAS,   /* run only at an explicit command of the user */
-	GIT_NAMES_ADDRESS, /* a program behind "ext::" */
+	GIT_NAMES_ADDRESS, /* a program after "ext::" */
 	GIT_NAMES_DIR,	   /* a directory of files that git runs or copies */
 };
 
-/* Returns what kind of thing a setting names: section "core" or "filter.lfs", name in lower
- * case. */
+/* Returns the kind of value of a setting: section "core" or "filter.lfs", name in lower case. */
 enum git_names git_setting_names(const char *section, const char *name);
 
 enum git_word {
@@ -22,7 +21,7 @@ enum git_word {
 	WORD_ARGUMENT, /* any other */
 };
 
-/* Stands in a word for the value of a variable, or the output of a command. */
+/* Replaces the value of a variable, or the output of a command, in a word. */
 #define GIT_WORD_UNKNOWN '\1'
 
 /* A word of a value that is passed to a shell. All of it is borrowed until on() returns. */
@@ -32,7 +31,7 @@ struct git_word_at {
 	const char *dir; /* directory of an earlier "cd DIR &&" or "make -C DIR"; NULL: none */
 };
 
-/* Calls on() with each word; for text in quotes, with the whole and with its words. A directory
- * applies to the end of the value, where a word may also be relative to an earlier one. */
+/* Calls on() with each word; for quoted text, with the whole and with its words. A directory
+ * applies up to the end of the value; later words may also be relative to an earlier directory. */
 void git_each_word(const char *value, void (*on)(void *arg, const struct git_word_at *at),
 		   void *arg);

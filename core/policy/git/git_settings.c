@@ -26,7 +26,7 @@ static void add_lower(struct buf *out, char c)
 	buf_ch(out, (char)tolower((unsigned char)c));
 }
 
-/* s is behind "["; returns what follows the section. */
+/* Reads a section. s is after "["; returns the position after the section. */
 static const char *read_section(struct buf *out, const char *s)
 {
 	buf_clear(out);
@@ -44,11 +44,11 @@ static const char *read_section(struct buf *out, const char *s)
 	}
 	if (*s == ']')
 		return s + 1;
-	buf_clear(out); /* that of what follows is not known */
+	buf_clear(out); /* an unknown section */
 	return line_end(s);
 }
 
-/* s is behind a "\"; returns what follows what it stands for. */
+/* Reads an escape. s is after the "\"; returns the position after the escape. */
 static const char *read_escape(struct buf *out, const char *s)
 {
 	if (*s == '\r' && s[1] == '\n')
@@ -64,11 +64,11 @@ static const char *read_escape(struct buf *out, const char *s)
 	return s + 1;
 }
 
-/* s is behind "="; returns the end of the line, or lines. */
+/* Reads a value. s is after "="; returns the end of its last line. */
 static const char *read_value(struct buf *out, const char *s)
 {
 	bool quoted = false;
-	size_t kept = 0; /* blanks behind this are not part of it */
+	size_t kept = 0; /* length without trailing blanks */
 
 	buf_clear(out);
 	s = skip_blanks(s);

@@ -5,8 +5,8 @@
 #include "core/base/util.h"
 
 /* Calls on() with each setting of this text: section "core" or "filter.lfs", name in lower case;
- * value is NULL where the key stands alone. All are borrowed until on() returns. Lines that
- * git would refuse are skipped. Includes are settings like any other. */
+ * value is NULL for a bare key. All are borrowed until on() returns. Skips lines that git would
+ * refuse. Includes are settings like any other. */
 void git_each_setting(const char *text,
 		      void (*on)(void *data, const char *section, const char *name,
 				 const char *value),

@@ -1,4 +1,4 @@
-/* git_vet - POLICY_VET: may a file with this content take a name that git obeys? */
+/* git_vet - POLICY_VET: decides whether a file with this content may take a name that git obeys. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include "core/base/path.h"
 #include "core/policy/policy_priv.h"
 
-/* ---- how long names of objects are ----------------------------------------------------------- */
+/* ---- lengths of object names ----------------------------------------------------------------- */
 
-/* An index does not say which kind of names it has: read as the other, its entries are others. So
- * extensions.objectFormat decides, and must not change under an index. */
+/* An index does not store the length of its names: read with another length, it has other entries.
+ * So extensions.objectFormat decides, and must not change while an index exists. */
 size_t vet_hash_size(const char *data, size_t len)
 {
 	struct vet_reader r = vet_reader_of(data, len);
@@ -42,7 +42,7 @@ size_t vet_hash_size(const char *data, size_t len)
 	return size;
 }
 
-/* Of the repository that this index is of. */
+/* Returns the length of names in the repository of this index. */
 static size_t hash_of_index(const char *path)
 {
 	AUTO_FREE char *dir = path_dir(path);
@@ -68,7 +68,7 @@ static size_t hash_of_index(const char *path)
 	return vet_hash_size(text, len);
 }
 
-/* Is there an index yet of the repository of this configuration? */
+/* Returns whether the repository of this configuration has an index. */
 static bool has_index(const char *config)
 {
 	AUTO_FREE char *path = path_dir(config);
@@ -102,7 +102,7 @@ static bool config_may(struct policy *p, const char *path, const char *old, size
 	    !keeps_format(path, old, old_len, data, len) ||
 	    !remotes_may(p, path, old, old_len, data, len))
 		return false;
-	if (old) /* of a new repository nothing was seen before */
+	if (old) /* in a new repository no status could have been seen */
 		vet_config_hides(data, len, old, old_len, &p->hides);
 	return true;
 }

@@ -1,4 +1,5 @@
-/* git_vet_config - may a git configuration that the agent wrote take effect on the host? */
+/* git_vet_config - decides whether a git configuration of the agent's may take effect on the
+ * host. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 
 /*
  * A parser that understands less than git's, on purpose: one setting or header a line, no
- * continuation, no quotes or escapes in a value to judge. Lines that it does not understand are not
- * inert. It runs in the keeper on the agent's bytes, keeps no state but the section, and allocates
+ * continuation, no quotes or escapes in a value. Lines that it does not understand are not inert.
+ * It runs in the keeper on the agent's bytes, keeps no state but the section, and allocates
  * nothing.
  */
 #define VET_MAX_VALUE 4096
@@ -31,7 +32,7 @@ static struct span trim(const char *p, const char *end)
 	return (struct span){p, (size_t)(end - p)};
 }
 
-/* [section] or [section "sub"], nothing else on the line. */
+/* Reads [section] or [section "sub"], with no other text on the line. */
 static bool read_header(struct vet_reader *r, struct span l)
 {
 	const char *p = l.data + 1, *end = l.data + l.len - 1;
@@ -98,7 +99,7 @@ enum line_kind vet_next(struct vet_reader *r)
 	r->p = nl == r->end ? nl : nl + 1;
 	if (r->line.len == 0)
 		return LINE_BLANK;
-	/* "\" joins the next line to this one, and "\r" may stand before the newline. */
+	/* "\" continues the line, and "\r" may precede the newline. */
 	if (r->line.data[r->line.len - 1] == '\\' || memchr(r->line.data, '\r', r->line.len) ||
 	    memchr(r->line.data, '\0', r->line.len))
 		return LINE_BAD;
@@ -109,7 +110,7 @@ enum line_kind vet_next(struct vet_reader *r)
 			r->header = r->line;
 			return LINE_HEADER;
 		}
-		/* What follows belongs to a section that we cannot name. */
+		/* The following settings belong to an unknown section. */
 		r->header = r->line;
 		r->section[0] = '\0';
 		return LINE_OTHER;
@@ -117,7 +118,7 @@ enum line_kind vet_next(struct vet_reader *r)
 	return read_setting(r, r->line) ? LINE_INERT : LINE_OTHER;
 }
 
-/* The next line that is not plainly harmless: OTHER, BAD or NONE. */
+/* Returns the kind of the next line that may do harm: OTHER, BAD or NONE. */
 static enum line_kind next_notable(struct vet_reader *r)
 {
 	enum line_kind k;
@@ -152,7 +153,7 @@ bool vet_git_config(const char *data, size_t len, const char *old, size_t old_le
 			return false;
 		if (k == LINE_NONE)
 			return true;
-		/* A setting means what it meant only under the same header. */
+		/* A setting is the same only under the same header. */
 		if (!same(now.line, was.line) || !same(now.header, was.header))
 			return false;
 	}
@@ -176,12 +177,12 @@ struct span vet_value(const struct vet_reader *r, const char *key)
 	return v;
 }
 
-/* The setting as "section.name", where git shows less by it; "" otherwise. */
+/* Writes the setting as "section.name" if it makes git show less; else "". */
 static void hiding(const struct vet_reader *r, struct buf *ret)
 {
 	static const struct {
 		const char *section, *name;
-		const char *but; /* values that show all; blank before and after each */
+		const char *but; /* values that show all; each between blanks */
 	} table[] = {
 		{"status", "showuntrackedfiles", " normal all true yes on 1 "},
 		{"core", "filemode", " true yes on 1 "},
@@ -202,7 +203,7 @@ static void hiding(const struct vet_reader *r, struct buf *ret)
 	}
 }
 
-/* Does some line of it hide by that setting? */
+/* Returns whether a line of the text makes git show less by that setting. */
 static bool has_hiding(const char *text, size_t len, const char *setting)
 {
 	struct vet_reader r = vet_reader_of(text, len);

@@ -1,4 +1,4 @@
-/* git_vet_index - may git on the host write the paths that this index names? */
+/* git_vet_index - decides whether git on the host may write the paths that this index names. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -8,29 +8,29 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * git checks a path when it puts it into the index, not when it reads the index: with a path such
- * as "/home/u/.bashrc" or ".git/hooks/post-checkout" in it, `git checkout .` writes that file. So
- * each path is checked here as git's verify_path() does. git also reads the file from the offsets
- * in two extensions (EOIE, IEOT), which must agree with the entries read here from the beginning.
+ * git checks a path when it adds it to the index, not when it reads the index: with a path such as
+ * "/home/u/.bashrc" or ".git/hooks/post-checkout" in it, `git checkout .` writes that file. So each
+ * path is checked here as git's verify_path() does. git also reads the file at offsets of two
+ * extensions (EOIE, IEOT), which must agree with the entries read here from the beginning.
  *
  * This runs in the keeper on the agent's bytes (core/base/git_index.h).
  */
-#define EOIE_BYTES 4u /* and a hash */
+#define EOIE_BYTES 4u /* followed by a hash */
 #define BLOCKS_MAX 4096u
 
 struct index {
 	struct git_index git;
 	size_t entries_end;	     /* offset */
-	bool empty_names;	     /* there are some: replaced entries of a shared index */
+	bool empty_names;	     /* has empty names: replaced entries of a shared index */
 	bool linked;		     /* there is a shared index */
-	bool hides;		     /* an entry that git does not compare with its file */
-	const unsigned char *blocks; /* IEOT's, and how many; NULL: none */
+	bool hides;		     /* git does not compare an entry with its file */
+	const unsigned char *blocks; /* IEOT's blocks, and their number; NULL: none */
 	uint32_t n_blocks;
 };
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* Can this component be ".git" or a relative one, for any file system? Cheap and often. */
+/* Returns false if the component may be ".git" or relative for any file system. Cheap. */
 static bool is_plain_component(const char *c, size_t n)
 {
 	if (n == 0)
@@ -51,7 +51,8 @@ static bool folds_to(const char *c, size_t n, const char *name)
 	return str_eq(folded.data, name);
 }
 
-/* A "\" parts components where Windows has written or will read it. */
+/* Returns whether a component is allowed. A "\" separates components, because Windows may have
+ * written the index or will read it. */
 static bool component_is_good(const char *c, size_t n, bool is_link)
 {
 	if (n == 0)
@@ -121,7 +122,8 @@ static bool read_entry(struct index *x)
 
 /* ---- extensions ------------------------------------------------------------------------------ */
 
-/* "EOIE" where git looks for it is one of the extensions, and tells where entries end. */
+/* Returns whether the "EOIE" at git's offset is one of the extensions, and has the true end of
+ * entries. */
 static bool end_is_true(const struct index *x, const unsigned char *found)
 {
 	const struct git_index *g = &x->git;
@@ -150,7 +152,7 @@ static bool take_extension(struct index *x, const struct git_index_extension *e)
 		x->n_blocks = (e->size - 4) / 8;
 		return x->n_blocks <= BLOCKS_MAX;
 	}
-	/* git gives up at what it must understand and does not. */
+	/* git refuses an index with an unknown required extension. */
 	return isupper(*e->head) || memcmp(e->head, "sdir", 4) == 0;
 }
 
@@ -171,10 +173,10 @@ static bool read_extensions(struct index *x)
 	return end_is_true(x, found) && (!x->empty_names || x->linked);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole index ------------------------------------------------------------------------- */
 
-/* Threads of git begin at blocks: each must be where an entry begins that takes nothing from the
- * name before it, and together they must be all entries. */
+/* Checks the blocks at which git's threads begin: each must be at the start of an entry that shares
+ * nothing with the name before it, and together they must have all entries. */
 static bool blocks_are_true(const struct index *first)
 {
 	struct index x = *first;
@@ -210,7 +212,7 @@ bool vet_git_index(const char *data, size_t len, size_t hash, bool *ret_hides)
 	return read_extensions(&x) && (!x.blocks || blocks_are_true(&x));
 }
 
-/* The next hidden one; false: there is none. */
+/* Finds the next hidden entry. Returns false if there is none. */
 static bool next_hidden(struct git_index *x, uint32_t *left)
 {
 	struct git_index_entry e;
@@ -225,7 +227,7 @@ static bool next_hidden(struct git_index *x, uint32_t *left)
 	return false;
 }
 
-/* Both are sorted by name: one pass. */
+/* Both lists are sorted by name, so one pass suffices. */
 size_t vet_index_hidden(const char *data, size_t len, const char *old, size_t old_len, size_t hash,
 			struct buf *ret_first)
 {

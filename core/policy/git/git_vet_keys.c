@@ -7,7 +7,7 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * All other keys are not inert, among others core.{fsmonitor (but for false),hooksPath,pager,
+ * All other keys are not inert, among others core.{fsmonitor (except false),hooksPath,pager,
  * editor,sshCommand,gitProxy,askPass,attributesFile}, alias.*, filter.*, diff.*, merge.*.driver,
  * include*, credential.*, gpg.*, url.*, protocol.*, *.uploadpack, gc.recentObjectsHook,
  * submodule.*.update. Nor are keys that lose or leak data: remote.*.mirror, remote.*.promisor,
@@ -17,20 +17,20 @@
 enum value {
 	PLAIN,	  /* a word: letters, digits, blanks and . , - _ / * + : ^ @ */
 	WORD,	  /* letters and digits: newer versions of git take a path */
-	FETCH,	  /* a refspec that writes nothing but what is known of remotes */
+	FETCH,	  /* a refspec that writes only remote-tracking refs */
 	PUSH,	  /* a refspec that neither forces nor deletes */
-	FALSE,	  /* only switched off */
+	FALSE,	  /* only false */
 	WORKTREE, /* a path: see vet_git_worktree() */
 	URL,	  /* an address without a transport helper or option in it */
 	REMOTE,	  /* a remote's name, or a URL */
-	ANY_TEXT, /* shown to people only */
+	ANY_TEXT, /* only shown to users */
 };
 
 static const struct inert {
 	const char *section;
 	bool sub; /* the section has a subsection */
 	enum value value;
-	const char *names; /* blank before and after each */
+	const char *names; /* each between blanks */
 } table[] = {
 	{"core", false, PLAIN,
 	 " repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode "
@@ -104,8 +104,9 @@ static bool is_word(const char *s)
 }
 
 /*
- * "helper::address" runs git-remote-helper, "ext::" anything at all; a leading "-" anywhere that a
- * program's argument may begin is an option. A scheme that git does not know itself names a helper.
+ * Returns whether git opens the address itself. "helper::address" runs git-remote-helper, "ext::"
+ * any program; a leading "-" where an argument of a program may begin is an option. A scheme that
+ * git does not know names a helper.
  */
 static bool is_safe_url(const char *s)
 {
@@ -133,7 +134,7 @@ static bool is_false(const char *s)
 	       strcasecmp(s, "off") == 0 || str_eq(s, "0");
 }
 
-/* In any other place git would move branches or tags, and with prune remove them. */
+/* Elsewhere git would move branches or tags, and with prune remove them. */
 static bool is_tracking(const char *refspec)
 {
 	const char *to = strchr(refspec, ':');
@@ -180,7 +181,7 @@ static bool names_hold(const char *names, const char *name)
 
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value)
 {
-	/* A remote's, branch's or submodule's name: it becomes a path or an argument. */
+	/* The name of a remote, branch or submodule becomes a path or an argument. */
 	if (*sub == '-' || strstr(sub, "..") || strstr(sub, "::"))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {

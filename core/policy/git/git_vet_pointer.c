@@ -1,4 +1,4 @@
-/* git_vet_pointer - files of one line that lead git to another directory. */
+/* git_vet_pointer - vets files of one line that lead git to another directory. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include "core/policy/learn.h"
 
 /*
- * Alternates aside, the files that `git worktree add W` and `git submodule add S` write, with T the
- * top of the repository:
+ * Apart from alternates, these are the files that `git worktree add W` and `git submodule add S`
+ * write. T is the top of the repository:
  *
  *   T/W/.git                         gitdir: T/.git/worktrees/NAME
  *   T/.git/worktrees/NAME/gitdir     T/W/.git
@@ -18,14 +18,14 @@
  *   T/S/.git                         gitdir: ../.git/modules/S
  *   T/.git/modules/S/config          core.worktree = ../../../S
  *
- * W may also lie elsewhere in a working folder, and the git directory may be that of a bare
- * repository or a submodule, if its name shows that: then its hooks and settings were guarded all
- * the time. In that case the two must name each other: git writes `gitdir` first. All else is
- * refused: a gitfile that points to another repository would run the hooks of that one, which may
- * be files that the agent wrote.
+ * W may also be elsewhere in a working folder. The git directory may be that of a bare repository
+ * or a submodule, if its name shows that: then its hooks and settings were protected all the time,
+ * and the two files must name each other: git writes `gitdir` first. Other content is refused: a
+ * gitfile that points to another repository would run the hooks of that one, which the agent may
+ * have written.
  */
 
-/* A line that ends the text, without what ends it. */
+/* Gets the only line of the text, without its line end. */
 static bool one_line(const char *data, size_t len, struct span *ret)
 {
 	while (len && (data[len - 1] == '\n' || data[len - 1] == '\r'))
@@ -37,7 +37,8 @@ static bool one_line(const char *data, size_t len, struct span *ret)
 	return len > 0;
 }
 
-/* Where the directory that holds `.git` ends in a path below it; 0: there is none, or several. */
+/* Returns where the directory that contains `.git` ends in a path below it; 0: there is none, or
+ * several. */
 static size_t top_of(const char *path, const char *below)
 {
 	AUTO_FREE char *want = xasprintf("/.git/%s/", below);
@@ -48,14 +49,15 @@ static size_t top_of(const char *path, const char *below)
 		       : 0;
 }
 
-/* path lies below the first n bytes of top, and no component of it is a git directory. */
+/* Returns whether path is below the first n bytes of top, and no component of it is a git
+ * directory. */
 static bool is_within(const char *path, const char *top, size_t n)
 {
 	return n && strncmp(path, top, n) == 0 && path[n] == '/' && !strstr(path + n, "/.git/");
 }
 
-/* Relative paths in the repository's settings (core.hooksPath, filters) begin at the worktree: what
- * they name there must not be there yet, and is protected from now on. */
+/* Returns whether no relative path of the repository's settings (core.hooksPath, filters) exists
+ * below the worktree. Protects those paths from now on. */
 static bool names_nothing(struct policy *p, const char *worktree, const char *git_dir)
 {
 	struct stat st;
@@ -72,7 +74,7 @@ static bool names_nothing(struct policy *p, const char *worktree, const char *gi
 
 /* ---- worktrees ------------------------------------------------------------------------------- */
 
-/* Is it GIT/worktrees/NAME, and is GIT in a working folder, and guarded? */
+/* Returns whether path is GIT/worktrees/NAME, and GIT is protected and in a working folder. */
 static bool is_of_repository(const struct policy *p, const char *path)
 {
 	const char *name = path_base(path);
@@ -86,7 +88,7 @@ static bool is_of_repository(const struct policy *p, const char *path)
 	return str_ends(git, ".git") || strstr(git, "/.git/modules/") || (known && !*known);
 }
 
-/* In a working folder, and in no git directory. */
+/* Returns whether dir is in a working folder, and in no git directory. */
 static bool may_be_worktree(const struct policy *p, const char *dir)
 {
 	AUTO_FREE char *whole = path_join(dir, "");
@@ -95,7 +97,7 @@ static bool may_be_worktree(const struct policy *p, const char *dir)
 	       !git_dirs_known(p, dir);
 }
 
-/* GIT/worktrees/NAME/gitdir says that this is the worktree's gitfile. */
+/* Returns whether GIT/worktrees/NAME/gitdir names this gitfile. */
 static bool names_back(const char *git_dir, const char *gitfile)
 {
 	AUTO_FREE char *back = git_pointer(git_dir, "gitdir", "");
@@ -104,7 +106,7 @@ static bool names_back(const char *git_dir, const char *gitfile)
 	return to && str_eq(to, gitfile);
 }
 
-/* "gitdir: WHERE" in DIR/.git. */
+/* Judges "gitdir: WHERE" in DIR/.git. */
 static bool is_gitfile_good(struct policy *p, const char *path, const char *where)
 {
 	AUTO_FREE char *dir = path_dir(path);
@@ -139,9 +141,9 @@ static bool is_commondir_good(const struct policy *p, const char *path, const ch
 
 /* ---- alternates ------------------------------------------------------------------------------ */
 
-/* Returns whether it is the objects directory of a working folder's own repository, and no link
- * leads elsewhere: the agent may write there anyway. A repository further down may be the agent's
- * work, with the objects of any other. */
+/* Returns whether it is the objects directory of a working folder's own repository, reached without
+ * links: the agent may write there anyway. A repository further down may be made by the agent, with
+ * objects of any other. */
 static bool is_objects_dir(const struct policy *p, const char *where)
 {
 	AUTO_FREE char *git = path_dir(where);
@@ -191,7 +193,7 @@ bool vet_git_pointer(struct policy *p, const char *path, const char *data, size_
 
 /* ---- core.worktree --------------------------------------------------------------------------- */
 
-/* The next value of it; false: there is none. */
+/* Finds the next value of core.worktree. Returns false if there is none. */
 static bool next_worktree(struct vet_reader *r, struct span *ret)
 {
 	enum line_kind k;
@@ -217,8 +219,8 @@ static bool had(const char *old, size_t old_len, struct span value)
 	return false;
 }
 
-/* A repository in which an agent keeps copies of a working folder. Its settings name nothing that
- * would begin at the worktree. */
+/* Returns whether it is a repository in which an agent keeps copies of a working folder. Its
+ * settings must name nothing relative to the worktree. */
 static bool keeps_folder(const struct policy *p, const char *path, const char *to, const char *data,
 			 size_t len)
 {

@@ -1,4 +1,4 @@
-/* git_vet_rebase - does the rest of a rebase, or of a cherry-pick, run programs? */
+/* git_vet_rebase - decides whether the rest of a rebase or cherry-pick runs programs. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 
 /*
  * A line of git-rebase-todo is a command and its arguments; "exec" passes the rest of the line to a
- * shell, on the next `git rebase --continue`. A line that begins with anything but a letter is a
+ * shell, at the next `git rebase --continue`. A line that begins with anything but a letter is a
  * comment or an error. `git rebase` itself rewrites the list after each commit, one line shorter:
- * so lines of the old list may stay.
+ * so lines of the old list are allowed.
  */
 #define REBASE_MAX_BYTES (4u << 20)
-#define REBASE_MAX_OLD	 1000 /* lines that run something and may stay */
+#define REBASE_MAX_OLD	 1000 /* lines of the old list that run programs */
 
 static bool is_harmless(const char *line, size_t len)
 {
@@ -34,7 +34,7 @@ static bool is_harmless(const char *line, size_t len)
 	return false;
 }
 
-/* The next line, without blanks before it; false at the end. */
+/* Gets the next line without leading blanks. Returns false at the end. */
 static bool next_line(struct span *text, struct span *ret)
 {
 	const char *nl;
@@ -103,7 +103,7 @@ bool vet_git_strategy(const char *data, size_t len)
 	return is_strategy((struct span){data, len});
 }
 
-/* One line of sequencer/opts: vet_reader has read its header. */
+/* Judges one line of sequencer/opts, whose header vet_reader has read. */
 static bool is_option(const struct vet_reader *r)
 {
 	static const char *const plain[] = {"no-commit",

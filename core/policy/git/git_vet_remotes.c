@@ -1,4 +1,4 @@
-/* git_vet_remotes - a git configuration may name new remotes, but not lead known ones elsewhere. */
+/* git_vet_remotes - lets a git configuration add remotes, but not change existing ones. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -19,7 +19,7 @@
  * A remembered line has a kind, its subject, a tab, and the value.
  */
 #define REMEMBERED_MAX 10000	  /* configurations */
-#define BYTES_MAX      (8u << 20) /* of what is kept */
+#define BYTES_MAX      (8u << 20) /* remembered in total */
 
 enum kind {
 	URL = 'u',
@@ -27,14 +27,14 @@ enum kind {
 	UPSTREAM = 'b',	   /* branch.X.remote */
 	PUSH_REMOTE = 'B', /* branch.X.pushRemote */
 	PUSH_DEFAULT = 'd',
-	FETCH = 'f', /* where a fetch writes, below refs/remotes/, and not below its own name */
-	WIDER = 'w', /* what a fetch removes, or a push sends; about a remote, or "" for any */
+	FETCH = 'f', /* refs of a fetch below refs/remotes/, not below its own name */
+	WIDER = 'w', /* removals by a fetch, sending by a push; of a remote, or "" for any */
 };
 
 struct first {
 	char *path;
 	char *lines;
-	bool missing; /* there was no file */
+	bool missing; /* the file did not exist */
 	UT_hash_handle hh;
 };
 
@@ -56,12 +56,12 @@ static void note(struct buf *out, enum kind kind, const char *about, struct span
 	buf_ch(out, '\n');
 }
 
-/* Settings whose values make a fetch or a push do more, but for these. */
+/* Settings that make a fetch or a push do more, except with the values of `but`. */
 static const struct wider {
 	const char *section;
 	bool sub;
 	const char *name;
-	const char *but; /* blank before and after each */
+	const char *but; /* each between blanks */
 } wider[] = {
 	{"fetch", false, "prune", " false no off 0 "},
 	{"fetch", false, "prunetags", " false no off 0 "},
@@ -74,7 +74,7 @@ static const struct wider {
 	{"submodule", false, "recurse", " false no off 0 "},
 };
 
-/* The line is `name`, or `name = value`; ret_len 0: the bare key. */
+/* Returns whether the line is `name`, or `name = value`; ret_len 0: the bare key. */
 static bool sets(const struct vet_reader *r, const char *name, struct span *ret)
 {
 	const size_t n = strlen(name);
@@ -97,7 +97,7 @@ static void note_wider(struct buf *out, const struct vet_reader *r)
 		    !sets(r, w->name, &value))
 			continue;
 		word = xasprintf(" %.*s ", (int)value.len, value.data);
-		/* Under its name: two settings may have the same value. */
+		/* With its name, because two settings may have the same value. */
 		if (!strcasestr(w->but, word)) {
 			AUTO_FREE char *named =
 				xasprintf("%s %.*s", w->name, (int)value.len, value.data);
@@ -147,9 +147,9 @@ static void collect(struct buf *out, const char *text, size_t len)
 			note_line(out, &r);
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------------------- */
 
-/* One line without its newline, and the next one; NULL: the last. */
+/* Returns the next line, or NULL after the last. */
 static const char *line_after(const char *line)
 {
 	const char *nl = strchr(line, '\n');
@@ -172,7 +172,7 @@ static bool has_line(const char *lines, const char *line)
 	return false;
 }
 
-/* A line of that kind about the same, whatever its value. */
+/* Returns whether there is a line of that kind about the same subject, with any value. */
 static bool has_about(const char *lines, enum kind kind, const char *about, size_t len)
 {
 	for (const char *l = *lines ? lines : NULL; l; l = line_after(l))
@@ -189,7 +189,7 @@ static bool has_kind(const char *lines, enum kind kind)
 	return false;
 }
 
-/* A path of this machine: neither "scheme://" nor "host:path". */
+/* Returns whether the address is a path of this machine: neither "scheme://" nor "host:path". */
 static bool is_local(const char *value, size_t len)
 {
 	const char *colon = memchr(value, ':', len);
@@ -204,8 +204,8 @@ static bool is_local(const char *value, size_t len)
 
 struct about {
 	const char *first, *old, *now;
-	bool fresh;   /* the file is this session's own */
-	bool overlay; /* config.worktree: it stands over another file */
+	bool fresh;   /* this session made the file */
+	bool overlay; /* config.worktree: overrides another file */
 };
 
 static bool may_be_upstream(const struct about *a, const char *line, const char *value, size_t len)
@@ -219,8 +219,8 @@ static bool may_be_upstream(const struct about *a, const char *line, const char 
 	return !has_kind(a->first, URL) && has_about(a->now, URL, value, len);
 }
 
-/* What is known of one of the human's remotes is written by no other: `origin/main` is what was
- * last seen of origin. */
+/* Returns whether a fetch may write these refs. The user's remote-tracking refs are written by
+ * their own remote only: `origin/main` is origin's last known state. */
 static bool may_be_written(const struct about *a, const char *value, size_t len)
 {
 	const char *star = memchr(value, '*', len);
@@ -269,14 +269,14 @@ static bool may(const struct about *a)
 	for (const char *l = *a->now ? a->now : NULL; l; l = line_after(l))
 		if (!has_line(a->first, l) && !has_line(a->old, l) && !may_be_new(a, l))
 			return false;
-	/* Nor does a known one go: under its name another would come. */
+	/* An existing remote must stay: another could take its name. */
 	for (const char *l = *a->first ? a->first : NULL; l; l = line_after(l))
 		if (*l == URL && has_line(a->old, l) && !has_line(a->now, l))
 			return false;
 	return true;
 }
 
-/* ---- what was there at first ----------------------------------------------------------------- */
+/* ---- the first state of each file ------------------------------------------------------------ */
 
 static struct first *find(struct policy *p, const char *path)
 {

@@ -1,4 +1,4 @@
-/* learn_git - where git finds a repository's settings and hooks, and what these name. */
+/* learn_git - finds a repository's settings and hooks as git does, and the files that they name. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "core/policy/learn.h"
 
 /*
- * git is never run here, since the agent writes the folder. Its settings are read like git reads
- * them: those of the system, of $XDG_CONFIG_HOME and of $HOME, of the repository and of the
+ * git itself is never run here, because the agent writes the folder. Its settings are read as git
+ * reads them: those of the system, of $XDG_CONFIG_HOME and of $HOME, of the repository and of the
  * worktree, and the files that they include, whatever the condition.
  */
 #define INCLUDES_MAX 10
@@ -31,9 +31,9 @@ static const char is_program[] = "git's configuration names it: git on the host 
 
 struct reading {
 	struct policy *p;
-	const char *worktree; /* relative paths begin there */
+	const char *worktree; /* base of relative paths */
 	const char *git_dir;
-	const char *dir; /* of the file that is read */
+	const char *dir; /* of the file being read */
 	int depth;
 };
 
@@ -76,15 +76,15 @@ static void take_dir(const struct reading *r, const char *value)
 
 struct word_reading {
 	const struct reading *r;
-	bool by_hand; /* a human asks for it, and says "src" to it, too: no directories */
-	bool of_git;  /* it is given to git: only "-c core.pager=tools/x" */
+	bool by_hand; /* run by the user, possibly with "src" as an argument: no directories */
+	bool of_git;  /* passed to git: only "-c core.pager=tools/x" */
 	enum git_word kind;
-	const char *dir; /* where relative paths begin */
+	const char *dir; /* base of relative paths */
 };
 
 static void take_path(const struct word_reading *w, const char *text);
 
-/* Behind what only the shell knows: a variable of git's or of the human's, or what git printed. */
+/* Protects a path after an unknown prefix: a variable of git's or the user's, or output of git. */
 static void take_beneath(const struct word_reading *w, const char *rest)
 {
 	const char *const dirs[] = {w->r->worktree, w->r->git_dir, w->r->p->home};
@@ -96,7 +96,8 @@ static void take_beneath(const struct word_reading *w, const char *rest)
 	}
 }
 
-/* Without a slash: what is there, what an interpreter runs, or what is called as files are. */
+/* Returns whether a word without a slash may be a file: it exists, is an interpreter's script, or
+ * has an extension. */
 static bool may_be_file(const struct word_reading *w, const char *text, bool there)
 {
 	const char *dot = strrchr(text, '.');
@@ -122,7 +123,7 @@ static void take_path(const struct word_reading *w, const char *text)
 	if (!whole && !slash)
 		return;
 	name = xstrndup(text, plain);
-	if (!whole && slash) /* anything in that directory */
+	if (!whole && slash) /* any file in that directory */
 		name[slash - text] = '\0';
 	path = resolved(w->r, w->dir, name);
 	there = stat(path, &st) == 0;
@@ -134,7 +135,7 @@ static void take_path(const struct word_reading *w, const char *text)
 	policy_learn_place(w->r->p, path, is_program);
 }
 
-/* "--config=tools/x", "A=tools/bin:tools/more", "-Ftools/x". */
+/* Protects the paths of "--config=tools/x", "A=tools/bin:tools/more", "-Ftools/x". */
 static void take_word(const struct word_reading *w, const char *word)
 {
 	const char *value = strchr(word, '=');
@@ -151,13 +152,13 @@ static void take_word(const struct word_reading *w, const char *word)
 			take_path(w, part);
 }
 
-/* From a directory that the command enters first. */
+/* Protects the word's paths relative to a directory that the command enters first. */
 static void take_word_in(struct word_reading *w, const struct git_word_at *at)
 {
 	const char *const known[] = {w->r->worktree, w->r->git_dir, w->r->p->home};
 	const bool unknown = *at->dir == GIT_WORD_UNKNOWN;
 
-	/* The shell alone knows "$X/tools". */
+	/* "$X/tools" is unknown: try these. */
 	for (size_t i = 0; i < (unknown ? ARRAY_LEN(known) : 1); i++) {
 		const char *rest = at->dir + (unknown ? 1 + (at->dir[1] == '/') : 0);
 		AUTO_FREE char *dir = resolved(w->r, known[i], rest);
@@ -221,7 +222,7 @@ static void take(void *data, const char *section, const char *name, const char *
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Plain files only, by whatever links: a FIFO would hold us up. */
+/* Reads a plain file, through any links. A FIFO would block the keeper. */
 static void read_config(const struct reading *from, const char *path)
 {
 	AUTO_FREE char *dir = path_dir(path);
@@ -271,8 +272,8 @@ static void add_git_dir(struct policy *p, const char *path)
 		git_dirs_add(p, take_ptr(&real));
 }
 
-/* What GIT/worktrees/NAME shares; `git worktree add` writes `commondir` last. Heap; NULL: nothing.
- */
+/* Returns the directory that GIT/worktrees/NAME shares; `git worktree add` writes `commondir` last.
+ * Heap; NULL: none. */
 static char *common_of(const char *git_dir)
 {
 	AUTO_FREE char *above = path_dir(git_dir);

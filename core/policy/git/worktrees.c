@@ -1,4 +1,4 @@
-/* worktrees - what of a shared git directory is the state of other worktrees. */
+/* worktrees - finds the parts of a shared git directory that belong to other worktrees. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -7,16 +7,16 @@
 #include "core/policy/policy_priv.h"
 
 /*
- * Worktrees of a repository share objects, branches, configuration. Index, HEAD and what an
- * unfinished merge or rebase left is each one's own (gitrepository-layout(5), COMMON_DIR): in
- * worktrees/NAME of a linked one, directly in the directory that of the main one. The agent works
- * in one of them. Those whose files lie in a folder of the session are the agent's, too, as are the
- * ones that it adds there. The others belong to the human, or to another session. Which is which is
- * looked up each time, as the human may add one meanwhile: worktrees/NAME/gitdir names the
- * checkout, and git writes it first.
+ * Worktrees of a repository share objects, branches, configuration. Each one has its own index,
+ * HEAD and state of an unfinished merge or rebase (gitrepository-layout(5), COMMON_DIR): a linked
+ * one in worktrees/NAME, the main one directly in the directory. The agent works in one of them.
+ * Worktrees whose files are in a folder of the session are the agent's, too, as are those that it
+ * adds there. The others belong to the user, or to another session. They are told apart at each
+ * call, because the user may add one at any time: worktrees/NAME/gitdir names the checkout, and git
+ * writes it first.
  */
 
-/* State of the main worktree, folded; "*" stands for the rest of a name or what comes before. */
+/* State of the main worktree, folded; "*" matches any ending or beginning. */
 static const char *const main_state[] = {"*head",
 					 "*head.lock",
 					 "index",
@@ -69,8 +69,8 @@ void worktrees_collect(struct policy *p, const struct policy_spec *spec)
 		gated_trees_add(&p->repositories, xstrdup(spec->repositories[i]));
 }
 
-/* Does the worktree of this git directory lie outside the folders? One that is only being made does
- * not yet say. */
+/* Returns whether the worktree of this git directory is outside the folders. For one that is being
+ * made this is unknown: false. */
 static bool is_elsewhere(const struct policy *p, const char *git_dir)
 {
 	AUTO_FREE char *pointer = git_pointer(git_dir, "gitdir", "");
@@ -79,7 +79,7 @@ static bool is_elsewhere(const struct policy *p, const char *git_dir)
 	return dot && !gated_trees_hold(&p->folders, dot);
 }
 
-/* rest: below the repository. */
+/* rest: the path below the repository. */
 static bool is_linked_elsewhere(const struct policy *p, const char *common, const char *rest)
 {
 	AUTO_FREE char *git_dir = NULL;
@@ -104,7 +104,7 @@ static bool is_others(const struct policy *p, const char *path)
 		return false;
 	if (is_linked_elsewhere(p, common, rest))
 		return true;
-	if (gated_trees_name(&p->own, common)) /* a submodule's: no main worktree but the folder */
+	if (gated_trees_name(&p->own, common)) /* a submodule's: the folder is its main worktree */
 		return false;
 	names_fold_path(&folded, rest);
 	return is_main_state(folded.data);

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define LONE_BYTE 0x200000u /* a byte that belongs to no character, above all of Unicode */
+#define LONE_BYTE 0x200000u /* a byte outside any character; above all of Unicode */
 
-/* The character at s and how many bytes it has. */
+/* Gets the character at s. Returns its number of bytes. */
 static size_t next_char(const char *s, size_t len, uint32_t *ret)
 {
 	unsigned char c = (unsigned char)*s;
@@ -27,7 +27,7 @@ static size_t next_char(const char *s, size_t len, uint32_t *ret)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* One character of a set, without its `\`. */
+/* Gets one character of a set, without its backslash. Returns the bytes read. */
 static size_t set_char(const char *p, const char *end, uint32_t *ret)
 {
 	if (*p == '\\' && p + 1 < end)
@@ -35,7 +35,8 @@ static size_t set_char(const char *p, const char *end, uint32_t *ret)
 	return next_char(p, (size_t)(end - p), ret);
 }
 
-/* Behind the `]` of the set that begins at p; NULL: it does not end, or says nothing. */
+/* Returns the position after the `]` of the set that begins at p; NULL: it has no end, or is
+ * invalid. */
 static const char *set_end(const char *p, const char *end, const char **why)
 {
 	uint32_t c;
@@ -82,13 +83,13 @@ static bool set_holds(const char *p, const char *end, uint32_t c)
 	return found != inverse;
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 {
 	struct glob_shape s = {.form = GLOB_LITERAL};
 	const char *p = pattern, *end = pattern + len;
-	size_t start = text->len, since = start; /* the last wildcard */
+	size_t start = text->len, since = start; /* after the last wildcard */
 	bool only_stars = len > 0;
 	size_t run;
 
@@ -132,7 +133,7 @@ struct glob_shape glob_look(const char *pattern, size_t len, struct buf *text)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* One character of name against what stands at *p; *p moves behind it when they agree. */
+/* Matches one character of name with the pattern at *p, and moves *p on if it matches. */
 static bool match_one(const char **p, const char *end, const char *name, size_t left, size_t *ret_n)
 {
 	const char *at = *p, *why;

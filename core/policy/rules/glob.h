@@ -6,8 +6,8 @@
 
 /*
  * `*` is any characters, `?` is one character, `[a-z]` and `[!a-z]` one of a set; `\` makes the
- * next character literal. Characters are those of UTF-8; a byte that is no part of
- * one is a character of its own. Nothing here crosses a `/`: callers split.
+ * next character literal. Characters are UTF-8; a byte outside any character counts as one of its
+ * own. No wildcard matches a `/`: callers split paths.
  */
 enum glob_form {
 	GLOB_BAD,     /* an open `[`, a set that holds nothing, a `\` at the end, `**` */
@@ -19,10 +19,10 @@ enum glob_form {
 /* The literal ends of a component, so that most names need no matching. */
 struct glob_shape {
 	enum glob_form form;
-	uint32_t literals;		/* characters that stand for themselves, in bytes */
-	uint32_t prefix_len;		/* of `text`: before the first wildcard */
-	uint32_t suffix_at, suffix_len; /* of `text`: behind the last wildcard */
-	const char *bad;		/* GLOB_BAD: the error, in words */
+	uint32_t literals;		/* bytes of literal characters */
+	uint32_t prefix_len;		/* length before the first wildcard, in `text` */
+	uint32_t suffix_at, suffix_len; /* after the last wildcard, in `text` */
+	const char *bad;		/* GLOB_BAD: the error */
 };
 
 /* Returns whether the character is special in patterns. */

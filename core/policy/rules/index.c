@@ -1,20 +1,21 @@
-/* index - all patterns at once: a tree of their components, added to and taken from. */
+/* index - a tree of the components of all patterns; adds and removes patterns. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "core/base/pages.h"
 #include "core/policy/rules/index_priv.h"
 
-/* Room for one more, which the caller fills; number 0 means none, so the first one is left out. */
+/* Adds an element, which the caller fills in, and returns its number. 0 means none, so the first
+ * element is not used. */
 #define VECTOR_ADD(v)                                                                              \
 	((v).n == (v).cap ? ((v).cap = MAX((v).cap * 2, 64u),                                      \
 			     (v).list = xrealloc((v).list, (v).cap * sizeof(*(v).list)))           \
 			  : (v).list,                                                              \
 	 (v).n++)
 
-/* Of its own, a pattern may well have: for `~/tools/one/bin`. */
+/* Estimated new nodes per pattern: two for `~/tools/one/bin`. */
 #define NODES_EACH 2
-#define TEXT_EACH  8 /* bytes */
+#define TEXT_EACH  8 /* bytes per pattern */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -91,7 +92,7 @@ void index_reserve(struct rule_index *x, uint32_t patterns)
 		set_chains(x, n);
 }
 
-/* Made when it is not there yet. */
+/* Returns the node's struct more, and makes it if needed. */
 static struct more *more_of(struct rule_index *x, uint32_t node)
 {
 	uint32_t *at = &x->nodes.list[node].more;
@@ -199,7 +200,7 @@ static uint32_t make_deep(struct rule_index *x, uint32_t parent)
 	return child;
 }
 
-/* fresh: the node is new, and nothing is below it. */
+/* fresh: the node is new, so it has no children. */
 static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pattern *p,
 			   const struct pattern_part *part, bool fresh)
 {
@@ -216,7 +217,7 @@ static uint32_t make_child(struct rule_index *x, uint32_t node, const struct pat
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
-/* How many components this pattern begins with that the last one did, too; 0: not known. */
+/* Returns how many leading components the last pattern shares with this one; 0: unknown. */
 static size_t shared_parts(const struct last *last, const struct pattern *p)
 {
 	bool next = p == last->pattern && p->serial == last->serial + 1;
@@ -224,7 +225,7 @@ static size_t shared_parts(const struct last *last, const struct pattern *p)
 	return next ? MIN(p->same, MIN(last->n, p->n)) : 0;
 }
 
-/* Below the root, the node that the pattern's head ends in. */
+/* Makes the nodes of the pattern's head. Returns the last one. */
 static uint32_t make_nodes(struct rule_index *x, const struct pattern *p, struct last *last)
 {
 	size_t shared = shared_parts(last, p);
@@ -238,7 +239,7 @@ static uint32_t make_nodes(struct rule_index *x, const struct pattern *p, struct
 	return node;
 }
 
-/* From the node above this one up. */
+/* Adds the weight to all ancestors of this node. */
 static void weigh(struct rule_index *x, uint32_t node, uint64_t weight)
 {
 	while (node) {
@@ -284,7 +285,7 @@ void index_remove(struct rule_index *x, uint32_t entry, uint64_t weight)
 	x->unused = entry;
 }
 
-/* ---- what was added -------------------------------------------------------------------------- */
+/* ---- patterns of entries --------------------------------------------------------------------- */
 
 uint32_t index_also(const struct rule_index *x, uint32_t entry)
 {
@@ -296,7 +297,7 @@ unsigned index_names(const struct rule_index *x, uint32_t entry)
 	return x->entries.list[entry].names;
 }
 
-/* The nodes from below the root to this one; how many they are. */
+/* Lists the nodes from below the root to this one. Returns their number. */
 static size_t way_down(const struct rule_index *x, uint32_t node, uint32_t ret[PATTERN_PARTS])
 {
 	size_t n = 0, at;
@@ -373,7 +374,7 @@ static void add_path(const struct rule_index *x, uint32_t node, struct buf *out)
 		buf_ch(out, '/');
 }
 
-/* Nothing but names up to the root. */
+/* Returns whether all steps up to the root are plain names. */
 static bool is_plain(const struct rule_index *x, uint32_t node)
 {
 	while (node && x->nodes.list[node].way == WAY_TEXT)

@@ -1,4 +1,4 @@
-/* index_match - which patterns match a path: down all of them at once. */
+/* index_match - finds the patterns that match a path, by walking down all of them at once. */
 /* SPDX-License-Identifier: MIT */
 #include "core/os/text.h"
 #include "core/policy/rules/index_priv.h"
@@ -26,7 +26,7 @@ static void tell_entries(const struct walk *w, const struct node *node)
 	}
 }
 
-/* The path so far leads to this node. */
+/* Adds a node to which the path so far leads. */
 static void reach(struct walk *w, uint32_t i)
 {
 	struct rule_index *x = w->x;

@@ -9,14 +9,14 @@
 #include "core/policy/rules/pattern.h"
 
 /*
- * A node is a place in one or more patterns, and the step to it from the node above: the whole text
+ * A node is a position in one or more patterns, with the step to it from its parent: the whole text
  * of a component without wildcards, else the longer of the literal texts at its two ends, so that
  * ten thousand patterns such as *.key1 in one directory are as quick as one. Nodes that are reached
  * by a text are in one hash table. A double asterisk is a node that also leads to itself. A file of
- * rules is read at every start, and new memory is expensive: members of few nodes are in struct
- * more.
+ * rules is read at every start, and new memory is expensive: members that few nodes need are in
+ * struct more.
  *
- * Walking keeps the set of nodes that the path so far leads to. It is at most as large as the
+ * Walking keeps the set of nodes to which the path so far leads. It is at most as large as the
  * number of nodes, and small in practice; PATTERN_MAX_DEPTH bounds what one pattern can add.
  */
 enum way {
@@ -39,7 +39,7 @@ struct node {
 };
 
 struct more {
-	uint64_t weight;	 /* of the patterns that go on from here */
+	uint64_t weight;	 /* of the patterns below this node */
 	uint32_t deep;		 /* child after a double asterisk; 0: none */
 	uint32_t affixes;	 /* first of its list; 0: none */
 	uint32_t glob, glob_len; /* WAY_PREFIX, WAY_SUFFIX: the component */
@@ -91,7 +91,7 @@ struct rule_index {
 
 static inline uint32_t deep_of(const struct rule_index *x, uint32_t node)
 {
-	return x->more.list[x->nodes.list[node].more].deep; /* the first one has none */
+	return x->more.list[x->nodes.list[node].more].deep; /* element 0 has none */
 }
 
 /* Returns whether the way covers the whole component. */

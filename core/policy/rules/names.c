@@ -1,4 +1,4 @@
-/* names - file names folded so that every alias of a name is the same text. */
+/* names - folds file names so that all aliases of a name become the same text. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <utf8proc.h>
@@ -15,8 +15,8 @@ static bool is_ascii(const char *s, size_t len)
 }
 
 /*
- * ext4 and APFS compare decomposed, case-folded text without ignorable code points; NFKD on top of
- * that only finds more aliases. Bytes that are not UTF-8 stay as they are.
+ * ext4 and APFS compare decomposed, case-folded text without ignorable code points; NFKD finds
+ * further aliases only. Bytes that are not UTF-8 stay as they are.
  */
 static void fold_unicode(struct buf *out, const char *name, size_t len)
 {
@@ -33,7 +33,8 @@ static void fold_unicode(struct buf *out, const char *name, size_t len)
 	free(folded);
 }
 
-/* vfat and NTFS drop dots and blanks at the end; NTFS reads "name:stream". */
+/* Removes the end that file systems ignore: vfat and NTFS drop dots and blanks; NTFS reads
+ * "name:stream". */
 static void cut_tail(struct buf *out, size_t start)
 {
 	char *colon = memchr(out->data + start, ':', out->len - start);
@@ -45,7 +46,7 @@ static void cut_tail(struct buf *out, size_t start)
 		buf_truncate(out, out->len - 1);
 }
 
-/* "GIT~1" is how vfat calls ".git"; longer names keep their first six characters. */
+/* Expands vfat's short names: "GIT~1" is ".git"; longer names keep their first six characters. */
 static void expand_short(struct buf *out, size_t start)
 {
 	static const struct {
@@ -101,7 +102,8 @@ void names_fold(struct buf *out, const char *name, size_t len)
 	expand_short(out, start);
 }
 
-/* Nearly every path is plain ASCII: one pass, no component boundaries. False: nothing is kept. */
+/* Folds a path of plain ASCII, as nearly all are, in one pass. Otherwise returns false and appends
+ * nothing. */
 static bool fold_plain(struct buf *out, const char *path)
 {
 	size_t start = out->len, len = strlen(path);

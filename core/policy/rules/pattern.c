@@ -1,4 +1,4 @@
-/* pattern - a path with wildcards, taken apart. */
+/* pattern - parses a path with wildcards. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/rules/pattern.h"
 
@@ -14,12 +14,12 @@ static bool is_deep(const char *text, size_t len)
 	return len == 2 && text[0] == '*' && text[1] == '*';
 }
 
-/* What a character may be for its component. */
+/* Properties of a character within its component. */
 enum {
 	CHAR_END = 1,
 	CHAR_GLOB = 2,
 	CHAR_FOLDS = 4,
-	CHAR_FOLDS_LAST = 8, /* at the end of it */
+	CHAR_FOLDS_LAST = 8, /* only at the end of the component */
 };
 #define FOLDS_8(at)                                                                                \
 	[at] = CHAR_FOLDS, [(at) + 1] = CHAR_FOLDS, [(at) + 2] = CHAR_FOLDS,                       \
@@ -49,7 +49,7 @@ static const unsigned char meaning[256] = {
 	FOLDS_64(192),
 };
 
-/* How long the component is that begins here; *seen: what is in it. */
+/* Returns the length of the component that begins here; *seen: its characters' properties. */
 static size_t look(const char *text, unsigned *seen)
 {
 	unsigned what, all = 0;
@@ -84,10 +84,10 @@ static const char *wrong_part(const char *text, size_t len)
 	return NULL;
 }
 
-/* What is before the first part. */
+/* The state before the first part. */
 static const struct pattern_part nothing = {.leading = true, .joined = true, .plain = true};
 
-/* Nearly all parts are that: nothing in it has a meaning of its own. */
+/* Sets a part without special characters, as nearly all are. */
 static void set_literal(struct pattern_part *part, const struct pattern_part *before, size_t from,
 			size_t len)
 {
@@ -104,7 +104,7 @@ static void set_literal(struct pattern_part *part, const struct pattern_part *be
 		.form = GLOB_LITERAL, .literals = (uint32_t)len, .prefix_len = (uint32_t)len};
 }
 
-/* Something has. */
+/* Sets a part with special characters. */
 static bool set_glob(struct pattern *p, struct pattern_part *part, const char **why)
 {
 	const char *text = p->text.data + part->from;
@@ -126,7 +126,7 @@ static bool set_glob(struct pattern *p, struct pattern_part *part, const char **
 	return true;
 }
 
-/* The component at `from`, the next part; deep ones that follow each other are one. */
+/* Adds the component at `from` as a part; adjacent double asterisks are one part. */
 static bool add_part(struct pattern *p, size_t from, size_t *ret_len, const char **why)
 {
 	struct pattern_part *part = &p->parts[p->n];
@@ -151,7 +151,7 @@ static bool add_part(struct pattern *p, size_t from, size_t *ret_len, const char
 	return true;
 }
 
-/* The wildcards at the end are the tail. */
+/* Moves the wildcards at the end to the tail. */
 static void cut_tail(struct pattern *p)
 {
 	bool deep = false;
@@ -179,7 +179,7 @@ size_t pattern_alike(const char *a, const char *b, size_t len)
 	return n;
 }
 
-/* Is this part also one of text, whose first bytes are the same? */
+/* Returns whether text has the same part. The first `same` bytes are equal. */
 static bool is_kept(const struct pattern_part *part, const char *text, size_t same)
 {
 	size_t end = (size_t)part->from + part->len;
@@ -187,7 +187,7 @@ static bool is_kept(const struct pattern_part *part, const char *text, size_t sa
 	return part->joined && end <= same && (!text[end] || text[end] == '/');
 }
 
-/* Parts that text has in common with the last one stay as they are; where the rest begins. */
+/* Keeps the leading parts that text shares with the last pattern. Returns where the rest begins. */
 static size_t keep_parts(struct pattern *p, const char *text, size_t len)
 {
 	size_t same = pattern_alike(p->text.data, text, MIN(len, p->text.len)), k = p->total, at;
@@ -209,7 +209,7 @@ static bool parse_parts(struct pattern *p, const char *text, const char **why)
 {
 	size_t at = keep_parts(p, text, strlen(text)), len;
 
-	p->total = 0; /* until all is well */
+	p->total = 0; /* until parsing succeeds */
 	if (*text != '/')
 		return no(why, "it is not absolute: begin it with /, ~/, $FOLDER/ or **/");
 	while (at < p->text.len && p->text.len > 1) {

@@ -1,4 +1,4 @@
-/* rules - which of the rules that match a path decides. */
+/* rules - finds the rule that decides among those that match a path. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/rules/rules_priv.h"
 
@@ -9,7 +9,7 @@
 #include "core/config/config.h"
 #include "core/policy/policy_priv.h"
 
-/* Three sums in one weight; each is more than there can be patterns. */
+/* Three sums in one weight; each has room for more than the largest number of patterns. */
 #define WEIGHT_ASK  UINT64_C(1)
 #define WEIGHT_DENY (UINT64_C(1) << 20)
 #define WEIGHT_READ (UINT64_C(1) << 40)
@@ -140,13 +140,13 @@ static uint64_t weight_of(const struct rule *rule)
 	return weight;
 }
 
-/* Does it match aliases of names too? */
+/* Returns whether the rule also matches aliases of names. */
 static bool is_folded(const struct rule *rule)
 {
 	return rule->verdict != RULE_ALLOW && rule->of->level != LEVEL_SESSION;
 }
 
-/* What folding makes unreadable matches nothing more than the pattern itself does. */
+/* Adds the folded pattern. If folding makes it invalid, the rule has no aliases. */
 static void place_alias(struct rules *r, uint32_t number)
 {
 	struct kept *k = &r->list[number];
@@ -157,7 +157,8 @@ static void place_alias(struct rules *r, uint32_t number)
 					&(struct index_rule){number, INDEX_FOLDED, 0, k->patterns});
 }
 
-/* For names of both kinds at once, where folding leaves the pattern alone. */
+/* Adds a pattern for unfolded names, and for folded ones if the rule needs them: one entry serves
+ * both if folding does not change it. */
 bool rules_place(struct rules *r, uint32_t number, const char *pattern, const char **why)
 {
 	struct kept *k = &r->list[number];
@@ -191,10 +192,10 @@ void rules_place_path(struct rules *r, uint32_t number, const char *path, const 
 	if (!b.len)
 		buf_ch(&b, '/');
 	placed = rules_place(r, number, b.data, &why);
-	(void)placed; /* deeper than any pattern may be: then nothing is granted */
+	(void)placed; /* fails if it is too deep: then it grants nothing */
 }
 
-/* ---- what was added -------------------------------------------------------------------------- */
+/* ---- patterns of rules ----------------------------------------------------------------------- */
 
 void rules_remove(struct rules *r, uint32_t number)
 {
@@ -302,14 +303,14 @@ int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_
 		[ORDER_FINAL] = {is_final(x), is_final(y)},
 		[ORDER_DEPTH] = {a->depth, b->depth},
 		[ORDER_LITERALS] = {a->literals, b->literals},
-		/* a wider tail is looser, whatever it needs at least */
+		/* a tail with a larger maximum is looser, whatever its minimum */
 		[ORDER_TAIL] = {(int64_t)a->min - (int64_t)a->max * 1000,
 				(int64_t)b->min - (int64_t)b->max * 1000},
 		[ORDER_LEVEL] = {x->of->level, y->of->level},
 		[ORDER_PORTS] = {a->ports, b->ports},
 		[ORDER_VERDICT] = {MIN(x->verdict, RULE_DENY), MIN(y->verdict, RULE_DENY)},
 		[ORDER_AGE] = {x->of->id > y->of->id, y->of->id > x->of->id},
-		[ORDER_PLACE] = {x > y, y > x}, /* of one list */
+		[ORDER_PLACE] = {x > y, y > x}, /* both are in one list */
 	};
 
 	for (*by = ORDER_OVER; *by < ORDER_PLACE && keys[*by][0] == keys[*by][1];)
@@ -337,7 +338,7 @@ static void on_hit(void *data, const struct index_hit *h)
 		s->best = m;
 }
 
-/* The folded path, where that is another one; it is kept until the next call. */
+/* Returns the folded path, or NULL if it is the same. Valid until the next call. */
 static const char *folded(struct rules *r, const char *path)
 {
 	buf_clear(&r->scratch);

@@ -6,9 +6,9 @@
 #include "core/policy/rules/rules_priv.h"
 
 /*
- * There are tens of them, where there are ten thousand about paths: all are looked at. What decides
- * is what decides among paths (rules_compare()): depth is how near the host is named; of one level
- * the rule about fewer ports decides.
+ * There are tens of rules about hosts, and ten thousand about paths: so all are examined. The order
+ * of rules_compare() decides as for paths: depth is how exactly the host is named; at equal depth
+ * the rule for fewer ports decides.
  */
 
 static void place(struct rules *r, uint32_t number, const struct net_pattern *p)
@@ -20,7 +20,8 @@ static void place(struct rules *r, uint32_t number, const struct net_pattern *p)
 	r->hosts[r->n_hosts++] = (struct host_rule){number, *p};
 }
 
-/* Programs look this name up in a file: who connects names an address. */
+/* Adds the addresses of localhost. Programs find that name in a file, so their connections have an
+ * address. */
 static void place_loopback(struct rules *r, uint32_t number, const struct net_pattern *name)
 {
 	const struct net_addr both[] = {net_addr_v4(INADDR_LOOPBACK), {{[15] = 1}}};
@@ -105,7 +106,8 @@ bool rules_decide_host(struct rules *r, enum rule_kind kind, const struct net_ta
 
 	if (t->port)
 		return decide(r, kind, t, patterns, now, ret);
-	/* Each port that a rule about this host begins at stands for those that follow. */
+	/* Try each port at which a pattern for this host begins: it represents the ports up to the
+	 * next one. */
 	for (size_t i = 0; i < r->n_hosts; i++) {
 		struct net_target at = *t;
 		struct rule_match m;

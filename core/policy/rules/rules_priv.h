@@ -9,7 +9,7 @@
 
 struct kept {
 	struct rule rule;
-	uint32_t patterns; /* the newest, in the index */
+	uint32_t patterns; /* the newest pattern in the index */
 	bool removed, absent;
 };
 
@@ -18,7 +18,7 @@ struct frame {
 	struct frame *next;
 };
 
-/* Words for a rule, made when a caller needs them. */
+/* The text of a rule, made on demand. */
 struct words {
 	uint32_t number;
 	const char *text;
@@ -33,21 +33,21 @@ struct host_rule {
 struct rules {
 	struct kept *list;
 	size_t n, cap;
-	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live ones */
+	size_t n_of[RULE_KINDS], n_strict[RULE_KINDS]; /* live rules of each kind */
 	struct rule_index *index;
-	struct host_rule *hosts; /* of kinds about hosts; a rule may have several */
+	struct host_rule *hosts; /* about hosts; a rule may have several */
 	size_t n_hosts, cap_hosts;
-	struct config *lender; /* the configuration whose strings the rules borrow, or NULL */
+	struct config *lender; /* configuration whose strings the rules borrow, or NULL */
 	struct frame *frames;
 	struct words *words;
 	struct arena strings;
 	struct buf scratch;	       /* a folded path */
 	struct pattern pattern, alias; /* large: not on the stack */
 	size_t base_parts;	       /* parts of the last result of rules_base() */
-	uint64_t follows;	       /* serial of the pattern behind that one; 0: none */
+	uint64_t follows;	       /* serial of the next pattern; 0: none */
 };
 
-/* The differences that decide between two matching rules, the first one first. */
+/* The differences that decide between two matching rules, in order. */
 enum rules_order {
 	ORDER_OVER,
 	ORDER_FINAL,
@@ -62,12 +62,12 @@ enum rules_order {
 };
 
 /* Compares two matching rules. Returns a positive number if a decides. *by: the difference that
- * decided. */
+ * decides. */
 int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_t now,
 		  enum rules_order *by);
-/* Calls on() for each pattern that matches, of rules of all kinds. */
+/* Calls on() for each pattern that matches, of all kinds of rules. */
 void rules_find(struct rules *r, const char *path, index_on_hit on, void *data);
-/* rules_hosts.c: removes the patterns of a rule that is removed. */
+/* rules_hosts.c: removes the patterns of a removed rule. */
 void rules_drop_hosts(struct rules *r, uint32_t number);
-/* Frees the words of rules. */
+/* Frees the texts of rules. */
 void rules_free_words(struct rules *r);

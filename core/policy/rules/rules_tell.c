@@ -1,4 +1,4 @@
-/* rules_tell - all rules that match, why one of them decides, and the words for it. */
+/* rules_tell - lists all rules that match, why one decides, and makes their texts. */
 /* SPDX-License-Identifier: MIT */
 #include "core/policy/rules/rules_priv.h"
 
@@ -10,7 +10,7 @@ struct collection {
 	size_t n;
 };
 
-/* A rule may match in several ways: the strongest of them is told. */
+/* Adds a rule once, with the strongest of its matches. */
 static void on_any_hit(void *data, const struct index_hit *h)
 {
 	struct collection *c = data;
@@ -71,8 +71,8 @@ const char *rules_why_lost(const struct rule_match *winner, const struct rule_ma
 	return words[by];
 }
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- texts of rules
+ * --------------------------------------------------------------------------- */
 
 void rules_free_words(struct rules *r)
 {
@@ -105,7 +105,7 @@ const char *rules_words(struct rules *r, const struct rule *rule)
 	uint32_t number = (uint32_t)((const struct kept *)rule - r->list); /* its first member */
 	struct words *w;
 
-	/* Who wrote the profile knows why it asks. */
+	/* A profile's author explains why it asks. */
 	if (rule->of->level == LEVEL_PROFILE && rule->verdict == RULE_ASK && rule->of->reason)
 		return rule->of->reason;
 	if (rule->of->level == LEVEL_SESSION)

@@ -1,10 +1,10 @@
-/* words - what stands in a line of a rule: kinds, dates. */
+/* words - parses the kinds and dates in a line of a rule. */
 /* SPDX-License-Identifier: MIT */
 #include <time.h>
 
 #include "core/policy/policy_priv.h"
 
-/* The length of this word, when the text begins with it and no more of one follows; or 0. */
+/* Returns the length of this word if the text begins with exactly it; else 0. */
 static size_t word_length(const char *text, const char *word)
 {
 	size_t n = 0;
@@ -62,7 +62,7 @@ bool words_until(const char *s, int64_t *ret)
 			continue;
 		day = tm;
 		t = mktime(&tm);
-		/* mktime() makes the 2nd of March of the 30th of February. */
+		/* mktime() turns the 30th of February into the 2nd of March. */
 		if (t == (time_t)-1 || tm.tm_mday != day.tm_mday || tm.tm_mon != day.tm_mon)
 			return false;
 		if (i == 0) {

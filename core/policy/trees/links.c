@@ -1,4 +1,4 @@
-/* links - where the leading directory of a pattern really is, when links are on the way. */
+/* links - resolves the leading directory of a pattern if links are on its path. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <limits.h>
@@ -15,11 +15,11 @@
 /*
  * Rules are about objects, and are matched with resolved paths: a rule about ~/notes, which is a
  * link to /data/notes, must match the latter. Nearly no pattern has a link in it, and there may be
- * ten thousand patterns. So facts about a directory are cached, and for a directory that is asked
- * about often all links are read at once.
+ * ten thousand patterns. So the type of each directory is cached, and if a directory is needed
+ * often all its links are read at once.
  */
 #define LIST_AFTER 16
-#define LINKS_MAX  40 /* as the kernel */
+#define LINKS_MAX  40 /* the kernel's limit */
 #define HINTS	   16
 
 struct link_dir {
@@ -28,14 +28,14 @@ struct link_dir {
 	enum link_place place;
 	unsigned asked;
 	bool listed;
-	struct places links, names; /* once listed: of links, and of all; sorted */
-	uint64_t hints[HINTS];	    /* of names: most that are not there are told by these */
+	struct places links, names; /* once listed: of links, and of all entries; sorted */
+	uint64_t hints[HINTS];	    /* bits of names, to tell quickly that a name is missing */
 	UT_hash_handle hh;
 };
 
 struct links {
 	struct link_dir *dirs;
-	struct link_dir *last; /* most patterns follow one of the same directory */
+	struct link_dir *last; /* adjacent patterns often share the directory */
 };
 
 struct links *links_new(void)
@@ -59,7 +59,7 @@ void links_free(struct links *l)
 	free(l);
 }
 
-/* ---- is there a link? ------------------------------------------------------------------------ */
+/* ---- detecting links ------------------------------------------------------------------------- */
 
 static enum link_place look(const char *path)
 {
@@ -70,7 +70,7 @@ static enum link_place look(const char *path)
 	return S_ISLNK(st.st_mode) ? IS_LINK : IS_PLAIN;
 }
 
-/* The bit of a name: what stands at both ends of it, and how long it is. */
+/* Returns the bit of a name: from its first and last byte and its length. */
 static uint64_t hint(const char *name, size_t len, size_t *ret_word)
 {
 	const unsigned char first = (unsigned char)name[0], last = (unsigned char)name[len - 1];
@@ -107,7 +107,7 @@ static enum link_place look_at(const char *path, size_t len)
 	return look(whole);
 }
 
-/* The entry `name` of d; whole is the path of both. */
+/* Looks up the entry `name` of d; whole is the path of both. */
 static enum link_place look_in(struct link_dir *d, const char *whole, size_t len, const char *name)
 {
 	size_t n = len - (size_t)(name - whole);
@@ -123,7 +123,7 @@ static enum link_place look_in(struct link_dir *d, const char *whole, size_t len
 	return look_at(whole, len);
 }
 
-/* Where the last component of a path begins; the length of what is above it, 1 for "/". */
+/* Returns the last component of a path, and the length of its parent, 1 for "/". */
 static const char *leaf_at(const char *path, size_t len, size_t *ret_parent)
 {
 	const char *slash = memrchr(path, '/', len);
@@ -132,7 +132,8 @@ static const char *leaf_at(const char *path, size_t len, size_t *ret_parent)
 	return slash + 1;
 }
 
-/* The directory, or one above it of which the same is true: nothing is there, or it is a link. */
+/* Returns whether d is the directory, or an ancestor with the same result: it is missing, or a
+ * link. */
 static bool stands_for(const struct link_dir *d, const char *path, size_t len)
 {
 	if (!d || d->len > len || memcmp(d->path, path, d->len) != 0)
@@ -152,7 +153,7 @@ static struct link_dir *add_dir(struct links *l, const char *path, size_t len,
 	return d;
 }
 
-/* Recursion: a pattern has at most PATTERN_PARTS components. */
+/* Recursive: a pattern has at most PATTERN_PARTS components. */
 static struct link_dir *dir_of(struct links *l, const char *path, size_t len)
 {
 	struct link_dir *d = l->last, *above;
@@ -188,7 +189,7 @@ enum link_place links_look(struct links *l, const char *path, size_t len)
 
 /* ---- following ------------------------------------------------------------------------------- */
 
-/* What the link at `at` leads to, with what follows it, from / on. Heap; NULL: no link. */
+/* Returns the target of the link at `at` joined with the rest, absolute. Heap; NULL: no link. */
 static char *target_of(const char *at, const char *rest)
 {
 	AUTO_FREE char *dir = path_dir(at);

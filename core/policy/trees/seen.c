@@ -16,20 +16,20 @@
 #include "core/os/volume.h"
 
 #define MAX_BYTES  (128u << 20)
-#define SETTLED	   3   /* seconds; the times of an old ext3 are whole ones */
-#define FRESH_MIN  256 /* directories for which a file is worth it */
-#define FRESH_PART 8   /* of all: then it is written again */
+#define SETTLED	   3   /* seconds; an old ext3 has whole seconds only */
+#define FRESH_MIN  256 /* directories that make a file worthwhile */
+#define FRESH_PART 8   /* part of all: if so many are new, the file is rewritten */
 
 struct head {
 	char magic[8];
-	char version[24]; /* of cordon: another one may look for other names */
+	char version[24]; /* of cordon: another one may search for other names */
 	uint64_t n;
 };
 
 struct record {
 	struct seen_dir dir;
-	uint64_t at, len; /* in the names */
-	uint64_t hash;	  /* of all of it: a power cut may leave a part of the file */
+	uint64_t at, len; /* offset and length in the names */
+	uint64_t hash;	  /* of the whole record: after a power cut it may be incomplete */
 };
 
 struct seen {
@@ -173,7 +173,7 @@ void seen_part_done(struct seen_part *p)
 	*p = (struct seen_part)SEEN_PART_INIT;
 }
 
-/* Best effort: without the file the next search reads all. */
+/* Best effort: without the file the next search reads all directories. */
 void seen_save(const char *path, const struct seen_part *p)
 {
 	const size_t n = p->records.len / sizeof(struct record);

@@ -1,4 +1,4 @@
-/* seen - what the directories of a tree held when a search last read them. */
+/* seen - caches the content of a tree's directories between searches. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -21,7 +21,7 @@
  *
  * A record that is damaged, or of another version of cordon, counts as none.
  */
-struct seen; /* of an earlier search; reading it is safe in any thread */
+struct seen; /* of an earlier search; any thread may read it */
 
 /* Reads the file. Returns NULL if there is none. */
 struct seen *seen_load(const char *path);
@@ -32,11 +32,11 @@ struct seen_dir {
 	uint64_t dev, ino, sec, nsec;
 };
 
-/* What one thread, or the whole search, has seen. */
+/* The directories seen by one thread, or by the whole search. */
 struct seen_part {
 	struct buf records, names;
-	size_t fresh; /* of them read, and not taken from the earlier search */
-	uint64_t dev; /* the device that was looked at last, and whether its times tell */
+	size_t fresh; /* those read, not taken from the earlier search */
+	uint64_t dev; /* the last device, and whether its ctimes are reliable */
 	bool device_known, device_tells;
 };
 #define SEEN_PART_INIT                                                                             \
@@ -44,16 +44,16 @@ struct seen_part {
 		.records = BUF_INIT, .names = BUF_INIT                                             \
 	}
 
-/* Returns whether the ctime of the directory at this path, "" for fd itself, tells its names,
- * and its state. To be called before it is read: a change in between gives it another time. */
+/* Gets the state of the directory at this path, "" for fd itself. Returns whether its ctime changes
+ * with its names. Call it before reading: a change in between gives another ctime. */
 bool seen_identify(struct seen_part *p, int fd, const char *path, struct seen_dir *ret);
-/* Returns whether the earlier search (may be NULL) saw it in this state, and the entries
- * that seen_part_add() got then, valid until seen_free(). */
+/* Returns whether the earlier search (may be NULL) saw the directory in this state, and its entries
+ * as passed to seen_part_add(), valid until seen_free(). */
 bool seen_find(const struct seen *s, const struct seen_dir *dir, struct span *ret);
-/* Adds a directory with its entries: of each the type as in dirent.h, the name and NUL. */
+/* Adds a directory with its entries: for each the type as in dirent.h, the name and NUL. */
 void seen_part_add(struct seen_part *p, const struct seen_dir *dir, const char *held, size_t len);
-/* Empties from into to. */
+/* Moves all from `from` to `to`. */
 void seen_part_move(struct seen_part *to, struct seen_part *from);
 void seen_part_done(struct seen_part *p);
-/* Writes the file, unless nearly everything in it is there already. */
+/* Writes the file, unless it has nearly everything already. */
 void seen_save(const char *path, const struct seen_part *p);
