@@ -64,6 +64,22 @@ static inline void pane_done(struct pane *p)
 	buf_done(&p->screen);
 }
 
+/* For cmocka: one of 4 rows and 10 columns for each test, and its end. */
+static inline int pane_setup(void **state)
+{
+	static struct pane p;
+
+	pane_init(&p, 4, 10);
+	*state = &p;
+	return 0;
+}
+
+static inline int pane_teardown(void **state)
+{
+	pane_done(*state);
+	return 0;
+}
+
 static inline void pane_feed(struct pane *p, const char *text)
 {
 	term_feed(p->t, text, strlen(text));
