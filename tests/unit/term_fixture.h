@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/check.h"
 #include "tui/term/inside.h"
 #include "tui/term/term.h"
 
