@@ -13,6 +13,7 @@
 
 #include "core/api/socket/api.h"
 #include "core/api/approver.h"
+#include "core/api/pending_undo.h"
 #include "core/base/log.h"
 #include "core/os/file.h"
 #include "core/os/socket.h"
@@ -41,14 +42,7 @@ struct engine {
 	int telling;
 	bool started, over, closing;
 	bool changing; /* listeners are being told of a change */
-	/* the undo under way */
-	uint64_t undo;
-	bool planning;
-	char **paths; /* of a restore, which is planned first: to be able to say what it did */
-	int64_t step;
-	unsigned flags;
-	engine_on_undo undo_fn;
-	void *undo_data;
+	struct pending_undo undo;
 };
 
 /* ---- who hears ------------------------------------------------------------------------------- */
@@ -83,8 +77,8 @@ void engine_unlisten(struct engine *e, const void *data)
 	for (h = e->hearers; h; h = h->next)
 		if (h->data == data)
 			h->on = NULL;
-	if (e->undo_data == data)
-		e->undo_fn = NULL;
+	if (e->undo.data == data)
+		e->undo.fn = NULL;
 	sweep(e);
 }
 
@@ -106,74 +100,6 @@ static void tell_failed(struct engine *e, int status, const char *words)
 	TELL(e, failed, h_->data, status, words);
 }
 
-/* ---- undo ------------------------------------------------------------------------------------ */
-
-static void undo_ended(struct engine *e, int result, const char *words, const struct undo_plan *p)
-{
-	engine_on_undo fn = e->undo_fn;
-
-	e->undo = 0;
-	e->undo_fn = NULL;
-	util_free_list(&e->paths);
-	if (fn)
-		fn(e->undo_data, result, words ? words : "", p);
-}
-
-static void begin_restore(struct engine *e)
-{
-	e->planning = false;
-	e->undo = session_restore(e->session, e->step, (const char *const *)e->paths, e->flags);
-}
-
-static void look_at_undo(struct engine *e)
-{
-	const struct model *m = session_model(e->session);
-	const struct undo_plan *p = m->plan_request == e->undo ? m->plan : NULL;
-
-	if (!e->undo)
-		return;
-	if (e->planning && p && e->paths)
-		begin_restore(e);
-	else if (e->planning && p)
-		undo_ended(e, 0, NULL, p);
-	else if (e->planning && m->plan_refused)
-		undo_ended(e, m->plan_refused_by, m->plan_refused, NULL);
-	else if (!e->planning && !m->job.active)
-		undo_ended(e, m->job.result, m->job.words, m->plan);
-}
-
-int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, void *data,
-		struct err *err)
-{
-	if (e->undo || session_model(e->session)->job.active)
-		return err_say(err, -EBUSY, "another undo is under way: wait for its end");
-	if (!c->shown)
-		session_forget_plan(e->session);
-	if (c->kind == UNDO_PATHS)
-		e->undo = session_restore_plan(e->session, c->step, c->paths, c->flags);
-	else if (c->plan_only)
-		e->undo = session_plan(e->session, c->kind, c->n, c->flags);
-	else if (c->shown)
-		e->undo = session_undo_for(
-			e->session,
-			&(struct undo_wish){.kind = c->kind, .n = c->n, .flags = c->flags},
-			c->shown, err);
-	else
-		e->undo = session_undo(e->session, c->kind, c->n, c->flags);
-	if (!e->undo && c->shown)
-		return err->code;
-	if (!e->undo)
-		return err_say(err, -E2BIG, "too many paths: name fewer, or a directory");
-	if (c->kind == UNDO_PATHS && !c->plan_only)
-		e->paths = util_list_copy(c->paths);
-	e->step = c->step;
-	e->flags = c->flags;
-	e->planning = c->plan_only || e->paths;
-	e->undo_fn = fn;
-	e->undo_data = data;
-	return 0;
-}
-
 /* ---- the session ----------------------------------------------------------------------------- */
 
 static void on_changed(void *data)
@@ -187,7 +113,7 @@ static void on_changed(void *data)
 		e->started = true;
 		TELL(e, started, h_->data);
 	}
-	look_at_undo(e);
+	pending_undo_check(&e->undo, e->session);
 	/* The front end hears first, as it may answer the request itself. An answer calls this
 	 * function again. */
 	e->changing = true;
@@ -481,7 +407,7 @@ void engine_close(struct engine *e)
 	approver_close(e->approver);
 	e->session = NULL;
 	e->approver = NULL;
-	util_free_list(&e->paths);
+	pending_undo_done(&e->undo);
 }
 
 struct session *engine_session(struct engine *e)
@@ -514,6 +440,12 @@ void engine_printed(struct engine *e, const char *bytes, size_t len, int rows, i
 {
 	if (e && e->consoles)
 		consoles->printed(e->consoles, bytes, len, rows, cols);
+}
+
+int engine_undo(struct engine *e, const struct undo_call *c, engine_on_undo fn, void *data,
+		struct err *err)
+{
+	return pending_undo_begin(&e->undo, e->session, c, fn, data, err);
 }
 
 int engine_answer(struct engine *e, const char *by, uint64_t ask, const struct answer *a,

@@ -173,7 +173,7 @@ bool policy_vet_link(const struct policy *p, const char *path, const char *targe
 	    inside || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	return (str_starts(path_base(real), "python") || str_starts(path_base(real), "pypy")) &&
-	       !gated_trees_hold(&p->folders, real) && !gated_trees_are_private(real) &&
+	       !places_cover(&p->folders, real) && !gated_trees_are_private(real) &&
 	       policy_check_outside(p, POLICY_WRITE, real, &reason) != POLICY_ALLOW;
 }
 
@@ -333,7 +333,7 @@ static bool is_saved_by_git(const struct policy *p, const char *path, const char
 	else if (strncasecmp(leaf, shared, sizeof(shared) - 1) == 0)
 		name = xasprintf("%.*ssharedindex.", (int)(leaf - path), path);
 	return name && (policy_content(p, name) != CONTENT_NONE ||
-			(gated_trees_hold(&p->folders, path) &&
+			(places_cover(&p->folders, path) &&
 			 policy_check(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW));
 }
 
@@ -352,7 +352,7 @@ bool policy_carries_save(const struct policy *p, const char *path)
 		return check_builtin_write(p, POLICY_RENAME_TO, path).verdict != POLICY_ALLOW;
 	name = xstrndup(path, (size_t)(leaf - path) + stem);
 	return policy_check(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW ||
-	       (!gated_trees_hold(&p->folders, path) &&
+	       (!places_cover(&p->folders, path) &&
 		policy_check_outside(p, POLICY_RENAME_TO, name, &reason) != POLICY_ALLOW);
 }
 
@@ -454,9 +454,9 @@ struct builtin check_builtin_read(const struct policy *p, enum rule_kind kind, c
 		return builtin_says(POLICY_HIDE, "it is an undo store of cordon's", 0, true);
 	if (kind == RULE_UNIX)
 		return builtin_says(POLICY_ASK, words_of_socket(path), 0, false);
-	if (secret && gated_trees_hold(&p->shown, path))
+	if (secret && places_cover(&p->shown, path))
 		return builtin_says(POLICY_HIDE, secret_reason, path_depth(path), false);
-	if (gated_trees_hold(&p->folders, path))
+	if (places_cover(&p->folders, path))
 		return secret ? builtin_says(POLICY_HIDE, secret_reason, path_depth(path), false)
 			      : (struct builtin){.verdict = POLICY_ALLOW};
 	for (size_t i = 0; i < p->closed.n; i++)
@@ -466,7 +466,7 @@ struct builtin check_builtin_read(const struct policy *p, enum rule_kind kind, c
 	for (size_t i = 0; i < p->gated.n; i++)
 		if (path_is_beneath(path, p->gated.list[i]))
 			gate = p->gated.list[i];
-	if (!gate || gated_trees_hold(&p->usual, path))
+	if (!gate || places_cover(&p->usual, path))
 		return (struct builtin){.verdict = POLICY_ALLOW};
 	return builtin_says(POLICY_ASK, secret ? secret_reason : policy_ungranted, path_depth(gate),
 			    false);

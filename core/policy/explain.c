@@ -73,8 +73,8 @@ static struct builtin builtin_of(const struct policy *p, enum rule_kind kind, co
 
 	if (kind != RULE_WRITE)
 		return check_builtin_read(p, kind, path);
-	/* Outside, a path that a rule allows to write is judged as in a working folder. */
-	if (gated_trees_hold(&p->folders, path) ||
+	/* What a rule lets be written outside is judged as in a working folder then. */
+	if (places_cover(&p->folders, path) ||
 	    policy_check_outside(p, POLICY_WRITE, path, &reason) == POLICY_ALLOW)
 		return check_builtin_write(p, POLICY_WRITE, path);
 	return check_builtin_outside(p, path);

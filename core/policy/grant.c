@@ -19,7 +19,7 @@ static bool fits_natively(struct policy *p, const char *path, bool tree)
 	const char *reason;
 	struct stat st;
 
-	if (!gated_trees_hold(&p->gated, path) || gated_trees_hold(&p->granted, path))
+	if (!places_cover(&p->gated, path) || places_cover(&p->granted, path))
 		return false;
 	if (policy_check_read(p, RULE_READ, path, &reason) != POLICY_ALLOW)
 		return false;
@@ -41,7 +41,7 @@ static bool is_resolved(const char *path)
 static void grant(struct policy *p, const char *path, bool tree)
 {
 	if (fits_natively(p, path, tree) && is_resolved(path))
-		gated_trees_add(&p->granted, xstrdup(path));
+		places_add(&p->granted, xstrdup(path));
 }
 
 /* ---- from rules ------------------------------------------------------------------------------ */
@@ -68,10 +68,10 @@ static void take_place(struct policy *p, const struct rule *rule, const char *pa
 
 	if (!path[1])
 		return;
-	gated = gated_trees_hold(&p->gated, path);
+	gated = places_cover(&p->gated, path);
 	if (allows && gated && rule->kinds & 1u << RULE_READ && !rule->of->until)
 		grant(p, path, tree);
-	else if (!allows && (!gated || gated_trees_hold(&p->folders, path)))
+	else if (!allows && (!gated || places_cover(&p->folders, path)))
 		hide_rule(p, rule, path);
 }
 
@@ -89,7 +89,7 @@ static void note_written(struct policy *p, struct rules *r, uint32_t number)
 			while (text.len && text.data[text.len - 1] != '/')
 				text.data[--text.len] = '\0';
 		}
-		gated_trees_add(&p->written, path_clean(text.len ? text.data : "/"));
+		places_add(&p->written, path_clean(text.len ? text.data : "/"));
 	}
 }
 

@@ -8,9 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
@@ -34,118 +32,6 @@
 #define THREADS	  2
 #define LEVEL_MIN 128  /* directories for which threads are worth it */
 #define LOOK_EACH 1024 /* entries between two looks at the clock */
-
-void policy_protect(struct policy *p, const char *path, const char *reason, bool keep)
-{
-	AUTO_FREE char *clean = path_clean(path);
-
-	for (size_t i = 0; i < p->n_guarded; i++) {
-		if (str_eq(p->guarded[i].path, clean)) {
-			p->guarded[i].keep |= keep;
-			return;
-		}
-	}
-	p->guarded = xrealloc(p->guarded, (p->n_guarded + 1) * sizeof(*p->guarded));
-	p->guarded[p->n_guarded++] = (struct guarded){take_ptr(&clean), reason, keep};
-}
-
-static bool in_folders(const struct policy *p, const char *path)
-{
-	for (size_t i = 0; i < p->folders.n; i++)
-		if (path_is_beneath(path, p->folders.list[i]) && !str_eq(path, p->folders.list[i]))
-			return true;
-	return false;
-}
-
-static void guard(struct policy *p, const char *path, const char *reason, bool keep)
-{
-	enum policy_verdict v = check_builtin_write(p, POLICY_WRITE, path).verdict;
-
-	if (keep ? v != POLICY_HIDE : v == POLICY_ALLOW && in_folders(p, path))
-		policy_protect(p, path, reason, keep);
-}
-
-/* The links on the way: who may lead one elsewhere need not write to where it leads. Heap; NULL: it
- * leads nowhere. */
-static char *guard_links(struct policy *p, const char *path, const char *reason, bool keep)
-{
-	struct places passed = {0};
-	char *real = NULL;
-	bool inside;
-
-	if (links_follow_each(path, NULL, &passed, &real, &inside) < 0)
-		real = NULL;
-	for (size_t i = 0; i < passed.n; i++)
-		guard(p, passed.list[i], reason, keep);
-	gated_trees_done(&passed);
-	return real;
-}
-
-void learn_way(struct policy *p, const char *path, const char *reason)
-{
-	free(guard_links(p, path, reason, false));
-}
-
-static void learn_place(struct policy *p, const char *path, const char *reason, bool keep)
-{
-	AUTO_FREE char *clean = path_clean(path);
-	AUTO_FREE char *real = NULL;
-
-	guard(p, clean, reason, keep);
-	real = guard_links(p, clean, reason, keep);
-	if (real && !str_eq(real, clean))
-		guard(p, real, reason, keep);
-}
-
-void policy_learn_place(struct policy *p, const char *path, const char *reason)
-{
-	learn_place(p, path, reason, false);
-}
-
-void policy_keep_place(struct policy *p, const char *path, const char *reason)
-{
-	learn_place(p, path, reason, true);
-}
-
-void policy_keep_way(struct policy *p, const char *path, const char *reason)
-{
-	free(guard_links(p, path, reason, true));
-}
-
-void policy_learn_link(struct policy *p, const char *path)
-{
-	/* Where a plain file would be nothing, a link is a directory. */
-	const enum policy_act act =
-		protect_is_tree(path_base(path)) ? POLICY_SYMLINK : POLICY_WRITE;
-	struct builtin b = check_builtin_write(p, act, path);
-
-	if (b.verdict == POLICY_VET || b.verdict == POLICY_ASK)
-		policy_learn_place(p, path, b.reason);
-}
-
-static unsigned char type_of(const char *dir, const struct dirent *e)
-{
-	AUTO_FREE char *path = NULL;
-	struct stat st;
-
-	if (e->d_type != DT_UNKNOWN)
-		return e->d_type;
-	path = path_join(dir, e->d_name);
-	return lstat(path, &st) < 0 ? DT_UNKNOWN : IFTODT(st.st_mode);
-}
-
-void learn_links(struct policy *p, const char *dir)
-{
-	AUTO_DIR DIR *d = opendir(dir);
-	const struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		AUTO_FREE char *path = type_of(dir, e) == DT_LNK ? path_join(dir, e->d_name) : NULL;
-
-		if (path)
-			policy_learn_link(p, path);
-	}
-}
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
@@ -276,13 +162,13 @@ static void take_entry(struct look *k, const char *name, unsigned char type)
 	k->head = k->head || str_eq(name, "HEAD");
 	k->objects = k->objects || str_eq(name, "objects");
 	if (str_eq(name, ".git"))
-		gated_trees_add(&f->repositories, xstrdup(k->dir));
+		places_add(&f->repositories, xstrdup(k->dir));
 	if (is_secret(k->l, path, name))
-		gated_trees_add(&f->secrets, take_ptr(&path));
+		places_add(&f->secrets, take_ptr(&path));
 	else if (type == DT_LNK)
-		gated_trees_add(&f->links, take_ptr(&path));
+		places_add(&f->links, take_ptr(&path));
 	else if (type == DT_DIR && !str_eq(name, ".git") && !str_eq(name, ".cordon"))
-		gated_trees_add(is_bulk(name) ? &f->late : &f->dirs, take_ptr(&path));
+		places_add(is_bulk(name) ? &f->late : &f->dirs, take_ptr(&path));
 }
 
 /* False: it is too late, and not all of it was seen. */
@@ -297,7 +183,7 @@ static bool read_entries(struct look *k)
 	if (d && k->l->note)
 		k->noted = seen_identify(&k->f->seen, dirfd(d), "", &k->id);
 	while (errno = 0, d && (e = readdir(d))) {
-		unsigned char type = e->d_type == DT_UNKNOWN ? type_of(k->dir, e) : e->d_type;
+		unsigned char type = e->d_type == DT_UNKNOWN ? learn_type(k->dir, e) : e->d_type;
 
 		if (++n % LOOK_EACH == 0 && is_late(k->l))
 			return false;
@@ -349,7 +235,7 @@ static bool scan(const struct level *l, struct found *f, const char *dir)
 		}
 	}
 	if (whole && k.head && k.objects)
-		gated_trees_add(&f->bare, xstrdup(dir));
+		places_add(&f->bare, xstrdup(dir));
 	buf_done(&k.held);
 	return whole;
 }
@@ -364,17 +250,9 @@ static void *scan_some(void *data)
 		if (part->first)
 			tell_slow(l);
 		if (is_late(l) || !scan(l, &part->found, l->dirs.list[i]))
-			gated_trees_add(&part->found.late, xstrdup(l->dirs.list[i]));
+			places_add(&part->found.late, xstrdup(l->dirs.list[i]));
 	}
 	return NULL;
-}
-
-static void places_move(struct places *to, struct places *from)
-{
-	for (size_t i = 0; i < from->n; i++)
-		gated_trees_add(to, from->list[i]);
-	free(from->list);
-	*from = (struct places){0};
 }
 
 static void found_move(struct found *to, struct found *from)
@@ -412,10 +290,10 @@ static void walk_until(struct walk *w, struct level *l, struct found *ret)
 		if (w->next == w->dirs.n)
 			places_move(&w->dirs, &w->late);
 		for (; w->next < w->dirs.n; w->next++)
-			gated_trees_add(&l->dirs, take_ptr(&w->dirs.list[w->next]));
+			places_add(&l->dirs, take_ptr(&w->dirs.list[w->next]));
 		atomic_store(&l->next, 0);
 		scan_level(l, ret);
-		gated_trees_done(&l->dirs);
+		places_done(&l->dirs);
 		w->dirs.n = w->next = 0;
 		places_move(&w->dirs, &ret->dirs);
 		places_move(&w->late, &ret->late);
@@ -430,9 +308,9 @@ static void learn_found(struct policy *p, struct found *f)
 		learn_bare(p, f->bare.list[i]);
 	for (size_t i = 0; i < f->links.n; i++)
 		policy_learn_link(p, f->links.list[i]);
-	gated_trees_done(&f->repositories);
-	gated_trees_done(&f->bare);
-	gated_trees_done(&f->links);
+	places_done(&f->repositories);
+	places_done(&f->bare);
+	places_done(&f->links);
 }
 
 bool policy_learn_more(struct policy *p)
@@ -459,7 +337,7 @@ bool policy_learn_more(struct policy *p)
 		w->changed = true;
 		walk_until(w, &l, &found);
 	}
-	gated_trees_done(&found.secrets);
+	places_done(&found.secrets);
 	learn_found(p, &found);
 	if (w->next < w->dirs.n || w->late.n)
 		return true;
@@ -470,8 +348,8 @@ bool policy_learn_more(struct policy *p)
 void learn_done(struct policy *p)
 {
 	if (p->walk) {
-		gated_trees_done(&p->walk->dirs);
-		gated_trees_done(&p->walk->late);
+		places_done(&p->walk->dirs);
+		places_done(&p->walk->late);
 	}
 	free(take_ptr(&p->walk));
 }
@@ -483,8 +361,8 @@ static void keep_secrets(struct policy *p, struct places *found)
 
 	for (size_t i = 0; i < found->n; i++)
 		if (policy_check_read(p, RULE_READ, found->list[i], &why) != POLICY_ALLOW)
-			gated_trees_add(&p->secrets, take_ptr(&found->list[i]));
-	gated_trees_done(found);
+			places_add(&p->secrets, take_ptr(&found->list[i]));
+	places_done(found);
 }
 
 /* Heap; NULL: the names below this directory are not kept. */
@@ -506,7 +384,7 @@ static void find_in(struct policy *p, struct walk *w, const char *dir, struct fo
 	l.all = policy_restricts(p, dir);
 	l.note = file != NULL;
 	l.before = before;
-	gated_trees_add(&w->dirs, take_ptr(&clean));
+	places_add(&w->dirs, take_ptr(&clean));
 	walk_until(w, &l, found);
 	if (file)
 		seen_save(file, &found->seen);
@@ -525,8 +403,8 @@ bool policy_learn(struct policy *p, const char *folder)
 	struct walk w = {0};
 	bool whole;
 
-	if (!gated_trees_hold(&p->folders, folder))
-		gated_trees_add(&p->folders, path_clean(folder));
+	if (!places_cover(&p->folders, folder))
+		places_add(&p->folders, path_clean(folder));
 	find_in(p, &w, folder, &found);
 	learn_found(p, &found);
 	whole = w.next == w.dirs.n && !w.late.n;
@@ -537,8 +415,8 @@ bool policy_learn(struct policy *p, const char *folder)
 		places_move(&p->walk->late, &w.late);
 		p->walk->changed = false;
 	}
-	gated_trees_done(&w.dirs);
-	gated_trees_done(&w.late);
+	places_done(&w.dirs);
+	places_done(&w.late);
 	return !whole;
 }
 
@@ -548,11 +426,11 @@ void policy_find_secrets(struct policy *p, const char *dir)
 	struct walk w = {0};
 
 	find_in(p, &w, dir, &found);
-	gated_trees_done(&found.links);
-	gated_trees_done(&found.repositories);
-	gated_trees_done(&found.bare);
-	gated_trees_done(&w.dirs);
-	gated_trees_done(&w.late);
+	places_done(&found.links);
+	places_done(&found.repositories);
+	places_done(&found.bare);
+	places_done(&w.dirs);
+	places_done(&w.late);
 }
 
 size_t policy_secret_paths(const struct policy *p, const char *const **ret)

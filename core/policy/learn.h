@@ -2,16 +2,22 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <dirent.h>
+
 #include "core/policy/policy_priv.h"
 
 /* learn.c */
 
 void learn_done(struct policy *p);
 
-/* Protects the links on the path, but not its target; resolves `..` as the kernel does. */
+/* learn_links.c */
+
+/* Protects only the links on the way there; `..` as the kernel resolves it. */
 void learn_way(struct policy *p, const char *path, const char *reason);
 /* Protects the targets of links in this directory that have protected names. */
 void learn_links(struct policy *p, const char *dir);
+/* Returns the type of an entry of this directory, DT_*. */
+unsigned char learn_type(const char *dir, const struct dirent *e);
 
 /* learn_git.c */
 

@@ -52,11 +52,11 @@ static int load_rules(struct policy *p, const struct policy_spec *spec, struct e
 	struct err first = {0};
 
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
-		gated_trees_add(&p->folders, path_clean(spec->folders[i]));
+		places_add(&p->folders, path_clean(spec->folders[i]));
 	for (size_t i = 0; spec->read_only && spec->read_only[i]; i++)
-		gated_trees_add(&p->shown, path_clean(spec->read_only[i]));
+		places_add(&p->shown, path_clean(spec->read_only[i]));
 	for (size_t i = 0; spec->overlays && spec->overlays[i]; i++)
-		gated_trees_add(&p->shown, path_clean(spec->overlays[i]));
+		places_add(&p->shown, path_clean(spec->overlays[i]));
 	grant_named(p, spec->folders, reads, "working folder", "/**");
 	grant_named(p, spec->read_only, reads, "--ro", "/**");
 	grant_named(p, spec->overlays, reads, "--overlay", "/**");
@@ -90,8 +90,8 @@ int policy_new(struct policy **ret, const struct policy_spec *spec, struct err *
 		return r;
 	}
 	if (p->dynamic) {
-		places_find_gated(&p->gated, spec, p->home);
-		gated_trees_find_usual(&p->usual, spec, p->home, p->at_home);
+		gated_trees_find(&p->gated, spec, p->home);
+		usual_trees_find(&p->usual, spec, p->home, p->at_home);
 	}
 	grant_collect(p);
 	closed_collect(p);
@@ -116,19 +116,19 @@ void policy_free(struct policy *p)
 	rules_free(p->rules);
 	rules_free(p->untrusted);
 	policy_forget_old(p);
-	gated_trees_done(&p->folders);
-	gated_trees_done(&p->gated);
-	gated_trees_done(&p->closed);
-	gated_trees_done(&p->written);
-	gated_trees_done(&p->usual);
-	gated_trees_done(&p->granted);
-	gated_trees_done(&p->sockets);
-	gated_trees_done(&p->git_dirs);
-	gated_trees_done(&p->own);
-	gated_trees_done(&p->repositories);
+	places_done(&p->folders);
+	places_done(&p->gated);
+	places_done(&p->closed);
+	places_done(&p->written);
+	places_done(&p->usual);
+	places_done(&p->granted);
+	places_done(&p->sockets);
+	places_done(&p->git_dirs);
+	places_done(&p->own);
+	places_done(&p->repositories);
 	learn_done(p);
-	gated_trees_done(&p->secrets);
-	gated_trees_done(&p->shown);
+	places_done(&p->secrets);
+	places_done(&p->shown);
 	free(p->closed_whole);
 	free(p->unseen);
 	remotes_free(p->remotes);

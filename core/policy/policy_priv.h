@@ -154,29 +154,33 @@ void vet_find_files(const char *data, size_t len, void (*on)(void *arg, const ch
  * subsection. */
 bool vet_key_is_inert(const char *section, const char *sub, const char *name, const char *value);
 
-/* ---- gated_trees.c --------------------------------------------------------------------------- */
+/* ---- places.c -------------------------------------------------------------------------------- */
 
 /* A list of heap strings, ended by NULL once non-empty. */
 struct places {
 	char **list;
 	size_t n;
 };
-void gated_trees_add(struct places *p, char *path);		 /* takes it */
-bool gated_trees_hold(const struct places *p, const char *path); /* it, or a parent of it */
-bool gated_trees_name(const struct places *p, const char *path); /* it itself */
+void places_add(struct places *p, char *path);		     /* takes it */
+void places_move(struct places *to, struct places *from);    /* takes all of its paths */
+bool places_cover(const struct places *p, const char *path); /* it, or a parent */
+bool places_has(const struct places *p, const char *path);   /* it alone */
+bool places_has_sorted(const struct places *p, const char *text, size_t len); /* it alone; sorted */
 /* Lists the names in a directory, sorted, and the links among them (may be NULL), including names
  * of unknown type. */
-int gated_trees_list(const char *dir, struct places *names, struct places *links) MUST_USE;
-bool gated_trees_have(const struct places *p, const char *text, size_t len); /* itself; sorted */
-void gated_trees_done(struct places *p);
+int places_read_dir(const char *dir, struct places *names, struct places *links) MUST_USE;
+void places_done(struct places *p);
+
+/* ---- gated_trees.c, usual_trees.c ------------------------------------------------------------ */
+
 /* Finds the trees of policy_gated(). */
-void places_find_gated(struct places *ret, const struct policy_spec *spec, const char *home);
-/* Finds the paths that dynamic mode grants by itself: harmless files in $HOME, and the directories
- * of $PATH with their neighbours. Resolved if they exist. */
-void gated_trees_find_usual(struct places *ret, const struct policy_spec *spec, const char *home,
-			    const struct listing *at_home);
+void gated_trees_find(struct places *ret, const struct policy_spec *spec, const char *home);
 /* Returns whether the sandbox has a directory of its own at this path. */
 bool gated_trees_are_private(const char *path);
+/* Finds the places that dynamic mode grants by itself: harmless files in $HOME, and the directories
+ * of $PATH with their neighbours. Resolved where they exist. */
+void usual_trees_find(struct places *ret, const struct policy_spec *spec, const char *home,
+		      const struct listing *at_home);
 
 /* ---- links.c --------------------------------------------------------------------------------- */
 

@@ -13,13 +13,10 @@
 
 #include "core/audit/reader.h"
 #include "core/base/io.h"
-#include "core/base/log.h"
 #include "core/base/path.h"
-#include "core/journal/journal.h"
-#include "core/session/folders.h"
 #include "core/os/file.h"
 
-/* A store that is being removed; no label begins so, and nobody takes it for a store. */
+/* The name of a store that is being removed. No label begins so. */
 #define GONE_PREFIX ".gone-"
 
 #define LINE_MAX_BYTES 65536
@@ -51,14 +48,14 @@ static char *part_path(const char *state_dir, const struct part *p, const char *
 /* ---- what there is ----------------------------------------------------------------------------
  */
 
-/* Does it end as path_label() ends: "-" and twelve digits? */
+/* Returns whether the name ends as path_label() ends: "-" and twelve digits. */
 static bool is_label(const char *name, size_t len)
 {
 	return len > 13 && name[len - 13] == '-' &&
 	       strspn(name + len - 12, "0123456789abcdef") >= 12;
 }
 
-/* The label of an entry of p's directory; its length, 0: none. */
+/* Returns the length of the label that an entry of p's directory begins with, or 0. */
 static size_t label_of(const struct part *p, const char *name)
 {
 	size_t len = strlen(name), end = strlen(p->suffix);
@@ -149,7 +146,7 @@ static char *folder_of(const char *state_dir, const char *label)
 	return is && str_eq(is, label) ? take_ptr(&folder) : NULL;
 }
 
-/* Microseconds; 0: there is none. */
+/* Returns microseconds, or 0 without such a file. */
 static int64_t changed_us(const char *path)
 {
 	struct stat st;
@@ -198,7 +195,7 @@ static void look_at(struct kept *k, const char *state_dir)
 	store = store_of(state_dir, k);
 	lock = path_join(store, "lock");
 	k->steps = count_steps(store);
-	k->used_us = changed_us(log); /* sessions and undos; who prunes takes the lock alone */
+	k->used_us = changed_us(log); /* by sessions and undos; pruning takes only the lock */
 	if (!k->used_us)
 		k->used_us = changed_us(lock);
 }
@@ -206,7 +203,7 @@ static void look_at(struct kept *k, const char *state_dir)
 /* ---- how much ---------------------------------------------------------------------------------
  */
 
-/* Blocks below a path; of a file that has other names, its share. */
+/* Returns the bytes of all blocks below a path. A file with n names counts as an n-th. */
 static uint64_t bytes_below(const char *path)
 {
 	char *argv[] = {(char *)(uintptr_t)path, NULL};
@@ -293,7 +290,7 @@ void kept_free(struct kept *list, size_t n)
 /* ---- removing ---------------------------------------------------------------------------------
  */
 
-/* The lock of a file that may not be there: *ret stays -1 then. */
+/* Locks a file. Without such a file *ret stays -1. */
 static int lock_file(const char *path, int *ret)
 {
 	AUTO_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -306,7 +303,7 @@ static int lock_file(const char *path, int *ret)
 	return 0;
 }
 
-/* All that was renamed, by this process or one that died then. */
+/* Removes all renamed stores, of this process or of one that died before it could. */
 static int sweep(int state)
 {
 	AUTO_CLOSE int fd = openat(state, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -334,7 +331,7 @@ static int remove_own_store(const char *state_dir, const char *label)
 	return r < 0 ? r : sweep(state);
 }
 
-/* The folder may be a stranger's by now: only a store that names it goes. */
+/* Removes the store in the folder if it names the folder, which may be another user's by now. */
 static int remove_store_beside(const struct kept *k)
 {
 	AUTO_FREE char *store = path_join(k->folder, ".cordon"), *is = folder_of_store(store);
@@ -368,7 +365,7 @@ static int remove_parts(const char *state_dir, const struct kept *k, struct err 
 
 #define LOCKS 3
 
-/* Takes the locks of whoever works with it: a session, an undo, a virtual machine. */
+/* Takes the locks that a session, an undo and a virtual machine hold. */
 static int lock_all(const char *state_dir, const struct kept *k, int fds[LOCKS], struct err *err)
 {
 	AUTO_FREE char *store = store_of(state_dir, k), *lock = path_join(store, "lock");
@@ -397,7 +394,7 @@ int kept_remove(const char *state_dir, const struct kept *k, struct err *err)
 {
 	int fds[LOCKS], r = lock_all(state_dir, k, fds, err);
 
-	/* Somebody was asked, who may have mounted or restored it before the answer. */
+	/* The user may have mounted or restored the folder before answering. */
 	if (r == 0 && k->gone && !is_gone(k->folder))
 		r = err_say(err, -EEXIST, "'%s' is there again: its history stays", k->folder);
 	if (r == 0)
@@ -425,140 +422,4 @@ int kept_remove_all(const char *state_dir, struct err *err)
 		return r;
 	r = io_remove_tree(AT_FDCWD, state_dir);
 	return r < 0 ? err_set(err, r, "remove '%s'", state_dir) : 0;
-}
-
-/* ---- journal.total-size -----------------------------------------------------------------------
- */
-
-/* Removes the oldest steps until `bytes` are free, or none is left. Returns how many are. */
-static uint64_t let_steps_go(const char *state_dir, const struct kept *k, uint64_t holds,
-			     uint64_t bytes)
-{
-	const struct journal_spec spec = {
-		.folder = k->folder, .state_dir = state_dir, .upkeep = true};
-	struct journal_prune what = {.size = holds > bytes ? holds - bytes : 1, .note = true};
-	AUTO_FREE char *store = path_join(state_dir, k->label);
-	struct err why = {0};
-	struct journal *j = NULL;
-	int r = journal_open(&j, &spec, NULL, &why);
-
-	if (r == 0 && (r = journal_prune(j, &what)) < 0)
-		err_set(&why, r, "prune");
-	journal_close(j);
-	if (r < 0 && r != -EBUSY)
-		log_warn("kept", "history of '%s' stays: %s", k->folder, why.text);
-	else if (what.n)
-		log_info("kept", "%zu steps of '%s' went: journal.total-size", what.n, k->folder);
-	return holds - MIN(holds, journal_store_bytes(store));
-}
-
-static uint64_t let_go(const char *state_dir, const struct kept *k, uint64_t holds, uint64_t bytes)
-{
-	struct err why = {0};
-
-	if (!k->gone)
-		return let_steps_go(state_dir, k, holds, bytes);
-	if (kept_remove(state_dir, k, &why) < 0) {
-		log_warn("kept", "%s", why.text);
-		return 0;
-	}
-	log_info("kept", "history of '%s', which is gone, went: journal.total-size", k->folder);
-	return holds;
-}
-
-static bool is_one_of(const struct kept *k, char *const *folders)
-{
-	for (size_t i = 0; folders[i]; i++)
-		if (str_eq(k->folder, folders[i]))
-			return true;
-	return false;
-}
-
-void kept_fit(const char *state_dir, uint64_t most, char *const *folders)
-{
-	AUTO_FREE uint64_t *holds = NULL;
-	struct kept *list = NULL;
-	struct err why = {0};
-	uint64_t sum = 0;
-	size_t n = 0;
-
-	if (kept_list(&list, &n, state_dir, false, &why) < 0) {
-		log_warn("kept", "journal.total-size: %s", why.text);
-		return;
-	}
-	holds = xcalloc(n + 1, sizeof(*holds));
-	for (size_t i = 0; i < n; i++) {
-		AUTO_FREE char *store = path_join(state_dir, list[i].label);
-
-		holds[i] = list[i].beside ? 0 : journal_store_bytes(store);
-		sum += holds[i];
-	}
-	for (size_t i = 0; i < n && sum > most; i++)
-		if (holds[i] && list[i].folder && !is_one_of(&list[i], folders))
-			sum -= let_go(state_dir, &list[i], holds[i], sum - most);
-	kept_free(list, n);
-}
-
-/* ---- sessions that ran nothing ----------------------------------------------------------------
- */
-
-/* Does it say no more than that this session began, found nothing to undo, and ended? */
-static bool is_only_of(int fd, const char *session)
-{
-	AUTO_FREE char *mark = xasprintf(",\"session\":\"%s\",\"event\":\"", session);
-	AUTO_FREE char *text = NULL;
-	char *line, *rest = NULL;
-	size_t len;
-
-	if (io_read_all(fd, LINE_MAX_BYTES, &text, &len) < 0)
-		return false;
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		char *at = strstr(line, ",\"session\":");
-
-		if (!at || !str_starts(at, mark))
-			return false;
-		at += strlen(mark);
-		if (!str_starts(at, "session-") && !str_starts(at, "undo\""))
-			return false;
-	}
-	return true;
-}
-
-static void drop_log(const char *state_dir, const char *folder, const char *session)
-{
-	AUTO_FREE char *path = folders_audit_path(state_dir, folder);
-	AUTO_FREE char *head = xasprintf("%s.head", path), *older = xasprintf("%s.1", path);
-	int fd = -1;
-
-	if (lock_file(path, &fd) == 0 && fd >= 0 && access(older, F_OK) < 0 &&
-	    is_only_of(fd, session)) {
-		unlink(path);
-		unlink(head);
-	}
-	util_close_fd(&fd);
-}
-
-void kept_drop_empty(const char *state_dir, char *const *folders, const char *session)
-{
-	static const char *const dirs[] = {"cache", "audit"};
-	bool made_nothing = true;
-
-	for (size_t i = 0; folders[i]; i++) {
-		AUTO_FREE char *label = path_label(folders[i]);
-		AUTO_FREE char *cache = xasprintf("%s/cache/%s", state_dir, label);
-		const struct journal_spec spec = {.folder = folders[i], .state_dir = state_dir};
-
-		/* A store that stays may be of a session that runs, and has the cache. */
-		if (journal_unmake(&spec))
-			rmdir(cache);
-		else
-			made_nothing = false;
-	}
-	if (made_nothing)
-		drop_log(state_dir, folders[0], session);
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
-		AUTO_FREE char *dir = path_join(state_dir, dirs[i]);
-
-		rmdir(dir); /* unless another one is in it */
-	}
 }

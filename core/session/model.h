@@ -300,7 +300,10 @@ bool model_add_connection(struct model *m, const struct connection *c);
 struct connection *model_connection(struct model *m, uint64_t id); /* NULL: unknown */
 void model_count_connection(struct model *m, struct connection *c, uint64_t sent,
 			    uint64_t received);
+/* For model_done(). */
+void model_asks_done(struct model *m);
 void model_connections_done(struct model *m);
+void model_steps_done(struct model *m);
 /* Notes that the row reports a server that may be published; port 0 is a no-op. */
 void model_add_offer(struct model *m, uint64_t seq, uint16_t port);
 uint16_t model_offer(const struct model *m, uint64_t seq); /* of a row; 0: it offers none */

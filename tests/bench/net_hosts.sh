@@ -75,13 +75,6 @@ ts = [threading.Thread(target=one) for i in range(500)]
 for c in open_ones: c.send(b"x")
 print("many", (time.perf_counter() - t) * 1e3 if sum(len(c.recv(9)) for c in open_ones) == 500 else -1)
 E2
-below() { # PID NAME - its descendants of that name
-	local p
-	for p in $(pgrep -P "$1"); do
-		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
-		below "$p" "$2"
-	done
-}
 touch 1.seen 2.seen 3.seen
 python3 client.py 192.0.2.2 >native
 rm -f 1* 2* 3*
@@ -91,7 +84,7 @@ run=$!
 took=()
 for i in 1 2 3; do # ticks of the relay before each transfer, and after the last
 	wait_for 30 test -e $i || exit 1
-	took+=("$(awk '{ print $14 + $15 }' "/proc/$(below $run cordon-relay)/stat")")
+	took+=("$(awk '{ print $14 + $15 }' "/proc/$(named_below $run cordon-relay)/stat")")
 	touch $i.seen
 done
 wait $run || exit 1

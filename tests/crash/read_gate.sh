@@ -2,9 +2,7 @@
 # read_gate - SIGKILL of any process while reads are held: they fail, and nothing is left.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 [ -w /dev/fuse ] || skip_all "this user may not open /dev/fuse"
 RANDOM=${CRASH_SEED:-20261122}

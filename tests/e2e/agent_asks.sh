@@ -1,10 +1,8 @@
 #!/bin/bash
 # agent_asks - an agent's own question counts as "asks": its hook tells of it, else its bell.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3
+need_sandbox python3
 dir=$(new_folder work)
 mkdir "$TEST_TMP/bin"
 # An agent that does what a file of the folder says, for what is typed counts as an answer.

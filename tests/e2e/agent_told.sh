@@ -1,10 +1,8 @@
 #!/bin/bash
 # agent_told - an agent hears once of what its human undid, denied or stopped: by its hook, else by a key.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3 git
+need_sandbox python3 git
 dir=$(new_folder work)
 mkdir "$TEST_TMP/bin" "$TEST_TMP/orders"
 # An agent that obeys a file: "N run COMMAND", or "N EVENT", an event of its hook, whose answer it prints.

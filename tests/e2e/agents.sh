@@ -2,8 +2,7 @@
 # agents - what real agents do when they start, in a home where they never ran: small programs do it here.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 mkdir -p "$HOME/src/project" "$TEST_TMP/bin"
 dir=$HOME/src/project
 echo 'be kind' >"$HOME/src/AGENTS.md"

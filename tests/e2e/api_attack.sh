@@ -1,10 +1,8 @@
 #!/bin/bash
 # api_attack - a session's socket: from inside, from another user, and by clients that misbehave.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 unset XDG_RUNTIME_DIR
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks" "$dir/state"

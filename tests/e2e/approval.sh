@@ -2,10 +2,8 @@
 # approval - the dialog by keys: choices, what they remember, what cannot answer, and a flood.
 # SPDX-License-Identifier: MIT
 # drives: allow deny choose-scope choose-extent choose-time
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks" "$HOME/notes/deep"
 for name in a b c deep/d; do echo "text of $name" >"$HOME/notes/$name"; done

@@ -2,8 +2,7 @@
 # approver - a command of the human's answers what would be asked: headless, in time, or not at all.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"
 bin=$TEST_TMP/bin

@@ -4,8 +4,7 @@
 # root and user
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 use_backend
 mkdir -p "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/program" <<'EOF'

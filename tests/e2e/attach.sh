@@ -2,10 +2,8 @@
 # attach - a console is a line to its session: clients die, come back with other terminals, and see the same.
 # SPDX-License-Identifier: MIT
 # drives: detach keep-mine
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"

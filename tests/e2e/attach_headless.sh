@@ -1,10 +1,8 @@
 #!/bin/bash
 # attach_headless - consoles and programs on a session that was started without a console.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 unset XDG_RUNTIME_DIR
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"

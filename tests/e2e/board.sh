@@ -2,10 +2,8 @@
 # board - all sessions on one screen: states, answers that go to the right one, going there and back, ending.
 # SPDX-License-Identifier: MIT
 # drives: new-session replay-session show-recordings undo-turn
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 run_in() { # NAME DIR COMMAND [OPTION]: a session in a terminal of its own
 	tmux_ new-session -d -s "$1" -x 100 -y 30 -c "$2" "env -u TMUX $CORDON run ${4:-} -- $3; exec sleep 600"

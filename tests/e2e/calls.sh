@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 # root only: the keeper of a user cannot be traced
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need strace perl
+need_sandbox strace perl
 n=200
 dir=$(new_folder work)
 cd "$dir" || exit 1

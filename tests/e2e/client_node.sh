@@ -2,8 +2,7 @@
 # client_node - a client of cordon serve in TypeScript, compiled with types that the schema gives.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need node
-need_sandbox
+need_sandbox node
 tools=$PWD/build/npm/node_modules
 [ -x "$tools/.bin/tsc" ] && [ -x "$tools/.bin/json2ts" ] || skip_all "TypeScript is not here: make test fetches it"
 dir=$(new_folder work)

@@ -2,8 +2,7 @@
 # commit - what was kept in the review is committed by the human's git, and nothing else.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git
+need_sandbox git
 git config --global user.name 'A Human' && git config --global user.email human@example.org
 git config --global init.defaultBranch main
 export GIT_CEILING_DIRECTORIES=$TEST_TMP # this tree may be a repository

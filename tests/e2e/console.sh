@@ -2,9 +2,7 @@
 # console - the real console in a terminal: from the first command to undo and a clean way out.
 # SPDX-License-Identifier: MIT
 # drives: undo redo
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 printf 'one\ntwo\nthree\n' >"$dir/file.txt"

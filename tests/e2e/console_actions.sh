@@ -1,9 +1,7 @@
 #!/bin/bash
 # console_actions - each action of the views does what its words say, in the real program.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 mkdir "$dir/src"

@@ -2,9 +2,7 @@
 # console_dialogs - several requests, a note to the agent, an undo over an edit, a restore, the shell in between.
 # SPDX-License-Identifier: MIT
 # drives: cancel (an undo is at work for a moment only: tests/screen/test_ui.c presses it then)
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"

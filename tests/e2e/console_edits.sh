@@ -2,9 +2,7 @@
 # console_edits - what somebody else edits shows between the steps, opens, and is merged by an undo.
 # SPDX-License-Identifier: MIT
 # drives: merge
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"

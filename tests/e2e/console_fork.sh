@@ -1,10 +1,8 @@
 #!/bin/bash
 # console_fork - F on a step: a second agent in a worktree whose files are as after that step.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need git tmux
-need_sandbox
+need_sandbox git
 git config --global user.email a@b.example && git config --global user.name A && git config --global init.defaultBranch main
 top=$TEST_TMP/app
 git init -q "$top" && printf "PS1='ready> '\nHISTFILE=\n" >"$top/rc" && git -C "$top" add rc && git -C "$top" commit -qm first

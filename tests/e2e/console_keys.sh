@@ -1,9 +1,7 @@
 #!/bin/bash
 # console_keys - what moves in lists and in the agent's text, and every key of a replay, in the real program.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 cat >"$dir/rc" <<'END'

@@ -1,9 +1,7 @@
 #!/bin/bash
 # console_look - the prefix is a setting, themes are chosen with a look, files are read again.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 config=$HOME/.config/cordon

@@ -2,11 +2,9 @@
 # console_network - a host is asked about by name while its connection waits; the connections view.
 # SPDX-License-Identifier: MIT
 # drives: close-connection forbid
-. "$(dirname "$0")/../support/lib.sh"
-. "$(dirname "$0")/../support/hosts.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3 ip unshare nsenter setpriv curl
-need_sandbox
+. "$(dirname "$0")/../support/hosts.sh"
+need_sandbox python3 ip unshare nsenter setpriv curl
 hosts_enter "$@"
 dir=$(new_folder work)
 hosts_start

@@ -3,9 +3,7 @@
 # that are laid out anew, notifications.
 # SPDX-License-Identifier: MIT
 # drives: clipboard
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 cd "$dir" || exit 1

@@ -2,11 +2,9 @@
 # console_review - a turn's pieces are kept, taken back, commented and told to the agent.
 # SPDX-License-Identifier: MIT
 # drives: keep-hunk keep-all take-back take-back-now bring-back comment send-review review-scope show-review commit-kept blame
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 . "$(dirname "$0")/../support/obeys.sh"
-need_sandbox
-need tmux python3 git
+need_sandbox python3 git
 dir=$(new_folder work)
 has() { grep -q "$1" "$dir/$2"; }
 lacks() { ! grep -q "$1" "$dir/$2"; }

@@ -2,11 +2,9 @@
 # console_rounds - comments of a review are points of a round: the agent marks them as done, the human opens them again.
 # SPDX-License-Identifier: MIT
 # drives: comment send-review bring-back show-review
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 . "$(dirname "$0")/../support/obeys.sh"
-need_sandbox
-need tmux python3
+need_sandbox python3
 dir=$(new_folder work)
 seq 40 >"$dir/a.txt"
 act() { keys "$@"; }

@@ -3,9 +3,7 @@
 # SPDX-License-Identifier: MIT
 # drives: revoke
 # with: /dev/fuse
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 config=$HOME/.config/cordon/config

@@ -1,9 +1,7 @@
 #!/bin/bash
 # console_screen - sizes, resizing, themes, what the agent may send to the screen, ways to end.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 cd "$dir" || exit 1

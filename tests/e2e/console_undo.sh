@@ -2,9 +2,7 @@
 # console_undo - undo in the console while a command runs: it is named and stopped first, if one likes.
 # SPDX-License-Identifier: MIT
 # drives: confirm stop
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 PATH=$(dirname "$CORDON"):$PATH

@@ -1,10 +1,8 @@
 #!/bin/bash
 # contract - what every backend that this host can run has to give, and says that it gives.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 T=$TOOLS/escape
 outside=$(new_folder outside)
 mkdir -p "$HOME/.ssh" && echo "SECRET key" >"$HOME/.ssh/id" && echo mine >"$HOME/mine"

@@ -1,10 +1,8 @@
 #!/bin/bash
 # credentials - git inside pushes with the human's credentials, by host and leave, and no other way.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need python3 openssl git tmux
+need_sandbox python3 openssl git
 [ -x "$(git --exec-path)/git-credential-cache" ] || skip_all "this git has no credential-cache"
 use_backend
 

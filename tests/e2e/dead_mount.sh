@@ -5,10 +5,8 @@
 #
 # In a mount namespace of its own: nobody else on this host shall meet what is stopped here.
 [ -n "${ALONE:-}" ] || ALONE=1 exec unshare -m --propagation private "$0" || exit 1
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need python3 tmux
-need_sandbox
+need_sandbox python3
 unset XDG_STATE_HOME
 [ -w /dev/fuse ] || skip_all "no FUSE here"
 cat >"$TEST_TMP/server.py" <<'P'

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
-need python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 cd "$dir" || exit 1
 

@@ -2,8 +2,7 @@
 # disk - `cordon stores`, journal.total-size, `uninstall --purge`; a refused start leaves nothing.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 state=$HOME/.local/state/cordon
 kept() { "$CORDON" stores --json | python3 -c 'import json, sys
 for line in sys.stdin:

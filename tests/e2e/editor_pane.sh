@@ -1,9 +1,7 @@
 #!/bin/bash
 # editor_pane - E in a diff, inside tmux: the editor is in a pane beside it, whatever the file's name.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"

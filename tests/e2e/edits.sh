@@ -2,8 +2,7 @@
 # edits - what somebody else changed since: refused, left out, merged, gone over; redo has it all.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git
+need_sandbox git
 dir=$(new_folder work)
 has_step() { cordon_in "$1" log | grep -q "$2"; } # FOLDER COMMAND
 cd "$dir" || exit 1

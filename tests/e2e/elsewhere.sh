@@ -1,10 +1,8 @@
 #!/bin/bash
 # elsewhere - the manual's recipes: a phone by ntfy, a webhook, a reviewer that may ask the human.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3 curl
-need_sandbox
+need_sandbox python3 curl
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks" "$TEST_TMP/tools"
 recipe() { # NAME: the literal block of the manual with that name in a comment, as a program

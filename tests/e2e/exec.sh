@@ -2,10 +2,8 @@
 # exec - a shell and commands of the human's beside the agent: input, output, end, steps, clients that die.
 # SPDX-License-Identifier: MIT
 # drives: shell
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"
 exec_() { (cd "$dir" && exec timeout 60 "$CORDON" exec "$@"); }

@@ -1,10 +1,8 @@
 #!/bin/bash
 # external - programs that cordon starts outside the sandbox: none that the agent wrote, with nothing that it wrote.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need python3 tmux
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 elsewhere=$(new_folder elsewhere)
 bin=$TEST_TMP/bin

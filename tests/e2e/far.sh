@@ -1,16 +1,11 @@
 #!/bin/bash
 # far - hosts that are far away: a connection takes one round trip, and its end is the one that it has without a gate.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv
-need_sandbox
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-hosts_enter "$@"
-use_backend
+hosts_folder "$@"
 support=$(realpath "$(dirname "$0")/../support")
-dir=$(new_folder work)
-cd "$dir" || exit 1
 far_start
 cp "$support/far.py" "$dir/"
 rules=(--allow-domain 203.0.113.0/24 --allow-domain 192.0.2.89 --allow-domain 2001:db8::/32)

@@ -2,10 +2,8 @@
 # first_start - an agent starts in a home that does not know it: one question for what it keeps for itself.
 # SPDX-License-Identifier: MIT
 # root and user
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3
+need_sandbox python3
 dir=$HOME/src/project
 mkdir -p "$dir" "$TEST_TMP/bin" "$HOME/.config/cordon"
 config=$HOME/.config/cordon/config

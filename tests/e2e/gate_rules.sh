@@ -3,10 +3,8 @@
 # SPDX-License-Identifier: MIT
 # root and user
 # with: /dev/fuse
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 [ -w /dev/fuse ] || skip_all "no /dev/fuse here"
 
 mkdir -p "$HOME/work" "$HOME/ruled" "$HOME/asked" "$HOME/odd"

@@ -6,8 +6,7 @@
 
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
-need python3
-need_sandbox
+need_sandbox python3
 [ -w /dev/fuse ] || skip_all "no /dev/fuse here"
 
 mkdir -p "$HOME/work"

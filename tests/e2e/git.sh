@@ -2,8 +2,7 @@
 # git - ordinary work with git inside: nothing of it is refused, and nobody is asked.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git
+need_sandbox git
 dir=$(new_folder work)
 cd "$dir" || exit 1
 git config --global user.name t && git config --global user.email t@example.org

@@ -2,8 +2,7 @@
 # git_index - git refreshes its index whenever somebody looks: that is no edit, and undo does not ask about it.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need git
-need_sandbox
+need_sandbox git
 dir=$(new_folder work)
 export GIT_CONFIG_GLOBAL=$TEST_TMP/gitconfig
 git config --file "$GIT_CONFIG_GLOBAL" user.name me

@@ -2,8 +2,7 @@
 # git_outside - a human's git beside an agent's: undo leaves the objects that it needs, and the refs that it wrote.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git
+need_sandbox git
 use_backend
 git config --global user.name t && git config --global user.email t@example.org
 git config --global init.defaultBranch main

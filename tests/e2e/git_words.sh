@@ -1,10 +1,8 @@
 #!/bin/bash
 # git_words - a step tells in words what it did to branches, stash and index; git's own files are behind a key.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need git tmux
+need_sandbox git
 dir=$(new_folder work)
 cat >"$HOME/.gitconfig" <<'E'
 [user]

@@ -1,9 +1,7 @@
 #!/bin/bash
 # hangup - the terminal closes under a console: the session ends, or goes on and is attached to.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 mark=$(new_mark)

@@ -2,10 +2,8 @@
 # headless_tty - a command without a console in the human's terminal: what of its output gets there, its keys,
 # signals, sizes, and the terminal afterwards.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3
+need_sandbox python3
 dir=$(new_folder work)
 # in_terminal STREAMS SCRIPT - headless, with a new terminal of 30x100 for the streams ("012"); prints its bytes, and
 # whether its modes are what they were.

@@ -1,10 +1,8 @@
 #!/bin/bash
 # held - calls that wait for a human, met by signals: a program is as free as before a slow disk.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks" "$HOME/notes"
 echo text >"$HOME/notes/a"

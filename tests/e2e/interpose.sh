@@ -1,15 +1,13 @@
 #!/bin/bash
 # interpose - the preload library: a program's loopback ports and addresses are the session's own.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare setpriv
 lib=$PWD/build/$B/interpose.so
 [ -e "$lib" ] || skip_all "no preload library was built"
 # The sanitizers' own library has to be the first one.
 [ "$B" = release ] || skip_all "it is looked at in the release build"
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-need_sandbox
 own_loopback "$@"
 map=$TEST_TMP/map
 cd "$TEST_TMP" || exit 1

@@ -2,8 +2,7 @@
 # large_tree - secrets and other names of what is protected are found anywhere in a tree before the agent runs.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need python3 cc
-need_sandbox
+need_sandbox python3 cc
 dir=$(new_folder work)
 cd "$dir" || exit 1
 run() { timeout 120 "$CORDON" run --headless "$@" 2>&1; }

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 [ -w /dev/fuse ] || skip_all "no FUSE here: nothing hides what comes later"
 dir=$(new_folder work)
 cd "$dir" || exit 1

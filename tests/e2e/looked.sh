@@ -2,10 +2,8 @@
 # looked - a look at a hidden place leaves a trace: a quiet row, a record, a count; not what programs do by habit.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux git
+need_sandbox git
 "$CORDON" doctor --json | grep -qE '^\{"backend":"native","whole".*"starts":true' || skip_all "native does not start here"
 [ -w /dev/fuse ] || skip_all "without FUSE nobody sees it"
 dir=$(new_folder work)

@@ -2,9 +2,7 @@
 # moment - from a row and from a diff to the recording at that moment: in a session, attached, in a replay.
 # SPDX-License-Identifier: MIT
 # drives: moment
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"

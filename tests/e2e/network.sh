@@ -5,13 +5,7 @@
 # root and user: here bubblewrap does not start for every user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv
-need_sandbox
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-hosts_enter "$@"
-use_backend
-dir=$(new_folder work)
-cd "$dir" || exit 1
+hosts_folder "$@"
 hosts_start
 run() { plain "$CORDON" run --headless "$@"; }
 quiet() { run "$@" 2>/dev/null; }
@@ -35,13 +29,6 @@ for host in sys.argv[1:]:
     name, port = host.rsplit(":", 1)
     print(get(name, port))
 E2
-below() { # PID NAME - its descendants of that name
-	local p
-	for p in $(pgrep -P "$1"); do
-		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
-		below "$p" "$2"
-	done
-}
 to() { quiet "${opts[@]}" -- python3 to.py "$@"; }
 
 # ---- without a rule: refused at once, and nothing leaves, not even the question for a name
@@ -337,7 +324,7 @@ while not os.path.exists("counted again"): time.sleep(0.02)
 try: once()
 except OSError as e: print(errno.errorcode[e.errno])' >"$TEST_TMP/out" &
 inside=$!
-woken() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$(below $$ cordon-router)/status"; }
+woken() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$(named_below $$ cordon-router)/status"; }
 ok "a host that is connected to" wait_for 60 test -e first
 before=$(woken) && touch counted
 ok "and twenty times more" wait_for 60 test -e last
@@ -475,9 +462,9 @@ while time.time() < end:
 	inside=$!
 	wait_for 20 test -e up
 	for p in cordon-relay cordon-router; do
-		is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ $p)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "$p makes the calls of its loop alone"
+		is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(named_below $$ $p)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "$p makes the calls of its loop alone"
 	done
-	dead=$(below $$ $victim)
+	dead=$(named_below $$ $victim)
 	touch killed
 	kill -9 "$dead"
 	ok "a $victim that is killed leaves no zombie" wait_for 20 test ! -e "/proc/$dead"
@@ -496,13 +483,13 @@ print(len(kept) > 100, "EPERM" in codes); open("up", "w").close()
 while not os.path.exists("seen"): time.sleep(0.05)' >"$TEST_TMP/out") &
 inside=$!
 ok "many connections, few descriptors" wait_for 20 test -e up
-ticks() { awk '{ print $14 + $15 }' "/proc/$(below $$ cordon-relay)/stat"; }
+ticks() { awk '{ print $14 + $15 }' "/proc/$(named_below $$ cordon-relay)/stat"; }
 before=$(ticks) && sleep 1
 ok "a relay without descriptors rests" test $(($(ticks) - before)) -lt 5
 touch seen
 wait "$inside"
 is "$(cat "$TEST_TMP/out")" "True False" "and says that there are too many"
-is "$(below $$ cordon-relay)$(below $$ cordon-router)" "" "nothing is left running"
+is "$(named_below $$ cordon-relay)$(named_below $$ cordon-router)" "" "nothing is left running"
 kill "$servers"
 
 # ---- an answer about a whole domain is a rule of the gate's, too, which opens no library for it

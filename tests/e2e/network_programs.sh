@@ -1,15 +1,11 @@
 #!/bin/bash
 # network_programs - real programs through the gate: what they print and how they end is as outside.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv curl
-need_sandbox
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-hosts_enter "$@"
-use_backend
-dir=$(new_folder work)
-cd "$dir" || exit 1
+need curl
+hosts_folder "$@"
 hosts_start
 opts=(--allow-domain good.example --allow-domain 203.0.113.7 --allow-domain 2001:db8:1::7 --allow-domain silent.example --allow-domain six.example)
 # Outside there is a name server, too; inside it is cordon's.

@@ -5,13 +5,8 @@
 # root and user: here bubblewrap does not start for every user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv ping dig
-need_sandbox
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-hosts_enter "$@"
-use_backend
-dir=$(new_folder work)
-cd "$dir" || exit 1
+need ping dig
+hosts_folder "$@"
 hosts_start
 run() { plain "$CORDON" run --headless "$@"; }
 quiet() { run "$@" 2>/dev/null; }

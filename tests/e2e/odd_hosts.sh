@@ -2,8 +2,7 @@
 # odd_hosts - containers and other hosts that lack something: run and doctor agree, and say what to do.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 dir=$(new_folder work)
 cd "$dir" || exit 1
 support=$(realpath "$(dirname "$0")/../support")

@@ -3,10 +3,8 @@
 # SPDX-License-Identifier: MIT
 # root and user
 # drives: own-settings
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
-need tmux
 dir=$HOME/src/project
 mkdir -p "$dir" "$TEST_TMP/bin" "$HOME/.claude/agents" "$HOME/.claude/projects/p" "$HOME/.config/cordon" "$HOME/private"
 echo '{"old":1}' >"$HOME/.claude.json"

@@ -1,10 +1,8 @@
 #!/bin/bash
 # pending - what a console is asked is seen and answered from another terminal.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"

@@ -4,8 +4,7 @@
 # root only: it says which number is the next, in a pid namespace of its own
 [ -n "${INSIDE:-}" ] || INSIDE=1 exec unshare -mpf --mount-proc "$0" || exit 1
 . "$(dirname "$0")/../support/lib.sh"
-need python3
-need_sandbox
+need_sandbox python3
 next=/proc/sys/kernel/ns_last_pid
 [ -w $next ] || skip_all "this kernel does not let one choose"
 max=$(cat /proc/sys/kernel/pid_max)

@@ -1,15 +1,11 @@
 #!/bin/bash
 # placeholder - network.secret: a key that programs inside use and never have.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv openssl curl
-need_sandbox
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-hosts_enter "$@"
-use_backend
-dir=$(new_folder work)
-cd "$dir" || exit 1
+need openssl curl
+hosts_folder "$@"
 hosts_start
 
 # ---- servers behind one address, with certificates of an authority that this human trusts

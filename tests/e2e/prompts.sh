@@ -1,10 +1,8 @@
 #!/bin/bash
 # prompts - agent.prompts: who asks, the agent by itself or cordon alone; offered once.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
-need tmux
 dir=$(new_folder work)
 mkdir -p "$TEST_TMP/bin" "$HOME/.config/cordon"
 for agent in claude codex gemini opencode; do

@@ -1,10 +1,11 @@
 #!/bin/bash
 # proxy - hosts are reached without namespaces through a proxy, under the same rules, and not past it.
 # SPDX-License-Identifier: MIT
+# root and user
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv curl
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
+need curl
+hosts_need
 hosts_enter "$@"
 BACKEND=landlock
 use_backend
@@ -298,13 +299,6 @@ is "$(cat "$TEST_TMP/out")" "403 connecting to other.example:7 was refused: the 
 ping" "who waits holds up nobody"
 
 # ---- what is left when it dies
-below() { # PID NAME - its descendants of that name
-	local p
-	for p in $(pgrep -P "$1"); do
-		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
-		below "$p" "$2"
-	done
-}
 quiet "${web[@]}" -- python3 -c 'from ask import *
 import time
 s = dial(); s.sendall(f"CONNECT good.example:7 HTTP/1.1\r\n{auth}\r\n".encode()); s.recv(100); open("up", "w").close()
@@ -313,11 +307,11 @@ except OSError: print("closed")
 print(connect("good.example:7"))' >"$TEST_TMP/out" &
 inside=$!
 wait_for 10 test -e up
-is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(below $$ cordon-proxy)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "it starts nothing and reaches no other process"
-kill -9 "$(below $$ cordon-proxy)"
+is "$(sed -n 's/^\(Seccomp\|NoNewPrivs\|CapBnd\):\t//p' "/proc/$(named_below $$ cordon-proxy)/status" | tail -n 2 | tr '\n' ' ')" "1 2 " "it starts nothing and reaches no other process"
+kill -9 "$(named_below $$ cordon-proxy)"
 wait "$inside"
 is "$(cat "$TEST_TMP/out")" "closed
 ping" "without its proxy a connection ends, and a later one starts another"
-is "$(below $$ cordon-proxy)" "" "nothing is left running"
+is "$(named_below $$ cordon-proxy)" "" "nothing is left running"
 kill "$servers"
 done_testing

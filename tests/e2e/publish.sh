@@ -2,15 +2,10 @@
 # publish - a server inside is shown on the host's loopback: by an option, a rule, a key; and ends with the session.
 # SPDX-License-Identifier: MIT
 # drives: publish
-. "$(dirname "$0")/../support/lib.sh"
-. "$(dirname "$0")/../support/hosts.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3 ip unshare nsenter setpriv curl
-need_sandbox
-hosts_enter "$@"
-use_backend
-dir=$(new_folder work)
-cd "$dir" || exit 1
+. "$(dirname "$0")/../support/hosts.sh"
+need curl
+hosts_folder "$@"
 hosts_start
 run() { plain "$CORDON" run --headless "$@"; }
 

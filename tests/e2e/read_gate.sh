@@ -4,10 +4,8 @@
 # also with: SANITIZED=1
 # user only: root runs it with sanitizers
 # with: /dev/fuse
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 kinds="trap"
 [ ! -w /dev/fuse ] || kinds="fuse trap"
 

@@ -1,9 +1,7 @@
 #!/bin/bash
 # read_only - cordon attach --read-only: sees everything and changes nothing, not even a size.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 mkdir -p "$dir/.git/hooks"

@@ -1,9 +1,7 @@
 #!/bin/bash
 # record - a session in the console is recorded, out of the agent's reach, and is shown again as it was.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 recordings=$HOME/.local/state/cordon/recordings

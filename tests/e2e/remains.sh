@@ -2,10 +2,8 @@
 # remains - what an answer that is taken back leaves open: the view says who has what, as /proc does.
 # SPDX-License-Identifier: MIT
 # root and user
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux python3
-need_sandbox
+need_sandbox python3
 kinds="trap landlock"
 [ ! -w /dev/fuse ] || kinds="fuse $kinds"
 dir=$(new_folder work)

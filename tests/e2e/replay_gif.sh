@@ -1,9 +1,7 @@
 #!/bin/bash
 # replay_gif - a recording as an animated GIF, read back by other programs: text, times, colours, limits.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 export LC_ALL=C.UTF-8
 /usr/bin/python3 -c 'import PIL' 2>/dev/null && python=/usr/bin/python3 || python=python3
 $python -c 'import PIL' 2>/dev/null || skip_all "Pillow is not here"

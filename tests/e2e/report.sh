@@ -1,16 +1,11 @@
 #!/bin/bash
 # report - a session as one page: turns, files, tests, answers, hosts with bytes, refusals, and hostile text.
 # SPDX-License-Identifier: MIT
+# root and user
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need python3 ip unshare nsenter setpriv
-need_sandbox
-unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
-hosts_enter "$@"
-use_backend
-dir=$(new_folder work)
-cd "$dir" || exit 1
+hosts_folder "$@"
 hosts_start
 mkdir -p "$TEST_TMP/bin" "$HOME/.ssh" && echo key >"$HOME/.ssh/id_rsa"
 printf '#!/bin/sh\n[ "$1" != bad ]\n' >"$TEST_TMP/bin/pytest" && chmod +x "$TEST_TMP/bin/pytest"

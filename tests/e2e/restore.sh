@@ -2,8 +2,7 @@
 # restore - single files and directories of a step, as they were before it, from the command line.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need setfattr setfacl
+need_sandbox setfattr setfacl
 
 dir=$(new_folder work)
 mkdir -p "$dir/src/deep" && cd "$dir" || exit 1

@@ -2,9 +2,7 @@
 # safeguard - a step that takes away too much is held in the console: every answer, and every end.
 # SPDX-License-Identifier: MIT
 # drives: allow-command
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 mark=$(new_mark)

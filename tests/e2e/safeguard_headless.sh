@@ -2,8 +2,7 @@
 # safeguard_headless - without anybody to ask: off unless set, then denied at once, in one line.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need make
+need_sandbox make
 dir=$(new_folder work)
 err=$TEST_TMP/err
 

@@ -1,9 +1,7 @@
 #!/bin/bash
 # sessions - cordon alone: what ran here last, or an offer to attach; cordon sessions: what runs.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 like "$("$CORDON" sessions)" "^No session runs" "cordon sessions: none"

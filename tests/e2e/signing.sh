@@ -2,8 +2,7 @@
 # signing - where git signs commits with keys that are not inside, the start says so, and a setting goes on without.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git
+need_sandbox git
 dir=$(new_folder work)
 cd "$dir" || exit 1
 git config --global user.name t && git config --global user.email t@example.org

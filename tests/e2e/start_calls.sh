@@ -2,8 +2,7 @@
 # start_calls - how many system calls a headless start makes, by process; needs strace.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need strace
+need_sandbox strace
 dir=$(new_folder work)
 cd "$dir" || exit 1
 trace=$TEST_TMP/trace

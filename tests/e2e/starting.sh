@@ -1,10 +1,8 @@
 #!/bin/bash
 # starting - what others do while a session starts: another start, a signal, rules that change.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need flock tmux
+need_sandbox flock
 state=$HOME/.local/state/cordon
 dir=$(new_folder w)
 cd "$dir" || exit 1

@@ -2,10 +2,8 @@
 # steps - what one step is: commands, wrappers, trees of processes, jobs of a shell, what is left running.
 # SPDX-License-Identifier: MIT
 # root and user
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3
+need_sandbox python3
 dir=$(new_folder work)
 PATH=$(dirname "$CORDON"):$PATH
 cd "$dir" || exit 1

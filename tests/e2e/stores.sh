@@ -1,7 +1,6 @@
 #!/bin/bash
 # stores - several working folders, each with a history of its own; steps that span them.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 need_sandbox
 a=$(new_folder a)

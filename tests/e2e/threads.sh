@@ -2,8 +2,7 @@
 # threads - a thread with a table of descriptors, a umask or a directory of its own: natively and inside.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 
 cat >"$TEST_TMP/threads.py" <<'E2'
 import ctypes, errno, os, socket, stat, threading

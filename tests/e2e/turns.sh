@@ -3,10 +3,8 @@
 # of them in the next session.
 # SPDX-License-Identifier: MIT
 # drives: undo-turn
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3
+need_sandbox python3
 dir=$(new_folder work)
 mkdir -p "$dir/src" "$dir/tests/cases"
 for f in src/parse.c tests/cases/1 README; do echo old >"$dir/$f"; done

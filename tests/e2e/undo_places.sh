@@ -2,9 +2,7 @@
 # undo_places - an undo leaves an agent's own folder alone, and takes it along when that is asked for.
 # SPDX-License-Identifier: MIT
 # drives: all-places
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 need_sandbox
 dir=$(new_folder work)
 printf "PS1='ready> '\nHISTFILE=\n" >"$dir/rc"

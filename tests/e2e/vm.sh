@@ -2,11 +2,9 @@
 # vm - the virtual machine: a few boots, emulated, in which everything is looked at; what is refused without one.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
 . "$(dirname "$0")/../support/vm.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-need tmux
 hosts_enter "$@"
 dir=$(new_folder work)
 mkdir -p "$dir/sub" "$dir/.git/hooks" "$HOME/.ssh" "$HOME/.config/cordon" && echo kept >"$dir/kept" && echo gone >"$dir/gone"

@@ -2,11 +2,10 @@
 # vm_network - a guest's network: asked about by name, opened by rules, and its root does not get round that.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
-. "$(dirname "$0")/../support/lib.sh"
+. "$(dirname "$0")/../support/tmux.sh"
 . "$(dirname "$0")/../support/vm.sh"
 . "$(dirname "$0")/../support/hosts.sh"
-. "$(dirname "$0")/../support/tmux.sh"
-need tmux python3 ip unshare nsenter dig
+need python3 ip unshare nsenter dig
 [ -c /dev/net/tun ] || skip_all "no /dev/net/tun here"
 hosts_enter "$@"
 dir=$(new_folder work)

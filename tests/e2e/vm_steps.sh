@@ -3,9 +3,7 @@
 # SPDX-License-Identifier: MIT
 # not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need tmux
 . "$(dirname "$0")/../support/vm.sh"
 vm_settings '[safeguard]
 	deletes = 5'

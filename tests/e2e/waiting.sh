@@ -2,8 +2,7 @@
 # waiting - calls that wait for somebody else, met by signals and timeouts: natively and inside.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 
 cat >"$TEST_TMP/waiting.py" <<'E2'
 import ctypes, errno, os, signal, socket, struct, sys, threading, time

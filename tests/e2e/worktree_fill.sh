@@ -2,8 +2,7 @@
 # worktree_fill - files that come along into a new worktree: uncommitted ones, ignored ones, a step's.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need git
-need_sandbox
+need_sandbox git
 git config --global user.email a@b.example && git config --global user.name A && git config --global init.defaultBranch main
 top=$TEST_TMP/app
 mkdir "$top" && cd "$top" || exit 1

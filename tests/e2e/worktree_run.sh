@@ -2,8 +2,7 @@
 # worktree_run - cordon run --worktree: several agents on one repository; merge, conflict, drop.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
-need git
-need_sandbox
+need_sandbox git
 git config --global user.email a@b.example && git config --global user.name A && git config --global init.defaultBranch main
 top=$TEST_TMP/app
 mkdir "$top" && cd "$top" || exit 1

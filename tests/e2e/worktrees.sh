@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git
+need_sandbox git
 use_backend
 git config --global user.name t && git config --global user.email t@example.org
 git config --global protocol.file.allow always && git config --global init.defaultBranch main

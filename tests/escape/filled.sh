@@ -4,8 +4,7 @@
 # also with: BACKEND=bwrap BACKEND=landlock
 # shellcheck disable=SC2016 # expanded inside
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 use_backend
 mkdir -p "$TEST_TMP/bin"
 

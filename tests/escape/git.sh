@@ -4,8 +4,7 @@
 # also with: BACKEND=bwrap BACKEND=landlock
 # shellcheck disable=SC2016 # expanded inside
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git python3
+need_sandbox git python3
 use_backend
 trap_=$TEST_TMP/RAN # what evil makes, and nothing else does
 git config --global user.name t && git config --global user.email t@example.org

@@ -4,8 +4,7 @@
 # also with: BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/mine.sh"
-need_sandbox
-need python3
+need_sandbox python3
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not here"
 use_backend
 PATH=$(dirname "$CORDON"):$PATH

@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need git python3
+need_sandbox git python3
 use_backend
 mkdir -p "$TEST_TMP/bin"
 

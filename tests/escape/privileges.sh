@@ -4,8 +4,7 @@
 # also with: BACKEND=bwrap BACKEND=landlock
 # root and user: set-id bits and capabilities are other ones
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3 getfattr
+need_sandbox python3 getfattr
 use_backend
 mkdir -p "$TEST_TMP/bin"
 dir=$(new_folder work)

@@ -4,8 +4,7 @@
 # with: /dev/fuse
 # timeout: 2400
 . "$(dirname "$0")/../support/lib.sh"
-need python3
-need_sandbox
+need_sandbox python3
 mkdir -p "$HOME/work/d" "$HOME/other" && echo granted >"$HOME/work/d/f" && echo SECRET >"$HOME/other/f"
 cat >"$HOME/work/race.py" <<'P'
 import os, sys, time

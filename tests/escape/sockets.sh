@@ -2,10 +2,8 @@
 # sockets - connecting to sockets of the host: refused, granted by a rule or a human, never swapped.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need python3 tmux
+need_sandbox python3
 dir=$(new_folder work)
 out=$(new_folder out)
 cd "$dir" || exit 1

@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 . "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need python3
+need_sandbox python3
 use_backend
 dir=$(new_folder work)
 cd "$dir" || exit 1

@@ -1,10 +1,8 @@
 #!/bin/bash
 # stuck - a keeper that does nothing any more: what is inside ends with cordon all the same.
 # SPDX-License-Identifier: MIT
-. "$(dirname "$0")/../support/lib.sh"
-need_sandbox
-need tmux
 . "$(dirname "$0")/../support/tmux.sh"
+need_sandbox
 dir=$(new_folder work)
 
 agents() { pgrep -f "^sh -c : the agent of $mark;"; }

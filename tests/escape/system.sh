@@ -8,8 +8,7 @@
 if [ -z "${SYSTEM_OF_ITS_OWN:-}" ]; then # a copy of /etc and some of /var, for this test alone
 	SYSTEM_OF_ITS_OWN=1 exec unshare -m --propagation private "${0%/*}/${0##*/}"
 fi
-need_sandbox
-need python3
+need_sandbox python3
 use_backend
 mkdir "$TEST_TMP/system" && cp -a /etc "$TEST_TMP/system/etc" && mount --bind "$TEST_TMP/system/etc" /etc || skip_all "no mounts here"
 for d in /var/mail /var/backups; do mkdir -p "$d" && mount -t tmpfs none "$d"; done

@@ -1,15 +1,11 @@
 /* scene - a console over a model made by hand, with verbs that are only written down. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/session/answers/answers.h"

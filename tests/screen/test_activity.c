@@ -1,13 +1,7 @@
 /* test_activity - rows of one object and command are one, at every level; details; a flood. */
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 #include "tui/console/views/activity.h"
 
 #define HERE "/home/u/project/"

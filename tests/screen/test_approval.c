@@ -2,16 +2,11 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "core/session/answers/answers.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 #include "tui/console/kept_answers.h"
 
 static void open_dialog(struct scene *s)

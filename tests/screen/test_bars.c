@@ -2,17 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 /* The branch is the agent's text: bounded, escaped, and no link is followed. */
 static void the_status_bar_says_where_one_is(void **state)

@@ -1,17 +1,13 @@
 /* test_console - whole screens against tests/golden; UPDATE=1 writes them anew. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 
 #include "core/base/hash.h"
 #include "core/base/io.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 static void open_main(struct scene *s)
 {

@@ -1,17 +1,13 @@
 /* test_edits - edits from outside on the screen: between the steps, opened, crossed, merged. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 #define NOON (43200 * 1000000LL)
 

@@ -1,15 +1,11 @@
 /* test_layout - layouts by size and by wish, borders by keys and mouse, hidden panes, memory. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 /* Every size, wish and focus: panes lie in the body, do not overlap and fill it. */
 static void nothing_overlaps(void **state)

@@ -1,14 +1,7 @@
 /* test_mouse - what the mouse selects, and what copies it. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 static void mouse(struct scene *s, enum mouse_action action, int x, int y)
 {

@@ -1,13 +1,8 @@
 /* test_palette - actions are found by letters, a key says what it does; themes, resources, notes.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 static void open_scene(struct scene *s, int w, int h)
 {

@@ -1,19 +1,13 @@
 /* test_recordings - the list of recorded sessions: its rows, and how one is played. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/path.h"
 #include "core/record/recorder.h"
 #include "core/record/redact.h"
 #include "core/record/ring.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 static char state_dir[64];
 

@@ -2,17 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 #include "tui/console/views/view_step.h"
 
 #define LINES 300

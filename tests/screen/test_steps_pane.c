@@ -1,13 +1,7 @@
 /* test_steps_pane - the list of steps: what a first session sees, which row is selected. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 static void the_first_words_are_whole(void **state)
 {

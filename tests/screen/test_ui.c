@@ -1,15 +1,11 @@
 /* test_ui - keys to verbs: what asks, what answers, and above all what must not answer. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "core/keeper/wire.h"
 #include "core/session/answers/answers.h"
 #include "tests/screen/scene.h"
+#include "tests/support/check.h"
 
 static void paste(struct scene *s, const char *text)
 {

@@ -5,16 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/launch/network_gate.h"
 #include "backends/macos/seatbelt.h"
@@ -24,6 +18,7 @@
 #include "core/keeper/flows.h"
 #include "core/keeper/service.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 #include "tests/support/fake_helper.h"
 
 /* ---- the rest of a keeper -------------------------------------------------------------------- */

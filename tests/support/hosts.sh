@@ -3,7 +3,8 @@
 # host's, behind a veth lies another one with servers (hosts.py).
 # SPDX-License-Identifier: MIT
 #
-# Call `hosts_enter "$@"` first: it starts the script anew in namespaces of its own. Then `hosts_start`.
+# Call `hosts_folder "$@"` first: it starts the script anew in namespaces of its own, sets the backend and enters $dir, a
+# new working folder. Or `hosts_enter "$@"`, which leaves the last two out. Then `hosts_start`.
 # Or `far_start`: the servers of far.py, 60 ms away each way.
 # plain COMMAND...   without the capabilities that making namespaces needs, as users are
 # own_loopback "$@"  instead of all that: the script anew, plain, with a loopback device of its own, on whose ports
@@ -16,6 +17,19 @@ hosts_enter() {
 	HOSTS_INSIDE=1 exec unshare "${how[@]}" "$0" "$@"
 }
 
+hosts_need() {
+	need python3 ip unshare nsenter setpriv
+	unshare -n true 2>/dev/null || [ "$(id -u)" != 0 ] || skip_all "no network namespaces here"
+}
+hosts_folder() {
+	hosts_need
+	need_sandbox
+	hosts_enter "$@"
+	use_backend
+	dir=$(new_folder work)
+	cd "$dir" || exit 1
+}
+
 plain() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -26,6 +40,8 @@ plain() {
 
 own_loopback() {
 	[ -z "${HOSTS_PLAIN:-}" ] || return 0
+	hosts_need
+	need_sandbox
 	hosts_enter "$@"
 	ip link set lo up
 	export HOSTS_PLAIN=1
@@ -85,6 +101,14 @@ far_start() {
 		203.0.113.10 icmp1 203.0.113.11 icmp0 &
 	there python3 "$support/far.py" serve "$HOSTS" &
 	wait_for 10 test -e "$HOSTS/ready" -a -e "$HOSTS/wire" || skip_all "the test's servers do not start"
+}
+# named_below PID NAME - the descendants of PID of that name.
+named_below() {
+	local p
+	for p in $(pgrep -P "$1"); do
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" != "$2" ] || echo "$p"
+		named_below "$p" "$2"
+	done
 }
 there() { nsenter -t "$servers" -n "$@"; }
 

@@ -4,16 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/journal/journal.h"
 #include "core/journal/op.h"
+#include "tests/support/check.h"
 #include "tests/support/tree.h"
 
 struct fix {

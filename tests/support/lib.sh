@@ -68,9 +68,10 @@ is_loaded() {
 	read -r load _ _ runs _ </proc/loadavg && { [ "${load%.*}" -ge "$n" ] || [ "${runs%/*}" -gt $((2 * n)) ]; }
 }
 
-# A user needs user namespaces; where the host refuses them (by something other than cordon), there
-# is nothing to test.
+# need_sandbox [PROGRAM...] - these programs, and user namespaces for a user. Where the host refuses those (by
+# something other than cordon) there is nothing to test.
 need_sandbox() {
+	need "$@"
 	[ "$(id -u)" = 0 ] || unshare -Ur true 2>/dev/null ||
 		skip_all "this host gives no user namespaces to an ordinary user"
 }

@@ -3,17 +3,13 @@
 #pragma once
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/keeper/client.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 #include "tests/support/fake_mac.h"
 #include "tests/support/tree.h"
 

@@ -10,10 +10,8 @@
 #   begins            how many turns there are before the first prompt, if any
 # and defines settings(), which writes the agent's settings for a user who has used it before, and sets environment.
 : "${agent:?}" "${ready:?}" "${edits:?}" "${permission=}" "${begins:=0}"
-. "$(dirname "$0")/../support/lib.sh"
 . "$(dirname "$0")/../support/tmux.sh"
-need_sandbox
-need tmux python3 git node
+need_sandbox python3 git node
 agents=$PWD/build/agents
 [ -x "$agents/bin/$agent" ] || skip_all "$agent is not here: the npm registry could not be reached (make agents)"
 dir=$(new_folder work)

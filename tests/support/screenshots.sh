@@ -12,7 +12,6 @@ base=$(mktemp -d "$PWD/build/screenshots.XXXXXX")
 export TEST_TMP=$base CORDON=$PWD/build/cordon HOME=${SCENE_HOME:-$base/you} LC_ALL=C.UTF-8 TZ=UTC
 export TERM=xterm-256color SHELL=/bin/bash
 mkdir -p "$HOME/parser" screenshots
-. tests/support/lib.sh
 . tests/support/tmux.sh
 trap 'tmux_ kill-server 2>/dev/null; rm -rf "$base"' EXIT
 

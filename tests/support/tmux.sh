@@ -1,6 +1,9 @@
 # shellcheck shell=bash
-# tmux - the real program in a private tmux server; sourced after lib.sh.
+# tmux - the real program in a private tmux server; sourced instead of lib.sh.
 # SPDX-License-Identifier: MIT
+# shellcheck source=tests/support/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need tmux
 tmux_socket=$TEST_TMP/tmux.0 tmux_servers=0
 tmux_() { tmux -S "$tmux_socket" -f /dev/null "$@"; }
 trap 'close_all' EXIT

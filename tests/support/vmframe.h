@@ -3,16 +3,10 @@
 #pragma once
 
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/net/net_priv.h"
 #include "backends/vm/net/frame.h"
+#include "tests/support/check.h"
 
 /* The last one that was made. */
 static uint8_t bytes[FRAME_MAX + 64];

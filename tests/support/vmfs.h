@@ -6,15 +6,9 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/vm/fs/fs_door.h"
 #include "backends/vm/fs/guest_fuse.h"
@@ -26,6 +20,7 @@
 #include "core/keeper/loop.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/steps.h"
+#include "tests/support/check.h"
 #include "tests/support/tree.h"
 
 #define VM_ROOM (1 << 17)

@@ -2,18 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "tests/seatbelt/eval.h"
 #include "backends/macos/profile/profile.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 
 #define HOME   "/home/u"
 #define FOLDER "/home/u/p"

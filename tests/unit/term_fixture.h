@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/check.h"
 #include "tui/term/inside.h"
 #include "tui/term/term.h"
 
@@ -62,6 +56,22 @@ static inline void pane_done(struct pane *p)
 	surface_done(&p->s);
 	buf_done(&p->out);
 	buf_done(&p->screen);
+}
+
+/* For cmocka: one of 4 rows and 10 columns for each test, and its end. */
+static inline int pane_setup(void **state)
+{
+	static struct pane p;
+
+	pane_init(&p, 4, 10);
+	*state = &p;
+	return 0;
+}
+
+static inline int pane_teardown(void **state)
+{
+	pane_done(*state);
+	return 0;
 }
 
 static inline void pane_feed(struct pane *p, const char *text)

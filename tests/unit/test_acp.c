@@ -1,14 +1,10 @@
 /* test_acp - what of an agent's lines reaches its editor. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/api/acp/acp.h"
 #include "core/api/request_line.h"
+#include "tests/support/check.h"
 
 struct seen {
 	char what[256]; /* the newest question */

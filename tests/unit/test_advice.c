@@ -1,14 +1,8 @@
 /* test_advice - what is said of command lines before they run, inside the sandbox and without it.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/hook/advice.h"
+#include "tests/support/check.h"
 
 static const struct advice_context inside = {true, false, false, "/home/u", "/home/u/p"};
 static const struct advice_context outside = {false, false, false, "/home/u", "/home/u/p"};

@@ -1,18 +1,12 @@
 /* test_api_message - lines of the session's protocol: what is taken, what is refused, what is told.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "core/api/socket/api_priv.h"
 #include "core/audit/reader.h"
+#include "tests/support/check.h"
 
 static int parse(const char *line, struct command_in *c)
 {

@@ -3,16 +3,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/session/session_priv.h" /* before uv.h, which defines MAX too */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -24,6 +17,7 @@
 
 #include "core/api/socket/api.h"
 #include "core/api/socket/link.h"
+#include "tests/support/check.h"
 
 static char dir[] = "/tmp/cordon-api.XXXXXX";
 

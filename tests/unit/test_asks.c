@@ -3,18 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
@@ -25,6 +19,7 @@
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/steps.h"
+#include "tests/support/check.h"
 
 #define ALLOWED (UINT64_C(1) << 63)
 #define RETRIED (UINT64_C(1) << 62)

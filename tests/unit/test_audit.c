@@ -3,20 +3,16 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/audit/audit.h"
 #include "core/audit/reader.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
+#include "tests/support/check.h"
 
 struct place {
 	char dir[64], path[96], head[104];

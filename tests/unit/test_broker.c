@@ -1,12 +1,6 @@
 /* test_broker - what git and ssh inside say to the broker is read right, or not at all. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/base64.h"
 #include "core/broker/agent_keys.h"
@@ -14,6 +8,7 @@
 #include "core/broker/credential.h"
 #include "core/broker/secrets.h"
 #include "core/record/redact.h"
+#include "tests/support/check.h"
 
 #define SPAN(text) ((struct span){text, sizeof(text) - 1})
 

@@ -1,14 +1,10 @@
 /* test_buf - text being built: formatted into what room there is, quoted for JSON. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "tests/support/check.h"
 
 /* Each room and each length around it: the text, its end and what was there before are right. */
 static void fits_or_not_the_text_is_whole(void **state)

@@ -2,15 +2,11 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/sysinfo.h>
-
-#include <cmocka.h>
 
 #include "backends/bwrap/bwrap_priv.h"
 #include "backends/linux/sandbox/plan_priv.h"
+#include "tests/support/check.h"
 
 struct fixture {
 	struct plan plan;

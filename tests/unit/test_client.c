@@ -1,17 +1,12 @@
 /* test_client - cordon's side of the keeper's socket. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/io.h"
 #include "core/keeper/client.h"
+#include "tests/support/check.h"
 
 static const struct answer once = {.allow = true};
 

@@ -1,15 +1,9 @@
 /* test_compare - what the model takes for somebody's work that is still there. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/model/history.h"
+#include "tests/support/check.h"
 
 #define DIR_THERE(path) path " 40750 1:1 5.0\n"
 #define THERE(path)	path " 100644 1:1 7.0 size 4 hash aa\n"

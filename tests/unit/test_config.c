@@ -2,18 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
 #include "core/base/io.h"
 #include "core/config/config_priv.h"
+#include "tests/support/check.h"
 
 struct place {
 	char dir[64];

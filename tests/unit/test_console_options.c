@@ -1,12 +1,6 @@
 /* test_console_options - settings that every console obeys: of a run, attached, of a replay. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/support/check.h"
 #include "tui/console/console.h"
 
 static struct config *load(const char *const *settings)

@@ -1,17 +1,13 @@
 /* test_diff - unified text of changes, against a journal of a few made-up steps. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
 #include "core/diff/diff.h"
+#include "tests/support/check.h"
 
 /* ---- a journal that is a table ----------------------------------------------------------------
  */

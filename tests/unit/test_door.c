@@ -1,10 +1,5 @@
 /* test_door - the filter and the door, with real system calls from a small sandbox. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
@@ -13,7 +8,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
@@ -23,6 +17,7 @@
 
 #include "backends/linux/door/door.h"
 #include "core/base/io.h"
+#include "tests/support/check.h"
 #include "tests/unit/fake_keeper.h"
 
 /* What a gateway would watch; none is made here. */

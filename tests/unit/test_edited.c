@@ -1,8 +1,8 @@
 /* test_edited - what somebody else did between two steps, as text: both sides, one side, none. */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/check.h"
 #include "tests/support/journalfix.h"
 
-#include <cmocka.h>
 #include <unistd.h>
 
 #include "core/diff/edited.h"

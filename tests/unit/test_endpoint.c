@@ -1,15 +1,10 @@
 /* test_endpoint - Endpoint Security's messages, simulated: who is inside, deadlines, held calls. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/endpoint/cohort.h"
 #include "backends/macos/endpoint/es_client.h"
+#include "tests/support/check.h"
 
 #define SECOND	 INT64_C(1000000)
 #define HANDLES	 4096

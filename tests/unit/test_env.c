@@ -1,12 +1,7 @@
 /* test_env - what of the environment passes. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/session/start/env.h"
+#include "tests/support/check.h"
 
 static bool has(char **env, const char *entry)
 {

@@ -1,20 +1,14 @@
 /* test_es_cohort - who is inside when messages are dropped, come late or out of order; and the end.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/endpoint/cohort.h"
 #include "backends/macos/endpoint/es_events.h"
 #include "backends/macos/endpoint/es_queue.h"
 #include "backends/macos/launch/ending.h"
 #include "core/base/util.h"
+#include "tests/support/check.h"
 
 #define SECOND INT64_C(1000000)
 #define AGENT  ((struct es_id){.pid = 100, .version = 7, .started_us = 1000 * SECOND})

@@ -2,18 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/endpoint/es_client.h"
 #include "backends/macos/endpoint/es_queue.h"
 #include "backends/macos/endpoint/late.h"
 #include "core/base/util.h"
+#include "tests/support/check.h"
 
 #define SECOND	 INT64_C(1000000)
 #define AGENT	 ((struct es_id){.pid = 100, .version = 7})

@@ -1,20 +1,15 @@
 /* test_filter - the system call filter, run instruction by instruction. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "backends/linux/door/filter.h"
 #include "backends/linux/door/table.h"
+#include "tests/support/check.h"
 
 #ifdef __x86_64__
 #define NATIVE AUDIT_ARCH_X86_64

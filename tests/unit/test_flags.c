@@ -1,12 +1,8 @@
 /* test_flags - options and arguments of the commands that only look at things. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/check.h"
 #include "tui/commands/flags.h"
 
 struct options {

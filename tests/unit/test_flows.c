@@ -1,12 +1,7 @@
 /* test_flows - rules about hosts: names, addresses, what needs a rule of its own, answers. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
@@ -14,6 +9,7 @@
 #include "core/net/host.h"
 #include "core/policy/policy.h"
 #include "core/policy/rules/rules.h"
+#include "tests/support/check.h"
 
 struct fixture {
 	char *dir;

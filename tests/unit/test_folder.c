@@ -3,14 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
@@ -19,6 +13,7 @@
 #include "core/keeper/keeper.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/steps.h"
+#include "tests/support/check.h"
 
 static const struct answer deny_session = {.scope = SCOPE_SESSION};
 static const struct answer once = {.allow = true};

@@ -1,13 +1,7 @@
 /* test_fs_stream - what events of FSEvents are taken for, from simulated ones. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/keeper/watch/fs_stream.h"
+#include "tests/support/check.h"
 
 /* What was called, a line each; and what is in the folder. */
 struct fixture {

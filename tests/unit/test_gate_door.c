@@ -1,15 +1,11 @@
 /* test_gate_door - the keeper's side of the read gate, with a mounter that this test plays. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "backends/linux/gate/gate_priv.h"
+#include "tests/support/check.h"
 
 struct fixture {
 	struct plan plan;

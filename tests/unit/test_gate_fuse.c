@@ -1,16 +1,13 @@
 /* test_gate_fuse - the read gate's handlers, asked as the kernel asks and compared with the disk.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-#include <cmocka.h>
-
 #include "core/base/buf.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 #include "tests/support/fake_fuse.h"
 
 #define MANY 3000

@@ -3,15 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/gate/gate_nodes.h"
 #include "core/base/io.h"
+#include "tests/support/check.h"
 
 struct fixture {
 	char *dir;

@@ -2,17 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "backends/linux/net/gateway.h"
+#include "tests/support/check.h"
 #include "tests/unit/fake_keeper.h"
 
 enum {

@@ -1,19 +1,13 @@
 /* test_gif - pictures of cells, and the GIF of them as libgif reads it. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gif_lib.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/base/io.h"
+#include "tests/support/check.h"
 #include "tui/commands/gif.h"
 #include "tui/look/raster.h"
 

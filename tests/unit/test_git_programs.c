@@ -2,18 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <regex.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/policy/git/git_programs.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 
 static char dir[] = "/tmp/cordon-programs-XXXXXX";
 

@@ -1,15 +1,9 @@
 /* test_git_words - an index that is cut or has flipped bits is compared or refused, never overread.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/base/buf.h"
 #include "core/diff/git_words_priv.h"
+#include "tests/support/check.h"
 
 /* An entry of version 2 whose object is 20 times this byte. */
 static void put_entry(struct buf *b, const char *path, char object)

@@ -3,19 +3,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/door/guest_door.h"
 #include "backends/linux/net/gateway.h"
 #include "backends/linux/net/guest_note.h"
+#include "tests/support/check.h"
 #include "tests/unit/fake_keeper.h"
 
 #define WAIT_MS 20000

@@ -1,17 +1,12 @@
 /* test_hash - every byte of a file counts, and no hole. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
+#include "tests/support/check.h"
 
 static int unnamed(void)
 {

@@ -1,16 +1,10 @@
 /* test_homes - paths followed through moves of directories, by the tree and move by move. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/util.h"
 #include "core/journal/history/rename_list.h"
+#include "tests/support/check.h"
 
 /* ---- move by move ------------------------------------------------------------------------------
  */

@@ -1,15 +1,10 @@
 /* test_ignored - which changes from outside are nobody's edits: the shipped list, and bad lines. */
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
-#include <string.h>
 
 #include "core/base/builtin.h"
 #include "core/keeper/watch/ignored.h"
+#include "tests/support/check.h"
 
 static void the_shipped_list(void **state)
 {

@@ -1,11 +1,6 @@
 /* test_input - bytes from terminals of all kinds become keys, pastes and mouse events. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/check.h"
 #include "tui/look/keymap.h"
 
 /* Events as words: "C-x", "paste(text)", "press1@3,4". */

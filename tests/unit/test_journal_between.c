@@ -1,9 +1,9 @@
 /* test_journal_between - somebody else's edit, and then a step that came and went: still an edit.
  */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/check.h"
 #include "tests/support/journalfix.h"
 
-#include <cmocka.h>
 #include <unistd.h>
 
 /* As editors save: another inode takes the name. */

@@ -195,11 +195,10 @@ static void a_mode_that_was_set_since_stays(void **state)
 /* A thread that died may have had the number of one that borrows now. */
 static void the_next_loan_does_not_cover_the_last_one(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	int dir = journal_folder_fd(f->j), old, written;
 	mode_t was;
 
-	(void)state;
 	prepare(f);
 	old = object_open(dir, "old");
 	written = object_open(dir, "written");
@@ -213,17 +212,15 @@ static void the_next_loan_does_not_cover_the_last_one(void **state)
 	assert_int_equal(mode_of(f, "written"), 0200);
 	close(old);
 	close(written);
-	fix_free(f);
 }
 
 /* Each is reached through the one before it. */
 static void one_locked_directory_in_another_is_locked_again(void **state)
 {
 	static const char *const dirs[] = {"", "d", "d/e", "d/e/f", "d/e/f/g"};
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	mode_t was;
 
-	(void)state;
 	begin(f, "prepare");
 	for (size_t i = 1; i < ARRAY_LEN(dirs); i++)
 		assert_int_equal(md(f, dirs[i]), 0);
@@ -245,7 +242,6 @@ static void one_locked_directory_in_another_is_locked_again(void **state)
 		assert_int_equal(mode_of(f, dirs[i]), 0);
 		assert_int_equal(chmod(whole, 0700), 0);
 	}
-	fix_free(f);
 }
 
 /* The folder itself, whose mode was kept before what the step did in it. */
@@ -281,9 +277,8 @@ static void a_locked_folder_does_not_stop_an_undo(void **state)
 /* Whoever locked it, it was not the step that is undone. */
 static void a_locked_folder_is_locked_again(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 
-	(void)state;
 	prepare(f);
 	one_step(f, "works", put(f, "x", "1"));
 	assert_int_equal(chmod(f->folder, 0500), 0);
@@ -293,16 +288,14 @@ static void a_locked_folder_is_locked_again(void **state)
 	assert_int_equal(redo(f, 0), 0);
 	assert_int_equal(mode_of(f, "x"), 0644);
 	assert_int_equal(mode_of(f, ""), 0500);
-	fix_free(f);
 }
 
 /* The folder is in the way later than the directory, and is locked again after it. */
 static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *d = xasprintf("%s/d", f->folder);
 
-	(void)state;
 	one_step(f, "prepare", md(f, "d"));
 	one_step(f, "first", put(f, "x", "1"));
 	assert_int_equal(chmod(f->folder, 0), 0);
@@ -316,18 +309,16 @@ static void a_locked_directory_in_a_locked_folder_is_too(void **state)
 	assert_int_equal(chmod(f->folder, 0755), 0);
 	assert_int_equal(mode_of(f, "x"), 0);
 	assert_int_equal(mode_of(f, "d"), 0500);
-	fix_free(f);
 }
 
 /* What was opened before is written to through its descriptor. */
 static void a_file_written_in_a_locked_folder_comes_back(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 	struct at a;
 	int fd;
 
-	(void)state;
 	begin(f, "prepare");
 	assert_int_equal(md(f, "d"), 0);
 	assert_int_equal(put(f, "d/e", "1"), 0);
@@ -344,7 +335,6 @@ static void a_file_written_in_a_locked_folder_comes_back(void **state)
 	assert_true(commit(f) != 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 /* Somebody locked it while the step ran: also by the rollback of one that has not ended. */
@@ -411,34 +401,34 @@ static void what_was_lent_is_in_no_redo(void **state)
 /* Two file systems give out the same numbers. */
 static void a_directory_elsewhere_was_not_lent(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	const struct object o = {.dev = 1, .ino = 7, .mode = S_IFDIR | 0500};
 
-	(void)state;
 	borrowed_add(f->j, &o);
 	assert_int_equal(borrowed_mode(f->j, 1, 7, S_IFDIR | 0700), S_IFDIR | 0500);
 	assert_int_equal(borrowed_mode(f->j, 2, 7, S_IFDIR | 0700), S_IFDIR | 0700);
 	borrowed_drop(f->j, &o);
 	assert_int_equal(borrowed_mode(f->j, 1, 7, S_IFDIR | 0700), S_IFDIR | 0700);
-	fix_free(f);
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_a_step),
-		cmocka_unit_test(a_directory_elsewhere_was_not_lent),
+		TEST(a_directory_elsewhere_was_not_lent),
 		cmocka_unit_test(in_an_undo),
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_left_alone),
 		cmocka_unit_test(a_mode_that_was_set_since_stays),
-		cmocka_unit_test(the_next_loan_does_not_cover_the_last_one),
-		cmocka_unit_test(one_locked_directory_in_another_is_locked_again),
+		TEST(the_next_loan_does_not_cover_the_last_one),
+		TEST(one_locked_directory_in_another_is_locked_again),
 		cmocka_unit_test(a_locked_folder_does_not_stop_an_undo),
-		cmocka_unit_test(a_locked_folder_is_locked_again),
-		cmocka_unit_test(a_locked_directory_in_a_locked_folder_is_too),
+		TEST(a_locked_folder_is_locked_again),
+		TEST(a_locked_directory_in_a_locked_folder_is_too),
 		cmocka_unit_test(a_directory_is_locked_again_after_an_abort),
 		cmocka_unit_test(what_was_lent_is_in_no_redo),
-		cmocka_unit_test(a_file_written_in_a_locked_folder_comes_back),
+		TEST(a_file_written_in_a_locked_folder_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,9 @@
 /* test_journal_edits - somebody else's edits: left out, merged, brought back, never just replaced.
  */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/check.h"
 #include "tests/support/journalfix.h"
 
-#include <cmocka.h>
 #include <unistd.h>
 
 #define LINES "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"

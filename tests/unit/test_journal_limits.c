@@ -96,10 +96,9 @@ static void begin_small(struct fix *f, struct asked *a)
 static void what_goes_beyond_is_asked_about_before(void **state)
 {
 	struct asked no = {.answer = -EPERM}, raise = {.raise = true}, bare = {0};
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 
-	(void)state;
 	begin_small(f, &no);
 	before = snap(f);
 	assert_int_equal(put(f, "big", "cut"), -EPERM);
@@ -122,7 +121,6 @@ static void what_goes_beyond_is_asked_about_before(void **state)
 	assert_string_not_equal(step_why(f->s), "");
 	assert_true(commit(f) > 0);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
-	fix_free(f);
 }
 
 static int open_big(struct fix *f)
@@ -176,10 +174,12 @@ static void a_large_file_that_is_only_opened_is_not_lost(void **state)
 	}
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_beyond_is_asked_about_before),
+		TEST(what_goes_beyond_is_asked_about_before),
 		cmocka_unit_test(a_large_file_that_is_only_opened_is_not_lost),
 		cmocka_unit_test(a_step_is_not_larger_than_the_store),
 	};

@@ -1,9 +1,9 @@
 /* test_journal_memory - no memory from the n-th allocation of an operation on: old or new. */
 /* SPDX-License-Identifier: MIT */
+#include "tests/support/check.h"
 #include "tests/support/comb.h"
 #include "tests/support/journalfix.h"
 
-#include <cmocka.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -9,11 +9,10 @@
 /* What a redo merged, an undo takes away, and a redo brings back. */
 static void what_a_redo_merged_comes_back(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
 	AUTO_FREE char *merged = NULL;
 
-	(void)state;
 	one_step(f, "make", put(f, "n", LINES));
 	one_step(f, "agent", put(f, "n", AGENTS));
 	assert_int_equal(undo(f, 1, 0), 0);
@@ -35,15 +34,13 @@ static void what_a_redo_merged_comes_back(void **state)
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_int_equal(redo(f, UNDO_FORCE), 0);
 	assert_cat(f, "n", AGENTS "MORE\n");
-	fix_free(f);
 }
 
 static void a_merge_that_somebody_went_on_with_is_kept(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL, *further = NULL;
 
-	(void)state;
 	one_step(f, "set up", put(f, "a", LINES));
 	one_step(f, "agent", put(f, "a", AGENTS));
 	outside(f, "a", MERGED);
@@ -55,17 +52,15 @@ static void a_merge_that_somebody_went_on_with_is_kept(void **state)
 	assert_tree(f, edited);
 	assert_int_equal(undo(f, 1, UNDO_FORCE), 0);
 	assert_tree(f, further);
-	fix_free(f);
 }
 
 /* An edit that a redo let be goes along when the next redo moves the file and gives it a mode. */
 static void an_edit_goes_along_with_the_next_redo(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *edited = NULL;
 	struct stat st;
 
-	(void)state;
 	begin(f, "make");
 	put(f, "b", LINES);
 	md(f, "d");
@@ -87,17 +82,15 @@ static void an_edit_goes_along_with_the_next_redo(void **state)
 	assert_int_equal(st.st_mode, S_IFREG | 02775);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, edited);
-	fix_free(f);
 }
 
 /* A mode without any bit is a mode like others. */
 static void a_mode_of_nothing_is_somebodys_too(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *path = xasprintf("%s/a", f->folder);
 	struct stat st;
 
-	(void)state;
 	one_step(f, "set up", put(f, "a", LINES));
 	one_step(f, "agent", put(f, "a", AGENTS));
 	outside(f, "a", MERGED);
@@ -107,17 +100,15 @@ static void a_mode_of_nothing_is_somebodys_too(void **state)
 	assert_int_equal(st.st_mode & 07777, 0);
 	assert_int_equal(chmod(path, 0600), 0);
 	assert_cat(f, "a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\nHUMAN\nnine\n");
-	fix_free(f);
 }
 
 /* What was there before lies in the store, and that is damaged: nothing is said of what it was. */
 static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_BUF struct buf text = BUF_INIT;
 	AUTO_FREE char *command = xasprintf("rm '%s'/*/steps/2/obj/*", f->state), *mine = NULL;
 
-	(void)state;
 	for (int i = 0; i < 4000; i++)
 		buf_fmt(&text, "line %d\n", i);
 	one_step(f, "set up", put(f, "a", text.data));
@@ -128,16 +119,14 @@ static void what_cannot_be_read_is_no_reason_to_go_over_it(void **state)
 	assert_true(undo(f, 1, UNDO_MERGE | UNDO_KEEP_MINE) < 0);
 	assert_non_null(strstr(f->err.text, "read 'a'"));
 	assert_tree(f, mine);
-	fix_free(f);
 }
 
 /* What a redo merged is not what the next one's step had found. */
 static void the_next_redo_asks_about_a_merge(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *text = NULL;
 
-	(void)state;
 	one_step(f, "set up", put(f, "a", LINES));
 	one_step(f, "agent", put(f, "a", AGENTS));
 	one_step(f, "agent again", put(f, "a", AGENTS "ten\n"));
@@ -152,7 +141,6 @@ static void the_next_redo_asks_about_a_merge(void **state)
 	text = cat(f, "a");
 	assert_non_null(text);
 	assert_non_null(strstr(text, "HUMAN"));
-	fix_free(f);
 }
 
 /* One of two at the same time made the file, the other cut it: what the undo of both left is
@@ -222,15 +210,17 @@ static void a_merge_that_brings_nothing_keeps_the_time(void **state)
 	assert_int_equal(st.st_mtime, then[1].tv_sec);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_redo_merged_comes_back),
-		cmocka_unit_test(an_edit_goes_along_with_the_next_redo),
-		cmocka_unit_test(a_merge_that_somebody_went_on_with_is_kept),
-		cmocka_unit_test(a_mode_of_nothing_is_somebodys_too),
-		cmocka_unit_test(what_cannot_be_read_is_no_reason_to_go_over_it),
-		cmocka_unit_test(the_next_redo_asks_about_a_merge),
+		TEST(what_a_redo_merged_comes_back),
+		TEST(an_edit_goes_along_with_the_next_redo),
+		TEST(a_merge_that_somebody_went_on_with_is_kept),
+		TEST(a_mode_of_nothing_is_somebodys_too),
+		TEST(what_cannot_be_read_is_no_reason_to_go_over_it),
+		TEST(the_next_redo_asks_about_a_merge),
 		cmocka_unit_test_setup_teardown(with_what_steps_at_the_same_time_did_is_none,
 						fix_setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_a_human_removed_between_is_none,

@@ -369,11 +369,10 @@ static int unlink_it(void *data, enum loss what, uint64_t size)
 /* Natively, the rename would have found a free name. */
 static void a_target_that_vanishes_is_no_error(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *target = xasprintf("%s/b", f->folder);
 	const char *once = target;
 
-	(void)state;
 	begin(f, "set up");
 	put(f, "a", "alpha");
 	put(f, "b", "beta");
@@ -386,7 +385,6 @@ static void a_target_that_vanishes_is_no_error(void **state)
 	assert_sound(f);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "a", F_OK, 0), 0);
-	fix_free(f);
 }
 
 struct saver {
@@ -412,9 +410,8 @@ static void *save(void *arg)
 /* What somebody makes under the name at that moment is either in the way, or kept. */
 static void a_target_that_appears_is_not_lost(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		struct saver s = {.f = f};
 		pthread_t thread;
@@ -432,8 +429,9 @@ static void a_target_that_appears_is_not_lost(void **state)
 			assert_int_equal(unlinkat(journal_folder_fd(f->j), "b", 0), 0);
 		fix_drop_dirs(f);
 	}
-	fix_free(f);
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
 int main(void)
 {
@@ -446,8 +444,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(chattr, setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(locked_directories, setup, fix_teardown),
 		cmocka_unit_test_setup_teardown(a_mount_on_a_directory, setup, fix_teardown),
-		cmocka_unit_test(a_target_that_vanishes_is_no_error),
-		cmocka_unit_test(a_target_that_appears_is_not_lost),
+		TEST(a_target_that_vanishes_is_no_error),
+		TEST(a_target_that_appears_is_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,11 +43,10 @@ static int hold(struct fix *f, const char *path)
 static void dressing_a_directory_is_a_step(void **state)
 {
 	struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 	struct at a;
 
-	(void)state;
 	one_step(f, "mkdir", md(f, "d"));
 	before = snap(f);
 	begin(f, "touch -d");
@@ -56,7 +55,6 @@ static void dressing_a_directory_is_a_step(void **state)
 	assert_true(commit(f) != 0);
 	assert_int_equal(undo(f, 1, false), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 /* Under a name that it had for a while. */
@@ -92,11 +90,10 @@ static void dressing_a_directory_that_comes_back_is_a_step(void **state)
 /* The bytes come back in place because somebody writes; nobody does when they go again. */
 static void times_survive_a_redo_by_rename(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *after = NULL;
 	int fd;
 
-	(void)state;
 	one_step(f, "make", put(f, "a", "one"));
 	begin(f, "write");
 	fd = hold(f, "a");
@@ -107,16 +104,14 @@ static void times_survive_a_redo_by_rename(void **state)
 	close(fd);
 	assert_int_equal(redo(f, false), 0);
 	assert_tree(f, after);
-	fix_free(f);
 }
 
 static void one_of_two_by_turns_is_a_conflict(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
 	struct step *second;
 
-	(void)state;
 	begin(f, "first");
 	put(f, "mine", "1");
 	second = begin_another(f);
@@ -131,7 +126,6 @@ static void one_of_two_by_turns_is_a_conflict(void **state)
 	assert_tree(f, after);
 	assert_int_equal(undo(f, 2, false), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 /* Neither of the two newest steps goes alone; together they go and come. */
@@ -179,11 +173,10 @@ static void one_of_two_by_two_names_is_a_conflict(void **state)
 /* Who only gave it one more name took note at its end of what the other had written. */
 static void a_name_from_one_for_what_the_other_writes(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *after = NULL;
 	struct step *second;
 
-	(void)state;
 	one_step(f, "make", put(f, "a", "one"));
 	before = snap(f);
 	begin(f, "ln");
@@ -196,16 +189,14 @@ static void a_name_from_one_for_what_the_other_writes(void **state)
 	assert_true(commit_this(f, second) > 0);
 	after = snap(f);
 	assert_go_together(f, before, after);
-	fix_free(f);
 }
 
 /* It had ended before the other began: that one can go alone. */
 static void a_second_name_before_is_no_conflict(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
 
-	(void)state;
 	begin(f, "make");
 	assert_int_equal(put(f, "a", "one"), 0);
 	assert_int_equal(ln(f, "a", "c"), 0);
@@ -215,17 +206,15 @@ static void a_second_name_before_is_no_conflict(void **state)
 	assert_cat(f, "a", "one");
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 /* Made by one, removed by the other: the first comes to nothing, and is needed all the same. */
 static void what_another_removed_is_kept(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
 	struct step *second;
 
-	(void)state;
 	begin(f, "first");
 	put(f, "file", "1");
 	second = begin_another(f);
@@ -236,15 +225,13 @@ static void what_another_removed_is_kept(void **state)
 	assert_true(commit(f) != 0);
 	assert_int_equal(undo(f, 2, false), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 static void a_step_that_lost_its_twin_says_so(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	struct step *second;
 
-	(void)state;
 	begin(f, "first");
 	put(f, "file", "1");
 	second = begin_another(f);
@@ -254,16 +241,14 @@ static void a_step_that_lost_its_twin_says_so(void **state)
 	assert_int_equal(journal_abort(f->s, &f->err), 0);
 	assert_string_not_equal(step_why(second), "");
 	assert_int_equal(commit_this(f, second), 1);
-	fix_free(f);
 }
 
 /* A second name changes the ctime of a file that is too long to be read at each end of a step. */
 static void a_second_name_is_no_edit(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *text = xcalloc(1, 100001);
 
-	(void)state;
 	memset(text, 'x', 100000);
 	one_step(f, "make", put(f, "long", text));
 	begin(f, "ln");
@@ -271,21 +256,18 @@ static void a_second_name_is_no_edit(void **state)
 	assert_int_equal(journal_abort(f->s, &f->err), 0);
 	assert_int_equal(undo(f, 1, false), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 static void an_edit_of_a_long_file_is_one(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *text = xcalloc(1, 100001);
 
-	(void)state;
 	memset(text, 'x', 100000);
 	one_step(f, "make", put(f, "long", text));
 	text[50] = 'y';
 	outside(f, "long", text);
 	assert_int_equal(undo(f, 1, false), -ESTALE);
-	fix_free(f);
 }
 
 /* Its writes belong to the step that is open then, under whatever name it has. */
@@ -324,11 +306,10 @@ static void writes_are_kept_under_another_name(void **state)
 /* It was away when a step began, and is back by a redo: still open. */
 static void writes_are_kept_after_a_redo(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 	int fd;
 
-	(void)state;
 	begin(f, "make");
 	fd = hold(f, "a");
 	assert_true(commit(f) != 0);
@@ -344,7 +325,6 @@ static void writes_are_kept_after_a_redo(void **state)
 	assert_int_equal(undo(f, 1, false), 0);
 	assert_tree(f, before);
 	close(fd);
-	fix_free(f);
 }
 
 /* An undo gives it a name that it had before anybody opened it. */
@@ -390,11 +370,10 @@ static void writes_are_kept_where_an_undo_has_moved_it(void **state)
 /* At the end of the one the other has locked the directory that it worked in. */
 static void what_another_locked_away_is_kept(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 	struct step *second;
 
-	(void)state;
 	one_step(f, "make", md(f, "d"));
 	before = snap(f);
 	begin(f, "first");
@@ -407,18 +386,16 @@ static void what_another_locked_away_is_kept(void **state)
 	assert_int_equal(commit_this(f, second), 1);
 	assert_int_equal(undo(f, 2, 0), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 /* The one exchanges directories that the other knows by their paths. */
 /* What a step locked stands in the way of another one's undo, and is locked again after it. */
 static void what_another_locked_stays_locked(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL, *locked = NULL, *after = NULL;
 	struct step *second;
 
-	(void)state;
 	begin(f, "make");
 	assert_int_equal(md(f, "d"), 0);
 	assert_int_equal(md(f, "d/e"), 0);
@@ -445,16 +422,14 @@ static void what_another_locked_stays_locked(void **state)
 	assert_tree(f, locked);
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, after);
-	fix_free(f);
 }
 
 static void times_survive_another_ones_renames(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f), *after = NULL;
 	struct step *second;
 
-	(void)state;
 	begin(f, "first");
 	assert_int_equal(md(f, "b"), 0);
 	assert_int_equal(put(f, "b/x", "1"), 0);
@@ -474,7 +449,6 @@ static void times_survive_another_ones_renames(void **state)
 	assert_tree(f, before);
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, after);
-	fix_free(f);
 }
 
 /* ---- names that come and go in one step -------------------------------------------------------
@@ -540,11 +514,10 @@ static void what_is_changed_by_a_passing_name_is_a_change(void **state)
 /* The same, and meanwhile the directory that it is in has another name. */
 static void a_passing_name_of_what_moves(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = NULL;
 	struct undo_plan *p = NULL;
 
-	(void)state;
 	begin(f, "make");
 	assert_int_equal(md(f, "d"), 0);
 	assert_int_equal(put(f, "d/a", "one"), 0);
@@ -563,17 +536,15 @@ static void a_passing_name_of_what_moves(void **state)
 	assert_int_equal(journal_plan(f->j, UNDO_BACK, 1, 0, &p, &f->err), 0);
 	assert_int_equal(p->n_conflicts, 1);
 	undo_plan_free(p);
-	fix_free(f);
 }
 
 /* Its owner may not read it: there is no hash to tell by, and every look leaves a new ctime. */
 static void what_nobody_may_read_is_not_changed(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
 	int fd;
 
-	(void)state;
 	begin(f, "hold");
 	assert_int_equal(put(f, "a", "one"), 0);
 	fd = hold(f, "a");
@@ -583,16 +554,14 @@ static void what_nobody_may_read_is_not_changed(void **state)
 	assert_int_equal(undo(f, 2, 0), 0);
 	assert_tree(f, before);
 	close(fd);
-	fix_free(f);
 }
 
 /* Redone with the step that made the file: what is seen there in the end is the younger one's. */
 static void what_came_back_by_another_name_is_no_edit(void **state)
 {
-	struct fix *f = fix_new();
+	struct fix *f = *state;
 	AUTO_FREE char *before = snap(f);
 
-	(void)state;
 	one_step(f, "make", put(f, "b", "one"));
 	begin(f, "by another name");
 	assert_int_equal(ln(f, "b", "a"), 0);
@@ -603,7 +572,6 @@ static void what_came_back_by_another_name_is_no_edit(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, before);
-	fix_free(f);
 }
 
 /* Both keep what is held open; the one that renames it ends before the last write. */
@@ -638,30 +606,32 @@ static void writes_are_kept_when_another_renames_it(void **state)
 	}
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dressing_a_directory_is_a_step),
+		TEST(dressing_a_directory_is_a_step),
 		cmocka_unit_test(dressing_a_directory_that_comes_back_is_a_step),
-		cmocka_unit_test(times_survive_a_redo_by_rename),
-		cmocka_unit_test(one_of_two_by_turns_is_a_conflict),
+		TEST(times_survive_a_redo_by_rename),
+		TEST(one_of_two_by_turns_is_a_conflict),
 		cmocka_unit_test(one_of_two_by_two_names_is_a_conflict),
-		cmocka_unit_test(a_name_from_one_for_what_the_other_writes),
-		cmocka_unit_test(a_second_name_before_is_no_conflict),
-		cmocka_unit_test(what_another_removed_is_kept),
-		cmocka_unit_test(a_step_that_lost_its_twin_says_so),
-		cmocka_unit_test(a_second_name_is_no_edit),
-		cmocka_unit_test(an_edit_of_a_long_file_is_one),
+		TEST(a_name_from_one_for_what_the_other_writes),
+		TEST(a_second_name_before_is_no_conflict),
+		TEST(what_another_removed_is_kept),
+		TEST(a_step_that_lost_its_twin_says_so),
+		TEST(a_second_name_is_no_edit),
+		TEST(an_edit_of_a_long_file_is_one),
 		cmocka_unit_test(writes_are_kept_under_another_name),
-		cmocka_unit_test(writes_are_kept_after_a_redo),
+		TEST(writes_are_kept_after_a_redo),
 		cmocka_unit_test(writes_are_kept_where_an_undo_has_moved_it),
-		cmocka_unit_test(what_another_locked_away_is_kept),
-		cmocka_unit_test(what_another_locked_stays_locked),
-		cmocka_unit_test(times_survive_another_ones_renames),
+		TEST(what_another_locked_away_is_kept),
+		TEST(what_another_locked_stays_locked),
+		TEST(times_survive_another_ones_renames),
 		cmocka_unit_test(what_is_changed_by_a_passing_name_is_a_change),
-		cmocka_unit_test(a_passing_name_of_what_moves),
-		cmocka_unit_test(what_nobody_may_read_is_not_changed),
-		cmocka_unit_test(what_came_back_by_another_name_is_no_edit),
+		TEST(a_passing_name_of_what_moves),
+		TEST(what_nobody_may_read_is_not_changed),
+		TEST(what_came_back_by_another_name_is_no_edit),
 		cmocka_unit_test(writes_are_kept_when_another_renames_it),
 	};
 

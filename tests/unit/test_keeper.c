@@ -1,17 +1,13 @@
 /* test_keeper - the whole keeper with a fake agent: steps, questions, refusals, undo, the end. */
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/keeper/client.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 #include "tests/support/fake_agent.h"
 
 #define PATIENCE_US 30000000

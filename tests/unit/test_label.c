@@ -1,14 +1,8 @@
 /* test_label - commands as people would type them. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
+#include "tests/support/check.h"
 
 /* '|' between the arguments stands for NUL, '^' for what is written '|'. */
 static size_t argv_of(char *out, const char *text)

@@ -2,16 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "backends/linux/sandbox/landlock_trees.h"
 #include "core/base/io.h"
+#include "tests/support/check.h"
 
 struct fixture {
 	char dir[64];

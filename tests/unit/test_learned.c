@@ -1,13 +1,7 @@
 /* test_learned - what was asked for becomes rules that a person can read. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/session/answers/learned.h"
+#include "tests/support/check.h"
 
 static void note(struct learned *l, enum rule_kind kind, const char *path, bool is_dir)
 {

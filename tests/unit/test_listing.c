@@ -2,16 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/listing.h"
 #include "core/base/path.h"
+#include "tests/support/check.h"
 
 static char *top;
 

@@ -1,20 +1,16 @@
 /* test_log - the diagnostic log at its limit. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/io.h"
 #include "core/base/log.h"
 #include "core/base/util.h"
+#include "tests/support/check.h"
 
 static char top[64];
 

@@ -1,13 +1,9 @@
 /* test_look - settings syntax, themes, keymaps and their guards. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "core/base/builtin.h"
+#include "tests/support/check.h"
 #include "tui/look/ini.h"
 #include "tui/look/keymap.h"
 #include "tui/look/theme.h"

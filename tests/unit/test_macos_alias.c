@@ -3,16 +3,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/alias/alias.h"
+#include "tests/support/check.h"
 
 /* ---- the argument ---------------------------------------------------------------------------- */
 

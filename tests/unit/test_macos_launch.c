@@ -4,18 +4,12 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/launch/env.h"
 #include "backends/macos/launch/human.h"
@@ -23,6 +17,7 @@
 #include "backends/macos/launch/warden.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "tests/support/check.h"
 #include "tests/support/fake_helper.h"
 
 /* ---- the environment ------------------------------------------------------------------------- */

@@ -1,17 +1,12 @@
 /* test_macos_probe - what is said of a Mac, and when a session is above its limits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/macos/launch/launch.h"
 #include "backends/macos/probe.h"
 #include "backends/macos/quota.h"
 #include "core/base/buf.h"
+#include "tests/support/check.h"
 
 /* ---- the probe ------------------------------------------------------------------------------- */
 

@@ -2,17 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/seatbelt/eval.h"
+#include "tests/support/check.h"
 #include "tests/support/mach_services.h"
 #include "backends/macos/xpc/config.h"
 #include "backends/macos/xpc/violation.h"

@@ -1,13 +1,7 @@
 /* test_mask - no piece of a stream shows a secret that the whole has. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/net/mask.h"
+#include "tests/support/check.h"
 
 static const char *const secrets[] = {"S3CRET", NULL, "SS-other", ""};
 

@@ -1,12 +1,8 @@
 /* test_model - what a view reads: rows of programs that are looked for along $PATH, what is undone.
  */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "core/session/model.h"
+#include "tests/support/check.h"
 
 static void a_search_along_the_path_is_one_row(void **state)
 {

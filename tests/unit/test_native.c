@@ -1,14 +1,11 @@
 /* test_native - the Linux backend from outside: what an agent finds in its sandbox. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/native.h"
 #include "core/base/io.h"
+#include "tests/support/check.h"
 #include "tests/unit/fake_keeper.h"
 
 #define OUTPUT_MAX 65536

@@ -1,14 +1,10 @@
 /* test_net_dns - questions, answers and the book of names, from bytes of strangers. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/net/book.h"
 #include "core/net/dns.h"
+#include "tests/support/check.h"
 
 static void a_query_of_ours_is_read_again(void **state)
 {

@@ -1,12 +1,7 @@
 /* test_net_host - every form of a host is one; patterns match what they say; who owns what. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/net/host.h"
+#include "tests/support/check.h"
 
 static const char *folded(const char *text)
 {

@@ -2,13 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/net/packet.h"
+#include "tests/support/check.h"
 
 static uint8_t out[PACKET_MAX];
 

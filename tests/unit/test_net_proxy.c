@@ -1,16 +1,10 @@
 /* test_net_proxy - heads of HTTP and messages of SOCKS that come to a proxy. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/net/http.h"
 #include "core/net/socks.h"
+#include "tests/support/check.h"
 
 static int read_text(struct http_request *r, const char *text)
 {

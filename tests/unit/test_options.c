@@ -1,18 +1,12 @@
 /* test_options - the line that starts another agent as this one was started. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/io.h"
 #include "core/hook/shell.h"
+#include "tests/support/check.h"
 #include "tui/commands/options.h"
 
 /* Parses options, and compares the words of their line with a list that ends with NULL. */

@@ -3,20 +3,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
 #include "core/session/start/own_settings.h"
+#include "tests/support/check.h"
 
 struct place {
 	char home[64], *cache;

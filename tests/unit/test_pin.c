@@ -1,16 +1,11 @@
 /* test_pin - a thread that is kept on its processor, and what is started meanwhile. */
 /* SPDX-License-Identifier: MIT */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/pin.h"
+#include "tests/support/check.h"
 
 static cpu_set_t all; /* what the test may use */
 

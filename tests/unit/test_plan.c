@@ -2,17 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/sandbox/overlay.h"
 #include "backends/linux/sandbox/plan.h"
 #include "core/base/io.h"
+#include "tests/support/check.h"
 
 /* Not below /tmp, which is private inside and has nothing to hide. */
 struct fixture {

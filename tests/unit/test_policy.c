@@ -2,17 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
 #include "core/config/config.h"
 #include "core/policy/listed.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 #include "tests/unit/policy_cases.h"
 
 static int setup(void **state)

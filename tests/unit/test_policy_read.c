@@ -2,20 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/buf.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 
 struct home {
 	char *dir, *home, *work, *look, *bin, *program;

@@ -2,18 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/interpose/portmap.h"
 #include "core/base/err.h"
+#include "tests/support/check.h"
 
 static char path[64];
 

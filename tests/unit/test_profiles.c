@@ -1,18 +1,13 @@
 /* test_profiles - nothing that a shipped profile lets be written is run outside. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/buf.h"
 #include "core/base/builtin.h"
 #include "core/base/path.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 
 #define HOME_DIR "/nonexistent/u" /* no home of this machine */
 

@@ -2,15 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#include <cmocka.h>
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
@@ -19,6 +14,7 @@
 #include "core/record/recording.h"
 #include "core/record/redact.h"
 #include "core/record/ring.h"
+#include "tests/support/check.h"
 
 struct place {
 	char dir[64], path[96];

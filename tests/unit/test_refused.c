@@ -1,14 +1,9 @@
 /* test_refused - what a run without a human tells of what it did not read. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/policy/policy.h"
+#include "tests/support/check.h"
 #include "tui/commands/refused.h"
 
 struct fix {

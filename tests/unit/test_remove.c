@@ -1,20 +1,15 @@
 /* test_remove - trees that somebody made to stay are removed, and nothing beside them. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/io.h"
+#include "tests/support/check.h"
 
 static char top[] = "/tmp/cordon-remove-XXXXXX";
 

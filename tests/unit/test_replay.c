@@ -1,13 +1,8 @@
 /* test_replay - a replay shows at each moment what the session showed then. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/clock.h"
 #include "core/base/io.h"
@@ -15,6 +10,7 @@
 #include "core/record/encoder.h"
 #include "core/record/recorder.h"
 #include "core/record/model_changes.h"
+#include "tests/support/check.h"
 #include "tui/console/replay/replay.h"
 #include "tui/term/snapshot.h"
 

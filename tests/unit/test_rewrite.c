@@ -1,15 +1,9 @@
 /* test_rewrite - placeholders become secrets in one header, and no request is read in two ways. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/net/rewrite.h"
+#include "tests/support/check.h"
 
 static struct rewrite_rule rules[] = {
 	{"x-api-key", "cordon-11", "S3CRET"},

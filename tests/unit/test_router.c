@@ -3,19 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
@@ -26,6 +19,7 @@
 #include "core/base/io.h"
 #include "core/base/util.h"
 #include "core/net/packet.h"
+#include "tests/support/check.h"
 
 enum {
 	ROUNDS = 16,

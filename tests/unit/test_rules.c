@@ -1,17 +1,12 @@
 /* test_rules - which rule decides: a table, an oracle that tries every rule, ten thousand rules. */
 /* SPDX-License-Identifier: MIT */
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include "core/base/buf.h"
 #include "core/policy/rules/pattern.h"
 #include "core/policy/rules/rules.h"
+#include "tests/support/check.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 

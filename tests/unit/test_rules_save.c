@@ -2,19 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/config/config.h"
 #include "core/policy/policy.h"
 #include "core/policy/rules/rules.h"
+#include "tests/support/check.h"
 
 struct place {
 	char dir[64], home[96], folder[96], user[128];

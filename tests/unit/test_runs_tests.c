@@ -1,13 +1,7 @@
 /* test_runs_tests - command lines that run tests, and whose exit status a human sees. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/hook/runs_tests.h"
+#include "tests/support/check.h"
 
 static void test_lines(void **state)
 {

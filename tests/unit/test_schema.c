@@ -1,18 +1,12 @@
 /* test_schema - the shipped schemas: their errors are ours, and values are checked by them. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <cjson/cJSON.h>
-#include <cmocka.h>
-#include <string.h>
 
 #include "core/api/describe.h"
 #include "core/api/request_line.h"
 #include "core/api/schema.h"
 #include "core/base/base64.h"
+#include "tests/support/check.h"
 
 static void errors_are_those_of_the_document(void **state)
 {

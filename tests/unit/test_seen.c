@@ -2,17 +2,12 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/base/io.h"
 #include "core/base/path.h"
 #include "core/policy/trees/seen.h"
+#include "tests/support/check.h"
 
 #define N 400
 

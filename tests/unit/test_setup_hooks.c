@@ -1,14 +1,9 @@
 /* test_setup_hooks - cordon's hook in an agent's settings: added once, taken out whole. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/setup/hooks.h"
+#include "tests/support/check.h"
 
 static const struct setup_hook hook = {"a hook", "PreToolUse", "Bash", "cordon hook", 5, NULL};
 

@@ -1,17 +1,12 @@
 /* test_shell - command lines and the commands that are found in them. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/buf.h"
 #include "core/base/text.h"
 #include "core/hook/shell.h"
+#include "tests/support/check.h"
 
 /* "cmd arg <in | cmd" as text: words in brackets, an expansion marked by $, a pipe by |. */
 static char *told(const char *text)

@@ -1,11 +1,5 @@
 /* test_sockets - which socket a variable names, what is known of it, and what rules show inside. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,6 +8,7 @@
 #include "core/config/config.h"
 #include "core/policy/policy.h"
 #include "core/policy/builtin/sockets.h"
+#include "tests/support/check.h"
 
 static void named(const char *variable, const char *value, const char *want)
 {

@@ -1,12 +1,6 @@
 /* test_syntax - what is coloured in a line of code, and which words of a changed line are new. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/check.h"
 #include "tui/console/views/diff_words.h"
 #include "tui/look/syntax.h"
 

@@ -2,21 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
-static int setup(void **state)
-{
-	static struct pane p;
-
-	pane_init(&p, 4, 10);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pane_done(*state);
-	return 0;
-}
-
 static void text_and_line_ends(void **state)
 {
 	struct pane *p = *state;
@@ -440,7 +425,7 @@ static void drawn_into_a_part_of_the_surface(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(text_and_line_ends),
 		TEST(long_lines_wrap),

@@ -1,12 +1,6 @@
 /* test_term_filter - what of a program's output reaches the human's own terminal. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "tests/support/check.h"
 #include "tui/term/filter.h"
 
 /* Whole, and byte by byte. */

@@ -2,21 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
-static int setup(void **state)
-{
-	static struct pane p;
-
-	pane_init(&p, 4, 10);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pane_done(*state);
-	return 0;
-}
-
 static void feed_lines(struct pane *p, int from, int to)
 {
 	char line[32];
@@ -266,7 +251,7 @@ static void text_of_the_view(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(lines_scroll_into_history),
 		TEST(the_view_stays_while_lines_arrive),

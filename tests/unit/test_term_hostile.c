@@ -2,21 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
-static int setup(void **state)
-{
-	static struct pane p;
-
-	pane_init(&p, 4, 10);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pane_done(*state);
-	return 0;
-}
-
 static void only_listed_questions_are_answered(void **state)
 {
 	struct pane *p = *state;
@@ -297,7 +282,7 @@ static void bells_are_counted_once(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(only_listed_questions_are_answered),
 		TEST(colors_are_told_where_they_are_known),

@@ -4,21 +4,6 @@
 
 static const struct rect at = {5, 2, 10, 4};
 
-static int setup(void **state)
-{
-	static struct pane p;
-
-	pane_init(&p, 4, 10);
-	*state = &p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	pane_done(*state);
-	return 0;
-}
-
 static const char *key(struct pane *p, uint32_t sym, uint32_t mods)
 {
 	struct event ev = {.type = EVENT_KEY, .key = {.sym = sym, .mods = mods}};
@@ -188,7 +173,7 @@ static void focus_only_when_asked(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, pane_setup, pane_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(characters),
 		TEST(named_keys),

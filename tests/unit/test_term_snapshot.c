@@ -15,12 +15,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	pane_done(*state);
-	return 0;
-}
-
 static struct pane sink = {.out = BUF_INIT};
 
 /* The copy, or NULL when there is no snapshot at this moment. */
@@ -394,7 +388,7 @@ static void any_program_goes_on_the_same(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, pane_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(plain_text_and_colours),
 		TEST(what_lies_under_the_alternate_screen),

@@ -1,12 +1,8 @@
 /* test_themes - every shipped theme can be read on its own ground, and the prefix is a setting. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "tests/support/check.h"
 #include "tests/support/contrast.h"
 #include "tui/look/keymap.h"
 

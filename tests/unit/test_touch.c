@@ -1,18 +1,12 @@
 /* test_touch - the paths that a step has touched where directories move, against plain lists. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/base/util.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/util/path_set.h"
+#include "tests/support/check.h"
 
 /* ---- plain lists -------------------------------------------------------------------------------
  */

@@ -2,17 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/sandbox/landlock_trees.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "tests/support/check.h"
 
 #define ALL (LANDLOCK_READ | LANDLOCK_EXEC)
 

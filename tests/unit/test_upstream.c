@@ -1,15 +1,9 @@
 /* test_upstream - which proxy a target is reached by, and what a proxy answers. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/net/upstream.h"
+#include "tests/support/check.h"
 
 static const char *via(const char *target)
 {

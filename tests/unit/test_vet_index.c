@@ -1,15 +1,10 @@
 /* test_vet_index - an index that git may read, and every way in which one can lead it elsewhere. */
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "core/policy/policy_priv.h"
+#include "tests/support/check.h"
 
 #define FILE_MODE 0100644u
 

@@ -2,15 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#include <cmocka.h>
 
 #include "backends/vm/guest/elf_sections.h"
 #include "backends/vm/guest/initramfs.h"
@@ -23,6 +18,7 @@
 #include "core/base/external.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "tests/support/check.h"
 
 struct dir {
 	char path[64];

@@ -3,24 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "backends/linux/native_priv.h"
 #include "backends/vm/monitor/guest_word.h"
 #include "backends/vm/monitor/monitor.h"
 #include "core/base/io.h"
 #include "core/base/path.h"
+#include "tests/support/check.h"
 
 #define WAIT_MS 30000
 #define FLOOD	200000 /* of 29 bytes */

@@ -1,18 +1,14 @@
 /* test_vm_protocol - lines between host and guest, QEMU's messages, its arguments, last words. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "backends/vm/monitor/guest_word.h"
 #include "backends/vm/monitor/last_words.h"
 #include "backends/vm/monitor/shim_protocol.h"
 #include "backends/vm/qemu/qemu.h"
 #include "backends/vm/qemu/qmp.h"
+#include "tests/support/check.h"
 /* The other side of the protocol, as it is in the guest. */
 #include "backends/vm/shim/wire.c"
 #include "core/session/backend.h"

@@ -1,14 +1,9 @@
 /* test_wire - frames between cordon and its keeper survive the trip, and nothing else does. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/keeper/wire.h"
+#include "tests/support/check.h"
 
 static void fields_come_back_in_order(void **state)
 {

@@ -2,18 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "core/base/io.h"
 #include "core/base/util.h"
+#include "tests/support/check.h"
 #include "tui/commands/git.h"
 #include "tui/commands/worktree_put.h"
 

@@ -11,10 +11,9 @@
 /* argv: the arguments after the name. Returns the exit status; tui/main.c prints err if it is
  * set. */
 struct command {
-	const char *name;
-	const char *summary; /* one line for --help; NULL: internal, only cordon runs it */
+	const char *name, *summary;
 	int (*run)(int argc, char **argv, struct err *err);
-	bool outside; /* needs sessions or histories, which no program inside can reach */
+	bool outside;
 };
 
 extern const struct command commands[]; /* ended by a NULL name */
@@ -27,39 +26,51 @@ bool command_is_misplaced(const struct command *c, int argc, char **argv, struct
  * exit status. name: of the command. */
 int command_ask(const char *name, const char *request, struct err *err);
 
-int cmd_run(int argc, char **argv, struct err *err);
-int cmd_learn(int argc, char **argv, struct err *err);
-int cmd_undo(int argc, char **argv, struct err *err);
-int cmd_redo(int argc, char **argv, struct err *err);
-int cmd_log(int argc, char **argv, struct err *err);
-int cmd_diff(int argc, char **argv, struct err *err);
-int cmd_mark(int argc, char **argv, struct err *err);
-int cmd_commit(int argc, char **argv, struct err *err);
-int cmd_report(int argc, char **argv, struct err *err);
-int cmd_blame(int argc, char **argv, struct err *err);
-int cmd_review(int argc, char **argv, struct err *err);
-int cmd_step(int argc, char **argv, struct err *err);
-int cmd_vm(int argc, char **argv, struct err *err);
-int cmd_journal(int argc, char **argv, struct err *err);
-int cmd_audit(int argc, char **argv, struct err *err);
-int cmd_sessions(int argc, char **argv, struct err *err);
-int cmd_worktree(int argc, char **argv, struct err *err);
-int cmd_board(int argc, char **argv, struct err *err);
-int cmd_stores(int argc, char **argv, struct err *err);
-int cmd_exec(int argc, char **argv, struct err *err);
-int cmd_attach(int argc, char **argv, struct err *err);
-int cmd_replay(int argc, char **argv, struct err *err);
-int cmd_pending(int argc, char **argv, struct err *err);
-int cmd_approve(int argc, char **argv, struct err *err);
-int cmd_deny(int argc, char **argv, struct err *err);
-int cmd_serve(int argc, char **argv, struct err *err);
-int cmd_mcp(int argc, char **argv, struct err *err);
-int cmd_inside(int argc, char **argv, struct err *err);
-int cmd_policy(int argc, char **argv, struct err *err);
-int cmd_cache(int argc, char **argv, struct err *err);
-int cmd_why(int argc, char **argv, struct err *err);
-int cmd_init(int argc, char **argv, struct err *err);
-int cmd_install(int argc, char **argv, struct err *err);
-int cmd_uninstall(int argc, char **argv, struct err *err);
-int cmd_hook(int argc, char **argv, struct err *err);
-int cmd_doctor(int argc, char **argv, struct err *err);
+/* The subcommands: name, one line for --help (NULL: internal, only cordon runs it), and whether the
+ * command needs sessions or histories, which no program inside can reach. cmd_NAME() runs it. */
+#ifdef __linux__
+#define VM_COMMAND(X) X(vm, "prepare virtual machines; list or remove their images", true)
+#else
+#define VM_COMMAND(X)
+#endif
+#define COMMANDS(X)                                                                                \
+	X(run, "run a command in the console (or --headless)", false)                              \
+	X(learn, "run a command, let it read what it asks for, and propose rules", false)          \
+	X(log, "the steps, newest first", true)                                                    \
+	X(diff, "the changes of steps", true)                                                      \
+	X(blame, "the step that wrote each line of a file", true)                                  \
+	X(commit, "commit what you kept in the review", true)                                      \
+	X(report, "a session as a page: turns, files, answers, hosts, refusals", true)             \
+	X(undo, "roll the newest steps back", true)                                                \
+	X(redo, "undo the last undo", true)                                                        \
+	X(mark, "name a moment to go back to; list or remove those names", true)                   \
+	X(step, "inside: several commands as one step", false)                                     \
+	X(review, "inside: say that points of a review are handled", false)                        \
+	VM_COMMAND(X)                                                                              \
+	X(journal, "check or dump the undo store", true)                                           \
+	X(audit, "the audit log: objects, decisions, and who decided", true)                       \
+	X(sessions, "the running sessions, and the number of requests in each", true)              \
+	X(board, "all sessions on one screen: answer, go there, start, end, replay", true)         \
+	X(worktree, "the git worktrees of run --worktree: list, merge, drop, fork", true)          \
+	X(stores, "disk space of each history; remove those of deleted folders", true)             \
+	X(attach, "a console for a session that runs in another terminal", true)                   \
+	X(exec, "a shell or a command of yours beside the agent, in its sandbox", true)            \
+	X(replay, "a recorded session, or any asciicast, in the console", false)                   \
+	X(pending, "the requests that wait for an answer", true)                                   \
+	X(approve, "let a waiting request go on", true)                                            \
+	X(deny, "refuse a waiting request", true)                                                  \
+	X(serve, "drive a session by JSON lines on standard input and output", false)              \
+	X(mcp, "a session as the tools of a language model (MCP)", false)                          \
+	X(inside, NULL, false)                                                                     \
+	X(cache, "what tools have cached inside, and its size", true)                              \
+	X(policy, "list rules, trust a project's file, check a file", false)                       \
+	X(why, "which rule decides about a path", false)                                           \
+	X(init, "write a settings file with comments for this folder", false)                      \
+	X(install, "settings, completions and hooks of agents, for you", false)                    \
+	X(uninstall, "remove the files and hooks of install", false)                               \
+	X(hook, "called by an agent before a command and after an edit", false)                    \
+	X(doctor, "test what this machine can enforce", false)
+
+#define X(name, summary, outside) int cmd_##name(int argc, char **argv, struct err *err);
+COMMANDS(X)
+#undef X

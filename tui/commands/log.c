@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/json.h"
@@ -12,6 +11,7 @@
 #include "core/journal/journal.h"
 #include "tui/commands/commands.h"
 #include "tui/commands/forget.h"
+#include "tui/commands/log_rows.h"
 #include "tui/commands/log_turns.h"
 #include "tui/commands/flags.h"
 #include "tui/commands/here.h"
@@ -59,172 +59,17 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-static const char *kind_name(enum step_kind kind)
-{
-	static const char *const names[] = {
-		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
-
-	return names[kind];
-}
-
-static bool is_note(const struct step_info *s)
-{
-	return step_is_note(s->kind, s->elsewhere,
-			    s->created + s->modified + s->deleted + s->renamed, s->command);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void print_json(const struct step_info *s, bool undone, const char *const *split)
-{
-	AUTO_BUF struct buf b = BUF_INIT;
-	char began[32], ended[32];
-
-	clock_iso(began, s->began_us);
-	clock_iso(ended, s->ended_us);
-	buf_fmt(&b,
-		"{\"id\":%" PRId64 ",\"kind\":\"%s\",\"began\":\"%s\",\"ended\":\"%s\",\"exit\":%d"
-		",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu,\"undone\":%s"
-		",\"incomplete\":%s,\"unprotected\":%s,\"note\":%s",
-		s->id, kind_name(s->kind), began, ended, s->exit_status, s->created, s->modified,
-		s->deleted, s->renamed, undone ? "true" : "false", s->incomplete ? "true" : "false",
-		s->unprotected ? "true" : "false", is_note(s) ? "true" : "false");
-	json_member(&b, "why", s->why);
-	json_member(&b, "command", s->command);
-	json_strings(&b, "folders", (const char *const *)s->folders, SIZE_MAX);
-	if (split)
-		json_strings(&b, "split", split, SIZE_MAX);
-	printf("%s}\n", b.data);
-}
-
-/* ---- a table --------------------------------------------------------------------------------- */
-
-/* "+3 ~2 -1 >1": created, modified, deleted, renamed; what is none is left out. */
-static void counts(char *out, size_t size, const struct step_info *s)
-{
-	const struct {
-		char sign;
-		size_t n;
-	} parts[] = {{'+', s->created}, {'~', s->modified}, {'-', s->deleted}, {'>', s->renamed}};
-	size_t used = 0;
-
-	*out = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(parts) && used < size; i++)
-		if (parts[i].n)
-			used += (size_t)snprintf(out + used, size - used, "%s%c%zu",
-						 used ? " " : "", parts[i].sign, parts[i].n);
-}
-
-/* "  (also in /a, /b)": these folders, but for one. */
-static void print_folders(const char *words, const char *const *folders, const char *but)
-{
-	const char *before = words;
-
-	for (const char *const *f = folders; f && *f; f++) {
-		if (but && str_eq(*f, but))
-			continue;
-		fputs(before, stdout);
-		show_text(*f, strlen(*f));
-		before = ", ";
-	}
-	if (before != words)
-		putchar(')');
-}
-
-static void print_row(const struct step_info *s, bool undone, const char *const *split,
-		      const char *here, int columns)
-{
-	AUTO_BUF struct buf command = BUF_INIT;
-	AUTO_BUF struct buf shown = BUF_INIT;
-	const char *words = s->command ? s->command : "";
-	char when[32], what[64], status[16] = "-";
-
-	show_time(when, sizeof(when), s->began_us);
-	counts(what, sizeof(what), s);
-	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have none */
-		snprintf(status, sizeof(status), "%d", s->exit_status);
-	if (s->kind == STEP_AMBIENT && !*words)
-		words = "(outside every command)";
-	text_escape(&command, words, strlen(words));
-	if (columns)
-		text_fit_end(&shown, command.data, MAX(20, columns - 49));
-	else
-		buf_str(&shown, command.data);
-	printf("%s%6" PRId64 "  %-12s  %s%4s%s  %-17s  %s", undone ? style_on(STYLE_DIM) : "",
-	       s->id, when,
-	       s->exit_status > 0 && s->kind != STEP_AMBIENT && !undone ? style_on(STYLE_RED) : "",
-	       status, undone ? "" : style_off(), what, shown.data);
-	if (undone)
-		printf("  (undone)%s", style_off());
-	print_folders("  (also in ", (const char *const *)s->folders, here);
-	print_folders(undone ? "  (not undone in " : "  (undone in ", split, NULL);
-	if (s->elsewhere)
-		fputs("  (outside the folder)", stdout);
-	if (s->incomplete) {
-		printf("  %s%s", style_on(STYLE_YELLOW), s->unprotected ? "" : "incomplete: ");
-		show_text(s->why ? s->why : "", s->why ? strlen(s->why) : 0);
-		fputs(style_off(), stdout);
-	}
-	putchar('\n');
-}
-
-/* ---- edits from outside -----------------------------------------------------------------------
- */
-
 struct barriers {
 	struct barrier *list;
 	size_t n;
 };
 
-static void print_barrier_json(const struct barrier *e)
+/* Prints the edits from outside right after this step, newest first. */
+static void print_edits(const struct barriers *b, int64_t after, const struct log_look *look)
 {
-	AUTO_BUF struct buf b = BUF_INIT;
-	char first[32], last[32];
-
-	clock_iso(first, e->first_us);
-	clock_iso(last, e->last_us);
-	buf_fmt(&b,
-		"{\"id\":null,\"kind\":\"barrier\",\"after\":%" PRId64
-		",\"began\":\"%s\",\"ended\":\"%s\",\"count\":%zu",
-		e->after, first, last, e->count);
-	json_strings(&b, "paths", (const char *const *)e->paths, e->n_paths);
-	printf("%s}\n", b.data);
-}
-
-static void print_barrier(const struct barrier *e, int columns)
-{
-	AUTO_BUF struct buf names = BUF_INIT;
-	AUTO_BUF struct buf shown = BUF_INIT;
-	size_t n = MIN(e->n_paths, (size_t)5);
-	char when[32];
-
-	show_time(when, sizeof(when), e->first_us);
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			buf_str(&names, ", ");
-		text_escape(&names, e->paths[i], strlen(e->paths[i]));
-	}
-	if (e->count > n)
-		buf_fmt(&names, " and %zu more", e->count - n);
-	if (columns)
-		text_fit_end(&shown, names.data, MAX(20, columns - 45));
-	else
-		buf_str(&shown, names.data);
-	printf("%s     !  %-12s  edited from outside: %s%s\n", style_on(STYLE_YELLOW), when,
-	       shown.data, style_off());
-}
-
-/* Those that lie right after this step, newest first. */
-static void print_barriers(const struct barriers *b, int64_t after, bool json, int columns)
-{
-	for (size_t i = 0; i < b->n; i++) {
-		if (b->list[i].after != after)
-			continue;
-		if (json)
-			print_barrier_json(&b->list[i]);
-		else
-			print_barrier(&b->list[i], columns);
-	}
+	for (size_t i = 0; i < b->n; i++)
+		if (b->list[i].after == after)
+			log_rows_edit(&b->list[i], look);
 }
 
 static void print_head(void)
@@ -241,13 +86,13 @@ struct printed {
 static int print_list(struct journal *j, bool undone, const struct log_options *o, const char *here,
 		      const struct strings *paths, struct printed *ret, struct err *err)
 {
-	const bool json = o->json, all = json || o->all_places || paths->n;
+	const struct log_look look = {.json = o->json, .columns = show_columns(), .here = here};
+	const bool all = o->json || o->all_places || paths->n;
 	AUTO_FREE bool *touched = NULL;
 	struct barriers edits = {0};
 	struct step_info *list = NULL;
 	size_t n = 0;
 	int r = journal_list(j, undone, &list, &n, err);
-	int columns = show_columns();
 
 	if (r == 0 && paths->n) {
 		touched = xcalloc(n + 1, sizeof(*touched));
@@ -260,19 +105,16 @@ static int print_list(struct journal *j, bool undone, const struct log_options *
 
 		if (touched && !touched[i])
 			continue;
-		if (!all && is_note(&list[i])) {
+		if (!all && log_rows_is_note(&list[i])) {
 			ret->notes++;
-			print_barriers(&edits, list[i].id, json, columns);
+			print_edits(&edits, list[i].id, &look);
 			continue;
 		}
-		if (++ret->rows == 1 && !json)
+		if (++ret->rows == 1 && !o->json)
 			print_head();
-		print_barriers(&edits, list[i].id, json, columns);
+		print_edits(&edits, list[i].id, &look);
 		split = journal_split(j, &list[i], undone);
-		if (json)
-			print_json(&list[i], undone, split);
-		else
-			print_row(&list[i], undone, split, here, columns);
+		log_rows_step(&list[i], undone, split, &look);
 	}
 	step_info_free(list, n);
 	barrier_free(edits.list, edits.n);

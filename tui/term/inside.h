@@ -215,6 +215,9 @@ void sieve_cp(struct term *t, int32_t cp); /* emits it */
 void sieve_glyph(struct term *t, int32_t cp, unsigned extra);
 void sieve_reset_margins(struct term *t);
 
+/* cluster.c */
+void cluster_put(struct term *t, int32_t cp); /* prints it; -1: no code point */
+
 /* wrap.c */
 void wrap_lost(struct term *t); /* the cursor may have moved */
 void wrap_before(struct term *t, int width);

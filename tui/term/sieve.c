@@ -101,186 +101,13 @@ void sieve_glyph(struct term *t, int32_t cp, unsigned extra)
 	sieve_cp(t, EXTRA_FIRST + (int32_t)(extra % EXTRA_DIGITS));
 }
 
-/* Where the last character stands; false: it is not there any more. */
-static bool find_last(struct term *t, int width, VTermPos *ret)
-{
-	VTermScreenCell cell;
-	VTermPos pos;
-
-	sieve_flush(t);
-	vterm_state_get_cursorpos(t->state, &pos);
-	for (int back = 0; back <= width; back += width) {
-		*ret = (VTermPos){.row = pos.row, .col = pos.col - back};
-		if (ret->col >= 0 && (back || ret->col + width >= t->cols) &&
-		    vterm_screen_get_cell(t->screen, *ret, &cell) &&
-		    cell.chars[0] == (uint32_t)t->sieve.last)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Makes a code point a part of the character before it, which is printed again as both: emoji that
- * a joiner joins, skin tones, marks that libvterm takes for characters. Returns false if they
- * cannot be joined.
- */
-static bool join(struct term *t, int32_t cp, bool joiner)
-{
-	struct sieve *s = &t->sieve;
-	const struct extra *had = extras_at(&t->extras, s->extra);
-	struct extra e = had ? *had : (struct extra){0};
-	size_t len = strlen(e.cluster);
-	unsigned extra;
-	VTermPos pos;
-
-	if (!len) {
-		len = glyph_utf8(glyph_unalias(s->last), e.cluster);
-		for (unsigned i = 0; i < s->marks && len + 4 <= CLUSTER_MAX; i++)
-			len += glyph_utf8(s->mark[i], e.cluster + len);
-	}
-	if (len + 3 + 4 > CLUSTER_MAX || !find_last(t, s->wide ? 2 : 1, &pos))
-		return false;
-	if (joiner)
-		len += glyph_utf8(EXTRA_JOINER, e.cluster + len);
-	len += glyph_utf8(cp, e.cluster + len);
-	e.cluster[len] = '\0';
-	extra = extras_add(&t->extras, &e);
-	if (!extra)
-		return false;
-	s->extra = extra;
-	sieve_fmt(t, "\033[%dG", pos.col + 1);
-	sieve_glyph(t, s->last, extra);
-	return true;
-}
-
-/* A code point of two columns; true: it has become a part of the one before. */
-static bool joins_last(struct term *t, int32_t cp)
-{
-	struct sieve *s = &t->sieve;
-	bool joiner = s->joins;
-	enum glyph_class last;
-
-	s->joins = false;
-	if ((!joiner && !EXTRA_TONE(cp)) || !s->last || s->marks)
-		return false;
-	last = glyph_class(t->glyphs, glyph_unalias(s->last));
-	return (last == GLYPH_WIDE || last == GLYPH_ALIAS) && join(t, cp, joiner);
-}
-
-/* Prints Hangul as syllables, which is how every terminal has it. */
-static bool compose(struct term *t, int32_t cp)
-{
-	struct sieve *s = &t->sieve;
-	utf8proc_int32_t both[2] = {glyph_unalias(s->last), cp};
-	VTermPos pos;
-
-	if (s->marks ||
-	    utf8proc_normalize_utf32(both, 2, UTF8PROC_STABLE | UTF8PROC_COMPOSE) != 1 ||
-	    !find_last(t, 2, &pos))
-		return false;
-	s->last = both[0];
-	sieve_fmt(t, "\033[%dG", pos.col + 1);
-	sieve_glyph(t, s->last, s->extra);
-	return true;
-}
-
-/* Selectors choose between two pictures of a sign or of a keycap's digit, and of nothing else. */
-static bool may_attach(const struct sieve *s, int32_t cp)
-{
-	const bool selector = cp == 0xfe0e || cp == 0xfe0f;
-
-	return s->last && (!selector || s->last > 0x7f || (s->last >= '0' && s->last <= '9') ||
-			   s->last == '#' || s->last == '*');
-}
-
-static bool has_cluster(const struct term *t)
-{
-	const struct extra *e = extras_at(&t->extras, t->sieve.extra);
-
-	return e && *e->cluster;
-}
-
-/*
- * A combining mark. libvterm adds it to the character before, but not when that filled the row and
- * came in another piece of input: then the character is printed once more, with its marks.
- */
-static void put_mark(struct term *t, int32_t cp)
-{
-	struct sieve *s = &t->sieve;
-	VTermScreenCell cell;
-	VTermPos pos;
-
-	/* With nothing to stand on it would be a cell without width. */
-	if (!s->last || s->marks >= MARKS_MAX)
-		return;
-	if (has_cluster(t)) {
-		join(t, cp, false);
-		return;
-	}
-	s->mark[s->marks++] = cp;
-	sieve_flush(t);
-	vterm_state_get_cursorpos(t->state, &pos);
-	if ((s->col < 0 ? pos.col + 2 >= t->cols : s->full) &&
-	    vterm_screen_get_cell(t->screen, pos, &cell) && cell.chars[0] == (uint32_t)s->last) {
-		sieve_fmt(t, "\033[%dG", pos.col + 1);
-		sieve_glyph(t, s->last, s->extra);
-		for (unsigned i = 0; i + 1 < s->marks; i++)
-			sieve_cp(t, s->mark[i]);
-	}
-	sieve_cp(t, cp);
-}
-
-static void put_cp(struct term *t, int32_t cp)
-{
-	struct sieve *s = &t->sieve;
-	int width = 1;
-
-	switch (glyph_class(t->glyphs, cp)) {
-	case GLYPH_DROP:
-	case GLYPH_UNKNOWN:
-		t->sieve.joins |= cp == EXTRA_JOINER;
-		return;
-	case GLYPH_MARK:
-		put_mark(t, cp);
-		return;
-	case GLYPH_ATTACH:
-		if (may_attach(&t->sieve, cp) && !compose(t, cp))
-			join(t, cp, false);
-		return;
-	case GLYPH_REPLACE:
-		cp = 0xfffd;
-		break;
-	case GLYPH_ALIAS:
-	case GLYPH_WIDE:
-		if (joins_last(t, cp))
-			return;
-		if (glyph_class(t->glyphs, cp) == GLYPH_ALIAS)
-			cp = glyph_alias(cp);
-		width = 2;
-		break;
-	case GLYPH_WIDER:
-		width = 2;
-		break;
-	case GLYPH_NARROW:
-		break;
-	}
-	wrap_before(t, width);
-	s->marks = 0;
-	s->joins = false;
-	s->last = cp;
-	s->wide = width == 2;
-	s->extra = pen_extra(t, &s->pen, "");
-	sieve_glyph(t, cp, s->extra);
-	wrap_after(t, width);
-}
-
 /* The bytes collected so far are not, or will not become, a code point. */
 static void utf8_broken(struct term *t)
 {
 	if (!t->sieve.utf8_len)
 		return;
 	t->sieve.utf8_len = 0;
-	put_cp(t, -1);
+	cluster_put(t, -1);
 }
 
 static unsigned utf8_need(unsigned char lead)
@@ -304,7 +131,7 @@ static void utf8_byte(struct term *t, unsigned char c)
 	if (c >= 0xc0 || !s->utf8_len) {
 		utf8_broken(t);
 		if (!utf8_need(c)) {
-			put_cp(t, -1);
+			cluster_put(t, -1);
 			return;
 		}
 	}
@@ -316,7 +143,7 @@ static void utf8_byte(struct term *t, unsigned char c)
 	for (unsigned i = 1; i < need; i++)
 		cp = cp << 6 | (s->utf8[i] & 0x3f);
 	s->utf8_len = 0;
-	put_cp(t, cp < least[need] || (cp >= 0xd800 && cp <= 0xdfff) ? -1 : cp);
+	cluster_put(t, cp < least[need] || (cp >= 0xd800 && cp <= 0xdfff) ? -1 : cp);
 }
 
 static void control(struct term *t, char c)
@@ -368,7 +195,7 @@ static void put_graphics(struct term *t, unsigned char c)
 		0x2502, 0x2264, 0x2265, 0x3c0,	0x2260, 0xa3,	0xb7,
 	};
 
-	put_cp(t, c == '_' ? ' ' : c >= '`' ? set[c - '`'] : c);
+	cluster_put(t, c == '_' ? ' ' : c >= '`' ? set[c - '`'] : c);
 }
 
 /* Printable ASCII at the start of bytes goes as it is. */
@@ -404,7 +231,7 @@ static void ground(struct term *t, unsigned char c)
 	else if (c < 0x7f && t->sieve.charset.graphics[t->sieve.charset.shifted])
 		put_graphics(t, c);
 	else if (c < 0x7f)
-		put_cp(t, c);
+		cluster_put(t, c);
 }
 
 static void escape(struct term *t, unsigned char c)

@@ -1,4 +1,4 @@
-/* filter - the seccomp rules of the sandbox: calls that are refused, trapped, or run natively. */
+/* filter - compiles and installs the seccomp filter of the sandbox. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

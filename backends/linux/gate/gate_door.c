@@ -2,25 +2,20 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backends/linux/gate/gate_looks.h"
 #include "backends/linux/gate/gate_priv.h"
+#include "backends/linux/gate/gate_shown.h"
 #include "backends/linux/gate/inode_set.h"
 #include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/path.h"
-#include "core/keeper/keeper.h"
 
 /* Requests that are looked at in one turn of the keeper's loop: others wait as well. */
 #define AT_ONCE 32
-/* Most looks at hidden places that a session reports. */
-#define LOOKS 200
-/* Milliseconds in which the mounter has to answer. */
-#define MOUNTER_MS 2000
 /* Milliseconds in which the server has to make the kernel forget attributes; microseconds do. */
 #define SURE_MS 1000
 
@@ -30,26 +25,17 @@ struct wish {
 	struct gate_note note;
 };
 
-/* A tree or file over a gate. */
-struct shown {
-	struct shown *next;
-	char *path;
-};
-
 struct gate_door {
 	struct door door;
 	struct keeper *k;
-	int mounter;	 /* borrowed */
-	uint32_t number; /* of the last note that the mounter has to answer */
-	struct shown *shown;
+	struct gate_shown shown;
 	struct gate_page *page;
 	uint64_t changes;	   /* as in the page, where another process could write */
 	uint64_t counted;	   /* changes that the server has let in */
 	struct inode_set changing; /* that the server knows of */
 	uint32_t n_changes;
 	struct wish *wishes;
-	char *looks[LOOKS]; /* "PROGRAM PLACE" */
-	size_t n_looks;
+	struct gate_looks looks;
 };
 
 /* To a process that always reads; if it has died, nobody waits. */
@@ -143,96 +129,6 @@ static void judge(struct gate_door *g, const struct gate_note *note, bool grante
 		answer(g, note->id, r == 0 ? 0 : r == -ESRCH ? -EINTR : r);
 }
 
-/* ---- looks at hidden places ------------------------------------------------------------------ */
-
-/* What programs look at by habit: no sign of anything. The name is that of the file that runs. */
-static const struct {
-	const char *program, *place;
-} habits[] = {
-	{"git", "/"},
-	{"git-remote-http", "/"},
-	{"ssh", "/.ssh"},
-	{"scp", "/.ssh"},
-	{"sftp", "/.ssh"},
-	{"ssh-add", "/.ssh"},
-	{"ssh-keygen", "/.ssh"},
-	{"node", "/.npmrc"},
-	{"bun", "/.npmrc"},
-	{"node", "/.node_repl_history"},
-	{"curl", "/.netrc"},
-	{"wget", "/.netrc"},
-	{"docker", "/.docker"},
-	{"aws", "/.aws"},
-	{"kubectl", "/.kube"},
-	{"gpg", "/.gnupg"},
-	{"bash", "/.bash_history"},
-	{"zsh", "/.zsh_history"},
-	{"fish", "/fish_history"},
-	{"less", "/.lesshst"},
-	{"vim", "/.viminfo"},
-	{"psql", "/.pgpass"},
-	{"mysql", "/.my.cnf"},
-	{"gh", "/.config/gh"},
-	{"cargo", "/.cargo/credentials"},
-};
-
-static bool is_habit(const char *program, const char *place)
-{
-	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
-		if (str_eq(program, habits[i].program) && strstr(place, habits[i].place))
-			return true;
-	return false;
-}
-
-/* The hidden place that path is or lies in. */
-static const char *place_of(const struct keeper *k, const char *path)
-{
-	const char *const *list;
-	size_t n = policy_hidden(keeper_policy(k), &list);
-
-	for (size_t i = 0; i < n; i++)
-		if (path_is_beneath(path, list[i]))
-			return list[i];
-	return path;
-}
-
-static bool is_first(struct gate_door *g, const char *program, const char *place)
-{
-	AUTO_FREE char *look = xasprintf("%s %s", program, place);
-
-	for (size_t i = 0; i < g->n_looks; i++)
-		if (str_eq(g->looks[i], look))
-			return false;
-	if (g->n_looks == LOOKS)
-		return false;
-	g->looks[g->n_looks++] = take_ptr(&look);
-	return true;
-}
-
-/* The first look of each program at each place leaves a trace. The look does not wait for us: of a
- * program that has ended meanwhile nothing but its number is known. */
-static void looked(struct gate_door *g, const struct gate_note *note)
-{
-	struct caller c = {.door = &g->door, .op = LOOKED_FOR};
-	const char *place = place_of(g->k, note->path), *program = "";
-	char link[32], exe[PATH_MAX];
-	ssize_t n;
-
-	if (g->n_looks == LOOKS)
-		return;
-	snprintf(link, sizeof(link), "/proc/%d/exe", note->tid);
-	n = readlink(link, exe, sizeof(exe) - 1);
-	if (n > 0) {
-		exe[n] = '\0';
-		program = path_base(exe);
-	}
-	if (is_habit(program, place) || !is_first(g, program, place))
-		return;
-	if (keeper_caller(g->k, note->tid, &c) < 0)
-		c.pid = c.tid = note->tid;
-	keeper_looked(g->k, &c, note->path);
-}
-
 static void cancel(struct gate_door *g, uint64_t id)
 {
 	struct wish *w = take(g, id);
@@ -264,7 +160,7 @@ static int serve(struct door *d, short events)
 		else if (note.what == GATE_COUNT)
 			count(g);
 		else if (note.what == GATE_LOOKED)
-			looked(g, &note);
+			gate_looks_note(&g->looks, g->k, &g->door, &note);
 	}
 	return 0;
 }
@@ -296,135 +192,19 @@ static void drop_all(struct door *d)
 	}
 }
 
-/*
- * Can it be shown natively: for good, all of it, and will the rules have no say in anything that
- * lies or will lie in it?
- */
-static bool is_whole(const struct keeper *k, const char *dir)
+static void granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
 {
-	const char *why;
-
-	return policy_check_read(keeper_policy(k), RULE_READ, dir, &why) == POLICY_ALLOW &&
-	       !policy_restricts(keeper_policy(k), dir);
+	gate_shown_granted(&((struct gate_door *)d)->shown, kind, dir, a);
 }
 
-static void add_shown(struct gate_door *g, const char *path)
+static void cover(struct door *d, const char *path)
 {
-	struct shown *s = xcalloc(1, sizeof(*s));
-
-	s->path = xstrdup(path);
-	s->next = g->shown;
-	g->shown = s;
-}
-
-/* Sends the note about path. A path that is too long is no place of the mounter's. */
-static bool send_note(const struct gate_door *g, struct bind_note *note, const char *path,
-		      int flags)
-{
-	size_t len = strlen(path) + 1;
-	ssize_t n;
-
-	if (len > sizeof(note->path))
-		return false;
-	memcpy(note->path, path, len);
-	do
-		n = send(g->mounter, note, BIND_NOTE_HEAD + len, flags | MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n > 0;
-}
-
-/* Returns whether the mounter has answered, in *note. It never waits for the keeper meanwhile. An
- * answer to an earlier note, which came too late for it, is dropped. */
-static bool ask_mounter(struct gate_door *g, struct bind_note *note, const char *path)
-{
-	const int64_t end = clock_mono_us() + MOUNTER_MS * 1000;
-	struct pollfd p = {.fd = g->mounter, .events = POLLIN};
-	const uint32_t number = note->number = ++g->number;
-	int64_t left;
-
-	if (!send_note(g, note, path, 0))
-		return false;
-	while ((left = end - clock_mono_us()) > 0) {
-		const int n = poll(&p, 1, (int)(left / 1000) + 1);
-
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (n <= 0)
-			continue;
-		if (recv(g->mounter, note, sizeof(*note), MSG_DONTWAIT) <= 0)
-			return false; /* it has ended */
-		if (note->number == number)
-			return true;
-	}
-	return false;
-}
-
-/* False: it is shown still. */
-static bool take_away(struct gate_door *g, const char *path)
-{
-	struct bind_note note = {.on = false};
-
-	return ask_mounter(g, &note, path) && !note.on;
+	gate_shown_cover(&((struct gate_door *)d)->shown, path);
 }
 
 static int show_tool_dir(struct door *d, const char *path)
 {
-	struct bind_note note = {.tool = true};
-
-	if (!ask_mounter((struct gate_door *)d, &note, path))
-		return -EIO;
-	return note.on ? 0 : -EEXIST;
-}
-
-/* What lies under the gate again asks the rules for each open. */
-static bool take_away_shown(struct gate_door *g)
-{
-	bool all = true;
-
-	for (struct shown **p = &g->shown; *p;) {
-		struct shown *s = *p;
-
-		if (is_whole(g->k, s->path) || !take_away(g, s->path)) {
-			all = all && is_whole(g->k, s->path);
-			p = &s->next;
-			continue;
-		}
-		*p = s->next;
-		free(s->path);
-		free(s);
-	}
-	return all;
-}
-
-static void granted(struct door *d, enum rule_kind kind, const char *dir, const struct answer *a)
-{
-	struct gate_door *g = (struct gate_door *)d;
-	struct bind_note note = {.on = true};
-
-	if (kind != RULE_READ || strlen(dir) >= sizeof(note.path))
-		return;
-	if (!a->allow) {
-		if (!take_away_shown(g))
-			keeper_warn(g->k, "what you took back stays shown until the session ends: "
-					  "a working folder or a mount lies in it");
-		return;
-	}
-	if (a->extent != EXTENT_TREE || a->scope < SCOPE_SESSION || a->until ||
-	    !is_whole(g->k, dir))
-		return;
-	/* Where the socket is full the directory stays behind the gate, which is slower alone. */
-	if (send_note(g, &note, dir, MSG_DONTWAIT))
-		add_shown(g, dir);
-}
-
-/* A file of a working folder. */
-static void cover(struct door *d, const char *path)
-{
-	const struct gate_door *g = (struct gate_door *)d;
-	struct bind_note note = {.cover = true};
-
-	/* Waits where the socket is full: a file whose note is lost would stay readable. */
-	(void)send_note(g, &note, path, 0);
+	return gate_shown_tool_dir(&((struct gate_door *)d)->shown, path);
 }
 
 /* Counted first: from here on the server lets nothing in by the rules that it had. */
@@ -479,7 +259,7 @@ static bool reruled(struct door *d, const struct config *c)
 	note.what = GATE_RERULED;
 	note.id = len ? n : UINT64_MAX; /* not what has come: it asks from now on */
 	tell_bytes(g, &note, 1);
-	return take_away_shown(g);
+	return gate_shown_remove(&g->shown);
 }
 
 /* Waits until the server has made the kernel forget the attributes, before the change. The server
@@ -527,16 +307,9 @@ static void close_door(struct door *d)
 	count(g);
 	gate_page_free(g->page);
 	inode_set_done(&g->changing);
-	while (g->shown) {
-		struct shown *one = g->shown;
-
-		g->shown = one->next;
-		free(one->path);
-		free(one);
-	}
+	gate_shown_done(&g->shown);
 	util_close_fd(&g->door.fd);
-	for (size_t i = 0; i < g->n_looks; i++)
-		free(g->looks[i]);
+	gate_looks_done(&g->looks);
 	free(g);
 }
 
@@ -563,11 +336,11 @@ struct door *gate_door_new(struct keeper *k, const struct gate_door_spec *spec)
 
 	g->door = (struct door){.ops = &ops, .fd = spec->sock};
 	g->k = k;
-	g->mounter = spec->mounter;
+	g->shown = (struct gate_shown){.k = k, .mounter = spec->mounter};
 	g->page = spec->page;
 	for (size_t i = 0; i < spec->plan->n; i++)
 		if (spec->plan->ops[i].granted)
-			add_shown(g, spec->plan->ops[i].path);
+			gate_shown_add(&g->shown, spec->plan->ops[i].path);
 	tell(g, &arm);
 	return &g->door;
 }

@@ -12,25 +12,23 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "core/base/path.h"
 #include "core/policy/policy.h"
 
 /*
- * The kernel believes a name this many seconds, and attributes as gate_nodes.h says. Opens are
- * never believed: each comes here and walks the path again, so a name that is gone gives ENOENT at
- * once.
+ * The kernel believes a name for GATE_BELIEVED_S seconds, and attributes as gate_nodes.h says.
+ * Opens are never believed: each comes here and walks the path again, so a name that is gone gives
+ * ENOENT at once.
  */
-#define BELIEVED GATE_BELIEVED_S
+
 /* __FMODE_EXEC of the kernel, which shows it to file systems: the open of an execve(2). */
 #define OPEN_EXEC 0x20
-#define READ_MAX  (1u << 20)
 
-static struct gate_fs *fs_of(fuse_req_t req)
+struct gate_fs *gate_fs_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
 }
 
-static struct gate_node *node_of(const struct gate_fs *fs, fuse_ino_t ino)
+struct gate_node *gate_fs_node(const struct gate_fs *fs, fuse_ino_t ino)
 {
 	union {
 		fuse_ino_t number;
@@ -40,7 +38,7 @@ static struct gate_node *node_of(const struct gate_fs *fs, fuse_ino_t ino)
 	return ino == FUSE_ROOT_ID ? fs->tree.top : u.node;
 }
 
-static fuse_ino_t number_of(struct gate_node *node)
+fuse_ino_t gate_fs_number(struct gate_node *node)
 {
 	union {
 		struct gate_node *node;
@@ -50,20 +48,16 @@ static fuse_ino_t number_of(struct gate_node *node)
 	return u.number;
 }
 
-/*
- * The kernel opens pipes and devices itself wherever their names are, and waits there for another
- * end that cannot be. As plain files they come here, are refused, and the audit log knows.
- */
-static mode_t shown_as(mode_t mode)
+mode_t gate_fs_mode(mode_t mode)
 {
 	if (S_ISFIFO(mode) || S_ISCHR(mode) || S_ISBLK(mode))
 		return (mode & ~(mode_t)S_IFMT) | S_IFREG;
 	return mode;
 }
 
-static void show(struct stat *st)
+void gate_fs_show(struct stat *st)
 {
-	st->st_mode = shown_as(st->st_mode);
+	st->st_mode = gate_fs_mode(st->st_mode);
 	if (S_ISREG(st->st_mode))
 		st->st_rdev = 0;
 }
@@ -78,8 +72,7 @@ static int absolute(const struct gate_fs *fs, const char *below, char *out, size
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : n;
 }
 
-/* The way to what is mounted on the gate shows in any case: without it nobody gets there. */
-static bool is_hidden(const struct gate_server *s, const char *path)
+bool gate_fs_hides(const struct gate_server *s, const char *path)
 {
 	const char *why;
 
@@ -106,9 +99,9 @@ static void tell_look(const struct gate_server *s, fuse_req_t req, const char *p
 
 static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct gate_fs *fs = fs_of(req);
-	struct fuse_entry_param e = {.entry_timeout = BELIEVED};
-	struct gate_node *dir = node_of(fs, parent), *n;
+	struct gate_fs *fs = gate_fs_of(req);
+	struct fuse_entry_param e = {.entry_timeout = GATE_BELIEVED_S};
+	struct gate_node *dir = gate_fs_node(fs, parent), *n;
 	char below[PATH_MAX], path[PATH_MAX];
 	AUTO_CLOSE int fd = -1;
 	bool hidden = false;
@@ -118,7 +111,7 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (r >= 0)
 		r = absolute(fs, below, path, sizeof(path));
 	if (r >= 0)
-		r = (hidden = is_hidden(fs->server, path))
+		r = (hidden = gate_fs_hides(fs->server, path))
 			    ? -ENOENT
 			    : (fd = gate_tree_open(&fs->tree, below, O_PATH));
 	if (hidden)
@@ -135,26 +128,26 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	}
 	e.attr_timeout = gate_node_tell(&fs->tree, n, &e.attr);
-	show(&e.attr);
-	e.ino = number_of(n);
+	gate_fs_show(&e.attr);
+	e.ino = gate_fs_number(n);
 	if (fuse_reply_entry(req, &e) < 0)
 		gate_node_forget(&fs->tree, n, 1);
 }
 
 static void on_forget(fuse_req_t req, fuse_ino_t ino, uint64_t times)
 {
-	struct gate_fs *fs = fs_of(req);
+	struct gate_fs *fs = gate_fs_of(req);
 
-	gate_node_forget(&fs->tree, node_of(fs, ino), times);
+	gate_node_forget(&fs->tree, gate_fs_node(fs, ino), times);
 	fuse_reply_none(req);
 }
 
 static void on_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *list)
 {
-	struct gate_fs *fs = fs_of(req);
+	struct gate_fs *fs = gate_fs_of(req);
 
 	for (size_t i = 0; i < n; i++)
-		gate_node_forget(&fs->tree, node_of(fs, list[i].ino), list[i].nlookup);
+		gate_node_forget(&fs->tree, gate_fs_node(fs, list[i].ino), list[i].nlookup);
 	fuse_reply_none(req);
 }
 
@@ -163,8 +156,8 @@ static void on_forget_multi(fuse_req_t req, size_t n, struct fuse_forget_data *l
 /* -1: the request has been answered. */
 static int object(fuse_req_t req, fuse_ino_t ino, struct stat *st)
 {
-	struct gate_fs *fs = fs_of(req);
-	int fd = gate_node_open(&fs->tree, node_of(fs, ino), O_PATH, st);
+	struct gate_fs *fs = gate_fs_of(req);
+	int fd = gate_node_open(&fs->tree, gate_fs_node(fs, ino), O_PATH, st);
 
 	if (fd >= 0)
 		return fd;
@@ -174,7 +167,7 @@ static int object(fuse_req_t req, fuse_ino_t ino, struct stat *st)
 
 static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
 {
-	struct gate_fs *fs = fs_of(req);
+	struct gate_fs *fs = gate_fs_of(req);
 	struct stat st;
 	AUTO_CLOSE int fd = object(req, ino, &st);
 	double believed;
@@ -182,8 +175,8 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	(void)file;
 	if (fd < 0)
 		return;
-	believed = gate_node_tell(&fs->tree, node_of(fs, ino), &st);
-	show(&st);
+	believed = gate_node_tell(&fs->tree, gate_fs_node(fs, ino), &st);
+	gate_fs_show(&st);
 	fuse_reply_attr(req, &st, believed);
 }
 
@@ -271,27 +264,10 @@ static void on_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
-struct listing {
-	DIR *dir;
-	off_t at;	     /* where what the kernel has been told of ends */
-	struct dirent *kept; /* what follows, if it has been read; of the stream */
-	char path[];	     /* the agent may hold as many as it may have files open */
-};
-
-static struct listing *listing_of(const struct fuse_file_info *file)
-{
-	union {
-		uint64_t number;
-		struct listing *listing;
-	} u = {.number = file->fh};
-
-	return u.listing;
-}
-
 static void open_any(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info *file, bool dir)
 {
-	struct gate_fs *fs = fs_of(req);
-	struct gate_node *n = node_of(fs, ino);
+	struct gate_fs *fs = gate_fs_of(req);
+	struct gate_node *n = gate_fs_node(fs, ino);
 	struct gate_open o = {.fs = fs,
 			      .req = req,
 			      .ino = ino,
@@ -330,31 +306,10 @@ static void on_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	open_any(req, ino, file, true);
 }
 
-static void hand_dir(const struct gate_open *o, const char *path)
-{
-	union {
-		struct listing *listing;
-		uint64_t number;
-	} u = {.listing = xcalloc(1, sizeof(struct listing) + strlen(path) + 1)};
-	struct fuse_file_info file = o->file;
-
-	memcpy(u.listing->path, path, strlen(path));
-	u.listing->dir = fdopendir(o->fd);
-	file.fh = u.number;
-	if (!u.listing->dir) {
-		close(o->fd);
-		free(u.listing);
-		fuse_reply_err(o->req, ENOMEM);
-	} else if (fuse_reply_open(o->req, &file) < 0) {
-		closedir(u.listing->dir);
-		free(u.listing);
-	}
-}
-
 /* The kernel reads no further than the size that it believes: what has changed it asks for anew. */
 static void tell_change(const struct gate_open *o)
 {
-	struct gate_node *n = node_of(o->fs, o->ino);
+	struct gate_node *n = gate_fs_node(o->fs, o->ino);
 	struct stat st;
 
 	if (fstat(o->fd, &st) < 0 || gate_node_is_as_told(n, &st))
@@ -374,7 +329,7 @@ void gate_finish(const struct gate_open *o, const char *path, int result)
 			close(o->fd);
 		fuse_reply_err(o->req, result < 0 ? -result : EACCES);
 	} else if (o->dir) {
-		hand_dir(o, path);
+		gate_list_open(o, path);
 	} else {
 		tell_change(o);
 		file.fh = (uint64_t)o->fd;
@@ -406,126 +361,6 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* What of a listing goes to the kernel at once. */
-struct page {
-	fuse_req_t req;
-	struct gate_fs *fs;
-	struct gate_node *dir;
-	char *room;
-	size_t size, used;
-	struct gate_node **known; /* made known to the kernel by it; NULL: names alone are wanted */
-	size_t n_known;
-};
-
-/* With its attributes, as if it had been looked up: that saves a turn for each file that is read.
- * Whatever lies there by then, an open walks the path anew. False: no room. */
-static bool add_known(struct page *p, int dir, const struct dirent *e, off_t next)
-{
-	struct fuse_entry_param entry = {.entry_timeout = BELIEVED};
-	size_t n = fuse_add_direntry_plus(p->req, NULL, 0, e->d_name, NULL, 0);
-	struct gate_node *node = NULL;
-
-	if (n > p->size - p->used)
-		return false;
-	if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, "..") &&
-	    fstatat(dir, e->d_name, &entry.attr, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0)
-		node = gate_node_enter(&p->fs->tree, p->dir, e->d_name, &entry.attr);
-	if (node) {
-		entry.attr_timeout = gate_node_tell(&p->fs->tree, node, &entry.attr);
-		entry.ino = number_of(node);
-		p->known[p->n_known++] = node;
-	} else {
-		entry.attr = (struct stat){.st_ino = e->d_ino, .st_mode = DTTOIF(e->d_type)};
-	}
-	show(&entry.attr);
-	p->used += fuse_add_direntry_plus(p->req, p->room + p->used, n, e->d_name, &entry, next);
-	return true;
-}
-
-static bool add_name(struct page *p, const struct dirent *e, off_t next)
-{
-	const struct stat st = {.st_ino = e->d_ino, .st_mode = shown_as(DTTOIF(e->d_type))};
-	size_t n = fuse_add_direntry(p->req, p->room + p->used, p->size - p->used, e->d_name, &st,
-				     next);
-
-	if (n > p->size - p->used)
-		return false;
-	p->used += n;
-	return true;
-}
-
-static bool add(struct page *p, const struct listing *l, const struct dirent *e)
-{
-	return p->known ? add_known(p, dirfd(l->dir), e, telldir(l->dir))
-			: add_name(p, e, telldir(l->dir));
-}
-
-static void fill(struct page *p, struct listing *l)
-{
-	char path[PATH_MAX + NAME_MAX + 2];
-	struct dirent *e;
-
-	while ((e = l->kept ? l->kept : readdir(l->dir))) {
-		l->kept = NULL;
-		snprintf(path, sizeof(path), "%s/%s", l->path, e->d_name);
-		if (is_hidden(p->fs->server, path))
-			continue;
-		if (!add(p, l, e)) {
-			l->kept = e;
-			return;
-		}
-		l->at = telldir(l->dir);
-	}
-}
-
-static void list(struct page *p, off_t at, const struct fuse_file_info *file)
-{
-	struct listing *l = listing_of(file);
-
-	p->room = xmalloc(p->size);
-	if (at != l->at) {
-		seekdir(l->dir, at);
-		l->kept = NULL;
-		l->at = at;
-	}
-	fill(p, l);
-	if (fuse_reply_buf(p->req, p->room, p->used) < 0)
-		while (p->n_known)
-			gate_node_forget(&p->fs->tree, p->known[--p->n_known], 1);
-	free(p->room);
-	free(p->known);
-}
-
-static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
-		       struct fuse_file_info *file)
-{
-	struct page p = {.req = req, .fs = fs_of(req), .size = MIN(size, (size_t)READ_MAX)};
-
-	(void)ino;
-	list(&p, at, file);
-}
-
-static void on_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
-			   struct fuse_file_info *file)
-{
-	struct page p = {.req = req, .fs = fs_of(req), .size = MIN(size, (size_t)READ_MAX)};
-	size_t least = fuse_add_direntry_plus(req, NULL, 0, "x", NULL, 0);
-
-	p.dir = node_of(p.fs, ino);
-	p.known = xcalloc(p.size / least + 1, sizeof(struct gate_node *));
-	list(&p, at, file);
-}
-
-static void on_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file)
-{
-	struct listing *l = listing_of(file);
-
-	(void)ino;
-	closedir(l->dir);
-	free(l);
-	fuse_reply_err(req, 0);
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void gate_fs_disbelieve(struct gate_fs *fs)
@@ -534,7 +369,7 @@ void gate_fs_disbelieve(struct gate_fs *fs)
 
 	while ((n = gate_tree_disbelieve(&fs->tree)))
 		fuse_lowlevel_notify_inval_inode(
-			fs->session, n == fs->tree.top ? FUSE_ROOT_ID : number_of(n), -1, 0);
+			fs->session, n == fs->tree.top ? FUSE_ROOT_ID : gate_fs_number(n), -1, 0);
 }
 
 void gate_fs_on_init(void *data, struct fuse_conn_info *conn)
@@ -560,9 +395,9 @@ static const struct fuse_lowlevel_ops ops = {
 	.read = on_read,
 	.release = on_release,
 	.opendir = on_opendir,
-	.readdir = on_readdir,
-	.readdirplus = on_readdirplus,
-	.releasedir = on_releasedir,
+	.readdir = gate_list_read,
+	.readdirplus = gate_list_read_plus,
+	.releasedir = gate_list_release,
 };
 
 int gate_fs_init(struct gate_fs *fs, const struct gate_server *server, const char *path, int fuse)

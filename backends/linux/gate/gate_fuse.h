@@ -26,6 +26,33 @@ void gate_fs_done(struct gate_fs *fs);
  * it. */
 void gate_fs_disbelieve(struct gate_fs *fs);
 
+/* ---- for the handlers ------------------------------------------------------------------------ */
+
+#define READ_MAX (1u << 20) /* of one read, or of a page of a directory */
+
+struct gate_fs *gate_fs_of(fuse_req_t req);
+struct gate_node *gate_fs_node(const struct gate_fs *fs, fuse_ino_t ino);
+fuse_ino_t gate_fs_number(struct gate_node *node);
+/* Returns the mode that the kernel is told: pipes and devices are plain files. The kernel would
+ * open them itself wherever their names are, and wait for another end that cannot be. As plain
+ * files they come here, are refused, and the audit log knows. */
+mode_t gate_fs_mode(mode_t mode);
+void gate_fs_show(struct stat *st); /* changes attributes in this way */
+/* Returns whether the name does not show. A path to a mount on the gate shows in any case. */
+bool gate_fs_hides(const struct gate_server *s, const char *path);
+
+struct gate_open;
+
+/* ---- directories (gate_list.c) --------------------------------------------------------------- */
+
+/* Answers the request with a directory that is open; path is absolute. */
+void gate_list_open(const struct gate_open *o, const char *path);
+void gate_list_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+		    struct fuse_file_info *file);
+void gate_list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+			 struct fuse_file_info *file);
+void gate_list_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *file);
+
 /* ---- opens that wait for the keeper (gate_held.c) -------------------------------------------- */
 
 /* An object that an open() or opendir() request has opened, to hand over or drop. */

@@ -220,83 +220,10 @@ static void editor_line(struct acp *a, const char *line, size_t len, struct buf 
 
 /* ---- from the agent -------------------------------------------------------------------------- */
 
-/* Requests that make an editor show something, or forget a request, and nothing else. */
-static bool only_shows(const char *method)
-{
-	return str_eq(method, "session/request_permission") || str_eq(method, "$/cancel_request");
-}
-
-static bool is_tool(const char *method)
-{
-	return method && (strncmp(method, "fs/", 3) == 0 || strncmp(method, "terminal/", 9) == 0);
-}
-
-/* Of two members of a name parsers take either, and some (Go's) look at no case: all of them
- * count. A notification asks for nothing, but an editor may take that of a tool for a request. */
-static bool asks_for_more(const cJSON *message)
-{
-	bool request = false, tool = false, shows = true;
-	const cJSON *one;
-
-	for (one = message ? message->child : NULL; one; one = one->next) {
-		if (cJSON_IsArray(message) && asks_for_more(one) && cJSON_IsObject(one))
-			return true;
-		if (!one->string)
-			continue;
-		request |= strcasecmp(one->string, "id") == 0;
-		if (strcasecmp(one->string, "method") != 0)
-			continue;
-		tool |= is_tool(cJSON_GetStringValue(one));
-		shows &= only_shows(cJSON_GetStringValue(one));
-	}
-	return tool || (request && !shows);
-}
-
-/* Letters beyond ASCII that some parsers (Go's) take for s and k where they look at no case. */
-static bool folds(const char *name)
-{
-	return strstr(name, "\xc5\xbf") || strstr(name, "\xe2\x84\xaa");
-}
-
-static bool is_beyond_ascii(const char *name)
-{
-	while (*name && (unsigned char)*name < 0x80)
-		name++;
-	return *name;
-}
-
-/* Is there a member whose name an editor may read as another one? Of what a tool call shows, names
- * are free, but for letters that fold. */
-static bool has_odd_name(const cJSON *o, bool strict)
-{
-	for (const cJSON *one = o ? o->child : NULL; one; one = one->next)
-		if ((one->string &&
-		     (folds(one->string) || (strict && is_beyond_ascii(one->string)))) ||
-		    has_odd_name(one, strict))
-			return true;
-	return false;
-}
-
-/*
- * A line that our parser does not take, an editor's might: deeper nesting, a looser grammar. No
- * such method can be in it, however it is written, without one of these.
- */
-static bool is_harmless(const char *line, size_t len)
-{
-	static const char *const signs[] = {"fs/",	 "fs\\/",     "terminal/", "terminal\\/",
-					    "uthMethod", "\\u",	      "\xc5\xbf",  "\xe2\x84\xaa",
-					    "session/",	 "session\\/"};
-
-	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-		if (memmem(line, len, signs[i], strlen(signs[i])))
-			return false;
-	return true;
-}
-
 static void answer_tool(struct acp *a, const cJSON *message, const char *line, size_t len,
 			struct buf *to_editor, struct buf *to_agent)
 {
-	if (a->held && is_tool(cJSON_GetStringValue(json_get(message, "method")))) {
+	if (a->held && acp_is_tool(cJSON_GetStringValue(json_get(message, "method")))) {
 		acp_tools_request(a->held, message, line, len, to_editor, to_agent);
 		return;
 	}
@@ -307,32 +234,14 @@ static void answer_tool(struct acp *a, const cJSON *message, const char *line, s
 	a->on->refused(a->data, "the agent asked its editor to read, write or run something");
 }
 
-/* What comes before the first character of JSON, a byte order mark with it. */
-static size_t blanks(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && (strchr(" \t\r\n\xef\xbb\xbf", s[n]) != NULL) && s[n])
-		n++;
-	return n;
-}
-
-/* JSON has none. Our parser takes them for blanks, and some readers end a line there. */
-static bool has_controls(const char *line, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < 0x20 && !strchr("\t\r\n", line[i]))
-			return true;
-	return memchr(line, '\0', len) != NULL;
-}
-
 static void agent_line(struct acp *a, const char *line, size_t len, struct buf *to_editor,
 		       struct buf *to_agent)
 {
-	bool passes = a->tools == ACP_TOOLS_ON, empty = blanks(line, len) == len;
-	cJSON *message = empty || (!passes && has_controls(line, len)) ? NULL : parse(line, len);
-	bool asks = !passes && asks_for_more(message);
-	bool odd = !passes && has_odd_name(message, asks || json_get(message, "id") != NULL);
+	bool passes = a->tools == ACP_TOOLS_ON, empty = acp_blanks(line, len) == len;
+	cJSON *message =
+		empty || (!passes && acp_has_controls(line, len)) ? NULL : parse(line, len);
+	bool asks = !passes && acp_asks_for_more(message);
+	bool odd = !passes && acp_has_odd_name(message, asks || json_get(message, "id") != NULL);
 	bool logs_in = !passes && !asks && acp_login(message, false);
 	bool known = a->speech == SPEECH_ACP;
 
@@ -343,7 +252,7 @@ static void agent_line(struct acp *a, const char *line, size_t len, struct buf *
 	if (passes || empty || (message && !asks && !logs_in && !odd)) {
 		permission_begins(a, message);
 		buf_add(to_editor, line, len);
-	} else if (!known && (message || !is_harmless(line, len))) {
+	} else if (!known && (message || !acp_is_harmless(line, len))) {
 		a->stalled = true;
 		buf_add(&a->waiting, line, len);
 	} else if (!known) {
@@ -372,7 +281,7 @@ typedef void (*on_line)(struct acp *a, const char *line, size_t len, struct buf 
 
 static bool could_be_json(const struct buf *line)
 {
-	size_t n = blanks(line->data, line->len);
+	size_t n = acp_blanks(line->data, line->len);
 
 	return n == line->len || line->data[n] == '{' || line->data[n] == '[';
 }
@@ -474,7 +383,7 @@ static void settle(struct acp *a, struct buf *to_editor, struct buf *to_agent)
 /* Its first line decides, or the lack of one. */
 static void listen_to(struct acp *a, bool over)
 {
-	size_t n = blanks(a->editor.held.data, a->editor.held.len);
+	size_t n = acp_blanks(a->editor.held.data, a->editor.held.len);
 
 	if (a->speech == SPEECH_UNKNOWN &&
 	    (over || a->editor.inside || a->editor.held.len > FIRST_LINE ||

@@ -6,6 +6,23 @@
 
 #include "core/api/acp/acp.h"
 
+/* acp_line.c: judges a line of the agent. */
+
+bool acp_is_tool(const char *method); /* method may be NULL */
+/* Returns whether an editor may take the message for a request that does more than show something.
+ */
+bool acp_asks_for_more(const cJSON *message);
+/* Returns whether an editor may read the name of a member as another name. strict: no name may be
+ * beyond ASCII; else, as in the arguments of a tool call, only letters that fold count. */
+bool acp_has_odd_name(const cJSON *o, bool strict);
+/* Returns whether a line that our parser refuses cannot hold a request for a tool or a login, for
+ * editors whose parsers nest deeper or have a looser grammar. */
+bool acp_is_harmless(const char *line, size_t len);
+/* Returns the number of bytes before the first character of JSON, a byte order mark included. */
+size_t acp_blanks(const char *s, size_t len);
+/* Returns whether the line has a control character, which JSON does not allow. */
+bool acp_has_controls(const char *line, size_t len);
+
 /* acp_tools.c: holds requests of the agent to its editor until the user has answered. */
 struct acp_tools_held;
 

@@ -3,8 +3,6 @@
 #include "core/api/stdio/serve.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +22,7 @@
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static void send_object(struct serve *s, cJSON *o)
+void serve_send(struct serve *s, cJSON *o)
 {
 	AUTO_BUF struct buf line = BUF_INIT;
 	char *text = json_print(o);
@@ -48,7 +46,7 @@ void serve_event(struct serve *s, const char *type, cJSON *payload)
 	o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "type", type);
 	cJSON_AddItemToObject(o, "payload", payload);
-	send_object(s, o);
+	serve_send(s, o);
 }
 
 bool serve_has_room(const struct serve *s)
@@ -70,7 +68,7 @@ void serve_pace(struct serve *s)
 
 static void send_response(struct serve *s, const cJSON *id, cJSON *result, const struct fault *f)
 {
-	send_object(s, describe_response(id, result, f));
+	serve_send(s, describe_response(id, result, f));
 }
 
 static void on_tick(uv_timer_t *timer);
@@ -131,40 +129,6 @@ struct request *serve_find(const struct serve *s, const cJSON *id)
 		if (!r->answered && cJSON_Compare(r->id, id, true))
 			return r;
 	return NULL;
-}
-
-const cJSON *serve_get(const struct request *r, const char *name)
-{
-	return json_get(r->payload, name);
-}
-
-static const cJSON *get_or_default(const struct request *r, const char *name)
-{
-	const cJSON *given = serve_get(r, name);
-
-	return given ? given
-		     : schema_default(schema_find("protocol.json", "$defs/operations/%s/payload",
-						  r->op->name),
-				      name);
-}
-
-bool serve_flag(const struct request *r, const char *name)
-{
-	return cJSON_IsTrue(get_or_default(r, name));
-}
-
-double serve_number(const struct request *r, const char *name)
-{
-	const cJSON *v = get_or_default(r, name);
-
-	return v ? v->valuedouble : 0;
-}
-
-const char *serve_text(const struct request *r, const char *name, const char *otherwise)
-{
-	const cJSON *v = get_or_default(r, name);
-
-	return cJSON_IsString(v) ? v->valuestring : otherwise;
 }
 
 static const struct operation *find_operation(const char *name)
@@ -332,93 +296,6 @@ static void on_too_long(void *data)
 	fault_done(&f);
 }
 
-/* ---- hello ----------------------------------------------------------------------------------- */
-
-static cJSON *capabilities(void)
-{
-	cJSON *o = cJSON_CreateObject(), *ops = cJSON_AddArrayToObject(o, "operations");
-	cJSON *events = cJSON_AddArrayToObject(o, "events");
-	const cJSON *e;
-
-	for (const struct operation *op = operations; op->name; op++)
-		cJSON_AddItemToArray(ops, cJSON_CreateString(op->name));
-	for (e = json_first(schema_find("protocol.json", "$defs/events")); e; e = e->next)
-		cJSON_AddItemToArray(events, cJSON_CreateString(e->string));
-	cJSON_AddNumberToObject(o, "line", SERVE_LINE);
-	cJSON_AddNumberToObject(o, "requests", REQUESTS_MAX);
-	cJSON_AddNumberToObject(o, "requests_bytes", REQUESTS_BYTES);
-	return o;
-}
-
-static cJSON *versions(void)
-{
-	static const int spoken[] = {API_VERSION};
-
-	return cJSON_CreateIntArray(spoken, (int)ARRAY_LEN(spoken));
-}
-
-static void say_hello(struct serve *s)
-{
-	cJSON *o = cJSON_CreateObject(), *server;
-
-	cJSON_AddStringToObject(o, "type", "hello");
-	cJSON_AddNumberToObject(o, "version", API_VERSION);
-	cJSON_AddItemToObject(o, "versions", versions());
-	cJSON_AddNumberToObject(o, "pid", getpid());
-	server = cJSON_AddObjectToObject(o, "server");
-	cJSON_AddStringToObject(server, "name", "cordon");
-	cJSON_AddStringToObject(server, "version", CORDON_VERSION);
-	cJSON_AddItemToObject(o, "capabilities", capabilities());
-	send_object(s, o);
-}
-
-static int op_hello(struct serve *s, struct request *r)
-{
-	(void)s;
-	if (serve_number(r, "version") == API_VERSION) {
-		r->result = cJSON_CreateObject();
-		cJSON_AddNumberToObject(r->result, "version", API_VERSION);
-		cJSON_AddItemToObject(r->result, "capabilities", capabilities());
-		return 0;
-	}
-	fault_say(&r->fault, FAULT_PROTOCOL_VERSION, "version %.0f is not spoken: %d is",
-		  serve_number(r, "version"), API_VERSION);
-	r->fault.data = cJSON_CreateObject();
-	cJSON_AddItemToObject(r->fault.data, "supported", versions());
-	return -1;
-}
-
-const struct operation operations[] = {
-	{"hello", op_hello, false},
-	{"session.start", op_session_start, false},
-	{"session.stop", op_session_stop, false},
-	{"session.reset", op_session_reset, false},
-	{"session.status", op_session_status, false},
-	{"undo.rollback", op_rollback, true},
-	{"undo.redo", op_redo, true},
-	{"undo.restore", op_restore, true},
-	{"undo.diff", op_diff, true},
-	{"undo.history", op_history, true},
-	{"undo.configure", op_undo_configure, true},
-	{"undo.discard", op_discard, false},
-	{"agent.execute", op_execute, true},
-	{"agent.prompt", op_prompt, true},
-	{"agent.cancel", op_cancel, true},
-	{"agent.resize", op_resize, true},
-	{"agent.input", op_input, true},
-	{"fs.list", op_list, true},
-	{"fs.read", op_read, true},
-	{"fs.write", op_write, true},
-	{"fs.status", op_fs_status, true},
-	{"safeguard.configure", op_safeguard_configure, true},
-	{"safeguard.confirm", op_confirm, true},
-	{"approval.list", op_approvals, true},
-	{"approval.answer", op_answer, true},
-	{"review.list", op_review_list, true},
-	{"review.done", op_review_done, true},
-	{0},
-};
-
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static bool has_jobs(const struct serve *s)
@@ -557,7 +434,7 @@ int serve_run(const struct serve_maker *maker, struct err *err)
 		return r;
 	s.channel = channel_open(
 		&s.loop, &(struct channel_spec){.in = 0, .out = 1, .longest = SERVE_LINE}, &on, &s);
-	say_hello(&s);
+	serve_hello(&s);
 	if (maker->mcp_socket)
 		r = mcp_listen(&mcp, &s, maker->mcp_socket, err);
 	if (r == 0)

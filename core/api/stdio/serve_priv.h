@@ -128,13 +128,19 @@ void serve_respond(struct request *r, int outcome); /* frees r */
 /* Sends an event: {"type":TYPE,"payload":...}. Takes the payload over. */
 void serve_event(struct serve *s, const char *type, cJSON *payload);
 bool serve_has_room(const struct serve *s);
-bool serve_hears(const struct serve *s); /* its client can still answer a question */
-void serve_pace(struct serve *s);	 /* reads results as fast as the client reads them */
-const cJSON *serve_get(const struct request *r, const char *name); /* NULL: it is not given */
+bool serve_hears(const struct serve *s);    /* its client may still answer a question */
+void serve_pace(struct serve *s);	    /* reads results as fast as the client reads them */
+void serve_send(struct serve *s, cJSON *o); /* as one line; takes it over */
+struct request *serve_find(const struct serve *s, const cJSON *id);
+
+/* ---- serve_hello.c ---- */
+void serve_hello(struct serve *s); /* greets the client */
+
+/* ---- serve_payload.c ---- */
+const cJSON *serve_get(const struct request *r, const char *name); /* NULL: not there */
 bool serve_flag(const struct request *r, const char *name);
 double serve_number(const struct request *r, const char *name); /* default: the schema's */
 const char *serve_text(const struct request *r, const char *name, const char *otherwise);
-struct request *serve_find(const struct serve *s, const cJSON *id);
 
 /* ---- serve_session.c ---- */
 int op_session_start(struct serve *s, struct request *r);

@@ -3,21 +3,14 @@
 #include "core/keeper/approvals/asks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/base/io.h"
-#include "core/base/path.h"
 #include "core/keeper/approvals/grants.h"
 #include "core/keeper/procs.h"
-#include "core/keeper/channel.h"
 #include "core/keeper/guest_facts.h"
 #include "core/keeper/state.h"
 #include "core/keeper/steps/command.h"
-#include "core/keeper/steps/label.h"
 #include "core/keeper/steps/owner.h"
-#include "core/keeper/steps/steps.h"
 #include "core/policy/builtin/sockets.h"
 
 /*
@@ -62,16 +55,6 @@ static void drop_waiting(struct keeper *k, struct question *q, size_t i, int64_t
 		q->gone_at = k->now + linger;
 }
 
-/* A change that is made by another thread, or anew after a signal, may be another one. Reading is
- * the same whoever does it. Heap. */
-static char *wish_of(const struct caller *c, const struct wished *w)
-{
-	if (w->kind != RULE_WRITE && w->kind != RULE_CREDENTIALS && w->kind != RULE_SIGN)
-		return xasprintf("%d %s", c->pid, c->op);
-	return xasprintf("%d %d %s %s\n%s\n%s", c->pid, c->tid, c->op, w->object ? w->object : "",
-			 w->via ? w->via : "", w->reason ? w->reason : "");
-}
-
 static void add_waiting(struct keeper *k, struct question *q, const struct caller *c,
 			const char *wish, bool beside)
 {
@@ -100,125 +83,6 @@ static void waits_no_more(struct keeper *k, int tid)
 	}
 }
 
-/* The first words of what runs there now; the agent can write anything into them. */
-static void describe(const struct caller *c, struct buf *program, struct buf *command)
-{
-	const struct guest_facts *guest = c->proc ? c->proc->guest : NULL;
-	int pid = c->pid;
-	AUTO_CLOSE int fd = -1;
-	char name[32], exe[PATH_MAX], text[LABEL_MAX + sizeof(LABEL_REST)];
-	ssize_t n;
-
-	if (guest) {
-		buf_str(program, guest->exe);
-		if (guest->argv_len)
-			label_command(command, guest->argv, guest->argv_len);
-		return;
-	}
-	if (proc_link(pid, "exe", exe))
-		buf_str(program, exe);
-	snprintf(name, sizeof(name), "/proc/%d/cmdline", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : io_read_full(fd, text, LABEL_MAX);
-	if (n <= 0)
-		return;
-	if (n == LABEL_MAX) {
-		text[n - 1] = '\0';
-		memcpy(text + n, LABEL_REST, strlen(LABEL_REST));
-		n += (ssize_t)strlen(LABEL_REST);
-	} else if (text[n - 1] != '\0') {
-		text[n++] = '\0';
-	}
-	label_command(command, text, (size_t)n);
-}
-
-/* Where everybody's programs put their sockets, one of them says nothing about its neighbours. */
-static bool is_common(const char *path)
-{
-	return path_is_beneath(path, "/run") || path_is_beneath(path, "/var/run") ||
-	       path_is_beneath(path, "/tmp");
-}
-
-static bool offered(const struct keeper *k, const struct question *q, const struct answer *a)
-{
-	AUTO_FREE char *object = answer_object(q->path, q->is_dir, a);
-
-	if (q->kind >= RULE_PLACES)
-		return !a->up && a->extent != EXTENT_BUNDLE &&
-		       policy_answer_offered(k->policy, q->kind, q->path, a->extent);
-	if (q->kind == RULE_UNIX && a->extent != EXTENT_EXACT && is_common(q->path))
-		return false;
-	if (a->extent == EXTENT_BUNDLE)
-		return q->bundle && a->scope >= SCOPE_SESSION;
-	return policy_extent_offered(k->policy, object, a->extent);
-}
-
-/* How many directories further up all below may be allowed. */
-static unsigned widest(const struct keeper *k, const struct question *q)
-{
-	struct answer a = {.extent = EXTENT_TREE, .up = 1};
-
-	while (a.up <= ANSWER_UP_MAX && offered(k, q, &a))
-		a.up++;
-	return a.up - 1;
-}
-
-/* The call alone is denied: the question stays. */
-static bool ends_first(const struct keeper *k, const struct caller *c)
-{
-	return c->held_for_s && (!k->spec->ask_timeout_s || c->held_for_s < k->spec->ask_timeout_s);
-}
-
-static void send_ask(struct keeper *k, const struct caller *c, const struct question *q,
-		     const struct wished *w)
-{
-	AUTO_BUF struct buf program = BUF_INIT, command = BUF_INIT, places = BUF_INIT;
-	uint8_t flags = (w->is_dir ? ASK_DIR : 0) | (q->command ? ASK_STEP : 0);
-	size_t mark;
-
-	if (!offered(k, q, &(struct answer){.extent = EXTENT_DIR}))
-		flags |= ASK_NO_DIR;
-	if (!offered(k, q, &(struct answer){.extent = EXTENT_TREE}))
-		flags |= ASK_NO_TREE;
-	if ((w->kind < RULE_PLACES && policy_name_is_secret(k->policy, path_base(w->path))) ||
-	    w->secret || (w->kind == RULE_UNIX && sockets_words(w->path)))
-		flags |= ASK_SECRET;
-	if (ends_first(k, c))
-		flags |= ASK_CALL_ONLY;
-	describe(c, &program, &command);
-	if (q->bundle)
-		policy_bundle_places(k->policy, q->bundle, &places);
-	mark = wire_begin(&k->out, WIRE_ASK);
-	wire_u64(&k->out, q->id);
-	wire_i64(&k->out, steps_id(k, c->proc));
-	wire_i64(&k->out, shown_pid(c->pid));
-	wire_u8(&k->out, (uint8_t)w->kind);
-	wire_u8(&k->out, flags);
-	wire_u32(&k->out, ends_first(k, c) ? c->held_for_s : k->spec->ask_timeout_s);
-	wire_cstr(&k->out, c->op);
-	wire_cstr(&k->out, w->path);
-	wire_cstr(&k->out, w->via);
-	wire_str(&k->out, program.data, program.len);
-	wire_str(&k->out, command.data, command.len);
-	wire_cstr(&k->out, w->reason);
-	wire_cstr(&k->out, q->command ? q->command->label.data : NULL);
-	wire_u8(&k->out, flags & ASK_NO_TREE ? 0 : (uint8_t)widest(k, q));
-	wire_cstr(&k->out, q->bundle);
-	wire_str(&k->out, places.data, places.len);
-	wire_end(&k->out, mark);
-	keeper_urgent(k);
-}
-
-static void send_gone(struct keeper *k, uint64_t id, enum ask_end why)
-{
-	size_t mark = wire_begin(&k->out, WIRE_ASK_GONE);
-
-	wire_u64(&k->out, id);
-	wire_u8(&k->out, (uint8_t)why);
-	wire_end(&k->out, mark);
-	keeper_urgent(k);
-}
-
 /* Of the whole run, and of what nobody's command does, a step is not what a human means by it. */
 static struct command *step_of(struct keeper *k, const struct caller *c)
 {
@@ -244,12 +108,12 @@ static struct question *question_new(struct keeper *k, const struct caller *c,
 	q->is_dir = w->is_dir;
 	q->bundle = w->kind == RULE_WRITE ? xstrdup(policy_bundle(k->policy, w->path)) : NULL;
 	q->pid = c->pid;
-	q->wish = wish_of(c, w);
+	q->wish = question_wish(c, w);
 	q->command = step_of(k, c);
 	if (k->spec->ask_timeout_s)
 		q->deny_at = k->now + (int64_t)k->spec->ask_timeout_s * 1000000;
 	HASH_ADD_KEYPTR(hh, k->questions, q->key, strlen(q->key), q);
-	send_ask(k, c, q, w);
+	question_send(k, c, q, w);
 	k->tallies.asked++;
 	return q;
 }
@@ -269,7 +133,7 @@ static int refuse_stale(struct keeper *k, const struct caller *c, const struct w
 int asks_park(struct keeper *k, const struct caller *c, const struct wished *w)
 {
 	AUTO_FREE char *key = question_key(w->kind, w->path);
-	AUTO_FREE char *wish = wish_of(c, w);
+	AUTO_FREE char *wish = question_wish(c, w);
 	struct question *q;
 	int known;
 
@@ -385,24 +249,13 @@ void asks_release(struct keeper *k, struct question *q, enum door_verdict verdic
 
 void asks_withdraw(struct keeper *k, struct question *q)
 {
-	send_gone(k, q->id, ASK_LEFT);
+	question_send_gone(k, q->id, ASK_LEFT);
 	question_free(k, q);
 }
 
 void asks_tell_over(struct keeper *k, const struct question *q)
 {
-	send_gone(k, q->id, ASK_TIMED_OUT);
-}
-
-static struct question *by_id(struct keeper *k, uint64_t id)
-{
-	struct question *q;
-
-	for (q = k->questions; q; q = q->hh.next) {
-		if (q->id == id)
-			return q;
-	}
-	return NULL;
+	question_send_gone(k, q->id, ASK_TIMED_OUT);
 }
 
 static bool is_covered(const struct question *q, enum rule_kind kind, const char *object,
@@ -426,7 +279,7 @@ static void release_covered(struct keeper *k, enum rule_kind kind, const char *o
 			q = q->hh.next;
 			continue;
 		}
-		send_gone(k, q->id, ASK_COVERED);
+		question_send_gone(k, q->id, ASK_COVERED);
 		asks_release(k, q, VERDICT_RETRY);
 		q = k->questions; /* whatever the doors did meanwhile */
 	}
@@ -458,7 +311,7 @@ static void answer_question(struct keeper *k, struct question *q, const struct a
 void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 {
 	struct answer given = *a;
-	struct question *q = by_id(k, id);
+	struct question *q = question_by_id(k, id);
 
 	if (!q || q->answered)
 		return;
@@ -469,8 +322,8 @@ void asks_answer(struct keeper *k, uint64_t id, const struct answer *a)
 	if (given.scope == SCOPE_STEP && !q->command)
 		given.scope = SCOPE_ONCE;
 	if (given.scope == SCOPE_ONCE ||
-	    ((given.allow || q->kind >= RULE_PLACES) && !offered(k, q, &given)) ||
-	    (given.extent == EXTENT_BUNDLE && !offered(k, q, &given)))
+	    ((given.allow || q->kind >= RULE_PLACES) && !question_offered(k, q, &given)) ||
+	    (given.extent == EXTENT_BUNDLE && !question_offered(k, q, &given)))
 		given.extent = EXTENT_EXACT;
 	answer_question(k, q, &given);
 }
@@ -520,7 +373,7 @@ void asks_drop_all(struct keeper *k)
 
 	HASH_ITER (hh, k->questions, q, next) {
 		if (!q->answered)
-			send_gone(k, q->id, ASK_LEFT);
+			question_send_gone(k, q->id, ASK_LEFT);
 		question_free(k, q);
 	}
 }
@@ -545,7 +398,7 @@ int64_t asks_next(const struct keeper *k)
 /* Denied once, by nobody: what asks again is a new question. */
 static void time_out(struct keeper *k, struct question *q)
 {
-	send_gone(k, q->id, ASK_TIMED_OUT);
+	question_send_gone(k, q->id, ASK_TIMED_OUT);
 	asks_release(k, q, VERDICT_DENY);
 }
 
@@ -577,7 +430,7 @@ void asks_tick(struct keeper *k)
 			continue;
 		}
 		if (!q->answered)
-			send_gone(k, q->id, ASK_LEFT);
+			question_send_gone(k, q->id, ASK_LEFT);
 		question_free(k, q);
 		q = k->questions;
 	}

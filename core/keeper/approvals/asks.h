@@ -7,21 +7,6 @@
 
 struct keeper;
 
-/* A question, for asks_park(). */
-struct wished {
-	enum rule_kind kind;
-	const char *path, *via; /* via: as the caller wrote it, NULL: the same */
-	bool is_dir;
-	bool secret; /* the object holds secrets, or a server gives much away: ASK_SECRET */
-	const char *reason;
-	/* Fingerprint of the object that will take the name (brought.h); NULL: none. */
-	const char *object;
-	bool unsettled; /* a process can still write to the object */
-	/* The question is about a change other than the waiting call, which is judged again after
-	 * the answer. */
-	bool beside;
-};
-
 /* Asks the user, and lets the call wait. Returns -FOLDER_HELD, -EACCES, or 0 if an answer for this
  * step or a recent one allows the call. */
 int asks_park(struct keeper *k, const struct caller *c, const struct wished *w);

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "core/base/hash.h"
+#include "core/keeper/caller.h"
 #include "core/keeper/door.h"
+#include "core/keeper/wire.h"
 
 #define ASKS_MAX 1024 /* questions, and requests that wait for them; further ones are denied */
 
 struct command;
+struct keeper;
 struct hold_ops; /* asks.h */
 
 struct waiting {
@@ -43,3 +46,30 @@ struct question {
 };
 
 char *question_key(enum rule_kind kind, const char *path) MUST_USE; /* heap; path is its end */
+/* Finds a question by its number; NULL: unknown. */
+struct question *question_by_id(struct keeper *k, uint64_t id);
+/* Returns whether the user may give this answer. */
+bool question_offered(const struct keeper *k, const struct question *q, const struct answer *a);
+
+/* A question, as the caller asks it. */
+struct wished {
+	enum rule_kind kind;
+	const char *path, *via; /* via: as the caller wrote it, NULL: the same */
+	bool is_dir;
+	bool secret; /* the object holds secrets, or a server gives much away: ASK_SECRET */
+	const char *reason;
+	/* Fingerprint of the object that is to take the name (brought.h); NULL: none. */
+	const char *object;
+	bool unsettled; /* some process can still write to the object */
+	/* The question is about another change than the waiting call, which is judged again after
+	 * the answer. */
+	bool beside;
+};
+
+/* Identifies what the caller wants, in words. A change by another thread, or a repeated call after
+ * a signal, may be another change; reading is the same in every thread. Heap. */
+char *question_wish(const struct caller *c, const struct wished *w) MUST_USE;
+/* Tell cordon to ask the user, and that the question is over. */
+void question_send(struct keeper *k, const struct caller *c, const struct question *q,
+		   const struct wished *w);
+void question_send_gone(struct keeper *k, uint64_t id, enum ask_end why);

@@ -3,15 +3,10 @@
 #include "core/keeper/steps/steps.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/base/clock.h"
 #include "core/base/log.h"
-#include "core/base/path.h"
 #include "core/keeper/procs.h"
-#include "core/keeper/channel.h"
 #include "core/keeper/folders/folders.h"
 #include "core/keeper/folders/unconfined.h"
 #include "core/keeper/guest_facts.h"
@@ -20,6 +15,7 @@
 #include "core/keeper/steps/command.h"
 #include "core/keeper/steps/label.h"
 #include "core/keeper/steps/group_members.h"
+#include "core/keeper/steps/step_frames.h"
 #include "core/keeper/steps/step_name.h"
 #include "core/keeper/steps/owner.h"
 #include "core/keeper/steps/shell_refs.h"
@@ -42,26 +38,10 @@
 #define LIVE_US	     2000000 /* between two signs of life in the log of a step that is open */
 #define NAME_US	     50000   /* from a redirection to the exec that says what it is for */
 
-/* ---- told to cordon -------------------------------------------------------------------------- */
-
-static void announce(struct keeper *k, struct command *c)
-{
-	size_t mark = wire_begin(&k->out, WIRE_STEP_BEGIN);
-
-	wire_i64(&k->out, step_id(c->step));
-	wire_u8(&k->out, (uint8_t)c->kind);
-	wire_i64(&k->out, c->began_us);
-	wire_str(&k->out, c->label.data, c->label.len);
-	wire_end(&k->out, mark);
-	c->announced = true;
-	c->announce_at = 0;
-	keeper_urgent(k);
-}
-
 void steps_named(struct keeper *k, struct command *c)
 {
 	if (c->announce_at && c->step)
-		announce(k, c);
+		step_frames_begin(k, c);
 }
 
 void steps_ends(struct keeper *k, struct command *c)
@@ -69,41 +49,18 @@ void steps_ends(struct keeper *k, struct command *c)
 	c->quiet_at = k->now + QUIET_US;
 }
 
-struct end {
-	int64_t id;
-	size_t paths;
-	bool kept, elsewhere;
-	const char *why, *name;
-};
-
-static void send_end(struct keeper *k, const struct command *c, const struct end *e)
-{
-	size_t mark = wire_begin(&k->out, WIRE_STEP_END);
-
-	wire_i64(&k->out, e->id);
-	wire_u8(&k->out, e->kept);
-	wire_u32(&k->out, (uint32_t)c->exit_status);
-	wire_i64(&k->out, clock_wall_us());
-	wire_u64(&k->out, e->paths);
-	wire_cstr(&k->out, e->why);
-	wire_u8(&k->out, e->elsewhere);
-	wire_cstr(&k->out, e->name);
-	wire_end(&k->out, mark);
-	keeper_urgent(k);
-}
-
 /* As journal_commit(). */
 static int try_commit(struct keeper *k, struct command *c, struct err *err)
 {
 	AUTO_FREE char *why = NULL;
-	struct end end = {.id = step_id(c->step)};
+	struct step_end end = {.id = step_id(c->step)};
 	struct naming naming;
 	int r;
 
 	step_settle(c->step);
 	end.why = why = xstrdup(step_why(c->step));
 	if (c->announce_at)
-		announce(k, c);
+		step_frames_begin(k, c);
 	keeper_umask(k, 077);
 	step_set_command(c->step, c->label.data);
 	watch_drain(k);
@@ -125,7 +82,7 @@ static int try_commit(struct keeper *k, struct command *c, struct err *err)
 		end.kept = r > 0;
 		end.elsewhere = naming.elsewhere;
 		end.name = naming.name.data;
-		send_end(k, c, &end);
+		step_frames_end(k, c, &end);
 	}
 	naming_done(&naming);
 	return r;
@@ -152,25 +109,12 @@ static bool is_held(const struct command *c)
 void steps_announce(struct keeper *k, struct command *c)
 {
 	if (!c->announced)
-		announce(k, c);
+		step_frames_begin(k, c);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* Tells how a command that changed nothing has ended: a test, a search. */
-static void send_ran(struct keeper *k, const struct command *c)
-{
-	size_t mark;
-
-	if (c->kind != STEP_COMMAND || !c->named || c->whole || c->exit_status < 0)
-		return;
-	mark = wire_begin(&k->out, WIRE_RAN);
-	wire_u32(&k->out, (uint32_t)c->exit_status);
-	wire_cstr(&k->out, c->label.data);
-	wire_end(&k->out, mark);
-}
-
-static void finish(struct keeper *k, struct command *c)
+void steps_finish(struct keeper *k, struct command *c)
 {
 	int r;
 
@@ -180,7 +124,7 @@ static void finish(struct keeper *k, struct command *c)
 	}
 	r = c->step ? commit(k, c) : 0;
 	if (r == 0)
-		send_ran(k, c);
+		step_frames_ran(k, c);
 	if (r >= 0) {
 		command_retire(k, c);
 		return;
@@ -189,11 +133,6 @@ static void finish(struct keeper *k, struct command *c)
 	 * it. */
 	c->last_at = k->now;
 	c->quiet_at = k->now + RETRY_US;
-}
-
-void steps_finish(struct keeper *k, struct command *c)
-{
-	finish(k, c);
 }
 
 static bool is_idle(const struct command *c)
@@ -213,7 +152,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 		if (except && c->kind == STEP_AMBIENT && !c->inside)
 			continue;
 		if (c->step && is_idle(c))
-			finish(k, c);
+			steps_finish(k, c);
 	}
 }
 
@@ -231,8 +170,7 @@ static void mark_session(struct keeper *k)
 		log_warn("keeper", "%s", err.text);
 }
 
-/* The command's step, or a part of it in one more folder. */
-static int begin(struct keeper *k, struct command *c, struct journal *j, struct step **ret)
+int steps_begin(struct keeper *k, struct command *c, struct journal *j, struct step **ret)
 {
 	struct err err = {0};
 	int r;
@@ -256,72 +194,6 @@ static int begin(struct keeper *k, struct command *c, struct journal *j, struct 
 	return r;
 }
 
-/* ---- rollbacks ------------------------------------------------------------------------------- */
-
-struct roll_back {
-	struct step *step;
-	struct err *err;
-};
-
-static int roll_back(void *arg)
-{
-	const struct roll_back *r = arg;
-
-	return journal_roll_back(r->step, r->err);
-}
-
-/*
- * What is written through a descriptor that was opened in the step belongs to no step now, and
- * nothing would tell that the file has changed since: so it has a step of its own, until the last
- * of these descriptors is closed.
- */
-static void linger(struct keeper *k, const struct command *of)
-{
-	struct command *c = command_new(k, STEP_AMBIENT);
-	struct step *s;
-
-	buf_fmt(&c->label, "left open: %s", of->label.data);
-	if (c->label.len > LABEL_MAX)
-		buf_truncate(&c->label, LABEL_MAX);
-	if (begin(k, c, k->journal, &s) < 0) {
-		command_retire(k, c);
-		return;
-	}
-	c->lingers = true;
-	if (!step_adopt_writers(s))
-		finish(k, c);
-}
-
-int steps_roll_back(struct keeper *k, struct command *c, struct err *err)
-{
-	AUTO_FREE char *why = xstrdup(step_why(c->step));
-	struct roll_back args = {c->step, err};
-	int64_t id = step_id(c->step);
-	size_t paths = step_paths(c->step);
-	bool granted = false;
-	int r;
-
-	for (size_t i = 0; i < k->n_folders; i++)
-		granted |= k->folders[i]->granted;
-	steps_announce(k, c);
-	if (c->exit_status < 0)
-		c->exit_status = 128 + SIGKILL;
-	keeper_umask(k, 077);
-	/* It may have changed what was granted outside, where only the other thread can go. */
-	watch_own_begin(k);
-	r = granted ? folder_run_outside(k, roll_back, &args) : roll_back(&args);
-	watch_own_end(k);
-	doors_rolled_back(k, id);
-	c->step = NULL;
-	keeper_news(k);
-	send_end(
-		k, c,
-		&(struct end){
-			.id = id, .paths = paths, .kept = true, .why = why, .name = c->label.data});
-	linger(k, c);
-	return r;
-}
-
 /* ---- changes --------------------------------------------------------------------------------- */
 
 int steps_get(const struct folder *f, struct proc *p, const char *hint, struct step **ret)
@@ -342,7 +214,7 @@ int steps_get(const struct folder *f, struct proc *p, const char *hint, struct s
 	if (!c->step && !c->label.len) /* a redirection, before the exec that will name it */
 		owner_label(k, c, NULL, hint);
 	*ret = c->step ? step_part(c->step, f->journal) : NULL;
-	return *ret ? 0 : begin(k, c, f->journal, ret);
+	return *ret ? 0 : steps_begin(k, c, f->journal, ret);
 }
 
 struct step *steps_open(struct keeper *k, const struct proc *p)
@@ -366,7 +238,7 @@ void steps_touched(struct keeper *k, const struct proc *p)
 	if (!c || !c->step || c->announced || c->announce_at)
 		return;
 	if (c->named || c->kind == STEP_AMBIENT)
-		announce(k, c);
+		step_frames_begin(k, c);
 	else
 		c->announce_at = k->now + NAME_US;
 }
@@ -424,13 +296,13 @@ void steps_tick(struct keeper *k)
 		int64_t at = due(c);
 
 		if (c->announce_at && c->announce_at <= k->now)
-			announce(k, c);
+			step_frames_begin(k, c);
 		if (!at || at > k->now)
 			continue;
 		if (c->lingers && c->step && step_adopt_writers(c->step))
 			c->last_at = k->now;
 		else
-			finish(k, c);
+			steps_finish(k, c);
 	}
 }
 
@@ -469,9 +341,9 @@ void steps_turn(struct keeper *k, const char *words)
 	if (k->whole || !k->spec->spawn || k->spec->journal.off)
 		return;
 	if (k->ambient && k->ambient->step && is_idle(k->ambient))
-		finish(k, k->ambient);
+		steps_finish(k, k->ambient);
 	if (k->fold && is_idle(k->fold))
-		finish(k, k->fold);
+		steps_finish(k, k->fold);
 	/* Before the first step the turn begins with the session. */
 	if (k->marked && journal_add_turn(k->journal, NULL, false, words, &err) < 0)
 		log_warn("keeper", "%s", err.text);
@@ -488,7 +360,7 @@ int steps_commit_all(struct keeper *k, struct err *err)
 		if (c == k->whole)
 			c->exit_status = k->exited ? util_exit_code(k->wait_status) : -1;
 		if (!c->over)
-			finish(k, c);
+			steps_finish(k, c);
 	}
 	/* Once more, for nobody else will. */
 	for (c = k->commands; c && r >= 0; c = c->next)

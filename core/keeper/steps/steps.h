@@ -16,6 +16,8 @@ void steps_done(struct keeper *k);
 int steps_get(const struct folder *f, struct proc *p, const char *hint, struct step **ret);
 /* Returns any part of the open step of p, or NULL. */
 struct step *steps_open(struct keeper *k, const struct proc *p);
+/* Begins the step of c, or a part of it in one more folder. */
+int steps_begin(struct keeper *k, struct command *c, struct journal *j, struct step **ret) MUST_USE;
 void steps_touched(struct keeper *k, const struct proc *p);
 int64_t steps_id(struct keeper *k, const struct proc *p);
 int64_t steps_next(const struct keeper *k); /* when to call steps_tick(); 0: never */
@@ -28,6 +30,7 @@ void steps_turn(struct keeper *k, const char *words);		  /* its prompt, or "" */
 void steps_named(struct keeper *k, struct command *c);		  /* its label is known now */
 int steps_commit_all(struct keeper *k, struct err *err) MUST_USE; /* at the session's end */
 void steps_announce(struct keeper *k, struct command *c); /* reports the step to cordon now */
+/* step_roll_back.c: takes the open step back. */
 int steps_roll_back(struct keeper *k, struct command *c, struct err *err) MUST_USE;
 void steps_finish(struct keeper *k, struct command *c); /* commits the step, retires c */
 /* For groups: commits the changes of c (may be NULL) and of ambient commands; both continue. */

@@ -75,10 +75,10 @@ static void look_at(struct closing *c, DIR *d, const char *dir, const char *name
 	    (!S_ISDIR(st.st_mode) && !is_roots_alone(&st)))
 		return;
 	path = path_join(dir, name);
-	if (str_one_of(path, skipped) || gated_trees_hold(&c->p->gated, path))
+	if (str_one_of(path, skipped) || places_cover(&c->p->gated, path))
 		return;
 	if (is_roots_alone(&st) && !(S_ISDIR(st.st_mode) && leads_to_open(c->p, path))) {
-		gated_trees_add(&c->p->closed, take_ptr(&path));
+		places_add(&c->p->closed, take_ptr(&path));
 		return;
 	}
 	if (S_ISDIR(st.st_mode) && depth > 1)
@@ -89,7 +89,7 @@ static void close_whole(struct policy *p, const char *dir)
 {
 	if (!p->n_closed_whole++)
 		p->closed_whole = xstrdup(dir);
-	gated_trees_add(&p->closed, xstrdup(dir));
+	places_add(&p->closed, xstrdup(dir));
 }
 
 static void close_in(struct closing *c, const char *dir, int depth)

@@ -26,9 +26,9 @@ static void consider(struct policy *p, const char *path)
 	if (p->sockets.n >= SHOWN_MAX || lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return;
 	real = realpath(path, NULL);
-	if (real && str_eq(real, path) && !gated_trees_name(&p->sockets, path) &&
+	if (real && str_eq(real, path) && !places_has(&p->sockets, path) &&
 	    policy_check_read(p, RULE_UNIX, path, &reason) <= POLICY_ASK)
-		gated_trees_add(&p->sockets, take_ptr(&real));
+		places_add(&p->sockets, take_ptr(&real));
 }
 
 static void look_in(struct policy *p, const char *dir, int deep, int *budget)

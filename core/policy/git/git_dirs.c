@@ -126,8 +126,8 @@ const char *git_dirs_find(const struct policy *p, const char *path)
 
 void git_dirs_add(struct policy *p, char *path)
 {
-	if (gated_trees_hold(&p->git_dirs, path))
+	if (places_cover(&p->git_dirs, path))
 		free(path);
 	else
-		gated_trees_add(&p->git_dirs, path);
+		places_add(&p->git_dirs, path);
 }

@@ -82,7 +82,7 @@ static bool is_of_repository(const struct policy *p, const char *path)
 	AUTO_FREE char *git = path_dir(dir);
 	const char *known;
 
-	if (!*name || !str_eq(path_base(dir), "worktrees") || !gated_trees_hold(&p->folders, git))
+	if (!*name || !str_eq(path_base(dir), "worktrees") || !places_cover(&p->folders, git))
 		return false;
 	known = git_dirs_known(p, git);
 	return str_ends(git, ".git") || strstr(git, "/.git/modules/") || (known && !*known);
@@ -93,7 +93,7 @@ static bool may_be_worktree(const struct policy *p, const char *dir)
 {
 	AUTO_FREE char *whole = path_join(dir, "");
 
-	return gated_trees_hold(&p->folders, dir) && !strcasestr(whole, ".git/") &&
+	return places_cover(&p->folders, dir) && !strcasestr(whole, ".git/") &&
 	       !git_dirs_known(p, dir);
 }
 
@@ -151,8 +151,8 @@ static bool is_objects_dir(const struct policy *p, const char *where)
 	AUTO_FREE char *real = NULL;
 
 	if (!str_eq(path_base(where), "objects") ||
-	    (!gated_trees_name(&p->repositories, git) &&
-	     (!str_eq(path_base(git), ".git") || !gated_trees_name(&p->folders, top))))
+	    (!places_has(&p->repositories, git) &&
+	     (!str_eq(path_base(git), ".git") || !places_has(&p->folders, top))))
 		return false;
 	real = realpath(where, NULL);
 	return !real || str_eq(real, where);

@@ -64,9 +64,9 @@ static bool is_main_state(const char *rest)
 void worktrees_collect(struct policy *p, const struct policy_spec *spec)
 {
 	for (size_t i = 0; spec->git_dirs && spec->git_dirs[i]; i++)
-		gated_trees_add(&p->own, xstrdup(spec->git_dirs[i]));
+		places_add(&p->own, xstrdup(spec->git_dirs[i]));
 	for (size_t i = 0; spec->repositories && spec->repositories[i]; i++)
-		gated_trees_add(&p->repositories, xstrdup(spec->repositories[i]));
+		places_add(&p->repositories, xstrdup(spec->repositories[i]));
 }
 
 /* Returns whether the worktree of this git directory is outside the folders. For one that is being
@@ -76,7 +76,7 @@ static bool is_elsewhere(const struct policy *p, const char *git_dir)
 	AUTO_FREE char *pointer = git_pointer(git_dir, "gitdir", "");
 	AUTO_FREE char *dot = pointer ? path_clean(pointer) : NULL;
 
-	return dot && !gated_trees_hold(&p->folders, dot);
+	return dot && !places_cover(&p->folders, dot);
 }
 
 /* rest: the path below the repository. */
@@ -88,7 +88,7 @@ static bool is_linked_elsewhere(const struct policy *p, const char *common, cons
 	if (!name || !*name)
 		return false;
 	git_dir = xasprintf("%s/worktrees/%.*s", common, (int)strcspn(name, "/"), name);
-	return !gated_trees_name(&p->own, git_dir) && is_elsewhere(p, git_dir);
+	return !places_has(&p->own, git_dir) && is_elsewhere(p, git_dir);
 }
 
 static bool is_others(const struct policy *p, const char *path)
@@ -104,7 +104,7 @@ static bool is_others(const struct policy *p, const char *path)
 		return false;
 	if (is_linked_elsewhere(p, common, rest))
 		return true;
-	if (gated_trees_name(&p->own, common)) /* a submodule's: the folder is its main worktree */
+	if (places_has(&p->own, common)) /* a submodule's: no main worktree but the folder */
 		return false;
 	names_fold_path(&folded, rest);
 	return is_main_state(folded.data);

@@ -51,8 +51,8 @@ void links_free(struct links *l)
 		return;
 	HASH_ITER (hh, l->dirs, d, next) {
 		HASH_DEL(l->dirs, d);
-		gated_trees_done(&d->links);
-		gated_trees_done(&d->names);
+		places_done(&d->links);
+		places_done(&d->names);
 		free(d->path);
 		free(d);
 	}
@@ -84,7 +84,7 @@ static void list(struct link_dir *d)
 {
 	size_t word;
 
-	d->listed = gated_trees_list(d->path, &d->names, &d->links) == 0;
+	d->listed = places_read_dir(d->path, &d->names, &d->links) == 0;
 	for (size_t i = 0; i < d->names.n; i++) {
 		uint64_t bit = hint(d->names.list[i], strlen(d->names.list[i]), &word);
 
@@ -97,7 +97,7 @@ static bool is_listed(const struct link_dir *d, const char *name, size_t len)
 	size_t word;
 	uint64_t bit = hint(name, len, &word);
 
-	return d->hints[word] & bit && gated_trees_have(&d->names, name, len);
+	return d->hints[word] & bit && places_has_sorted(&d->names, name, len);
 }
 
 static enum link_place look_at(const char *path, size_t len)
@@ -118,7 +118,7 @@ static enum link_place look_in(struct link_dir *d, const char *whole, size_t len
 		list(d);
 	if (d->listed && !is_listed(d, name, n))
 		return IS_MISSING;
-	if (d->listed && !gated_trees_have(&d->links, name, n))
+	if (d->listed && !places_has_sorted(&d->links, name, n))
 		return IS_PLAIN;
 	return look_at(whole, len);
 }
@@ -243,7 +243,7 @@ int links_follow_each(const char *path, const char *const *folders, struct place
 			continue;
 		*ret_inside = *ret_inside || path_is_in(done.data, folders);
 		if (ret_links)
-			gated_trees_add(ret_links, xstrdup(done.data));
+			places_add(ret_links, xstrdup(done.data));
 		free(left);
 		left = next;
 		c = left;

@@ -20,113 +20,6 @@
 
 extern char **environ;
 
-static void add_hidden(struct spawn_plan *p, char *path)
-{
-	p->hidden = xrealloc(p->hidden, (p->n_hidden + 2) * sizeof(*p->hidden));
-	p->hidden[p->n_hidden++] = path;
-	p->hidden[p->n_hidden] = NULL;
-}
-
-static void add_note(struct spawn_plan *p, char *words)
-{
-	p->notes = xrealloc(p->notes, (p->n_notes + 1) * sizeof(*p->notes));
-	p->notes[p->n_notes++] = words;
-}
-
-/* Returns -ETIME where the search for secrets has left directories out, whose files could be read.
- * With sandbox.search-seconds = 0 a note says so instead. */
-static int check_unseen(struct spawn_plan *p, int64_t seconds, struct err *err)
-{
-	const char *first;
-	size_t n = policy_unseen(p->policy, &first);
-
-	if (!n)
-		return 0;
-	if (seconds)
-		return err_say(
-			err, -ETIME,
-			"%zu directories could not be searched for .env files and for other names "
-			"of protected files in %lld seconds; one is %s: raise "
-			"sandbox.search-seconds, work in a smaller folder, or set it to 0, which "
-			"starts without",
-			n, (long long)seconds, first);
-	add_note(p, xasprintf("the tree is too large to be searched for secrets: %zu directories "
-			      "were not looked at, so .env files in them can be read; one is %s",
-			      n, first));
-	return 0;
-}
-
-static void note_closed(struct spawn_plan *p)
-{
-	const char *first;
-	size_t n = policy_closed_whole(p->policy, &first);
-
-	if (n)
-		add_note(p,
-			 xasprintf("%zu directories of the system are closed as a whole, as there "
-				   "is too much to look for files in it that only root may read; "
-				   "one is %s; --ro shows it",
-				   n, first));
-}
-
-#define SEARCH_MAX 86400 /* seconds */
-
-/* Without a sandbox (an undo, say) nobody reads anything. */
-static int64_t search_seconds(const struct session_spec *spec)
-{
-	const int64_t set = config_int(spec->config, "sandbox.search-seconds");
-
-	return spec->backend ? MAX(0, MIN(set, SEARCH_MAX)) : 0;
-}
-
-static void begin_search(struct spawn_plan *p, const struct session_spec *spec, const char *seen)
-{
-	const int64_t seconds = search_seconds(spec);
-	const struct policy_search s = {.us = seconds * 1000000,
-					.slow = seconds ? spec->slow : NULL,
-					.data = spec->slow_data,
-					.seen = seen};
-
-	policy_search(p->policy, &s);
-}
-
-static int end_search(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
-{
-	policy_search(p->policy, NULL);
-	return check_unseen(p, search_seconds(spec), err);
-}
-
-static void collect_hidden(struct spawn_plan *p, const struct session_spec *spec)
-{
-	const char *const *list, *reason;
-	size_t n = policy_hidden(p->policy, &list);
-
-	for (size_t i = 0; i < n; i++)
-		add_hidden(p, xstrdup(list[i]));
-	note_closed(p);
-	n = policy_closed(p->policy, &list);
-	for (size_t i = 0; i < n; i++)
-		if (policy_check_read(p->policy, RULE_READ, list[i], &reason) != POLICY_ALLOW)
-			add_hidden(p, xstrdup(list[i]));
-	for (size_t i = 0; spec->folders[i]; i++) {
-		/* The undo store, where it had to be put into the folder. */
-		add_hidden(p, path_join(spec->folders[i], ".cordon"));
-	}
-	for (size_t i = 0; spec->overlays && spec->overlays[i]; i++)
-		policy_find_secrets(p->policy, spec->overlays[i]);
-	for (size_t i = 0; spec->read_only && spec->read_only[i]; i++)
-		policy_find_secrets(p->policy, spec->read_only[i]);
-	n = policy_secret_paths(p->policy, &list);
-	for (size_t i = 0; i < n; i++)
-		add_hidden(p, xstrdup(list[i]));
-	p->spec.covered = list;
-	p->spec.hidden = (const char *const *)p->hidden;
-	if (policy_gated(p->policy, &list))
-		p->spec.gated = list;
-	if (policy_granted(p->policy, &list))
-		p->spec.granted = list;
-}
-
 /*
  * The default preset lets big builds run: 8192 processes, three quarters of the machine's memory.
  * `strict` is for agents that have no business building anything big.
@@ -253,76 +146,6 @@ static void make_resolv(struct spawn_plan *p, const struct session_spec *spec)
 		log_warn("session", "no resolver inside: %s: %s", spec->state_dir, strerror(-r));
 	else
 		p->resolv = path_join(spec->state_dir, "resolv.conf");
-}
-
-static enum window_strategy strategy_of(const struct config *c)
-{
-	const char *name = config_str(c, "network.strategy");
-
-	if (str_eq(name, "rewire-device"))
-		return WINDOW_DEVICE;
-	return str_eq(name, "rewire-port") ? WINDOW_PORT : WINDOW_FAIL;
-}
-
-static int read_window(struct net_window *w, const struct config *c, struct err *err)
-{
-	int64_t base = config_int(c, "network.listening-base-port");
-	int64_t count = config_int(c, "network.listening-port-count");
-	const char *device = config_str(c, "network.listening-loopback");
-	const struct net_addr usual = net_addr_v4(0x7f000001);
-
-	if (base < 0 || base > UINT16_MAX || count < 1 || count > UINT16_MAX)
-		return err_say(err, -EINVAL, "listening ports: %lld from %lld on are no window",
-			       (long long)count, (long long)base);
-	*w = (struct net_window){.on = true,
-				 .strategy = strategy_of(c),
-				 .base = (uint16_t)base,
-				 .count = (uint16_t)count,
-				 .device = usual};
-	if (!device || !*device)
-		return 0;
-	if (!net_addr_parse(&w->device, device, strlen(device)) ||
-	    net_addr_class(&w->device) != NET_LOOPBACK)
-		return err_say(err, -EINVAL,
-			       "listening address '%s': not one of the loopback device, like "
-			       "127.0.0.2",
-			       device);
-	w->own_device = !net_addr_eq(&w->device, &usual);
-	return 0;
-}
-
-/* Where the host's network is shared and somebody decides: with --network open only if told to. */
-static int make_window(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
-{
-	static const char *const keys[] = {"network.strategy", "network.listening-base-port",
-					   "network.listening-port-count",
-					   "network.listening-loopback"};
-	bool told = false;
-	int r;
-
-	for (size_t i = 0; spec->config && i < ARRAY_LEN(keys); i++)
-		told |= config_is_set(spec->config, keys[i]);
-	if (!spec->backend ||
-	    !(spec->allow_network ? told : spec->ask_network && spec->backend->shares_network))
-		return 0;
-	r = read_window(&p->spec.window, spec->config, err);
-	return r < 0 ? r : window_reserve(&p->spec.window, spec->state_dir, &p->window, err);
-}
-
-static void add_window_env(struct spawn_plan *p)
-{
-	const struct net_window *w = &p->spec.window;
-	char device[NET_ADDR_TEXT], settings[3][96];
-	const char *const list[] = {settings[0], settings[1], settings[2], NULL};
-
-	if (!w->on)
-		return;
-	net_addr_format(&w->device, device);
-	snprintf(settings[0], sizeof(settings[0]), "LISTENING_BASE_PORT=%u", w->base);
-	snprintf(settings[1], sizeof(settings[1]), "LISTENING_PORT_COUNT=%u", w->count);
-	snprintf(settings[2], sizeof(settings[2]), "LISTENING_LOOPBACK_DEVICE=%s", device);
-	p->env = env_set(p->env, list, NULL);
-	p->spec.env = (const char *const *)p->env;
 }
 
 /* Beside the program, or where it is installed; without it there are no front ends. */
@@ -474,7 +297,7 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		spawn_plan_free(p);
 		return r;
 	}
-	begin_search(p, spec, seen);
+	spawn_begin_search(p, spec, seen);
 	learn_names(p, spec);
 	p->env = scrub(spec, session);
 	if (spec->tty && !spec->headless)
@@ -522,14 +345,14 @@ int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, con
 		.limits = limits_of(spec->config),
 		.vm = spawn_vm(spec->config),
 	};
-	r = make_window(p, spec, err);
+	r = spawn_window(p, spec, err);
 	if (r < 0) {
 		spawn_plan_free(p);
 		return r;
 	}
-	add_window_env(p);
-	collect_hidden(p, spec);
-	r = end_search(p, spec, err);
+	spawn_window_env(p);
+	spawn_hide(p, spec);
+	r = spawn_end_search(p, spec, err);
 	if (r < 0) {
 		spawn_plan_free(p);
 		return r;

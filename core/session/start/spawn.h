@@ -39,6 +39,18 @@ void spawn_plan_free(struct spawn_plan *p);
 /* setup.c: describes the sandbox, a line a subject: folders, places, hidden paths, limits, rules,
  * variables. */
 void spawn_tell_setup(const struct spawn_plan *p, const struct session_spec *spec, struct buf *out);
+/* Around all that adds to the policy. The end returns -ETIME where the search for secrets has left
+ * directories out, whose files could be read. With sandbox.search-seconds = 0 a note says so
+ * instead. */
+void spawn_begin_search(struct spawn_plan *p, const struct session_spec *spec, const char *seen);
+int spawn_end_search(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
+	MUST_USE;
+/* Fills the lists of hidden, covered, gated and granted paths from the policy. */
+void spawn_hide(struct spawn_plan *p, const struct session_spec *spec);
+/* Reserves ports where the host's network is shared and connections are judged; with --network open
+ * only if a setting about them is set. Then adds the variables that name them. */
+int spawn_window(struct spawn_plan *p, const struct session_spec *spec, struct err *err) MUST_USE;
+void spawn_window_env(struct spawn_plan *p);
 /* For spawn_plan_new(), when all else is filled in. */
 void spawn_sockets(struct spawn_plan *p);
 /* Add the sockets of the broker before the policy is made, and the variables that announce them to

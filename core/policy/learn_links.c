@@ -1,0 +1,103 @@
+/* learn_links - protects the files that links of protected names lead to. */
+/* SPDX-License-Identifier: MIT */
+#include "core/policy/learn.h"
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "core/base/path.h"
+
+void policy_protect(struct policy *p, const char *path, const char *reason)
+{
+	AUTO_FREE char *clean = path_clean(path);
+
+	for (size_t i = 0; i < p->n_guarded; i++)
+		if (str_eq(p->guarded[i].path, clean))
+			return;
+	p->guarded = xrealloc(p->guarded, (p->n_guarded + 1) * sizeof(*p->guarded));
+	p->guarded[p->n_guarded++] = (struct guarded){take_ptr(&clean), reason};
+}
+
+static bool in_folders(const struct policy *p, const char *path)
+{
+	for (size_t i = 0; i < p->folders.n; i++)
+		if (path_is_beneath(path, p->folders.list[i]) && !str_eq(path, p->folders.list[i]))
+			return true;
+	return false;
+}
+
+static void guard(struct policy *p, const char *path, const char *reason)
+{
+	if (in_folders(p, path) &&
+	    check_builtin_write(p, POLICY_WRITE, path).verdict == POLICY_ALLOW)
+		policy_protect(p, path, reason);
+}
+
+/* The links on the way: who may lead one elsewhere need not write to where it leads. Heap; NULL: it
+ * leads nowhere. */
+static char *guard_links(struct policy *p, const char *path, const char *reason)
+{
+	struct places passed = {0};
+	char *real = NULL;
+	bool inside;
+
+	if (links_follow_each(path, NULL, &passed, &real, &inside) < 0)
+		real = NULL;
+	for (size_t i = 0; i < passed.n; i++)
+		guard(p, passed.list[i], reason);
+	places_done(&passed);
+	return real;
+}
+
+void learn_way(struct policy *p, const char *path, const char *reason)
+{
+	free(guard_links(p, path, reason));
+}
+
+void policy_learn_place(struct policy *p, const char *path, const char *reason)
+{
+	AUTO_FREE char *clean = path_clean(path);
+	AUTO_FREE char *real = NULL;
+
+	guard(p, clean, reason);
+	real = guard_links(p, clean, reason);
+	if (real && !str_eq(real, clean))
+		guard(p, real, reason);
+}
+
+void policy_learn_link(struct policy *p, const char *path)
+{
+	/* Where a plain file would be nothing, a link is a directory. */
+	const enum policy_act act =
+		protect_is_tree(path_base(path)) ? POLICY_SYMLINK : POLICY_WRITE;
+	struct builtin b = check_builtin_write(p, act, path);
+
+	if (b.verdict == POLICY_VET || b.verdict == POLICY_ASK)
+		policy_learn_place(p, path, b.reason);
+}
+
+unsigned char learn_type(const char *dir, const struct dirent *e)
+{
+	AUTO_FREE char *path = NULL;
+	struct stat st;
+
+	if (e->d_type != DT_UNKNOWN)
+		return e->d_type;
+	path = path_join(dir, e->d_name);
+	return lstat(path, &st) < 0 ? DT_UNKNOWN : IFTODT(st.st_mode);
+}
+
+void learn_links(struct policy *p, const char *dir)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		AUTO_FREE char *path =
+			learn_type(dir, e) == DT_LNK ? path_join(dir, e->d_name) : NULL;
+
+		if (path)
+			policy_learn_link(p, path);
+	}
+}

@@ -1,0 +1,105 @@
+/* places - lists of paths: adding, searching, reading a directory. */
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/os/volume.h"
+#include "core/policy/policy_priv.h"
+
+void places_add(struct places *p, char *path)
+{
+	p->list = xrealloc(p->list, (p->n + 2) * sizeof(*p->list));
+	p->list[p->n++] = path;
+	p->list[p->n] = NULL;
+}
+
+bool places_cover(const struct places *p, const char *path)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (path_is_beneath(path, p->list[i]))
+			return true;
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void places_sort(struct places *p)
+{
+	if (p->n)
+		qsort(p->list, p->n, sizeof(*p->list), by_name);
+}
+
+/* Where a name comes about when it is asked for, reading the directory does not tell. */
+static bool lists_all(DIR *d)
+{
+
+	const int volume = os_volume(dirfd(d));
+
+	return volume >= 0 && volume != VOLUME_AUTO;
+}
+
+int places_read_dir(const char *dir, struct places *names, struct places *links)
+{
+	AUTO_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	if (!lists_all(d))
+		return -EOPNOTSUPP;
+	while ((e = readdir(d))) {
+		places_add(names, xstrdup(e->d_name));
+		if (links && (e->d_type == DT_LNK || e->d_type == DT_UNKNOWN))
+			places_add(links, xstrdup(e->d_name));
+	}
+	places_sort(names);
+	if (links)
+		places_sort(links);
+	return 0;
+}
+
+bool places_has(const struct places *p, const char *path)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (str_eq(p->list[i], path))
+			return true;
+	return false;
+}
+
+bool places_has_sorted(const struct places *p, const char *text, size_t len)
+{
+	size_t from = 0, to = p->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		int r = strncmp(p->list[mid], text, len);
+
+		if (r == 0 && !p->list[mid][len])
+			return true;
+		if (r < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return false;
+}
+
+void places_done(struct places *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->list[i]);
+	free(p->list);
+	*p = (struct places){0};
+}
+
+void places_move(struct places *to, struct places *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		places_add(to, from->list[i]);
+	free(from->list);
+	*from = (struct places){0};
+}

@@ -1,0 +1,12 @@
+/* check - cmocka, after the headers that it wants before it. */
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>

@@ -1,0 +1,171 @@
+/* log_rows - prints a step, or an edit from outside, as a row of a table or a line of JSON. */
+/* SPDX-License-Identifier: MIT */
+#include "tui/commands/log_rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "tui/commands/show.h"
+
+static const char *kind_name(enum step_kind kind)
+{
+	static const char *const names[] = {
+		[STEP_COMMAND] = "command", [STEP_AMBIENT] = "ambient", [STEP_API] = "api"};
+
+	return names[kind];
+}
+
+bool log_rows_is_note(const struct step_info *s)
+{
+	return step_is_note(s->kind, s->elsewhere,
+			    s->created + s->modified + s->deleted + s->renamed, s->command);
+}
+
+static void print_json(const struct step_info *s, bool undone, const char *const *split)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char began[32], ended[32];
+
+	clock_iso(began, s->began_us);
+	clock_iso(ended, s->ended_us);
+	buf_fmt(&b,
+		"{\"id\":%" PRId64 ",\"kind\":\"%s\",\"began\":\"%s\",\"ended\":\"%s\",\"exit\":%d"
+		",\"created\":%zu,\"modified\":%zu,\"deleted\":%zu,\"renamed\":%zu,\"undone\":%s"
+		",\"incomplete\":%s,\"unprotected\":%s,\"note\":%s",
+		s->id, kind_name(s->kind), began, ended, s->exit_status, s->created, s->modified,
+		s->deleted, s->renamed, undone ? "true" : "false", s->incomplete ? "true" : "false",
+		s->unprotected ? "true" : "false", log_rows_is_note(s) ? "true" : "false");
+	json_member(&b, "why", s->why);
+	json_member(&b, "command", s->command);
+	json_strings(&b, "folders", (const char *const *)s->folders, SIZE_MAX);
+	if (split)
+		json_strings(&b, "split", split, SIZE_MAX);
+	printf("%s}\n", b.data);
+}
+
+/* Writes "+3 ~2 -1 >1": created, modified, deleted, renamed paths; no part for a count of 0. */
+static void counts(char *out, size_t size, const struct step_info *s)
+{
+	const struct {
+		char sign;
+		size_t n;
+	} parts[] = {{'+', s->created}, {'~', s->modified}, {'-', s->deleted}, {'>', s->renamed}};
+	size_t used = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(parts) && used < size; i++)
+		if (parts[i].n)
+			used += (size_t)snprintf(out + used, size - used, "%s%c%zu",
+						 used ? " " : "", parts[i].sign, parts[i].n);
+}
+
+/* Prints "  (also in /a, /b)": these folders, but for one. */
+static void print_folders(const char *words, const char *const *folders, const char *but)
+{
+	const char *before = words;
+
+	for (const char *const *f = folders; f && *f; f++) {
+		if (but && str_eq(*f, but))
+			continue;
+		fputs(before, stdout);
+		show_text(*f, strlen(*f));
+		before = ", ";
+	}
+	if (before != words)
+		putchar(')');
+}
+
+static void print_row(const struct step_info *s, bool undone, const char *const *split,
+		      const char *here, int columns)
+{
+	AUTO_BUF struct buf command = BUF_INIT;
+	AUTO_BUF struct buf shown = BUF_INIT;
+	const char *words = s->command ? s->command : "";
+	char when[32], what[64], status[16] = "-";
+
+	show_time(when, sizeof(when), s->began_us);
+	counts(what, sizeof(what), s);
+	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have none */
+		snprintf(status, sizeof(status), "%d", s->exit_status);
+	if (s->kind == STEP_AMBIENT && !*words)
+		words = "(outside every command)";
+	text_escape(&command, words, strlen(words));
+	if (columns)
+		text_fit_end(&shown, command.data, MAX(20, columns - 49));
+	else
+		buf_str(&shown, command.data);
+	printf("%s%6" PRId64 "  %-12s  %s%4s%s  %-17s  %s", undone ? style_on(STYLE_DIM) : "",
+	       s->id, when,
+	       s->exit_status > 0 && s->kind != STEP_AMBIENT && !undone ? style_on(STYLE_RED) : "",
+	       status, undone ? "" : style_off(), what, shown.data);
+	if (undone)
+		printf("  (undone)%s", style_off());
+	print_folders("  (also in ", (const char *const *)s->folders, here);
+	print_folders(undone ? "  (not undone in " : "  (undone in ", split, NULL);
+	if (s->elsewhere)
+		fputs("  (outside the folder)", stdout);
+	if (s->incomplete) {
+		printf("  %s%s", style_on(STYLE_YELLOW), s->unprotected ? "" : "incomplete: ");
+		show_text(s->why ? s->why : "", s->why ? strlen(s->why) : 0);
+		fputs(style_off(), stdout);
+	}
+	putchar('\n');
+}
+
+void log_rows_step(const struct step_info *s, bool undone, const char *const *split,
+		   const struct log_look *look)
+{
+	if (look->json)
+		print_json(s, undone, split);
+	else
+		print_row(s, undone, split, look->here, look->columns);
+}
+
+static void print_edit_json(const struct barrier *e)
+{
+	AUTO_BUF struct buf b = BUF_INIT;
+	char first[32], last[32];
+
+	clock_iso(first, e->first_us);
+	clock_iso(last, e->last_us);
+	buf_fmt(&b,
+		"{\"id\":null,\"kind\":\"barrier\",\"after\":%" PRId64
+		",\"began\":\"%s\",\"ended\":\"%s\",\"count\":%zu",
+		e->after, first, last, e->count);
+	json_strings(&b, "paths", (const char *const *)e->paths, e->n_paths);
+	printf("%s}\n", b.data);
+}
+
+static void print_edit(const struct barrier *e, int columns)
+{
+	AUTO_BUF struct buf names = BUF_INIT;
+	AUTO_BUF struct buf shown = BUF_INIT;
+	size_t n = MIN(e->n_paths, (size_t)5);
+	char when[32];
+
+	show_time(when, sizeof(when), e->first_us);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_str(&names, ", ");
+		text_escape(&names, e->paths[i], strlen(e->paths[i]));
+	}
+	if (e->count > n)
+		buf_fmt(&names, " and %zu more", e->count - n);
+	if (columns)
+		text_fit_end(&shown, names.data, MAX(20, columns - 45));
+	else
+		buf_str(&shown, names.data);
+	printf("%s     !  %-12s  edited from outside: %s%s\n", style_on(STYLE_YELLOW), when,
+	       shown.data, style_off());
+}
+
+void log_rows_edit(const struct barrier *e, const struct log_look *look)
+{
+	if (look->json)
+		print_edit_json(e);
+	else
+		print_edit(e, look->columns);
+}
