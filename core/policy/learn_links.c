@@ -8,15 +8,18 @@
 
 #include "core/base/path.h"
 
-void policy_protect(struct policy *p, const char *path, const char *reason)
+void policy_protect(struct policy *p, const char *path, const char *reason, bool keep)
 {
 	AUTO_FREE char *clean = path_clean(path);
 
-	for (size_t i = 0; i < p->n_guarded; i++)
-		if (str_eq(p->guarded[i].path, clean))
+	for (size_t i = 0; i < p->n_guarded; i++) {
+		if (str_eq(p->guarded[i].path, clean)) {
+			p->guarded[i].keep |= keep;
 			return;
+		}
+	}
 	p->guarded = xrealloc(p->guarded, (p->n_guarded + 1) * sizeof(*p->guarded));
-	p->guarded[p->n_guarded++] = (struct guarded){take_ptr(&clean), reason};
+	p->guarded[p->n_guarded++] = (struct guarded){take_ptr(&clean), reason, keep};
 }
 
 static bool in_folders(const struct policy *p, const char *path)
@@ -27,16 +30,17 @@ static bool in_folders(const struct policy *p, const char *path)
 	return false;
 }
 
-static void guard(struct policy *p, const char *path, const char *reason)
+static void guard(struct policy *p, const char *path, const char *reason, bool keep)
 {
-	if (in_folders(p, path) &&
-	    check_builtin_write(p, POLICY_WRITE, path).verdict == POLICY_ALLOW)
-		policy_protect(p, path, reason);
+	enum policy_verdict v = check_builtin_write(p, POLICY_WRITE, path).verdict;
+
+	if (keep ? v != POLICY_HIDE : v == POLICY_ALLOW && in_folders(p, path))
+		policy_protect(p, path, reason, keep);
 }
 
-/* The links on the way: who may lead one elsewhere need not write to where it leads. Heap; NULL: it
- * leads nowhere. */
-static char *guard_links(struct policy *p, const char *path, const char *reason)
+/* Protects the links on the path: a process that redirects one need not write to its target.
+ * Returns the target, on the heap, or NULL if there is none. */
+static char *guard_links(struct policy *p, const char *path, const char *reason, bool keep)
 {
 	struct places passed = {0};
 	char *real = NULL;
@@ -45,25 +49,40 @@ static char *guard_links(struct policy *p, const char *path, const char *reason)
 	if (links_follow_each(path, NULL, &passed, &real, &inside) < 0)
 		real = NULL;
 	for (size_t i = 0; i < passed.n; i++)
-		guard(p, passed.list[i], reason);
+		guard(p, passed.list[i], reason, keep);
 	places_done(&passed);
 	return real;
 }
 
 void learn_way(struct policy *p, const char *path, const char *reason)
 {
-	free(guard_links(p, path, reason));
+	free(guard_links(p, path, reason, false));
 }
 
-void policy_learn_place(struct policy *p, const char *path, const char *reason)
+static void learn_place(struct policy *p, const char *path, const char *reason, bool keep)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	AUTO_FREE char *real = NULL;
 
-	guard(p, clean, reason);
-	real = guard_links(p, clean, reason);
+	guard(p, clean, reason, keep);
+	real = guard_links(p, clean, reason, keep);
 	if (real && !str_eq(real, clean))
-		guard(p, real, reason);
+		guard(p, real, reason, keep);
+}
+
+void policy_learn_place(struct policy *p, const char *path, const char *reason)
+{
+	learn_place(p, path, reason, false);
+}
+
+void policy_keep_place(struct policy *p, const char *path, const char *reason)
+{
+	learn_place(p, path, reason, true);
+}
+
+void policy_keep_way(struct policy *p, const char *path, const char *reason)
+{
+	free(guard_links(p, path, reason, true));
 }
 
 void policy_learn_link(struct policy *p, const char *path)

@@ -1,5 +1,7 @@
 /* test_activity - rows of one object and command are one, at every level; details; a flood. */
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "tests/screen/scene.h"
 #include "tests/support/check.h"
 #include "tui/console/views/activity.h"

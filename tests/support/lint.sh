@@ -98,7 +98,7 @@ proxy_process proxy_ask proxy_client proxy_upstream proxy_dial proxy_pump proxy_
 floors core/keeper "\
 caller door wire approvals/guard_report spec service state
 sources channel guest_facts procs loop step_ask
-folders/saves folders/tool_dirs folders/review folders/folders folders/unconfined watch/ignored watch/fs_stream watch/watch_tree watch/watch_tree_linux watch/watch_edits watch/watch_filled watch/watch watch/watch_shared watch/watch_linux watch/watch_darwin watch/lock_priv watch/lock watch/lock_linux watch/lock_darwin watch/lock_marks_linux watch/lock_who_linux
+folders/saves folders/tool_dirs folders/review folders/folders folders/unconfined watch/ignored watch/fs_stream watch/watch_tree watch/watch_tree_linux watch/watch_edits watch/watch_filled watch/watch watch/watch_shared watch/watch_priv watch/watch_list_linux watch/watch_moved_linux watch/watch_linux watch/watch_darwin watch/lock_priv watch/lock watch/lock_linux watch/lock_darwin watch/lock_marks_linux watch/lock_who_linux
 approvals/question steps/command steps/group_members steps/shell_refs steps/shells steps/label steps/step_name steps/owner steps/step_frames steps/steps steps/step_roll_back steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload_posts approvals/reload_posts_linux approvals/reload_posts_darwin approvals/reload
 folders/outside folders/brought folders/judge folders/folder folders/folder_priv folders/foreseen folders/draft flows brokered socket_owner guests agent_undo
