@@ -12,10 +12,9 @@
 
 /*
  * ".git" and "x.git" are git directories by their names (protect.c). A bare repository, the place
- * of
- * `--separate-git-dir`, or an agent's own snapshots may have any name. Those of the folder's
- * repositories are known from the start (learn.c). Of all others only a few names matter, and only
- * for these the disk is asked.
+ * of `--separate-git-dir`, or an agent's own snapshots may have any name. The git directories of
+ * the folder's repositories are known from the start (learn.c). In all others only a few names
+ * matter, and only these names read the disk.
  */
 
 /* Where programs keep git directories under names of their own, at any depth; below $HOME. */
@@ -49,7 +48,7 @@ bool git_dirs_kept(const struct policy *p, const char *path)
 	return find_kept(p, path);
 }
 
-/* Those of the folder's repositories. */
+/* Finds the path below a git directory of the folder's repositories. */
 static const char *find_learned(const struct policy *p, const char *path)
 {
 	const char *rest;
@@ -98,8 +97,8 @@ static bool may_matter(const char *path)
 	return dir && is_one_of(dir + 1, (size_t)(leaf - dir - 1), dirs);
 }
 
-/* Does git find a repository there, or would it with one more name beside the HEAD? A HEAD is not
- * written without an answer, `objects` and `commondir` are. len bytes of path. */
+/* Returns whether git finds a repository there, or would with one more name beside the HEAD: a HEAD
+ * is not written without an answer, `objects` and `commondir` are. len bytes of path. */
 static bool is_git_dir(const char *path, size_t len)
 {
 	AUTO_FREE char *head = xasprintf("%.*s/HEAD", (int)len, path);
