@@ -85,7 +85,7 @@ floors() {
 floors backends/linux/door "\
 filter_spec call listeners state place interrupts request answer lost parked finish
 lookup dirs locate walk resolve read_check proc_files privileges
-connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow flow_connect guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter_rules filter dispatch door beside_door"
 floors core/net "\
 addr host notes packet suffix upstream
