@@ -249,8 +249,7 @@ static enum policy_verdict carried(const struct policy *p, enum policy_act act, 
 		MAX(rules_beneath(p->rules, path), rules_beneath(p->untrusted, path)));
 }
 
-/* Returns whether the file may not be read: a write does not hand it out either, as its mount hides
- * it inside. */
+/* What may not be read is not handed out by way of a write either: its mount hides it inside. */
 static bool is_unreadable(const struct policy *p, const char *path, const char **ret_reason)
 {
 	const struct builtin none = {.verdict = POLICY_ALLOW};
@@ -362,7 +361,7 @@ struct builtin check_builtin_outside(const struct policy *p, const char *path)
 	return builtin_says(POLICY_ASK, beyond, 0, false);
 }
 
-/* Returns whether a rule lets something beneath this directory be written. */
+/* Does a rule let something beneath this directory be written? */
 static bool leads_to_writes(const struct policy *p, const char *path)
 {
 	const int64_t now = policy_now();
@@ -402,7 +401,7 @@ enum policy_verdict policy_check_outside(const struct policy *p, enum policy_act
 	enum policy_verdict v, below = POLICY_ALLOW;
 	const char *reason = NULL;
 
-	/* A grant beneath it is of no use without it. */
+	/* What was granted beneath it is of no use without it. */
 	if (act == POLICY_MKDIR && b.verdict == POLICY_ASK && leads_to_writes(p, path))
 		b = (struct builtin){.verdict = POLICY_ALLOW};
 	v = combine(p, RULE_WRITE, path, &b, ret_reason);

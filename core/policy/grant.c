@@ -93,7 +93,7 @@ static void note_written(struct policy *p, struct rules *r, uint32_t number)
 	}
 }
 
-/* Few of thousands of rules name a place that exists. */
+/* Of thousands of rules few name something that is there. */
 static void take_rules(struct policy *p, struct rules *r)
 {
 	AUTO_BUF struct buf path = BUF_INIT;

@@ -19,7 +19,7 @@
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Grants the places that the human named on the command line. */
+/* What the human named on the command line. */
 static void grant_named(struct policy *p, const char *const *list, unsigned kinds,
 			const char *option, const char *tail)
 {
@@ -185,14 +185,14 @@ static void forget_same(struct policy *p, const struct rule *rule)
 bool policy_answer_offered(const struct policy *p, enum rule_kind kind, const char *path,
 			   enum answer_extent extent)
 {
-	/* Keys are allowed for one host at a time. */
+	/* Whose keys are used is said of one host at a time. */
 	if (kind >= RULE_KEYS)
 		return extent == EXTENT_EXACT;
 	return kind >= RULE_PLACES ? flows_offered(path, extent)
 				   : policy_extent_offered(p, path, extent);
 }
 
-/* Sets the place of the answer that is being added. */
+/* Of the answer that is added now. */
 static bool place_given(struct policy *p, enum rule_kind kind, const char *pattern)
 {
 	uint32_t rule = p->given[p->n_given].rule;
@@ -216,7 +216,7 @@ uint64_t policy_answer(struct policy *p, enum rule_kind kind, const char *path,
 	/* Each answer is a human's deed; a flood of them is none; forgetting asks again. */
 	if (a->scope == SCOPE_ONCE || p->n_given >= POLICY_MAX_ANSWERS)
 		return 0;
-	/* A program that may be run may be read: interpreters read their scripts. */
+	/* What may be run may be read: scripts are, by their interpreters. */
 	if (kind == RULE_EXEC && a->allow)
 		rule.kinds |= 1u << RULE_READ;
 	frame.id = ++p->last_id;

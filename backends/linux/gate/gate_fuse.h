@@ -54,7 +54,7 @@ void gate_list_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 /* ---- opens that wait for the keeper (gate_held.c) -------------------------------------------- */
 
-/* The result of an open() or opendir() request, to be handed over or dropped. */
+/* What an open() or opendir() request has opened, to be handed over or dropped. */
 struct gate_open {
 	struct gate_fs *fs;
 	fuse_req_t req;

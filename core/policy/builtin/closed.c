@@ -15,8 +15,8 @@
  * locks, have nothing to hide, and programs expect to open them.
  */
 
-/* Most names to look at in a tree, which has some thousand. Directories after them are closed as a
- * whole. Entries below the depth stay as they are. */
+/* Names that are looked at in a tree, which has some thousand. A directory that would be looked
+ * into later is closed as a whole. What is deeper than the depth stays as it is. */
 #define NAMES_MAX 20000
 
 static const struct {
@@ -41,7 +41,7 @@ static bool is_roots_alone(const struct stat *st)
 	return S_ISREG(st->st_mode) && st->st_size > 0 && !(st->st_mode & S_IROTH);
 }
 
-/* Returns whether a rule, a folder or --ro opens something beneath this directory. */
+/* Does a rule, or a folder or --ro, open something beneath this directory? */
 static bool leads_to_open(const struct policy *p, const char *dir)
 {
 	AUTO_BUF struct buf place = BUF_INIT;

@@ -12,9 +12,10 @@
 
 /*
  * ".git" and "x.git" are git directories by their names (protect.c). A bare repository, the place
- * of `--separate-git-dir`, or an agent's own snapshots may have any name. The git directories of
- * the folder's repositories are known from the start (learn.c). In all others only a few names
- * matter, and only these names read the disk.
+ * of
+ * `--separate-git-dir`, or an agent's own snapshots may have any name. Those of the folder's
+ * repositories are known from the start (learn.c). Of all others only a few names matter, and only
+ * for these the disk is asked.
  */
 
 /* Where programs keep git directories under names of their own, at any depth; below $HOME. */
@@ -48,7 +49,7 @@ bool git_dirs_kept(const struct policy *p, const char *path)
 	return find_kept(p, path);
 }
 
-/* Finds the path below a git directory of the folder's repositories. */
+/* Those of the folder's repositories. */
 static const char *find_learned(const struct policy *p, const char *path)
 {
 	const char *rest;
@@ -97,8 +98,8 @@ static bool may_matter(const char *path)
 	return dir && is_one_of(dir + 1, (size_t)(leaf - dir - 1), dirs);
 }
 
-/* Returns whether git finds a repository there, or would with one more name beside the HEAD: a HEAD
- * is not written without an answer, `objects` and `commondir` are. len bytes of path. */
+/* Does git find a repository there, or would it with one more name beside the HEAD? A HEAD is not
+ * written without an answer, `objects` and `commondir` are. len bytes of path. */
 static bool is_git_dir(const char *path, size_t len)
 {
 	AUTO_FREE char *head = xasprintf("%.*s/HEAD", (int)len, path);

@@ -72,7 +72,7 @@ static bool names_nothing(struct policy *p, const char *worktree, const char *gi
 
 /* ---- worktrees ------------------------------------------------------------------------------- */
 
-/* Returns whether the path is GIT/worktrees/NAME, and GIT is in a working folder and guarded. */
+/* Is it GIT/worktrees/NAME, and is GIT in a working folder, and guarded? */
 static bool is_of_repository(const struct policy *p, const char *path)
 {
 	const char *name = path_base(path);

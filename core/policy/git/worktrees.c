@@ -10,9 +10,9 @@
  * Worktrees of a repository share objects, branches, configuration. Index, HEAD and what an
  * unfinished merge or rebase left is each one's own (gitrepository-layout(5), COMMON_DIR): in
  * worktrees/NAME of a linked one, directly in the directory that of the main one. The agent works
- * in one of them. Worktrees with their files in a folder of the session are the agent's, too, as
- * are worktrees that it adds there. The others belong to the human, or to another session. The
- * owner is looked up each time, as the human may add one meanwhile: worktrees/NAME/gitdir names the
+ * in one of them. Those whose files lie in a folder of the session are the agent's, too, as are the
+ * ones that it adds there. The others belong to the human, or to another session. Which is which is
+ * looked up each time, as the human may add one meanwhile: worktrees/NAME/gitdir names the
  * checkout, and git writes it first.
  */
 
@@ -69,8 +69,8 @@ void worktrees_collect(struct policy *p, const struct policy_spec *spec)
 		places_add(&p->repositories, xstrdup(spec->repositories[i]));
 }
 
-/* Returns whether the worktree of this git directory is outside the folders. A worktree that is
- * being made has no path yet. */
+/* Does the worktree of this git directory lie outside the folders? One that is only being made does
+ * not yet say. */
 static bool is_elsewhere(const struct policy *p, const char *git_dir)
 {
 	AUTO_FREE char *pointer = git_pointer(git_dir, "gitdir", "");

@@ -188,8 +188,7 @@ enum link_place links_look(struct links *l, const char *path, size_t len)
 
 /* ---- following ------------------------------------------------------------------------------- */
 
-/* Returns the target of the link at `at`, with the rest of the path, from / on (heap), or NULL if
- * it is no link. */
+/* What the link at `at` leads to, with what follows it, from / on. Heap; NULL: no link. */
 static char *target_of(const char *at, const char *rest)
 {
 	AUTO_FREE char *dir = path_dir(at);
