@@ -34,8 +34,8 @@ static void guard(struct policy *p, const char *path, const char *reason)
 		policy_protect(p, path, reason);
 }
 
-/* Protects the links on the way: an agent that could lead one elsewhere would not have to write to
- * its target. Returns the target (heap), or NULL if there is none. */
+/* The links on the way: who may lead one elsewhere need not write to where it leads. Heap; NULL: it
+ * leads nowhere. */
 static char *guard_links(struct policy *p, const char *path, const char *reason)
 {
 	struct places passed = {0};
