@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -25,6 +24,7 @@
 #include "core/keeper/folders/review.h"
 #include "core/keeper/folders/unconfined.h"
 #include "core/keeper/guest_facts.h"
+#include "core/keeper/keeper_process.h"
 #include "core/keeper/loop.h"
 #include "core/keeper/requests.h"
 #include "core/keeper/sources.h"
@@ -65,125 +65,6 @@
 #define SLICE_NS       100000 /* the shortest that there is */
 #define PRUNE_LATER_US 20000  /* the agent begins first */
 #define START_FAILED   125    /* exit status of cordon when CMD did not start */
-
-/* ---- a process of its own -------------------------------------------------------------------- */
-
-static void on_signal(int sig)
-{
-	(void)sig; /* cordon decides when the keeper ends; the agent gets the defaults back at exec
-		    */
-}
-
-/*
- * The handlers belong to cordon. Ignored signals stay ignored (nohup), except those that cordon
- * ignores for itself. Signals that would end or stop the keeper are caught: a keeper that dies
- * loses the open step.
- */
-static void reset_signals(void)
-{
-	static const int caught[] = {SIGINT,  SIGQUIT, SIGHUP,	SIGTERM, SIGPIPE,
-				     SIGUSR1, SIGUSR2, SIGTSTP, SIGALRM};
-	struct sigaction old, act = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++) {
-		if (sigaction(sig, NULL, &old) < 0)
-			continue;
-		if (old.sa_handler == SIG_DFL)
-			continue;
-		if (old.sa_handler != SIG_IGN || sig == SIGPIPE || sig == SIGCHLD)
-			sigaction(sig, &act, NULL);
-	}
-	act.sa_handler = on_signal;
-	act.sa_flags = SA_RESTART;
-	for (size_t i = 0; i < ARRAY_LEN(caught); i++) {
-		sigaction(caught[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN)
-			sigaction(caught[i], &act, NULL);
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static bool is_kept(const struct keeper_spec *spec, int fd)
-{
-	if (fd == spec->sock)
-		return true;
-	for (int i = 0; spec->spawn && i < 3; i++) {
-		if (fd == spec->spawn->stdio[i])
-			return true;
-	}
-	return false;
-}
-
-/*
- * libuv, where a loop ran before this fork, has a handler that each later fork runs in the child
- * (uv__signal_global_reinit): it closes two descriptors that we are about to close, by number. So
- * no descriptor of ours gets such a number. They are below `bound`: the handler has run already, at
- * the fork of this process, and took the lowest free ones.
- */
-static void spare_numbers(int null, int bound)
-{
-	int fd;
-
-	do
-		fd = fcntl(null, F_DUPFD_CLOEXEC, 3);
-	while (fd >= 0 && fd < bound);
-	if (fd >= bound)
-		close(fd);
-}
-
-/* Everything but what the spec names; 0 to 2 become /dev/null unless they are the agent's. */
-static void close_others(const struct keeper_spec *spec)
-{
-	int keep[8], n = 0, null, free_from = fcntl(spec->sock, F_DUPFD_CLOEXEC, 3);
-
-	if (spec->spawn && spec->spawn->lifeline > 0)
-		keep[n++] = spec->spawn->lifeline;
-	if (spec->broker > 0)
-		keep[n++] = spec->broker;
-	if (spec->spawn && spec->spawn->secrets)
-		keep[n++] = spec->spawn->secrets_sock;
-	keep[n++] = spec->sock;
-	if (spec->log_fd > 2)
-		keep[n++] = spec->log_fd;
-	else
-		log_open(-1, LOG_ERROR, NULL); /* its number will be something else's */
-	for (int i = 0; spec->spawn && i < 3; i++)
-		keep[n++] = spec->spawn->stdio[i];
-	io_close_all_but(3, keep, (size_t)n);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < 3 && null >= 0; fd++) {
-		if (!is_kept(spec, fd))
-			dup2(null, fd);
-	}
-	spare_numbers(null, free_from);
-	if (null > 2)
-		close(null);
-}
-
-/* The agent has its copies: ours would keep its terminal or pipe open after it. */
-static void drop_stdio(const struct keeper_spec *spec, int null)
-{
-	for (int i = 0; spec->spawn && i < 3; i++) {
-		if (spec->spawn->stdio[i] > 2)
-			close(spec->spawn->stdio[i]);
-	}
-	if (spec->spawn && spec->spawn->lifeline > 0)
-		close(spec->spawn->lifeline);
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-}
-
-static void raise_open_files(void)
-{
-	struct rlimit lim; /* a pidfd for each process inside, a descriptor for each directory */
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
-		lim.rlim_cur = lim.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &lim);
-	}
-}
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -386,8 +267,8 @@ static int start(struct keeper *k, struct keeper_spec *spec)
 	ask_for_short_slices(); /* not before: what the agent runs has long ones */
 	/* Not before: the sandbox's maps are written by children that share our dumpable flag. */
 	os_stay_private();
-	drop_stdio(spec, null);
-	raise_open_files();
+	keeper_process_drop_stdio(spec, null);
+	keeper_process_raise_files();
 	if (chdir("/") < 0)
 		log_warn("keeper", "chdir /: %s", strerror(errno));
 	if (!spec->backend || k->root_pid)
@@ -504,9 +385,9 @@ static NORETURN void keeper_main(struct keeper_spec *spec)
 
 	setsid(); /* the terminal's signals are cordon's to see and to forward */
 	util_set_oom_hook(NULL);
-	reset_signals();
+	keeper_process_signals();
 	os_set_name("cordon-keeper");
-	close_others(spec);
+	keeper_process_close(spec);
 	if (start(&k, spec) < 0) {
 		keeper_drain(&k);
 		_exit(1);

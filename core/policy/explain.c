@@ -73,7 +73,7 @@ static struct builtin builtin_of(const struct policy *p, enum rule_kind kind, co
 
 	if (kind != RULE_WRITE)
 		return check_builtin_read(p, kind, path);
-	/* What a rule lets be written outside is judged as in a working folder then. */
+	/* Places outside that a rule lets be written are judged as in a working folder. */
 	if (places_cover(&p->folders, path) ||
 	    policy_check_outside(p, POLICY_WRITE, path, &reason) == POLICY_ALLOW)
 		return check_builtin_write(p, POLICY_WRITE, path);

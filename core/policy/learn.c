@@ -35,7 +35,7 @@
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* What one thread has found, or all: absolute paths. */
+/* Absolute paths that one thread has found, or all of them. */
 struct found {
 	struct places dirs, late; /* to be looked at next, and last */
 	struct places links, repositories, bare, secrets;
@@ -109,7 +109,8 @@ static bool is_late(const struct level *l)
 	return clock_mono_us() > l->end || (l->cpu_end < INT64_MAX && cpu_us() > l->cpu_end);
 }
 
-/* Other people's code by the thousand, or what programs make: looked at last. */
+/* Returns whether the directory holds other people's code by the thousand, or generated files: it
+ * is searched last. */
 static bool is_bulk(const char *name)
 {
 	static const char *const names[] = {"node_modules", "__pycache__", "target",  ".venv",
@@ -121,7 +122,7 @@ static bool is_bulk(const char *name)
 	return false;
 }
 
-/* Of names alone, which threads may look at; the rules are asked where one thread walks. */
+/* Judges by the name, as several threads may; by the rules only where one thread walks. */
 static bool is_secret(const struct level *l, const char *path, const char *name)
 {
 	const char *why;
@@ -147,7 +148,7 @@ static bool is_of_git(const char *name)
 	return str_eq(name, ".git") || str_eq(name, "HEAD") || str_eq(name, "objects");
 }
 
-/* Any other name leads to nothing, now and when a later search takes it from the record. */
+/* Returns whether a name leads to anything, now or when a later search takes it from the record. */
 static bool matters(const struct look *k, const char *name, unsigned char type)
 {
 	return type == DT_DIR || type == DT_LNK || is_of_git(name) || k->l->all ||
@@ -171,7 +172,7 @@ static void take_entry(struct look *k, const char *name, unsigned char type)
 		places_add(is_bulk(name) ? &f->late : &f->dirs, take_ptr(&path));
 }
 
-/* False: it is too late, and not all of it was seen. */
+/* Returns false if time ran out before all of it was read. */
 static bool read_entries(struct look *k)
 {
 	AUTO_DIR DIR *d = opendir(k->dir);
@@ -208,7 +209,8 @@ static void take_seen(struct look *k, struct span held)
 		take_entry(k, at + 1, (unsigned char)*at);
 }
 
-/* What an earlier search has seen of it, if it is as it was. */
+/* Returns whether the directory is as an earlier search saw it. ret: its names, as that kept them.
+ */
 static bool is_seen(struct look *k, struct span *ret)
 {
 	if (!k->l->before)
@@ -217,7 +219,7 @@ static bool is_seen(struct look *k, struct span *ret)
 	return k->noted && seen_find(k->l->before, &k->id, ret);
 }
 
-/* False: as read_entries(). */
+/* Returns as read_entries(). */
 static bool scan(const struct level *l, struct found *f, const char *dir)
 {
 	struct look k = {.l = l, .f = f, .dir = dir, .held = BUF_INIT};
@@ -354,7 +356,7 @@ void learn_done(struct policy *p)
 	free(take_ptr(&p->walk));
 }
 
-/* What the rules allow to be read is no secret. */
+/* Keeps the secrets among these: files that the rules do not allow to be read. */
 static void keep_secrets(struct policy *p, struct places *found)
 {
 	const char *why;

@@ -63,7 +63,8 @@ static bool same_directory(const struct ask *a, const struct ask *b)
 	       memcmp(a->path, b->path, (size_t)(x - a->path)) == 0;
 }
 
-/* What one program asks for at a time in one tree, that may be allowed as a whole; or a bundle. */
+/* Returns whether one prompt can show both: requests of one program at a time in one tree that may
+ * be allowed as a whole, or of one bundle. */
 static bool same_prompt(const struct ask *a, const struct ask *b)
 {
 	int64_t apart = a->since_us - b->since_us;
@@ -91,7 +92,7 @@ static void join_prompt(struct model *m, struct ask *a)
 	m->n_prompts += a->leads;
 }
 
-/* The next oldest leads. */
+/* Hands the prompt to the next oldest request. */
 static void leave_prompt(struct model *m, const struct ask *a)
 {
 	if (!a->leads)

@@ -119,7 +119,7 @@ void model_remove_step(struct model *m, int64_t id)
 	m->version++;
 }
 
-/* What the history does not have any more is no news of an earlier session. */
+/* Removes steps of earlier sessions that the history does not have any more. */
 static void drop_earlier(struct model *m, const struct step_info *redo, size_t n_redo,
 			 const struct step_info *kept, size_t n_kept)
 {

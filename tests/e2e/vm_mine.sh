@@ -31,33 +31,5 @@ are_named "$(cordon_in "$dir" log)" "the log"
 # ---- undo and redo by a model's tools
 dir=$(new_folder mcp)
 before_agent
-export -f human
-export dir agent
-(cd "$TEST_TMP" && PYTHONPATH=$tree/tests/support timeout 200 python3 -B - >"$out" 2>&1 <<'P'
-import os, subprocess
-import mcp_client
-from front import done, equal, ok
-folder = os.environ["dir"]
-read = lambda name: open(f"{folder}/{name}").read()
-human = lambda: subprocess.run(["bash", "-c", "human"], check=True)
-c = mcp_client.Client(cwd=folder)
-c.initialize()
-c.tool("execute_command", command=os.environ["agent"])
-human()
-r = c.tool("undo")
-ok("undo.conflict" in r["error"] and any(n in r["error"] for n in ("place", "save", "new", "made/mine")), "undo is refused, and names a file", r)
-equal(read("theirs"), "one\ntwo\nagent\n", "nothing was undone")
-c.tool("execute_command", command="echo agent >after")
-ok("steps" in c.tool("undo") and not os.path.exists(folder + "/after"), "a later step is undone")
-human()
-with open(folder + "/after", "w") as f:
-    f.write("HUMAN\n")
-r = c.tool("redo")
-ok("after" in r["error"] and read("after") == "HUMAN\n", "a redo over an edit is refused, and names it", r)
-equal(c.close(), 0, "the session ends")
-done()
-P
-)
-is "$?" 0 "MCP: what a model may do: $(grep -A4 '^not ok' "$out" | head -n 20)"
-all_is_there "MCP"
+model_undoes
 done_testing

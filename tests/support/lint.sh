@@ -85,7 +85,7 @@ floors() {
 floors backends/linux/door "\
 filter_spec call listeners state place interrupts request answer lost parked finish
 lookup dirs locate walk resolve read_check proc_files privileges
-connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
+connecting calls_shared calls_socket calls_peer flow_priv packet_flow ports calls_flow flow_connect guest_door calls_connect calls_fifo calls_read calls_meta calls_open calls_names calls_exec
 table filter_prologue filter_rules filter dispatch door beside_door"
 floors core/net "\
 addr host notes packet suffix upstream
@@ -102,7 +102,7 @@ folders/saves folders/tool_dirs folders/review folders/folders folders/unconfine
 approvals/question steps/command steps/group_members steps/shell_refs steps/shells steps/label steps/step_name steps/owner steps/step_frames steps/steps steps/step_roll_back steps/hook_steps steps/group steps/ancestry steps/kill_command
 events approvals/still_open approvals/grants approvals/asks approvals/safeguard approvals/reload_posts approvals/reload_posts_linux approvals/reload_posts_darwin approvals/reload
 folders/outside folders/brought folders/judge folders/folder folders/folder_priv folders/foreseen folders/draft flows brokered socket_owner guests agent_undo
-undo_requests requests keeper client_event client"
+undo_requests requests keeper_process keeper client_event client"
 floors tui/term "\
 extra filter glyph scrollback pty
 line

@@ -233,7 +233,7 @@ static void warn_if_replaced(const struct journal *j, const struct here *p)
 			p->folder);
 }
 
-/* What the list does not have any more. */
+/* Prints how many steps were pruned, and when. */
 static void print_pruned(const struct journal *j)
 {
 	struct journal_pruned p;

@@ -3,8 +3,6 @@
 #include "backends/linux/door/calls_flow.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,11 +16,10 @@
 #include "backends/linux/net/gateway.h"
 #include "core/base/clock.h"
 #include "core/keeper/flows.h"
-#include "core/keeper/keeper.h"
 #include "core/net/upstream.h"
 
 /*
- * What a connect() goes through, each step without waiting in the keeper:
+ * The steps of a connect() to a host, each without waiting in the keeper:
  *
  *   the gate runs?	    started with the first one
  *   whose name is it?	    the book, or a stand-in; else the address speaks for itself
@@ -37,8 +34,6 @@
  * where it leads otherwise does not matter: whatever the agent does with its socket stays in the
  * namespaces of the sandbox.
  */
-#define WAITS_MAX 1024
-#define CHECK_US  100000
 
 void flow_wait_free(struct flow_wait *w)
 {
@@ -110,7 +105,6 @@ static bool tell_relay(struct flow_wait *w, enum net_what what)
 	return gateway_send(w->d->gateway, &note);
 }
 
-/* The caller went away, or it was refused. */
 void flow_abandon(struct flow_wait *w)
 {
 	if (w->stage == STAGE_DIAL && !tell_relay(w, NET_CANCEL))
@@ -315,111 +309,6 @@ void flow_run(struct flow_wait *w)
 	}
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
-
-static int option(int sock, int level, int name)
-{
-	socklen_t len = sizeof(int);
-	int value = -1;
-
-	return getsockopt(sock, level, name, &value, &len) < 0 ? -1 : value;
-}
-
-/* A first connect(), of a socket that could go somewhere. */
-static bool is_fresh(int sock)
-{
-	struct tcp_info info = {0};
-	socklen_t len = sizeof(info);
-
-	return getsockopt(sock, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
-	       info.tcpi_state == TCP_CLOSE;
-}
-
-/* Addresses that the sandbox has itself. */
-static bool stays_inside(const struct net_addr *a)
-{
-	return net_addr_class(a) == NET_LOOPBACK ||
-	       (net_addr_is_v4(a) && (net_addr_as_v4(a) == 0 || net_addr_as_v4(a) == NET_INSIDE)) ||
-	       memcmp(a->b, (uint8_t[16]){0}, 16) == 0;
-}
-
-/* Loopback is the sandbox's own, but for what a rule about the address names. */
-static bool is_shown(struct ldoor *d, const struct net_addr *a, uint16_t port)
-{
-	const struct policy *p = keeper_policy(d->k);
-	struct net_target t = {.port = port};
-	const char *reason;
-
-	if (net_addr_class(a) != NET_LOOPBACK)
-		return false;
-	net_host_from_addr(&t.host, a);
-	return policy_check_flow(p, RULE_CONNECT, &t, NULL, &reason) == POLICY_ALLOW &&
-	       policy_check_address(p, RULE_CONNECT, a, port, &reason) == POLICY_ALLOW;
-}
-
-static int begin(struct ldoor *d, const struct request *r, int sock, const struct flow_wait *from)
-{
-	int got = gateway_start(d->gateway);
-	struct flow_wait *w;
-	uint64_t id = r->id;
-
-	if (got < 0)
-		return got;
-	if (d->flows_len >= WAITS_MAX)
-		return -EAGAIN;
-	w = xmalloc(sizeof(*w));
-	*w = *from;
-	w->sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
-	if (w->sock < 0) {
-		free(w);
-		return -ENOBUFS;
-	}
-	w->next = d->flows;
-	w->d = d;
-	w->id = id;
-	w->tid = r->tid;
-	w->call = r->call;
-	w->dial = ++d->last_dial;
-	w->interrupt.held = true;
-	memcpy(w->args, r->args, sizeof(w->args));
-	memcpy(&w->to, r->slot[SLOT_EXTRA].data, r->slot[SLOT_EXTRA].len);
-	w->to_len = (socklen_t)r->slot[SLOT_EXTRA].len;
-	d->flows = w;
-	d->flows_len++;
-	keeper_wake_at(d->k, clock_mono_us() + CHECK_US);
-	if (got > 0)
-		flow_run(w);
-	return DOOR_LATER;
-}
-
-int flow_connect(struct ldoor *d, struct request *r, int sock)
-{
-	const struct copy *c = &r->slot[SLOT_EXTRA];
-	struct flow_wait w = {.stage = STAGE_START};
-	struct sockaddr_storage sa = {0};
-	int type = option(sock, SOL_SOCKET, SO_TYPE);
-
-	memcpy(&sa, c->data, c->len);
-	if (!d->gateway ||
-	    !net_addr_from_sock(&w.at, &w.target.port, (struct sockaddr *)&sa, (socklen_t)c->len))
-		return connecting_now(d, r, sock, -1);
-	if (w.target.port == 0) /* nobody listens there, on any host */
-		return type != SOCK_STREAM || stays_inside(&w.at) || !is_fresh(sock)
-			       ? connecting_now(d, r, sock, -1)
-			       : -ECONNREFUSED;
-	w.loopback = type == SOCK_STREAM && is_shown(d, &w.at, w.target.port);
-	if (stays_inside(&w.at) && !w.loopback)
-		return connecting_now(d, r, sock, -1);
-	/* Of a datagram socket it only says where its datagrams go: to the router, which drops
-	 * them. Programs ask in this way which address they would have. */
-	w.plain = type == SOCK_DGRAM;
-	if (!w.plain && (type != SOCK_STREAM || !is_fresh(sock)))
-		return connecting_now(d, r, sock, -1);
-	if (!w.plain && option(sock, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
-		return -EPROTONOSUPPORT;
-	return begin(d, r, sock, &w);
-}
-
 /* ---- what comes back ------------------------------------------------------------------------- */
 
 bool flow_answered(struct ldoor *d, uint64_t id, enum door_verdict verdict)
@@ -564,7 +453,7 @@ void flow_tick(struct ldoor *d)
 		else
 			flow_wait_free(w);
 	}
-	keeper_wake_at(d->k, now + CHECK_US);
+	keeper_wake_at(d->k, now + FLOW_CHECK_US);
 }
 
 void flow_drop(struct ldoor *d)

@@ -12,6 +12,7 @@ struct request;
 
 void flow_open(struct ldoor *d);
 void flow_close(struct ldoor *d);
+/* flow_connect.c: begins the connection of a trapped connect(). */
 int flow_connect(struct ldoor *d, struct request *r, int sock);
 bool flow_answered(struct ldoor *d, uint64_t id,
 		   enum door_verdict verdict); /* false: it is no flow */

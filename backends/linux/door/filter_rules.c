@@ -18,7 +18,7 @@
 
 /*
  * Default: native. The kernel keeps a bitmap of the numbers that are always allowed (Linux 5.11),
- * so read, write, stat, futex... never run the program at all. What is not native is listed:
+ * so read, write, stat, futex... never run the program at all. All other calls are listed:
  * refused below, trapped in door_calls[]. Numbers that this list has not seen are not native: a
  * prologue answers them with ENOSYS (filter_prologue.c).
  */
@@ -101,8 +101,8 @@ static const int shared[] = {
 	SCMP_SYS(mq_unlink),
 };
 
-/* And these change how others run: allowed for the caller itself, which is 0. Of what is given
- * here, it is the argument that names a process. */
+/* Calls that change how a process runs: allowed for the caller itself, which is 0. arg: the
+ * argument that names the process. */
 static const struct {
 	int nr;
 	unsigned arg;
@@ -150,8 +150,8 @@ static const uint64_t ioctls[] = {
 #define IOCTL_TYPE 0xff00u
 #define BCACHEFS   0xbc00u /* subvolumes as well, and options that entries inherit */
 
-/* Who holds a lease on a file makes everybody wait who opens it, for 45 seconds: an editor of the
- * host, and the keeper, who does so for all. */
+/* A lease on a file makes every open of it wait for 45 seconds: in an editor of the host, and in
+ * the keeper, which opens for all processes. */
 static const uint64_t fcntls[] = {
 	F_SETLEASE, F_SETLEASE + 16, /* F_SETDELEG, Linux 6.19 */
 };
@@ -256,7 +256,7 @@ static int rules_namespaces(scmp_filter_ctx c, bool nesting)
 	return r < 0 ? r : rules_all(c, SCMP_ACT_ERRNO(EPERM), mounting, ARRAY_LEN(mounting));
 }
 
-/* Allowed: unix streams, IPv4 and IPv6 (see the prologue), routing netlink. */
+/* Refuses netlink but for routing. Unix streams, IPv4 and IPv6 are allowed: see the prologue. */
 static int rules_sockets(scmp_filter_ctx c)
 {
 	int r = 0;
@@ -275,8 +275,8 @@ static int rules_sockets(scmp_filter_ctx c)
 }
 
 /*
- * What the network gate cannot decide on: connections over several addresses, and those that begin
- * with the first write. Programs have to do without anyway, on a kernel that lacks them.
+ * Refuses connections that the network gate cannot decide on: over several addresses, or begun by
+ * the first write. Programs have to do without them anyway, on a kernel that lacks them.
  */
 static int rules_protocols(scmp_filter_ctx c)
 {
@@ -357,8 +357,8 @@ static int rules_alone(scmp_filter_ctx c)
 
 /*
  * RLIMIT_CORE is 1, which to the kernel means that no crash handler of the host is started
- * (limits.c); 0 would not. Programs that want no core files get none: they are told that it was
- * done. Who wants the old value at the same time would be given none, so that is refused.
+ * (limits.c); 0 would not. Programs that want no core files get none: their call succeeds.
+ * A call that wants the old value, too, would get no value, so it is refused.
  */
 static int rules_core(scmp_filter_ctx c)
 {

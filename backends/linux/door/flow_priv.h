@@ -12,6 +12,9 @@
 
 struct door_call;
 
+/* Microseconds between two looks at waiting callers. */
+#define FLOW_CHECK_US 100000
+
 enum stage {
 	STAGE_START,   /* the relay starts */
 	STAGE_NAME,    /* judged by name, or asked */

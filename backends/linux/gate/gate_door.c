@@ -288,7 +288,7 @@ static void changing(struct door *d, const struct inode_id *list, size_t n, bool
 	for (size_t i = 0; i < MIN(n, ARRAY_LEN(note.inodes)); i++)
 		if (inode_set_add(&g->changing, &list[i]))
 			note.inodes[note.n_inodes++] = list[i];
-	/* Of a directory that moves all that lies in it is told by new names. */
+	/* A move gives all entries below a directory new names: the kernel drops all attributes. */
 	if (note.n_inodes || moved)
 		tell_changes(g, &note);
 }

@@ -361,7 +361,7 @@ static void pass_held(struct stream *s, struct buf *out)
 	buf_clear(&s->held);
 }
 
-/* It is known now what they speak: what waited for that goes its way. */
+/* Passes on the bytes that waited until the first line of the editor had shown what it speaks. */
 static void settle(struct acp *a, struct buf *to_editor, struct buf *to_agent)
 {
 	struct buf waiting = a->waiting;

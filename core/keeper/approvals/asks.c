@@ -83,7 +83,8 @@ static void waits_no_more(struct keeper *k, int tid)
 	}
 }
 
-/* Of the whole run, and of what nobody's command does, a step is not what a human means by it. */
+/* Returns the command whose step an answer can apply to, or NULL: not for the whole run as one
+ * step, and not for changes outside every command. */
 static struct command *step_of(struct keeper *k, const struct caller *c)
 {
 	struct command *command = c->proc ? steps_command(k, c->proc) : NULL;
@@ -267,7 +268,7 @@ static bool is_covered(const struct question *q, enum rule_kind kind, const char
 				       : grants_cover(kind, object, extent, q->path);
 }
 
-/* What else waits and is covered now is judged anew, under its own name. */
+/* Judges the calls of other questions anew that the answer covers, each under its own name. */
 static void release_covered(struct keeper *k, enum rule_kind kind, const char *object,
 			    const char *bundle, enum answer_extent extent)
 {
@@ -395,7 +396,7 @@ int64_t asks_next(const struct keeper *k)
 	return next;
 }
 
-/* Denied once, by nobody: what asks again is a new question. */
+/* Denies once, by no user: a repeated call is a new question. */
 static void time_out(struct keeper *k, struct question *q)
 {
 	question_send_gone(k, q->id, ASK_TIMED_OUT);

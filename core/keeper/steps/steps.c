@@ -148,7 +148,7 @@ static void finish_idle(struct keeper *k, const struct command *except)
 		next = c->next;
 		if (except && (c == except || c->lingers || c->folds))
 			continue;
-		/* What an agent notes down is in the way of no other step. */
+		/* Notes of the agent itself delay no other step. */
 		if (except && c->kind == STEP_AMBIENT && !c->inside)
 			continue;
 		if (c->step && is_idle(c))

@@ -9,7 +9,8 @@
 #include "core/os/statx.h"
 #include "core/policy/policy_priv.h"
 
-/* Of /: the system, which every program reads, and what the sandbox has of its own. */
+/* Entries of /: the system, which every program reads, and directories that the sandbox has of its
+ * own. */
 static const char *const system_tops[] = {
 	"bin", "boot", "dev", "etc",  "gnu",  "lib", "lib32", "lib64", "libx32", "lost+found",
 	"nix", "proc", "run", "sbin", "snap", "sys", "tmp",   "usr",   "var",	 NULL,
@@ -20,7 +21,8 @@ static const char *const system_mounts[] = {"/boot",	"/etc",	      "/gnu",
 					    "/nix",	"/snap",      "/usr",
 					    "/var/log", "/var/cache", "/var/lib/snapd"};
 
-/* What others keep in the system's trees: mail, web sites, backups, databases, machines. */
+/* Places of other users and services in the system's trees: mail, web sites, databases, machines.
+ */
 static const char *const others[] = {
 	"/var/backups",
 	"/var/crash",
@@ -86,8 +88,8 @@ bool gated_trees_are_private(const char *path)
 	return beneath_one_of(private_trees, ARRAY_LEN(private_trees), path);
 }
 
-/* As the kernel remembers it: a server that does not answer (FUSE, NFS) would hold up every start
- * on this host. */
+/* Asks the kernel's cache alone: a server that does not answer (FUSE, NFS) would hold up every
+ * start on this host. */
 static bool is_dir(const char *path)
 {
 	struct statx st;

@@ -33,10 +33,9 @@ static void places_sort(struct places *p)
 		qsort(p->list, p->n, sizeof(*p->list), by_name);
 }
 
-/* Where a name comes about when it is asked for, reading the directory does not tell. */
+/* Returns whether reading the directory lists all names: automounts appear only on a lookup. */
 static bool lists_all(DIR *d)
 {
-
 	const int volume = os_volume(dirfd(d));
 
 	return volume >= 0 && volume != VOLUME_AUTO;

@@ -123,9 +123,9 @@ static bool is_too_wide(const struct usual *u, const char *path)
 }
 
 /*
- * The place and, where links lead elsewhere, what they lead to: never by a link that the agent may
- * have made, nor to a place that is too wide. Most of the list is not there: one call finds that,
- * where following links makes one for each name on the way.
+ * Adds the place and the target of its links: never by a link that the agent may have made, nor a
+ * target that is too wide. Most of the list does not exist: one call finds that, where following
+ * links takes one for each name on the way.
  */
 static void add_place(const struct usual *u, const char *path)
 {
@@ -237,8 +237,8 @@ static void find_git_files(const struct usual *u)
 static const char *const beside_bin[] = {"lib", "lib64", "libexec", "share", "pyvenv.cfg"};
 
 /*
- * It needs no question, wherever it is: the file, and what it is of no use without, its package of
- * npm's or what is beside its bin. Never by a link that the agent may have made.
+ * Adds the program that the user named, wherever it is, and its package of npm's or the entries
+ * beside its bin, without which it is of no use. Never by a link that the agent may have made.
  */
 static void add_program(const struct usual *u)
 {

@@ -76,7 +76,7 @@ static void make_cache(struct spawn_plan *p, const struct session_spec *spec)
 		p->cache = take_ptr(&dir);
 }
 
-/* Those of tools lie over those that the human has named. */
+/* Adds the overlays: homes of tools after those that the human has named, so that they win. */
 static void add_homes(struct spawn_plan *p, const struct session_spec *spec)
 {
 	size_t named = 0;
@@ -97,7 +97,8 @@ static void add_homes(struct spawn_plan *p, const struct session_spec *spec)
 	}
 }
 
-/* The variable that leads to them, where a human has chosen so for this folder. */
+/* Makes the agent's own settings for this folder, if the human has chosen so, and adds the variable
+ * that leads to them. */
 static int add_own_settings(struct spawn_plan *p, const struct session_spec *spec, struct err *err)
 {
 	AUTO_FREE char *dir = p->cache ? own_settings_dir(spec->config) : NULL;
@@ -148,7 +149,7 @@ static void make_resolv(struct spawn_plan *p, const struct session_spec *spec)
 		p->resolv = path_join(spec->state_dir, "resolv.conf");
 }
 
-/* Beside the program, or where it is installed; without it there are no front ends. */
+/* Finds the front ends of tools beside this program, or where it is installed. */
 static void find_tools(struct spawn_plan *p, const struct session_spec *spec)
 {
 	static const char *const places[] = {"safe-tools", "../libexec/cordon/safe-tools",
@@ -177,7 +178,7 @@ static enum read_gate read_gate_of(const struct config *c)
 	return str_eq(name, "trap") ? READ_GATE_TRAP : READ_GATE_AUTO;
 }
 
-/* Heap; NULL: there is none. */
+/* Returns the path of the program (heap), or NULL if there is none. */
 static char *program_of(const struct session_spec *spec)
 {
 	AUTO_FREE char *file = spec->argv && spec->argv[0] ? program_find(spec->argv[0]) : NULL;
@@ -238,7 +239,7 @@ static char **add_git_settings(char **env, const struct session_spec *spec)
 	return env;
 }
 
-/* Where the host's network is shared programs find the proxies of the human's by themselves. */
+/* Keeps the variables for proxies where the host's network is shared. */
 static char **scrub(const struct session_spec *spec, const char *session)
 {
 	static const char *const proxies[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
