@@ -823,18 +823,27 @@ static void only_a_question_that_went_by_itself_takes_keys(void **state)
 {
 	struct scene *s = *state;
 
-	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
-	scene_ask(s, 8, "/home/u/project/.git/hooks/y");
+	scene_ask(s, 5, "/home/u/project/.git/hooks/x");
+	scene_ask(s, 6, "/home/u/project/.git/hooks/y");
 	open_dialog(s);
-	scene_keys(s, "a");
-	goes(s, 8); /* the next one, which nobody here has answered */
-	scene_keys(s, "d");
-	assert_string_equal(s->to_agent.data, "");
-	scene_wait(s, 600);
-	scene_ask(s, 9, "/home/u/project/.git/hooks/z");
-	open_dialog(s);
-	scene_keys(s, "d k");
+	scene_keys(s, "d k"); /* both, which are one prompt */
+	assert_string_equal(s->said.data, "deny 5 once exact\ndeny 6 once exact\n");
 	assert_string_equal(s->to_agent.data, "k");
+	scene_ask(s, 7, "/home/u/project/.git/hooks/x");
+	scene_read(s, 8, "/home/u/notes/a");
+	open_dialog(s);
+	scene_keys(s, "d");
+	goes(s, 8); /* at once: the answer decided it, too */
+	scene_keys(s, "k");
+	assert_string_equal(s->to_agent.data, "kk");
+	scene_ask(s, 9, "/home/u/project/.git/hooks/x");
+	scene_read(s, 10, "/home/u/notes/a");
+	open_dialog(s);
+	scene_keys(s, "d");
+	scene_wait(s, 600);
+	goes(s, 10); /* which was there to be answered, and nobody here did */
+	scene_keys(s, "d");
+	assert_string_equal(s->to_agent.data, "kk");
 }
 
 /* It goes while its note is typed, or before its dialog is opened. */
