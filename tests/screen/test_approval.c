@@ -783,7 +783,8 @@ static void answers_are_bounded(void **state)
 		assert_int_not_equal(s->model.given[i].rule, 5);
 }
 
-/* ---- a question that goes while a key for it is on its way ------------------------------------ */
+/* ---- a question that goes while a key for it is on its way ------------------------------------
+ */
 
 static void goes(struct scene *s, uint64_t id)
 {
