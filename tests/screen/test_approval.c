@@ -809,10 +809,13 @@ static void keys_for_a_question_that_went_reach_nobody(void **state)
 		scene_wait(s, 400);
 		scene_keys(s, "d");
 		scene_wait(s, 400);
-		scene_keys(s, "d C-] t"); /* a command of cordon is none of them */
+		scene_keys(s, "d");
 		assert_string_equal(s->to_agent.data, "");
 		assert_string_equal(s->said.data, "");
-		scene_wait(s, 600);
+		if (i == 0)
+			scene_wait(s, 600);
+		else
+			scene_keys(s, "C-] t"); /* who begins a command has seen it */
 		scene_keys(s, "x");
 		assert_string_equal(s->to_agent.data, "x");
 		buf_clear(&s->to_agent);
