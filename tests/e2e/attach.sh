@@ -170,7 +170,11 @@ press_on u "u previews its undo, which the edit stops" on_has u 'changed since'
 press_on K "K keeps the edit" on_has u 'stays as it is'
 press_on U "U undoes the rest" test ! -e "$dir/other"
 is "$(tail -n 1 "$dir/doc")" human "the edit is still there"
-tmux_ send-keys -t =u: C-] t
+to_agent() { # no key counts before the undo is done, which the files do not tell
+	tmux_ send-keys -t =u: C-] t
+	wait_for 2 on_has u '━ > agent'
+}
+ok "the keys are the agent's again" wait_for 15 to_agent
 
 # ---- nothing is left of clients that come and go
 cat >"$TEST_TMP/storm.py" <<'P'

@@ -45,7 +45,7 @@ tmux_ send-keys -t =second: 'mkdir -p .git/hooks; echo x >.git/hooks/post-merge'
 asking() { "$CORDON" sessions --json | grep second | grep -q '"state":"asks"'; }
 ok "one asks" wait_for 15 asking
 keys C-] w
-sees '\? 1 waits +.*second +sh +.*sh wants .*post-merge' "which the list says first"
+sees '\? 1 waits +.*second +sh +.*write .*post-merge' "which the list says first"
 ok "above the others" test "$(screen | grep -E '(second|work) +(sh|bash)' | head -n 1 | grep -c second)" = 1
 keys q
 "$CORDON" deny "$("$CORDON" pending | grep -Eo -- '[0-9a-f]+-[0-9]+' | head -n 1)" >/dev/null 2>&1

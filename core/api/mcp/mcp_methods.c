@@ -42,8 +42,8 @@ static void add_capabilities(cJSON *o)
 /* Calls the session that its requests start by the client's name: "claude-code by cordon mcp". */
 static void take_name(const struct rpc *r)
 {
-	const cJSON *info = r->modern ? json_get(r->meta, META_CLIENT)
-				      : json_get(r->params, "clientInfo");
+	const cJSON *info =
+		r->modern ? json_get(r->meta, META_CLIENT) : json_get(r->params, "clientInfo");
 	const char *name = cJSON_GetStringValue(json_get(info, "name"));
 	struct serve *s = r->conn->server->serve;
 	AUTO_BUF struct buf title = BUF_INIT;

@@ -275,9 +275,9 @@ int link_open_session(struct link *l, const char *session, struct err *err)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-#define RETRY_MS 10   /* of a session whose queue of connections is full */
-#define FULL_MS	 1000 /* a session that lives empties it sooner */
-#define LOOK_MS	 200  /* has a session been stopped meanwhile? */
+#define RETRY_MS 10  /* of a session whose queue of connections is full */
+#define FULL_MS	 200 /* has nobody taken one of so many? */
+#define LOOK_MS	 200 /* has a session been stopped meanwhile? */
 
 static void fail(struct link *l, int r, const struct err *why)
 {

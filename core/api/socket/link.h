@@ -46,8 +46,8 @@ int link_send(struct link *l, const struct buf *out, struct err *err) MUST_USE;
 int link_command(struct link *l, const struct buf *line, struct err *err) MUST_USE;
 /* Connects to all sessions at once, or to those whose name, or its end, is `wanted`, and reads
  * their greetings. Returns after wait_ms at the latest: a session that has not answered has error
- * -EAGAIN; a stopped one has it at once, or after a second if others have filled its queue. If a session has requests that wait, the first can be
- * read, too. -ENOENT, no session runs, is no error. */
+ * -EAGAIN; a stopped one has it at once, or soon if others have filled its queue. If a session has
+ * requests that wait, the first can be read, too. -ENOENT, no session runs, is no error. */
 struct links {
 	struct link *list;
 	size_t n;

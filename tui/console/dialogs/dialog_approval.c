@@ -31,7 +31,10 @@ struct dialog_approval {
 	int64_t shown_us;    /* 0: not on the screen yet */
 	int w, h;	     /* of the screen that it was drawn on last */
 	bool armed;
-	bool answered;	   /* the request shown, from here */
+	/* Something was answered from here, and no other prompt has been there to be answered
+	 * since: what goes now goes by that answer. */
+	bool answered;
+	uint64_t answered_prompt;
 	bool fits;	   /* what would be allowed is on the screen, whole */
 	enum action early; /* the verdict that came too early, and did nothing */
 };
@@ -76,7 +79,6 @@ static void show(struct dialog_approval *d, size_t prompt)
 			ask = &m->asks[i];
 	if (!ask)
 		return;
-	d->answered = d->answered && d->shown == ask->id;
 	d->shown = ask->id;
 	d->upto = m->asks[m->n_asks - 1].id;
 	d->choice = choice_first(ask);
@@ -193,8 +195,10 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	}
 	d->w = s->w;
 	d->h = s->h;
-	if (!d->armed)
-		d->armed = ui_armed(v->ui, d->shown_us);
+	if (!d->armed && ui_armed(v->ui, d->shown_us)) {
+		d->armed = true;
+		d->answered = d->answered && ask->prompt == d->answered_prompt;
+	}
 	snprintf(title, sizeof(title), "? %s %zu of %zu", ask->held ? "HELD" : "ASK",
 		 index_of(d) + 1, m->n_prompts);
 	in = ui_modal(s, r, title, ask->held || ask->secret);
@@ -284,7 +288,7 @@ static void answer(struct dialog_approval *d, const struct answer *a, enum actio
 	d->shown_us = ui->now_us;
 	ui_say(ui, "%s", words);
 	approval_answered(ui, ask, a);
-	d->answered = true;
+	d->answered_prompt = ask->prompt;
 	for (size_t i = 0; i < n; i++)
 		if (ui->spec.verbs->answer(ui->spec.data, ids[i], a, &err) == -EPERM)
 			ui_say(ui, "Not possible: %s.", err.text);

@@ -279,20 +279,20 @@ static void to_agent(struct ui *ui, const struct event *ev)
 		term_input(ui->spec.term, ev, ui->layout.pane[PANE_TERMINAL]);
 }
 
-/* Returns whether a key or a paste was meant for a dialog that has gone. Cordon's own sequences
- * are not. */
+/* Returns whether a key or a paste was meant for a dialog that has gone. Who begins a sequence of
+ * cordon's has seen that. */
 static bool is_swallowed(struct ui *ui, const struct event *ev)
 {
 	const struct key *prefix = &ui->spec.keymap->prefix;
+	bool begins =
+		ev->type == EVENT_KEY && ev->key.sym == prefix->sym && ev->key.mods == prefix->mods;
 
-	if (!ui->swallows || ui->prompt.active || ui->keys.typed.n > 0)
+	if (!ui->swallows || ui->prompt.active)
 		return false;
-	if (ui->gone_us && ui_armed(ui, ui->gone_us)) {
+	if (begins || (ui->gone_us && ui_armed(ui, ui->gone_us))) {
 		ui->swallows = false;
 		return false;
 	}
-	if (ev->type == EVENT_KEY && ev->key.sym == prefix->sym && ev->key.mods == prefix->mods)
-		return false;
 	ui_say(ui, "The question has gone: that key did nothing. Keys count after a pause.");
 	return true;
 }

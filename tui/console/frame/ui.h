@@ -178,8 +178,8 @@ struct ui {
 	/* A dialog closed by itself: keys that were meant for it count nowhere, until a pause after
 	 * the screen without it was drawn. */
 	bool swallows;
-	int64_t gone_us;	  /* when that screen was drawn; 0: not yet */
-	int64_t wake_us;	  /* when to draw again without an event; 0: never */
+	int64_t gone_us; /* when that screen was drawn; 0: not yet */
+	int64_t wake_us; /* when to draw again without an event; 0: never */
 	bool dirty;
 };
 
