@@ -65,6 +65,14 @@ printf '[rule "t"]\n\tallow = write ~/.tool.*\n\tallow = write ~/bin/beside.lock
 like "$(PATH=$HOME/bin:$PATH attempt beside "$hook")" 'rc 0' "a rule about other files beside a program keeps none out"
 is "$(grep -c "^HOME=$HOME\$" "$TEST_TMP/env")" 1 "nor its home"
 rm "$HOME/.config/cordon/config"
+# One that an answer lets it write: by the approver itself.
+for scope in once session; do
+	printf '#!/bin/sh\ncat >/dev/null\necho %s\n' "'{\"scope\":\"$scope\"}'" >"$HOME/tools/says" && chmod +x "$HOME/tools/says"
+	cp "$HOME/tools/granted" "$dir/planted"
+	out=$(attempt "$HOME/tools/says" "cat planted >~/tools/says; echo wrote \$?; $hook")
+	like "$out" "wrote 0.*rc 1" "a place that an answer lets the agent write ($scope)"
+	like "$out" "a file of it is in a folder" "it is said ($scope)"
+done
 # A folder where an agent worked before, while another is the working folder.
 other=$(new_folder other)
 (cd "$other" && "$CORDON" run --headless -- true) && mkdir "$other/bin" && planted "$other/bin/left"
