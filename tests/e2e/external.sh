@@ -37,6 +37,13 @@ for line in "$dir/approve.sh" "exec $dir/approve.sh" "X=1 env sh $dir/approve.sh
 	like "$(attempt "$line" "$hook")" 'is in a folder that the agent can write: not run.*rc 1|rc 1.*is in a folder that the agent can write: not run' \
 		"the same: ${line//$TEST_TMP/}"
 done
+# A script that is elsewhere, whose interpreter is not.
+planted "$dir/lib/interpreter"
+printf '#! %s/lib/interpreter -x\n' "$dir" >"$bin/scripted" && chmod +x "$bin/scripted"
+for line in scripted "$bin/scripted" "exec $bin/scripted x"; do
+	like "$(attempt "$line" "$hook")" 'is in a folder that the agent can write: not run.*rc 1|rc 1.*is in a folder that the agent can write: not run' \
+		"an interpreter of the folder: ${line//$TEST_TMP/}"
+done
 
 # ---- PATH
 planted "$dir/.venv/bin/jq2"
