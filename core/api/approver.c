@@ -13,6 +13,7 @@
 #include "core/api/socket/api_priv.h"
 #include "core/api/approver_priv.h"
 #include "core/base/clock.h"
+#include "core/base/external.h"
 #include "core/base/io.h"
 #include "core/base/json.h"
 #include "core/base/log.h"
@@ -27,7 +28,7 @@ struct approver {
 	pid_t pid;
 	int sock; /* -1: the helper process has ended */
 	struct session *session;
-	bool asks, tells;
+	char *command, *notify;		 /* NULL: none */
 	bool warned[2];			 /* the user knows that notify [0] or command [1] fails */
 	bool denying;			 /* deny_left() runs */
 	uint64_t sent, told;		 /* the newest request that each command was given */
@@ -69,15 +70,15 @@ int approver_open(struct approver **ret, const struct config *c, struct err *err
 	a = xcalloc(1, sizeof(*a));
 	a->pid = pid;
 	a->sock = pair[0];
-	a->asks = spec.command != NULL;
-	a->tells = spec.notify != NULL;
+	a->command = spec.command ? xstrdup(spec.command) : NULL;
+	a->notify = spec.notify ? xstrdup(spec.notify) : NULL;
 	*ret = a;
 	return 0;
 }
 
 bool approver_answers(const struct approver *a)
 {
-	return a && a->asks;
+	return a && a->command != NULL;
 }
 
 void approver_attach(struct approver *a, struct session *s)
@@ -98,6 +99,8 @@ void approver_close(struct approver *a)
 	util_close_fd(&a->sock);
 	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
+	free(a->command);
+	free(a->notify);
 	free(a);
 }
 
@@ -123,7 +126,12 @@ static int make_input(const struct model *m, const struct ask *ask)
 static bool order(const struct approver *a, enum order_what what, uint64_t id,
 		  const struct ask *ask)
 {
-	const struct order o = {.id = id, .what = what};
+	const char *line = what == ORDER_ASK ? a->command : a->notify;
+	/* An answer may have let the agent write a file of it, which the helper does not know. */
+	const struct order o = {.id = id,
+				.what = what,
+				.refused = what != ORDER_CANCEL &&
+					   external_check("approval", line, &(struct err){0}) < 0};
 	AUTO_CLOSE int in = ask ? make_input(session_model(a->session), ask) : -1;
 
 	return (!ask || in >= 0) && io_send_fd(a->sock, &o, sizeof(o), in) >= 0;
@@ -313,11 +321,11 @@ void approver_changed(struct approver *a)
 		return;
 	}
 	cancel_answered(a, m);
-	if (a->asks)
+	if (a->command)
 		ask_more(a, m);
-	if (a->asks && m->headless)
+	if (a->command && m->headless)
 		deny_left(a, m);
-	if (a->tells)
+	if (a->notify)
 		notify(a, m);
 }
 
@@ -329,7 +337,7 @@ void approver_ready(struct approver *a)
 	while ((n = recv(a->sock, &o, sizeof(o), MSG_DONTWAIT)) == (ssize_t)sizeof(o))
 		finished(a, &o);
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		warn(a, a->asks, "the process that runs it has ended");
+		warn(a, a->command, "the process that runs it has ended");
 		give_up(a);
 		return;
 	}

@@ -40,21 +40,30 @@ static void send_outcome(const struct helper *h, const struct outcome *o)
 
 /* ---- one command ----------------------------------------------------------------------------- */
 
-static pid_t start(const struct helper *h, bool asks, int in, int out, struct err *err)
+static pid_t start(const struct helper *h, const struct order *o, int in, int out, struct err *err)
 {
-	return external_start(
-		&(struct external){.setting = asks ? "approval.command" : "approval.notify",
-				   .command = asks ? h->spec->command : h->spec->notify,
-				   .in = in,
-				   .out = asks ? out : EXTERNAL_NULL,
-				   .err = EXTERNAL_NULL,
-				   .session = true},
-		err);
+	bool asks = o->what == ORDER_ASK;
+	const char *setting = asks ? "approval.command" : "approval.notify";
+	const char *command = asks ? h->spec->command : h->spec->notify;
+	int r = external_check(setting, command, err);
+
+	if (r == 0 && o->refused)
+		r = err_say(err, -EPERM,
+			    "%s: a file of it is in a folder that the agent can write: not run",
+			    setting);
+	if (r < 0)
+		return r;
+	return external_start(&(struct external){.setting = setting,
+						 .command = command,
+						 .in = in,
+						 .out = asks ? out : EXTERNAL_NULL,
+						 .err = EXTERNAL_NULL,
+						 .session = true},
+			      err);
 }
 
 static void run_start(struct helper *h, struct run *j, const struct order *o, int in)
 {
-	bool asks = o->what == ORDER_ASK;
 	struct err err = {0};
 	int out[2] = {-1, -1};
 
@@ -65,7 +74,7 @@ static void run_start(struct helper *h, struct run *j, const struct order *o, in
 	} else {
 		j->out = out[0];
 		io_set_nonblock(j->out, true);
-		j->pid = start(h, asks, in, out[1], &err);
+		j->pid = start(h, o, in, out[1], &err);
 		close(out[1]);
 	}
 	j->pidfd = j->pid > 0 ? os_process_open(j->pid) : -1;

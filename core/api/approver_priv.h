@@ -14,6 +14,7 @@ enum order_what {
 struct order {
 	uint64_t id;
 	uint32_t what;
+	uint32_t refused; /* it is not run: a file of the command is the agent's */
 };
 
 enum approver_fault {

@@ -65,7 +65,7 @@ static bool is_kept_out(const char *path, enum external_use use)
 }
 
 /* Resolves the longest part of an absolute path that exists. */
-static bool leads_to_folder(const char *path, enum external_use use)
+static bool leads_there(const char *path, enum external_use use)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	char *end = clean + strlen(clean);
@@ -109,6 +109,36 @@ static char *path_at(const char *text, size_t at)
 		if (ends_with(text, at, homes[i]))
 			return xasprintf("%s%.*s", home, (int)len, text + at);
 	return xstrndup(text + at, len);
+}
+
+/* Is it a script whose first line names a program of a folder? */
+static bool has_interpreter_there(const char *path)
+{
+	char head[256];
+	AUTO_CLOSE int fd = program_runs(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+
+	if (n < 2 || memcmp(head, "#!", 2) != 0)
+		return false;
+	head[n] = '\0';
+	head[strcspn(head, "\n")] = '\0';
+	for (size_t i = 2; head[i]; i++) {
+		AUTO_FREE char *named = head[i] == '/' ? path_at(head, i) : NULL;
+
+		if (named && leads_there(named, EXTERNAL_PROGRAM))
+			return true;
+	}
+	return false;
+}
+
+static bool is_refused(const char *program)
+{
+	return is_kept_out(program, EXTERNAL_PROGRAM) || has_interpreter_there(program);
+}
+
+static bool leads_to_folder(const char *path, enum external_use use)
+{
+	return leads_there(path, use) || (use == EXTERNAL_PROGRAM && has_interpreter_there(path));
 }
 
 /* Does text hold a folder's own name? The name may have blanks. */
@@ -228,7 +258,7 @@ static char *find_path(const char *name, struct err *err)
 
 	if (is_running_file(name))
 		return xstrdup(name);
-	if (real && is_kept_out(real, EXTERNAL_PROGRAM)) {
+	if (real && is_refused(real)) {
 		self = os_self_is(real) ? running_file() : NULL;
 		if (!self)
 			refuse("program", name, err);
@@ -256,7 +286,7 @@ char *external_find(const char *name, struct err *err)
 
 		if (!real)
 			continue;
-		if (!is_kept_out(real, EXTERNAL_PROGRAM))
+		if (!is_refused(real))
 			return take_ptr(&file);
 		refuse("PATH", file, err);
 		return NULL;

@@ -14,7 +14,7 @@
  *   - runs in "/", where no file of a folder is found by a relative name;
  *   - is looked up at each start in the directories of PATH that are absolute and not in a folder;
  *   - gets the environment of cordon's own start, without variables that name a path in a folder;
- *   - is refused, with words, where it or a path in its line lies in a folder.
+ *   - is refused, with words, where it, its interpreter or a path in its line lies in a folder.
  *
  * A folder here is a place that external_keep_out() was given, or one of external_ask()'s.
  *

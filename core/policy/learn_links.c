@@ -30,17 +30,25 @@ static bool in_folders(const struct policy *p, const char *path)
 	return false;
 }
 
-static void guard(struct policy *p, const char *path, const char *reason, bool keep)
+/* May a guarded file be removed? */
+enum keep {
+	KEEP_NOT,
+	KEEP_IN_FOLDERS,
+	KEEP_ANYWHERE,
+};
+
+static void guard(struct policy *p, const char *path, const char *reason, enum keep keep)
 {
 	enum policy_verdict v = check_builtin_write(p, POLICY_WRITE, path).verdict;
 
-	if (keep ? v != POLICY_HIDE : v == POLICY_ALLOW && in_folders(p, path))
-		policy_protect(p, path, reason, keep);
+	if ((keep ? v != POLICY_HIDE : v == POLICY_ALLOW) &&
+	    (keep == KEEP_ANYWHERE || in_folders(p, path)))
+		policy_protect(p, path, reason, keep != KEEP_NOT);
 }
 
 /* Protects the links on the path: a process that redirects one need not write to its target.
  * Returns the target, on the heap, or NULL if there is none. */
-static char *guard_links(struct policy *p, const char *path, const char *reason, bool keep)
+static char *guard_links(struct policy *p, const char *path, const char *reason, enum keep keep)
 {
 	struct places passed = {0};
 	char *real = NULL;
@@ -56,10 +64,10 @@ static char *guard_links(struct policy *p, const char *path, const char *reason,
 
 void learn_way(struct policy *p, const char *path, const char *reason)
 {
-	free(guard_links(p, path, reason, false));
+	free(guard_links(p, path, reason, KEEP_NOT));
 }
 
-static void learn_place(struct policy *p, const char *path, const char *reason, bool keep)
+static void learn_place(struct policy *p, const char *path, const char *reason, enum keep keep)
 {
 	AUTO_FREE char *clean = path_clean(path);
 	AUTO_FREE char *real = NULL;
@@ -72,28 +80,36 @@ static void learn_place(struct policy *p, const char *path, const char *reason, 
 
 void policy_learn_place(struct policy *p, const char *path, const char *reason)
 {
-	learn_place(p, path, reason, false);
+	learn_place(p, path, reason, KEEP_NOT);
 }
 
 void policy_keep_place(struct policy *p, const char *path, const char *reason)
 {
-	learn_place(p, path, reason, true);
+	learn_place(p, path, reason, KEEP_ANYWHERE);
 }
 
 void policy_keep_way(struct policy *p, const char *path, const char *reason)
 {
-	free(guard_links(p, path, reason, true));
+	free(guard_links(p, path, reason, KEEP_ANYWHERE));
+}
+
+/* Returns whether a question precedes the removal of such a file, or of one in such a directory. */
+static bool is_kept(const struct policy *p, const char *path, bool tree)
+{
+	AUTO_FREE char *within = tree ? path_join(path, "file") : xstrdup(path);
+
+	return check_builtin_write(p, POLICY_REMOVE, within).verdict == POLICY_ASK;
 }
 
 void policy_learn_link(struct policy *p, const char *path)
 {
 	/* Where a plain file would be nothing, a link is a directory. */
-	const enum policy_act act =
-		protect_is_tree(path_base(path)) ? POLICY_SYMLINK : POLICY_WRITE;
+	const bool tree = protect_is_tree(path_base(path));
+	const enum policy_act act = tree ? POLICY_SYMLINK : POLICY_WRITE;
 	struct builtin b = check_builtin_write(p, act, path);
 
 	if (b.verdict == POLICY_VET || b.verdict == POLICY_ASK)
-		policy_learn_place(p, path, b.reason);
+		learn_place(p, path, b.reason, is_kept(p, path, tree) ? KEEP_IN_FOLDERS : KEEP_NOT);
 }
 
 unsigned char learn_type(const char *dir, const struct dirent *e)

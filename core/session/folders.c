@@ -223,6 +223,26 @@ static bool agent_writes(const char *path, enum external_use use)
 	       (use == EXTERNAL_PROGRAM && is_stored(path));
 }
 
+/* Takes the pattern. */
+static void add_written(char *pattern)
+{
+	if ((written.n & (written.n - 1)) == 0)
+		written.patterns = xrealloc(written.patterns, MAX(written.n * 2, (size_t)8) *
+								      sizeof(*written.patterns));
+	written.patterns[written.n++] = pattern;
+}
+
+void folders_keep_out_answer(const char *object, enum answer_extent extent)
+{
+	char *patterns[2] = {0};
+
+	if (*object == '/')
+		answer_patterns(object, extent, patterns);
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++)
+		if (patterns[i])
+			add_written(patterns[i]);
+}
+
 static void keep_out_rules(const struct config *c, const char *home)
 {
 	for (size_t i = 0; c && i < config_rules(c); i++) {
@@ -231,13 +251,8 @@ static void keep_out_rules(const struct config *c, const char *home)
 					? written_pattern(rule.value, home)
 					: NULL;
 
-		if (!pattern)
-			continue;
-		if ((written.n & (written.n - 1)) == 0)
-			written.patterns =
-				xrealloc(written.patterns,
-					 MAX(written.n * 2, (size_t)8) * sizeof(*written.patterns));
-		written.patterns[written.n++] = pattern;
+		if (pattern)
+			add_written(pattern);
 	}
 }
 

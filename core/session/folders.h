@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/err.h"
+#include "core/policy/answer.h"
 
 /* Returns $XDG_STATE_HOME/cordon, or the default directory below home, with links resolved. Heap
  * string. */
@@ -23,6 +24,8 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
  * current folder. c may be NULL. */
 struct config;
 void folders_keep_out(const char *state_dir, const char *home, const struct config *c);
+/* The same with what an answer lets the agent write (answer_object()). */
+void folders_keep_out_answer(const char *object, enum answer_extent extent);
 
 /* Returns the path of the audit log of this folder, always in the state directory. Heap string. */
 char *folders_audit_path(const char *state_dir, const char *folder) MUST_USE;

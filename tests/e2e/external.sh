@@ -37,6 +37,13 @@ for line in "$dir/approve.sh" "exec $dir/approve.sh" "X=1 env sh $dir/approve.sh
 	like "$(attempt "$line" "$hook")" 'is in a folder that the agent can write: not run.*rc 1|rc 1.*is in a folder that the agent can write: not run' \
 		"the same: ${line//$TEST_TMP/}"
 done
+# A script that is elsewhere, whose interpreter is not.
+planted "$dir/lib/interpreter"
+printf '#! %s/lib/interpreter -x\n' "$dir" >"$bin/scripted" && chmod +x "$bin/scripted"
+for line in scripted "$bin/scripted" "exec $bin/scripted x"; do
+	like "$(attempt "$line" "$hook")" 'is in a folder that the agent can write: not run.*rc 1|rc 1.*is in a folder that the agent can write: not run' \
+		"an interpreter of the folder: ${line//$TEST_TMP/}"
+done
 
 # ---- PATH
 planted "$dir/.venv/bin/jq2"
@@ -65,6 +72,14 @@ printf '[rule "t"]\n\tallow = write ~/.tool.*\n\tallow = write ~/bin/beside.lock
 like "$(PATH=$HOME/bin:$PATH attempt beside "$hook")" 'rc 0' "a rule about other files beside a program keeps none out"
 is "$(grep -c "^HOME=$HOME\$" "$TEST_TMP/env")" 1 "nor its home"
 rm "$HOME/.config/cordon/config"
+# One that an answer lets it write: by the approver itself.
+for scope in once session; do
+	printf '#!/bin/sh\ncat >/dev/null\necho %s\n' "'{\"scope\":\"$scope\"}'" >"$HOME/tools/says" && chmod +x "$HOME/tools/says"
+	cp "$HOME/tools/granted" "$dir/planted"
+	out=$(attempt "$HOME/tools/says" "cat planted >~/tools/says; echo wrote \$?; $hook")
+	like "$out" "wrote 0.*rc 1" "a place that an answer lets the agent write ($scope)"
+	like "$out" "a file of it is in a folder" "it is said ($scope)"
+done
 # A folder where an agent worked before, while another is the working folder.
 other=$(new_folder other)
 (cd "$other" && "$CORDON" run --headless -- true) && mkdir "$other/bin" && planted "$other/bin/left"

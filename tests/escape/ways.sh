@@ -65,4 +65,16 @@ unset XDG_STATE_HOME
 put "$base/out/config/cordon/config"
 ln -s "$base/out/config" "$HOME/work/config" && export XDG_CONFIG_HOME=$HOME/work/config
 is "$(attempt "$HOME/work" "mkdir -p ~/work/own/cordon; rm ~/work/config; mv ~/work/config ~/work/x; mv ~/work/own ~/work/config")" "" "42: XDG_CONFIG_HOME by one"
+
+# ---- an agent's own settings: removed, the same agent outside obeys none of them
+fresh
+put "$HOME/.config/cordon/config"
+mkdir -p "$HOME/work/tools/claude" "$HOME/work/conf" "$HOME/work/.codex"
+echo '{"permissions":{"deny":["Bash"]}}' >"$HOME/work/tools/claude/aconfig"
+echo 'x = 1' >"$HOME/work/conf/config"
+ln -s tools/claude "$HOME/work/.claude"
+ln -s ../conf/config "$HOME/work/.codex/config"
+is "$(attempt "$HOME/work" "rm -f tools/claude/aconfig conf/config .codex/config .claude; mv tools t; mv conf c")" "" "13: they are links"
+: >"$HOME/work/conf/other"
+is "$(cd "$HOME/work" && "$CORDON" run --headless -- sh -c 'rm conf/other && echo removed' 2>/dev/null)" removed "what is beside them may go"
 done_testing

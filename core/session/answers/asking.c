@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/policy/rules/rules.h"
+#include "core/session/folders.h"
 #include "core/session/answers/answers.h"
 #include "core/session/start/own_settings.h"
 #include "core/session/session_priv.h"
@@ -250,6 +251,11 @@ int session_answer(struct session *s, const char *by, uint64_t id, const struct 
 	r = persist(s, a, &given, err);
 	if (r < 0)
 		return r;
+	if (given.allow && a->kind == RULE_WRITE) {
+		AUTO_FREE char *object = settled(a, &given);
+
+		folders_keep_out_answer(object, given.extent);
+	}
 	answers_words(&words, &s->model, a, &given);
 	record_answer(s, by, a, &given, words.data);
 	given.allow = given.allow && !s->frozen; /* the log may have failed just now */
