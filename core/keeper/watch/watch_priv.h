@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "core/keeper/watch/watch_shared.h"
+#include "core/keeper/watch/watch_tree.h"
 
 struct inotify_event;
 struct source;
