@@ -29,6 +29,10 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
  * close of the step's writer. If the file has no writer now, closes that are not queued yet are
  * other processes': journal_count_shut() grows. */
 void journal_watched(struct journal *j, const char *path);
+/* Notes that this file lies in a directory that came from outside during the session: there were no
+ * events of it. A step that has touched the path, or created a directory above, has the file
+ * saved before it loses it. */
+void journal_found(struct journal *j, const char *path);
 /* Counts the files whose last writer was found to have closed them. More close events of the steps'
  * own for these files may be queued. Once all events queued at that time are judged, the caller
  * calls journal_all_seen(): it forgets these files, and any later close of them is an external

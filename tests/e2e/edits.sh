@@ -146,15 +146,18 @@ in_folder "$at" sh -c 'echo next >next'
 ok "redo --saved -- PATH" cordon_in "$at" redo --saved "$n" -- f
 is "$(cat "$at/f.saved-$n")" "HUMAN F" "has your version after another step, too"
 
-# The same while the command has the files open, or under names that you gave them: only your own close tells of a
-# save there.
+# The same while the command has the files open, or under names that you gave them (only your own close tells of a
+# save there); where you put another directory in the place of theirs; and a file of yours in a directory that the
+# command makes and removes.
 at=$(new_folder held)
-in_folder "$at" sh -c 'mkdir d; for f in cut gone over d/below moved mark; do echo before >$f; done'
+in_folder "$at" sh -c 'mkdir d swap; for f in cut gone over d/below moved swap/f mark; do echo before >$f; done'
 start_in "$at" bash -c 'exec 5>>cut 6>>gone 7>>over; echo a >&5; echo a >&6; echo a >&7
-	echo a >d/below; echo a >moved; echo a >mark; touch ready; until [ -e go ]; do sleep 0.05; done
-	echo b >cut; rm gone; echo b >new; mv new over; echo b >d2/below; echo b >moved2; echo b >mark'
+	mkdir made; echo a >d/below; echo a >moved; echo a >swap/f; echo a >mark; touch ready; until [ -e go ]; do sleep 0.05; done
+	echo b >cut; rm gone; echo b >new; mv new over; echo b >d2/below; echo b >moved2
+	echo b >swap/f; rm -r made; echo b >mark'
 ok "the command has changed them" wait_for 20 test -e "$at/ready"
-(cd "$at" && mv d d2 && mv moved moved2 && for f in cut gone over d2/below moved2; do echo "HUMAN $f" >$f; done)
+(cd "$at" && mv d d2 && mv moved moved2 && for f in cut gone over d2/below moved2 made/mine; do echo "HUMAN $f" >$f; done
+	mkdir new && echo "HUMAN swap/f" >new/f && mv swap old && mv new swap)
 saves() { # FILE - until the running step has a note of it, and so of all before it
 	echo MARK >"$at/$1" && sleep 0.2
 	grep -aq "0/$1" "$HOME"/.local/state/cordon/held-*/open/*/edited
@@ -164,10 +167,10 @@ touch "$at/go"
 wait "$pid"
 n=$(cordon_in "$at" log | sed -n 's/.*(cordon redo --saved \([0-9]*\)).*/\1/p')
 ok "redo --saved" cordon_in "$at" redo --saved "${n:-0}"
-for f in cut over d2/below moved2; do
+for f in cut over d2/below moved2 swap/f; do
 	is "$(cat "$at/$f.saved-$n")" "HUMAN $f" "has your version of $f"
 done
-is "$(cat "$at/gone")" "HUMAN gone" "has the one that the command has removed"
+is "$(cat "$at/gone" "$at/made/mine")" $'HUMAN gone\nHUMAN made/mine' "has those that the command has removed"
 
 # The bytes of the agent come to no protected name between conflict markers.
 at=$(new_folder guarded)

@@ -344,6 +344,33 @@ static void by_a_name_of_the_users(void **state)
 	assert_sound(f);
 }
 
+/* The same, and the user gives it the old name again. */
+static void by_a_name_that_is_gone(void **state)
+{
+	int (*const changes[])(struct fix * f, const char *path) = {rewrite, cut, rm, replace};
+
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+		struct fix *f = fix_new();
+		int fd = journal_folder_fd(f->j);
+
+		one_step(f, "mkdir", md(f, "d"));
+		outside(f, "d/f", "before");
+		begin(f, "several changes");
+		must(f, put(f, "d/f", "a"));
+		settle(f, "d/f");
+		must(f, renameat(fd, "d", fd, "e"));
+		outside(f, "e/f", "user");
+		assert_true(journal_is_foreign(f->j, "e/f", SEEN_CLOSED, 0));
+		must(f, renameat(fd, "e", fd, "d"));
+		must(f, changes[i](f, "d/f"));
+		end(f, COMMIT);
+		assert_versions(f, "d/f", "|user");
+		assert_sound(f);
+		fix_free(f);
+	}
+	(void)state;
+}
+
 /* The user saves the file by another of its names. */
 static void by_another_of_its_names(void **state)
 {
@@ -363,6 +390,46 @@ static void by_another_of_its_names(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	must(f, undo(f, 1, UNDO_FORCE));
 	assert_cat(f, "g", "before");
+	assert_sound(f);
+}
+
+static void user_puts(struct fix *f, const char *path, const char *text, enum seen_what what)
+{
+	outside(f, "new", text);
+	must(f, renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), path));
+	if (what == SEEN_MADE) /* in a directory that was not watched yet */
+		journal_found(f->j, path);
+	else
+		assert_true(journal_is_foreign(f->j, path, what, 0));
+}
+
+/* The step removes them with its own directory, which no undo brings back. */
+static void in_a_directory_of_the_steps(void **state)
+{
+	struct fix *f = *state;
+
+	begin(f, "mkdir d; rm -r d");
+	must(f, md(f, "d"));
+	must(f, put(f, "d/own", "a"));
+	must(f, put(f, "own", "a"));
+	user_puts(f, "d/one", "user 1", SEEN_CLOSED);
+	user_puts(f, "d/two", "user 2", SEEN_NAMED);
+	must(f, mkdirat(journal_folder_fd(f->j), "d/s", 0755));
+	user_puts(f, "d/s/three", "user 3", SEEN_MADE);
+	user_puts(f, "d/own", "user 4", SEEN_MADE);
+	user_puts(f, "other", "user 5", SEEN_NAMED);
+	must(f, mv(f, "own", "d/own2", 0));
+	must(f, rm(f, "d/one") | rm(f, "d/two") | rm(f, "d/s/three") | rm(f, "d/own"));
+	must(f, rm(f, "d/own2") | rm(f, "other"));
+	must(f, rd(f, "d/s"));
+	must(f, rd(f, "d"));
+	end(f, COMMIT);
+	assert_versions(f, "d/one", "|user 1");
+	assert_versions(f, "d/two", "|user 2");
+	assert_versions(f, "d/s/three", "|user 3");
+	assert_versions(f, "d/own", "|user 4");
+	must(f, undo(f, 1, UNDO_FORCE));
+	assert_cat(f, "other", "user 5"); /* an undo brings it back */
 	assert_sound(f);
 }
 
@@ -409,6 +476,8 @@ int main(void)
 		T(while_only_the_step_has_it_open),
 		T(by_a_name_of_the_users),
 		T(by_another_of_its_names),
+		cmocka_unit_test(by_a_name_that_is_gone),
+		T(in_a_directory_of_the_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,9 +197,22 @@ bool journal_is_foreign(struct journal *j, const char *path, enum seen_what what
 	if (touched && what != SEEN_CLOSED && is_known(j, &o))
 		return false;
 	/* A file that the steps know may have got its name with a directory that was moved. */
-	if (touched || (what == SEEN_CLOSED && S_ISREG(o.mode)))
+	if (touched ||
+	    (S_ISREG(o.mode) && (what == SEEN_CLOSED || (what == SEEN_NAMED && !is_known(j, &o)))))
 		edited_note(j, key, &o);
 	return true;
+}
+
+void journal_found(struct journal *j, const char *path)
+{
+	AUTO_FREE char *key = j->open ? path_key_make(0, path) : NULL;
+	struct spot at;
+	struct object o;
+
+	if (!key || path_set_has(&j->own, 0, path) || root_look(j, 0, path, &at, &o) < 0 ||
+	    !S_ISREG(o.mode) || is_known(j, &o) || open_file_find(j, &o))
+		return;
+	edited_note(j, key, &o);
 }
 
 /* Returns whether neither an open step nor a writer of one has put the object at a touched path. */

@@ -16,6 +16,7 @@
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
 #include "core/journal/step/target.h"
+#include "core/journal/store/roots.h"
 #include "core/journal/util/codec.h"
 #include "core/journal/util/path_set.h"
 
@@ -69,8 +70,31 @@ void step_note_edit(struct step *s, const char *key)
 	buf_add(&s->j->unnoted, note.data, note.len);
 }
 
-/* also: though the path is not touched. */
-static void note_path(struct step *s, const char *key, bool also)
+/* Returns whether the step created a directory that the path is in. */
+static bool in_made_dir(struct step *s, const char *key)
+{
+	const char *path;
+	int root = path_key_root(key, &path);
+	AUTO_FREE char *dir = xstrdup(path);
+	char *slash;
+
+	while (s->made_dir && (slash = strrchr(dir, '/'))) {
+		struct touched_inode *k;
+		struct spot at;
+		struct object o;
+
+		*slash = '\0';
+		if (root_look(s->j, root, dir, &at, &o) < 0 || !o.mode)
+			return false;
+		k = step_known(s, &o);
+		if (k && k->flags & TOUCHED_CREATED)
+			return true;
+	}
+	return false;
+}
+
+/* also: though the path is not touched. Returns whether it is. */
+static bool note_path(struct step *s, const char *key, bool also)
 {
 	struct touched_path *t = touched_paths_find(&s->touches, key);
 
@@ -78,6 +102,7 @@ static void note_path(struct step *s, const char *key, bool also)
 		step_note_edit(s, key);
 	if (t)
 		t->foreign = true;
+	return t;
 }
 
 void edited_note(struct journal *j, const char *key, const struct object *o)
@@ -85,17 +110,19 @@ void edited_note(struct journal *j, const char *key, const struct object *o)
 	for (struct step *s = j->open; s; s = s->next) {
 		struct touched_inode *k = o->mode ? step_known(s, o) : NULL;
 
-		note_path(s, key, k && S_ISREG(o->mode) && step_has_inode(s, o));
+		bool also = S_ISREG(o->mode) && (k ? step_has_inode(s, o) : in_made_dir(s, key));
+		bool touched = note_path(s, key, also);
+
 		if (k)
 			step_disown(s, o);
-		if (k && o->nlink > 1)
+		if (k && S_ISREG(o->mode) && (o->nlink > 1 || !touched))
 			k->flags |= TOUCHED_EDITED;
 	}
 }
 
 void edited_take(struct step *s, int root, const char *path, const struct object *o)
 {
-	struct touched_inode *k = o->nlink > 1 ? step_known(s, o) : NULL;
+	struct touched_inode *k = step_known(s, o);
 	AUTO_FREE char *key = NULL;
 
 	if (!k || !(k->flags & TOUCHED_EDITED))
@@ -112,6 +139,8 @@ void edited_look(struct step *s, const struct op_target *w)
 	AUTO_CLOSE int fd = -1;
 	AUTO_FREE char *key = NULL;
 
+	if (S_ISREG(w->obj.mode) && w->path && w->obj.nlink == 1)
+		edited_take(s, w->root, w->path, &w->obj);
 	if (!f || f->closes < f->opens)
 		return;
 	fd = *w->bare ? borrow_peek(s->j, w->dirfd, w->bare) : borrow_open_file(s->j, w->dirfd, "");

@@ -20,10 +20,10 @@ struct step;
  * (history/overwritten.h). Without a record since the last note of the path, does nothing. */
 void step_note_edit(struct step *s, const char *key);
 /* Notes an external edit of the object at this path in all open steps that have touched the path or
- * captured the file: what they do next to the file is captured anew. */
+ * captured the file, what they do next to it is captured anew; and in those that created the
+ * directory, an undo of which brings no other program's file back. */
 void edited_note(struct journal *j, const char *key, const struct object *o);
-/* Does this for a file with several names before the step captures it by this one, if it was edited
- * by another. */
+/* Does this before the step captures the file by this name, if it was edited by another. */
 void edited_take(struct step *s, int root, const char *path, const struct object *o);
 /* Notes an edit before the step changes the content or the name of a file, if a process of the
  * steps has it open and a program outside has saved it in place meanwhile. Costs a look at a hash

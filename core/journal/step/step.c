@@ -29,6 +29,7 @@ struct touched_inode *step_learn(struct step *s, const struct object *o, unsigne
 
 	if (flags & (TOUCHED_META | TOUCHED_CONTENT))
 		hard_link_use(s, o);
+	s->made_dir |= flags & TOUCHED_CREATED && S_ISDIR(o->mode);
 	return k;
 }
 

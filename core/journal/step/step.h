@@ -26,13 +26,14 @@ struct step {
 	struct unkept *unkept;	   /* see unkept.h; or NULL */
 	uint64_t *copies, *clones; /* slots with captured file content */
 	size_t n_copies, n_clones;
-	bool made;    /* its directory exists: it has a record */
-	bool moved;   /* it renamed a directory */
-	bool carried; /* another step renamed a directory while this one runs */
-	bool tangled; /* a concurrent step touched the same paths */
-	bool leaving; /* set while a file that leaves a guarded name is captured */
-	bool noted;   /* a restore: its files are noted in placed.h */
-	bool careful; /* a rename fails if it would replace another file than the captured one */
+	bool made;     /* its directory exists: it has a record */
+	bool moved;    /* it renamed a directory */
+	bool made_dir; /* it created a directory */
+	bool carried;  /* another step renamed a directory while this one runs */
+	bool tangled;  /* a concurrent step touched the same paths */
+	bool leaving;  /* set while a file that leaves a guarded name is captured */
+	bool noted;    /* a restore: its files are noted in placed.h */
+	bool careful;  /* a rename fails if it would replace another file than the captured one */
 	/* If careful: a rename may replace only this object, unchanged; else -ESTALE. */
 	const struct object *only;
 	unsigned free_names; /* number of last renames whose new name was free */

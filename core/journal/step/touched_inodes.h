@@ -14,7 +14,7 @@ enum {
 	TOUCHED_OPENED = 8, /* for writing, in this step */
 	/* It has no writer, but the watcher has not reported its close yet. */
 	TOUCHED_SHUT = 16,
-	/* By one of several names, somebody else has changed it since. */
+	/* Somebody else has changed it since, by another name than the step's perhaps. */
 	TOUCHED_EDITED = 32,
 	TOUCHED_ALL = 63,
 };

@@ -72,7 +72,7 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
 	struct watched_dir *d;
-	bool foreign;
+	bool foreign = false;
 
 	if (w->by->moving && !((ev->mask & IN_MOVED_TO) && ev->cookie == w->by->cookie))
 		watch_end_move(w);
@@ -89,20 +89,20 @@ static void on_event(struct keeper *k, const struct inotify_event *ev)
 	if (!ev->len || (!d->parent && str_eq(ev->name, ".cordon")))
 		return;
 	if (ev->mask & IN_ISDIR)
-		watch_dir_event(k, d, ev);
+		foreign = watch_dir_event(k, d, ev);
 	if ((ev->mask & IN_ISDIR) && (ev->mask & IN_ATTRIB))
 		return;
 	watch_dir_path(d, ev->name, &w->path);
 	if (ev->mask & IN_MOVED_TO || (ev->mask & (IN_CREATE | IN_ISDIR)) == IN_CREATE)
 		watch_note_filled(w, d->folder, w->path.data, ev->mask & IN_ISDIR);
-	foreign = watch_judge(k, d->folder, w->path.data,
-			      ev->mask & IN_CLOSE_WRITE		       ? SEEN_CLOSED
-			      : ev->mask & IN_ATTRIB		       ? SEEN_META
-			      : ev->mask & IN_CREATE		       ? SEEN_MADE
-			      : ev->mask & IN_MOVED_TO		       ? SEEN_NAMED
-			      : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
-								       : SEEN_MOVED,
-			      ev->mask & (IN_CREATE | IN_MOVED_TO));
+	foreign |= watch_judge(k, d->folder, w->path.data,
+			       ev->mask & IN_CLOSE_WRITE		? SEEN_CLOSED
+			       : ev->mask & IN_ATTRIB			? SEEN_META
+			       : ev->mask & IN_CREATE			? SEEN_MADE
+			       : ev->mask & IN_MOVED_TO			? SEEN_NAMED
+			       : ev->mask & (IN_DELETE | IN_MOVED_FROM) ? SEEN_GONE
+									: SEEN_MOVED,
+			       ev->mask & (IN_CREATE | IN_MOVED_TO));
 	if (foreign && (ev->mask & IN_ISDIR) && (ev->mask & (IN_CREATE | IN_MOVED_TO)))
 		watch_list_foreign(k, d, ev->name);
 }

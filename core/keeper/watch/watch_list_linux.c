@@ -131,6 +131,8 @@ static void list_entry(struct keeper *k, struct watched_dir *d, int dirfd, const
 	watch_note_filled(w, f, w->path.data, false);
 	if (!d->whole)
 		journal_watched(f->journal, w->path.data);
+	if (d->late)
+		journal_found(f->journal, w->path.data);
 	if (d->late || (k->policy && policy_name_is_secret(k->policy, e->d_name)))
 		watch_cover(k, f, w->path.data);
 	if (w->lost_ns)

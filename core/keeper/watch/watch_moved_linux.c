@@ -79,7 +79,8 @@ static void on_moved_dir(struct keeper *k, struct watched_dir *d, const char *na
 	w->by->moving = NULL;
 }
 
-static void on_new_dir(struct keeper *k, struct watched_dir *d, const char *name, bool empty)
+/* Returns whether it is a directory that the agent has made or moved. */
+static bool on_new_dir(struct keeper *k, struct watched_dir *d, const char *name, bool empty)
 {
 	struct watch *w = k->watch;
 	int wd = take_made(w, d, name);
@@ -92,9 +93,10 @@ static void on_new_dir(struct keeper *k, struct watched_dir *d, const char *name
 	if (!made)
 		watch_tree_queue(&w->by->tree, d); /* its other new directories come along */
 	watch_list_soon(w, k->now + WATCH_BUSY_US);
+	return wd || w->by->tree.full;
 }
 
-void watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev)
+bool watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev)
 {
 	struct watch *w = k->watch;
 
@@ -106,8 +108,9 @@ void watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inoti
 	} else if ((ev->mask & IN_MOVED_TO) && w->by->moving && w->by->cookie == ev->cookie) {
 		on_moved_dir(k, d, ev->name);
 	} else if (ev->mask & (IN_CREATE | IN_MOVED_TO)) {
-		on_new_dir(k, d, ev->name, ev->mask & IN_CREATE);
+		return !on_new_dir(k, d, ev->name, ev->mask & IN_CREATE);
 	}
+	return false;
 }
 
 /* Its directory's parent is not watched yet, which will list it. */

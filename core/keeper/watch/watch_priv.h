@@ -5,6 +5,7 @@
 #include <dirent.h>
 
 #include "core/keeper/watch/watch_shared.h"
+#include "core/keeper/watch/watch_tree.h"
 
 struct inotify_event;
 struct source;
@@ -51,6 +52,7 @@ void watch_list_foreign(struct keeper *k, struct watched_dir *d, const char *nam
 
 /* ---- watch_moved_linux.c: directories that appear and move ----------------------------------- */
 
-void watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev);
+/* Returns whether a directory has come that the agent has not just made or moved. */
+bool watch_dir_event(struct keeper *k, struct watched_dir *d, const struct inotify_event *ev);
 void watch_end_move(struct watch *w); /* the directory that has left its place came to no other */
 void watch_end_made(struct watch *w); /* the event of watch_made() will not come */
