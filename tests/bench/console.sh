@@ -16,13 +16,13 @@ rows_keys() {
 	number "console: from the start to the first frame, ms" "$(asked first "$cordon" run --set console.on-hangup=end -- cat)" 30
 	number "console: idle, % of a core" "$(asked idle "$cordon" run --set console.on-hangup=end -- sh -c 'echo ready; cat')" 0.5
 }
-# 1 000 000 events, 2 000 steps and 1 GiB of output, then every view, at 200x60
+# 1 000 000 events, 2 000 steps in 1 000 turns, 100 questions and 1 GiB of output, then every view, at 200x60
 rows_day() {
 	wanted console || return 0
 	"$tools/day" >"$base/t.day" || return 1
 	number "console: a day, longest frame of any view, ms" "$(awk '$1 == "paint" { print $2 }' "$base/t.day")" 16
 	number "console: a day, 100 events, the longest, ms" "$(awk '$1 == "batch" { print $2 }' "$base/t.day")" 16
-	number "console: a day, memory, MB" "$(awk '$1 == "memory" { print $2 }' "$base/t.day")" 80
+	number "console: a day, memory, MB" "$(awk '$1 == "memory" { print $2 }' "$base/t.day")" 20
 }
 rows_console() {
 	rows_keys
