@@ -280,7 +280,7 @@ static void while_the_step_has_it_open(void **state)
 	(void)state;
 }
 
-/* Nobody else writes to it, however often and in whatever order the step's processes close it. */
+/* No other program writes to it: the step's processes close it often and in any order. */
 static void while_only_the_step_has_it_open(void **state)
 {
 	struct fix *f = *state;
