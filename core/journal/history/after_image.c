@@ -324,7 +324,7 @@ int after_image_write(struct journal *j, int stepdir, const struct path_set *key
 	chunked_out_add(&out, (struct span){im.bytes.data, im.bytes.len});
 	buf_done(&im.bytes);
 	/* A recovery reads it, also before it was part of anything that was committed. */
-	return chunked_out_end(&out, r, (struct span){head.data, head.len}, j->options.durable);
+	return chunked_out_end(&out, r, (struct span){head.data, head.len});
 }
 
 /* git has refreshed an index since: whoever asked it for the status edited nothing. */

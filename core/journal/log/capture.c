@@ -15,7 +15,6 @@
 #include "core/journal/history.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -71,7 +70,6 @@ int capture_push(struct capture *s, struct rec *r)
 	} while (e < 0 && store_relieve(s->j, e, s->back));
 	if (e == 0 && !s->back)
 		sign(s);
-	s->unsynced = true;
 	return e;
 }
 

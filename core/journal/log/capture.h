@@ -25,7 +25,6 @@ struct captured { /* the content that was captured last */
 
 struct capture {
 	struct journal *j;
-	bool unsynced; /* records were added since the last sync */
 	struct undo_log log;
 	int dir;	   /* the step's directory */
 	int obj;	   /* its directory of objects */
