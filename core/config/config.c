@@ -25,7 +25,8 @@ struct config {
 	unsigned others; /* hold it besides the one */
 	char *profile;	 /* its name, or NULL */
 	char *home;
-	char *folder; /* NULL without one */
+	char *folder;  /* NULL without one */
+	char *ignored; /* origin and name of a setting that there is no more, or NULL */
 };
 
 static int key_index(const char *key)
@@ -120,6 +121,11 @@ static int set_key(struct config *c, const struct config_source *src, const char
 	const char *why = NULL, *near = i < 0 ? nearest(name) : NULL;
 	const char *bare = src->line && !strchr(name, '.') ? " before any [section]" : "";
 
+	if (str_eq(name, "journal.durable")) { /* of version 0.1: an upgrade stops no start */
+		free(c->ignored);
+		c->ignored = xasprintf("%s: %s", origin, name);
+		return 0;
+	}
 	if (near)
 		return err_say(err, -EINVAL, "%s: unknown key %s%s: did you mean %s?", origin, name,
 			       bare, near);
@@ -338,10 +344,16 @@ void config_free(struct config *c)
 	free(c->profile);
 	free(c->home);
 	free(c->folder);
+	free(c->ignored);
 	free(c);
 }
 
 /* ---- getters --------------------------------------------------------------------------------- */
+
+const char *config_ignored(const struct config *c)
+{
+	return c->ignored;
+}
 
 const char *config_str(const struct config *c, const char *key)
 {

@@ -122,6 +122,9 @@ struct config_rule {
 size_t config_rules(const struct config *c);
 struct config_rule config_rule(const struct config *c, size_t i);
 
+/* Returns "FILE:LINE: NAME" of a setting that this version has no more, and ignores; or NULL. */
+const char *config_ignored(const struct config *c);
+
 /* Makes a configuration of only rules, copied from another one: for a process that may not read
  * files. */
 struct config *config_of_rules(void) MUST_USE;

@@ -126,8 +126,6 @@ static const struct config_key keys[] = {
 	 "or web/*.cache: a name, or a path with a slash; never secrets, nor hidden places"},
 	{"journal.undo", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
 	 "record changes; off, nothing can be undone: for folders that can be thrown away"},
-	{"journal.durable", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
-	 "undo survives power loss: the old content is on disk before a change happens"},
 	{"journal.size", CONFIG_INT, "1g", NULL, PROJECT_NEVER, NULL,
 	 "most bytes of a folder's undo store (k, m, g); the oldest steps make room; 0: unlimited"},
 	{"journal.total-size", CONFIG_INT, "0", NULL, PROJECT_NEVER, NULL,

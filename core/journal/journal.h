@@ -65,18 +65,16 @@
  * paths that both changed. A step that outgrows its own limit goes on without records: a mark says
  * from where.
  *
- * With journal_options.durable a record is synced before its operation. After a reboot the records
- * of operations that never reached the disk are removed before anything is rolled back
- * (rollback/power_loss.c).
+ * Nothing is synced. After a reboot the newest records may be of operations that never reached the
+ * disk; these are removed before anything is rolled back (rollback/last_record.c).
  */
 struct journal;
 struct object;
 
 #define JOURNAL_VERSION 2
 
-/* How much is kept, and how safely. Zeros: everything, for as long as the machine does not fail. */
+/* How much is kept. Zeros: everything. */
 struct journal_options {
-	bool durable;	    /* survive power loss: a sync for each record */
 	bool off;	    /* keep nothing: no step can be undone */
 	uint64_t size;	    /* bytes of the whole store; 0: unlimited */
 	uint64_t step_size; /* bytes that one step copies, 0: unlimited; never above size */

@@ -19,7 +19,6 @@
  *        O_NOFOLLOW it refuses a link; O_ITSELF opens the link on both systems. O_TMPFILE fails
  *        with EISDIR. Renames are renameatx_np(2). "" with AT_EMPTY_PATH is the descriptor
  *        itself. Leases are never granted: F_SETLEASE fails, as if a process had the file open.
- *        fdatasync() and syncfs() are F_FULLFSYNC: fsync(2) does not reach the disk there.
  */
 #define OS_FD_PATH 64
 
@@ -63,8 +62,6 @@ static inline ssize_t os_copy_range(int in, off_t *in_at, int out, off_t *out_at
 
 void os_fd_path(char out[OS_FD_PATH], int fd);
 int renameat2(int fromfd, const char *from, int tofd, const char *to, unsigned flags);
-int fdatasync(int fd);
-int syncfs(int fd);
 /* Always fails: the caller copies the bytes. */
 ssize_t os_copy_range(int in, off_t *in_at, int out, off_t *out_at, size_t n);
 int posix_fallocate(int fd, off_t at, off_t len);

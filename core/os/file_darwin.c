@@ -170,21 +170,6 @@ int os_linkat(int fromfd, const char *from, int tofd, const char *to, int flags)
 	return linkat(AT_FDCWD, path, tofd, to, 0);
 }
 
-/* ---- to the disk ----------------------------------------------------------------------------- */
-
-int fdatasync(int fd)
-{
-	/* Not every file system knows it. */
-	return fcntl(fd, F_FULLFSYNC) < 0 ? fsync(fd) : 0;
-}
-
-/* The drive's own buffer is one: what was written before, to any file of it, is out then. */
-int syncfs(int fd)
-{
-	sync();
-	return fdatasync(fd);
-}
-
 /* An error number, as POSIX has it. Space that is allocated is the file's until it is cut. */
 int posix_fallocate(int fd, off_t at, off_t len)
 {

@@ -50,10 +50,8 @@ static void close_it(struct inside *in)
 
 static void open_it(struct inside *in, const struct worker *w)
 {
-	struct journal_spec spec = {.folder = w->folder,
-				    .state_dir = w->state,
-				    .followed = w->second,
-				    .options.durable = w->durable};
+	struct journal_spec spec = {
+		.folder = w->folder, .state_dir = w->state, .followed = w->second};
 	struct reply *re = &in->sh->reply;
 	struct err err = {0};
 

@@ -32,7 +32,6 @@ struct worker {
 	char *top, *folder, *state;
 	char *second; /* another folder of the session, or NULL */
 	uid_t uid;    /* what the worker runs as */
-	bool durable; /* the journal is */
 	struct shared *sh;
 	pid_t pid;
 	int sock;

@@ -93,6 +93,18 @@ static void built_in(void **state)
 	assert_string_equal(config_origin(p->c, "sandbox.backend"), "built in");
 }
 
+/* Version 0.1 had it: its file is read, and the setting is named. */
+static void a_setting_that_was_removed(void **state)
+{
+	struct place *p = *state;
+
+	user_config(p, 0600, "[ui]\n\ttheme = dark\n[journal]\n\tdurable = true\n");
+	load(p);
+	assert_string_equal(config_str(p->c, "ui.theme"), "dark");
+	if (!strstr(config_ignored(p->c), "/config:4: journal.durable"))
+		fail_msg("'%s'", config_ignored(p->c));
+}
+
 static void levels(void **state)
 {
 	struct place *p = *state;
@@ -356,6 +368,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(built_in),
+		T(a_setting_that_was_removed),
 		T(levels),
 		T(paths),
 		T(project_only_tightens),

@@ -169,7 +169,7 @@ static void both_forms_may_be_there(void **state)
 	packed = first_packed(f, id);
 	slot = xstrndup(packed, strlen(packed) - 2);
 	assert_int_equal(linkat(fd, packed, fd, "aside", 0), 0);
-	assert_int_equal(compressed_restore(fd, slot, false), 0);
+	assert_int_equal(compressed_restore(fd, slot), 0);
 	assert_int_equal(faccessat(fd, packed, F_OK, 0), -1);
 	assert_int_equal(renameat(fd, "aside", fd, packed), 0);
 	assert_sound(f);
@@ -361,7 +361,7 @@ static void unpack_slot(void *data)
 {
 	const struct reader *r = data;
 
-	if (compressed_restore(r->dir, "slot", false) < 0)
+	if (compressed_restore(r->dir, "slot") < 0)
 		abort();
 }
 
@@ -443,7 +443,7 @@ static void gate_unlock(void *data)
 
 static int pack_text(struct fix *f, struct gate *g)
 {
-	const struct compressed_gate gate = {gate_lock, gate_unlock, g, &g->stop, false};
+	const struct compressed_gate gate = {gate_lock, gate_unlock, g, &g->stop};
 	int r = compressed_make(journal_folder_fd(f->j), "text", &gate);
 
 	assert_int_equal(g->locked, 0);

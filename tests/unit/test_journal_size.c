@@ -180,7 +180,7 @@ static void files_are_read_in_pieces(void **state)
 	}
 	codec_put_u64(&head, chunked_out_len(&out));
 	assert_int_equal(faccessat(own, "pieces", F_OK, 0), -1);
-	assert_int_equal(chunked_out_end(&out, 0, (struct span){head.data, head.len}, false), 0);
+	assert_int_equal(chunked_out_end(&out, 0, (struct span){head.data, head.len}), 0);
 	assert_int_equal(chunked_in_open(&in, own, "pieces"), 0);
 	assert_int_equal(chunked_in_more(&in), 0);
 	seed = 3;
@@ -208,7 +208,7 @@ static void files_are_read_in_pieces(void **state)
 	assert_int_equal(chunked_in_more(&in), -EBADMSG);
 	chunked_out_begin(&out, own, "pieces");
 	codec_put_u64(&out.buf, 0);
-	assert_int_equal(chunked_out_end(&out, -EIO, (struct span){.data = ""}, false), -EIO);
+	assert_int_equal(chunked_out_end(&out, -EIO, (struct span){.data = ""}), -EIO);
 	assert_int_equal(faccessat(own, "pieces.tmp", F_OK, 0), -1);
 	close(own);
 }

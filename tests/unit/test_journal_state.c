@@ -1,5 +1,8 @@
 /* test_journal_state - a store that has lost its small files: nothing in it is lost with them. */
 /* SPDX-License-Identifier: MIT */
+#include "core/journal/log/capture.h"
+#include "core/journal/log/undo_log.h"
+#include "core/journal/step/step.h"
 #include "tests/support/journalfix.h"
 
 static void made(struct fix *f, int64_t want, const char *path, const char *text)
@@ -128,6 +131,69 @@ static void an_open_step_is_rolled_back(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_tree(f, before);
 	made(f, 6, "e", "six\n");
+	assert_sound(f);
+}
+
+static uint64_t ino_of(struct fix *f, const char *path)
+{
+	AUTO_FREE char *file = xasprintf("%s/%s", f->folder, path);
+	struct stat st;
+
+	assert_int_equal(lstat(file, &st), 0);
+	return st.st_ino;
+}
+
+static void record(struct fix *f, struct rec rec)
+{
+	assert_int_equal(capture_push(&f->s->side, &rec), 0);
+}
+
+/* A file is saved by way of t: the records alone. */
+static void record_save(struct fix *f, const char *path)
+{
+	uint64_t ino = ino_of(f, path), slot = undo_log_slot(&f->s->side.log);
+
+	record(f, (struct rec){.type = REC_NEW, .path = "t"});
+	record(f, (struct rec){.type = REC_GONE,
+			       .flags = REC_LINKED,
+			       .path = path,
+			       .ino = ino,
+			       .slot = slot});
+	record(f, (struct rec){.type = REC_RENAME,
+			       .path = "t",
+			       .path2 = path,
+			       .ino = ino + 1000000,
+			       .ino2 = ino,
+			       .slot = slot});
+}
+
+/* After a power cut the log may have records of operations that the disk never saw. */
+static void records_of_operations_that_the_disk_lacks(void **state)
+{
+	struct fix *f = *state;
+	AUTO_FREE char *before = NULL;
+
+	history(f);
+	before = snap(f);
+	begin(f, "open");
+	assert_int_equal(put(f, "x", "five\n"), 0);
+	assert_int_equal(put(f, "t", "new\n"), 0);
+	assert_int_equal(mv(f, "t", "a", 0), 0);
+	assert_int_equal(put(f, "o", "own\n"), 0);
+	assert_int_equal(mv(f, "o", "p", 0), 0);
+	assert_int_equal(rm(f, "p"), 0);
+	record_save(f, "c");
+	record_save(f, "b");
+	record(f, (struct rec){.type = REC_GONE,
+			       .path = "b",
+			       .ino = ino_of(f, "b"),
+			       .slot = undo_log_slot(&f->s->side.log)});
+	record(f,
+	       (struct rec){
+		       .type = REC_RENAME, .path = "c", .path2 = "moved", .ino = ino_of(f, "c")});
+	record(f, (struct rec){.type = REC_NEW, .path = "n"});
+	lose(f, "state", 0);
+	assert_tree(f, before);
 	assert_sound(f);
 }
 
@@ -293,6 +359,7 @@ int main(void)
 		TEST(a_negative_number_of_an_older_version_goes_on),
 		TEST(zeros_are_no_state),
 		TEST(an_open_step_is_rolled_back),
+		TEST(records_of_operations_that_the_disk_lacks),
 		TEST(the_way_back_of_an_undone_step),
 		TEST(what_says_whose_it_is),
 		TEST(the_paths_of_places_elsewhere),

@@ -277,10 +277,10 @@ static void what_the_agent_does_itself_is_ambient(void **state)
 
 static char told[64]; /* a directory: made by the test when it has heard what is waited for */
 
-static void start_told(struct fixture *f, void (*work)(void), bool one_step, bool durable)
+static void start_told(struct fixture *f, void (*work)(void), bool one_step, bool headless)
 {
 	snprintf(told, sizeof(told), "%s/told", f->root);
-	start(f, work, one_step, durable);
+	start(f, work, one_step, headless);
 }
 
 static void until_told(void)

@@ -35,6 +35,18 @@ static void say_changed(const struct run *run)
 			run->cwd);
 }
 
+static void say_ignored(const struct run *run)
+{
+	AUTO_BUF struct buf shown = BUF_INIT;
+	const char *setting = config_ignored(run->config);
+
+	if (!setting)
+		return;
+	text_escape(&shown, setting, strlen(setting));
+	fprintf(stderr, "cordon: %s is no setting any more, and is ignored: remove it\n",
+		shown.data);
+}
+
 static void list_overlays(const struct run *run)
 {
 	for (const char *line = run->kept.data; *line; line += strcspn(line, "\n") + 1)
@@ -236,6 +248,7 @@ static int run_with(int argc, char **argv, bool learning, struct err *err)
 		run.spec.line = run_options_line(&run.opt, run.cwd);
 		strings_add(&run.owned, run.spec.line);
 		say_changed(&run);
+		say_ignored(&run);
 	}
 	if (r == 0 && !run.opt.stdio)
 		say_repositories(&run);

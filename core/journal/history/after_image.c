@@ -327,7 +327,7 @@ int after_image_write(struct journal *j, int stepdir, const struct path_set *key
 	chunked_out_add(&out, (struct span){im.bytes.data, im.bytes.len});
 	buf_done(&im.bytes);
 	/* A recovery reads the file, even before it is part of a commit. */
-	return chunked_out_end(&out, r, (struct span){head.data, head.len}, j->options.durable);
+	return chunked_out_end(&out, r, (struct span){head.data, head.len});
 }
 
 /* Returns whether git has only refreshed an index, as `git status` does: that is no edit. */

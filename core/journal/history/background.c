@@ -115,11 +115,8 @@ static bool compress_step(struct background *t, int dir, const struct compressed
 /* Does all the work once. Returns whether nothing is left to do. */
 static bool pass(struct background *t)
 {
-	const struct compressed_gate gate = {.lock = gate_lock,
-					     .unlock = gate_unlock,
-					     .data = t,
-					     .stop = &t->stop,
-					     .sync = t->j->options.durable};
+	const struct compressed_gate gate = {
+		.lock = gate_lock, .unlock = gate_unlock, .data = t, .stop = &t->stop};
 	AUTO_NAMES struct names names = {0};
 	bool all = true;
 

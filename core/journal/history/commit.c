@@ -27,7 +27,6 @@
 #include "core/journal/step/step.h"
 #include "core/journal/step/touched_paths.h"
 #include "core/journal/steps.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -226,8 +225,6 @@ static void endings_settle(struct ending *list, size_t n)
 		struct step *s = list[i].s;
 		AUTO_FREE char *dir = xasprintf("open/%" PRId64, s->id);
 
-		if (list[i].keep && store_sync_names(s->j) < 0)
-			log_warn("journal", "step %" PRId64 " may not be on the disk yet", s->id);
 		if (s->made && !list[i].keep && store_trash(s->j, dir) < 0)
 			s->j->stuck = true;
 	}
@@ -297,9 +294,6 @@ static int endings_keep(struct ending *list, size_t n)
 	for (size_t i = 0; i < n; i++)
 		keep |= list[i].keep;
 	r = keep ? endings_write(list, n) : 0;
-	for (size_t i = 0; r == 0 && keep && i < n; i++)
-		if (list[i].s->made)
-			r = durability_sync_all(list[i].s->j);
 	if (r == 0)
 		r = publish(list, n);
 	if (r < 0)

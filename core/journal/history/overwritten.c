@@ -19,7 +19,6 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/step/edited.h"
 #include "core/journal/store/compressed.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/news.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/siblings.h"
@@ -166,8 +165,7 @@ static int copy_bytes(const struct source *from, const struct rec *r, int out)
 	return (int)((r->type == REC_CONTENT ? attributes_mode(meta) : o.mode) & 0777);
 }
 
-static int copy_version(struct journal *j, const struct source *from, const struct rec *r,
-			struct target *to)
+static int copy_version(const struct source *from, const struct rec *r, struct target *to)
 {
 	struct rec rec = {.type = REC_CONTENT, .path = r->path, .seq = r->seq, .ino = r->ino};
 	AUTO_CLOSE int out = -1;
@@ -184,9 +182,7 @@ static int copy_version(struct journal *j, const struct source *from, const stru
 		return mode;
 	if (fchmod(out, (mode_t)mode | 0400) < 0) /* it is to be read again */
 		return -errno;
-	mode = durability_sync_fd(j, out);
-	if (mode == 0)
-		mode = undo_log_append(&to->log, &rec);
+	mode = undo_log_append(&to->log, &rec);
 	to->n += mode == 0;
 	return mode;
 }
@@ -208,7 +204,7 @@ static int copy_head(const struct source *from, int dir)
 	return r;
 }
 
-static int fill(struct journal *j, const struct source *from, struct target *to)
+static int fill(const struct source *from, struct target *to)
 {
 	const struct roll roll = {from->list[0].seq, (uint64_t)clock_wall_us()};
 	int r = copy_head(from, to->dir);
@@ -218,11 +214,11 @@ static int fill(struct journal *j, const struct source *from, struct target *to)
 	if (r == 0)
 		r = undo_log_set_roll(&to->log, &roll);
 	for (size_t i = from->n; r == 0 && i-- > 0;)
-		r = copy_version(j, from, &from->list[i], to);
+		r = copy_version(from, &from->list[i], to);
 	if (r == 0)
 		undo_log_trim(&to->log);
 	if (r == 0)
-		r = io_write_file(to->dir, OVERWRITTEN_FILE, 0600, "", 0, j->options.durable);
+		r = io_write_file(to->dir, OVERWRITTEN_FILE, 0600, "", 0, false);
 	return r;
 }
 
@@ -250,7 +246,7 @@ static int save(struct journal *j, const char *dir, const struct source *from)
 	if (r == -ENOENT)
 		r = make_dirs(j, work, name, &to);
 	if (r == 0)
-		r = fill(j, from, &to);
+		r = fill(from, &to);
 	undo_log_close(&to.log);
 	util_close_fd(&to.dir);
 	util_close_fd(&to.obj);

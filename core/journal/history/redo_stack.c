@@ -40,5 +40,5 @@ int redo_drop_all(struct journal *j)
 
 		r = redo_drop_undone(j, dir);
 	}
-	return r == 0 && names.n ? store_sync_names(j) : r;
+	return r;
 }

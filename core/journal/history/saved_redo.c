@@ -65,8 +65,7 @@ int saved_redo_mark(struct journal *j, int stepdir, const struct undo_log *redo,
 	for (size_t i = 0; i < path_set_count(&held); i++)
 		codec_put_str(&b, path_set_key(&held, i), strlen(path_set_key(&held, i)));
 	do
-		r = io_write_file(stepdir, NOTE_FILE, 0600, b.data ? b.data : "", b.len,
-				  j->options.durable);
+		r = io_write_file(stepdir, NOTE_FILE, 0600, b.data ? b.data : "", b.len, false);
 	while (r < 0 && reserve_give(j, r));
 	return r;
 }

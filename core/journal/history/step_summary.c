@@ -131,7 +131,7 @@ int summary_write(struct journal *j, int stepdir, const struct step_info *info, 
 		put_change(&out.buf, &c);
 		chunked_out_spill(&out);
 	}
-	return chunked_out_end(&out, 0, (struct span){0}, false);
+	return chunked_out_end(&out, 0, (struct span){0});
 }
 
 int summary_seq(int stepdir, uint64_t *ret)

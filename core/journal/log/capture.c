@@ -15,7 +15,6 @@
 #include "core/journal/history.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -71,7 +70,6 @@ int capture_push(struct capture *s, struct rec *r)
 	} while (e < 0 && store_relieve(s->j, e, s->back));
 	if (e == 0 && !s->back)
 		sign(s);
-	s->unsynced = true;
 	return e;
 }
 
@@ -100,17 +98,6 @@ void capture_noted(const struct rec *r, struct change_side *ret)
 	ret->exists &= !g.bad;
 }
 
-static void forget_seen(struct capture *s)
-{
-	struct seen *d, *next;
-
-	HASH_ITER (hh, s->seen, d, next) {
-		HASH_DEL(s->seen, d);
-		free(d->path);
-		free(d);
-	}
-}
-
 void capture_forget_dirs(struct capture *s)
 {
 	s->j->dirs_turn++;
@@ -118,7 +105,7 @@ void capture_forget_dirs(struct capture *s)
 
 void capture_done(struct capture *s)
 {
-	forget_seen(s);
+	path_set_done(&s->seen);
 	undo_log_close(&s->log);
 	util_close_fd(&s->obj);
 	util_close_fd(&s->dir);
@@ -130,15 +117,13 @@ int capture_touch_dir(struct capture *s, int root, int dirfd, const char *path)
 	AUTO_FREE char *key = path_key_make(root, path);
 	AUTO_BUF struct buf meta = BUF_INIT;
 	struct rec rec = {.type = REC_DTIME, .root = root, .path = path};
-	struct seen *d;
 	struct stat st;
 	int r;
 
 	if (s->seen_turn != s->j->dirs_turn)
-		forget_seen(s);
+		path_set_done(&s->seen);
 	s->seen_turn = s->j->dirs_turn;
-	HASH_FIND_STR(s->seen, key, d);
-	if (d)
+	if (path_set_has_key(&s->seen, key))
 		return 0;
 	if (fstatat(dirfd, "", &st, AT_EMPTY_PATH) < 0)
 		return -errno;
@@ -147,12 +132,9 @@ int capture_touch_dir(struct capture *s, int root, int dirfd, const char *path)
 	rec.meta = (struct span){meta.data, meta.len};
 	rec.ino = st.st_ino;
 	r = capture_push(s, &rec);
-	if (r < 0)
-		return r;
-	d = xcalloc(1, sizeof(*d));
-	d->path = take_ptr(&key);
-	HASH_ADD_KEYPTR(hh, s->seen, d->path, strlen(d->path), d);
-	return 0;
+	if (r == 0)
+		path_set_add_key(&s->seen, key);
+	return r;
 }
 
 int capture_keep_meta(struct capture *s, int root, const char *path, int fd, uint64_t src)

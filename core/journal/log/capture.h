@@ -4,16 +4,11 @@
 
 #include <sys/stat.h>
 
-#include "core/base/hash.h"
 #include "core/journal/log/undo_log.h"
 #include "core/journal/store/store.h"
+#include "core/journal/util/path_set.h"
 
 struct change_side;
-
-struct seen { /* a directory whose times are captured */
-	char *path;
-	UT_hash_handle hh;
-};
 
 struct captured { /* the content that was captured last */
 	bool is;
@@ -25,17 +20,16 @@ struct captured { /* the content that was captured last */
 
 struct capture {
 	struct journal *j;
-	bool unsynced; /* records were added since the last sync */
 	struct undo_log log;
-	int dir;	   /* the step's directory */
-	int obj;	   /* its directory of objects */
-	unsigned flags;	   /* added to each record that is pushed */
-	bool recorded;	   /* a record says that not all metadata could be restored */
-	bool back;	   /* a rollback fills this log */
-	int64_t signed_ns; /* when the log's mtime was last set: a sign of life (plan_open.c) */
-	size_t covered;	   /* the log's length when disk space was last reserved for its end */
-	struct seen *seen;
-	uint64_t seen_turn; /* journal.dirs_turn when `seen` was filled */
+	int dir;	      /* the step's directory */
+	int obj;	      /* its directory of objects */
+	unsigned flags;	      /* added to each record that is pushed */
+	bool recorded;	      /* a record says that not all metadata could be restored */
+	bool back;	      /* a rollback fills this log */
+	int64_t signed_ns;    /* when the log's mtime was last set: a sign of life (plan_open.c) */
+	size_t covered;	      /* the log's length when disk space was last reserved for its end */
+	struct path_set seen; /* directories whose times are captured */
+	uint64_t seen_turn;   /* journal.dirs_turn when `seen` was filled */
 	struct captured last;
 	/* A rollback that can be refused: it changes no file that never holds still. */
 	bool strict;

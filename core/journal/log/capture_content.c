@@ -11,7 +11,6 @@
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -62,7 +61,7 @@ int capture_fill_slot(struct capture *s, uint64_t slot, struct span bytes)
 
 	fd = slot_create(s, slot, name);
 	r = fd < 0 ? fd : io_write_all(fd, bytes.data, bytes.len);
-	return r < 0 ? r : durability_sync_fd(s->j, fd);
+	return r;
 }
 
 /* Puts the bytes of a small file without holes into the record, behind its metadata. Returns 0 if
@@ -99,13 +98,6 @@ static int keep_slot(struct capture *s, int in, struct kept *kept, char slot[24]
 	r = kept->clone_only || OS_CLONES_ANEW ? object_clone_data(in, out) : -EOPNOTSUPP;
 	if (r == -EOPNOTSUPP && !kept->clone_only)
 		r = object_copy_data(in, out);
-	if (r >= 0) {
-		int e = durability_sync_fd(s->j, out);
-
-		if (e == 0)
-			e = durability_sync_fd(s->j, s->obj);
-		r = e < 0 ? e : r;
-	}
 	if (r < 0)
 		unlinkat(s->obj, slot, 0);
 	else if (r == 0 && kept->hashed && fstat(out, &st) == 0)
@@ -230,8 +222,6 @@ static int copy_again(struct capture *s, int in)
 	out = create(s, AGAIN);
 	r = out < 0 ? out : object_copy_data(in, out);
 	store_slot_name(slot, s->last.slot);
-	if (r >= 0)
-		r = durability_sync_fd(s->j, out);
 	if (r >= 0 && renameat(s->obj, AGAIN, s->obj, slot) < 0)
 		r = -errno;
 	if (r < 0)

@@ -8,7 +8,6 @@
 #include "core/base/io.h"
 #include "core/journal/fs/object.h"
 #include "core/journal/log/capture.h"
-#include "core/journal/store/durability.h"
 
 #define BLOCK	   32768
 #define LOOKS	   8 /* reads of a block that changes */
@@ -129,7 +128,5 @@ int capture_overwrite(struct capture *s, int src, int dst)
 	e = write_blocks(o);
 	if (e == 0)
 		e = cut(o);
-	if (e == 0 && o->added)
-		e = durability_sync_fd(s->j, slot);
 	return e < 0 ? e : o->added;
 }

@@ -1,4 +1,4 @@
-/* last_record - after a crash: finds out whether the newest record's operation was performed. */
+/* last_record - after a crash: finds out whether the newest records' operations were performed. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -167,6 +167,79 @@ static int settle_one(struct capture *s, const struct rec *top, size_t start)
 	if (e != 0)
 		return e < 0 ? e : 0;
 	return capture_drop_link(s, &below);
+}
+
+/* ---- after a reboot ---------------------------------------------------------------------------
+ *
+ * The disk may lack the newest operations of which it has the records. A file system that keeps the
+ * order of its names lacks all operations after one point. So the search goes backwards, and ends
+ * at an operation that was performed. Some records show neither: a file was made, or its bytes or
+ * attributes changed. They go if an older one was not performed, else they may stay: their inverse
+ * changes nothing.
+ */
+
+enum disk_has {
+	DISK_BEFORE,
+	DISK_AFTER,
+	DISK_EITHER,
+};
+
+static enum disk_has has_rename(const struct rec *r, uint64_t here, uint64_t there)
+{
+	if (there == r->ino)
+		return DISK_AFTER;
+	return here == r->ino || (there && there == r->ino2) ? DISK_BEFORE : DISK_EITHER;
+}
+
+/* Returns an enum disk_has, or an error. */
+static int disk_has(const struct capture *s, const struct rec *r)
+{
+	uint64_t here = 0, there = 0, kept = 0;
+	int e = 0;
+
+	if (rec_is_idle(r) || rec_is_in_place(r))
+		return DISK_EITHER;
+	if (r->type == REC_GONE)
+		e = ino_in_slot(s, r->slot, &kept);
+	if (e == 0)
+		e = ino_at(s->j, r->root, r->path, &here);
+	if (e == 0 && (r->type == REC_RENAME || r->type == REC_XCHG))
+		e = ino_at(s->j, r->root2, r->path2, &there);
+	if (e < 0)
+		return e;
+	if (r->type == REC_GONE && kept)
+		return here == kept ? DISK_BEFORE : DISK_AFTER;
+	if (r->type == REC_GONE)
+		return here == r->ino && !(r->flags & REC_LINKED) ? DISK_BEFORE : DISK_EITHER;
+	return *r->path2 ? (int)has_rename(r, here, there) : DISK_EITHER;
+}
+
+int last_record_drop_lost(struct capture *s)
+{
+	size_t end = undo_log_tail(&s->log), keep = end, start;
+	int has = DISK_EITHER;
+	struct rec r;
+
+	store_forget_near(s->j);
+	for (; has != DISK_AFTER && undo_log_last(&s->log, end, &r, &start); end = start) {
+		if (r.type == REC_STEP)
+			break;
+		has = disk_has(s, &r);
+		if (has < 0)
+			return has;
+		keep = has == DISK_BEFORE ? start : keep;
+	}
+	while (undo_log_tail(&s->log) > keep) {
+		int e = undo_log_last(&s->log, undo_log_tail(&s->log), &r, &start)
+				? capture_drop_link(s, &r)
+				: -EBADMSG;
+
+		if (e == 0)
+			e = undo_log_cut(&s->log, start);
+		if (e < 0)
+			return e;
+	}
+	return 0;
 }
 
 int last_record_settle(struct capture *from, struct capture *to, bool forward)

@@ -10,7 +10,6 @@
 #include "core/journal/journal.h"
 #include "core/journal/rollback/undo.h"
 #include "core/journal/step/step.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/git_store.h"
 #include "core/journal/store/open_store.h"
 #include "core/journal/store/store.h"
@@ -30,9 +29,6 @@ static int finish_start(struct journal *j, bool followed, size_t *ret_recovered,
 		return r;
 	j->mended |= *ret_recovered > 0;
 	state_boot_settled(j);
-	r = durability_sync_all(j);
-	if (r < 0)
-		return err_set(err, r, "bring the undo store '%s' to the disk", j->store_path);
 	return 0;
 }
 

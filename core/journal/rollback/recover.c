@@ -152,9 +152,14 @@ static int roll_back(struct txn *t, struct witness *seen, size_t *ret_paths)
  * lives no record is in doubt, and other steps may have changed the record's paths. */
 static int settle(struct txn *t)
 {
-	int r = t->crashed && t->j->rebooted ? power_loss_settle(t) : 0;
-	struct mover *last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
+	bool lost = t->crashed && t->recover && !t->back && t->j->rebooted;
+	struct mover *last;
+	int r = 0;
 
+	for (size_t i = 0; lost && r == 0 && i < t->n; i++)
+		if (!t->list[i].arrived && undo_log_empty(&t->list[i].redo.log))
+			r = last_record_drop_lost(&t->list[i].undo);
+	last = t->crashed && r == 0 ? txn_newest(t, true) : NULL;
 	return last ? last_record_settle(txn_from(t, last), txn_to(t, last), t->recover) : r;
 }
 
@@ -262,9 +267,8 @@ static enum fate_open judge_open(struct journal *j, const char *dir)
 	if (fd < 0)
 		return OPEN_BACK;
 	e = undo_log_open(&log, fd, "undo", false, true);
-	if (e == -ENOENT || e == -ENODATA) /* a durable log is synced before any capture */
-		return (j->rebooted && j->options.durable) || !has_objects(j, dir) ? OPEN_NEVER
-										   : OPEN_LOST;
+	if (e == -ENOENT || e == -ENODATA)
+		return has_objects(j, dir) ? OPEN_LOST : OPEN_NEVER;
 	if (e < 0)
 		return OPEN_BACK;
 	for (e = 0; e < 2 && undo_log_next(&log, &at, &r);)

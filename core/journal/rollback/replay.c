@@ -11,7 +11,6 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/step/guarded.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/store/news.h"
 #include "core/journal/store/placed.h"
 #include "core/journal/store/roots.h"
@@ -71,7 +70,7 @@ int replay_push(struct record_replay *p, struct rec *y)
 	p->mark = undo_log_tail(&p->to->log);
 	r = capture_push(p->to, y);
 	p->pushed = r == 0 && y->src;
-	return r < 0 ? r : capture_sync(p->to);
+	return r;
 }
 
 /* ---- guarded names ----------------------------------------------------------------------------

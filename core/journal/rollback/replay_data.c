@@ -12,9 +12,7 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/step/guarded.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/store/compressed.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/placed.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/roots.h"
@@ -49,8 +47,6 @@ static int settle(struct record_replay *p, int dst)
 		replay_say_written(p, "some of that may be lost");
 		e = 0;
 	}
-	if (e == 0)
-		e = capture_sync(p->to);
 	return e < 0 ? e : kept.in_slot;
 }
 
@@ -99,17 +95,12 @@ static int content_in_place(struct record_replay *p, const struct spot *at, cons
 		return e;
 	p->pushed = true;
 	p->performed = dst < 0; /* the mode changes */
-	e = capture_sync(p->to);
-	if (e < 0)
-		return e;
 	path = object_open(at->fd, at->name);
 	if (dst < 0)
 		dst = open_to_write(at->fd, at->name);
 	if (path < 0 || dst < 0)
 		return path < 0 ? path : dst;
 	e = overwrite(p, src, dst);
-	if (e >= 0)
-		e = durability_sync_fd(p->j, dst);
 	if (e >= 0)
 		e = replay_set_attrs(p, path, meta);
 	if (e >= 0)
@@ -262,9 +253,8 @@ int replay_rec_content(struct record_replay *p)
 	store_slot_name(slot, p->r->slot);
 	undo_log_content(p->r, &meta, &bytes);
 	do
-		e = p->r->flags & REC_INLINE
-			    ? capture_fill_slot(p->from, p->r->slot, bytes)
-			    : compressed_restore(p->from->obj, slot, p->j->options.durable);
+		e = p->r->flags & REC_INLINE ? capture_fill_slot(p->from, p->r->slot, bytes)
+					     : compressed_restore(p->from->obj, slot);
 	while (e < 0 && store_relieve(p->j, e, p->to->back));
 	return e < 0 ? e : restore_file(p, slot, meta, true);
 }

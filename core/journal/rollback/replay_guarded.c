@@ -13,7 +13,6 @@
 #include "core/journal/rollback/replay.h"
 #include "core/journal/rollback/txn.h"
 #include "core/journal/step/guarded.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/path_set.h"
@@ -129,8 +128,6 @@ static int copy_in_place(struct record_replay *p, int root, const char *path, co
 		return r;
 	mark = undo_log_tail(&p->to->log);
 	r = capture_push(p->to, &y);
-	if (r == 0)
-		r = capture_sync(p->to);
 	if (r == 0)
 		r = move_exchange(p->to->obj, slot, at->fd, at->name);
 	if (r == 0)

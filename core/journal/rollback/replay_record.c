@@ -9,7 +9,6 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/rollback/undo.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/store/borrowed_dirs.h"
 #include "core/journal/store/placed.h"
 #include "core/journal/store/roots.h"
@@ -125,9 +124,7 @@ static int redress(struct record_replay *p, const struct spot *at, const struct 
 	if (e < 0)
 		return e;
 	p->pushed = p->performed = true;
-	e = capture_sync(p->to);
-	if (e == 0)
-		e = replay_set_attrs(p, fd, p->r->meta);
+	e = replay_set_attrs(p, fd, p->r->meta);
 	placed_dressed(p->j, fd, o, p->r->meta);
 	if (e == 0)
 		borrowed_drop(p->j, o);

@@ -11,7 +11,6 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback/replay.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/store/borrowed_dirs.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -34,8 +33,6 @@ static int lend_one(struct record_replay *p, int root, const char *path)
 		return e;
 	fd = object_open(at.fd, at.name);
 	e = fd < 0 ? fd : capture_keep_meta(p->to, root, path, fd, 0);
-	if (e == 0)
-		e = capture_sync(p->to);
 	if (e == 0)
 		e = object_chmod(fd, o.mode | 0700);
 	if (e == 0)

@@ -81,7 +81,7 @@ bool restore_covers(const struct journal *j, const char *path);
 /* Returns whether the change is about one of these paths, or a path beneath one. */
 bool restore_wants(const struct journal *j, const struct change *c, const char *const *paths);
 /* Returns the change that is recorded under this path, or NULL. */
-const struct change *restore_find(const struct restore *r, int root, char *path);
+const struct change *restore_find(const struct restore *r, int root, const char *path);
 /* Returns the index of the first change below a directory; these changes are contiguous. */
 size_t restore_below(const struct restore *r, int root, const char *dir);
 bool restore_is_inside(const struct restore *r, size_t i, int root, const char *dir);
@@ -98,7 +98,7 @@ int restore_all(struct restore *r, const char *const *paths, struct err *err) MU
  */
 #define RESTORE_EDITED 4099 /* not an errno: the caller of the restore gets -ESTALE */
 void restore_expect(struct piece *p, const struct object *now);
-bool restore_expects(const struct restore *r, int root, char *path, const struct object *o);
+bool restore_expects(const struct restore *r, int root, const char *path, const struct object *o);
 int restore_say_edited(const char *path, struct err *err); /* -ESTALE */
 /* Checks all objects that the restore removed, before the new step is committed. Returns 0 or
  * -ESTALE. */

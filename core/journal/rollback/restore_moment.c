@@ -37,7 +37,7 @@ static bool is_expected(const struct piece *p, const struct object *o)
 	return !p->checked || change_sides_equal(&now, &p->expected);
 }
 
-bool restore_expects(const struct restore *r, int root, char *path, const struct object *o)
+bool restore_expects(const struct restore *r, int root, const char *path, const struct object *o)
 {
 	const struct change *own = restore_find(r, root, path);
 
@@ -63,16 +63,10 @@ struct by_inode {
 	UT_hash_handle hh;
 };
 
-struct by_path { /* the step's end has it, or, absent, where that moved the object, had it before */
-	char *key;
-	const struct piece *piece;
-	bool absent;
-	UT_hash_handle hh;
-};
-
 struct expected {
 	struct by_inode *inodes;
-	struct by_path *paths;
+	struct path_set absent; /* names from which the step moved an object */
+	bool any;
 };
 
 static void add_inode(struct expected *all, const struct piece *p)
@@ -91,71 +85,47 @@ static void add_inode(struct expected *all, const struct piece *p)
 	HASH_ADD(hh, all->inodes, ino, sizeof(one->ino), one);
 }
 
-static void add_path(struct expected *all, int root, const char *path, const struct piece *p,
-		     bool absent)
-{
-	AUTO_FREE char *key = path_key_make(root, path);
-	struct by_path *one;
-
-	HASH_FIND_STR(all->paths, key, one);
-	if (one) { /* the end's goes before */
-		one->piece = one->absent ? p : one->piece;
-		one->absent &= absent;
-		return;
-	}
-	one = xcalloc(1, sizeof(*one));
-	one->key = take_ptr(&key);
-	one->piece = p;
-	one->absent = absent;
-	HASH_ADD_KEYPTR(hh, all->paths, one->key, strlen(one->key), one);
-}
-
 static void load(const struct restore *r, struct expected *all)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct piece *p = &r->pieces[i];
 		const struct change *c = &r->list[i];
 
-		if (!p->checked)
+		if (!r->pieces[i].checked)
 			continue;
-		add_inode(all, p);
-		add_path(all, c->root, c->path, p, false);
+		all->any = true;
+		add_inode(all, &r->pieces[i]);
 		if (c->old_path)
-			add_path(all, c->root, c->old_path, p, true);
+			path_set_add(&all->absent, c->root, c->old_path);
 	}
 }
 
 static void expected_done(struct expected *all)
 {
 	struct by_inode *inode, *next;
-	struct by_path *path, *rest;
 
 	HASH_ITER (hh, all->inodes, inode, next) {
 		HASH_DEL(all->inodes, inode);
 		free(inode);
 	}
-	HASH_ITER (hh, all->paths, path, rest) {
-		HASH_DEL(all->paths, path);
-		free(path->key);
-		free(path);
-	}
+	path_set_done(&all->absent);
 }
 
 /* What the restore itself has put somewhere is not asked about. */
 static bool was_expected(const struct restore *r, const struct expected *all, const struct rec *rec,
 			 const struct object *o)
 {
-	AUTO_FREE char *key = path_key_make((int)rec->root, rec->path);
 	const struct by_inode *inode;
-	const struct by_path *path;
+	const struct change *own;
 
 	HASH_FIND(hh, all->inodes, &o->ino, sizeof(o->ino), inode);
 	if (inode)
 		return is_expected(inode->piece, o);
 	if (placed_has(r->j, o))
 		return true;
-	HASH_FIND_STR(all->paths, key, path);
-	return !path || (!path->absent && is_expected(path->piece, o));
+	own = restore_find(r, rec->root, rec->path);
+	if (own && r->pieces[own - r->list].checked)
+		return is_expected(&r->pieces[own - r->list], o);
+	return !path_set_has(&all->absent, rec->root, rec->path);
 }
 
 int restore_taken(const struct restore *r, struct err *err)
@@ -167,7 +137,7 @@ int restore_taken(const struct restore *r, struct err *err)
 	int e = 0;
 
 	load(r, &all);
-	while (e == 0 && all.paths && undo_log_next(&side->log, &at, &rec)) {
+	while (e == 0 && all.any && undo_log_next(&side->log, &at, &rec)) {
 		char slot[24];
 		struct object o;
 

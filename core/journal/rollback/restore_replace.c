@@ -53,8 +53,10 @@ static int take_away(struct restore *r, const struct at *tmp, int e)
 	return undone < 0 ? undone : e;
 }
 
-int replace_by_copy(struct restore *r, struct target *t, const struct content_origin *o)
+/* now: with the present time for its mtime. */
+static int put_copy(struct restore *r, struct target *t, int from, struct span meta, bool now)
 {
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
 	char name[64];
 	struct at tmp = target_beside(r, t, name);
 	AUTO_CLOSE int fd = op_open(r->s, &tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
@@ -62,35 +64,28 @@ int replace_by_copy(struct restore *r, struct target *t, const struct content_or
 
 	if (fd < 0)
 		return take_fd(&fd);
-	e = object_copy_data(o->fd, fd);
+	e = object_copy_data(from, fd);
 	/* Made in this step: its creation is the record of all that happens to it. */
 	if (e >= 0)
-		e = attributes_apply(fd, (struct span){o->meta.data, o->meta.len});
+		e = attributes_apply(fd, meta);
+	if (e >= 0 && now && futimens(fd, times) < 0)
+		e = -errno;
 	return e < 0 ? take_away(r, &tmp, e) : rename_over(r, &tmp, t);
 }
 
-/* The bytes of text, and what else the file is. */
-static int text_over(struct restore *r, struct target *t, struct span text)
+int replace_by_copy(struct restore *r, struct target *t, const struct content_origin *o)
 {
-	const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+	return put_copy(r, t, o->fd, (struct span){o->meta.data, o->meta.len}, false);
+}
+
+/* The bytes of `from`, and what else the file is. */
+static int text_over(struct restore *r, struct target *t, int from)
+{
 	AUTO_CLOSE int old = object_open(t->at.dirfd, t->at.name);
 	AUTO_BUF struct buf meta = BUF_INIT;
-	AUTO_CLOSE int fd = -1;
-	char name[64];
-	struct at tmp = target_beside(r, t, name);
 	int e = old < 0 ? old : attributes_read(r->j, old, &meta);
 
-	if (e < 0)
-		return e;
-	fd = op_open(r->s, &tmp, O_WRONLY | O_CREAT | O_EXCL, 0600, NULL);
-	if (fd < 0)
-		return take_fd(&fd);
-	e = io_write_all(fd, text.data, text.len);
-	if (e == 0)
-		e = attributes_apply(fd, (struct span){meta.data, meta.len});
-	if (e == 0 && futimens(fd, now) < 0)
-		e = -errno;
-	return e < 0 ? take_away(r, &tmp, e) : rename_over(r, &tmp, t);
+	return e < 0 ? e : put_copy(r, t, from, (struct span){meta.data, meta.len}, true);
 }
 
 int replace_by_link(struct restore *r, struct target *t, const struct at *from)
@@ -211,22 +206,19 @@ int restore_text(struct restore *r, size_t i, struct span text)
 {
 	const struct change *c = &r->list[i];
 	AUTO_TARGET struct target t = TARGET_NONE;
-	AUTO_CLOSE int fd = -1, from = -1;
+	AUTO_CLOSE int fd = -1, from = os_memory_file("text");
 	bool careful;
-	int e = target_find(r, c->root, c->path, &t);
+	int e = from < 0 ? from : io_pwrite_all(from, text.data, text.len, 0);
 
+	if (e == 0)
+		e = target_find(r, c->root, c->path, &t);
 	if (e == 0 && !S_ISREG(t.now.mode))
 		e = -RESTORE_EDITED;
-	if (e == 0 && t.now.nlink == 1)
-		e = text_over(r, &t, text);
-	else if (e == 0)
-		e = -EPERM;
+	if (e == 0)
+		e = t.now.nlink == 1 ? text_over(r, &t, from) : -EPERM;
 	if (e != -EPERM) /* another's file, or one that has other names: they show the same bytes */
 		return e;
-	from = os_memory_file("text");
-	e = from < 0 ? from : io_pwrite_all(from, text.data, text.len, 0);
-	if (e == 0)
-		e = open_captured(r, &t, &fd, &careful);
+	e = open_captured(r, &t, &fd, &careful);
 	if (e == 0)
 		e = overwrite(r, from, fd, careful);
 	if (e == 0)

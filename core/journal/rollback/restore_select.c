@@ -73,9 +73,9 @@ static int by_path(const void *key, const void *item)
 	return x->root != y->root ? x->root - y->root : strcmp(x->path, y->path);
 }
 
-const struct change *restore_find(const struct restore *r, int root, char *path)
+const struct change *restore_find(const struct restore *r, int root, const char *path)
 {
-	const struct change key = {.root = root, .path = path};
+	const struct change key = {.root = root, .path = (char *)(uintptr_t)path};
 
 	return bsearch(&key, r->list, r->n, sizeof(*r->list), by_path);
 }

@@ -59,8 +59,7 @@ int txn_write(const struct txn *t)
 		buf_fmt(&b, "%s\n", t->list[i].dir);
 	resolution_put(&b, &t->remedy);
 	do
-		r = io_write_file(t->j->store, ROLLBACK_FILE, 0600, b.data, b.len,
-				  t->j->options.durable);
+		r = io_write_file(t->j->store, ROLLBACK_FILE, 0600, b.data, b.len, false);
 	while (r < 0 && reserve_give(t->j, r));
 	return r;
 }

@@ -50,8 +50,6 @@ static inline struct capture *txn_to(const struct txn *t, struct mover *m)
 
 /* Returns the step whose last record (of the log that is emptied, or of either) is the newest. */
 struct mover *txn_newest(struct txn *t, bool either);
-/* After power loss: removes records whose operations never reached the disk (power_loss.c). */
-int power_loss_settle(struct txn *t) MUST_USE;
 /* Empties the logs in the transaction's direction. */
 int txn_move(struct txn *t, const struct undo_progress *progress) MUST_USE;
 /* Checks the objects that the steps would restore. -EBADMSG: one is missing. (check_objects.c) */

@@ -9,7 +9,6 @@
 #include "core/journal/log/undo_log.h"
 #include "core/journal/rollback.h"
 #include "core/journal/rollback/txn.h"
-#include "core/journal/store/durability.h"
 #include "core/journal/store/placed.h"
 #include "core/journal/store/store.h"
 
@@ -36,8 +35,6 @@ int txns_begin(struct txn *list, size_t n)
 
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = txn_write(&list[i]);
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = store_sync_names(list[i].j);
 	for (size_t i = 0; r < 0 && i < n; i++) /* nothing has been changed */
 		if (forget(list[i].j) < 0)
 			list[i].j->stuck = true;
@@ -66,12 +63,8 @@ static int move_all(struct txn *list, size_t n, const struct undo_progress *prog
 
 static int arrive(struct txn *t)
 {
-	int r = durability_sync_all(t->j);
+	int r = txn_carry(t);
 
-	if (r == 0)
-		r = txn_carry(t);
-	if (r == 0)
-		r = durability_sync_all(t->j);
 	return r == 0 ? txn_end(t) : r;
 }
 

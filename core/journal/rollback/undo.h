@@ -99,6 +99,9 @@ int replay_merged(struct capture *to, const struct merged *m) MUST_USE;
 /* Settles the newest record after a crash: it may be logged but not performed. forward: from is the
  * log of a step that was still open. */
 int last_record_settle(struct capture *from, struct capture *to, bool forward) MUST_USE;
+/* After a reboot: removes the newest records of a step that was still open whose operations never
+ * reached the disk. */
+int last_record_drop_lost(struct capture *s) MUST_USE;
 
 /* Makes the plan for these steps of one store, of the same kind and flags as `like`, and its
  * resolution. */

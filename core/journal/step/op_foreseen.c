@@ -12,7 +12,6 @@
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
@@ -85,7 +84,7 @@ static int lose_dir(struct step *s, enum loss what, const char *op, const struct
 	r = op_target_touch_dir(s, w);
 	if (r == 0)
 		r = op_target_keep_dir(s, w);
-	return r < 0 ? r : capture_sync(&s->side);
+	return r;
 }
 
 /* ---- one name -------------------------------------------------------------------------------- */
@@ -170,8 +169,6 @@ int op_foresee_meta(struct step *s, const struct at *at, bool *touched)
 		r = fd < 0 ? take_fd(&fd) : step_make(s);
 		if (r == 0)
 			r = capture_keep_meta(&s->side, w.root, w.path, fd, 0);
-		if (r == 0)
-			r = capture_sync(&s->side);
 		if (r == 0)
 			step_learn(s, &w.obj, TOUCHED_META);
 	}
@@ -286,8 +283,6 @@ int op_note_moved(struct step *s, const struct at *from, const struct at *to)
 		r = step_protects(s, "rename", a.path, 0, false);
 		if (r > 0)
 			r = capture_push(&s->side, &rec);
-		if (r == 0)
-			r = capture_sync(&s->side);
 	}
 	if (r == 0)
 		op_target_moved(s, &a, &b, false);

@@ -14,7 +14,6 @@
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/unkept.h"
@@ -290,9 +289,7 @@ static int change(struct step *s, const struct change_meta *m, const struct at *
 		if (r < 0)
 			return r;
 	}
-	r = keep ? capture_sync(&s->side) : 0;
-	if (r == 0)
-		r = m->apply(m, &w, fd);
+	r = m->apply(m, &w, fd);
 	if (r < 0 && keep)
 		undo_log_take_back(&s->side.log, mark);
 	if (r < 0)

@@ -16,7 +16,6 @@
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/step/target.h"
 #include "core/journal/step/touched_inodes.h"
 #include "core/journal/step/touched_paths.h"
@@ -154,8 +153,6 @@ int op_rmdir(struct step *s, const struct at *at, bool *touched)
 		return r;
 	mark = undo_log_tail(&s->side.log);
 	r = op_target_keep_dir(s, &w);
-	if (r == 0)
-		r = capture_sync(&s->side);
 	if (r == 0 && unlinkat(at->dirfd, w.raw, AT_REMOVEDIR) < 0)
 		r = -errno;
 	if (r < 0)
@@ -359,8 +356,6 @@ static int rename_logged(struct step *s, const struct op_target *from, const str
 		r = S_ISDIR(to->obj.mode) ? op_target_keep_dir(s, to) : keep_target(s, to, &rec);
 	if (r == 0)
 		r = capture_push(&s->side, &rec);
-	if (r == 0)
-		r = capture_sync(&s->side);
 	if (r == 0 && rec.flags & REC_SWAPPED)
 		r = rename_swapped(s, from, to, rec.slot);
 	else if (r == 0)
@@ -385,7 +380,7 @@ static int note_stuck(struct step *s, const struct op_target *from, const struct
 			  .ino = from->obj.ino,
 			  .ino2 = to->obj.ino};
 
-	if (capture_push(&s->side, &rec) < 0 || capture_sync(&s->side) < 0)
+	if (capture_push(&s->side, &rec) < 0)
 		step_mark_incomplete(s, "two files have changed places by a rename that failed");
 	op_target_report(s, from, &from->obj, NULL);
 	op_target_report(s, to, &to->obj, NULL);
@@ -458,14 +453,13 @@ static bool names_differ(const char *a, const char *b)
  * usual. A process that dies before it removes the record leaves a record of a rename that was not
  * performed, as one that dies before the call does. The recovery drops it, because another inode
  * than the record's has the new name. So this is not done if the inode is the same: a second hard
- * link of the file, or the same name in another spelling. Nor if each record is synced: a useless
- * sync costs more than the look.
+ * link of the file, or the same name in another spelling.
  */
 static bool name_is_likely_free(const struct step *s, const struct op_target *from,
 				const struct at *to, unsigned flags)
 {
 	return s->free_names >= FREE_NAMES && !(flags & RENAME_EXCHANGE) && !s->careful &&
-	       !s->j->options.durable && S_ISREG(from->obj.mode) && from->obj.nlink == 1 &&
+	       S_ISREG(from->obj.mode) && from->obj.nlink == 1 &&
 	       names_differ(from->bare, to->name);
 }
 

@@ -14,7 +14,6 @@
 
 #include "core/base/io.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/store/reserve.h"
 #include "core/journal/store/store.h"
 #include "core/journal/util/codec.h"
@@ -58,8 +57,7 @@ int parts_load(int stepdir, struct part_folders *ret)
 int parts_write(const struct step *s, const struct buf *names)
 {
 	if (names->len)
-		return io_write_file(s->side.dir, PARTS_FILE, 0600, names->data, names->len,
-				     s->j->options.durable);
+		return io_write_file(s->side.dir, PARTS_FILE, 0600, names->data, names->len, false);
 	return unlinkat(s->side.dir, PARTS_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -150,8 +148,6 @@ int step_make(struct step *s)
 			r = make_parts(s, dir);
 		if (r == 0)
 			r = announce(s);
-		if (r == 0)
-			r = step_sync_parts(s);
 		if (r == 0)
 			break;
 		capture_done(&s->side);

@@ -10,7 +10,6 @@
 #include "core/journal/step/limits.h"
 #include "core/journal/step/open_files.h"
 #include "core/journal/step/step.h"
-#include "core/journal/step/sync.h"
 #include "core/journal/steps.h"
 #include "core/journal/store/roots.h"
 #include "core/journal/store/store.h"
@@ -128,14 +127,11 @@ int op_target_keep_content(struct step *s, const struct op_target *w, int fd, co
 	}
 	if (r < 0 || !s->made || undo_log_tail(&s->side.log) == mark)
 		return MIN(r, 0); /* it was kept before */
-	r = capture_sync(&s->side);
-	if (*name) /* a foreseen change: another process performs it, later */
-		return r;
-	for (int i = 0; r == 0 && i < SETTLE_TRIES && !capture_is_exact(&s->side, fd); i++) {
+	/* A foreseen change is performed by another process, later. */
+	if (*name)
+		return 0;
+	for (int i = 0; r == 0 && i < SETTLE_TRIES && !capture_is_exact(&s->side, fd); i++)
 		r = step_settle_content(s, w->root, w->path, fd, o);
-		if (r == 0)
-			r = capture_sync(&s->side);
-	}
 	return r;
 }
 
@@ -149,8 +145,6 @@ int op_target_record_new(struct step *s, const struct op_target *w, enum rec_typ
 		return r;
 	*mark = undo_log_tail(&s->side.log);
 	r = capture_push(&s->side, &rec);
-	if (r == 0)
-		r = step_sync_in(s, w->dirfd);
 	if (r < 0)
 		undo_log_take_back(&s->side.log, *mark);
 	return r;
@@ -171,8 +165,6 @@ int op_target_record_gone(struct step *s, const struct op_target *w, char slot[2
 	store_slot_name(slot, rec.slot);
 	capture_note(&rec, &note, &w->obj);
 	r = capture_push(&s->side, &rec);
-	if (r == 0)
-		r = capture_sync(&s->side);
 	if (r < 0)
 		undo_log_take_back(&s->side.log, *mark);
 	return r;

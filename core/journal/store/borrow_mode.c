@@ -99,7 +99,7 @@ static int note(struct journal *j, int fd, const struct object *o, mode_t bits)
 	codec_put_str(&b, path, strlen(path));
 	note_name(name, o->ino);
 	r = make_dir(j);
-	return r < 0 ? r : io_write_file(j->store, name, 0600, b.data, b.len, j->options.durable);
+	return r < 0 ? r : io_write_file(j->store, name, 0600, b.data, b.len, false);
 }
 
 static void forget(struct journal *j, uint64_t ino)

@@ -191,8 +191,6 @@ static int squeeze_file(int in, int out, const struct compressed_gate *gate)
 		r = -ENOMEM;
 	if (r == 0)
 		r = squeeze_extents(&s, &m);
-	if (r == 0 && gate->sync && fdatasync(out) < 0)
-		r = -errno;
 	ZSTD_freeCCtx(s.z);
 	free(s.raw);
 	free(s.packed);
@@ -209,8 +207,6 @@ static int put_in_place(int dirfd, const char *name, const char *tmp, const char
 	if (atomic_load(gate->stop))
 		r = -ECANCELED;
 	else if (renameat(dirfd, tmp, dirfd, packed) < 0)
-		r = -errno;
-	else if (gate->sync && fsync(dirfd) < 0)
 		r = -errno;
 	else if (unlinkat(dirfd, name, 0) < 0)
 		r = -errno;
@@ -368,7 +364,7 @@ int compressed_open(int dirfd, const char *name)
 	return r < 0 ? r : take_fd(&out);
 }
 
-int compressed_restore(int dirfd, const char *name, bool sync)
+int compressed_restore(int dirfd, const char *name)
 {
 	char packed[NAME_MAX + 1], tmp[NAME_MAX + 1];
 	AUTO_CLOSE int in = open_packed(dirfd, name);
@@ -385,8 +381,6 @@ int compressed_restore(int dirfd, const char *name, bool sync)
 		if (out < 0 || fchmod(out, 0600) < 0)
 			return -errno;
 		r = swell_file(in, out);
-		if (r == 0 && sync && fdatasync(out) < 0)
-			r = -errno;
 		if (r == 0 && renameat(dirfd, tmp, dirfd, name) < 0)
 			r = -errno;
 		if (r < 0 && unlinkat(dirfd, tmp, 0) < 0)

@@ -17,7 +17,6 @@ struct compressed_gate {
 	void (*unlock)(void *data);
 	void *data;
 	const atomic_bool *stop; /* checked for each block */
-	bool sync;		 /* sync the compressed form before the plain one is removed */
 };
 
 /* Compresses a file. Returns 1, or 0 if it is not worth it or was stopped. */
@@ -25,6 +24,6 @@ int compressed_make(int dirfd, const char *name, const struct compressed_gate *g
 /* Returns a readable descriptor of the plain content, whichever form exists. */
 int compressed_open(int dirfd, const char *name) MUST_USE;
 /* Makes the plain form the only one. Returns 0 also if it already is, or if neither exists. */
-int compressed_restore(int dirfd, const char *name, bool sync) MUST_USE;
+int compressed_restore(int dirfd, const char *name) MUST_USE;
 /* Checks the compressed form. -EBADMSG: it is damaged; -ENOENT: there is none. */
 int compressed_check(int dirfd, const char *name) MUST_USE;

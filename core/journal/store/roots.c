@@ -93,15 +93,13 @@ static int find_root(const struct journal *j, const char *path)
 static int roots_save(struct journal *j)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
-	int r;
 
 	for (int i = 1; i < j->n_roots; i++) {
 		if (j->roots[i].own)
 			buf_ch(&text, ROOT_OWN);
 		buf_add(&text, j->roots[i].path, strlen(j->roots[i].path) + 1);
 	}
-	r = io_write_file(j->store, "roots", 0600, text.data, text.len, j->options.durable);
-	return r == 0 ? store_sync_names(j) : r;
+	return io_write_file(j->store, "roots", 0600, text.data, text.len, false);
 }
 
 int journal_add_root(struct journal *j, const char *path, bool own, struct err *err)

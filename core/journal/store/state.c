@@ -21,8 +21,6 @@ int state_save(struct journal *j)
 {
 	int r = io_pwrite_all(j->state_fd, j->state, sizeof(*j->state), 0);
 
-	if (r == 0 && j->options.durable && fdatasync(j->state_fd) < 0)
-		r = -errno;
 	if (r == 0)
 		j->ids_given = false;
 	return r;

@@ -178,16 +178,3 @@ void store_slot_name(char out[24], uint64_t slot)
 {
 	snprintf(out, 24, "%" PRIx64, slot);
 }
-
-int store_sync_names(const struct journal *j)
-{
-	static const char *const names[] = {"open", "steps", "redo", "."};
-	int r = 0;
-
-	for (size_t i = 0; j->options.durable && r == 0 && i < ARRAY_LEN(names); i++) {
-		AUTO_CLOSE int fd = store_open_dir(j, names[i]);
-
-		r = fd < 0 ? fd : fsync(fd) < 0 ? -errno : 0;
-	}
-	return r;
-}

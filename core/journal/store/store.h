@@ -137,8 +137,6 @@ const char *store_advice(int r); /* advice for -EBADMSG, else "" */
 int store_lock(int store, const char *path, const char *todo, struct err *err) MUST_USE;
 /* Removes a store's content; the caller has its lock. */
 int store_clear(int store, const char *path, struct err *err) MUST_USE;
-/* Syncs the store's directories, if the journal is durable. */
-int store_sync_names(const struct journal *j) MUST_USE;
 /* Writes the name of an object in the directory obj/ of a step. */
 void store_slot_name(char out[24], uint64_t slot);
 

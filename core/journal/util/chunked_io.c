@@ -51,7 +51,7 @@ uint64_t chunked_out_len(const struct chunked_out *o)
 	return o->written + o->buf.len;
 }
 
-int chunked_out_end(struct chunked_out *o, int why, struct span head, bool durable)
+int chunked_out_end(struct chunked_out *o, int why, struct span head)
 {
 	AUTO_FREE char *tmp = xasprintf("%s.tmp", o->name);
 	int r;
@@ -60,8 +60,6 @@ int chunked_out_end(struct chunked_out *o, int why, struct span head, bool durab
 	r = why < 0 ? why : o->r;
 	if (r == 0 && head.len)
 		r = io_pwrite_all(o->fd, head.data, head.len, 0);
-	if (r == 0 && durable && fsync(o->fd) < 0)
-		r = -errno;
 	if (r == 0 && renameat(o->dirfd, tmp, o->dirfd, o->name) < 0)
 		r = -errno;
 	if (r < 0 && o->fd >= 0)

@@ -25,7 +25,7 @@ void chunked_out_add(struct chunked_out *o, struct span bytes); /* for many byte
 uint64_t chunked_out_len(const struct chunked_out *o);
 /* Finishes the file. head (may be empty) overwrites its first bytes. why: an error removes the
  * file. */
-int chunked_out_end(struct chunked_out *o, int why, struct span head, bool durable) MUST_USE;
+int chunked_out_end(struct chunked_out *o, int why, struct span head) MUST_USE;
 
 /* Reads a file through a window. If the window ends within a record, call chunked_in_more() and
  * parse the record again. */

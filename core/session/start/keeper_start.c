@@ -26,7 +26,6 @@ static struct journal_options journal_options(const struct config *c)
 	if (!c)
 		return (struct journal_options){0};
 	return (struct journal_options){
-		.durable = config_bool(c, "journal.durable"),
 		.off = !config_bool(c, "journal.undo"),
 		.size = (uint64_t)config_int(c, "journal.size"),
 		.step_size = (uint64_t)config_int(c, "journal.step-size"),
