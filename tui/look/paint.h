@@ -16,7 +16,7 @@ struct paint {
 	struct surface shown;
 	enum depth depth;
 	bool eight;  /* no bright colours: bold instead */
-	bool simple; /* a terminal such as vt100 or Linux's: nothing that is younger */
+	bool simple; /* a terminal such as vt100 or Linux's: no later extensions */
 	bool known;  /* the terminal shows what `shown` has */
 	int x, y;    /* the terminal's cursor; x < 0: not known */
 	struct style style;
@@ -26,6 +26,6 @@ struct paint {
 
 void paint_init(struct paint *p, enum depth depth, bool eight, bool simple);
 void paint_done(struct paint *p);
-void paint_forget(struct paint *p); /* the terminal may show anything */
+void paint_forget(struct paint *p); /* the terminal's content is unknown */
 /* Appends the bytes to send; none if the terminal shows the surface already. */
 void paint_frame(struct paint *p, const struct surface *f, struct buf *out);
