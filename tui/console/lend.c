@@ -1,4 +1,4 @@
-/* lend - lends the client's terminal to another program of the user's until it ends. */
+/* lend - lends the client's terminal to another of the user's programs until it ends. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "tui/console/console_priv.h"
 
 /*
- * The program runs outside of the sandbox, as a child of the client. The loop goes on while it
- * runs, so the session is served; nothing is drawn for this client until it has ended.
+ * The program runs outside the sandbox, as a child of the client. The loop continues, so the
+ * session is served; nothing is drawn for this client until the program ends.
  */
 int console_lend(struct console *c, const struct borrower *to, char **argv, struct err *err)
 {
@@ -24,7 +24,7 @@ int console_lend(struct console *c, const struct borrower *to, char **argv, stru
 	return 0;
 }
 
-/* The terminal's size, and that it is the client's again, were said before. */
+/* Frames before this one gave the terminal's size and said that the client has it again. */
 void console_lent_ended(struct console *c, int status)
 {
 	if (!c->lent)

@@ -139,8 +139,7 @@ enum copy_move {
 
 #define COPY_MAX ((size_t)1 << 20) /* about the most bytes that are copied */
 
-void term_copy(struct term *t,
-	       bool on); /* on: at the agent's cursor; off: the view follows the output */
+void term_copy(struct term *t, bool on); /* on: at the agent's cursor; off: the view follows */
 bool term_copying(const struct term *t);
 void term_copy_move(struct term *t, enum copy_move move, long n); /* n: rows up or down */
 void term_copy_at(struct term *t, int row, int col);		  /* relative to the pane */
