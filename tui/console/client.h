@@ -15,8 +15,9 @@
  * before it returns, also after an error. Only SIGKILL of the client leaves it raw.
  *
  * Signals: SIGWINCH, SIGTSTP, SIGCONT concern the terminal. SIGTERM and SIGINT are the session's if
- * the client has started it (host); else they end the client alone. SIGHUP, or the end of the
- * terminal, ends the client. Threads: one process, one thread; it waits in poll(2).
+ *          the client has started it (host); else they end the client alone. SIGHUP, or the end of
+ *          the terminal, ends the client.
+ * Threads: one process, one thread; it waits in poll(2).
  */
 struct client_spec {
 	int fd;			      /* the connection; taken over */

@@ -20,8 +20,9 @@ struct feed;
 
 /*
  * The host: one model, the agent's terminal, and the consoles that show them, each for one client.
- * Life: host_open() -> host_add() for each client -> host_leave(), which ends its own loop ->
- * host_close(). Threads: main loop.
+ * Life:    host_open() -> host_add() for each client -> host_leave(), which ends its own loop ->
+ *          host_close().
+ * Threads: main loop.
  */
 struct host {
 	uv_loop_t *loop;

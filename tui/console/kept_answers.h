@@ -8,9 +8,9 @@
  * A restart begins a new session in the same process (exec), which is the same session to the user.
  * Answers for the session are carried over in an unlinked file, whose descriptor number is in the
  * environment. When a question comes again, its kept answer is given as if by the user: with the
- * same refusals and the same line in the audit log. Life: kept_answers_open(), before the host is
- * forked -> in the host kept_answers_find() for each question, kept_answers_write() at the end ->
- * in its client kept_answers_leave() before exec.
+ * same refusals and the same line in the audit log.
+ * Life: kept_answers_open(), before the host is forked -> in the host kept_answers_find() for each
+ * question, kept_answers_write() at the end -> in its client kept_answers_leave() before exec.
  */
 #define KEPT_MAX 256
 

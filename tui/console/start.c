@@ -1,4 +1,4 @@
-/* start - forks the host of a console, and is its first client. */
+/* start - forks the host of a console, and runs its first client. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/start.h"
 

@@ -8,8 +8,9 @@
 /*
  * For colours only: no decision depends on it. A line is parsed alone, with the state after the
  * line before it: inside a comment or a string of several lines. A diff may begin in the middle of
- * a comment, so its first line may wrongly count as code. Cost: linear in the line. Text is raw
- * bytes of any kind. Threads: any.
+ * a comment, so its first line may wrongly count as code.
+ * Cost:    linear in the line. Text is raw bytes of any kind.
+ * Threads: any.
  */
 enum syntax_class {
 	SYNTAX_PLAIN,

@@ -5,8 +5,9 @@
 #include "tui/console/frame/layout.h"
 
 /*
- * Life: layouts_load() -> layouts_put() ... -> layouts_save(). An unreadable or invalid file is
- * ignored: a layout is no reason to fail. Bound: LAYOUTS_MAX sizes; the oldest is replaced.
+ * Life:  layouts_load() -> layouts_put() ... -> layouts_save(). An unreadable or invalid file is
+ *        ignored: a layout is no reason to fail.
+ * Bound: LAYOUTS_MAX sizes; the oldest is replaced.
  */
 #define LAYOUTS_MAX 16
 

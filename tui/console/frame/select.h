@@ -12,7 +12,9 @@ struct view;
 /*
  * A selection is of cells of the screen, not of lines of a list: it copies the text as shown, agent
  * text escaped. The agent's pane has a selection of its own (term_copy_select()), which can extend
- * beyond the screen. Life: zeroed -> select_done(). Threads: main loop.
+ * beyond the screen.
+ * Life:    zeroed -> select_done().
+ * Threads: main loop.
  */
 struct selection {
 	const struct view *view; /* where it began; NULL: none */
