@@ -99,7 +99,7 @@ static void print_json(const struct step_info *s, bool undone, const char *const
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-/* "+3 ~2 -1 >1": created, modified, deleted, renamed; what is none is left out. */
+/* Writes "+3 ~2 -1 >1": created, modified, deleted, renamed; zeros are left out. */
 static void counts(char *out, size_t size, const struct step_info *s)
 {
 	const struct {
@@ -115,7 +115,7 @@ static void counts(char *out, size_t size, const struct step_info *s)
 						 used ? " " : "", parts[i].sign, parts[i].n);
 }
 
-/* "  (also in /a, /b)": these folders, but for one. */
+/* Prints "  (also in /a, /b)": the folders without `but`. */
 static void print_folders(const char *words, const char *const *folders, const char *but)
 {
 	const char *before = words;
@@ -141,7 +141,7 @@ static void print_row(const struct step_info *s, bool undone, const char *const 
 
 	show_time(when, sizeof(when), s->began_us);
 	counts(what, sizeof(what), s);
-	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have none */
+	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have no status */
 		snprintf(status, sizeof(status), "%d", s->exit_status);
 	if (s->kind == STEP_AMBIENT && !*words)
 		words = "(outside every command)";
@@ -168,8 +168,7 @@ static void print_row(const struct step_info *s, bool undone, const char *const 
 	putchar('\n');
 }
 
-/* ---- edits from outside -----------------------------------------------------------------------
- */
+/* ---- external edits -------------------------------------------------------------------------- */
 
 struct barriers {
 	struct barrier *list;
@@ -214,7 +213,7 @@ static void print_barrier(const struct barrier *e, int columns)
 	       shown.data, style_off());
 }
 
-/* Those that lie right after this step, newest first. */
+/* Prints the external edits directly after this step, newest first. */
 static void print_barriers(const struct barriers *b, int64_t after, bool json, int columns)
 {
 	for (size_t i = 0; i < b->n; i++) {
@@ -233,7 +232,7 @@ static void print_head(void)
 	       "FILES", "COMMAND", style_off());
 }
 
-/* Counts of a list: rows that were printed, notes that were left out. */
+/* Counts of a list: printed rows, notes that were left out. */
 struct printed {
 	size_t rows, notes;
 };
@@ -300,7 +299,7 @@ static void print_waiting(const struct step_info *s, bool json)
 	       style_on(STYLE_YELLOW), s->id, began, b.data, style_off());
 }
 
-/* Steps that a crash left. */
+/* Prints steps that a crash interrupted. */
 static int print_interrupted(struct journal *j, bool json, size_t *ret_n, struct err *err)
 {
 	struct step_info *list = NULL;
@@ -391,7 +390,7 @@ static void warn_if_replaced(const struct journal *j, const struct here *p)
 			p->folder);
 }
 
-/* What the list does not have any more. */
+/* Reports the steps that were pruned. */
 static void print_pruned(const struct journal *j)
 {
 	struct journal_pruned p;
@@ -424,7 +423,7 @@ static int print_log(const struct here *p, const struct log_options *o, const st
 	bool json = o->json;
 	int r = journal_open(&j, &spec, NULL, err);
 
-	if (r == -ENOENT) { /* nothing has ever run here */
+	if (r == -ENOENT) { /* nothing has run here yet */
 		err->code = 0;
 		return no_steps(p, &spec, json, err);
 	}

@@ -8,16 +8,16 @@
 #include "core/diff/diff.h"
 #include "core/record/redact.h"
 
-#define TEXT_MAX  ((size_t)4 << 20) /* of all steps */
+#define TEXT_MAX  ((size_t)4 << 20) /* for all steps */
 #define WIDTH_MAX 2000		    /* bytes of a line */
-#define CLOCK_US  2000000 /* cordon and the keeper note when a step began, each by itself */
+#define CLOCK_US  2000000 /* cordon and the keeper note the start of a step at different times */
 
 struct replay_diffs {
 	struct journal *journal;
 	struct redact *redact;
 	struct step_info *kept, *undone;
 	size_t n_kept, n_undone;
-	size_t left; /* of TEXT_MAX */
+	size_t left; /* rest of TEXT_MAX */
 	struct step_diff *into;
 };
 

@@ -12,8 +12,7 @@
 #define FRAME_MS 16 /* least time between two repaints */
 #define ESC_MS	 25 /* time after which a lone Esc is the key */
 #define UNREAD_MAX                                                                                 \
-	((size_t)256 << 10) /* unread bytes of frames for a client, at which no new frame is made  \
-			     */
+	((size_t)256 << 10) /* unread bytes of a client, at which new frames wait */
 #define PATIENCE_MS  512    /* longest time between two checks of such a client */
 #define CONSOLES_MAX 32
 #define OUTPUT_MAX   (1u << 20) /* bytes of one frame */

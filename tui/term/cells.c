@@ -7,8 +7,7 @@
 #include "core/base/text.h"
 
 #define RIGHT_HALF   ((uint32_t)-1)
-#define WIDE_UNKNOWN 0xff1f /* in place of a lone skin tone, which would join the cell before it   \
-			     */
+#define WIDE_UNKNOWN 0xff1f /* for a lone skin tone, which would join the cell before */
 
 uint32_t cells_colour(const VTermColor *c)
 {
