@@ -12,7 +12,7 @@
 #define FRAME_MS 16 /* least time between two repaints */
 #define ESC_MS	 25 /* time after which a lone Esc is the key */
 #define UNREAD_MAX                                                                                 \
-	((size_t)256 << 10) /* unread bytes of a client, at which new frames wait */
+	((size_t)256 << 10) /* unread bytes of a client's frames, at which no new one is made */
 #define PATIENCE_MS  512    /* longest time between two checks of such a client */
 #define CONSOLES_MAX 32
 #define OUTPUT_MAX   (1u << 20) /* bytes of one frame */

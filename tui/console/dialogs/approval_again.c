@@ -4,7 +4,7 @@
 #include "tui/console/dialogs/approval.h"
 
 #define SINGLES_ENOUGH                                                                             \
-	2 /* single allows in a directory, after which all of it is offered */
+	2 /* single allows in a directory, after which the next question offers all of it */
 
 /* Returns the directory that a request is about, on the heap. */
 static char *directory_of(const struct ask *ask)
