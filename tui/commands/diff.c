@@ -95,7 +95,7 @@ static int check_step(const char *s, struct err *err)
 {
 	const char *dots = strstr(s, "..");
 	bool range = dots || !strchr(s, '.');
-	bool of_words = dots > s && dots[2] && !strchr(s, '/'); /* "a..b": a range of something */
+	bool of_words = dots > s && dots[2] && !strchr(s, '/'); /* "a..b": not a range of steps */
 	bool number = !s[strspn(s, "-0123456789.")] && strpbrk(s, "0123456789");
 
 	if (!range || (!number && !of_words) || access(s, F_OK) == 0)

@@ -91,7 +91,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 		return true;
 	}
 	line = xasprintf("%c%.*s", signs[kind], (int)len, text);
-	redact_text(d->redact, line, strlen(line)); /* whole, then cut: no half of a secret stays */
+	redact_text(d->redact, line, strlen(line)); /* before the cut: no part of a secret stays */
 	line[MIN(strlen(line), n + 1)] = '\0';
 	d->left -= n;
 	to->lines = xrealloc(to->lines, (to->n + 1) * sizeof(*to->lines));

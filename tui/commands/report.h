@@ -15,7 +15,7 @@ enum fact_kind {
 	FACT_REFUSAL,
 	FACT_ROLLBACK, /* reason: "rolled back step 2: rm README" */
 	FACT_EDIT,     /* an external edit */
-	FACT_YOURS,    /* as FACT_COMMAND: the user's own beside the agent (cordon exec) */
+	FACT_YOURS,    /* the user's own command beside the agent (cordon exec) */
 };
 
 struct fact {

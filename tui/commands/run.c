@@ -154,7 +154,7 @@ static void explain(const struct backend *be)
 	struct err why = {0};
 
 	be->probe(NULL, &why);
-	if (!why.code || session_is_inside()) /* which is said, and no back end helps */
+	if (!why.code || session_is_inside()) /* reported already; no back end helps */
 		return;
 	fprintf(stderr, "cordon: the backend %s does not start on this host: %s\n", be->name,
 		why.text);

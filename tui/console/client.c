@@ -135,7 +135,7 @@ static void suspend(struct client *c)
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	raise(SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here; not where no shell could go on */
+	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here, if a shell can continue it */
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	if (c->raw)
 		take_again(c);

@@ -23,7 +23,7 @@ struct console_options {
 	bool detach;		    /* a session outlives its last client */
 	const char *at;		    /* start of a replay, paused (recording_time()); or NULL */
 	double speed;		    /* of a replay; 0: the recording's */
-	const int64_t *idle_us;	    /* a replay cuts pauses to this; 0: no cut; NULL: as recorded */
+	const int64_t *idle_us;	    /* longest pause of a replay; 0: any; NULL: as recorded */
 };
 
 /* Sets the options that are in the settings; borrows from the settings. */

@@ -46,8 +46,7 @@ struct host {
 	 */
 	void (*left)(struct host *h, bool lost);
 	int (*status)(const struct host *h); /* exit status after the agent's end; or NULL */
-	void (*heard)(
-		struct host *h); /* a user did something: there may be bytes to send; or NULL */
+	void (*heard)(struct host *h);	     /* after a user's action: bytes may wait; or NULL */
 	void (*resized)(struct host *h, int w, int h_); /* the agent's terminal; may be NULL */
 
 	struct frames *lines; /* connections of consoles that host_stop() has closed */

@@ -175,7 +175,7 @@ static void draw_question(struct dialog_elsewhere *d, struct surface *s, struct 
 
 	facts_of(d, f);
 	d->fits = facts_rows(f, in.w) <= at.h &&
-		  text_width(f[0].text) <= in.w * f[0].rows / 2; /* not cut, wherever it breaks */
+		  text_width(f[0].text) <= in.w * f[0].rows / 2; /* uncut with any line breaks */
 	for (size_t i = 0; i < FACTS_N; i++)
 		y = approval_draw_fact(s, at, y, &f[i], approval_fact_rows(&f[i], in.w));
 	facts_free(f);

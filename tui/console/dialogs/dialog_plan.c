@@ -183,8 +183,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	(void)focused;
 	if (p && d->shown_us == 0)
 		d->shown_us = v->ui->now_us;
-	if (p &&
-	    !d->armed) /* on the screen is enough, unless it has replaced what was being read */
+	if (p && !d->armed) /* at once, unless it replaced a plan that was being read */
 		d->armed = !d->replaced || ui_armed(v->ui, d->shown_us);
 	plan_draw(d, s, r);
 }

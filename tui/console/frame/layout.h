@@ -9,7 +9,7 @@
 #define LAYOUT_WIDE_W	  110 /* from here on: lists to the right of the agent */
 #define LAYOUT_STACK_W	  70  /* from here on: lists below the agent; narrower: */
 #define LAYOUT_STACK_H	  20
-#define LAYOUT_PORTRAIT_H 36 /* all three below each other; lower: one pane and tabs */
+#define LAYOUT_PORTRAIT_H 36 /* all three below each other; lower: tabs */
 
 enum pane {
 	PANE_TERMINAL,

@@ -28,7 +28,7 @@ struct selection {
 
 /* Begins a selection: a button went down in this part of a view. */
 void select_begin(struct ui *ui, const struct view *v, struct rect part, const struct mouse *m);
-bool select_mouse(struct ui *ui, const struct mouse *m); /* true: the selection took the event */
+bool select_mouse(struct ui *ui, const struct mouse *m); /* true: the event was used */
 /* Copies the selection, if the key copies in the agent's pane. Any other key ends the selection. */
 bool select_key(struct ui *ui, const struct key *k);
 void select_draw(struct ui *ui, struct surface *s); /* above everything else */

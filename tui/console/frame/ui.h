@@ -68,7 +68,7 @@ struct ui_verbs {
 	/* Runs cordon with these words, in a new pane or on this terminal. NULL: not available. */
 	int (*cordon)(void *data, const char *const *words, size_t n, struct err *err);
 	void (*leave)(void *data);   /* ends the agent if it still runs */
-	void (*detach)(void *data);  /* closes the console, the session stays; NULL: cannot */
+	void (*detach)(void *data);  /* closes the console only; NULL: not available */
 	void (*restart)(void *data); /* ends the agent and starts it again; NULL: not available */
 	/* Answers by a restart with a copy of the agent's settings; NULL: not available. */
 	int (*own_settings)(void *data, uint64_t ask, struct err *err);

@@ -55,4 +55,4 @@ void replay_click(struct ui *ui, int x, struct rect bar);
 /* replay_keys.c: returns false if the action is not a replay's. */
 bool replay_act(struct ui *ui, enum action a);
 void replay_prompt(struct ui *ui, enum query what, const char *text); /* Enter in a prompt */
-void replay_news(struct ui *ui);				      /* after a tick */
+void replay_news(struct ui *ui);				      /* after a new position */

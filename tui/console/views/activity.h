@@ -32,7 +32,7 @@ struct activity_item {
 	size_t children;	    /* of a command: programs run by its processes */
 	struct activity_item *dir;  /* of a file: item of its directory in the same step */
 	char *below;		    /* of a directory item: its path */
-	bool gone;		    /* its file was removed or renamed by the same step */
+	bool gone;		    /* removed or renamed by its step; or answered */
 	bool moved;		    /* renamed: the row of the new name represents it */
 	bool hidden;		    /* counted in a group, and not shown itself */
 	bool shown;		    /* by level and filter */
@@ -66,7 +66,7 @@ void activity_done(struct activity *a);
 void activity_set(struct activity *a, enum activity_level level);
 void activity_filter(struct activity *a, const char *filter);
 void activity_update(struct activity *a, const struct model *m);
-const struct activity_item *activity_at(const struct activity *a, size_t i); /* NULL: no such */
+const struct activity_item *activity_at(const struct activity *a, size_t i); /* or NULL */
 /* Returns the row that is drawn for the item; NULL: the model has dropped it. */
 const struct row *activity_row(const struct model *m, const struct activity_item *item);
 const char *activity_level_words(enum activity_level level);

@@ -230,7 +230,7 @@ static bool on_range_line(void *data, enum diff_line_kind kind, const char *text
 		c->kind = CHANGE_CREATED;
 	if (kind == DIFF_FILE && len > 8 && memcmp(text, "deleted ", 8) == 0)
 		c->kind = CHANGE_DELETED;
-	f->n_lines += len > 4 && memcmp(text, "old ", 4) == 0; /* "new mode" is no new file */
+	f->n_lines += len > 4 && memcmp(text, "old ", 4) == 0; /* "new mode" follows */
 	return on_line(w, kind, text, len, old_line, new_line);
 }
 

@@ -67,7 +67,7 @@ bool steplist_is_heading(const struct view_steps *p, size_t i);
 struct line_key steplist_key(const struct view_steps *p, const struct line *l);
 bool steplist_is_open(const struct view_steps *p, const struct line *l);
 void steplist_open(struct view_steps *p, const struct line *l, bool open);
-const struct step_row *steplist_step(const struct view_steps *p, size_t i); /* NULL: another row */
+const struct step_row *steplist_step(const struct view_steps *p, size_t i); /* NULL: no step */
 const struct barrier *steplist_edit(const struct view_steps *p, size_t i);
 size_t steplist_turn_at(const struct model *m, size_t step); /* index in turns; SIZE_MAX: unknown */
 void steplist_text(const struct view_steps *p, const struct line *l, struct buf *out);

@@ -38,7 +38,7 @@ static void go(struct view_review *p, enum review_row_kind kind, bool next)
 		if (p->rows[i].kind != kind)
 			continue;
 		p->list.cursor = i;
-		if (i + p->list.page / 2 > p->list.top + p->list.page) /* its lines are in sight */
+		if (i + p->list.page / 2 > p->list.top + p->list.page) /* shows its lines */
 			p->list.top = i - MIN(p->list.page / 4, i);
 		return;
 	}

@@ -59,7 +59,7 @@ void review_row_text(void *view, size_t row, struct buf *out);	     /* escaped *
 const struct review_row *review_row_at(const struct view_review *p); /* under the cursor; or NULL */
 /* view_review_points.c */
 const struct point *review_point_at(const struct view_review *p); /* NULL: no comment */
-void review_comment(struct view_review *p);			  /* asks for its text */
+void review_comment(struct view_review *p);			  /* asks for a text */
 void review_commented(struct view_review *p, const char *text);	  /* after the text was typed */
 /*
  * Shows the message; the second time, sends it. Returns whether it is shown; if not, p may be

@@ -21,7 +21,7 @@ struct view_step {
 	int64_t step;	       /* 0: edits, a merge or a range of steps */
 	int64_t from, to;      /* a range; to 0: the newest. Else 0 */
 	char *words;	       /* for a range: "since the session began" */
-	char *folder;	       /* of another session, whose range it is; NULL: of this one */
+	char *folder;	       /* another session's folder; NULL: this session's */
 	char *want;	       /* the file to go to when it is listed, or NULL */
 	bool preview;	       /* beside the list of steps, and without keys */
 	bool places;	       /* includes files outside the working folders, and git's own files */
