@@ -46,10 +46,8 @@ static bool is_program(const char *name)
 	return file || strchr(name, '/') != NULL;
 }
 
-/*
- * Refuses a word that is neither a subcommand nor a program, and names the nearest subcommand.
- * Returns the exit status; 127, as for a command that is not found, if no subcommand is near.
- */
+/* Refuses a word that is neither a subcommand nor a program, and names the nearest subcommand.
+ * Returns the exit status; 127, as for a command that is not found, if no subcommand is near. */
 static int refuse_unknown(const char *word)
 {
 	struct nearest near = nearest_to(word);

@@ -19,10 +19,8 @@
 #define LAST_MAX ((size_t)64 << 10)
 #define ARGS_MAX 512
 
-/*
- * The state directory, which does not exist inside, has a file for each folder: the arguments, each
- * with its NUL.
- */
+/* The state directory, which does not exist inside, has a file for each folder: the arguments, each
+ * with its NUL. */
 
 static char *last_dir(const char *state_dir)
 {

@@ -48,10 +48,8 @@ static int ask_for_console(struct link *l, struct err *err)
 	return r == -EPERM ? err_wrap(err, r, "session %s", l->session) : r;
 }
 
-/*
- * Shows the session. *next: the session to show after it, selected in the list of sessions; or
- * NULL.
- */
+/* Shows the session. *next: the session to show after it, selected in the list of sessions; or
+ * NULL. */
 static int show(struct link *l, const struct attach_flags *f, char **next, struct err *err)
 {
 	AUTO_FREE char *folder = xstrdup(link_field(l, "folder"));

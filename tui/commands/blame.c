@@ -125,10 +125,8 @@ static void print_json(const struct past *p, const struct blame_line *l, size_t 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/*
- * Writes "12", "12?" (or you), "you", "before", "before 3", or "-" (no step, and nothing else is
- * known).
- */
+/* Writes "12", "12?" (or you), "you", "before", "before 3", or "-" (no step, and nothing else is
+ * known). */
 static void name_writer(char *out, size_t size, const struct blame_line *l)
 {
 	if (l->by == BLAME_STEP)

@@ -57,10 +57,8 @@ static void set_esc(bool on)
 	tcsetattr(STDIN_FILENO, TCSANOW, &modes);
 }
 
-/*
- * Reads a line from the terminal. *ret: the line; if it is empty, the default in brackets. Returns
- * 1 to cancel: after Esc or at the end of the input.
- */
+/* Reads a line from the terminal. *ret: the line; if it is empty, the default in brackets. Returns
+ * 1 to cancel: after Esc or at the end of the input. */
 static int ask(const char *what, const char *otherwise, char *line, size_t size, const char **ret)
 {
 	size_t len = 0;
@@ -93,10 +91,8 @@ static int go_to(const char *folder, struct err *err)
 	return 0;
 }
 
-/*
- * Starts a session with a line of arguments for cordon run, in a shell's syntax but without
- * expansion: "--worktree claude 'fix it'".
- */
+/* Starts a session with a line of arguments for cordon run, in a shell's syntax but without
+ * expansion: "--worktree claude 'fix it'". */
 static int start_with(const char *line, const char *first, const char *second, struct err *err)
 {
 	AUTO_SHELL struct shell_line words = {0};

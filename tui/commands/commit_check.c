@@ -13,10 +13,8 @@ struct made {				   /* a commit */
 	char id[80], tree[80], parent[80]; /* parent: the first one; "" for a root commit */
 };
 
-/*
- * Finds the oldest commit with this tree after the commit that the index is based on. Later ones
- * with the same tree are empty, and not cordon's.
- */
+/* Finds the oldest commit with this tree after the commit that the index is based on. Later ones
+ * with the same tree are empty, and not cordon's. */
 static bool find_made(const struct commit_index *x, const char *tree, struct made *ret,
 		      bool *ret_newest)
 {

@@ -31,14 +31,10 @@ void commit_index_close(struct commit_index *x);
 /* A kept_base: returns the file in HEAD. data: the struct commit_index. */
 int commit_index_base(void *data, const char *path, struct kept_side *ret, struct err *err)
 	MUST_USE;
-/*
- * Stages the files that differ from their base, and counts them in *n. A new file that git ignores
- * gets its base back, and counts as left out.
- */
+/* Stages the files that differ from their base, and counts them in *n. A new file that git ignores
+ * gets its base back, and counts as left out. */
 int commit_index_stage(struct commit_index *x, struct kept *k, size_t *n, struct err *err) MUST_USE;
-/*
- * Updates the user's own index, except files that are staged there. Called before the commit, so
- * that no file looks reverted if this process dies, and after it, for changes by hooks.
- */
+/* Updates the user's own index, except files that are staged there. Called before the commit, so
+ * that no file looks reverted if this process dies, and after it, for changes by hooks. */
 int commit_index_share(struct commit_index *x, struct err *err) MUST_USE;
 int commit_index_renew(struct commit_index *x, struct err *err) MUST_USE;

@@ -31,10 +31,8 @@ static const struct usage usage = {
 	0,
 };
 
-/*
- * One of the two outputs. A terminal gets filtered output: the command may print files that the
- * agent wrote.
- */
+/* One of the two outputs. A terminal gets filtered output: the command may print files that the
+ * agent wrote. */
 struct output {
 	int fd;
 	bool filtered;
@@ -147,10 +145,8 @@ static void hear_input(struct exec *x)
 	}
 }
 
-/*
- * Forwards a signal. On a terminal, keys reach the program itself; these signals have other
- * senders.
- */
+/* Forwards a signal. On a terminal, keys reach the program itself; these signals have other
+ * senders. */
 static void hear_signal(struct exec *x, int sig)
 {
 	struct frame_size size = here_size();

@@ -21,10 +21,8 @@ static int word_length(const char *s)
 	return n;
 }
 
-/*
- * Prints a synopsis in several lines. Each alternative ("log [--json] | --prune") has its own line,
- * which begins with the command's name: "cordon log --prune".
- */
+/* Prints a synopsis in several lines. Each alternative ("log [--json] | --prune") has its own line,
+ * which begins with the command's name: "cordon log --prune". */
 static void print_synopsis(const char *s)
 {
 	const int name = word_length(s);

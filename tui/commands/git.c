@@ -23,11 +23,9 @@
 
 #define OWN_WORDS 6 /* git's own arguments before the caller's */
 
-/*
- * Fills argv with git's name, its options, and the words, which end with NULL. An agent may write
+/* Fills argv with git's name, its options, and the words, which end with NULL. An agent may write
  * refs/replace, info/grafts and the commit graph, by which git would show and commit other objects
- * than HEAD's. Grafts are read from a path that cannot exist.
- */
+ * than HEAD's. Grafts are read from a path that cannot exist. */
 static void git_words(const char *argv[OWN_WORDS + GIT_WORDS_MAX + 1], const char *dir,
 		      const char *const *words)
 {
@@ -185,10 +183,8 @@ int git_input(const void *data, size_t len)
 	return r < 0 ? r : fd;
 }
 
-/*
- * Returns the ID of the tree of the index's files: git computes all IDs, because the new index has
- * no cached ones. Heap, or NULL.
- */
+/* Returns the ID of the tree of the index's files: git computes all IDs, because the new index has
+ * no cached ones. Heap, or NULL. */
 static char *tree_of_index(const char *dir, const char *scratch)
 {
 	AUTO_FREE char *own = xstrdup(getenv(GIT_INDEX));

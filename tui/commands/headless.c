@@ -110,10 +110,8 @@ static void on_failed(void *data, int status, const char *words)
 	end_with(h, status);
 }
 
-/*
- * Signals from a terminal or a supervisor are meant for the command, which may run before
- * session_start() returns.
- */
+/* Signals from a terminal or a supervisor are meant for the command, which may run before
+ * session_start() returns. */
 static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT, 0};
 
 /*
@@ -139,10 +137,8 @@ enum {
 	OWN_POLLS = 2
 };
 
-/*
- * Runs until the command has ended or the keeper is gone. The caller's terminal is polled here and
- * not by the engine's loop: libuv would set O_NONBLOCK on it, which the caller shares.
- */
+/* Runs until the command has ended or the keeper is gone. The caller's terminal is polled here and
+ * not by the engine's loop: libuv would set O_NONBLOCK on it, which the caller shares. */
 static int loop(struct headless *h, int sigfd, struct err *err)
 {
 	while (uv_run(&h->loop, UV_RUN_NOWAIT), !h->done) {
@@ -172,10 +168,8 @@ static void say_refused(struct headless *h)
 	refused_done(&h->refused);
 }
 
-/*
- * Modes of the caller's terminal, which the command may change. They are restored in any case when
- * all inside has ended: the caller's next keys are not for the agent.
- */
+/* Modes of the caller's terminal, which the command may change. They are restored in any case when
+ * all inside has ended: the caller's next keys are not for the agent. */
 struct modes {
 	struct termios is[3];
 	bool have[3];

@@ -21,10 +21,8 @@ enum {
 
 /* ---- the user's terminal --------------------------------------------------------------------- */
 
-/*
- * Returns whether cordon is in the background, where reading from its terminal or changing its
- * modes would stop it.
- */
+/* Returns whether cordon is in the background, where reading from its terminal or changing its
+ * modes would stop it. */
 static bool in_background(void)
 {
 	pid_t front = tcgetpgrp(STDIN_FILENO);
@@ -60,10 +58,8 @@ static void give_keys_back(struct headless_tty *t)
 	t->reads = false;
 }
 
-/*
- * Stops cordon, not the command, after Ctrl-Z, unless that is a key of the command's. Returns after
- * fg.
- */
+/* Stops cordon, not the command, after Ctrl-Z, unless that is a key of the command's. Returns after
+ * fg. */
 static void suspend(struct headless_tty *t)
 {
 	give_keys_back(t);
@@ -101,10 +97,8 @@ static void read_keys(struct headless_tty *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/*
- * Reads output; returns false if there is none. Our side stays open when the command closes its
- * own: a hangup would end a command that continues without its streams.
- */
+/* Reads output; returns false if there is none. Our side stays open when the command closes its
+ * own: a hangup would end a command that continues without its streams. */
 static bool read_output(struct headless_tty *t)
 {
 	char bytes[CHUNK];

@@ -38,11 +38,9 @@ static const struct usage usage = {
 
 /* ---- the event ------------------------------------------------------------------------------- */
 
-/*
- * Returns whether a tool is about to run. Claude Code, Codex: hook_event_name PreToolUse,
+/* Returns whether a tool is about to run. Claude Code, Codex: hook_event_name PreToolUse,
  * tool_name, tool_input. Gemini: BeforeTool. opencode has no command hooks; the plugin that `cordon
- * install` writes sends the same form.
- */
+ * install` writes sends the same form. */
 static bool is_before_tool(const cJSON *event)
 {
 	const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(event, "hook_event_name"));
@@ -110,10 +108,8 @@ static void print_context(const char *event, const char *text)
 	cJSON_Delete(o);
 }
 
-/*
- * Prints Claude Code's hookSpecificOutput {permissionDecision, permissionDecisionReason,
- * additionalContext}.
- */
+/* Prints Claude Code's hookSpecificOutput {permissionDecision, permissionDecisionReason,
+ * additionalContext}. */
 static void print_claude(const struct advice *a, const char *notices)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -136,11 +132,9 @@ static void print_claude(const struct advice *a, const char *notices)
 	cJSON_Delete(o);
 }
 
-/*
- * Prints the answer; returns the exit status. Gemini shows systemMessage to its user. Codex runs
+/* Prints the answer; returns the exit status. Gemini shows systemMessage to its user. Codex runs
  * the tool if it finds an unknown field, so it gets only an exit status and no notes. Neither can
- * ask: the user's own approval setting applies.
- */
+ * ask: the user's own approval setting applies. */
 static int answer(const char *agent, const char *event, const struct advice *a, const char *notices)
 {
 	cJSON *o;
@@ -173,10 +167,8 @@ static int answer(const char *agent, const char *event, const struct advice *a, 
 
 /* ---- notices --------------------------------------------------------------------------------- */
 
-/*
- * Returns whether the agent's model reads the answer to this event of the hooks that `cordon
- * install` writes.
- */
+/* Returns whether the agent's model reads the answer to this event of the hooks that `cordon
+ * install` writes. */
 static bool carries_context(const char *agent, const char *event)
 {
 	static const char *const claude[] = {"UserPromptSubmit", "PreToolUse", "PostToolUse", NULL};

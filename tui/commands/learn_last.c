@@ -87,10 +87,8 @@ static bool is_read(const char *op)
 	       str_eq(op, "execve");
 }
 
-/*
- * Closes the answered question: denied by the user, it is no longer a request; after a time-out it
- * still is.
- */
+/* Closes the answered question: denied by the user, it is no longer a request; after a time-out it
+ * still is. */
 static void decide(struct session_log *l, const struct audit_record *a)
 {
 	const bool no = audit_record_get(a, "errno", NULL) != NULL;
@@ -150,10 +148,8 @@ static int read_log(struct session_log *l, const char *path, struct err *err)
 	return l->began ? 0 : err_say(err, -ENOENT, "no session has run in this folder");
 }
 
-/*
- * Returns whether a rule may be proposed: secrets, sockets of the host, and files that the host
- * runs or obeys must be named by the user.
- */
+/* Returns whether a rule may be proposed: secrets, sockets of the host, and files that the host
+ * runs or obeys must be named by the user. */
 static bool is_proposed(const struct request *q, const struct policy *policy)
 {
 	bool ungranted = str_eq(q->detail, policy_ungranted);

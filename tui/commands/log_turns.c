@@ -68,10 +68,8 @@ static void count_file(struct seen **files, const struct change *c)
 	HASH_ADD_KEYPTR(hh, *files, seen->path, strlen(seen->path), seen);
 }
 
-/*
- * Counts the turn's steps and files in the folder; a file of several steps counts once, if their
- * changes can be read.
- */
+/* Counts the turn's steps and files in the folder; a file of several steps counts once, if their
+ * changes can be read. */
 static void count(struct journal *j, struct turn *t)
 {
 	struct seen *files = NULL, *seen, *next;

@@ -261,10 +261,8 @@ static bool is_path(const struct option_def *d, const char *value)
 	return str_eq(d->arg, "PATH") || str_eq(d->arg, "FILE");
 }
 
-/*
- * Returns the value for a run that begins in another directory. Paths in the working folder stay
- * relative: the other run has its own parts to write to or to hide. Heap.
- */
+/* Returns the value for a run that begins in another directory. Paths in the working folder stay
+ * relative: the other run has its own parts to write to or to hide. Heap. */
 static char *value_from(const char *cwd, const struct option_def *d, const char *value)
 {
 	AUTO_FREE char *joined = path_join(cwd, value);

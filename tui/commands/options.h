@@ -31,11 +31,9 @@ struct run_options {
 /* Parses the arguments after `run`. -EINVAL: an unknown option or a missing value, named by err. */
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err) MUST_USE;
 void run_options_done(struct run_options *o);
-/*
- * Returns options and command as a line for a shell, which starts another agent in the same way in
+/* Returns options and command as a line for a shell, which starts another agent in the same way in
  * another directory: without options of one run, and with absolute paths for places outside cwd.
- * Heap.
- */
+ * Heap. */
 char *run_options_line(const struct run_options *o, const char *cwd) MUST_USE;
 /* Calls fn for each row of the table of options: "--profile NAME", description. driven: leaves out
  * options that have no use in a session that a program drives. */

@@ -62,10 +62,8 @@ static bool is_ungranted(const struct row *row)
 	return row->result == -EROFS && str_eq(row->more, policy_ungranted);
 }
 
-/*
- * Returns the pattern for a refused write. Protected files and those that a profile asks about are
- * allowed singly, so that the user sees what may run them; a wider rule would not apply to them.
- */
+/* Returns the pattern for a refused write. Protected files and those that a profile asks about are
+ * allowed singly, so that the user sees what may run them; a wider rule would not apply to them. */
 static char *write_pattern_of(const struct row *row, const char *home)
 {
 	const char *below = path_below(row->text, home);
@@ -113,10 +111,8 @@ static bool is_narrow(const struct refused *r, const char *dir)
 	return !path_is_beneath(r->home, dir) && !str_eq(above, beside_home) && !str_eq(above, "/");
 }
 
-/*
- * Returns whether a name looks temporary, like `_tmp_206_374e6a27`: eight hexadecimal digits in a
- * row.
- */
+/* Returns whether a name looks temporary, like `_tmp_206_374e6a27`: eight hexadecimal digits in a
+ * row. */
 static bool is_random(const char *path)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -217,10 +213,8 @@ static void count(struct refused *r, char *pattern, const struct row *row, const
 	note_path(r, t, row->text);
 }
 
-/*
- * Counts a host. A name that was looked up and then connected to is reported once: with the port,
- * if known. kind: static.
- */
+/* Counts a host. A name that was looked up and then connected to is reported once: with the port,
+ * if known. kind: static. */
 static void count_host(struct refused *r, const struct row *row, const char *kind)
 {
 	size_t len = strlen(row->text);
@@ -325,10 +319,8 @@ static void tell(const struct refused *r, const struct refused_tree *t, struct b
 		one.data, t->why ? why.data : "no rule grants it");
 }
 
-/*
- * Returns whether the pattern has no control character, which a settings file cannot contain and a
- * terminal would obey.
- */
+/* Returns whether the pattern has no control character, which a settings file cannot contain and a
+ * terminal would obey. */
 static bool can_be_said(const char *pattern)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;

@@ -47,8 +47,6 @@ void refused_note(struct refused *r, const struct model *m, const char *home);
 void refused_add(struct refused *r, const struct row *row);
 /* Appends "allow = ..." lines for all refusals. Returns whether there are any. */
 bool refused_rules(const struct refused *r, struct buf *out);
-/*
- * Appends a line for each tree, and the section of a settings file that would allow all of them;
- * nothing if there was no refusal.
- */
+/* Appends a line for each tree, and the section of a settings file that would allow all of them;
+ * nothing if there was no refusal. */
 void refused_words(const struct refused *r, struct buf *out);

@@ -88,10 +88,8 @@ static int open_named(const char *name, const char *state_dir, struct recording 
 	return r;
 }
 
-/*
- * Opens the newest recording of this folder, else of any folder, which *words says. Unreadable ones
- * are skipped.
- */
+/* Opens the newest recording of this folder, else of any folder, which *words says. Unreadable ones
+ * are skipped. */
 static int open_newest(const char *state_dir, struct recording **ret, char **words, struct err *err)
 {
 	AUTO_FREE char *folder = NULL;
@@ -145,10 +143,8 @@ static int show(struct recording *rec, const struct replay_options *o,
 	return console_replay(rec, where, &opt, err);
 }
 
-/*
- * Waits until a running session has written the events of a clock time, which takes a second at
- * most.
- */
+/* Waits until a running session has written the events of a clock time, which takes a second at
+ * most. */
 static int wait_for_it(struct recording **rec, const char *name, const char *state, const char *at,
 		       struct err *err)
 {

@@ -60,10 +60,8 @@ static void change_size(struct sizes *s, int64_t t_us, int cols, int rows)
 	s->list[s->now].rows = rows;
 }
 
-/*
- * Finds the greatest width and height that the terminal has for a tenth of the time: a short zoom
- * is cut at the right, so that it does not leave a third of all other pictures black.
- */
+/* Finds the greatest width and height that the terminal has for a tenth of the time: a short zoom
+ * is cut at the right, so that it does not leave a third of all other pictures black. */
 static void find_size(struct recording *rec, int *cols, int *rows)
 {
 	struct sizes s = {.n = 1, .list[0] = {.cols = *cols, .rows = *rows}};
@@ -184,10 +182,8 @@ static int put_picture(struct film *f, struct rect cells)
 	return gif_frame(f->gif, f->due_us, px, f->rgb);
 }
 
-/*
- * Shows pictures due before the recording continues at out_us. Returns the negative errno of a
- * write.
- */
+/* Shows pictures due before the recording continues at out_us. Returns the negative errno of a
+ * write. */
 static int show_due(struct film *f)
 {
 	while (f->changed && f->due_us < (int64_t)f->out_us && !f->full) {

@@ -35,10 +35,8 @@ static const char *behind_colon(const char *words)
 	return colon ? colon + 2 : words;
 }
 
-/*
- * Adds "make", "make  12 files", "make  undone", by the step's last name; an agent's notes are left
- * out.
- */
+/* Adds "make", "make  12 files", "make  undone", by the step's last name; an agent's notes are left
+ * out. */
 static void add_step(struct story *s, struct model *end, struct replay_diffs *diffs,
 		     const struct mark *m)
 {

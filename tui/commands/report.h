@@ -84,8 +84,6 @@ void report_done(struct report *r);
 int report_add_files(struct report *r, const struct here *at, struct err *err) MUST_USE;
 
 /* ---- report_page.c ---- */
-/*
- * Writes the page to standard output. In all text of the agent, `redact` stars secrets, and control
- * characters are escaped.
- */
+/* Writes the page to standard output. In all text of the agent, `redact` stars secrets, and control
+ * characters are escaped. */
 void report_print(const struct report *r, const char *home, const struct redact *redact, bool html);

@@ -11,10 +11,8 @@
 #include "core/keeper/service.h"
 #include "tui/commands/report.h"
 
-/*
- * A step belongs to the last turn that begins before the first line about the step: lines are in
- * the order of events, whatever their clocks.
- */
+/* A step belongs to the last turn that begins before the first line about the step: lines are in
+ * the order of events, whatever their clocks. */
 struct reading {
 	struct report *r;
 	const char *session;

@@ -214,10 +214,8 @@ static size_t count_facts(const struct report *r, enum fact_kind kind, bool allo
 	return n;
 }
 
-/*
- * Returns whether the turn has a prompt; the first turn only if its prompt is known, because an
- * agent may begin with one.
- */
+/* Returns whether the turn has a prompt; the first turn only if its prompt is known, because an
+ * agent may begin with one. */
 static bool is_prompted(const struct report *r, size_t turn)
 {
 	return turn || r->turns[0].prompt;

@@ -42,10 +42,8 @@ static void list_overlays(const struct run *run)
 		fprintf(stderr, "cordon: overlay of %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/*
- * Warns about a folder whose `.git` leads to a directory that does not name the folder: only the
- * user can say whether the agent may work there.
- */
+/* Warns about a folder whose `.git` leads to a directory that does not name the folder: only the
+ * user can say whether the agent may work there. */
 static void say_strange(const char *folder, const struct repository *r)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -176,10 +174,8 @@ static int start(struct run *run, bool learning, struct err *err)
 	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
 }
 
-/*
- * Executes the same program with the same arguments: it has the terminal, and the session has ended
- * completely.
- */
+/* Executes the same program with the same arguments: it has the terminal, and the session has ended
+ * completely. */
 static int run_again(struct err *err)
 {
 	AUTO_FREE char *words = NULL;

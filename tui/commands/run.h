@@ -31,18 +31,14 @@ struct run {
 int run_prepare(struct run *run, struct err *err) MUST_USE;
 void run_done(struct run *run);
 
-/*
- * run_prompts.c: return whether cordon alone asks; add the agent's switches for that to the
- * command; add a note at the start, with an offer at a profile's first session.
- */
+/* run_prompts.c: return whether cordon alone asks; add the agent's switches for that to the
+ * command; add a note at the start, with an offer at a profile's first session. */
 bool run_is_unprompted(const struct config *c);
 void run_add_unprompted(struct run *run);
 void run_offer_prompts(const struct run *run, struct buf *notes);
 
-/*
- * run_history.c: prints the branches and tags of the folders' repositories that no longer contain
- * their former commits.
- */
+/* run_history.c: prints the branches and tags of the folders' repositories that no longer contain
+ * their former commits. */
 void run_say_rewritten(const struct run *run, int64_t since_us);
 
 /* run_network.c: refuses contradictory options; chooses mode, hosts and ports. */

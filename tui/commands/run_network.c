@@ -61,10 +61,8 @@ static bool read_ports(const char *text, struct port_pair *ret)
 	       host_port <= UINT16_MAX;
 }
 
-/*
- * Returns whether a port is taken, before anything runs. The relay reports a port that is taken
- * later.
- */
+/* Returns whether a port is taken, before anything runs. The relay reports a port that is taken
+ * later. */
 static bool is_taken(uint16_t port)
 {
 	const struct sockaddr_in at = {.sin_family = AF_INET,
@@ -105,10 +103,8 @@ static int choose_ports(struct run *run, struct err *err)
 	return 0;
 }
 
-/*
- * Chooses the network mode. A run that was told to ask does not start if hosts cannot be asked
- * about.
- */
+/* Chooses the network mode. A run that was told to ask does not start if hosts cannot be asked
+ * about. */
 int run_choose_network(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;

@@ -41,10 +41,8 @@ void run_done(struct run *run)
 	free(run->state_dir);
 }
 
-/*
- * Adds realpath() of an existing directory to list. Returns a positive number, its place, if it is
- * already there.
- */
+/* Adds realpath() of an existing directory to list. Returns a positive number, its place, if it is
+ * already there. */
 static int add_dir(struct run *run, struct strings *list, const char *path, const char *what,
 		   struct err *err)
 {
@@ -383,10 +381,8 @@ static void collect_argv(struct run *run)
 		strings_add(&run->argv, argv[i]);
 }
 
-/*
- * Refuses a home below directories that are private inside, because many programs fail without a
- * home.
- */
+/* Refuses a home below directories that are private inside, because many programs fail without a
+ * home. */
 static int check_home(const struct run *run, struct err *err)
 {
 	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev", NULL};

@@ -8,16 +8,12 @@
 #include "core/base/path.h"
 #include "tui/commands/run.h"
 
-/*
- * A profile may name the agent's own switches for no questions (`unprompted`). The agent gets them
+/* A profile may name the agent's own switches for no questions (`unprompted`). The agent gets them
  * only if the user says so: each edit and command can be undone, and cordon asks about actions
- * outside the folder.
- */
+ * outside the folder. */
 
-/*
- * Returns the last matching value: "cordon" or "own", alone or after a profile's name ("claude
- * cordon").
- */
+/* Returns the last matching value: "cordon" or "own", alone or after a profile's name ("claude
+ * cordon"). */
 static const char *prompts_of(const struct config *c)
 {
 	const char *profile = config_profile(c), *const *list = NULL, *found = NULL;

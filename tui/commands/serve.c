@@ -1,7 +1,5 @@
-/*
- * serve - `cordon serve`: a session driven by another program, and the program inside that obeys
- * it.
- */
+/* serve - `cordon serve`: a session driven by another program, and the program inside that obeys
+ * it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/stdio/serve.h"
 

@@ -33,19 +33,13 @@ void show_folder(const char *path);		   /* "~/p" below the home */
 /* Asks a yes-or-no question. Returns 0 for yes; -ECANCELED, or -EPERM without a terminal. */
 int confirm_yes(const char *question, struct err *err) MUST_USE;
 
-/*
- * Prints text beside a margin (already printed on the first line), wrapped at blanks, and a
- * newline.
- */
+/* Prints text beside a margin (already printed on the first line), wrapped at blanks, and a
+ * newline. */
 void show_wrapped(const char *text, int margin, int columns);
-/*
- * Prints a line of --help: "--profile NAME" and its description, in 80 columns. Completions are
- * made from it.
- */
+/* Prints a line of --help: "--profile NAME" and its description, in 80 columns. Completions are
+ * made from it. */
 void show_option(const char *option, const char *help);
 
-/*
- * Flushes standard output. Returns `status`, or CMD_FAILED with err set if the reader is gone or
- * the disk is full.
- */
+/* Flushes standard output. Returns `status`, or CMD_FAILED with err set if the reader is gone or
+ * the disk is full. */
 int finish(int status, struct err *err);

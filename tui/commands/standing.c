@@ -17,10 +17,8 @@ static void add_places(struct strings *to, const struct config *c, const char *k
 		strings_add(to, list[i]);
 }
 
-/*
- * Adds hidden paths; one that does not exist is hidden by its given name. list: NULL-terminated, or
- * NULL.
- */
+/* Adds hidden paths; one that does not exist is hidden by its given name. list: NULL-terminated, or
+ * NULL. */
 static void add_hidden(struct standing *s, const struct here *at, const char *const *list)
 {
 	for (size_t i = 0; list && list[i]; i++) {

@@ -38,10 +38,8 @@ struct bridge {
 	size_t unsaid; /* dropped messages */
 };
 
-/*
- * Prints a message if there is room: the editor may not read, and an agent can cause many. The
- * number of dropped messages is printed with the next one.
- */
+/* Prints a message if there is room: the editor may not read, and an agent can cause many. The
+ * number of dropped messages is printed with the next one. */
 static void say(struct bridge *b, const char *words)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -19,10 +19,8 @@ void stdio_tools_free(struct stdio_tools *t); /* NULL is a no-op */
 enum acp_verdict stdio_tools_ask(struct stdio_tools *t, struct session *s, uint64_t id,
 				 enum acp_act act, const char *what);
 void stdio_tools_withdraw(struct stdio_tools *t, struct session *s, uint64_t id);
-/*
- * Takes an answer of the session's. Returns the id for acp_answer(), or 0 if the question is not
+/* Takes an answer of the session's. Returns the id for acp_answer(), or 0 if the question is not
  * one of these. If the path leads to another file than the one shown, *allow becomes false and
- * *ret_why has the reason.
- */
+ * *ret_why has the reason. */
 uint64_t stdio_tools_answered(struct stdio_tools *t, uint64_t ask, bool *allow,
 			      const char **ret_why);

@@ -49,10 +49,8 @@ static const struct manager *find_manager(void)
 	return NULL;
 }
 
-/*
- * Writes "sudo apt-get install -y bubblewrap ripgrep". Returns false if nothing is missing, or no
- * package manager is known.
- */
+/* Writes "sudo apt-get install -y bubblewrap ripgrep". Returns false if nothing is missing, or no
+ * package manager is known. */
 static bool command_line(struct buf *out)
 {
 	const struct manager *m = find_manager();

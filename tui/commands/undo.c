@@ -156,10 +156,8 @@ static int check_oldest(const struct undo_options *o, const struct undo_plan *pl
 	return err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
-/*
- * Checks the plan for --to, whose steps were counted before the history was locked; prints it for
- * --dry-run.
- */
+/* Checks the plan for --to, whose steps were counted before the history was locked; prints it for
+ * --dry-run. */
 static int plan_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
 		      struct err *err)
 {
@@ -282,10 +280,8 @@ static int undo_in(const struct undo_options *o, const struct strings *paths,
 	return r;
 }
 
-/*
- * Shows the plan without the keeper, because a session has the folder; running commands have no
- * step yet.
- */
+/* Shows the plan without the keeper, because a session has the folder; running commands have no
+ * step yet. */
 static int look_only(const struct undo_options *o, const struct strings *paths,
 		     const struct session_spec *spec, struct err *err)
 {

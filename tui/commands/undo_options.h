@@ -29,16 +29,12 @@ struct undo_options {
 	int64_t oldest; /* last of these steps; 0: only the newest when the undo begins */
 };
 
-/*
- * Parses the arguments after the name. -EINVAL: err names the wrong option. The caller frees
- * `given`, also after a failure.
- */
+/* Parses the arguments after the name. -EINVAL: err names the wrong option. The caller frees
+ * `given`, also after a failure. */
 int undo_options_parse(struct undo_options *o, int argc, char **argv, struct err *err) MUST_USE;
 void undo_options_help(enum undo_kind kind);
-/*
- * Counts the steps in the folder's history. Steps without a change in a working folder do not count
+/* Counts the steps in the folder's history. Steps without a change in a working folder do not count
  * unless UNDO_ALL_PLACES is set; they are undone with older ones. -ENOENT: fewer steps, or no such
- * step.
- */
+ * step. */
 int undo_options_find(struct undo_options *o, const char *folder, const char *state_dir,
 		      struct err *err) MUST_USE;

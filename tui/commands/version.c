@@ -51,10 +51,8 @@ static void print_confinement(void)
 }
 #endif
 
-/*
- * Prints loaded libraries; for libgit2 and OpenSSL, which are opened on demand, the versions at
- * build time.
- */
+/* Prints loaded libraries; for libgit2 and OpenSSL, which are opened on demand, the versions at
+ * build time. */
 static void print_libraries(void)
 {
 	unsigned xxh = XXH_versionNumber();

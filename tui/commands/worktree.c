@@ -60,10 +60,8 @@ int worktree_find(struct worktree_target *t, const char *name, struct err *err)
 	return 0;
 }
 
-/*
- * Returns the ID of the session that runs in, below or above this folder, heap, or NULL. A hung
- * session does not report its folder: it is added to hung.
- */
+/* Returns the ID of the session that runs in, below or above this folder, heap, or NULL. A hung
+ * session does not report its folder: it is added to hung. */
 static char *session_in(const char *folder, struct buf *hung)
 {
 	struct roster roster = {0};
@@ -213,10 +211,8 @@ static int list(struct err *err)
 	return 0;
 }
 
-/*
- * Forks. args: fork STEP [NAME], and the command; without a command only makes the worktree. *ran:
- * the result is the exit status of cordon run.
- */
+/* Forks. args: fork STEP [NAME], and the command; without a command only makes the worktree. *ran:
+ * the result is the exit status of cordon run. */
 static int fork_step(const struct strings *args, bool *ran, struct err *err)
 {
 	AUTO_FREE char *name = xasprintf("--worktree=%s", args->ahead > 2 ? args->list[2] : "");

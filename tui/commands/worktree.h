@@ -22,8 +22,7 @@ struct worktree_wish {
 
 /* Reads the number of a step. */
 int worktree_step(struct worktree_wish *w, const char *word, struct err *err) MUST_USE;
-/*
- * Changes to the worktree of that name. If there is none, makes it from HEAD (w1, w2 ... if
- * unnamed), with the ignored files that worktree.copy names. -EEXIST: it exists, but must be new.
- */
+/* Changes to the worktree of that name. If there is none, makes it from HEAD (w1, w2 ... if
+ * unnamed), with the ignored files that worktree.copy names. -EEXIST: it exists, but must be
+ * new. */
 int worktree_enter(const struct worktree_wish *w, struct err *err) MUST_USE;

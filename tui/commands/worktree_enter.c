@@ -32,10 +32,8 @@ static int make(const char *main, const char *name, const char *place, struct er
 	return 0;
 }
 
-/*
- * Returns the user's current worktree, from which a new one is made. Heap; NULL: none. It is the
- * directory with the next `.git`: the repository's setting core.worktree has no effect.
- */
+/* Returns the user's current worktree, from which a new one is made. Heap; NULL: none. It is the
+ * directory with the next `.git`: the repository's setting core.worktree has no effect. */
 static char *top_of_here(void)
 {
 	AUTO_FREE char *here = getcwd(NULL, 0);

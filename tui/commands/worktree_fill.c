@@ -32,10 +32,8 @@ static void add_secrets(struct fill *f, const char *const *paths, size_t n)
 	}
 }
 
-/*
- * Returns whether the file is a hard link to one that a session in the source may not read. The
- * search for those covers the whole source, so it waits for the first file with several names.
- */
+/* Returns whether the file is a hard link to one that a session in the source may not read. The
+ * search for those covers the whole source, so it waits for the first file with several names. */
 static bool is_other_name(void *data, const struct stat *st)
 {
 	struct fill *f = data;
@@ -166,10 +164,8 @@ static int copy(struct fill *f, const char *path, struct err *err)
 
 /* ---- uncommitted files ----------------------------------------------------------------------- */
 
-/*
- * Copies each name that git lists, the last one first: a link can replace a directory that is empty
- * by then.
- */
+/* Copies each name that git lists, the last one first: a link can replace a directory that is empty
+ * by then. */
 static int copy_names(struct fill *f, const char *const *words, struct err *err)
 {
 	size_t len = 0;
@@ -194,10 +190,8 @@ static int copy_names(struct fill *f, const char *const *words, struct err *err)
 	return r;
 }
 
-/*
- * Copies changed and untracked files. Neither command writes the index; git status and git diff
- * would.
- */
+/* Copies changed and untracked files. Neither command writes the index; git status and git diff
+ * would. */
 int fill_changes(struct fill *f, struct err *err)
 {
 	int r = copy_names(f,

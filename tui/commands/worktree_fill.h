@@ -28,15 +28,11 @@ void fill_done(struct fill *f); /* prints the paths that were left out */
 #define AUTO_FILL CLEANUP(fill_donep)
 void fill_donep(struct fill **f);
 
-/*
- * Makes the target's files equal to the source's: tracked files that differ from HEAD, and
- * untracked ones that git does not ignore.
- */
+/* Makes the target's files equal to the source's: tracked files that differ from HEAD, and
+ * untracked ones that git does not ignore. */
 int fill_changes(struct fill *f, struct err *err) MUST_USE;
 /* Copies the ignored files and directories that the setting worktree.copy names. */
 int fill_ignored(struct fill *f, struct err *err) MUST_USE;
-/*
- * Reverts the changes of all steps after this one in the target: newest first, from the history of
- * the source. -ENOENT: no such step; -EBUSY: a step runs. check: changes nothing.
- */
+/* Reverts the changes of all steps after this one in the target: newest first, from the history of
+ * the source. -ENOENT: no such step; -EBUSY: a step runs. check: changes nothing. */
 int fill_as_of(struct fill *f, int64_t step, bool check, struct err *err) MUST_USE;

@@ -31,8 +31,6 @@ struct fill {
 void fill_leave(struct fill *f, const char *path);
 /* Returns whether a session in the source may read the path: no secret, nothing hidden. */
 bool fill_may(const struct fill *f, const char *path);
-/*
- * Lists a path as left out if its result is not 0. Returns 0, or an error of the disk with a
- * message.
- */
+/* Lists a path as left out if its result is not 0. Returns 0, or an error of the disk with a
+ * message. */
 int fill_result(struct fill *f, const char *path, int r, struct err *err) MUST_USE;

@@ -16,11 +16,9 @@ static bool is_moved_dir(const struct change *c)
 	return c->old_path && S_ISDIR(c->before.mode);
 }
 
-/*
- * Returns whether a session asks before it writes this path, such as .envrc or a task of an editor.
+/* Returns whether a session asks before it writes this path, such as .envrc or a task of an editor.
  * Such content is not restored from the history, because here is no question. Git's own files never
- * are.
- */
+ * are. */
 static bool is_guarded(const struct fill *f, const char *path, mode_t mode)
 {
 	AUTO_FREE char *whole = path_join(f->from, path);
@@ -90,11 +88,9 @@ static int put_before(struct fill *f, struct journal *j, const struct step_chang
 	return r < 0 ? r : put_bytes(&f->put, path, fd, c->before.mode);
 }
 
-/*
- * Reverts a step: removes everything first, because the step may have exchanged two names. From the
+/* Reverts a step: removes everything first, because the step may have exchanged two names. From the
  * end of the sorted list, a directory is empty before it is removed. Git's own files are the new
- * worktree's.
- */
+ * worktree's. */
 static int take_step_back(struct fill *f, struct journal *j, int64_t id, struct err *err)
 {
 	struct step_changes s = {.id = id};

@@ -62,10 +62,8 @@ static void show_ignored(const char *place)
 	show_list("Ignored by git, and removed as well:", &names);
 }
 
-/*
- * Returns whether git-ls-files(1) -v marks the entry: assume-unchanged by a lower-case letter,
- * skip-worktree by an S.
- */
+/* Returns whether git-ls-files(1) -v marks the entry: assume-unchanged by a lower-case letter,
+ * skip-worktree by an S. */
 static bool is_marked(char tag)
 {
 	return tag == 'S' || (tag >= 'a' && tag <= 'z');

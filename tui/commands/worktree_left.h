@@ -11,10 +11,8 @@
 /* Returns the changed and untracked files, as git status --porcelain prints them; heap. NULL: git
  * failed. */
 char *worktree_status(const char *place) MUST_USE;
-/*
- * Prints the files that git status leaves out and that would be lost with the directory: ignored
- * files, and files that git was told to skip.
- */
+/* Prints the files that git status leaves out and that would be lost with the directory: ignored
+ * files, and files that git was told to skip. */
 void worktree_show_unseen(const char *place);
 /* Prints the first lines of the text, escaped and indented. */
 void worktree_show_lines(const char *text);

@@ -89,10 +89,8 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-/*
- * Checks the merged files: a running agent may have changed git's objects after they were shown.
- * Names guarded files that were merged without having been shown.
- */
+/* Checks the merged files: a running agent may have changed git's objects after they were shown.
+ * Names guarded files that were merged without having been shown. */
 static int check_merged(struct merge *m, struct err *err)
 {
 	AUTO_BUF struct buf names = BUF_INIT, guarded = BUF_INIT;

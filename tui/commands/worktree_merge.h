@@ -21,10 +21,8 @@ int worktree_find(struct worktree_target *t, const char *name, struct err *err) 
 void worktree_target_done(struct worktree_target *t);
 /* Returns the commit of its branch, which the agent may move at any time; heap. */
 char *worktree_tip(const struct worktree_target *t) MUST_USE;
-/*
- * Lists uncommitted files of the worktree and, with a tip, commits that the main one lacks (heap, a
- * line each). Output of git's that is missing or too long is an error, never an empty list.
- */
+/* Lists uncommitted files of the worktree and, with a tip, commits that the main one lacks (heap, a
+ * line each). Output of git's that is missing or too long is an error, never an empty list. */
 int worktree_read_left(const struct worktree_target *t, const char *tip, char **files, char **ahead,
 		       struct err *err) MUST_USE;
 size_t worktree_lines(const char *text);

@@ -14,10 +14,8 @@ int worktree_check_name(const char *name, struct err *err) MUST_USE; /* -EINVAL 
 /* Returns the main worktree of the current directory's repository; NULL with err set: none. */
 char *worktree_main(struct err *err) MUST_USE;
 char *worktree_place(const char *main, const char *name) MUST_USE;
-/*
- * Returns whether that directory is a worktree of the repository, on the branch of its name. Only
- * then cordon relies on git's words about it: other worktrees are not cordon's.
- */
+/* Returns whether that directory is a worktree of the repository, on the branch of its name. Only
+ * then cordon relies on git's words about it: other worktrees are not cordon's. */
 bool worktree_exists(const char *main, const char *name);
 /* Returns the name of the worktree that the current directory is in, or NULL. */
 char *worktree_of_here(const char *main) MUST_USE;

@@ -55,10 +55,8 @@ int put_open_dir(int dir, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/*
- * Makes a directory and opens it. A file or link in its place is removed: the source has a
- * directory.
- */
+/* Makes a directory and opens it. A file or link in its place is removed: the source has a
+ * directory. */
 static int step_into(int dir, const char *name)
 {
 	int fd = openat(dir, name, OPEN_DIR);

@@ -29,8 +29,6 @@ struct client_spec {
 /* Blocks the signals that client_run() handles: call it before the host is forked. */
 sigset_t client_block_signals(sigset_t *old);
 
-/*
- * Runs the client. Returns 0, and *ret says why the console is over; free it with ending_done().
- * ret->status 128+N: signal N ended the client. -EPIPE: the host ended without a message.
- */
+/* Runs the client. Returns 0, and *ret says why the console is over; free it with ending_done().
+ * ret->status 128+N: signal N ended the client. -EPIPE: the host ended without a message. */
 int client_run(const struct client_spec *spec, struct ending *ret, struct err *err) MUST_USE;

@@ -129,10 +129,8 @@ void console_resize(struct console *c, int w, int h)
 	console_schedule(c);
 }
 
-/*
- * Sets the default colours of the agent's terminal: the theme's, else those of the user's terminal.
- * With several consoles, those of the one whose size the agent's terminal has.
- */
+/* Sets the default colours of the agent's terminal: the theme's, else those of the user's terminal.
+ * With several consoles, those of the one whose size the agent's terminal has. */
 void console_tell_colors(struct console *c)
 {
 	struct style st = c->theme.roles[ROLE_TERMINAL];

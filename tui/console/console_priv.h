@@ -40,10 +40,8 @@ struct host {
 	bool prints; /* the terminal shows the agent's output, but takes no keys */
 	bool quiet;  /* the agent's own system calls are hidden at first */
 
-	/*
-	 * Called when a console has closed: its client died (lost) or left. With host_run() it may
-	 * be NULL.
-	 */
+	/* Called when a console has closed: its client died (lost) or left. With host_run() it may
+	 * be NULL. */
 	void (*left)(struct host *h, bool lost);
 	int (*status)(const struct host *h); /* exit status after the agent's end; or NULL */
 	void (*heard)(struct host *h);	     /* after a user's action: bytes may wait; or NULL */
@@ -111,17 +109,13 @@ struct console {
 void host_open(struct host *h);
 /* Opens a console on a client's connection, or closes the connection if the host is leaving. */
 void host_take(void *host, int fd);
-/*
- * Closes the consoles and restores their terminals. The connections stay open for host_end(). The
- * loop must run once more.
- */
+/* Closes the consoles and restores their terminals. The connections stay open for host_end(). The
+ * loop must run once more. */
 void host_stop(struct host *h);
 /* Closes every handle of the loop, and the loop; after host_stop(). */
 void host_close_loop(struct host *h);
-/*
- * Runs a host without a session, with its own loop and one console on the connection, until the
- * console leaves; then calls host_end(). begin: called once the console is open; or NULL.
- */
+/* Runs a host without a session, with its own loop and one console on the connection, until the
+ * console leaves; then calls host_end(). begin: called once the console is open; or NULL. */
 void host_run(struct host *h, struct frames *line, const struct terminal *terminal,
 	      int (*begin)(struct host *h, struct err *err));
 /* Takes over a connection without a console, so that host_end() tells its client, too. */
@@ -180,10 +174,8 @@ void console_lent_ended(struct console *c, int status);
 /* editor.c: struct ui_verbs, edit */
 int console_edit(void *data, const char *path, int line, struct err *err);
 
-/*
- * split.c: runs a program of two words or more, or cordon with these words, in a new pane of the
- * tmux around the console.
- */
+/* split.c: runs a program of two words or more, or cordon with these words, in a new pane of the
+ * tmux around the console. */
 bool console_can_split(const struct console *c);
 void console_split_program(struct console *c, const char *const *words, size_t n);
 void console_split(struct console *c, const char *const *words, size_t n);

@@ -31,10 +31,8 @@ struct driven {
 	int rows, cols;
 };
 
-/*
- * Tells the session about its consoles: it loads its history for the first, and expects no answers
- * after the last.
- */
+/* Tells the session about its consoles: it loads its history for the first, and expects no answers
+ * after the last. */
 static void count(struct driven *d)
 {
 	const struct host *h = &d->host;

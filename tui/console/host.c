@@ -1,7 +1,5 @@
-/*
- * host - the consoles of one session, and what they share: the agent's terminal, calls for the
- * user.
- */
+/* host - the consoles of one session, and what they share: the agent's terminal, calls for the
+ * user. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

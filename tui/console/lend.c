@@ -5,10 +5,8 @@
 
 #include "tui/console/console_priv.h"
 
-/*
- * The program runs outside the sandbox, as a child of the client. The loop continues, so the
- * session is served; nothing is drawn for this client until the program ends.
- */
+/* The program runs outside the sandbox, as a child of the client. The loop continues, so the
+ * session is served; nothing is drawn for this client until the program ends. */
 int console_lend(struct console *c, const struct borrower *to, char **argv, struct err *err)
 {
 	AUTO_BUF struct buf words = BUF_INIT;

@@ -58,10 +58,8 @@ static void on_stopped(void *data, const char *words)
 	fprintf(stderr, "cordon: %s\n", h->words);
 }
 
-/*
- * Answers questions that were answered before the restart, before they are shown. One at a time:
- * each answer changes the list, and leads to another call.
- */
+/* Answers questions that were answered before the restart, before they are shown. One at a time:
+ * each answer changes the list, and leads to another call. */
 static bool answer_again(struct run *r)
 {
 	const struct model *m = r->host.model;
@@ -135,10 +133,8 @@ static void lose_session(struct run *r, int result)
 	host_schedule(&r->host);
 }
 
-/*
- * Reads the terminal first, so that in the recording output comes before a later row: one read
- * returns everything written so far.
- */
+/* Reads the terminal first, so that in the recording output comes before a later row: one read
+ * returns everything written so far. */
 static void on_session(uv_poll_t *poll, int status, int events)
 {
 	struct run *r = poll->data;
@@ -188,10 +184,8 @@ static void on_heard(struct host *h)
 	watch_session((struct run *)h);
 }
 
-/*
- * Called after the last console: the session continues, or ends with a lost client
- * (console.on-hangup).
- */
+/* Called after the last console: the session continues, or ends with a lost client
+ * (console.on-hangup). */
 static void on_left(struct host *h, bool lost)
 {
 	static const char goes_on[] = "the terminal closed: the session goes on without a console "
@@ -335,10 +329,8 @@ static int exit_status(const struct host *h)
 	return util_exit_code(st);
 }
 
-/*
- * Blocks the signals that end the session while it starts and ends: its loop handles them; the
- * default action would end cordon and roll back the open steps.
- */
+/* Blocks the signals that end the session while it starts and ends: its loop handles them; the
+ * default action would end cordon and roll back the open steps. */
 static void outside_the_loop(int how)
 {
 	sigset_t set;

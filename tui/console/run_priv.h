@@ -32,10 +32,8 @@ int run_open_terminal(struct run *r, const struct terminal *t, int *ret_slave, s
 	MUST_USE;
 /* Polls the terminal for output, and for writing while input waits. */
 void run_watch_terminal(struct run *r);
-/*
- * Feeds output to the pane and the recording, for a few milliseconds. The rest of the bytes that
- * were read follows in the next turn of the loop, because poll(2) does not report them again.
- */
+/* Feeds output to the pane and the recording, for a few milliseconds. The rest of the bytes that
+ * were read follows in the next turn of the loop, because poll(2) does not report them again. */
 void run_pump(struct run *r);
 /* Like run_pump(), after the agent's end, for a second at most. */
 void run_drain(struct run *r);

@@ -78,10 +78,8 @@ static char *tmux_word(const char *word)
 	return xasprintf("%.*s\\;", (int)(len - 1), word);
 }
 
-/*
- * Builds tmux -S SOCKET split-window -t PANE -c / -e NAME=VALUE ... WORD ...: heap strings in a
- * heap list.
- */
+/* Builds tmux -S SOCKET split-window -t PANE -c / -e NAME=VALUE ... WORD ...: heap strings in a
+ * heap list. */
 static char **split_argv(const struct console *c, const char *const *words, size_t n)
 {
 	static const char *const kept[] = {"HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME"};
@@ -119,11 +117,9 @@ static char **split_argv(const struct console *c, const char *const *words, size
 	return argv;
 }
 
-/*
- * tmux takes several arguments as a program and its own arguments: no shell reads them. The
+/* tmux takes several arguments as a program and its own arguments: no shell reads them. The
  * environment of the tmux server may name other places for programs, sessions and settings, and may
- * have variables that external_env() withholds: those are set empty in the pane.
- */
+ * have variables that external_env() withholds: those are set empty in the pane. */
 void console_split_program(struct console *c, const char *const *words, size_t n)
 {
 	uv_process_options_t opt = {.exit_cb = on_split, .file = "tmux"};

@@ -14,10 +14,8 @@
  * while the host continues.
  */
 struct start {
-	/*
-	 * Runs the host, in the child, and reports the reason of its end to its clients by
-	 * host_end().
-	 */
+	/* Runs the host, in the child, and reports the reason of its end to its clients by
+	 * host_end(). */
 	void (*host)(void *data, struct frames *line, struct terminal *terminal);
 	void *data;
 };

@@ -23,9 +23,7 @@ struct font;
 struct font *font_new(const char *installed) MUST_USE; /* NULL or a file, which may be missing */
 void font_free(struct font *f);			       /* NULL is a no-op */
 
-/*
- * Writes 16 rows of `columns` (1 or 2) times 8 bits; the highest bit is the left pixel. A wider
+/* Writes 16 rows of `columns` (1 or 2) times 8 bits; the highest bit is the left pixel. A wider
  * glyph is squeezed, a narrower one is centred. Returns false if the font lacks the character: rows
- * is then the outline of a box.
- */
+ * is then the outline of a box. */
 bool font_glyph(const struct font *f, int32_t code, int columns, uint16_t rows[FONT_H]);

@@ -398,10 +398,8 @@ static size_t utf8_length(unsigned char c)
 	return c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
 }
 
-/*
- * Decodes what may be the head of a sequence but is complete after the time-out: a lone Esc, Alt-[,
- * Alt-] and Alt-O. Other bytes are line noise.
- */
+/* Decodes what may be the head of a sequence but is complete after the time-out: a lone Esc, Alt-[,
+ * Alt-] and Alt-O. Other bytes are line noise. */
 static bool overdue_event(struct input *in, const char *p, size_t len, struct event *ev,
 			  size_t *used)
 {

@@ -19,10 +19,8 @@ enum {
 	MOD_CTRL = 4,
 };
 
-/*
- * Values beyond Unicode; code points stand for themselves (Enter is '\r', Tab '\t', Esc 0x1b,
- * Backspace 0x7f).
- */
+/* Values beyond Unicode; code points stand for themselves (Enter is '\r', Tab '\t', Esc 0x1b,
+ * Backspace 0x7f). */
 enum keysym {
 	SYM_UP = 0x110000,
 	SYM_DOWN,
@@ -43,11 +41,9 @@ enum keysym {
 #define SYM_ESC	      0x1bu
 #define SYM_BACKSPACE 0x7fu
 
-/*
- * Control keys are the letter with MOD_CTRL ('c' + MOD_CTRL, ']' + MOD_CTRL, ' ' + MOD_CTRL for
+/* Control keys are the letter with MOD_CTRL ('c' + MOD_CTRL, ']' + MOD_CTRL, ' ' + MOD_CTRL for
  * NUL), except Enter, Tab, Esc and Backspace, which have their own symbols. MOD_SHIFT is set for
- * named keys alone: a capital letter is its code point.
- */
+ * named keys alone: a capital letter is its code point. */
 struct key {
 	uint32_t sym;
 	uint32_t mods;

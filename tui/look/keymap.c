@@ -77,10 +77,8 @@ static int guard(const struct keymap *km, const struct binding *b, const struct 
 	return 0;
 }
 
-/*
- * Returns a binding that clashes with b. In one place every clash counts; between a place and
- * "global" only one sequence that begins the other.
- */
+/* Returns a binding that clashes with b. In one place every clash counts; between a place and
+ * "global" only one sequence that begins the other. */
 static const struct binding *clashes(const struct keymap *km, const struct binding *b)
 {
 	for (size_t i = 0; i < km->n; i++) {
@@ -172,10 +170,8 @@ static int set_keys(struct loader *ld, const struct ini_line *l, struct err *err
 	return add_binding(ld->km, &b, l, err);
 }
 
-/*
- * Sets the prefix, also in the bindings that use it. Returns NULL, or the reason of a failure;
- * with: the clashing action.
- */
+/* Sets the prefix, also in the bindings that use it. Returns NULL, or the reason of a failure;
+ * with: the clashing action. */
 static const char *change_prefix(struct keymap *km, const char *text, enum action *with)
 {
 	struct keys keys;

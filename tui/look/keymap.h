@@ -54,30 +54,22 @@ enum keymap_result {
 	KEYMAP_FOUND,	/* *ret_action */
 };
 
-/*
- * In PLACE_TERMINAL a key outside a sequence that is not the prefix returns KEYMAP_NONE: it is the
- * agent's.
- */
+/* In PLACE_TERMINAL a key outside a sequence that is not the prefix returns KEYMAP_NONE: it is the
+ * agent's. */
 enum keymap_result keymap_feed(const struct keymap *km, struct keymap_state *st, enum place place,
 			       struct key key, enum action *ret_action);
 
-/*
- * Returns the action of this one key in the place itself; ACTION_NONE if it has none or begins a
- * longer sequence.
- */
+/* Returns the action of this one key in the place itself; ACTION_NONE if it has none or begins a
+ * longer sequence. */
 enum action keymap_single(const struct keymap *km, enum place place, struct key key);
-/*
- * Writes the first keys of an action as seen from a place: "g g", "C-] a". Returns false if it has
- * none.
- */
+/* Writes the first keys of an action as seen from a place: "g g", "C-] a". Returns false if it has
+ * none. */
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
 		    size_t size);
 /* Returns whether the place itself has keys for the action. */
 bool keymap_binds(const struct keymap *km, enum place place, enum action a);
-/*
- * Returns whether the action is an answer, a confirmation or an end. These are never on a key that
- * users type by reflex.
- */
+/* Returns whether the action is an answer, a confirmation or an end. These are never on a key that
+ * users type by reflex. */
 bool keymap_is_grave(enum action a);
 /* Write keys as text ("C-x", "S-Tab", "F5"), and parse it. */
 void keys_format(const struct keys *keys, char *out, size_t size);

@@ -86,11 +86,9 @@ static char *copy_capability(const char *name)
 	return xstrdup(out.data);
 }
 
-/*
- * Returns -ENOENT if TERM is unknown, -ENOTSUP if the terminal has no cursor positions of ECMA-48.
+/* Returns -ENOENT if TERM is unknown, -ENOTSUP if the terminal has no cursor positions of ECMA-48.
  * Only terminfo is used: several curses SCREENs would share one list of windows, which a resize or
- * a close of any of them changes (ncurses 6.4).
- */
+ * a close of any of them changes (ncurses 6.4). */
 static int describe(struct description *d, const char *term)
 {
 	int status = 0, r = 0;
@@ -119,10 +117,8 @@ static int check(const char *term)
 	return r;
 }
 
-/*
- * Replaces the description of a modern terminal that this machine does not know (xterm-ghostty,
- * foot, wezterm) by xterm's.
- */
+/* Replaces the description of a modern terminal that this machine does not know (xterm-ghostty,
+ * foot, wezterm) by xterm's. */
 static bool stand_in(struct terminal *t)
 {
 	const char *term = name_of(t->term);
@@ -150,10 +146,8 @@ int screen_check(struct terminal *t, struct err *err)
 		       safe);
 }
 
-/*
- * Selects a UTF-8 locale if the C library has one, even if the environment names none: containers
- * have no LANG, but their terminals support UTF-8.
- */
+/* Selects a UTF-8 locale if the C library has one, even if the environment names none: containers
+ * have no LANG, but their terminals support UTF-8. */
 static bool set_utf8(void)
 {
 	static bool is_set;

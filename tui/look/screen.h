@@ -34,19 +34,15 @@ void screen_resize(struct screen *s, int w, int h);
 bool screen_draw(struct screen *s, const struct surface *surface); /* false: nothing to send */
 void screen_redraw(struct screen *s); /* the next draw paints everything */
 void screen_bell(struct screen *s);
-/*
- * Sends a notification (OSC 9), if the terminal may support it. words are cordon's, in printable
- * ASCII.
- */
+/* Sends a notification (OSC 9), if the terminal may support it. words are cordon's, in printable
+ * ASCII. */
 void screen_notify(struct screen *s, const char *words);
 /* Sets the terminal's title, until the screen is closed or suspended; escaped text. */
 void screen_title(struct screen *s, const char *words);
 /* Sets the terminal's clipboard (OSC 52). Returns false if the terminal cannot have one. */
 bool screen_clipboard(struct screen *s, const char *base64);
-/*
- * Restores the modes that a shell expects; or sets all of the console's modes, also after the
- * client has reset them.
- */
+/* Restores the modes that a shell expects; or sets all of the console's modes, also after the
+ * client has reset them. */
 void screen_suspend(struct screen *s);
 void screen_resume(struct screen *s);
 /* Returns "ncurses 6.4.20221231", the version that is loaded. */

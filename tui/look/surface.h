@@ -94,10 +94,8 @@ struct rect rect_intersect(struct rect a, struct rect b);
 struct rect rect_inset(struct rect r, int dx, int dy); /* never negative */
 bool rect_has(struct rect r, int x, int y);
 
-/*
- * Sets one cell: len bytes of UTF-8 (cut to the size of a cell), 1 or 2 columns wide. The fast path
- * of the terminal pane.
- */
+/* Sets one cell: len bytes of UTF-8 (cut to the size of a cell), 1 or 2 columns wide. The fast path
+ * of the terminal pane. */
 void surface_put(struct surface *s, int x, int y, const char *text, size_t len, int width,
 		 const struct style *style);
 /* Draws escaped text in at most cols columns; returns the columns used. */

@@ -25,11 +25,9 @@ enum { /* flags in the greeting's third number */
 	X(tmux, "TMUX")                                                                            \
 	X(tmux_pane, "TMUX_PANE")
 
-/*
- * Opens the terminal of a standard descriptor anew: O_NONBLOCK on a shared fd 0 would cut the
+/* Opens the terminal of a standard descriptor anew: O_NONBLOCK on a shared fd 0 would cut the
  * writes of every other process that shares it. After `su` the terminal belongs to another user and
- * may not be opened: fd 0 itself is used, until rescue_restore() restores its flags.
- */
+ * may not be opened: fd 0 itself is used, until rescue_restore() restores its flags. */
 int terminal_open(void)
 {
 	const int flags = O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;

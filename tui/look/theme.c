@@ -200,10 +200,8 @@ static int on_line(void *data, const struct ini_line *l, struct err *err)
 	return ini_error(err, l, "unknown section [%.40s]", l->section);
 }
 
-/*
- * Returns the role whose style a role without an entry has: "diff.add" for "diff.add-word", "event"
- * for "event.deny". ROLE_COUNT: text's.
- */
+/* Returns the role whose style a role without an entry has: "diff.add" for "diff.add-word", "event"
+ * for "event.deny". ROLE_COUNT: text's. */
 static size_t parent_of(size_t role)
 {
 	const char *section = role_names[role].section, *name = role_names[role].name;

@@ -78,20 +78,16 @@ struct theme {
 	struct style roles[ROLE_COUNT];
 };
 
-/*
- * Loads a theme. On failure *t is unchanged, and err has FILE:LINE and the error. where: NULL for
- * built-in themes alone.
- */
+/* Loads a theme. On failure *t is unchanged, and err has FILE:LINE and the error. where: NULL for
+ * built-in themes alone. */
 int theme_load(struct theme *t, const char *name, const struct look_where *where, enum depth depth,
 	       struct err *err) MUST_USE;
 /* Like theme_load(), from text in memory; for tests and fuzzing. */
 int theme_parse(struct theme *t, const char *file, const char *text, size_t len, enum depth depth,
 		struct err *err) MUST_USE;
 
-/*
- * Gives changed lines of a diff a background that is a little greener or redder than the terminal's
- * (24 bits), if that is known and the theme sets no background for them.
- */
+/* Gives changed lines of a diff a background that is a little greener or redder than the terminal's
+ * (24 bits), if that is known and the theme sets no background for them. */
 void theme_tint(struct theme *t, uint32_t ground);
 /* Returns the nearest colour of the depth. */
 uint32_t color_reduce(uint32_t color, enum depth depth);

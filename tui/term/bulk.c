@@ -71,10 +71,8 @@ static void row_break(struct walk *w, unsigned flags)
 	w->phantom = false;
 }
 
-/*
- * Returns whether the row can end. If older text remains in it, the walk goes back to its "\r":
- * that text is unknown.
- */
+/* Returns whether the row can end. If older text remains in it, the walk goes back to its "\r":
+ * that text is unknown. */
 static bool may_end(struct walk *w)
 {
 	if (w->old > w->col) {
@@ -275,10 +273,8 @@ static void walk(struct walk *w)
 	}
 }
 
-/*
- * Begins the first line with the text of the last row, left of the cursor. Returns false unless the
- * row has only an erased background right of the cursor.
- */
+/* Begins the first line with the text of the last row, left of the cursor. Returns false unless the
+ * row has only an erased background right of the cursor. */
 static bool take_prefix(struct walk *w, struct span row)
 {
 	struct line_writer *out = &w->t->writer;

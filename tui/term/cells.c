@@ -46,10 +46,8 @@ static struct style style_of(const struct term *t, const VTermScreenCell *c)
 {
 	struct style st = {.fg = cells_colour(&c->fg), .bg = cells_colour(&c->bg)};
 
-	/*
-	 * libvterm combines reverse video of the screen with each cell's own; the cell's own is
-	 * wanted.
-	 */
+	/* libvterm combines reverse video of the screen with each cell's own; the cell's own is
+	 * wanted. */
 	st.attr = (c->attrs.bold ? STYLE_BOLD : 0u) | (c->attrs.italic ? STYLE_ITALIC : 0u) |
 		  (c->attrs.blink ? STYLE_BLINK : 0u) |
 		  (c->attrs.underline ? STYLE_UNDERLINE_AS(c->attrs.underline - 1) : 0u) |
@@ -113,10 +111,8 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 		int width;
 
 		if (!c->chars[0] || c->chars[0] == RIGHT_HALF) {
-			/*
-			 * An erased cell has only a background; a right half without its left half
-			 * has no style.
-			 */
+			/* An erased cell has only a background; a right half without its left half
+			 * has no style. */
 			st.bg = c->chars[0] ? left.bg : cells_colour(&c->bg);
 			line_cell(w, " ", 1, 1, &st);
 			left = st;

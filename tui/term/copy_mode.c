@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-/*
- * Places are an absolute number of a row of history or screen, and a column. Rows of one wrapped
- * line have no line end between them in a selection's text.
- */
+/* Places are an absolute number of a row of history or screen, and a column. Rows of one wrapped
+ * line have no line end between them in a selection's text. */
 
 static uint64_t clamp_line(struct term *t, uint64_t line)
 {
@@ -90,10 +88,8 @@ enum char_class {
 	CHAR_SIGN,
 };
 
-/*
- * Writes the class of each column of a row; columns behind its text are blank. Returns the columns
- * of the text.
- */
+/* Writes the class of each column of a row; columns behind its text are blank. Returns the columns
+ * of the text. */
 static int classes(struct term *t, uint64_t line, uint8_t out[TERM_MAX])
 {
 	struct line_reader r;
@@ -135,10 +131,8 @@ static int class_at(const struct walker *w)
 	return w->col < w->len ? w->class[w->col] : CHAR_BLANK;
 }
 
-/*
- * Moves a column on, into the next row; false at the end. A new line counts as a blank between
- * words.
- */
+/* Moves a column on, into the next row; false at the end. A new line counts as a blank between
+ * words. */
 static bool forward(struct walker *w)
 {
 	if (w->col + 1 < w->len) {

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-/*
- * libvterm knows the modes (cursor keys, mouse protocol, bracketed paste, focus) and encodes what
+/* libvterm knows the modes (cursor keys, mouse protocol, bracketed paste, focus) and encodes what
  * depends on them. Characters are encoded here, in the traditional way: libvterm would send Ctrl-J
- * as "CSI 106;5u", unasked.
- */
+ * as "CSI 106;5u", unasked. */
 
 /* Returns the control character of a key, or -1 if it has none. */
 static int control_of(uint32_t sym)
@@ -110,10 +108,8 @@ static bool send_key(struct term *t, const struct key *key)
 	return true;
 }
 
-/*
- * Sends pasted text without control characters other than tabs and line ends, so that a paste
- * cannot end itself and continue as if it were typed.
- */
+/* Sends pasted text without control characters other than tabs and line ends, so that a paste
+ * cannot end itself and continue as if it were typed. */
 static void send_paste(struct term *t, struct span text)
 {
 	char out[512];
@@ -163,10 +159,8 @@ static void mouse(struct term *t, const struct mouse *m, struct rect r)
 
 	if (!t->mouse)
 		return;
-	/*
-	 * A drag or release outside may belong to a press inside; other events outside do not
-	 * count.
-	 */
+	/* A drag or release outside may belong to a press inside; other events outside do not
+	 * count. */
 	if (!inside && m->action != MOUSE_RELEASE && m->action != MOUSE_DRAG)
 		return;
 	if (!inside && !t->pressed)

@@ -19,10 +19,8 @@
 #define SIEVE_COST	 32	/* this many expensive sequences take 2 ms at 200x50 */
 #define MARKS_MAX	 3	/* combining marks on one cell, without an extra */
 
-/*
- * A sequence that changes nothing else, but after which libvterm moves a cursor that a resize left
- * outside the screen into it.
- */
+/* A sequence that changes nothing else, but after which libvterm moves a cursor that a resize left
+ * outside the screen into it. */
 #define CLAMP_CURSOR "\033[1g"
 
 /* Meanings of a cell's font: pen.c and wrap.c set it, cells.c reads it. */
@@ -171,10 +169,8 @@ struct term {
 	int saved_row, saved_col, saved_shape;
 	bool saved_visible;
 
-	/*
-	 * Lines have absolute numbers: the oldest in the history is first_line, the screen's first
-	 * row is first_line + history.count. view is the number of the view's first line.
-	 */
+	/* Lines have absolute numbers: the oldest in the history is first_line, the screen's first
+	 * row is first_line + history.count. view is the number of the view's first line. */
 	uint64_t first_line;
 	bool follow;
 	uint64_t view;
@@ -201,10 +197,8 @@ void term_show_line(struct term *t, uint64_t line);
 void term_forget_history(struct term *t);
 
 /* sieve.c */
-/*
- * Feeds bytes; stops after an expensive sequence once the deadline has passed. Returns the number
- * of bytes taken.
- */
+/* Feeds bytes; stops after an expensive sequence once the deadline has passed. Returns the number
+ * of bytes taken. */
 size_t sieve_feed(struct term *t, const char *bytes, size_t len, int64_t deadline);
 void sieve_flush(struct term *t);
 void sieve_emit(struct term *t, const void *bytes, size_t len);

@@ -30,10 +30,8 @@ static struct style run_style(const struct line_run *r)
 		.fg = r->fg, .bg = r->bg, .attr = r->attr, .line = r->line, .link = r->link};
 }
 
-/*
- * Appends text of one style, cols columns. keep: its part without blanks at the end that may be
- * cut.
- */
+/* Appends text of one style, cols columns. keep: its part without blanks at the end that may be
+ * cut. */
 static void add_cells(struct line_writer *w, struct span text, size_t cols, struct span keep,
 		      const struct style *style)
 {
@@ -61,10 +59,8 @@ static bool blank_vanishes(const struct style *style)
 	       !(style->attr & (STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE));
 }
 
-/*
- * Appends invisible blanks in the current run's style if that keeps them invisible: rows that look
- * alike are encoded alike, and words of one colour are one run.
- */
+/* Appends invisible blanks in the current run's style if that keeps them invisible: rows that look
+ * alike are encoded alike, and words of one colour are one run. */
 static void add_blanks(struct line_writer *w, const char *text, size_t len)
 {
 	static const struct style plain;
@@ -152,10 +148,8 @@ void line_read(struct line_reader *r, struct span line)
 	r->end = line.data + line.len;
 }
 
-/*
- * Returns the bytes and columns of the cell at s: a code point and its combining characters
- * (extra.h).
- */
+/* Returns the bytes and columns of the cell at s: a code point and its combining characters
+ * (extra.h). */
 static size_t cell_bytes(const char *s, size_t len, int *cols)
 {
 	int32_t cp;

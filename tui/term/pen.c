@@ -6,16 +6,12 @@
 
 #define LINE_KNOWN (1 + UNDERLINE_CURLY) /* kinds of underline that libvterm knows */
 
-/*
- * libvterm has no "dim" and no "concealed", but stores a font number in every cell. As cells show
- * no fonts, the font number stands for these two (see FONT_* in inside.h).
- */
+/* libvterm has no "dim" and no "concealed", but stores a font number in every cell. As cells show
+ * no fonts, the font number stands for these two (see FONT_* in inside.h). */
 
-/*
- * Reads the colour after 38, 48 or 58 at parameter *i: ";2;r;g;b", ":2:r:g:b", ":2::r:g:b" (with a
+/* Reads the colour after 38, 48 or 58 at parameter *i: ";2;r;g;b", ":2:r:g:b", ":2::r:g:b" (with a
  * colour space), ";5;n" or ":5:n". *i moves to its last parameter. Returns false if it is no
- * colour.
- */
+ * colour. */
 static bool extended_colour(const struct sieve *s, unsigned *i, uint32_t *ret)
 {
 	unsigned at = *i + 1, end = at;

@@ -36,17 +36,13 @@ int pty_open(struct pty *p, int rows, int cols, int *ret_slave, struct err *err)
 void pty_done(struct pty *p);
 int pty_resize(struct pty *p, int rows, int cols);
 
-/*
- * Reads the agent's output and feeds it to t until none is left or budget_us is used up. Returns 1
+/* Reads the agent's output and feeds it to t until none is left or budget_us is used up. Returns 1
  * if more output may be available (call again in the next turn of the loop, after input and
- * repaint), 0 if all was read, -EIO at the end, when the last slave is closed.
- */
+ * repaint), 0 if all was read, -EIO at the end, when the last slave is closed. */
 int pty_pump(struct pty *p, struct term *t, int64_t budget_us);
 
-/*
- * Queues bytes and sends as many as possible without blocking. Takes all or none: -ENOBUFS if the
- * queue is full, so that no escape sequence is sent in part.
- */
+/* Queues bytes and sends as many as possible without blocking. Takes all or none: -ENOBUFS if the
+ * queue is full, so that no escape sequence is sent in part. */
 int pty_write(struct pty *p, const void *bytes, size_t len);
 int pty_flush(struct pty *p);
 bool pty_wants_write(const struct pty *p);

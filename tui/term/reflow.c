@@ -155,10 +155,8 @@ static void place_points(struct layout *l, size_t row, int col, int cols)
 	}
 }
 
-/*
- * Returns the column from which a full row has only a background: this is no text and extends to
- * any new width. Returns old_cols if there is none.
- */
+/* Returns the column from which a full row has only a background: this is no text and extends to
+ * any new width. Returns old_cols if there is none. */
 static int fill_start(struct span line, unsigned flags, int old_cols, uint32_t *ret_bg)
 {
 	struct line_reader r;
@@ -221,10 +219,8 @@ static void add_row(struct layout *l, size_t i, struct span line, int old_cols)
 		l->x += c.cols;
 		col += c.cols;
 	}
-	/*
-	 * An encoded row lacks its blanks at the end; they count before the rest of the line, or
-	 * the cursor.
-	 */
+	/* An encoded row lacks its blanks at the end; they count before the rest of the line, or
+	 * the cursor. */
 	if (!(flags & LINE_WRAPS))
 		end = l->point[POINT_CURSOR].row == i ? MIN(end, l->point[POINT_CURSOR].col) : 0;
 	for (; col < end; col++) {

@@ -145,10 +145,8 @@ static void device_string(struct term *t)
 		answer(t, "\033P0$r\033\\");
 }
 
-/*
- * Takes ";c;" and base64 of OSC 52, from the ';' after 52 on. A request to read ("?") is not
- * base64.
- */
+/* Takes ";c;" and base64 of OSC 52, from the ';' after 52 on. A request to read ("?") is not
+ * base64. */
 static void clipboard(struct term *t)
 {
 	const struct buf *clip = &t->sieve.clip;
@@ -174,10 +172,8 @@ static void link_begins(struct term *t)
 		s->string_cut ? 0 : extras_link(&t->extras, s->string + skip, s->string_len - skip);
 }
 
-/*
- * Returns whether OSC 9 or 777 is a notification ("9;words", "777;notify;title;words"), not a
- * progress bar ("9;4;...").
- */
+/* Returns whether OSC 9 or 777 is a notification ("9;words", "777;notify;title;words"), not a
+ * progress bar ("9;4;..."). */
 static bool is_call(const struct sieve *s)
 {
 	if (s->string_len > 2 && memcmp(s->string, "9;", 2) == 0)

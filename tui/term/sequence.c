@@ -49,10 +49,8 @@ static void soft_reset(struct term *t)
 	pen_emit(t);
 }
 
-/*
- * Resets the terminal (RIS), and the modes that libvterm does not reset: alternate screen, mouse,
- * reverse video.
- */
+/* Resets the terminal (RIS), and the modes that libvterm does not reset: alternate screen, mouse,
+ * reverse video. */
 static void hard_reset(struct term *t)
 {
 	struct sieve *s = &t->sieve;

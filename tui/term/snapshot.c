@@ -145,10 +145,8 @@ static void lines_read(struct term *t, struct lines *l)
 		t->filter->redact(t->filter->data, l->text.data, l->text.len);
 }
 
-/*
- * Prints as much of line i as fits, with secrets starred out. Returns whether the next line must
- * follow at once, because it continues this one.
- */
+/* Prints as much of line i as fits, with secrets starred out. Returns whether the next line must
+ * follow at once, because it continues this one. */
 static bool put_line(struct lines *l, struct buf *out, size_t i, int cols, bool last)
 {
 	struct span line = line_at(l->t, l->old, i), text = line_text(line);
@@ -201,10 +199,9 @@ static void put_history(struct term *t, struct lines *l, struct buf *out)
 	buf_str(out, "\033[H");
 }
 
-/*
- * Marks the last row as one that continues below, as it may after a change of margins. Nothing
- * scrolls outside margins: the cursor wraps onto the row's own beginning, which is painted again.
- */
+/* Marks the last row as one that continues below, as it may after a change of margins. Nothing
+ * scrolls outside margins: the cursor wraps onto the row's own beginning, which is painted
+ * again. */
 static void put_last_wrap(struct term *t, struct lines *l, struct buf *out)
 {
 	size_t i = l->old + (size_t)t->rows - 1;
@@ -385,10 +382,8 @@ static void put_state(struct term *t, struct buf *out)
 	put_cursor(out, pos.row, pos.col, t->cursor_visible, t->cursor_shape);
 }
 
-/*
- * Returns whether the next character may wrap: the cursor may be on the last character, or that may
- * be erased.
- */
+/* Returns whether the next character may wrap: the cursor may be on the last character, or that may
+ * be erased. */
 static bool may_wrap(const struct term *t)
 {
 	VTermPos pos;

@@ -42,27 +42,19 @@ struct term *term_new(int rows, int cols, const struct term_events *on, void *da
 void term_free(struct term *t); /* NULL is a no-op */
 
 void term_feed(struct term *t, const void *bytes, size_t len);
-/*
- * Like term_feed(), but stops soon after deadline (clock_mono_us()): some sequences take thousands
- * of times longer to process than to send. Returns the bytes taken; feed the rest later.
- */
+/* Like term_feed(), but stops soon after deadline (clock_mono_us()): some sequences take thousands
+ * of times longer to process than to send. Returns the bytes taken; feed the rest later. */
 size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t deadline);
-/*
- * Sets the default colours of text and background, for programs that ask for them. COLOR_DEFAULT:
- * unknown.
- */
+/* Sets the default colours of text and background, for programs that ask for them. COLOR_DEFAULT:
+ * unknown. */
 void term_set_colors(struct term *t, uint32_t text, uint32_t background);
-/*
- * Resizes, within TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
- * scrollback are laid out for the new width (reflow.c); those of a full-screen program are not.
- */
+/* Resizes, within TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
+ * scrollback are laid out for the new width (reflow.c); those of a full-screen program are not. */
 void term_resize(struct term *t, int rows, int cols);
 void term_size(const struct term *t, int *rows, int *cols);
 
-/*
- * Returns whether the pane has changed after the last term_draw(), and the agent is not in the
- * middle of an announced repaint (mode 2026; at most 100 ms).
- */
+/* Returns whether the pane has changed after the last term_draw(), and the agent is not in the
+ * middle of an announced repaint (mode 2026; at most 100 ms). */
 bool term_dirty(const struct term *t);
 /* Returns whether the agent is in the middle of an announced repaint, however long ago it began. */
 bool term_repainting(const struct term *t);
@@ -74,10 +66,8 @@ struct term_cursor {
 	enum cursor_shape shape;
 };
 
-/*
- * Returns false while the agent hides the cursor, or the view is scrolled so that it is not
- * visible.
- */
+/* Returns false while the agent hides the cursor, or the view is scrolled so that it is not
+ * visible. */
 bool term_cursor(const struct term *t, struct term_cursor *ret);
 /* Returns the window title that the agent has set: escaped, bounded, "" if it has set none. */
 const char *term_title(const struct term *t);
@@ -101,20 +91,16 @@ void term_scroll_end(struct term *t);
 size_t term_scrolled(const struct term *t); /* lines below the view; 0: at the end */
 size_t term_history(const struct term *t);  /* lines in the scrollback */
 
-/*
- * Searches scrollback and screen for plain text; case counts only if the needle has a capital.
+/* Searches scrollback and screen for plain text; case counts only if the needle has a capital.
  * Every visible match is highlighted, the current one more. Returns whether there is a match, and
- * moves the view to it. Without a match the view stays. "" or NULL ends the search.
- */
+ * moves the view to it. Without a match the view stays. "" or NULL ends the search. */
 bool term_search(struct term *t, const char *needle); /* starts at the newest match */
 bool term_search_next(struct term *t, bool older);    /* wraps around */
 /* Returns the number of matches (counted again after changes) and which one is current, from 1. */
 size_t term_search_count(struct term *t, size_t *ret_current);
 
-/*
- * Copy mode: a cursor of its own in scrollback and screen, which the view follows. A search moves
- * it to the match. A change of size ends the selection.
- */
+/* Copy mode: a cursor of its own in scrollback and screen, which the view follows. A search moves
+ * it to the match. A change of size ends the selection. */
 enum copy_kind {
 	COPY_NONE,
 	COPY_CHARS, /* from one cell to another, as text runs */

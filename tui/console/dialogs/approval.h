@@ -17,10 +17,8 @@ struct fact {
 
 /* approval_facts.c: returns the rows of a fact at this width. */
 int approval_fact_rows(const struct fact *f, int cols);
-/*
- * Draws a fact from row y on, in `rows` rows; the last one is cut in the middle. Returns the next
- * row.
- */
+/* Draws a fact from row y on, in `rows` rows; the last one is cut in the middle. Returns the next
+ * row. */
 int approval_draw_fact(struct surface *s, struct rect r, int y, const struct fact *f, int rows);
 char *approval_text(const char *raw) MUST_USE; /* escaped; NULL is "" */
 /* "vim wants to write .git/hooks/pre-commit": escaped. */
@@ -28,11 +26,9 @@ char *approval_headline(struct ui *ui, const struct ask *ask) MUST_USE;
 /* Makes a sentence of words: "Git runs it." for "git runs it"; escaped. */
 char *approval_sentence(const char *raw) MUST_USE;
 
-/*
- * The answer "start again with a copy of the agent's settings": the first function returns whether
+/* The answer "start again with a copy of the agent's settings": the first function returns whether
  * it fits this question, the second its description (heap; NULL if it does not fit), the third
- * gives it: the session is then about to end, or a message says why not.
- */
+ * gives it: the session is then about to end, or a message says why not. */
 bool approval_offers_own(const struct ui *ui, const struct ask *ask);
 char *approval_own_words(const struct ui *ui, const struct ask *ask) MUST_USE;
 void approval_choose_own(struct ui *ui, const struct ask *ask);
@@ -49,19 +45,15 @@ bool approval_is_bundle(const struct ask *ask);
  * Returns the number of further requests of the prompt: those up to `upto`, or (since) later ones.
  */
 size_t question_others(const struct question *q, bool since);
-/*
- * Returns how many directories up a tree begins that has all requests of the prompt, or an earlier
- * question's; -1: no such tree.
- */
+/* Returns how many directories up a tree begins that has all requests of the prompt, or an earlier
+ * question's; -1: no such tree. */
 int question_common_up(const struct question *q);
 /* Returns the rows of the facts if each has its maximum. */
 int question_rows(const struct question *q, int cols);
 void question_draw(const struct question *q, struct surface *s, struct rect r);
 
-/*
- * approval_held.c: fills in the facts about a step that a safeguard holds; a narrow screen drops
- * facts from the end. whole: all known facts.
- */
+/* approval_held.c: fills in the facts about a step that a safeguard holds; a narrow screen drops
+ * facts from the end. whole: all known facts. */
 void approval_held_facts(struct ui *ui, const struct ask *ask, bool whole, struct fact *f);
 int approval_held_rows(const struct guard_report *held); /* rows of its answers */
 /* Draws the answers in the last rows of r. */
@@ -70,11 +62,9 @@ void approval_held_verdicts(struct ui *ui, struct surface *s, struct rect r, boo
 
 /* approval_again.c: remembers an answer. */
 void approval_answered(struct ui *ui, const struct ask *ask, const struct answer *a);
-/*
- * Returns how many directories up a tree begins that this request shares with earlier answers: its
+/* Returns how many directories up a tree begins that this request shares with earlier answers: its
  * program asked in that tree a moment ago, or two requests in its own directory were allowed singly
- * (0). -1: no such tree.
- */
+ * (0). -1: no such tree. */
 int approval_again_up(const struct ui *ui, const struct ask *ask);
 
 /* approval_choice.c: the scope, extent and time of an answer; independent choices. */
@@ -89,10 +79,8 @@ struct choice {
 /* Returns the first proposal: the narrowest choice, or all of a bundle for the session. */
 struct choice choice_first(const struct ask *ask);
 bool choice_possible(const struct choice *c, const struct model *m, const struct ask *ask);
-/*
- * Selects the next value that is possible with the other two choices. Returns false if there is
- * none.
- */
+/* Selects the next value that is possible with the other two choices. Returns false if there is
+ * none. */
 bool choice_next_scope(struct choice *c, const struct model *m, const struct ask *ask);
 bool choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask);
 bool choice_next_time(struct choice *c, const struct model *m, const struct ask *ask);

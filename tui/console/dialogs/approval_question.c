@@ -27,10 +27,8 @@ size_t question_others(const struct question *q, bool since)
 	return n;
 }
 
-/*
- * Returns how many directories up a tree begins that has all of this prompt, or an earlier
- * question's; -1: no such tree.
- */
+/* Returns how many directories up a tree begins that has all of this prompt, or an earlier
+ * question's; -1: no such tree. */
 int question_common_up(const struct question *q)
 {
 	const struct ask *ask = q->ask;

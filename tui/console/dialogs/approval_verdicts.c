@@ -55,10 +55,8 @@ static const char *scope_name(enum answer_scope scope)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/*
- * Returns how much of the text fits on a row: whole words if they fill half of it. Includes the
- * blank behind them, which is drawn.
- */
+/* Returns how much of the text fits on a row: whole words if they fill half of it. Includes the
+ * blank behind them, which is drawn. */
 static size_t fitting(const char *text, int cols)
 {
 	size_t len = 0, words = 0;
@@ -259,10 +257,8 @@ static void put_whole(struct line *r, const char *text)
 	r->x = r->left;
 }
 
-/*
- * Draws "a + ALLOW reading ~/notes/a.md, for this session". It is never cut: the user consents to
- * all of it.
- */
+/* Draws "a + ALLOW reading ~/notes/a.md, for this session". It is never cut: the user consents to
+ * all of it. */
 static void put_allow(struct line *r, enum action key, const struct choice *c)
 {
 	AUTO_FREE char *words = verdict_words(r->ui, r->v, c, true);

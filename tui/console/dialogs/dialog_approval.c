@@ -244,10 +244,8 @@ static bool counts(struct dialog_approval *d, enum action a)
 	return true;
 }
 
-/*
- * Lists the requests that an answer decides: an exact one also those of its prompt; a rule decides
- * other requests by itself.
- */
+/* Lists the requests that an answer decides: an exact one also those of its prompt; a rule decides
+ * other requests by itself. */
 static size_t list_answered(const struct dialog_approval *d, const struct ask *ask,
 			    const struct answer *a, uint64_t ids[MODEL_ASKS])
 {

@@ -58,10 +58,8 @@ static int64_t newest_step(const struct model *m)
 	return id;
 }
 
-/*
- * Returns whether a step up to `newest` runs. A plan ends ambient steps. Later steps are a new
- * question with other words: an agent may begin one as soon as a command is stopped.
- */
+/* Returns whether a step up to `newest` runs. A plan ends ambient steps. Later steps are a new
+ * question with other words: an agent may begin one as soon as a command is stopped. */
 static bool still_runs(const struct model *m, int64_t newest)
 {
 	for (size_t i = 0; i < m->n_steps; i++) {

@@ -5,11 +5,9 @@
 
 #include "tui/console/dialogs/dialog_plan.h"
 
-/*
- * The keeper makes the plan for "the newest n steps". New steps may end while the user reads, so n
+/* The keeper makes the plan for "the newest n steps". New steps may end while the user reads, so n
  * is computed from the chosen step at each change: if it differs, a new plan is requested and must
- * be read again.
- */
+ * be read again. */
 static const enum action hints[] = {ACTION_CONFIRM, ACTION_BACK, ACTION_DOWN, ACTION_UP,
 				    ACTION_NONE};
 /* A plan with conflicts cannot be confirmed: a choice comes first, and leads to another plan. */

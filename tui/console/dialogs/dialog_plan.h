@@ -30,15 +30,11 @@ size_t plan_lost(const struct undo_plan *p);
 bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p);
 /* Returns whether there are conflicts with external edits that can be kept or merged. */
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p);
-/*
- * Returns whether the steps changed files outside the folders, which stay or, on request, are
- * undone as well.
- */
+/* Returns whether the steps changed files outside the folders, which stay or, on request, are
+ * undone as well. */
 bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
-/*
- * Returns whether the steps changed files outside the folders alone: without those there is nothing
- * to confirm.
- */
+/* Returns whether the steps changed files outside the folders alone: without those there is nothing
+ * to confirm. */
 bool plan_is_elsewhere(const struct undo_plan *p);
 void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out);
 size_t plan_rows(const struct dialog_plan *d, const struct undo_plan *p);

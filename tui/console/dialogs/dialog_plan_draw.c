@@ -204,10 +204,8 @@ static bool is_left_alone(const struct dialog_plan *d, int64_t step)
 	return false;
 }
 
-/*
- * Appends "step 4", "3 steps (6, 5, 4)". Notes are left out, because they stay, unless all steps
- * are notes.
- */
+/* Appends "step 4", "3 steps (6, 5, 4)". Notes are left out, because they stay, unless all steps
+ * are notes. */
 static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
 {
 	AUTO_BUF struct buf list = BUF_INIT;
@@ -273,10 +271,8 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 	draw_warning(d, s, in, p);
 }
 
-/*
- * Returns the n-th change of git, "main: 622a4c8 -> 57acaea, 1 commit: licence"; NULL: there is
- * none.
- */
+/* Returns the n-th change of git, "main: 622a4c8 -> 57acaea, 1 commit: licence"; NULL: there is
+ * none. */
 static const char *git_change(const struct dialog_plan *d, const struct undo_plan *p, size_t n)
 {
 	for (size_t i = 0; i < p->n_ids; i++) {
@@ -322,10 +318,8 @@ static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 		    n, n == 1 ? "" : "s", keys, n == 1 ? "it" : "them");
 }
 
-/*
- * Returns whether an entry has a row. Files outside the folders that stay are only counted in the
- * heading.
- */
+/* Returns whether an entry has a row. Files outside the folders that stay are only counted in the
+ * heading. */
 static bool has_row(const struct dialog_plan *d, const struct undo_plan *p,
 		    const struct undo_entry *e, bool all)
 {

@@ -1,7 +1,5 @@
-/*
- * note - text from the user to the agent: typed in the dialog of a denial, or cordon's notices;
- * pasted by a key.
- */
+/* note - text from the user to the agent: typed in the dialog of a denial, or cordon's notices;
+ * pasted by a key. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -10,11 +8,9 @@
 #include "tui/console/frame/ui.h"
 #include "tui/term/term.h"
 
-/*
- * The denied call returns an errno, which explains nothing to the agent. So the note is text for
+/* The denied call returns an errno, which explains nothing to the agent. So the note is text for
  * its prompt: "Denied: write src/x. use the other file". It is pasted only when the user presses
- * the key, while the agent waits for input; Enter is left to the user.
- */
+ * the key, while the agent waits for input; Enter is left to the user. */
 static void ask_for(struct ui *ui)
 {
 	ui->prompt = (struct prompt){.active = true, .what = QUERY_NOTE};

@@ -36,10 +36,8 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 						   : "Enter keeps, Esc clears");
 }
 
-/*
- * Returns whether a message is in the row below the keys: if these must be visible, or a request
- * has their row. In a replay that row is the time line.
- */
+/* Returns whether a message is in the row below the keys: if these must be visible, or a request
+ * has their row. In a replay that row is the time line. */
 static bool says_below(const struct ui *ui)
 {
 	bool asks = ui->spec.model->n_asks > 0 || ui_top(ui)->ops->place == PLACE_APPROVALS;
@@ -47,10 +45,8 @@ static bool says_below(const struct ui *ui)
 	return ui->message_until_us > ui->now_us && asks && !ui->spec.replay;
 }
 
-/*
- * Draws "? ASK 1 of 3  write .git/hooks/x   C-] a to answer" over the whole row, in its own
- * colours.
- */
+/* Draws "? ASK 1 of 3  write .git/hooks/x   C-] a to answer" over the whole row, in its own
+ * colours. */
 static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct model *m = ui->spec.model;
@@ -221,10 +217,8 @@ static void meter_segment(const struct ui *ui, bool ascii, struct segment *g)
 		 memory);
 }
 
-/*
- * Writes "fix the greeting: 4 steps, 1 undone": the prompt in so many columns, and its own steps.
- * Without a known prompt, counts the steps of the session.
- */
+/* Writes "fix the greeting: 4 steps, 1 undone": the prompt in so many columns, and its own steps.
+ * Without a known prompt, counts the steps of the session. */
 static void count_steps(const struct model *m, int cols, char *out, size_t size)
 {
 	const bool said = m->prompt && *m->prompt;

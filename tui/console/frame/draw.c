@@ -230,10 +230,8 @@ static void draw_too_small(struct surface *s)
 	surface_text(s, MAX(0, (s->w - n) / 2), y + 1, s->w, ROLE_DIM, words);
 }
 
-/*
- * Returns the newest refusal that may have ended the agent, or NULL. Refusals that its profile
- * expects do not count.
- */
+/* Returns the newest refusal that may have ended the agent, or NULL. Refusals that its profile
+ * expects do not count. */
 static const struct row *last_refused(const struct model *m)
 {
 	for (size_t i = m->row_count; i-- > 0;) {
@@ -276,10 +274,8 @@ static void say_over(struct ui *ui)
 		ui_say(ui, "%s ended with %d (%s)%s", name, WEXITSTATUS(status), quit, what);
 }
 
-/*
- * Gives the keys to cordon after the agent's end. Waits while the user types: the next key was
- * meant for the agent and could be a q.
- */
+/* Gives the keys to cordon after the agent's end. Waits while the user types: the next key was
+ * meant for the agent and could be a q. */
 static void agent_over(struct ui *ui)
 {
 	int64_t quiet = ui->input_us + UI_ARM_US;

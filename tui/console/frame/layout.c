@@ -64,10 +64,8 @@ static void place_wide(struct layout *l, const struct layout_wish *wish)
 	place_lists(l, (struct rect){b.x + left + 1, b.y, b.w - left - 1, b.h}, false, wish);
 }
 
-/*
- * Places the agent on top, over the full width, and the lists side by side below it; in portrait
- * below each other.
- */
+/* Places the agent on top, over the full width, and the lists side by side below it; in portrait
+ * below each other. */
 static void place_stacked(struct layout *l, const struct layout_wish *wish)
 {
 	struct rect b = l->body;

@@ -23,9 +23,7 @@ struct layouts {
 
 void layouts_load(struct layouts *l, const char *file);
 int layouts_save(const struct layouts *l, const char *file); /* -errno */
-/*
- * Returns the wish for this size; else the newest entry's with the same default layout; else
- * `otherwise`.
- */
+/* Returns the wish for this size; else the newest entry's with the same default layout; else
+ * `otherwise`. */
 struct layout_wish layouts_get(const struct layouts *l, int w, int h);
 void layouts_put(struct layouts *l, int w, int h, const struct layout_wish *wish);

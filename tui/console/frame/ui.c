@@ -208,10 +208,8 @@ static bool terminal_has_keys(const struct ui *ui)
 	       ui_top(ui)->ops->place == PLACE_TERMINAL;
 }
 
-/*
- * Returns whether the text since the last Enter is a line. A lone digit, y or n is an answer to the
- * agent's own question.
- */
+/* Returns whether the text since the last Enter is a line. A lone digit, y or n is an answer to the
+ * agent's own question. */
 static bool is_line(const struct ui *ui)
 {
 	const struct sent *s = &ui->sent;
@@ -219,10 +217,8 @@ static bool is_line(const struct ui *ui)
 	return s->pasted || s->chars > s->answers || s->answers > 2;
 }
 
-/*
- * Counts the user's lines to the agent: each may be a prompt. Arrows, Tab and Enter alone only
- * select in the agent's menus.
- */
+/* Counts the user's lines to the agent: each may be a prompt. Arrows, Tab and Enter alone only
+ * select in the agent's menus. */
 static void count_line(struct ui *ui, const struct event *ev)
 {
 	static const char answers[] = "0123456789yYnN";
@@ -245,10 +241,8 @@ static void count_line(struct ui *ui, const struct event *ev)
 	}
 }
 
-/*
- * Returns whether the event may answer a question: text, Enter and Esc do; arrows and Tab only
- * move.
- */
+/* Returns whether the event may answer a question: text, Enter and Esc do; arrows and Tab only
+ * move. */
 static bool may_answer(const struct event *ev)
 {
 	return ev->type == EVENT_PASTE ||

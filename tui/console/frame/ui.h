@@ -37,10 +37,8 @@ struct ui_verbs {
 	int (*edit)(void *data, const char *path, int line, struct err *err);
 	/* Shows the recording at a wall clock time, in a new pane or here. NULL: no recording. */
 	int (*moment)(void *data, int64_t wall_us, struct err *err);
-	/*
-	 * Changes the theme, and with `keep` saves it in the settings; a failure to save does not
-	 * undo the change. name NULL: the theme that was saved last.
-	 */
+	/* Changes the theme, and with `keep` saves it in the settings; a failure to save does not
+	 * undo the change. name NULL: the theme that was saved last. */
 	int (*theme)(void *data, const char *name, bool keep, struct err *err);
 	const char *(*theme_name)(void *data);	       /* the saved theme; may be NULL */
 	void (*themes)(void *data, struct buf *names); /* lists all themes, a line each */
@@ -58,10 +56,8 @@ struct ui_verbs {
 	/* A key that may answer the agent's own question was sent. May be NULL. */
 	void (*answered)(void *data);
 	void (*cancel)(void *data);
-	/*
-	 * Opens the user's shell beside the agent, in a new pane or on this terminal. NULL: not
-	 * available.
-	 */
+	/* Opens the user's shell beside the agent, in a new pane or on this terminal. NULL: not
+	 * available. */
 	int (*shell)(void *data, struct err *err);
 	/* Shows another session, here or in a new pane. NULL: this console has its own session. */
 	void (*attach)(void *data, const char *session);
@@ -210,10 +206,8 @@ bool ui_copy(struct ui *ui, const char *text, size_t len);
 void ui_focus(struct ui *ui, enum pane p);
 void ui_drop(struct view *v);		  /* by the view's free(); NULL is a no-op */
 struct view *ui_top(const struct ui *ui); /* the view that gets the keys */
-/*
- * Returns whether a dialog that was drawn first at shown_us accepts answers; else requests a
- * wake-up.
- */
+/* Returns whether a dialog that was drawn first at shown_us accepts answers; else requests a
+ * wake-up. */
 bool ui_armed(struct ui *ui, int64_t shown_us);
 bool ui_global(struct ui *ui, enum action a);
 /* Performs an action: in the view with the focus, else in the console. */
@@ -225,10 +219,8 @@ void ui_cordon(struct ui *ui, const char *const *words, size_t n);
 void ui_undo(struct ui *ui, enum undo_kind kind, int64_t step);
 /* Undoes the newest step that is not undone yet. Returns false if there is none. */
 bool ui_undo_newest(struct ui *ui);
-/*
- * Undoes the session's newest turn, or its newest step if no turn is known: shows the plan, or a
- * message if there is none.
- */
+/* Undoes the session's newest turn, or its newest step if no turn is known: shows the plan, or a
+ * message if there is none. */
 void ui_undo_turn(struct ui *ui);
 void ui_restore(struct ui *ui, int64_t step, const char *path);
 const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, size_t size);
@@ -236,10 +228,8 @@ const char *ui_keys(struct ui *ui, enum place place, enum action a, char *out, s
  * the next call. */
 const char *ui_path(struct ui *ui, const char *path);
 const char *ui_home_path(struct ui *ui, const char *path); /* the same, never relative */
-/*
- * Returns words for an external edit: "git branch main" for a file of git's, else the path.
- * Borrowed until the next call.
- */
+/* Returns words for an external edit: "git branch main" for a file of git's, else the path.
+ * Borrowed until the next call. */
 const char *ui_edited(struct ui *ui, const char *path);
 /* Writes the agent's name, "claude" for "/opt/bin/claude --continue"; escaped. */
 void ui_agent(const struct ui *ui, char *out, size_t size);
@@ -249,10 +239,8 @@ void ui_op(const char *op, char *out, size_t size);
 void ui_wish(const struct ask *ask, char *out, size_t size);
 /* Draws a double-lined box with a title, cleared inside. Returns the inside. */
 struct rect ui_modal(struct surface *s, struct rect r, const char *title, bool danger);
-/*
- * Returns how many bytes of an escaped text fit on a row: whole words, or a part of one. *next: the
- * start of the next row.
- */
+/* Returns how many bytes of an escaped text fit on a row: whole words, or a part of one. *next: the
+ * start of the next row. */
 size_t ui_fitting(const char *text, int cols, const char **next);
 int ui_modal_cols(int w); /* inner width of a box of width w */
 /* Draws text in a role of the lists on the background of a box. */
@@ -263,10 +251,8 @@ void ui_row_point(struct surface *s, struct rect row);
 /* Marks each occurrence of these words in the drawn row; "": none. */
 void ui_mark(struct surface *s, struct rect row, const char *needle);
 
-/*
- * since.c: DIFF_SESSION, DIFF_TURN, MARK (the newest step), DIFF_MARK. Returns false for another
- * action.
- */
+/* since.c: DIFF_SESSION, DIFF_TURN, MARK (the newest step), DIFF_MARK. Returns false for another
+ * action. */
 bool ui_since(struct ui *ui, enum action a);
 void ui_mark_step(struct ui *ui, int64_t step);
 
@@ -283,10 +269,8 @@ void panes_show(struct ui *ui, enum pane p); /* shows a hidden pane */
 
 /* note.c: the user's note to the agent about a denial. */
 bool note_act(struct ui *ui, enum action a);
-/*
- * Pastes a text into the agent's prompt, closes popups and focuses its pane. note_can_paste()
- * returns false and shows a message if that is impossible.
- */
+/* Pastes a text into the agent's prompt, closes popups and focuses its pane. note_can_paste()
+ * returns false and shows a message if that is impossible. */
 bool note_can_paste(struct ui *ui);
 void note_paste(struct ui *ui, const char *text);
 void note_typed(struct ui *ui, const char *text);
@@ -320,10 +304,8 @@ struct view *view_step_new(struct ui *ui, int64_t step) MUST_USE;
 struct view *view_range_new(struct ui *ui, int64_t from, const char *words) MUST_USE;
 /* The combined diff of a range of steps of one turn; words: its prompt, or NULL. */
 struct view *view_turn_new(struct ui *ui, int64_t from, int64_t to, const char *words) MUST_USE;
-/*
- * Like view_turn_new(), for another session, from the history of its folder: it cannot be undone
- * there. to 0: the newest; words: escaped.
- */
+/* Like view_turn_new(), for another session, from the history of its folder: it cannot be undone
+ * there. to 0: the newest; words: escaped. */
 struct view *view_other_new(struct ui *ui, const char *folder, int64_t from, int64_t to,
 			    const char *words) MUST_USE;
 /* Returns the diff of the selected row in the list of steps, or NULL. Borrowed. */
@@ -331,32 +313,22 @@ struct view *view_steps_preview(struct view *steps);
 /* Returns the statistics of a step; NULL until they are read. Borrowed. */
 struct step_stat;
 const struct step_stat *view_steps_stat(struct view *steps, int64_t id);
-/*
- * Appends "12 steps, 5 files changed (+40 -3)" for this session; lines are the sum over its steps.
- * Returns false if it has no step.
- */
+/* Appends "12 steps, 5 files changed (+40 -3)" for this session; lines are the sum over its steps.
+ * Returns false if it has no step. */
 bool view_steps_sum(struct view *steps, struct buf *out);
-/*
- * Returns how many files the newest turn has changed, and its newest step; 0: none, or not all of
- * its steps are read.
- */
+/* Returns how many files the newest turn has changed, and its newest step; 0: none, or not all of
+ * its steps are read. */
 size_t view_steps_turn(struct view *steps, int64_t *ret_newest);
-/*
- * The review of a range of steps; words: escaped, or NULL. Returns NULL and shows a message if
- * there is none.
- */
+/* The review of a range of steps; words: escaped, or NULL. Returns NULL and shows a message if
+ * there is none. */
 struct view *view_review_of(struct ui *ui, int64_t from, int64_t to, const char *words) MUST_USE;
 struct view *view_edits_new(struct ui *ui, const struct barrier *edits) MUST_USE; /* copies it */
-/*
- * The result of the plan's merges, before it is written; a confirmation continues the dialog below
- * it.
- */
+/* The result of the plan's merges, before it is written; a confirmation continues the dialog below
+ * it. */
 struct view *view_merge_new(struct ui *ui, const struct undo_plan *plan) MUST_USE;
-/*
- * Popups that an action opens on any view: ACTION_<action>, PLACE_<place> of its keys, and the
+/* Popups that an action opens on any view: ACTION_<action>, PLACE_<place> of its keys, and the
  * function that makes it. The function returns NULL and shows a message if there is nothing to
- * show.
- */
+ * show. */
 #define POPUPS(X)                                                                                  \
 	X(HELP, HELP, view_help_new)                                                               \
 	X(PALETTE, PALETTE, view_palette_new)                                                      \

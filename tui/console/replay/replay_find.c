@@ -15,10 +15,8 @@ void find_done(struct find *f)
 	buf_done(&f->screen);
 }
 
-/*
- * Searches in its own terminal, always forwards: the previous hit is the last one before the
- * position.
- */
+/* Searches in its own terminal, always forwards: the previous hit is the last one before the
+ * position. */
 void replay_find(struct replay *r, const char *needle, bool next)
 {
 	struct find *f = &r->find;
@@ -59,10 +57,8 @@ static bool shows(struct find *f)
 	return f->was_there && !was;
 }
 
-/*
- * Returns whether the text of a row of activity has the needle: "text" or "more", which end the
- * event.
- */
+/* Returns whether the text of a row of activity has the needle: "text" or "more", which end the
+ * event. */
 static bool tells(const struct find *f, const struct moment *e)
 {
 	const char *text = strstr(e->data.data, ",\"text\":");

@@ -107,10 +107,8 @@ static const char *object_of(const struct row *r)
 	return is_rename(r) ? r->more : r->text ? r->text : "";
 }
 
-/*
- * Returns the step of a refusal; 0 if the profile expects it: such refusals are one row for all
- * steps.
- */
+/* Returns the step of a refusal; 0 if the profile expects it: such refusals are one row for all
+ * steps. */
 static long long step_of_refusal(const struct row *r)
 {
 	return r->expected ? 0 : r->step;
@@ -129,10 +127,8 @@ static char *key_of(const struct activity *a, const struct row *r)
 	case ROW_DENY:
 		return xasprintf("d%lld:%s:%s", step_of_refusal(r), r->op ? r->op : "", text);
 	case ROW_EXEC:
-		/*
-		 * Outside steps each command line counts: `cat ~/.bashrc` does not represent `cat
-		 * ~/.ssh/id`.
-		 */
+		/* Outside steps each command line counts: `cat ~/.bashrc` does not represent `cat
+		 * ~/.ssh/id`. */
 		return r->step ? xasprintf("x%lld:%.*s", (long long)r->step,
 					   (int)strcspn(text, " "), text)
 			       : xasprintf("x0:%s", text);
@@ -181,10 +177,8 @@ static bool stays(const struct activity *a, const struct activity_item *item, co
 	       (!a->folder || *path != '/' || path_is_beneath(path, a->folder));
 }
 
-/*
- * Returns whether a profile expects this refusal on every start; an attempt to find a secret is
- * still news.
- */
+/* Returns whether a profile expects this refusal on every start; an attempt to find a secret is
+ * still news. */
 static bool is_usual(const struct row *r)
 {
 	return r->kind == ROW_DENY && r->expected && !str_eq(r->op, LOOKED_FOR);
@@ -251,11 +245,9 @@ static void count(struct activity *a, struct activity_item *item, const struct r
 		a->stale = true;
 }
 
-/*
- * Returns the key of the group that a row belongs to: git's own files of a step, or refusals by one
+/* Returns the key of the group that a row belongs to: git's own files of a step, or refusals by one
  * rule in one directory (a program that saves copies under new names tries many). NULL: no group.
- * Heap.
- */
+ * Heap. */
 static char *group_of(const struct activity *a, const struct row *r)
 {
 	const char *text = r->text ? r->text : "", *base = path_base(text);
@@ -347,10 +339,8 @@ static void narrow(struct activity_item *dir, const char *path)
 	dir->below[len] = '\0';
 }
 
-/*
- * Counts a file in its directory, which gets a row of its own in place of the files' from
- * ACTIVITY_MANY files on.
- */
+/* Counts a file in its directory, which gets a row of its own in place of the files' from
+ * ACTIVITY_MANY files on. */
 static void join_dir(struct activity *a, struct activity_item *file, const struct row *r)
 {
 	const char *path = object_of(r);

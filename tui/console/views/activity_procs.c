@@ -37,10 +37,8 @@ void activity_procs_done(struct procs *p)
 		forget(p, proc);
 }
 
-/*
- * Returns the process whose command the row belongs to: the same process after a further exec (not
- * if its number was reused), else its parent. NULL: a child of the agent.
- */
+/* Returns the process whose command the row belongs to: the same process after a further exec (not
+ * if its number was reused), else its parent. NULL: a child of the agent. */
 static const struct proc *command_of(const struct procs *p, const struct row *r)
 {
 	const struct proc *same = find(p, r->pid), *parent = find(p, r->parent);

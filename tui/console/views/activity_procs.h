@@ -15,11 +15,9 @@ struct procs {
 	struct proc *by_pid;
 };
 
-/*
- * Returns the key of the command that the program of this row belongs to: `own` if it is a command
+/* Returns the key of the command that the program of this row belongs to: `own` if it is a command
  * itself, such as a child of the agent. *ret_child: it belongs to another command. Heap. agent: its
- * name; "": unknown.
- */
+ * name; "": unknown. */
 char *activity_procs_key(struct procs *p, const struct row *r, const char *own, const char *agent,
 			 bool *ret_child) MUST_USE;
 void activity_procs_done(struct procs *p);

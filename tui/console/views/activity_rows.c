@@ -26,11 +26,9 @@ static const struct {
 	[ROW_EXTERNAL] = {"!", "EDIT ", "edit", ROLE_EVENT_ASK},
 };
 
-/*
- * A decision is shown in the words of the answer: "+ ALLOW reading ~/notes/a once". If they name no
+/* A decision is shown in the words of the answer: "+ ALLOW reading ~/notes/a once". If they name no
  * object (an answer that came too late), the request's object comes first. A revoked answer is
- * neither allowed nor denied.
- */
+ * neither allowed nor denied. */
 struct verdict {
 	const char *sign, *word, *words;
 	bool whole; /* the words are complete */
@@ -98,10 +96,8 @@ static int draw_sign(struct surface *s, int x, int y, int role, const char *sign
 	return x + surface_text(s, x, y, 8, role, word) - from;
 }
 
-/*
- * Finds git's subcommand: "commit" in "git -c user.name=x -C sub commit -m y". Returns its length;
- * 0: none.
- */
+/* Finds git's subcommand: "commit" in "git -c user.name=x -C sub commit -m y". Returns its length;
+ * 0: none. */
 static size_t git_verb(const char *command, const char **ret)
 {
 	const char *at = command ? command + strcspn(command, " ") : "";
@@ -121,10 +117,8 @@ static size_t git_verb(const char *command, const char **ret)
 	return 0;
 }
 
-/*
- * Draws "git main: f918ed4 -> fca8856, 1 commit taken back"; if that is unknown, "git commit: 12
- * files below .git".
- */
+/* Draws "git main: f918ed4 -> fca8856, 1 commit taken back"; if that is unknown, "git commit: 12
+ * files below .git". */
 static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 		       const struct activity_item *item, const struct row *r)
 {
@@ -156,10 +150,8 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
 }
 
-/*
- * Returns "restored src/a.c (step 6)" for the audit log's "restored, as step 6: undo --step 5 --
- * src/a.c"; NULL for other words.
- */
+/* Returns "restored src/a.c (step 6)" for the audit log's "restored, as step 6: undo --step 5 --
+ * src/a.c"; NULL for other words. */
 static char *restored_words(const char *text)
 {
 	const char *path = strstr(text, " -- ");

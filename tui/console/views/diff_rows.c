@@ -157,10 +157,8 @@ static bool same_blank(const struct review *r, size_t a, size_t b)
 	return diff_same_blank(r->text.data + x->at, x->len, r->text.data + y->at, y->len);
 }
 
-/*
- * Fills a table: for each pair of lines, the length of the longest common subsequence from there
- * on. Returns NULL if the block is too large.
- */
+/* Fills a table: for each pair of lines, the length of the longest common subsequence from there
+ * on. Returns NULL if the block is too large. */
 static uint16_t *common_lines(const struct review *r, const struct block *k)
 {
 	size_t row = k->n_add + 1;
@@ -177,10 +175,8 @@ static uint16_t *common_lines(const struct review *r, const struct block *k)
 	return t;
 }
 
-/*
- * Emits a block with lines that are equal except for blanks as unchanged. Returns the number of
- * changed lines. b NULL: only counts.
- */
+/* Emits a block with lines that are equal except for blanks as unchanged. Returns the number of
+ * changed lines. b NULL: only counts. */
 static size_t emit_block(struct builder *b, const struct review *r, bool blank,
 			 const struct block *k)
 {

@@ -5,10 +5,8 @@
 #include "core/diff/diff.h"
 #include "tui/console/frame/ui.h"
 
-/*
- * A worker reads the history; ui_say() shows the result. The line is searched by its text near its
- * number, because the file may have changed after the diff. One at a time.
- */
+/* A worker reads the history; ui_say() shows the result. The line is searched by its text near its
+ * number, because the file may have changed after the diff. One at a time. */
 struct blamed_line {
 	const char *path; /* relative to the first folder, or absolute in another; raw */
 	enum diff_line_kind kind;

@@ -158,10 +158,8 @@ static size_t dir_len(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/*
- * Orders by folder, directory and name, so that a directory's files are together; git's own files
- * are last.
- */
+/* Orders by folder, directory and name, so that a directory's files are together; git's own files
+ * are last. */
 static int by_place(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -188,10 +186,8 @@ static bool is_elsewhere(const struct review_worker *w, const char *path)
 	return true;
 }
 
-/*
- * Returns whether a file of the range is read. Paths are relative to the first folder, or absolute;
- * raw bytes.
- */
+/* Returns whether a file of the range is read. Paths are relative to the first folder, or absolute;
+ * raw bytes. */
 static bool want_file(void *data, const char *old_path, const char *new_path)
 {
 	struct review_worker *w = data;

@@ -41,10 +41,8 @@ struct review_file {
 typedef void (*review_submit)(void *data, void (*work)(void *job), void (*done)(void *job),
 			      void *job);
 
-/*
- * The source: a step, the steps `from` .. `to` as one, external edits, or the merges of a plan. All
- * members are copied.
- */
+/* The source: a step, the steps `from` .. `to` as one, external edits, or the merges of a plan. All
+ * members are copied. */
 struct review_spec {
 	const char *const *folders;
 	const char *state_dir;

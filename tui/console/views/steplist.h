@@ -5,11 +5,9 @@
 #include "tui/console/views/step_stats.h"
 #include "tui/console/frame/ui.h"
 
-/*
- * A turn (one prompt) has its steps below it, a step its files. A turn has a row of its own if its
+/* A turn (one prompt) has its steps below it, a step its files. A turn has a row of its own if its
  * prompt is known or it has several steps: in a shell each command is a row. The agent's notes
- * (changes outside the working folders) are one row of the turn.
- */
+ * (changes outside the working folders) are one row of the turn. */
 enum line_kind {
 	LINE_STEP,    /* at: index into model.steps */
 	LINE_EDIT,    /* at: index into model.edits */
@@ -55,10 +53,8 @@ struct view_steps {
 
 /* steplist_sum.c: lets the worker read the statistics of each step of the session. */
 void steplist_read_all(struct view_steps *p);
-/*
- * Returns how many files the agent's steps of a turn changed, according to the statistics read so
- * far, and adds their lines. Undone steps do not count.
- */
+/* Returns how many files the agent's steps of a turn changed, according to the statistics read so
+ * far, and adds their lines. Undone steps do not count. */
 size_t steplist_turn_sum(const struct view_steps *p, size_t first, size_t *added, size_t *deleted);
 
 /* steplist_lines.c */

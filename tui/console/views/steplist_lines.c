@@ -37,10 +37,8 @@ const struct step_stat *steplist_stat(const struct view_steps *p, const struct s
 	return p->stats && !st->running && !st->gone ? stats_get(p->stats, st->id) : NULL;
 }
 
-/*
- * Returns whether a step changed nothing in the project, and was no command of the agent's. The
- * name of a running step decides.
- */
+/* Returns whether a step changed nothing in the project, and was no command of the agent's. The
+ * name of a running step decides. */
 bool steplist_is_note(const struct step_row *st)
 {
 	if (st->running)
@@ -178,10 +176,8 @@ static struct opened *opened_of(const struct view_steps *p, const struct line_ke
 	return NULL;
 }
 
-/*
- * Returns whether a line is open: if the user has not decided, the newest turn, and turns without
- * words.
- */
+/* Returns whether a line is open: if the user has not decided, the newest turn, and turns without
+ * words. */
 bool steplist_is_open(const struct view_steps *p, const struct line *l)
 {
 	const struct model *m = p->v.ui->spec.model;

@@ -7,11 +7,9 @@
 #include "core/base/text.h"
 #include "tui/console/frame/ui.h"
 
-/*
- * Searches the typed letters in the label and the sentence of each action; the best match is first.
+/* Searches the typed letters in the label and the sentence of each action; the best match is first.
  * Enter performs it in the view below. Decisions and actions that end the agent are listed with
- * their keys but not performed from here: Enter is typed by reflex.
- */
+ * their keys but not performed from here: Enter is typed by reflex. */
 #define PALETTE_W 116
 #define PALETTE_H 18
 #define TYPED_MAX 48
@@ -36,10 +34,8 @@ static const enum action hints[] = {ACTION_OPEN, ACTION_DOWN, ACTION_UP, ACTION_
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/*
- * Returns how well text matches: all letters of the needle, in order; more points for adjacent
- * letters and heads of words. 0: no match.
- */
+/* Returns how well text matches: all letters of the needle, in order; more points for adjacent
+ * letters and heads of words. 0: no match. */
 static int score(const char *needle, const char *text)
 {
 	int total = 1, run = 0;

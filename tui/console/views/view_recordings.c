@@ -1,7 +1,5 @@
-/*
- * view_recordings - lists recorded sessions, newest first, like cordon replay --list; Enter plays
- * one.
- */
+/* view_recordings - lists recorded sessions, newest first, like cordon replay --list; Enter plays
+ * one. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

@@ -1,7 +1,5 @@
-/*
- * view_review - the changes of a turn, hunk by hunk: kept, taken back, commented, sent to the
- * agent.
- */
+/* view_review - the changes of a turn, hunk by hunk: kept, taken back, commented, sent to the
+ * agent. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/views/view_review.h"
 
@@ -84,10 +82,8 @@ static void judge(struct view_review *p, enum review_verb verb)
 
 	if (!r)
 		return;
-	/*
-	 * Taken back from the last to the first, and restored in the opposite order: each hunk
-	 * finds the file as it left it.
-	 */
+	/* Taken back from the last to the first, and restored in the opposite order: each hunk
+	 * finds the file as it left it. */
 	for (size_t k = 0; k < p->hunks.n; k++) {
 		size_t i = verb == REVIEW_BRING_BACK ? k : p->hunks.n - 1 - k;
 		const struct hunk *h = &p->hunks.list[i];

@@ -61,10 +61,8 @@ const struct review_row *review_row_at(const struct view_review *p); /* under th
 const struct point *review_point_at(const struct view_review *p); /* NULL: no comment */
 void review_comment(struct view_review *p);			  /* asks for a text */
 void review_commented(struct view_review *p, const char *text);	  /* after the text was typed */
-/*
- * Shows the message; the second time, sends it. Returns whether it is shown; if not, p may be
- * freed.
- */
+/* Shows the message; the second time, sends it. Returns whether it is shown; if not, p may be
+ * freed. */
 bool review_send(struct view_review *p);
 bool review_reopen(struct view_review *p); /* false: no handled comment under the cursor */
 /* view_review_load.c */

@@ -30,11 +30,9 @@ void review_commented(struct view_review *p, const char *text)
 	review_build(p);
 }
 
-/*
- * Pastes the message into the agent's prompt, where the user presses Enter. An agent without a
+/* Pastes the message into the agent's prompt, where the user presses Enter. An agent without a
  * terminal receives it with the next answer to its hook, its editor or its MCP client. Returns
- * false if it cannot be sent.
- */
+ * false if it cannot be sent. */
 static bool deliver(struct view_review *p)
 {
 	struct ui *ui = p->v.ui;

@@ -1,7 +1,5 @@
-/*
- * view_rules - answers that stay in force, and rules of settings files: their words, state and
- * source; revokes them.
- */
+/* view_rules - answers that stay in force, and rules of settings files: their words, state and
+ * source; revokes them. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <time.h>

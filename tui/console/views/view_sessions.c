@@ -125,10 +125,8 @@ static void submit(struct view_sessions *p, struct reading *a)
 	p->v.ui->spec.verbs->submit(p->v.ui->spec.data, work, done, a);
 }
 
-/*
- * Reads the lines of one row in a job, so that the list is soon read again. Ended sessions do not
- * change.
- */
+/* Reads the lines of one row in a job, so that the list is soon read again. Ended sessions do not
+ * change. */
 static void count_next(struct view_sessions *p)
 {
 	while (p->counted < p->roster.n && !p->reading) {
@@ -164,10 +162,8 @@ static bool asks(const struct roster_row *row)
 	return row->pending || str_eq(row->state, "asks");
 }
 
-/*
- * Appends "claude wants to write ~/p/x", "asks in its own terminal", the reason why it hangs, or
- * the prompt. Raw.
- */
+/* Appends "claude wants to write ~/p/x", "asks in its own terminal", the reason why it hangs, or
+ * the prompt. Raw. */
 static void add_words(const struct roster_row *row, struct buf *out)
 {
 	const struct roster_ask *a = &row->ask;

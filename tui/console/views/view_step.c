@@ -1,7 +1,5 @@
-/*
- * view_step - the changes of a step, of external edits or of planned merges: the files, and one
- * long diff of all.
- */
+/* view_step - the changes of a step, of external edits or of planned merges: the files, and one
+ * long diff of all. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

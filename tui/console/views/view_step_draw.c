@@ -13,10 +13,8 @@
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-/*
- * The colours of a line of the diff: its style, the style of its changed words, and the class of
- * its code where the style sets no text colour.
- */
+/* The colours of a line of the diff: its style, the style of its changed words, and the class of
+ * its code where the style sets no text colour. */
 struct ink {
 	struct style base, word;
 	bool tinted, code;

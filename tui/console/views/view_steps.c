@@ -1,7 +1,5 @@
-/*
- * view_steps - the list of steps and of external edits between them: a tree whose rows can be
- * opened and undone.
- */
+/* view_steps - the list of steps and of external edits between them: a tree whose rows can be
+ * opened and undone. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -179,10 +177,8 @@ static bool undo(struct view_steps *p)
 	const struct line *l = line_at(p);
 	struct ui *ui = p->v.ui;
 
-	/*
-	 * Without a selected row, undoes the newest step of the project; notes and edits do not
-	 * count.
-	 */
+	/* Without a selected row, undoes the newest step of the project; notes and edits do not
+	 * count. */
 	if (p->list.follow && !p->list.chosen && ui_undo_newest(ui))
 		return true;
 	if (l && l->kind == LINE_TURN)

@@ -77,10 +77,8 @@ static int draw_centred(struct surface *s, struct rect r, int y, int role, const
 	return y;
 }
 
-/*
- * Explains an empty pane: an agent that waits for an answer before its first output would seem to
- * hang. Keys still go to the agent.
- */
+/* Explains an empty pane: an agent that waits for an answer before its first output would seem to
+ * hang. Keys still go to the agent. */
 static void draw_waiting(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct ask *ask = &ui->spec.model->asks[0];
@@ -196,10 +194,8 @@ static bool act_live(struct view *v, enum action a)
 	return true;
 }
 
-/*
- * Opens the link under the cursor, whose address the title shows. An address that could start a
- * program is not opened.
- */
+/* Opens the link under the cursor, whose address the title shows. An address that could start a
+ * program is not opened. */
 static void open_link(struct view *v)
 {
 	static const char *const kinds[] = {"https://", "http://", "mailto:"};
