@@ -21,10 +21,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/*
- * Checks before -> work -> after: undo leads to before, redo to after, several times, also after a
- * restart.
- */
+/* Checks before -> work -> after: undo leads to before, redo to after, several times, also after a
+ * restart. */
 static void round_trip(struct fix *f, int (*work)(struct fix *))
 {
 	AUTO_FREE char *before = snap(f);
@@ -303,10 +301,8 @@ static void redo_goes_when_a_new_step_changes_something(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
-/*
- * The next start rolls an interrupted step back: redo then brings back this step, and nothing that
- * was undone before it began.
- */
+/* The next start rolls an interrupted step back: redo then brings back this step, and nothing that
+ * was undone before it began. */
 static void an_interrupted_step_has_a_redo_and_ends_the_others(void **state)
 {
 	struct fix *f = *state;

@@ -160,10 +160,8 @@ static void fill(struct fix *f, const char *path)
 	assert_int_equal(put(f, path, text), 0);
 }
 
-/*
- * The saved content of such steps counts for the limits, and is removed; their logs count, too, and
- * are removed last.
- */
+/* The saved content of such steps counts for the limits, and is removed; their logs count, too, and
+ * are removed last. */
 static void the_limits_hold(void **state)
 {
 	struct fix *f = *state;

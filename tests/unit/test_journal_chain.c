@@ -2,10 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/*
- * Overlapping steps, and one before them: only where two of them changed a path is it unknown which
- * found what.
- */
+/* Overlapping steps, and one before them: only where two of them changed a path is it unknown which
+ * found what. */
 static void an_edit_before_steps_at_the_same_time(void **state)
 {
 	struct fix *f = *state;
@@ -34,10 +32,8 @@ static void an_edit_before_steps_at_the_same_time(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/*
- * A step that only adds a hard link has found the file as it is: an earlier external edit is not
- * the step's.
- */
+/* A step that only adds a hard link has found the file as it is: an earlier external edit is not
+ * the step's. */
 static void an_edit_of_a_file_that_got_one_more_name(void **state)
 {
 	struct fix *f = *state;
@@ -379,10 +375,8 @@ static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
-/*
- * Gives the file another name and removes the first: in one step, in two, or in two overlapping
- * ones.
- */
+/* Gives the file another name and removes the first: in one step, in two, or in two overlapping
+ * ones. */
 static void rename_by_link(struct fix *f, int how)
 {
 	struct step *first = NULL;

@@ -13,10 +13,8 @@ static void set_up(struct fix *f)
 	assert_true(commit(f) > 0);
 }
 
-/*
- * The directory's content is in no change: it goes back with the directory, and the current entries
- * make room.
- */
+/* The directory's content is in no change: it goes back with the directory, and the current entries
+ * make room. */
 static void a_directory_that_another_took_the_place_of(void **state)
 {
 	struct fix *f = *state;

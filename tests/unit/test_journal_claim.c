@@ -66,10 +66,8 @@ static void a_reader_needs_no_claim(void **state)
 	journal_close(second);
 }
 
-/*
- * Starts a process that opens the folder's journal at the end of file of go, and reports the
- * result.
- */
+/* Starts a process that opens the folder's journal at the end of file of go, and reports the
+ * result. */
 static pid_t start(const struct fix *f, const char *folder, const int go[2], int result)
 {
 	struct journal *j = NULL;

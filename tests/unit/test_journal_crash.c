@@ -61,10 +61,8 @@ static void child_step(struct fix *f)
 	work(f);
 }
 
-/*
- * The renames after the second are performed without a check of the new name, which exists in the
- * end.
- */
+/* The renames after the second are performed without a check of the new name, which exists in the
+ * end. */
 static void child_moves(struct fix *f)
 {
 	fix_open(f);
@@ -163,10 +161,8 @@ static bool die_at(struct fix *f, void (*fn)(struct fix *), int n)
 	return inject_kill(n, run, &d);
 }
 
-/*
- * Checks that the folder is as one of the two trees, and that undo and redo work without a
- * conflict.
- */
+/* Checks that the folder is as one of the two trees, and that undo and redo work without a
+ * conflict. */
 static void check(struct fix *f, const char *one, const char *other, size_t steps, int n)
 {
 	AUTO_FREE char *now = NULL;

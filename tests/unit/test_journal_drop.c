@@ -1,7 +1,5 @@
-/*
- * test_journal_drop - steps that a redo makes unredoable are dropped with it, killed or failed
- * anywhere.
- */
+/* test_journal_drop - steps that a redo makes unredoable are dropped with it, killed or failed
+ * anywhere. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
@@ -43,10 +41,8 @@ static void child_redo_last(void *data)
 	redo_last(data);
 }
 
-/*
- * Makes stores in which the first step of `a` alone, that of `b` alone, and a later one that died
- * in `a` can be redone: redoing the last one ends the others.
- */
+/* Makes stores in which the first step of `a` alone, that of `b` alone, and a later one that died
+ * in `a` can be redone: redoing the last one ends the others. */
 static struct pair *outlived(void)
 {
 	void *state;
@@ -161,10 +157,8 @@ static void assert_oldest_left(struct pair *p, int n)
 				 undone[left]);
 }
 
-/*
- * Kills the commit at its n-th call and, unless `start` is 0, the next start at that call. Returns
- * whether the last of them was killed. *ret_kept: whether the step is kept.
- */
+/* Kills the commit at its n-th call and, unless `start` is 0, the next start at that call. Returns
+ * whether the last of them was killed. *ret_kept: whether the step is kept. */
 static bool drop_killed(int n, int start, bool *ret_kept)
 {
 	struct pair *p;

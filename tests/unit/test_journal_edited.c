@@ -328,10 +328,8 @@ static void remove_it(struct fix *f, int way)
 	must(f, rm(f, way == 1 ? "g" : "f"));
 }
 
-/*
- * The file exists neither before nor after the step. The step is kept nevertheless, and an undo
- * asks: redo, or cordon redo --saved, has the user's text.
- */
+/* The file exists neither before nor after the step. The step is kept nevertheless, and an undo
+ * asks: redo, or cordon redo --saved, has the user's text. */
 static void made_edited_and_removed(void **state)
 {
 	for (int i = 0; i < 3 * 4 * 2; i++) {

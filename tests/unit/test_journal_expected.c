@@ -1,7 +1,5 @@
-/*
- * test_journal_expected - events caused by steps are recognised without reading files; all others
- * are checked.
- */
+/* test_journal_expected - events caused by steps are recognised without reading files; all others
+ * are checked. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -81,10 +79,8 @@ static void a_close_that_was_told_is_not_awaited(void **state)
 	}
 }
 
-/*
- * The first event was for an external descriptor: the second one shows that, and content written by
- * ours is saved for the next step.
- */
+/* The first event was for an external descriptor: the second one shows that, and content written by
+ * ours is saved for the next step. */
 static void who_closes_first_does_not_matter(void **state)
 {
 	struct fix *f = *state;
@@ -173,10 +169,8 @@ static void who_closes_second_need_not_have_written_since(void **state)
 	assert_cat(f, "file", "beforetheirs");
 }
 
-/*
- * The file is closed, and the event queued, when another name is removed: no writer is found then,
- * but the event must still be recognised. Not by the removed name, which leads nowhere.
- */
+/* The file is closed, and the event queued, when another name is removed: no writer is found then,
+ * but the event must still be recognised. Not by the removed name, which leads nowhere. */
 static void a_close_is_awaited_when_another_name_goes(void **state)
 {
 	struct fix *f = *state;

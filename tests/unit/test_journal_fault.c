@@ -1,7 +1,5 @@
-/*
- * test_journal_fault - each system call of each operation fails: all or nothing, and the journal
- * continues.
- */
+/* test_journal_fault - each system call of each operation fails: all or nothing, and the journal
+ * continues. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -199,10 +197,8 @@ static void aim(struct doing *d)
 		d->b = at(d->f, d->job->path2);
 }
 
-/*
- * Returns the tree without times of directories: an operation that fails at its last call has
- * reverted its changes. (Undo restores these times, too.)
- */
+/* Returns the tree without times of directories: an operation that fails at its last call has
+ * reverted its changes. (Undo restores these times, too.) */
 static char *timeless(const char *tree)
 {
 	struct buf b = BUF_INIT;

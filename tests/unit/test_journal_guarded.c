@@ -1,7 +1,5 @@
-/*
- * test_journal_guarded - protected names in rollbacks get files that no open descriptor can write
- * to.
- */
+/* test_journal_guarded - protected names in rollbacks get files that no open descriptor can write
+ * to. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <string.h>
@@ -354,10 +352,8 @@ static void work(void *arg)
 	must(f, undo(f, 1, UNDO_FORCE));
 }
 
-/*
- * Killed anywhere, the guarded name has only its former content, and the next start finishes the
- * rollback.
- */
+/* Killed anywhere, the guarded name has only its former content, and the next start finishes the
+ * rollback. */
 static void killed(void **state)
 {
 	struct fix *f = *state;

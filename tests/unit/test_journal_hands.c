@@ -471,10 +471,8 @@ static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "tmp", F_OK, 0), -1);
 }
 
-/*
- * The first of three names exchanged in turn stays as it is: the others and their objects stay,
- * too.
- */
+/* The first of three names exchanged in turn stays as it is: the others and their objects stay,
+ * too. */
 static void what_an_exchange_left_stays(void **state)
 {
 	struct fix *f = *state;

@@ -20,10 +20,8 @@ static void what_a_human_wrote_keeps_its_last_name(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/*
- * The file has a name that no step recorded: content written by the other name is not restored
- * there.
- */
+/* The file has a name that no step recorded: content written by the other name is not restored
+ * there. */
 static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
 {
 	struct fix *f = *state;

@@ -48,10 +48,8 @@ static void an_edit_saved_over_one_of_two_names(void **state)
 	}
 }
 
-/*
- * The step after the edit finds one of two names: the other is in the store, with a step that was
- * rolled back.
- */
+/* The step after the edit finds one of two names: the other is in the store, with a step that was
+ * rolled back. */
 static void an_edit_that_a_dropped_step_gave_a_name(void **state)
 {
 	for (int human = 0; human < 2; human++) {
@@ -82,10 +80,8 @@ static void open_for_nothing(struct fix *f, const char *path)
 	assert_true(commit(f) > 0);
 }
 
-/*
- * The step after the edit opened the file for writing, and wrote nothing: so it found what was
- * left.
- */
+/* The step after the edit opened the file for writing, and wrote nothing: so it found what was
+ * left. */
 static void an_edit_of_a_file_that_was_opened_for_nothing(bool human, bool linked)
 {
 	struct fix *f = fix_new();
@@ -191,10 +187,8 @@ static void an_edit_by_the_other_name(void **state)
 		an_edit_by_a_name_that_no_step_knows((enum how)how);
 }
 
-/*
- * Steps of an earlier version record nothing about other names, nor does a step whose file had
- * none.
- */
+/* Steps of an earlier version record nothing about other names, nor does a step whose file had
+ * none. */
 static void what_no_record_tells_of_is_in_doubt(void **state)
 {
 	struct fix *f = *state;

@@ -7,10 +7,8 @@
 #include "core/journal/fs/object.h"
 #include "tests/support/journalfix.h"
 
-/*
- * The external editor is a function called during the rollback: when the file "now" is at its
- * place, which is reported to watchers for saves.
- */
+/* The external editor is a function called during the rollback: when the file "now" is at its
+ * place, which is reported to watchers for saves. */
 static void (*human)(struct fix *f);
 static const char *moment = "now";
 static unsigned came; /* number of calls */

@@ -3,10 +3,8 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/*
- * The line is written before the n-th system call of the operation, for each n. Afterwards the file
- * must have it, or have it again after the operation is reverted.
- */
+/* The line is written before the n-th system call of the operation, for each n. Afterwards the file
+ * must have it, or have it again after the operation is reverted. */
 #define LINE "a line of another program\n"
 
 struct moving;

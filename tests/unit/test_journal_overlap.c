@@ -67,10 +67,8 @@ static void an_edit_before_one_that_ran_on(void **state)
 	assert_cat(f, "a", "the human's\ntwo\n");
 }
 
-/*
- * A directory with a file in it, made by a step that continues; two others move it, each with an
- * image of the file.
- */
+/* A directory with a file in it, made by a step that continues; two others move it, each with an
+ * image of the file. */
 static void made_and_moved_by_others(struct fix *f)
 {
 	struct step *maker;
@@ -85,10 +83,8 @@ static void made_and_moved_by_others(struct fix *f)
 	commit_other(f, maker);
 }
 
-/*
- * The step before them left no object of that name. The file's maker has nothing to report about
- * it: the name is free again.
- */
+/* The step before them left no object of that name. The file's maker has nothing to report about
+ * it: the name is free again. */
 static void what_others_moved_away_from_its_maker(void **state)
 {
 	struct fix *f = *state;
@@ -197,10 +193,8 @@ static void make_and_move(struct fix *f)
 	assert_true(commit(f) > 0);
 }
 
-/*
- * Another step moved the directory, and this one ended later: it has no record of the file's
- * current path.
- */
+/* Another step moved the directory, and this one ended later: it has no record of the file's
+ * current path. */
 static void an_edit_where_another_had_moved_it(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,4 @@
-/* test_journal_state - a store that has lost its small files: nothing in it is lost with them. */
+/* test_journal_state - a store has lost its small files: nothing else is lost. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -10,7 +10,7 @@ static void made(struct fix *f, int64_t want, const char *path, const char *text
 	assert_int_equal(commit(f), want);
 }
 
-/* Steps 1 and 3 are kept, 2 ran in the background, 4 is undone. */
+/* Makes a history: steps 1 and 3 are kept, 2 ran in the background, 4 is undone. */
 static void history(struct fix *f)
 {
 	made(f, 1, "a", "one\n");
@@ -72,7 +72,7 @@ static void the_numbers_go_on_behind_the_highest(void **state)
 	}
 }
 
-/* Version 0.1 gave steps of no command negative numbers, from the same counter. */
+/* Version 0.1 gave ambient steps negative numbers, from the same counter. */
 static void a_negative_number_of_an_older_version_goes_on(void **state)
 {
 	struct fix *f = *state;
@@ -95,7 +95,7 @@ static void a_negative_number_of_an_older_version_goes_on(void **state)
 	assert_cat(f, "x", "five\n");
 }
 
-/* Zeros are what a disk leaves that was not told to keep them. */
+/* A disk may return zeros for data that was not synced. */
 static void zeros_are_no_state(void **state)
 {
 	static const char zeros[64];
@@ -131,7 +131,7 @@ static void an_open_step_is_rolled_back(void **state)
 	assert_sound(f);
 }
 
-/* When it was undone is not known then: it is not redone, and nothing else waits for it. */
+/* The time of its undo is unknown: it is not redone, and other steps do not wait for it. */
 static void the_way_back_of_an_undone_step(void **state)
 {
 	static const off_t kept[] = {0, -1, 20};
@@ -159,7 +159,7 @@ static void the_way_back_of_an_undone_step(void **state)
 	}
 }
 
-/* What was taken away is not thrown away with it; without a log it is known to be damaged. */
+/* Removed files are not dropped with the log; without a log the step is known as damaged. */
 static void the_log_of_an_open_step(void **state)
 {
 	static const off_t kept[] = {0, -1};
@@ -186,7 +186,7 @@ static void the_log_of_an_open_step(void **state)
 	}
 }
 
-/* It had not begun: nobody hears of it. */
+/* It had not begun, and is not reported. */
 static void an_open_step_that_took_nothing_away(void **state)
 {
 	struct fix *f = *state;
@@ -249,13 +249,13 @@ static void a_step_that_was_open_elsewhere(void **state)
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
 	assert_true(fd >= 0);
 	lose(f, "roots", 0);
-	assert_int_equal(redo(f, 0), -ENOENT); /* it was undone before that began */
+	assert_int_equal(redo(f, 0), -ENOENT); /* it was undone before that step began */
 	one_step(f, "another", put(f, "a", "one\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	fix_reopen(f);
 }
 
-/* What was done in one directory is never undone in another one. */
+/* Changes in one directory are never undone in another. */
 static void the_paths_of_places_elsewhere(void **state)
 {
 	static const off_t kept[] = {0, -1, 12};
