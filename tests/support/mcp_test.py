@@ -28,7 +28,7 @@ class Client(mcp_client.Client):
         super().__init__(*args, sock=sock, cwd=work)
 
 
-# ---- which era it is
+# ---- the protocol's version
 c = Client()
 equal(c.call("tools/list"), -32602, "neither initialize nor _meta: both ways in are named")
 equal(c.call("ping"), {}, "ping is always answered")
@@ -69,7 +69,7 @@ a = c.wait(lambda m: isinstance(m, list))
 equal(sorted(m["id"] for m in a), ["a", "b", "c"], "are answered by one array")
 equal(c.close(), 0, "end of input")
 
-# ---- tools, in both eras
+# ---- tools, in both versions
 for modern in (False, True):
     era = "stateless: " if modern else "legacy: "
     c = Client()
@@ -78,7 +78,7 @@ for modern in (False, True):
         c.initialize()
     r = c.tool("execute_command", command="echo out; echo err >&2; printf '\\377' ; touch made; exit 4")
     equal((r["stdout"], r["stderr"], r["exit_code"], r["paths"]), ("out\n\ufffd", "err\n", 4, 1), era + "execute_command")
-    # (the second line comes when the first has been told of, and not sooner than may be told again)
+    # (the second line comes when the first was reported, and not before another report is allowed)
     i = c.send("tools/call", name="execute_command", _meta={"progressToken": "p"},
                arguments={"command": "echo line 1; until [ -e .told.swp ]; do sleep 0.02; done; sleep 0.15; echo line 2"})
     ok(c.wait(lambda m: m.get("method") == "notifications/progress"), era + "progress is told while a command runs")
@@ -166,7 +166,7 @@ r = c.call("tools/call", name="execute_command", arguments=args, inputResponses=
 equal(c.check("execute_command", r)["stdout"], "no b\n", "is asked about twice")
 c.close()
 
-# ---- a console that is attached holds it, another terminal answers
+# ---- an attached console keeps it, another terminal answers
 c = Client()
 c.initialize()
 name = c.tool("execute_command", command="echo $CORDON_SESSION")["stdout"].strip()
