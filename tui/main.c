@@ -65,9 +65,8 @@ static int refuse_unknown(const char *word)
 	return near.best ? CMD_FAILED : 127;
 }
 
-/*
- * Returns the subcommand behind options of run ("cordon -v log"), if it is no program; else NULL.
- */
+/* Returns the subcommand behind options of run ("cordon -v log"), if it is no program; else
+ * NULL. */
 static const char *behind_options(int argc, char **argv)
 {
 	static const char *const without_value[] = {"-v", "--verbose", "--headless"};

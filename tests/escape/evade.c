@@ -262,9 +262,8 @@ static void by_unlinked(const char *name)
 	close(fd);
 }
 
-/*
- * Like by_unlinked(), with a descriptor that the keeper opened: O_CREAT is performed by the keeper.
- */
+/* Like by_unlinked(), with a descriptor that the keeper opened: O_CREAT is performed by the
+ * keeper. */
 static void by_unlinked_creat(const char *name)
 {
 	char path[64];

@@ -393,9 +393,8 @@ static void a_memfd_exec(char **a)
 	said("fexecve", -1);
 }
 
-/*
- * MARK: tries to survive the end of the sandbox: outside the session, reparented, ignoring signals.
- */
+/* MARK: tries to survive the end of the sandbox: outside the session, reparented, ignoring
+ * signals. */
 static void a_survive(char **a)
 {
 	(void)a;

@@ -377,9 +377,8 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/*
- * COUNT: creates and removes files under a storm of signals: every call must return its own result.
- */
+/* COUNT: creates and removes files under a storm of signals: every call must return its own
+ * result. */
 static void a_storm(char **a)
 {
 	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};

@@ -1,6 +1,5 @@
-/*
- * fuzz_broker - messages of git and ssh inside to the broker, and answers of the host's programs.
- */
+/* fuzz_broker - messages of git and ssh inside to the broker, and answers of the host's
+ * programs. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/*
- * fuzz_front - messages of front ends: lines, payloads by their schemas, base64; and the runner's.
- */
+/* fuzz_front - messages of front ends: lines, payloads by their schemas, base64; and the
+ * runner's. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/*
- * fuzz_seatbelt - profiles of any bytes are read or refused with a message, and evaluated safely.
- */
+/* fuzz_seatbelt - profiles of any bytes are read or refused with a message, and evaluated
+ * safely. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

@@ -82,9 +82,8 @@ static bool came_to(const struct carry *c, const char *to, const char *got)
 	return false;
 }
 
-/*
- * Returns whether path is an external hard link: changes of the other name are visible here, too.
- */
+/* Returns whether path is an external hard link: changes of the other name are visible here,
+ * too. */
 static bool is_link(const struct carry *c, const char *path, size_t len)
 {
 	return !line_of(&c->from, path, len) && !line_of(&c->to, path, len) &&

@@ -107,9 +107,8 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 	free(e.tree);
 }
 
-/*
- * Adds undone steps that the model does not know: the worker died before it reported their numbers.
- */
+/* Adds undone steps that the model does not know: the worker died before it reported their
+ * numbers. */
 static size_t add_unknown(const struct game *g, int64_t *ids, size_t n, size_t max)
 {
 	const struct reply *re = &g->w.sh->reply;

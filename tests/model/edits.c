@@ -56,9 +56,8 @@ static bool is_locked(const char *line)
 	return (strtoul(field(line, 1), NULL, 8) & 0500) != 0500;
 }
 
-/*
- * Returns whether an external chmod opened a directory above the path: then its content is not new.
- */
+/* Returns whether an external chmod opened a directory above the path: then its content is not
+ * new. */
 static bool came_to_light(const struct lines *was, const struct lines *is, const char *path)
 {
 	for (size_t len = path_len(path); len; len--) {

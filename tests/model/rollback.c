@@ -131,9 +131,8 @@ void check_restored(struct game *g, const struct act *a, const char *pre)
 	}
 }
 
-/*
- * Restores as a step of its own: only the path changes, and the step can be undone like any other.
- */
+/* Restores as a step of its own: only the path changes, and the step can be undone like any
+ * other. */
 void play_restore(struct game *g, const struct act *a)
 {
 	AUTO_FREE char *pre = xstrdup(g->now);

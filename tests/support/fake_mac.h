@@ -108,9 +108,8 @@ UNUSED static int mac_symlink(const char *target, const char *name)
 	return mac_result(symlink(target, call.path));
 }
 
-/*
- * Makes a file with O_CREAT | O_EXCL, or a directory. Returns the descriptor, or 0 for a directory.
- */
+/* Makes a file with O_CREAT | O_EXCL, or a directory. Returns the descriptor, or 0 for a
+ * directory. */
 static int mac_make(const char *name, bool dir)
 {
 	struct mac_call call = mac_call_of(ES_CREATE, name, NULL);

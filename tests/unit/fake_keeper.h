@@ -1,6 +1,5 @@
-/*
- * fake_keeper - core/keeper reduced to the door's calls: every operation allowed, nothing recorded.
- */
+/* fake_keeper - core/keeper reduced to the door's calls: every operation allowed, nothing
+ * recorded. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

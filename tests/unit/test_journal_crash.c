@@ -146,9 +146,8 @@ static void run(void *arg)
 	d->fn(d->f);
 }
 
-/*
- * Runs fn in a child that dies at the start of its n-th system call. Returns false if it has fewer.
- */
+/* Runs fn in a child that dies at the start of its n-th system call. Returns false if it has
+ * fewer. */
 static bool die_at(struct fix *f, void (*fn)(struct fix *), int n)
 {
 	struct doomed d = {.f = f, .fn = fn};

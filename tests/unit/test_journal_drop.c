@@ -141,9 +141,8 @@ static void open_for_reading(struct fix *f)
 	assert_int_equal(journal_open(&f->j, &spec, NULL, &f->err), 0);
 }
 
-/*
- * A dropped step must not have an undone newer one: its redo would lead to a state that never was.
- */
+/* A dropped step must not have an undone newer one: its redo would lead to a state that never
+ * was. */
 static void assert_oldest_left(struct pair *p, int n)
 {
 	static const char *const undone[] = {"redo/1", "redo/2", "redo/3"};

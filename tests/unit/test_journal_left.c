@@ -1,6 +1,5 @@
-/*
- * test_journal_left - the state left by each of several steps that were undone and redone together.
- */
+/* test_journal_left - the state left by each of several steps that were undone and redone
+ * together. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 

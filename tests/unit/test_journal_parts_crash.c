@@ -66,9 +66,8 @@ static int split_of(struct pair *p, bool undone)
 	return found;
 }
 
-/*
- * Checks that the lists name the folder in which the step is undone, and that in which it is not.
- */
+/* Checks that the lists name the folder in which the step is undone, and that in which it is
+ * not. */
 static void check_lists(struct pair *p, int id)
 {
 	AUTO_FREE char *kept = xasprintf("steps/%d", id);

@@ -1,6 +1,5 @@
-/*
- * test_journal_power - power is lost in a step, a commit, an undo, a redo: the state of the disk.
- */
+/* test_journal_power - power is lost in a step, a commit, an undo, a redo: the state of the
+ * disk. */
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -268,9 +267,8 @@ static bool cut_at(struct power *p, void (*fn)(struct fix *), int n, int ahead)
 		ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
 		waitpid(pid, &status, 0);
 	}
-	/*
-	 * The kernel may write in the meantime: the copy is consistent if the image is still equal.
-	 */
+	/* The kernel may write in the meantime: the copy is consistent if the image is still
+	 * equal. */
 	for (int i = 0; shell("cp --sparse=always '%s' '%s'", p->image, p->cut) != 0 ||
 			!same_data(p->image, p->cut);
 	     i++)

@@ -195,9 +195,8 @@ static int diff(struct journal *j, struct err *err)
 	return r == 0 && !lines ? -ENODATA : r;
 }
 
-/*
- * Runs all of `what` right before the n-th call of the reader, for each call of an undisturbed run.
- */
+/* Runs all of `what` right before the n-th call of the reader, for each call of an undisturbed
+ * run. */
 static void between(struct fix *f, int (*read)(struct journal *j, struct err *err),
 		    void (*what)(struct fix *f), void (*before)(struct fix *f))
 {

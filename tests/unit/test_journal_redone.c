@@ -234,9 +234,8 @@ static void make_dir(struct fix *f, const char *dir, const char *file)
 	assert_int_equal(put(f, file, "agent\n"), 0);
 }
 
-/*
- * When the step first recorded the name, it was another file's: the step's own, or an existing one.
- */
+/* When the step first recorded the name, it was another file's: the step's own, or an existing
+ * one. */
 static void an_edit_below_a_name_that_was_taken(enum there what, bool own, bool redone, bool human)
 {
 	struct fix *f = fix_new();
@@ -363,9 +362,8 @@ static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
 	assert_int_equal(undo(f, 3, 0), -ESTALE);
 }
 
-/*
- * The step moved and changed a file, which was moved back externally: it is left out by both names.
- */
+/* The step moved and changed a file, which was moved back externally: it is left out by both
+ * names. */
 static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
 {
 	struct fix *f = *state;

@@ -248,9 +248,8 @@ static void work(void *arg)
 	must(f, undo_late(f, 1, UNDO_FORCE));
 }
 
-/*
- * Killed anywhere, the next start finishes the rollback: the records still name what was left out.
- */
+/* Killed anywhere, the next start finishes the rollback: the records still name what was left
+ * out. */
 static void killed(void **state)
 {
 	struct fix *f = *state;

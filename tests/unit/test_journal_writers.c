@@ -182,9 +182,8 @@ static int chmod_outside(struct fix *f, const char *path, mode_t mode)
 	return fchmodat(journal_folder_fd(f->j), path, mode, 0);
 }
 
-/*
- * One step locked the directory, the next one opens it: the writer had the file open all the time.
- */
+/* One step locked the directory, the next one opens it: the writer had the file open all the
+ * time. */
 static void what_is_held_in_a_directory_that_was_locked(void **state)
 {
 	struct fix *f = *state;

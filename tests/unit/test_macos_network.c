@@ -1,6 +1,5 @@
-/*
- * test_macos_network - the network of a session under Seatbelt: its proxy, its ports, its address.
- */
+/* test_macos_network - the network of a session under Seatbelt: its proxy, its ports, its
+ * address. */
 /* SPDX-License-Identifier: MIT */
 #include <netinet/in.h>
 #include <sys/socket.h>

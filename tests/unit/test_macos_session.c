@@ -6,9 +6,8 @@
 
 /* ---- a session ------------------------------------------------------------------------------- */
 
-/*
- * The log reports when the agent's number is known; the agent ends when the last line was reported.
- */
+/* The log reports when the agent's number is known; the agent ends when the last line was
+ * reported. */
 static void a_session(void **state)
 {
 	struct fixture *f = *state;

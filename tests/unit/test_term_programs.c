@@ -33,9 +33,8 @@ static void nap(void)
 	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
 }
 
-/*
- * Feeds the program's bytes from `from` on, once it has been quiet for a while; there may be none.
- */
+/* Feeds the program's bytes from `from` on, once it has been quiet for a while; there may be
+ * none. */
 static size_t feed_rest(struct term *t, size_t from)
 {
 	char name[96], chunk[4096];

@@ -1,6 +1,5 @@
-/*
- * test_vm_setid - an unprivileged guest leaves no set-id bits on files that it writes, as natively.
- */
+/* test_vm_setid - an unprivileged guest leaves no set-id bits on files that it writes, as
+ * natively. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 

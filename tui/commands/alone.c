@@ -115,9 +115,8 @@ static int asks(const struct open_here *o)
 	return *answer == '\n' || *answer == 'y' || *answer == 'Y';
 }
 
-/*
- * Offers to attach to an open session. Returns 0 if none is open; else *status is the exit status.
- */
+/* Offers to attach to an open session. Returns 0 if none is open; else *status is the exit
+ * status. */
 static int offer(const char *folder, int *status, struct err *err)
 {
 	AUTO_BUF struct buf mute = BUF_INIT;

@@ -65,9 +65,8 @@ static bool add(struct palette *p, uint32_t rgb)
 	return true;
 }
 
-/*
- * Adds the colours that every picture has: text, background and the sixteen. Returns their number.
- */
+/* Adds the colours that every picture has: text, background and the sixteen. Returns their
+ * number. */
 static int add_common(struct palette *p)
 {
 	memset(p->keys, 0xff, sizeof(p->keys));

@@ -114,9 +114,8 @@ static void on_failed(void *data, int status, const char *words)
  * session_start() returns. */
 static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT, 0};
 
-/*
- * Opens the signals after the session has started: else their descriptor could be 0, the command's.
- */
+/* Opens the signals after the session has started: else their descriptor could be 0, the
+ * command's. */
 static int open_signals(const sigset_t *held, struct err *err)
 {
 	int fd = os_signals_open(held);

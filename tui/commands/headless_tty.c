@@ -128,9 +128,8 @@ static void write_output(struct headless_tty *t)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/*
- * Sets the pty's modes to the terminal's, without those that the terminal itself still carries out.
- */
+/* Sets the pty's modes to the terminal's, without those that the terminal itself still carries
+ * out. */
 static void set_modes(const struct headless_tty *t)
 {
 	struct termios modes = t->before;

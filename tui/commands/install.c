@@ -69,9 +69,8 @@ static const struct usage init_usage = {
 
 /* ---- available setups ------------------------------------------------------------------------ */
 
-/*
- * Before a tool, after a tool that writes, after a prompt, at a question of the agent's, at rest.
- */
+/* Before a tool, after a tool that writes, after a prompt, at a question of the agent's, at
+ * rest. */
 #define HOOKS 6
 
 /* Agents with command hooks: their settings file, and the form of their hooks. */

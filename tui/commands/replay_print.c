@@ -1,6 +1,5 @@
-/*
- * replay_print - prints a recording as lines: its events (--headless), or its text (--export txt).
- */
+/* replay_print - prints a recording as lines: its events (--headless), or its text (--export
+ * txt). */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>

@@ -188,9 +188,8 @@ static bool is_hook(const char *command)
 	return str_starts(command, "cordon hook") || strstr(command, "/cordon hook");
 }
 
-/*
- * Returns an equal command with the same result in the newest turn. NULL: none, or it runs tests.
- */
+/* Returns an equal command with the same result in the newest turn. NULL: none, or it runs
+ * tests. */
 static struct fact *find_ran(const struct report *r, const struct audit_record *l)
 {
 	const struct turn_facts *t = &r->turns[r->n_turns - 1];

@@ -1,6 +1,5 @@
-/*
- * run - `cordon run` and `cordon learn`: from the command line to a console, or to a headless run.
- */
+/* run - `cordon run` and `cordon learn`: from the command line to a console, or to a headless
+ * run. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>

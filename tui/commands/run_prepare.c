@@ -105,9 +105,8 @@ static bool is_systems(const char *dir)
 	return false;
 }
 
-/*
- * Checks that the current folder may be the first working folder: not one that is given by mistake.
- */
+/* Checks that the current folder may be the first working folder: not one that is given by
+ * mistake. */
 static int check_cwd_folder(const struct run *run, struct err *err)
 {
 	struct stat st;

@@ -15,9 +15,8 @@
 #include "tui/commands/here.h"
 #include "tui/commands/show.h"
 
-/*
- * Opens the path's directory, and makes missing ones; follows no link. *name: the last component.
- */
+/* Opens the path's directory, and makes missing ones; follows no link. *name: the last
+ * component. */
 static int open_parent(const char *folder, const char *path, const char **name)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

@@ -100,9 +100,8 @@ static bool lies_in(const struct strings *list, const char *path)
 	return false;
 }
 
-/*
- * Decides for whole directories that are writable or read-only, whatever rules say about writing.
- */
+/* Decides for whole directories that are writable or read-only, whatever rules say about
+ * writing. */
 static bool is_shown(const struct standing *s, const char *kind, const char *path,
 		     struct policy_finding *ret)
 {

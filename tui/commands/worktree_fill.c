@@ -241,9 +241,8 @@ static int copy_tree(struct fill *f, const char *path, int depth, struct err *er
 	return r < 0 ? r : copy_entries(f, path, depth, err);
 }
 
-/*
- * Matches a pattern without a slash with the last component, one with a slash with the whole path.
- */
+/* Matches a pattern without a slash with the last component, one with a slash with the whole
+ * path. */
 static bool is_wanted(const char *const *patterns, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)

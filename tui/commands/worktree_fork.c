@@ -1,6 +1,5 @@
-/*
- * worktree_fork - restores a new worktree's files to their state after a step in the source folder.
- */
+/* worktree_fork - restores a new worktree's files to their state after a step in the source
+ * folder. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>

@@ -204,9 +204,8 @@ static int copy_file(const struct put *p, const char *path, int dir)
 	return put_bytes(p, path, fd, st.st_mode);
 }
 
-/*
- * Removes a path that the source lacks, and empty directories above it that the source lacks, too.
- */
+/* Removes a path that the source lacks, and empty directories above it that the source lacks,
+ * too. */
 static int put_gone(const struct put *p, const char *path)
 {
 	AUTO_FREE char *dir = above(path);

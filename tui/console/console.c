@@ -476,9 +476,8 @@ static void console_close(struct console *c)
 	uv_close((uv_handle_t *)&c->esc, on_handle_closed);
 }
 
-/*
- * Restores the terminal. The caller sends the last frame and waits until the client has read all.
- */
+/* Restores the terminal. The caller sends the last frame and waits until the client has read
+ * all. */
 static void give_back(struct console *c)
 {
 	if (c->lent)

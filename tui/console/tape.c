@@ -201,9 +201,8 @@ void tape_output(void *data, const char *bytes, size_t len)
 			     (struct span){screen.data, screen.len});
 }
 
-/*
- * Returns whether the terminal echoes; if not, a password is typed, or the program echoes itself.
- */
+/* Returns whether the terminal echoes; if not, a password is typed, or the program echoes
+ * itself. */
 static bool echoes(int master)
 {
 	struct termios tio;

@@ -128,9 +128,8 @@ static void verb_answered(void *data)
 	host_schedule(h);
 }
 
-/*
- * Ends the agent if it runs. A session whose agent has ended stays until its last console leaves.
- */
+/* Ends the agent if it runs. A session whose agent has ended stays until its last console
+ * leaves. */
 static void verb_leave(void *data)
 {
 	struct console *c = data;

@@ -162,9 +162,8 @@ static int blank_from(const struct cell *row, int w)
 	return w;
 }
 
-/*
- * Returns whether the terminal shows the cell at x; a wide character is compared with both halves.
- */
+/* Returns whether the terminal shows the cell at x; a wide character is compared with both
+ * halves. */
 static bool is_shown(const struct cell *new, const struct cell *old, int x, int w)
 {
 	if (!is_same(&new[x], &old[x]))

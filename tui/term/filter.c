@@ -57,9 +57,8 @@ static void pass_private(struct term_filter *f, struct buf *out)
 	}
 }
 
-/*
- * Returns whether the arguments are digits, ';' and ':', with no number that keeps a terminal busy.
- */
+/* Returns whether the arguments are digits, ';' and ':', with no number that keeps a terminal
+ * busy. */
 static bool has_plain_args(const char *args, size_t len)
 {
 	size_t digits = 0;
@@ -223,9 +222,8 @@ static void csi(struct term_filter *f, unsigned char c, struct buf *out)
 		end_csi(f, out);
 }
 
-/*
- * Handles a byte of a sequence: a control within it acts at once, and ESC begins another sequence.
- */
+/* Handles a byte of a sequence: a control within it acts at once, and ESC begins another
+ * sequence. */
 static void sequence(struct term_filter *f, unsigned char c, struct buf *out)
 {
 	if (c == 0x1b) {

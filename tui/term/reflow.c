@@ -369,9 +369,8 @@ static bool is_full(const struct term *t, const struct rows *rows, size_t row)
 	return line.len && line_cols(line, line_text(line).len) >= (size_t)t->cols;
 }
 
-/*
- * Paints the rows, the cursor's last: if it is full, the next character wraps as before the resize.
- */
+/* Paints the rows, the cursor's last: if it is full, the next character wraps as before the
+ * resize. */
 static void paint(struct term *t, const struct rows *rows, VTermPos cursor)
 {
 	struct pen pen = t->sieve.pen;

@@ -41,9 +41,8 @@ static void send_answer(struct term *t, const char *bytes, size_t len)
 	term_output(t, bytes, len);
 }
 
-/*
- * Flushes first, so that answers come in the order of the questions: libvterm may have unread ones.
- */
+/* Flushes first, so that answers come in the order of the questions: libvterm may have unread
+ * ones. */
 static void tell_color(struct term *t, unsigned which)
 {
 	uint32_t rgb = color_rgb(t->color[which]);

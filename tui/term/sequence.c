@@ -6,9 +6,8 @@
 
 #include "core/base/clock.h"
 
-/*
- * Returns parameter i; the default if it is left out, or zero where zero has no meaning of its own.
- */
+/* Returns parameter i; the default if it is left out, or zero where zero has no meaning of its
+ * own. */
 static int arg_or(const struct sieve *s, unsigned i, int def)
 {
 	return i < s->nargs && s->arg[i] > 0 ? s->arg[i] : def;

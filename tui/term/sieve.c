@@ -439,9 +439,8 @@ static void escape(struct term *t, unsigned char c)
 		sequence_esc(t, (char)c);
 }
 
-/*
- * Reads a parameter's digits; ';' or ':' separates parameters; a parameter that is left out is -1.
- */
+/* Reads a parameter's digits; ';' or ':' separates parameters; a parameter that is left out is
+ * -1. */
 void sieve_arg(struct sieve *s, unsigned char c)
 {
 	if (!s->arg_open) {

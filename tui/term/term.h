@@ -28,9 +28,8 @@ struct term_events {
 	 * NULL. */
 	void (*output)(void *data, const void *bytes, size_t len);
 	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
-	/*
-	 * The agent asks for attention (OSC 9 or 777); may be NULL, at most once per term_feed().
-	 */
+	/* The agent asks for attention (OSC 9 or 777); may be NULL, at most once per
+	 * term_feed(). */
 	void (*call)(void *data);
 	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
 	/* The agent sends a text for the user's clipboard; any bytes. May be NULL. */
@@ -135,9 +134,8 @@ void term_copy_select(struct term *t, enum copy_kind kind);
 enum copy_kind term_copy_kind(const struct term *t);
 bool term_copy_text(struct term *t, struct buf *out); /* appends it; false: no selection */
 
-/*
- * Returns the address of a cell's style.link; NULL if it was dropped. It is the agent's: hostile.
- */
+/* Returns the address of a cell's style.link; NULL if it was dropped. It is the agent's:
+ * hostile. */
 const char *term_link(const struct term *t, uint32_t link);
 /* Returns the link under copy mode's cursor, or NULL. */
 const char *term_copy_link(struct term *t);

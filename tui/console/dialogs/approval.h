@@ -41,9 +41,8 @@ struct question {
 	bool whole;    /* show all known facts */
 };
 bool approval_is_bundle(const struct ask *ask);
-/*
- * Returns the number of further requests of the prompt: those up to `upto`, or (since) later ones.
- */
+/* Returns the number of further requests of the prompt: those up to `upto`, or (since) later
+ * ones. */
 size_t question_others(const struct question *q, bool since);
 /* Returns how many directories up a tree begins that has all requests of the prompt, or an earlier
  * question's; -1: no such tree. */

@@ -6,9 +6,8 @@
 #include "core/base/text.h"
 #include "tui/console/dialogs/approval.h"
 
-/*
- * Returns how many bytes of text a row takes: up to a space in its second half, else all that fit.
- */
+/* Returns how many bytes of text a row takes: up to a space in its second half, else all that
+ * fit. */
 static size_t row_of(const char *text, int cols)
 {
 	AUTO_BUF struct buf row = BUF_INIT;

@@ -1,6 +1,5 @@
-/*
- * dialog_progress - an undo or redo in progress: how far it is, and a way to stop it without harm.
- */
+/* dialog_progress - an undo or redo in progress: how far it is, and a way to stop it without
+ * harm. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

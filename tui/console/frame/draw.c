@@ -163,9 +163,8 @@ static void draw_title(struct ui *ui, struct surface *s, enum pane p, bool focus
 	surface_fmt(s, r.x + r.w - text_width(fit.data) - 4, r.y, r.w, ROLE_DIM, " %s ", fit.data);
 }
 
-/*
- * Draws the diff of the selected step in the agent's place, while the list of steps has the focus.
- */
+/* Draws the diff of the selected step in the agent's place, while the list of steps has the
+ * focus. */
 static bool draw_preview(struct ui *ui, struct surface *s)
 {
 	struct rect r = ui->layout.pane[PANE_TERMINAL], old;

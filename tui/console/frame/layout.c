@@ -51,9 +51,8 @@ static void place_lists(struct layout *l, struct rect r, bool beside,
 	}
 }
 
-/*
- * Places the agent left, with at least 80 columns, the lists right; activity is larger than steps.
- */
+/* Places the agent left, with at least 80 columns, the lists right; activity is larger than
+ * steps. */
 static void place_wide(struct layout *l, const struct layout_wish *wish)
 {
 	struct rect b = l->body;

@@ -1,6 +1,5 @@
-/*
- * panes - which panes are shown, and their size: layouts, borders moved by keys and mouse, hiding.
- */
+/* panes - which panes are shown, and their size: layouts, borders moved by keys and mouse,
+ * hiding. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/path.h"
 #include "tui/console/frame/ui.h"

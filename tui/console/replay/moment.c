@@ -51,9 +51,8 @@ static void in_replay(struct ui *ui, int64_t step, const char *path)
 	ui_say(ui, "The recording at that moment: %s goes back.", keys);
 }
 
-/*
- * Returns the wall clock time of the step that wrote path first, or began; 0: not in this session.
- */
+/* Returns the wall clock time of the step that wrote path first, or began; 0: not in this
+ * session. */
 static int64_t wall_of(const struct ui *ui, int64_t step, const char *path)
 {
 	const struct model *m = ui->spec.model;

@@ -297,9 +297,8 @@ static void leave(struct activity *a, const struct row *r)
 	item->moved = a->stale = true;
 }
 
-/*
- * Returns the length of the path's directory directly below the project's folder; 0: there is none.
- */
+/* Returns the length of the path's directory directly below the project's folder; 0: there is
+ * none. */
 static size_t top_dir(const struct activity *a, const char *path)
 {
 	size_t len = a->folder ? strlen(a->folder) : 0;

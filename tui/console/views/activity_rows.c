@@ -214,9 +214,8 @@ static bool is_mkdir(const struct row *r)
 	return str_eq(answers_op(r->op ? r->op : ""), "mkdir");
 }
 
-/*
- * Returns the file's state after its step, as in the diff: A, M, D or R. 0: unknown, or unchanged.
- */
+/* Returns the file's state after its step, as in the diff: A, M, D or R. 0: unknown, or
+ * unchanged. */
 static char result_of(struct ui *ui, const struct row *r)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;

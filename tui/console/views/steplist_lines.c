@@ -1,6 +1,5 @@
-/*
- * steplist_lines - collects the lines of the list of steps: turns, their steps, and files of these.
- */
+/* steplist_lines - collects the lines of the list of steps: turns, their steps, and files of
+ * these. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -362,9 +361,8 @@ static void add_turn(struct view_steps *p, const int64_t *places, size_t from, s
 			add_edits(p, places, m->steps[i].id, row);
 }
 
-/*
- * Returns the end of the turns that share one row: successive turns of a session with notes alone.
- */
+/* Returns the end of the turns that share one row: successive turns of a session with notes
+ * alone. */
 static size_t rows_end(const struct view_steps *p, size_t from)
 {
 	const struct model *m = p->v.ui->spec.model;

@@ -170,9 +170,8 @@ static void add_denied(const struct model *m, struct buf *out)
 	}
 }
 
-/*
- * Draws the hosts that were denied or are free, above the last line. Returns the number of lines.
- */
+/* Draws the hosts that were denied or are free, above the last line. Returns the number of
+ * lines. */
 static int draw_hosts(const struct view_connections *p, struct surface *s, struct rect in)
 {
 	const char *hosts = p->v.ui->spec.model->hosts, *next;
