@@ -78,7 +78,7 @@ for modern in (False, True):
         c.initialize()
     r = c.tool("execute_command", command="echo out; echo err >&2; printf '\\377' ; touch made; exit 4")
     equal((r["stdout"], r["stderr"], r["exit_code"], r["paths"]), ("out\n\ufffd", "err\n", 4, 1), era + "execute_command")
-    # (the second line comes when the first was reported, and not before another report is allowed)
+    # (the second line comes when the first has been told of, and not sooner than may be told again)
     i = c.send("tools/call", name="execute_command", _meta={"progressToken": "p"},
                arguments={"command": "echo line 1; until [ -e .told.swp ]; do sleep 0.02; done; sleep 0.15; echo line 2"})
     ok(c.wait(lambda m: m.get("method") == "notifications/progress"), era + "progress is told while a command runs")

@@ -204,7 +204,7 @@ static void under_another_name(void **state)
 	assert_versions(f, "g", "|user");
 }
 
-/* Content in a file of its own, with the user's permissions. */
+/* Content in a file of its own, and the user's permissions. */
 static void large(void **state)
 {
 	struct fix *f = *state;

@@ -62,7 +62,7 @@ static void a_flood_does_not_hold_it(void **state)
 	watch_drain(&k);
 	flooded = NULL;
 	assert_in_range(reads, 2, ENOUGH - 1);
-	assert_true(k.watch->settle_at > 0); /* the edits were noticed */
+	assert_true(k.watch->settle_at > 0); /* the edits were seen */
 	watch_stop(&k);
 	sources_bury(&k);
 	close(folder.fd);

@@ -99,7 +99,7 @@ static void print_json(const struct step_info *s, bool undone, const char *const
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-/* Writes "+3 ~2 -1 >1": created, modified, deleted, renamed; zeros are left out. */
+/* "+3 ~2 -1 >1": created, modified, deleted, renamed; what is none is left out. */
 static void counts(char *out, size_t size, const struct step_info *s)
 {
 	const struct {
@@ -115,7 +115,7 @@ static void counts(char *out, size_t size, const struct step_info *s)
 						 used ? " " : "", parts[i].sign, parts[i].n);
 }
 
-/* Prints "  (also in /a, /b)": the folders without `but`. */
+/* "  (also in /a, /b)": these folders, but for one. */
 static void print_folders(const char *words, const char *const *folders, const char *but)
 {
 	const char *before = words;
@@ -141,7 +141,7 @@ static void print_row(const struct step_info *s, bool undone, const char *const 
 
 	show_time(when, sizeof(when), s->began_us);
 	counts(what, sizeof(what), s);
-	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have no status */
+	if (s->kind != STEP_AMBIENT && s->exit_status >= 0) /* several commands have none */
 		snprintf(status, sizeof(status), "%d", s->exit_status);
 	if (s->kind == STEP_AMBIENT && !*words)
 		words = "(outside every command)";
@@ -168,7 +168,8 @@ static void print_row(const struct step_info *s, bool undone, const char *const 
 	putchar('\n');
 }
 
-/* ---- external edits -------------------------------------------------------------------------- */
+/* ---- edits from outside -----------------------------------------------------------------------
+ */
 
 struct barriers {
 	struct barrier *list;
@@ -213,7 +214,7 @@ static void print_barrier(const struct barrier *e, int columns)
 	       shown.data, style_off());
 }
 
-/* Prints the external edits directly after this step, newest first. */
+/* Those that lie right after this step, newest first. */
 static void print_barriers(const struct barriers *b, int64_t after, bool json, int columns)
 {
 	for (size_t i = 0; i < b->n; i++) {
@@ -390,7 +391,7 @@ static void warn_if_replaced(const struct journal *j, const struct here *p)
 			p->folder);
 }
 
-/* Reports the steps that were pruned. */
+/* What the list does not have any more. */
 static void print_pruned(const struct journal *j)
 {
 	struct journal_pruned p;

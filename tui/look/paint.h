@@ -16,7 +16,7 @@ struct paint {
 	struct surface shown;
 	enum depth depth;
 	bool eight;  /* no bright colours: bold instead */
-	bool simple; /* a terminal such as vt100 or Linux's: no later extensions */
+	bool simple; /* a terminal such as vt100 or Linux's: nothing that is younger */
 	bool known;  /* the terminal shows what `shown` has */
 	int x, y;    /* the terminal's cursor; x < 0: not known */
 	struct style style;

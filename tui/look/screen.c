@@ -146,13 +146,13 @@ int screen_check(struct terminal *t, struct err *err)
 		       safe);
 }
 
-/* Selects a UTF-8 locale if the C library has one, even if the environment names none: containers
- * have no LANG, but their terminals support UTF-8. */
+/* A terminal that is not said to speak UTF-8 gets it anyway when the C library can: containers
+ * have no LANG, their terminals do. */
 static bool set_utf8(void)
 {
 	static bool is_set;
 
-	if (is_set) /* threads may use the locale */
+	if (is_set) /* threads that run by now use the locale */
 		return str_eq(nl_langinfo(CODESET), "UTF-8");
 	is_set = true;
 	setlocale(LC_ALL, "");
@@ -285,7 +285,7 @@ void screen_bell(struct screen *s)
 	send(s, "\a");
 }
 
-/* Not for the Linux console, which would print it. */
+/* The Linux console would print what it does not know. */
 void screen_notify(struct screen *s, const char *words)
 {
 	AUTO_FREE char *bytes = xasprintf("\033]9;%s\a", words);

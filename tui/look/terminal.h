@@ -11,10 +11,10 @@
 
 struct terminal {
 	int w, h;					      /* columns, rows */
-	char *term, *colorterm, *no_color, *tmux, *tmux_pane; /* environment variables, or NULL */
-	bool plain;	/* lines of text instead of a screen */
-	bool read_only; /* the user watches and may change nothing */
-	bool undo;	/* the user came to undo the last turn, and leaves after it */
+	char *term, *colorterm, *no_color, *tmux, *tmux_pane; /* of the environment, or NULL */
+	bool plain;	/* lines of text are wanted, no screen */
+	bool read_only; /* its user watches, and may change nothing */
+	bool undo;	/* its user came for the undo of the last turn, and leaves after it */
 };
 
 /* Opens the terminal of the standard descriptors, non-blocking and CLOEXEC. Returns a descriptor or

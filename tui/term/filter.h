@@ -22,7 +22,7 @@ struct term_filter {
 	size_t len;
 	char utf8[4];
 	size_t utf8_len;
-	uint32_t modes; /* modes that differ from those after a reset (filter.c: kept[]) */
+	uint32_t modes; /* that differ from a terminal at rest (filter.c: kept[]) */
 	bool coloured;	/* a colour or style may be in force */
 	bool altered;	/* margins, a charset or a keypad mode may be changed */
 };

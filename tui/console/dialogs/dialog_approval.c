@@ -30,9 +30,9 @@ struct dialog_approval {
 	int64_t shown_us;    /* 0: not on the screen yet */
 	int w, h;	     /* size of the screen at the last drawing */
 	bool armed;
-	bool answered;	   /* this dialog gave an answer */
-	bool fits;	   /* the object to be allowed is on the screen, uncut */
-	enum action early; /* the last verdict, if it came too early */
+	bool answered;	   /* something, from here */
+	bool fits;	   /* what would be allowed is on the screen, whole */
+	enum action early; /* the verdict that came too early, and did nothing */
 };
 
 static const struct view_ops ops, held_ops;

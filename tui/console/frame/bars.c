@@ -84,7 +84,7 @@ static void add_button(struct ui *ui, int x, int w, enum action a)
 		ui->buttons[ui->n_buttons++] = (struct bar_button){x, w, a};
 }
 
-/* Returns the columns of "q back" and the blanks behind it; 0: the action has no key here. */
+/* Returns the columns of "q back" and the blanks behind it, 0: the action has no key there. */
 static int hint_width(struct ui *ui, enum action a)
 {
 	char keys[48];

@@ -171,9 +171,9 @@ struct ui {
 		size_t len;
 		int64_t shown_us, until_us;
 	} clip;
-	bool over;		  /* the agent has ended, and the keys are cordon's */
-	int64_t now_us, input_us; /* monotonic: of this turn, of the last key */
-	int64_t over_us;	  /* when the agent's end moved the focus; 0: it did not */
+	bool over;		  /* the agent has ended, and the user was not typing into it */
+	int64_t now_us, input_us; /* monotonic: this turn, the last key */
+	int64_t over_us;	  /* when the agent's end has moved the focus; 0: it has not */
 	int64_t wake_us;	  /* when to draw again without an event; 0: never */
 	bool dirty;
 };
@@ -198,7 +198,7 @@ void ui_draw(struct ui *ui, struct surface *s, int64_t now_us);
 /* For views. */
 void ui_push(struct ui *ui, struct view *v);  /* takes it over */
 void ui_pop(struct ui *ui);		      /* frees the top popup */
-void ui_close(struct ui *ui, struct view *v); /* frees this popup, at any place in the stack */
+void ui_close(struct ui *ui, struct view *v); /* frees this popup, wherever it stands */
 void ui_say(struct ui *ui, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void ui_hush(struct ui *ui); /* ends a message of an earlier event, because it hides the hints */
 /* Copies a text, and shows a message about the result. */

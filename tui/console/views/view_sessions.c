@@ -162,8 +162,7 @@ static bool asks(const struct roster_row *row)
 	return row->pending || str_eq(row->state, "asks");
 }
 
-/* Appends "claude wants to write ~/p/x", "asks in its own terminal", the reason why it hangs, or
- * the prompt. Raw. */
+/* "claude wants to write ~/p/x", "asks in its own terminal", why it is hung, or the prompt. Raw. */
 static void add_words(const struct roster_row *row, struct buf *out)
 {
 	const struct roster_ask *a = &row->ask;

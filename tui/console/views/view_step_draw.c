@@ -292,7 +292,7 @@ static const struct step_row *row_of(const struct view_step *p)
 	return NULL;
 }
 
-/* Draws the name of the diff; returns its columns. */
+/* Columns of what it is called. */
 static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w)
 {
 	const struct step_row *st = row_of(p);
