@@ -123,7 +123,7 @@ for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do
 	is "$(cat kept)" kept "the step before it is not undone with it"
 done
 
-# A step that continued without protection is restored in part: both facts must be in one message.
+# A step that continued without protection is restored in part: the report of its rollback must say so.
 dir=$(new_folder unprotected) && cd "$dir" || exit 1
 head -c 40000 /dev/zero >large
 echo old >small
@@ -147,7 +147,7 @@ in_folder . sh -c 'for i in $(seq 8000); do echo $i >$i; done'
 for _ in $(seq 100); do
 	"$CORDON" undo >/dev/null 2>&1 &
 	pid=$!
-	# Waits until one end's file is gone. In memory that is faster than a look at the processes.
+	# Waits until the first or last file is removed. In memory that is faster than a look at the processes.
 	while [ -e 7990 ] && [ -e 1 ] && kill -0 "$pid" 2>/dev/null; do :; done
 	pkill -KILL -P "$pid" -x cordon-keeper
 	wait "$pid" 2>/dev/null

@@ -231,7 +231,7 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 }
 
 /* Both may use reserved space, and after that the oldest steps' space; a failing disk gets neither.
- * The running step gets no kept step's: it is refused, which is reported once. */
+ * No kept step is dropped for the running one: it is refused, which is reported once. */
 static void a_quota_is_like_a_full_disk(void **state)
 {
 	static const int full[] = {-ENOSPC, -EDQUOT};

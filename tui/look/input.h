@@ -89,7 +89,7 @@ struct input {
 	struct buf bytes;
 	size_t used;
 	bool pasting, paste_started;
-	bool due;     /* input_flush() was called: incomplete sequences are complete */
+	bool due;     /* input_flush() was called: incomplete sequences count as they are */
 	bool overdue; /* a colour report was cut off by the time-out; its rest is skipped */
 };
 
