@@ -12,7 +12,7 @@ done
 in_folder . true
 t0=$(tree .)
 
-# Eight processes, each of which checks that its calls' results are true.
+# Eight processes; what each is told must be so.
 # shellcheck disable=SC2016
 "$CORDON" run --headless --set journal.durable=true -- sh -c '
 	for p in 1 2 3 4 5 6 7 8; do (

@@ -342,7 +342,7 @@ char *play(const struct setting *set, const struct sequence *s, uint64_t seed, b
 	g->set = set;
 	g->seed = seed;
 	g->quiet = quiet;
-	/* One sequence in four has two folders; half of each have their own user; some sync. */
+	/* One sequence in four has two folders, in half of each a user of its own; some sync. */
 	worker_init(&g->w, set, geteuid() == 0 && seed % 2 ? 12345 : geteuid(), seed / 2 % 4 == 0);
 	g->w.durable = seed / 8 % 8 == 0;
 	g->h.pair = g->w.second != NULL;

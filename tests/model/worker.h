@@ -30,9 +30,9 @@ struct shared {
 struct worker {
 	const struct setting *set;
 	char *top, *folder, *state;
-	char *second; /* second folder of the session, or NULL */
-	uid_t uid;    /* user of the worker */
-	bool durable; /* for the journal */
+	char *second; /* another folder of the session, or NULL */
+	uid_t uid;    /* what the worker runs as */
+	bool durable; /* the journal is */
 	struct shared *sh;
 	pid_t pid;
 	int sock;

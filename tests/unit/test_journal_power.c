@@ -1,5 +1,5 @@
-/* test_journal_power - power is lost in a step, a commit, an undo, a redo: the state of the
- * disk. */
+/* test_journal_power - power is lost in a step, a commit, an undo, a redo: what the disk has then.
+ */
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -12,18 +12,18 @@
 #include "tests/support/journalfix.h"
 
 /*
- * The folder and its store are on an image that is mounted through a loop device. The image's file
- * has what the file system has written to the device, but not what is only in memory. So a copy of
- * the file, made while the journal's process is stopped before a system call, is the state after a
- * power cut at that moment. Some calls earlier, either everything is written to the device, or only
- * names and metadata (an fsync of another file makes the file system write its journal): so the cut
- * comes at all distances from the kernel's own writes, and unsynced bytes are missing in files
- * whose names exist.
+ * The folder and its store are on an image that is mounted through a loop device. What the file
+ * system has given to the device is in the image's file; what it still has in memory is not. So a
+ * copy of the file, taken while the journal's process stands still before a system call, is what a
+ * power cut at that moment leaves. Some calls earlier, either everything is brought to the
+ * device, or names and metadata alone (an fsync of some other file has the file system write its
+ * journal): so the cut comes at all distances from what happened to be written by itself, and bytes
+ * that were not synced are missing where names are there.
  */
 struct scene {
-	const char *type, *made_with, *mount; /* file system and options */
-	void (*work)(struct fix *);	      /* the step's changes */
-	void (*cut)(struct fix *);	      /* what is cut off; before that: */
+	const char *type, *made_with, *mount; /* file system, and options */
+	void (*work)(struct fix *);	      /* what the step does */
+	void (*cut)(struct fix *);	      /* what is cut off; before it: */
 	bool done, undone;
 	int apart;
 };
@@ -32,7 +32,7 @@ struct power {
 	const struct scene *scene;
 	char *top, *base, *image, *cut, *mnt;
 	char *folder, *state;
-	char *before, *content[2]; /* of the folder: complete; and names, modes, bytes */
+	char *before, *content[2]; /* of the folder: exactly; and names, modes, bytes */
 	unsigned random;
 };
 
@@ -88,7 +88,7 @@ static struct fix *fix_at(struct power *p)
 	f->top = xstrdup(p->mnt);
 	f->folder = xstrdup(p->folder);
 	f->state = xstrdup(p->state);
-	f->options.durable = !getenv("CORDON_TEST_NOT_DURABLE"); /* then the test must fail */
+	f->options.durable = !getenv("CORDON_TEST_NOT_DURABLE"); /* must fail then */
 	return f;
 }
 
@@ -151,7 +151,7 @@ static void work(struct fix *f)
 	put(f, "a", "another a");
 }
 
-/* Makes names refer to other objects again and again. */
+/* Names come to mean other objects again and again. */
 static void work_again(struct fix *f)
 {
 	begin(f, "work");
@@ -214,7 +214,7 @@ static void bring(struct power *p)
 	assert_int_equal(p->random >> 8 & 3 ? fsync(fd) : syncfs(fd), 0);
 }
 
-/* Compares images, which are mostly holes. */
+/* Images are mostly holes. */
 static bool same_data(const char *a, const char *b)
 {
 	static char one[1 << 16], two[1 << 16];
@@ -235,7 +235,7 @@ static bool same_data(const char *a, const char *b)
 		to = lseek(y, at, SEEK_HOLE);
 		other = lseek(x, at, SEEK_DATA);
 		for (off_t i = at; same && i < to && (other < 0 || other > at);) {
-			ssize_t n = pread(y, two, sizeof(two), i); /* zeros count as equal */
+			ssize_t n = pread(y, two, sizeof(two), i); /* zeros are no difference */
 
 			memset(one, 0, sizeof(one));
 			same = n > 0 && memcmp(one, two, (size_t)n) == 0;
@@ -245,8 +245,7 @@ static bool same_data(const char *a, const char *b)
 	return same;
 }
 
-/* Stops a child before its n-th system call; `ahead` calls before that, writes everything to the
- * disk. */
+/* Stop a child before its n-th system call; bring all to the disk `ahead` calls before that. */
 static bool cut_at(struct power *p, void (*fn)(struct fix *), int n, int ahead)
 {
 	struct fix *f = fix_at(p);
@@ -267,8 +266,7 @@ static bool cut_at(struct power *p, void (*fn)(struct fix *), int n, int ahead)
 		ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
 		waitpid(pid, &status, 0);
 	}
-	/* The kernel may write in the meantime: the copy is consistent if the image is still
-	 * equal. */
+	/* The kernel may write by itself meanwhile. What is the same afterwards was no mixture. */
 	for (int i = 0; shell("cp --sparse=always '%s' '%s'", p->image, p->cut) != 0 ||
 			!same_data(p->image, p->cut);
 	     i++)
@@ -283,7 +281,7 @@ static bool cut_at(struct power *p, void (*fn)(struct fix *), int n, int ahead)
 	return false;
 }
 
-/* Simulates a reboot: another boot number. */
+/* The machine starts again: it has another number. */
 static void reboot(struct power *p)
 {
 	AUTO_FREE char *path = NULL, *state = NULL;
@@ -296,7 +294,7 @@ static void reboot(struct power *p)
 	state = xasprintf("%s/state", path);
 	fd = open(state, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		return; /* not even the state file exists */
+		return; /* not even that */
 	assert_int_equal(pwrite(fd, &other, 8, offsetof(struct state, boot)), 8);
 	close(fd);
 }
@@ -333,7 +331,8 @@ static void check(struct power *p, int n, int ahead)
 	fix_drop(f);
 }
 
-/* Makes new files: a loop device that is being detached would be reused with its cache. */
+/* New files: a loop device that is not quite gone yet would be used again, with what it has in its
+ * cache. */
 static void new_files(struct power *p)
 {
 	static int turn;
@@ -385,7 +384,7 @@ static void start(struct fix *f)
 	prepare(f);
 }
 
-/* Runs fn; the result is the base of the cut runs. */
+/* What ran becomes the base of what is cut. */
 static void run_in_base(struct power *p, void (*fn)(struct fix *))
 {
 	new_files(p);
@@ -408,7 +407,7 @@ static int setup(void **state)
 
 	p->scene = playing = *state;
 	*state = p;
-	/* In memory if possible: unmounting waits for the disk below. */
+	/* In memory, where that is possible: unmounting waits for the disk below. */
 	if (access("/dev/shm", W_OK) == 0)
 		tmp = "/dev/shm";
 	p->top = xasprintf("%s/cordon-power-XXXXXX", tmp ? tmp : "/tmp");
@@ -425,7 +424,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Returns false if this file system is not available. */
+/* False: there is no such file system here. */
 static bool set_scene(struct power *p)
 {
 	const struct scene *s = p->scene;
@@ -482,7 +481,7 @@ static void whatever_the_disk_has(void **state)
 	each_cut(p);
 }
 
-/* A process that copies our mounts keeps an image mounted for a moment. */
+/* Whoever copies our mounts just then keeps an image mounted for a moment longer. */
 #define EXT4  "ext4", "mkfs.ext4 -q -F", ""
 #define XFS   "xfs", "mkfs.xfs -q -f", ",nouuid"
 #define BTRFS "btrfs", "mkfs.btrfs -q -f", ""

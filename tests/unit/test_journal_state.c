@@ -131,7 +131,7 @@ static void an_open_step_is_rolled_back(void **state)
 	assert_sound(f);
 }
 
-/* The time of its undo is unknown: it is not redone, and other steps do not wait for it. */
+/* When it was undone is not known then: it is not redone, and nothing else waits for it. */
 static void the_way_back_of_an_undone_step(void **state)
 {
 	static const off_t kept[] = {0, -1, 20};
