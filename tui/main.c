@@ -47,8 +47,8 @@ static bool is_program(const char *name)
 	return file || strchr(name, '/') != NULL;
 }
 
-/* Refuses a word that is no subcommand and no program, and names the nearest subcommand. Returns
- * the exit status: 127, as of any command that is not found, where none is near. */
+/* Refuses a word that is neither a subcommand nor a program, and names the nearest subcommand.
+ * Returns the exit status; 127, as for a command that is not found, if no subcommand is near. */
 static int refuse_unknown(const char *word)
 {
 	struct nearest near = nearest_to(word);
@@ -66,8 +66,8 @@ static int refuse_unknown(const char *word)
 	return near.best ? CMD_FAILED : 127;
 }
 
-/* "cordon -v log": a subcommand behind options of run, which is no program. NULL: it is not that.
- */
+/* Returns the subcommand behind options of run ("cordon -v log"), if it is no program; else
+ * NULL. */
 static const char *behind_options(int argc, char **argv)
 {
 	static const char *const without_value[] = {"-v", "--verbose", "--headless"};
@@ -84,7 +84,7 @@ static bool asks_version(const char *word)
 	       (str_eq(word, "version") && !is_program(word));
 }
 
-/* "help undo" is "undo --help", "help" is "--help"; not where a program is called so. */
+/* Turns "help undo" into "undo --help" and "help" into "--help", unless a program has that name. */
 static void take_help(int argc, char **argv)
 {
 	static char option[] = "--help";

@@ -1,5 +1,5 @@
 #!/bin/bash
-# kill - SIGKILL of cordon, keeper or agent at random points: the folder is the last committed state.
+# kill - SIGKILL of cordon, keeper or agent at random times: the folder is in the last committed state.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -37,7 +37,7 @@ for round in $(seq "$rounds"); do
 		fail "round $round: starts after the last crash" "$(cat "$TEST_TMP/up")"
 		break
 	fi
-	# some point in the first half second: a random moment is what is meant here
+	# a random time in the first half second is intended
 	sleep "0.$((RANDOM % 40 + 10))"
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	case $((round % 4)) in
@@ -51,9 +51,9 @@ for round in $(seq "$rounds"); do
 		fail "round $round: SIGKILL of $who leaves no process" "$(ps -o pid,args -p "$(marked "$mark" | paste -sd,)")"
 		marked "$mark" | xargs -r kill -KILL 2>/dev/null
 	fi
-	if [ "$who" = agent ]; then # the command ended: what it did is a step
+	if [ "$who" = agent ]; then # the command ended: its changes are a step
 		out=$("$CORDON" undo 2>&1) || note "undo: $out"
-	elif [ $((RANDOM % 2)) = 0 ]; then # killed again while it recovers
+	elif [ $((RANDOM % 2)) = 0 ]; then # killed again during the recovery
 		"$CORDON" run --headless -- true "$mark" 2>/dev/null &
 		sleep "0.00$((RANDOM % 9))"
 		kill -KILL $! $(pgrep -P $!) 2>/dev/null

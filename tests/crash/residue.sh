@@ -1,5 +1,5 @@
 #!/bin/bash
-# residue - nothing is left of a session, however it ended: everything is counted before and after.
+# residue - a session leaves nothing behind, however it ended: everything is counted before and after.
 # SPDX-License-Identifier: MIT
 # timeout: 3600
 . "$(dirname "$0")/../support/lib.sh"
@@ -7,7 +7,7 @@ need_sandbox
 sessions=${SESSIONS:-$((12 / ${TEST_FEWER:-1}))}
 RANDOM=${CRASH_SEED:-20261122}
 
-# In pid and mount namespaces of this test's own, every process and every mount is a session's.
+# In pid and mount namespaces of this test's own, every process and mount belongs to a session.
 if [ -z "${INSIDE:-}" ]; then
 	export INSIDE=1 OWN_UID=$UID
 	if [ "$UID" = 0 ]; then exec unshare -mpf --mount-proc "$0"; fi
@@ -23,22 +23,22 @@ dir=$(new_folder work)
 cd "$dir" || exit 1
 state=$HOME/.local/state/cordon
 
-# shellcheck disable=SC2009 # all of them, but this script and what lists them
+# shellcheck disable=SC2009 # all processes, without this script and the commands of the list
 processes() { ps -e -o pid=,stat=,args= | grep -vE "^ *($$|1) |^ *[0-9]+ Z| (ps -e|grep) |residue\.sh"; }
 no_process() { [ -z "$(processes)" ]; }
-# Everything else that a session could leave; numbers of steps and copies do not matter.
+# Everything else that a session could leave; numbers of steps and copies are ignored.
 left() {
-	# the host may take some away here too
+	# the host may unmount some here, too
 	awk '{ print $1 }' /proc/self/mountinfo | grep -vxFf "$TEST_TMP/mounts"
 	echo "sockets $(grep -cF "$TEST_TMP" /proc/net/unix)"
 	echo "ipc $(cat /proc/sysvipc/* | wc -l)"
 	find "$XDG_RUNTIME_DIR" /tmp /dev/shm -mindepth 1
 	find "$HOME" "$dir" \( -path '*/trash/*' -o -path "$state/*/saved" -o -path '*/posts/*' -o -path '*/barriers/*' -o -path "$state/*/pruned" -o -path "$state/homes" \) -prune -o -print | sed -E 's|/[0-9]+(/\|$)|/N\1|g' | sort -u
 	find "$state" -path '*/open/*'
-	# the empty directories of tools are made by the backend before, and go with a session that ran nothing
+	# the backend makes empty directories for tools before the start; a session that ran nothing removes them
 	find "$state/homes" -type f ! -name folder 2>/dev/null
-	# what is evicted waits for an idle moment, what is known of steps that went is kept, and that somebody wrote
-	# when the keeper was gone (those inside, to what they had open): none of it piles up
+	# evicted steps wait for an idle moment, their barriers are kept, and so are writes of processes inside after
+	# the keeper's death: none of it may accumulate
 	for kept in trash posts barriers; do
 		[ "$(find "$state" -path "*/$kept/*" -prune -print | wc -l)" -le 12 ] || echo "$kept grows without end"
 	done
@@ -52,14 +52,14 @@ busy() {
 }
 clean() { run sh -c 'echo x >>log; cp log copy; rm -f new; echo y >new' && run sh -c 'rm -rf d; echo z >>log; rm copy; cp log copy'; }
 
-# init_of KEEPER - pid 1 of its sandbox: a child of its own, or of the bwrap that it started
+# init_of KEEPER - pid 1 of its sandbox: its own child, or that of its bwrap
 init_of() {
 	local children
 	[ -n "$1" ] && children=$(pgrep -P "$1" | paste -sd,)
 	[ -z "${children:-}" ] || pgrep -x cordon-init -P "$1,$children" | head -n 1
 }
 
-# end WHO - kills a part of the session; fails where that is not there, or no longer.
+# end WHO - kills a part of the session; fails if it does not exist, or no longer
 end() {
 	local keeper inside
 	keeper=$(pgrep -P "$pid" -x cordon-keeper | head -n 1)
@@ -85,11 +85,11 @@ for backend in $("$CORDON" doctor --json | sed -n 's/^{"backend":"\([a-z]*\)",.*
 	whole=$(((${EPOCHREALTIME/./} - began) / 1000))
 	for n in $(seq "$sessions"); do
 		who=$(printf '%s\n' cordon term keeper both builder maker agent nobody | sed -n "$((RANDOM % 8 + 1))p")
-		# every other one while it starts, the rest at any moment, its end included
+		# every second one during the start, the others at any time, the end included
 		delay=$((RANDOM % (n % 2 ? 120 : whole)))
 		busy &
 		pid=$!
-		sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))" # a random moment is what is meant here
+		sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))" # a random time is intended
 		end "$who" && ended+="$who "
 		wait "$pid" 2>/dev/null
 		wait_for 10 no_process || {

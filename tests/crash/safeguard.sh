@@ -1,5 +1,5 @@
 #!/bin/bash
-# safeguard - SIGKILL while a denied step is ended and rolled back: the folder is as it was before it.
+# safeguard - SIGKILL while a denied step is ended and rolled back: the folder is as before the step.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -18,7 +18,7 @@ for round in $(seq "$rounds"); do
 		>/dev/null 2>"$TEST_TMP/up" &
 	pid=$!
 	wait_for 10 grep -qx up "$TEST_TMP/up" || fail "round $round: starts"
-	# some moment of its few dozen milliseconds: deleting, ending, rolling back
+	# a random time in its few dozen milliseconds: deleting, ending, rolling back
 	sleep "0.0$((RANDOM % 9))$((RANDOM % 9))"
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
 	case $((round % 3)) in
@@ -28,7 +28,7 @@ for round in $(seq "$rounds"); do
 	esac 2>/dev/null || late=$((late + 1))
 	wait "$pid" 2>/dev/null
 	wait_for 10 none_marked "$mark" || fail "round $round: no process is left"
-	# A process that is on its way out has no arguments to be found by, and still holds the lock.
+	# An exiting process has no arguments by which it can be found, and still holds the lock.
 	if ! wait_for 10 "$CORDON" run --headless -- true; then
 		fail "round $round: starts after SIGKILL" "$("$CORDON" run --headless -- true 2>&1)"
 		break
@@ -38,7 +38,7 @@ for round in $(seq "$rounds"); do
 		fail "round $round: as before the step" "$(diff <(echo "$before") <(echo "$now"))"
 		break
 	fi
-	# Whatever it did by then is not lost: redo has it, and undo takes it back again.
+	# The step's changes so far are not lost: redo restores them, and undo reverts them again.
 	if "$CORDON" redo >/dev/null 2>&1; then
 		undone=$((undone + 1))
 		"$CORDON" undo >/dev/null 2>&1

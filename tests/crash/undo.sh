@@ -1,5 +1,5 @@
 #!/bin/bash
-# undo - SIGKILL in the middle of undo and redo: the folder is the one or the other, never between.
+# undo - SIGKILL during undo and redo: the folder is in one state or the other, never between.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -24,7 +24,7 @@ for round in $(seq "$rounds"); do
 	kill -KILL "$pid" $(pgrep -P "$pid") 2>/dev/null
 	wait "$pid" 2>/dev/null
 	wait_for 10 bash -c "! pgrep -f '^$CORDON $verb'"
-	if [ $((RANDOM % 3)) = 0 ]; then # and again while it is repaired
+	if [ $((RANDOM % 3)) = 0 ]; then # and again during the repair
 		"$CORDON" run --headless -- true "$mark" >/dev/null 2>&1 &
 		sleep "0.00$((RANDOM % 9))"
 		kill -KILL $! $(pgrep -P $!) 2>/dev/null

@@ -1,5 +1,5 @@
 #!/bin/bash
-# adopt - a folder that was renamed finds its history again; a copy, a clone, a stranger never do.
+# adopt - a renamed folder finds its history again; a copy, a clone or another folder never does.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -38,7 +38,7 @@ ok "undo there" cordon_in "$a" undo
 is "$(cat "$a/f")" 1 "works as well"
 ok "redo" cordon_in "$a" redo
 
-# ---- undone, redone or looked into before anybody noticed: an empty history is none
+# ---- undone, redone or inspected before the rename was noticed: an empty history is none
 mv "$a" "$a.new"
 for how in undo redo 'undo --dry-run' 'undo --to 1' diff 'diff 1' 'journal verify' 'journal dump'; do
 	# shellcheck disable=SC2086 # words
@@ -61,7 +61,7 @@ ok "redo" cordon_in "$a.new" redo
 mv "$a.new" "$a"
 ok "and back" cordon_in "$a" log --adopt
 
-# ---- worked in before anybody noticed
+# ---- changed by a step before the rename was noticed
 mv "$a" "$a.new"
 out=$(cd "$a.new" && "$CORDON" run --headless -- sh -c 'echo 3 >>f' 2>&1)
 like "$(cordon_in "$a.new" audit --json)" "was renamed and begins a new history" "a run there says so"
@@ -85,7 +85,7 @@ like "$out" "--adopt" "unless the human says that the files are the same"
 ok "the right one takes it away" cordon_in "$a.away" log --adopt
 like "$(log "$a")" "No steps yet in $a." "and the other has none"
 
-# ---- made anew: removed and cloned, restored, wiped
+# ---- made again: removed and cloned, restored, wiped
 n=$(new_folder n) && echo 1 >"$n/f"
 in_folder "$n" sh -c 'echo 2 >>f; echo new >g'
 cp -a "$n" "$n.backup"
@@ -127,7 +127,7 @@ again
 out=$(cd "$n" && "$CORDON" run --headless -- true 2>&1)
 unlike "$out" "aside" "one without a step goes without a word"
 
-# ---- killed while it is put aside, or taken over
+# ---- killed while it is set aside, or adopted
 in_folder "$n" sh -c 'echo 8 >h'
 again
 rm -rf "$store/aside" && mkdir -p "$store/aside/5" && mv "$store/steps" "$store/state" "$store/aside/5"
@@ -147,7 +147,7 @@ mv "$d.new" "$d"
 ok "back under its name all is as before" cordon_in "$c" undo
 is "$(cat "$c/f" "$d/f" 2>/dev/null)" "" "in both"
 
-# ---- a store that lies in the folder comes along
+# ---- a store in the folder moves with it
 if shm=$(mktemp -d /dev/shm/cordon-adopt.XXXXXX 2>/dev/null); then
 	trap 'rm -rf "$shm"' EXIT
 	b=$(new_folder b)

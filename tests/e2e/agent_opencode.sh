@@ -4,7 +4,7 @@
 # root only: a copy of the tree for others has no agents
 # shellcheck disable=SC2034 # for real_agent.sh
 agent=opencode ready='Ask anything' permission='' edits='"command":"opencode: edit .*greet.py'
-begins=1 # it marks the repository when it starts: a turn before the first prompt
+begins=1 # it marks the repository at its start: a turn before the first prompt
 settings() {
 	export OPENCODE_DISABLE_MODELS_FETCH=1
 	mkdir -p "$HOME/.config/opencode"

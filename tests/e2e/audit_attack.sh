@@ -1,5 +1,5 @@
 #!/bin/bash
-# audit_attack - the audit log is changed behind cordon's back, and its disk fills up.
+# audit_attack - the audit log is changed behind cordon's back, and its disk becomes full.
 # SPDX-License-Identifier: MIT
 [ "$(id -u)" != 0 ] || [ -n "${AUDIT_INSIDE:-}" ] ||
 	AUDIT_INSIDE=1 exec unshare -m --propagation private "$0"
@@ -45,9 +45,9 @@ attack "a later run's lines before an earlier one's" bash -c \
 rm -f new
 ok "as it was, it verifies" "$CORDON" audit verify
 
-# What cannot be written down is not done.
+# What cannot be logged is not performed.
 if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none "$state" 2>/dev/null; then
-	# A change is told after it was made, and on a busy machine much later: after ten, they are waited for.
+	# A change is logged after it was made, and on a busy machine much later: after ten, the test waits.
 	mkdir -p "$TEST_TMP/bin" && : >"$TEST_TMP/said"
 	told() { grep -q "/m$1\"" "$log" || grep -q 'audit log cannot be written' "$TEST_TMP/said" || has_ended "$pid"; }
 	"$CORDON" run --headless -- bash -c 'i=0; while mkdir m$i && [ $i -lt 2000 ]; do
@@ -69,7 +69,7 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=64k none "$state" 2>/dev/null; t
 	ok "with room again, cordon works" "$CORDON" run --headless -- bash -c 'echo again >f4'
 	ok "and the log verifies" "$CORDON" audit verify
 	seen=$("$CORDON" audit --json | grep -c '"op":"mkdir"\|/m[0-9]')
-	# Those on their way when the disk filled up are lacking.
+	# Changes in progress when the disk became full are missing.
 	ok "it has $seen of $made" test "$seen" -ge $((made - 30))
 	cd / && umount -l "$state"
 else

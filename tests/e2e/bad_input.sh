@@ -1,5 +1,5 @@
 #!/bin/bash
-# bad_input - one clear line that says what to do, the right status, and nothing lost.
+# bad_input - one clear line with a remedy, the right status, and no loss.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -88,12 +88,12 @@ refuses 125 "'--to': needs a value: --to STEP" "undo --to alone" cordon_in "$fre
 refuses 125 "'--step': needs a value: --step STEP" "undo --step alone" cordon_in "$fresh" undo --step
 refuses 125 "redo takes no number" "redo of a number" cordon_in "$fresh" redo 2
 
-# Of empty files there are no lines to count.
+# Empty files have no lines to count.
 numbers=$(new_folder numbers)
 in_folder "$numbers" sh -c ': >empty; echo one >full'
 is "$(cordon_in "$numbers" diff --stat | head -n 2)" "$(printf ' empty |     0\n full  |     1 +')" "diff --stat of an empty file"
 
-# A variable that names a socket is said as rules say it.
+# A variable with a socket's path is named as in rules.
 refuses 125 "'.HOMES'.*no variable" "--allow-unix of what is not set" cordon_in "$dir" run --headless --allow-unix '$HOMES' -- true
 python3 -c 'import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); time.sleep(600)' "$TEST_TMP/agent" &
 listener=$!
@@ -156,14 +156,14 @@ if [ "$(id -u)" = 0 ] && mkdir -p "$TEST_TMP/small" && mount -t tmpfs -o size=4m
 	dd if=/dev/zero of="$TEST_TMP/small/filler" bs=4k status=none 2>/dev/null
 	ok "what costs but a record can be done" in_folder "$TEST_TMP/small/work" rm a
 	ok "and undone" cordon_in "$TEST_TMP/small/work" undo
-	sleep 3 # opened for writing within a moment of a change, it might pass for somebody's edit
+	sleep 3 # opened for writing soon after a change, it might count as an external edit
 	out=$(in_folder "$TEST_TMP/small/work" sh -c ': >big' 2>&1)
 	like "$out" "cordon: the disk or the quota of the undo store .* is full.*--prune" "a line says why the rest is refused"
 	is "$(cordon_in "$TEST_TMP/small/work" log | grep -v undone)" "$log" "and no step goes for it"
 	rm "$TEST_TMP/small/filler"
 	out=$(cordon_in "$TEST_TMP/small/work" undo 2>&1)
 	r=$?
-	if [ $r != 0 ]; then # no room to put things back: said in a line, and done when there is room
+	if [ $r != 0 ]; then # no room to restore: one line says so, and it is finished when there is room
 		like "$out" "^cordon: .*No space left" "undo on the full disk says why it cannot"
 		is "$(head -c 1500000 "$TEST_TMP/small/work/big" | sha256sum)" "$big" "and loses nothing"
 		mount -o remount,size=32m "$TEST_TMP/small"
@@ -176,7 +176,7 @@ else
 	skip "a full disk" "only root can make one"
 fi
 
-# A folder of somebody else's
+# Another user's folder
 if [ "$(id -u)" != 0 ]; then
 	out=$(cd /etc && "$CORDON" run --headless -- true 2>&1)
 	like "$? $out" '^125 cordon: ' "a folder that belongs to somebody else"

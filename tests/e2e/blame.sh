@@ -1,12 +1,12 @@
 #!/bin/bash
-# blame - who wrote each line: random edits by commands and by the human, renames, and what has no lines.
+# blame - the writer of each line: random edits by commands and by the user, renames, and files without lines.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 
 dir=$(new_folder work)
-# Each line begins with its writer: "old0 7", "agent3 2" (the third command), "you3 5" (after that one). They
-# are the oracle: no two lines are equal, and none is moved.
+# Each line begins with its writer: "old0 7", "agent3 2" (the third command), "you3 5" (after that one). These are the
+# oracle: no two lines are equal, and none is moved.
 mkdir -p "$TEST_TMP/bin"
 cat >"$TEST_TMP/bin/change-lines" <<'EOF'
 #!/bin/sh
@@ -29,7 +29,7 @@ EOF
 chmod +x "$TEST_TMP/bin/change-lines"
 newest() { cordon_in "$dir" log --json | sed -n 's/^{"id":\(-\{0,1\}[0-9]\{1,\}\),.*/\1/p' | head -n 1; }
 
-# wrong FILE - lines of `blame --json` that the oracle contradicts; "agent N STEP" lines are in $TEST_TMP/steps.
+# wrong FILE - lines of `blame --json` that contradict the oracle; "agent N STEP" lines are in $TEST_TMP/steps.
 wrong() {
 	cordon_in "$dir" blame --json "$1" |
 		sed 's/^{"line":\([0-9]*\),"by":"\([a-z]*\)","step":\([-0-9a-z]*\),"unsure":\([a-z]*\),.*"text":"\([a-z]*\)\([0-9]*\) \(.*\)"}$/\1 \2 \3 \4 \5 \6 \7/' |
@@ -64,7 +64,7 @@ for k in 1 2 3 4 5 6 7 8; do
 	is "$(wrong $file)" "" "and after your edit"
 done
 
-# ---- in words
+# ---- as text
 out=$(cordon_in "$dir" blame $file)
 is "$(wc -l <<<"$out")" "$(wc -l <"$dir/$file")" "a row for each line"
 at=$(grep -n '^agent4 ' "$dir/$file" | head -n 1)
@@ -84,7 +84,7 @@ like "$(cordon_in "$dir" blame --json "$file:${at%%:*}")" \
 out=$(cordon_in "$dir" blame "$file:9999" 2>&1)
 is "$? $(grep -c 'no line 9999' <<<"$out")" "1 1" "a line that is not there"
 
-# ---- what has no lines
+# ---- files without lines
 hostile=$'odd\033[2J:7'
 printf 'x\0y' >"$dir/binary" && : >"$dir/empty" && echo untouched >"$dir/untouched" && touch -d 2001-02-03 "$dir/untouched"
 in_folder "$dir" sh -c "rm $file; printf 'a\\0b' >binary2; printf 'one\\033[2J\\ntwo' >'$hostile'; ln -s empty link"

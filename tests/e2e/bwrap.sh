@@ -1,5 +1,5 @@
 #!/bin/bash
-# bwrap - hosts where bubblewrap is absent, cannot be trusted, fails, or dies; mounts that come later.
+# bwrap - hosts where bubblewrap is missing, cannot be trusted, fails, or dies; and later mounts.
 # SPDX-License-Identifier: MIT
 # root only: other programs are mounted over /usr/bin/bwrap, in a mount namespace of the test's own
 . "$(dirname "$0")/../support/lib.sh"
@@ -9,9 +9,9 @@ real=/usr/bin/bwrap
 dir=$(new_folder work)
 cd "$dir" || exit 1
 run() { "$CORDON" run --headless --backend bwrap -- "$@" 2>&1; }
-# instead FILE - until umount, this is what stands where bubblewrap does
+# instead FILE - FILE takes bubblewrap's place until umount
 instead() { mount --bind "$1" $real; }
-# refused REGEX NAME [PREFIX...] - 125, these words first, and doctor agrees
+# refused REGEX NAME [PREFIX...] - status 125, a line with these words first, and doctor agrees
 refused() {
 	local regex=$1 name=$2 out
 	shift 2
@@ -45,7 +45,7 @@ instead "$TEST_TMP/mute"
 refused "without a word" "mute"
 umount $real
 
-# It says that it has a child, and has none: no id map of another process may be touched.
+# It reports a child that it does not have: the id map of another process must not be changed.
 printf '#!/bin/sh\nprintf "{ \\"child-pid\\": %%s }" $$ >&4\nexec 4>&-\nread x <&5\necho "bwrap: lost it" >&2\n' \
 	>"$TEST_TMP/lies" && chmod 755 "$TEST_TMP/lies"
 instead "$TEST_TMP/lies"
@@ -67,7 +67,7 @@ else
 	skip "set-user-id" "a user cannot run $user/cordon from here"
 fi
 
-# SIGKILL of bubblewrap while the agent runs: everything inside goes, and nothing is left.
+# SIGKILL of bubblewrap while the agent runs: everything inside ends, and nothing is left.
 mark=$(new_mark)
 : >"$TEST_TMP/out"
 (exec "$CORDON" run --headless --backend bwrap -- sh -c "(setsid sh -c ': $mark; sleep 300' &); echo up; sleep 300; : $mark") \
@@ -80,7 +80,7 @@ ok "and leaves no process" wait_for 10 none_marked "$mark"
 wait "$pid"
 is "$(run sh -c 'echo again')" again "the next session starts"
 
-# What the host mounts later stays outside, whoever made the namespaces.
+# The host's later mounts stay outside, whoever made the namespaces.
 mkdir -p "$TEST_TMP/later"
 for backend in native bwrap; do
 	: >"$TEST_TMP/out"
@@ -94,10 +94,10 @@ for backend in native bwrap; do
 	is "$(ls "$TEST_TMP/later")" shows "$backend: nor take a write"
 	umount "$TEST_TMP/later" && rm go
 done
-# A part that is killed while bubblewrap is at work: everything ends.
+# A process is killed while bubblewrap starts: everything ends.
 mark=$(new_mark)
 begun() { keeper=$(pgrep -P "$pid" -x cordon-keeper) && bwrap=$(pgrep -P "$keeper" -x bwrap); }
-gone() { none_marked "$mark" && ! pgrep -g "$bwrap"; } # its child is in its group
+gone() { none_marked "$mark" && ! pgrep -g "$bwrap"; } # its child is in its process group
 for who in keeper bwrap; do
 	left=0
 	for _ in 1 2 3 4 5 6; do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# compress - what undo keeps is compressed while a session runs, and undone all the same.
+# compress - undo data is compressed while a session runs, and can still be undone.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

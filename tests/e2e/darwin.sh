@@ -32,7 +32,7 @@ for arch in "${archs[@]}"; do
 	ok "the helper for $arch enters profiles" grep -q _sandbox_init_with_parameters "$out/$arch/cordon-seatbelt"
 	unlike "$(strings -a "$out/$arch/cordon-seatbelt")" "libEndpointSecurity|libCoreServices|libncurses" \
 		"and loads nothing that starts threads, nor what it does not use"
-	# Neither Linux's files nor the other program's get in.
+	# Files for Linux or of the other program are not included.
 	objects=$(build/zig/zig ar t "$out/$arch/libcordon.a")
 	like "$objects" "seatbelt_darwin.o" "the program for $arch has files for macOS"
 	unlike "$objects" "_linux.o|preload.o|helper_darwin.o|main_darwin.o" "and none of Linux's, nor of another program's"

@@ -6,7 +6,7 @@ need_sandbox
 [ -x "$TOOLS/support/fsfuzz" ] || skip_all "fsfuzz is not built"
 calls=${FSFUZZ_CALLS:-3000}
 
-# Inside, the folder is a mount of its own (RESOLVE_NO_XDEV tells); so it is here for the native run.
+# Inside, the folder is a mount (RESOLVE_NO_XDEV shows it); so the native run uses a mount as well.
 on_a_mount() { # DIR COMMAND...
 	if [ "$(id -u)" = 0 ]; then
 		unshare -m sh -c 'mount --bind "$0" "$0" && cd "$0/run" && exec "$@"' "$@"
@@ -19,7 +19,7 @@ UID_OUTSIDE=$(id -u)
 export UID_OUTSIDE
 
 for seed in ${FSFUZZ_SEEDS:-1 2 3 4 5 6}; do
-	# the same length of path on both sides, since some calls depend on it
+	# paths of the same length on both sides, because some calls depend on it
 	a=$(new_folder "a$seed") b=$(new_folder "b$seed")
 	mkdir "$a/run" "$b/run" && echo old >"$b/old" && touch -d 2001-01-01 "$b/run"
 	before=$(tree "$b")
@@ -29,7 +29,7 @@ for seed in ${FSFUZZ_SEEDS:-1 2 3 4 5 6}; do
 	is "$?" "$r" "seed $seed: exit status"
 	sed -i "s|$a|DIR|g" "$TEST_TMP/native" && sed -i "s|$b|DIR|g" "$TEST_TMP/inside"
 	if [ "$(id -u)" = 0 ]; then
-		# what mode bits refuse is no matter for root, but root inside has no capabilities
+		# mode bits do not stop root outside, but root inside has no capabilities
 		skip "seed $seed: results" "compared as an ordinary user"
 	elif cmp -s "$TEST_TMP/native" "$TEST_TMP/inside"; then
 		pass "seed $seed: $(wc -l <"$TEST_TMP/native") lines are equal"

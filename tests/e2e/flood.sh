@@ -1,5 +1,5 @@
 #!/bin/bash
-# flood - many files, a file of 4 GiB, noise: limits hold, and undo brings everything back.
+# flood - many files, a file of 4 GiB, noise: limits hold, and undo restores everything.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -10,7 +10,7 @@ cd "$dir" || exit 1
 truncate -s 4G sparse && echo end >>sparse
 mkdir old && for i in $(seq 200); do echo "$i" >"old/f$i"; done
 "$CORDON" run --headless -- true
-# What is in a file that is nearly all holes: every block that is not zeros, and where.
+# The content of a file that is nearly all holes: position and bytes of every block that is not zero.
 blocks() {
 	python3 - "$1" <<'E2'
 import hashlib, os, sys
@@ -32,7 +32,7 @@ state() { ls -A && stat -c '%n %f %u:%g %s %y' . sparse && blocks sparse && tree
 before=$(state)
 free=$(df --output=avail -k . | tail -n 1)
 
-# What the keeper holds in memory at most, seen from outside while it works.
+# The keeper's peak memory, read from outside while it works.
 peak() {
 	local k most=0
 	while kill -0 "$1" 2>/dev/null; do
@@ -48,7 +48,7 @@ peak() {
 "$CORDON" run --headless -- python3 - "$files" <<'E2' >/dev/null 2>&1 &
 import os, sys
 n = int(sys.argv[1])
-with open("sparse", "r+b") as f:        # 4 GiB that take a few blocks
+with open("sparse", "r+b") as f:        # 4 GiB that use a few blocks
     f.seek(2 << 30); f.write(b"middle")
 with open("new4g", "wb") as f:
     f.seek(4 << 30); f.write(b"end")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# full_disk - the folder's disk, with the undo store on it, fills up: nothing is lost, undo works.
+# full_disk - the disk with the folder and the undo store becomes full: nothing is lost, undo works.
 # SPDX-License-Identifier: MIT
 # root only
 [ -n "${FULL_DISK_INSIDE:-}" ] || FULL_DISK_INSIDE=1 exec unshare -m --propagation private "$0"
@@ -15,7 +15,7 @@ on_ext4() { # an image of its own: the kernel may still be taking the one before
 	truncate -s 24M "$images/image" && mkfs.ext4 -q -F -m 0 -N 2000 "$images/image" &&
 		mount -o loop "$images/image" "$disk"
 }
-# Files are not written over in place: a block that is there is no promise for the next byte.
+# Files are not written in place: an existing block guarantees no space for the next byte.
 on_btrfs() {
 	rm -f "$images/image"
 	truncate -s 128M "$images/image" && mkfs.btrfs -q "$images/image" >/dev/null && mount -o loop "$images/image" "$disk"
@@ -23,7 +23,7 @@ on_btrfs() {
 on_qgroup() { # a limit for the folder and its store
 	on_btrfs && btrfs -q quota enable "$disk" && btrfs -q qgroup limit 24M "$disk"
 }
-on_qstore() { # for the store alone, which is a subvolume of its own
+on_qstore() { # for the store only, which is a subvolume
 	on_btrfs && btrfs -q quota enable "$disk" && btrfs -q subvolume create "$disk/state" &&
 		btrfs -q qgroup limit 16M "$disk/state"
 }
@@ -35,7 +35,7 @@ on_tmpfs() { mount -t tmpfs -o size=16M none "$disk"; }
 on_user() { on_tmpfs; }
 on_quota() { mount -t tmpfs -o size=200M,usrquota,usrquota_block_hardlimit=16M none "$disk"; }
 
-# fresh - an empty disk, with a folder on it that cordon has seen
+# fresh - an empty disk, with a folder that cordon has seen
 fresh() {
 	cd / || exit 1
 	mountpoint -q "$disk" && umount -l "$disk"
@@ -57,7 +57,7 @@ cordon() {
 		"$CORDON" "$@"
 	fi
 }
-fill() { # to the last block, by somebody outside
+fill() { # to the last block, from outside
 	local who=() at=$disk
 	[ "$kind" = qstore ] && at=$disk/state
 	ordinary && who=(setpriv --reuid=12345 --regid=12345 --clear-groups)
@@ -101,7 +101,7 @@ by_somebody() {
 	same "$(tree .)" "$before" "$kind: all is as it was"
 }
 
-# A folder that cordon has not seen: a store that cannot be made whole leaves nothing of it behind.
+# A folder that cordon has not seen: a store that cannot be completed is removed.
 never_begun() {
 	local free out refused=0
 	fresh
@@ -139,8 +139,8 @@ no_room() {
 	same "$(tree .)" "$before" "$kind: and is as it was"
 }
 
-# The disk fills up in the middle of a step, and what cordon has written is on it and clean: each block
-# that is written to again may want a new one.
+# The disk becomes full during a step, and cordon's data is written and clean: each block may need a new one when it is
+# written again.
 meanwhile() {
 	local out status
 	fresh
@@ -154,14 +154,14 @@ meanwhile() {
 	touch "$TEST_TMP/bin/go"
 	wait $!
 	status=$?
-	if [ $status = 125 ]; then # there was no room for the end of the step either
+	if [ $status = 125 ]; then # there was no room for the step's end either
 		like "$(cat "$TEST_TMP/words")" "cordon: keep step .*redo brings them" "$kind: a step that is not kept is told"
 	else
 		is $status 0 "$kind: a session whose disk fills up goes on"
 	fi
 	is "$(cat "$TEST_TMP/said")" "to the end" "$kind: with errors at most"
 	unfill
-	# A step that could not be kept is rolled back by the next start.
+	# The next start rolls back a step that could not be kept.
 	out=$(cordon undo 2>&1) || like "$out" 'nothing to undo|repaired first' "$kind: it was rolled back before: $out"
 	same "$(tree .)" "$before" "$kind: all is as it was before the disk was full"
 }
@@ -186,7 +186,7 @@ killed() {
 
 install -d -o 12345 -g 12345 "$TEST_TMP/user"
 chmod 711 "$TEST_TMP"
-# In continuous integration one kind of each: in place, by copies, a user's quota, a limit for the store.
+# Continuous integration runs one kind of each: in place, by copies, a user's quota, a limit for the store.
 [ -z "${TEST_FEWER:-}" ] || : "${KINDS:=ext4 btrfs quota}" "${QUOTAS:=qstore}"
 for kind in ${KINDS:-ext4 xfs btrfs tmpfs user quota}; do
 	if ! fresh; then
@@ -196,14 +196,14 @@ for kind in ${KINDS:-ext4 xfs btrfs tmpfs user quota}; do
 	by_the_agent
 	by_somebody
 	no_room
-	[ "$kind" != tmpfs ] || never_begun # where a block that is freed is there again
+	[ "$kind" != tmpfs ] || never_begun # where freed blocks are available at once
 	meanwhile
 	killed
 	ok "$kind: the store is sound" cordon log
 done
 
-# At such a limit even rm is refused. An undo has what is set aside: if that is too little, what is asked for is
-# one clear line, and that nothing is lost.
+# At such a limit even rm is refused. An undo has reserved space: if it is too little, the test requires one clear line,
+# and no loss.
 limit() { btrfs -q qgroup limit "$1" "$2"; }
 at_the_limit() {
 	local at=$disk out after

@@ -1,5 +1,5 @@
 #!/bin/bash
-# full_inodes - the file system with the folder and its undo store runs out of inodes: steps are kept, undo works.
+# full_inodes - the file system with folder and undo store runs out of inodes: steps are kept, undo works.
 # SPDX-License-Identifier: MIT
 # root only
 [ -n "${FULL_INODES_INSIDE:-}" ] || FULL_INODES_INSIDE=1 exec unshare -m --propagation private "$0"
@@ -33,10 +33,10 @@ fresh() {
 	before=$(tree .)
 }
 free() { df --output=iavail "$disk" | tail -n 1 | tr -d ' '; }
-fill() { # to the last inode, by somebody outside
+fill() { # to the last inode, from outside
 	mkdir "$disk/fill" && (i=1 && while : >"$disk/fill/$i"; do i=$((i + 1)); done) 2>/dev/null
 }
-there_and_back() { # NAME - the newest step is undone and redone, with no inode to be had
+there_and_back() { # NAME - the newest step is undone and redone, without a free inode
 	local after
 	after=$(tree .)
 	isnt "$after" "$before" "$1: it changed something"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# headless_exit - exit statuses and the words that go with them.
+# headless_exit - exit statuses and their messages.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -45,7 +45,7 @@ like "$err" no-such-option "it is named"
 run 125 "no command" --
 one_line "no command"
 
-# A caller's signal reaches the command, whose status comes back.
+# A caller's signal reaches the command, whose status is returned.
 (cd "$dir" && exec "$CORDON" run --headless -- sh -c 'trap "exit 7" TERM; echo up; while :; do sleep 0.1; done') \
 	>"$TEST_TMP/up" &
 pid=$!
@@ -54,16 +54,16 @@ kill -TERM "$pid"
 wait "$pid"
 is "$?" 7 "SIGTERM is passed on, and what the command makes of it comes back"
 
-# What runs when the command has ended dies with it: nothing is left behind.
+# Processes that run after the command's end are killed: nothing is left behind.
 mark=$(new_mark)
 run 0 "a command that leaves processes behind" -- sh -c "setsid sh -c ': $mark; sleep 300' & exit 0"
 ok "they are gone" wait_for 5 none_marked "$mark"
 
-# As a plain command of other programs.
+# Used by other programs like a plain command.
 is "$(cd "$dir" && seq 3 | xargs -n1 "$CORDON" run --headless -- echo n | tr '\n' ' ')" "n 1 n 2 n 3 " "below xargs"
 (cd "$dir" && "$CORDON" run --headless -- true <&- >&- 2>&-)
 is "$?" 0 "with 0, 1 and 2 closed"
-# Never a file of cordon's own, of which the next one that is opened gets the lowest free number.
+# A closed descriptor is never reused for a file of cordon's own, although the next open would get its number.
 (cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x' >&- 2>/dev/null)
 is "$?" 1 "with 1 closed a write fails as outside"
 err=$(cd "$dir" && "$CORDON" run --headless -- sh -c 'echo x; readlink /proc/self/fd/0; cat' <&- 2>&1 >"$TEST_TMP/out")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# headless_programs - real programs: as outside, and undone without a trace.
+# headless_programs - real programs: the same result as outside, and undone without a trace.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -19,7 +19,7 @@ both() {
 	before=$(tree "$b")
 	out_a=$(cd "$a" && bash -c "$script" 2>&1)
 	r_a=$?
-	# dates are set inside: the environment does not pass
+	# dates are set inside: the environment is not passed on
 	out_b=$(in_folder "$b" env GIT_AUTHOR_DATE="$GIT_AUTHOR_DATE" \
 		GIT_COMMITTER_DATE="$GIT_COMMITTER_DATE" bash -c "$script" 2>&1)
 	r_b=$?
@@ -57,7 +57,7 @@ both cp "$files; ln -s a/e/f1 link; ln a/e/f2 hard" \
 	'cp -a . ../copy 2>/dev/null; cp -a a new && cp -al b hards && mv c renamed && install -m 751 a/e/f1 exe &&
 	touch -d 2001-01-01 a/e/f3 && truncate -s 5 a/e/f4 && stat -c %s%a exe a/e/f4'
 if command -v rsync >/dev/null; then
-	# Old times: what is changed later in the second in which it was made looks unchanged to rsync.
+	# Old times: rsync does not see a change in the second in which a file was made.
 	both rsync "$files; find . -exec touch -d 2001-01-01 {} +" 'rsync -aH --delete a/ copy/ && echo another size >a/e/f1 && rm a/e/f2 && rsync -ai --delete a/ copy/ | sort &&
 		diff -r a copy && rsync -a --inplace b/ copy/ && find copy -type f | wc -l' unlike
 fi

@@ -20,8 +20,8 @@ is "$(cat "$dir/file")" "from a here document" "into a file"
 is "$(in_folder "$dir" sh -c 'ls /proc/self/fd | wc -l' 5<"$dir/file" 7>/dev/null)" 4 "no other descriptor inside"
 is "$(in_folder "$dir" printf '%s|' 'a b' "c'd" '' $'e\nf' '*')" "a b|c'd||"$'e\nf|*|' "arguments as they are"
 
-# The terminal and pipes are cordon's and the agent's alone.
-if [ "$(id -u)" = 0 ]; then # a user may not look
+# The terminal and pipes belong to cordon and the agent alone.
+if [ "$(id -u)" = 0 ]; then # a user may not read that
 	start_in "$dir" sh -c 'echo >ready; sleep 600'
 	wait_for 20 test -e "$dir/ready"
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
@@ -29,7 +29,7 @@ if [ "$(id -u)" = 0 ]; then # a user may not look
 	kill "$pid" && wait "$pid"
 fi
 
-# Environment: an allow list; what makes programs run code, or is a secret, does not pass.
+# Environment: an allow list; variables that make programs run code, or are secret, are not passed on.
 env_inside=$(cd "$dir" && AWS_SECRET_ACCESS_KEY=s GITHUB_TOKEN=s SSH_AUTH_SOCK=/x BASH_ENV=/x ENV=/x \
 	GIT_SSH_COMMAND=x GIT_DIR=/x PYTHONSTARTUP=/x NODE_OPTIONS=--x PERL5OPT=-x DBUS_SESSION_BUS_ADDRESS=x \
 	DISPLAY=:0 WAYLAND_DISPLAY=w XDG_RUNTIME_DIR=/run/user/0 PROMPT_COMMAND=x LD_LIBRARY_PATH=/x \
@@ -45,7 +45,7 @@ like "$env_inside" $'(^|\n)HOME=.+' "HOME"
 like "$env_inside" $'(^|\n)TERM=xterm-256color(\n|$)' "TERM"
 unlike "$(cd "$dir" && TERM=$'x\e]52;c;AAAA\a' "$CORDON" run --headless -- env)" $'\e' "no escape sequence in TERM"
 
-# The terminal's modes are the caller's again, however the command has left them.
+# The terminal's modes are restored for the caller, however the command left them.
 is "$(python3 - "$CORDON" "$dir" <<'P'
 import os, subprocess, sys, termios
 keeper, tty = os.openpty()
@@ -58,14 +58,14 @@ os.write(tty, b"x")
 P
 )" $'0 True\n0 True' "a terminal's modes are what they were"
 
-# What is private to the sandbox can be changed by every form of call.
+# Private files of the sandbox can be changed by every form of call.
 ok "touch, chmod and attributes in /tmp and /dev/shm" in_folder "$dir" sh -ec 'for d in /tmp /dev/shm; do
 	touch $d/x && touch -d 2001-01-01 $d/x && [ "$(stat -c %Y $d/x)" = 978307200 ] && chmod 604 $d/x; done
 	python3 -c "import os
 f = os.open(\"/tmp/x\", os.O_RDWR); os.fchmod(f, 0o640); os.utime(f, (1, 1)); os.fchown(f, os.getuid(), os.getgid())"
 	[ "$(stat -c %a%Y /tmp/x)" = 6401 ]'
 
-# The folder may be reached by a symbolic link, may lie in /tmp, may have an odd name.
+# The folder may be given by a symbolic link, may be in /tmp, may have an odd name.
 ln -s "$dir" "$TEST_TMP/link"
 ok "through a symbolic link" in_folder "$TEST_TMP/link" sh -c 'echo 1 >by-link'
 is "$(cat "$dir/by-link")" 1 "it is the same folder"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# headless_undo - log, diff, undo and redo of what headless runs did.
+# headless_undo - log, diff, undo and redo of headless runs.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -17,7 +17,7 @@ chmod 4751 binary
 touch -d '2001-02-03 04:05:06.789' src/deep src/main.c
 setfattr -n user.note -v kept src/main.c 2>/dev/null
 setfacl -m u:1:r a.txt 2>/dev/null
-in_folder . true # a store in the folder is made now, and the folder's time is not the step's
+in_folder . true # a store in the folder is made here, so that the step does not change the folder's time
 t0=$(tree .)
 
 in_folder . sh -c 'echo four >>a.txt; rm src/main.c; mkdir new; echo n >new/n; chmod 600 binary'
@@ -60,7 +60,7 @@ same "$(tree .)" "$t0" "both at once"
 ok "redo brings back both" "$CORDON" redo
 same "$(tree .)" "$t2" "in one go"
 
-# A new step ends what could be redone.
+# A new step drops the steps to redo.
 "$CORDON" undo >/dev/null
 in_folder . sh -c 'echo x >x'
 "$CORDON" redo >/dev/null 2>&1
@@ -77,7 +77,7 @@ before=$(steps)
 in_folder . ls >/dev/null
 is "$(steps)" "$before" "a run without changes is no step"
 
-# Somebody else's edit is never overwritten silently.
+# An external edit is never overwritten silently.
 in_folder . sh -c 'echo agent >shared; echo agent >other'
 echo human >>shared
 t=$(tree .)
@@ -90,20 +90,20 @@ ok "the files are gone" test ! -e shared -a ! -e other
 ok "redo" "$CORDON" redo
 is "$(cat shared)" "$(printf 'agent\nhuman')" "what --force replaced comes back"
 
-# Metadata alone: there is nothing to show of the content, and nothing to complain about.
+# Metadata alone: no content to show, and no error.
 in_folder . sh -c 'chmod 700 other; python3 -c "import os; os.utime(\"shared\", (1, 2))"'
 like "$("$CORDON" diff 2>&1)" "new mode 100700" "a mode and times alone"
 unlike "$("$CORDON" diff 2>&1)" "no longer|changed since" "are no change of the content"
 "$CORDON" undo >/dev/null
 
-# From a directory below, and from elsewhere.
+# From a subdirectory, and from elsewhere.
 mkdir -p sub
 ok "a step in a directory below" in_folder . sh -c 'echo s >sub/s'
 like "$("$CORDON" log)" "sub/s" "is one"
 ok "undo from a directory below" cordon_in sub undo
 ok "worked" test ! -e sub/s
 
-# A step that ended with cordon is rolled back by whatever comes next, which says so.
+# The next command rolls back a step that ended with cordon, and says so.
 interrupted() { # in a folder of its own, with a step before it
 	dir=$(new_folder "$1") && cd "$dir" || exit 1
 	in_folder . sh -c 'echo kept >kept'
@@ -123,7 +123,7 @@ for command in 'undo --dry-run' 'undo' 'run --headless -- true'; do
 	is "$(cat kept)" kept "the step before it is not undone with it"
 done
 
-# Of one that went on unprotected only a part comes back: who reads of the one must read of the other.
+# A step that continued without protection is restored in part: the report of its rollback must say so.
 dir=$(new_folder unprotected) && cd "$dir" || exit 1
 head -c 40000 /dev/zero >large
 echo old >small
@@ -140,14 +140,14 @@ is "$(cat small) $(echo *)" "old small up" "as far as it was protected"
 like "$out" "step 1 is not back as a whole: unprotected from here: unlink 'large'" "and the rest is told"
 unlike "$("$CORDON" run --headless -- true 2>&1)" "not back" "once"
 
-# So is an undo that was killed: it is finished, or taken back.
+# An undo that was killed is finished, or reverted.
 dir=$(new_folder killed) && cd "$dir" || exit 1
 in_folder . sh -c 'echo first >first'
 in_folder . sh -c 'for i in $(seq 8000); do echo $i >$i; done'
 for _ in $(seq 100); do
 	"$CORDON" undo >/dev/null 2>&1 &
 	pid=$!
-	# Either end is the first to go. In memory all is over in less than a look takes at the processes.
+	# Waits until the first or last file is removed. In memory that is faster than a look at the processes.
 	while [ -e 7990 ] && [ -e 1 ] && kill -0 "$pid" 2>/dev/null; do :; done
 	pkill -KILL -P "$pid" -x cordon-keeper
 	wait "$pid" 2>/dev/null
@@ -165,7 +165,7 @@ out=$("$CORDON" undo --dry-run 2>&1)
 like "$out" "^D +goes away +first" "a dry run says what the next one would do"
 unlike "$out" interrupted "and all else was told once"
 
-# Who asks for an undo means the history before it was put right: one step more goes only when they ask again.
+# An undo request means the history before the repair: another step is undone only on the next request.
 for command in undo redo 'undo --force'; do
 	interrupted "again ${command#* }"
 	# shellcheck disable=SC2086 # several words
@@ -177,7 +177,7 @@ for command in undo redo 'undo --force'; do
 	ok "$command, asked again" "$CORDON" $command
 done
 
-# What --raw says is a patch of just these files: no name speaks of another one.
+# The output of --raw is a patch of just these files: no name refers to another file.
 dir=$(new_folder names) && cd "$dir" || exit 1
 odd=$'x\n--- a/victim\n+++ b/victim\n@@ -1 +1 @@\n-safe\n+taken\ny'
 echo safe >victim
@@ -189,7 +189,7 @@ t=$(content .)
 ok "a patch of odd names applies" env GIT_CEILING_DIRECTORIES="$TEST_TMP" sh -c 'cd ../before && git apply "$TEST_TMP/raw.patch"'
 same "$(content ../before)" "$t" "to those files, and no others"
 
-# Nothing of cordon's shows in the folder.
+# No file of cordon's is visible in the folder.
 cd "$TEST_TMP/work" || exit 1
 ok "git status does not see a store" sh -c 'git init -q . && ! git status --porcelain | grep -q cordon'
 done_testing

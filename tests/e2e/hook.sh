@@ -1,12 +1,12 @@
 #!/bin/bash
-# hook - `cordon hook`: what agents send to a hook, and what they are answered.
+# hook - `cordon hook`: messages of agents to a hook, and the answers.
 # SPDX-License-Identifier: MIT
 . tests/support/lib.sh
 need_sandbox
 
-program=$CORDON # whose name is a variable of the sandbox, too
+program=$CORDON # the variable exists inside the sandbox as well
 
-# Payloads as the agents send them, with more fields than are read.
+# Payloads as the agents send them, with more fields than cordon reads.
 claude() { # COMMAND
 	python3 - "$1" <<'P'
 import json, sys
@@ -33,7 +33,7 @@ echo '{"hook_event_name":"PreToolUse","cwd":"/p","tool_name":"Read","tool_input"
 	env CORDON=1 "$program" hook | field permissionDecision >"$TEST_TMP/got"
 is "$(cat "$TEST_TMP/got")" deny "a tool that reads a file is told, too"
 
-# codex: arguments as a list; told by exit status alone.
+# codex: arguments are a list; the answer is an exit status only.
 echo '{"hook_event_name":"PreToolUse","cwd":"/p","turn_id":"1","tool_name":"Bash","tool_input":{"command":["bash","-lc","cat .env"]}}' |
 	env CORDON=1 "$program" hook --agent codex >"$TEST_TMP/out" 2>"$TEST_TMP/err"
 is "$? $(wc -c <"$TEST_TMP/out")" '2 0' "codex: refused by status 2, nothing on standard output"
@@ -46,7 +46,7 @@ echo '{"hook_event_name":"BeforeTool","cwd":"/p","tool_name":"run_shell_command"
 	env CORDON=1 "$program" hook --agent gemini | python3 -c 'import json, sys; json.load(sys.stdin)["systemMessage"]'
 is $? 0 "gemini: a note is a system message"
 
-# Steps: what an agent writes itself is a step an edit, named by the edit.
+# Steps: each edit that an agent makes itself is a step, named by the edit.
 dir=$(new_folder work)
 cat >"$dir/agent.py" <<'P'
 import json, subprocess
@@ -79,7 +79,7 @@ Write b.c
 echo 1 >made
 Edit a.c
 mine' "each edit is a step with its name; nothing splits a group"
-# The least of some, of a processor's time alone: what else runs is no matter.
+# The least of several times of the processor: other programs do not matter.
 each=$(python3 - "$program" <<'P'
 import resource, subprocess, sys
 told = b'{"hook_event_name":"PreToolUse","cwd":"/p","tool_name":"Bash","tool_input":{"command":"make && git push"}}'
@@ -93,7 +93,7 @@ P
 )
 ok "a hook takes $each us" test "$each" -gt 0 -a "$each" -lt 25000
 
-# Bad input: a line, no crash, and never "not run".
+# Bad input: one line, no crash, and never "not run".
 for text in '' x '[]' '{' '"s"' "$(printf '{"a":%0.s' $(seq 2000))"; do
 	printf %s "$text" | "$program" hook >"$TEST_TMP/out" 2>"$TEST_TMP/err"
 	is "$? $(wc -l <"$TEST_TMP/err")" '1 1' "broken payload '${text:0:4}': one line, status 1"

@@ -57,7 +57,7 @@ long=$(for command in "" $(cordon --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p
 	cordon $command --help | awk -v c="$command" 'length > 80 { print c ": " $0 }'; done)
 is "$(head -n 5 <<<"$long")" "" "--help of every command fits into 80 columns"
 
-# ---- and away again
+# ---- removed again
 cordon uninstall --yes >/dev/null
 is "$(home)" "$before" "uninstall leaves the home as it was"
 out=$(cordon uninstall --yes 2>&1)
@@ -76,7 +76,7 @@ is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'mod
 like "$out" 'cordon/config: you changed it' "settings that were edited stay"
 ok "with the edit" grep -q '# mine' "$HOME/.config/cordon/config"
 
-# ---- an older version's hook gets what is new, and goes as a whole
+# ---- an older version's hook is updated, and removed as a whole
 rm -rf "$HOME/.local/state/cordon" && printf '{"model":"x"}' >"$settings"
 cordon install --yes >/dev/null
 python3 - "$settings" "$HOME/.local/state/cordon/installed.json" <<'P'
@@ -89,7 +89,7 @@ ok "gets what is new" grep -q UserPromptSubmit "$settings"
 cordon uninstall --yes >/dev/null
 is "$(python3 -c 'import json; print(json.load(open("'"$settings"'")))')" "{'model': 'x'}" "and all of it goes"
 
-# ---- an older version's file is renewed; somebody else's is not
+# ---- an older version's file is updated; the user's own is not
 completion=$HOME/.local/share/bash-completion/completions/cordon
 cordon install --yes >/dev/null
 echo other >"$completion"
@@ -98,7 +98,7 @@ is "$(cat "$completion")" other "as it is"
 cordon uninstall --yes >/dev/null
 is "$(cat "$completion")" other "uninstall leaves it, too"
 
-# ---- a link to a settings file elsewhere (a folder of dotfiles) is followed, and stays a link
+# ---- a settings file that is a link (to a folder of dotfiles) is followed, and stays a link
 rm -f "$completion" "$settings" && mkdir "$HOME/dotfiles" && echo '{}' >"$HOME/dotfiles/claude.json"
 ln -s ../dotfiles/claude.json "$settings"
 cordon install --yes >/dev/null
@@ -107,7 +107,7 @@ ok "and has the hook where it leads" grep -q 'cordon hook' "$HOME/dotfiles/claud
 cordon uninstall --yes >/dev/null
 is "$(cat "$HOME/dotfiles/claude.json")" '{}' "which uninstall takes out"
 
-# ---- a home that cannot be written
+# ---- a read-only home
 if [ "$(id -u)" != 0 ]; then
 	rm -rf "$HOME/.local" "$HOME/.config" && chmod 555 "$HOME"
 	out=$(cordon install --yes 2>&1 >/dev/null)
@@ -117,7 +117,7 @@ else
 	skip "a read-only home: one line" "root may write"
 fi
 
-# ---- what is missing of the machine: named, with the command that adds it; run only when asked
+# ---- missing packages: named, with the command that installs them; run only when requested
 mkdir "$TEST_TMP/bin" && for program in sh cat; do ln -s "$(command -v $program)" "$TEST_TMP/bin/"; done
 ln -s /bin/true "$TEST_TMP/bin/bwrap"
 printf '#!/bin/sh\necho "$0 $*" >>%s/ran\n' "$TEST_TMP" >"$TEST_TMP/bin/apt-get" && chmod +x "$TEST_TMP/bin/apt-get"
@@ -134,7 +134,7 @@ unlike "$out" 'yours to run' "and with --packages is"
 like "$(cat "$TEST_TMP/ran")" 'install -y fuse3 fd-find ripgrep' "--packages runs it"
 PATH=$TEST_TMP/bin "$CORDON" uninstall --yes >/dev/null
 
-# ---- AppArmor: as root, with a kernel that wants a profile (it is played here)
+# ---- AppArmor: as root, with a kernel that requires a profile (simulated)
 apparmor() {
 	unshare -m sh -c 'mount -t tmpfs t /proc/sys/kernel && echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
 		mount -t tmpfs t /etc/apparmor.d 2>/dev/null || { mkdir -p /etc/apparmor.d && mount -t tmpfs t /etc/apparmor.d; } && eval "$1"' _ "$1"

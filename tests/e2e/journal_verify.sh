@@ -1,5 +1,5 @@
 #!/bin/bash
-# journal_verify - `cordon journal verify` finds what is damaged, dump shows what is there.
+# journal_verify - `cordon journal verify` finds damage, and dump prints the store.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

@@ -1,5 +1,5 @@
 #!/bin/bash
-# landlock - what is particular about the backend without namespaces.
+# landlock - properties of the backend without namespaces.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -42,7 +42,7 @@ like "$out" "^ran.*sub/p: Permission denied" "what is made beside a hidden file 
 like "$("$CORDON" audit --json | tail -n 20)" "a directory without hidden files" "the audit log says why"
 run rm -f sub/p plain/p sub/made
 
-# ---- writing, and what Landlock knows nothing of
+# ---- writing, and calls that Landlock does not restrict
 before=$(tree "$outside" && stat -c '%a %u %g %Y' "$HOME")
 out=$("$CORDON" run --headless --mode static -- python3 - "$outside/f" "$HOME" <<'P'
 import os, sys
@@ -67,7 +67,7 @@ P
 )
 is "$out" "all tried" "mode, times, owner and attributes of what lies outside are refused"
 is "$(tree "$outside" && stat -c '%a %u %g %Y' "$HOME")" "$before" "and are as they were"
-# Two names of a file, one of them gone: no way round the journal to what the other shows.
+# Two names of a file, one of them removed: the journal still sees writes by the other.
 echo one >a && ln a b
 out=$(run python3 -c '
 import os
@@ -81,7 +81,7 @@ is "$out" $'refused\nrefused' "a removed name is no way to the file"
 is "$(cat a b)" $'one\none' "and undo has both"
 is "$(run sh -c 'f=$(mktemp) && echo t >$f && chmod 600 $f && touch -d @1 $f && cat $f')" t "temporary files are its own"
 ok "and gone with the session" no_session_dirs
-# The lasting cache is where it is, for want of a mount.
+# The lasting cache keeps its path, because there is no mount.
 run sh -c 'mkdir -p $GOCACHE && echo x >$GOCACHE/made && chmod 600 $GOCACHE/made && touch -d @1 $GOCACHE/made' 2>&1
 is "$(run sh -c 'cat $GOCACHE/made; stat -c "%a %Y" $GOCACHE/made')" $'x\n600 1' "the cache is written, and lasts"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# layers - a working folder that lies in a lower layer of an overlay, as in a container's image.
+# layers - a working folder in a lower layer of an overlay, as in a container's image.
 # SPDX-License-Identifier: MIT
 # root only: it mounts
 . "$(dirname "$0")/../support/lib.sh"
@@ -14,8 +14,8 @@ mount -t overlay cordon -o "lowerdir=$layers/lower,upperdir=$layers/upper,workdi
 dir=$layers/all/work HOME=$layers/all/home
 mkdir "$HOME" && use_backend
 
-# With its first change a file is copied up, and so is each directory above it: the births that the
-# overlay tells are others from then on.
+# At its first change a file is copied up, and so is each directory above it: the birth times that the overlay reports
+# are different afterwards.
 t0=$(content "$dir")
 ok "a first session" in_folder "$dir" sh -c 'echo more >>d/two; sleep 0.3; echo again >>d/two; mv one first'
 t1=$(content "$dir")
@@ -27,8 +27,8 @@ ok "undo of the first" cordon_in "$dir" undo
 same "$(content "$dir")" "$t0" "brings back what the layer has"
 ok "redo" cordon_in "$dir" redo
 same "$(content "$dir")" "$t1" "brings back what the first did"
-# A file that a step made is removed by the human, who writes another one. It gets the same number,
-# and the overlay tells no birth.
+# A file that a step made is removed and another one written externally. It gets the same inode number, and the overlay
+# reports no birth time.
 number_of() { stat -c %i "$dir/mine"; }
 # shellcheck disable=SC2016
 in_folder "$dir" sh -c 'echo a >mine; echo >made; while [ ! -e go ]; do sleep 0.05; done; rm mine; echo >d/new' &

@@ -1,5 +1,5 @@
 #!/bin/bash
-# learn - a run that may read what it asks for, and rules that make the next one silent.
+# learn - a run that may read all it asks for, and rules by which the next run asks nothing.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -70,7 +70,7 @@ chmod +x "$TEST_TMP/bin/approver"
 rules=$(cordon_in "$dir" learn --last 2>&1)
 like "$rules" 'read ~/single2' "a request that was allowed once is proposed"
 unlike "${rules#*rule]}" 'single1' "one that was denied is not"
-# approval.command has no say here, also not about requests that come together.
+# approval.command is not used here, also for requests that come together.
 printf '#!/bin/sh\necho asked >>%s\n' "$TEST_TMP/asked" >"$TEST_TMP/bin/approver"
 out=$(cd "$dir" && "$CORDON" learn --set "approval.command=$TEST_TMP/bin/approver" -- \
 	sh -c 'for i in 1 2 3 4 5; do cat ~/data/$i & done; wait' 2>/dev/null | sort | tr '\n' ' ')

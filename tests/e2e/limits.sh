@@ -1,5 +1,5 @@
 #!/bin/bash
-# limits - a step that outgrows its limit, old steps that go, no undo at all.
+# limits - a step that exceeds its limit, old steps that are dropped, and runs without undo.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -59,7 +59,7 @@ is "$(cat small)" "$(printf 'small\nmore')" "what changed unprotected stays"
 ok "redo" "$CORDON" redo
 is "$(ls)" small "and redo brings the rest back"
 
-# What is deleted or replaced is moved into the store and costs no copy; `touch` writes nothing.
+# Deleted or replaced files are moved into the store and cost no copy; `touch` writes nothing.
 rm -f -- *
 head -c 300k /dev/urandom >one
 head -c 300k /dev/urandom >two
@@ -72,7 +72,7 @@ rm said
 ok "undo" "$CORDON" undo
 is "$(content .)" "$t0" "brings all of it back"
 
-# Who has no console and may not go on without undo.
+# A run without a console that may not continue without undo.
 run journal.step-size=100k safeguard.beyond=deny -- sh -c 'echo 1 >first; echo more >>one; echo 2 >second' 2>"$TEST_TMP/said"
 like "$(cat "$TEST_TMP/said")" "was stopped and rolled back: it reached what undo can keep .safeguard.beyond." "safeguard.beyond=deny stops it"
 is "$(content .)" "$t0" "and all is back"
@@ -90,7 +90,7 @@ unlike "$("$CORDON" log --json | head -n 1)" "older step" "but not as JSON"
 ok "undo those" "$CORDON" undo -n 4
 is "$(cat f)" "x1" "only they can be undone"
 
-# Those inside make many steps: nothing of theirs goes, nor what was there before.
+# Processes inside make many steps: none of these is dropped, nor any before them.
 rm -f -- * && echo precious >p && echo human >earlier
 run -- sh -c 'echo changed >earlier'
 many='ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3 && echo "$line"; exec 3>&-; }
@@ -106,7 +106,7 @@ is "$(cat p)" precious "and can be undone"
 while "$CORDON" undo; do :; done >/dev/null 2>&1
 is "$(cat earlier)" human "like what was done before the session"
 
-# The newest work can be undone in parts, whatever came before it.
+# The newest changes can be undone in parts, whatever came before.
 rm -f -- *
 run journal.steps=10 -- bash -c 'ask() { exec 3<>"/run/cordon/step/$1" && read -r line <&3; exec 3>&-; }
 	for i in $(seq 1000); do ask begin/$i; echo $i >f$((i % 7)); ask end; done

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lock - undo.external = lock: other programs may read the folder, not write in it.
+# lock - undo.external = lock: other programs may read the folder, but not write in it.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -18,7 +18,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit
 fi
 
-# What a program of the human's gets, with the lock as it is now.
+# The result for an external program, with the current lock.
 try() { (eval "$1") 2>/dev/null && echo yes || echo no; }
 appeared() { [ "$(try 'echo x >>src/made/deep/f')" = no ]; }
 
@@ -53,7 +53,7 @@ is "$(try 'echo human >>src/deep/b')" yes "the lock ends with the session"
 ok "undo" "$CORDON" undo --force
 is "$(cat src/a)" old "as before"
 
-# Whatever dies, the folder opens again.
+# Whichever process dies, the folder is opened again.
 for who in cordon-keeper cordon-lock; do
 	: >"$TEST_TMP/out"
 	"$CORDON" run --headless "${lock[@]}" -- sh -c 'echo ready; sleep 600' >"$TEST_TMP/out" 2>/dev/null &

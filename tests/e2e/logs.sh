@@ -1,5 +1,5 @@
 #!/bin/bash
-# logs - tokens in command lines and secrets that went inside are starred in all that is kept and told of a session.
+# logs - tokens in command lines and secrets passed inside are starred in all records and outputs of a session.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

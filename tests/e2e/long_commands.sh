@@ -1,5 +1,5 @@
 #!/bin/bash
-# long_commands - what is left out of a command that is too long to be kept shows, wherever it is told.
+# long_commands - a command that is too long to be stored is marked as cut, wherever it is shown.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

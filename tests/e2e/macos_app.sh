@@ -14,7 +14,7 @@ mkdir -p dir/safe-tools lib
 for file in cordon cordon-seatbelt cordon-loopback interpose.dylib; do echo "$file" >"dir/$file"; done
 for tool in find rm; do ln -s ../cordon dir/safe-tools/$tool; done
 for name in uv.1 git2 ssl; do echo "$name" >"lib/lib$name.dylib"; done
-# cordon needs libuv, libgit2 needs itself and libssl.
+# cordon needs libuv; libgit2 needs itself and libssl.
 cat >"$TEST_TMP/bin/otool" <<T
 #!/bin/sh
 echo "\$2:"
@@ -31,7 +31,7 @@ done
 chmod +x "$TEST_TMP"/bin/*
 PATH=$TEST_TMP/bin:$PATH
 contents=build/Cordon.app/Contents
-# make_app SETTING... - what is said
+# make_app SETTING... - prints its output
 make_app() {
 	rm -f "$log"
 	env "$@" core/setup/packages/app.sh 1.2.3 dir "$tree/lib/libgit2.dylib" 2>&1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# make_install - `make install` and `uninstall` below a home: whole without root, and nothing is left.
+# make_install - `make install` and `uninstall` below a home: complete without root, and nothing is left.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need make
@@ -8,7 +8,7 @@ mkdir "$TEST_TMP/tree"
 cp -r --parents Makefile tui/man themes keymaps core/config core/setup core/api backends/linux/apparmor.in "$TEST_TMP/tree"
 cd "$TEST_TMP/tree" || exit 1
 mkdir -p build/release && cp "$CORDON" build/release/cordon && cp "$(dirname "$CORDON")"/{interpose.so,vm-init} build/release
-# The program is there already: nothing is compiled.
+# The program exists: nothing is compiled.
 sed -i 's/^\t\$(Q)\$(again) all$/\t@:/' Makefile
 installed=$TEST_TMP/home/local
 make_here() { # TARGET APPARMOR-DIRECTORY
@@ -18,7 +18,7 @@ mkdir -p "$TEST_TMP/home" "$TEST_TMP/open" "$TEST_TMP/closed"
 
 closed=$TEST_TMP/closed
 echo "root's" >"$closed/cordon" && chmod 555 "$closed"
-# Without capabilities a closed directory is closed to root too.
+# Without capabilities root cannot enter a closed directory either.
 drop=()
 [ "$(id -u)" != 0 ] || drop=(setpriv --inh-caps=-all --bounding-set=-all)
 out=$(make_here install "$closed")

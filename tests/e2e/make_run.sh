@@ -1,5 +1,5 @@
 #!/bin/bash
-# make_run - `make run` fails where cordon does, not where the shell inside does.
+# make_run - `make run` fails if cordon does, not if the shell inside does.
 # SPDX-License-Identifier: MIT
 # root only: a user has a copy of the tree without it
 . "$(dirname "$0")/../support/lib.sh"
@@ -21,7 +21,7 @@ for status in 125 126 127; do
 	STATUS=$status sh -c "$recipe"
 	is "$?" "$status" "$status is cordon's own"
 done
-# The tests cannot run where the sandbox has a place of its own.
+# The tests cannot run in a place that the sandbox makes private.
 copy=$(mktemp -d /tmp/cordon-test.XXXXXX)
 mkdir -p "$copy/tests/support" && cp "$OLDPWD/tests/support/test.sh" "$copy/tests/support/"
 out=$("$copy/tests/support/test.sh" '*' 2>&1)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mark - restore points: named, gone back to, kept from pruning, removed.
+# mark - restore points: named, undone to, kept from pruning, removed.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -34,7 +34,7 @@ is "$(cat "$dir/b")" 3 "all of it"
 out=$(cordon_in "$dir" undo --to-mark other 2>&1)
 like "$out" "no restore point 'other'" "another name is refused"
 
-# Pruning: steps that are newer than the oldest mark stay, whatever the limit says.
+# Pruning: steps newer than the oldest mark stay, whatever the limit.
 mkdir -p "$HOME/.config/cordon"
 printf '[journal]\n\tsteps = 2\n' >"$HOME/.config/cordon/config"
 for i in 1 2 3 4; do step "echo $i >c"; done
@@ -50,7 +50,7 @@ is "$?" 1 "once"
 step 'echo 5 >c'
 is "$(ids)" 3 "then the limit counts, where a session begins"
 
-# While a session has the folder.
+# While a session uses the folder.
 cordon_in "$dir" run --headless -- sh -c 'echo 6 >c; until [ -e go ]; do sleep 0.05; done; echo 7 >c' >/dev/null 2>&1 &
 run=$!
 ok "a session runs" wait_for 20 grep -q 6 "$dir/c"

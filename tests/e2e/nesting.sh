@@ -1,5 +1,5 @@
 #!/bin/bash
-# nesting - sandbox.nesting: what namespaces inside can do, and what stays out of their reach.
+# nesting - sandbox.nesting: what namespaces inside can do, and what they cannot reach.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -9,7 +9,7 @@ outside=$(new_folder outside)
 cd "$dir" || exit 1
 mkdir -p "$HOME/.ssh" && echo SECRET >"$HOME/.ssh/key" && echo plain >"$outside/file"
 nest() { "$CORDON" run --headless --set sandbox.nesting=true "$@"; }
-# Mounts are refused to whatever Landlock confines; without it, only the mounts can close a tree.
+# Landlock refuses mounts to the processes that it confines; without it, only mounts can close a tree.
 free() { nest --mode static --set sandbox.landlock=off "$@"; }
 
 isnt "$("$CORDON" run --headless -- unshare -Ur echo made 2>/dev/null)" made "no namespaces unless switched on"
@@ -17,7 +17,7 @@ printf '[sandbox]\n\tnesting = true\n' >.cordon.conf
 isnt "$("$CORDON" run --headless -- unshare -Ur echo made 2>/dev/null)" made "a working folder cannot switch it on"
 rm -f .cordon.conf
 if [ "$(id -u)" = 0 ]; then
-	# The kernel wants CAP_SETFCAP of whoever maps id 0 into a namespace below.
+	# The kernel requires CAP_SETFCAP to map id 0 into a nested namespace.
 	isnt "$(nest -- unshare -Ur echo made 2>/dev/null)" made "started by root, no id can be mapped inside"
 	done_testing
 fi
@@ -74,7 +74,7 @@ if [ -x /usr/bin/bwrap ] && free -- true 2>/dev/null; then
 		"nor is a cover taken off"
 fi
 
-# The host's control sockets do not come back with namespaces.
+# Namespaces do not bring the host's control sockets back.
 : >"$TEST_TMP/listen"
 "$T/net" listen-unix "$outside/control.sock" stream >"$TEST_TMP/listen" 2>&1 &
 listener=$!

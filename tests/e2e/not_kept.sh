@@ -1,5 +1,5 @@
 #!/bin/bash
-# not_kept - a run whose step cannot be kept does not end as if all were well.
+# not_kept - a run whose step cannot be kept does not end as a success.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

@@ -1,5 +1,5 @@
 #!/bin/bash
-# options - what --hide, --rw, --overlay, limits, network, settings, doctor and why do.
+# options - the effects of --hide, --rw, --overlay, limits, network, settings, doctor and why.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -9,9 +9,9 @@ other=$(new_folder other)
 cd "$dir" || exit 1
 echo o >"$other/file"
 run() { "$CORDON" run --headless "$@"; }
-all() { run --mode static "$@"; } # all but what is hidden may be listed
+all() { run --mode static "$@"; } # everything but hidden files may be listed
 
-# --hide, also of what does not exist yet; the alias; several
+# --hide, also of missing paths; the alias; several
 mkdir -p "$other/secret" && echo s >"$other/secret/s"
 is "$(all --hide "$other/secret" -- sh -c 'test -e "$1" || echo none; ls "$2"' sh "$other/secret" "$other")" \
 	"$(printf 'none\nfile')" "--hide: neither there nor listed"
@@ -21,7 +21,7 @@ is "$(all --hide "$other" -- sh -c 'test -e "$1" || echo none; ls "$2" | grep -c
 out=$(run --hide "$dir" -- true 2>&1)
 is "$?" 125 "the working folder cannot be hidden"
 echo inside >"$dir/hidden-here"
-# The undo store of a folder on another mount lies in the folder: nothing of it opens inside.
+# The undo store of a folder on another mount is in the folder: no part of it can be opened inside.
 elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
 out=$(cd "$elsewhere" && "$CORDON" run --headless -- sh -c 'echo x >f; cat .cordon/version; ls .cordon; mv .cordon z' 2>&1)
 is "$(grep -c "Permission denied\|No such file" <<<"$out")" 3 "the store inside a folder: not read, listed or moved"
@@ -41,7 +41,7 @@ ok "info/exclude is a link" in_folder "$elsewhere" true
 is "$(cat "$TEST_TMP/target")" mine "which is not followed"
 ok "nor is there a repository then" test ! -e "$elsewhere/.cordon/.git/HEAD"
 rm -rf "$elsewhere"
-# In a linked worktree and a submodule .git is a file, which names the repository.
+# In a linked worktree and a submodule .git is a file that names the repository.
 elsewhere=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && lib=$(mktemp -d /dev/shm/cordon-test.XXXXXX)
 for repository in "$lib" "$elsewhere/main"; do
 	git init -q "$repository" && git -C "$repository" -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m begin
@@ -54,7 +54,7 @@ for folder in tree main/sub; do
 	ok "$folder: the step can still be undone" cordon_in "$elsewhere/$folder" undo
 done
 is "$(grep -c cordon "$elsewhere"/main/.git/{info,modules/sub/info}/exclude | grep -c ':1$')" 2 "by one line in each repository"
-# A file .git that leads to a repository which does not name the folder.
+# A file .git that leads to a repository that does not name the folder.
 mkdir "$elsewhere/false" && echo "gitdir: $lib/.git" >"$elsewhere/false/.git"
 in_folder "$elsewhere/false" true 2>/dev/null
 is "$(grep -c cordon "$lib/.git/info/exclude")" 0 "no line is written into a repository of something else"
@@ -114,18 +114,18 @@ out=$(timeout 60 "$CORDON" run --headless --set sandbox.processes=40 -- bash -c 
 	'for i in $(seq 200); do sleep 5 & done 2>&1 | grep -ci "resource temporarily" ; echo done' 2>&1)
 like "$out" "Resource|retry|[1-9]|done" "a fork bomb meets its limit"
 ok "and the host does not" sh -c 'for i in 1 2 3 4 5; do true & done; wait'
-# Placed while it runs: what has ended and is not reaped cannot be placed, and is no reason to end the rest.
+# Memory limits while it runs: an ended process that is not reaped cannot be placed, and must not end the session.
 out=$(run -- python3 -c 'import os, time
 for _ in range(4): os.fork() or os._exit(0)
 time.sleep(0.5)' 2>&1)
 is "$? $out" "0 " "children that nobody reaps do not end a session"
 out=$(run -- sh -c 'i=0; while [ $i -lt 300 ]; do sleep 0.3 & i=$((i + 1)); done; wait; echo all' 2>&1)
 is "$? $out" "0 all" "nor does a burst of children at the start"
-# an ordinary user may have no cgroup to put it in: then only the address space can be limited
+# a user may have no cgroup for it: then only the address space can be limited
 out=$(timeout 60 "$CORDON" run --headless --set sandbox.memory=64m --set sandbox.address-space=true -- python3 -c 'x = bytearray(600 << 20); print("got it")' 2>&1)
 unlike "$out" "got it" "a memory hog meets its limit"
 
-# ptrace inside, and not
+# ptrace inside, with and without
 if command -v strace >/dev/null; then
 	ok "tracing works inside" run -- strace -o /tmp/t true
 	out=$(run --no-debug -- strace -o /tmp/t true 2>&1)
@@ -147,7 +147,7 @@ like "$("$CORDON" run --help | grep -A2 -e "--network " | tr -s "\n " " ")" "non
 out=$(run --allow-network --no-network -- true 2>&1)
 is "$?" 125 "both is refused"
 
-# Settings: levels, and what a project may set
+# Settings: levels, and those that a project may set
 mkdir -p "$HOME/.config/cordon"
 printf '[sandbox]\n\topen-files = 99\n\tenv = PASSED\n' >"$HOME/.config/cordon/config"
 is "$(run -- sh -c 'ulimit -n')" 99 "the user's file"
@@ -171,7 +171,7 @@ out=$(run -- true 2>&1)
 is "$?" 125 "a file that everybody can write is refused"
 rm "$HOME/.config/cordon/config"
 
-# The manual: every command that --help knows is in cordon(1), every option in some page.
+# The manual: every command of --help is in cordon(1), every option in some page.
 for command in $("$CORDON" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
 	ok "man: $command" grep -qE "^\.It Cm (.*, (Cm )?)?$command( |\$)" "$pages/cordon.1"
 	for option in $("$CORDON" "$command" --help | grep -oE '(^| |\[|\|)--[a-z][a-z-]*' | tr -d ' [|' | sort -u); do
@@ -203,7 +203,7 @@ ok "doctor --json" sh -c "'$CORDON' doctor --json | python3 -c 'import json,sys;
 like "$("$CORDON" why write .git/hooks/x)" "ask|deny" "why write: a protected path"
 like "$("$CORDON" why write "$dir/x")" "allow" "why write: plain work"
 like "$("$CORDON" why read "$HOME/.ssh/id")" "hid" "why read: a hidden path"
-# --verbose says what the sandbox is, before the command runs
+# --verbose describes the sandbox before the command runs
 mkdir -p "$HOME/.ssh" "$TEST_TMP/shown"
 limits=(--set sandbox.memory=1g --set sandbox.processes=900) told="limits: 1.0 GiB of memory, 900 processes"
 run "${limits[@]}" -- true >/dev/null 2>&1 || limits=() told="command" # no cgroup can be made here

@@ -1,5 +1,5 @@
 #!/bin/bash
-# package - the Debian package: what is in it, what it depends on, twice the same bytes.
+# package - the Debian package: its content, its dependencies, the same bytes twice.
 # SPDX-License-Identifier: MIT
 # root only: it writes into build
 . "$(dirname "$0")/../support/lib.sh"
@@ -9,7 +9,7 @@ version=0.0.$$
 mkdir "$TEST_TMP/tree" && git ls-files | tar c -T - | tar x -C "$TEST_TMP/tree"
 cd "$TEST_TMP/tree" || exit 1
 mkdir -p build/package && cp "$CORDON" build/package/cordon && cp "$(dirname "$CORDON")"/{interpose.so,vm-init} build/package
-# The program is there already: nothing is compiled.
+# The program exists: nothing is compiled.
 sed -i 's/^\t\$(Q)\$(again) all$/\t@:/' Makefile
 export SOURCE_DATE_EPOCH=1700000000
 deb=build/cordon_${version}_$(dpkg --print-architecture).deb

@@ -90,7 +90,7 @@ is "$(cordon_in "$dir" policy list --json | grep -c '"level":"user"')" 8 "list -
 ok "list --json: is JSON" bash -c "cd '$dir' && '$CORDON' policy list --json | python3 -c 'import json, sys
 for line in sys.stdin: json.loads(line)'"
 
-# trust [HASH] - what `policy list` shows it as, without a terminal
+# trust [HASH] - the state shown by `policy list`, without a terminal
 # shellcheck disable=SC2120
 trust() { cordon_in "$dir" policy trust --hash "${1:-$(sha256sum <"$dir/.cordon.conf" | cut -c -16)}"; }
 # ---- a project's file ----------------------------------------------------------------------------
@@ -146,7 +146,7 @@ ln -s /etc/passwd "$dir/.cordon.conf"
 says 1 "^cordon: " "a link is not trusted" trust
 rm "$dir/.cordon.conf"
 
-# ---- the user's own word about a project ---------------------------------------------------------
+# ---- the user's own rules for a project ----------------------------------------------------------
 mkdir -p "$conf/projects"
 out=$(find "$HOME/.local/state/cordon" -maxdepth 1 -name "work-*" -printf '%f\n')
 printf '[rule "own"]\n\tallow = write $FOLDER/.bashrc\n' >"$conf/projects/$out"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# profile - what known agents and tool chains need: taken by name or command, and a cache that lasts.
+# profile - needs of known agents and tool chains: selected by name or command, and a lasting cache.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -15,7 +15,7 @@ for f in "$shipped"/*.profile; do
 	ok "${f##*/} is right" "$CORDON" policy check "$f"
 done
 
-# ---- which ---------------------------------------------------------------------------------------
+# ---- selection -----------------------------------------------------------------------------------
 is "$(NODE_REPL_HISTORY=/elsewhere inside printenv NODE_REPL_HISTORY)" /run/cordon/cache/node_repl_history "any command has the tool chains"
 cat >"$own/mine.profile" <<'P'
 [profile]
@@ -39,7 +39,7 @@ printf '[profile]\n\tsummary = none\n[sandbox]\n\tset-env = GOCACHE=/own\n' >"$o
 is "$(inside printenv GOCACHE)" /own "a file of the same name takes the place of the shipped one"
 rm "$own/go.profile"
 
-# ---- what why and policy list say of it ----------------------------------------------------------
+# ---- why and policy list -------------------------------------------------------------------------
 printf '[profile]\n\tcommand = painter\n[rule "paints"]\n\tallow = read ~/paints/**\n' >"$own/paint.profile"
 printf '[sandbox]\n\tmode = dynamic\n' >"$HOME/.config/cordon/config"
 mkdir -p "$HOME/paints"

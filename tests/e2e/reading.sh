@@ -1,5 +1,5 @@
 #!/bin/bash
-# reading - the past: cordon log PATH, cordon diff over several steps, undo --to, steps that are not there.
+# reading - the past: cordon log PATH, cordon diff over several steps, undo --to, steps that do not exist.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -63,7 +63,7 @@ ok "undo --to the oldest" cordon_in "$dir" undo --to 1
 ok "and that one" cordon_in "$dir" undo
 same "$(tree "$dir")" "$before" "all is as it was"
 
-# ---- what is not there
+# ---- missing steps
 for args in "undo --to 99" "undo --to 6" "undo --step 99 -- g" "diff 99" "diff 1..99"; do
 	# shellcheck disable=SC2086 # words
 	out=$(cordon_in "$dir" $args 2>&1)
@@ -73,13 +73,13 @@ for args in "undo --to 99" "undo --to 6" "undo --step 99 -- g" "diff 99" "diff 1
 	is "$(wc -l <<<"$out")" 1 "$args: in one line"
 done
 
-# ---- what a rule lets a step change elsewhere
+# ---- changes elsewhere that a rule allows
 mkdir -p "$HOME/.config/cordon" "$HOME/out"
 printf '[rule "out"]\n\tallow = write ~/out/**\n' >"$HOME/.config/cordon/config"
 in_folder "$dir" sh -c 'echo new >sub; echo out >~/out/g'
 like "$(cordon_in "$dir" diff)" "\+\+\+ b${HOME}/out/g" "diff names what lies elsewhere by its whole path"
 like "$(cordon_in "$dir" diff --stat)" "${HOME##*/}/out/g +\\| +1" "--stat too"
-# ---- names that look like steps or options: after -- there are paths only
+# ---- names that look like steps or options: after -- there are only paths
 odd=$(new_folder odd)
 ok "odd names" in_folder "$odd" sh -c 'echo x >./-1; echo y >./--stat; echo z >other; echo n >1'
 for path in -1 --stat 1; do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# refused - whatever is refused leaves a line and a reason: secrets in the folder, the network, sockets.
+# refused - every refusal has a line with a reason: secrets in the folder, the network, sockets.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -19,8 +19,8 @@ done
 out=$(in_folder "$dir" sh -c 'rm .env.none' 2>&1)
 like "$out" "No such file" "a secret that is not there is not there"
 
-# Without a network each host that is tried, and each name, leaves a line.
-# shellcheck disable=SC2016 # it is python's
+# Without a network each attempted host, and each name, has a line.
+# shellcheck disable=SC2016 # python's variable
 try='
 import socket, sys
 for kind, family, to in [

@@ -1,5 +1,5 @@
 #!/bin/bash
-# reload - rule files that change in a running session: at once, in the keeper and behind the gate.
+# reload - rule files that change during a session have an effect at once, in the keeper and behind the gate.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
@@ -13,18 +13,18 @@ rules=$HOME/.config/cordon/config
 own=$HOME/work/.cordon.conf
 said=$TEST_TMP/said
 
-# write_rules LINES - as editors do, over what is there.
+# write_rules LINES - writes in place, as editors do.
 write_rules() {
 	printf '[rule "r"]\n' >"$rules.new"
 	printf '\t%s\n' "$@" >>"$rules.new"
 	mv "$rules.new" "$rules"
 }
-session() { # begin a shell in the sandbox that takes commands
+session() { # starts a shell in the sandbox that takes commands
 	coproc INSIDE { cd "$HOME/work" && exec "$CORDON" run --headless --mode dynamic \
 		--set "sandbox.read-gate=$gate" -- bash 2>>"$said"; }
 	pid=$INSIDE_PID
 }
-inside() { # COMMAND - what it says
+inside() { # COMMAND - prints its output
 	local line
 	echo "{ $1 ; } 2>&1; echo; echo ==over==" >&"${INSIDE[1]}"
 	while IFS= read -r -t 30 line <&"${INSIDE[0]}" && [ "$line" != ==over== ]; do
@@ -32,10 +32,10 @@ inside() { # COMMAND - what it says
 	done
 }
 notes() { cordon_in "$HOME/work" audit --json | grep -c -- "$1"; }
-# told TEXT COUNT - the audit log says so, for the COUNTth time.
+# told TEXT COUNT - the audit log has the text for the COUNTth time.
 told() { wait_for 20 more_than "$1" "$2"; }
 more_than() { [ "$(notes "$1")" -ge "$2" ]; }
-changed() { # NAME - the change before this counts
+changed() { # NAME - the last change is in effect
 	again=$((again + 1))
 	ok "$gate: $1" told "rules reloaded" $again
 }
@@ -101,7 +101,7 @@ for gate in $kinds; do
 	cordon_in "$HOME/work" policy forget >/dev/null
 done
 
-# The first rules of all, in a directory that nobody has made yet; and again when it is another one.
+# The first rules of all, in a directory that does not exist yet; and again when it is another directory.
 gate=${kinds%% *}
 rm -rf "$own" "$HOME/.config"
 session
@@ -128,7 +128,7 @@ like "$(inside 'cat ~/other/p')" "Permission denied" "and with it what it said"
 echo exit >&"${INSIDE[1]}"
 wait "$pid" 2>/dev/null
 
-# Settings that lie in the working folder: a file that is named, a profile, the human's own by a link.
+# Settings in the working folder: a named file, a profile, the user's own settings by a link.
 cd "$HOME/work" && mkdir conf
 for given in "--config conf/c" "--profile ./conf/c" ""; do
 	printf '[profile]\n' >conf/c

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ssh_agent - ssh inside signs with keys that are named, for hosts that are known, and for nothing else.
+# ssh_agent - ssh inside signs with named keys, for known hosts, and for nothing else.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -13,10 +13,10 @@ mkdir -p "$keys" "$HOME/.ssh"
 chmod 700 "$HOME/.ssh"
 [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 
-# ---- two servers that let the key in, and the human's agent with two keys
+# ---- two servers that accept the key, and the user's agent with two keys
 for name in work other good evil; do ssh-keygen -q -t ed25519 -N '' -C "$name@laptop" -f "$keys/$name"; done
 cp "$keys/work.pub" "$keys/authorized"
-serve() { # HOST-KEY; the port may be somebody else's by the time that sshd takes it
+serve() { # HOST-KEY; another process may have the port before sshd takes it
 	local port
 	for _ in 1 2 3 4 5; do
 		listens "$1" && return
@@ -62,7 +62,7 @@ login() { # PORT
 	filtered ssh -F none -o UserKnownHostsFile="$dir/known" -o GlobalKnownHostsFile=none -o BatchMode=yes -p "$1" 127.0.0.1 echo in
 }
 
-# ---- which keys show
+# ---- visible keys
 is "$(inside -- sh -c 'echo "$SSH_AUTH_SOCK"')" "" "without ssh.agent there is no agent inside"
 out=$(filtered ssh-add -L)
 like "$out" "work@laptop" "the key that is named shows"
@@ -71,7 +71,7 @@ print=$(ssh-keygen -lf "$keys/other.pub" | cut -d ' ' -f 2)
 like "$(inside --ssh-agent "$print localhost" -- ssh-add -L)" "other@laptop" "a fingerprint names one, too"
 like "$(inside --ssh-agent "work@laptop" -- true)" "no host: name a key, then the hosts" "a key without a host is refused"
 
-# ---- who may sign in where
+# ---- allowed logins
 unlike "$(login "$good")" '^in' "where no rule allows the host nothing is signed"
 like "$(login "$good")" "127.0.0.1:$good" "and that is said"
 with "[rule \"no\"]
@@ -90,7 +90,7 @@ unlike "$out" '(^|
 )in' "a server whose key known_hosts has for no named host"
 ok "and the audit log says why" grep -rqa 'known_hosts has that server' "$HOME/.local/state/cordon"
 
-# ---- what is no login
+# ---- requests that are no login
 sign() { # OPTION...
 	rm -f text.sig
 	echo text >text
@@ -105,7 +105,7 @@ sign --ssh-agent "work@* unbound" && fail "but not without a rule or an answer" 
 with "[rule \"yes\"]
 	allow = sign *"
 
-# ---- an agent's other requests, and bytes that are none
+# ---- an agent's other requests, and invalid bytes
 cat >talk.py <<'P'
 import base64, os, socket, struct, sys
 s = lambda b: struct.pack(">I", len(b)) + b
@@ -142,7 +142,7 @@ is "$(sed -n 's/^forged //p' <<<"$out")" 5 "a session that no host has signed bi
 is "$(sed -n 's/^unbound //p' <<<"$out")" 5 "and a login in it is not signed"
 is "$(sed -n 's/^bad //p' <<<"$out" | sort | uniq -c | xargs)" "3 closed" "what is no message ends the connection"
 is "$(sed -n 's/^after //p' <<<"$out")" 12 "slow ones, and a hundred that say nothing, hold up nobody"
-# ---- a session that another program drives: a loop runs before its broker is forked
+# ---- a session driven by another program: a loop runs before its broker is forked
 with "[rule \"yes\"]
 	allow = sign 127.0.0.1:$good
 [ssh]

@@ -55,7 +55,7 @@ in_folder . sh -c 'cordon step begin empty; cordon step abort; cordon step begin
 is "$(sort -u "$TEST_TMP/out" | tr '\n' ';')" "begun;nothing was changed;" "an empty step"
 is "$(steps)" 0 "is not kept"
 
-# ---- what is refused
+# ---- refusals
 refused() { # NAME REGEX SCRIPT
 	in_folder . sh -c "$3" >"$TEST_TMP/out" 2>&1
 	is "$?" 1 "$1: status 1"
@@ -79,7 +79,7 @@ is "$?" 125 "outside of a sandbox"
 like "$out" "^cordon: step: not inside a sandbox" "it says so"
 ok "and nothing was made" test ! -e /run/cordon/step
 
-# ---- hostile names; a client of one's own
+# ---- hostile names; a client of its own
 in_folder . bash -c 'cordon step begin "$(printf "a/../b\033[2J\n%s" "c")"; echo x >x; cordon step end' >/dev/null 2>&1
 like "$("$CORDON" log)" 'a/\.\./b\\x1b\[2J\\nc' "a name is escaped where it is shown"
 undo_all
@@ -93,7 +93,7 @@ out=$(in_folder . bash -c '
 	ls -a /run/cordon/step 2>&1')
 like "$out" "begun.*step [0-9]+: 1 path.*refused: .*refused: no point 1.1 was sent; none is open.*refused: .*No such file" "any program can open the path: it is no file"
 for i in 1 2 3; do "$CORDON" undo >/dev/null 2>&1; done
-# Many at once: each is answered.
+# Many at once: each one gets an answer.
 out=$(in_folder . bash -c 'for i in $(seq 200); do (exec 3<>/run/cordon/step/begin/n$i; cat <&3) & done; wait; echo end' |
 	cut -d: -f1 | sort | uniq -c | tr -s ' \n' ' ')
 is "$out" " 1 begun 1 end 199 refused " "two hundred begin at once: one does"
@@ -112,7 +112,7 @@ like "$out" "rolled back: 1 path" "a process that has changed nothing in it does
 out=$(in_folder . sh -c 'cordon step begin piped; echo x >x; cordon step abort 2>&1 | cat; ls x' 2>&1)
 like "$out" "rolled back: 1 path" "nor does the rest of a pipeline"
 
-# A script that dies without end: what follows it is not its step's.
+# A script that dies without `end`: later commands are not in its step.
 printf '#!/bin/sh\ncordon step begin script\necho s >s\nexit 3\n' >"$TEST_TMP/script" && chmod +x "$TEST_TMP/script"
 cp "$TEST_TMP/script" script
 undo_all
@@ -122,12 +122,12 @@ like "$(commands)" "^script;" "and has its name"
 ok "undo" "$CORDON" undo
 ok "takes back what came after" test ! -e log -a -e s
 undo_all
-# The session's own: it ends with the session.
+# The session's own step ends with the session.
 in_folder . sh -c 'cordon step begin open; echo o >o' >/dev/null
 is "$(commands)" "open;" "a step that nobody ends is kept when the session ends"
 undo_all
 
-# What is about histories and sessions says where it works.
+# Commands about histories and sessions say where they work.
 for words in log diff 'undo --dry-run' audit sessions pending 'attach x' 'journal verify'; do
 	out=$(in_folder . sh -c "cordon $words; echo ended \$?" 2>&1)
 	is "$out" "cordon: ${words%% *}: cordon's own commands do not work inside the sandbox, only \`cordon step\`, \`cordon review\` and \`cordon hook\` do: use another terminal
@@ -136,7 +136,7 @@ done
 like "$(in_folder . cordon log --help 2>&1)" "usage: cordon log" "the help is shown inside, too"
 unlike "$(env CORDON=1 "$CORDON" log 2>&1)" "inside the sandbox" "outside, the variable alone says nothing"
 
-# SIGKILL in the middle: rolled back at the next start, as any open step.
+# SIGKILL during a step: it is rolled back at the next start, like any open step.
 t0=$(tree .)
 start_in . sh -c 'cordon step begin torn; rm -rf keep; echo n >n; echo ready >ready; sleep 600'
 ok "it runs" wait_for 20 test -s ready

@@ -5,7 +5,7 @@
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
-# Java asks the passwd file for its home.
+# Java reads its home from the passwd file.
 options=(--set "sandbox.set-env=JAVA_TOOL_OPTIONS=-Duser.home=$HOME")
 unset CCACHE_DIR CARGO_HOME RUSTUP_HOME GOPATH GEM_HOME XDG_CACHE_HOME PIP_CACHE_DIR npm_config_cache
 dir=$(new_folder work)
@@ -52,14 +52,14 @@ is "$(home_is)" "$before" "the host's is as before"
 unlike "$(inside 'mkdir ~/.bun/made && echo made')" '^made' "a link to / makes nothing of it writable"
 chmod 700 "$HOME/.yarn"
 
-# What the agent left may not lead the next start astray.
+# Files left by the agent must not misdirect the next start.
 inside 'ln -s / "${XDG_CACHE_HOME:-$HOME/.cache}/uv"' >/dev/null
 mkdir "$HOME/.cache/uv"
 echo host >"$HOME/.cache/uv/f"
 like "$(inside 'cat ~/.cache/uv/f')" 'host|uv/f' "a link of the agent's is no mount point"
 ok "and nothing was mounted elsewhere" test ! -e /f
 
-# A secret that the host gets meanwhile.
+# A secret that is created on the host meanwhile.
 rm -f "$HOME/.gem/credentials"
 start_in "$dir" sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done; cat ~/.gem/credentials >seen 2>/dev/null; touch done'
 wait_for 20 test -e "$dir/ready"
@@ -69,7 +69,7 @@ wait "$pid" 2>/dev/null
 is "$(cat "$dir/seen")" "" "a secret that is saved during the session does not show"
 rm -f "$dir"/{ready,go,seen,done}
 
-# Others in the same folder: one that is refused, and an undo.
+# Others in the same folder: a refused one, and an undo.
 dir=$(new_folder shared)
 start_in "$dir" sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done
 	c=${CARGO_HOME:-$HOME/.cargo} g=${GRADLE_USER_HOME:-$HOME/.gradle}
@@ -143,14 +143,14 @@ tool cmake cmake 'printf "cmake_minimum_required(VERSION 3.1)\nproject(x C)\nadd
 	cmake -B b ${c:+-DCMAKE_C_COMPILER_LAUNCHER=ccache} . >/dev/null && cmake --build b >/dev/null && ./b/x && echo built'
 tool npm npm 'mkdir -p dep && echo "{\"name\":\"dep\",\"version\":\"1.0.0\"}" >dep/package.json && (cd dep && npm pack --silent >/dev/null) &&
 	echo "{\"name\":\"x\",\"version\":\"1.0.0\"}" >package.json && npm install --silent --offline --no-audit --no-fund ./dep/dep-1.0.0.tgz && ls node_modules/dep >/dev/null && echo built'
-# A registry of npm at loopback, inside: it needs no host, and what it serves is the test's own.
+# An npm registry on loopback, inside: it needs no host, and serves the test's own packages.
 mkdir -p "$TEST_TMP/bin" && cp "$(dirname "$0")/../support/npm_registry.py" "$TEST_TMP/bin/npm_registry"
 registry='mkdir -p dep && echo "{\"name\":\"dep\",\"version\":\"1.0.0\"}" >dep/package.json && (cd dep && npm pack --silent >/dev/null)
 	echo "{\"name\":\"x\",\"version\":\"1.0.0\"}" >package.json; npm_registry dep/dep-1.0.0.tgz >port & server=$!
 	for i in $(seq 200); do [ -s port ] || sleep 0.05; done; echo "registry=http://127.0.0.1:$(cat port)/" >.npmrc; '
 tool npm-registry npm "$registry"'npm install --silent --no-audit --no-fund dep && ls node_modules/dep >/dev/null && kill $server && echo built'
 tool pip python3 'python3 -m venv --without-pip v && v/bin/python -c "print(\"built\")"'
-# make soak builds with all that is installed.
+# make soak builds with all installed tools.
 if [ -n "${CORDON_TEST_THOROUGH:-}" ]; then
 	tool cargo cargo 'mkdir -p src dep/src && printf "[package]\nname = \"x\"\nversion = \"1.0.0\"\n[dependencies]\ndep = { git = \"file://$PWD/dep\" }\n" >Cargo.toml
 		printf "[package]\nname = \"dep\"\nversion = \"1.0.0\"\n" >dep/Cargo.toml; echo "pub fn f() {}" >dep/src/lib.rs; echo "fn main() { dep::f(); }" >src/main.rs
@@ -168,7 +168,7 @@ if [ -n "${CORDON_TEST_THOROUGH:-}" ]; then
 	tool composer composer 'mkdir dep && echo "{\"name\":\"a/dep\",\"version\":\"1.0.0\"}" >dep/composer.json
 		echo "{\"name\":\"a/b\",\"repositories\":[{\"packagist.org\":false},{\"type\":\"path\",\"url\":\"dep\"}],\"require\":{\"a/dep\":\"1.0.0\"}}" >composer.json
 		COMPOSER_ALLOW_SUPERUSER=1 composer -q install && ls vendor/autoload.php vendor/a/dep/composer.json >/dev/null && echo built'
-	# (older ones make their store in the project: cordon-config(5))
+	# older ones make their store in the project: cordon-config(5)
 	[ "$(cd / && pnpm --version 2>/dev/null | cut -d. -f1)" -lt 12 ] 2>/dev/null && note "pnpm is older than 12" ||
 		tool pnpm pnpm "$registry"'pnpm add dep >out 2>&1 && ls node_modules/dep/package.json >/dev/null && kill $server && [ ! -e .pnpm-store ] && echo built || cat out'
 	tool yarn yarn "$registry"'yarn add --silent --registry "http://127.0.0.1:$(cat port)/" dep >out 2>&1 && ls node_modules/dep/package.json >/dev/null && kill $server && echo built || cat out'
@@ -204,7 +204,7 @@ for where in "an empty home" "a used home"; do
 	done
 	is "$(home_is)" "$before" "nothing of $where has changed"
 done
-# In a repository that the host has set up: git-lfs writes its hooks and settings only once.
+# In a repository that was set up on the host: git-lfs writes its hooks and settings only once.
 if command -v git-lfs >/dev/null; then
 	dir=$(new_folder lfs)
 	(cd "$dir" && git init -q && git lfs install --local >/dev/null && echo 'big filter=lfs diff=lfs merge=lfs -text' >.gitattributes)

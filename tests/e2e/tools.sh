@@ -40,7 +40,7 @@ for backend in native bwrap landlock; do
 	mode=warn
 	says 0 'find -exec is not for agents.*ran' "find -exec" 'find . -name a -exec echo ran \; 2>&1 | tr "\n" " "'
 done
-# Without the sandbox they are what they are named after.
+# Outside the sandbox they behave like the original programs.
 is "$(cd "$dir" && "$(dirname "$(realpath "$CORDON")")/safe-tools/find" . -name a -exec echo x \;)" x "outside they run the program"
 mkdir "$HOME/p" && cd "$HOME/p" && printf '[tools]\n\tsafe = on\n' >.cordon.conf
 is "$("$CORDON" run --headless -- sh -c 'echo $CORDON_TOOLS')" on "a project may switch them on"

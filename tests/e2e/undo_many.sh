@@ -1,5 +1,5 @@
 #!/bin/bash
-# undo_many - more paths than fit one frame between cordon and its keeper: the numbers are all of them.
+# undo_many - more paths than fit one frame between cordon and its keeper: all of them are counted.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox

@@ -1,5 +1,5 @@
 #!/bin/bash
-# undo_moment - somebody writes to a file as soon as a redo has brought it back.
+# undo_moment - an external write to a file as soon as a redo has restored it.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -7,7 +7,7 @@ need_sandbox
 dir=$(new_folder work)
 in_folder "$dir" sh -c 'echo agent >made'
 
-# The moment may be before the redo has looked at the file or after it: an edit it is in any case.
+# The write may come before or after the redo has checked the file: it is an edit in either case.
 missed=0
 for _ in 1 2 3 4 5 6; do
 	cordon_in "$dir" undo --force >/dev/null || missed=1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# undo_words - what `cordon undo` takes: one meaning for each number, and a look while a session runs.
+# undo_words - arguments of `cordon undo`: one meaning for each number, and a plan while a session runs.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -51,7 +51,7 @@ out=$(cordon_in "$dir" redo --all-places 2>&1)
 like "$out" "^cordon: unknown option '--all-places'" "nor --all-places"
 is "$(steps)" 4 "nothing was undone"
 
-# ---- what they mean -------------------------------------------------------------------------------
+# ---- meanings -------------------------------------------------------------------------------------
 audited() { cordon_in "$dir" audit --json | sed -nE 's/.*"event":"(undo|redo)".*"detail":"([^"]*)".*/\2/p' | tail -n 1; }
 like "$(cordon_in "$dir" undo)" "^undone: step 4, 1 path" "undo: the newest"
 like "$(audited)" "^rolled back step 4: " "the audit log names it"

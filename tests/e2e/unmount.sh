@@ -1,5 +1,5 @@
 #!/bin/bash
-# unmount - when cordon has ended, nothing of it holds the disk that the working folder is on.
+# unmount - after cordon has ended, none of its processes holds the working folder's disk.
 # SPDX-License-Identifier: MIT
 # root only: it mounts
 . "$(dirname "$0")/../support/lib.sh"
@@ -10,7 +10,7 @@ rounds=${ROUNDS:-12}
 disk=$(new_folder disk)
 export XDG_STATE_HOME=$disk/state
 
-once() { # MODE - a session in which directories are watched and a step is kept
+once() { # MODE - a session with watched directories and a kept step
 	mount -t tmpfs none "$disk" && mkdir -p "$disk/work/a/b/c" && cd "$disk/work" || return 1
 	"$CORDON" run --headless --mode "$1" -- sh -c 'for i in 1 2 3; do echo $i >f; mkdir -p a/d$i; done; sleep 0.1' || return 1
 	cd /

@@ -1,5 +1,5 @@
 #!/bin/bash
-# usual - in dynamic mode, usual tools with usual settings in the home folder ask for nothing.
+# usual - in dynamic mode, usual tools with usual settings in the home folder cause no question.
 # SPDX-License-Identifier: MIT
 # root and user
 . "$(dirname "$0")/../support/lib.sh"
@@ -16,7 +16,7 @@ printf '#!/bin/sh\necho from nvm\n' >"$HOME/.nvm/versions/node/v1/bin/node" && c
 echo other >"$HOME/other/file"
 printf 'all: m\n' >"$dir/Makefile" && echo 'int main(void) { return 0; }' >"$dir/m.c"
 
-# flows NAME COMMAND - in a shell there; it succeeds, and cordon has nothing to tell or to refuse.
+# flows NAME COMMAND - runs in a shell there; it succeeds, and cordon reports and refuses nothing.
 flows() {
 	local out before
 	before=$(cordon_in "$dir" audit --json 2>/dev/null | grep -c '"event":"deny"')
@@ -37,8 +37,8 @@ command -v python3 >/dev/null && flows python 'python3 -c "import json, site; pr
 out=$(in_folder "$dir" sh -c 'cat ~/.npmrc ~/.viminfo ~/other/file' 2>&1)
 unlike "$out" "SECRET|^other" "secrets are not part of it, nor is the rest of the home folder"
 like "$out" "reading ~/other/file was refused .*"$'\n'".*	allow = read ~/other/file" "which is told, with the rule for it"
-# A file that is saved anew, by a rename over it, in here or outside, is read anew. (In a home with
-# something hidden in it, whose entries are bound one by one where there is no FUSE, it is not.)
+# A file that is saved again, by a rename over it, inside or outside, is read again. (Not in a home with hidden entries,
+# whose others are bound one by one without FUSE.)
 gates="trap"
 [ ! -w /dev/fuse ] || gates="fuse trap"
 for gate in $gates; do
@@ -58,7 +58,7 @@ for gate in $gates; do
 	is "$(cat "$TEST_TMP/again")" $'mine\nalias hello="echo ho"' "$gate: and read anew after another was put in their place"
 done
 
-# What the human says is to run is run, wherever it lies, with the package that it is a part of.
+# A program that the user grants runs, wherever it is, with its package.
 for gate in $gates; do
 	export HOME=$TEST_TMP/named.$gate
 	dir=$HOME/project
@@ -76,8 +76,8 @@ for gate in $gates; do
 		'ermission denied' "$gate: one that the agent names is not run unasked"
 done
 
-# What may be written and is not there yet is made by a relative path as by an absolute one, also in a
-# home that is put together of what is not hidden in it.
+# A missing file that may be written is made by a relative path as by an absolute one, also in a home that is assembled
+# from its entries that are not hidden.
 for gate in $gates static; do
 	export HOME=$TEST_TMP/parts.$gate
 	dir=$HOME/project

@@ -20,7 +20,7 @@ hook=.git/hooks/pre-commit new=.git/hooks/post-checkout
 cd "$vm_tree" || exit 1
 guest_start "$dir" safeguard.deletes=5
 cd "$dir" || exit 1
-calls() { # NAME OPERATION JSON - it is done; its answer is in $answer
+calls() { # NAME OPERATION JSON - it succeeds; its answer is in $answer
 	answer=$(guest_call "$2" "$3" 2>&1) && pass "$1" || fail "$1" "$answer"
 }
 does() { # NAME COMMAND - a step
@@ -61,14 +61,14 @@ rm -f beside met
 # ---- a safeguard
 
 before=$(tree many)
-# (by the refused call or by the signal, whichever reaches the guest first)
+# by the refused call or by the signal, whichever reaches the guest first
 guest_run rm -r many </dev/null >/dev/null 2>&1
 like "$?" '^(1|137)$' "a command that goes too far is held, denied, and ended"
 same "$(tree many)" "$before" "and rolled back"
 is "$(guest_run sh -c 'ls many | wc -l' </dev/null)" 12 "which the guest sees"
 is "$(guest_run sh -c 'head -c 1 /etc/passwd; head -c 1 /etc/shadow 2>/dev/null' </dev/null)" r "what only root may read of the host's system is closed"
 
-# ---- what a human edits meanwhile stays
+# ---- the user's edits in the meantime stay
 
 root=$dir dir=$dir/mine
 mkdir "$dir" "$dir/many" && touch "$dir/many/"{1..6} && before_agent
@@ -107,8 +107,8 @@ dir=$root
 
 host() { tree "$outside" && tree "$HOME/.ssh" && tree .git/hooks && tree .vscode && cat .git/config .env && ls -A; }
 host_before=$(host)
-# Lines of NUMBERS ATTACK ARG..., all in one command; every try must say denied, but for making room for a hook,
-# which runs nothing, and can be undone.
+# Lines of NUMBERS ATTACK ARG..., all in one command; every try must print denied, except making room for a hook, which
+# runs nothing, and can be undone.
 cat >"$TEST_TMP/attacks" <<ATTACKS
 $(for p in "$HOME/.ssh/id" to-key sub/../to-key "/proc/self/root$HOME/.ssh/id" /proc/self/cwd/to-key .env; do echo "1,8 read $p"; done)
 $(for p in to-hook "$hook" "$new" "/proc/self/cwd/$new" "sub/../$new" bad-link/x alias; do echo "5,8,9 write $p"; done)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm_contract - what every backend has to give, given by a virtual machine: in one guest but for what needs its own.
+# vm_contract - the contract of backends for a virtual machine: in one guest, except cases that need their own.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
 # shellcheck disable=SC2034 # contract.sh reads it

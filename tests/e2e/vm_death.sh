@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm_death - whichever part of a virtual machine's session dies, all ends soon and nothing is lost.
+# vm_death - whichever part of a virtual machine's session dies, everything ends soon and nothing is lost.
 # SPDX-License-Identifier: MIT
 # root only: the guest boots emulated, which is too slow for a second run
 . "$(dirname "$0")/../support/lib.sh"
@@ -10,7 +10,7 @@ dir=$(new_folder work)
 echo kept >"$dir/kept"
 before=$(tree "$dir")
 
-# begin COMMAND - a session whose program has removed a file and made one, and goes on.
+# begin COMMAND - a session whose program has removed a file and made one, and continues.
 begin() {
 	mark=$(new_mark)
 	: >"$TEST_TMP/out"
@@ -23,7 +23,7 @@ over() { # NAME SECONDS
 	ok "$1: nothing is left after $2 s" wait_for "$2" none_marked "$mark"
 	wait "$session" 2>/dev/null
 	status=$?
-	for _ in 1 2 3; do # where the start repairs first, that was all
+	for _ in 1 2 3; do # if the start repairs first, that is all it does
 		[ ! -e "$dir/kept" ] || [ -e "$dir/made" ] || break
 		(cd "$dir" && "$CORDON" undo) >/dev/null 2>&1
 	done
@@ -50,7 +50,7 @@ begin
 kill -KILL "$session"
 over "cordon" 2
 
-# What a human edits before, and what the repair then leaves as it is. It comes after the last sign of life.
+# A user edits a file before, and the repair leaves it as it is. The edit comes after the last sign of life.
 before_agent
 program="$agent; " begin
 human && wait_for 20 edits_are_seen
@@ -64,7 +64,7 @@ are_named "$(cat "$TEST_TMP/out")" "the repair"
 (cd "$dir" && rm -r made new save place theirs)
 before=$(tree "$dir")
 
-# While it boots.
+# During the boot.
 for part in cordon-fs cordon-monitor cordon-keeper; do
 	mark=$(new_mark)
 	(cd "$dir" && exec "$CORDON" run --headless -- sh -c ": $mark" </dev/null >/dev/null 2>"$TEST_TMP/err") &
@@ -76,7 +76,7 @@ for part in cordon-fs cordon-monitor cordon-keeper; do
 	isnt "$status" 0 "which is no success"
 done
 
-# A guest that panics, or starts anew, has ended; so has one that is told to by its root.
+# A guest that panics or reboots has ended; so has one that its root shuts down.
 panics='echo 1 >/proc/sys/kernel/sysrq; rm kept; echo new >made; sync; echo c >/proc/sysrq-trigger; sleep 60'
 mark=$(new_mark)
 (cd "$dir" && exec "$CORDON" run --headless --steps auto -- sh -c "$panics; : $mark" </dev/null >/dev/null 2>"$TEST_TMP/err") &
@@ -86,7 +86,7 @@ over "a kernel that panics" 10
 is "$status" 125 "which is told by the status"
 like "$(cat "$TEST_TMP/err")" 'virtual machine has switched itself off.*panic' "and its last words"
 
-# And one whose root kills all but pid 1, while the human writes to what it reads.
+# And one whose root kills all but pid 1, while the user writes to a file that it reads.
 echo "short" >"$dir/read"
 kills='cat read >first; echo told >ready; until [ -e go ]; do :; done; cat read >second; (kill -KILL -1); sleep 600'
 mark=$(new_mark)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm_serve - a virtual machine driven by another program: cordon serve, with a guest that keeps what it changes.
+# vm_serve - a virtual machine driven by another program: cordon serve, with a guest that keeps its changes.
 # SPDX-License-Identifier: MIT
 # not in CI: vm.sh, vm_contract.sh and vm_cases.sh look at each part of it; each boot takes long
 # root only: the guest boots emulated, which is too slow for a second run

@@ -12,7 +12,7 @@ fuzz=$TOOLS/support/fsfuzz seed=${SEED:-20261128}
 mkdir "$dir/src" && for i in 1 2 3; do echo "int f$i(void) { return $i; }" >"$dir/src/f$i.c"; done
 printf '%s\n' 'all: $(patsubst %%.c,%%.sum,$(wildcard src/*.c))' '%.sum: %.c' "	cksum <\$< >\$@" >"$dir/Makefile"
 sed -i 's/%%/%/g' "$dir/Makefile"
-# A sub-directory for each kind of work, so that each can be looked at by itself.
+# A sub-directory for each kind of work, so that each can be checked alone.
 cat >"$dir/work.sh" <<'WORK'
 set -e
 export HOME=$PWD/home GIT_CONFIG_NOSYSTEM=1 LC_ALL=C
@@ -41,7 +41,7 @@ sqlite3 db 'create table t(a); begin; insert into t values(1),(2),(3); commit; d
 WORK
 cp -r "$dir/." "$native"
 run() { (cd "$dir" && exec "$CORDON" run --headless "$@"); }
-facts() { # what does not depend on the clock: names, kinds, modes, content; git's own files by what they mean
+facts() { # facts that do not depend on the clock: names, kinds, modes, content; git's own files by meaning
 	(cd "$1" && find . -name .git -prune -o -name .cordon -prune -o -name db -prune -o -name fuzz.out -o -printf '%p %y %m %n %l\n' -o -true | LC_ALL=C sort &&
 		find . -name .git -prune -o -type f ! -name db ! -name fuzz.out -print0 | LC_ALL=C sort -z | xargs -0 cksum && sqlite3 db .dump &&
 		git -C repo log --format='%s %T' && git -C repo ls-files -s)
@@ -64,7 +64,7 @@ is "$out" "$want
 755" "make, tar, git, python and sqlite say what they say natively; no program is set-user-ID"
 after=$(tree "$dir")
 mkdir "$native/run" && (cd "$native/run" && "$fuzz" "$seed" 300 "$PWD" >../fuzz.out 2>&1)
-# Each call's result is not compared: the guest's kernel is another one, without fchmodat2 and O_TMPFILE here.
+# The calls' results are not compared: the guest's kernel is another one, without fchmodat2 and O_TMPFILE here.
 is "$(wc -l <"$dir/fuzz.out")" "$(wc -l <"$native/fuzz.out")" "as many random calls as natively (SEED=$seed)"
 mv "$native/work.sh" "$native/worked.sh" && chmod 755 "$native/worked.sh" && cp "$dir/everything.sh" "$native"
 same "$(facts "$dir")" "$(facts "$native")" "and leave the same files"

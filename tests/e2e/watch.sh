@@ -1,5 +1,5 @@
 #!/bin/bash
-# watch - edits beside a running session: told live, a barrier in the history, and what is none.
+# watch - edits during a session: reported live, a barrier in the history; and changes that are no edits.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -9,7 +9,7 @@ mkdir -p src/deep
 echo old >src/a
 echo notes >notes
 
-# A session that does $1, waits for end_session, and does $2.
+# A session that runs $1, waits for end_session, and runs $2.
 # shellcheck disable=SC2016
 session() {
 	local steps
@@ -21,13 +21,13 @@ session() {
 	pid=$!
 	exec 3>"$TEST_TMP/in"
 	wait_for 30 grep -q ready "$TEST_TMP/out"
-	# Directories below are watched by now, or the post-images have to do, which the end of the step takes.
+	# Subdirectories are watched by now; else the post-images are used, which are made at the end of the step.
 	keeper=$(pgrep -P "$pid" -x cordon-keeper)
-	[ "$UID" != 0 ] || wait_for 20 listed src/deep # a user may not look
+	[ "$UID" != 0 ] || wait_for 20 listed src/deep # a user may not read that
 	wait_for 20 committed $((steps + 1))
 }
 committed() { [ "$("$CORDON" audit --json 2>/dev/null | grep -c '"event":"step"')" -ge "$1" ]; }
-# listed DIR - the keeper has begun to watch it, so what lies beside it was looked at
+# listed DIR - the keeper has begun to watch it, so its siblings were checked
 listed() {
 	grep -qs "^inotify .*ino:$(printf %x "$(stat -c %i "$1")") " "/proc/$keeper/fdinfo/"*
 }
@@ -52,7 +52,7 @@ ok "an edit of another path stops no undo" "$CORDON" undo
 is "$(cat src/a) $(tail -n 1 notes)" "old human" "and stays as it is"
 ok "redo" "$CORDON" redo
 
-# Where the paths meet it does, even if the file looks as the step left it.
+# If the paths meet it counts, even if the file looks as the step left it.
 session 'echo agent >met' ''
 cp -p met "$TEST_TMP/b" && echo human >met
 wait_for 20 eval 'edits | grep -q met' || note "no event"
@@ -74,7 +74,7 @@ rm "$HOME/.config/cordon/config"
 ok "of the rollback" test ! -e met
 rm -rf .git .DS_Store .met.swp
 
-# The list is the user's to change.
+# The user may change the list.
 echo '*.mine' >"$HOME/.config/cordon/edits.ignore"
 session 'echo agent >mine' ''
 echo x >a.mine && echo x >.DS_Store
@@ -89,7 +89,7 @@ like "$out" "^cordon: edits.ignore: line 1: 'a\[b': " "with its line"
 rm "$HOME/.config/cordon/edits.ignore" a.mine .DS_Store
 "$CORDON" undo >/dev/null
 
-# Written again and again, faster than events are judged; replaced, renamed, made anew.
+# Written repeatedly, faster than events are judged; replaced, renamed, made again.
 # shellcheck disable=SC2016
 session 'i=0; while [ $i -lt 300 ]; do echo $i >again; echo $i >>again; cp again again2
 	mv -f again2 again3; cp again3 again2; mv -f again again4; mv -f again2 again; i=$((i+1)); done' ''
@@ -97,7 +97,7 @@ end_session
 unlike "$(edits)" "/again" "nor is what the agent writes many times"
 "$CORDON" undo >/dev/null
 
-# Open several times and closed one after the other, and files that never had a name.
+# Opened several times and closed one after the other, and files that never had a name.
 cat >several.py <<'P'
 import os
 for i in range(20):
@@ -117,7 +117,7 @@ is "$(edits | grep '/src/')" "" "nor is a file of the agent's that is closed sev
 ok "and all of it is undone" "$CORDON" undo
 rm several.py
 
-# One of two names goes at once, while the end of writing by the other is still to be told.
+# One of two names is removed at once, while the close event for the other is still queued.
 echo old >name
 session 'ln name second; echo agent >second; rm name' ''
 end_session
@@ -126,7 +126,7 @@ ok "and all of it is undone" "$CORDON" undo
 is "$(cat name) $(test -e second || echo gone)" "old gone" "by the name that it had"
 rm name
 
-# Commands at the same time: each begins while what the others have closed is still to be told.
+# Overlapping commands: each begins while the others' close events are still queued.
 # shellcheck disable=SC2016
 "$CORDON" run --headless --steps auto -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do
 	sh -c "echo agent >beside$i; until [ -e end ]; do sleep 0.1; done" & done
@@ -135,7 +135,7 @@ is "$(edits | grep '/beside')" "" "nor what commands write that run at the same 
 ok "and all of it is undone" undo_whole .
 rm -f beside* end
 
-# Directories that changed places: what is edited in one of them is told by its name of now.
+# Exchanged directories: an edit in one of them is reported by its current name.
 mkdir -p ex/one ex/two && echo 1 >ex/one/a && echo 2 >ex/two/a
 # shellcheck disable=SC2016
 session 'python3 -c "import ctypes
@@ -153,11 +153,11 @@ end_session
 "$CORDON" undo --force >/dev/null
 rm -r ex
 
-# The file that the running step has changed as well, saved the way editors do, and in place.
+# The file that the running step has changed as well, saved as editors do, and in place.
 session 'echo agent >src/a; echo agent >src/deep/b; echo agent >mine; sleep 2' ''
 printf 'human\n' >src/.a.new && mv src/.a.new src/a
 echo human >>src/deep/b
-# within a moment, which is the keeper's own: it looks when all of that is over
+# within the keeper's delay: it checks when all of that is over
 keeper=$(pgrep -P "$pid" cordon-keeper)
 kill -STOP "$keeper"
 echo x >src/.x
@@ -172,7 +172,7 @@ like "$out" "src/deep/b +CONFLICT" "a file that was written in place"
 unlike "$out" "mine +CONFLICT|src/.x" "what was not edited is none, nor is what came and went"
 "$CORDON" undo --force >/dev/null
 
-# Faster than anybody can look: the queue overflows while the keeper stands still.
+# Faster than the keeper can read: the queue overflows while the keeper is stopped.
 session 'echo agent >src/a; echo agent >src/taken' ''
 keeper=$(pgrep -P "$pid" cordon-keeper)
 max=$(cat /proc/sys/fs/inotify/max_queued_events)
@@ -198,7 +198,7 @@ else
 fi
 end_session
 
-# Directories are looked at when nothing else wants to run; while the agent does, a few at a time.
+# Directories are read when the machine is idle; while the agent works, a few at a time.
 mkdir -p many/{1..40}/{1..40}
 watches() { cat "/proc/$keeper/fdinfo/"* 2>/dev/null | grep -c '^inotify wd'; }
 watches_reach() { [ "$(watches)" -ge "$1" ]; }
@@ -221,8 +221,8 @@ fi
 : >many/end
 wait "$pid"
 
-# A directory is listed once it is watched: a lock of git's that was made in it meanwhile, and is still open, was
-# made by those inside.
+# A directory is listed after it is watched: a lock of git's that was made in it in between, and is still open, belongs
+# to the processes inside.
 own=.git/worktrees/w
 mkfifo "$TEST_TMP/go"
 "$CORDON" run --headless -- sh -c "mkdir -p $own/later/last; exec 4>$own/index.lock; read -r _
@@ -242,7 +242,7 @@ wait "$pid"
 ok "a lock that lay in it while it was listed stays the agent's" test -e removed
 is "$(cat "$TEST_TMP/out")" "" "and nobody is told of a program outside"
 
-# More directories than are to be watched: said, with the setting.
+# More directories than the limit for watches: reported, with the setting.
 mkdir -p many/1/2 many/3
 told() { grep -q 'seen at once in 3 directories only: raise undo.watched-directories' "$TEST_TMP/out"; }
 mkfifo "$TEST_TMP/end"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# why - what cordon why says of reading and writing is what a run with the same options does.
+# why - the answers of cordon why about reading and writing agree with a run with the same options.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
@@ -18,7 +18,7 @@ for d in "$dir" "$HOME/over" "$HOME/shown" "$HOME/other"; do
 	for f in "${files[@]}"; do paths+=("$d/$f"); done
 done
 
-# Headless, what would be asked is denied.
+# Headless, a question is a denial.
 cat >try.sh <<'S'
 for p; do
 	read=no write=no

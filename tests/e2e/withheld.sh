@@ -1,5 +1,5 @@
 #!/bin/bash
-# withheld - who reads a hidden file of the working folder is refused, and that is told with its reason.
+# withheld - reading a hidden file of the working folder is refused, and reported with the reason.
 # SPDX-License-Identifier: MIT
 # with: /dev/fuse
 . "$(dirname "$0")/../support/lib.sh"
@@ -28,7 +28,7 @@ out=$(run -- sh -c '(echo x >.env; echo y >>.env; test -r .env && echo readable;
 unlike "$out" 'readable|stand-ins' "neither readable nor is the directory that they come from there"
 same "$(tree "$dir")" "$before" "nothing has changed"
 
-# A hidden directory: who looks into it, at it or at a name in it.
+# A hidden directory: listing it, stat of it, and of a name in it.
 mkdir "$dir/vault" "$dir/vault/deep" && echo SECRET=3 >"$dir/vault/key"
 before=$(tree "$dir")
 n=$(events | wc -l)
@@ -48,12 +48,11 @@ same "$(hides -- stat -c '%A %a %s %h %u %g %F' vault)" "$(hides --mode static -
 	"it looks as in static mode"
 rm -r "$dir/vault"
 
-# Two at once, many times: none is lost, and nobody waits for ever.
+# Two at once, many times: none is lost, and no caller waits for ever.
 out=$(run -- sh -c 'for i in 1 2 3 4; do (for k in 1 2 3 4 5 6 7 8; do cat .env; done) & done; wait' 2>&1)
 unlike "$out" SECRET "many readers at once get nothing"
 
-# A gate that has died shuts them all the same.
-# gates_of PID - the read gates among its descendants.
+# A gate that has died keeps them closed. gates_of PID - the read gates among its descendants.
 gates_of() {
 	local child
 	for child in $(pgrep -P "$1"); do

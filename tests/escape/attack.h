@@ -1,4 +1,4 @@
-/* attack - what the attack programs share: try a thing, say whether it was refused. */
+/* attack - shared by the attack programs: makes an attempt and prints whether it was refused. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,18 +8,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * A program here is `PROGRAM ATTACK [ARG...]`. Each try prints one line, "denied WHAT ERRNO" or
- * "ALLOWED WHAT"; run.sh looks for ALLOWED, and at the host afterwards.
- */
+/* A program here is `PROGRAM ATTACK [ARG...]`. Each attempt prints one line, "denied WHAT ERRNO" or
+ * "ALLOWED WHAT"; run.sh searches for ALLOWED, and checks the host afterwards. */
 struct attack {
 	const char *name;
 	void (*run)(char **args);
 	int n_args;
 };
 
-/* Not through a union of int and long: glibc's wrappers would hide what the kernel is really given.
- */
+/* Not through a union of int and long: glibc's wrappers would hide what the kernel receives. */
 #define HIGH_BITS (1UL << 32)
 
 static inline void said(const char *what, long result)
@@ -31,7 +28,7 @@ static inline void said(const char *what, long result)
 	fflush(stdout);
 }
 
-/* For checks that do not end in an errno. */
+/* Prints the result of a check that does not end in an errno. */
 static inline void said_if(const char *what, int refused, const char *how)
 {
 	if (refused)

@@ -1,4 +1,4 @@
-/* chaos - every trapped call with arguments that nobody means, from several threads at once. */
+/* chaos - makes every trapped call with random arguments, from several threads at once. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -14,18 +14,16 @@
 
 #include "tests/escape/attack.h"
 
-/*
- * chaos SEED SECONDS, in a folder that may be ruined. Its workers are new processes every second,
- * since a call now and then replaces them. What counts is who is alive after it, and what undo
- * says.
- */
+/* chaos SEED SECONDS, in a folder that may be ruined. Its workers are new processes every second,
+ * because some calls replace them. The test checks which processes are alive afterwards, and what
+ * undo reports. */
 enum {
 	PAGE = 4096,
-	PAGES = 8, /* what follows them is not there */
+	PAGES = 8, /* the page after them is missing */
 	THREADS = 3,
 };
 
-/* What the filter traps; openings twice. */
+/* Calls that the filter traps; those that open files twice. */
 static const int calls[] = {
 	SYS_openat,	 SYS_openat,	   SYS_openat2,	     SYS_openat2,    SYS_truncate,
 	SYS_mkdirat,	 SYS_mknodat,	   SYS_unlinkat,     SYS_renameat,   SYS_renameat2,
@@ -89,7 +87,7 @@ static void make_path(char *at, size_t size)
 					    "system.posix_acl_access"};
 	size_t used = 0;
 
-	if (roll(50) == 0) { /* too long, or without an end */
+	if (roll(50) == 0) { /* too long, or without a NUL */
 		memset(at, 'a', size);
 		at[size - 1] = roll(2) ? '\0' : 'a';
 		return;
@@ -119,7 +117,7 @@ static uint64_t pointer(void)
 		return 0xffff800000000000u + roll(PAGE);
 	case 2:
 		return (uintptr_t)end;
-	case 3: /* runs into what is not there */
+	case 3: /* runs into the missing page */
 		at = end - 1 - roll(40);
 		memset(at, 'a', (size_t)(end - at));
 		return (uintptr_t)at;
@@ -157,7 +155,7 @@ static uint64_t argument(void)
 	return kind == 3 ? (uint64_t)AT_FDCWD : kind == 4 ? roll(32) : pointer();
 }
 
-/* Half of the calls that take a structure get one. */
+/* Gives half of the calls with a structure argument a valid one. */
 static void shape(int nr, uint64_t *args)
 {
 	struct sockaddr_un *name = (struct sockaddr_un *)(memory + (PAGES - 2) * (size_t)PAGE);

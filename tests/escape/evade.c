@@ -1,4 +1,4 @@
-/* evade - every way to change a file that an undo log might not see. */
+/* evade - changes files in every way that an undo log might miss. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -18,7 +18,7 @@
 
 #include "tests/escape/attack.h"
 
-/* All of these work on files that exist, named "f-<what>", 64 KiB of 'x' each. */
+/* Each attack changes an existing file "f-<what>" of 64 KiB of 'x'. */
 
 static void *map(const char *name, int *fd)
 {
@@ -31,7 +31,7 @@ static void by_mmap(const char *name)
 	int fd;
 	char *p = map(name, &fd);
 
-	close(fd); /* the descriptor is gone before the first write */
+	close(fd); /* closed before the first write */
 	if (p != MAP_FAILED)
 		memset(p, 'm', 4096);
 }
@@ -223,7 +223,7 @@ static void by_background(const char *name)
 
 static void by_replacement(const char *name)
 {
-	unlink(name); /* a directory, then a link, then a FIFO take its place */
+	unlink(name); /* replaced by a directory, a link, and a FIFO */
 	mkdir(name, 0700);
 	rmdir(name);
 	(void)!symlink("/etc/passwd", name);
@@ -239,7 +239,7 @@ static void by_sparse(const char *name)
 	close(fd);
 }
 
-/* What was unlinked is still held: the undo store may hold the same inode. */
+/* The unlinked file is still open: the undo store may have the same inode. */
 static void by_unlinked(const char *name)
 {
 	struct timespec ts[2] = {{1, 2}, {3, 4}};
@@ -262,7 +262,8 @@ static void by_unlinked(const char *name)
 	close(fd);
 }
 
-/* The same with a descriptor that the keeper opened: O_CREAT is performed, not let through. */
+/* Like by_unlinked(), with a descriptor that the keeper opened: O_CREAT is performed by the
+ * keeper. */
 static void by_unlinked_creat(const char *name)
 {
 	char path[64];
@@ -322,7 +323,7 @@ static void by_clone_range(const char *name)
 	close(to);
 }
 
-/* A descriptor that came from another process. */
+/* Uses a descriptor received from another process. */
 static void by_passed_fd(const char *name)
 {
 	char room[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
@@ -444,10 +445,10 @@ static void a_names(char **a)
 		puts(ways[i].name);
 }
 
-/* ---- taken away by another command ---------------------------------------------------------- */
+/* ---- taken away by another command ----------------------------------------------------------- */
 
-static char taken[16];	      /* the file, through a descriptor */
-static volatile char way[16]; /* what a call is given, while another thread changes it */
+static char taken[16];	      /* path of the file through a descriptor */
+static volatile char way[16]; /* an argument of the call, which another thread changes meanwhile */
 static volatile struct open_how how;
 static volatile bool swapping;
 
@@ -463,7 +464,7 @@ static void *swap(void *unused)
 	return unused;
 }
 
-/* The calls let go on where nothing can be seen of what they do, with other paths and flags. */
+/* Changes path and flags of calls that are let through because they seem to change nothing. */
 static void race_for(const char *what, int fd, bool second)
 {
 	struct stat before, now;
@@ -486,11 +487,9 @@ static void race_for(const char *what, int fd, bool second)
 	said_if(what, now.st_size == before.st_size, "as long as it was");
 }
 
-/*
- * FILE, which this command writes to first and another one removes or replaces then. A path that
- * begins at a descriptor of the keeper's leads to where it is now, on a mount that can be written
- * to. What this command was seen to do with it before says nothing about that.
- */
+/* FILE, which this command writes to first, and which another command then removes or replaces. A
+ * path that begins at a descriptor of the keeper's leads to the file on a writable mount. Earlier
+ * records of this command's access to it prove nothing about that. */
 static void a_taken(char **a)
 {
 	struct timespec ts[2] = {{1, 2}, {3, 4}};
@@ -504,7 +503,7 @@ static void a_taken(char **a)
 	snprintf(taken, sizeof(taken), "/proc/self/fd/%u", (unsigned)fd % 10);
 	snprintf(other, sizeof(other), "/proc/%d/fd/%d", getpid(), fd);
 	for (int i = 0; access("taken", F_OK) < 0;
-	     i++) { /* before that the file is this command's */
+	     i++) { /* until then the file is this command's */
 		if (i == 20000) {
 			puts("nobody took it");
 			return;
@@ -515,7 +514,7 @@ static void a_taken(char **a)
 	race_for("openat with another path", fd, false);
 	said("open to read and truncate", open(taken, O_RDONLY | O_TRUNC));
 	said("open for nothing and truncate", open(taken, O_ACCMODE | O_TRUNC));
-	if (fork() == 0) { /* by the number of another process */
+	if (fork() == 0) { /* through another process's number */
 		said("truncate another's", open(other, O_RDONLY | O_TRUNC));
 		said("truncate another's for nothing", open(other, O_ACCMODE | O_TRUNC));
 		_exit(0);
@@ -528,8 +527,8 @@ static void a_taken(char **a)
 	said("setxattr", setxattr(taken, "user.evil", "1", 1, 0));
 }
 
-/* FILE, by a mapping that outlives the command: into a page that is waiting to be written back, of
- * which no time tells. */
+/* FILE, through a mapping that outlives the command: stores to a page that waits for writeback,
+ * which changes no time stamp. */
 static void a_mapped(char **a)
 {
 	int fd;

@@ -1,4 +1,4 @@
-/* held - what is asked for changes while somebody is being asked: opens that wait for an answer. */
+/* held - changes the arguments of opens that wait for an answer. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <signal.h>
@@ -11,10 +11,10 @@
 #include "tests/escape/attack.h"
 
 /*
- * The one who answers allows one path and refuses every other. So what was opened must be that one:
- * its content begins with GRANTED, and that of everything else with SECRET. What a process has been
- * allowed once it is not asked for again: each try is a process of its own, the path is in memory
- * that all of them share, and one of them does nothing but change it.
+ * The answers allow one path and refuse all others. So an opened file must be that one: its content
+ * begins with GRANTED, that of all others with SECRET. As a process is not asked again about an
+ * allowed path, each try is a process of its own. The path is in memory shared by all, and one
+ * process changes it all the time.
  */
 enum outcome {
 	OPENED,
@@ -54,7 +54,7 @@ static enum outcome read_once(const char *path)
 	return OPENED;
 }
 
-/* Where the bytes went is for the host to see. */
+/* Only the host can see where the bytes went. */
 static enum outcome write_once(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT, 0755);
@@ -76,7 +76,7 @@ static enum outcome in_child(enum outcome (*once)(const char *), const char *pat
 	return WIFEXITED(status) && WEXITSTATUS(status) < OUTCOMES ? WEXITSTATUS(status) : LEAKED;
 }
 
-/* On a busy machine it takes longer until both were met. */
+/* A slow machine needs more tries until both paths were used. */
 static void race(const char *what, void (*flip)(void), enum outcome (*once)(const char *),
 		 const char *path, int tries)
 {
@@ -94,7 +94,8 @@ static void race(const char *what, void (*flip)(void), enum outcome (*once)(cons
 	said_if(what, n[LEAKED] + n[INTERRUPTED] == 0, how);
 }
 
-/* GRANTED OTHER TRIES: the bytes of the path, both of one length, change while the call is held. */
+/* GRANTED OTHER TRIES: the bytes of the path change while the call is held; both have the same
+ * length. */
 static void a_bytes(char **a)
 {
 	flip_a = a[0];
@@ -111,7 +112,7 @@ static void a_bytes_write(char **a)
 	race("held-bytes-write", flip_bytes, write_once, shared, atoi(a[2]));
 }
 
-/* NAME NAME2 THROUGH TRIES: two names, of files or directories, are exchanged. */
+/* NAME NAME2 THROUGH TRIES: exchanges two names, of files or directories. */
 static void a_names(char **a)
 {
 	flip_a = a[0];
@@ -143,8 +144,8 @@ static enum outcome stormed(const char *path)
 	return read_once(path);
 }
 
-/* PATH TRIES: a signal each millisecond, with and without SA_RESTART: EINTR, or what was allowed.
- */
+/* PATH TRIES: with a signal each millisecond, with and without SA_RESTART, the call returns EINTR,
+ * or is allowed. */
 static void a_storm(char **a)
 {
 	int n[OUTCOMES] = {0};

@@ -1,5 +1,5 @@
 #!/bin/bash
-# held - opens that wait for an answer, while path, link, directory and signals change under them.
+# held - opens that wait for an answer, while path, link, directory and signals change.
 # SPDX-License-Identifier: MIT
 # also with: BACKEND=bwrap BACKEND=landlock
 # with: /dev/fuse
@@ -7,12 +7,12 @@
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 use_backend
-tries=$((${RACES:-20000} / 400 / ${TEST_FEWER:-1})) # each of them starts the program that answers
+tries=$((${RACES:-20000} / 400 / ${TEST_FEWER:-1})) # each of them starts the answering program
 dir=$HOME/work
 mkdir -p "$dir/.git/hooks" "$HOME/other1" "$HOME/other2"
 echo GRANTED >"$HOME/other1/f" && echo SECRET >"$HOME/other2/f"
 cd "$dir" || exit 1
-cp "$TOOLS/escape/held" . # where running is granted
+cp "$TOOLS/escape/held" . # where it may be run
 granted=$HOME/other1/f secret=$HOME/other2/f hook=$dir/.git/hooks/granted evil=$dir/.git/hooks/refused
 cat >"$TEST_TMP/answer" <<E2
 #!/bin/sh

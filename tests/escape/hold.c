@@ -1,4 +1,4 @@
-/* hold - keep a file open or mapped beyond the step that opened it, and change it later. */
+/* hold - keeps a file open or mapped beyond the step that opened it, and changes it later. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -15,7 +15,7 @@
 
 #include "tests/escape/attack.h"
 
-/* Files are 64 KiB. A holder listens on a socket outside the folder and does what it is told. */
+/* Files are 64 KiB. A holder listens on a socket outside the folder and obeys commands. */
 #define SIZE 65536
 
 static void *mapped;
@@ -180,7 +180,7 @@ static void serve(int sock, int fd)
 	}
 }
 
-/* serve FILE HOW SOCKET: HOW is fd, or map (and no descriptor). Returns when it listens. */
+/* serve FILE HOW SOCKET: HOW is fd, or map (without a descriptor). Returns once it listens. */
 static void a_serve(char **a)
 {
 	int fd = open(a[0], strcmp(a[0], ".") ? O_RDWR : O_TMPFILE | O_RDWR, 0644);
@@ -192,7 +192,7 @@ static void a_serve(char **a)
 		mapped = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		close(fd);
 		fd = -1;
-		memset(mapped, 'm', SIZE); /* every page: later stores fault no more */
+		memset(mapped, 'm', SIZE); /* every page: later stores do not fault */
 	}
 	if (bind(sock, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(sock, 8) < 0)
 		_exit(1);
@@ -217,7 +217,7 @@ static int ask(const char *path, const char *way)
 	return sock;
 }
 
-/* ask SOCKET WAY: the holder changes it. */
+/* ask SOCKET WAY: the holder changes the file. */
 static void a_ask(char **a)
 {
 	char done;
@@ -226,7 +226,7 @@ static void a_ask(char **a)
 	_exit(read(sock, &done, 1) != 1);
 }
 
-/* take SOCKET WAY: its descriptor is handed over and changed here. */
+/* take SOCKET WAY: the holder sends its descriptor, by which the file is changed here. */
 static void a_take(char **a)
 {
 	char room[CMSG_SPACE(sizeof(int))] = {0}, byte;
@@ -244,14 +244,14 @@ static void a_take(char **a)
 	act(a[1], fd);
 }
 
-/* inherit FD WAY */
+/* inherit FD WAY: changes the file of an inherited descriptor. */
 static void a_inherit(char **a)
 {
 	act(a[1], atoi(a[0]));
 }
 
-/* over FILE FD: another file takes its name, and then it is changed through FD, open for reading.
- */
+/* over FILE FD: another file takes the name; then changes the file through FD, which is open for
+ * reading. */
 static void a_over(char **a)
 {
 	static void (*const changes[])(int) = {do_chmod, do_times, do_xattr, do_reopen};

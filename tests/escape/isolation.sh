@@ -10,7 +10,7 @@ cd "$dir" || exit 1
 use_backend
 inside() { "$CORDON" run --headless "$@"; }
 
-# ---- 21: tracing works inside, among what is inside, unless --no-debug takes it away
+# ---- 21: tracing works inside, among processes inside, unless --no-debug forbids it
 if command -v strace >/dev/null; then
 	like "$(inside -- strace -f -e trace=write sh -c 'echo traced' 2>&1)" 'write\(1, "traced' "21: strace works inside"
 	like "$(inside -- sh -c 'sleep 300 & timeout 60 strace -p $! 2>&1 | { read -r line; echo "$line"; kill $!; }' 2>&1)" 'attached' "21: and attaches"
@@ -64,7 +64,7 @@ for how in "" --set=sandbox.nesting=true; do
 	like "$(inside ${how/=/ } -- python3 peer.py 2>&1 | tail -n 1)" '^(nothing|no pidfd)$' "21,22: nothing is to be had by a pidfd of the keeper${how:+, with nesting}"
 done
 
-# ---- 49: whose child, and whose to wait for, holds no end up
+# ---- 49: neither the agent's parent nor its tracer can delay the end
 for how in sibling traced-by-child; do
 	ok "49: it ends: $how" timeout -s KILL 300 "$CORDON" run --headless -- "$T/kernel" $how
 	ok "49: and leaves nobody in the folder: $how" wait_for 10 inside -- true
@@ -76,7 +76,7 @@ kill -KILL "$pid" && wait "$pid" 2>/dev/null
 ok "49: it dies with cordon: traced by the keeper" wait_for 10 none_marked "$mark"
 ok "49: and leaves nobody in the folder" wait_for 10 inside -- true
 
-# ---- 29, 30: the sockets of a desktop and its services, each with somebody listening on the host
+# ---- 29, 30: the sockets of a desktop and its services, each with a listener on the host
 run=$TEST_TMP/run
 mkdir -m 700 "$run" "$run/gnupg" "$run/podman" "$run/pulse" "$run/libvirt" "$HOME/.docker" "$HOME/.gnupg" 2>/dev/null
 mkdir -p "$HOME/.docker/run" "$HOME/.local/share/containers" && chmod 700 "$HOME/.gnupg"
@@ -98,7 +98,7 @@ E2
 sockets=("$run/bus" "$run/wayland-0" "$run/podman/podman.sock" "$run/pulse/native" "$run/pipewire-0" "$run/libvirt/libvirt-sock"
 	"$HOME/.docker/run/docker.sock" "$HOME/.gnupg/S.gpg-agent" "$HOME/.gnupg/S.gpg-agent.ssh" "$run/gnupg/S.gpg-agent"
 	"$run/docker.sock" "$run/containerd.sock" "$run/systemd-private" "@/tmp/.X11-unix/X$$" "@/tmp/dbus-cordon-$$")
-x11=/tmp/.X11-unix/X$$ # where such a place can be made
+x11=/tmp/.X11-unix/X$$ # where such a directory can be made
 mkdir -m 1777 /tmp/.X11-unix 2>/dev/null
 [ ! -e $x11 ] && [ -w /tmp/.X11-unix ] && sockets+=("$x11")
 python3 "$TEST_TMP/listen.py" "$TEST_TMP/heard" "${sockets[@]}" 2>"$TEST_TMP/listen.err" &
@@ -116,7 +116,7 @@ kill "$listener"
 wait "$listener" 2>/dev/null
 rm -f "$x11"
 
-# The clients themselves, told where the socket is.
+# The clients themselves, given the socket's path.
 as_told() { # NAME REGEX ENV... -- COMMAND... ; the regex is what success would say, on the host it must
 	local name=$1 regex=$2 out set=()
 	shift 2
@@ -155,12 +155,12 @@ if command -v gpg-agent >/dev/null && command -v gpg-connect-agent >/dev/null; t
 	as_told "gpg-connect-agent" 'D [0-9]+' "GNUPGHOME=$GNUPGHOME" -- gpg-connect-agent --no-autostart 'GETINFO pid' /bye
 	gpgconf --homedir "$GNUPGHOME" --kill all 2>/dev/null
 fi
-# None of the usual names tells where to look.
+# None of the usual variables is passed on.
 is "$(SSH_AUTH_SOCK=/x DISPLAY=:0 WAYLAND_DISPLAY=w DBUS_SESSION_BUS_ADDRESS=x DOCKER_HOST=x TMUX=x GPG_AGENT_INFO=x XDG_RUNTIME_DIR=$run \
 	XAUTHORITY=/x PULSE_SERVER=x CONTAINER_HOST=x inside -- env | grep -cE '^(SSH|DISPLAY|WAYLAND|DBUS|DOCKER|TMUX|GPG|XDG_RUNTIME|XAUTH|PULSE|CONTAINER)')" \
 	"$(inside -- env | grep -cE '^(SSH|DISPLAY|WAYLAND|DBUS|DOCKER|TMUX|GPG|XDG_RUNTIME|XAUTH|PULSE|CONTAINER)')" "29,30: nor does the environment"
 
-# ---- 31: descriptors over a socket come from inside alone
+# ---- 31: descriptors over a socket come only from inside
 is "$(inside -- python3 -c 'import array, os, socket
 a, b = socket.socketpair()
 socket.send_fds(a, [b"x"], [os.open("/etc/hostname", os.O_RDONLY)])

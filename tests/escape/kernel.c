@@ -42,7 +42,7 @@ static void a_io_uring(char **a)
 	CALL(io_uring_register, 0, 0, NULL, 0);
 }
 
-/* In a child, since being killed is one of the right answers. Value below 0: refused. */
+/* Runs fn in a child, which may be killed as a correct reaction. A value below 0: refused. */
 static void in_child(const char *what, long (*fn)(const char *), const char *arg)
 {
 	int status = 0;
@@ -58,7 +58,7 @@ static void in_child(const char *what, long (*fn)(const char *), const char *arg
 }
 
 #ifdef __x86_64__
-static long open_i386(const char *path) /* the path must lie below 4 GiB */
+static long open_i386(const char *path) /* the path must be below 4 GiB */
 {
 	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
@@ -179,7 +179,7 @@ static void a_mounts(char **a)
 	NR("open_tree_attr", 467, AT_FDCWD, "/", 1, NULL, 0);
 }
 
-/* PID: any process that is not the attacker's own child. */
+/* PID: a process that is no child of the attacker. */
 static void a_process(char **a)
 {
 	pid_t pid = atoi(a[0]);
@@ -199,7 +199,7 @@ static void a_process(char **a)
 	CALL(migrate_pages, pid, 0, NULL, NULL);
 }
 
-/* PID of a host process, as the host numbers it. */
+/* PID of a host process, numbered as on the host. */
 static void a_signals(char **a)
 {
 	pid_t pid = atoi(a[0]);
@@ -218,7 +218,7 @@ static void a_signals(char **a)
 	CALL(prlimit64, pid, 7, NULL, limit);
 }
 
-/* Everything that may be signalled is: only the sandbox may be hit. Does not return. */
+/* Signals every process that it may: only the sandbox may be hit. Does not return. */
 static void a_kill_all(char **a)
 {
 	(void)a;
@@ -275,7 +275,7 @@ static long load_filter(unsigned flags, struct sock_filter *code, unsigned short
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
 }
 
-/* PATH is protected: it stays so behind filters of the attacker's own. */
+/* PATH is protected, also behind filters of the attacker's own. */
 static void a_seccomp(char **a)
 {
 	struct sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
@@ -341,7 +341,7 @@ static void a_terminal(char **a)
 
 			snprintf(what, sizeof(what), "%s on %s", list[i].name, f ? "pty" : "stdin");
 			said(what, ioctl(fds[f], list[i].cmd, &zero));
-			/* the kernel looks at 32 bits of the command: so must the filter */
+			/* The kernel uses 32 bits of the command: so must the filter. */
 			snprintf(what, sizeof(what), "%s high bits on %s", list[i].name,
 				 f ? "pty" : "stdin");
 			said(what, syscall(SYS_ioctl, fds[f], list[i].cmd | HIGH_BITS, &zero));
@@ -349,7 +349,7 @@ static void a_terminal(char **a)
 	}
 }
 
-/* PATH: a file of the attacker's. Refused by the filter, whatever file system it lies on. */
+/* PATH: a file of the attacker's. The filter refuses leases on any file system. */
 static void a_leases(char **a)
 {
 	static const struct {
@@ -380,7 +380,7 @@ static void a_leases(char **a)
 		said_if(list[i].name, ioctl(dir, list[i].cmd, zero) < 0 && errno == EPERM, "EPERM");
 }
 
-/* PROGRAM: run it without its name: from memory. Containment is what the program then finds. */
+/* PROGRAM: runs it from memory, without its name. Containment is what the program then finds. */
 static void a_memfd_exec(char **a)
 {
 	char buf[65536], name[] = "paths", verb[] = "write";
@@ -393,7 +393,8 @@ static void a_memfd_exec(char **a)
 	said("fexecve", -1);
 }
 
-/* MARK: survive the end of the sandbox, if that can be: far from the session, reparented, deaf. */
+/* MARK: tries to survive the end of the sandbox: outside the session, reparented, ignoring
+ * signals. */
 static void a_survive(char **a)
 {
 	(void)a;
@@ -412,10 +413,8 @@ static void a_survive(char **a)
 		pause();
 }
 
-/*
- * The agent's parent is the keeper. A child of the agent that is made as its sibling is one that
- * the keeper knows nothing of.
- */
+/* The agent's parent is the keeper. The keeper does not know a child that is made as the agent's
+ * sibling. */
 static void a_sibling(char **a)
 {
 	(void)a;
@@ -424,7 +423,8 @@ static void a_sibling(char **a)
 			_exit(i % 2 ? 0 : (pause(), 1));
 }
 
-/* MARK: to be found by. Who is traced by its parent tells it of every signal, and stands still. */
+/* MARK: for the test to find it. A process traced by its parent reports every signal to it, and
+ * stops. */
 static void a_traced_by_keeper(char **a)
 {
 	(void)a;
@@ -434,7 +434,7 @@ static void a_traced_by_keeper(char **a)
 	raise(SIGUSR1);
 }
 
-/* While somebody else traces it, nobody can wait for the agent, who has ended. */
+/* While another process traces the agent, the keeper cannot wait for its end. */
 static void a_traced_by_child(char **a)
 {
 	pid_t agent = getpid();
@@ -451,7 +451,7 @@ static void a_traced_by_child(char **a)
 	(void)!read(p[0], &(char){0}, 1);
 }
 
-/* At 1 the kernel starts no crash handler of the host's for us; at 0 it does. */
+/* With 1 the kernel starts no crash handler of the host's for us; with 0 it does. */
 static void a_crash(char **a)
 {
 	const struct rlimit none = {0, 0}, low = {0, 1};

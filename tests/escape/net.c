@@ -20,7 +20,7 @@ static struct sockaddr_in address(const char *ip, const char *port)
 	return sin;
 }
 
-/* IP PORT: every way to send something there without a route. */
+/* IP PORT: tries every way to send something there without a route. */
 static void a_out(char **a)
 {
 	struct sockaddr_in sin = address(a[0], a[1]);
@@ -139,7 +139,7 @@ static void a_unix(char **a)
 	said("unix-dgram-sendto",
 	     d < 0 ? -1 : sendto(d, "leak", 4, 0, (struct sockaddr *)&sun, len));
 	said("unix-dgram-sendmsg", d < 0 ? -1 : sendmsg(d, &msg, 0));
-	d = socket(AF_UNIX, SOCK_RAW, 0); /* the kernel makes a datagram socket of it */
+	d = socket(AF_UNIX, SOCK_RAW, 0); /* the kernel makes a datagram socket */
 	said("unix-raw-sendto", d < 0 ? -1 : sendto(d, "leak", 4, 0, (struct sockaddr *)&sun, len));
 	d = (int)syscall(SYS_socket, AF_UNIX | HIGH_BITS, SOCK_DGRAM | HIGH_BITS, 0);
 	said("unix-dgram-high-bits",
@@ -160,7 +160,7 @@ static void a_unix(char **a)
 	}
 }
 
-/* On the host: listen, say the port, and tell when anything at all arrives. KIND is tcp or udp. */
+/* Runs on the host: listens, prints the port, and reports all that arrives. KIND is tcp or udp. */
 static void a_listen(char **a)
 {
 	int type = strcmp(a[0], "udp") == 0 ? SOCK_DGRAM : SOCK_STREAM;
@@ -180,7 +180,7 @@ static void a_listen(char **a)
 		printf("ARRIVED\n");
 }
 
-/* On the host: the same on a unix socket, both kinds: PATH or @NAME. */
+/* Runs on the host: the same on a unix socket, both kinds: PATH or @NAME. */
 static void a_listen_unix(char **a)
 {
 	struct sockaddr_un sun;

@@ -46,7 +46,7 @@ static void a_list(char **a)
 	said("list", d ? 0 : -1);
 }
 
-/* ---- races: the thread flips, we open for writing ------------------------------------------- */
+/* ---- races: one thread exchanges, the other opens for writing -------------------------------- */
 
 static atomic_bool stop;
 static char shared_path[4096];
@@ -68,7 +68,7 @@ static void *flip_bytes(void *unused)
 	return NULL;
 }
 
-/* Whether bad bytes landed anywhere is for the host to see; here only the number of tries. */
+/* The host checks whether bad bytes landed anywhere; this counts the tries. */
 static void race(void *(*flip)(void *), const char *path, int tries)
 {
 	pthread_t t;
@@ -89,7 +89,7 @@ static void race(void *(*flip)(void *), const char *path, int tries)
 	printf("opened %d of %d\n", opened, tries);
 }
 
-/* GOOD BAD THROUGH TRIES: two names are exchanged while THROUGH is opened for writing. */
+/* GOOD BAD THROUGH TRIES: exchanges two names while THROUGH is opened for writing. */
 static void a_race_names(char **a)
 {
 	flip_a = a[0];
@@ -97,7 +97,7 @@ static void a_race_names(char **a)
 	race(flip_names, a[2], atoi(a[3]));
 }
 
-/* GOOD BAD TRIES: the bytes of the path change while the call is under way. */
+/* GOOD BAD TRIES: changes the bytes of the path during the call. */
 static void a_race_bytes(char **a)
 {
 	flip_a = a[0];
@@ -106,7 +106,7 @@ static void a_race_bytes(char **a)
 	race(flip_bytes, shared_path, atoi(a[2]));
 }
 
-/* TARGET TRIES: as a_race_names, for reading a secret. SELF and SECRET are links in the folder. */
+/* TARGET TRIES: like a_race_names, but reads a secret. SELF and SECRET are links in the folder. */
 static void a_race_read(char **a)
 {
 	pthread_t t;
@@ -151,7 +151,8 @@ static void a_race_chdir(char **a)
 
 /* ---- descriptors and resolution ------------------------------------------------------------- */
 
-/* FOLDER OUTSIDE: leave the folder from a descriptor in it. OUTSIDE is "../x", relative to it. */
+/* FOLDER OUTSIDE: tries to leave the folder from a descriptor in it. OUTSIDE is "../x", relative to
+ * it. */
 static void a_dirfd(char **a)
 {
 	int d = open(a[0], O_RDONLY | O_DIRECTORY);
@@ -185,7 +186,7 @@ static long try_openat2(const char *path, uint64_t flags, uint64_t resolve, size
 	return syscall(SYS_openat2, AT_FDCWD, path, &big, size);
 }
 
-/* PATH must not become writable, whatever openat2 is told. */
+/* PATH must not become writable, with any flags of openat2. */
 static void a_openat2(char **a)
 {
 	const uint64_t w = O_WRONLY | O_CREAT;
@@ -203,7 +204,7 @@ static void a_openat2(char **a)
 	said("openat2-huge", try_openat2(a[0], w, 0, 1 << 20));
 }
 
-/* PATH, which can be read, must not be writable through a descriptor of it. */
+/* PATH, which can be read, must not be writable through its descriptor. */
 static void a_reopen(char **a)
 {
 	static const char *const forms[] = {"/proc/self/fd", "/dev/fd", "/proc/thread-self/fd",
@@ -317,7 +318,7 @@ static void a_handle(char **a)
 	said("open-by-handle", open_by_handle_at(root, &fh.h, O_RDWR));
 }
 
-/* A directory of links may be listed; what they lead to must stay out of reach. */
+/* A directory of links may be listed; their targets must stay out of reach. */
 static long follow_any(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -335,7 +336,7 @@ static long follow_any(const char *dir)
 	return -1;
 }
 
-/* PID of a process that is not the attacker's: what /proc tells about it. */
+/* PID of a process that is not the attacker's: what /proc shows of it. */
 static void a_proc(char **a)
 {
 	static const char *const links[] = {"root", "cwd", "fd", "map_files", "ns"};
@@ -352,12 +353,12 @@ static void a_proc(char **a)
 
 		snprintf(path, sizeof(path), "/proc/%s/%s", a[0], files[i]);
 		fd = open(path, O_RDONLY);
-		/* it may open, and then refuse or be empty */
+		/* the open may succeed, and the read fail or return nothing */
 		said(path, fd < 0 ? -1 : (read(fd, buf, 64) > 0 ? 0 : (errno = EIO, -1)));
 	}
 }
 
-/* The process starts with nothing but 0, 1 and 2. */
+/* The process must start with descriptors 0, 1 and 2 only. */
 static void a_fds(char **a)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -376,7 +377,8 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/* COUNT: create and remove files under a storm of signals: every call ends with its own answer. */
+/* COUNT: creates and removes files under a storm of signals: every call must return its own
+ * result. */
 static void a_storm(char **a)
 {
 	struct sigaction sa = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
@@ -402,8 +404,7 @@ static void a_storm(char **a)
 	said_if("storm", bad == 0, "steady");
 }
 
-/* Mode, owner, times and attributes of a file of the kernel's. Where they were to go through they
- * are what they were before. */
+/* Changes mode, owner, times and attributes of a kernel's file, and back where that succeeds. */
 static void a_kernels(char **a)
 {
 	int fd = open(a[0], O_RDONLY), by_path = open(a[0], O_PATH);

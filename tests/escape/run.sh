@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 T=$TOOLS/escape
-# Those of this test: others mount file systems of their own beside it, whose paths say cordon as well.
+# The mounts of this test: others mount file systems at the same time, whose paths contain cordon as well.
 mounts() { grep cordon /proc/self/mounts | grep -vE '/cordon-test\.[^ ]*/t\.'; grep -F "$TEST_TMP" /proc/self/mounts; }
 mounts=$(mounts)
 dir=$(new_folder work)
@@ -25,18 +25,18 @@ state=$HOME/.local/state/cordon
 "$CORDON" run --headless -- sh -c 'echo 1 >first' # there is a store and an audit log from here on
 
 inside() { in_folder "$dir" "$@"; }
-# The host, as the attacks may not change it. Times too, so that nothing was even touched.
+# The state of the host, which the attacks must not change. With times, so that nothing was even touched.
 host() { tree "$outside" && tree "$HOME/.ssh" && tree "$HOME/.config" && cat "$HOME/.bashrc" &&
 	ls -A "$HOME" && tree "$dir/.git/hooks" && tree "$dir/.vscode" && cat "$dir/.git/config" "$dir/.env"; }
 host_before=$(host)
-# What is allowed but must not stay: changes since the races are undone. (Those of the races stay: each
-# is tens of thousands of exchanges, and undoing them took three quarters of all the time here.)
+# Changes that are allowed but must not stay: those after the races are undone. (Those of the races stay: each is tens
+# of thousands of exchanges, and undoing them took three quarters of the whole time here.)
 last_step() { "$CORDON" log --json | grep '"undone":false' | grep -oE '^\{"id":[0-9]+' | tr -dc '0-9\n' | sort -n | tail -n 1; }
 put_back() { while [ "$(last_step)" -gt "$races" ] && "$CORDON" undo; do :; done >/dev/null 2>&1; }
 host_same() { same "$(host)" "$host_before" "$1: no effect on the host"; }
 
-# attack NUMBERS PROGRAM ATTACK ARG... - every try must say denied. $allowed: a regex of tries that
-# are harmless and may go through.
+# attack NUMBERS PROGRAM ATTACK ARG... - every try must print denied. $allowed: a regex of harmless tries that may
+# succeed.
 allowed='^$'
 attack() {
 	local name="$1: $3" out bad program=$2
@@ -64,7 +64,7 @@ for p in "$HOME/.ssh/id_ed25519" to-key to-ssh/id_ed25519 "$HOME/.aws/credential
 done
 attack 1 paths list "$HOME/.ssh"
 attack 1 paths list "$HOME/.gnupg"
-# Without mounts the names show.
+# Without mounts the names are visible.
 [ "$BACKEND" = landlock ] ||
 	is "$("$CORDON" run --headless --mode static -- ls -A "$HOME" | grep -E '^\.(ssh|aws|gnupg|bashrc)$')" .bashrc \
 		"1: hidden directories are not listed"
@@ -75,7 +75,7 @@ for p in to-outside dangling to-hook "$outside/file" "$outside/new" "$HOME/new" 
 done
 host_same "1,5,8"
 
-# In the other ways to run this fewer do: they find what the floor is, not how the door looks at names.
+# The other variants of this test do fewer: they test the backend's limits, not how the door handles names.
 tries=$((15000 / ${TEST_FEWER:-1}))
 [ "$BACKEND $MODE" = "native dynamic" ] || [ -n "${RACES:-}" ] || tries=$((4000 / ${TEST_FEWER:-1}))
 mkdir good bad-race && ln -s "$dir/.git/hooks" bad-link && ln -s "$outside" out-link
@@ -128,7 +128,7 @@ ok "12: nothing evil in it" sh -c '! grep -rqs evil .git'
 put_back
 host_same "12: renamed parents"
 
-# Files that the host would run later, present or not: refused, and nothing left in their place.
+# Files that the host would run later, present or not: refused, and nothing is left in their place.
 for p in .git/hooks/post-checkout .claude/settings.json .claude/settings.local.json .mcp.json .vscode/tasks.json .envrc .direnv/bin/run \
 	.git/info/attributes-x/../../hooks/post-merge sub/.git/hooks/pre-commit .codex/config.toml .cursor/mcp.json .project x.sublime-project \
 	.GIT/hooks/pre-push .GiT/config .GiT/HOOKS/pre-push .gitconfig .bashrc sub/.envrc .cordon.conf; do
@@ -143,7 +143,7 @@ for p in "$HOME/.bashrc" "$HOME/.profile" "$HOME/.config/autostart/x.desktop" "$
 done
 host_same 13
 
-# git's own configuration: what is inert passes, what runs programs does not.
+# git's own configuration: inert settings pass, those that run programs do not.
 config_before=$(cat .git/config)
 for kv in core.fsmonitor=/tmp/x core.hooksPath=/tmp core.pager=x core.sshCommand=x alias.st='!x' diff.external=x \
 	filter.x.clean=x merge.x.driver=x include.path=/tmp/x credential.helper='!x' core.worktree=/ gpg.program=x \
@@ -191,7 +191,7 @@ disown "$victim" 2>/dev/null
 attack 8,21 kernel process 1
 attack 8 paths proc 1
 attack 8 paths proc "$victim"
-# Without a pid namespace a number of the host's can be named; no signal gets there.
+# Without a pid namespace a host's process number can be named; no signal reaches it.
 [ "$BACKEND" != landlock ] || allowed='(pidfd|setown)-host'
 attack 22 kernel signals "$victim"
 inside "$T/kernel" kill-all >/dev/null 2>&1
@@ -206,7 +206,7 @@ allowed='memfd_secret-or-none'
 attack 26 kernel rare
 attack 26 kernel crash
 echo leased >leased && attack 26 kernel leases leased
-# Without a user namespace a user may not lower the bounding set; no_new_privs makes it idle.
+# Without a user namespace a user may not lower the bounding set; no_new_privs makes it ineffective.
 [ "$BACKEND" != landlock ] || [ "$(id -u)" = 0 ] || allowed='Bnd'
 attack 27 kernel privileges
 for p in su sudo mount passwd; do
@@ -216,7 +216,7 @@ for p in su sudo mount passwd; do
 	like "$(cat "$TEST_TMP/out")" "1" "27: $p gains nothing"
 done
 
-# Files of the kernel's own are the whole host's: nobody inside changes their mode or owner, or writes.
+# The kernel's own files belong to the whole host: no process inside changes their mode or owner, or writes.
 for p in /proc/swaps /proc/slabinfo /proc/self/net/dev /sys/devices/system /proc/sys/kernel/hostname \
 	/proc/self/ns/uts; do
 	[ ! -e "$p" ] || attack 8 paths kernels "$p"
@@ -269,7 +269,7 @@ for p in /run/dbus/system_bus_socket "/run/user/$(id -u)/bus" /run/docker.sock /
 done
 attack 32 kernel terminal
 
-# Hostile text in what people read.
+# Hostile text in output for people.
 inside sh -c 'touch "$(printf "a\033]52;c;QUFB\007b\033[31m\342\200\256c\302\233D")"; echo "$(printf "x\033[2Jy")" >esc' \
 	"$(printf 'arg\033]0;title\007')"
 for c in log "log --json" diff "diff --stat" audit "audit --json" "undo --dry-run"; do
@@ -286,7 +286,7 @@ for kind in tcp udp; do
 	wait_for 20 grep -qE '^[0-9]+$' "$TEST_TMP/listen"
 	port=$(head -n 1 "$TEST_TMP/listen")
 	for ip in 127.0.0.1 $(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m1 -F .) 169.254.169.254 1.1.1.1; do
-		# To the sandbox's own loopback, and to the namespace behind it, where nobody is.
+		# To the sandbox's own loopback, and to the namespace behind it, which has no listener.
 		allowed='udp-connect|udp-sendto|udp-sendmsg|udp-sendmmsg'
 		[ "$ip" = 127.0.0.1 ] || [ "$BACKEND" != landlock ] || allowed='^$'
 		attack 36,41 net out "$ip" "$port"
@@ -329,7 +329,7 @@ for w in $("$T/evade" names); do
 	cmp -s "$work2/$w" "$work2/f-source" || fail "45: $w" "content differs after undo"
 done
 
-# What a command mapped, and its daemon stores to while the next one runs.
+# A command's mapping, to which its daemon stores during the next command.
 work2=$(new_folder mapped)
 printf 'first' >"$work2/v" && truncate -s 65536 "$work2/v" && cp "$T/evade" "$work2/evade"
 t=$(tree "$work2")
@@ -340,8 +340,8 @@ like "$(cd "$work2" && "$CORDON" diff 2 --stat)" " v" "45: it is in the step tha
 ok "45: and is undone" undo_whole "$work2"
 same "$(tree "$work2")" "$t" "45: with all the others"
 
-# What one command wrote to and another took away: the undo store has the file itself. (Each in a folder of
-# its own: `held` of the one before would let the others go first.)
+# Files that one command wrote and another removed: the undo store has the file itself. (Each in a folder of its own:
+# the `held` file of one case would affect the next.)
 n=0
 for take in "rm v" "echo new >n; mv n v" "ln v x; rm v x"; do
 	n=$((n + 1)) && work2=$(new_folder "taken$n")
@@ -354,7 +354,7 @@ for take in "rm v" "echo new >n; mv n v" "ln v x; rm v x"; do
 	is "$(cat "$work2/v") $(stat -c %a "$work2/v")" "second 640" "45: $take: undone"
 done
 
-# What is put in the way of a restore.
+# Obstacles in the way of a restore.
 work3=$(new_folder restore)
 mkdir -p "$work3/d/e" && echo old >"$work3/d/f" && echo old >"$work3/d/e/g" && echo old >"$work3/plain"
 t=$(tree "$work3")
@@ -381,7 +381,7 @@ for who in cordon keeper; do
 done
 same "$(mounts)" "$mounts" "49: no mount is left"
 
-# What was refused is in the audit log.
+# Refusals are in the audit log.
 log=$("$CORDON" audit --json 2>/dev/null | cat)
 for word in post-checkout .mcp.json tasks.json .envrc; do
 	like "$log" "\"deny\".*$word" "the audit log has the refusal of $word"

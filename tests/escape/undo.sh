@@ -1,12 +1,12 @@
 #!/bin/bash
-# undo - changes that an undo log might miss: through what an earlier step has left open or mapped.
+# undo - changes that an undo log might miss: through descriptors or mappings of an earlier step.
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../support/lib.sh"
 need_sandbox
 H=$TOOLS/escape/hold
 top=$TEST_TMP
 
-# The agent of these tests is a shell that says how the folder is, between its commands.
+# The agent of these tests is a shell that reports the folder's state between its commands.
 mkdir "$top/bin"
 cat >"$top/bin/agent" <<'END'
 #!/bin/bash
@@ -33,7 +33,7 @@ change() {
 }
 export -f change; export hold how way
 case $when in
-step) bash -c 'echo second >second; change' ;; # a step has begun: it has the file as it was
+step) bash -c 'echo second >second; change' ;; # a step has begun: it has saved the file
 bare) change ;;			# the command changes nothing else
 late) bash -c 'echo second >second'; sleep 0.3; "$hold" ask /tmp/s "$way" ;;
 esac
@@ -46,7 +46,7 @@ look() { # as the agent does
 }
 newest() { cordon_in "$1" log --json | grep '"undone": *false' | head -n 1; }
 
-# try HOW WAY WHEN - what the second step did is undone exactly, then everything is; or it is told.
+# try HOW WAY WHEN - the second step's change is undone exactly, and then everything is; or a message says why not.
 try() {
 	local name="45: $2 through $1, $3" dir before between log
 	dir=$(mktemp -d "$top/w.XXXXXX")
@@ -90,8 +90,8 @@ try map map bare
 try map map late
 try tmpfile link step
 
-# What takes a file's name puts the file itself into the undo store: a descriptor for reading that the
-# keeper once handed out (O_CREAT) must not lead to it there.
+# Replacing a file's name puts the file itself into the undo store: a descriptor for reading that the keeper opened
+# (O_CREAT) must not lead to it there.
 dir=$(mktemp -d "$top/w.XXXXXX")
 cat >"$top/bin/reader.py" <<'E2'
 import os, subprocess, sys
@@ -109,7 +109,7 @@ is "$(cd "$dir" && python3 -c 'import os
 print(open("v").read().strip(), oct(os.stat("v").st_mode), os.listxattr("v"), os.stat("v").st_mtime)')" "$before" \
 	"45: and is as it was"
 
-# A file that is held open and too large to be kept for each step: the step says so, and keeps the rest.
+# A file that is open and too large to be saved for each step: the step says so, and saves the rest.
 dir=$(mktemp -d "$top/w.XXXXXX")
 head -c 3000000 /dev/zero >"$dir/file"
 (cd "$dir" && "$CORDON" run --headless --steps auto --set journal.step-size=4M -- bash -c "
@@ -121,7 +121,7 @@ log=$(newest "$dir")
 like "$log" "third" "45: a large file that is held open: the step is there"
 if [[ $log == *'"incomplete":true'* ]]; then
 	like "$log" "'file' is held open by an earlier command" "45: and says what it lacks"
-else # the file system can clone: nothing is lacking
+else # the file system can clone: nothing is missing
 	unlike "$log" "incomplete\":true" "45: and lacks nothing"
 fi
 cordon_in "$dir" undo >"$top/out" 2>&1 || cordon_in "$dir" undo --force >"$top/out" 2>&1

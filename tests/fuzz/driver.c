@@ -80,7 +80,7 @@ static size_t mutate(uint8_t *out, const struct seed *s)
 				size++;
 			}
 			break;
-		default: /* the head of another on our tail */
+		default: /* the head of another input, and our tail */
 			if (other->size <= MAX_BYTES - at) {
 				memcpy(out + at, other->data, other->size);
 				size = at + other->size;

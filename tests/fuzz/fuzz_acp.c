@@ -1,4 +1,4 @@
-/* fuzz_acp - whatever an agent sends, no request for its editor's tools comes through. */
+/* fuzz_acp - no bytes from an agent become a request for its editor's tools. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static void on_withdrawn(void *data, uint64_t id)
 
 #define ENDS "\r\n\v\f\x1c\x1d\x1e"
 
-/* As an editor would that ends lines at any of them. */
+/* Parses text like an editor that ends lines at any of these characters. */
 static void look_at(char *text)
 {
 	for (char *line = strtok(text, ENDS); line; line = strtok(NULL, ENDS)) {
@@ -59,7 +59,7 @@ static void look_at(char *text)
 	}
 }
 
-/* The first byte says in what pieces it comes, and whether the editor has spoken. */
+/* The first byte gives the size of pieces, and whether the editor has sent anything. */
 static void run(const char *bytes, size_t len, enum acp_tools tools)
 {
 	static const struct acp_listener on = {.turn = on_turn,
@@ -85,7 +85,7 @@ static void run(const char *bytes, size_t len, enum acp_tools tools)
 	acp_from_agent(a, "", 0, true, &out, &back);
 	if (!(len && bytes[0] & 1)) {
 		if (tools != ACP_TOOLS_ON)
-			look_at(out.data); /* the editor may speak yet */
+			look_at(out.data); /* the editor may still send */
 		buf_clear(&out);
 	}
 	acp_from_editor(a, "", 0, true, &in, &out);

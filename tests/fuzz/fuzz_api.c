@@ -1,4 +1,4 @@
-/* fuzz_api - lines of the session's socket: what a client sends, and what it is sent. */
+/* fuzz_api - lines of the session's socket: messages of a client, and texts sent to it. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A command is refused in words, or is one that can be meant. */
+/* A command is refused with a message, or is one that has a meaning. */
 static void take(const char *line, size_t len)
 {
 	struct command_in c;
@@ -26,9 +26,7 @@ static void take(const char *line, size_t len)
 		abort();
 }
 
-/* Any bytes, told as a JSON string, come back as they were, and none of them is a control
- * character.
- */
+/* Any bytes in a JSON string are read back unchanged, without control characters in the string. */
 static void tell(const char *bytes, size_t len)
 {
 	AUTO_BUF struct buf line = BUF_INIT;

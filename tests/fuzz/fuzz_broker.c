@@ -1,4 +1,5 @@
-/* fuzz_broker - what git and ssh inside say to the broker, and what the host's programs answer. */
+/* fuzz_broker - messages of git and ssh inside to the broker, and answers of the host's
+ * programs. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What goes to the human's git has the lines that it should have, and no more. */
+/* Text for the user's git has exactly the expected lines. */
 static void git(struct span text)
 {
 	AUTO_BUF struct buf out = BUF_INIT, answer = BUF_INIT;
@@ -64,7 +65,7 @@ static void ssh(struct span text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* On the heap, without a NUL at the end: a read beyond it is seen. */
+	/* On the heap, without a NUL at the end, so that a read beyond it is detected. */
 	char *copy = malloc(size ? size : 1);
 
 	if (size)

@@ -1,4 +1,4 @@
-/* fuzz_cast - any bytes as a recording: opened, read whole, and sought in. */
+/* fuzz_cast - any bytes as a recording: opened, read completely, with seeks. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void drop(void *data, const void *bytes, size_t len)
 
 static const struct term_events mute = {.output = drop};
 
-/* The sums of the blocks' heads are made right: what they protect is to be looked at, too. */
+/* Corrects the checksums of the blocks' heads, so that the content is read, too. */
 static void mend(uint8_t *p, size_t len)
 {
 	for (size_t at = 0; at + 24 <= len;) {

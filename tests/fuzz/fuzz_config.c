@@ -1,4 +1,4 @@
-/* fuzz_config - a project's file of any bytes: refused or read, and never loosening anything. */
+/* fuzz_config - a project's file of any bytes is refused or read, and never loosens anything. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int collect(void *data, const struct config_setting *s)
 	return 0;
 }
 
-/* What the plain reader takes, libgit2 reads alike. */
+/* libgit2 must read what the plain reader accepts, with the same result. */
 static void compare(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *text = xstrndup((const char *)data, size);

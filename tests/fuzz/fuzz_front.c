@@ -1,4 +1,5 @@
-/* fuzz_front - what front ends send: lines, payloads by their schemas, base64; and the runner's. */
+/* fuzz_front - messages of front ends: lines, payloads by their schemas, base64; and the
+ * runner's. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever is refused is refused in words. */
+/* A refusal must have a message. */
 static void check(const cJSON *schema, const cJSON *value)
 {
 	struct fault f = {0};
@@ -41,7 +42,7 @@ static void take_line(const char *bytes, size_t len)
 	cJSON_Delete(message);
 }
 
-/* Bytes come back as they were. */
+/* Encoded bytes must be decoded unchanged. */
 static void recode(const char *bytes, size_t len)
 {
 	AUTO_BUF struct buf text = BUF_INIT;

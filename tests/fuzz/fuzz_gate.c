@@ -1,4 +1,4 @@
-/* fuzz_gate - what the kernel may ask of the read gate, in any order, while the host changes. */
+/* fuzz_gate - requests of the kernel to the read gate, in any order, while the host changes. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 
@@ -7,11 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/*
- * Each four bytes of the input are one request, answer or change. The kernel keeps its side of the
- * bargain: it names nodes that it was told of and has not forgotten, and forgets none of which
- * something is open or being opened. At the end it lets go of everything, and nothing may be left.
- */
+/* Four bytes of the input are one request, answer or change. The kernel follows its protocol: it
+ * names nodes that it was told of and has not forgotten, and forgets none that is open or being
+ * opened. At the end it forgets everything, and nothing may be left. */
 #define NODES_AT_MOST 256
 #define OPEN_AT_MOST  32
 
@@ -196,7 +194,7 @@ static void read_from(const struct opened *o, struct op op)
 	bool plus = o->dir && (op.y & 1) && n_known + op.z * 64u / 128 < NODES_AT_MOST;
 	struct fake_reply r;
 
-	if (o->dir) /* as the kernel does, only from where an entry has ended: here the begin */
+	if (o->dir) /* as the kernel does, only at the end of an entry: here the beginning */
 		in.offset = 0;
 	r = fake_ask(!o->dir ? FUSE_READ
 		     : plus  ? FUSE_READDIRPLUS
@@ -260,7 +258,7 @@ static void interrupt(const struct opened *o)
 	struct fuse_interrupt_in in = {.unique = o->unique};
 
 	if (fake_ask(FUSE_INTERRUPT, 0, &in, sizeof(in)).there)
-		abort(); /* this process lives */
+		abort(); /* this process must be alive */
 }
 
 static void on_opened(struct op op)
@@ -355,7 +353,7 @@ static void end(void)
 	while (n_known > 1)
 		forget(n_known / 2 ? n_known / 2 : 1, known[n_known / 2].lookups);
 	if (fake.fs.tree.n || gate_held_events() != POLLIN || gate_held_wait_ms() == 20)
-		abort(); /* known, untold, interrupted */
+		abort(); /* known, not reported, interrupted */
 	fake_end();
 	if (io_remove_tree(AT_FDCWD, tree) < 0)
 		abort();

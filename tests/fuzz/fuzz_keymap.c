@@ -1,4 +1,4 @@
-/* fuzz_keymap - keymap files from anywhere; what is accepted keeps the guards. */
+/* fuzz_keymap - keymap files of any bytes; accepted ones keep the guards. */
 /* SPDX-License-Identifier: MIT */
 #include <assert.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* No file may put an answer on a key that is typed by reflex. */
+/* No file may put an answer on a key that users type by reflex. */
 static void check(const struct keymap *km, enum action a)
 {
 	char keys[256];

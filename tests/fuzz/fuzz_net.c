@@ -44,7 +44,7 @@ static void message(const uint8_t *data, size_t size)
 		abort();
 }
 
-/* What is read and written is read the same again. */
+/* Hosts must read back as written. */
 static void hosts(const char *text)
 {
 	char once[NET_TARGET_TEXT], twice[NET_TARGET_TEXT];

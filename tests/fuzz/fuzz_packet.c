@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (packet_refuse(out, &p, (enum packet_why)why, 1280) > PACKET_ERROR)
 			abort();
 	n = packet_write(out, &p);
-	if (n == 0 || p.protocol == 1) /* too long with its headers; an echo becomes a reply */
+	if (n == 0 || p.protocol == 1) /* too long with its headers; or a reply to an echo */
 		return 0;
 	if (packet_read(&again, out, n) < 0 || again.len != p.len || again.to_port != p.to_port ||
 	    !net_addr_eq(&again.to, &p.to) ||

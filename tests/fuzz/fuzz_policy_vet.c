@@ -1,4 +1,4 @@
-/* fuzz_policy_vet - what passes as inert must be inert to git's own parser too. */
+/* fuzz_policy_vet - text that passes as inert must be inert to git's own parser, too. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Names a program, unless it is switched off. */
+/* Returns whether the key names a program that is not switched off. */
 static bool is_off(const char *key, const char *value)
 {
 	return str_ends(key, ".fsmonitor") && value &&
@@ -20,7 +20,7 @@ static bool is_off(const char *key, const char *value)
 		!strcasecmp(value, "off") || !strcmp(value, "0"));
 }
 
-/* An upstream's remote may stay without its address, and not come without it. */
+/* A new remote without its address is refused, although it may stay. */
 static bool names_remotes(const char *text, size_t size)
 {
 	for (size_t i = 0; i + 6 <= size; i++)
@@ -46,7 +46,7 @@ static bool ends_badly(const char *key)
 	       strncmp(key, "filter.", 7) == 0 || strncmp(key, "url.", 4) == 0;
 }
 
-/* libgit2's parser is the second opinion. */
+/* Compares with libgit2's parser. */
 static void second_opinion(const char *text, size_t len)
 {
 	const struct git2 *g = git2_get(NULL);
@@ -80,8 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (policy_vet(p, "/w/.git/config", text, size))
 		second_opinion(text, size);
-	/* A config may always stay as it is, or be refused; half of one is no reason for the rest.
-	 */
+	/* An unchanged config may stay or be refused; one inert half does not make the other half
+	 * pass. */
 	if (policy_vet_change(p, "/w/.git/config", text, half, text + half, size - half) &&
 	    !names_remotes(text, size) && policy_vet(p, "/w/.git/config", text, half) &&
 	    !policy_vet(p, "/w/.git/config", text + half, size - half))

@@ -1,4 +1,4 @@
-/* fuzz_proxy - what comes to the proxy: heads of HTTP and messages of SOCKS, of any bytes. */
+/* fuzz_proxy - any bytes to the proxy: heads of HTTP and messages of SOCKS. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is sent on names the host that was judged, in one head that is read the same again. */
+/* A forwarded head must name the judged host, and be read back as one head. */
 static void forward(const struct http_request *r)
 {
 	AUTO_BUF struct buf out = BUF_INIT, again = BUF_INIT;
@@ -26,7 +26,7 @@ static void forward(const struct http_request *r)
 	buf_fmt(&again, "http://%s%s", text, path);
 	for (const char *at = again.data; (at = strstr(at, "\r\n")); at += 2)
 		lines++;
-	/* Host and Connection are ours, and may be one too many. */
+	/* Host and Connection are added, and may exceed the limit. */
 	if (lines - 2 > HTTP_HEADERS_MAX)
 		return;
 	n = http_read(&back, again.data, again.len, &why);
@@ -75,7 +75,7 @@ static void socks(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* On the heap, without a NUL at the end: a read beyond it is seen. */
+	/* On the heap, without a NUL at the end, so that a read beyond it is detected. */
 	uint8_t *copy = malloc(size ? size : 1);
 
 	if (size)

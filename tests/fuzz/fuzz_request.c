@@ -1,5 +1,4 @@
-/* fuzz_request - a trapped call's registers and the memory that they point to, both of any content.
- */
+/* fuzz_request - registers of a trapped call and the memory they point to, both of any content. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,10 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define PAGE 4096
 
-/*
- * The caller is this process: two pages, the second of which may be missing, are its memory. What
- * is copied must lie in what is there, end with a NUL, and never be longer than its room.
- */
+/* The caller is this process: its memory is two pages, the second of which may be missing. A copy
+ * must come from existing memory, end with a NUL, and fit its buffer. */
 static char *memory;
 static struct ldoor door;
 
@@ -47,11 +44,11 @@ static const struct door_call *pick(uint8_t byte)
 {
 	const struct door_call *call = &door_calls[byte % door_calls_len];
 
-	/* These two tell a keeper, of which there is none here. */
+	/* These two need a keeper, which is missing here. */
 	return call->prepare == prepare_exec || call->prepare == prepare_umask ? NULL : call;
 }
 
-/* A pointer into the memory, at a place that the input says, or any number. */
+/* Returns a pointer into the memory, at a place from the input, or any number. */
 static uint64_t argument(uint8_t kind, uint64_t value)
 {
 	if (kind & 1)

@@ -1,4 +1,4 @@
-/* fuzz_rewrite - requests to a host with a secret: however they are split, they read the same. */
+/* fuzz_rewrite - requests to a host with a secret read the same, however they are split. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static int run(const char *data, size_t size, size_t piece, struct buf *out)
 	rewriter_init(&w, "a.b", rules, 1);
 	for (size_t at = 0; r == 0 && at < size; at += piece)
 		r = rewriter_feed(&w, data + at, MIN(piece, size - at), out, &why);
-	/* What is not passed on yet is what has come last: with a value like its placeholder,
-	 * every byte is where it was. */
+	/* Bytes that are not forwarded yet must be the last ones: if a value equals its
+	 * placeholder, every byte keeps its place. */
 	if (out->len + w.in.len > size || memcmp(out->data, data, out->len) != 0 ||
 	    (r == 0 && out->len + w.in.len != size))
 		abort();
@@ -30,7 +30,7 @@ static int run(const char *data, size_t size, size_t piece, struct buf *out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* On the heap, without a NUL at the end: a read beyond it is seen. */
+	/* On the heap, without a NUL at the end, so that a read beyond it is detected. */
 	char *copy = malloc(size ? size : 1);
 	AUTO_BUF struct buf whole = BUF_INIT, bytes = BUF_INIT;
 	int at_once, by_byte;

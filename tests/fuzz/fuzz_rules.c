@@ -1,4 +1,4 @@
-/* fuzz_rules - patterns of any bytes against a plain matcher; files of strangers only tighten. */
+/* fuzz_rules - patterns of any bytes against a plain matcher; project files only tighten. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-/* Component by component, with a budget: what it cannot afford is not compared. */
+/* Matches component by component, with a budget; beyond it nothing is compared. */
 static bool naive(const struct pattern *p, size_t i, const char *path, unsigned *budget)
 {
 	const char *next = path + (*path == '/');
@@ -61,7 +61,7 @@ static bool matches(const struct pattern *p, const char *path)
 	struct hits hits = {0};
 	const char *why;
 
-	/* What it says of itself matches alike. */
+	/* The pattern's own text must match alike. */
 	index_text(x, entry, &text);
 	if (!pattern_parse(&again, text.data, &why))
 		abort();
@@ -121,7 +121,7 @@ static struct policy *policy_of(const char *dir)
 	return p;
 }
 
-/* Whatever a stranger's file says, nothing is looser with it than without it. */
+/* With any project file, nothing may be looser than without it. */
 static void only_tightens(const uint8_t *data, size_t size)
 {
 	static const char *const paths[] = {

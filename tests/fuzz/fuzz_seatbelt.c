@@ -1,5 +1,5 @@
-/* fuzz_seatbelt - profiles of any bytes: read or refused in words, and an answer without a fault.
- */
+/* fuzz_seatbelt - profiles of any bytes are read or refused with a message, and evaluated
+ * safely. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>

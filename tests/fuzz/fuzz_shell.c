@@ -1,5 +1,4 @@
-/* fuzz_shell - command lines and events of an agent: parsed within the limits, and advised about.
- */
+/* fuzz_shell - command lines and events of an agent: parsed within the limits, and judged. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -13,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What it says becomes a path. */
+/* A part of the event becomes a path. */
 static void read_event(const char *text, size_t size)
 {
 	AUTO_BUF struct buf request = BUF_INIT;

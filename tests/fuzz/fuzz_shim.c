@@ -1,4 +1,4 @@
-/* fuzz_shim - any bytes as what a guest, QEMU or the host says: parsed by both sides. */
+/* fuzz_shim - any bytes as messages of a guest, QEMU or the host: parsed by both sides. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* As the guest reads it: in place. */
+/* Parses in place, like the guest. */
 static void as_the_guest(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *line = xmalloc(size + 1);
@@ -27,7 +27,7 @@ static void as_the_guest(const uint8_t *data, size_t size)
 				abort();
 }
 
-/* What the guest's side makes of any bytes is what the host's side reads. */
+/* The host must read what the guest's side makes of any bytes. */
 static void there_and_back(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *out = xmalloc(OUTPUT_ROOM(size));

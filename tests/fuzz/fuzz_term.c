@@ -12,7 +12,7 @@ static void on_output(void *data, const void *bytes, size_t len)
 	const char *p = bytes;
 	const bool *typing = data;
 
-	/* An answer never carries anything that would act on whoever reads it as input. */
+	/* An answer contains nothing that would have an effect as input of its reader. */
 	for (size_t i = 0; i < len && !*typing; i++)
 		assert(p[i] == '\033' || (p[i] >= ' ' && p[i] < 0x7f));
 }
@@ -24,7 +24,7 @@ static void drop(void *data, const void *bytes, size_t len)
 	(void)len;
 }
 
-/* Every cell that is shown is one that may be shown. */
+/* Every cell on the screen must be allowed there. */
 static void check_cells(const struct surface *s)
 {
 	for (int i = 0; i < s->w * s->h; i++) {
@@ -56,7 +56,7 @@ static void copy(struct term *t, uint8_t a, uint8_t b)
 	buf_done(&text);
 }
 
-/* What a recording keeps is a terminal again. */
+/* A recording's snapshot must make a terminal. */
 static void snapshot(struct term *t)
 {
 	static const struct term_events none = {.output = drop};
@@ -115,7 +115,7 @@ static void act(struct term *t, struct surface *s, uint8_t what, uint8_t a, uint
 	}
 }
 
-/* 0xff starts an action of three bytes; it is not in UTF-8. */
+/* 0xff, which is not in UTF-8, begins an action of three bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct term_events on = {.output = on_output};

@@ -1,4 +1,4 @@
-/* fuzz_theme - theme files from anywhere. */
+/* fuzz_theme - theme files of any bytes. */
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* fuzz_vet_index - an index, the rest of a rebase and a gitfile are read without a slip. */
+/* fuzz_vet_index - any bytes as an index, the rest of a rebase, and a gitfile. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static bool hides;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Each line by itself: what passes has no line that a shell would get. */
+/* Each line alone: an accepted text has no line for a shell. */
 static void check_rebase(const char *text, size_t size)
 {
 	if (size && vet_git_rebase(text, size, NULL, 0) &&

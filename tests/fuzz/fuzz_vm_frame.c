@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct syn_gate *gate;
 static int64_t now;
 
-/* What goes on lies within the frame, and whole; what is held comes back as it came. */
+/* A forwarded packet is within the frame, and complete; a held one returns unchanged. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t reset[FRAME_RESET];

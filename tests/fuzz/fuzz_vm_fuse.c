@@ -7,10 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/*
- * A record is: opcode, node, handle, how many bytes follow, these. Handle 255: the bytes are all of
- * the message; else its first eight are a handle's number.
- */
+/* A record is: opcode, node, handle, number of bytes that follow, the bytes. Handle 255: the bytes
+ * are the whole message; else its first eight are a handle's number. */
 static struct fuse_session *fuse;
 static char out[65536];
 static size_t open_requests;

@@ -1,4 +1,4 @@
-/* fuzz_wal - a step's log with anything in it: opened, walked from both ends, cut, appended to. */
+/* fuzz_wal - a step's log of any bytes: opened, read from both ends, cut, appended to. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static void walk(const struct undo_log *log)
 	while (undo_log_last(log, tail, &r, &tail))
 		back += look_at(&r);
 	if (there != back)
-		abort(); /* one of the two ways lies */
+		abort(); /* the two ways must agree */
 }
 
 static int scratch = -1; /* a directory */

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte of each field says what is read next: every order of reads must be safe. */
+/* The first byte of each field selects the next read: every order of reads must be safe. */
 static void read_fields(struct wire_in *in)
 {
 	for (int i = 0; i < 64 && !in->bad; i++) {

@@ -1,4 +1,4 @@
-/* acts - what an agent's processes do to names and objects, through the journal. */
+/* acts - performs an agent's changes of names and objects, through the journal. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ bool place_of(struct inside *in, const char *path, struct at *at, char dir[16])
 	return at->dirfd >= 0;
 }
 
-/* Lines of text, of which the first is like no other. */
+/* Writes lines of text; the first line is unique. */
 static void fill_text(char *data, size_t size, unsigned turn)
 {
 	char number[9];
@@ -37,7 +37,8 @@ static void fill_text(char *data, size_t size, unsigned turn)
 	memcpy(data, number, 4);
 }
 
-/* Returns how many bytes the file has at least. Holes, ends of pages, more than the log takes. */
+/* Writes data: holes, ends of pages, more than the log takes. Returns a lower bound of the file's
+ * size. */
 unsigned fill_data(struct inside *in, int fd, unsigned how)
 {
 	static const unsigned sizes[] = {0, 5, 60, 100, 4096, 40000, 300, 1};
@@ -85,7 +86,8 @@ static void do_write(struct inside *in, struct step *s, const struct at *at, con
 		close(fd);
 }
 
-/* user:6 rw-, user:<owner class> etc. as the kernel wants it: version 2, entries by tag and id. */
+/* Sets an ACL in the kernel's form: version 2, entries by tag and id: user:6 rw-, user:<owner
+ * class> etc. */
 static int set_acl(struct step *s, const struct at *at, unsigned how)
 {
 	static const unsigned char acl[] = {2,	 0,   0,   0,	1,   0,	  6,  0,   255, 255, 255,
@@ -185,8 +187,7 @@ static int make_tree(struct inside *in, struct step *s, const struct at *at, con
 	return 0;
 }
 
-/* ---- one act ----------------------------------------------------------------------------------
- */
+/* ---- one act --------------------------------------------------------------------------------- */
 
 static int with_two(struct inside *in, struct step *s, const struct at *at, const struct act *a)
 {

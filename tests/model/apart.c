@@ -1,4 +1,5 @@
-/* apart - a kill left a step in one of two folders: each is whole, undo and redo take the rest. */
+/* apart - after a kill left a step in one of two folders, each must be whole, and undo and redo
+ * must reach both ends. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ static char *store_of(const struct game *g, const char *folder)
 	return store;
 }
 
-/* Returns whether a folder that this directory of a step names has no such directory. */
+/* Returns whether one of the folders named by this directory of a step lacks its part. */
 static bool lacks_part(const struct game *g, int at, const char *where, const char *id)
 {
 	AUTO_CLOSE int fd = openat(at, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -82,7 +83,7 @@ bool is_apart(const struct game *g)
 	return apart || any_redo_torn(g);
 }
 
-/* Is the tree of that folder the same in both? See look(). */
+/* Returns whether the trees of that folder are equal. See look(). */
 static bool same_half(const char *x, const char *y, bool second)
 {
 	const char *a = strstr(x, "\n//"), *b = strstr(y, "\n//");
@@ -95,7 +96,7 @@ static bool same_half(const char *x, const char *y, bool second)
 	return trees_equal_loosely(one, other);
 }
 
-/* Repeats the action until no step is left, or an edit from outside stops it. */
+/* Repeats the action until no step is left, or an external edit stops it. */
 static void play_all(struct game *g, enum act_kind kind)
 {
 	const struct act act = {.kind = kind, .x = LIST_MAX, .y = UNDO_FORCE};
@@ -118,7 +119,7 @@ void play_apart(struct game *g, const char *pre, const char *post)
 		if (!same_half(g->now, pre, second) && !same_half(g->now, post, second))
 			fail(g, "killed: the %s folder is neither old nor new",
 			     second ? "second" : "first");
-	history_done(&g->h); /* it has no word for such a step */
+	history_done(&g->h); /* the history cannot describe such a step */
 	audit(g);
 	if (g->w.sh->reply.n_undone)
 		play_all(g, ACT_REDO);

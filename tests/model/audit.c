@@ -1,4 +1,4 @@
-/* audit - what the store says: it is sound, and its steps changed what the trees show. */
+/* audit - checks that the store is sound, and that its steps list the changes in the trees. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tests/model/play.h"
 #include "tests/support/tree.h"
 
-struct audit { /* of one step, by the trees before and after it */
+struct audit { /* of one step, from the trees before and after it */
 	struct game *g;
 	struct journal *j;
 	int64_t id;
@@ -33,7 +33,7 @@ static const char *line_at(const struct lines *l, const char *path)
 	return line_of(l, whole, strlen(whole));
 }
 
-/* Does the tree's line say what the change says of that side? */
+/* Returns whether the tree's line agrees with a side of the change. */
 static bool side_is(const struct change_side *s, const char *line)
 {
 	const char *size = strstr(line, " size ");
@@ -48,7 +48,8 @@ static bool side_is(const struct change_side *s, const char *line)
 	return s->mtime_ns == sec * 1000000000 + nsec;
 }
 
-/* Another directory lies above it now: what it tells is about what lies in that. */
+/* Returns whether another directory is now above the path: then the change is about the new one's
+ * content. */
 static bool is_elsewhere(const struct audit *a, const char *path)
 {
 	for (size_t i = 0; i < a->n; i++) {
@@ -62,14 +63,14 @@ static bool is_elsewhere(const struct audit *a, const char *path)
 	return false;
 }
 
-/* What a renamed directory took along is told by the name that it has there, so there may be no
- * line for how it was. */
+/* Returns whether the trees agree with a change. The content of a renamed directory is listed by
+ * its new path, so the old path may have no line. */
 static bool is_true(const struct audit *a, const struct change *c)
 {
 	const char *was = line_at(&a->before, c->old_path ? c->old_path : c->path);
 	const char *is = line_at(&a->after, c->path);
 
-	/* A directory that had its name for a while had one of these in it. */
+	/* The directory had another name for a while, and the other directory had such an entry. */
 	if (was && is && str_eq(was, is))
 		return true;
 	if (c->after.exists != (is != NULL) || (c->old_path && line_at(&a->after, c->old_path)))
@@ -88,7 +89,7 @@ static bool tells_of(const struct change *c, const char *path, size_t len)
 
 		if (n >= len || strncmp(path + 1, names[i], n) != 0)
 			continue;
-		/* It went or came with a directory. */
+		/* It was removed or made with a directory. */
 		if (len == n + 1 ||
 		    (path[n + 1] == '/' && (c->old_path || c->before.ino != c->after.ino)))
 			return true;
@@ -96,7 +97,7 @@ static bool tells_of(const struct change *c, const char *path, size_t len)
 	return false;
 }
 
-/* It went while its directory had another name, by which it is told. */
+/* It was removed while its directory had another name, under which it is listed. */
 static bool went_elsewhere(const struct audit *a, const struct change *c, const char *path,
 			   size_t len)
 {
@@ -143,7 +144,7 @@ static void check_changes(struct audit *a)
 /* ---- their content ----------------------------------------------------------------------------
  */
 
-/* The tree has no hash of what its owner may not read. */
+/* Returns whether the tree has a hash: not for files that their owner may not read. */
 static bool is_hashed(const char *line)
 {
 	return strstr(line, " hash ") &&
@@ -160,7 +161,7 @@ static void check_side(struct audit *a, const struct change *c, bool after)
 	char proc[40];
 	int r;
 
-	/* Written by another of its names it cannot be had: that is said. */
+	/* Content written by another name of the file is unavailable, and reported so. */
 	if (!hash || !(after ? &c->after : &c->before)->exists ||
 	    (!after && is_elsewhere(a, path)) || has_link(&a->before, line, path_len(line)) ||
 	    has_link(&a->after, line, path_len(line)))
@@ -168,7 +169,7 @@ static void check_side(struct audit *a, const struct change *c, bool after)
 	r = journal_content(a->j, a->id, c, after, &fd, &err);
 	if (r == -ESTALE && after && a->id != a->g->h.kept[a->g->h.n_kept - 1].id)
 		return;
-	if (r == -EACCES && geteuid() != 0) /* it has been closed since; that is said */
+	if (r == -EACCES && geteuid() != 0) /* closed in the meantime, and reported so */
 		return;
 	if (r < 0) {
 		fail(a->g, "step %lld: '%s' %s it: %s", (long long)a->id, c->path,
@@ -176,7 +177,7 @@ static void check_side(struct audit *a, const struct change *c, bool after)
 		return;
 	}
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	if (access(proc, R_OK) < 0) /* not by this name of it */
+	if (access(proc, R_OK) < 0) /* not by this name */
 		return;
 	if (tree_hash(proc) != strtoull(hash + strlen(" hash "), NULL, 16))
 		fail(a->g, "step %lld: '%s' %s it is something else", (long long)a->id, c->path,

@@ -1,4 +1,4 @@
-/* compare - trees path by path: what one change did, and whether it carried over. */
+/* compare - compares trees path by path: whether a change has been carried over to a newer tree. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -17,7 +17,8 @@ bool trees_equal_loosely(const char *a, const char *b)
 	return equal;
 }
 
-/* The same object under any name: a directory above it was moved, or it has another name left. */
+/* Returns whether the same object has any name: a directory above it was moved, or another name
+ * remains. */
 static bool elsewhere(const struct lines *l, const char *line)
 {
 	AUTO_FREE char *want = bare(line);
@@ -36,8 +37,8 @@ struct carry {
 	bool quiet;
 };
 
-/* A second name that came back, of a file whose first name is another one's now, be it one that
- * looks the same: what the steps then did to the first name is not done to it. */
+/* Returns whether a second name came back of a file whose first name is another file's now: later
+ * changes of the first name do not apply to it. */
 static bool parted(const struct carry *c, const char *want, const char *got)
 {
 	const char *other = want ? strstr(want, " same as ") : NULL, *was, *is;
@@ -50,8 +51,8 @@ static bool parted(const struct carry *c, const char *want, const char *got)
 	return !was || !is || !str_eq(was, is);
 }
 
-/* Somebody wrote to a file (from, now) that the change moved and gave another mode or owner (to):
- * then those bytes lie where it went (got), with what it was given. */
+/* Returns whether an externally written file (from, now) was moved by the change and given another
+ * mode or owner (to): then its bytes must be at the new path (got), with these attributes. */
 static bool went_along(const char *from, const char *now, const char *to, const char *got)
 {
 	return from && now && to && got && !is_dir(to) && str_eq(field(from, 3), field(to, 3)) &&
@@ -81,7 +82,8 @@ static bool came_to(const struct carry *c, const char *to, const char *got)
 	return false;
 }
 
-/* Somebody's new name of a file that has another one: what is done to that one shows here, too. */
+/* Returns whether path is an external hard link: changes of the other name are visible here,
+ * too. */
 static bool is_link(const struct carry *c, const char *path, size_t len)
 {
 	return !line_of(&c->from, path, len) && !line_of(&c->to, path, len) &&
@@ -95,7 +97,7 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 	const char *want = alike(from, to) ? now : to;
 	bool touched = !same_work(now, from), lost = touched && !alike(from, to) && !alike(now, to);
 
-	/* Saved again as it was it has another time, which may be what it was before. */
+	/* A file saved again unchanged has another time, which may be its former one. */
 	if ((alike(got, want) || (!touched && (alike(got, to) || parted(c, want, got)))) && !lost)
 		return true;
 	if (hides(&c->from, path, len) || hides(&c->to, path, len) || hides(&c->now, path, len) ||
@@ -103,13 +105,13 @@ static bool carried(const struct carry *c, const char *path, size_t len)
 		return true;
 	if (is_link(c, path, len))
 		return true;
-	/* Somebody else's file may have gone along with the directory that held it. */
+	/* An external file may have moved with its directory. */
 	if (touched &&
 	    (!now || is_dir(now) || elsewhere(&c->result, now) || went_from(c, from, now)))
 		return true;
 	if (!touched && got && (elsewhere(&c->now, got) || came_to(c, to, got)))
 		return true;
-	/* Or have been taken away where the change had brought it. */
+	/* Or it was removed at the path to which the change had moved it. */
 	if (!touched && !got && to && elsewhere(&c->from, to) && !elsewhere(&c->now, to))
 		return true;
 	if (c->quiet)
@@ -135,8 +137,8 @@ bool tree_carried(const char *from, const char *to, const char *now, const char 
 	return good;
 }
 
-/* A file that was renamed back and merged: its bytes and its time are new, somebody else's mode is
- * still there, at a path where something was written. */
+/* Returns whether a file was renamed back and merged: new bytes and time, the external mode, at
+ * another path that was written. */
 static bool merged_elsewhere(const struct carry *c, const char *from, const char *now)
 {
 	size_t meta = (size_t)(field(now, 3) - field(now, 1));
@@ -152,7 +154,7 @@ static bool merged_elsewhere(const struct carry *c, const char *from, const char
 	return false;
 }
 
-/* A directory that somebody took away, and that has to hold what comes back. */
+/* Returns whether an externally removed directory is needed again for restored content. */
 static bool holds_again(const struct carry *c, const char *got)
 {
 	size_t len = path_len(got);

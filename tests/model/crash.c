@@ -1,4 +1,4 @@
-/* crash - the worker was killed: after recovery everything is as before or as after, and known. */
+/* crash - after a kill of the worker: recovery must lead to the tree before or after the act. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include "core/journal/journal.h"
 #include "tests/model/play.h"
 
-/* In how many stores does it lie as an open step? *ret_rolling: in one of them something is on its
- * way back. */
+/* Counts the stores in which the step is open. *ret_rolling: one of them has a rollback in
+ * progress. */
 static size_t open_parts(const struct game *g, int64_t id, bool *ret_rolling)
 {
 	const char *folders[] = {g->w.folder, g->w.second};
@@ -37,7 +37,8 @@ void drop_begins(struct game *g, int64_t id)
 	g->parts = open_parts(g, id, &rolling);
 }
 
-/* Before the next start: it was on its way back alone, or there, when the worker died. */
+/* Returns whether, at the kill, the step was being rolled back alone, or already was. Before the
+ * next start. */
 static bool drop_began(const struct game *g, int64_t id)
 {
 	bool rolling;
@@ -45,7 +46,7 @@ static bool drop_began(const struct game *g, int64_t id)
 	return open_parts(g, id, &rolling) != g->parts || rolling;
 }
 
-/* Open the journal again; some of these recoveries are killed as well. */
+/* Opens the journal again; some of these recoveries are killed as well. */
 static bool restart(struct game *g)
 {
 	int r;
@@ -70,7 +71,7 @@ static bool restart(struct game *g)
 	return r == 0;
 }
 
-/* Everything of a rollback happened or nothing, or with two folders, in one of them. */
+/* Checks that a rollback happened completely or not at all; with two folders, in each of them. */
 static void half_rolled(struct game *g, const struct act *a, const char *pre)
 {
 	const struct reply *re = &g->w.sh->reply;
@@ -106,7 +107,8 @@ static void half_rolled(struct game *g, const struct act *a, const char *pre)
 	free(e.tree);
 }
 
-/* Undone now, and nothing that the model knew of: it died before it could say its number. */
+/* Adds undone steps that the model does not know: the worker died before it reported their
+ * numbers. */
 static size_t add_unknown(const struct game *g, int64_t *ids, size_t n, size_t max)
 {
 	const struct reply *re = &g->w.sh->reply;
@@ -159,8 +161,7 @@ static void half_restored(struct game *g, const struct act *a, const char *pre)
 		history_recovered(&g->h, &id, 1, g->h.clock, g->now);
 }
 
-/* All are rolled back. One that went by itself went from under the others: what they had found of
- * it comes back with them. */
+/* All steps are rolled back. If one was dropped alone, the others may restore a part of it. */
 static void all_rolled(struct game *g, bool apart)
 {
 	if (apart && !trees_equal_loosely(g->cluster.before, g->now))
@@ -169,8 +170,8 @@ static void all_rolled(struct game *g, bool apart)
 		must_be(g, g->cluster.before, apart, "killed, and rolled back");
 }
 
-/* Steps were open, and are rolled back now; or the one that was just committed is kept. apart: one
- * was being dropped, and by itself. */
+/* Open steps are rolled back; or a step that was just committed is kept. apart: one was being
+ * dropped alone. */
 static void half_done(struct game *g, const struct act *a, const char *pre, bool apart)
 {
 	const struct reply *re = &g->w.sh->reply;
@@ -207,11 +208,11 @@ static void half_done(struct game *g, const struct act *a, const char *pre, bool
 		g->cluster.unknown = g->h.murky = true;
 	if (a->kind == ACT_BEGIN && !g->failed)
 		n = add_unknown(g, recovered, n, WHO_MAX + 1);
-	/* It was rolled back from under one that stays. */
+	/* It was rolled back below a step that stays. */
 	g->h.contested |= n && g->cluster.n_kept;
 	if (n && !g->failed)
 		history_recovered(&g->h, recovered, n, begun, g->now);
-	/* What was to be dropped may have gone by itself, before the others. */
+	/* A step to be dropped may have been rolled back before the others. */
 	if (n > 1 && a->kind == ACT_ABORT && !g->failed)
 		g->h.redo[g->h.n_redo - 1].unsure = true;
 	if (!g->failed)
@@ -220,7 +221,7 @@ static void half_done(struct game *g, const struct act *a, const char *pre, bool
 
 void crashed(struct game *g, const struct act *a, const char *pre)
 {
-	/* Ours, since what the caller passes may be g->now. */
+	/* A copy, because the caller may pass g->now. */
 	AUTO_FREE char *before = xstrdup(pre ? pre : g->now);
 	bool apart = a->kind == ACT_ABORT && drop_began(g, g->open[a->who].id);
 

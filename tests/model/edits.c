@@ -1,4 +1,4 @@
-/* edits - what somebody else wrote, by its bytes: wherever it goes, it must not go away. */
+/* edits - tracks the bytes of external edits, which must not get lost anywhere. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "tests/model/lines.h"
 
 /*
- * Trees tell of most rollbacks what they must lead to, and nothing of those over steps that
- * overlapped, or after a forced one. No two writers write the same bytes (acts.c): so a file that
- * somebody wrote after the steps began is still to be found when they were rolled back unforced,
- * under whatever name. What a forced rollback took away may come and go with the next ones.
+ * Trees predict the result of most rollbacks, but not over steps that overlapped, or after a forced
+ * one. No two writers write the same bytes (acts.c): so a file that was edited externally after the
+ * steps began must still exist, under any name, when they were rolled back unforced. A file that a
+ * forced rollback took away may come and go with later ones.
  */
 
 static bool has_bytes(const char *tree, const char *hash)
@@ -40,7 +40,7 @@ static size_t count(const char *tree, const char *hash)
 	return n;
 }
 
-/* Who takes away a name of his own work himself does not miss what it has left. */
+/* Drops edits of which an external edit removed a copy. */
 static void drop_taken(struct history *h, const char *before, const char *after)
 {
 	size_t n = 0;
@@ -56,7 +56,8 @@ static bool is_locked(const char *line)
 	return (strtoul(field(line, 1), NULL, 8) & 0500) != 0500;
 }
 
-/* Somebody opened a directory above it: that was all he did, and what shows in it now was there. */
+/* Returns whether an external chmod opened a directory above the path: then its content is not
+ * new. */
 static bool came_to_light(const struct lines *was, const struct lines *is, const char *path)
 {
 	for (size_t len = path_len(path); len; len--) {
@@ -80,7 +81,7 @@ void edits_note(struct history *h, const char *before, const char *after)
 		struct edit e = {.when = h->clock};
 
 		if (!at || strstr(l.list[i], " size 0 ") || strstr(l.list[i], " size 1 "))
-			continue; /* as any other's */
+			continue; /* too short to be unique */
 		snprintf(e.hash, sizeof(e.hash), "%.16s", at + strlen(" hash "));
 		if (has_bytes(before, e.hash) || came_to_light(&was, &l, l.list[i]))
 			continue;
@@ -102,7 +103,7 @@ static bool hides_some(const char *tree)
 	return hides;
 }
 
-/* A restore had copied it there: that goes with the restore, and comes with nothing else. */
+/* Returns whether a restore copied the bytes there: the copy disappears with the restore. */
 static bool was_brought(const struct history *h, const struct edit *e)
 {
 	for (size_t i = 0; i < h->n_kept; i++) {

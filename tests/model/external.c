@@ -1,4 +1,4 @@
-/* external - what a human's editor, shell or cron does to the folder behind the journal's back. */
+/* external - changes the folder behind the journal's back, like a user's editor, shell or cron. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "core/journal/op.h"
 #include "tests/model/worker.h"
 
-/* Written beside and renamed over, as editors do. */
+/* Writes a new file and renames it over the old one, as editors do. */
 static int save(struct inside *in, const struct at *at)
 {
 	int fd = openat(at->dirfd, "save~", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -25,8 +25,8 @@ static int save(struct inside *in, const struct at *at)
 	return -errno;
 }
 
-/* It is open for writing by an agent: nobody can tell whose the bytes are that come between two
- * steps. */
+/* Returns whether an agent has it open for writing: the writer of bytes between two steps is then
+ * unknown. */
 static bool is_held(const struct inside *in, const struct at *at)
 {
 	struct stat st, held;
@@ -80,8 +80,8 @@ static int64_t time_of(clockid_t clock)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Nobody is so quick that what he writes has the time of what an agent has just written: two files
- * of the same size would look the same. New ones have the time of the last tick. */
+/* Waits, so that an external edit never has the time of an agent's write: two files of the same
+ * size would look the same. New files have the time of the last tick. */
 static void wait_for_tick(void)
 {
 	int64_t now = time_of(CLOCK_REALTIME);

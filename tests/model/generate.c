@@ -1,4 +1,4 @@
-/* generate - a seed becomes a sequence of acts. */
+/* generate - makes a sequence of acts from a seed. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 static uint64_t state;
 
-/* xorshift64*: the same everywhere. */
+/* xorshift64*: the same on every machine. */
 static unsigned rnd(unsigned n)
 {
 	state ^= state >> 12;
@@ -36,7 +36,7 @@ void act_print(FILE *out, const struct act *a)
 		a->b);
 }
 
-/* Few names on few levels, so that acts meet. */
+/* Picks one of few names on few levels, so that acts meet. */
 static void pick(char out[16])
 {
 	static const char names[] = "abcd";
@@ -81,7 +81,7 @@ static enum act_kind draw(void)
 
 static void work(struct sequence *s, unsigned who, unsigned n)
 {
-	/* Some steps stay in one corner, so that they get in their own way more. */
+	/* Some steps stay in one corner, so that they conflict more often. */
 	bool corner = one_in(3);
 	char path[16];
 
@@ -133,7 +133,7 @@ static void undo(struct sequence *s, bool externals)
 	}
 }
 
-/* Near ones are as likely as far ones. */
+/* Short distances are as likely as long ones. */
 static void kill_within(struct sequence *s, unsigned bits)
 {
 	struct act *a = add(s, ACT_KILL, 0);
@@ -153,8 +153,8 @@ static struct act *add_at(struct sequence *s, enum act_kind kind, const char *pa
 	return a;
 }
 
-/* A step changes the first line of a text and somebody else adds to its end; then it is rolled
- * back with a merge, which may be killed, and brought back. */
+/* A step changes the first line of a text, an external edit adds to its end; then the step is
+ * rolled back with a merge, which may be killed, and redone. */
 static void merge(struct sequence *s, unsigned kills)
 {
 	char path[16] = {(char)('a' + rnd(4))};
@@ -176,7 +176,7 @@ static void merge(struct sequence *s, unsigned kills)
 		add(s, ACT_REDO, 0);
 }
 
-/* A path of some step, often more than one. The steps are over before it may be killed. */
+/* Restores a path of some step, often several. The steps have ended before a kill is possible. */
 static void restore(struct sequence *s, unsigned kills)
 {
 	if (kills && one_in(2)) {
@@ -193,7 +193,7 @@ static void restore(struct sequence *s, unsigned kills)
 	}
 }
 
-/* Sometimes with a kill in it; and a recovery of what it left. */
+/* Maintains the store, sometimes with a kill and a recovery. */
 static void look_after(struct sequence *s, unsigned kills)
 {
 	add(s, ACT_COMMIT, 0);

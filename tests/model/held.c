@@ -63,7 +63,7 @@ static int poke_map(struct held *h, unsigned turn)
 {
 	struct stat st;
 
-	/* Beyond the end is SIGBUS. */
+	/* A store beyond the end would be SIGBUS. */
 	if (fstat(h->place, &st) < 0 || st.st_size < 8)
 		return -ENODATA;
 	memcpy(h->map, &turn, sizeof(turn));
@@ -91,8 +91,8 @@ static int poke_from(struct inside *in, const struct held *h, bool clone)
 	return -ENOENT;
 }
 
-/* And each page written, as tmpfs is of two minds about those that are not: data or hole. So not
- * where they cannot be read first; and not by a descriptor that appends whatever it is told. */
+/* Allocates, and writes each page: tmpfs reports pages that were not written as data or as hole.
+ * Not for files that cannot be read first, and not by a descriptor that always appends. */
 static int allocate(int fd, off_t len)
 {
 	AUTO_CLOSE int own = -1;
@@ -111,7 +111,7 @@ static int allocate(int fd, off_t len)
 	return 0;
 }
 
-/* In a directory that its owner may not search: no step finds it there. */
+/* Returns whether it is in a directory that its owner may not search: no step finds it there. */
 static bool is_shut_away(const struct held *h)
 {
 	char path[PATH_MAX];
@@ -121,7 +121,7 @@ static bool is_shut_away(const struct held *h)
 	return *path && lstat(path, &st) < 0 && errno == EACCES;
 }
 
-/* What is native inside: no system call that the keeper would see. */
+/* Performs changes that are native inside: without a system call that the keeper would see. */
 void act_poke(struct inside *in, const struct act *a)
 {
 	struct held *h = &in->held[a->x % HELD_MAX];
@@ -160,7 +160,7 @@ void act_poke(struct inside *in, const struct act *a)
 	}
 }
 
-/* Where it is now, as a door finds out: by /proc. */
+/* Finds its current path, as a door does: by /proc. */
 static void at_of_held(struct inside *in, struct held *h, struct at *at, char dir[512])
 {
 	const char *folder = h->second ? in->second : in->folder;

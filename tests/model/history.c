@@ -1,4 +1,4 @@
-/* history - the model of undo: rungs of a ladder with the trees between them. */
+/* history - the model of undo: steps as rungs of a ladder, with the trees between them. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/model/history.h"
 
@@ -121,8 +121,7 @@ void redo_split(struct history *h, const int64_t *kept, size_t n)
 			rest->rungs[rest->n++] = both.rungs[i];
 }
 
-/* ---- what must be -----------------------------------------------------------------------------
- */
+/* ---- expected results ------------------------------------------------------------------------ */
 
 static bool same(const char *a, const char *b, bool *loose)
 {
@@ -134,7 +133,8 @@ static bool same(const char *a, const char *b, bool *loose)
 	return true;
 }
 
-/* A file that changed under a name which is gone now: its other names look changed by somebody. */
+/* Returns whether files have several names: if one changed under a name that is gone, the others
+ * look edited. */
 static bool has_links(const struct rung *r)
 {
 	return (r->before && strstr(r->before, " same as ")) ||
@@ -153,7 +153,7 @@ void expect_undo(const struct history *h, size_t n, const char *now, struct expe
 		return;
 	oldest = &h->kept[h->n_kept - n];
 	for (const struct rung *r = newest; r >= oldest; r--) {
-		/* Between overlapping steps nothing is known, and the newest must be. */
+		/* The tree between overlapping steps is unknown; the newest must be known. */
 		if (at && r->after && !same(at, r->after, &loose))
 			chained = false;
 		if (!r->after &&
@@ -204,8 +204,7 @@ void expect_redo(const struct history *h, const char *now, struct expected *e)
 	e->to = u->pre;
 }
 
-/* ---- what was ---------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void set(char **tree, const char *to)
 {
@@ -222,8 +221,8 @@ static bool tree_locks(const char *tree)
 	return locks;
 }
 
-/* The ends are known now; what lies between is only where everything was as it should be, and was
- * done. */
+/* Sets the known trees at both ends; those in between are kept only if the ends were as expected
+ * and nothing was forced. */
 static void know(struct rung *rungs, size_t n, const char *first, const char *last, unsigned flags)
 {
 	bool exact = !flags && str_eq(rungs[0].before, first) && str_eq(rungs[n - 1].after, last);
@@ -238,7 +237,8 @@ static void know(struct rung *rungs, size_t n, const char *first, const char *la
 	set(&rungs[n - 1].after, last);
 }
 
-/* A part of the steps that overlapped went by force: the order of what both did is lost. */
+/* Forgets the trees of overlapping steps of which a part was rolled back by force: the order of
+ * their changes is unknown. */
 static void part_cluster(struct history *h, struct rung *went)
 {
 	for (size_t i = h->n_kept; i-- > 0 && h->kept[i].cluster == went->cluster;) {
@@ -267,9 +267,9 @@ void history_undone(struct history *h, size_t n, const char *pre, const char *po
 		part_cluster(h, &u->rungs[0]);
 	if (flags || !h->n_kept || h->kept[h->n_kept - 1].after)
 		return;
-	/* One of several at the same time: what both did to a directory's times is not told apart.
-	 * Unless somebody else was there, or a step that went from under another: then that is in
-	 * what is seen now, and not the step's. */
+	/* One of several overlapping steps: changes of a directory's times by both cannot be
+	 * separated. Not after an external edit, or a rollback below another step: the current tree
+	 * has these, too. */
 	if (h->edited >= h->kept[h->n_kept - 1].begun || h->contested || h->murky)
 		return;
 	set(&h->kept[h->n_kept - 1].after, post);
@@ -281,8 +281,8 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 {
 	struct undone *u = &h->redo[--h->n_redo];
 	long begun = u->rungs[u->n - 1].begun;
-	/* It died or was dropped, and its part in a folder may have begun when another of the same
-	 * time had been dropped there. */
+	/* It died or was dropped, and its part in a folder may have begun after another overlapping
+	 * step was dropped there. */
 	bool late = h->pair && u->rungs[0].torn;
 	size_t left = 0;
 
@@ -292,7 +292,7 @@ void history_redone(struct history *h, const char *pre, const char *post, unsign
 	h->contested |= flags != 0;
 	h->forced = flags ? h->clock : h->forced;
 	know(u->rungs, u->n, pre, post, flags);
-	if (u->whole) { /* of that some is the step's again, and goes with it */
+	if (u->whole) { /* some of it is the step's again, and goes with it */
 		free(take_ptr(&u->rungs[0].before));
 		u->rungs[0].gap = true;
 	}

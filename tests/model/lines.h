@@ -1,4 +1,4 @@
-/* lines - a tree's text line by line: one object each. */
+/* lines - a tree's text line by line, one object each. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,22 +16,24 @@ struct lines split(const char *tree);
 void lines_done(struct lines *l);
 const char *line_of(const struct lines *l, const char *path, size_t len); /* or NULL */
 size_t path_len(const char *line);
-const char *field(const char *line, int n); /* the n-th and all behind it */
+const char *field(const char *line, int n); /* the n-th field and all after it */
 bool is_dir(const char *line);
-/* In a directory that may be read and not searched: a name, and nobody knows of what. */
+/* Returns whether the line is in a directory that may be read but not searched: a name without
+ * facts. */
 bool is_unseen(const char *line);
-bool is_shut(const char *line); /* a directory: we may not list what it holds */
-/* Such a name, or below one or a directory that we may not list: whatever is there, it is not told.
- */
+bool is_shut(const char *line); /* a directory that we may not list */
+/* Returns whether the path is such a name, or below one or below a directory that we may not list:
+ * unknown content. */
 bool hides(const struct lines *l, const char *path, size_t len);
 bool alike_but_time(const char *a, const char *b); /* of one path */
-/* Times of directories do not count. NULL: it is not there. */
+/* Compares without times of directories. NULL: missing. */
 bool alike(const char *a, const char *b);
-char *bare(const char *line); /* without its other name, which stands before the attributes */
-/* Is what b says nobody's work but a's? A file that was only touched, or lost another name, has
- * been changed by nobody. */
+char *bare(const char *line); /* without its other name, which comes before the attributes */
+/* Returns whether b differs from a by no external work: a file that was only touched, or lost
+ * another name, does not count. */
 bool same_work(const char *a, const char *b);
-/* Has it more names than one there? */
+/* Returns whether the path has several names. */
 bool has_link(const struct lines *l, const char *path, size_t len);
-/* A directory that its owner may not search: what lies in it is told by no step. */
+/* Returns whether the tree has a directory that its owner may not search: no step lists its
+ * content. */
 bool locks_a_dir(const struct lines *l);

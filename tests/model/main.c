@@ -1,4 +1,4 @@
-/* main - runs sequences by number, several at a time; prints what is needed to run one again. */
+/* main - runs sequences by number, several at a time; prints how to repeat a failure. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <getopt.h>
@@ -12,16 +12,15 @@
 
 /*
  * usage: model [-n SEQUENCES] [-t SECONDS] [-j JOBS] [-s FIRST SEED] [-d DIRECTORY] [-e DIRECTORY
- *              FOR STORES] [-v] [-k] [-x]
- * TAP: one line. -v says every act, -x leaves out external edits, -k goes on after a failure, and
- * does not shrink it.
+ * FOR STORES] [-v] [-k] [-x] TAP: one line. -v prints every act, -x leaves out external edits, -k
+ * continues after a failure without shrinking it.
  */
 struct options {
 	struct setting set;
 	uint64_t first;
 	long n, seconds, jobs;
-	bool alone; /* nobody else edits */
-	bool go_on; /* after a failure, which is not shrunk then */
+	bool alone; /* without external edits */
+	bool go_on; /* after a failure, without shrinking it */
 };
 
 static long now(void)
@@ -55,7 +54,7 @@ static int one(const struct options *o, uint64_t seed)
 	return failure != NULL;
 }
 
-/* Every jobs-th seed, from the number-th on; how many it was goes to fd. */
+/* Runs every jobs-th seed, from the number-th on; writes their number to fd. */
 static int run_job(const struct options *o, long number, int fd)
 {
 	long end = now() + o->seconds, done = 0;

@@ -1,5 +1,5 @@
-/* model - random sequences of file calls, steps, undo and kills, against full descriptions of the
- * tree. */
+/* model - random sequences of file calls, steps, undo and kills, compared with full descriptions of
+ * the tree. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,20 +12,20 @@
 
 /*
  * A sequence is a list of acts, made from a seed (generate.c) before anything runs: each act has
- * all its parameters, so that any part of the list is a sequence too (shrink.c). play.c hands them
- * one by one to the worker (worker.c), a process that owns the journal and can be killed between
- * any two instructions (trace.c), looks at the tree at every boundary and asks the history
- * (history.c) what it must look like. acts.c performs one act inside the worker.
+ * all its parameters, so that any part of the list is a sequence, too (shrink.c). play.c passes
+ * them one by one to the worker (worker.c), a process that owns the journal and can be killed
+ * between any two instructions (trace.c), reads the tree at every boundary, and asks the history
+ * (history.c) for the expected tree. acts.c performs one act inside the worker.
  */
 
-/* Name, and how often among what a step does (0: not drawn there). */
+/* Name, and frequency in a step (0: not drawn there). */
 #define ACTS(X)                                                                                    \
 	X(WRITE, "write", 14)	   /* a; x: flags, y: how much */                                  \
-	X(HOLD, "hold", 4)	   /* the same, kept open; x: flags, y: mapped */                  \
-	X(POKE, "poke", 6)	   /* write to what is held; x: which, y: how */                   \
+	X(HOLD, "hold", 4)	   /* the same, held; x: flags, y: mapped */                       \
+	X(POKE, "poke", 6)	   /* writes to a held file; x: which, y: how */                   \
 	X(DROP, "drop", 2)	   /* close it */                                                  \
 	X(TMPFILE, "tmpfile", 1)   /* O_TMPFILE in directory a, held */                            \
-	X(FDLINK, "fdlink", 1)	   /* link what is held to a */                                    \
+	X(FDLINK, "fdlink", 1)	   /* links a held file to a */                                    \
 	X(FDMETA, "fdmeta", 1)	   /* metadata through a held descriptor; y: which */              \
 	X(MKDIR, "mkdir", 8)	   /* a */                                                         \
 	X(RMDIR, "rmdir", 3)	   /* */                                                           \
@@ -42,14 +42,14 @@
 	X(BEGIN, "begin", 0)	   /* y: kind of step, with a safeguard */                         \
 	X(COMMIT, "commit", 0)	   /* */                                                           \
 	X(ABORT, "abort", 0)	   /* y: and redo has it */                                        \
-	X(UNDO, "undo", 0)	   /* x: how many, y: whether and how conflicts are settled */     \
+	X(UNDO, "undo", 0)	   /* x: how many, y: flags for conflicts */                       \
 	X(REDO, "redo", 0)	   /* y: the same */                                               \
 	X(RESTORE, "restore", 0)   /* x: which step, a: path */                                    \
-	X(EXTERNAL, "external", 0) /* a, b: somebody else's edit; y: which */                      \
+	X(EXTERNAL, "external", 0) /* a, b: an external edit; y: which */                          \
 	X(TIDY, "tidy", 0)	   /* compress what is kept */                                     \
-	X(PRUNE, "prune", 0)	   /* x: how many steps may stay */                                \
+	X(PRUNE, "prune", 0)	   /* x: most steps to keep */                                     \
 	X(REOPEN, "reopen", 0)	   /* */                                                           \
-	X(KILL, "kill", 0)	   /* after x system calls and y instructions from here */
+	X(KILL, "kill", 0)	   /* after x system calls and y instructions */
 
 enum act_kind {
 #define X(id, name, weight) ACT_##id,
@@ -76,9 +76,9 @@ struct sequence {
 };
 
 struct setting {
-	const char *base;  /* the folders are made here */
-	const char *state; /* where stores go; NULL: beside the folder */
-	bool verbose;	   /* say every act and its result */
+	const char *base;  /* directory of the folders */
+	const char *state; /* directory of the stores; NULL: beside the folder */
+	bool verbose;	   /* prints every act and its result */
 };
 
 const char *act_name(enum act_kind kind);
@@ -87,7 +87,7 @@ void act_print(FILE *out, const struct act *a);
 /* generate.c */
 void generate(struct sequence *s, uint64_t seed, bool externals);
 
-/* play.c: NULL, or what differed first (heap), with more words on stderr unless quiet. */
+/* play.c: returns NULL, or the first difference (heap), with more words on stderr unless quiet. */
 char *play(const struct setting *set, const struct sequence *s, uint64_t seed, bool quiet);
 
 /* upkeep.c */
@@ -96,5 +96,5 @@ int upkeep(struct journal *j, const struct act *a, size_t *ret_gone);
 int verify_all(struct journal *j, void (*say)(void *data, const char *words), void *data,
 	       struct err *err);
 
-/* shrink.c: removes what is not needed for that failure, and not for another. */
+/* shrink.c: removes acts without which the same failure remains. */
 void shrink(const struct setting *set, struct sequence *s, uint64_t seed, const char *failure);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# model - a few hundred random sequences against the model, in memory where that is possible.
+# model - a few hundred random sequences against the model, in memory if possible.
 # SPDX-License-Identifier: MIT
 #
 # MODEL_SEED= and MODEL_N= say which and how many; `make soak` runs many more. A user does not repeat root's.

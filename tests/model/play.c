@@ -1,5 +1,4 @@
-/* play - act by act: the worker does it, the tree is looked at, the history says what it must be.
- */
+/* play - act by act: the worker performs it, the tree is read, and compared with the history's. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/model/play.h"
 
@@ -58,7 +57,7 @@ bool any_open(const struct game *g)
 	return false;
 }
 
-/* Nothing else is kept or undone than the model has. */
+/* Checks that the lists of kept and undone steps agree with the model. */
 void check_lists(struct game *g)
 {
 	const struct reply *re = &g->w.sh->reply;
@@ -92,7 +91,7 @@ void cluster_close(struct game *g)
 					      .cluster = g->h.clusters,
 					      .begun = g->cluster.begun[i],
 					      .ended = g->h.clock});
-	/* The steps of a cluster are the newest ones, and in the order of their numbers now. */
+	/* The steps of a cluster are the newest ones, in the order of their numbers. */
 	if (n) {
 		struct rung *last = &g->h.kept[g->h.n_kept - 1];
 
@@ -171,7 +170,7 @@ static void play_end(struct game *g, const struct act *a)
 	look_again(g);
 	if (a->kind == ACT_COMMIT)
 		must_be(g, pre, false, "commit");
-	else if (alone && g->h.poked < g->cluster.since) /* else it was in no step's hands */
+	else if (alone && g->h.poked < g->cluster.since) /* else no step had it open */
 		must_be(g, g->cluster.before, false, "abort");
 	else
 		g->cluster.unknown = g->h.murky = true;
@@ -192,10 +191,9 @@ static void end_all(struct game *g)
 		play_end(g, &(struct act){.kind = ACT_COMMIT, .who = who});
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------
- */
+/* ---- other acts ------------------------------------------------------------------------------ */
 
-/* Does a step that is open hold what was there before this write? */
+/* Returns whether an open step has saved the content before this write. */
 static bool poke_is_kept(struct game *g, int64_t born)
 {
 	const struct rung *owner = rung_find(&g->h, born);
@@ -224,7 +222,7 @@ static void play_native(struct game *g, const struct act *a)
 	}
 	if (a->kind == ACT_DROP || (a->kind == ACT_POKE && g->w.sh->reply.r < 0))
 		return;
-	/* An edit that failed may have changed a directory's times. */
+	/* A failed edit may have changed a directory's times. */
 	if (a->kind == ACT_EXTERNAL || g->w.sh->reply.stray ||
 	    !poke_is_kept(g, g->w.sh->reply.born)) {
 		g->h.edited = ++g->h.clock;
@@ -246,7 +244,7 @@ static void play_file(struct game *g, const struct act *a)
 		return;
 	if (worker_act(&g->w, a) < 0)
 		crashed(g, a, NULL);
-	else if (g->w.sh->reply.stray) /* it may be one of those that a redo brings back */
+	else if (g->w.sh->reply.stray) /* a redo may restore it */
 		g->h.edited = g->h.poked = ++g->h.clock;
 }
 
@@ -265,7 +263,7 @@ static void play_reopen(struct game *g, const struct act *a)
 	look_again(g);
 }
 
-/* Nothing of the folder changes, and no more steps go than were asked to. */
+/* The folder must not change, and no more steps may be dropped than requested. */
 static void play_upkeep(struct game *g, const struct act *a)
 {
 	const struct reply *re = &g->w.sh->reply;

@@ -1,4 +1,4 @@
-/* play - one sequence under way: the worker, the history, the steps that are open. */
+/* play - the state of a running sequence: the worker, the history, the open steps. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -12,13 +12,13 @@ struct game {
 	uint64_t seed;
 	size_t turn; /* index of the act */
 	bool quiet, failed;
-	char *failure; /* the first one's words */
-	char *now;     /* the tree when last looked at */
+	char *failure; /* message of the first failure */
+	char *now;     /* the last read tree */
 	struct {
-		int64_t id; /* 0: none is open */
+		int64_t id; /* 0: not open */
 		long begun;
 	} open[WHO_MAX];
-	/* steps that overlap, from the first begin to the last end */
+	/* overlapping steps, from the first begin to the last end */
 	struct {
 		char *before;
 		long since;
@@ -28,17 +28,17 @@ struct game {
 		bool unknown; /* one of several was rolled back */
 	} cluster;
 	unsigned kills, kill_seed;
-	size_t parts; /* of the step that is dropped now, in as many stores */
+	size_t parts; /* number of stores with the step that is being dropped */
 	/* A kill left a step or a rollback in one of two folders: the sequence ends. */
 	bool apart;
 };
 
 void fail(struct game *g, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *look(const struct game *g);
-/* The tree now must be this. */
+/* Checks the current tree. */
 void must_be(struct game *g, const char *want, bool loose, const char *when);
 void check_lists(struct game *g);
-/* The store is sound, and its steps changed what the trees show. (audit.c) */
+/* Checks that the store is sound, and lists the changes in the trees. (audit.c) */
 void audit(struct game *g);
 bool any_open(const struct game *g);
 void cluster_close(struct game *g);
@@ -48,18 +48,17 @@ void ended(struct game *g, unsigned who, bool kept);
 void play_undo(struct game *g, const struct act *a);
 void play_redo(struct game *g, const struct act *a);
 void play_restore(struct game *g, const struct act *a);
-/* After a rollback with flags: is somebody else's work still there? */
+/* Checks after a rollback with flags that external edits are still there. */
 void check_settled(struct game *g, const struct expected *e, unsigned flags, const char *pre,
 		   const char *what);
-/* A restore was made: of the right paths, to the right state. */
+/* Checks a restore: the right paths, in the right state. */
 void check_restored(struct game *g, const struct act *a, const char *pre);
-/* Returns whether a step or a rollback is in one of the two folders and not in the other, where it
- * was, too. apart.c */
+/* Returns whether a step or a rollback is in only one of the two folders that had it. apart.c */
 bool is_apart(const struct game *g);
-/* Each folder by itself is as before (pre) or after (post; NULL: not known), undo and redo reach
- * both ends, and the sequence is over. */
+/* Checks each folder alone: as before (pre) or after (post; NULL: unknown), and undo and redo reach
+ * both ends. Ends the sequence. */
 void play_apart(struct game *g, const char *pre, const char *post);
-/* What came of an act that was killed. crash.c */
+/* Handles an act that was killed. crash.c */
 void crashed(struct game *g, const struct act *a, const char *pre);
-/* Before a step is dropped: crashed() asks how far that came. */
+/* Called before a step is dropped: crashed() needs the state before. */
 void drop_begins(struct game *g, int64_t id);

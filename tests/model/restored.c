@@ -1,4 +1,4 @@
-/* restored - what a restore of single paths must lead to. */
+/* restored - predicts the result of a restore of single paths. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void close_view(struct view *v)
 	lines_done(&v->result);
 }
 
-/* The same object, whatever other names it has. */
+/* Returns whether it is the same object, whatever other names it has. */
 static bool equal(const char *a, const char *b)
 {
 	AUTO_FREE char *x = a ? bare(a) : NULL, *y = b ? bare(b) : NULL;
@@ -58,8 +58,8 @@ static bool lacks_a_dir(const struct lines *has, const struct lines *lacks)
 	return false;
 }
 
-/* An object came to another path, by its own rename or a directory's. Another one may have its old
- * path now. */
+/* Returns whether an object came to another path, by its own rename or a directory's. Its old path
+ * may have another object now. */
 static bool moves_something(const struct view *v)
 {
 	for (size_t i = 0; i < v->after.n; i++) {
@@ -94,8 +94,8 @@ static bool lies_in(const char *line, const char *dir)
 	return strncmp(line, dir, len) == 0 && line[len] == '/';
 }
 
-/* One directory took the place of another, to all appearances: it has that one's time, or was given
- * another one, and that one has gone. Or that one has gone, and nothing told the two apart. */
+/* Returns whether one directory seems to have replaced another: it has the other's time, or its
+ * time changed and the other is gone. Or the other is gone, and both looked alike. */
 static bool replaces_a_dir(const struct view *v)
 {
 	for (size_t i = 0; i < v->after.n; i++) {
@@ -118,7 +118,7 @@ static bool replaces_a_dir(const struct view *v)
 	return false;
 }
 
-/* They may have changed places. */
+/* Returns whether two directories look alike: they may have been exchanged. */
 static bool has_twins(const struct lines *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -129,7 +129,7 @@ static bool has_twins(const struct lines *l)
 	return false;
 }
 
-/* Names of directories came and went: they may be the same directory. */
+/* Returns whether directories cannot be told apart: names came and went. */
 static bool is_unclear(const struct view *v)
 {
 	bool gone = lacks_a_dir(&v->before, &v->after), come = lacks_a_dir(&v->after, &v->before);
@@ -139,7 +139,7 @@ static bool is_unclear(const struct view *v)
 	       locks_a_dir(&v->pre);
 }
 
-/* It has more names than one, then or now: it changes with the others. */
+/* Returns whether it has several names in any of the trees: it changes with the others. */
 static bool has_links(const struct view *v, const char *path, size_t len)
 {
 	const struct lines *const all[] = {&v->before, &v->after, &v->pre, &v->result};
@@ -150,7 +150,7 @@ static bool has_links(const struct view *v, const char *path, size_t len)
 	return false;
 }
 
-/* A directory above it is not there any more. */
+/* Returns whether a directory above it is gone. */
 static bool lost_its_way(const struct view *v, const char *path, size_t len)
 {
 	for (size_t i = 1; i < len; i++) {
@@ -163,8 +163,8 @@ static bool lost_its_way(const struct view *v, const char *path, size_t len)
 	return false;
 }
 
-/* The directory that would have to make room for what was there before has something in it that the
- * step had not put there. */
+/* Returns whether the directory that must make room for the old object has content that is not the
+ * step's. */
 static bool has_company(const struct view *v, const char *path, size_t len)
 {
 	const char *was = line_of(&v->before, path, len);
@@ -194,7 +194,7 @@ bool restore_is_due(const struct restored *r)
 				continue;
 			due = due && !lost_its_way(&v, path, len) && !has_company(&v, path, len) &&
 			      equal(line_of(&v.after, path, len), line_of(&v.pre, path, len));
-			/* By which of its names a file was changed cannot be seen. */
+			/* The name by which a file was changed is not visible. */
 			below |= at_or_below(path, len, r->path) && !has_links(&v, path, len);
 		}
 	close_view(&v);
@@ -215,14 +215,14 @@ static bool is_right(const struct view *v, const char *path, size_t len)
 	const char *got = line_of(&v->result, path, len);
 	bool there = at_or_below(path, len, v->path);
 
-	/* Another directory of the same tick looks the same, so a change may not show. */
+	/* Another directory of the same tick looks the same, so a change may be invisible. */
 	if (there && equal(got, want))
 		return true;
 	if (changed(v, path, len) && (equal(got, want) || (!there && equal(got, was))))
 		return true;
 	if (!changed(v, path, len) && equal(got, was))
 		return true;
-	/* A directory stays, or comes again, for what it holds. */
+	/* A directory stays, or comes back, for its content. */
 	if (got && is_dir(got) && holds_something(&v->result, path, len) && (was || !there))
 		return true;
 	return has_links(v, path, len);

@@ -1,4 +1,4 @@
-/* rollback - undo, redo and restore: refused without a trace, or what the history expects. */
+/* rollback - undo, redo and restore: refused without a change, or with the expected result. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "tests/model/play.h"
 
-/* What is tried where it was refused; 0: nothing is. */
+/* Returns the flags for a second try after a refusal; 0: no second try. */
 static unsigned flags_of(const struct act *a)
 {
 	static const unsigned flags[] = {UNDO_FORCE, UNDO_KEEP_MINE, UNDO_MERGE | UNDO_KEEP_MINE,
@@ -15,7 +15,7 @@ static unsigned flags_of(const struct act *a)
 	return a->y & 1 ? flags[a->y / 2 % ARRAY_LEN(flags)] : 0;
 }
 
-/* Is somebody else's work still there, and what else changed by the flags? */
+/* Checks that external edits are still there, except as the flags say. */
 void check_settled(struct game *g, const struct expected *e, unsigned flags, const char *pre,
 		   const char *what)
 {
@@ -25,8 +25,8 @@ void check_settled(struct game *g, const struct expected *e, unsigned flags, con
 		fail(g, "%s: an edit that was to be kept is lost", what);
 }
 
-/* Undo or redo without and then, perhaps, with flags. True: it happened, *pre is the tree before.
- */
+/* Undoes or redoes without and then, perhaps, with flags. Returns whether it happened; *pre is the
+ * tree before. */
 static bool roll(struct game *g, const struct act *a, const struct expected *e, unsigned *ret_flags)
 {
 	AUTO_FREE char *pre = xstrdup(g->now);
@@ -102,7 +102,7 @@ void play_redo(struct game *g, const struct act *a)
 	free(e.tree);
 }
 
-/* The step that a restore is of; false: what it did is not known by its trees. */
+/* Finds the step of a restore. Returns false if its trees are unknown. */
 static bool restored_from(const struct game *g, const struct act *a, const char *pre,
 			  struct restored *ret)
 {
@@ -131,7 +131,8 @@ void check_restored(struct game *g, const struct act *a, const char *pre)
 	}
 }
 
-/* A step of its own: only the path changes, and the step can be undone like any other. */
+/* Restores as a step of its own: only the path changes, and the step can be undone like any
+ * other. */
 void play_restore(struct game *g, const struct act *a)
 {
 	AUTO_FREE char *pre = xstrdup(g->now);

@@ -1,4 +1,4 @@
-/* shrink - the shortest part of a sequence that still fails. */
+/* shrink - finds a short part of a sequence that still fails. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 

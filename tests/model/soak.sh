@@ -1,5 +1,5 @@
 #!/bin/bash
-# soak - the model for as long as it is let, on a memory file system where there is one.
+# soak - the model for as long as it may run, on a memory file system if there is one.
 # SPDX-License-Identifier: MIT
 #
 # usage: soak.sh MODEL ARGUMENTS...      (see tests/model/main.c)

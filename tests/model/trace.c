@@ -1,4 +1,4 @@
-/* trace - SIGKILL between two instructions, counted: the n-th system call, and m instructions. */
+/* trace - kills between two instructions, by count: the n-th system call, and m instructions. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <sys/ptrace.h>
@@ -7,7 +7,7 @@
 
 #include "tests/model/worker.h"
 
-/* Stops are counted while the worker is busy with an act, not while it waits for the next. */
+/* Stops are counted while the worker performs an act, not while it waits for the next. */
 
 static bool wait_stop(struct worker *w)
 {

@@ -1,4 +1,4 @@
-/* upkeep - what is done to the store when nobody waits: in one pass, in this thread. */
+/* upkeep - background work on the store, in one pass, in this thread. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/history/background.h"
 #include "core/journal/journal.h"

@@ -75,7 +75,7 @@ static void reopen(struct inside *in, const struct worker *w)
 	open_it(in, w);
 }
 
-/* A human who denies one in four. */
+/* A user who denies one in four. */
 static int on_loss(void *data, enum loss what, uint64_t size)
 {
 	struct inside *in = data;
@@ -225,7 +225,7 @@ static NORETURN void serve(const struct worker *w, int sock)
 	in->sh = w->sh;
 	in->folder = w->folder;
 	in->second = w->second;
-	in->turn = in->sh->workers++ * 1000; /* none writes what another wrote */
+	in->turn = in->sh->workers++ * 1000; /* no worker writes another one's content */
 	for (int i = 0; i < HELD_MAX; i++)
 		in->held[i].fd = in->held[i].place = -1;
 	become(w);
@@ -309,7 +309,7 @@ static int exchange(struct worker *w)
 {
 	char byte = 'a';
 
-	w->sh->busy = true; /* until it says otherwise */
+	w->sh->busy = true; /* until the worker clears it */
 	if (send(w->sock, &byte, 1, MSG_NOSIGNAL) != 1)
 		return gone(w);
 	if (w->traced && trace_run(w) < 0)

@@ -121,7 +121,7 @@ equal(e.close(), 0, "the end of the editor is the agent's")
 r = subprocess.run([CORDON, "undo", "--step", str(step["id"]), "--", "."], cwd=work, capture_output=True, text=True)
 ok(not any(os.path.exists(f"{work}/{f}") for f in ("edited", "one", "two")), "a turn is taken back as a whole", r, steps())
 
-# (the agent speaks before its editor does)
+# (the agent sends before its editor does)
 open(work + "/early.py", "w").write('''
 import sys
 print('{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file"}\\n{"jsonrpc":"2.0","method":"later"}', flush=True)
@@ -241,7 +241,7 @@ ask(e, 5, ["fs/write_text_file", {"path": home + "/later", "content": "x"}])
 q = asked(home + "/later")
 equal(e.close(), 0, "a question that is open does not keep the session")
 
-# ---- what is not ACP is just bytes
+# ---- bytes that are not ACP pass unchanged
 data = os.urandom(3 << 20) + b'\n[fs/ \\u0020]\n{"a":\n[1,\r\n2]}\n{ no end'
 for name, options in (("bytes", []), ("bytes with the tools on", ["--set", "acp.editor-tools=on"])):
     r = subprocess.run([CORDON, "run", "--stdio", *options, "--", "cat"], cwd=work, input=data, capture_output=True, timeout=front.WAIT)
@@ -264,7 +264,7 @@ open(work + "/die", "w").close()
 ok(wait_for(lambda: p.poll() == 137), "an agent that dies with much that it has not read ends the session", p.poll())
 p.kill()
 
-# (messages that nobody reads, of an agent that causes many)
+# (messages without a reader, from an agent that causes many)
 open(work + "/flood.py", "w").write('''
 import sys
 sys.stdin.readline()

@@ -15,7 +15,7 @@ def row_of(element):
     return int((float(m.group(1)) - PAD) // CH)
 
 
-# Characters of one look in a row are one element, as wide as they were, with blanks between.
+# Adjacent characters of one style are one element, of the same width, with blanks between.
 def joined(elements):
     out, text, look, x, end = [], "", None, 0, 0
     for e in elements + [""]:

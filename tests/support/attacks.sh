@@ -1,5 +1,5 @@
 #!/bin/bash
-# attacks - the table of tests/escape/README.md, attack x backend x verdict, from what the escape tests said.
+# attacks - makes the table of tests/escape/README.md, attack x backend x verdict, from the output of the escape tests.
 # SPDX-License-Identifier: MIT
 #
 # usage: attacks.sh TAP-FOLDER [FILE]    FILE: put it there, between its two markers. See `make attacks`.
@@ -58,7 +58,7 @@ titles() {
 E2
 }
 
-# What a backend does not keep in by design: BACKEND NUMBER what
+# Attacks that a backend does not stop by design: BACKEND NUMBER what
 weaker() {
 	cat <<'E2'
 landlock 1 names and attributes of what is hidden show

@@ -1,12 +1,12 @@
-/* comb - how far apart the points are at which a test kills or fails what it runs. */
+/* comb - the distance between points at which a test kills or fails what it runs. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 #include <stdlib.h>
 
-/* Returns the distance from one point to the next; 1 with CORDON_TEST_THOROUGH, as `make soak` has
- * it. The sanitizers look at the code, which fewer points lead through as well. So it is as an
- * ordinary user, after root, and in continuous integration, where TEST_FEWER is a factor. */
+/* Returns the distance from one point to the next; 1 with CORDON_TEST_THOROUGH, set by `make soak`.
+ * It is larger with sanitizers, which check the code at fewer points as well; for an ordinary user,
+ * whose run comes after root's; and in continuous integration, where TEST_FEWER is a factor. */
 static inline int comb(int apart)
 {
 	const char *fewer = getenv("TEST_FEWER");

@@ -1,4 +1,4 @@
-/* contrast - fails where a theme has a text that can hardly be read: `make lint`. */
+/* contrast - fails if a theme has text that is hard to read: `make lint`. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static const char *const role_names[ROLE_COUNT] = {
 #undef X
 };
 
-/* "dim" stands as ".dim". */
+/* "dim" is listed as ".dim". */
 static const char *name_of(int role)
 {
 	return role_names[role] + (role_names[role][0] == '.');

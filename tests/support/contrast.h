@@ -1,4 +1,4 @@
-/* contrast - how well a theme can be read: for its test, and for `make lint`. */
+/* contrast - measures how well a theme can be read: for its test, and for `make lint`. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,7 +9,7 @@ static inline double contrast_channel(uint32_t v)
 {
 	double c = (double)(v & 0xff) / 255;
 
-	return c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878); /* sRGB's, within 1 % */
+	return c * (c * (c * 0.305306011 + 0.682171111) + 0.012522878); /* sRGB, within 1 % */
 }
 
 static inline double contrast_luminance(uint32_t color)
@@ -20,7 +20,7 @@ static inline double contrast_luminance(uint32_t color)
 	       0.0722 * contrast_channel(rgb);
 }
 
-/* WCAG 2: 1 to 21. */
+/* Returns the contrast by WCAG 2: 1 to 21. */
 static inline double contrast(uint32_t a, uint32_t b)
 {
 	double x = contrast_luminance(a), y = contrast_luminance(b);
@@ -28,7 +28,7 @@ static inline double contrast(uint32_t a, uint32_t b)
 	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
 }
 
-/* What is read; lines between panes only have to be seen. */
+/* Returns the least contrast of a role: text must be read, lines between panes only seen. */
 static inline double contrast_least(enum role role, bool high)
 {
 	switch ((int)role) {
@@ -47,13 +47,14 @@ static inline double contrast_least(enum role role, bool high)
 	}
 }
 
-/* A colour that is the same everywhere: neither the terminal's own nor one of its first sixteen. */
+/* Returns whether a colour is the same on every terminal: not the default or one of the first
+ * sixteen. */
 static inline bool contrast_is_known(uint32_t color)
 {
 	return COLOR_IS_RGB(color) || (COLOR_IS_INDEX(color) && (color & 0xff) >= 16);
 }
 
-/* The first role that cannot be read well enough on its ground, or -1; what it has, and should. */
+/* Returns the first role with too little contrast, or -1; its contrast, and the required one. */
 static inline int contrast_fault(const struct theme *t, bool high, double *ret_has,
 				 double *ret_least)
 {
@@ -67,7 +68,7 @@ static inline int contrast_fault(const struct theme *t, bool high, double *ret_h
 		if (*ret_has < *ret_least)
 			return role;
 	}
-	/* Code on the grounds of changed lines. */
+	/* Code on the backgrounds of changed lines. */
 	*ret_least = 2.8;
 	for (int role = ROLE_SYNTAX_COMMENT; role <= ROLE_SYNTAX_TYPE; role++) {
 		for (int ground = ROLE_DIFF_ADD; ground <= ROLE_DIFF_DEL; ground++) {

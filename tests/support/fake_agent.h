@@ -15,10 +15,9 @@
 #include "core/base/io.h"
 #include "core/keeper/keeper.h"
 
-/*
- * The agent is a forked child that runs agent_script. What would be a system call is a message to
- * the door with the end of a socketpair to answer on; like a held call, the sender waits.
- */
+/* The agent is a forked child that runs agent_script. In place of a system call it sends a message
+ * to the door, with one end of a socketpair for the answer; like the caller of a held call, the
+ * sender waits. */
 struct agent_call {
 	int tid;
 	char op[16];
@@ -45,7 +44,7 @@ UNUSED static int agent_send(const char *op, const char *a, size_t len, const ch
 		_exit(98);
 	close(pair[1]);
 	if (read(pair[0], &answer, sizeof(answer)) != sizeof(answer))
-		answer = -ENOSYS; /* the door is gone */
+		answer = -ENOSYS; /* the door is closed */
 	close(pair[0]);
 	return answer;
 }
@@ -55,7 +54,7 @@ UNUSED static int agent_do(const char *op, const char *a, const char *b)
 	return agent_send(op, a, strlen(a), b);
 }
 
-/* '|' stands for NUL; the process says that it is about to exec this. */
+/* '|' represents NUL; the process announces that it will exec this. */
 UNUSED static void agent_exec(const char *text)
 {
 	char argv[512];
@@ -67,7 +66,7 @@ UNUSED static void agent_exec(const char *text)
 	agent_send("exec", argv, len, NULL);
 }
 
-/* Run fn in a child and wait for it. */
+/* Runs fn in a child and waits for it. */
 UNUSED static void agent_run(void (*fn)(void))
 {
 	pid_t pid = fork();

@@ -1,4 +1,4 @@
-/* fake_fuse - a kernel and a keeper for the read gate's handlers: two sockets, and no mount. */
+/* fake_fuse - a kernel and a keeper for the read gate's handlers: two sockets, without a mount. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -15,12 +15,10 @@
 
 #include <linux/fuse.h>
 
-/*
- * The handlers run in this process, one request after the other. What they answer, and what they
- * say to the keeper, is read from the other ends. There is one in a process: gate_held.c has one
- * state. A test that wants another tree begins again, with nothing held.
- */
-#define FAKE_ROOM (192 * 1024) /* more than a socket takes at once is not asked for */
+/* The handlers run in this process, one request after the other. Their answers, and their messages
+ * to the keeper, are read from the other ends. A process can have only one: gate_held.c has one
+ * state. A test that wants another tree starts again, with nothing held. */
+#define FAKE_ROOM (192 * 1024) /* requests are smaller than a socket's buffer */
 
 struct fake_reply {
 	bool there;
@@ -30,21 +28,21 @@ struct fake_reply {
 };
 
 static struct {
-	int kernel, device; /* the two ends of what stands for /dev/fuse */
+	int kernel, device; /* two ends, in place of /dev/fuse */
 	int keeper, sock;
 	struct plan plan;
 	struct policy *policy;
 	struct gate_page page;
 	struct gate_server server;
 	struct gate_fs fs;
-	int tid;	   /* who asks */
+	int tid;	   /* the caller's */
 	uint64_t unique;   /* of the last request */
-	uint64_t outdated; /* node whose attributes the kernel was told to forget; 0 */
-	uint64_t rules;	   /* changes that were told */
+	uint64_t outdated; /* node whose attributes the kernel was told to drop; 0 */
+	uint64_t rules;	   /* reported changes of rules */
 	char room[FAKE_ROOM];
 } fake;
 
-/* What has been answered since; a held request has not. */
+/* Reads the answers since the last call; a held request has none. */
 static struct fake_reply fake_hear(void)
 {
 	struct fuse_out_header head;
@@ -96,7 +94,7 @@ static struct fake_reply fake_ask(uint32_t opcode, uint64_t node, const void *da
 	return fake_hear();
 }
 
-/* A request whose data is a struct and perhaps a name behind it. */
+/* Sends a request whose data is a struct, perhaps with a name after it. */
 static UNUSED struct fake_reply fake_ask_name(uint32_t opcode, uint64_t node, const void *data,
 					      size_t len, const char *name)
 {
@@ -123,7 +121,8 @@ static UNUSED void fake_answer(uint64_t id, int result)
 	fake_say(&(struct gate_note){.id = id, .what = GATE_ANSWER, .result = result}, 1);
 }
 
-/* What the server has told it, but that it shall look at the page; false: nothing. */
+/* Reads a message of the server to the keeper, except requests to read the page. Returns false if
+ * there is none. */
 static UNUSED bool fake_told(struct gate_note *note)
 {
 	ssize_t n;
@@ -134,7 +133,7 @@ static UNUSED bool fake_told(struct gate_note *note)
 	return n > (ssize_t)GATE_NOTE_HEAD;
 }
 
-/* As a human's answer for the session, about a tree; the path has a `/` at its end. */
+/* Grants like a user's answer for the session, about a tree; the path ends with `/`. */
 static UNUSED uint64_t fake_grant(enum rule_kind kind, const char *path)
 {
 	struct gate_note note = {.what = GATE_GIVEN, .kind = kind};
@@ -169,7 +168,7 @@ static void fake_begin(const char *tree)
 			abort();
 		fake.keeper = talk[0];
 		fake.server.sock = fake.sock = talk[1];
-		/* No process: whoever asks is not the keeper. */
+		/* No process: no caller is the keeper. */
 		gate_held_begin(&fake.server, -1);
 		fake_say(&(struct gate_note){.what = GATE_ARM}, 1);
 	}

@@ -1,4 +1,4 @@
-/* fake_helper - a test's own program as the program cordon-seatbelt, on a stand-in for a Mac. */
+/* fake_helper - a test's own program as the program cordon-seatbelt, on a simulated Mac. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "core/base/path.h"
 #include "core/os/file.h"
 
-/* The helper has no environment of the test's: `settings` ("FAKE_APPLY=-1") are for helper_fake().
- * A path, heap. */
+/* Writes the helper, which has no environment of the test's: `settings` ("FAKE_APPLY=-1") are for
+ * helper_fake(). Returns its path, heap. */
 UNUSED static char *helper_write(const char *dir, const char *settings)
 {
 	AUTO_FREE char *self = os_self_copy();
@@ -34,8 +34,8 @@ static int helper_result(const char *name)
 	return text ? atoi(text) : 0;
 }
 
-/* Tells on its output that an agent's profile was entered. The proxy's is known, and alone has no
- * parameters. */
+/* Reports on its output that an agent's profile was entered. The proxy's profile is known: it alone
+ * has no parameters. */
 static int helper_fake_apply(void *data, const char *profile, const char *const *params, char *why,
 			     size_t size)
 {
@@ -57,7 +57,7 @@ static int helper_fake_deny(void *data)
 	return helper_result("FAKE_DENY");
 }
 
-/* First in main(): does not return where this is the helper. inside: as mac_os.list_inside. */
+/* Must be called first in main(): does not return in the helper. inside: for mac_os.list_inside. */
 static void helper_fake(int argc, char **argv,
 			size_t (*inside)(void *data, const char *session, pid_t root, pid_t *out,
 					 size_t max))

@@ -10,11 +10,9 @@
 #include "core/base/clock.h"
 #include "tests/support/fake_agent.h"
 
-/*
- * The agent is a forked child as in fake_agent.h. Each call of its goes to a thread in the keeper's
- * process, which stands for the library's queue: it puts a message, and the answer goes back to the
- * caller, who then performs the call by itself, as the kernel would. What was performed is told.
- */
+/* The agent is a forked child like in fake_agent.h. Each call goes to a thread in the keeper's
+ * process, in place of the library's queue: it puts a message, and the answer goes back to the
+ * caller, who performs the call itself, in place of the kernel. Performed calls are reported. */
 struct mac_call {
 	enum es_kind kind;
 	int pid, parent, target;
@@ -26,10 +24,10 @@ struct mac_call {
 };
 
 static struct mac_kernel {
-	const char *folder;	/* where names without a slash at their front are */
+	const char *folder;	/* base of relative names */
 	const char *hurried;	/* calls about this name have a deadline, */
-	int64_t deadline_us;	/* of so long; all others a much longer one */
-	struct es_queue *queue; /* in the keeper's process from here on */
+	int64_t deadline_us;	/* of this length; all others a much longer one */
+	struct es_queue *queue; /* in the keeper's process */
 	struct es_out out;
 	int sock;
 	pthread_t thread;
@@ -71,7 +69,7 @@ static struct mac_call mac_call_of(enum es_kind kind, const char *name, const ch
 	return call;
 }
 
-/* True: it is allowed, or was only told. */
+/* Returns whether the call is allowed, or was only reported. */
 static bool mac_send(const struct mac_call *call)
 {
 	int pair[2];
@@ -110,7 +108,8 @@ UNUSED static int mac_symlink(const char *target, const char *name)
 	return mac_result(symlink(target, call.path));
 }
 
-/* With O_CREAT | O_EXCL, or mkdir(2). The descriptor, or 0 for a directory. */
+/* Makes a file with O_CREAT | O_EXCL, or a directory. Returns the descriptor, or 0 for a
+ * directory. */
 static int mac_make(const char *name, bool dir)
 {
 	struct mac_call call = mac_call_of(ES_CREATE, name, NULL);
@@ -144,7 +143,7 @@ static int mac_open(const char *name, bool truncates)
 	return fd < 0 ? -errno : fd;
 }
 
-/* open(2) for writing with O_CREAT, write(2) of text if there is some, close(2). */
+/* Performs open(2) for writing with O_CREAT, write(2) of text, if any, and close(2). */
 UNUSED static int mac_write(const char *name, const char *text, bool truncates)
 {
 	int fd = mac_open(name, truncates), r = 0;
@@ -168,7 +167,7 @@ UNUSED static int mac_remove(const char *name)
 	struct stat st;
 
 	if (lstat(call.path, &st) < 0)
-		return -errno; /* the kernel finds it before it asks */
+		return -errno; /* found by the kernel before it asks */
 	if (!mac_send(&call))
 		return -EACCES;
 	return mac_result(S_ISDIR(st.st_mode) ? rmdir(call.path) : unlink(call.path));
@@ -190,7 +189,7 @@ UNUSED static int mac_rename(const char *name, const char *name2)
 	return r;
 }
 
-/* RENAME_SWAP: told as a rename of the first onto the second. */
+/* RENAME_SWAP is reported as a rename of the first onto the second. */
 UNUSED static int mac_swap(const char *name, const char *name2)
 {
 	struct mac_call call = mac_call_of(ES_RENAME, name, name2);
@@ -228,7 +227,7 @@ UNUSED static int mac_chmod(const char *name, mode_t mode)
 	return mac_send(&call) ? mac_result(chmod(call.path, mode)) : -EACCES;
 }
 
-/* '|' stands for NUL, as in agent_exec(). */
+/* '|' represents NUL, as in agent_exec(). */
 UNUSED static int mac_exec(const char *text)
 {
 	struct mac_call call = mac_call_of(ES_EXEC, "/bin/sh", NULL);
@@ -384,7 +383,7 @@ static int mac_launch_fake(struct sandbox **ret, struct door **ret_door,
 	return 0;
 }
 
-/* As es_system.h has it: no message comes any more, and all are answered. */
+/* As es_system.h requires: no further message, and all are answered. */
 static void mac_stop_fake(struct sandbox *sb)
 {
 	es_queue_shut(mac.queue);

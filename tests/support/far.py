@@ -240,7 +240,7 @@ def attempt(name):
 
 if sys.argv[1] == "serve":
     serve(sys.argv[2])
-# What takes long takes it at the same time: "a,b" are tried one after another, beside the others.
+# Slow cases run at the same time: "a,b" are tried one after another, in parallel with the others.
 rows = {}
 
 
@@ -248,7 +248,7 @@ def group(names):
     rows[names] = [attempt(name) for name in names.split(",")]
 
 
-attempt("closed/4")  # what begins with the first connection has begun
+attempt("closed/4")  # attempts that begin with the first connection have begun
 threads = [threading.Thread(target=group, args=(names,)) for names in sys.argv[2:]]
 for t in threads:
     t.start()

@@ -14,7 +14,7 @@ import time
 
 try:
     import jsonschema
-except ImportError:  # only for what has schemas
+except ImportError:  # only needed for schemas
     jsonschema = None
 
 TRANSCRIPT = open(os.path.abspath("transcript"), "w")
@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CORDON = os.environ["CORDON"]
 PROTOCOL = json.load(open(ROOT + "/core/api/protocol.json"))
 DEFS = PROTOCOL["$defs"]
-WAIT = 120  # seconds, until what has to come is given up
+WAIT = 120  # seconds until an expected message is given up
 
 # ---- TAP ------------------------------------------------------------------------------------------
 

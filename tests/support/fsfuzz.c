@@ -1,13 +1,12 @@
-/* fsfuzz - random file calls from a seed, one line of facts per call: the same natively and inside.
- */
+/* fsfuzz - random file calls from a seed, one line of facts per call: equal natively and inside. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/fsfuzz.h"
 
 /*
  * fsfuzz SEED N DIR: N random calls inside DIR (which must be empty), then the whole tree. Every
- * line depends on the seed and on what the calls did, never on inode numbers, addresses or the
- * clock: run it in two places and compare. Calls are made by a helper process or thread now and
- * then, one at a time.
+ * line depends on the seed and on the calls' results, never on inode numbers, addresses or the
+ * clock: the output of two runs in different places must be equal. Some calls are made by a helper
+ * process or thread, one at a time.
  */
 /* ---- calls ---------------------------------------------------------------------- */
 
@@ -61,15 +60,15 @@ static void call_open(void)
 		dir = arg_dir();
 		p = arg_path(0);
 		how.flags = (unsigned)arg_open_flags();
-		if (!(how.flags & O_ACCMODE)) /* for reading there is none inside */
+		if (!(how.flags & O_ACCMODE)) /* inside there is none for reading */
 			how.flags |= O_RDWR;
 		if (how.flags & O_CREAT)
 			how.mode = arg_mode();
 		how.resolve = resolves[roll(LEN(resolves))];
 		say(" r%llx", (unsigned long long)how.resolve);
 		size = one_in(20) ? sizeof(how) - 8 : sizeof(how);
-		/* while anybody on the machine renames, ".." below a root may be EAGAIN
-		 * (openat2(2)) */
+		/* During a rename anywhere on the machine, ".." below a root may be EAGAIN
+		 * (openat2(2)). */
 		for (int k = 0; k < 1000; k++) {
 			fd = (int)syscall(SYS_openat2, dir, p, &how, size);
 			if (fd >= 0 || errno != EAGAIN)
@@ -420,8 +419,7 @@ static void call_ask(void)
 	default:
 		say("fstatfs");
 		dir = arg_fd();
-		/* Pipes and files of /proc say the same everywhere; only the folder is of interest.
-		 */
+		/* Pipes and files of /proc are equal everywhere; only the folder matters. */
 		r = fstatfs(dir, &fs);
 		break;
 	}
@@ -520,7 +518,7 @@ static void call_where(void)
 	}
 }
 
-/* A file without a name gets one. */
+/* Gives a file without a name a name. */
 static void call_materialize(void)
 {
 	char link[64];
@@ -564,7 +562,7 @@ static void call_materialize(void)
 	}
 }
 
-/* ".." must stay inside DIR, where the rules are the same. A deleted directory is a fine place. */
+/* ".." must stay inside DIR, where the rules are equal. A deleted directory is fine. */
 static void stay_inside(void)
 {
 	char where[4096];
@@ -588,7 +586,7 @@ static void call_any(void)
 	stay_inside();
 }
 
-/* ---- who calls ------------------------------------------------------------------ */
+/* ---- callers --------------------------------------------------------------------------------- */
 
 static void *in_thread(void *arg)
 {
@@ -597,7 +595,7 @@ static void *in_thread(void *arg)
 	return NULL;
 }
 
-/* The child's state of the generator and its line come back; its directory and mask do not. */
+/* The child's state of the generator and its line come back; its directory and umask do not. */
 static void in_child(void)
 {
 	int pipe_fds[2];
@@ -646,7 +644,7 @@ static void one_call(unsigned i)
 	printf("%u %s\n", i, line);
 }
 
-/* A deep place to start from. */
+/* Makes a deep directory to start from. */
 static int make_depth(void)
 {
 	snprintf(top, sizeof(top), "%s", base);
@@ -680,8 +678,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	umask(022);
-	/* Files and directories of its own alone: as root, calls on any other would reach the host.
-	 */
+	/* Only its own files and directories: root's calls on others would reach the host. */
 	for (int i = 0; i < FDS; i++) {
 		int fd = i % 2 ? open(top, O_RDONLY | O_CLOEXEC)
 			       : open("first", O_RDWR | O_CREAT | O_CLOEXEC, 0644);

@@ -45,7 +45,7 @@ static int fds[FDS];
 static char line[LINE];
 static bool bad_pointers = true;
 
-/* splitmix64: the same everywhere. */
+/* splitmix64: the same on every machine. */
 static uint64_t next(void)
 {
 	uint64_t z = seed += 0x9e3779b97f4a7c15ULL;
@@ -93,7 +93,7 @@ static void add_component(char *out, size_t size)
 	snprintf(out + used, size - used, "%s", c);
 }
 
-/* A path: relative, absolute, through links and /proc/self; the text that is printed has no top. */
+/* Makes a path: relative, absolute, through links and /proc/self. The printed text has no top. */
 static const char *path(char *out, size_t size)
 {
 	unsigned depth = 1 + roll(3);
@@ -122,7 +122,7 @@ static const char *path(char *out, size_t size)
 	}
 	if (one_in(12))
 		strcat(out, one_in(4) ? "//" : "/");
-	if (one_in(300)) { /* a name that is too long */
+	if (one_in(300)) { /* too long a name */
 		memset(start, 'n', 300);
 		start[300] = '\0';
 	}
@@ -150,7 +150,7 @@ static void say_path(const char *p)
 
 static char buffer[2][8192];
 
-/* Sometimes memory that is not there. */
+/* Sometimes points to missing memory. */
 static const char *arg_path(int i)
 {
 	const char *p;
@@ -193,11 +193,9 @@ static int arg_fd(void)
 	return fds[i];
 }
 
-/*
- * A descriptor whose metadata is to change. A file that has lost its name and is open for reading
- * alone cannot be changed from outside its read-only mount: the one known difference, left out
- * here.
- */
+/* Returns a descriptor whose metadata will be changed. A file without a name, open for reading
+ * only, cannot be changed from outside its read-only mount: the one known difference, which is left
+ * out. */
 static int arg_object(void)
 {
 	int fd = arg_fd();
@@ -218,18 +216,16 @@ static mode_t arg_mode(void)
 				       0,    0400, 04755, 02755, 01777};
 	mode_t m = modes[roll(LEN(modes))];
 
-	/*
-	 * Root inside has no capabilities but for what the keeper does in its name. So that both
-	 * runs are the same, nothing depends on them: what the owner may not do, and set-id bits
-	 * that a write clears, are left to the run of an ordinary user.
-	 */
+	/* Root inside has no capabilities except what the keeper does in its name. To keep both
+	 * runs equal nothing depends on them: what the owner may not do, and set-id bits that a
+	 * write clears, are left to an ordinary user's run. */
 	if (getuid() == 0)
 		m = (m & 01777) | 0700;
 	say(" %o", m);
 	return m;
 }
 
-/* What a change of mode leaves to the owner: it must be able to go on. */
+/* Keeps a mode with which the owner can continue. */
 static mode_t keep_mode(void)
 {
 	return 0700;
@@ -251,7 +247,7 @@ static void facts(const struct stat *st)
 	    S_ISDIR(st->st_mode) ? 0UL : (unsigned long)st->st_nlink);
 	if (S_ISREG(st->st_mode))
 		say(" s%lld", (long long)st->st_size);
-	/* Times are facts only where a call has set them: long ago. */
+	/* Times are facts only if a call has set them: long ago. */
 	if (st->st_mtime < 100000 && !S_ISFIFO(st->st_mode))
 		say(" m%lld.%09ld", (long long)st->st_mtime, st->st_mtim.tv_nsec);
 	say("}");
@@ -311,7 +307,7 @@ static void show_entry(int dir, const char *where, const char *name)
 	printf("%s\n", line);
 }
 
-/* Depth is bounded by what the calls could make; the list of what is to be visited is a queue. */
+/* Depth is limited by the calls; directories to visit are in a queue. */
 static void show_tree(void)
 {
 	static char *todo[20000];

@@ -71,7 +71,8 @@ class Font:
             return "\u25a1" * columns
         return self.codes[columns, rows_of(self.glyphs[ord(ch)], columns)]
 
-    # One cell: the text whose pixels these are. The terminal's own ground is one, if it is there; else either may be.
+    # Reads one cell: the text with these pixels. One of the colours is the terminal's background, if present; else
+    # either may be.
     def read(self, px, x, y, columns):
         cell = {px[x * W + dx, y * H + dy] for dy in range(H) for dx in range(W * columns)}
         colors, rows = [GROUND] if GROUND in cell or cell == {TEXT} else [], []

@@ -19,7 +19,7 @@ TTL = {"moves.example": 0, "brief.example": 1}
 asked = open(DIR + "/names", "a", buffering=1)
 raw = open(DIR + "/queries", "a", buffering=1)  # without their ids
 packets = open(DIR + "/packets", "a", buffering=1)
-up = threading.Semaphore(0)  # one for each server that can be reached
+up = threading.Semaphore(0)  # one for each reachable server
 
 
 def wire(name):
@@ -48,7 +48,7 @@ def answer(q, room):
             found.append(record(real, 28, socket.inet_pton(socket.AF_INET6, ip)))
         if kind == 1 and ":" not in ip:
             found.append(record(real, 1, socket.inet_aton(ip)))
-    if name == "service.example" and kind == 65:  # ALPN h2, and a hint at where it is
+    if name == "service.example" and kind == 65:  # ALPN h2, and an address hint
         found.append(record(name, 65, struct.pack(">H", 1) + b"\0" + struct.pack(">HH", 1, 3) + b"\2h2"
                             + struct.pack(">HH", 4, 4) + socket.inet_aton("203.0.113.7")))
     if name == "text.example" and kind == 16:
@@ -56,7 +56,7 @@ def answer(q, room):
     if name == "large.example" and kind == 1:
         found += [record(name, 1, socket.inet_aton(f"203.0.114.{i}")) for i in range(1, 101)]
     raw.write(q[2:].hex() + "\n")
-    asked.write(f"{name} {kind}\n")  # what it is answered stands by now
+    asked.write(f"{name} {kind}\n")  # its answer is final
     head = q[:2] + struct.pack(">HHHHH", 0x8180 if known else 0x8183, 1, len(found), 0, 0) + q[12:end]
     whole = head + b"".join(found)
     if len(whole) > room:

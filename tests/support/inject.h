@@ -1,5 +1,5 @@
-/* inject - run a function whose n-th system call fails, is its last, or comes after something else.
- */
+/* inject - runs a function whose n-th system call fails, is its last, or comes after an external
+ * change. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -26,21 +26,22 @@
 
 /*
  * The function runs in a thread of its own whose system calls are all held by a seccomp filter (so
- * syscall() and what libraries do is seen as well); this thread lets each go on, gives it an error
- * in place of its result, or ends the process. Calls that cannot fail or that only concern memory
- * and threads are not counted. After inject_run() the caller looks at the outcome undisturbed.
+ * that syscall() and calls of libraries are included); this thread lets each continue, gives it an
+ * error in place of its result, or ends the process. Calls that cannot fail or that only concern
+ * memory and threads are not counted. After inject_run() the caller can check the result
+ * undisturbed.
  */
 struct inject {
-	int nth;      /* 1 is the first call; 0: none */
-	int err;      /* errno of the call that fails; 0: SIGKILL before it is made */
-	bool lasting; /* all from the nth on fail */
-	bool space;   /* only calls that need room on the disk are counted, and fail */
-	/* else: what happens right before the nth (lasting: and all later ones), which goes on */
+	int nth;      /* 1: the first call; 0: none */
+	int err;      /* errno of the failing call; 0: SIGKILL before the call */
+	bool lasting; /* all later calls fail, too */
+	bool space;   /* counts and fails only calls that need disk space */
+	/* else: called right before the nth call (lasting: and all later ones), which continues */
 	void (*meanwhile)(void *arg);
-	/* out */
-	int seen;   /* calls that were counted */
-	int nr;	    /* of the last one, from `meanwhile` the one that it comes before */
-	int failed; /* system call number of the first that failed, or -1 */
+	/* results */
+	int seen;   /* counted calls */
+	int nr;	    /* the last counted one; in `meanwhile` the next one */
+	int failed; /* number of the first failed system call, or -1 */
 	/* private */
 	void (*fn)(void *);
 	void *arg;
@@ -77,7 +78,7 @@ static inline int inject_filter(void)
 	for (size_t i = 0; i < N; i++)
 		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 							 (unsigned)inject_passed[i], N - i + 3, 0);
-	/* Anonymous memory is malloc's; xmalloc() ends the process, which is the other test. */
+	/* Anonymous memory is malloc's; xmalloc() ends the process, which is another test. */
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 2);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 						 offsetof(struct seccomp_data, args[4]));
@@ -102,7 +103,7 @@ static inline void *inject_thread(void *arg)
 	return NULL;
 }
 
-/* Does the call need room? */
+/* Returns whether the call needs disk space. */
 static inline bool inject_is_space(const struct seccomp_data *d)
 {
 	switch (d->nr) {
@@ -167,7 +168,7 @@ static inline void inject_run(struct inject *i, void (*fn)(void *), void *arg)
 
 		if (poll(&p, 1, -1) < 0 && errno == EINTR)
 			continue;
-		if (!(p.revents & POLLIN)) /* POLLHUP: the thread has gone */
+		if (!(p.revents & POLLIN)) /* POLLHUP: the thread has ended */
 			break;
 		if (ioctl(i->listener, SECCOMP_IOCTL_NOTIF_RECV, &req) == 0)
 			inject_answer(i, &req);
@@ -177,7 +178,7 @@ static inline void inject_run(struct inject *i, void (*fn)(void *), void *arg)
 	sem_destroy(&i->started);
 }
 
-/* In a process of its own, killed before the nth call. False: it had fewer. */
+/* Runs fn in a process that is killed before the nth call. Returns false if it has fewer calls. */
 static inline bool inject_kill(int nth, void (*fn)(void *), void *arg)
 {
 	int status = 0;

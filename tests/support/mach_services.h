@@ -1,4 +1,5 @@
-/* mach_services - the oracle of backends/macos/profile/services.h: may a service be looked up? */
+/* mach_services - the oracle of backends/macos/profile/services.h: whether a service may be looked
+ * up. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,7 +8,7 @@
 #include "backends/macos/profile/services.h"
 #include "core/base/util.h"
 
-/* An asterisk is any characters. */
+/* An asterisk matches any characters. */
 static bool matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *retry = NULL;

@@ -1,5 +1,5 @@
-/* manual - writes the tables of the manual's pages from the program's own: `make man`, `make lint`.
- */
+/* manual - writes the tables of the manual's pages from the program's tables: `make man`, `make
+ * lint`. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,15 +14,13 @@
 #include "tui/look/keymap.h"
 
 /*
- * usage: manual [--check] PAGE...
- *
- * A page has lines .\" table: NAME and .\" end of table; what stands between them is replaced.
- * --check writes nothing and exits with 1 where a page differs.
+ * usage: manual [--check] PAGE...  A page has lines .\" table: NAME and .\" end of table, between
+ * which the text is replaced. --check writes nothing and exits with 1 if a page differs.
  */
 #define BEGIN "\n.\\\" table: "
 #define END   "\n.\\\" end of table"
 
-/* Text of a macro line or of a paragraph: no character of it means anything to roff. */
+/* Appends text of a macro line or of a paragraph, escaped for roff. */
 static void add_text(struct buf *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -36,7 +34,7 @@ static void add_text(struct buf *out, const char *text)
 			buf_ch(out, *text);
 }
 
-/* An argument of a macro: in quotes, where a quote is doubled. */
+/* Appends an argument of a macro: in quotes, with quotes doubled. */
 static void add_argument(struct buf *out, const char *text)
 {
 	buf_str(out, " \"\\&");
@@ -71,7 +69,7 @@ static void add_settings(struct buf *out)
 	buf_str(out, ".El\n");
 }
 
-/* "--rw PATH" and its description become an entry. */
+/* Makes an entry of "--rw PATH" and its description. */
 static void add_option(void *data, const char *option, const char *help)
 {
 	struct buf *out = data;
@@ -100,7 +98,7 @@ static void add_options(struct buf *out)
 	buf_str(out, ".El\n");
 }
 
-/* An action that has the same keys everywhere, and is listed there. */
+/* Returns whether the action has the same keys everywhere, and is listed there. */
 static bool is_common(enum place place, enum action a)
 {
 	return place != PLACE_GLOBAL && (a == ACTION_BACK || a == ACTION_COPY);
@@ -210,7 +208,7 @@ static void add_table(struct buf *out, const char *name, size_t len)
 	exit(1);
 }
 
-/* Returns whether the page was right. */
+/* Writes or checks a page. Returns whether it was right. */
 static bool look_at(const char *page, bool check)
 {
 	AUTO_FREE char *text = NULL;

@@ -28,7 +28,7 @@ class Client(mcp_client.Client):
         super().__init__(*args, sock=sock, cwd=work)
 
 
-# ---- which era it is
+# ---- the protocol's version
 c = Client()
 equal(c.call("tools/list"), -32602, "neither initialize nor _meta: both ways in are named")
 equal(c.call("ping"), {}, "ping is always answered")
@@ -69,7 +69,7 @@ a = c.wait(lambda m: isinstance(m, list))
 equal(sorted(m["id"] for m in a), ["a", "b", "c"], "are answered by one array")
 equal(c.close(), 0, "end of input")
 
-# ---- tools, in both eras
+# ---- tools, in both versions
 for modern in (False, True):
     era = "stateless: " if modern else "legacy: "
     c = Client()
@@ -171,7 +171,7 @@ r = c.call("tools/call", name="execute_command", arguments=args, inputResponses=
 equal(c.check("execute_command", r)["stdout"], "no b\n", "is asked about twice")
 c.close()
 
-# ---- a console that is attached holds it, another terminal answers
+# ---- an attached console keeps it, another terminal answers
 c = Client()
 c.initialize()
 name = c.tool("execute_command", command="echo $CORDON_SESSION")["stdout"].strip()

@@ -80,7 +80,7 @@ ok("not one of yours" in r["error"], "an earlier session's step is not the model
 ok(os.path.exists(hook) and read("plain") == "x\n", "and nothing was undone")
 ok("not one of yours" in c.tool("undo", to=0).get("error", "") or "no step" in c.tool("undo", to=0)["error"], "nor by a number")
 
-# ---- what the user undid, or restored
+# ---- steps that the user undid, or restored
 name = c.tool("execute_command", command="echo $CORDON_SESSION")["stdout"].strip()
 c.tool("execute_command", command="echo y >theirs")
 subprocess.run([CORDON, "undo", "--keep-mine"], cwd=work, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -89,7 +89,7 @@ if not os.path.exists(work + "/theirs"):
     ok("only the user" in r["error"] and not os.path.exists(work + "/theirs"), "what the user undid stays undone", r)
 c.close()
 
-# ---- beside a front end: its steps are its own
+# ---- beside a front end: its steps are separate
 path = os.path.realpath(".") + "/m.sock"
 s = Serve("--mcp-socket", path)
 s.start(work)

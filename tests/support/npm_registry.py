@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# npm_registry - a registry of npm at loopback that has the packages it is given; prints its port.
+# npm_registry - an npm registry on loopback with the given packages; prints its port.
 # SPDX-License-Identifier: MIT
 # usage: npm_registry.py TARBALL...     each is of one package; its name and version are in its package.json
 import base64, hashlib, http.server, json, sys, tarfile, urllib.parse

@@ -2,7 +2,7 @@
 # obeys - an agent that obeys a file, in a console; sourced after tmux.sh. $dir is the folder.
 # SPDX-License-Identifier: MIT
 mkdir "$TEST_TMP/bin" "$TEST_TMP/orders"
-# An agent that obeys a file: "N run COMMAND", "N exit", or "N EVENT", which its hook tells. What is typed it shows.
+# An agent that obeys a file: "N run COMMAND", "N exit", or "N EVENT", which its hook reports. It shows typed text.
 cat >"$TEST_TMP/bin/claude" <<A
 #!/usr/bin/env python3
 import json, os, subprocess, time
@@ -38,7 +38,7 @@ begins() { # COLUMNS ROWS [OPTION...]
 	start "$cols" "$rows" "$dir" "$CORDON run --ro $TEST_TMP/orders $* -- $TEST_TMP/bin/claude"
 	sees ready "the agent begins"
 }
-says() { # PROMPT - the human does, and the hook tells
+says() { # PROMPT - the user types it, and the hook reports it
 	type_text "$1" && keys Enter
 	order UserPromptSubmit "$1"
 	sees "did $n" "a prompt: $1"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# one - run one test program: clean environment, own directory, time limit, nothing left behind.
+# one - runs one test program: clean environment, own directory, time limit, nothing left behind.
 # SPDX-License-Identifier: MIT
 #
 # usage: one.sh [as-user/|user-only/][NAME=VALUE/]FILE
@@ -25,14 +25,14 @@ if [ -z "${TEST_BASE:-}" ]; then # called by hand
 	mkdir -p "build/$B/tmp"
 	TEST_BASE=$PWD/build/$B/tmp
 fi
-# On a slow machine a test that root has run already gives way to those that nothing has run yet.
+# On a slow machine a test that root has run is left out in favour of those that have not run yet.
 if [ "$by" = as-user ] && [ "$(date +%s)" -gt "${TEST_DEADLINE:-9999999999}" ]; then
 	echo "1..0 # SKIP no time left to repeat as a user what root has run"
 	exit 0
 fi
 tmp=$(mktemp -d "${TEST_HOMES:-$TEST_BASE}/t.XXXXXX") || exit 1
 
-# A device of the same number that everybody may open; false: none is needed, or none can be made.
+# A device of the same number that everyone may open; false: none is needed, or none can be made.
 lend_fuse() {
 	[ -c /dev/fuse ] && ! "${drop[@]}" test -w /dev/fuse || return 1
 	# shellcheck disable=SC2046 # two words
@@ -43,12 +43,12 @@ user=root
 if [ "$(id -u)" != 0 ]; then
 	user=$(id -un)
 elif [ -n "$by" ]; then
-	# No account of this number is needed, and none is made.
+	# The number needs no account, and none is made.
 	uid=${TEST_UID:-12345}
 	user=user
 	tree=$TEST_BASE/tree
 	drop=(setpriv --reuid="$uid" --regid="$uid" --clear-groups)
-	[ "$by" = user-only ] || again=1 # half as many random points will do
+	[ "$by" = user-only ] || again=1 # half as many random points are enough
 	chown "$uid:$uid" "$tmp"
 	if grep -q '^# with: /dev/fuse' "$file" && lend_fuse; then
 		# shellcheck disable=SC2016 # it is the inner shell's
@@ -61,7 +61,7 @@ limit=$(sed -n 's/^# timeout: //p' "$file" 2>/dev/null | head -n 1)
 [ -z "${CORDON_TEST_THOROUGH:-}" ] || limit=14400
 mkdir -m 700 "$tmp/home" && chown --reference="$tmp" "$tmp/home"
 
-stray() { # processes that carry this test's mark; those inside a sandbox die with their keeper
+stray() { # processes with this test's mark; those inside a sandbox die with their keeper
 	grep -lzsxF "TEST_TMP=$tmp" /proc/[0-9]*/environ | cut -d/ -f3 | grep -vx "$$"
 }
 end_strays() {
@@ -81,13 +81,13 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM HUP
 
-more=("${with[@]}" ${again:+TEST_AGAIN=1}) # and what make soak sets
+more=("${with[@]}" ${again:+TEST_AGAIN=1}) # as set by make soak
 for name in TEST_FEWER CRASH_ROUNDS CRASH_SEED FLOOD CORDON_TEST_THOROUGH BACKEND SESSIONS RACES DARWIN_ARCHS; do
 	[ -z "${!name:-}" ] || more+=("$name=${!name}")
 done
 cd "$tree" || exit 1
-# What lies on $PATH runs inside in either mode, wherever this checkout is: the tests' tools, and what a
-# test puts into $TEST_TMP/bin. All else of a test's own is behind the gate unless a rule grants it.
+# Programs on $PATH run inside in either mode, wherever this checkout is: the tests' tools, and a test's own in
+# $TEST_TMP/bin. All other files of a test are behind the gate unless a rule grants them.
 tools=$tree/build/$B/tests
 path=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:$tools/support:$tools/escape:$tmp/bin
 run() {
@@ -97,7 +97,7 @@ run() {
 		UPDATE="${UPDATE:-}" CMOCKA_MESSAGE_OUTPUT=TAP GIT_CONFIG_NOSYSTEM=1 "${more[@]}" "$file" </dev/null
 }
 if [ -n "${TEST_FAILED:-}" ]; then # a folder: what a test that fails has said is kept there
-	run > >(exec cat >"$tmp.log") 2>&1 # through a pipe: a test may well truncate its output
+	run > >(exec cat >"$tmp.log") 2>&1 # through a pipe, because a test may truncate its output
 	r=$?
 	end_strays
 	wait $!

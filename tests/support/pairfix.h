@@ -4,7 +4,7 @@
 
 #include "tests/support/journalfix.h"
 
-/* Two folders of one session: `a` is first, `b` its kin. */
+/* Two folders of one session: `a` is the first, `b` the other. */
 struct pair {
 	struct fix *a, *b;
 };

@@ -172,7 +172,7 @@ class ByConsole:
     def change(self, key, refused):
         shown, gone = (lambda: "╔" in self.screen()), (lambda: "╔" not in self.screen())
         self.keys("C-]", "s")
-        self.keys("End", *(["k"] if refused else []))  # (the edit is a row of its own)
+        self.keys("End", *(["k"] if refused else []))  # (the edit has its own row)
         self.press_until(shown, key)
         if refused:
             time.sleep(0.6)

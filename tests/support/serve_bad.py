@@ -20,7 +20,7 @@ def memory(pid):
     return next(int(line.split()[1]) for line in open(f"/proc/{pid}/status") if line.startswith("VmHWM"))
 
 
-# ---- nonsense
+# ---- invalid messages
 s = Serve()
 ok("error" not in s.start(work), "a session")
 for text, want in [
@@ -61,7 +61,7 @@ s.raw(json.dumps({"type": "session.status", "request_id": rid}) + "\n")
 ok(s.wait(lambda: rid in s.responses and s.responses[rid]["status"] == "error"), "an id that is still open is refused")
 s.call("agent.cancel")
 
-# ---- the session's own socket speaks the same
+# ---- the session's own socket uses the same protocol
 run = os.environ.get("XDG_RUNTIME_DIR", "")
 run = run + "/cordon" if run else os.environ["HOME"] + "/.local/state/cordon/run"
 c = socket.socket(socket.AF_UNIX)
@@ -126,7 +126,7 @@ s.answer(rid, 600)
 equal(len(s.output(rid)), 30000000, "who reads gets everything")
 s.close()
 
-# ---- a client that goes away
+# ---- a client that disconnects
 for how, stays in (("end", False), ("continue", True)):
     name = f"{work}/after-{how}"
     p = subprocess.Popen([CORDON, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

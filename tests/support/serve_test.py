@@ -190,7 +190,7 @@ if r.get("error"):
     ok("error" not in s.call("undo.rollback", cross=True), "unless it is crossed")
 ok(not os.path.exists(work + "/w") and os.path.exists(work + "/z"), "what is not its business stays")
 
-# ---- points of a review, as a console has stored them
+# ---- points of a review, as stored by a console
 state = os.environ.get("XDG_STATE_HOME") or os.environ["HOME"] + "/.local/state"
 [store] = glob.glob(state + "/cordon/work-*/lock")
 with open(os.path.dirname(store) + "/review", "w") as f:
@@ -270,7 +270,7 @@ equal(p["incomplete"], True, "its event says that it is incomplete")
 s.call("session.stop")
 os.remove(work + "/big.bin")
 
-# ---- another version's history, and what was interrupted
+# ---- another version's history, and interrupted steps
 state = os.environ.get("XDG_STATE_HOME", os.environ["HOME"] + "/.local/state") + "/cordon"
 version = next(os.path.join(t, "version") for t, _, f in os.walk(state) if "version" in f and "steps" in os.listdir(t))
 old = open(version).read()
@@ -317,7 +317,7 @@ equal(s3.call("session.status")["state"], "error", "which the status says")
 ok("error" not in s3.start(work), "another session can begin")
 s3.close()
 
-# ---- the end of input, and a question that nobody can answer
+# ---- the end of input, and a question without anyone to answer
 s6 = Serve()
 s6.start(work)
 rid = s6.send("fs.write", path=".git/hooks/post-update", content="x")
@@ -328,14 +328,14 @@ equal(s6.answer(rid, 20)["error"]["name"], "fs.denied", "at the end of input it 
 ok(s6.answer(later, 20)["status"] == "ok" and not os.path.exists(work + "/.git/hooks/post-update"), "what was asked for is done, further questions denied")
 equal(s6.close(), 0, "and the end comes")
 
-# ---- a connection is asked for
+# ---- a question about a connection
 s4 = Serve()
 equal(s4.start(work, network_policy="ask").get("network_policy"), "ask", "a session that asks for each host")
 rid = s4.send("agent.execute", command="""python3 -c 'import socket; socket.create_connection(("203.0.113.7", 443))'""")
 p = s4.event("net_request")
 equal((p["op"], p["addr"], p["port"], p["is_loopback"]), ("connect", "203.0.113.7", 443, False), "a connection waits")
 equal(s4.call("approval.list")["requests"][0]["id"], p["id"], "as a request")
-# The session's socket says the same, behind as many requests as its hello counts.
+# The session's socket sends the same, after as many requests as its hello counts.
 run = os.environ.get("XDG_RUNTIME_DIR", "")
 run = run + "/cordon" if run else os.environ["HOME"] + "/.local/state/cordon/run"
 with socket.socket(socket.AF_UNIX) as c:
@@ -367,6 +367,6 @@ equal(sorted({"control", "undo", "file_watcher", "safeguard", "approval", "stdio
 ok(any(e.get("step_id") and e.get("session") for e in s.log if e["component"] == "control"), "lines about a step name it and the session")
 ok(not front.bad, "every message is as its schema says", *front.bad)
 equal(sorted(set(front.DEFS["operations"]) - front.seen_operations), [], "every operation was answered")
-macos = {"event.xpc_connect", "event.xpc_sandbox_violation"}  # seen on a Mac alone
+macos = {"event.xpc_connect", "event.xpc_sandbox_violation"}  # only seen on a Mac
 equal(sorted(set(front.DEFS["events"]) - macos - front.seen_events), [], "every event was seen")
 front.done()

@@ -1,11 +1,11 @@
 #!/bin/bash
-# test - one prove run over everything; as root, everything once more as an ordinary user.
+# test - one prove run over all tests; as root, all of them once more as an ordinary user.
 # SPDX-License-Identifier: MIT
 #
 # usage: test.sh PATTERN FILE...      (from `make test`, with B and JOBS in the environment)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-# In a mount namespace of its own: however this ends, what in_memory() mounts goes too.
+# In a mount namespace of its own: in any case the mounts of in_memory() are removed at the end.
 if [ -z "${IN_NAMESPACE:-}" ] && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	IN_NAMESPACE=1 exec unshare -m --propagation private "$0" "$@"
 fi
@@ -18,7 +18,7 @@ case $(pwd -P)/ in
 	;;
 esac
 
-# Not below /tmp or /var/tmp: the sandbox has its own of those, and the tests' homes must be real.
+# Not below /tmp or /var/tmp: the sandbox has private ones, and the tests' homes must be real.
 if [ "$(id -u)" = 0 ]; then
 	base=$(mktemp -d /srv/cordon-test.XXXXXX) || exit 1
 	chmod 755 "$base"
@@ -28,8 +28,8 @@ fi
 trap 'umount -l "$base/memory" "$base/image" 2>/dev/null; rm -rf "$base"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# What the tests make lies in memory, where there is enough of that, on an ext4 with a journal: every fsync
-# would wait for the disk otherwise. It takes some hundred MB, and a directory of 100000 names more than once.
+# Files of tests are in memory, if there is enough, on an ext4 with a journal: otherwise every fsync would wait for the
+# disk. It takes some hundred MB, and a directory of 100000 names more than once.
 in_memory() {
 	local have PATH=$PATH:/usr/sbin:/sbin
 	have=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)
@@ -55,11 +55,11 @@ for f; do
 		[[ $name == $pattern ]] && files+=("$name")
 	done
 done
-# The slow ones first, so that two at a time end together.
+# The slow ones first, so that parallel runs end together.
 mapfile -t files < <(printf '%s\n' "${files[@]}" |
 	awk '{ print (/crash/ ? 0 : /escape/ ? 1 : /e2e/ ? 2 : 3), $0 }' | sort -s -k1,1 | cut -d' ' -f2-)
 
-# who FILE - prints how it runs where root can be both: root, user-only, or as-user, which is both.
+# who FILE - prints how it runs if root can be both: root, user-only, or as-user, which is both.
 who() {
 	case $1 in
 	SANITIZED=*) echo root ;;
@@ -71,7 +71,8 @@ who() {
 		'root only') echo root && return ;;
 		'root and user') echo as-user && return ;;
 		'')
-			# What runs of a console, and what does not ask who runs it, is the same for root and for a user.
+			# Consoles' tests, and tests that do not depend on the user, are the same for root and for a
+			# user.
 			[[ $1 == tests/e2e/console*.sh ]] || { [[ $1 == tests/e2e/* ]] && ! grep -qE 'id -u|UID' "$1"; } || [[ $1 == *=* ]] ||
 				{ echo as-user && return; }
 			;;
@@ -80,17 +81,17 @@ who() {
 		;;
 	esac # (a unit test runs with sanitizers as a user, and without them as root)
 }
-# make soak and make attacks run all twice; and what a user who gets no namespaces cannot run, root runs.
+# make soak and make attacks run all twice; root runs tests for which a user gets no namespaces.
 all_twice=${CORDON_TEST_THOROUGH:-}${TEST_TAP:-}
 [ "$(id -u)" != 0 ] || setpriv --reuid=12345 --regid=12345 --clear-groups unshare -Ur true 2>/dev/null || all_twice=1
 user_files=()
 if [ "$(id -u)" = 0 ]; then
-	# A copy that anybody can read
+	# A copy that everyone can read
 	stage=$base/tree
 	mkdir -p "$stage/build/$B"
 	cp -a tests themes keymaps "$stage/" 2>/dev/null
 	cp -a --parents core/config/profiles core/api/*.*json tui/look/unifont.hex tui/man "$stage/"
-	# (a gigabyte and more, which a user may not write to: linked where that can be)
+	# (a gigabyte and more, which a user may not write: linked if possible)
 	built=("build/$B"/{cordon,interpose.so,safe-tools,tests})
 	[[ " ${files[*]}" != *" build/asan/"* ]] || built+=(build/asan/{cordon,tests})
 	[ ! -d build/npm ] || cp -a build/npm "$stage/build/"
@@ -105,18 +106,18 @@ if [ "$(id -u)" = 0 ]; then
 	files=("${root_files[@]}")
 fi
 export TEST_BASE=$base TEST_HOMES=$homes TEST_FAILED=$base/failed B
-# Continuous integration has an end: fewer points at which something is killed or fails, and after so many seconds
-# a user does not repeat what root has run.
+# Continuous integration has a time limit: fewer points at which a process is killed or a call fails, and after so many
+# seconds a user does not repeat root's tests.
 if [ -n "$shorter" ]; then
 	export TEST_FEWER=2 TEST_DEADLINE=$(($(date +%s) + ${TEST_SECONDS:-2400}))
 fi
 mkdir "$TEST_FAILED"
 summary=$(mktemp "$base/summary.XXXXXX")
-# A test waits for two thirds of its time: four more than there are processors.
+# A test waits for two thirds of its time: run four more than there are processors.
 prove --timer -j "$((${JOBS:-1} + 4))" -e tests/support/one.sh "${files[@]}" "${user_files[@]}" | tee "$summary"
 r=${PIPESTATUS[0]}
 
-# What was said where something failed, then prove's own last words once more.
+# The output of failed tests, and prove's own last words again.
 for f in "$TEST_FAILED"/*; do
 	[ -f "$f" ] || continue
 	printf '\n---- %s\n' "${f##*/}"

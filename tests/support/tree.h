@@ -1,4 +1,4 @@
-/* tree - a directory tree as text: every byte and attribute that an undo must bring back. */
+/* tree - a directory tree as text: every byte and attribute that an undo must restore. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -47,8 +47,8 @@ static inline uint64_t tree_hash(const char *path)
 	return h;
 }
 
-/* Where the data lies in a file that has holes. Not on xfs: it fills them as it sees fit, around
- * what is written over shared extents (128 KiB at a time). Space that was set aside is no hole. */
+/* Writes where the data is in a file with holes. Not on xfs, which fills holes around writes over
+ * shared extents (128 KiB at a time). Allocated space is no hole. */
 static inline void tree_holes(struct buf *b, const char *path, const struct stat *st)
 {
 	int fd = st->st_blocks * 512 < st->st_size ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -62,7 +62,7 @@ static inline void tree_holes(struct buf *b, const char *path, const struct stat
 		close(fd);
 		return;
 	}
-	if (fsync(fd) < 0) /* what is only promised yet may become either */
+	if (fsync(fd) < 0) /* delayed allocation may become either */
 		perror(path);
 	while ((data = lseek(fd, data, SEEK_DATA)) >= 0 &&
 	       (hole = lseek(fd, data, SEEK_HOLE)) > 0) {
@@ -96,7 +96,7 @@ static inline const char *tree_first_name(struct tree_name **names, size_t *n,
 	return (*names)[(*n)++].path;
 }
 
-/* Text of the tree below dir; entries named skip (".cordon") at its top are left out. */
+/* Returns the text of the tree below dir, without entries named skip (".cordon") at its top. */
 static inline char *tree_take(const char *dir, const char *skip)
 {
 	char *argv[2] = {xstrdup(dir), NULL};
@@ -148,7 +148,7 @@ static inline char *tree_take(const char *dir, const char *skip)
 	return buf_take(&b);
 }
 
-/* True when equal; else the lines that only one of them has go to stderr. */
+/* Returns whether both are equal; prints lines of only one of them on stderr. */
 static inline bool tree_same(const char *want, const char *got)
 {
 	if (strcmp(want, got) == 0)

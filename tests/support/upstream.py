@@ -39,7 +39,7 @@ def serve(port, s):
         elif port == 3129 and f"Proxy-Authorization: {PASS}" not in head:
             s.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n")
         else:
-            # In one piece: what follows the head is the host's.
+            # In one piece: the bytes after the head are the host's.
             s.sendall(b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n" + target.encode() + b"\n")
             while data := s.recv(65536):
                 s.sendall(data)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# validators - fetch ajv, TypeScript, and the published schemas of the Model Context Protocol, for tests, into a folder.
+# validators - fetches ajv, TypeScript, and the schemas of the Model Context Protocol, for tests, into a folder.
 # SPDX-License-Identifier: MIT
 #
 # usage: validators.sh DIR     Nothing of them runs on installing. The schemas are those that the protocol's

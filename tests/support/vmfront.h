@@ -10,10 +10,10 @@
 #include "tests/support/vmfs.h"
 
 #define FRONT_SIZE  (1u << 20)
-#define FRONT_GUEST 0x40000000u /* where the memory is for the guest, and for QEMU */
+#define FRONT_GUEST 0x40000000u /* address of the memory, for guest and QEMU */
 #define FRONT_USER  0x7f0000000000u
 #define FRONT_NUM   16
-#define FRONT_RING  0x1000u /* of a queue; the next one 0x1000 behind */
+#define FRONT_RING  0x1000u /* of a queue; the next one is 0x1000 further */
 #define FRONT_IN    0x10000u
 #define FRONT_OUT   0x40000u
 
@@ -57,7 +57,7 @@ static inline bool front_send(struct front *f, uint32_t request, uint32_t flags,
 	return front_turn(f);
 }
 
-/* An answer's body; false: there is none. */
+/* Reads an answer's body; returns false if there is none. */
 static inline bool front_receive(struct front *f, void *body, uint32_t size)
 {
 	struct front_head h;
@@ -87,7 +87,7 @@ static inline bool front_memory(struct front *f)
 	return front_send(f, 5, 0, &table, sizeof(table), f->memfd);
 }
 
-/* As QEMU starts a queue, from that index on. */
+/* Starts a queue like QEMU, from that index on. */
 static inline void front_start(struct front *f, uint32_t i, uint16_t base)
 {
 	const uint64_t at = FRONT_USER + FRONT_RING + (uint64_t)i * 0x1000;
@@ -105,7 +105,7 @@ static inline void front_start(struct front *f, uint32_t i, uint16_t base)
 	assert_true(front_state(f, 18, i, 1));
 }
 
-/* GET_VRING_BASE. */
+/* Sends GET_VRING_BASE. */
 static inline uint16_t front_stop(struct front *f, uint32_t i)
 {
 	struct front_state s;
@@ -117,7 +117,7 @@ static inline uint16_t front_stop(struct front *f, uint32_t i)
 	return (uint16_t)s.num;
 }
 
-/* Takes sock. v: who is to be served here, or NULL. */
+/* Takes sock over. v: the device to be served here, or NULL. */
 static inline struct front *front_new(int sock, struct vhost *v)
 {
 	struct front *f = xcalloc(1, sizeof(*f));
@@ -170,7 +170,7 @@ static inline struct vring_desc *front_desc(struct front *f, uint32_t queue, uin
 	return (struct vring_desc *)ring + i;
 }
 
-/* What the guest changes, in front of a kick. */
+/* Writes the guest's data before a kick. */
 static inline void front_offer(struct front *f, uint32_t queue, uint16_t head)
 {
 	uint16_t *avail = (void *)(f->mem + FRONT_RING + queue * 0x1000 + 0x400);
@@ -187,7 +187,7 @@ static inline bool front_kick(struct front *f, uint32_t queue)
 	return front_turn(f);
 }
 
-/* The next element that was given back: its length; -1: there is none. */
+/* Returns the length of the next used element; -1: none. */
 static inline long front_used(struct front *f, uint32_t queue)
 {
 	const char *ring = f->mem + FRONT_RING + queue * 0x1000 + 0x800;
@@ -201,7 +201,8 @@ static inline long front_used(struct front *f, uint32_t queue)
 	return e.len;
 }
 
-/* A request of two descriptors from `slot` on; its answer will be at FRONT_OUT + slot * 4096. */
+/* Offers a request of two descriptors, from `slot` on; its answer will be at FRONT_OUT + slot *
+ * 4096. */
 static inline void front_request(struct front *f, uint32_t slot, uint32_t opcode, uint64_t node,
 				 struct vm_part a, struct vm_part b)
 {

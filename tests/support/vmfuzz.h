@@ -1,4 +1,4 @@
-/* vmfuzz - a share with a keeper that answers by chance, for fuzz targets. */
+/* vmfuzz - a share with a keeper that answers at random, for fuzz targets. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "backends/vm/fs/fs_tree.h"
 #include "core/base/io.h"
 
-/* What the server asks must be well-formed whatever the guest says; it is answered by chance, or
- * held. There is one in a process. */
+/* The server's requests must be well-formed whatever the guest sends; they are answered at random,
+ * or held. One per process. */
 static struct fs_view view;
 static struct fs_tree tree;
 static int keeper;
@@ -56,8 +56,7 @@ static inline void fuzz_begin(void)
 		abort();
 }
 
-/* What is opened for writing: it cannot grow, for there are calls that make it as large as asked.
- */
+/* Returns a file to open for writing. It cannot grow: some calls set any size. */
 static inline int file(void)
 {
 	int fd = memfd_create("f", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -10,7 +10,7 @@ answers it: a kernel would send one of these a second.
 import collections, select, socket, struct, sys, time
 
 SOL_PACKET, PACKET_VNET_HDR, PACKET_IGNORE_OUTGOING = 263, 15, 23
-HEAD = 10  # of virtio: a frame's checksum may not be there yet, and it may be several
+HEAD = 10  # of virtio: a frame's checksum may be missing, and a frame may be several
 
 
 def open_end(name):

@@ -1,5 +1,5 @@
 #!/bin/bash
-# words - prints added lines of sources and documents that CONTRIBUTING.md's rules about prose are against.
+# words - prints added lines of sources and documents that break CONTRIBUTING.md's rules about prose.
 # SPDX-License-Identifier: MIT
 #
 # usage: words.sh [BASE]    BASE: a commit, tag or branch, from whose merge base on lines count; default: HEAD~20.

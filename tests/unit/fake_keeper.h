@@ -1,4 +1,5 @@
-/* fake_keeper - core/keeper reduced to what the door calls: every operation allowed, none kept. */
+/* fake_keeper - core/keeper reduced to the door's calls: every operation allowed, nothing
+ * recorded. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -44,19 +45,19 @@ struct keeper {
 		void *data;
 	} watch[FAKE_WATCH];
 	int64_t wake_at;
-	/* What the door told. */
+	/* Numbers of the door's reports. */
 	unsigned long calls, outside, denied, execs, gone;
 	char last_outside[PATH_MAX], last_denied[PATH_MAX], last_exec[PATH_MAX], last_argv[256];
 	char last_op[32], last_path[PATH_MAX];
-	/* Park the next change of this name, once. */
+	/* Parks the next change of this name, once. */
 	const char *hold;
 	uint64_t held;
 	bool keep; /* folder_has_inode() */
-	/* folder_read(): what it answers, and what it was asked. */
+	/* folder_read(): its answer and its last request. */
 	int read_answer;
 	unsigned long reads;
 	char last_read[PATH_MAX], last_via[PATH_MAX];
-	/* flow_judge(): ask, instead of no. */
+	/* flow_judge() asks instead of refusing. */
 	bool hold_flows;
 	unsigned long flows;
 	uint16_t last_port;
@@ -84,7 +85,7 @@ static bool fake_look(int tid, int *pid, mode_t *mask)
 	return true;
 }
 
-/* Forgotten when full; nothing here notices an exit, as the tests start few processes. */
+/* Cleared when full; exits are not noticed, because the tests start few processes. */
 bool keeper_has_process(const struct keeper *k, int pid)
 {
 	(void)k;
@@ -236,7 +237,7 @@ uint64_t folder_dir_moves(const struct folder *f)
 	static uint64_t moves;
 
 	(void)f;
-	return moves++; /* it might be one each time */
+	return moves++; /* may be one each time */
 }
 
 int folder_root(const struct folder *f)
@@ -245,7 +246,7 @@ int folder_root(const struct folder *f)
 	return 0;
 }
 
-/* The only folder there is belongs to the only keeper there is. */
+/* The only folder and the only keeper. */
 static struct keeper fake;
 
 void keeper_exec_begins(const struct caller *c)
@@ -292,7 +293,7 @@ static int fake_result(long r)
 		return held_ < 0 ? held_ : fake_result(call);                                      \
 	} while (0)
 
-/* The object itself, for calls that know no AT_EMPTY_PATH. */
+/* Returns the object itself, for calls without AT_EMPTY_PATH. */
 static const char *fake_link(const struct at *at, char out[64])
 {
 	snprintf(out, 64, "/proc/self/fd/%d", at->dirfd);
@@ -334,7 +335,7 @@ const struct policy *keeper_policy(const struct keeper *k)
 	return NULL;
 }
 
-/* Doors of system calls have no gateway here: of these only test_guest_door asks. */
+/* Doors of system calls have no gateway here: only test_guest_door asks about flows. */
 int flow_judge(struct keeper *k, const struct caller *c, const struct flow *f)
 {
 	k->flows++;

@@ -1,4 +1,5 @@
-/* policy_cases - what the built-in policy says of many names: for the policy and every floor. */
+/* policy_cases - verdicts of the built-in policy for many names: for the policy and every
+ * backend's. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -247,7 +248,7 @@ static const struct policy_case policy_aliases[] = {
 	{".\xef\xbb\xbfgit/hooks/x", POLICY_WRITE, POLICY_ASK}, /* byte order mark */
 	{".git/hoo\xe2\x84\xaas/x", POLICY_WRITE, POLICY_ASK},	/* Kelvin sign */
 	{".git/hook\xc5\xbf/x", POLICY_WRITE, POLICY_ASK},	/* long s */
-	{".ba\xc5\xbfhrc", POLICY_WRITE, POLICY_ASK},		/* the same */
+	{".ba\xc5\xbfhrc", POLICY_WRITE, POLICY_ASK},		/* long s */
 	{"\xef\xbc\x8egit/hooks/x", POLICY_WRITE, POLICY_ASK},	/* full width dot */
 	{"git~1/hooks/x", POLICY_WRITE, POLICY_ASK},
 	{"GIT~2/config", POLICY_WRITE, POLICY_VET},
@@ -280,7 +281,7 @@ static const struct policy_case policy_secrets[] = {
 	{".cordonx", POLICY_WRITE, POLICY_ALLOW},
 };
 
-/* Of policy_check_outside(). */
+/* For policy_check_outside(). */
 static const struct policy_case policy_outside[] = {
 	{"/etc/passwd", POLICY_WRITE, POLICY_DENY},    {"/usr/bin/x", POLICY_WRITE, POLICY_DENY},
 	{"/newdir", POLICY_WRITE, POLICY_DENY},	       {"/home/u/notes", POLICY_WRITE, POLICY_ASK},

@@ -1,8 +1,8 @@
-/* test_endpoint_macos - what a session under Endpoint Security does that none on Linux does. */
+/* test_endpoint_macos - behaviour of a session under Endpoint Security that differs from Linux. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/mac_session.h"
 
-/* In the agent: a place of its own that is no folder. Two can be used at once. */
+/* Returns a path of the agent's own outside the folder; two can be used at once. */
 static const char *beside(const char *name)
 {
 	static char text[2][512];
@@ -96,7 +96,7 @@ static void a_rename_to_elsewhere_is_undone(void **state)
 	session_free(f);
 }
 
-/* Its names are nobody's to judge where it was made; in the folder the host would obey them. */
+/* Outside the folder protected names are not checked; in the folder the host would obey them. */
 static void bring_from_elsewhere(void)
 {
 	if (mkdir(beside("tree"), 0700) < 0 || mkdir(beside("tree/.vscode"), 0700) < 0 ||
@@ -125,7 +125,7 @@ static void no_tree_comes_from_elsewhere(void **state)
 	session_free(f);
 }
 
-/* As a file the name means nothing, as a link to a directory it does. */
+/* A regular file of that name is harmless, a link to a directory is not. */
 static void link_at_a_name(void)
 {
 	if (mac_symlink("../dir", "dir/mise") != -EACCES)
@@ -153,7 +153,7 @@ static void write_sign(void)
 	must(mac_write("a", "a", false));
 }
 
-/* Denied before the deadline; the answer is good for the next try. */
+/* Denied before the deadline; the answer counts for the next try. */
 static void try_until_allowed(void)
 {
 	int r = mac_write(".envrc", NULL, false);
@@ -190,7 +190,7 @@ static void write_other_file(void)
 	struct mac_call call = mac_call_of(ES_OPEN, "old", NULL);
 
 	call.writes = true;
-	call.ino++; /* another one has the name by now */
+	call.ino++; /* another file has the name */
 	_exit(mac_send(&call) ? 0 : 13);
 }
 
@@ -251,9 +251,9 @@ static void a_killed_keeper_leaves_what_the_next_one_repairs(void **state)
 	session_free(f);
 }
 
-/* ---- two names that change places ------------------------------------------------------------ */
+/* ---- exchanged names ------------------------------------------------------------------------- */
 
-/* The kernel does not tell it from a rename: both names are judged, and what both had is kept. */
+/* The kernel reports it like a rename: both names are checked, and both contents are saved. */
 static void swap_files(void)
 {
 	must(mac_swap("old", "other"));
@@ -279,7 +279,8 @@ static void a_swap_of_files_is_undone(void **state)
 	session_free(f);
 }
 
-/* Of directories a swap is a rename onto one that is not empty, which is none. */
+/* A swap of directories looks like a rename onto a directory that is not empty, which is
+ * impossible. */
 static void swap_directories(void)
 {
 	if (mac_swap("empty", "dir") != -EACCES)
@@ -293,7 +294,7 @@ static void swap_directories(void)
 	_exit(0);
 }
 
-/* But with one that is empty: no look tells that from a rename onto it. */
+/* With an empty directory a swap cannot be told from a rename onto it. */
 static void swap_with_empty(void)
 {
 	must(mac_swap("dir", "empty"));
@@ -325,7 +326,7 @@ static void directories_do_not_change_places(void **state)
 	session_free(f);
 }
 
-/* The second name's file comes to the first, which is the protected one. */
+/* The second name's file comes to the first, which is protected. */
 static void swap_from_protected(void)
 {
 	_exit(first_result(mac_swap(".envrc", "old")));
@@ -336,7 +337,7 @@ static void swap_to_protected(void)
 	_exit(first_result(mac_swap("old", ".envrc")));
 }
 
-/* In a place of the agent's own it makes what it likes. */
+/* Outside the folder the agent may make any file. */
 static void swap_protected_with_elsewhere(void)
 {
 	if (!make_beside("evil", "evil\n"))
@@ -389,7 +390,7 @@ static void whatever_comes_to_a_protected_name_is_asked_about(void **state)
 	}
 }
 
-/* What is made elsewhere and would come into the folder by the back door. */
+/* Tries to bring content from outside into the folder by a swap. */
 static void swap_in_a_tree(void)
 {
 	if (mkdir(beside("tree"), 0700) < 0 || mkdir(beside("tree/.vscode"), 0700) < 0 ||
@@ -412,7 +413,7 @@ static void no_swap_brings_a_tree(void **state)
 	session_free(f);
 }
 
-/* What is in it would be gone with it, and nobody could bring it back. */
+/* The directory's content would leave with it, and could not be restored. */
 static void take_directories_away(void)
 {
 	if (mac_rename("dir", beside("away")) != -EACCES || !make_beside("file", "x") ||
@@ -444,7 +445,7 @@ static const char *name_of(int byte, char end, char out[8])
 	return out;
 }
 
-/* A name may have every byte but two; the longest has 255. */
+/* Names of all bytes but two, and of 255 bytes. */
 static void every_byte_in_names(void)
 {
 	char one[8], two[8], longest[256];
@@ -479,7 +480,7 @@ static void names_of_every_byte_are_undone(void **state)
 	session_free(f);
 }
 
-/* ---- what is refused is told ----------------------------------------------------------------- */
+/* ---- refusals are reported ------------------------------------------------------------------- */
 
 static void link_and_mount(void)
 {

@@ -1,5 +1,4 @@
-/* test_endpoint_session - a session under a simulated Endpoint Security, beside the same on Linux.
- */
+/* test_endpoint_session - a session under a simulated Endpoint Security, compared with Linux. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/mac_session.h"
 
@@ -131,7 +130,7 @@ static struct outcome run_on(const struct system *s, void (*script)(void), bool 
 		fail_msg("%s: undo: %s\n%s", s->backend->name, f->words, f->log.data);
 	o.undone = listing(f);
 	undone = tree_take(f->folder, NULL);
-	if (!str_eq(undone, before)) /* times, modes and attributes too */
+	if (!str_eq(undone, before)) /* with times, modes and attributes */
 		print_message("%s: after\n%s", s->backend->name, f->log.data);
 	assert_string_equal(undone, before);
 	if (n && !request(f, client_undo(f->client, UNDO_REDO, n, 0, 0, 0)))

@@ -1,4 +1,4 @@
-/* test_guests - processes of a guest: commands of theirs, their ends, and guests that lie. */
+/* test_guests - processes of a guest: their commands, their ends, and guests that lie. */
 /* SPDX-License-Identifier: MIT */
 #define VM_ONE_STEP false
 #include "tests/support/vmfs.h"
@@ -122,7 +122,7 @@ static void its_end_is_that_of_its_processes(void **state)
 	guest_left(&v->k, 20, 3);
 	assert_null(at(v, 20));
 	assert_true(c->quiet_at > 0);
-	guest_left(&v->k, 20, 3); /* no harm */
+	guest_left(&v->k, 20, 3); /* harmless */
 }
 
 static void signals_go_to_the_guest(void **state)
@@ -139,7 +139,7 @@ static void signals_go_to_the_guest(void **state)
 	assert_true(held);
 }
 
-/* Whatever it says, nobody is above itself, and there is an end to what is remembered. */
+/* Whatever it reports, no process is its own ancestor, and the table is bounded. */
 static void a_guest_that_lies_hurts_nobody(void **state)
 {
 	static const int pids[] = {0, -1, INT32_MIN, INT32_MAX, GUEST_PIDS, 1 << 22};

@@ -21,7 +21,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* before -> work -> after; undo gives before, redo gives after, undo once more gives before. */
+/* Checks before -> work -> after: undo leads to before, redo to after, several times, also after a
+ * restart. */
 static void round_trip(struct fix *f, int (*work)(struct fix *))
 {
 	AUTO_FREE char *before = snap(f);
@@ -65,7 +66,7 @@ ROUND(removes_a_tree, rm(f, "d/e/y") || rd(f, "d/e") || rm(f, "d/x") || rm(f, "d
 			      rm(f, "d/sym") || rd(f, "d"))
 ROUND(renames_a_file, mv(f, "b", "d/b2", 0))
 ROUND(renames_over_a_file, put(f, "tmp", "new b\n") || mv(f, "tmp", "b", 0))
-/* After these the next rename is performed without a look at its new name. */
+/* After two renames the next one is performed without a check of its new name. */
 static int rename_a_row(struct fix *f)
 {
 	int r = put(f, "t1", "1") || put(f, "t2", "2") || put(f, "t3", "3") || put(f, "t4", "4");
@@ -112,7 +113,7 @@ static void a_step_without_changes_vanishes(void **state)
 	step_info_free(list, n);
 }
 
-/* What an editor saves by way of three names is one file. */
+/* A file that an editor saves by way of three names counts as one. */
 static void a_commit_tells_what_changed_in_the_end(void **state)
 {
 	struct fix *f = *state;
@@ -224,7 +225,7 @@ static void contents_are_found_wherever_they_are(void **state)
 	}
 }
 
-/* What a step left at c, which a rollback then brought back as another inode. */
+/* Makes a step whose result at c is later restored by a rollback as another inode. */
 static int64_t make_other_inode(struct fix *f)
 {
 	int64_t id;
@@ -251,7 +252,7 @@ static void contents_are_found_by_the_file_that_lies_there(void **state)
 	check_change(f, id, "c", NULL, "first\n");
 }
 
-/* The records tell who had set it: only a human's leaves a doubt. */
+/* The records show which step set the time; after an external edit the content is in doubt. */
 static void contents_are_found_behind_a_new_time(void **state)
 {
 	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -300,8 +301,8 @@ static void redo_goes_when_a_new_step_changes_something(void **state)
 	assert_int_equal(undo(f, 1, 0), 0);
 }
 
-/* It was interrupted, and the next start rolls it back: then it is what redo brings, and nothing
- * that had been undone before it began. */
+/* The next start rolls an interrupted step back: redo then brings back this step, and nothing that
+ * was undone before it began. */
 static void an_interrupted_step_has_a_redo_and_ends_the_others(void **state)
 {
 	struct fix *f = *state;
@@ -448,7 +449,7 @@ static void give_shape(struct fix *f, const char *path, const struct shape *s, c
 	close(fd);
 }
 
-/* The door has seen that nothing has the name, and an editor saves there before it is opened. */
+/* An editor saves a file between the door's check that the name is free and the open. */
 static void what_came_since_the_look_is_found(void **state)
 {
 	struct fix *f = *state;
@@ -471,7 +472,7 @@ static void what_came_since_the_look_is_found(void **state)
 	assert_cat(f, "theirs", "not the step's");
 }
 
-/* Its inode stays, its bytes come back in place: whatever lies there now. */
+/* Its inode stays, and its bytes are restored in place, whatever its current content. */
 static void a_file_with_two_names_gets_its_bytes_back(void **state)
 {
 	struct fix *f = *state;
@@ -502,7 +503,7 @@ static void a_file_with_two_names_gets_its_bytes_back(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fix_teardown)
 
-/* A file that two commands wrote, one after the other, and the first one still does. */
+/* A file that two commands wrote one after the other, while the first still has it open. */
 static void what_is_written_on_belongs_to_the_step_that_runs(void **state)
 {
 	struct fix *f = *state;

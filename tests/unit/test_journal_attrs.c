@@ -1,4 +1,4 @@
-/* test_journal_attrs - what a human changes of extended attributes alone is theirs, too. */
+/* test_journal_attrs - an external change of extended attributes alone is an edit, too. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -30,7 +30,7 @@ static bool can_have_them(struct fix *f)
 	       removexattr(f->folder, "user.x") == 0;
 }
 
-/* Undo asks, and what is forced over comes back with redo. */
+/* Undo must ask, and redo must restore what a forced undo replaced. */
 static void assert_asks(struct fix *f, const char *path)
 {
 	AUTO_FREE char *before = NULL;
@@ -96,7 +96,7 @@ static void of_a_directory(void **state)
 	assert_asks(f, "d");
 }
 
-/* Those that are as a step left them are nobody's edit, whichever step and by whatever name. */
+/* Attributes set by a step are no external edit, whichever step set them and by whatever name. */
 static void those_of_steps_are_not(void **state)
 {
 	struct fix *f = *state;
@@ -118,7 +118,7 @@ static void those_of_steps_are_not(void **state)
 	assert_int_equal(attr(f, "d/b", "second"), 0);
 	assert_int_equal(attr(f, "d", "second"), 0);
 	assert_true(commit(f) > 0);
-	/* Its change time tells nothing. */
+	/* The change time alone is no edit. */
 	assert_int_equal(chmod(a, 0600), 0);
 	assert_int_equal(chmod(a, 0644), 0);
 	assert_int_equal(chmod(d, 0700), 0);
@@ -128,7 +128,7 @@ static void those_of_steps_are_not(void **state)
 
 		must(f, undo(f, 1, 0));
 		must(f, undo(f, 2, 0));
-		must(f, redo(f, 0)); /* both */
+		must(f, redo(f, 0)); /* both steps */
 		must(f, redo(f, 0));
 		assert_tree(f, after);
 	}

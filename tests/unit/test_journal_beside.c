@@ -1,4 +1,4 @@
-/* test_journal_beside - of two steps that ran at the same time one had to make room. */
+/* test_journal_beside - one of two overlapping steps was pruned. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/journal.h"
 #include "core/journal/step/step.h"
@@ -33,7 +33,7 @@ static void set_up(struct fix *f)
 	assert_true(commit(f) > 0);
 }
 
-/* The younger one cuts the file, the older one gives it another name. */
+/* The newer step truncates the file, the older one renames it. */
 static void two_at_a_time(struct fix *f)
 {
 	struct step *older;
@@ -47,7 +47,7 @@ static void two_at_a_time(struct fix *f)
 	assert_true(commit(f) > 0);
 }
 
-/* It would come back under its old name, and stay under the new one. */
+/* The file would come back under its old name, and stay under the new one. */
 static void what_both_changed_is_asked_about(void **state)
 {
 	struct fix *f = *state;
@@ -60,7 +60,7 @@ static void what_both_changed_is_asked_about(void **state)
 	assert_int_equal(redo(f, 0), 0);
 	after = snap(f);
 	prune_to(f, 1);
-	assert_int_equal(count_in(f, "beside"), 1); /* the first was alone */
+	assert_int_equal(count_in(f, "beside"), 1); /* the first step did not overlap */
 	assert_sound(f);
 	fix_reopen(f);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
@@ -76,7 +76,7 @@ static void what_both_changed_is_asked_about(void **state)
 	assert_tree(f, after);
 }
 
-/* And the younger one can be redone, where the older one was. */
+/* The newer step is left, as one to redo. */
 static void only_undone_is_left(struct fix *f)
 {
 	set_up(f);
@@ -85,7 +85,7 @@ static void only_undone_is_left(struct fix *f)
 	prune_to(f, 0);
 }
 
-/* What can be redone by then may be undone again later. */
+/* An undone step may be redone and undone again later. */
 static void what_was_undone_meanwhile_too(void **state)
 {
 	struct fix *f = *state;
@@ -96,7 +96,7 @@ static void what_was_undone_meanwhile_too(void **state)
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 }
 
-/* And what still ran. */
+/* The same for a step that was still running. */
 static void what_still_ran_too(void **state)
 {
 	struct fix *f = *state;
@@ -136,7 +136,7 @@ static void what_one_alone_changed_is_not(void **state)
 	assert_tree(f, before);
 }
 
-/* It is of no use any more when the last step has gone that had begun by then. */
+/* It is removed with the last step that had begun before its end. */
 static void it_goes_with_those_it_is_for(void **state)
 {
 	struct fix *f = *state;
@@ -160,7 +160,8 @@ static void fill(struct fix *f, const char *path)
 	assert_int_equal(put(f, path, text), 0);
 }
 
-/* What they would bring back takes the room, and goes; their logs count, and are the last to. */
+/* The saved content of such steps counts for the limits, and is removed; their logs count, too, and
+ * are removed last. */
 static void the_limits_hold(void **state)
 {
 	struct fix *f = *state;
@@ -212,7 +213,7 @@ static void a_full_disk_gets_it_in_the_end(void **state)
 	assert_false(store_relieve(f->j, -ENOSPC, true));
 }
 
-/* The undo goes on without it. */
+/* The undo continues without it. */
 static void a_damaged_one_says_nothing(void **state)
 {
 	struct fix *f = *state;
@@ -236,7 +237,7 @@ static void prune_and_die(void *arg)
 	prune_to(f, 1);
 }
 
-/* Killed anywhere: two steps are left, or one that is asked about; the next one cleans up. */
+/* Killed anywhere: two steps are left, or one whose undo asks; the next prune cleans up. */
 static void killed_while_it_goes(void **state)
 {
 	bool more = true;

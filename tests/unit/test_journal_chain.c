@@ -1,9 +1,9 @@
-/* test_journal_chain - what a human did between steps that are undone together. */
+/* test_journal_chain - external edits between steps that are undone together. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* Steps that ran at the same time, and one before them: only where two of them were nobody knows
- * who found what. */
+/* Overlapping steps, and one before them: only where two of them changed a path is it unknown which
+ * found what. */
 static void an_edit_before_steps_at_the_same_time(void **state)
 {
 	struct fix *f = *state;
@@ -32,7 +32,8 @@ static void an_edit_before_steps_at_the_same_time(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/* Who only gives a file another name found it so: what a human wrote before is not that step's. */
+/* A step that only adds a hard link has found the file as it is: an earlier external edit is not
+ * the step's. */
 static void an_edit_of_a_file_that_got_one_more_name(void **state)
 {
 	struct fix *f = *state;
@@ -47,7 +48,7 @@ static void an_edit_of_a_file_that_got_one_more_name(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
-/* By whichever of its names: the file that the second step found is not the one that was left. */
+/* By either name: the file that the second step found is not the one that the first left. */
 static void an_edit_of_a_file_with_two_names(void **state)
 {
 	struct fix *f = *state;
@@ -66,7 +67,7 @@ static void an_edit_of_a_file_with_two_names(void **state)
 	assert_cat(f, "d", "the human's\nagent\n");
 }
 
-/* It is known only since a step moved it, out of a directory that goes. */
+/* The file is first recorded when a step moves it out of a directory that the undo removes. */
 static void an_edit_that_was_moved_out_of_a_directory(void **state)
 {
 	struct fix *f = *state;
@@ -80,7 +81,7 @@ static void an_edit_that_was_moved_out_of_a_directory(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
-/* Which of the two was there first nobody knows, but one was, and found the human's. */
+/* It is unknown which of the two came first, but that one found the external edit. */
 static void an_edit_before_steps_that_shared_the_path(void **state)
 {
 	struct fix *f = *state;
@@ -106,7 +107,7 @@ static void an_edit_before_steps_that_shared_the_path(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/* One of the two made the name that the other took away: it left it as it was. */
+/* One step made the name that the other removed, and left it unchanged. */
 static void a_name_between_steps_at_the_same_time(void **state)
 {
 	struct fix *f = *state;
@@ -129,7 +130,7 @@ static void a_name_between_steps_at_the_same_time(void **state)
 	assert_tree(f, before);
 }
 
-/* In place, before a step that opens the file and writes nothing. */
+/* Edited in place, before a step that opens the file without writing. */
 static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
 {
 	struct fix *f = *state;
@@ -146,7 +147,7 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(void **state)
 	assert_cat(f, "d", "the human's\n");
 }
 
-/* A directory took the name of the file that a human had edited: it does not go back over it. */
+/* A directory took the name of the edited file: undo must not move the directory back over it. */
 static void an_edit_is_kept_that_a_directory_took_the_name_of(void **state)
 {
 	struct fix *f = *state;
@@ -169,7 +170,7 @@ static void an_edit_is_kept_that_a_directory_took_the_name_of(void **state)
 	assert_tree(f, before);
 }
 
-/* A directory that moves elsewhere says nothing of a file beside it. */
+/* A moved directory proves nothing about a file beside it. */
 static void an_edit_beside_a_directory_that_moved(void **state)
 {
 	struct fix *f = *state;
@@ -192,7 +193,7 @@ static void an_edit_beside_a_directory_that_moved(void **state)
 	assert_cat(f, "a", "the human's\nagent\n");
 }
 
-/* One of the two gave the file another name, which the other took away. */
+/* One step gave the file another name, which the other removed. */
 static void an_edit_of_a_file_whose_other_name_is_gone(void **state)
 {
 	struct fix *f = *state;
@@ -215,7 +216,7 @@ static void an_edit_of_a_file_whose_other_name_is_gone(void **state)
 	assert_cat(f, "c", "the human's\n");
 }
 
-/* A directory with a file in it; then, perhaps, a human writes to that. */
+/* Makes a directory with a file in it; human: the file is edited externally. */
 static void make_dir(struct fix *f, const char *dir, bool human)
 {
 	AUTO_FREE char *file = xasprintf("%s/x", dir);
@@ -258,7 +259,7 @@ static void an_edit_in_directories_that_changed_places(void **state)
 	assert_cat(f, "b/x", "the human's\n");
 }
 
-/* None of them has an image of where it lies now. */
+/* No step has an image of the file at its current path. */
 static void an_edit_in_a_directory_that_two_moved_on(void **state)
 {
 	struct fix *f = *state;
@@ -278,7 +279,7 @@ static void an_edit_in_a_directory_that_two_moved_on(void **state)
 	assert_cat(f, "c/x", "the human's\n");
 }
 
-/* What the first of the two made has an image only, of where the second took it. */
+/* The first step has an image only of the path to which the second moved its file. */
 static void what_one_made_in_a_directory_that_another_moved(void **state)
 {
 	struct fix *f = *state;
@@ -300,7 +301,7 @@ static void what_one_made_in_a_directory_that_another_moved(void **state)
 	assert_tree(f, before);
 }
 
-/* It goes back and forth with the directory; the image of that is no step's work. */
+/* The edit moves back and forth with the directory; an image of it there is no step's work. */
 static void an_edit_that_came_back_with_its_directory(void **state)
 {
 	struct fix *f = *state;
@@ -315,7 +316,7 @@ static void an_edit_that_came_back_with_its_directory(void **state)
 	assert_cat(f, "e/x", "the human's\n");
 }
 
-/* What is known of steps that were redone was looked at when all had come back. */
+/* The images of redone steps are from the end of the redo, when all steps were back. */
 static void nobody_where_directories_went_back_and_forth(void **state)
 {
 	struct fix *f = *state;
@@ -336,7 +337,7 @@ static void nobody_where_directories_went_back_and_forth(void **state)
 	assert_tree(f, before);
 }
 
-/* Of a step that was rolled back as it ran nothing is known but the names in its records. */
+/* For a step that was rolled back while it ran only the names in its records are known. */
 static void nobody_where_a_step_was_rolled_back(void **state)
 {
 	struct fix *f = *state;
@@ -354,7 +355,7 @@ static void nobody_where_a_step_was_rolled_back(void **state)
 	assert_tree(f, before);
 }
 
-/* By a name that came and went the step wrote to the file that the human wrote to by another. */
+/* The step wrote to the file by a temporary name, the external edit by another. */
 static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 {
 	struct fix *f = *state;
@@ -374,7 +375,8 @@ static void an_edit_is_kept_of_a_file_that_had_another_name(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
-/* The file gets another name and loses the first one: by one step, by two, by two at a time. */
+/* Gives the file another name and removes the first: in one step, in two, or in two overlapping
+ * ones. */
 static void rename_by_link(struct fix *f, int how)
 {
 	struct step *first = NULL;
@@ -394,7 +396,7 @@ static void rename_by_link(struct fix *f, int how)
 	}
 }
 
-/* What the human wrote lies under the name that a step gave it: that stays. */
+/* The edited file has the name that a step gave it, which must stay. */
 static void an_edit_is_kept_of_a_file_that_lost_its_name(void **state)
 {
 	for (int how = 0; how < 3; how++) {
@@ -416,7 +418,7 @@ static void an_edit_is_kept_of_a_file_that_lost_its_name(void **state)
 	}
 }
 
-/* The same the other way: the name that the redo takes away is the only one left. */
+/* The same for a redo: the name that it would remove is the only one left. */
 static void an_edit_is_kept_where_a_redo_takes_its_name(void **state)
 {
 	struct fix *f = *state;
@@ -431,7 +433,7 @@ static void an_edit_is_kept_where_a_redo_takes_its_name(void **state)
 	assert_cat(f, "b", "mine\n");
 }
 
-/* But where the file has a name left, those that the steps gave it go. */
+/* If the file has another name left, those made by steps are removed. */
 static void a_name_goes_of_a_file_that_has_one_left(void **state)
 {
 	AUTO_FREE char *first = NULL, *second = NULL;
@@ -458,7 +460,7 @@ static void a_name_goes_of_a_file_that_has_one_left(void **state)
 	assert_int_equal(st.st_mode & 07777, 0644);
 }
 
-/* In a directory that goes; the step that opened it had nothing to write. */
+/* In a directory that the undo removes; the step that opened the file wrote nothing. */
 static void a_file_that_was_opened_for_nothing_in_a_directory(void **state)
 {
 	struct fix *f = *state;
@@ -481,7 +483,7 @@ static void a_file_that_was_opened_for_nothing_in_a_directory(void **state)
 	assert_cat(f, "d/x", "the human's\n");
 }
 
-/* Two came back together, then one went: what was seen at its path is of neither. */
+/* Two steps were redone together, and one was undone: the images at its path are of neither. */
 static void nobody_where_one_of_two_was_undone_again(void **state)
 {
 	struct fix *f = *state;

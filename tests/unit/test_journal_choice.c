@@ -1,4 +1,4 @@
-/* test_journal_choice - what is restored along with what was asked for. */
+/* test_journal_choice - further paths that a restore of single paths restores. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -13,8 +13,8 @@ static void set_up(struct fix *f)
 	assert_true(commit(f) > 0);
 }
 
-/* What lies in it is in no change: it goes back to where it was, and what is there now makes room.
- */
+/* The directory's content is in no change: it goes back with the directory, and the current entries
+ * make room. */
 static void a_directory_that_another_took_the_place_of(void **state)
 {
 	struct fix *f = *state;
@@ -39,7 +39,7 @@ static void a_directory_that_another_took_the_place_of(void **state)
 	assert_tree(f, after);
 }
 
-/* One that only has the number of the other now is another one. */
+/* A directory that only has the same inode number is another one. */
 static void a_directory_that_was_removed_stays_away(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,4 @@
-/* test_journal_claim - a folder and one in it are never changed by two processes. */
+/* test_journal_claim - a folder and one within it are never changed by two processes. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ static int open_there(const struct fix *f, const char *folder, bool session, str
 	return journal_open(ret, &spec, NULL, err);
 }
 
-/* Directories "work/sub", "work-2"; the journal of the fixture is closed. */
+/* Makes directories "work/sub" and "work-2"; the journal of the fixture is closed. */
 static struct fix *prepare(void **state)
 {
 	struct fix *f = *state;
@@ -66,7 +66,8 @@ static void a_reader_needs_no_claim(void **state)
 	journal_close(second);
 }
 
-/* A process that opens the folder's journal at the end of file of go, and says how that went. */
+/* Starts a process that opens the folder's journal at the end of file of go, and reports the
+ * result. */
 static pid_t start(const struct fix *f, const char *folder, const int go[2], int result)
 {
 	struct journal *j = NULL;
@@ -100,7 +101,7 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* None has a store yet that would name its folder. */
+/* No folder has a store yet that would name it. */
 static void of_those_that_start_at_once_one_wins(void **state)
 {
 	struct fix *f = prepare(state);
@@ -152,13 +153,13 @@ static void the_dead_have_no_claim(void **state)
 	assert_int_equal(result_of(result[0]), 'y');
 	journal_forget_claims(f->state);
 	assert_int_equal(unlink(lock), 0);
-	assert_int_equal(rmdir(claims), -1); /* the living one's stays */
+	assert_int_equal(rmdir(claims), -1); /* the running process's file stays */
 	end(pid);
 	assert_int_equal(open_there(f, sub, true, &j, &f->err), 0);
 	journal_close(j);
 	assert_int_equal(unlink(lock), 0);
-	assert_int_equal(rmdir(claims), 0); /* the dead one's file is gone, too */
-	journal_forget_claims(f->state);    /* and no directory is made to look */
+	assert_int_equal(rmdir(claims), 0); /* the ended process's file is gone as well */
+	journal_forget_claims(f->state);    /* without making the directory */
 	assert_int_equal(rmdir(claims), -1);
 	close(result[0]);
 	close(result[1]);

@@ -1,4 +1,4 @@
-/* test_journal_clock - the wall clock is set back: the order of things stays. */
+/* test_journal_clock - the wall clock is set back: the order of steps stays. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/syscall.h>
 #include <time.h>
@@ -8,9 +8,9 @@
 
 #define DAY 86400
 
-static time_t back; /* seconds */
+static time_t back; /* in seconds */
 
-/* The library's own; the kernel's stamps on files are none of it. */
+/* Replaces the library's function; time stamps of files by the kernel are unchanged. */
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	int r = (int)syscall(SYS_clock_gettime, clock, ret);
@@ -62,7 +62,7 @@ static void undo_goes_by_the_steps(void **state)
 	assert_sound(f);
 }
 
-/* What a process left that died before the clock was set back. */
+/* A process died with an open step before the clock was set back. */
 static void recovery_does_not_ask_the_clock(void **state)
 {
 	struct fix *f = *state;
@@ -77,7 +77,7 @@ static void recovery_does_not_ask_the_clock(void **state)
 	assert_sound(f);
 }
 
-/* The oldest is the one with the lowest number. */
+/* The oldest step is the one with the lowest number. */
 static void old_steps_go_in_their_order(void **state)
 {
 	struct fix *f = *state;

@@ -1,8 +1,8 @@
-/* test_journal_closed - what was done in a directory before it was locked: seen all the same. */
+/* test_journal_closed - changes in a directory before it was locked are still seen. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* As root nothing is locked. */
+/* Root is not stopped by modes. */
 static struct fix *as_user(void **state)
 {
 	if (geteuid() == 0)
@@ -38,7 +38,7 @@ static void assert_mode(struct fix *f, const char *path, mode_t want)
 	assert_int_equal(st.st_mode & 07777, want);
 }
 
-/* Whose text is what lies there, once the directory is open. */
+/* Opens the directory, and checks the content of a file in it. */
 static void assert_opened(struct fix *f, const char *path, const char *want)
 {
 	set_mode(f, "d", 0755);
@@ -117,7 +117,7 @@ static void a_lock_alone_stops_nothing(void **state)
 	assert_opened(f, "d/b", "agent\n");
 }
 
-/* Nothing is where it was, nor its directory. */
+/* The file is gone, and its directory as well. */
 static void what_went_with_its_directory_comes_back(void **state)
 {
 	struct fix *f = as_user(state);
@@ -136,7 +136,7 @@ static void what_went_with_its_directory_comes_back(void **state)
 	assert_opened(f, "d/e/b", "agent\n");
 }
 
-/* What an earlier rollback had left out, and a forced redo brought back, sets no mode. */
+/* A directory that an earlier rollback left out and a forced redo restored gets no mode. */
 static void what_was_left_before_is_locked_again(void **state)
 {
 	struct fix *f = as_user(state);
@@ -153,7 +153,7 @@ static void what_was_left_before_is_locked_again(void **state)
 	assert_mode(f, "e", 0640);
 }
 
-/* Nobody knows whose work is in there. */
+/* The writer of the locked content is unknown. */
 static void what_a_human_locked_stays_whole(void **state)
 {
 	struct fix *f = as_user(state);
@@ -171,7 +171,7 @@ static void what_a_human_locked_stays_whole(void **state)
 	assert_cat(f, "e/f/a", "agent\n");
 }
 
-/* What a step left behind a lock of its own is known: somebody opens it and edits. */
+/* The content behind a step's own lock is known: a later external edit is found. */
 static void an_edit_after_the_agent_locked_is_one(void **state)
 {
 	struct fix *f = as_user(state);
@@ -185,7 +185,7 @@ static void an_edit_after_the_agent_locked_is_one(void **state)
 	set_mode(f, "d", 0755);
 	outside(f, "d/b", "the human's\n");
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
-	set_mode(f, "d", 0); /* and as it was: then the edit alone is in the way */
+	set_mode(f, "d", 0); /* locked again: only the edit is in the way */
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	set_mode(f, "d", 0755);
 	assert_int_equal(undo(f, 1, UNDO_KEEP_MINE), 0);
@@ -215,7 +215,7 @@ static void a_step_tells_what_it_did_behind_its_lock(void **state)
 	assert_opened(f, "d/b", "before\n");
 }
 
-/* So does one that died: it is rolled back behind its lock, and comes back whole. */
+/* A step that died is rolled back behind its lock, and redone completely. */
 static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
 {
 	struct fix *f = as_user(state);
@@ -244,7 +244,7 @@ static void what_a_dead_step_did_behind_its_lock_is_known(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "d", F_OK, 0), -1);
 }
 
-/* A redo brings back the lock that the undo before it had opened, before it writes the merge. */
+/* The redo restores the lock that the undo had removed, before it writes the merge. */
 static void a_merge_behind_a_lock_is_written(void **state)
 {
 	struct fix *f = as_user(state);
@@ -261,7 +261,7 @@ static void a_merge_behind_a_lock_is_written(void **state)
 	assert_opened(f, "d/b", "the human's\n");
 }
 
-/* For a diff, as what was before it is. */
+/* For a diff: the content after a step is readable, like that before it. */
 static void what_a_step_left_behind_a_lock_can_be_read(void **state)
 {
 	struct fix *f = as_user(state);
@@ -301,7 +301,7 @@ static void an_edit_behind_a_lock_is_merged(void **state)
 	assert_opened(f, "d/b", "one\ntwo\nthree\nfour\nFIVE\n");
 }
 
-/* Nobody was there but a step, by the other name. */
+/* The content was changed only by a step, by the other name. */
 static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 {
 	struct fix *f = as_user(state);
@@ -319,7 +319,7 @@ static void what_another_name_changed_behind_a_lock_is_no_edit(void **state)
 	assert_cat(f, "a", NULL);
 }
 
-/* None of the two that moved it has an image of where it lies now. */
+/* Neither of the two steps that moved the file has an image of its current path. */
 static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
 {
 	struct fix *f = as_user(state);
@@ -342,7 +342,7 @@ static void an_edit_where_two_moved_it_and_a_human_locked_is_one(void **state)
 	assert_opened(f, "d/g/b", "the human's\n");
 }
 
-/* A human's file is where a directory was that the rollback needs. */
+/* An external file is in the place of a directory that the rollback needs. */
 static void a_file_behind_a_lock_where_a_directory_is_needed_is_one(void **state)
 {
 	struct fix *f = as_user(state);

@@ -7,7 +7,7 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/* Every kind of record, in an order in which they get in each other's way. */
+/* Makes every kind of record, in an order in which they interfere. */
 static void work(struct fix *f)
 {
 	begin(f, "work");
@@ -61,8 +61,8 @@ static void child_step(struct fix *f)
 	work(f);
 }
 
-/* The renames after the second are performed without a look at the new name, which is taken at
- * last. */
+/* The renames after the second are performed without a check of the new name, which exists in the
+ * end. */
 static void child_moves(struct fix *f)
 {
 	fix_open(f);
@@ -146,7 +146,8 @@ static void run(void *arg)
 	d->fn(d->f);
 }
 
-/* Run fn in a child that dies as it enters its n-th system call. False: it had fewer. */
+/* Runs fn in a child that dies at the start of its n-th system call. Returns false if it has
+ * fewer. */
 static bool die_at(struct fix *f, void (*fn)(struct fix *), int n)
 {
 	struct doomed d = {.f = f, .fn = fn};
@@ -159,7 +160,8 @@ static bool die_at(struct fix *f, void (*fn)(struct fix *), int n)
 	return inject_kill(n, run, &d);
 }
 
-/* The folder is as one of the two says; then all of history can be walked without a conflict. */
+/* Checks that the folder is as one of the two trees, and that undo and redo work without a
+ * conflict. */
 static void check(struct fix *f, const char *one, const char *other, size_t steps, int n)
 {
 	AUTO_FREE char *now = NULL;
@@ -200,7 +202,7 @@ static void each_call(void (*fn)(struct fix *), bool committed, int apart)
 			assert_true(commit(f) != 0);
 			after = snap(f);
 			if (fn == child_restore) {
-				before = xstrdup(after); /* what a restore starts from */
+				before = xstrdup(after); /* start of a restore */
 				free(take_ptr(&after));
 			} else if (fn == child_undo) {
 				assert_int_equal(undo(f, 2, 0), 0);
@@ -212,11 +214,11 @@ static void each_call(void (*fn)(struct fix *), bool committed, int apart)
 			}
 		}
 		more = die_at(f, fn, n);
-		/* And the recovery dies too, somewhere. */
+		/* The recovery is killed as well, at some call. */
 		die_at(f, child_open, 20 + n * 7 % 90);
 		if ((fn == child_commit || fn == child_restore) && !after) {
 			fix_open(f);
-			after = snap(f); /* committed or not: check() walks from here */
+			after = snap(f); /* committed or not: check() begins here */
 			fix_drop_dirs(f);
 			journal_close(f->j);
 			f->j = NULL;
@@ -270,8 +272,7 @@ static void in_a_restore(void **state)
 	each_call(child_restore, true, 7);
 }
 
-/* ---- when nobody waits: compressing, making room ----------------------------------------------
- */
+/* ---- background work: compression, pruning --------------------------------------------------- */
 
 static void fill_big(struct fix *f, char fill)
 {
@@ -291,7 +292,7 @@ static void fill_big(struct fix *f, char fill)
 	assert_true(commit(f) > 0);
 }
 
-/* The folder does not change, the store stays sound, and the newest steps can be undone. */
+/* The folder must not change, the store must stay sound, and the newest steps must be undoable. */
 static void each_upkeep(void (*fn)(struct fix *), size_t steps, int apart)
 {
 	bool more = true;
@@ -348,7 +349,7 @@ static void open_again(void *arg)
 		f->j = NULL;
 }
 
-/* One that cannot be rolled back: what had been undone before it began would come back over it. */
+/* The step cannot be rolled back: steps undone before it began would be redone over it. */
 static void what_stays_ends_what_was_undone(void **state)
 {
 	size_t stayed = 0;

@@ -1,5 +1,4 @@
-/* test_journal_damage - one step whose files are damaged: the others are undone, shown, restored.
- */
+/* test_journal_damage - one step's files are damaged: the others are undone, shown, restored. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/pairfix.h"
 
@@ -14,7 +13,7 @@ static void write_in(struct fix *f, int64_t id, const char *name, const char *te
 				 0);
 }
 
-/* 1 makes all, 2 is the one to be damaged, 3 and 4 stand on it. */
+/* Step 1 makes all files, 2 will be damaged, 3 and 4 depend on it. */
 static char *four_steps(struct fix *f, char **ret_third)
 {
 	char *second;
@@ -127,7 +126,7 @@ static void images_are_empty(void **state)
 	others_are_undone(*state, "post", "");
 }
 
-/* The row tells what the log still knows. */
+/* The list shows what the log still has. */
 static void a_row_says_it(void **state)
 {
 	struct fix *f = *state;
@@ -145,7 +144,7 @@ static void a_row_says_it(void **state)
 	step_info_free(list, n);
 }
 
-/* 0: its bytes are want; else the error. */
+/* Returns 0 if the content after the step is want; else the error. */
 static int then(struct fix *f, int64_t id, const char *path, const char *want)
 {
 	struct change *list = NULL;
@@ -181,7 +180,7 @@ static void the_past_is_read_across_a_sound_log(void **state)
 	assert_int_equal(then(f, 3, "a", "1\n2\n3\n"), 0);
 }
 
-/* Bytes of a later moment are never taken for them. */
+/* Content of a later time is never returned. */
 static void the_past_is_not_guessed_across_a_damaged_log(void **state)
 {
 	struct fix *f = *state;
@@ -202,7 +201,7 @@ static void the_past_is_not_guessed_across_a_damaged_log(void **state)
 	assert_true(journal_restore(f->j, 2, paths, UNDO_FORCE, &f->err) < 0);
 }
 
-/* It ran at the same time: nothing says that it had ended, and one alone is not undone. */
+/* An overlapping step: its end before the other is not known, and one alone is not undone. */
 static void one_that_ran_beside_it_is_a_conflict(void **state)
 {
 	struct fix *f = *state;
@@ -229,7 +228,7 @@ static void one_that_ran_beside_it_is_a_conflict(void **state)
 	assert_cat(f, "a", "0\n1\n2\n3\n");
 }
 
-/* The other folder's part is not left behind in silence. */
+/* The other folder's part is not left behind without a message. */
 static void a_part_elsewhere(void **state)
 {
 	struct pair *p = *state;

@@ -1,12 +1,12 @@
-/* test_journal_deep - paths that are longer than the kernel takes at once. */
+/* test_journal_deep - paths longer than the kernel takes in one call. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 
 #include "tests/support/journalfix.h"
 
-#define LEVELS 12 /* of 250 characters each: two of these chains are more than PATH_MAX */
+#define LEVELS 12 /* of 250 characters each: two such chains exceed PATH_MAX */
 
-/* The path of level n below top; heap. */
+/* Returns the path of level n below top; heap. */
 static char *chain(const char *top, int n)
 {
 	struct buf b = BUF_INIT;
@@ -29,7 +29,7 @@ static void make_chain(struct fix *f, const char *top)
 	}
 }
 
-/* A chain is moved to the end of another: no call reaches its end by one path any more. */
+/* A chain is moved to the end of another: no call reaches its end by one path. */
 static void what_was_touched_is_moved_out_of_reach(void **state)
 {
 	struct fix *f = *state;
@@ -57,7 +57,7 @@ static void what_was_touched_is_moved_out_of_reach(void **state)
 	assert_tree(f, before);
 }
 
-/* The same, and its process dies. */
+/* The same, and the step's process dies. */
 static void what_died_with_it_out_of_reach_is_rolled_back(void **state)
 {
 	struct fix *f = *state;

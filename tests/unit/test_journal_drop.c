@@ -1,4 +1,5 @@
-/* test_journal_drop - what a redo ends goes with it, wherever it is killed or fails. */
+/* test_journal_drop - steps that a redo makes unredoable are dropped with it, killed or failed
+ * anywhere. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
@@ -40,8 +41,8 @@ static void child_redo_last(void *data)
 	redo_last(data);
 }
 
-/* What the first step in `a` alone and the one in `b` alone were can be redone, and a later one
- * that died in `a`: once that is back, the others are over. */
+/* Makes stores in which the first step of `a` alone, that of `b` alone, and a later one that died
+ * in `a` can be redone: redoing the last one ends the others. */
 static struct pair *outlived(void)
 {
 	void *state;
@@ -59,7 +60,7 @@ static struct pair *outlived(void)
 	return p;
 }
 
-/* `first`: this one is opened before both are, as by a command in that folder. */
+/* first: this journal is opened alone first, as by a command in that folder; or NULL. */
 static void check_outlived(struct pair *p, struct fix *first, int n)
 {
 	p->b->with = NULL;
@@ -69,7 +70,7 @@ static void check_outlived(struct pair *p, struct fix *first, int n)
 		first->j = NULL;
 	}
 	pair_open(p);
-	/* A start in one folder alone does not look at the others. */
+	/* A start in one folder alone does not check the others. */
 	if (has(p->a, "redo/1") != has(p->b, "redo/2") && (!first || has(p->a, "redo/1")))
 		fail_msg("at system call %d: half of a rollback is left", n);
 	if (has(p->a, "steps/3") == has(p->a, "redo/1"))
@@ -77,11 +78,11 @@ static void check_outlived(struct pair *p, struct fix *first, int n)
 			 has(p->a, "steps/3") ? "came back, and the others can, too"
 					      : "did not come back, and the others cannot");
 	assert_false(has(p->a, "rollback") || has(p->b, "rollback"));
-	while (has(p->b, "redo/2")) /* it can still be redone */
+	while (has(p->b, "redo/2")) /* still redoable */
 		assert_int_equal(redo(p->b, 0), 0);
 }
 
-/* What a redo ends in one store, for it came before what is back, ends in all of them. */
+/* A redo drops older undone steps in all stores at once. */
 static void what_a_redo_ends_goes_as_one(void **state)
 {
 	(void)state;
@@ -119,7 +120,7 @@ static void what_a_redo_ends_stays_where_it_fails(void **state)
 	}
 }
 
-/* Three undone steps, then a commit that is killed at its n-th call. Returns whether it was. */
+/* Undoes three steps, and kills a commit at its n-th call. Returns whether it was killed. */
 static bool commit_killed(struct pair *p, int n)
 {
 	pair_open(p);
@@ -140,7 +141,8 @@ static void open_for_reading(struct fix *f)
 	assert_int_equal(journal_open(&f->j, &spec, NULL, &f->err), 0);
 }
 
-/* Without a newer step, a redo would bring back a step on top of a state that never was. */
+/* A dropped step must not have an undone newer one: its redo would lead to a state that never
+ * was. */
 static void assert_oldest_left(struct pair *p, int n)
 {
 	static const char *const undone[] = {"redo/1", "redo/2", "redo/3"};

@@ -1,4 +1,4 @@
-/* test_journal_edited - rolling back an open step leaves what was edited from outside meanwhile. */
+/* test_journal_edited - a rollback of an open step leaves external edits. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <string.h>
@@ -28,8 +28,7 @@ static void in_place(struct fix *f, const char *path)
 	must(f, io_write_all(fd, "mine\n", 5));
 }
 
-/* What the step changed: "place", "save" and "other" were there before, "new" and "made" were not.
- */
+/* "place", "save" and "other" exist before the step, "new" and "made" do not. */
 static void work(struct fix *f)
 {
 	begin(f, "first");
@@ -46,7 +45,7 @@ static void work(struct fix *f)
 	put(f, "made/own", "agent\n");
 }
 
-/* The events of the step's own writing have been told; then the human's. */
+/* Makes external edits after the events of the step's own writes were read. */
 static void edit(struct fix *f)
 {
 	assert_false(journal_is_foreign(f->j, "place", SEEN_CLOSED, 0));
@@ -100,7 +99,7 @@ static void while_it_ran(void **state)
 	assert_cat(f, "other", "agent\n");
 }
 
-/* As far as the journal knows, the process died an hour ago. */
+/* Sets the times of the step's log back, as if the process had died an hour ago. */
 static void age(struct fix *f)
 {
 	AUTO_FREE char *log = NULL, *store = NULL;
@@ -116,7 +115,7 @@ static void age(struct fix *f)
 	assert_int_equal(utimensat(AT_FDCWD, log, times, 0), 0);
 }
 
-/* All that lies there has changed since: it all stays. */
+/* All files are newer than the log: all of them stay. */
 static void after_a_crash(void **state)
 {
 	struct fix *f = *state;
@@ -142,8 +141,7 @@ static void seen_before_a_crash(void **state)
 	assert_kept(f);
 }
 
-/* The file for notes of edits cannot grow: the rollback of this process knows of them all the same.
- */
+/* The file with notes of edits cannot grow: this process's rollback still knows the edits. */
 static void with_a_full_disk(void **state)
 {
 	struct fix *f = *state;
@@ -184,7 +182,7 @@ static void nothing_was_edited(void **state)
 	assert_sound(f);
 }
 
-/* By another step's commit, whatever way the rollback took to the file. */
+/* Saved by another step's commit, whatever path the rollback took to the file. */
 static void replaced_and_saved(void **state)
 {
 	struct fix *f = *state;
@@ -216,7 +214,7 @@ static void replaced_and_saved(void **state)
 	assert_sound(f);
 }
 
-/* The newest is of a rollback; what a step overwrote is another file's test. */
+/* Checks the newest saved file of a rollback; overwritten ones have their own test. */
 static void assert_saved(struct fix *f, const char *path, const char *want)
 {
 	struct saved_redo *list = NULL;
@@ -246,7 +244,7 @@ static void assert_nothing_saved(struct fix *f)
 	saved_redos_free(list, n);
 }
 
-/* The files stay as the user has them: the content of before the steps is in the steps alone. */
+/* The files stay as the user has them: the content before the steps is in the steps only. */
 static void left_and_saved(void **state)
 {
 	struct fix *f = *state;
@@ -277,7 +275,7 @@ static void left_and_saved(void **state)
 	assert_sound(f);
 }
 
-/* A rollback that left nothing, or only files that a step made, ends in the trash. */
+/* A rollback that left nothing, or only files made by a step, ends in the trash. */
 static void nothing_to_save(void **state)
 {
 	struct fix *f = *state;
@@ -330,8 +328,8 @@ static void remove_it(struct fix *f, int way)
 	must(f, rm(f, way == 1 ? "g" : "f"));
 }
 
-/* Before the step and after it there is nothing. The step is kept all the same, and an undo asks:
- * redo has the user's text, or cordon redo --saved. */
+/* The file exists neither before nor after the step. The step is kept nevertheless, and an undo
+ * asks: redo, or cordon redo --saved, has the user's text. */
 static void made_edited_and_removed(void **state)
 {
 	for (int i = 0; i < 3 * 4 * 2; i++) {
@@ -353,7 +351,7 @@ static void made_edited_and_removed(void **state)
 	(void)state;
 }
 
-/* What the step alone made and removed leaves no step. */
+/* A file that only the step made and removed leaves no step. */
 static void made_and_removed(void **state)
 {
 	struct fix *f = *state;
@@ -374,7 +372,7 @@ static void made_and_removed(void **state)
 	assert_sound(f);
 }
 
-/* No more than a number of them, and the newest. */
+/* At most 20 are kept: the newest. */
 static void the_oldest_go(void **state)
 {
 	struct fix *f = *state;

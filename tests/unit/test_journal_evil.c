@@ -1,4 +1,4 @@
-/* test_journal_evil - other people's edits, swapped directories, damaged stores, cancels. */
+/* test_journal_evil - external edits, swapped directories, damaged stores, cancels. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <sys/resource.h>
@@ -52,7 +52,7 @@ static void a_human_file_where_one_was_deleted(void **state)
 	assert_cat(f, "a", "human\n");
 }
 
-/* A step and its summary speak of what its undo found gone; neither is damaged. */
+/* A step and its summary list a file that was missing at the undo; neither is damaged. */
 static void what_a_human_took_away_is_no_damage(void **state)
 {
 	struct fix *f = *state;
@@ -112,7 +112,7 @@ static void a_touched_mtime_with_the_same_bytes_is_none(void **state)
 	assert_cat(f, "a", "alpha\n");
 }
 
-/* The directory of a file that would come back leads elsewhere by now. */
+/* The directory of a file to be restored has become a link elsewhere. */
 static void restore_never_leaves_the_folder(void **state)
 {
 	struct fix *f = *state;
@@ -233,7 +233,7 @@ static int reopen(struct fix *f, const struct journal_spec *spec)
 	return journal_open(&f->j, spec, NULL, &f->err);
 }
 
-/* As a clone or an archive brings it: nobody knows beforehand what "folder" has to say. */
+/* A clone or an archive may contain a store: the content of its "folder" file is not trusted. */
 static void a_store_that_came_with_the_folder_is_not_taken(void **state)
 {
 	static const char *const missing[] = {"folder", "version", ".gitignore", "lock"};
@@ -263,7 +263,7 @@ static void a_store_that_came_with_the_folder_is_not_taken(void **state)
 	assert_tree(f, before);
 }
 
-/* A first start that was killed has made the first of these files, or several. */
+/* A first start that was killed has made some of these files. */
 static void a_store_that_was_begun_is_gone_on_with(void **state)
 {
 	static const char *const dirs[] = {"open",  "steps",	"redo",	 "trash",
@@ -286,7 +286,7 @@ static void a_store_that_was_begun_is_gone_on_with(void **state)
 	}
 	assert_int_equal(reopen(f, &spec), 0);
 	one_step(f, "agent", rm(f, "a"));
-	without(f, "version"); /* it names the directory: the rest is its own */
+	without(f, "version"); /* the store names the directory: the rest is its own */
 	assert_int_equal(reopen(f, &spec), 0);
 	assert_int_equal(undo(f, 1, 0), 0);
 	assert_cat(f, "a", "alpha\n");
@@ -369,7 +369,7 @@ static void a_directory_elsewhere_is_undone_too(void **state)
 	close(fd);
 	commit(f);
 	fix_reopen(f);
-	assert_int_equal(undo(f, 1, 0), 0); /* unless it is asked for, that stays */
+	assert_int_equal(undo(f, 1, 0), 0); /* unless forced, that stays */
 	assert_int_equal(access(file, F_OK), 0);
 	assert_int_equal(redo(f, 0), 0);
 	assert_int_equal(undo(f, 1, UNDO_ALL_PLACES), 0);
@@ -378,7 +378,7 @@ static void a_directory_elsewhere_is_undone_too(void **state)
 	assert_int_equal(access(file, F_OK), 0);
 }
 
-/* A file of two names is kept by a copy, since its inode stays: of a hole that takes no room. */
+/* A file with two names is saved as a copy, because its inode stays: a hole takes no space. */
 static void a_hole_in_a_file_of_two_names_takes_no_room(void **state)
 {
 	struct fix *f = *state;
@@ -418,7 +418,7 @@ static void a_full_disk_changes_nothing(void **state)
 	tiny.rlim_max = was.rlim_max;
 	tiny.rlim_cur = 2;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tiny), 0);
-	assert_int_equal(put(f, "a", "agent"), -EFBIG); /* what is there cannot be kept */
+	assert_int_equal(put(f, "a", "agent"), -EFBIG); /* the old content cannot be saved */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
 	assert_cat(f, "a", big);
 	assert_int_equal(journal_abort(f->s, &f->err), 0);

@@ -1,5 +1,5 @@
-/* test_journal_expected - events of what the steps did are known without a look; all others are
- * looked at. */
+/* test_journal_expected - events caused by steps are recognised without reading files; all others
+ * are checked. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -24,7 +24,7 @@ static bool is_edit(struct fix *f, const char *path, enum seen_what what)
 	return journal_is_foreign(f->j, path, what, 0);
 }
 
-/* It need not be read on, as where it may have been closed several times. */
+/* Later events are not expected, unless the file may have been closed several times. */
 static void what_was_opened_once_is_closed_once(void **state)
 {
 	struct fix *f = *state;
@@ -57,7 +57,7 @@ static void what_was_opened_twice_is_closed_twice(void **state)
 	commit(f);
 }
 
-/* Another step begins, for which all is looked at that may still be written. */
+/* At the begin of another step all files are checked that may still be written. */
 static void a_close_that_was_told_is_not_awaited(void **state)
 {
 	struct fix *f = *state;
@@ -79,8 +79,8 @@ static void a_close_that_was_told_is_not_awaited(void **state)
 	}
 }
 
-/* The first event was of somebody else's descriptor: the second tells it, and what ours writes to
- * is kept for the next step. */
+/* The first event was for an external descriptor: the second one shows that, and content written by
+ * ours is saved for the next step. */
 static void who_closes_first_does_not_matter(void **state)
 {
 	struct fix *f = *state;
@@ -96,7 +96,7 @@ static void who_closes_first_does_not_matter(void **state)
 	assert_int_equal(put(f, "other", "x"), 0);
 	assert_int_equal(pwrite(fd, "OURS", 4, 0), 4);
 	close(fd);
-	assert_false(is_edit(f, "file", SEEN_CLOSED)); /* since then ours has been seen to write */
+	assert_false(is_edit(f, "file", SEEN_CLOSED)); /* ours was found to write later */
 	assert_true(commit(f) > 0);
 	must(f, undo(f, 1, UNDO_FORCE));
 	assert_cat(f, "file", "ourstheirs");
@@ -134,13 +134,13 @@ static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
 	assert_int_equal(put(f, "d", "ours"), 0);
 	assert_int_equal(mv(f, "d", "c", 0), 0);
 	journal_all_seen(f->j);
-	assert_false(is_edit(f, "c", SEEN_CLOSED)); /* of d, which was not told yet */
+	assert_false(is_edit(f, "c", SEEN_CLOSED)); /* for d, which had no event yet */
 	journal_all_seen(f->j);
 	edit(f, "c");
 	assert_true(is_edit(f, "c", SEEN_CLOSED));
 	close(fd);
 
-	/* Somebody else moves it: that is told first. */
+	/* An external rename, whose event comes first. */
 	fd = hold(f, "e");
 	outside(f, "new", "theirs");
 	assert_int_equal(renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "e"), 0);
@@ -151,7 +151,7 @@ static void a_writer_is_not_known_by_a_name_that_is_anothers(void **state)
 	commit(f);
 }
 
-/* Ours has not written since the first was looked at. */
+/* Ours has not written after the check at the first event. */
 static void who_closes_second_need_not_have_written_since(void **state)
 {
 	struct fix *f = *state;
@@ -169,9 +169,8 @@ static void who_closes_second_need_not_have_written_since(void **state)
 	assert_cat(f, "file", "beforetheirs");
 }
 
-/* Its file is closed and the event on its way when another name is removed: no writer is found
- * then, but the event is to be known still. Not one by the removed name, which leads nowhere any
- * more. */
+/* The file is closed, and the event queued, when another name is removed: no writer is found then,
+ * but the event must still be recognised. Not by the removed name, which leads nowhere. */
 static void a_close_is_awaited_when_another_name_goes(void **state)
 {
 	struct fix *f = *state;
@@ -229,7 +228,7 @@ static void the_name_that_a_rename_gave(void **state)
 			renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "b"), 0);
 		assert_true(is_edit(f, "b", SEEN_NAMED));
 	}
-	/* Somebody took it again at once. */
+	/* The name was taken externally at once. */
 	assert_int_equal(put(f, "a", "ours") || mv(f, "a", "c", 0), 0);
 	outside(f, "new", "theirs");
 	assert_int_equal(renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "c"), 0);
@@ -238,7 +237,7 @@ static void the_name_that_a_rename_gave(void **state)
 	commit(f);
 }
 
-/* Events were lost, or a directory is watched that was not. */
+/* Events were lost, or a directory is newly watched. */
 static void nothing_is_expected_any_more(void **state)
 {
 	struct fix *f = *state;
@@ -247,7 +246,7 @@ static void nothing_is_expected_any_more(void **state)
 	assert_int_equal(put(f, "file", "ours"), 0);
 	assert_int_equal(put(f, "a", "ours") || mv(f, "a", "b", 0), 0);
 	journal_expect_nothing(f->j);
-	assert_false(is_edit(f, "file", SEEN_CLOSED)); /* it was looked at */
+	assert_false(is_edit(f, "file", SEEN_CLOSED)); /* checked by reading */
 	assert_int_equal(journal_count_shut(f->j), 1);
 	outside(f, "new", "theirs");
 	assert_int_equal(renameat(journal_folder_fd(f->j), "new", journal_folder_fd(f->j), "b"), 0);
@@ -255,7 +254,7 @@ static void nothing_is_expected_any_more(void **state)
 	commit(f);
 }
 
-/* Who joins events, or tells of none, has each path looked at. */
+/* Without single events for each change, every path is checked. */
 static void nothing_is_expected_of_others(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,5 @@
-/* test_journal_fault - each system call of each operation fails: all or nothing, and it goes on. */
+/* test_journal_fault - each system call of each operation fails: all or nothing, and the journal
+ * continues. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -11,7 +12,7 @@
 
 static const int errnos[] = {ENOSPC, EIO, EDQUOT, ENOMEM};
 
-/* What stands before the operation under test. */
+/* Makes the files before the operation under test. */
 static void prepare(struct fix *f)
 {
 	static char big[BIG];
@@ -196,8 +197,8 @@ static void aim(struct doing *d)
 		d->b = at(d->f, d->job->path2);
 }
 
-/* The tree without the times of directories: an operation that fails at its last call has taken
- * back what it made. (Undo brings those times back too.) */
+/* Returns the tree without times of directories: an operation that fails at its last call has
+ * reverted its changes. (Undo restores these times, too.) */
 static char *timeless(const char *tree)
 {
 	struct buf b = BUF_INIT;
@@ -226,7 +227,7 @@ static void assert_unchanged(struct fix *f, const char *before, const char *what
 			 in->failed);
 }
 
-/* Undo and redo, after the operation and after a restart. */
+/* Undoes and redoes, after the operation and after a restart. */
 static void walk(struct fix *f, const char *before)
 {
 	AUTO_FREE char *after = NULL;
@@ -242,7 +243,7 @@ static void walk(struct fix *f, const char *before)
 	assert_tree(f, before);
 }
 
-/* False: the operation has fewer calls. */
+/* Returns false if the operation has fewer calls. */
 static bool job_fails_at(const struct job *job, int n, int err)
 {
 	struct inject in = {.nth = n, .err = err};
@@ -277,7 +278,7 @@ static bool job_fails_at(const struct job *job, int n, int err)
 	return in.failed >= 0;
 }
 
-/* Each call once, each time with another error; CORDON_TEST_THOROUGH: with each. */
+/* Each call fails once, with varying errors; CORDON_TEST_THOROUGH: with each error. */
 static void each_call_of_an_operation(void **state)
 {
 	size_t turn = 0;
@@ -303,7 +304,7 @@ static void create_late(void *arg)
 	run_create(f->s, &a, NULL);
 }
 
-/* What a step recorded while it was protected can be undone, whatever fails later. */
+/* Changes recorded before the step became unprotected can be undone, whatever fails later. */
 static void in_a_step_without_protection(void **state)
 {
 	struct inject in = {.err = EIO};
@@ -359,7 +360,7 @@ static void work(struct fix *f)
 
 struct stage {
 	const char *name;
-	void (*ready)(struct fix *f); /* after work(): what comes before */
+	void (*ready)(struct fix *f); /* runs after work() */
 	void (*run)(void *fix);	      /* sets f->err.code and f->done */
 };
 
@@ -437,7 +438,7 @@ static const struct stage stages[] = {
 	{"restore", ready_committed, run_restore}, {"recovery", ready_closed, run_open},
 };
 
-/* Everything can be walked from wherever it stands: before <-> after. */
+/* Undo and redo must lead from any state to before and after. */
 static void check(struct fix *f, const struct stage *st, const char *before, const char *after,
 		  const struct inject *in)
 {
@@ -456,7 +457,7 @@ static void check(struct fix *f, const struct stage *st, const char *before, con
 		tree_same(after, now);
 		fail_msg("%s at call %d (%d): neither old nor new", st->name, in->nth, in->failed);
 	}
-	if (f->s) { /* still open, and it can go on */
+	if (f->s) { /* still open, and can continue */
 		assert_true(new);
 		assert_int_equal(put(f, "later", "x"), 0);
 		assert_true(commit(f) != 0);
@@ -473,10 +474,10 @@ static void check(struct fix *f, const struct stage *st, const char *before, con
 	if (new) {
 		int r = undo(f, 1, false);
 
-		/* A file that could not be looked at may have been edited: undo asks. */
+		/* A file that could not be checked may have been edited: undo asks. */
 		if (r == -ESTALE && result == 0 && in->failed == SYS_statx)
 			r = undo(f, 1, UNDO_FORCE);
-		/* -EAGAIN: what had failed has been finished, and nothing else undone. */
+		/* -EAGAIN: only the failed operation was finished. */
 		if (r != 0 && r != -EAGAIN)
 			fail_msg("undo after %s: %s", st->name, f->err.text);
 		assert_tree(f, before);
@@ -502,7 +503,7 @@ static bool stage_fails_at(const struct stage *st, struct inject *in)
 	inject_run(in, st->run, f);
 	if (st->run == run_commit && result >= 0)
 		f->s = NULL;
-	if (!f->j || in->lasting || n % 3 == 0) { /* what the next start finds */
+	if (!f->j || in->lasting || n % 3 == 0) { /* as the next start finds it */
 		fix_drop_dirs(f);
 		journal_close(f->j);
 		f->s = NULL;
@@ -527,7 +528,7 @@ static void each_call_of(const struct stage *st, int apart)
 			more = stage_fails_at(st, &in);
 		}
 	}
-	/* The disk is full from some call on: every call that needs room fails. */
+	/* The disk is full from some call on: every call that needs space fails. */
 	more = true;
 	for (int n = 1; more; n += comb(apart)) {
 		struct inject in = {.nth = n, .err = ENOSPC, .lasting = true, .space = true};
@@ -585,7 +586,7 @@ int main(void)
 		cmocka_unit_test(in_recovery),
 	};
 
-	/* Thousands of small stores: in memory, unless the disk's own ways are to be seen. */
+	/* Thousands of small stores: in memory, unless CORDON_TEST_THOROUGH wants the disk. */
 	if (!getenv("CORDON_TEST_THOROUGH") && access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* test_journal_guarded - protected names in rollbacks: they get files that nobody can write to. */
+/* test_journal_guarded - protected names in rollbacks get files that no open descriptor can write
+ * to. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/* "hooks" and what is below it from everything, "nolink" and "nodir" from what they say. */
+/* Guards "hooks" and all below it; "nolink" from links, "nodir" from directories. */
 static bool is_guarded(void *data, const char *path, mode_t type)
 {
 	const char *at = strstr(path, "/hooks");
@@ -46,7 +47,7 @@ static int hold(struct fix *f, const char *path)
 	return fd;
 }
 
-/* Whoever holds it writes; the guarded file stays what it is. */
+/* Writes by the held descriptor; the guarded file must not change. */
 static void assert_free(struct fix *f, int fd, const char *path, const char *text)
 {
 	assert_int_equal(pwrite(fd, "EVIL", 4, 0), 4);
@@ -75,7 +76,7 @@ static void moved_away_and_held(void **state)
 	assert_free(f, fd, "hooks/a", "alpha\n");
 	assert_sound(f);
 	must(f, redo(f, 0));
-	assert_cat(f, "y", "EVILa\n"); /* that very file */
+	assert_cat(f, "y", "EVILa\n"); /* the held file itself */
 	must(f, undo(f, 1, UNDO_FORCE));
 	assert_free(f, fd, "hooks/a", "alpha\n");
 	assert_tree(f, before);
@@ -161,7 +162,7 @@ static void what_a_human_wrote_meanwhile_is_kept(void **state)
 	assert_cat(f, "h/b", "beta\n");
 }
 
-/* Allowed by a human, undone, and come again. */
+/* Allowed by the user, undone, and redone. */
 static void a_redo_of_what_was_put_there(void **state)
 {
 	struct fix *f = *state;
@@ -278,7 +279,7 @@ static void one_path_of_a_step(void **state)
 	assert_cat(f, "h/evil", "EVIL");
 }
 
-/* Files may be put there unasked, but no link, or no directory. */
+/* Regular files may be put there without a question, but no link, or no directory. */
 static void a_name_that_is_guarded_from_one_type(void **state)
 {
 	struct fix *f = *state;
@@ -310,7 +311,7 @@ static void a_name_that_is_guarded_from_one_type(void **state)
 	assert_cat(f, "b/config", "EVIL");
 }
 
-/* A link that was there itself comes back, another does not; a file is no matter. */
+/* The same link may come back, another may not; a regular file may. */
 static void a_link_that_was_there(void **state)
 {
 	struct fix *f = *state;
@@ -351,7 +352,8 @@ static void work(void *arg)
 	must(f, undo(f, 1, UNDO_FORCE));
 }
 
-/* Killed anywhere it holds nothing but what it held, and the next start ends it. */
+/* Killed anywhere, the guarded name has only its former content, and the next start finishes the
+ * rollback. */
 static void killed(void **state)
 {
 	struct fix *f = *state;
@@ -422,7 +424,7 @@ static void a_lease_that_is_broken_ends_nobody(void **state)
 		_exit(openat(journal_folder_fd(f->j), "x", O_WRONLY | O_NONBLOCK) >= 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
-	assert_true(f->j != NULL); /* SIGIO has come */
+	assert_true(f->j != NULL); /* SIGIO arrived */
 }
 
 static void a_mode_that_was_set_while_it_was_lent_stays(void **state)

@@ -1,11 +1,11 @@
-/* test_journal_hands - what goes through several hands: of steps at the same time, of a human. */
+/* test_journal_hands - objects changed by several overlapping steps and external edits. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "tests/support/journalfix.h"
 
-/* The name that a step's file has from another step is that one's work, when it goes as well. */
+/* The name that another step gave to a step's file is removed with that other step. */
 static void a_new_file_is_renamed_by_another_and_removed(void **state)
 {
 	struct fix *f = *state;
@@ -30,7 +30,7 @@ static void a_new_file_is_renamed_by_another_and_removed(void **state)
 	assert_tree(f, before);
 }
 
-/* A step that came and went found the human's edit under the other name, and left it. */
+/* A step that was aborted found the external edit under the other name, and left it. */
 static void an_edit_is_seen_behind_a_step_that_went(void **state)
 {
 	struct fix *f = *state;
@@ -50,7 +50,7 @@ static void an_edit_is_seen_behind_a_step_that_went(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
-/* What came back before it has looked at all that lies in a directory that it once moved. */
+/* The first redo must check all entries of a directory that its step once moved. */
 static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
 {
 	struct fix *f = *state;
@@ -72,7 +72,7 @@ static void an_edit_is_seen_behind_a_step_that_came_back(void **state)
 	assert_cat(f, "a/a", "the human's\n");
 }
 
-/* The name was still there, of the same file: nothing is in the store that could come back. */
+/* The name existed again, for the same file: the store has nothing to restore. */
 static void a_name_that_came_back_by_itself_is_no_damage(void **state)
 {
 	struct fix *f = *state;
@@ -96,13 +96,13 @@ static void a_name_that_came_back_by_itself_is_no_damage(void **state)
 	assert_sound(f);
 }
 
-/* What lies in a directory that a human closed cannot be looked at: it stays with it. */
+/* The content of a directory that the user has locked cannot be checked: it stays. */
 static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
 {
 	struct fix *f = *state;
 	AUTO_FREE char *dir = NULL;
 
-	if (geteuid() == 0) /* who looks into any directory */
+	if (geteuid() == 0) /* root may enter any directory */
 		skip();
 	dir = xasprintf("%s/d", f->folder);
 	begin(f, "make");
@@ -117,7 +117,7 @@ static void a_closed_directory_is_kept_with_what_is_in_it(void **state)
 	assert_cat(f, "d/b", "the human's\n");
 }
 
-/* The list of what an interrupted step did has directories' metadata, too. */
+/* The changes of an interrupted step include directories' metadata. */
 static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
@@ -139,7 +139,7 @@ static void a_directory_dressed_by_an_interrupted_step_is_told(void **state)
 	step_info_free(list, 1);
 }
 
-/* Each of a human's two works takes the other's place: neither is the step's to take away. */
+/* Each of two external objects takes the other's place: a step must remove neither. */
 static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
 {
 	struct fix *f = *state;
@@ -161,7 +161,7 @@ static void one_work_in_the_place_of_another_is_still_somebodys(void **state)
 	assert_cat(f, "b/a", "the human's too\n");
 }
 
-/* It took the place of a directory that was new, and left it: what lies in it was there before. */
+/* A directory replaced a new one, and kept its entries, which existed before. */
 static void a_directory_over_a_new_one_is_not_new(void **state)
 {
 	struct fix *f = *state;
@@ -185,7 +185,7 @@ static void a_directory_over_a_new_one_is_not_new(void **state)
 	assert_tree(f, before);
 }
 
-/* One step took the file away, another, of which nothing is left, made a directory of that name. */
+/* One step removed the file; another, now pruned, made a directory of that name. */
 static void a_directory_between_two_steps(struct fix *f)
 {
 	struct journal_prune newest = {.steps = 1};
@@ -210,7 +210,7 @@ static void a_directory_between_two_steps(struct fix *f)
 	assert_int_equal(io_remove_tree(journal_store_fd(f->j), "beside/2"), 0);
 }
 
-/* It stands in the way of what comes back, and goes with what a human has put there. */
+/* The directory is in the way of a restored file, and is removed with external files in it. */
 static void an_edit_in_a_directory_that_stands_in_the_way(void **state)
 {
 	struct fix *f = *state;
@@ -233,7 +233,7 @@ static void an_edit_in_a_directory_that_stands_in_the_way(void **state)
 	assert_cat(f, "a/c/d", "the human's\n");
 }
 
-/* It is in no record any more when the step that made it and took it away has been undone. */
+/* The name is in no record once the step that made and removed it is undone. */
 static void a_name_that_came_and_went(struct fix *f)
 {
 	struct step *first;
@@ -267,7 +267,7 @@ static void an_edit_at_a_name_that_came_and_went(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/* What a human has put at the name, or in the directory, with all that can be set on it. */
+/* Makes an external file with an attribute, a mode and a time of its own. */
 static void dressed(struct fix *f, const char *path)
 {
 	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1234, .tv_nsec = 5}};
@@ -279,7 +279,7 @@ static void dressed(struct fix *f, const char *path)
 	assert_int_equal(utimensat(AT_FDCWD, whole, times, 0), 0);
 }
 
-/* Forced over a human's work in a directory: the opposite command brings it back as it was. */
+/* An external file in a directory that was forced over comes back with the opposite command. */
 static void what_is_forced_over_in_a_directory_comes_back(void **state)
 {
 	struct fix *f = *state;
@@ -299,7 +299,7 @@ static void what_is_forced_over_in_a_directory_comes_back(void **state)
 	}
 }
 
-/* The same of a name. */
+/* The same for a file at the name itself. */
 static void what_is_forced_over_at_a_name_comes_back(void **state)
 {
 	struct fix *f = *state;
@@ -320,7 +320,7 @@ static void what_is_forced_over_at_a_name_comes_back(void **state)
 	}
 }
 
-/* Another directory came and went at its name before it was made. */
+/* Another directory had the name before the directory was made. */
 static void an_edit_in_a_directory_where_another_was(void **state)
 {
 	struct fix *f = *state;
@@ -351,8 +351,7 @@ static void an_edit_in_a_directory_where_another_was_removed(void **state)
 	assert_cat(f, "a/x", "the human's\n");
 }
 
-/* A human's file took the place of a directory that was no step's: what comes back there needs it.
- */
+/* An external file replaced a directory that no step made: a restored file needs the directory. */
 static void a_file_where_a_directory_was(void **state)
 {
 	struct fix *f = *state;
@@ -382,7 +381,7 @@ static void a_file_where_a_directory_was(void **state)
 	}
 }
 
-/* Of a step that was left out nothing lies at its names: what does is a human's. */
+/* At the names of a step that was left out a file is external. */
 static void an_edit_at_a_name_that_was_left_out(void **state)
 {
 	struct fix *f = *state;
@@ -406,7 +405,7 @@ static void an_edit_at_a_name_that_was_left_out(void **state)
 	assert_cat(f, "d", "the human's too\n");
 }
 
-/* Files that are written beside the old ones, all under one name, and then take their places. */
+/* New files are written one after the other under one temporary name, and replace the old files. */
 static void what_was_on_its_way_does_not_stay_there(void **state)
 {
 	struct fix *f = *state;
@@ -472,8 +471,8 @@ static void a_tree_that_was_on_its_way_does_not_stay_there(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "tmp", F_OK, 0), -1);
 }
 
-/* Of three names that were exchanged in turn the first stays as it is: so do the others, with what
- * lies at them. */
+/* The first of three names exchanged in turn stays as it is: the others and their objects stay,
+ * too. */
 static void what_an_exchange_left_stays(void **state)
 {
 	struct fix *f = *state;
@@ -498,7 +497,7 @@ static void what_an_exchange_left_stays(void **state)
 	assert_cat(f, "a", "the human's a\n");
 }
 
-/* The step that is undone had moved the directory itself, before it made anything in it. */
+/* The undone step had moved the directory itself before it made a file in it. */
 static void an_edit_is_seen_where_the_step_had_moved_a_directory(void **state)
 {
 	for (int human = 0; human < 2; human++) {

@@ -5,7 +5,7 @@
 #include "core/base/path.h"
 #include "tests/support/journalfix.h"
 
-/* 40 lines "line N", and at each of the three places given, from 0: another word. */
+/* Returns 40 lines "line N", with other words in lines 5, 20 and 35. */
 static char *lines(const char *a, const char *b, const char *c)
 {
 	struct buf text = BUF_INIT;
@@ -55,7 +55,7 @@ static void each_hunk_alone(void **state)
 	assert_sound(f);
 }
 
-/* What a human writes while the step runs is in what the step left, and in its diff. */
+/* An external edit during the step is in the step's result, and in its diff. */
 static void an_edit_while_the_step_ran_stays(void **state)
 {
 	struct fix *f = *state;

@@ -1,8 +1,8 @@
-/* test_journal_kept - files of several names that --keep-mine leaves as a human had them. */
+/* test_journal_kept - files with several names that --keep-mine leaves as externally edited. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* Its name stays as it is, without it: then the other one stays as well. */
+/* Its old name stays free: then the other name stays as well. */
 static void what_a_human_wrote_keeps_its_last_name(void **state)
 {
 	struct fix *f = *state;
@@ -20,7 +20,8 @@ static void what_a_human_wrote_keeps_its_last_name(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/* It lies at a name that nobody spoke of: what steps wrote by the other one is not put back. */
+/* The file has a name that no step recorded: content written by the other name is not restored
+ * there. */
 static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
 {
 	struct fix *f = *state;
@@ -39,7 +40,7 @@ static void an_edit_that_is_kept_where_a_step_moved_it(void **state)
 	assert_cat(f, "a", "the human's\n");
 }
 
-/* Its last name was made by a step, of one that goes back to it. */
+/* A step made its last name, and the file goes back to it. */
 static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
 {
 	struct fix *f = *state;
@@ -59,7 +60,7 @@ static void what_a_human_wrote_keeps_the_name_that_a_step_gave_it(void **state)
 	assert_cat(f, "b", "the human's\n");
 }
 
-/* What somebody has brought back already is nothing to decide; the rest is undone. */
+/* A file that was restored externally needs no decision; the rest is undone. */
 static void a_file_that_is_back_already(void **state)
 {
 	struct fix *f = *state;
@@ -70,7 +71,7 @@ static void a_file_that_is_back_already(void **state)
 	assert_int_equal(put(f, "a", "agent\n"), 0);
 	assert_int_equal(put(f, "b", "agent\n"), 0);
 	assert_true(commit(f) > 0);
-	outside(f, "a", "now\n"); /* as long */
+	outside(f, "a", "now\n"); /* of the same length */
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	outside(f, "a", "was\n");
 	assert_int_equal(fchmodat(journal_folder_fd(f->j), "a", 0600, 0), 0);

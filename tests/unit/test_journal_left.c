@@ -1,8 +1,9 @@
-/* test_journal_left - of steps that went and came back together: what each had left. */
+/* test_journal_left - the state left by each of several steps that were undone and redone
+ * together. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* Newer ones were at the path as well, and all are looked at when the newest has come back. */
+/* Newer steps changed the path as well, and images are made after the newest step is back. */
 static void an_edit_before_steps_that_were_redone(void **state)
 {
 	for (int human = 0; human < 2; human++) {
@@ -27,7 +28,7 @@ static void an_edit_before_steps_that_were_redone(void **state)
 	}
 }
 
-/* What it had written to and moved, and what it had found, are two inodes since the rollback. */
+/* After the rollback the file that it moved and the file that it found are two inodes. */
 static void a_file_of_a_step_that_was_interrupted(void **state)
 {
 	AUTO_FREE char *text = xcalloc(1, 9001);
@@ -61,7 +62,7 @@ static bool never(void *data, size_t done, size_t total)
 	return false;
 }
 
-/* They were on their way, and turned round: each has still left what it left. */
+/* An undo of several steps was cancelled and reverted: each step's state is still known. */
 static void an_undo_of_several_that_turned_round(void **state)
 {
 	static const struct undo_progress stop = {.tick = never};

@@ -1,8 +1,8 @@
-/* test_journal_links - files of several names: what a human did to them, and who writes to them. */
+/* test_journal_links - files with several names: external edits, and writes by steps. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* Written beside it and renamed over it, as editors do: another file has the name. */
+/* Saves as editors do: a new file is renamed over the old one. */
 static void save(struct fix *f, const char *path, const char *text)
 {
 	AUTO_FREE char *beside = xasprintf("%s/save~", f->folder);
@@ -20,7 +20,7 @@ static void link_outside(struct fix *f, const char *from, const char *to)
 	assert_int_equal(link(a, b), 0);
 }
 
-/* A step: a file with two names. */
+/* Makes a file with two names in one step. */
 static void make_linked(struct fix *f, const char *path, const char *text, const char *other)
 {
 	begin(f, "touch; ln");
@@ -29,7 +29,7 @@ static void make_linked(struct fix *f, const char *path, const char *text, const
 	assert_true(commit(f) > 0);
 }
 
-/* The step before it changed a file with another name, which is not told what it did by that. */
+/* The step before the edit wrote by one name; its record does not mention the other. */
 static void an_edit_saved_over_one_of_two_names(void **state)
 {
 	for (int human = 0; human < 2; human++) {
@@ -48,7 +48,7 @@ static void an_edit_saved_over_one_of_two_names(void **state)
 	}
 }
 
-/* The step after it has found one name of two: the other is in the store, with a step that was
+/* The step after the edit finds one of two names: the other is in the store, with a step that was
  * rolled back. */
 static void an_edit_that_a_dropped_step_gave_a_name(void **state)
 {
@@ -80,7 +80,8 @@ static void open_for_nothing(struct fix *f, const char *path)
 	assert_true(commit(f) > 0);
 }
 
-/* The step after it opened the file to write, and wrote nothing: so it has found what it left. */
+/* The step after the edit opened the file for writing, and wrote nothing: so it found what was
+ * left. */
 static void an_edit_of_a_file_that_was_opened_for_nothing(bool human, bool linked)
 {
 	struct fix *f = fix_new();
@@ -89,7 +90,7 @@ static void an_edit_of_a_file_that_was_opened_for_nothing(bool human, bool linke
 	assert_int_equal(put(f, "c", "agent\n"), 0);
 	assert_int_equal(linked ? 0 : ln(f, "c", "b"), 0);
 	assert_true(commit(f) > 0);
-	if (linked) { /* no step knows of that name */
+	if (linked) { /* no step recorded that name */
 		link_outside(f, "c", "b");
 		one_step(f, "echo >>c", add(f, "c", "more\n"));
 	}
@@ -108,7 +109,7 @@ static void an_edit_of_a_file_of_two_names_that_was_opened(void **state)
 		an_edit_of_a_file_that_was_opened_for_nothing(how & 1, how & 2);
 }
 
-/* By one name a step writes, by the other the next: it is the same file, and nobody's edit. */
+/* Steps write alternately by both names: it is the same file, and no external edit. */
 static void nobody_where_two_write_by_two_names(void **state)
 {
 	struct fix *f = *state;
@@ -152,7 +153,7 @@ static int64_t write_and_take_away(struct fix *f, enum how how)
 	return commit(f);
 }
 
-/* The file comes back to the name by which the step wrote, and has still the other one. */
+/* The file is restored to the name by which the step wrote, and still has the other one. */
 static void an_edit_by_a_name_that_no_step_knows(enum how how)
 {
 	static const char edited[] = "old\nagent\nhuman\n";
@@ -186,8 +187,8 @@ static void an_edit_by_the_other_name(void **state)
 		an_edit_by_a_name_that_no_step_knows((enum how)how);
 }
 
-/* Steps of an earlier version say nothing of the file; nor is it said of one that had no other
- * name. */
+/* Steps of an earlier version record nothing about other names, nor does a step whose file had
+ * none. */
 static void what_no_record_tells_of_is_in_doubt(void **state)
 {
 	struct fix *f = *state;
@@ -213,7 +214,7 @@ static void what_no_record_tells_of_is_in_doubt(void **state)
 	assert_cat(f, "c", "old\nagent\nhuman\n");
 }
 
-/* Steps wrote by that name, too, as long as they had no other. */
+/* Steps wrote by that name as well, while it was the only one. */
 static void nobody_by_the_other_name(void **state)
 {
 	for (int later = 0; later < 2; later++) {
@@ -235,7 +236,7 @@ static void nobody_by_the_other_name(void **state)
 	}
 }
 
-/* The step that took the one name wrote by it before: what lies at the other one is its work. */
+/* The step that removed one name had written by it: the content at the other name is the step's. */
 static void an_edit_by_a_name_that_a_step_knows(void **state)
 {
 	static const char *const all[] = {"old\nagent\n", "old\nhuman\nagent\n",
@@ -259,7 +260,7 @@ static void an_edit_by_a_name_that_a_step_knows(void **state)
 	}
 }
 
-/* Whatever it is that has two names. */
+/* The same for an object of another type. */
 static void nobody_where_a_fifo_has_two(void **state)
 {
 	struct fix *f = *state;
@@ -277,7 +278,7 @@ static void nobody_where_a_fifo_has_two(void **state)
 	must(f, redo(f, 0));
 }
 
-/* It came back by one more name of what is in the store, and that went there as well. */
+/* The restored FIFO is a hard link to the object in the store, and an undo moves that back. */
 static void nobody_where_a_restore_gave_a_fifo_back(void **state)
 {
 	struct fix *f = *state;
@@ -298,7 +299,7 @@ static void nobody_where_a_restore_gave_a_fifo_back(void **state)
 	must(f, redo(f, 0));
 }
 
-/* It has as many as it has directories in it, and one more: none of them is another name of it. */
+/* A directory's link count includes its subdirectories, which are no other names. */
 static void nobody_where_a_directory_went(void **state)
 {
 	struct fix *f = *state;
@@ -313,8 +314,7 @@ static void nobody_where_a_directory_went(void **state)
 	assert_tree(f, after);
 }
 
-/* The undo took the file away, which a human had given another name, and the redo brings it back.
- */
+/* The undo removed the file, which had another external name, and the redo restores it. */
 static void an_edit_by_the_other_name_after_the_undo(void **state)
 {
 	for (int human = 0; human < 2; human++) {
@@ -347,8 +347,7 @@ static void found(void *data, const char *path)
 	++*(int *)data;
 }
 
-/* What the last step wrote by one name was there when the first one's image was made anew, which
- * has the other. */
+/* The image by one name was made anew after a later step had written by the other. */
 static void written_by_the_other_name_and_redone(size_t undone, bool human)
 {
 	struct fix *f = fix_new();
@@ -381,7 +380,7 @@ static void nobody_by_the_other_name_after_a_redo(void **state)
 	}
 }
 
-/* All that was undone is the mode: the human's bytes are not what the first step left. */
+/* Only the mode was undone: the external content is not what the first step left. */
 static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
 {
 	for (int redone = 0; redone < 2; redone++) {
@@ -400,7 +399,7 @@ static void an_edit_before_a_step_that_went_by_the_other_name(void **state)
 	}
 }
 
-/* A step opened it, and the next one wrote by the other name: what that found is what was there. */
+/* One step opened the file, the next wrote by the other name: what it found was there before. */
 static void nobody_where_one_was_opened_for_nothing(void **state)
 {
 	struct fix *f = *state;
@@ -426,7 +425,7 @@ static int hold(struct fix *f, const char *path)
 	return fd;
 }
 
-/* The next step undoes what is written to c through the descriptor. */
+/* The next step must save and undo what is written to c through the descriptor. */
 static void assert_kept(struct fix *f, int fd)
 {
 	begin(f, "another");
@@ -438,7 +437,7 @@ static void assert_kept(struct fix *f, int fd)
 	assert_cat(f, "c", "first");
 }
 
-/* It is open by a name that a human takes away: it has another, which no step has spoken of. */
+/* It is open by a name that is removed externally: its other name is in no record. */
 static void writes_are_kept_when_a_human_removes_a_name(void **state)
 {
 	struct fix *f = *state;
@@ -456,7 +455,7 @@ static void writes_are_kept_when_a_human_removes_a_name(void **state)
 	close(fd);
 }
 
-/* The step that gave it this name is dropped. */
+/* The step that gave it this name is aborted. */
 static void writes_are_kept_when_a_step_goes_with_its_name(void **state)
 {
 	struct fix *f = *state;
@@ -472,7 +471,7 @@ static void writes_are_kept_when_a_step_goes_with_its_name(void **state)
 	close(fd);
 }
 
-/* A step that was rolled back has its summary from then. */
+/* The summary of a step that was rolled back was made at the rollback. */
 static void an_edit_before_a_step_that_was_rolled_back(void **state)
 {
 	struct fix *f = *state;

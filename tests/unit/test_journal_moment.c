@@ -1,5 +1,4 @@
-/* test_journal_moment - edits from outside in the very moment in which a rollback brings something.
- */
+/* test_journal_moment - external edits at the very moment when a rollback restores a file. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <unistd.h>
@@ -8,13 +7,11 @@
 #include "core/journal/fs/object.h"
 #include "tests/support/journalfix.h"
 
-/*
- * The human is a function that is called while the rollback runs: when it has put the file "now" at
- * its place, which is told to whoever watches for saves.
- */
+/* The external editor is a function called during the rollback: when the file "now" is at its
+ * place, which is reported to watchers for saves. */
 static void (*human)(struct fix *f);
 static const char *moment = "now";
-static unsigned came; /* how often it was called */
+static unsigned came; /* number of calls */
 
 static bool is_theirs(void *data, const char *path, const struct object *o)
 {
@@ -54,7 +51,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* What the step finds; it is older than all that follows. */
+/* Makes the file that the step will find, with an old time. */
 static void found(struct fix *f, const char *path, const char *text)
 {
 	static const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
@@ -100,7 +97,7 @@ static void chmod_file(struct fix *f)
 	assert_int_equal(fchmodat(journal_folder_fd(f->j), "file", 0700, 0), 0);
 }
 
-/* The way on stops at the edit, and finds it again after it was forced and taken back. */
+/* The next undo or redo must stop at the edit, also after it was forced and reverted. */
 static void assert_stops(struct fix *f, bool undone, const char *path, const char *text)
 {
 	assert_int_equal(came, 1);
@@ -133,7 +130,7 @@ static void of_the_same_size(void **state)
 
 	one_step(f, "agent", put(f, "now", "agent"));
 	must(f, undo(f, 1, 0));
-	usleep(20000); /* the file's time is a tick of the kernel's clock */
+	usleep(20000); /* one tick of the kernel's clock, for the file's time */
 	human = write_same_size;
 	must(f, redo(f, 0));
 	assert_stops(f, false, "now", "HUMAN");
@@ -172,7 +169,7 @@ static void a_renamed_file_comes_back(void **state)
 	assert_stops(f, true, "now", "found\nhuman\n");
 }
 
-/* "now" is the step's first change, and the last that is undone. */
+/* "now" is the step's first change, and the last to be undone. */
 static void begin_with_now(struct fix *f)
 {
 	found(f, "now", "now\n");
@@ -248,7 +245,7 @@ static void names_of_one_file(void **state)
 	must(f, ln(f, "file", "other"));
 	must(f, add(f, "other", "agent\n"));
 	assert_true(commit(f) > 0);
-	for (int i = 0; i < 3; i++) { /* nobody is there */
+	for (int i = 0; i < 3; i++) { /* without an edit */
 		must(f, undo(f, 1, 0));
 		must(f, redo(f, 0));
 	}
@@ -257,7 +254,7 @@ static void names_of_one_file(void **state)
 	assert_stops(f, true, "file", "found\nhuman\n");
 }
 
-/* Other files of the rollback are its own, and so is all once the edit is gone. */
+/* The other files are the rollback's own, and so are all once the edit is gone. */
 static void the_rest_is_its_own(void **state)
 {
 	struct undo_plan *plan = NULL;
@@ -281,7 +278,7 @@ static void the_rest_is_its_own(void **state)
 	assert_cat(f, "dir/file", NULL);
 }
 
-/* A keeper's watcher is told of the edit, and of nothing else. */
+/* A keeper's watcher must report the edit, and nothing else. */
 static void the_watcher_is_told(void **state)
 {
 	struct fix *f = *state;
@@ -300,7 +297,7 @@ static void the_watcher_is_told(void **state)
 	assert_true(journal_is_foreign(f->j, "now", SEEN_CLOSED, 0));
 	assert_false(journal_is_foreign(f->j, "file", SEEN_NAMED, 0));
 	assert_false(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
-	append_file(f); /* after all was looked at, and before its events were */
+	append_file(f); /* after the check of all files, and before their events */
 	assert_true(journal_is_foreign(f->j, "file", SEEN_CLOSED, 0));
 	journal_own(f->j, false);
 	assert_int_equal(undo(f, 1, 0), -ESTALE);

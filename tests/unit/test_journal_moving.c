@@ -3,10 +3,8 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/*
- * The line is written before the n-th system call of the operation, for each n. Afterwards the file
- * has it, or has it again when the operation is taken back.
- */
+/* The line is written before the n-th system call of the operation, for each n. Afterwards the file
+ * must have it, or have it again after the operation is reverted. */
 #define LINE "a line of another program\n"
 
 struct moving;
@@ -25,14 +23,14 @@ struct moving {
 	struct fix *f;
 	const struct scene *s;
 	struct inject i;
-	int fd; /* -1: the program opens the file for its line */
+	int fd; /* -1: the program opens the file for each line */
 	bool wrote;
 	int nr; /* the call before which it wrote */
 	int64_t id;
 	int r;
 };
 
-/* Between the last look at the file and these calls nothing can be done. */
+/* Between the last check of the file and these calls no protection is possible. */
 static bool is_too_late(const struct scene *s, int nr)
 {
 	return nr == SYS_ftruncate || nr == SYS_truncate ||
@@ -185,7 +183,7 @@ static void each_call(const struct scene *s)
 }
 
 #define SMALL 1000
-#define LARGE 150000 /* not in the log, and several blocks */
+#define LARGE 150000 /* too large for the log; several blocks */
 
 static void an_undo_that_cuts_a_log(void **state)
 {
@@ -297,10 +295,9 @@ static void a_held_file_without_permissions_keeps_its_mode(void **state)
 	assert_tree(f, after);
 }
 
-/* ---- a file that never holds still ------------------------------------------------------------
- */
+/* ---- a file that changes all the time -------------------------------------------------------- */
 
-/* From the copy on, before each call. */
+/* Appends before each call, from the copy on. */
 static void append_on(void *arg)
 {
 	struct moving *m = arg;
@@ -327,7 +324,7 @@ static void an_undo_is_refused_and_force_goes_on(void **state)
 	AUTO_FREE char *text = NULL;
 
 	without_rest(&m, &s);
-	if (!m.wrote) /* the file was cloned, in one moment */
+	if (!m.wrote) /* the file was cloned at once */
 		skip();
 	assert_int_equal(m.r, -EAGAIN);
 	assert_non_null(strstr(m.f->err.text, "at 'f', which another program is writing to"));

@@ -1,8 +1,8 @@
-/* test_journal_overlap - steps that ran at the same time and are undone together. */
+/* test_journal_overlap - overlapping steps that are undone together. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* A step is begun, and the one that was open goes on beside it. */
+/* Begins a step while the open one continues; returns the open one. */
 static struct step *begin_beside(struct fix *f, const char *command)
 {
 	struct step *other = f->s;
@@ -24,7 +24,7 @@ static void undo_all(struct fix *f, size_t n, const char *before)
 	assert_tree(f, before);
 }
 
-/* One goes on, which is returned; two came and went beside it, the second of them at a. */
+/* Makes two steps during a third, which is returned; the second of the two changes a. */
 static struct step *two_beside_one(struct fix *f)
 {
 	struct step *lasting;
@@ -38,7 +38,7 @@ static struct step *two_beside_one(struct fix *f)
 	return lasting;
 }
 
-/* Two came and went one after the other while the third ran, which was at the path after them. */
+/* Two successive steps run during a third, which changes the path after them. */
 static void one_that_ran_on_past_two_others(void **state)
 {
 	struct fix *f = *state;
@@ -53,7 +53,7 @@ static void one_that_ran_on_past_two_others(void **state)
 	undo_all(f, 4, before);
 }
 
-/* Still somebody else's is what was written before all three. */
+/* An external edit before all three is still found. */
 static void an_edit_before_one_that_ran_on(void **state)
 {
 	struct fix *f = *state;
@@ -67,8 +67,8 @@ static void an_edit_before_one_that_ran_on(void **state)
 	assert_cat(f, "a", "the human's\ntwo\n");
 }
 
-/* A directory with a file in it, by a step that goes on; two others take it away from there and
- * further, each with an image of the file. */
+/* A directory with a file in it, made by a step that continues; two others move it, each with an
+ * image of the file. */
 static void made_and_moved_by_others(struct fix *f)
 {
 	struct step *maker;
@@ -83,8 +83,8 @@ static void made_and_moved_by_others(struct fix *f)
 	commit_other(f, maker);
 }
 
-/* The step before them left nothing by that name. Who made the file found it so, and has nothing to
- * tell of it, for there is nothing again. */
+/* The step before them left no object of that name. The file's maker has nothing to report about
+ * it: the name is free again. */
 static void what_others_moved_away_from_its_maker(void **state)
 {
 	struct fix *f = *state;
@@ -100,7 +100,7 @@ static void what_others_moved_away_from_its_maker(void **state)
 	undo_all(f, 4, before);
 }
 
-/* As a file that came by a rename. */
+/* The same for a file that was moved there. */
 static void what_was_brought_there_and_moved_away(void **state)
 {
 	struct fix *f = *state;
@@ -125,7 +125,7 @@ static void what_was_brought_there_and_moved_away(void **state)
 	undo_all(f, 3, before);
 }
 
-/* One took a name of a file away, the other wrote to it afterwards and ended before. */
+/* One step removed a name of the file, the other wrote to it later and ended first. */
 static void a_name_that_went_before_another_wrote(void **state)
 {
 	for (int human = 0; human < 2; human++) {
@@ -155,7 +155,7 @@ static void a_name_that_went_before_another_wrote(void **state)
 	}
 }
 
-/* The one that began first wrote last; both have gone and come back with a third. */
+/* The step that began first wrote last; both were undone and redone with a third. */
 static void nobody_where_the_first_to_begin_wrote_last(void **state)
 {
 	struct fix *f = *state;
@@ -179,7 +179,7 @@ static void nobody_where_the_first_to_begin_wrote_last(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fix_setup, fix_teardown)
 
-/* The second one ends first. */
+/* The second step ends first. */
 static void make_and_move(struct fix *f)
 {
 	struct step *first;
@@ -193,8 +193,8 @@ static void make_and_move(struct fix *f)
 	assert_true(commit(f) > 0);
 }
 
-/* Another step took the directory elsewhere, and this one ended after that: where the file is now
- * it has not been by any name of the step's. */
+/* Another step moved the directory, and this one ended later: it has no record of the file's
+ * current path. */
 static void an_edit_where_another_had_moved_it(void **state)
 {
 	struct fix *f = *state;
@@ -211,7 +211,7 @@ static void an_edit_where_another_had_moved_it(void **state)
 	assert_cat(f, "c/a", "the human's\n");
 }
 
-/* And before a later step moved it once more, which has an image of it as it was then. */
+/* A later step moves the directory once more, and has an image of it as it was then. */
 static void an_edit_between_that_and_the_next_move(void **state)
 {
 	for (int human = 0; human < 2; human++) {
@@ -227,8 +227,7 @@ static void an_edit_between_that_and_the_next_move(void **state)
 	}
 }
 
-/* Too many renames to find out what those at the same time, redone since, called it: it is asked.
- */
+/* There are too many renames to find the name that overlapping, redone steps used: undo asks. */
 static void an_edit_before_more_renames_than_are_looked_through(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,4 @@
-/* test_journal_overwritten - what a user writes between two changes of one step is saved. */
+/* test_journal_overwritten - external edits between two changes of one step are saved. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ static void end(struct fix *f, enum end how)
 		fix_reopen(f);
 }
 
-/* The watcher reports the step's own close, and then nothing is queued. */
+/* Reads the event of the step's own close; then nothing is queued. */
 static void settle(struct fix *f, const char *path)
 {
 	assert_false(journal_is_foreign(f->j, path, SEEN_CLOSED, 0));
@@ -54,7 +54,7 @@ static struct saved_redo *saved(struct fix *f, size_t *ret_n)
 	return list;
 }
 
-/* The versions of the path, the newest first, each behind a bar. */
+/* Checks the versions of the path, the newest first, each after a bar. */
 static void assert_versions(struct fix *f, const char *path, const char *want)
 {
 	size_t n = 0, i = 0;
@@ -91,7 +91,7 @@ static void assert_none(struct fix *f)
 	saved_redos_free(list, n);
 }
 
-/* Three versions of the user's, each followed by a change of the step. */
+/* Makes three versions of the user's, each followed by a change of the step. */
 static void work(struct fix *f)
 {
 	outside(f, "f", "before");
@@ -124,7 +124,7 @@ static void each_version(void **state)
 	(void)state;
 }
 
-/* Undone, redone, followed by other steps and pruned: the versions stay. */
+/* The versions stay after an undo, a redo, other steps and a prune. */
 static void outlasts_the_step(void **state)
 {
 	struct fix *f = *state;
@@ -147,7 +147,7 @@ static void outlasts_the_step(void **state)
 	assert_sound(f);
 }
 
-/* Versions of the step's own, before the edit and after it, are not saved. */
+/* The step's own versions, before and after the edit, are not saved. */
 static void own_versions_are_not(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,4 @@
-/* test_journal_pack - what is kept is compressed while nobody waits, and comes back the same. */
+/* test_journal_pack - saved content is compressed in the background, and restored unchanged. */
 /* SPDX-License-Identifier: MIT */
 #include <poll.h>
 
@@ -12,7 +12,8 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/* Text that compresses, data that does not, a hole between two extents, many small files. */
+/* Writes text that compresses, data that does not, a hole between two extents, and many small
+ * files. */
 static void write_files(struct fix *f, int turn)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -51,7 +52,7 @@ static int64_t make_step(struct fix *f, int turn)
 	return commit(f);
 }
 
-/* The name of one, heap; *n: how many. */
+/* Returns the name of a compressed file, heap; *n: their number. */
 static char *look_packed(struct fix *f, int64_t id, size_t *n)
 {
 	AUTO_FREE char *path = xasprintf("steps/%lld/obj", (long long)id);
@@ -121,7 +122,7 @@ static void packed_steps_are_undone(void **state)
 	after = snap(f);
 	assert_int_equal(count_packed(f, id), 0);
 	background_once(f->j);
-	assert_int_equal(count_packed(f, id), 2); /* the noise is not worth it */
+	assert_int_equal(count_packed(f, id), 2); /* the noise does not compress */
 	assert_sound(f);
 	check_content(f, id, "text", "line 0 of turn 0\nline 1 of turn 0\n");
 	check_content(f, id, "small3", "aaaa");
@@ -152,7 +153,7 @@ static void packing_makes_room(void **state)
 	assert_true(store_holds(f->j) < plain - (400 << 10));
 }
 
-/* As a kill between the rename and the unlink leaves it, and one in the middle of an undo. */
+/* Both forms exist after a kill between rename and unlink, or in the middle of an undo. */
 static void both_forms_may_be_there(void **state)
 {
 	struct fix *f = *state;
@@ -222,7 +223,7 @@ static void an_undo_does_not_wait(void **state)
 		assert_int_equal(undo(f, 1, 0), 0);
 		assert_tree(f, before);
 	}
-	/* Left alone, it does its work. */
+	/* The thread does its work without a further call. */
 	id = make_step(f, 1);
 	assert_int_equal(journal_tidy(f->j), 0);
 	for (int i = 0; i < 3000 && count_packed(f, id) < 2; i++)
@@ -269,7 +270,7 @@ static void the_thread_is_there_for_its_work_alone(void **state)
 	id = make_step(f, 1);
 	tidy_to_the_end(f, alone);
 	assert_int_equal(count_packed(f, id), 2);
-	/* Nothing to do: none is made, not even for a moment. */
+	/* Without work no thread is started, not even for a moment. */
 	one_step(f, "little", put(f, "new", "x"));
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(journal_tidy(f->j), 0);
@@ -311,7 +312,7 @@ static size_t count_trash(const struct fix *f)
 	return names.n;
 }
 
-/* A session that ends does not wait until all is gone that was dropped; the next ones go on. */
+/* The end of a session does not wait until the trash is empty; later sessions continue. */
 static void an_end_does_not_wait_for_the_trash(void **state)
 {
 	struct fix *f = *state;
@@ -328,8 +329,7 @@ static void an_end_does_not_wait_for_the_trash(void **state)
 	assert_int_equal(count_trash(f), 0);
 }
 
-/* ---- beside others ----------------------------------------------------------------------------
- */
+/* ---- with a reader --------------------------------------------------------------------------- */
 
 struct reader {
 	int dir, fd;
@@ -365,7 +365,7 @@ static void unpack_slot(void *data)
 		abort();
 }
 
-/* `cordon diff` reads while the keeper undoes, or packs. */
+/* `cordon diff` reads while the keeper undoes or compresses. */
 static void a_reader_finds_one_of_the_forms(void **state)
 {
 	struct fix *f = *state;
@@ -418,13 +418,12 @@ static void what_there_is_no_room_for_is_packed_later(void **state)
 	assert_sound(f);
 }
 
-/* ---- beside an undo -----------------------------------------------------------------------------
- */
+/* ---- with an undo ---------------------------------------------------------------------------- */
 
 struct gate {
 	atomic_bool stop;
 	int locked;
-	bool stops; /* an undo has begun when the lock is had */
+	bool stops; /* an undo has begun when the lock is taken */
 };
 
 static void gate_lock(void *data)
@@ -459,7 +458,7 @@ static void assert_plain(struct fix *f, bool plain)
 	assert_int_equal(faccessat(dir, "text.z~", F_OK, 0), -1);
 }
 
-/* Who holds the journal has looked where the file is: it stays there. */
+/* The holder of the journal knows the file's form: it must not change. */
 static void nothing_is_packed_under_an_undo(void **state)
 {
 	struct fix *f = *state;
@@ -476,7 +475,7 @@ static void nothing_is_packed_under_an_undo(void **state)
 	assert_plain(f, false);
 }
 
-/* Its other name is somebody's file in the folder, or will be. */
+/* The file's other name is, or will be, a file in the folder. */
 static void what_has_another_name_is_not_packed(void **state)
 {
 	struct fix *f = *state;

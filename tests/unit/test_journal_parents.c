@@ -1,4 +1,4 @@
-/* test_journal_parents - the directories above what a restore brings back. */
+/* test_journal_parents - the directories above a restored path. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -10,7 +10,7 @@ static void assert_mode(struct fix *f, const char *path, mode_t want)
 	assert_int_equal(st.st_mode & 07777, want);
 }
 
-/* A step whose directories a later one took away. */
+/* Makes a step whose directories a later step removes. Returns its number. */
 static int64_t remove_all(struct fix *f)
 {
 	int64_t id;
@@ -50,7 +50,7 @@ static void they_are_as_they_were(void **state)
 	assert_tree(f, before);
 }
 
-/* Whoever else took them away, they can be entered. */
+/* Removed externally, they are made with an ordinary mode. */
 static void those_of_nobody_are_made(void **state)
 {
 	struct fix *f = *state;
@@ -78,7 +78,8 @@ static void instead(struct fix *f, const char *dir, const char *target)
 		outside(f, dir, "mine\n");
 }
 
-/* Somebody's file, or link, stands where one of them was: it goes where undo has it. */
+/* An external file or link is in the place of a directory: with force it is moved to where undo can
+ * restore it. */
 static void what_stands_in_their_place_goes_by_force(void **state)
 {
 	struct fix *f = *state;

@@ -14,7 +14,7 @@ static void parts_have_one_id(void **state)
 	put(p->b, "x", "2");
 	commit(p->b);
 	begin_both(p, "both");
-	assert_int_equal(step_id(p->a->s), 3); /* of the higher counter */
+	assert_int_equal(step_id(p->a->s), 3); /* from the higher counter */
 	assert_int_equal(step_id(p->b->s), 3);
 	assert_ptr_equal(step_part(p->a->s, p->b->j), p->b->s);
 	put(p->a, "y", "a");
@@ -22,7 +22,7 @@ static void parts_have_one_id(void **state)
 	assert_int_equal(step_paths(p->a->s), 2);
 	commit(p->a);
 	p->b->s = NULL;
-	assert_int_equal(listed(p->a, false, &id), 3); /* the one in both comes once */
+	assert_int_equal(listed(p->a, false, &id), 3); /* the step in both is listed once */
 	assert_int_equal(id, 3);
 	assert_int_equal(listed(p->b, false, &id), 3);
 	begin(p->a, "next");
@@ -98,7 +98,7 @@ static void undo_takes_every_part(void **state)
 	assert_int_equal(journal_plan(p->b->j, UNDO_BACK, 1, 0, &plan, &p->b->err), 0);
 	assert_int_equal(plan->n_ids, 1);
 	assert_int_equal(plan->n_entries, 10);
-	assert_null(plan->entries[0].base); /* b was asked */
+	assert_null(plan->entries[0].base); /* the plan is b's */
 	assert_string_equal(plan->entries[9].base, p->a->folder);
 	undo_plan_free(plan);
 	assert_int_equal(undo(p->a, 1, false), 0);
@@ -156,13 +156,13 @@ static void a_cancel_in_the_second_puts_the_first_back(void **state)
 	assert_trees(p, &before);
 }
 
-/* Steps of one folder alone, between those of both: one history. */
+/* Steps of one folder alone, between those of both, are one history. */
 static void the_newest_of_all_folders_comes_first(void **state)
 {
 	struct pair *p = *state;
 	AUTO_TREES struct trees start = both(p), one = {0}, two = {0};
 
-	step_in_both(p, "both"); /* some calls fail, as nothing is there: never mind */
+	step_in_both(p, "both"); /* some calls fail, because files are missing: no matter */
 	one = both(p);
 	begin(p->b, "b alone");
 	put(p->b, "x", "x");
@@ -187,7 +187,7 @@ static void the_newest_of_all_folders_comes_first(void **state)
 	assert_trees(p, &two);
 }
 
-/* Of what was dropped in one folder and then in the other, the last comes back first. */
+/* Of steps dropped in one folder and then in the other, the last one is redone first. */
 static void the_last_dropped_of_all_folders_comes_back_first(void **state)
 {
 	struct pair *p = *state;
@@ -198,7 +198,7 @@ static void the_last_dropped_of_all_folders_comes_back_first(void **state)
 	begin(p->b, "dropped first");
 	first = step_id(p->b->s);
 	put(p->a, "x", "x");
-	for (int i = 0; i < 10; i++) { /* its store gives more numbers */
+	for (int i = 0; i < 10; i++) { /* its store uses more numbers */
 		md(p->b, "y");
 		rd(p->b, "y");
 	}
@@ -214,8 +214,7 @@ static void the_last_dropped_of_all_folders_comes_back_first(void **state)
 	assert_int_equal(newest, first);
 }
 
-/* ---- a folder that is opened alone -------------------------------------------------------------
- */
+/* ---- a folder that is opened alone ----------------------------------------------------------- */
 
 static void reopen_alone(struct pair *p)
 {
@@ -281,7 +280,7 @@ static void a_part_out_of_reach_is_named(void **state)
 	assert_int_equal(rename(away, p->a->folder), 0);
 }
 
-/* The numbers of a new history begin anew: they do not say which step is older. */
+/* The numbers of a new history begin at 1: they do not show which step is older. */
 static void a_discarded_part_is_not_called_undone(void **state)
 {
 	struct pair *p = *state;

@@ -1,6 +1,5 @@
 /* test_journal_parts_crash - a step in several folders, killed at any call: each folder is as
- * before or as after, the lists say which, and undo and redo take the rest.
- */
+ * before or after, the lists say which, and undo and redo complete the rest. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/comb.h"
 #include "tests/support/inject.h"
@@ -37,7 +36,7 @@ static void child_open(void *data)
 	pair_open(data);
 }
 
-/* Each folder by itself is as before or as after. */
+/* Checks that each folder alone is as before or after. */
 static void check_whole(const struct trees *now, const struct trees *before,
 			const struct trees *after, int n)
 {
@@ -50,7 +49,7 @@ static void check_whole(const struct trees *now, const struct trees *before,
 	fail_msg("killed at system call %d: one folder is neither old nor new", n);
 }
 
-/* What the lists say of the newest step; -1: it is in none of them. */
+/* Returns the folder that the list names beside its newest step: 1 is a, 2 is b, 0 is none. */
 static int split_of(struct pair *p, bool undone)
 {
 	struct step_info *list;
@@ -67,7 +66,8 @@ static int split_of(struct pair *p, bool undone)
 	return found;
 }
 
-/* The lists name the folder in which the step is undone, and that in which it is not. */
+/* Checks that the lists name the folder in which the step is undone, and that in which it is
+ * not. */
 static void check_lists(struct pair *p, int id)
 {
 	AUTO_FREE char *kept = xasprintf("steps/%d", id);
@@ -99,8 +99,8 @@ static size_t redo_all(struct pair *p)
 	return n;
 }
 
-/* From whatever the next start finds, undo and redo lead to both ends. after: NULL, if what can be
- * redone is not known. */
+/* From the state found by the next start, undo and redo lead to both ends. after: NULL if the steps
+ * to redo are unknown. */
 static void walk(struct pair *p, int64_t down_to, const struct trees *before,
 		 const struct trees *after)
 {
@@ -112,7 +112,7 @@ static void walk(struct pair *p, int64_t down_to, const struct trees *before,
 	assert_trees(p, before);
 }
 
-/* who: which folder is opened alone after the crash, before both are; NULL: none. */
+/* a_first, b_first: opens this folder alone after the crash, before both are opened. */
 static void each_call(void (*fn)(void *), int apart, bool a_first, bool b_first)
 {
 	bool more = true;
@@ -142,7 +142,7 @@ static void each_call(void (*fn)(void *), int apart, bool a_first, bool b_first)
 			f->j = NULL;
 		}
 		pair_open(p);
-		if (fn != child_commit) { /* else other inodes, other times */
+		if (fn != child_commit) { /* else other inodes and times */
 			AUTO_TREES struct trees now = both(p);
 
 			check_whole(&now, &before, &after, n);
@@ -176,7 +176,7 @@ static void in_a_redo(void **state)
 }
 
 static struct inject *counted;
-static int turned_at; /* the call at which the undo is told to stop */
+static int turned_at; /* the call at which the undo is cancelled */
 
 static bool not_far(void *data, size_t done, size_t total)
 {
@@ -298,7 +298,7 @@ static void child_dies_in_a_alone(void *data)
 	die_in(p->a);
 }
 
-/* Two stores that were never open together give the same numbers: it is not the same rollback. */
+/* Two stores that were never open together use the same numbers: not for the same rollback. */
 static void a_number_alone_says_nothing_of_another_store(void **state)
 {
 	struct pair *p = *state;
@@ -310,14 +310,14 @@ static void a_number_alone_says_nothing_of_another_store(void **state)
 	assert_true(inject_kill(100000, child_dies_in_a_alone, p));
 	pair_open(p);
 	assert_int_equal(listed(p->b, true, &id), 3);
-	assert_int_equal(redo(p->b, 0), 0); /* the second in b; the first one there is over */
+	assert_int_equal(redo(p->b, 0), 0); /* the second one in b; the first one in b is dropped */
 	assert_true(has(p->b, "steps/2") && !has(p->b, "redo/1"));
 	assert_true(has(p->a, "redo/1"));
 	assert_int_equal(redo(p->b, 0), 0);
 	assert_true(has(p->a, "steps/1"));
 }
 
-/* One redo brings back one of them. */
+/* Each redo brings back one of them. */
 static void two_that_died_apart_come_back_one_by_one(void **state)
 {
 	struct pair *p = *state;
@@ -345,7 +345,7 @@ static void child_dies_in_both(void *data)
 	die_in_step(p->a);
 }
 
-/* What of a step that died is over in one store is over in all, whatever their numbers. */
+/* The undone parts of a step are dropped in all stores together, whatever their numbers. */
 static void parts_that_died_go_as_one(void **state)
 {
 	struct pair *p = *state;
@@ -377,7 +377,7 @@ static void child_b_alone(void *data)
 	commit(p->b);
 }
 
-/* A commit in one folder ends the redo of a rollback in both. */
+/* A commit in one folder drops the redo of a rollback in both. */
 static void what_can_be_redone_goes_as_one(void **state)
 {
 	bool more = true;
@@ -405,8 +405,7 @@ static void what_can_be_redone_goes_as_one(void **state)
 	}
 }
 
-/* A rollback of two steps, one in each folder: after a redo that was killed, redo brings back what
- * is left. */
+/* A rollback of two steps, one in each folder: after a killed redo, redo brings back the rest. */
 static void what_is_left_of_a_rollback_is_redone(void **state)
 {
 	bool more = true;
@@ -496,8 +495,8 @@ static void child_undo_both(void *data)
 		_exit(1);
 }
 
-/* The folder gets another name, and its history is taken over, in the middle of a rollback that
- * concerns another folder, too. */
+/* Renames the folder and adopts its history, in the middle of a rollback that also concerns another
+ * folder. */
 static void adopt(struct fix *f)
 {
 	struct journal_spec spec = {.state_dir = f->state};
@@ -538,8 +537,7 @@ static void a_folder_is_renamed_in_a_rollback(void **state)
 		}
 }
 
-/* ---- stores of an older cordon, whose rollback in several folders was one ----------------------
- */
+/* ---- stores of an older version, whose rollback in several folders was one ------------------- */
 
 static void store_put(struct fix *f, const char *name, const struct buf *b)
 {
@@ -547,7 +545,7 @@ static void store_put(struct fix *f, const char *name, const struct buf *b)
 			 0);
 }
 
-/* The list of the folders, in each store that took part. */
+/* Writes the list of folders into each store that took part. */
 static void put_joint(struct pair *p)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
@@ -558,7 +556,7 @@ static void put_joint(struct pair *p)
 	store_put(p->b, "joint", &names);
 }
 
-/* A step that was about to be kept would end what can be redone in this store. */
+/* Marks the undone steps of this store to be dropped when the step is kept. */
 static void put_doomed(struct fix *f, uint64_t step, const char *folder)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -569,7 +567,7 @@ static void put_doomed(struct fix *f, uint64_t step, const char *folder)
 	store_put(f, "doomed", &b);
 }
 
-/* The steps that a redo ends stand in the file of the transaction, also where it has no others. */
+/* Adds a step to drop to the transaction's file, or to a new file. */
 static void add_drop(struct fix *f, const char *step)
 {
 	AUTO_BUF struct buf b = BUF_INIT;
@@ -588,7 +586,8 @@ static void look_at(struct fix *f)
 	assert_int_equal(journal_open(&f->j, &spec, NULL, &f->err), 0);
 }
 
-/* Stores as the older cordon left them: runs `shape` on both of them, which no process has open. */
+/* Makes stores as the older version left them: runs `shape` on both, while no process has them
+ * open. */
 static void make_older(struct pair *p, void (*shape)(struct pair *))
 {
 	look_at(p->a);
@@ -598,7 +597,7 @@ static void make_older(struct pair *p, void (*shape)(struct pair *))
 	p->b->with = NULL;
 }
 
-/* The first store decided: it was the last to get its file. */
+/* The first store decides: it gets its file last. */
 static void shape_undecided(struct pair *p)
 {
 	put_joint(p);
@@ -606,7 +605,7 @@ static void shape_undecided(struct pair *p)
 		unlinkat(journal_store_fd(p->a->j), "rollback", 0);
 }
 
-/* It had turned round, and only the first store says so. */
+/* The rollback was being reverted, and only the first store records that. */
 static void shape_turned(struct pair *p)
 {
 	AUTO_FREE char *text = NULL;
@@ -660,7 +659,7 @@ static void shape_drops(struct pair *p)
 	add_drop(p->b, "redo/2");
 }
 
-/* A redo of a step that died in `a` alone, which ends one undone step in each folder. */
+/* A redo of a step that died in `a` alone drops one undone step in each folder. */
 static void an_older_redo_ends_the_same_steps(void **state)
 {
 	struct pair *p = *state;
@@ -688,7 +687,7 @@ static void shape_doomed(struct pair *p)
 	put_doomed(p->b, 9, p->b->folder);
 }
 
-/* A commit that never was ends nothing. */
+/* A commit that did not happen drops nothing. */
 static void an_older_commit_that_was_not_kept_ends_nothing(void **state)
 {
 	struct pair *p = *state;

@@ -1,8 +1,8 @@
-/* test_journal_past - what lay at a path then, wherever it is now. */
+/* test_journal_past - the content at a path before a step, wherever it is saved. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* The bytes before the step; a descriptor, or why not. */
+/* Returns a descriptor of the content before the step, or a negative errno. */
 static int open_then(struct fix *f, int64_t id, const char *path)
 {
 	struct change *list;
@@ -29,7 +29,7 @@ static void assert_was(struct fix *f, int64_t id, const char *path, const char *
 	assert_string_equal(text, want);
 }
 
-/* The logs were emptied and filled again since it was asked where the content is. */
+/* The logs were written anew after a query for the content. */
 static void what_was_there_is_found_after_a_redo(void **state)
 {
 	struct fix *f = *state;
@@ -47,8 +47,8 @@ static void what_was_there_is_found_after_a_redo(void **state)
 	}
 }
 
-/* In one step a file got one more name, was given a time, and, in either order, written to and lost
- * its first name. */
+/* In one step a file gets another name and a time, and is written to and loses its first name, in
+ * either order. */
 static void what_was_written_by_another_name(void **state)
 {
 	static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
@@ -82,7 +82,7 @@ static int64_t a_name_is_removed(struct fix *f)
 	return commit(f);
 }
 
-/* Its time was set before another step changed it by its other name. */
+/* Its time is set before another step changes the file by its other name. */
 static void a_removed_name_shows_what_it_named(void **state)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = 1000}};
@@ -127,7 +127,7 @@ static int64_t its_time_is_set(struct fix *f)
 	return commit(f);
 }
 
-/* Then it is written to by another name, and after that by its own. */
+/* The file is written to by another name, and later by its own. */
 static void what_only_its_time_was_set_of(void **state)
 {
 	struct fix *f = *state;
@@ -146,8 +146,7 @@ static void what_only_its_time_was_set_of(void **state)
 	assert_cat(f, "b", "was\n");
 }
 
-/* And after a later step had given it another time it wrote to it, moved something there, or took
- * it away. */
+/* A later step sets the time, and then writes to the file, replaces it, or removes it. */
 static void what_a_step_took_once_it_had_set_its_time(void **state)
 {
 	for (int how = 0; how < 3; how++) {
@@ -167,7 +166,7 @@ static void what_a_step_took_once_it_had_set_its_time(void **state)
 	}
 }
 
-/* It came back as another file than the summary tells of. */
+/* It is restored as another inode than the one in the summary. */
 static void what_only_its_time_was_set_of_after_a_redo(void **state)
 {
 	struct fix *f = *state;
@@ -183,7 +182,7 @@ static void what_only_its_time_was_set_of_after_a_redo(void **state)
 	assert_int_equal(open_then(f, id, "a"), -ESTALE);
 }
 
-/* The two steps that set its time after one another tell of two inodes. */
+/* The two steps that set its time one after the other have records of two inodes. */
 static void what_two_steps_set_the_time_of(void **state)
 {
 	for (int n = 1; n <= 3; n++) {
@@ -204,7 +203,7 @@ static void what_two_steps_set_the_time_of(void **state)
 	}
 }
 
-/* At the path that it had lies a directory since. */
+/* A directory is now at the path that it had. */
 static void what_changed_places_and_got_a_time_after_a_redo(void **state)
 {
 	struct fix *f = *state;
@@ -226,7 +225,7 @@ static void what_changed_places_and_got_a_time_after_a_redo(void **state)
 	assert_int_equal(open_then(f, id, "b"), -ESTALE);
 }
 
-/* No summary tells of the name that is left, but the record of the one that was taken does. */
+/* No summary lists the remaining name, but the record of the removed name does. */
 static void what_lost_a_name_when_its_time_was_set(void **state)
 {
 	struct fix *f = *state;
@@ -251,7 +250,7 @@ static void what_lost_a_name_when_its_time_was_set(void **state)
 	assert_was(f, id, "a", "was\n");
 }
 
-/* Its last name, and then made something else there. */
+/* The file loses its last name, and another one is made there. */
 static void what_got_a_time_and_then_lost_its_name(void **state)
 {
 	for (int names = 1; names <= 2; names++) {
@@ -287,7 +286,7 @@ static int rm_by(struct fix *f, struct step *s, const char *path)
 	return op_unlink(s, &a, NULL);
 }
 
-/* By another step that ran at the same time: what was set last is in no summary. */
+/* An overlapping step removes the file: the last time set is in no summary. */
 static void what_was_taken_while_its_time_was_set(void **state)
 {
 	for (int turn = 0; turn < 2; turn++) {
@@ -317,7 +316,7 @@ static void what_was_taken_while_its_time_was_set(void **state)
 	}
 }
 
-/* By as many bytes. */
+/* The external edit has the same length. */
 static void what_a_human_wrote_once_its_time_was_set(void **state)
 {
 	for (int then = 0; then < 2; then++) {
@@ -369,8 +368,8 @@ static void what_a_human_wrote_while_its_time_was_set(void **state)
 	}
 }
 
-/* Two steps ran at the same time: the first one's own words about the file are from its end, when
- * the other had changed it, too. */
+/* Two overlapping steps: the first one's record of the file is from its end, when the other had
+ * changed it as well. */
 static void what_another_took_while_its_attributes_were_set(void **state)
 {
 	enum {
@@ -408,7 +407,7 @@ static void what_another_took_while_its_attributes_were_set(void **state)
 		f->s = second;
 		assert_true(commit(f) > 0);
 		assert_was(f, id, "a", "was\n");
-		/* Its records come one after the other then. */
+		/* After a redo its records are in sequence. */
 		must(f, undo(f, 2, 0));
 		must(f, redo(f, 0));
 		assert_was(f, id, "a", "was\n");

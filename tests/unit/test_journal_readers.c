@@ -1,4 +1,4 @@
-/* test_journal_readers - who reads a history at its limit beside a session that writes it. */
+/* test_journal_readers - reads a history at its limit while a session writes it. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 
@@ -135,7 +135,7 @@ static bool count_thrown(void *data, enum diff_line_kind kind, const char *text,
 	return count(&t->lines, kind, text, len, old_line, new_line);
 }
 
-/* What of it is not there any more is said to be, the rest is shown. */
+/* Missing parts are reported as missing, the rest is shown. */
 static void it_goes_while_it_is_shown(void **state)
 {
 	struct thrown t = {.f = *state};
@@ -149,8 +149,7 @@ static void it_goes_while_it_is_shown(void **state)
 	journal_close(j);
 }
 
-/* ---- what the session does comes at each place -------------------------------------------------
- */
+/* ---- the session's changes at each call of the reader ---------------------------------------- */
 
 struct reader {
 	struct fix *f;
@@ -196,8 +195,8 @@ static int diff(struct journal *j, struct err *err)
 	return r == 0 && !lines ? -ENODATA : r;
 }
 
-/* All of it right before the nth call of the reader, for each that he makes when nothing happens.
- */
+/* Runs all of `what` right before the n-th call of the reader, for each call of an undisturbed
+ * run. */
 static void between(struct fix *f, int (*read)(struct journal *j, struct err *err),
 		    void (*what)(struct fix *f), void (*before)(struct fix *f))
 {
@@ -235,7 +234,7 @@ static void trim(struct fix *f)
 	log_length(f, tail);
 }
 
-/* It does so once the step is kept, and may be seen. */
+/* The log is shortened after the step is kept and visible. */
 static void a_log_gives_back_its_space(void **state)
 {
 	struct fix *f = *state;
@@ -265,7 +264,7 @@ static void two_steps(struct fix *f)
 {
 	AUTO_FREE char *big = xcalloc(1, 50001);
 
-	memset(big, 'a', 50000); /* more than a log takes */
+	memset(big, 'a', 50000); /* too large for a log */
 	begin(f, "made");
 	assert_int_equal(put(f, "big", big), 0);
 	assert_int_equal(put(f, "x", "text\n"), 0);
@@ -290,7 +289,7 @@ static void back_and_again(struct fix *f)
 	again(f);
 }
 
-/* A step that was redone has another log than before; once. */
+/* A redone step has a new log. */
 static void anew(struct fix *f)
 {
 	back(f);
@@ -366,7 +365,7 @@ static void look_in(void *arg)
 		fail_msg("%d %s", one.r, one.err.text);
 }
 
-/* The reader comes right before the nth call of the session, for each n. */
+/* The reader runs right before the n-th call of the session, for each n. */
 static void a_rollback_is_under_way(void **state)
 {
 	struct fix *f = *state;
@@ -388,7 +387,7 @@ static void a_rollback_is_under_way(void **state)
 	}
 }
 
-/* The reader has looked already which directories there are. */
+/* The reader has already read the list of directories. */
 static void a_directory_is_granted(void **state)
 {
 	struct fix *f = *state;

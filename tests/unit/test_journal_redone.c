@@ -1,8 +1,8 @@
-/* test_journal_redone - what steps left is still known when they were undone and redone since. */
+/* test_journal_redone - the results of steps are still known after undo and redo. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
-/* Written beside it and renamed over it, as editors do. */
+/* Saves as editors do: a new file is renamed over the old one. */
 static void save(struct fix *f, const char *path, const char *text)
 {
 	AUTO_FREE char *beside = xasprintf("%s/save~", f->folder);
@@ -17,7 +17,7 @@ static void put_alone(struct fix *f, const char *path, const char *text)
 	one_step(f, "echo", put(f, path, text));
 }
 
-/* A step that comes and goes, and gives a file another mode meanwhile. */
+/* Makes and aborts a step that changes a file's mode. */
 static void come_and_go(struct fix *f, const char *path)
 {
 	begin(f, "went");
@@ -26,7 +26,7 @@ static void come_and_go(struct fix *f, const char *path)
 	assert_int_equal(journal_abort(f->s, &f->err), 0);
 }
 
-enum newest { /* what the last of the steps does */
+enum newest { /* the last step's change */
 	ELSEWHERE,
 	WRITES,
 	MOVES_ON,
@@ -47,7 +47,7 @@ static void the_newest(struct fix *f, enum newest what, const char *dir, const c
 	assert_true(commit(f) > 0);
 }
 
-enum since { /* and then */
+enum since { /* operations after that */
 	REDONE,
 	ONE_UNDONE,
 	ANOTHER_WENT,
@@ -70,7 +70,7 @@ static void roll(struct fix *f, enum since since)
 		must(f, redo(f, 0));
 }
 
-/* Of what lies in a directory that a step moved only its image tells. */
+/* For content of a moved directory only the image of the step has information. */
 static void moved_after_an_edit(enum newest newest, enum since since, bool human)
 {
 	struct fix *f = fix_new();
@@ -99,8 +99,8 @@ static void an_edit_before_a_move(void **state)
 				moved_after_an_edit((enum newest)newest, (enum since)since, human);
 }
 
-/* What came back with newer steps was looked at as those left it; they have gone, and a step that
- * came and went has found a human's edit. */
+/* The images of redone steps were made after newer ones; these were undone, and an aborted step
+ * found an external edit. */
 static void an_edit_that_another_step_found(void **state)
 {
 	for (int human = 0; human < 2; human++)
@@ -130,7 +130,7 @@ static void an_edit_that_another_step_found(void **state)
 		}
 }
 
-/* One step made the directory, another one that ran at the same time moved it on. */
+/* One step made the directory, an overlapping one moved it. */
 static void an_edit_in_a_directory_that_was_moved_on(void **state)
 {
 	struct fix *f = *state;
@@ -159,8 +159,8 @@ static void an_edit_in_a_directory_that_was_moved_on(void **state)
 	assert_sound(f);
 }
 
-/* Of two steps at the same time one made a file where a directory had been, the other took it on:
- * what that one has found was there for nobody else. */
+/* Of two overlapping steps one made a file in the place of a former directory, and the other moved
+ * it: what that one found there is no external edit. */
 static void nobody_where_two_took_turns(void **state)
 {
 	struct fix *f = *state;
@@ -179,8 +179,8 @@ static void nobody_where_two_took_turns(void **state)
 	must(f, undo(f, 4, 0));
 }
 
-/* A human's file was forced over by a redo: it comes back when that one is undone, which an undo of
- * more would go on from. */
+/* An external file was replaced by a forced redo: it comes back when that step is undone, and an
+ * undo of more steps would continue from there. */
 static void what_was_forced_over_comes_back_between(void **state)
 {
 	for (int together = 0; together < 2; together++) {
@@ -200,7 +200,7 @@ static void what_was_forced_over_comes_back_between(void **state)
 	}
 }
 
-enum there { /* what becomes of a/x, which came with its directory */
+enum there { /* changes of a/x, which was moved with its directory */
 	APPENDED,
 	REWRITTEN,
 	DRESSED,
@@ -234,7 +234,8 @@ static void make_dir(struct fix *f, const char *dir, const char *file)
 	assert_int_equal(put(f, file, "agent\n"), 0);
 }
 
-/* The name was another file's when the step first spoke of it: its own, or one that was there. */
+/* When the step first recorded the name, it was another file's: the step's own, or an existing
+ * one. */
 static void an_edit_below_a_name_that_was_taken(enum there what, bool own, bool redone, bool human)
 {
 	struct fix *f = fix_new();
@@ -272,8 +273,8 @@ static void an_edit_before_a_directory_took_a_name(void **state)
 							    how & 4);
 }
 
-/* Somebody's file in a directory that an older step had made: what a newer one did to it before it
- * moved the directory makes it no step's. */
+/* An external file in a directory that an older step made: a newer step's changes before it moves
+ * the directory do not make it a step's file. */
 static void what_is_in_a_directory_that_goes(int what, bool redone)
 {
 	struct fix *f = fix_new();
@@ -313,7 +314,7 @@ static void a_file_in_a_directory_that_goes(void **state)
 			what_is_in_a_directory_that_goes(what, redone);
 }
 
-/* Left as it is by the undo, the redo and the undo of more: nobody else has changed it. */
+/* Kept by the undo, the redo and an undo of more steps: there is no other external change. */
 static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
 {
 	struct fix *f = *state;
@@ -338,8 +339,8 @@ static void a_mode_that_is_kept_of_a_directory_that_moved(void **state)
 	assert_int_equal(st.st_mode & 07777, 0750);
 }
 
-/* The last step gave the file an attribute by a name that it then took; the one before it left the
- * other name. */
+/* The last step set an attribute by a name that it then removed; the step before it left the other
+ * name. */
 static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
 {
 	struct fix *f = *state;
@@ -361,7 +362,8 @@ static void nobody_where_an_attribute_came_by_a_name_that_went(void **state)
 	assert_int_equal(undo(f, 3, 0), -ESTALE);
 }
 
-/* The step moved and changed a file, and a human moved it back: it is left out by both names. */
+/* The step moved and changed a file, which was moved back externally: it is left out by both
+ * names. */
 static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
 {
 	struct fix *f = *state;
@@ -381,7 +383,7 @@ static void a_file_that_a_human_moved_back_leaves_no_copy(void **state)
 	assert_int_equal(faccessat(dir, "b", F_OK, 0), -1);
 }
 
-/* Not even where the file that a human keeps looks as the step left it. */
+/* Also if the kept external file looks as the step left it. */
 static void no_attribute_is_left_out_unasked(void **state)
 {
 	struct fix *f = *state;

@@ -1,4 +1,4 @@
-/* test_journal_renew - a protected name gets a file of its own while somebody outside edits it. */
+/* test_journal_renew - a protected name gets a new file while an external program edits it. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ static void before(void *data)
 
 struct moment {
 	struct fix *f;
-	bool saves; /* by a new file; else they append */
+	bool saves; /* saves a new file; else appends */
 	bool came;
 	int result;
 };
@@ -42,7 +42,7 @@ static void write_to(struct moment *m, const char *path, int flags)
 	int fd = openat(journal_folder_fd(m->f->j), path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | flags,
 			0644);
 
-	if (fd < 0) { /* it would have to wait for this very call */
+	if (fd < 0) { /* it would have to wait for this call */
 		assert_int_equal(errno, EWOULDBLOCK);
 		return;
 	}
@@ -79,7 +79,7 @@ static bool is_held(struct fix *f, int fd)
 	return a.st_ino == b.st_ino;
 }
 
-/* False: there are not so many calls. */
+/* Returns false if there are fewer calls. */
 static bool try_at(int nth, bool saves)
 {
 	struct inject i = {.nth = nth, .meanwhile = human};

@@ -1,4 +1,5 @@
-/* test_journal_restore - single paths of a step as they were before it, with everything. */
+/* test_journal_restore - single paths of a step are restored to their state before it, with all
+ * attributes. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/xattr.h>
 
@@ -11,7 +12,7 @@ static char *whole(struct fix *f, const char *path)
 	return xasprintf("%s/%s", f->folder, path);
 }
 
-/* A directory with everything that undo must keep. */
+/* Makes a directory with everything that undo must preserve. */
 static void furnish(struct fix *f)
 {
 	AUTO_FREE char *a = whole(f, "d/sub/a"), *sparse = whole(f, "d/sparse");
@@ -95,7 +96,7 @@ static void a_deleted_directory(void **state)
 	assert_tree(f, after);
 	must(f, redo(f, false));
 	assert_tree(f, restored);
-	/* What the step made besides is still there; without it all is as before. */
+	/* Other files of the step are still there; without them the tree is as before. */
 	begin(f, "rm");
 	assert_int_equal(rm(f, "other"), 0);
 	assert_int_equal(rm(f, "d2"), 0);
@@ -104,7 +105,7 @@ static void a_deleted_directory(void **state)
 		AUTO_FREE char *now = snap(f);
 		const char *a = strchr(before, '\n'), *b = strchr(now, '\n');
 
-		assert_true(tree_same(a, b)); /* but the top's own time */
+		assert_true(tree_same(a, b)); /* except the top's own time */
 	}
 }
 
@@ -121,10 +122,10 @@ static void one_file(void **state)
 	id = commit(f);
 	must(f, restore(f, id, "d/z", 0));
 	assert_cat(f, "d/z", "z\n");
-	/* Through one name the file changed, and shows it under the other. */
+	/* A change by one name is visible by the other. */
 	must(f, restore(f, id, "outer", 0));
 	assert_cat(f, "d/alias", "outer\n");
-	/* And the other name of a file that is still there is the same file again. */
+	/* The other name of an existing file is restored as a name of the same file. */
 	must(f, restore(f, id, "d/b", 0));
 	{
 		AUTO_FREE char *a = whole(f, "d/sub/a"), *b = whole(f, "d/b");
@@ -188,14 +189,14 @@ static void somebody_else_was_there(void **state)
 	free(text);
 	text = cat(f, "x");
 	assert_string_equal(text, "the human's\n");
-	/* A directory goes only as far as it is the step's. */
+	/* Only the step's own part of a directory is removed. */
 	must(f, restore(f, id, "made", UNDO_FORCE));
 	mine = cat(f, "made/mine");
 	assert_string_equal(mine, "the human's\n");
 	assert_null(cat(f, "made/by"));
 }
 
-/* Of what the step made nothing is left to be taken away: what stands there is not removed. */
+/* The file that the step made is gone: a directory in its place is not removed. */
 static void a_directory_in_the_place_of_what_was_made(void **state)
 {
 	struct fix *f = *state;
@@ -223,7 +224,7 @@ static void a_directory_in_the_place_of_what_was_made(void **state)
 	assert_tree(f, before);
 }
 
-/* It took the place of another file, which was not asked for. */
+/* It replaced another file, which is not restored. */
 static void one_of_two_names(void **state)
 {
 	struct fix *f = *state;
@@ -246,7 +247,7 @@ static void one_of_two_names(void **state)
 	assert_string_equal(other, "one\n");
 }
 
-/* It has no bytes to look for: it is where it was moved to. */
+/* A pipe has no bytes to compare: it is found at its new path. */
 static void a_pipe_that_was_moved_or_removed(void **state)
 {
 	struct fix *f = *state;
@@ -268,7 +269,7 @@ static void a_pipe_that_was_moved_or_removed(void **state)
 	must(f, restore(f, id, "pipe", 0));
 	assert_int_equal(fstatat(journal_folder_fd(f->j), "pipe", &st, 0), 0);
 	assert_int_equal(st.st_mode, S_IFIFO | 0640);
-	/* Its name in the store is no path of that step's. */
+	/* Its name in the store is not a path of that step. */
 	assert_int_equal(journal_changes(f->j, id + 1, &list, &n, &f->err), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(list[0].path, "pipe");
@@ -293,13 +294,13 @@ static void hold_and_go_on(void *arg)
 	a = at(f, "a");
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
 	assert_int_equal(write(fd, "text", 4), 4);
-	assert_int_equal(ftruncate(fd, 150000), 0); /* more than a log takes */
+	assert_int_equal(ftruncate(fd, 150000), 0); /* too large for a log */
 	commit(f);
 	one_step(f, "beside", put(f, "other", "x"));
 }
 
-/* Whatever was kept of it when the last process died: the bytes are in the very file that comes
- * back to its name, and to write them there would empty it first. */
+/* Whatever was saved when the last process died: the bytes are in the very file that gets its name
+ * back, and writing them there would first empty it. */
 static void a_file_is_not_emptied_for_its_own_bytes(void **state)
 {
 	bool more = true;
@@ -348,7 +349,7 @@ static void refusals(void **state)
 	assert_non_null(strstr(f->err.text, "moved 'd' to 'e'"));
 }
 
-/* The restore of a directory that its step had moved, and made anew, is undone with the rest. */
+/* A restored directory, which its step had moved and made again, is undone with the rest. */
 static void a_directory_moved_and_made_anew(void **state)
 {
 	struct fix *f = *state;
@@ -378,7 +379,7 @@ static void a_directory_moved_and_made_anew(void **state)
 	assert_tree(f, before);
 }
 
-/* But for the folder's own time, which nobody asked for. */
+/* Compares all but the folder's own time, which is not restored. */
 static void assert_below(struct fix *f, const char *want)
 {
 	AUTO_FREE char *now = snap(f);
@@ -387,7 +388,7 @@ static void assert_below(struct fix *f, const char *want)
 		fail_msg("the tree differs");
 }
 
-/* To bring one back, the other goes: so what was at its place comes back as well. */
+/* To restore one directory the other must move: so its former place is restored as well. */
 static void a_directory_that_was_renamed_over_another(void **state)
 {
 	struct fix *f = *state;
@@ -427,7 +428,7 @@ static void two_directories_that_changed_places(void **state)
 	assert_tree(f, before);
 }
 
-/* It comes back as it was, not with what the step did to what is in it under its new name. */
+/* The directory is restored as before, without the step's changes under its new name. */
 static void a_directory_that_was_moved_and_filled(void **state)
 {
 	struct fix *f = *state;
@@ -452,8 +453,7 @@ static void a_directory_that_was_moved_and_filled(void **state)
 	assert_tree(f, before);
 }
 
-/* ---- at random --------------------------------------------------------------------------------
- */
+/* ---- random restores ------------------------------------------------------------------------- */
 
 static unsigned dice;
 
@@ -534,7 +534,7 @@ static void anything(void **state)
 			act(f);
 		id = commit(f);
 		after = snap(f);
-		if (!id) { /* nothing in the end */
+		if (!id) { /* no change in the end */
 			fix_free(f);
 			continue;
 		}
@@ -553,7 +553,7 @@ static void anything(void **state)
 	}
 }
 
-/* What was in it is told by paths that were never there before the step. */
+/* The plan lists the content by paths that did not exist before the step. */
 static void a_directory_that_was_moved_and_removed(void **state)
 {
 	static const char *const paths[] = {"c", NULL};
@@ -584,10 +584,10 @@ static void a_directory_that_was_moved_and_removed(void **state)
 	must(f, restore(f, id, "c", 0));
 	assert_cat(f, "c/x", "x-ray\n");
 	assert_int_equal(access(link, F_OK), 0);
-	assert_int_equal(access(a, F_OK), -1); /* which nobody has asked for */
+	assert_int_equal(access(a, F_OK), -1); /* it was not requested */
 }
 
-/* The file in its place has to go for what is asked for. */
+/* The file in its place must be removed for the restored path. */
 static void out_of_a_directory_that_a_file_replaced(void **state)
 {
 	struct fix *f = *state;
@@ -602,7 +602,7 @@ static void out_of_a_directory_that_a_file_replaced(void **state)
 	assert_cat(f, "d/z", "z\n");
 }
 
-/* What comes back has the names of what was made in its place. */
+/* The restored entries have the names of new ones in their place. */
 static void a_directory_that_one_like_it_took_the_name_of(void **state)
 {
 	struct fix *f = *state;

@@ -1,5 +1,5 @@
-/* test_journal_restore_moment - edits from outside in the very moment in which single paths are
- * restored, or a file comes back from another mount. */
+/* test_journal_restore_moment - external edits at the very moment when single paths are restored,
+ * or a file comes back from another mount. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +9,10 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/*
- * The human edits "file" right before each system call of a restore in turn, as soon as it has
- * certain bytes: those that the agent left, or those that the restore has just given it. Neither
- * the restore nor an undo of it may take that away for its own.
- */
-static int stride; /* between the calls that are tried */
+/* An external program edits "file" right before each system call of a restore in turn, as soon as
+ * it has certain content: the agent's, or that just restored. Neither the restore nor an undo of it
+ * may treat the edit as its own. */
+static int stride; /* distance between the tried calls */
 
 enum edit {
 	APPENDS,
@@ -31,7 +29,7 @@ struct moment {
 	int result;
 	bool came;
 	bool hunk;
-	bool undo; /* of the whole step, whose store is on another mount */
+	bool undo; /* of the whole step; the store is on another mount */
 };
 
 static char *text_of(struct fix *f, const char *path)
@@ -44,7 +42,7 @@ static char *text_of(struct fix *f, const char *path)
 	return n < 0 ? NULL : xstrndup(text, (size_t)n);
 }
 
-/* False: it would have to wait for the restore, which waits for us. */
+/* Returns false if it would have to wait for the restore, which waits for us. */
 static bool write_to(struct fix *f, const char *path, int flags)
 {
 	AUTO_FREE char *whole = xasprintf("%s/%s", f->folder, path);
@@ -96,7 +94,7 @@ static bool has_human(struct fix *f)
 	return (file && strstr(file, "human\n")) || (other && strstr(other, "human\n"));
 }
 
-/* NULL: there are no two file systems. */
+/* Returns NULL if there are no two file systems. */
 static struct fix *new_apart(void)
 {
 	char there[] = "/dev/shm/cordon-journal-XXXXXX";
@@ -122,7 +120,7 @@ static struct fix *new_apart(void)
 	return f;
 }
 
-/* False: there are not so many calls. */
+/* Returns false if there are fewer calls. */
 static bool try_at(int nth, struct moment m, void (*step)(struct fix *), int *came)
 {
 	struct inject i = {.nth = nth, .meanwhile = human};
@@ -140,7 +138,7 @@ static bool try_at(int nth, struct moment m, void (*step)(struct fix *), int *ca
 	inject_run(&i, run_restore, &m);
 	if (m.came) {
 		(*came)++;
-		if (m.result < 0) /* it was seen, and nothing was done */
+		if (m.result < 0) /* the edit was found, and nothing was done */
 			assert_int_equal(m.result, -ESTALE);
 		if (!has_human(f))
 			fail_msg("edit %d of '%.5s' before call %d is gone: restore says %d",
@@ -158,7 +156,7 @@ static bool try_at(int nth, struct moment m, void (*step)(struct fix *), int *ca
 	return i.seen >= nth;
 }
 
-/* In larger steps up to the moment. */
+/* Finds the first call at which the edit happens, in larger steps. */
 static void sweep(void (*step)(struct fix *), bool hunk, const char *when)
 {
 	for (enum edit e = 0; e < EDITS; e++) {
@@ -168,8 +166,7 @@ static void sweep(void (*step)(struct fix *), bool hunk, const char *when)
 		while (try_at(nth, m, step, &came) && !came)
 			nth += 8;
 		assert_true(came > 0);
-		/* Where it comes first differs from one kind to the next, and so does what is left
-		 * out. */
+		/* The first such call differs between kinds of edit, and so do the skipped ones. */
 		for (nth = MAX(nth - 7, 1); try_at(nth, m, step, &came); nth += stride)
 			continue;
 	}
@@ -238,7 +235,7 @@ static void a_hunk(void **state)
 	sweep(change_file, true, "found\n");
 }
 
-/* Before the restore gives the file its old bytes. */
+/* The edit comes before the restore writes the old bytes. */
 static void what_the_agent_left(void **state)
 {
 	(void)state;
@@ -264,7 +261,7 @@ static void from_another_mount(void **state)
 		continue;
 }
 
-/* A process of an earlier step goes on writing to its log while the restore gives up. */
+/* A process of an earlier step continues to write to its log while the restore gives up. */
 struct logging {
 	struct moment m;
 	int fd;
@@ -315,7 +312,7 @@ static void what_others_write(void **state)
 	assert_true(refused > 0);
 }
 
-/* Nobody is there: all of it is the restore's own, over and over. */
+/* Without an external edit everything is the restore's own, repeatedly. */
 static void nobody(void **state)
 {
 	static void (*const steps[])(struct fix *) = {remove_file, change_file, change_in_place,

@@ -1,4 +1,4 @@
-/* test_journal_reuse - the number of an inode that went is given to another one. */
+/* test_journal_reuse - the inode number of a removed object is reused for another one. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/fs/object.h"
 #include "tests/support/journalfix.h"
@@ -12,7 +12,8 @@ static ino_t number(struct fix *f, const char *path)
 	return st.st_ino;
 }
 
-/* Undo brings a file back, from what was kept of it; true: as the directory that has just gone. */
+/* Undoes a change of a file from its saved content. Returns whether the file got the inode number
+ * of the removed directory. */
 static bool reused(struct fix *f)
 {
 	static char large[100000];
@@ -32,7 +33,7 @@ static bool reused(struct fix *f)
 	return number(f, "b") == was;
 }
 
-/* What others make beside this test takes such a number now and then. */
+/* Other programs may take such a number in the meantime. */
 static void of_a_directory_to_a_file(void **state)
 {
 	enum {
@@ -46,7 +47,7 @@ static void of_a_directory_to_a_file(void **state)
 		must(f, undo(f, 1, 0));
 		again = reused(f);
 	}
-	if (!again) { /* nor does every file system do it */
+	if (!again) { /* not every file system reuses numbers */
 		free(before);
 		skip();
 	}
@@ -60,7 +61,7 @@ static void of_a_directory_to_a_file(void **state)
 	free(before);
 }
 
-/* A file comes back as another inode, and the number that it had goes to one that a newer step
+/* A file is restored as another inode, and its old number is reused by a file that a newer step
  * makes and the last one changes: all of them are undone and redone. */
 static void give_away(struct fix *f)
 {
@@ -73,7 +74,7 @@ static void give_away(struct fix *f)
 	one_step(f, "append", add(f, "a", "more\n"));
 	must(f, undo(f, 1, 0));
 	assert_int_not_equal(number(f, "a"), was);
-	begin(f, "another"); /* the redo goes, with what it has */
+	begin(f, "another"); /* drops the redo and its content */
 	assert_int_equal(put(f, "b", "b\n"), 0);
 	assert_true(commit(f) > 0);
 	begin(f, "touch");
@@ -89,14 +90,14 @@ static void give_away(struct fix *f)
 	must(f, undo(f, 4, 0));
 }
 
-/* Whether one of them gets it is the file system's choice. */
+/* Whether one of them gets the number is the file system's choice. */
 static void of_a_file_that_came_back_to_another(void **state)
 {
 	for (int i = 0; i < 60; i++)
 		give_away(*state);
 }
 
-/* What changes a descriptor's file at once asks whether the step has kept it. */
+/* Changes by a descriptor first check whether the step has saved the file. */
 static void of_the_steps_own_to_somebody_elses(void **state)
 {
 	struct fix *f = *state;
@@ -115,7 +116,7 @@ static void of_the_steps_own_to_somebody_elses(void **state)
 	assert_false(step_has_inode(f->s, &now));
 	assert_int_equal(journal_abort(f->s, &f->err), 0);
 	if (now.ino != was.ino) {
-		free(take_ptr(&path)); /* skip() does not come back */
+		free(take_ptr(&path)); /* skip() does not return */
 		skip();
 	}
 }

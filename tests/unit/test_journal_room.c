@@ -1,5 +1,5 @@
-/* test_journal_room - a full disk or a quota: an undo is not begun, what was begun waits for room.
- */
+/* test_journal_room - a full disk or quota: an undo is not begun, and an interrupted one waits for
+ * space. */
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
 #include <sys/stat.h>
@@ -10,11 +10,11 @@
 #include "core/journal/store/store.h"
 #include "tests/support/journalfix.h"
 
-static int no_room;	    /* why nothing can be set aside */
-static int no_data;	    /* why no more than a little can be written */
-static int room_for_writes; /* but so many times */
+static int no_room;	    /* error of all reservations; or 0 */
+static int no_data;	    /* error of all larger writes; or 0 */
+static int room_for_writes; /* number of writes that still succeed */
 
-/* These are the library's own. */
+/* Replace the library's functions. */
 int posix_fallocate(int fd, off_t from, off_t len)
 {
 	AUTO_FREE char *link = xasprintf("/proc/self/fd/%d", fd);
@@ -42,7 +42,7 @@ ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
 	return (ssize_t)syscall(SYS_pwrite64, fd, data, len, at);
 }
 
-/* Another name keeps the files where they are: their bytes are written, and so are those of now. */
+/* Second names keep the files in place: their bytes are written, and so are the current ones. */
 static char *set_up(struct fix *f)
 {
 	AUTO_FREE char *text = xmalloc((700 << 10) + 1);
@@ -91,7 +91,7 @@ static void what_has_no_room_is_not_begun(void **state)
 	assert_sound(f);
 }
 
-/* A step that grows long takes along what its end will need, or does not grow. */
+/* A long step reserves the space for its end, or stops growing. */
 static void a_long_step_sets_room_aside(void **state)
 {
 	struct fix *f = *state;
@@ -118,7 +118,7 @@ static void a_long_step_sets_room_aside(void **state)
 	assert_int_equal(r, -ENOSPC);
 	assert_true(made >= 4000 && made < 12000);
 	assert_int_equal(fstatat(journal_store_fd(f->j), "room", &room, 0), 0);
-	assert_true(room.st_size > 2 << 20); /* nothing of it was lent */
+	assert_true(room.st_size > 2 << 20); /* nothing of it was used */
 	assert_true(commit(f) > 0);
 	no_room = 0;
 	assert_int_equal(undo(f, 1, 0), 0);
@@ -127,7 +127,7 @@ static void a_long_step_sets_room_aside(void **state)
 	assert_int_equal(room.st_size, 1 << 20);
 }
 
-/* The oldest steps go where there is no room, but none of those that come back just now. */
+/* The oldest steps are dropped for space, but none of those being undone. */
 static void what_is_undone_does_not_make_room(void **state)
 {
 	struct fix *f = *state;
@@ -152,7 +152,7 @@ static void what_is_undone_does_not_make_room(void **state)
 	assert_tree(f, empty);
 }
 
-/* The next start goes on with it: a step that never ended does not stay for want of room. */
+/* The next start continues the rollback: an unfinished step is not kept for lack of space. */
 static void a_step_that_died_waits_for_room(void **state)
 {
 	static const int full[] = {ENOSPC, EDQUOT};
@@ -180,7 +180,8 @@ static void a_step_that_died_waits_for_room(void **state)
 	}
 }
 
-/* Neither on nor back: who asks next is told what has become of it, and nothing else is undone. */
+/* A stopped undo can neither continue nor be reverted: the next request returns its outcome, and
+ * undoes nothing else. */
 static void an_undo_that_stopped_is_finished_first(void **state)
 {
 	int stopped = 0;
@@ -224,7 +225,7 @@ int main(void)
 		cmocka_unit_test(an_undo_that_stopped_is_finished_first),
 	};
 
-	if (access("/dev/shm", W_OK) == 0) /* where nothing is cloned */
+	if (access("/dev/shm", W_OK) == 0) /* without cloning of files */
 		setenv("TMPDIR", "/dev/shm", 1);
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

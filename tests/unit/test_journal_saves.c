@@ -1,4 +1,4 @@
-/* test_journal_saves - rollbacks leave temporary files of programs outside as they are. */
+/* test_journal_saves - rollbacks leave temporary files of external programs unchanged. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <unistd.h>
@@ -9,10 +9,10 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/* Files at "lock" that those inside, or a rollback, have put there. */
+/* Files at "lock" that were made inside, or by a rollback. */
 static struct object ours[16];
 static size_t n_ours;
-static bool by_content; /* the list is lost with a process that is killed */
+static bool by_content; /* the list is lost with a killed process */
 
 static bool is_theirs(void *data, const char *path, const struct object *o)
 {
@@ -53,7 +53,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Inside, with a new file. */
+/* Makes the lock inside, as a new file. */
 static void lock(struct fix *f, const char *text)
 {
 	struct object o;
@@ -63,7 +63,7 @@ static void lock(struct fix *f, const char *text)
 	placed(f, "lock", &o);
 }
 
-/* As git does, in place of what may be there. */
+/* Makes the lock externally, like git, in place of any other. */
 static void lock_outside(void *data, const struct undo_plan *plan)
 {
 	struct fix *f = data;
@@ -203,12 +203,12 @@ static void later_than_the_plan(void **state)
 	must(f, redo(f, UNDO_FORCE));
 	assert_cat(f, "y", "y\n");
 	assert_cat(f, "lock", NULL);
-	/* It is asked about, and even so not touched. */
+	/* The plan asks about it, and even with force it is not changed. */
 	must(f, undo_late(f, 1, UNDO_FORCE));
 	assert_saved(f);
 }
 
-/* What a rollback has put there is no save of somebody outside. */
+/* A file made by a rollback is no external save. */
 static void ours_comes_and_goes(void **state)
 {
 	struct fix *f = *state;
@@ -248,7 +248,8 @@ static void work(void *arg)
 	must(f, undo_late(f, 1, UNDO_FORCE));
 }
 
-/* Killed anywhere, the next start ends it: what was left out is one of the records still. */
+/* Killed anywhere, the next start finishes the rollback: the records still name what was left
+ * out. */
 static void killed(void **state)
 {
 	struct fix *f = *state;

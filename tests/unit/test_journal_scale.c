@@ -1,4 +1,4 @@
-/* test_journal_scale - work grows with what a step did, not with its square. */
+/* test_journal_scale - cost is linear in the size of a step, not quadratic. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <time.h>
@@ -16,7 +16,7 @@ static int64_t cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* The processor time of work alone, in a folder of its own. */
+/* Returns the processor time of the work alone, in a new folder. */
 static int64_t once(size_t n, int64_t (*prepare)(struct fix *f, size_t n),
 		    void (*work)(struct fix *f, size_t n, int64_t id))
 {
@@ -31,7 +31,7 @@ static int64_t once(size_t n, int64_t (*prepare)(struct fix *f, size_t n),
 	return began;
 }
 
-/* Six times as much is to be done: six times the work, or thirty-six. */
+/* For six times as many files the cost may be about six times as high, but not 36 times. */
 static void assert_grows(int64_t (*prepare)(struct fix *f, size_t n),
 			 void (*work)(struct fix *f, size_t n, int64_t id))
 {
@@ -93,8 +93,7 @@ static void names_of_one_file_are_read_each_by_itself(void **state)
 	assert_grows(a_file_loses_its_names, read_all_of);
 }
 
-/* ---- files that a human has written to by another name ----------------------------------------
- */
+/* ---- files that were edited externally by another name --------------------------------------- */
 
 static int64_t names_are_written_by_and_gone(struct fix *f, size_t n)
 {

@@ -1,4 +1,5 @@
-/* test_journal_since - whose a change since is: a later step's, one's beside it, or a human's. */
+/* test_journal_since - the source of a later change: a later step, an overlapping one, or an
+ * external edit. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/journalfix.h"
 
@@ -9,7 +10,7 @@ static int64_t wrote(struct fix *f, const char *path, const char *text)
 	return commit(f);
 }
 
-/* Theirs is kept, as what a restore replaces is. */
+/* The later content is saved, like everything that a restore replaces. */
 static void over_later_steps(void **state)
 {
 	struct fix *f = *state;
@@ -55,7 +56,7 @@ static void over_a_later_step_that_removed_it(void **state)
 	assert_cat(f, "x", NULL);
 }
 
-/* It lies there under its new name, as it was. */
+/* The file stays unchanged under its new name. */
 static void over_a_later_step_that_moved_the_directory(void **state)
 {
 	struct fix *f = *state;
@@ -77,7 +78,7 @@ static void over_a_later_step_that_moved_the_directory(void **state)
 	assert_cat(f, "d", "the human's\n");
 }
 
-/* Of a directory that is asked for itself the later step's change is all there is to tell. */
+/* If the moved directory itself is restored, the later step's change is no conflict. */
 static void over_a_later_step_that_moved_the_very_directory(void **state)
 {
 	struct fix *f = *state;
@@ -106,7 +107,8 @@ static void over_a_later_step_that_moved_the_very_directory(void **state)
 	undo_plan_free(plan);
 }
 
-/* Another name for a moment changes the time of the inode, as an edit does; the bytes tell. */
+/* A temporary second name changes the inode's time, like an edit does; the content shows that there
+ * is no edit. */
 static void a_name_that_came_and_went_is_no_change(void **state)
 {
 	static const size_t sizes[] = {100, 16384, 16385, 100000}; /* whole, and parts of it */
@@ -127,7 +129,7 @@ static void a_name_that_came_and_went_is_no_change(void **state)
 	}
 }
 
-/* Bytes and times show nothing of it. */
+/* Content and times do not show this change. */
 static void not_over_a_change_of_the_owner(void **state)
 {
 	struct fix *f = *state;
@@ -146,7 +148,7 @@ static void not_over_a_change_of_the_owner(void **state)
 	assert_cat(f, "x", "one\n");
 }
 
-/* Somebody else's is asked about, wherever it lies between them. */
+/* The plan asks about an external edit anywhere between them. */
 static void not_over_an_edit_among_later_steps(void **state)
 {
 	struct fix *f = *state;
@@ -167,7 +169,7 @@ static void not_over_an_edit_among_later_steps(void **state)
 	assert_cat(f, "x", "one\n");
 }
 
-/* What a damaged step did to it is not known. */
+/* A damaged step's changes are unknown. */
 static void not_over_a_damaged_step(void **state)
 {
 	struct fix *f = *state;
@@ -185,7 +187,7 @@ static void not_over_a_damaged_step(void **state)
 	assert_cat(f, "x", "one\n");
 }
 
-/* A command that still ran had the file open when another one removed it. */
+/* A running command had the file open when another command removed it. */
 static void what_a_step_beside_it_changed_is_nobody_elses(void **state)
 {
 	struct fix *f = *state;
@@ -218,7 +220,7 @@ static void what_a_step_beside_it_changed_is_nobody_elses(void **state)
 	undo_plan_free(plan);
 }
 
-/* A file gets another name, by which one step writes to it; another takes the first name. */
+/* A file gets another name, by which one step writes to it; another step removes the first name. */
 static void write_by_another_name(struct fix *f, bool overlapped)
 {
 	struct step *writer;
@@ -236,7 +238,7 @@ static void write_by_another_name(struct fix *f, bool overlapped)
 	}
 }
 
-/* When they have gone the file is as it was made, and nobody else's. */
+/* After these steps are undone the file is as it was made, without an external edit. */
 static void writes_by_another_name_have_gone(struct fix *f, bool overlapped, bool human)
 {
 	AUTO_FREE char *empty = snap(f), *made = NULL;
@@ -270,7 +272,7 @@ static void writes_by_another_name_that_have_gone_are_no_edit(void **state)
 	}
 }
 
-/* As the step that gave it the name has left it; but that one had found it so. */
+/* The file is as the step that added the name left it; but that step had found the edit. */
 static void an_edit_before_writes_that_have_gone_is_one(void **state)
 {
 	(void)state;
@@ -298,8 +300,8 @@ static void add_outside(struct fix *f, const char *path, const char *text)
 	assert_int_equal(io_write_all(fd, text, strlen(text)), 0);
 }
 
-/* A later step only gives the file another name, and has the image of it that fits. by_that: yet
- * another one writes to it. */
+/* A later step only adds a name, and its image of the file fits. by_that: another step writes by
+ * the new name. */
 static void name_it(struct fix *f, bool by_that, bool human)
 {
 	wrote(f, "c", "one\n");

@@ -1,4 +1,4 @@
-/* test_journal_size - what a step of many paths is kept in: the tables, the pieces, how much. */
+/* test_journal_size - memory and files for a step of many paths: tables, chunked files, sizes. */
 /* SPDX-License-Identifier: MIT */
 #include <malloc.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "tests/support/journalfix.h"
 
 #define MANY 20000
-/* More than are kept before the oldest are asked whether they are still written. */
+/* More than are kept before the oldest ones are checked for writers. */
 #define FEW 9000
 
 static uint64_t next(uint64_t *seed)
@@ -67,7 +67,7 @@ static void names_keep_their_numbers(void **state)
 	assert_false(path_set_has(&n, 0, "x"));
 }
 
-/* Against a plain array: inodes come, die, are born again, on three devices. */
+/* Compared with a plain array: inodes are added, removed, and added again, on three devices. */
 static void inodes_are_found_again(void **state)
 {
 	enum {
@@ -141,7 +141,7 @@ static void what_was_seen_is_told(void **state)
 	touched_paths_set_after(&t, 1, &file);
 	touched_paths_set_after(&t, 1, &file);
 	touched_path_before(&t, touched_paths_find(&t, "0/file"), &o);
-	assert_int_equal(o.nlink, 2); /* more than one */
+	assert_int_equal(o.nlink, 2); /* several names */
 	o.nlink = 3;
 	assert_memory_equal(&o, &file, sizeof(o));
 	touched_path_after(&t, touched_paths_find(&t, "0/nothing"), &o);
@@ -156,8 +156,7 @@ static void what_was_seen_is_told(void **state)
 	touched_paths_done(&t);
 }
 
-/* ---- pieces -----------------------------------------------------------------------------------
- */
+/* ---- chunked files --------------------------------------------------------------------------- */
 
 static void files_are_read_in_pieces(void **state)
 {
@@ -213,8 +212,7 @@ static void files_are_read_in_pieces(void **state)
 	close(own);
 }
 
-/* ---- how much ---------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static size_t heap(void)
 {
@@ -223,7 +221,7 @@ static size_t heap(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* Pages of mapped files that this process has in its hands, in bytes. */
+/* Returns the resident bytes of mapped files of this process. */
 static size_t mapped(void)
 {
 	AUTO_FILE FILE *file = fopen("/proc/self/status", "re");
@@ -262,7 +260,7 @@ static void a_path_takes_few_bytes(void **state)
 	mapped0 = mapped();
 	make_files(f, "d", FEW, MANY);
 	n = MANY - FEW;
-	/* The path, what is known of it and of its inode: room for half as many again. */
+	/* A path, its facts and its inode's: with half as much in reserve. */
 	assert_in_range(heap() - heap0, 0, n * 160);
 	assert_in_range(mapped() - mapped0, 0, (size_t)1 << 20);
 	commit(f);
@@ -272,8 +270,8 @@ static void a_path_takes_few_bytes(void **state)
 	assert_sound(f);
 }
 
-/* Files that are shut have left the list of those that are written: whose closing is it? The steps'
- * as long as events of their time are queued. */
+/* Closed files have left the list of open files: a close event still counts as the steps' while
+ * events of that time are queued. */
 static void a_closing_is_the_steps_own_while_it_is_queued(void **state)
 {
 	enum {
@@ -306,7 +304,7 @@ static void a_closing_is_the_steps_own_while_it_is_queued(void **state)
 	commit(f);
 }
 
-/* Another step begins, for which all is looked at that is still written, or ends. */
+/* Another step begins or ends, at which all open files are checked for writers. */
 static void a_closing_stays_the_steps_own_beside_others(void **state)
 {
 	struct fix *f = *state;
@@ -328,8 +326,7 @@ static void a_closing_stays_the_steps_own_beside_others(void **state)
 	commit(f);
 }
 
-/* Who looks whether it is still written lends a bit of its mode, and that is told in the same way.
- */
+/* The check for writers adds a bit to the mode, which causes the same event. */
 static void a_change_of_the_mode_makes_no_other(void **state)
 {
 	struct fix *f = *state;
@@ -347,7 +344,7 @@ static void a_change_of_the_mode_makes_no_other(void **state)
 	commit(f);
 }
 
-/* The file has no record: a name is all that the step gave it, and that is moved. */
+/* The file has no record: the step only added a name, and moved it. */
 static void a_new_name_that_is_moved_is_the_steps_own(void **state)
 {
 	struct fix *f = *state;
@@ -381,7 +378,7 @@ static void what_has_no_name_is_nobodys(void **state)
 /* ---- a directory that is renamed again and again ------------------------------------------------
  */
 
-#define RENAMES 5000 /* more than are remembered for the files that are open for writing */
+#define RENAMES 5000 /* more than are stored for files open for writing */
 
 static void rename_often(struct fix *f, int *last)
 {
@@ -414,7 +411,7 @@ static void names_on_the_way_take_no_room(void **state)
 	assert_tree(f, after);
 }
 
-/* What a step has open moves on with another's directory. */
+/* An open file of one step moves with another step's directory. */
 static void what_is_written_is_found_where_it_was_moved(void **state)
 {
 	struct fix *f = *state;
@@ -454,8 +451,7 @@ static void what_is_written_is_found_where_it_was_moved(void **state)
 	assert_cat(f, name, "one\ntwo\n");
 }
 
-/* ---- somebody else was at many paths -----------------------------------------------------------
- */
+/* ---- external edits of many paths ------------------------------------------------------------ */
 
 #define FILES 12000
 

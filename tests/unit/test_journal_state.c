@@ -1,4 +1,4 @@
-/* test_journal_state - a store that has lost its small files: nothing in it is lost with them. */
+/* test_journal_state - a store has lost its small files: nothing else is lost. */
 /* SPDX-License-Identifier: MIT */
 #include "core/journal/log/capture.h"
 #include "core/journal/log/undo_log.h"
@@ -13,7 +13,7 @@ static void made(struct fix *f, int64_t want, const char *path, const char *text
 	assert_int_equal(commit(f), want);
 }
 
-/* Steps 1 and 3 are kept, 2 ran in the background, 4 is undone. */
+/* Makes a history: steps 1 and 3 are kept, 2 ran in the background, 4 is undone. */
 static void history(struct fix *f)
 {
 	made(f, 1, "a", "one\n");
@@ -75,7 +75,7 @@ static void the_numbers_go_on_behind_the_highest(void **state)
 	}
 }
 
-/* Version 0.1 gave steps of no command negative numbers, from the same counter. */
+/* Version 0.1 gave ambient steps negative numbers, from the same counter. */
 static void a_negative_number_of_an_older_version_goes_on(void **state)
 {
 	struct fix *f = *state;
@@ -98,7 +98,7 @@ static void a_negative_number_of_an_older_version_goes_on(void **state)
 	assert_cat(f, "x", "five\n");
 }
 
-/* Zeros are what a disk leaves that was not told to keep them. */
+/* A disk may return zeros for data that was not synced. */
 static void zeros_are_no_state(void **state)
 {
 	static const char zeros[64];
@@ -225,7 +225,7 @@ static void the_way_back_of_an_undone_step(void **state)
 	}
 }
 
-/* What was taken away is not thrown away with it; without a log it is known to be damaged. */
+/* Removed files are not dropped with the log; without a log the step is known as damaged. */
 static void the_log_of_an_open_step(void **state)
 {
 	static const off_t kept[] = {0, -1};
@@ -252,7 +252,7 @@ static void the_log_of_an_open_step(void **state)
 	}
 }
 
-/* It had not begun: nobody hears of it. */
+/* It had not begun, and is not reported. */
 static void an_open_step_that_took_nothing_away(void **state)
 {
 	struct fix *f = *state;
@@ -315,13 +315,13 @@ static void a_step_that_was_open_elsewhere(void **state)
 	fd = op_open(f->s, &a, O_WRONLY | O_CREAT, 0600, NULL);
 	assert_true(fd >= 0);
 	lose(f, "roots", 0);
-	assert_int_equal(redo(f, 0), -ENOENT); /* it was undone before that began */
+	assert_int_equal(redo(f, 0), -ENOENT); /* it was undone before that step began */
 	one_step(f, "another", put(f, "a", "one\n"));
 	assert_int_equal(undo(f, 1, 0), 0);
 	fix_reopen(f);
 }
 
-/* What was done in one directory is never undone in another one. */
+/* Changes in one directory are never undone in another. */
 static void the_paths_of_places_elsewhere(void **state)
 {
 	static const off_t kept[] = {0, -1, 12};

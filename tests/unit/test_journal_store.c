@@ -130,7 +130,7 @@ static int content_result(struct fix *f, int64_t id, const char *path, bool afte
 	return r;
 }
 
-/* Steps: 1 sets up, 2 writes a and big2, 3 outgrows its limit. */
+/* Step 1 sets up, 2 writes a and big2, 3 exceeds its limit. */
 static int64_t outgrow(struct fix *f)
 {
 	begin(f, "set up");
@@ -183,7 +183,7 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	after = snap(f);
 	news = journal_news(f->j);
 	assert_non_null(strstr(news, "80 %"));
-	/* First, and short: a console has one line for it. */
+	/* It comes first and is short, because a console has one line for it. */
 	assert_non_null(strstr(news, ": unprotected from here: write 'big2': journal.step-size "
 				     "(240 KiB) is reached; step"));
 	assert_in_range(strstr(news, "; step") - news, 1, 90);
@@ -193,7 +193,7 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	assert_true(list[0].incomplete);
 	step_info_free(list, n);
 
-	/* What it says cannot come back is what does not. */
+	/* Exactly the paths that it names are lost. */
 	assert_int_equal(undo(f, 1, 0), -ESTALE);
 	assert_tree(f, after);
 	assert_int_equal(undo(f, 2, 0), -ESTALE);
@@ -222,16 +222,16 @@ static void a_step_that_is_too_big_goes_on_unprotected(void **state)
 	assert_int_equal(redo(f, 0), 0);
 	assert_tree(f, after);
 
-	/* Nobody passes off later bytes as those that were not kept. */
+	/* Later content is never returned for content that was not saved. */
 	one_step(f, "later", put(f, "c", "later"));
 	assert_int_equal(content_result(f, id, "c", false), -ESTALE);
-	assert_int_equal(content_result(f, id - 1, "b", true), 0); /* the image has it */
+	assert_int_equal(content_result(f, id - 1, "b", true), 0); /* saved in the image */
 	assert_int_equal(content_result(f, id - 1, "a", true), 0);
 	assert_int_equal(content_result(f, id, "c", true), 0);
 }
 
-/* What was set aside, and then the oldest steps, are for either; a disk that fails gets neither.
- * What runs gets no step that is kept: it is refused, which is said once. */
+/* Both may use reserved space, and after that the oldest steps' space; a failing disk gets neither.
+ * No kept step is dropped for the running one: it is refused, which is reported once. */
 static void a_quota_is_like_a_full_disk(void **state)
 {
 	static const int full[] = {-ENOSPC, -EDQUOT};
@@ -242,7 +242,7 @@ static void a_quota_is_like_a_full_disk(void **state)
 
 		assert_false(reserve_give(f->j, -EIO));
 		assert_true(reserve_give(f->j, full[i]));
-		assert_false(reserve_give(f->j, full[i])); /* it is gone */
+		assert_false(reserve_give(f->j, full[i])); /* it is used up */
 		for (int k = 0; k < 2; k++) {
 			one_step(f, "write", put(f, "file", k ? "1" : "2"));
 		}
@@ -329,7 +329,7 @@ static void old_steps_go(void **state)
 	assert_int_equal(count_steps(f), 1);
 }
 
-/* As `cordon log PATH` does beside a session: without the lock, one after the other. */
+/* `cordon log PATH` reads beside a session without the lock, step by step. */
 static void steps_may_go_while_they_are_read(void **state)
 {
 	static const char *const paths[] = {"a"};
@@ -364,7 +364,7 @@ static void the_store_stays_within_its_size(void **state)
 	}
 	n = count_steps(f);
 	assert_in_range(n, 1, 3);
-	/* What redo needs counts as well: it lost the oldest to make room. */
+	/* Data for redo counts as well: the oldest step was dropped for it. */
 	one_step(f, "create", put_kib(f, "new", 900, 'n'));
 	assert_int_equal(undo(f, 1, 0), 0);
 	list = steps(f, false, &n);
@@ -437,7 +437,7 @@ static void assert_two_listed(struct fix *f)
 	assert_int_equal(journal_find_moved(&spec, &was, &f->err), 0);
 }
 
-/* Whoever looks and whoever undoes find the same. */
+/* Readers and undo find the same steps. */
 static void a_store_without_its_version_has_its_steps(void **state)
 {
 	struct fix *f = *state;
@@ -455,7 +455,7 @@ static void a_store_without_its_version_has_its_steps(void **state)
 	assert_tree(f, before);
 }
 
-struct second { /* who comes to a store that another has just made */
+struct second { /* a second process at a store that another has just made */
 	struct journal_spec spec;
 	char *store, *step;
 	int lock, r;
@@ -485,7 +485,7 @@ static void take_it(void *arg)
 		abort();
 }
 
-/* Two first starts: the one that has made the directory is not the one that has the lock. */
+/* Two first starts: the one that made the directory is not the one with the lock. */
 static void a_store_that_another_has_locked_is_not_unmade(void **state)
 {
 	struct fix *f = *state;
@@ -611,8 +611,8 @@ static void old_steps_are_pruned(void **state)
 	assert_int_equal(count_in(f, "trash"), 0);
 }
 
-/* A start does not wait until gigabytes are removed; a full disk has them before it takes a step.
- */
+/* A start does not wait for the removal of gigabytes; on a full disk the trash is emptied before a
+ * step is dropped. */
 static void what_is_thrown_away_gives_room_first(void **state)
 {
 	struct fix *f = *state;
@@ -625,7 +625,7 @@ static void what_is_thrown_away_gives_room_first(void **state)
 	assert_false(store_relieve(f->j, -EIO, false));
 	assert_true(store_relieve(f->j, -ENOSPC, false));
 	assert_int_equal(count_in(f, "trash"), 0);
-	assert_true(store_relieve(f->j, -ENOSPC, false)); /* a part of what is set aside */
+	assert_true(store_relieve(f->j, -ENOSPC, false)); /* a part of the reserved space */
 	assert_false(store_relieve(f->j, -ENOSPC, false));
 	assert_int_equal(count_steps(f), 1);
 	while (reserve_give(f->j, -ENOSPC))

@@ -7,7 +7,8 @@
 #include "tests/support/inject.h"
 #include "tests/support/journalfix.h"
 
-/* The library's own, as the kernel has it for files of others, and some file systems for all. */
+/* Replaces the library's function: the kernel refuses hard links to others' files, and some file
+ * systems refuse all. */
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
 	(void)from, (void)old, (void)to, (void)new, (void)flags;

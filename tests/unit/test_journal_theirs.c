@@ -1,4 +1,5 @@
-/* test_journal_theirs - files of another owner, which we may write but not dress. */
+/* test_journal_theirs - files of another owner, which we may write but whose attributes we may not
+ * set. */
 /* SPDX-License-Identifier: MIT */
 #include <grp.h>
 #include <linux/capability.h>
@@ -8,15 +9,15 @@
 
 #include "tests/support/journalfix.h"
 
-/* Root may do it all: it makes the files, and a child that is nobody does the work. */
+/* Root makes the files, and a child with the uid of nobody does the work. */
 #define NOBODY 65534
 
 struct scene {
-	bool (*make)(const char *folder); /* false: this file system cannot */
+	bool (*make)(const char *folder); /* false: the file system does not support it */
 	void (*work)(struct fix *f);
 };
 
-/* Who may search all directories, as those above the test's own may be closed. */
+/* Keeps the right to search all directories, because those above the test's may be closed. */
 static bool become_nobody(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -114,7 +115,7 @@ static void another_owners_file(void **state)
 	as_nobody(&(struct scene){make_shared, write_and_back});
 }
 
-/* What the rollback could not set back is nobody's change. */
+/* Attributes that the rollback could not restore are no external change. */
 static void twice_and_back(struct fix *f)
 {
 	begin(f, "one");

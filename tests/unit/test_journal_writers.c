@@ -1,4 +1,4 @@
-/* test_journal_writers - files that stay open: what is written to them, and what cannot be kept. */
+/* test_journal_writers - files that stay open: writes to them, and content that cannot be saved. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/mman.h>
 
@@ -13,7 +13,8 @@ static int hold(struct fix *f, struct step *s, const char *path)
 	return fd;
 }
 
-/* One command writes on when another has taken the name: that one had the bytes of then. */
+/* One command still writes after another has removed the name: that one has saved the content of
+ * that time. */
 static void what_is_written_to_a_file_without_its_name(struct fix *f,
 						       void (*take)(struct fix *f, struct step *s))
 {
@@ -78,7 +79,7 @@ static void assert_incomplete(struct fix *f, const char *why)
 	step_info_free(list, n);
 }
 
-/* Held by an earlier command, and too large to be kept for this one as well. */
+/* An earlier command has it open, and it is too large to be saved for this step as well. */
 static void what_is_too_large_to_keep_again_is_told(void **state)
 {
 	struct fix *f = *state;
@@ -105,7 +106,7 @@ static void what_is_too_large_to_keep_again_is_told(void **state)
 	assert_int_equal(faccessat(journal_folder_fd(f->j), "other", F_OK, 0), -1);
 }
 
-/* Whoever has it open goes on with the file that everybody sees, not with one in the store. */
+/* A writer continues with the file in the folder, not with one in the store. */
 static void what_is_open_when_it_comes_back_stays_the_same_file(void **state)
 {
 	struct fix *f = *state;
@@ -124,8 +125,8 @@ static void what_is_open_when_it_comes_back_stays_the_same_file(void **state)
 	assert_cat(f, "file", "after!");
 }
 
-/* The kernel tells of a close when the step has ended that opened it, or when the next has begun.
- */
+/* The close event comes after the end of the step that opened the file, or after the begin of the
+ * next. */
 static void a_close_that_is_told_late_is_no_edit(void **state)
 {
 	struct fix *f = *state;
@@ -152,7 +153,7 @@ static void a_close_that_is_told_late_is_no_edit(void **state)
 	}
 }
 
-/* The list of what is open is thinned out: not by what still is. */
+/* The list of open files is shortened, but files that are still open stay in it. */
 static void the_first_of_very_many_is_still_kept(void **state)
 {
 	struct fix *f = *state;
@@ -181,7 +182,8 @@ static int chmod_outside(struct fix *f, const char *path, mode_t mode)
 	return fchmodat(journal_folder_fd(f->j), path, mode, 0);
 }
 
-/* One step locked the directory, the next opens it: the writer had it open all the time. */
+/* One step locked the directory, the next one opens it: the writer had the file open all the
+ * time. */
 static void what_is_held_in_a_directory_that_was_locked(void **state)
 {
 	struct fix *f = *state;
@@ -205,7 +207,7 @@ static void what_is_held_in_a_directory_that_was_locked(void **state)
 	assert_cat(f, "d/file", NULL);
 }
 
-/* The page has been stored to before, and is not on the disk yet: no time tells of it. */
+/* The page was stored to before, and is not written back yet: no time stamp changes. */
 static void what_is_stored_through_a_mapping_from_before(void **state)
 {
 	static const char *const tmp[] = {"/tmp", "/dev/shm"};

@@ -1,5 +1,5 @@
-/* test_macos_network - the network of a session under Seatbelt: its proxy, its ports, its address.
- */
+/* test_macos_network - the network of a session under Seatbelt: its proxy, its ports, its
+ * address. */
 /* SPDX-License-Identifier: MIT */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 
 /* ---- the network ----------------------------------------------------------------------------- */
 
-/* Says "ping" to a host through the proxy that its environment names; what it hears is in `out`. */
+/* Sends "ping" to a host through the proxy named by its environment; its answer is in `out`. */
 static char *say_ping(const struct fixture *f, const char *host, int port)
 {
 	AUTO_FREE char *text = xasprintf(
@@ -82,7 +82,7 @@ static char *what_it_heard(const struct fixture *f)
 	return text;
 }
 
-/* The agent's one way out: judged by name, asked about, dialled and told of. */
+/* The agent's only way out: checked by name, asked about, connected, and reported. */
 static void the_network(void **state)
 {
 	struct fixture *f = *state;
@@ -100,7 +100,7 @@ static void the_network(void **state)
 	denied = what_it_heard(f);
 	assert_true(str_starts(denied, "HTTP/1.1 403 "));
 	assert_non_null(strstr(denied, "nowhere.example"));
-	/* Who knows the secret and is none of the session's. */
+	/* A process that knows the secret but is not the session's. */
 	f->strangers = true;
 	run_ping(f, "localhost", port, listener);
 	strange = what_it_heard(f);
@@ -109,7 +109,7 @@ static void the_network(void **state)
 	close(listener);
 }
 
-/* The preload library of this system, as it was built. */
+/* Returns the built preload library of this system. */
 static char *library(void)
 {
 	static const char *const places[] = {"../../interpose.so", "../../../release/interpose.so"};
@@ -126,7 +126,7 @@ static char *library(void)
 	return found;
 }
 
-/* The first of so many ports that nobody has: other tests run beside this one. */
+/* Returns the first of so many unused ports: other tests run at the same time. */
 static uint16_t free_ports(unsigned count)
 {
 	unsigned base = 20000 + (unsigned)getpid() * 37 % 10000;
@@ -143,7 +143,7 @@ static uint16_t free_ports(unsigned count)
 	return (uint16_t)base;
 }
 
-/* What `calls` print in Python, in a session with a window of this many ports. */
+/* Returns what `calls` print in Python, in a session with a window of this many ports. */
 static char *python(struct fixture *f, enum window_strategy strategy, uint16_t count,
 		    const char *calls)
 {
@@ -202,7 +202,7 @@ static void ports_of_its_own(void **state)
 	assert_string_equal(f->keeper.flows, flows);
 }
 
-/* Whoever fiddles with what lies in the session's directory has no ports; the keeper goes on. */
+/* A manipulated file in the session's directory gives no ports; the keeper continues. */
 static void ports_that_were_fiddled_with(void **state)
 {
 	struct fixture *f = *state;
@@ -243,7 +243,7 @@ static void a_device_of_its_own(void **state)
 	assert_string_equal(none, "\n"); /* the script's own, empty */
 }
 
-/* The helper is run once, with the address alone, and is not believed. */
+/* The helper is run once, with the address only, and its answer is checked. */
 static void an_address_that_is_not_there(void **state)
 {
 	static const char *const none[] = {"true", NULL};

@@ -1,5 +1,4 @@
-/* test_macos_session - a session under Seatbelt, with stand-ins for the system, its programs and
- * the keeper. */
+/* test_macos_session - a session under Seatbelt, with simulated system, programs and keeper. */
 /* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 
@@ -7,7 +6,8 @@
 
 /* ---- a session ------------------------------------------------------------------------------- */
 
-/* The log tells when the agent's number is known; the agent ends when the last line was told. */
+/* The log reports when the agent's number is known; the agent ends when the last line was
+ * reported. */
 static void a_session(void **state)
 {
 	struct fixture *f = *state;
@@ -63,7 +63,7 @@ static void a_session(void **state)
 	seatbelt_stop(sb);
 }
 
-/* A word that an agent is to be told stays what it is: the program of the log is no part of it. */
+/* A message for an agent stays unchanged: the log's program is not named in it. */
 static void without_a_log(void **state)
 {
 	static const char *const argv[] = {"sh", "-c", "kill -9 $$", NULL};
@@ -75,7 +75,7 @@ static void without_a_log(void **state)
 	while (!f->keeper.exited)
 		turn(&f->keeper);
 	assert_int_equal(WTERMSIG(f->keeper.status), SIGKILL);
-	assert_null(strstr(f->keeper.words, "RLIMIT_NPROC")); /* nobody has set one */
+	assert_null(strstr(f->keeper.words, "RLIMIT_NPROC")); /* no limit was set */
 	assert_non_null(strstr(f->keeper.words, "/nonexistent/log"));
 	seatbelt_stop(sb);
 }
@@ -95,7 +95,7 @@ static void above_its_quota(void **state)
 	seatbelt_stop(sb);
 }
 
-/* The session ends all the same, and the warden goes on. */
+/* The session ends all the same, and the warden continues. */
 static void who_does_not_go_is_told_of(void **state)
 {
 	static const char *const argv[] = {"sleep", "300", NULL};
@@ -108,7 +108,7 @@ static void who_does_not_go_is_told_of(void **state)
 	assert_int_equal(kill(f->keeper.agent, 0), -1);
 }
 
-/* Where the setting says so; the profile is its argument then. */
+/* By the setting; the profile is the program's argument. */
 static void by_sandbox_exec(void **state)
 {
 	static const char *const set[] = {"sandbox.seatbelt=sandbox-exec", NULL};
@@ -158,7 +158,7 @@ static void refusals(void **state)
 	assert_int_equal(status, 125);
 	assert_non_null(strstr(err.text, "--overlay"));
 	f->spec.overlays = NULL;
-	f->spec.ask_network = true; /* and of the proxy nothing is left, either */
+	f->spec.ask_network = true; /* nothing is left of the proxy, either */
 	assert_int_equal(
 		seatbelt_launch(&f->host, &sb, &f->door, &f->spec, &f->keeper, &status, &err),
 		-ENOENT);
@@ -192,7 +192,7 @@ static int64_t es_now(void *data)
 	return 1;
 }
 
-/* Puts the helper's messages while the keeper waits for it: a read, then the exec of the agent. */
+/* Puts the helper's messages while the keeper waits for it: a read, and the agent's exec. */
 static void *es_messages(void *data)
 {
 	struct es_message m = {.handle = 1, .deadline_us = 10000000};
@@ -219,7 +219,7 @@ static int es_start(void *data, const char *session, struct es_queue **ret, stru
 	return 0;
 }
 
-/* It has not run yet: nothing of its own is there. */
+/* Before it runs nothing of its own is there. */
 static struct es_id es_id_of(void *data, int pid)
 {
 	const struct fixture *f = data;
@@ -254,7 +254,7 @@ static void touch_go(struct fixture *f, const struct es_system *system)
 	while (!f->keeper.exited)
 		turn(&f->keeper);
 	assert_int_equal(access(f->go, F_OK), 0);
-	if (es.queue) /* a kernel's agent would not have run before they are answered */
+	if (es.queue) /* the agent would not run before they are answered */
 		assert_int_equal(pthread_join(es.system, NULL), 0);
 	seatbelt_stop(sb);
 }
@@ -277,16 +277,16 @@ static void with_a_client(void **state)
 	assert_int_equal(es.spec.agent.pid, es.forked);
 	assert_ptr_equal(es.spec.queue, es.queue);
 	assert_null(strstr(f->keeper.words, "there is no undo"));
-	/* The agent was inside before it ran, and once stopped nothing of it is let go on. */
+	/* The agent was inside before it ran, and after a stop none of its calls is allowed. */
 	m.process = (struct es_id){.pid = es.forked, .version = 5};
 	es_queue_put(es.queue, &m);
 	assert_int_equal(es.answered, 3);
-	assert_int_equal(es.allowed, 2); /* of the helper, without the keeper */
+	assert_int_equal(es.allowed, 2); /* the helper's, without the keeper */
 	assert_false(es_queue_take(es.queue, &got));
 	es_queue_free(es.queue); /* as the door would */
 }
 
-/* The profile alone confines, and says so. */
+/* The profile alone confines, and a message says so. */
 static void without_the_entitlement(void **state)
 {
 	struct fixture *f = *state;
@@ -331,7 +331,7 @@ static int nobody_known(struct human *ret, const struct human_spec *spec, struct
 	return human_find(ret, &root, err);
 }
 
-/* The agent, its directory and its cache are the human's; the keeper stays what it is. */
+/* The agent, its directory and its cache are the user's; the keeper is unchanged. */
 static void the_agent_is_the_humans(void **state)
 {
 	struct fixture *f = *state;
@@ -347,7 +347,7 @@ static void the_agent_is_the_humans(void **state)
 	int fds[2];
 
 	if (geteuid() != 0) {
-		f->host.find_human = a_human; /* nothing is known, and nothing happens */
+		f->host.find_human = a_human; /* the user is unknown, and nothing happens */
 		sb = begin(f, (const char *const[]){"true", NULL});
 		while (!f->keeper.exited)
 			turn(&f->keeper);

@@ -1,4 +1,4 @@
-/* test_paint - what is sent to the human's terminal shows there what the surface has. */
+/* test_paint - bytes sent to the user's terminal show what the surface has. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 #include "tui/look/paint.h"
@@ -87,7 +87,7 @@ static void any_frames_are_shown(void **state)
 
 		seed = round + 1;
 		pane_init(&p, h, w);
-		/* Whatever was there. */
+		/* With any former content. */
 		pane_feed(&p, "\033[41;4;7mleft over\033[5;5H\xe6\xbc\xa2");
 		surface_init(&s, w, h);
 		surface_clear(&s, &(struct style){0});
@@ -111,7 +111,7 @@ static void any_frames_are_shown(void **state)
 	}
 }
 
-/* What was sent after the whole screen was painted once. */
+/* Returns the bytes sent after the whole screen was painted once. */
 static const char *sent(enum depth depth, bool eight, const struct style *st, const char *text)
 {
 	static char copy[256];
@@ -177,7 +177,7 @@ static void little_is_sent_for_little(void **state)
 	surface_done(&s);
 }
 
-/* A terminal as vt100 gets colours, positions and text. */
+/* A terminal like vt100 gets colours, positions and text. */
 static void an_old_terminal_gets_old_sequences(void **state)
 {
 	struct style curly = {.attr = STYLE_UNDERLINE_AS(UNDERLINE_CURLY), .line = COLOR_INDEX(3)};

@@ -1,4 +1,4 @@
-/* test_reviewed - pieces of a turn, what is said of them, and what the agent is told. */
+/* test_reviewed - hunks of a turn, their verdicts, and the messages to the agent. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define HOSTILE "a b\n%41\033[31m"
 
-/* 40 lines; the 5th and the 35th are these. */
+/* Returns 40 lines; the 5th and the 35th are these. */
 static char *lines(const char *a, const char *b)
 {
 	struct buf text = BUF_INIT;
@@ -61,7 +61,7 @@ static void what_was_said_is_kept(void **state)
 	assert_true(reviewed_comment(&v, &h, 7, "why % and \\ here?"));
 	assert_false(reviewed_comment(&v, &h, 7, ""));
 	reviewed_set(&v, 6, HOSTILE, 1, PIECE_KEPT, 0);
-	v.list[0].committed = v.list[3].committed = true; /* one is taken back since */
+	v.list[0].committed = v.list[3].committed = true; /* one was taken back later */
 	must(f, reviewed_save(&v, f->j));
 	must(f, reviewed_save_committed(&v, f->j));
 	reviewed_done(&v);
@@ -108,7 +108,7 @@ static void a_message_names_what_was_not_told(void **state)
 	buf_clear(&out);
 	reviewed_message(&v, &out);
 	assert_int_equal(out.len, 0);
-	reviewed_set(&v, 1, "src/a.c", 3, PIECE_OPEN, 0); /* brought back, and taken back again */
+	reviewed_set(&v, 1, "src/a.c", 3, PIECE_OPEN, 0); /* restored, and taken back again */
 	reviewed_set(&v, 1, "src/a.c", 3, PIECE_TAKEN, 5);
 	assert_true(reviewed_comment(&v, &h, 0, "more"));
 	reviewed_message(&v, &out);
@@ -178,12 +178,12 @@ static void a_whole_file_takes_later_changes_with_it(void **state)
 	reviewed_set(&v, 3, "x", 0, PIECE_TAKEN, 8);
 	assert_int_equal(reviewed_state(&v, 5, "x", 1), PIECE_TAKEN);
 	assert_int_equal(reviewed_taken(&v, 5, "x", 1)->step, 3);
-	assert_int_equal(reviewed_state(&v, 9, "x", 1), PIECE_OPEN); /* made after that */
+	assert_int_equal(reviewed_state(&v, 9, "x", 1), PIECE_OPEN); /* made later */
 	assert_int_equal(reviewed_state(&v, 2, "x", 1), PIECE_OPEN);
 	reviewed_done(&v);
 }
 
-/* What is written can be read again, however long the names are. */
+/* Written verdicts can be read again, however long the names are. */
 static void the_oldest_make_room(void **state)
 {
 	enum {
@@ -291,7 +291,7 @@ static void no_other_name_is_a_point(void **state)
 	reviewed_done(&v);
 }
 
-/* Handled points go first, the oldest one of them; one that waits to be sent is never lost. */
+/* The oldest handled point is dropped first; a point that waits to be sent is never lost. */
 static void old_points_make_room(void **state)
 {
 	struct hunk h = {.step = 1, .number = 1, .path = (char *)(uintptr_t) "a"};

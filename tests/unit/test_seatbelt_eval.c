@@ -1,5 +1,4 @@
-/* test_seatbelt_eval - reads profiles and answers; whole profiles as they are; network, services.
- */
+/* test_seatbelt_eval - reads profiles and evaluates them: whole profiles, network, services. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/seatbelt_fixture.h"
 
@@ -65,7 +64,7 @@ static bool looks_up(struct eval *e, const char *service)
 	return eval_allows(e, &(struct eval_query){.operation = "mach-lookup", .service = service});
 }
 
-/* ---- profiles of others, as they are --------------------------------------------------------- */
+/* ---- foreign profiles, unchanged ------------------------------------------------------------- */
 
 static void a_deny_list(void **state)
 {
@@ -251,7 +250,7 @@ static void network(void **state)
 	pair_done(&x);
 }
 
-/* The process that dials: to anywhere by TCP, and nothing else. */
+/* The proxy's process may connect anywhere by TCP, and nothing else. */
 static void of_the_proxy(void **state)
 {
 	static const struct {
@@ -328,7 +327,7 @@ static void of_the_proxy(void **state)
 	eval_free(e);
 }
 
-/* Only a session's own profile lets its mark be looked up, and none lets the other one be. */
+/* Only a session's own profile allows the lookup of its mark; none allows the other mark. */
 static void marks(void **state)
 {
 	static const char *const folders[] = {FOLDER, NULL};
@@ -350,12 +349,12 @@ static void marks(void **state)
 						  .session = "0123-ab"};
 		struct profile_spec unmarked = spec;
 		struct pair x;
-		bool wide = i > 1; /* everything may be looked up */
+		bool wide = i > 1; /* every lookup is allowed */
 
 		pair_new(&x, NULL, false, &spec);
 		assert_true(looks_up(x.eval, mark));
 		assert_false(looks_up(x.eval, none));
-		/* Of another session's names it is as wide as of any: both, or neither. */
+		/* Another session's names: both are allowed, or neither. */
 		assert_int_equal(looks_up(x.eval, others), wide || i == 1);
 		pair_done(&x);
 		unmarked.session = NULL;
@@ -394,7 +393,7 @@ static void services(void **state)
 	assert_false(mach_services_allow(NULL, "com.apple.pasteboard.1"));
 }
 
-/* A name that no service has allows nothing, or blocks nothing: getpwuid() fails, privacy settings
+/* A name without a service allows nothing, or blocks nothing: getpwuid() fails, privacy settings
  * are open. */
 static void services_exist(void **state)
 {
@@ -444,7 +443,7 @@ static void services_exist(void **state)
 	}
 }
 
-/* Where everything may be looked up, the blocked ones may not be, nor one by its other name. */
+/* If everything may be looked up, blocked services may not, nor by another name. */
 static void services_blocked(void **state)
 {
 	static const char *const folders[] = {FOLDER, NULL};
@@ -520,7 +519,7 @@ static void terminals_and_signals(void **state)
 	}
 }
 
-/* Only OpenMP's: another name may be that of a program outside. */
+/* Only OpenMP's: another name may belong to a program outside. */
 static void shared_memory(void **state)
 {
 	static const char *const folders[] = {FOLDER, NULL};
@@ -550,7 +549,7 @@ static void shared_memory(void **state)
 	pair_done(&x);
 }
 
-/* A directory can be moved to any place that is written, and back: names are protected in all. */
+/* A directory can be moved to any writable place, and back: names are protected in all of them. */
 static void names_elsewhere(void **state)
 {
 	static const char *const folders[] = {FOLDER, NULL}, *const temp[] = {"/tmp", NULL};
@@ -632,7 +631,7 @@ static void canonical_paths(void **state)
 
 /* ---- whole profiles -------------------------------------------------------------------------- */
 
-/* Without what belongs to this machine: its gated trees, the number of the user. */
+/* Removes this machine's parts: its gated trees, the user's number. */
 static void settle(struct buf *out, const char *text)
 {
 	while (*text) {
@@ -656,7 +655,7 @@ static void settle(struct buf *out, const char *text)
 	}
 }
 
-/* As an ancestor of what is protected, too, the user's number is not told. */
+/* Removes the user's number from ancestors of protected paths, too. */
 static void settle_ancestors(struct buf *out, const char *text)
 {
 	static const char before[] = "(/user(/";

@@ -1,4 +1,4 @@
-/* test_seatbelt_profile - profiles say what the policy says: the same cases, rules, random ones. */
+/* test_seatbelt_profile - profiles agree with the policy: the same cases, rules, random ones. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/seatbelt_fixture.h"
 
@@ -13,13 +13,13 @@ static bool has(const char *path, const char *part)
 	return strcasestr(path, part) != NULL;
 }
 
-/* Where profile.h says that a profile is stricter. */
+/* Returns whether profile.h documents that a profile is stricter here. */
 static bool is_stricter(enum policy_act act, const char *path)
 {
 	const char *leaf = path_base(path);
 
 	if (has(path, ".git/") || str_ends(path, ".git"))
-		return true; /* git directories are read only */
+		return true; /* git directories are read-only */
 	if (strcasecmp(leaf, "head") == 0)
 		return true;				 /* the same file on most Macs */
 	if (act == POLICY_MKDIR || act == POLICY_REMOVE) /* the same operation as a rename */
@@ -128,7 +128,8 @@ static const enum policy_act all_acts[] = {POLICY_WRITE,       POLICY_MKDIR,	 PO
 					   POLICY_RENAME_FROM, POLICY_RENAME_TO, POLICY_LINK_FROM,
 					   POLICY_META,	       POLICY_SYMLINK,	 POLICY_DIR_TO};
 
-/* Never looser than the policy; writes never looser than this. Returns how often it is stricter. */
+/* Checks that the profile is never looser than the policy, nor than `loosest` for writes. Returns
+ * how often it is stricter. */
 static size_t compare_at(struct pair *x, const char *path, enum policy_verdict loosest)
 {
 	static const enum rule_kind kinds[] = {RULE_READ, RULE_EXEC};
@@ -154,7 +155,7 @@ static size_t compare_at(struct pair *x, const char *path, enum policy_verdict l
 	return stricter;
 }
 
-/* Rules of people, and what is right about each; several for one place. */
+/* Users' rules with their expected verdicts; several for one place. */
 static void rules_of_people(void **state)
 {
 	static const char *const sets[][16] = {
@@ -190,7 +191,7 @@ static void rules_of_people(void **state)
 	print_message("# %zu paths, %zu answers stricter\n", n, stricter);
 }
 
-/* What rules open is open. */
+/* Places opened by rules are open. */
 static void rules_open_places(void **state)
 {
 	static const char *const sets[][8] = {
@@ -290,7 +291,7 @@ static void random_pattern(struct buf *out)
 		buf_str(out, "/**");
 }
 
-/* Random rules, each set against random paths. */
+/* Random rules, each with random paths. */
 static void random_rules(void **state)
 {
 	static const char *const verdicts[] = {"allow", "allow", "deny", "ask", "hide"};
@@ -325,10 +326,10 @@ static void random_rules(void **state)
 			free((void *)(uintptr_t)rules[2 * i + 1]);
 	}
 	print_message("# %zu random paths, %zu answers stricter\n", n, stricter);
-	assert_true(stricter < n); /* of eleven answers for each */
+	assert_true(stricter < n); /* of eleven answers each */
 }
 
-/* A client is not asked about reads: where a rule asks about them, the profile says no. */
+/* Without questions to a client, a rule that asks about reads is a denial in the profile. */
 static void what_is_asked_about_with_a_client(void **state)
 {
 	static const char *const folders[] = {FOLDER, NULL};

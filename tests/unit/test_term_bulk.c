@@ -1,4 +1,4 @@
-/* test_term_bulk - the short way for plain lines leaves everything as the long way does. */
+/* test_term_bulk - the fast path for plain lines has the same result as the slow path. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/term_fixture.h"
 
@@ -67,7 +67,7 @@ static void plain_lines(struct buf *b, unsigned n, unsigned width)
 	}
 }
 
-/* What programs print, and what they should not. */
+/* Output of programs, and hostile output. */
 static void something(struct buf *b)
 {
 	static const char *const piece[] = {
@@ -179,7 +179,7 @@ static void assert_same(struct term *a, struct term *b, uint64_t round)
 	assert_string_equal(a->title, b->title);
 }
 
-/* One byte at a time never takes the short way, and cuts every sequence everywhere. */
+/* Single bytes never take the fast path, and split every sequence everywhere. */
 static void feed_bytes(struct term *t, const struct buf *b)
 {
 	for (size_t i = 0; i < b->len; i++)

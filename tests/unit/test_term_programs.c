@@ -1,5 +1,5 @@
-/* test_term_programs - what programs paint looks as it does in tmux, cell by cell, also after the
- * terminal has changed its size. */
+/* test_term_programs - programs' screens are the same as in tmux, cell by cell, also after a
+ * resize. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -8,11 +8,9 @@
 
 #include "tests/unit/term_fixture.h"
 
-/*
- * tmux runs the program and writes down each byte of it (pipe-pane); the same bytes are fed to a
- * term. tmux tells its cells with their style as SGR (capture-pane -e): painted on a second term
- * they have to be the cells of the first.
- */
+/* tmux runs the program and records its output (pipe-pane); the same bytes are fed to a term. tmux
+ * prints its cells with their style as SGR (capture-pane -e): painted on a second term they must be
+ * the cells of the first. */
 
 static char dir[64];
 
@@ -35,7 +33,8 @@ static void nap(void)
 	nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
 }
 
-/* The program's bytes from `from` on, once it has been quiet for a while; it may have none. */
+/* Feeds the program's bytes from `from` on, once it has been quiet for a while; there may be
+ * none. */
 static size_t feed_rest(struct term *t, size_t from)
 {
 	char name[96], chunk[4096];
@@ -64,7 +63,7 @@ static size_t feed_rest(struct term *t, size_t from)
 	return from;
 }
 
-/* (tmux does not tell the colour that is left behind a row's text when that is erased) */
+/* tmux does not print the background behind a row's text after an erase. */
 static bool same_as_tmux(struct pane *mine, char *why, size_t size)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -210,7 +209,7 @@ static int teardown(void **state)
 	return system(cmd) == 0 ? 0 : -1;
 }
 
-/* (once is enough: what they print is not what a sanitizer looks for) */
+/* Once is enough: sanitizers check other things. */
 #ifdef __SANITIZE_ADDRESS__
 #define ONCE skip()
 #else
@@ -225,7 +224,7 @@ static bool is_there(const char *program)
 	return system(cmd) == 0;
 }
 
-/* Where it is not installed there is nothing to compare. */
+/* Skips a program that is not installed. */
 static void compare_if(const char *program, const char *command, const char *keys, size_t n_sizes)
 {
 	if (!is_there(program))
@@ -264,8 +263,8 @@ static void nano_edits(void **state)
 	compare_if("nano", "nano -I file.c", "C-v 'typed' C-w line_5 Enter", 3);
 }
 
-/* (of a screen that is not full tmux pushes rows out when it gets narrower, before it takes the
- * empty ones at the bottom) */
+/* When a screen that is not full gets narrower, tmux pushes rows out before it uses the empty rows
+ * at the bottom. */
 static void python_talks(void **state)
 {
 	(void)state;
@@ -281,7 +280,7 @@ static void neovim_edits(void **state)
 		   "20G A 'words' Escape /line_3 Enter", 3);
 }
 
-/* (its meters stand still for ten seconds) */
+/* Its meters are constant for ten seconds. */
 static void htop_lists(void **state)
 {
 	(void)state;
@@ -323,7 +322,7 @@ static void node_talks(void **state)
 /* Agents ask for a colour scheme or a login before they need a network. */
 static void agents_open(void **state)
 {
-	/* (claude ends where it reaches nobody, and a shell's screen is not full) */
+	/* claude ends without a network, and a shell's screen is not full. */
 	static const struct {
 		const char *name;
 		size_t n_sizes;

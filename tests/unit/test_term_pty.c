@@ -110,7 +110,7 @@ static void input_arrives_whole_or_not_at_all(void **state)
 	assert_int_equal(pty_write(&r->pty, "hello\n", 6), 0);
 	assert_false(pty_wants_write(&r->pty));
 	assert_int_equal(read(r->slave, line, sizeof(line)), 6);
-	/* Nobody reads: the queue fills, then says so. */
+	/* Without a reader the queue fills, and reports that. */
 	memset(big, '\n', PTY_QUEUE_MAX);
 	assert_int_equal(pty_write(&r->pty, big, PTY_QUEUE_MAX / 2), 0);
 	assert_true(pty_wants_write(&r->pty));

@@ -1,6 +1,4 @@
-/* test_term_reflow - lines are laid out anew for another size, as tmux does it, and nothing is
- * lost.
- */
+/* test_term_reflow - lines are laid out for another size as in tmux, without a loss. */
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <time.h>
@@ -16,7 +14,7 @@ static unsigned rnd(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* History and screen as rows, without the empty ones at the end. */
+/* Appends history and screen as rows, without the empty ones at the end. */
 static void all_rows(struct term *t, struct buf *out)
 {
 	size_t keep = 0;
@@ -35,7 +33,7 @@ static void all_rows(struct term *t, struct buf *out)
 	buf_truncate(out, keep);
 }
 
-/* What compilers, listings, logs and a shell print, of any length. */
+/* Writes lines like those of compilers, listings, logs and a shell, of any length. */
 static void output(struct buf *b, unsigned lines)
 {
 	static const char *const words[] = {
@@ -93,7 +91,7 @@ static void there_and_back(void **state)
 		all_rows(p.t, &after);
 		assert_string_equal(before.data, after.data);
 		assert_int_equal(history, term_history(p.t));
-		/* The cursor is where it was: what is typed goes on. */
+		/* The cursor is where it was: typed text continues. */
 		pane_feed(&p, " -l\r\nend");
 		all_rows(p.t, &after);
 		assert_non_null(strstr(after.data, round % 5 ? "$ ls -l\nend" : "top\n$  -l\nend"));
@@ -126,7 +124,7 @@ static void hard_ends_stay(void **state)
 
 	(void)state;
 	pane_init(&p, 6, 4);
-	/* Full rows that end; one that wraps; what a shell does when a line is full. */
+	/* Full rows that end; one that wraps; a shell's output for a full line. */
 	pane_feed(&p, "abcd\r\nefgh\r\nijklmn\r\n$ xy \rz");
 	assert_string_equal(pane_screen(&p), "abcd|efgh|ijkl|mn|$ xy|z|");
 	term_resize(p.t, 6, 10);
@@ -134,7 +132,8 @@ static void hard_ends_stay(void **state)
 	pane_done(&p);
 }
 
-/* A full row waits for the next character to wrap: what moves no cursor does not change that. */
+/* A full row waits for the next character to wrap; sequences that move no cursor do not change
+ * that. */
 static void what_waits_to_wrap_goes_on_waiting(void **state)
 {
 	static const char *const quiet[] = {"\033[2M", "\033[2L", "\0337",     "\033(B",
@@ -149,7 +148,7 @@ static void what_waits_to_wrap_goes_on_waiting(void **state)
 
 		pane_init(&p, 6, 8);
 		pane_feed(&p, "one\r\n12345678");
-		first = strstr(quiet[i], "1b") ? 2 : 1; /* that repeats the 8 */
+		first = strstr(quiet[i], "1b") ? 2 : 1; /* REP repeats the 8 */
 		pane_feed(&p, quiet[i]);
 		pane_feed(&p, "ab");
 		sieve_flush(p.t);
@@ -174,7 +173,7 @@ static void a_full_screen_program_is_left_alone(void **state)
 	term_resize(p.t, 6, 13);
 	pane_feed(&p, "\033[2J\033[Hx\033[?1049l$ ");
 	assert_string_equal(pane_screen(&p), "a line that i|s long enough|$ vi|$|||");
-	/* It went, and the screen was cleared from under it. */
+	/* The program ended, and the screen was cleared. */
 	pane_feed(&p, "\033[?1049h\033c");
 	term_resize(p.t, 4, 9);
 	assert_string_equal(pane_screen(&p), "||||");
@@ -231,7 +230,7 @@ static void tmux_rows(struct buf *out)
 		buf_ch(out, '\n');
 }
 
-/* tmux works in its own time. */
+/* tmux works asynchronously. */
 static void expect_rows(const struct buf *want, const char *when)
 {
 	AUTO_BUF struct buf got = BUF_INIT;

@@ -1,4 +1,4 @@
-/* test_vm_cache - what a guest has read of a file it keeps, until anybody has changed the file. */
+/* test_vm_cache - a guest keeps what it has read of a file until the file is changed. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
@@ -25,7 +25,7 @@ static bool keeps(struct vm *v, uint64_t node)
 	return out.open_flags & FOPEN_KEEP_CACHE;
 }
 
-/* A change is told by the time of change, once the clock is some way beyond it. */
+/* A change is visible in the change time once the clock has advanced. */
 static void wait_for_the_clock(void)
 {
 	const struct timespec turn = {.tv_nsec = 50000000};
@@ -45,11 +45,11 @@ static void what_nobody_has_changed_is_kept(void **state)
 	write_to(v, "one", &old);
 	node = vm_walk(v, "f");
 	assert_false(keeps(v, node)); /* the first time */
-	assert_false(keeps(v, node)); /* too young: its clock may stand still */
+	assert_false(keeps(v, node)); /* too young: its change time may not advance */
 	wait_for_the_clock();
 	assert_false(keeps(v, node));
 	assert_true(keeps(v, node));
-	/* The human writes to it, and hides that as well as can be. */
+	/* The user writes to it, with every trace removed that can be. */
 	write_to(v, "two", &old);
 	assert_false(keeps(v, node));
 	assert_false(keeps(v, node));
@@ -59,7 +59,7 @@ static void what_nobody_has_changed_is_kept(void **state)
 	vm_forget(v, node);
 }
 
-/* Where the human edits, each open reads anew: a mapping is written to without a trace. */
+/* Where the user edits, each open reads again: stores through a mapping leave no trace. */
 static void in_a_working_folder_nothing_is(void **state)
 {
 	struct vm *v = *state;

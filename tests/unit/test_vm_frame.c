@@ -1,5 +1,4 @@
-/* test_vm_frame - frames of a guest: what goes on, what is dropped, and connections that are held.
- */
+/* test_vm_frame - frames of a guest: forwarded and dropped ones, and connections that are held. */
 /* SPDX-License-Identifier: MIT */
 #include "backends/vm/net/syn_gate.h"
 #include "tests/support/vmframe.h"
@@ -28,7 +27,7 @@ static void plain_packets_go_on(void **state)
 		assert_int_equal(f.port, 443);
 		assert_int_equal(f.seq, 0x12345678);
 		assert_true(net_addr_eq(&f.to, &(struct net_addr){{0}}) == false);
-		/* What pads a short frame is no part of it. */
+		/* Padding of a short frame is ignored. */
 		assert_int_equal(frame_read(&f, bytes, len + 6), FRAME_OPENS);
 		assert_int_equal(f.len, len - FRAME_HEAD);
 		assert_int_equal(kind(segment(outside[i], 0x10)), FRAME_PACKET);
@@ -39,12 +38,12 @@ static void plain_packets_go_on(void **state)
 		len = make(outside[i], v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP, 8);
 		bytes[len - 8] = v6 ? 128 : 8;
 		assert_int_equal(kind(len), FRAME_PACKET);
-		bytes[len - 8] = v6 ? 136 : 5; /* a neighbour's advertisement, a redirect */
+		bytes[len - 8] = v6 ? 136 : 5; /* a neighbour advertisement, a redirect */
 		assert_int_equal(kind(len), FRAME_DROPPED);
 	}
 	assert_int_equal(kind(segment("198.18.0.1", 2)), FRAME_PACKET); /* the resolver */
 	assert_int_equal(kind(datagram("198.18.0.1", 20)), FRAME_PACKET);
-	assert_int_equal(kind(segment("198.19.255.1", 2)), FRAME_OPENS); /* a stand-in */
+	assert_int_equal(kind(segment("198.19.255.1", 2)), FRAME_OPENS); /* a placeholder address */
 	assert_int_equal(kind(segment("10.9.9.9", 2)), FRAME_OPENS);	 /* asked about */
 }
 
@@ -56,14 +55,14 @@ static void every_length_is_looked_at(void **state)
 
 		for (size_t cut = 0; cut < len; cut++)
 			assert_int_equal(kind(cut), FRAME_DROPPED);
-		for (unsigned says = 0; says < 2000; says++) { /* the packet's own length lies */
+		for (unsigned says = 0; says < 2000; says++) { /* a wrong packet length */
 			segment(outside[i], 2);
 			put16(ip, says);
 			assert_int_equal(kind(len), says == len - FRAME_HEAD - i * 40
 							    ? FRAME_OPENS
 							    : FRAME_DROPPED);
 		}
-		for (unsigned words = 0; words < 16; words++) { /* the segment's head */
+		for (unsigned words = 0; words < 16; words++) { /* the segment's header length */
 			segment(outside[i], 2);
 			bytes[len - 20 + 12] = (uint8_t)(words << 4);
 			assert_int_equal(kind(len), words == 5 ? FRAME_OPENS : FRAME_DROPPED);
@@ -88,10 +87,10 @@ static void what_is_not_plain_is_dropped(void **state)
 		put16(12, types[i]);
 		assert_int_equal(kind(len), FRAME_DROPPED);
 	}
-	len = datagram(outside[0], 9); /* of the other family */
+	len = datagram(outside[0], 9); /* other family */
 	put16(12, 0x86dd);
 	assert_int_equal(kind(len), FRAME_DROPPED);
-	for (unsigned words = 0; words < 16; words++) { /* options, or no head at all */
+	for (unsigned words = 0; words < 16; words++) { /* options, or a missing header */
 		len = datagram(outside[0], 64);
 		bytes[IP] = (uint8_t)(0x40 | words);
 		assert_int_equal(kind(len), words == 5 ? FRAME_PACKET : FRAME_DROPPED);
@@ -110,7 +109,7 @@ static void what_is_not_plain_is_dropped(void **state)
 				assert_int_equal(kind(len), FRAME_DROPPED);
 		}
 	}
-	len = segment(outside[0], 2); /* a first packet that carries something */
+	len = segment(outside[0], 2); /* data in the first packet */
 	put16(IP + 2, 41);
 	assert_int_equal(kind(len + 1), FRAME_DROPPED);
 	assert_int_equal(kind(segment(outside[0], 3)), FRAME_DROPPED);
@@ -135,7 +134,7 @@ static void others_addresses_are_dropped(void **state)
 		assert_int_equal(kind(datagram(nobody[i], 4)), FRAME_DROPPED);
 	}
 	for (size_t i = 0; i < 2; i++)
-		for (size_t bit = 0; bit < (i ? 128 : 32); bit++) { /* from somebody else */
+		for (size_t bit = 0; bit < (i ? 128 : 32); bit++) { /* another sender */
 			len = datagram(outside[i], 4);
 			bytes[(i ? IP + 8 : IP + 12) + bit / 8] ^= (uint8_t)(1 << bit % 8);
 			assert_int_equal(kind(len), FRAME_DROPPED);
@@ -145,7 +144,7 @@ static void others_addresses_are_dropped(void **state)
 		bytes[6 + bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(kind(len), FRAME_DROPPED);
 	}
-	/* IPv4 in IPv6 would be taken for what came by IPv4. */
+	/* IPv4 in IPv6 could be taken for IPv4. */
 	len = datagram(outside[1], 4);
 	memset(bytes + IP + 24, 0, 10);
 	memset(bytes + IP + 34, 0xff, 2);
@@ -168,7 +167,7 @@ static void a_reset_answers_it(void **state)
 		assert_memory_equal(ip + at, bytes + IP + at + size, size);
 		assert_int_equal(tcp[0] << 8 | tcp[1], 443);
 		assert_int_equal(tcp[2] << 8 | tcp[3], 40000);
-		assert_int_equal(tcp[11], 0x79); /* the next one after the SYN's number */
+		assert_int_equal(tcp[11], 0x79); /* follows the SYN's number */
 		assert_int_equal(tcp[13], 0x14);
 		if (!i)
 			assert_int_equal(sum_of(ip, 20, 0), 0);
@@ -225,17 +224,17 @@ static void a_connection_waits_and_goes_on(void **state)
 	(void)state;
 	assert_int_equal(syn_gate_next(g), 0);
 	assert_int_equal(take(g, 1, 7, 1000, &id), SYN_ASK);
-	assert_int_equal(take(g, 1, 7, 2000, &none), SYN_DROP); /* it comes again, and waits */
+	assert_int_equal(take(g, 1, 7, 2000, &none), SYN_DROP); /* repeated, it waits */
 	assert_int_equal(take(g, 2, 7, 3000, &other), SYN_ASK);
 	assert_true(id != other);
 	assert_non_null(syn_gate_decide(g, id, true, &len));
 	assert_int_equal(len, 40);
 	assert_null(syn_gate_decide(g, id, true, &len)); /* once */
 	assert_int_equal(take(g, 1, 7, 4000, &none), SYN_PASS);
-	assert_int_equal(take(g, 1, 8, 5000, &none), SYN_ASK); /* another one, later */
+	assert_int_equal(take(g, 1, 8, 5000, &none), SYN_ASK); /* a later, different connection */
 	assert_true(none != id);
 	assert_non_null(syn_gate_decide(g, other, false, &len));
-	assert_int_equal(take(g, 2, 7, 6000, &other), SYN_ASK); /* refused is forgotten */
+	assert_int_equal(take(g, 2, 7, 6000, &other), SYN_ASK); /* the refused one is forgotten */
 	syn_gate_forget(g, other);
 	assert_null(syn_gate_decide(g, other, true, &len));
 	assert_null(syn_gate_decide(g, 999, true, &len));
@@ -272,12 +271,12 @@ static void a_flood_is_bounded(void **state)
 	for (uint16_t i = 2; i <= SYN_HELD_MAX; i++)
 		assert_int_equal(take(g, i, 7, 1, &id), SYN_ASK);
 	assert_int_equal(take(g, 9999, 7, SYN_CROWD_US, &id), SYN_DROP);
-	f = first(9999, 7); /* what has not come again for a second gives way */
+	f = first(9999, 7); /* a connection without a repetition for a second is dropped */
 	assert_int_equal(syn_gate_take(g, &f, SYN_CROWD_US + 1, &id, &gone), SYN_ASK);
 	assert_int_equal(gone, oldest);
 	assert_null(syn_gate_decide(g, oldest, true, &len));
 	assert_non_null(syn_gate_decide(g, id, true, &len));
-	/* What was let through is forgotten, too. */
+	/* Allowed connections are forgotten, too. */
 	for (unsigned i = 0; i < 2 * SYN_KNOWN_MAX; i++) {
 		assert_int_equal(take(g, (uint16_t)(20000 + i), 7, SYN_CROWD_US + 2, &id), SYN_ASK);
 		assert_non_null(syn_gate_decide(g, id, true, &len));

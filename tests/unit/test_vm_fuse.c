@@ -1,4 +1,4 @@
-/* test_vm_fuse - the guest's file messages: what they do on the host, and its undo. */
+/* test_vm_fuse - the guest's file messages: their effect on the host, and undo. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
@@ -93,7 +93,7 @@ static void an_open_file_is_read_and_written(void **state)
 	assert_memory_equal(v->answer, "3456", 4);
 	assert_int_equal(vm_write(v, node, fh, 0, "x"), -EBADF);
 	vm_release(v, node, fh);
-	assert_int_equal(vm_read(v, node, fh, 0, 4), -EBADF); /* its number is nothing now */
+	assert_int_equal(vm_read(v, node, fh, 0, 4), -EBADF); /* its number is invalid */
 	fh = vm_open(v, node, O_RDWR);
 	assert_int_equal(vm_write(v, node, fh, 8, "abcd"), 0);
 	assert_content(v, "f", "01234567abcd");
@@ -103,7 +103,7 @@ static void an_open_file_is_read_and_written(void **state)
 	assert_int_equal(v->error, -ESTALE);
 }
 
-/* The human edits a file: the next open fails once, and the guest looks the name up again. */
+/* The user edits a file: the next open fails once, and the guest looks the name up again. */
 static void an_edit_of_the_humans_is_told_once(void **state)
 {
 	struct vm *v = *state;
@@ -113,7 +113,7 @@ static void an_edit_of_the_humans_is_told_once(void **state)
 	node = vm_walk(v, "f");
 	plant(v, "g", "longer than before");
 	assert_int_equal(vm_put(v, "f", "by the guest"), 0);
-	fh = vm_open(v, node, O_RDONLY); /* its own change is none */
+	fh = vm_open(v, node, O_RDONLY); /* not for its own change */
 	assert_true(fh);
 	vm_release(v, node, fh);
 	{
@@ -156,7 +156,7 @@ static void names_that_leave_the_folder_are_refused(void **state)
 	assert_int_equal(v->error, -ENOENT);
 }
 
-/* A link out of the folder is a link: nothing is read or made through it. */
+/* A link out of the folder stays a link: nothing is read or made through it. */
 static void a_link_is_never_followed(void **state)
 {
 	struct vm *v = *state;
@@ -182,7 +182,7 @@ static void the_undo_store_does_not_open(void **state)
 	AUTO_FREE char *path = path_join(v->folder, "store");
 	struct stat st;
 
-	/* As where the store lies in the folder. */
+	/* As if the store were in the folder. */
 	assert_int_equal(mkdir(path, 0755), 0);
 	assert_int_equal(stat(path, &st), 0);
 	v->tree.store = (struct fs_key){.dev = st.st_dev, .ino = st.st_ino};
@@ -197,7 +197,7 @@ static void the_undo_store_does_not_open(void **state)
 	v->tree.store = own;
 }
 
-/* A hook of git's: what is protected waits for a human. */
+/* Makes a git hook: a protected file waits for the user. */
 static void hold_one(struct vm *v)
 {
 	AUTO_FREE char *git = path_join(v->folder, ".git"), *hooks = path_join(git, "hooks");
@@ -219,7 +219,7 @@ static void a_held_request_holds_no_other(void **state)
 	for (int i = 0; i < 100 && v->waiting > 1; i++)
 		vm_turn(v, 100);
 	assert_true(exists(v, "other"));
-	/* The human says no. */
+	/* The user denies. */
 	v->door->ops->drop_all(v->door);
 	for (int i = 0; i < 100 && v->waiting > 0; i++)
 		vm_turn(v, 100);
@@ -228,7 +228,7 @@ static void a_held_request_holds_no_other(void **state)
 	assert_false(exists(v, ".git/hooks/pre-commit"));
 }
 
-/* INIT anew forgets nodes and handles, and cancels what is held. */
+/* Another INIT forgets nodes and handles, and cancels held requests. */
 static void a_reset_forgets_all(void **state)
 {
 	struct vm *v = *state;
@@ -283,7 +283,7 @@ static void many_inodes_are_known_by_few_descriptors(void **state)
 	}
 	assert_int_equal(v->tree.nodes.slots.used, 101);
 	assert_true(v->tree.nodes.n_open <= v->tree.nodes.max_open);
-	plant(v, "another", "x"); /* takes the name of one that has no descriptor */
+	plant(v, "another", "x"); /* takes the name of one without a descriptor */
 	{
 		AUTO_CLOSE int dir = open(v->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -308,7 +308,7 @@ static void many_inodes_are_known_by_few_descriptors(void **state)
 	assert_int_equal(v->tree.nodes.n_open, 0);
 }
 
-/* What the guest renames keeps its inodes, also those without a descriptor. */
+/* A rename by the guest keeps inodes, also those without a descriptor. */
 static void a_renamed_directory_keeps_what_is_in_it(void **state)
 {
 	struct vm *v = *state;
@@ -361,7 +361,7 @@ static void hidden_names_do_not_exist(void **state)
 	v->view.hidden = NULL;
 }
 
-/* Rules that have changed since the server was forked: the keeper is asked. */
+/* The rules have changed after the fork of the server: it asks the keeper. */
 static void the_keeper_is_asked_once_rules_have_changed(void **state)
 {
 	struct vm *v = *state;
@@ -389,7 +389,7 @@ static void on_done(void *data, int result, int fd)
 	util_close_fd(&fd);
 }
 
-/* A server that was taken over may say anything: the policy judges nothing but clean paths. */
+/* A compromised server may send anything: the policy accepts clean paths only. */
 static void the_keeper_takes_no_unclean_path(void **state)
 {
 	static const char *const bad[] = {".",	  "..",		 "./.git",	".git/.",
@@ -447,7 +447,7 @@ static mode_t mode_of(struct vm *v, const char *name)
 	return st.st_mode & 07777;
 }
 
-/* Where root's keeper works for a guest, nothing that it makes runs as root here. */
+/* If root's keeper works for a guest, no file that it makes runs as root here. */
 static void a_guests_root_leaves_no_rights_behind(void **state)
 {
 	static const char capability[20] = {1, 0, 0, 2, -1, -1, -1, -1};
@@ -500,7 +500,7 @@ static void devices_are_not_made(void **state)
 		-EPERM);
 	assert_int_equal(vm_at(v, FUSE_MKNOD, "pipe", VM_STRUCT(pipe)), 0);
 	memcpy(&e, v->answer, sizeof(e));
-	/* A guest's kernel opens pipes by itself; one that asks for it waits for nobody. */
+	/* A guest's kernel opens pipes itself; a request for one does not block. */
 	assert_int_equal(vm_open(v, e.nodeid, O_RDONLY), 0);
 	assert_int_equal(v->error, -ENXIO);
 	assert_int_equal(vm_open(v, e.nodeid, O_WRONLY), 0);
@@ -523,7 +523,7 @@ static void a_read_only_share_changes_nothing(void **state)
 	assert_int_equal(v->error, -EROFS);
 	assert_int_equal(vm_ask(v, FUSE_SETATTR, node, VM_STRUCT(mode), VM_NONE, VM_NONE), -EROFS);
 	vm_forget(v, node);
-	/* And the keeper has no folder for it, whatever the server asks. */
+	/* And the keeper has no folder for it, whatever the server requests. */
 	v->tree.kind = FS_FOLDER;
 	v->tree.share = 1;
 	assert_int_equal(vm_put(v, "new", "x"), -EROFS);

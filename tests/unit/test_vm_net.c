@@ -1,4 +1,4 @@
-/* test_vm_net - the process of frames, between a test that is QEMU and keeper, and a kernel. */
+/* test_vm_net - the process of frames, between a test in place of QEMU and keeper, and a kernel. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +39,7 @@ static bool is_readable(int fd)
 	return poll(&p, 1, WAIT_MS) == 1;
 }
 
-/* The next frame to the guest; returns its packet. */
+/* Returns the packet of the next frame to the guest. */
 static const uint8_t *take(void)
 {
 	uint8_t head[4];
@@ -49,7 +49,7 @@ static const uint8_t *take(void)
 	self.len = (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3];
 	assert_true(self.len <= FRAME_MAX);
 	assert_int_equal(recv(self.net, self.came, self.len, MSG_WAITALL), (ssize_t)self.len);
-	assert_memory_equal(self.came, bytes + 6, 6); /* to who sent the last one */
+	assert_memory_equal(self.came, bytes + 6, 6); /* to the sender of the last one */
 	return self.came + FRAME_HEAD;
 }
 
@@ -120,7 +120,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Where no such namespace or device can be made, there is nothing to be tested. */
+/* Skips if no such namespace or device can be made. */
 static void need_it(void)
 {
 	if (!self.pid)
@@ -156,7 +156,7 @@ static void a_connection_is_asked_about(void **state)
 		note = hear(GUEST_SYN);
 		assert_int_equal(note.port, 443);
 		assert_true(net_addr_eq(&note.to, &to));
-		give(len); /* again: it waits, and is not asked about twice */
+		give(len); /* again: it waits, without another question */
 		answer(note.id + 100, GUEST_PASS);
 		answer(note.id, GUEST_REFUSE);
 		p = take() + head;
@@ -165,12 +165,12 @@ static void a_connection_is_asked_about(void **state)
 		give(len);
 		note = hear(GUEST_SYN);
 		answer(note.id, GUEST_PASS);
-		if (!i) /* nobody listens: the kernel sends nothing for an address like that */
+		if (!i) /* without a listener the kernel sends nothing for such an address */
 			continue;
 		p = take();
 		assert_int_equal(self.len, FRAME_HEAD + head + 20);
 		assert_int_equal(p[head + 13], 0x14);
-		give(len); /* let through, it goes on unasked */
+		give(len); /* once allowed, without a question */
 		p = take();
 		assert_int_equal(p[head + 13], 0x14);
 	}
@@ -186,10 +186,10 @@ static void a_kernel_answers(void **state)
 	len = segment("198.18.0.1", 2);
 	put16(TCP4 + 2, 53);
 	put_sum(len, false);
-	give(len); /* to the resolver: unasked */
+	give(len); /* to the resolver: without a question */
 	p = take();
 	assert_int_equal(p[20 + 13], 0x12);
-	assert_int_equal(p[20 + 11], 0x79); /* the next one after ours */
+	assert_int_equal(p[20 + 11], 0x79); /* follows ours */
 	assert_int_equal(sum_of(p, 20, 0), 0);
 	assert_int_equal(sum_of(p + 12, self.len - FRAME_HEAD - 12,
 				(uint32_t)(IPPROTO_TCP + self.len - FRAME_HEAD - 20)),
@@ -232,7 +232,7 @@ static void the_first_datagram_is_seen(void **state)
 
 		if (!i)
 			put16(IP + 10, sum_of(bytes + IP, 20, 0));
-		give(len + 9); /* what pads it does not go on */
+		give(len + 9); /* padding is not forwarded */
 		assert_true(is_readable(self.fds[2 + EARLY_SOCKET]));
 		assert_int_equal(recv(self.fds[2 + EARLY_SOCKET], seen, sizeof(seen), 0),
 				 (ssize_t)n);
@@ -255,7 +255,7 @@ static void bytes_come_as_they_like(void **state)
 		assert_int_equal(send(self.net, stream + i, 1, MSG_NOSIGNAL), 1);
 	answer(hear(GUEST_SYN).id, GUEST_REFUSE);
 	assert_int_equal(take()[33], 0x14);
-	/* Frames that are none are counted. */
+	/* Invalid frames are counted. */
 	memset(bytes, 0xff, 64);
 	for (size_t i = 0; i < 50; i++)
 		give(i);
@@ -269,7 +269,7 @@ static void it_ends_with_the_keeper(void **state)
 
 	(void)state;
 	need_it();
-	close(self.net); /* QEMU's end alone is none */
+	close(self.net); /* only QEMU's end */
 	segment(outside[0], 2);
 	close(self.keeper);
 	assert_int_equal(waitpid(self.pid, &status, 0), self.pid);

@@ -1,4 +1,4 @@
-/* test_vm_procs - what the keeper says to a guest, when there is no room for it. */
+/* test_vm_procs - messages of the keeper to a guest, when its socket is full. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
@@ -62,7 +62,7 @@ static void fill(void)
 	assert_int_equal(errno, EAGAIN);
 }
 
-/* The next word but questions; kind 0: there is none. */
+/* Returns the next message other than a question; kind 0: none. */
 static struct guest_word heard(void)
 {
 	struct guest_word w;
@@ -96,7 +96,7 @@ static void what_does_not_fit_is_said_later(void **state)
 	assert_int_equal(heard().kind, 0);
 }
 
-/* Of two words only the last one counts. */
+/* Of two messages only the last one counts. */
 static void a_hold_that_is_over_is_not_said(void **state)
 {
 	struct vm *v = *state;
@@ -110,8 +110,7 @@ static void a_hold_that_is_over_is_not_said(void **state)
 	assert_int_equal(heard().kind, 0);
 }
 
-/* One that says that its agent has left has nobody that its changes could be of: nor has the host.
- */
+/* A guest that reports its agent as gone has no process to own its changes: nor has the host. */
 static void nobody_of_the_hosts_stands_for_the_guests(void **state)
 {
 	struct vm *v = *state;

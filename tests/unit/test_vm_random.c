@@ -1,14 +1,12 @@
-/* test_vm_random - random calls through the guest's file server against the same ones natively. */
+/* test_vm_random - random calls through the guest's file server, compared with native ones. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
 #include <linux/fs.h>
 
-/*
- * CORDON_TEST_SEED names the first seed. Each call is made in the share and, by its path, in a
- * plain directory: errors, what is read, and the trees afterwards are the same. Undo brings back
- * what was there at first, redo what the calls left.
- */
+/* CORDON_TEST_SEED names the first seed. Each call is made in the share and, by its path, in a
+ * plain directory: errors, read data, and the trees afterwards must be equal. Undo restores the
+ * initial tree, redo the final one. */
 #define SEEDS 6
 #define CALLS 300
 
@@ -32,7 +30,7 @@ static const char *pick(struct pair *p)
 	return names[roll(p, ARRAY_LEN(names))];
 }
 
-/* What both answered. */
+/* Both results. */
 struct result {
 	int guest, native;
 };
@@ -136,7 +134,7 @@ static struct result call_link(struct pair *p)
 	return r;
 }
 
-/* Creates or opens, and writes. */
+/* Creates or opens a file, and writes to it. */
 static struct result call_write(struct pair *p)
 {
 	static const int flags[] = {O_CREAT, O_CREAT | O_TRUNC, O_CREAT | O_EXCL,
@@ -189,7 +187,7 @@ static struct result call_read(struct pair *p)
 		assert_int_equal(p->v->len, n);
 		assert_memory_equal(p->v->answer, own, (size_t)n);
 		vm_release(p->v, node, fh);
-	} else if (node) { /* a directory, a link, a pipe: the guest's kernel says */
+	} else if (node) { /* a directory, a link, a pipe: the guest's kernel returns the error */
 		r.guest = r.native;
 	}
 	util_close_fd(&fd);
@@ -210,7 +208,7 @@ static struct result call_attr(struct pair *p)
 	if (fstatat(p->dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		r.native = -errno;
 	} else if (S_ISLNK(st.st_mode) || (what == 1 && !S_ISREG(st.st_mode))) {
-		if (node) /* the guest's kernel asks for no such thing */
+		if (node) /* the guest's kernel never requests that */
 			vm_forget(p->v, node);
 		return (struct result){0};
 	} else if (what == 0) {
@@ -259,7 +257,7 @@ static struct result call_space(struct pair *p)
 	return r;
 }
 
-/* The names in a directory, as one sum. */
+/* Lists the names in a directory, as one sum. */
 static struct result call_list(struct pair *p)
 {
 	const struct fuse_open_in open_in = {0};
@@ -305,14 +303,14 @@ static struct result call_list(struct pair *p)
 	return (struct result){0};
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all calls ------------------------------------------------------------------------------- */
 
 static struct result (*const calls[])(struct pair *p) = {
 	call_make, call_remove, call_rename, call_link, call_write, call_write,
 	call_read, call_attr,	call_space,  call_list, call_write,
 };
 
-/* Everything but times and inodes. */
+/* Dumps everything except times and inodes. */
 static void dump(struct buf *out, const char *top)
 {
 	char *const roots[] = {(char *)(uintptr_t)top, NULL};
@@ -365,7 +363,7 @@ static void undo_redo(struct vm *v, const char *before, const char *after)
 	assert_true(tree_same(after, again));
 }
 
-/* A link that leads nowhere as a directory: the guest's kernel follows it before it asks. */
+/* A dangling link as a directory: the guest's kernel follows it before it asks. */
 static bool is_same(struct result r)
 {
 	return r.guest == r.native || (r.guest == -ENOTDIR && r.native == -ENOENT);

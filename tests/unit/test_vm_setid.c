@@ -1,9 +1,9 @@
-/* test_vm_setid - a guest without privileges leaves no set-id bits on what it writes, as elsewhere.
- */
+/* test_vm_setid - an unprivileged guest leaves no set-id bits on files that it writes, as
+ * natively. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
-/* A node of a new file with this mode, and with it as what the guest remembers. */
+/* Returns the node of a new file with this mode, which the guest has cached. */
 static uint64_t plant(struct vm *v, const char *name, mode_t mode)
 {
 	AUTO_FREE char *path = path_join(v->folder, name);
@@ -23,8 +23,8 @@ static mode_t mode_of(const struct vm *v, const char *name)
 	return st.st_mode & 07777;
 }
 
-/* The guest's kernel asks neither for mode nor capabilities before each write: it is offered that.
- */
+/* The guest's kernel need not ask for mode and capabilities before each write: that is offered to
+ * it. */
 static void the_guest_is_spared_questions(void **state)
 {
 	const struct vm *v = *state;
@@ -69,7 +69,7 @@ static void so_does_one_that_is_opened_to_be_written_anew(void **state)
 	vm_forget(v, other);
 }
 
-/* And no other does. */
+/* And no other call does. */
 static void what_is_only_looked_at_keeps_them(void **state)
 {
 	struct vm *v = *state;

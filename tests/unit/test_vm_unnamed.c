@@ -1,5 +1,5 @@
-/* test_vm_unnamed - a guest's open file that has no name, yet or any more, takes attributes as
- * elsewhere. */
+/* test_vm_unnamed - a guest's open file without a name, not yet or no longer, takes attributes as
+ * natively. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/vmfs.h"
 
@@ -44,7 +44,7 @@ static int set_xattr(struct vm *v, uint64_t node, const char *name, char value)
 	return vm_ask(v, FUSE_SETXATTR, node, (struct vm_part){&in, 8 + len + 1}, VM_NONE, VM_NONE);
 }
 
-/* What tar does with .git/config: nobody knows yet whether it is harmless, so it has no name. */
+/* tar does that with .git/config: until its content is checked the file has no name. */
 static void a_file_whose_content_is_looked_at_takes_attributes_first(void **state)
 {
 	struct vm *v = *state;
@@ -65,13 +65,13 @@ static void a_file_whose_content_is_looked_at_takes_attributes_first(void **stat
 	vm_release(v, node, fh);
 	vm_forget(v, node);
 	vm_forget(v, dir);
-	vm_turn(v, 1000); /* it is told that nobody writes any more */
+	vm_turn(v, 1000); /* the writer is closed */
 	st = stat_of(v, ".git/config");
 	assert_int_equal(st.st_mtim.tv_sec, 1000000000);
 	assert_int_equal(st.st_mode & 07777, geteuid() == 0 ? 0640 : 04640);
 }
 
-/* It has its name by now, and the guest's descriptor is from before that. */
+/* The file has its name, and the guest's descriptor is older. */
 static void a_file_that_got_its_name_later_takes_attributes(void **state)
 {
 	struct vm *v = *state;
@@ -92,7 +92,7 @@ static void a_file_that_got_its_name_later_takes_attributes(void **state)
 	vm_forget(v, dir);
 }
 
-/* `git submodule add` writes ".git" twice: the second file takes the name of the first. */
+/* `git submodule add` writes ".git" twice: the second file replaces the first. */
 static void a_file_that_takes_anothers_name_is_read_at_once(void **state)
 {
 	struct vm *v = *state;
@@ -140,8 +140,7 @@ static void a_removed_file_takes_attributes(void **state)
 	vm_forget(v, node);
 }
 
-/* What was there before is kept in the undo store, perhaps as this very inode: nobody changes that.
- */
+/* The old content is in the undo store, perhaps as this very inode, which must not be changed. */
 static void what_the_undo_store_keeps_is_not_changed(void **state)
 {
 	struct vm *v = *state;
@@ -173,7 +172,7 @@ static void on_answer(void *data, int result, int fd)
 	util_close_fd(&fd);
 }
 
-/* The change of an object by a descriptor of the server's, which a guest may have taken over. */
+/* Changes an object by a descriptor of the server's, which a guest may have compromised. */
 static int change_by(struct vm *v, int object)
 {
 	struct fs_note *n = fs_note_begin(v->view.channel);
@@ -209,7 +208,7 @@ static void a_taken_over_server_changes_nothing_by_a_descriptor(void **state)
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
 	assert_int_equal(change_by(v, outside), -ESTALE);
 	assert_int_equal(change_by(v, gone), -ESTALE);
-	assert_int_equal(change_by(v, inside), -ESTALE); /* nothing of it is kept */
+	assert_int_equal(change_by(v, inside), -ESTALE); /* nothing of it is saved */
 	assert_int_equal(change_by(v, pipes[0]), -ESTALE);
 	assert_int_equal(change_by(v, root), -ESTALE);
 	assert_int_equal(fstat(gone, &st), 0);
@@ -219,7 +218,7 @@ static void a_taken_over_server_changes_nothing_by_a_descriptor(void **state)
 	close(pipes[1]);
 }
 
-/* A descriptor where none belongs is closed, and the message is as it is. */
+/* An unexpected descriptor is closed, and the message is handled without it. */
 static void a_descriptor_with_another_message_changes_nothing(void **state)
 {
 	struct vm *v = *state;

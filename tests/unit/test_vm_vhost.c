@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Until the queue has given something back: its length. */
+/* Waits until the queue returns an element; returns its length. */
 static long wait_used(struct both *b, uint32_t queue)
 {
 	long len = -1;
@@ -90,7 +90,7 @@ static void a_request_goes_through_a_queue(void **state)
 	assert_int_equal(front_answer(b->f, 2).error, 0);
 	assert_true(is_there(b->vm, "file"));
 	assert_int_equal(read(b->f->call[1], &calls, sizeof(calls)), sizeof(calls));
-	/* FORGET has a queue of its own, and no answer. */
+	/* FORGET has its own queue, and no answer. */
 	memcpy(b->f->mem + FRONT_IN, &(struct fuse_in_header){.opcode = FUSE_FORGET, .len = 48},
 	       sizeof(struct fuse_in_header));
 	memcpy(b->f->mem + FRONT_IN + sizeof(struct fuse_in_header), &forget, sizeof(forget));
@@ -140,7 +140,7 @@ static void hold(struct both *b, uint32_t slot)
 	assert_int_equal(b->vm->shared->held, 1);
 }
 
-/* QEMU's `stop` waits for nobody, and after `cont` the answer comes. */
+/* QEMU's `stop` does not wait, and after `cont` the answer arrives. */
 static void a_held_request_survives_a_stop(void **state)
 {
 	struct both *b = *state;
@@ -150,7 +150,7 @@ static void a_held_request_survives_a_stop(void **state)
 	hold(b, 2);
 	base = front_stop(b->f, 1);
 	assert_int_equal(base, b->f->avail[1]);
-	b->vm->door->ops->drop_all(b->vm->door); /* the human's answer comes meanwhile: no */
+	b->vm->door->ops->drop_all(b->vm->door); /* the user denies in the meantime */
 	vm_turn(b->vm, 100);
 	assert_int_equal(front_used(b->f, 1), -1);
 	assert_true(front_memory(b->f));
@@ -162,7 +162,7 @@ static void a_held_request_survives_a_stop(void **state)
 	assert_true(is_there(b->vm, "after"));
 }
 
-/* The guest was reset: what was held is nobody's, and the queue begins anew. */
+/* After a reset of the guest held requests are dropped, and the queue restarts. */
 static void a_reset_drops_what_is_held(void **state)
 {
 	struct both *b = *state;
@@ -278,7 +278,7 @@ static void bad_messages_end_the_server(void **state)
 		case 1: /* features that were not offered */
 			ok = front_send(f, 2, 0, &wrong, sizeof(wrong), -1);
 			break;
-		case 2: /* a queue that is not there */
+		case 2: /* a missing queue */
 			ok = front_state(f, 8, 7, 16);
 			break;
 		case 3: /* no power of two; too many */
@@ -292,7 +292,7 @@ static void bad_messages_end_the_server(void **state)
 		case 5: /* memory without its descriptor */
 			ok = front_send(f, 5, 0, &(uint64_t[5]){1, 0, 4096, 0, 0}, 40, -1);
 			break;
-		case 6: /* memory that the file does not have */
+		case 6: /* memory beyond the file's end */
 			ok = front_send(f, 5, 0, &(uint64_t[5]){1, 0, FRONT_SIZE + 1, 0, 0}, 40,
 					f->memfd);
 			break;
@@ -343,7 +343,7 @@ static void the_confined_process_serves(void **state)
 	}
 	assert_true(wait_used(&b[0], 1) > 0);
 	assert_int_equal(front_answer(b[0].f, 2).error, 0);
-	create(&b[1], 2, "file"); /* at the host's root */
+	create(&b[1], 2, "file"); /* as the host's root */
 	assert_true(wait_used(&b[1], 1) > 0);
 	assert_int_equal(front_answer(b[1].f, 2).error, -EROFS);
 	front_request(b[1].f, 2, FUSE_LOOKUP, FUSE_ROOT_ID, VM_NAME("etc"), VM_NONE);

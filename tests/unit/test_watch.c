@@ -1,4 +1,4 @@
-/* test_watch - the watcher for edits from outside, where those never end. */
+/* test_watch - the watcher for external edits, if those never end. */
 /* SPDX-License-Identifier: MIT */
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -11,9 +11,9 @@
 #include "core/keeper/watch/watch_priv.h"
 #include "tests/support/journalfix.h"
 
-#define ENOUGH 100 /* reads of one turn: many times what was queued when it began */
+#define ENOUGH 100 /* reads of one turn: many times what was queued at its start */
 
-static char *flooded; /* a folder in which somebody is quicker than the watcher */
+static char *flooded; /* a folder that changes faster than the watcher reads */
 static int reads;
 
 static void touch(const char *name, int i)
@@ -31,8 +31,8 @@ static void flood(int n)
 		touch("a name that takes its room in the buffer of events ", i);
 }
 
-/* The library's own: what is read of the watcher's queue has come again, and more, before it is
- * judged. */
+/* Replaces the library's read(): what is read from the watcher's queue is queued again, and more,
+ * before it is judged. */
 ssize_t read(int fd, void *buf, size_t n)
 {
 	ssize_t got = syscall(SYS_read, fd, buf, n);

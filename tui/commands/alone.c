@@ -19,10 +19,8 @@
 #define LAST_MAX ((size_t)64 << 10)
 #define ARGS_MAX 512
 
-/*
- * One file for each folder in the state directory, which does not exist inside: the arguments, each
- * with a NUL behind it.
- */
+/* The state directory, which does not exist inside, has a file for each folder: the arguments, each
+ * with its NUL. */
 
 static char *last_dir(const char *state_dir)
 {
@@ -46,7 +44,7 @@ void alone_note(const char *state_dir, const char *folder, int argc, char **argv
 
 struct last {
 	char *text;
-	char *argv[ARGS_MAX + 1]; /* into text */
+	char *argv[ARGS_MAX + 1]; /* point into text */
 	int argc;
 };
 
@@ -103,7 +101,7 @@ static int look_at(struct link *l, void *data, struct err *err)
 	return 1;
 }
 
-/* 1: yes; 0: no. */
+/* Asks whether to attach. Returns 1 for yes, 0 for no. */
 static int asks(const struct open_here *o)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -117,7 +115,8 @@ static int asks(const struct open_here *o)
 	return *answer == '\n' || *answer == 'y' || *answer == 'Y';
 }
 
-/* 0: none is open; else *status is what came of it. */
+/* Offers to attach to an open session. Returns 0 if none is open; else *status is the exit
+ * status. */
 static int offer(const char *folder, int *status, struct err *err)
 {
 	AUTO_BUF struct buf mute = BUF_INIT;

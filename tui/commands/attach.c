@@ -37,7 +37,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* The connection becomes a console's line: all that comes after the reply is frames. */
+/* Asks for a console; after the reply the connection carries frames only. */
 static int ask_for_console(struct link *l, struct err *err)
 {
 	AUTO_BUF struct buf ask = BUF_INIT;
@@ -48,7 +48,8 @@ static int ask_for_console(struct link *l, struct err *err)
 	return r == -EPERM ? err_wrap(err, r, "session %s", l->session) : r;
 }
 
-/* *next: the session to show then, chosen in the list of sessions, or NULL. */
+/* Shows the session. *next: the session to show after it, selected in the list of sessions; or
+ * NULL. */
 static int show(struct link *l, const struct attach_flags *f, char **next, struct err *err)
 {
 	AUTO_FREE char *folder = xstrdup(link_field(l, "folder"));
@@ -91,7 +92,7 @@ int cmd_attach(int argc, char **argv, struct err *err)
 	char *shown = NULL;
 	int r = flags_parse(&usage, argc, argv, &opt, &args, err);
 
-	if (r > 0) /* its help was shown */
+	if (r > 0) /* --help was printed */
 		return 0;
 	if (r == 0 && args.n > 1)
 		r = err_say(err, -EINVAL, "attach: takes one name: usage: cordon %s",

@@ -69,7 +69,7 @@ static void print_field(const struct audit_record *r, const char *name, const ch
 	fputs(after, stdout);
 }
 
-/* "2026-11-21T22:04:45.123456Z" is shown as it is but for the fraction. */
+/* Prints a record; a time such as "2026-11-21T22:04:45.123456Z" without its fraction. */
 static void print_record(const struct audit_record *r)
 {
 	const char *time = audit_record_get(r, "time", NULL);
@@ -104,7 +104,7 @@ struct reader {
 	bool json;
 };
 
-/* Everything that is there, whole lines only: a torn one is read again later. */
+/* Prints all complete lines; a partial one is read again later. */
 static int read_on(struct reader *r, struct err *err)
 {
 	for (;;) {
@@ -152,7 +152,7 @@ static int follow(struct reader *r, const char *path, struct err *err)
 	}
 }
 
-/* The file set aside by rotation, when there is one. */
+/* Prints the file that a rotation set aside, if there is one. */
 static int print_aside(struct reader *r, const char *path, struct err *err)
 {
 	AUTO_FREE char *aside = xasprintf("%s.1", path);
@@ -167,7 +167,7 @@ static int print_aside(struct reader *r, const char *path, struct err *err)
 	return k;
 }
 
-/* An agent can have written so much for this very reason. */
+/* Reports dropped lines: an agent may have written many lines to drop others. */
 static void say_dropped(const char *path)
 {
 	uint64_t n = audit_dropped(path);

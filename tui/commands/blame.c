@@ -37,7 +37,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* The history that lines are explained with. */
+/* The history of the folder, as the source of explanations. */
 struct past {
 	struct step_info *list; /* newest first */
 	size_t n;
@@ -45,7 +45,7 @@ struct past {
 	size_t n_marks;
 };
 
-/* A line's step, turn and session; NULL: there is none. */
+/* A line's step, turn and session; or NULL. */
 struct source {
 	const struct step_info *step;
 	const struct turn_mark *turn;
@@ -65,7 +65,7 @@ static int past_load(struct past *p, struct journal *j, struct err *err)
 	return r < 0 ? r : journal_turns(j, &p->marks, &p->n_marks, err);
 }
 
-/* Returns the agent of the session that this turn belongs to. */
+/* Returns the agent of the turn's session. */
 static const char *agent_of(const struct past *p, const struct turn_mark *turn)
 {
 	for (const struct turn_mark *t = turn; t && t >= p->marks; t--)
@@ -125,7 +125,8 @@ static void print_json(const struct past *p, const struct blame_line *l, size_t 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* "12", "12?" (or you), "you", "before", "before 3", "-" (no step, and nothing more is known). */
+/* Writes "12", "12?" (or you), "you", "before", "before 3", or "-" (no step, and nothing else is
+ * known). */
 static void name_writer(char *out, size_t size, const struct blame_line *l)
 {
 	if (l->by == BLAME_STEP)
@@ -140,7 +141,7 @@ static void name_writer(char *out, size_t size, const struct blame_line *l)
 		snprintf(out, size, "-");
 }
 
-/* The prompt, or the step's command where there was none. */
+/* Returns the prompt, else the step's command. */
 static const char *words_of(const struct source *s)
 {
 	return s->prompt ? s->prompt : s->step && s->step->command ? s->step->command : "";
@@ -254,7 +255,7 @@ static int run(const struct here *p, const char *path, size_t line, bool json, s
 	return r;
 }
 
-/* Cuts ":42" off, unless there is a file of the whole name. Returns 42, or 0. */
+/* Cuts ":42" off, unless a file has the whole name. Returns 42, or 0. */
 static size_t take_line(char *name)
 {
 	char *colon = strrchr(name, ':');

@@ -46,7 +46,7 @@ static const struct usage usage = {
 
 #define ESC 0x1b
 
-/* Esc ends a line, as Enter does, while the terminal is asked. */
+/* Makes Esc end a line, as Enter does, during questions. */
 static void set_esc(bool on)
 {
 	struct termios modes;
@@ -57,8 +57,8 @@ static void set_esc(bool on)
 	tcsetattr(STDIN_FILENO, TCSANOW, &modes);
 }
 
-/* Reads a line of the terminal. *ret: the line, or what stands in brackets if it is empty. Returns
- * 1 after Esc or the end of the input: the user wants none. */
+/* Reads a line from the terminal. *ret: the line; if it is empty, the default in brackets. Returns
+ * 1 to cancel: after Esc or at the end of the input. */
 static int ask(const char *what, const char *otherwise, char *line, size_t size, const char **ret)
 {
 	size_t len = 0;
@@ -91,8 +91,8 @@ static int go_to(const char *folder, struct err *err)
 	return 0;
 }
 
-/* The line is cordon run's, in the grammar of a shell: "--worktree claude 'fix it'". Nothing in it
- * is expanded. */
+/* Starts a session with a line of arguments for cordon run, in a shell's syntax but without
+ * expansion: "--worktree claude 'fix it'". */
 static int start_with(const char *line, const char *first, const char *second, struct err *err)
 {
 	AUTO_SHELL struct shell_line words = {0};
@@ -140,7 +140,7 @@ static int start_new(const struct board_flags *f, struct err *err)
 	return start_with(line, NULL, NULL, err);
 }
 
-/* The words of an error would be gone with the screen: they wait for Enter. */
+/* Waits for Enter after an error: its message would disappear with the screen. */
 static int wait_read(int status, struct err *err)
 {
 	const char *ignored;
@@ -210,7 +210,7 @@ int cmd_board(int argc, char **argv, struct err *err)
 	struct board_flags f = {0};
 	int r = flags_parse(&usage, argc, argv, &f, NULL, err);
 
-	if (r > 0) /* its help was shown */
+	if (r > 0) /* --help was printed */
 		return 0;
 	if (r == 0 && !f.new && !f.fork && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		r = err_say(

@@ -45,10 +45,10 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* One folder's. */
+/* The cache of one folder. */
 struct cache {
-	char *label, *folder; /* folder: NULL, it is not known */
-	int64_t used_s;	      /* the end of the last session */
+	char *label, *folder; /* folder: NULL if unknown */
+	int64_t used_s;	      /* end of the last session */
 	uint64_t bytes;	      /* on disk */
 };
 
@@ -96,7 +96,7 @@ static int by_use(const void *a, const void *b)
 	return (x->used_s < y->used_s) - (x->used_s > y->used_s);
 }
 
-/* The most recently used first. */
+/* Loads the caches, the most recently used first. */
 static void load(struct caches *c, const char *state_dir)
 {
 	AUTO_DIR DIR *d = NULL;
@@ -124,7 +124,7 @@ static void load(struct caches *c, const char *state_dir)
 		qsort(c->list, c->n, sizeof(*c->list), by_use);
 }
 
-/* -EBUSY: a session uses it. */
+/* Removes a cache. Returns -EBUSY if a session uses it. */
 static int drop(const struct caches *c, const struct cache *one)
 {
 	AUTO_FREE char *dir = path_join(c->dir, one->label);
@@ -160,7 +160,7 @@ static int clear(const struct caches *c, const char *label, struct err *err)
 	return 0;
 }
 
-/* The least recently used go first, never one that a session uses. */
+/* Removes the least recently used caches, except those that sessions use. */
 static void trim(const struct caches *c, uint64_t most)
 {
 	uint64_t sum = 0;

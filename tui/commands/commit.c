@@ -46,7 +46,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* The history that is committed from. */
+/* The history from which hunks are committed. */
 struct source {
 	struct journal *j;
 	struct reviewed v;
@@ -54,7 +54,7 @@ struct source {
 	size_t n_list;
 	struct turn_mark *marks;
 	size_t n_marks;
-	int64_t *steps; /* that have something kept, oldest first */
+	int64_t *steps; /* steps with kept hunks, oldest first */
 	size_t n;
 };
 
@@ -91,7 +91,7 @@ static void choose_steps(struct source *s, bool turn)
 		any = true;
 		s->steps[s->n++] = id;
 	}
-	for (size_t i = 0; i < s->n / 2; i++) { /* the oldest first */
+	for (size_t i = 0; i < s->n / 2; i++) { /* oldest first */
 		int64_t id = s->steps[i];
 
 		s->steps[i] = s->steps[s->n - 1 - i];
@@ -131,7 +131,7 @@ static void add_prompt(struct buf *out, const char *words)
 	buf_ch(out, '\n');
 }
 
-/* The prompts of the turns, the newest first: its first line is the subject. */
+/* Adds the prompts of the turns, newest first: its first line becomes the subject. */
 static void add_prompts(struct buf *out, const struct source *s)
 {
 	const struct turn_mark *last = NULL;
@@ -172,7 +172,7 @@ static int write_message(const struct commit_index *x, const struct here *at,
 	return io_write_file(AT_FDCWD, *ret, 0600, text.data, text.len, false);
 }
 
-/* ---- what will be committed ------------------------------------------------------------------ */
+/* ---- files to commit ------------------------------------------------------------------------- */
 
 static void show_author(const struct commit_index *x)
 {
@@ -210,7 +210,7 @@ static void show_left_out(const struct kept *k)
 		printf("Left out: %zu in other folders: cordon commit there\n", k->elsewhere);
 }
 
-/* What only the human may let in, at a terminal. */
+/* Asks about guarded names, which only the user may allow, at a terminal. */
 static int check_names(const struct commit_index *x, const struct kept *k, bool yes,
 		       struct err *err)
 {
@@ -250,7 +250,7 @@ static int show(const struct commit_index *x, const struct kept *k, const struct
 
 /* ---- the commit ------------------------------------------------------------------------------ */
 
-/* An agent may have committed meanwhile: the index would take that back. */
+/* Checks that HEAD is unchanged: the index would revert an agent's commit. */
 static int check_head(const struct commit_index *x, struct err *err)
 {
 	AUTO_FREE char *now =
@@ -292,7 +292,7 @@ static bool is_step_of(const struct source *s, int64_t step)
 	return false;
 }
 
-/* Marks the kept pieces of a file as committed if none of them was left out. */
+/* Marks the kept hunks of a file as committed, unless one was left out. */
 static void note_committed(struct source *s, const struct kept *k)
 {
 	for (size_t i = 0; i < k->n; i++) {
@@ -363,7 +363,7 @@ static int find_folder(struct here *at, const char *folder, struct err *err)
 	return 0;
 }
 
-/* Says how it ended before the pane goes. */
+/* Shows the result until Enter, because the pane closes with the program. */
 static void wait_for_enter(int r, struct err *err)
 {
 	int c;
@@ -383,7 +383,7 @@ int cmd_commit(int argc, char **argv, struct err *err)
 	struct commit_options o = {0};
 	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
-	if (r > 0) /* its help was shown */
+	if (r > 0) /* --help was printed */
 		return 0;
 	if (r == 0)
 		r = find_folder(&at, o.folder, err);

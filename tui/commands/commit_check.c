@@ -10,11 +10,11 @@
 #include "tui/commands/git.h"
 
 struct made {				   /* a commit */
-	char id[80], tree[80], parent[80]; /* parent: the first one, "" of a root */
+	char id[80], tree[80], parent[80]; /* parent: the first one; "" for a root commit */
 };
 
-/* Finds the oldest commit with this tree since the one that the index was built on. Later ones of
- * the same tree are others' and empty. */
+/* Finds the oldest commit with this tree after the commit that the index is based on. Later ones
+ * with the same tree are empty, and not cordon's. */
 static bool find_made(const struct commit_index *x, const char *tree, struct made *ret,
 		      bool *ret_newest)
 {

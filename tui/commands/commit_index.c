@@ -16,7 +16,7 @@
 
 #define NAMES_MAX ((size_t)64 << 20)
 
-/* ---- begin and end --------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static int make_dir(struct commit_index *x, const char *state_dir, struct err *err)
 {
@@ -27,7 +27,7 @@ static int make_dir(struct commit_index *x, const char *state_dir, struct err *e
 	return mkdir(x->tree, 0700) < 0 ? err_set(err, -errno, "mkdir '%s'", x->tree) : 0;
 }
 
-/* With what git knows of the files' times: else it would read them all again. */
+/* Copies the index with git's data about file times: else git would read all files again. */
 static int copy_index(const struct commit_index *x, const char *to, struct err *err)
 {
 	AUTO_FREE char *from = git_text(
@@ -88,7 +88,7 @@ static char *git_filtered(const struct commit_index *x, const char *const *words
 	return git_output(x->tree, argv, in, KEPT_FILE_MAX, len);
 }
 
-/* Puts the .gitattributes of the index there: git reads none from an index for single files. */
+/* Writes the .gitattributes of the index there: for single files git reads none from an index. */
 static int lay_attributes(const struct commit_index *x, struct err *err)
 {
 	AUTO_CLOSE int in = -1;
@@ -159,7 +159,7 @@ static char *full_path(const struct commit_index *x, const char *path)
 	return xasprintf("%s%s", x->prefix, path);
 }
 
-/* Does the path lead into another repository: a submodule's, or one that the agent made? */
+/* Returns whether the path leads into another repository: a submodule, or one made by the agent. */
 static bool is_nested(const struct commit_index *x, const char *path)
 {
 	for (const char *at = path; (at = strchr(at, '/')); at++) {
@@ -191,7 +191,7 @@ int commit_index_base(void *data, const char *path, struct kept_side *ret, struc
 	if (!len)
 		return 0;
 	if (sscanf(entry, "%o %79[0-9a-f] ", &mode, id) != 2 || (!S_ISREG(mode) && !S_ISLNK(mode)))
-		return -EFBIG; /* a submodule, or a directory that was a file */
+		return -EFBIG; /* a submodule, or a directory in place of a file */
 	text = S_ISLNK(mode) ? git_output(x->folder, GIT("cat-file", "blob", id), EXTERNAL_NULL,
 					  KEPT_FILE_MAX, &len)
 			     : git_filtered(x, GIT("cat-file", "--filters", with_path, id),
@@ -219,7 +219,7 @@ static int update(const struct commit_index *x, const struct buf *lines, struct 
 	return said ? 0 : err_say(err, -EIO, "commit: git cannot write its index");
 }
 
-/* Returns the number of the file's object, which is made; heap. */
+/* Makes an object of the file. Returns its ID; heap. */
 static char *make_object(const struct commit_index *x, const struct kept_file *f, const char *full)
 {
 	AUTO_FREE char *with_path = xasprintf("--path=%s", full);
@@ -270,7 +270,7 @@ static void leave_out(struct kept_file *f)
 	f->left_out = f->pieces;
 }
 
-/* Attributes first: they choose the filters of the other files. */
+/* Stages .gitattributes, or other files: attributes come first, because they choose the filters. */
 static int stage_some(struct commit_index *x, struct kept *k, bool attributes, size_t *n,
 		      struct err *err)
 {
@@ -306,7 +306,7 @@ int commit_index_stage(struct commit_index *x, struct kept *k, size_t *n, struct
 	return r < 0 ? r : stage_some(x, k, false, n, err);
 }
 
-/* ---- the human's index ----------------------------------------------------------------------- */
+/* ---- the user's index ------------------------------------------------------------------------ */
 
 static bool has_name(const struct buf *names, const char *name)
 {
@@ -316,7 +316,7 @@ static bool has_name(const struct buf *names, const char *name)
 	return false;
 }
 
-/* Updates the human's index by these lines, but for names that are staged there. */
+/* Updates the user's index by these lines, except names that are staged there. */
 static int share(struct commit_index *x, const struct buf *lines, struct err *err)
 {
 	AUTO_BUF struct buf mine = BUF_INIT;
@@ -351,7 +351,7 @@ int commit_index_share(struct commit_index *x, struct err *err)
 	return r;
 }
 
-/* ":100644 100755 ID ID M", NUL, name, NUL: as lines for update-index. */
+/* Converts ":100644 100755 ID ID M", NUL, name, NUL into lines for update-index. */
 static void add_changes(struct buf *lines, const char *raw, size_t len)
 {
 	const char *end = raw + len;

@@ -42,7 +42,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* One file's line in --stat. */
+/* A file's line in --stat. */
 struct stat_row {
 	char *name;
 	int added, deleted;
@@ -51,10 +51,10 @@ struct stat_row {
 
 struct output {
 	struct diff_options opt;
-	const struct strings *paths; /* relative to the folder; none: all */
+	const struct strings *paths; /* relative to the folder; empty: all */
 	struct stat_row *rows;
 	size_t n_rows;
-	size_t n_git; /* left out: git's own data */
+	size_t n_git; /* git's own files that are left out */
 };
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static bool read_step(const char *s, size_t len, int64_t *ret)
 	return !errno && !*end && *ret != 0;
 }
 
-/* "7", "-2", "3..7", "3.." or "..7"; what is left out is 0. */
+/* Parses "7", "-2", "3..7", "3.." or "..7"; an omitted number is 0. */
 static bool read_range(const char *s, int64_t *from, int64_t *to)
 {
 	const char *dots = strstr(s, "..");
@@ -90,12 +90,12 @@ static bool read_range(const char *s, int64_t *from, int64_t *to)
 	return true;
 }
 
-/* Whoever writes such a thing means a step, unless there is a file of that name. */
+/* Returns whether the word must be a step; not if a file has this name. */
 static int check_step(const char *s, struct err *err)
 {
 	const char *dots = strstr(s, "..");
 	bool range = dots || !strchr(s, '.');
-	bool of_words = dots > s && dots[2] && !strchr(s, '/'); /* "a..b": a range of something */
+	bool of_words = dots > s && dots[2] && !strchr(s, '/'); /* "a..b": not a range of steps */
 	bool number = !s[strspn(s, "-0123456789.")] && strpbrk(s, "0123456789");
 
 	if (!range || (!number && !of_words) || access(s, F_OK) == 0)
@@ -242,7 +242,7 @@ static void print_stat(const struct output *out)
 
 /* ---- command --------------------------------------------------------------------------------- */
 
-/* "git main: f918ed4 -> fca8856, 1 commit taken back", and the files behind it. */
+/* Prints "git main: f918ed4 -> fca8856, 1 commit taken back", and the number of files behind it. */
 static void print_git(const struct output *out, struct journal *j, int64_t from, int64_t to)
 {
 	struct git_words words = {0};
@@ -259,7 +259,7 @@ static void print_git(const struct output *out, struct journal *j, int64_t from,
 	       out->n_git, out->n_git == 1 ? "" : "s", style_off());
 }
 
-/* The oldest step that is kept since that restore point. */
+/* Returns the oldest existing step after that restore point. */
 static int first_since(struct journal *j, const char *name, int64_t *ret, struct err *err)
 {
 	const struct mark *mark;

@@ -47,7 +47,7 @@ static const struct guarantee {
 	{BACKEND_LIMITS, "limits", "limits hold for the whole tree of processes"},
 };
 
-/* Nothing is missing that it needs. One that is not whole is never chosen but by its name. */
+/* Returns whether a back end lacks nothing. An incomplete one is chosen only by its name. */
 static bool starts(const struct probe_report *r)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -58,7 +58,7 @@ static bool starts(const struct probe_report *r)
 
 /* ---- directories of tools -------------------------------------------------------------------- */
 
-/* What the first session makes path in, if it is not there. Heap. */
+/* Returns the nearest existing directory above path: the first session makes the rest. Heap. */
 static char *existing(const char *path)
 {
 	char *at = xstrdup(path);
@@ -79,8 +79,7 @@ static bool has_failed(const struct probe_report *r, const char *name)
 	return false;
 }
 
-/* Adds how tools find their caches (core/session/start/homes.h), as a session without options has
- * it. */
+/* Adds how tools find their caches (core/session/start/homes.h) in a session without options. */
 static void probe_homes(const struct backend *be, const struct config *config, const char *state,
 			struct probe_report *r)
 {
@@ -163,7 +162,7 @@ static void print_table(const struct backend *be, const struct probe_report *r, 
 	for (size_t i = 0; i < r->n; i++)
 		print_probe(&r->list[i], name_width, columns);
 	printf("\n");
-	/* What one that does not start would give is not known. */
+	/* The guarantees of a back end that does not start are unknown. */
 	for (size_t i = 0; i < ARRAY_LEN(guarantees) && starts(r); i++) {
 		bool yes = bits & guarantees[i].bit;
 
@@ -215,7 +214,7 @@ static void on_socket(void *data, const char *path, const char *words)
 	s->n++;
 }
 
-/* The human's, of no folder. NULL: they cannot be read, which every run says. */
+/* Returns the user's settings, without a folder's. NULL: unreadable, which every run reports. */
 static struct config *own_settings(const char *home, const char *state)
 {
 	const struct config_spec spec = {

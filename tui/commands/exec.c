@@ -31,8 +31,8 @@ static const struct usage usage = {
 	0,
 };
 
-/* One of the two outputs. A terminal gets what passes the filter: the command may print files that
- * the agent wrote. */
+/* One of the two outputs. A terminal gets filtered output: the command may print files that the
+ * agent wrote. */
 struct output {
 	int fd;
 	bool filtered;
@@ -44,7 +44,7 @@ struct exec {
 	struct output out, errors;
 	int signals;
 	bool tty, raw, input_over;
-	struct termios modes; /* of the terminal, before */
+	struct termios modes; /* the terminal's, before */
 	struct ending end;
 	bool over;
 };
@@ -56,7 +56,7 @@ static void set_modes(const struct termios *modes)
 	sigset_t old;
 
 	(void)os_signals_block((const int[]){SIGTTOU, 0},
-			       &old); /* from the background it would stop us */
+			       &old); /* in the background we would be stopped */
 	tcsetattr(STDIN_FILENO, TCSADRAIN, modes);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
@@ -88,7 +88,7 @@ static struct frame_size here_size(void)
 	return (struct frame_size){.w = (uint16_t)w, .h = (uint16_t)h};
 }
 
-/* ---- what comes ------------------------------------------------------------------------------ */
+/* ---- frames and signals ---------------------------------------------------------------------- */
 
 static struct output output_to(int fd)
 {
@@ -96,7 +96,7 @@ static struct output output_to(int fd)
 		.fd = fd, .filtered = isatty(fd), .filter.ascii = !terminal_here_is_utf8()};
 }
 
-/* Writes bytes to an output. Returns 0 or negative errno: -EPIPE if its reader has gone. */
+/* Writes bytes to an output. Returns 0 or negative errno: -EPIPE if its reader is closed. */
 static int put(struct output *o, struct span bytes)
 {
 	AUTO_BUF struct buf passed = BUF_INIT;
@@ -122,7 +122,7 @@ static void on_frame(struct exec *x, const struct frame *f)
 	case FRAME_ERRORS:
 		if (put(f->type == FRAME_OUTPUT ? &x->out : &x->errors, f->data) == 0)
 			break;
-		x->over = true; /* its reader is gone */
+		x->over = true; /* its reader is closed */
 		x->end.status = 128 + SIGPIPE;
 		break;
 	case FRAME_END:
@@ -146,7 +146,8 @@ static void hear_input(struct exec *x)
 	}
 }
 
-/* With a terminal its keys are the program's, and these come from elsewhere. */
+/* Forwards a signal. On a terminal, keys reach the program itself; these signals have other
+ * senders. */
 static void hear_signal(struct exec *x, int sig)
 {
 	struct frame_size size = here_size();
@@ -282,7 +283,7 @@ int cmd_exec(int argc, char **argv, struct err *err)
 	char unused;
 	int r = flags_parse(&usage, argc, argv, &unused, &args, err);
 
-	if (r > 0) /* its help was shown */
+	if (r > 0) /* --help was printed */
 		return 0;
 	if (r == 0 && args.ahead > 1)
 		r = err_say(err, -EINVAL, "exec: '%s': put -- before the command: usage: cordon %s",

@@ -11,7 +11,7 @@
 
 #define HELP_COLUMNS 80
 
-/* Returns the length of the next word of a synopsis; all words of a bracket are one. */
+/* Returns the length of the next word of a synopsis; a bracket is one word. */
 static int word_length(const char *s)
 {
 	int n = 0, depth = 0;
@@ -21,8 +21,8 @@ static int word_length(const char *s)
 	return n;
 }
 
-/* Prints it in several lines. Each alternative ("log [--json] | --prune") begins with the command's
- * name, "cordon log --prune", in a line of its own. */
+/* Prints a synopsis in several lines. Each alternative ("log [--json] | --prune") has its own line,
+ * which begins with the command's name: "cordon log --prune". */
 static void print_synopsis(const char *s)
 {
 	const int name = word_length(s);
@@ -48,7 +48,7 @@ static void print_synopsis(const char *s)
 	fputs("\n\n", stdout);
 }
 
-/* Prints lines that fit as they are, they may be a table, and breaks longer ones. */
+/* Prints lines that fit unchanged (they may be a table), and wraps longer ones. */
 static void print_about(const char *about)
 {
 	for (const char *line = about; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -96,7 +96,7 @@ static int unknown_flag(const struct usage *u, const char *arg, size_t len, stru
 		       near.best ? "?" : "", u->synopsis);
 }
 
-/* *i moves when the value is the next argument. */
+/* Reads a flag. i is increased if its value is the next argument. */
 static int take_flag(const struct usage *u, int argc, char **argv, int *i, void *out,
 		     struct err *err)
 {

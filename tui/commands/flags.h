@@ -8,8 +8,8 @@
 /* One option: parsing and --help read the same table. */
 struct flag {
 	const char *name;
-	const char *arg; /* NULL: a switch; else what --help calls the value */
-	size_t at;	 /* offsetof a bool or a const char * in the command's struct */
+	const char *arg; /* NULL: a switch; else the value's name in --help */
+	size_t at;	 /* offset of a bool or a const char * in the command's struct */
 	const char *help;
 };
 
@@ -20,10 +20,7 @@ struct usage {
 	size_t n_flags;
 };
 
-/*
- * Sorts argv into the command's struct and *rest (arguments; "-3" is one, so is all after "--").
- * rest NULL: the command takes none.
- * 1: --help was asked for and printed; 0; -EINVAL.
- */
+/* Stores argv in the command's struct and *rest ("-3" and everything after "--" are arguments).
+ * rest NULL: the command takes none. Returns 0; 1 after printing --help; -EINVAL. */
 int flags_parse(const struct usage *u, int argc, char **argv, void *out, struct strings *rest,
 		struct err *err) MUST_USE;

@@ -17,7 +17,7 @@
 
 #define DAY_US ((int64_t)86400 * 1000000)
 
-/* what: the word to be typed. */
+/* Asks the user to type a word (what). */
 static int confirm(const struct here *p, const char *what, const char *words, struct err *err)
 {
 	char line[32] = "";

@@ -10,7 +10,7 @@ struct prune_options { /* as given; NULL: not given */
 
 /* `cordon log --adopt`: takes over the history and audit log of this folder's old name. */
 int adopt_history(const struct here *p, struct err *err) MUST_USE;
-/* yes: do not ask. */
+/* Discards the history. yes: does not ask. */
 int forget_all(const struct here *p, bool yes, struct err *err) MUST_USE;
 int forget_oldest(const struct here *p, const struct prune_options *o, bool yes, struct err *err)
 	MUST_USE;

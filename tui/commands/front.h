@@ -5,7 +5,7 @@
 #include "core/api/fault.h"
 #include "tui/commands/run.h"
 
-/* Zeroed at first: nothing is made. */
+/* Must be zeroed at first. */
 struct front_run {
 	struct run run;
 	bool made;

@@ -11,7 +11,7 @@
 #include "tui/look/theme.h"
 
 #define COLORS	   256
-#define SLOTS	   1024	 /* of the table that finds a colour */
+#define SLOTS	   1024	 /* slots of the hash table of colours */
 #define DELAY_MAX  65535 /* hundredths of a second */
 #define TICK_US	   10000
 #define NO_COLOR   UINT32_MAX
@@ -21,7 +21,7 @@
 struct palette {
 	uint32_t rgb[COLORS];
 	int n;
-	uint32_t keys[SLOTS]; /* NO_COLOR: free */
+	uint32_t keys[SLOTS]; /* NO_COLOR: unused */
 	uint8_t at[SLOTS];
 };
 
@@ -31,7 +31,7 @@ struct gif {
 	int fd, status;
 	size_t bytes;
 	struct buf out;
-	/* The picture that is shown now: written when it is known how long. */
+	/* The current picture, which is written when its duration is known. */
 	struct rect r;
 	uint8_t *pixels;
 	ColorMapObject *map; /* NULL: the common one */
@@ -50,7 +50,7 @@ static size_t slot_of(const struct palette *p, uint32_t rgb)
 	return i;
 }
 
-/* False: there are 256 others. */
+/* Adds a colour. Returns false if there are 256 others. */
 static bool add(struct palette *p, uint32_t rgb)
 {
 	size_t i = slot_of(p, rgb);
@@ -65,7 +65,8 @@ static bool add(struct palette *p, uint32_t rgb)
 	return true;
 }
 
-/* Text, ground and the sixteen: of every picture. Returns how many. */
+/* Adds the colours that every picture has: text, background and the sixteen. Returns their
+ * number. */
 static int add_common(struct palette *p)
 {
 	memset(p->keys, 0xff, sizeof(p->keys));
@@ -92,7 +93,7 @@ static ColorMapObject *map_of(const uint32_t *rgb, int n)
 	return map;
 }
 
-/* More than 256 colours: each as the nearest of xterm's. */
+/* Replaces more than 256 colours by the nearest ones of xterm's. */
 static void reduce(const uint32_t *rgb, size_t n, uint8_t *ret, struct palette *p)
 {
 	uint32_t last = NO_COLOR;
@@ -156,7 +157,7 @@ static int take_bytes(GifFileType *file, const GifByteType *bytes, int len)
 	return g->status == 0 ? len : 0;
 }
 
-/* libgif says no more than that it failed: if not by a write, then for want of memory. */
+/* Returns an error. libgif reports only failure: without a write error it is want of memory. */
 static int check(struct gif *g, int result)
 {
 	if (result == GIF_ERROR && g->status == 0)
@@ -201,7 +202,7 @@ static int put_image(struct gif *g, int delay)
 	GifByteType bytes[4];
 
 	EGifGCBToExtension(&control, bytes);
-	/* libgif forgets the colours of the picture before, but does not free them. */
+	/* libgif drops the previous picture's colours without freeing them. */
 	GifFreeMapObject(g->file->Image.ColorMap);
 	g->file->Image.ColorMap = NULL;
 	if (check(g, EGifPutExtension(g->file, GRAPHICS_EXT_FUNC_CODE, sizeof(bytes), bytes)) < 0 ||
@@ -212,7 +213,7 @@ static int put_image(struct gif *g, int delay)
 	return g->status;
 }
 
-/* The picture that is shown, which ends at `to`. */
+/* Writes the current picture, which ends at `to`. */
 static int put_shown(struct gif *g, int64_t to)
 {
 	if (g->pixels)

@@ -14,10 +14,10 @@
  */
 struct gif;
 
-/* w, h: of the film, at most 65535 each; fd: borrowed. */
+/* w, h: size of all pictures, at most 65535 each; fd: borrowed. */
 struct gif *gif_new(int fd, int w, int h) MUST_USE;
 /* Sets the pixels of r (0xRRGGBB, row by row) from t_us on. */
 int gif_frame(struct gif *g, int64_t t_us, struct rect r, const uint32_t *rgb) MUST_USE;
 size_t gif_bytes(const struct gif *g); /* written so far */
-/* Ends the file: the last picture stays until t_us, then the film begins anew. Frees g. */
+/* Ends the file: the last picture stays until t_us, then the animation restarts. Frees g. */
 int gif_end(struct gif *g, int64_t t_us) MUST_USE;

@@ -21,11 +21,11 @@
 #include "tui/commands/here.h"
 #include "tui/commands/show.h"
 
-#define OWN_WORDS 6 /* before the caller's */
+#define OWN_WORDS 6 /* git's own arguments before the caller's */
 
-/* Fills argv with git's name, its options, and the words; words end with NULL. An agent may write
- * refs/replace, info/grafts and the commit graph: git would show and commit other objects than HEAD
- * has. Grafts are read from a path that cannot exist. */
+/* Fills argv with git's name, its options, and the words, which end with NULL. An agent may write
+ * refs/replace, info/grafts and the commit graph, by which git would show and commit other objects
+ * than HEAD's. Grafts are read from a path that cannot exist. */
 static void git_words(const char *argv[OWN_WORDS + GIT_WORDS_MAX + 1], const char *dir,
 		      const char *const *words)
 {
@@ -142,7 +142,7 @@ char *git_text(const char *dir, const char *const *words)
 
 #define SCRATCH "git."
 
-/* Removes directories of processes that were killed. */
+/* Removes directories of killed processes. */
 static void remove_stale(const char *state_dir)
 {
 	AUTO_DIR DIR *d = opendir(state_dir);
@@ -183,8 +183,8 @@ int git_input(const void *data, size_t len)
 	return r < 0 ? r : fd;
 }
 
-/* Returns the name of the tree that has the files of the index: git computes the names of all
- * trees, for the new index remembers none. Heap, or NULL. */
+/* Returns the ID of the tree of the index's files: git computes all IDs, because the new index has
+ * no cached ones. Heap, or NULL. */
 static char *tree_of_index(const char *dir, const char *scratch)
 {
 	AUTO_FREE char *own = xstrdup(getenv(GIT_INDEX));

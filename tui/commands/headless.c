@@ -20,15 +20,15 @@
 #include "tui/console/driven.h"
 
 struct headless {
-	uv_loop_t loop; /* the engine's, run by ours */
+	uv_loop_t loop; /* the engine's; run here */
 	struct engine *engine;
 	struct learned *learned;
 	const char *home;
 	struct refused refused;
 	struct headless_tty tty;
-	bool learning; /* an answer of ours is on its way */
+	bool learning; /* an answer was sent and not yet confirmed */
 	bool done;
-	int status; /* what the shell gets */
+	int status; /* exit status for the shell */
 };
 
 static void end_with(struct headless *h, int status)
@@ -52,7 +52,7 @@ static void say(const char *words)
 	AUTO_BUF struct buf shown = BUF_INIT;
 
 	text_escape(&shown, words, strlen(words));
-	/* A terminal that is raw for the command does not return by itself. */
+	/* In raw mode, set by the command, a line feed does not return the cursor. */
 	fprintf(stderr, "cordon: %s%s\n", shown.data, isatty(STDERR_FILENO) ? "\r" : "");
 }
 
@@ -69,7 +69,7 @@ static void on_said(void *data, const char *words, bool fatal)
 	say(words);
 }
 
-/* Each answer takes its request away, and tells of that. */
+/* Answers the next question; each answer changes the list, and leads to another call. */
 static void learn(struct headless *h)
 {
 	struct session *s = engine_session(h->engine);
@@ -110,11 +110,12 @@ static void on_failed(void *data, int status, const char *words)
 	end_with(h, status);
 }
 
-/* What a terminal or a supervisor sends to cordon is meant for the command, which may run before
- * session_start() has returned. */
+/* Signals from a terminal or a supervisor are meant for the command, which may run before
+ * session_start() returns. */
 static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT, 0};
 
-/* Not before the session has started: its number may be 0, which would be the command's. */
+/* Opens the signals after the session has started: else their descriptor could be 0, the
+ * command's. */
 static int open_signals(const sigset_t *held, struct err *err)
 {
 	int fd = os_signals_open(held);
@@ -135,10 +136,8 @@ enum {
 	OWN_POLLS = 2
 };
 
-/*
- * Until the command has ended or the keeper is gone. The caller's terminal is polled here and not
- * by the engine's loop: libuv would set O_NONBLOCK on it, which the caller shares.
- */
+/* Runs until the command has ended or the keeper is gone. The caller's terminal is polled here and
+ * not by the engine's loop: libuv would set O_NONBLOCK on it, which the caller shares. */
 static int loop(struct headless *h, int sigfd, struct err *err)
 {
 	while (uv_run(&h->loop, UV_RUN_NOWAIT), !h->done) {
@@ -168,10 +167,8 @@ static void say_refused(struct headless *h)
 	refused_done(&h->refused);
 }
 
-/*
- * The command works with the caller's own terminal, and may set its modes. Whatever happens they
- * are what they were when all inside has ended: the caller's next keys are not the agent's.
- */
+/* Modes of the caller's terminal, which the command may change. They are restored in any case when
+ * all inside has ended: the caller's next keys are not for the agent. */
 struct modes {
 	struct termios is[3];
 	bool have[3];
@@ -187,13 +184,13 @@ static void modes_put_back(const struct modes *m)
 {
 	sigset_t old;
 
-	/* From the background it would stop us. */
+	/* in the background we would be stopped */
 	(void)os_signals_block((const int[]){SIGTTOU, 0}, &old);
 	for (int fd = 0; fd < 3; fd++) {
 		struct termios now;
 
 		if (m->have[fd])
-			tcflow(fd, TCOON); /* it may have been stopped */
+			tcflow(fd, TCOON); /* output may have been stopped */
 		if (m->have[fd] && tcgetattr(fd, &now) == 0 &&
 		    (now.c_lflag != m->is[fd].c_lflag || now.c_iflag != m->is[fd].c_iflag ||
 		     now.c_oflag != m->is[fd].c_oflag || now.c_cflag != m->is[fd].c_cflag ||
@@ -203,7 +200,7 @@ static void modes_put_back(const struct modes *m)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/* Consoles show what goes to the caller's terminal. */
+/* Shows consoles the output for the caller's terminal. */
 static void on_printed(void *data, const char *bytes, size_t len)
 {
 	struct headless *h = data;
@@ -221,7 +218,7 @@ static int run_loop(struct headless *h, const sigset_t *held, struct err *err)
 	h->tty.pty.tap_data = h;
 	if (h->tty.pty.fd >= 0)
 		on_printed(h, NULL, 0);
-	signal(SIGPIPE, SIG_IGN); /* a client may go at any time */
+	signal(SIGPIPE, SIG_IGN); /* a client may disconnect at any time */
 	r = sigfd < 0 ? sigfd : loop(h, sigfd, err);
 	if (!h->learned)
 		refused_note(&h->refused, engine_model(h->engine), h->home);

@@ -12,7 +12,7 @@
 #include "tui/look/terminal.h"
 
 #define CHUNK	    4096
-#define TYPED_AHEAD ((size_t)64 * 1024) /* keys that the command has not read */
+#define TYPED_AHEAD ((size_t)64 * 1024) /* bytes typed ahead of the command */
 
 enum {
 	POLL_PTY,
@@ -20,9 +20,10 @@ enum {
 	POLL_OUTPUT
 };
 
-/* ---- the human's terminal -------------------------------------------------------------------- */
+/* ---- the user's terminal --------------------------------------------------------------------- */
 
-/* A process in the background that reads from or sets up its terminal would be stopped. */
+/* Returns whether cordon is in the background, where reading from its terminal or changing its
+ * modes would stop it. */
 static bool in_background(void)
 {
 	pid_t front = tcgetpgrp(STDIN_FILENO);
@@ -48,7 +49,7 @@ static void take_keys(struct headless_tty *t)
 		return;
 	cfmakeraw(&raw);
 	t->reads = tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
-	copy_size(t); /* the background does not hear of changes */
+	copy_size(t); /* no SIGWINCH arrives in the background */
 }
 
 static void give_keys_back(struct headless_tty *t)
@@ -58,7 +59,8 @@ static void give_keys_back(struct headless_tty *t)
 	t->reads = false;
 }
 
-/* Ctrl-Z, unless the command wants it as a key: stops cordon, not the command. Returns after fg. */
+/* Stops cordon, not the command, after Ctrl-Z, unless that is a key of the command's. Returns after
+ * fg. */
 static void suspend(struct headless_tty *t)
 {
 	give_keys_back(t);
@@ -81,7 +83,7 @@ static void read_keys(struct headless_tty *t)
 
 	if (n <= 0) {
 		if (n == 0 || (errno != EINTR && errno != EAGAIN))
-			t->reads = t->typed = false; /* it hung up: a signal says so, too */
+			t->reads = t->typed = false; /* hung up; a signal follows */
 		return;
 	}
 	for (ssize_t i = 0; i < n; i++) {
@@ -96,8 +98,8 @@ static void read_keys(struct headless_tty *t)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Returns false if no output is left for now. Our side stays open when the command closes its own:
- * a hangup would end a command that goes on without its streams. */
+/* Reads output; returns false if there is none. Our side stays open when the command closes its
+ * own: a hangup would end a command that continues without its streams. */
 static bool read_output(struct headless_tty *t)
 {
 	char bytes[CHUNK];
@@ -111,7 +113,7 @@ static bool read_output(struct headless_tty *t)
 	return n > 0;
 }
 
-/* A terminal that is stopped takes nothing: poll(2) has said that there is room for some. */
+/* Writes output. A stopped terminal accepts nothing; poll(2) reported room before. */
 static void write_output(struct headless_tty *t)
 {
 	ssize_t n = write(t->terminal, t->out.data + t->sent, MIN(t->out.len - t->sent, CHUNK));
@@ -127,8 +129,8 @@ static void write_output(struct headless_tty *t)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The pty has the modes of the terminal; where that goes on doing what they say, it does nothing.
- */
+/* Sets the pty's modes to the terminal's, without those that the terminal itself still carries
+ * out. */
 static void set_modes(const struct headless_tty *t)
 {
 	struct termios modes = t->before;

@@ -29,11 +29,11 @@ struct headless_tty {
 	struct buf out; /* filtered, not yet written */
 	size_t sent;
 	struct winsize size;
-	int slave, terminal; /* terminal: 0, 1 or 2, the descriptor that output goes to */
+	int slave, terminal; /* terminal: descriptor (0, 1 or 2) for output */
 	struct termios before;
-	bool unused; /* nobody has the command's side open: looked at in each turn of the loop */
+	bool unused; /* the command's side is closed everywhere: read in each turn of the loop */
 	bool typed;  /* standard input is a terminal */
-	bool reads;  /* keys go to the command: cordon is in the foreground */
+	bool reads;  /* cordon is in the foreground: keys go to the command */
 };
 enum {
 	HEADLESS_TTY_POLLS = 3
@@ -43,7 +43,7 @@ int headless_tty_open(struct headless_tty *t, struct session_spec *spec, struct 
 void headless_tty_started(struct headless_tty *t);
 void headless_tty_polls(const struct headless_tty *t, struct pollfd p[HEADLESS_TTY_POLLS]);
 void headless_tty_ready(struct headless_tty *t, const struct pollfd p[HEADLESS_TTY_POLLS]);
-/* Returns whether the signal is about the terminal alone, and has been handled. */
+/* Handles a signal about the terminal alone. Returns whether it was one. */
 bool headless_tty_signal(struct headless_tty *t, int sig);
-/* Writes the rest of the command's output, and restores the terminal. */
+/* Writes the remaining output of the command, and restores the terminal. */
 void headless_tty_close(struct headless_tty *t);

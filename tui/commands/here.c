@@ -54,7 +54,7 @@ int here_moved(const char *folder, const char *state_dir, int r, struct err *err
 	struct err ignored = {0};
 	int found = 0;
 
-	/* -EPROTO: the store came along, or another directory stands where the folder was. */
+	/* -EPROTO: the store moved with the folder, or another directory has its name. */
 	if (r == 0 || r == -ENOENT || r == -EPROTO)
 		found = journal_find_moved(&spec, &was, r < 0 ? &ignored : err);
 	if (found <= 0)
@@ -65,7 +65,7 @@ int here_moved(const char *folder, const char *state_dir, int r, struct err *err
 		       was);
 }
 
-/* Its name in the folder, or NULL; points into *clean, heap. */
+/* Returns the argument's name in the folder, or NULL; it points into *clean (heap). */
 static const char *place(const struct here *p, const char *arg, char **clean)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);

@@ -1,4 +1,4 @@
-/* hook - `cordon hook`: an agent asks before it runs a command, and is told what will not work. */
+/* hook - `cordon hook`: an agent asks before it runs a command, and learns what will not work. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "tui/commands/flags.h"
 #include "tui/commands/show.h"
 
-#define PAYLOAD_MAX (4u << 20) /* bytes; a Write tool's whole file is in it */
+#define PAYLOAD_MAX (4u << 20) /* bytes; may contain a whole file of the Write tool */
 #define ANSWER_MAX  4096
-#define STOPPED	    2 /* exit status: every agent takes it as "not run, stderr says why" */
+#define STOPPED	    2 /* exit status: to every agent "not run, the reason is on stderr" */
 
 struct hook_options {
 	const char *agent;
@@ -38,10 +38,9 @@ static const struct usage usage = {
 
 /* ---- the event ------------------------------------------------------------------------------- */
 
-/*
- * Claude Code, Codex: hook_event_name PreToolUse, tool_name, tool_input. Gemini: BeforeTool.
- * opencode has no command hooks; the plugin that `cordon install` writes sends the same form.
- */
+/* Returns whether a tool is about to run. Claude Code, Codex: hook_event_name PreToolUse,
+ * tool_name, tool_input. Gemini: BeforeTool. opencode has no command hooks; the plugin that `cordon
+ * install` writes sends the same form. */
 static bool is_before_tool(const cJSON *event)
 {
 	const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(event, "hook_event_name"));
@@ -97,7 +96,7 @@ static void print_json(cJSON *o)
 	free(text);
 }
 
-/* What the agent's model is to read besides, of the event that this is. */
+/* Prints additional text for the agent's model, in the answer to this event. */
 static void print_context(const char *event, const char *text)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -109,7 +108,7 @@ static void print_context(const char *event, const char *text)
 	cJSON_Delete(o);
 }
 
-/* Claude Code: hookSpecificOutput {permissionDecision, permissionDecisionReason,
+/* Prints Claude Code's hookSpecificOutput {permissionDecision, permissionDecisionReason,
  * additionalContext}. */
 static void print_claude(const struct advice *a, const char *notices)
 {
@@ -133,11 +132,9 @@ static void print_claude(const struct advice *a, const char *notices)
 	cJSON_Delete(o);
 }
 
-/*
- * Gemini shows systemMessage to its user. Codex runs the tool when it meets a field that it does
- * not know, so it is told by exit status alone, and of notes nothing. Neither can ask: the human's
- * own approval setting does.
- */
+/* Prints the answer; returns the exit status. Gemini shows systemMessage to its user. Codex runs
+ * the tool if it finds an unknown field, so it gets only an exit status and no notes. Neither can
+ * ask: the user's own approval setting applies. */
 static int answer(const char *agent, const char *event, const struct advice *a, const char *notices)
 {
 	cJSON *o;
@@ -170,21 +167,22 @@ static int answer(const char *agent, const char *event, const struct advice *a, 
 
 /* ---- notices --------------------------------------------------------------------------------- */
 
-/* The events whose answer the agent's model reads, of the hooks that `cordon install` writes. */
+/* Returns whether the agent's model reads the answer to this event of the hooks that `cordon
+ * install` writes. */
 static bool carries_context(const char *agent, const char *event)
 {
 	static const char *const claude[] = {"UserPromptSubmit", "PreToolUse", "PostToolUse", NULL};
 	static const char *const codex[] = {"UserPromptSubmit", "PostToolUse", NULL};
 	static const char *const gemini[] = {"BeforeAgent", "AfterTool", NULL};
 
-	if (str_eq(agent, "opencode")) /* its plugin adds the text to what the tool returned */
+	if (str_eq(agent, "opencode")) /* its plugin appends the text to the tool's result */
 		return str_eq(event, "PostToolUse");
 	return str_one_of(event, str_eq(agent, "gemini")  ? gemini
 				 : str_eq(agent, "codex") ? codex
 							  : claude);
 }
 
-/* Returns what the human did that the agent has not been told, or NULL. Heap. */
+/* Returns the user's actions that the agent does not know, or NULL. Heap. */
 static char *fetch_notices(void)
 {
 	AUTO_CLOSE int fd = step_ask("notices");
@@ -201,14 +199,14 @@ static char *fetch_notices(void)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* A hook that cannot say it is in nobody's way. */
+/* Reports steps; a failure has no effect. */
 static void tell_steps(const cJSON *event)
 {
 	AUTO_BUF struct buf request = BUF_INIT;
 	AUTO_FREE char *answer = NULL;
 	AUTO_CLOSE int fd = step_request(event, &request) ? step_ask(request.data) : -1;
 
-	/* What it says is nobody's business here, but that it has been done. */
+	/* Waits for the answer, whose text is not used. */
 	if (fd >= 0 && io_read_all(fd, ANSWER_MAX, &answer, NULL) < 0)
 		return;
 }

@@ -67,15 +67,15 @@ static const struct usage init_usage = {
 	0,
 };
 
-/* ---- what there is to set up ----------------------------------------------------------------- */
+/* ---- available setups ------------------------------------------------------------------------ */
 
-/* Before a tool, after one that writes, when the user has said something, when the agent asks, when
- * it rests. */
+/* Before a tool, after a tool that writes, after a prompt, at a question of the agent's, at
+ * rest. */
 #define HOOKS 6
 
-/* Agents with command hooks: their settings file, and how their hooks are written. */
+/* Agents with command hooks: their settings file, and the form of their hooks. */
 static const struct agent {
-	const char *program, *folder, *settings; /* folder: below the home; there or not */
+	const char *program, *folder, *settings; /* folder: below the home; may be missing */
 	struct setup_hook hooks[HOOKS];
 } agents[] = {
 	{"claude",
@@ -115,7 +115,7 @@ static bool is_there(const char *home, const char *below, const char *program)
 	return access(dir, F_OK) == 0 || program_is_installed(program);
 }
 
-/* $NAME where it is set and absolute, else `usual` below the home. */
+/* Returns $NAME if it is set and absolute, else `usual` below the home. */
 static char *xdg(const char *name, const char *home, const char *usual)
 {
 	const char *set = getenv(name);
@@ -170,9 +170,9 @@ static void add_all(struct setup *s, const char *home, bool *ret_fpath)
 	}
 }
 
-/* ---- telling and asking ---------------------------------------------------------------------- */
+/* ---- plan and question ----------------------------------------------------------------------- */
 
-/* Returns how many files will be written. */
+/* Shows the plan. Returns how many files will be written. */
 static size_t show_plan(const struct setup *s)
 {
 	static const char *const signs[] = {"+ ", "~ ", "  ", "! "};
@@ -192,7 +192,7 @@ static size_t show_plan(const struct setup *s)
 	return n;
 }
 
-/* As root the profile is a file like the others. */
+/* Adds the profile; for root it is a file like the others. */
 static void add_profile(struct setup *s)
 {
 	AUTO_FREE char *text = system_needs_apparmor() ? system_apparmor_text() : NULL;
@@ -205,7 +205,7 @@ static void add_profile(struct setup *s)
 		       "    sudo cordon install\n");
 }
 
-/* Names what was left alone; 0: nothing was. */
+/* Names the files that were not changed. Returns their number. */
 static int name_undone(const struct setup *s, struct err *err)
 {
 	AUTO_BUF struct buf names = BUF_INIT;
@@ -303,7 +303,7 @@ static void tell_nothing(void *data, const char *path, const char *words)
 	(void)words;
 }
 
-/* What --purge removes besides. */
+/* Lists what --purge removes in addition. */
 static void tell_purge(const char *state, const char *settings)
 {
 	char size[32];
@@ -324,7 +324,7 @@ static int purge(const char *state, const char *settings, struct err *err)
 	return r;
 }
 
-/* 1: there is nothing to do. */
+/* Lists all files to remove. Returns 1 if there are none. */
 static int tell_all(const struct install_options *o, const char *state, const char *settings,
 		    struct err *err)
 {
@@ -361,7 +361,7 @@ static int uninstall(const struct install_options *o, struct err *err)
 		r = confirm_yes("Do this?", err);
 	if (r != 0 || o->dry)
 		return MIN(r, 0);
-	profile = open(APPARMOR_PROFILE, O_RDONLY); /* apparmor_parser reads it, too */
+	profile = open(APPARMOR_PROFILE, O_RDONLY); /* for apparmor_parser as well */
 	r = setup_remove(state, false, tell_nothing, NULL, &why);
 	if (r < 0 && r != -ENOENT)
 		*err = why;

@@ -18,9 +18,9 @@
 #include "tui/commands/refused.h"
 #include "tui/commands/standing.h"
 
-/* Requests of one session that are looked at. */
+/* Most requests of one session that are read. */
 #define REQUESTS_MAX 5000
-#define COMMAND_MAX  60 /* bytes of its command */
+#define COMMAND_MAX  60 /* bytes of the command */
 
 struct options {
 	bool last, yes;
@@ -45,13 +45,13 @@ static const struct usage usage = {
 /* A record "ask" or "deny" of the audit log. */
 struct request {
 	char *op, *path, *detail;
-	bool open, denied; /* a question without an answer; answered no, or by a rule */
+	bool open, denied; /* a question without an answer; denied by the user or a rule */
 };
 
 struct session_log {
 	struct request *list;
 	size_t n, beyond;
-	char *began, *command; /* NULL: no session is in the log */
+	char *began, *command; /* NULL: the log has no session */
 };
 
 static void forget(struct session_log *l)
@@ -87,7 +87,8 @@ static bool is_read(const char *op)
 	       str_eq(op, "execve");
 }
 
-/* A human's no is no request any more; a time-out is nobody's. */
+/* Closes the answered question: denied by the user, it is no longer a request; after a time-out it
+ * still is. */
 static void decide(struct session_log *l, const struct audit_record *a)
 {
 	const bool no = audit_record_get(a, "errno", NULL) != NULL;
@@ -104,7 +105,7 @@ static void decide(struct session_log *l, const struct audit_record *a)
 	}
 }
 
-/* An undo is a session of the backend "none". */
+/* Takes a record. An undo is a session of the backend "none", and is skipped. */
 static void take(struct session_log *l, const struct audit_record *a)
 {
 	const char *event = audit_record_text(a, "event");
@@ -148,7 +149,7 @@ static int read_log(struct session_log *l, const char *path, struct err *err)
 }
 
 /* Returns whether a rule may be proposed: secrets, sockets of the host, and files that the host
- * runs or obeys are for the human to name. */
+ * runs or obeys must be named by the user. */
 static bool is_proposed(const struct request *q, const struct policy *policy)
 {
 	bool ungranted = str_eq(q->detail, policy_ungranted);
@@ -187,7 +188,7 @@ static void show_left_out(size_t n)
 		       n, n == 1 ? "" : "s");
 }
 
-/* Returns whether there are rules. */
+/* Shows the rules. Returns whether there are any. */
 static bool show(const struct session_log *l, const struct here *at, const struct policy *policy,
 		 struct buf *rules)
 {

@@ -78,7 +78,7 @@ static void print_head(void)
 	       "FILES", "COMMAND", style_off());
 }
 
-/* Counts of a list: rows that were printed, notes that were left out. */
+/* Counts of a list: printed rows, notes that were left out. */
 struct printed {
 	size_t rows, notes;
 };
@@ -142,7 +142,7 @@ static void print_waiting(const struct step_info *s, bool json)
 	       style_on(STYLE_YELLOW), s->id, began, b.data, style_off());
 }
 
-/* Steps that a crash left. */
+/* Prints steps that a crash interrupted. */
 static int print_interrupted(struct journal *j, bool json, size_t *ret_n, struct err *err)
 {
 	struct step_info *list = NULL;
@@ -266,7 +266,7 @@ static int print_log(const struct here *p, const struct log_options *o, const st
 	bool json = o->json;
 	int r = journal_open(&j, &spec, NULL, err);
 
-	if (r == -ENOENT) { /* nothing has ever run here */
+	if (r == -ENOENT) { /* nothing has run here yet */
 		err->code = 0;
 		return no_steps(p, &spec, json, err);
 	}

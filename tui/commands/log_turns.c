@@ -13,12 +13,12 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/show.h"
 
-#define TURN_NAMES 5 /* of steps, where there is no prompt to show */
+#define TURN_NAMES 5 /* names of steps, in place of an unknown prompt */
 
 struct turn {
-	const struct turn_mark *mark; /* NULL: steps without one */
+	const struct turn_mark *mark; /* NULL: steps without a turn */
 	const struct step_info *list; /* its steps, newest first */
-	size_t n, steps, files;	      /* steps, files: of the folder */
+	size_t n, steps, files;	      /* steps, files: in the folder */
 };
 
 static size_t files_of(const struct step_info *s)
@@ -31,7 +31,7 @@ static bool is_of_folder(const struct step_info *s)
 	return !s->elsewhere && !step_is_note(s->kind, s->elsewhere, files_of(s), s->command);
 }
 
-/* Adds the prompt, or the names of the turn's steps. */
+/* Appends the prompt, or the names of the turn's steps. */
 static void add_title(const struct turn *t, struct buf *out)
 {
 	const char *words = t->mark ? t->mark->words : NULL;
@@ -48,7 +48,7 @@ static void add_title(const struct turn *t, struct buf *out)
 	}
 }
 
-struct seen { /* a file of the turn that was counted */
+struct seen { /* a counted file of the turn */
 	char *path;
 	UT_hash_handle hh;
 };
@@ -68,8 +68,8 @@ static void count_file(struct seen **files, const struct change *c)
 	HASH_ADD_KEYPTR(hh, *files, seen->path, strlen(seen->path), seen);
 }
 
-/* Counts steps and files of the folder; a file of several steps counts once, where they can be
- * read. */
+/* Counts the turn's steps and files in the folder; a file of several steps counts once, if their
+ * changes can be read. */
 static void count(struct journal *j, struct turn *t)
 {
 	struct seen *files = NULL, *seen, *next;

@@ -10,7 +10,7 @@
 #include "tui/console/driven.h"
 
 struct making {
-	struct strings argv; /* options of cordon run, and a command that chooses no profile */
+	struct strings argv; /* options of cordon run, and a command that selects no profile */
 	struct front_run made;
 };
 
@@ -44,7 +44,7 @@ static void help(void)
 	run_options_help(true);
 }
 
-/* "--name VALUE" or "--name=VALUE": taken out of argv. 1: it was there. */
+/* Removes "--name VALUE" or "--name=VALUE" from argv. Returns 1 if it was there. */
 static int take(int argc, char **argv, int *at, const char *name, const char **ret, struct err *err)
 {
 	size_t len = strlen(name);

@@ -11,7 +11,7 @@
 struct metrics {
 	uint64_t sessions, commands, changes, refused, asked, allowed, denied, unanswered, revoked;
 	uint64_t reads, by_rule, by_answer, crowded;
-	int64_t *waited; /* microseconds, of each answer of a human or a command */
+	int64_t *waited; /* microseconds, for each answer of a user or a command */
 	size_t n_waited, cap;
 };
 
@@ -82,7 +82,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The nearest rank: of 100, the 50th and the 99th. */
+/* Returns a percentile by nearest rank. */
 static double percentile(const struct metrics *m, size_t percent)
 {
 	size_t rank = (m->n_waited * percent + 99) / 100;

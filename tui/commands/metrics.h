@@ -4,5 +4,5 @@
 
 #include "core/base/err.h"
 
-/* Prints the metrics of the log at path and of its predecessor, which was set aside. */
+/* Prints the metrics of the log at path and of its predecessor, which a rotation set aside. */
 int metrics_print(const char *path, bool json, struct err *err) MUST_USE;

@@ -27,13 +27,13 @@ enum option_type {
 	OPT_FLAG,
 	OPT_TEXT,
 	OPT_LIST,
-	OPT_MAYBE, /* a text that stands behind "=", or is left out: "" */
+	OPT_MAYBE, /* an optional text after "="; "" if it is left out */
 };
 
 struct option_def {
 	const char *name, *alias;
 	enum option_type type;
-	size_t at; /* offsetof in struct run_options */
+	size_t at; /* offset in struct run_options */
 	const char *arg, *help;
 };
 
@@ -125,8 +125,7 @@ static const struct option_def options[] = {
 
 #undef AT
 
-/* About the console, or how `cordon run` waits: a session that a program drives has nothing of
- * them. */
+/* Options about the console, or how `cordon run` waits: not for sessions that a program drives. */
 static const char *const alone[] = {"--headless", "--stdio", "--steps", "--theme", "--keymap",
 				    "--record",	  "--exit",  "--help",	NULL};
 
@@ -239,7 +238,7 @@ static bool is_given(const struct run_options *o, const struct option_def *d)
 	return false;
 }
 
-/* Of one run: where it works, how it waits, the file of its recording. */
+/* Options of one run: its directory, how it waits, the file of its recording. */
 static const char *const of_one_run[] = {
 	"--worktree", "--with-changes", "--from-step", "--headless",
 	"--stdio",    "--record",	"--verbose",   NULL};
@@ -262,8 +261,8 @@ static bool is_path(const struct option_def *d, const char *value)
 	return str_eq(d->arg, "PATH") || str_eq(d->arg, "FILE");
 }
 
-/* Returns the value for a run that begins in another directory. Parts of the working folder stay
- * relative: the other run has parts of its own to write to or to hide. Heap. */
+/* Returns the value for a run that begins in another directory. Paths in the working folder stay
+ * relative: the other run has its own parts to write to or to hide. Heap. */
 static char *value_from(const char *cwd, const struct option_def *d, const char *value)
 {
 	AUTO_FREE char *joined = path_join(cwd, value);

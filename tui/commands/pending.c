@@ -14,7 +14,7 @@
 
 struct options {
 	bool json, tree, own_settings;
-	bool any; /* something was listed */
+	bool any; /* a request was listed */
 	const char *scope, *extent, *time, *up;
 };
 
@@ -60,7 +60,7 @@ static const struct usage approve_usage = {
 static const struct usage deny_usage = {
 	"deny ID [--scope SCOPE] [--extent exact|dir|tree] [--for TIME]",
 	"Deny a request that waits, as the session's console would.", approve_flags,
-	ARRAY_LEN(approve_flags) - 1, /* --own-settings is no denial */
+	ARRAY_LEN(approve_flags) - 1, /* without --own-settings */
 };
 
 /* ---- pending --------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static int list_session(struct link *l, void *data, struct err *err)
 		struct span line;
 		int r = link_next(l, &line, err);
 
-		if (r < 0) /* ended: then nothing waits there */
+		if (r < 0) /* ended: it has no requests */
 			return r == -EPIPE ? 0 : r;
 		if (str_eq(link_field(l, "type"), "event.fs_request"))
 			print_request(l, line, o->json);
@@ -116,7 +116,7 @@ int cmd_pending(int argc, char **argv, struct err *err)
 		r = err_say(err, -EAGAIN, "%s", mute.data);
 	if (r)
 		return r < 0 ? CMD_FAILED : 0;
-	if (!o.any && !o.json) /* what reads the list reads an empty one */
+	if (!o.any && !o.json) /* JSON output needs no message */
 		fprintf(stderr, "cordon: nothing waits for an answer\n");
 	return finish(0, err);
 }
@@ -129,7 +129,7 @@ struct answering {
 	int up;
 	const char *verb;
 	const char *given;
-	char *tag, *id; /* tag "": whichever session has it, if only one has */
+	char *tag, *id; /* tag "": the only session with this request */
 	size_t found;
 };
 
@@ -157,7 +157,7 @@ static int count_request(struct link *l, void *data, struct err *err)
 	return r < 0 ? r : 0;
 }
 
-/* The number of the request is part of the command: digits alone. */
+/* Appends the answer, with the request's number as digits only. */
 static void put_answer(struct buf *out, const struct answering *a)
 {
 	const char *scope = a->o->scope ? a->o->scope : "once";
@@ -190,7 +190,7 @@ static int answer_request(struct link *l, void *data, struct err *err)
 	return r < 0 ? r : 1;
 }
 
-/* "3f2a-7", or 7. */
+/* Splits "3f2a-7", or 7. */
 static int split_id(struct answering *a, char *given, struct err *err)
 {
 	char *dash = strrchr(given, '-');
@@ -231,7 +231,7 @@ static int answer_id(struct answering *a, const char *given, struct err *err)
 	return r;
 }
 
-/* "90s", "10m", "2h", "7d"; a number alone is seconds. */
+/* Parses "90s", "10m", "2h", "7d"; a number alone is in seconds. */
 static int parse_time(struct answering *a, struct err *err)
 {
 	static const struct {

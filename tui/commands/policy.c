@@ -15,8 +15,8 @@
 #include "tui/commands/commands.h"
 #include "tui/commands/standing.h"
 
-#define HASH_LEAST 12	/* digits of a hash that name a content */
-#define SCREENFUL  1000 /* bytes: more may scroll away */
+#define HASH_LEAST 12	/* least digits of a hash that identify a content */
+#define SCREENFUL  1000 /* bytes: a longer text may scroll away */
 
 struct policy_options {
 	const char *profile, *hash;
@@ -233,7 +233,7 @@ static void show_difference(const char *before, const char *text)
 	(void)!diff_texts(".cordon.conf", old, now, show_line, NULL, NULL);
 }
 
-/* Does this line, behind a line that does not go on, only make things stricter, or say nothing? */
+/* Returns whether this line, if it continues no other, is empty or only makes things stricter. */
 static bool only_tightens(const char *line, size_t len)
 {
 	static const char *const words[] = {"deny", "ask", "hide", "reason", "match", "not-match"};
@@ -249,7 +249,7 @@ static bool only_tightens(const char *line, size_t len)
 	return false;
 }
 
-/* Prints each line but those that only make things stricter, with its number. */
+/* Prints each line that may loosen something, with its number. */
 static void show_loosening(const char *text)
 {
 	bool goes_on = false;
@@ -296,7 +296,7 @@ static int confirm_trust(const struct trust_look *l, const char *hash, struct er
 	return 0;
 }
 
-/* What the file loosens comes first, and again where the rest may have scrolled it away. */
+/* Shows the loosening lines first, and again after a text that may have scrolled them away. */
 static void show_look(const struct here *at, const struct trust_look *l)
 {
 	show_text(at->folder, strlen(at->folder));
@@ -367,7 +367,7 @@ static void print_error(void *data, const char *file, int line, const char *word
 	putchar('\n');
 }
 
-/* Nobody else's settings: what a file says must be right by itself. */
+/* Checks a file alone, without other settings: it must be valid by itself. */
 static int check(const struct here *at, const char *file, struct err *err)
 {
 	const bool is_profile = str_ends(file, ".profile");

@@ -11,7 +11,7 @@
 #include "core/policy/policy.h"
 #include "core/policy/rules/rules.h"
 
-/* Below $HOME: what holds the folders of many programs, secret ones too. */
+/* Directories below $HOME that contain many programs' folders, secret ones too. */
 static const char *const shared[] = {".cache", ".config", ".local/share", ".local/state", ".local"};
 
 static size_t components(const char *path, size_t n)
@@ -25,7 +25,7 @@ static size_t components(const char *path, size_t n)
 	return (size_t)(at - path);
 }
 
-/* A pattern for this path: a name may hold what means something in a pattern. Heap. */
+/* Returns a pattern for this path, whose special characters are quoted. Heap. */
 static char *quoted(bool in_home, const char *path, size_t len, const char *tail)
 {
 	AUTO_FREE char *part = xstrndup(path, len);
@@ -37,7 +37,7 @@ static char *quoted(bool in_home, const char *path, size_t len, const char *tail
 	return buf_take(&b);
 }
 
-/* What to grant: a project, a program's folder; never a whole home or a disk. Heap. */
+/* Returns what to grant: a project or a program's folder, never a whole home or disk. Heap. */
 static char *pattern_of(const char *path, const char *home)
 {
 	const char *rest = path_below(path, home);
@@ -62,8 +62,8 @@ static bool is_ungranted(const struct row *row)
 	return row->result == -EROFS && str_eq(row->more, policy_ungranted);
 }
 
-/* What is protected, or a profile asks about, is opened one by one, with what may run it in view; a
- * rule about more would not count there either. */
+/* Returns the pattern for a refused write. Protected files and those that a profile asks about are
+ * allowed singly, so that the user sees what may run them; a wider rule would not apply to them. */
 static char *write_pattern_of(const struct row *row, const char *home)
 {
 	const char *below = path_below(row->text, home);
@@ -75,7 +75,7 @@ static char *write_pattern_of(const struct row *row, const char *home)
 	return quoted(false, row->text, strlen(row->text), "");
 }
 
-/* ---- what is proposed ------------------------------------------------------------------------ */
+/* ---- proposals ------------------------------------------------------------------------------- */
 
 static char *exact(const struct refused *r, const char *path)
 {
@@ -86,7 +86,7 @@ static char *exact(const struct refused *r, const char *path)
 	return quoted(false, path, strlen(path), "");
 }
 
-/* "/a/b" of "/a/b/c"; heap. */
+/* Returns "/a/b" for "/a/b/c"; heap. */
 static char *parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -94,7 +94,7 @@ static char *parent_of(const char *path)
 	return xstrndup(path, slash > path ? (size_t)(slash - path) : 1);
 }
 
-/* Is a rule about all below dir no more than what one program keeps there? */
+/* Returns whether a rule about everything below dir covers no more than one program's files. */
 static bool is_narrow(const struct refused *r, const char *dir)
 {
 	AUTO_FREE char *beside_home = parent_of(r->home), *above = parent_of(dir);
@@ -106,12 +106,13 @@ static bool is_narrow(const struct refused *r, const char *dir)
 	for (size_t i = 0; below && i < ARRAY_LEN(shared); i++)
 		if (str_eq(below, shared[i]))
 			return false;
-	if (below) /* "~/.tool", and "~/a/b" */
+	if (below) /* "~/.tool" or "~/a/b" */
 		return *below && (*below == '.' || strchr(below, '/'));
 	return !path_is_beneath(r->home, dir) && !str_eq(above, beside_home) && !str_eq(above, "/");
 }
 
-/* Is it a name of the moment, as `_tmp_206_374e6a27`? Eight letters and digits in a row. */
+/* Returns whether a name looks temporary, like `_tmp_206_374e6a27`: eight hexadecimal digits in a
+ * row. */
 static bool is_random(const char *path)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -125,7 +126,7 @@ static bool is_random(const char *path)
 	return false;
 }
 
-/* The nearest directory that holds both; heap. */
+/* Returns the deepest directory that contains both; heap. */
 static char *common_of(const char *a, const char *b)
 {
 	size_t at = 0;
@@ -143,7 +144,7 @@ static char *tree_pattern(const struct refused *r, const char *dir)
 	return xasprintf("%s/**", at);
 }
 
-/* The directory that a rule may be about, or NULL; heap. */
+/* Returns the directory that a rule may cover, or NULL; heap. */
 static char *directory_of(const struct refused *r, const struct refused_tree *t)
 {
 	AUTO_FREE char *dir = t->common ? xstrdup(t->common) : NULL;
@@ -178,7 +179,7 @@ static bool is_same(const struct refused_tree *t, const char *pattern, const cha
 	return str_eq(t->pattern, pattern) && !t->why == !why;
 }
 
-/* Returns NULL if there are as many as there may be. */
+/* Returns NULL if there are REFUSED_MAX already. */
 static struct refused_tree *new_tree(struct refused *r, const char *pattern, const char *why)
 {
 	struct refused_tree *t;
@@ -193,7 +194,7 @@ static struct refused_tree *new_tree(struct refused *r, const char *pattern, con
 	return t;
 }
 
-/* why: it was not written; borrowed. Takes the pattern. */
+/* Counts a refusal. why: the reason of a refused write; borrowed. Takes the pattern over. */
 static void count(struct refused *r, char *pattern, const struct row *row, const char *why,
 		  bool runs)
 {
@@ -212,8 +213,8 @@ static void count(struct refused *r, char *pattern, const struct row *row, const
 	note_path(r, t, row->text);
 }
 
-/* One name, looked up and then dialled, is told once: with the port, where that is known. kind:
- * static. */
+/* Counts a host. A name that was looked up and then connected to is reported once: with the port,
+ * if known. kind: static. */
 static void count_host(struct refused *r, const struct row *row, const char *kind)
 {
 	size_t len = strlen(row->text);
@@ -234,7 +235,7 @@ static void count_host(struct refused *r, const struct row *row, const char *kin
 	}
 }
 
-/* The kind of rule that speaks of this host; NULL: it is a path. Static. */
+/* Returns the kind of rule about this host; NULL for a path. Static. */
 static const char *host_kind(const struct row *row)
 {
 	static const char *const kinds[] = {"connect", "credentials", "sign"};
@@ -245,7 +246,7 @@ static const char *host_kind(const struct row *row)
 	return NULL;
 }
 
-/* Nobody is asked about one. */
+/* Listening is never asked about. */
 static bool is_listening(const struct row *row)
 {
 	return (str_eq(row->op, "bind") || str_eq(row->op, "listen")) && *row->text &&
@@ -318,7 +319,8 @@ static void tell(const struct refused *r, const struct refused_tree *t, struct b
 		one.data, t->why ? why.data : "no rule grants it");
 }
 
-/* A control character that a settings file cannot say, or a terminal would obey. */
+/* Returns whether the pattern has no control character, which a settings file cannot contain and a
+ * terminal would obey. */
 static bool can_be_said(const char *pattern)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;

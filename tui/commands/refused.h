@@ -12,10 +12,10 @@
  * Bounds:  REFUSED_MAX trees and REFUSED_PATHS paths of each; places of other trees are only
  *          counted. With `whole`, REFUSED_ALL of both.
  *
- * The proposed rule is for the refused path; for a file that was written, for its directory; for
- * several paths, for the deepest directory that holds them. If that directory would hold a working
- * folder, or is the home folder or a directory of documents in it, the rule names the paths one by
- * one. A path whose name looks random gets no rule.
+ * The proposed rule is for the refused path; for a written file, for its directory; for several
+ * paths, for the deepest directory that contains them. If that directory contains a working folder,
+ * or is the home folder or a directory of documents in it, the rule names each path. A path whose
+ * name looks random gets no rule.
  */
 #define REFUSED_MAX   8
 #define REFUSED_PATHS 4
@@ -24,20 +24,20 @@
 struct refused {
 	struct refused_tree {
 		char *pattern;	  /* covers its places: "~/docs/" and two stars */
-		char *why;	  /* for refused writes: the reason; NULL: refused reads */
-		bool runs;	  /* programs of it were refused, too */
-		const char *host; /* pattern is a host, for this kind of rule: static; else NULL */
-		bool exact;	  /* a rule must name the place itself */
+		char *why;	  /* reason of refused writes; NULL: refused reads */
+		bool runs;	  /* programs in it were refused as well */
+		const char *host; /* kind of rule, if pattern is a host: static; else NULL */
+		bool exact;	  /* a rule must name the path itself */
 		size_t places;
-		char **paths; /* the first ones, each once */
+		char **paths; /* the first ones, without duplicates */
 		size_t n_paths;
-		char *common; /* the deepest directory that holds all paths; NULL: one path */
+		char *common; /* deepest directory above all paths; NULL: one path */
 	} * list;
 	size_t n, beyond;
 	bool whole;		    /* set by the owner: use REFUSED_ALL */
-	const char *home;	    /* of refused_note(); borrowed */
+	const char *home;	    /* set by refused_note(); borrowed */
 	const char *const *folders; /* the working folders, set by the owner; NULL: none */
-	uint64_t seen;		    /* sequence number of the last row looked at */
+	uint64_t seen;		    /* sequence number of the last counted row */
 };
 
 void refused_done(struct refused *r);
@@ -45,8 +45,8 @@ void refused_done(struct refused *r);
 void refused_note(struct refused *r, const struct model *m, const char *home);
 /* Counts one row; r->home must be set. */
 void refused_add(struct refused *r, const struct row *row);
-/* Appends "allow = ..." lines that would allow all of it. Returns whether there are any. */
+/* Appends "allow = ..." lines for all refusals. Returns whether there are any. */
 bool refused_rules(const struct refused *r, struct buf *out);
-/* Appends a line for each tree, then the section of a settings file that would allow all of it;
+/* Appends a line for each tree, and the section of a settings file that would allow all of them;
  * nothing if there was no refusal. */
 void refused_words(const struct refused *r, struct buf *out);

@@ -22,7 +22,7 @@
 #include "tui/commands/flags.h"
 #include "tui/console/console.h"
 
-#define WRITTEN_US 2000000 /* what is older is in the recording, if it ever will be */
+#define WRITTEN_US 2000000 /* older events are in the recording, if at all */
 
 struct replay_options {
 	bool headless, list, json;
@@ -61,7 +61,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* What is there as a file is one; a name with a slash is meant as one. */
+/* Opens a recording: an existing file, or a name with a slash, is a path. */
 static int open_it(const char *name, const char *state_dir, int *ret, struct err *err)
 {
 	struct stat st;
@@ -88,9 +88,8 @@ static int open_named(const char *name, const char *state_dir, struct recording 
 	return r;
 }
 
-/* The newest of this folder, else of any, and *words say so. One that cannot be read hides no
- * other.
- */
+/* Opens the newest recording of this folder, else of any folder, which *words says. Unreadable ones
+ * are skipped. */
 static int open_newest(const char *state_dir, struct recording **ret, char **words, struct err *err)
 {
 	AUTO_FREE char *folder = NULL;
@@ -144,8 +143,8 @@ static int show(struct recording *rec, const struct replay_options *o,
 	return console_replay(rec, where, &opt, err);
 }
 
-/* A time of the clock was read off a session that runs: what happened then is written within a
- * second. */
+/* Waits until a running session has written the events of a clock time, which takes a second at
+ * most. */
 static int wait_for_it(struct recording **rec, const char *name, const char *state, const char *at,
 		       struct err *err)
 {
@@ -204,7 +203,7 @@ static int print(struct recording *rec, const struct replay_options *o, const ch
 	return r < 0 && !gif ? err_set(err, r, "write to standard output") : r;
 }
 
-/* The profile is of the recorded program. */
+/* Loads the settings, with the profile of the recorded program. */
 static int load_config(struct config **ret, const char *home, const char *state_dir,
 		       const char *command, struct err *err)
 {

@@ -4,10 +4,10 @@
 
 #include "core/record/recording.h"
 
-/* How a recording becomes a film. */
+/* Speed and pauses of an exported film. */
 struct film_options {
 	double speed;	 /* > 0; 1: as recorded */
-	int64_t idle_us; /* pauses are cut to this; 0: as recorded */
+	int64_t idle_us; /* longest pause; 0: as recorded */
 };
 
 /* Prints the recorded sessions, newest first, a row or a JSON object each. */
@@ -19,6 +19,6 @@ int replay_export_txt(struct recording *rec) MUST_USE;
 struct replay_diffs;
 /* diffs: of its steps; NULL: the page has none. */
 int replay_export_html(struct recording *rec, struct replay_diffs *diffs) MUST_USE;
-/* The same. -EFBIG: too long for a GIF; the file is valid and ends early. err is set. */
+/* Writes a GIF. -EFBIG: too long for a GIF; the file is valid and ends early. err is set. */
 int replay_export_gif(struct recording *rec, const struct film_options *opt, struct err *err)
 	MUST_USE;

@@ -8,16 +8,16 @@
 #include "core/diff/diff.h"
 #include "core/record/redact.h"
 
-#define TEXT_MAX  ((size_t)4 << 20) /* of all steps */
+#define TEXT_MAX  ((size_t)4 << 20) /* for all steps */
 #define WIDTH_MAX 2000		    /* bytes of a line */
-#define CLOCK_US  2000000 /* cordon and the keeper note when a step began, each by itself */
+#define CLOCK_US  2000000 /* cordon and the keeper note the start of a step at different times */
 
 struct replay_diffs {
 	struct journal *journal;
 	struct redact *redact;
 	struct step_info *kept, *undone;
 	size_t n_kept, n_undone;
-	size_t left; /* of TEXT_MAX */
+	size_t left; /* rest of TEXT_MAX */
 	struct step_diff *into;
 };
 
@@ -91,7 +91,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 		return true;
 	}
 	line = xasprintf("%c%.*s", signs[kind], (int)len, text);
-	redact_text(d->redact, line, strlen(line)); /* whole, then cut: no half of a secret stays */
+	redact_text(d->redact, line, strlen(line)); /* before the cut: no part of a secret stays */
 	line[MIN(strlen(line), n + 1)] = '\0';
 	d->left -= n;
 	to->lines = xrealloc(to->lines, (to->n + 1) * sizeof(*to->lines));

@@ -13,12 +13,12 @@
  */
 struct replay_diffs;
 
-#define DIFF_LINES_MAX 400 /* of one step */
+#define DIFF_LINES_MAX 400 /* for one step */
 
 struct step_diff {
 	char **lines; /* each begins with '+', '-', ' ', '@', '=' (a file) or '.' (a remark); raw */
 	size_t n;
-	size_t added, deleted; /* lines, all of them */
+	size_t added, deleted; /* totals */
 	bool known, cut;       /* cut: there are more lines */
 };
 

@@ -1,4 +1,4 @@
-/* replay_gif - a recording as an animated GIF: the terminal's screens in a bitmap font. */
+/* replay_gif - exports a recording as an animated GIF: the terminal's screens in a bitmap font. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -9,26 +9,26 @@
 #include "tui/look/raster.h"
 #include "tui/term/term.h"
 
-#define FRAME_US   100000  /* changes that follow each other faster are one picture */
-#define END_US	   2000000 /* the last picture stays for so long */
-#define CELLS_MAX  65536   /* of the screen: 8 million pixels */
-#define FRAMES_MAX 36000   /* an hour of ten pictures in each second */
+#define FRAME_US   100000  /* least time between pictures; faster changes are one picture */
+#define END_US	   2000000 /* duration of the last picture */
+#define CELLS_MAX  65536   /* most cells of the screen: 8 million pixels */
+#define FRAMES_MAX 36000   /* an hour of ten pictures a second */
 #define BYTES_MAX  ((size_t)100 << 20)
-#define PIXELS_MAX ((int64_t)1 << 32) /* of all pictures together: a minute of a processor */
+#define PIXELS_MAX ((int64_t)1 << 32) /* in all pictures: a minute of a processor */
 
 struct film {
 	struct term *term;
-	struct surface now, shown; /* as large as the recording's screen ever is */
+	struct surface now, shown; /* as large as the picture */
 	struct font *font;
 	struct gif *gif;
 	uint32_t *rgb;
 	struct film_options opt;
-	int64_t at_us;	/* in the recording */
-	double out_us;	/* in the picture: faster, and without long pauses */
-	int64_t due_us; /* when the next picture may be shown */
-	bool changed;	/* the terminal was given something since the last one */
-	bool waited;	/* for the end of a repaint */
-	bool full;	/* of what a GIF may have */
+	int64_t at_us;	/* position in the recording */
+	double out_us;	/* position in the animation: faster, and without long pauses */
+	int64_t due_us; /* earliest time of the next picture */
+	bool changed;	/* the terminal has changed after the last picture */
+	bool waited;	/* for the end of a repaint, once */
+	bool full;	/* a limit of the GIF is reached */
 	size_t bytes;
 	int64_t frames, pixels;
 };
@@ -38,13 +38,13 @@ struct film {
 struct sizes {
 	struct {
 		int cols, rows;
-		int64_t us; /* for so long */
+		int64_t us; /* total time of this size */
 	} list[SIZES_MAX];
 	size_t n, now;
 	int64_t at_us;
 };
 
-/* From t on the terminal has another size. */
+/* Records a change of the terminal's size at t. */
 static void change_size(struct sizes *s, int64_t t_us, int cols, int rows)
 {
 	s->list[s->now].us += MAX(t_us - s->at_us, (int64_t)0);
@@ -60,8 +60,8 @@ static void change_size(struct sizes *s, int64_t t_us, int cols, int rows)
 	s->list[s->now].rows = rows;
 }
 
-/* The widest and the highest that the terminal is for a tenth of the time: a moment of zoom is cut
- * at the right, and does not leave a third of all other pictures black. */
+/* Finds the greatest width and height that the terminal has for a tenth of the time: a short zoom
+ * is cut at the right, so that it does not leave a third of all other pictures black. */
 static void find_size(struct recording *rec, int *cols, int *rows)
 {
 	struct sizes s = {.n = 1, .list[0] = {.cols = *cols, .rows = *rows}};
@@ -89,8 +89,7 @@ static void find_size(struct recording *rec, int *cols, int *rows)
 	batch_done(&b);
 }
 
-/* ---- what has changed -------------------------------------------------------------------------
- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static void include(struct rect *r, int x, int y, int w)
 {
@@ -120,11 +119,11 @@ static bool same_cursor(const struct cursor *a, const struct cursor *b)
 
 static void include_cursor(const struct surface *s, struct rect *r)
 {
-	if (s->cursor.visible) /* two columns, if that is how wide its character is */
+	if (s->cursor.visible) /* two columns: its character may be wide */
 		include(r, s->cursor.x, s->cursor.y, s->cursor.x + 1 < s->w ? 2 : 1);
 }
 
-/* The smallest rectangle that has all that changed, without halves of characters at its left. */
+/* Returns the smallest rectangle with all changes, and no half of a character at its left. */
 static struct rect changed_rect(const struct film *f)
 {
 	const struct surface *a = &f->now, *b = &f->shown;
@@ -183,7 +182,8 @@ static int put_picture(struct film *f, struct rect cells)
 	return gif_frame(f->gif, f->due_us, px, f->rgb);
 }
 
-/* What is due before the recording goes on at out_us; negative errno of a write. */
+/* Shows pictures due before the recording continues at out_us. Returns the negative errno of a
+ * write. */
 static int show_due(struct film *f)
 {
 	while (f->changed && f->due_us < (int64_t)f->out_us && !f->full) {
@@ -191,7 +191,7 @@ static int show_due(struct film *f)
 		int e = 0;
 
 		if (term_repainting(f->term) && !f->waited) {
-			f->waited = true; /* no longer than once */
+			f->waited = true; /* once */
 			f->due_us += FRAME_US;
 			continue;
 		}
@@ -226,7 +226,7 @@ static int play(struct film *f, const struct moment *e)
 	bool resize = e->code == CAST_RESIZE && cast_size(e->data.data, e->data.len, &cols, &rows);
 
 	if (e->code != CAST_OUTPUT && !resize)
-		return 0; /* it is not seen, so it ends no pause */
+		return 0; /* invisible: it ends no pause */
 	pass_time(f, e->t_us);
 	r = show_due(f);
 	if (e->code == CAST_OUTPUT)
@@ -267,7 +267,7 @@ static void open_film(struct film *f, const struct cast_header *h, int cols, int
 	f->rgb = xcalloc((size_t)cols * (size_t)rows * FONT_W * FONT_H, sizeof(*f->rgb));
 	surface_init(&f->now, cols, rows);
 	surface_init(&f->shown, cols, rows);
-	f->changed = true; /* the empty screen is the first picture */
+	f->changed = true; /* the first picture is the empty screen */
 }
 
 static int close_film(struct film *f)

@@ -1,4 +1,4 @@
-/* replay_html - a recording as one page that plays offline: its rows as they changed. */
+/* replay_html - exports a recording as one page that plays offline: its rows as they changed. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
@@ -13,24 +13,24 @@
 #include "tui/look/theme.h"
 #include "tui/term/term.h"
 
-#define FRAME_US 66000 /* changes that follow each other faster are one frame */
-#define WHOLE	 150   /* so many frames later there is a whole one: a seek begins there */
+#define FRAME_US 66000 /* least time between frames; faster changes are one frame */
+#define WHOLE	 150   /* after so many frames a complete one, where a seek can begin */
 #define STYLES	 4096
 
 struct page {
 	struct term *term;
 	struct surface surface;
 	struct buf out;
-	char **rows; /* as they were written last */
+	char **rows; /* as written last */
 	int n_rows;
-	struct style *styles; /* 0 is plain */
+	struct style *styles; /* 0: plain */
 	size_t n_styles;
 	size_t frames;
 	int64_t shown_us, first_us; /* of the first picture that is not empty; -1: none yet */
 	bool whole, changed;
 };
 
-/* A string of a script: no `<` ends it early. */
+/* Appends a string for a script; no `<` ends the script early. */
 static void quote(struct buf *out, const char *s, size_t len)
 {
 	size_t from = out->len;
@@ -77,7 +77,7 @@ static void put_css(struct buf *out, const struct style *st)
 		st->attr & STYLE_STRIKE ? ";text-decoration:line-through" : "");
 }
 
-/* [["text", style], ...], without the plain blanks at its end. */
+/* Returns [["text", style], ...] for a row, without plain blanks at its end. */
 static char *row_text(struct page *p, int y)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -186,7 +186,7 @@ static int put_frames(struct page *p, struct recording *rec)
 	for (size_t i = 0; e == 0 && i < recording_blocks(rec); i++) {
 		recording_batch(rec, i, false, &b);
 		for (size_t k = 0; k < b.n; k++) {
-			/* What was shown until now, before it changes again. */
+			/* Writes the current frame before the next change. */
 			if (p->changed && b.list[k].t_us - p->shown_us >= FRAME_US)
 				put_frame(p, k ? b.list[k - 1].t_us : b.list[k].t_us);
 			play(p, &b.list[k]);
@@ -199,7 +199,7 @@ static int put_frames(struct page *p, struct recording *rec)
 	return e;
 }
 
-/* Of the head: name:"text" */
+/* Appends name:"text" to the head. */
 static void put_text(struct page *p, const char *name, const char *text)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -209,7 +209,7 @@ static void put_text(struct page *p, const char *name, const char *text)
 	quote(&p->out, shown.data, shown.len);
 }
 
-/* Tabs stay what they are. */
+/* Escapes a line, except tabs. */
 static void escape_line(struct buf *out, const char *line)
 {
 	for (size_t n; *line; line += n) {
@@ -220,7 +220,7 @@ static void escape_line(struct buf *out, const char *line)
 	}
 }
 
-/* A list of strings, escaped for a human. */
+/* Appends a list of strings, escaped for display. */
 static void put_lines(struct page *p, const struct step_diff *d)
 {
 	buf_fmt(&p->out, ",%zu,%zu,[", d->added, d->deleted);

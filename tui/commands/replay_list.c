@@ -1,4 +1,4 @@
-/* replay_list - `cordon replay --list`: which sessions are recorded, newest first. */
+/* replay_list - `cordon replay --list`: lists recorded sessions, newest first. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 /*
  * R.f: frames [milliseconds, rows of a whole screen or 0, changed rows [row, [[text, style],
- * ...]]]; R.s: styles; R.m: what happened [milliseconds, kind, words, and of a step lines added,
- * deleted, lines of its diff]; R.n: how many turns, steps and questions; R.first: when there is
- * something to see. Text goes in as text: nothing of it is a page.
+ * ...]]]; R.s: styles; R.m: events [milliseconds, kind, words, and of a step lines added, deleted,
+ * lines of its diff]; R.n: number of turns, steps and questions; R.first: time of the first visible
+ * frame. Text is inserted as text, never as HTML.
  */
 const char replay_page_head[] =
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

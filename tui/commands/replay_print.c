@@ -1,4 +1,5 @@
-/* replay_print - a recording as lines: its events (--headless), or its text (--export txt). */
+/* replay_print - prints a recording as lines: its events (--headless), or its text (--export
+ * txt). */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static void put_step(struct buf *out, const struct audit_record *r)
 	put(out, ": ", audit_record_text(r, "command"));
 }
 
-/* False: it is nothing to tell. */
+/* Prints an event of cordon's own. Returns false if it has no line. */
 static bool put_own(struct buf *out, struct audit_record *r, const struct moment *e)
 {
 	const char *what;
@@ -79,7 +80,7 @@ static bool put_own(struct buf *out, struct audit_record *r, const struct moment
 	return true;
 }
 
-/* Marks of steps are told by the steps themselves. */
+/* Prints an event. Marks of steps are left out: the steps have lines. */
 static bool put_event(struct buf *out, struct audit_record *r, const struct moment *e)
 {
 	size_t from = out->len;
@@ -124,7 +125,7 @@ int replay_print_events(struct recording *rec)
 /* ---- text ---------------------------------------------------------------------------------------
  */
 
-/* What scrolled out of the terminal, then its screen as it was left. */
+/* Prints the terminal's history, and its last screen. */
 int replay_export_txt(struct recording *rec)
 {
 	const struct cast_header *h = recording_header(rec);

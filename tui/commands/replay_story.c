@@ -1,4 +1,4 @@
-/* replay_story - a recording as a list of turns, steps, questions and answers. */
+/* replay_story - lists the turns, steps, questions and answers of a recording. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/replay_story.h"
 
@@ -12,7 +12,7 @@
 
 #define ENTRIES_MAX 4000
 
-/* Returns the new entry, until the next one is added; NULL: there are too many. */
+/* Returns the new entry, valid until the next call; NULL: too many entries. */
 static struct story_entry *add(struct story *s, int64_t t_us, enum story_kind kind,
 			       const char *words)
 {
@@ -35,8 +35,8 @@ static const char *behind_colon(const char *words)
 	return colon ? colon + 2 : words;
 }
 
-/* Adds "make", "make  12 files", "make  undone", by the name that the step had in the end; an
- * agent's note is not added. */
+/* Adds "make", "make  12 files", "make  undone", by the step's last name; an agent's notes are left
+ * out. */
 static void add_step(struct story *s, struct model *end, struct replay_diffs *diffs,
 		     const struct mark *m)
 {
@@ -84,7 +84,7 @@ static void add_mark(struct story *s, struct model *end, struct replay_diffs *di
 	}
 }
 
-/* How a question ended: "allow writing x once". */
+/* Adds the answer to a question: "allow writing x once". */
 static void add_answer(struct story *s, struct audit_record *r, const struct moment *e)
 {
 	const char *more;
@@ -104,7 +104,7 @@ static int by_time(const void *a, const void *b)
 	return (x->t_us > y->t_us) - (x->t_us < y->t_us);
 }
 
-/* A turn whose words are not known and that led to nothing is no news. */
+/* Drops turns without known words and without events. */
 static void drop_empty_turns(struct story *s)
 {
 	size_t kept = 0;

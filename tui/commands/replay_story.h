@@ -6,10 +6,10 @@
 
 enum story_kind {
 	STORY_TURN,
-	STORY_STEP, /* with its last name; not an agent's notes */
+	STORY_STEP, /* by its last name; without an agent's notes */
 	STORY_QUESTION,
 	STORY_ANSWER,
-	STORY_OTHER, /* an edit from outside, a mark of another program */
+	STORY_OTHER, /* an external edit, or another program's mark */
 	STORY_KINDS,
 };
 
@@ -25,7 +25,10 @@ struct story {
 	size_t n, count[STORY_KINDS];
 };
 
-/* Life: replay_story_read() -> replay_story_done(). Threads: as for the recording. */
+/*
+ * Life:    replay_story_read() -> replay_story_done().
+ * Threads: like the recording.
+ */
 /* diffs may be NULL. */
 void replay_story_read(struct story *s, struct recording *rec, struct replay_diffs *diffs);
 void replay_story_done(struct story *s);

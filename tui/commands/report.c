@@ -36,7 +36,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* The folder of a recorded session. Returns false if it is this one, or not known. */
+/* Finds the folder of a recorded session. Returns false if it is this one, or unknown. */
 static bool find_elsewhere(struct here *at, const char *name)
 {
 	struct recording *rec = NULL;

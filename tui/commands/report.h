@@ -11,23 +11,23 @@ struct redact;
 
 enum fact_kind {
 	FACT_COMMAND,  /* object: the command line */
-	FACT_QUESTION, /* answer and by; NULL: not answered yet, or withdrawn */
+	FACT_QUESTION, /* answer and by; NULL: not answered, or withdrawn */
 	FACT_REFUSAL,
 	FACT_ROLLBACK, /* reason: "rolled back step 2: rm README" */
-	FACT_EDIT,     /* from outside */
-	FACT_YOURS,    /* as FACT_COMMAND: the user's own beside the agent (cordon exec) */
+	FACT_EDIT,     /* an external edit */
+	FACT_YOURS,    /* the user's own command beside the agent (cordon exec) */
 };
 
 struct fact {
 	enum fact_kind kind;
 	int64_t step; /* 0: none */
 	int pid;
-	int status; /* FACT_COMMAND: exit status; -1: not known */
+	int status; /* FACT_COMMAND: exit status; -1: unknown */
 	bool ended; /* FACT_COMMAND */
 	bool undone;
 	bool allowed; /* FACT_QUESTION */
 	bool secret;  /* FACT_REFUSAL: the object is a secret by its name */
-	int64_t us;   /* FACT_QUESTION: time to the answer; -1: not known */
+	int64_t us;   /* FACT_QUESTION: time to the answer; -1: unknown */
 	size_t count; /* number of equal facts */
 	enum runs_tests tests;
 	char *op, *object, *program, *answer, *by, *reason; /* raw; NULL: none */
@@ -46,22 +46,22 @@ struct turn_facts {
 	size_t n, cap, cut; /* cut: facts beyond FACTS_MAX */
 	struct file_fact *files;
 	size_t n_files;
-	size_t git_files; /* git's own, left out of `files` */
-	size_t elsewhere; /* outside the folder, as the agent's notes: left out, too */
+	size_t git_files; /* git's own files, not in `files` */
+	size_t elsewhere; /* outside the folder, like the agent's notes; not in `files` */
 	char *files_why;  /* why some files are missing; NULL: none is */
 };
-#define FACTS_MAX 5000 /* of a turn */
+#define FACTS_MAX 5000 /* in a turn */
 
 struct host_fact {
 	char *target; /* HOST:PORT */
-	bool came;    /* a connection from outside */
+	bool came;    /* an incoming connection */
 	size_t count;
 	uint64_t sent, received;
-	char *excess; /* message: more bytes were sent than network.bytes allows; or NULL */
+	char *excess; /* message: sent more bytes than network.bytes allows; or NULL */
 };
 #define HOSTS_MAX 1000
 
-/* A session. The first turn is before the first prompt. */
+/* A session. The first turn has the facts before the first prompt. */
 struct report {
 	char *session, *folder, *command, *backend;
 	int64_t began_us, ended_us; /* ended_us 0: the session runs, or was killed */
@@ -70,7 +70,7 @@ struct report {
 	size_t n_turns;
 	struct host_fact *hosts;
 	size_t n_hosts, hosts_cut;
-	char *counted; /* message about lines that were only counted, or NULL */
+	char *counted; /* message about lines that were only counted; or NULL */
 };
 
 /* ---- report_log.c: from the audit log ---- */
@@ -80,7 +80,7 @@ int report_read(struct report *r, const char *audit_path, const char *name, stru
 void report_done(struct report *r);
 
 /* ---- report_files.c: from the history ---- */
-/* Adds the files of each turn, and which steps are undone. */
+/* Adds the files of each turn, and marks undone steps. */
 int report_add_files(struct report *r, const struct here *at, struct err *err) MUST_USE;
 
 /* ---- report_page.c ---- */

@@ -26,7 +26,7 @@ static const char head[] =
 	"@media(prefers-color-scheme:dark){body{color:#d5dae3;background:#16181d}"
 	"code,pre{background:#24282f}h2{border-color:#3a404a}}\n</style>\n";
 
-/* All of its characters are text: in the page, and in an attribute's quotes. */
+/* Appends text for the page and for an attribute in quotes. */
 static void add_html(struct buf *out, const char *s)
 {
 	for (; *s; s++)
@@ -131,9 +131,9 @@ void doc_item(struct doc *d, bool begin)
 		buf_str(&d->out, begin ? "- " : "\n");
 }
 
-/* ---- text of others -------------------------------------------------------------------------- */
+/* ---- foreign text ---------------------------------------------------------------------------- */
 
-/* Adds as many backticks as no run of them in the text has: at least so many. */
+/* Appends one backtick more than the longest run of them in the text; at least `least`. */
 static void add_fence(struct buf *out, const char *text, size_t least)
 {
 	size_t longest = 0, run = 0;
@@ -146,8 +146,7 @@ static void add_fence(struct buf *out, const char *text, size_t least)
 		buf_ch(out, '`');
 }
 
-/* columns: of a longer text the beginning is shown; 0: all of it. A secret is starred before a cut
- * could go through it. */
+/* columns: the most of the text that is shown; 0: all. Secrets are starred before the cut. */
 static void quote(struct doc *d, const char *text, int columns)
 {
 	AUTO_FREE char *starred = redact_copy(d->redact, text);
@@ -164,7 +163,7 @@ static void quote(struct doc *d, const char *text, int columns)
 		buf_str(&d->out, "</code>");
 		return;
 	}
-	/* A blank on each side goes with the fence: a backtick may be the first or the last. */
+	/* The fence has a blank on each side: a backtick may be the first or last character. */
 	add_fence(&d->out, shown.data, 1);
 	buf_fmt(&d->out, " %s ", shown.data);
 	add_fence(&d->out, shown.data, 1);

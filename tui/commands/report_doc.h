@@ -23,11 +23,11 @@ void doc_end(struct doc *d);
 void doc_heading(struct doc *d, int level, const char *words);
 void doc_say(struct doc *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void doc_quote(struct doc *d, const char *text);       /* within a line */
-void doc_quote_begin(struct doc *d, const char *text); /* the same, but one line at most */
+void doc_quote_begin(struct doc *d, const char *text); /* the same, cut to one line */
 void doc_block(struct doc *d, const char *text);       /* with its line breaks */
 void doc_paragraph(struct doc *d, const char *words);
 /* A list has items; an item has doc_say() and doc_quote(). */
 void doc_list(struct doc *d, bool begin);
-/* Begins a part that a click on these words shows, in Markdown, too. NULL: ends it. */
+/* Begins a part that is shown after a click on these words, also in Markdown. NULL: ends it. */
 void doc_fold(struct doc *d, const char *words);
 void doc_item(struct doc *d, bool begin);

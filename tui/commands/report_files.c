@@ -17,7 +17,7 @@ struct history {
 
 struct adding {
 	struct turn_facts *t;
-	size_t file; /* whose lines come */
+	size_t file; /* the file of the next lines */
 };
 
 static bool on_file(void *data, const char *old_path, const char *new_path)
@@ -37,7 +37,7 @@ static bool on_file(void *data, const char *old_path, const char *new_path)
 	while (a->file < t->n_files && !str_eq(t->files[a->file].path, new_path))
 		a->file++;
 	if (a->file < t->n_files)
-		return true; /* changed before and after a step of the human's */
+		return true; /* changed before and after one of the user's own steps */
 	t->files = xrealloc(t->files, (t->n_files + 1) * sizeof(*t->files));
 	t->files[t->n_files++] =
 		(struct file_fact){.old_path = xstrdup(old_path), .path = xstrdup(new_path)};
@@ -75,7 +75,7 @@ static void drop_directories(struct turn_facts *t)
 	t->n_files = n;
 }
 
-/* Adds the files of these steps, without those of the human's own between them. */
+/* Adds the files of these steps, without those of the user's own between them. */
 static int add_range(struct turn_facts *t, const struct history *h, int64_t from, int64_t to,
 		     struct err *err)
 {
@@ -101,7 +101,7 @@ static int add_range(struct turn_facts *t, const struct history *h, int64_t from
 	return r;
 }
 
-/* Adds what the turn's steps that are in effect changed together. */
+/* Adds the combined changes of the turn's steps in effect. */
 static void add_turn(struct turn_facts *t, const struct history *h)
 {
 	int64_t from = 0, to = 0;
@@ -139,7 +139,7 @@ int report_add_files(struct report *r, const struct here *at, struct err *err)
 
 	if (e == -ENOENT) {
 		err->code = 0;
-		return 0; /* nothing has changed here yet, or its history was thrown away */
+		return 0; /* nothing has changed here, or the history was discarded */
 	}
 	if (e < 0)
 		return here_moved(at->folder, at->state_dir, e, err);

@@ -11,10 +11,8 @@
 #include "core/keeper/service.h"
 #include "tui/commands/report.h"
 
-/*
- * A step belongs to the turn whose line comes before the first line that names the step: lines are
- * in the order of events, whichever clock they have.
- */
+/* A step belongs to the last turn that begins before the first line about the step: lines are in
+ * the order of events, whatever their clocks. */
 struct reading {
 	struct report *r;
 	const char *session;
@@ -74,7 +72,7 @@ static void add_turn(struct report *r, int64_t us)
 	r->turns[r->n_turns++] = (struct turn_facts){.us = us};
 }
 
-/* Adds a fact to the newest turn. Returns NULL where that has FACTS_MAX. */
+/* Adds a fact to the newest turn. Returns NULL if the turn has FACTS_MAX. */
 static struct fact *add_fact(struct report *r, enum fact_kind kind)
 {
 	struct turn_facts *t = &r->turns[r->n_turns - 1];
@@ -119,7 +117,7 @@ static int64_t number(const struct audit_record *l, const char *name)
 	return strtoll(audit_record_text(l, name), NULL, 10);
 }
 
-/* "2026-11-21T22:04:45.123456Z"; 0: no such time. */
+/* Parses "2026-11-21T22:04:45.123456Z". Returns 0 if it is no such time. */
 static int64_t time_of(const struct audit_record *l)
 {
 	struct tm tm = {0};
@@ -141,7 +139,7 @@ static struct known_step *find_step(struct reading *in, int64_t id)
 	return NULL;
 }
 
-/* Returns the fact of this step's command, which belongs to the newest turn if it is new. */
+/* Returns the fact of this step's command, in the newest turn if it is a new step. */
 static struct fact *get_step(struct reading *in, int64_t id)
 {
 	struct report *r = in->r;
@@ -184,13 +182,14 @@ static void on_step(struct reading *in, const struct audit_record *l)
 		end_command(f, l);
 }
 
-/* The hook that an agent calls for cordon. */
+/* Returns whether it is cordon's hook, run by an agent. */
 static bool is_hook(const char *command)
 {
 	return str_starts(command, "cordon hook") || strstr(command, "/cordon hook");
 }
 
-/* Returns the same command that ended alike in the newest turn; NULL: none, or it runs tests. */
+/* Returns an equal command with the same result in the newest turn. NULL: none, or it runs
+ * tests. */
 static struct fact *find_ran(const struct report *r, const struct audit_record *l)
 {
 	const struct turn_facts *t = &r->turns[r->n_turns - 1];
@@ -252,7 +251,7 @@ static bool is_asked(const struct fact *f, const struct audit_record *l)
 		      audit_record_text(l, *audit_record_text(l, "path") ? "path" : "command"));
 }
 
-/* Returns the oldest question that this line may answer: in the newest turn, or an earlier one. */
+/* Returns the oldest question that this line may answer, in the newest turn or an earlier one. */
 static struct fact *find_question(const struct reading *in, const struct audit_record *l)
 {
 	for (size_t t = in->r->n_turns; t-- > 0;)
@@ -262,7 +261,7 @@ static struct fact *find_question(const struct reading *in, const struct audit_r
 	return NULL;
 }
 
-/* A rule that was revoked and a port that was published are answers without a question. */
+/* Handles a decision. A revoked rule and a published port are answers without a question. */
 static void on_decision(struct reading *in, const struct audit_record *l)
 {
 	struct fact *f = find_question(in, l);
@@ -279,7 +278,7 @@ static void on_decision(struct reading *in, const struct audit_record *l)
 	f->us = audit_record_get(l, "latency_us", NULL) ? number(l, "latency_us") : -1;
 }
 
-/* Equal facts of one turn are one, and counted. */
+/* Adds a fact, or counts it if the turn has an equal one. */
 static void add_counted(struct reading *in, enum fact_kind kind, const struct audit_record *l)
 {
 	struct turn_facts *t = &in->r->turns[in->r->n_turns - 1];
@@ -386,14 +385,14 @@ static void read_line(struct reading *in, const struct audit_record *l)
 	}
 }
 
-/* ---- which session --------------------------------------------------------------------------- */
+/* ---- session --------------------------------------------------------------------------------- */
 
 struct choosing {
 	const char *name;
 	struct report *r;
 };
 
-/* "20261124-090000-1a2b", or "1a2b" of it. */
+/* Returns whether the name matches: "20261124-090000-1a2b", or "1a2b". */
 static bool is_called(const char *session, const char *name)
 {
 	size_t len = strlen(session), n = strlen(name);
@@ -402,7 +401,7 @@ static bool is_called(const char *session, const char *name)
 	       (n == len || session[len - n - 1] == '-');
 }
 
-/* Takes the newest session of the name. */
+/* Selects the newest session of the name. */
 static void choose(void *data, const struct audit_record *l)
 {
 	const struct choosing *c = data;
@@ -428,7 +427,7 @@ static void on_line(void *data, const struct audit_record *l)
 		read_line(in, l);
 }
 
-/* A step that has no line of its end runs, or came to nothing. */
+/* Drops steps without a line of their end: they still run, or changed nothing. */
 static void drop_unended(struct turn_facts *t)
 {
 	size_t n = 0;

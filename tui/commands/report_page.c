@@ -1,4 +1,4 @@
-/* report_page - the page of `cordon report`, in the order in which a reviewer reads. */
+/* report_page - writes the page of `cordon report`, in the order in which a reviewer reads. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct page {
 	const char *home;
 };
 
-/* "2026-11-24 09:00:00 +0100" */
+/* Formats "2026-11-24 09:00:00 +0100". */
 static void format_time(char out[40], int64_t us)
 {
 	time_t s = (time_t)(us / 1000000);
@@ -32,7 +32,7 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* A key, an environment file or the like: by its name, or because a rule hides it. */
+/* Returns whether the object is a secret such as a key: by its name, or hidden by a rule. */
 static bool is_secret(const struct page *p, const struct fact *f)
 {
 	const char *below = f->object ? path_below(f->object, p->home) : NULL;
@@ -127,7 +127,7 @@ struct section {
 };
 
 static const struct section commands = {FACT_COMMAND, "Commands", put_command};
-/* An agent looks around by many of them: a reader opens the list if need be. */
+/* An agent runs many of these: the list is folded. */
 static const struct section looks = {FACT_COMMAND, "Commands that changed nothing", put_command};
 static const struct section sections[] = {
 	{FACT_YOURS, "Commands of yours beside the agent", put_command},
@@ -137,10 +137,10 @@ static const struct section sections[] = {
 	{FACT_EDIT, "Edited outside cordon", put_edit},
 };
 
-/* Which facts a list has: those of a kind, and if `only` says so. */
+/* Returns whether a list has the fact. */
 typedef bool (*want_fact)(const struct page *p, const struct fact *f);
 
-/* Adds the list of these facts, below a heading or, with level 0, folded below their number. */
+/* Adds the list of these facts below a heading; level 0: folded below their number. */
 static void put_facts(struct page *p, const struct turn_facts *turns, size_t n, int level,
 		      const struct section *s, want_fact only)
 {
@@ -214,7 +214,8 @@ static size_t count_facts(const struct report *r, enum fact_kind kind, bool allo
 	return n;
 }
 
-/* The first turn is one if its prompt is known: an agent may begin with a prompt. */
+/* Returns whether the turn has a prompt; the first turn only if its prompt is known, because an
+ * agent may begin with one. */
 static bool is_prompted(const struct report *r, size_t turn)
 {
 	return turn || r->turns[0].prompt;

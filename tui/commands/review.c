@@ -1,4 +1,5 @@
-/* review - `cordon review done`, inside the sandbox: the agent has handled points of a review. */
+/* review - `cordon review done`, inside the sandbox: the agent reports points of a review as
+ * handled. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* run - `cordon run` and `cordon learn`: from the command line to a console, or to a headless run.
- */
+/* run - `cordon run` and `cordon learn`: from the command line to a console, or to a headless
+ * run. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include "tui/commands/stdio.h"
 #include "tui/console/console.h"
 
-/* Nothing of it is loosened; but the human believes that it counts. */
+/* Warns about a changed project file: it cannot loosen anything, although the user trusted it. */
 static void say_changed(const struct run *run)
 {
 	if (config_project(run->config) == TRUST_CHANGED)
@@ -53,8 +53,8 @@ static void list_overlays(const struct run *run)
 		fprintf(stderr, "cordon: overlay of %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
-/* `.git` of a folder leads to a directory that does not name the folder: whether the agent may work
- * there is for the human to say. */
+/* Warns about a folder whose `.git` leads to a directory that does not name the folder: only the
+ * user can say whether the agent may work there. */
 static void say_strange(const char *folder, const struct repository *r)
 {
 	AUTO_BUF struct buf shown = BUF_INIT;
@@ -111,7 +111,7 @@ static int in_console(struct run *run, struct err *err)
 	return console_run(&run->spec, &opt, &run->end, err);
 }
 
-/* Where the proposal for this folder goes: never to where settings are read from. */
+/* Writes the proposal for this folder, to a file that is never read as settings. */
 static int write_learned(const struct run *run, struct learned *l, struct err *err)
 {
 	AUTO_FREE char *label = path_label(run->folders.list[0]);
@@ -156,14 +156,14 @@ static bool does_start(const struct backend *be)
 	return !why.code;
 }
 
-/* A session failed to start: what `cordon doctor` says of this host, if it misses something. */
+/* Explains a failure to start by what `cordon doctor` finds missing on this host. */
 static void explain(const struct backend *be)
 {
 	AUTO_BUF struct buf others = BUF_INIT;
 	struct err why = {0};
 
 	be->probe(NULL, &why);
-	if (!why.code || session_is_inside()) /* which is said, and no back end helps */
+	if (!why.code || session_is_inside()) /* reported already; no back end helps */
 		return;
 	fprintf(stderr, "cordon: the backend %s does not start on this host: %s\n", be->name,
 		why.text);
@@ -185,8 +185,8 @@ static int start(struct run *run, bool learning, struct err *err)
 	return run->opt.headless ? headless_run(&run->spec, NULL, err) : in_console(run, err);
 }
 
-/* The same program with the same words, in this process: it has the terminal, and everything of the
- * session has ended. */
+/* Executes the same program with the same arguments: it has the terminal, and the session has ended
+ * completely. */
 static int run_again(struct err *err)
 {
 	AUTO_FREE char *words = NULL;
@@ -205,7 +205,7 @@ static int run_again(struct err *err)
 	return CMD_FAILED;
 }
 
-/* The session goes on without this client, which may show another one. */
+/* Leaves a session that continues; this client may show another session. */
 static int leave_detached(struct run *run, int status, struct err *err)
 {
 	AUTO_FREE char *next = take_ptr(&run->end.next);

@@ -1,4 +1,4 @@
-/* run_history - says at a session's end which branches and tags lead to another history. */
+/* run_history - reports at a session's end which branches and tags were rewritten. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,16 +13,16 @@
 #include "core/session/start/repository.h"
 #include "tui/commands/run.h"
 
-/* The agent can make any number of git directories: beyond these it is said that nobody looked. */
+/* An agent can make any number of git directories: those beyond are reported as not checked. */
 #define GIT_DIRS_MAX 64
 #define DEPTH_MAX    8
 #define SECONDS_MAX  5
 
 struct history {
 	const struct run *run;
-	struct journal *j; /* opened when the first refs have changed */
+	struct journal *j; /* opened at the first changed refs */
 	struct rewritten_in in;
-	const char *common; /* that of the folder: others are submodules of it */
+	const char *common; /* the folder's; others are its submodules */
 	int64_t since_us, end_us;
 	unsigned n;
 	bool cut;
@@ -65,7 +65,7 @@ static void look_at(struct history *h, const char *git_dir)
 		say_unknown(err.text);
 }
 
-/* A submodule's name may have slashes, and it may have submodules. */
+/* Checks submodules, whose names may have slashes, and which may have submodules. */
 static void look_below(struct history *h, const char *dir, int depth)
 {
 	AUTO_DIR DIR *d = opendir(dir);
@@ -87,7 +87,7 @@ static void look_below(struct history *h, const char *dir, int depth)
 	}
 }
 
-/* Of one working folder: its repository, inside or outside of it, and the submodules of that. */
+/* Checks a working folder's repository, inside or outside it, and its submodules. */
 static void look_in(struct history *h, const char *folder)
 {
 	CLEANUP(repository_done) struct repository r;

@@ -11,7 +11,7 @@
 #include "core/session/session.h"
 #include "tui/commands/run.h"
 
-/* The option that asks for a network gate; NULL: none does. */
+/* Returns the option that requests a network gate, or NULL. */
 static const char *network_words(const struct run_options *o)
 {
 	return o->allow_network		   ? "--allow-network"
@@ -46,7 +46,7 @@ int run_check_network(const struct run_options *o, struct err *err)
 	return 0;
 }
 
-/* PORT[:HOSTPORT] */
+/* Parses PORT[:HOSTPORT]. */
 static bool read_ports(const char *text, struct port_pair *ret)
 {
 	char *end;
@@ -61,7 +61,8 @@ static bool read_ports(const char *text, struct port_pair *ret)
 	       host_port <= UINT16_MAX;
 }
 
-/* Said before anything runs. Who takes it in the meantime is told of by the relay. */
+/* Returns whether a port is taken, before anything runs. The relay reports a port that is taken
+ * later. */
 static bool is_taken(uint16_t port)
 {
 	const struct sockaddr_in at = {.sin_family = AF_INET,
@@ -102,7 +103,8 @@ static int choose_ports(struct run *run, struct err *err)
 	return 0;
 }
 
-/* Where nothing can ask about hosts, a run that was told to ask does not start with less. */
+/* Chooses the network mode. A run that was told to ask does not start if hosts cannot be asked
+ * about. */
 int run_choose_network(struct run *run, struct err *err)
 {
 	const struct run_options *o = &run->opt;

@@ -41,7 +41,8 @@ void run_done(struct run *run)
 	free(run->state_dir);
 }
 
-/* realpath() of an existing directory into list. Positive: it is there already, by that number. */
+/* Adds realpath() of an existing directory to list. Returns a positive number, its place, if it is
+ * already there. */
 static int add_dir(struct run *run, struct strings *list, const char *path, const char *what,
 		   struct err *err)
 {
@@ -83,7 +84,7 @@ static int add_each(struct run *run, struct strings *to, const struct strings *f
 	return MIN(r, 0);
 }
 
-/* Is dir a directory of the system, or one that holds everybody's: "/etc", "/usr/lib", "/home"? */
+/* Returns whether dir is a directory of the system or of all users: "/etc", "/usr/lib", "/home". */
 static bool is_systems(const char *dir)
 {
 	static const char *const itself[] = {"/dev",   "/home", "/media", "/mnt", "/nix",
@@ -104,7 +105,8 @@ static bool is_systems(const char *dir)
 	return false;
 }
 
-/* The current folder is the first working folder, unless it is one nobody means to hand over. */
+/* Checks that the current folder may be the first working folder: not one that is given by
+ * mistake. */
 static int check_cwd_folder(const struct run *run, struct err *err)
 {
 	struct stat st;
@@ -185,7 +187,7 @@ static int collect_hidden(struct run *run, struct err *err)
 		AUTO_FREE char *joined = path_join(run->cwd, expanded);
 		char *real = realpath(joined, NULL);
 
-		/* What does not exist yet is hidden by its name as given. */
+		/* A path that does not exist is hidden by its given name. */
 		if (!real)
 			real = path_clean(joined);
 		strings_add(&run->owned, real);
@@ -200,7 +202,7 @@ static int collect_hidden(struct run *run, struct err *err)
 	return 0;
 }
 
-/* "$SSH_AUTH_SOCK", as rules say it: the socket that the variable names. Heap, or NULL. */
+/* Returns the socket of a variable in a rule: "$SSH_AUTH_SOCK". Heap, or NULL. */
 static char *socket_named(const char *given)
 {
 	const char *value = *given == '$' ? getenv(given + 1) : NULL;
@@ -211,7 +213,7 @@ static char *socket_named(const char *given)
 	return NULL;
 }
 
-/* What a link leads to is what is granted. */
+/* Grants the sockets that links lead to. */
 static int collect_sockets(struct run *run, struct err *err)
 {
 	const struct strings *given = &run->opt.allow_unix;
@@ -277,7 +279,7 @@ static int check_words(const struct run_options *o, struct err *err)
 	return run_check_network(o, err);
 }
 
-/* Kept until run_done(); NULL stays NULL. */
+/* Returns an absolute path, kept until run_done(); NULL for NULL. */
 static const char *from_here(struct run *run, const char *path)
 {
 	char *whole = path ? path_join(run->cwd, path) : NULL;
@@ -297,7 +299,7 @@ static void add_setting(struct run *run, const char *key, const char *value)
 	strings_add(&run->settings, setting);
 }
 
-/* Options that are a setting's short name. */
+/* Adds options that are short names of settings. */
 static void add_settings(struct run *run)
 {
 	const struct run_options *o = &run->opt;
@@ -350,14 +352,14 @@ static int load(struct run *run, struct err *err)
 					   .command = run->opt.argv[0],
 					   .settings = run->settings.list};
 	r = config_load(&run->config, &run->source, err);
-	/* Read again from another directory. */
+	/* The settings are read again from another directory. */
 	run->source.file = from_here(run, run->source.file);
 	if (run->source.profile && strchr(run->source.profile, '/'))
 		run->source.profile = from_here(run, run->source.profile);
 	return r;
 }
 
-/* The command, what its profile gives it, what the human did. */
+/* Collects the command, its profile's arguments, and the user's. */
 static void collect_argv(struct run *run)
 {
 	const char *const *argv = run->opt.argv, *const * more;
@@ -378,8 +380,8 @@ static void collect_argv(struct run *run)
 		strings_add(&run->argv, argv[i]);
 }
 
-/* Inside there are other directories of these names, and programs without a home fail in odd ways.
- */
+/* Refuses a home below directories that are private inside, because many programs fail without a
+ * home. */
 static int check_home(const struct run *run, struct err *err)
 {
 	static const char *const private[] = {"/tmp", "/var/tmp", "/run", "/dev", NULL};
@@ -400,7 +402,7 @@ static int check_home(const struct run *run, struct err *err)
 		run->home, top, run->home);
 }
 
-/* All that the agent may write from the start: no program of these places runs outside. */
+/* Keeps programs in places that the agent may write from being run outside. */
 static void keep_out(const struct run *run)
 {
 	for (size_t i = 0; i < run->folders.n; i++)

@@ -1,4 +1,4 @@
-/* run_prompts - agent.prompts: does the agent ask by itself, or does cordon alone? */
+/* run_prompts - agent.prompts: whether the agent asks by itself, or cordon alone. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>
@@ -8,14 +8,12 @@
 #include "core/base/path.h"
 #include "tui/commands/run.h"
 
-/*
- * A profile may name the agent's own switches for asking nothing (`unprompted`). They are given to
- * it where the human says so, and only here: each edit and command can be undone, and what leaves
- * the folder is held by cordon.
- */
+/* A profile may name the agent's own switches for no questions (`unprompted`). The agent gets them
+ * only if the user says so: each edit and command can be undone, and cordon asks about actions
+ * outside the folder. */
 
-/* "cordon" or "own", or behind the name of a profile: "claude cordon". The last that fits counts.
- */
+/* Returns the last matching value: "cordon" or "own", alone or after a profile's name ("claude
+ * cordon"). */
 static const char *prompts_of(const struct config *c)
 {
 	const char *profile = config_profile(c), *const *list = NULL, *found = NULL;
@@ -40,7 +38,7 @@ bool run_is_unprompted(const struct config *c)
 	       config_list(c, "sandbox.unprompted", &list) > 0;
 }
 
-/* Has the human given that option, with whatever value? */
+/* Returns whether the user gave that option, with any value. */
 static bool is_given(const char *const *argv, const char *option)
 {
 	size_t len = strcspn(option, "=");

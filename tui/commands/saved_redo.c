@@ -15,7 +15,8 @@
 #include "tui/commands/here.h"
 #include "tui/commands/show.h"
 
-/* The directory of the path, made as far as it is not there; no link is followed. *name: in it. */
+/* Opens the path's directory, and makes missing ones; follows no link. *name: the last
+ * component. */
 static int open_parent(const char *folder, const char *path, const char **name)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -40,10 +41,10 @@ static int open_parent(const char *folder, const char *path, const char **name)
 struct version {
 	uint64_t number;
 	const char *path;
-	size_t newer; /* how many newer ones there are */
+	size_t newer; /* number of newer versions */
 };
 
-/* At its place, or beside what is there. *ret: where, relative to the folder. */
+/* Makes the file at its path, or beside an existing file. *ret: its path relative to the folder. */
 static int make_file(const char *folder, const struct version *v, mode_t mode, char **ret)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -92,7 +93,7 @@ static int bring_version(struct journal *j, const char *folder, const struct ver
 	return 0;
 }
 
-/* All versions of the path, the newest first. */
+/* Restores all versions of the path, the newest first. */
 static int bring_one(struct journal *j, const char *folder, uint64_t number, const char *path,
 		     struct err *err)
 {

@@ -1,5 +1,5 @@
-/* serve - `cordon serve`: a session driven by another program, and the program inside that obeys.
- */
+/* serve - `cordon serve`: a session driven by another program, and the program inside that obeys
+ * it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/api/stdio/serve.h"
 
@@ -40,12 +40,12 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* ---- from session.start to the options of cordon run ----------------------------------------- */
+/* ---- options of cordon run from session.start ------------------------------------------------ */
 
 struct making {
 	struct strings argv, owned;
 	struct front_run made;
-	const char *on_disconnect; /* the option; NULL: as the settings say */
+	const char *on_disconnect; /* the option; NULL: by the settings */
 };
 
 static void give(struct making *m, const char *option, const char *value)
@@ -91,7 +91,7 @@ static void give_limits(struct making *m, const cJSON *limits)
 			give_setting(m, keys[i][1], json_get(limits, keys[i][0]));
 }
 
-/* Only hosts of the list; no profile adds to it that was not asked for by name. */
+/* Allows hosts of the list only; no profile adds hosts unless it was requested by name. */
 static void give_allowlist(struct making *m, const cJSON *payload)
 {
 	const cJSON *one;
@@ -122,7 +122,7 @@ static bool is_persistent(const cJSON *payload)
 	return str_eq(cJSON_GetStringValue(json_get(payload, "vm_mode")), "persistent");
 }
 
-/* What this build has none of is refused, never left out. */
+/* Refuses options that this build does not support, instead of ignoring them. */
 static int check_possible(const cJSON *payload, struct fault *f)
 {
 	const char *backend = cJSON_GetStringValue(json_get(payload, "backend"));
@@ -166,7 +166,7 @@ static void give_options(struct making *m, const cJSON *payload, const struct di
 		give_setting(m, one->string, one);
 	give_limits(m, json_get(payload, "limits"));
 	strings_add(&m->argv, "--");
-	/* Its name chooses the profile. */
+	/* The command's name selects the profile. */
 	strings_add(&m->argv, agent ? agent->child->valuestring : "sh");
 }
 
@@ -204,7 +204,7 @@ static int make(void *data, const cJSON *payload, const struct dirs *dirs,
 	return r;
 }
 
-/* One that this version reads stays: nothing of it need be lost. */
+/* Discards a history of another version; one that this version can read stays. */
 static int discard_other(const char *folder, const char *state, struct err *err)
 {
 	struct journal_spec spec = {.folder = folder, .state_dir = state, .read_only = true};

@@ -8,14 +8,14 @@
 #include "core/base/path.h"
 #include "core/base/text.h"
 
-/* A stopped session elsewhere is not waited for where the one of this folder answers. */
+/* A stopped session elsewhere is not waited for if this folder's session answers. */
 #define FIRST_WAIT_MS 300
 
 struct choice {
 	const struct session_pick *pick;
-	struct link *link; /* the first that fits */
+	struct link *link; /* the first match */
 	size_t found;
-	bool here; /* it is the one of this directory */
+	bool here; /* it is this directory's session */
 	struct buf names, mute;
 };
 

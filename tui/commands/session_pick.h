@@ -6,8 +6,8 @@
 
 struct session_pick {
 	const char *who;    /* "attach": for messages */
-	const char *wanted; /* its name, or the end of it; NULL: the only one */
-	const char *here;   /* of several, the one with this directory in its folder; or NULL */
+	const char *wanted; /* name, or the end of it; NULL: the only session */
+	const char *here;   /* with several, prefers the session of this directory; or NULL */
 };
 
 /* Connects to the session and greets it. The caller calls link_done(), also on failure. -ESRCH: no

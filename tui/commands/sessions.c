@@ -1,4 +1,4 @@
-/* sessions - `cordon sessions`: which sessions run where, and the questions that wait in each. */
+/* sessions - `cordon sessions`: lists running sessions, and the questions that wait in each. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -119,7 +119,7 @@ int cmd_sessions(int argc, char **argv, struct err *err)
 	struct roster roster = {0};
 	int r = flags_parse(&usage, argc, argv, &o, NULL, err);
 
-	if (r > 0) /* its help was shown */
+	if (r > 0) /* --help was printed */
 		return 0;
 	if (r == 0)
 		r = roster_read(&roster, o.all, err);

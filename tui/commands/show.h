@@ -7,7 +7,7 @@
 #include "core/base/buf.h"
 #include "core/base/err.h"
 
-/* Styles for standard output: empty strings unless it is a terminal that wants colours. */
+/* Styles for standard output: empty strings if it is no terminal, or without colours. */
 enum style {
 	STYLE_NONE,
 	STYLE_BOLD,
@@ -19,28 +19,27 @@ enum style {
 };
 const char *style_on(enum style s);
 const char *style_off(void);
-/* Columns of the terminal, or 0 when standard output is none. */
+/* Returns the terminal's columns; 0 if standard output is no terminal. */
 int show_columns(void);
 
-/* "22:04:45" today, "Nov 20 22:04" before. */
+/* Writes "22:04:45" for today, "Nov 20 22:04" for earlier days. */
 void show_time(char *out, size_t size, int64_t wall_us);
-/* Agent text escaped, on standard output. */
+/* Prints agent text, escaped, on standard output. */
 void show_text(const char *s, size_t len);
-void show_on(FILE *to, const char *s, size_t len); /* the same elsewhere */
-void show_file_line(const char *s, size_t len);	   /* of a file, on standard output: tabs stay */
+void show_on(FILE *to, const char *s, size_t len); /* on another stream */
+void show_file_line(const char *s, size_t len);	   /* of a file, on standard output; keeps tabs */
 void show_folder(const char *path);		   /* "~/p" below the home */
 
 /* Asks a yes-or-no question. Returns 0 for yes; -ECANCELED, or -EPERM without a terminal. */
 int confirm_yes(const char *question, struct err *err) MUST_USE;
 
-/* Prints text behind a margin (printed already on the first line), broken at blanks, and a newline.
- */
+/* Prints text beside a margin (already printed on the first line), wrapped at blanks, and a
+ * newline. */
 void show_wrapped(const char *text, int margin, int columns);
-/* Prints a line of --help: "--profile NAME" and its description, in 80 columns. Completions read
- * it.
- */
+/* Prints a line of --help: "--profile NAME" and its description, in 80 columns. Completions are
+ * made from it. */
 void show_option(const char *option, const char *help);
 
-/* Flushes standard output. Returns `status`, or CMD_FAILED and err if the reader is gone or the
- * disk is full. */
+/* Flushes standard output. Returns `status`, or CMD_FAILED with err set if the reader is gone or
+ * the disk is full. */
 int finish(int status, struct err *err);

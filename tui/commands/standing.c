@@ -1,4 +1,4 @@
-/* standing - settings and rules as a run in this folder would have them. */
+/* standing - settings and rules that a run in this folder would have. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/standing.h"
 
@@ -17,7 +17,8 @@ static void add_places(struct strings *to, const struct config *c, const char *k
 		strings_add(to, list[i]);
 }
 
-/* A path that does not exist yet is hidden by its name as given. list: NULL-terminated, or NULL. */
+/* Adds hidden paths; one that does not exist is hidden by its given name. list: NULL-terminated, or
+ * NULL. */
 static void add_hidden(struct standing *s, const struct here *at, const char *const *list)
 {
 	for (size_t i = 0; list && list[i]; i++) {

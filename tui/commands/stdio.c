@@ -23,7 +23,7 @@
 #include "tui/commands/stdio_tools.h"
 #include "tui/console/driven.h"
 
-#define FLUSH_MS 5000 /* what the editor may still read at the end */
+#define FLUSH_MS 5000 /* time for the editor to read the rest at the end */
 #define SLACK	 (256u << 10)
 
 struct bridge {
@@ -32,14 +32,14 @@ struct bridge {
 	struct engine *engine;
 	struct acp *acp;
 	struct stdio_tools *tools;	/* acp.editor-tools = ask; else NULL */
-	struct channel *editor, *agent; /* our 0 and 1; the other ends of the agent's pipes */
+	struct channel *editor, *agent; /* our stdin and stdout; our ends of the agent's pipes */
 	bool exited, agent_over;
 	int status;
-	size_t unsaid; /* messages */
+	size_t unsaid; /* dropped messages */
 };
 
-/* An editor may read none of it, and an agent may cause much: what there is no room for is left
- * out, and that is said when there is some. */
+/* Prints a message if there is room: the editor may not read, and an agent can cause many. The
+ * number of dropped messages is printed with the next one. */
 static void say(struct bridge *b, const char *words)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -54,7 +54,7 @@ static void say(struct bridge *b, const char *words)
 	b->unsaid = 0;
 	buf_str(&line, "cordon: ");
 	text_escape(&line, words, strlen(words));
-	if (line.len >= PIPE_BUF) /* of a pipe with room in it, that much never waits */
+	if (line.len >= PIPE_BUF) /* a pipe with room takes that much without blocking */
 		buf_truncate(&line, PIPE_BUF - 1);
 	buf_ch(&line, '\n');
 	(void)!io_write_all(STDERR_FILENO, line.data, line.len);
@@ -62,7 +62,7 @@ static void say(struct bridge *b, const char *words)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Whoever sends waits while the other does not read. */
+/* Stops reading from one side while the other does not read. */
 static void balance(struct bridge *b)
 {
 	channel_hold(b->editor, channel_waiting(b->agent) > SLACK);
@@ -113,7 +113,7 @@ static void stop_if_over(struct bridge *b)
 		uv_stop(&b->loop);
 }
 
-/* The editor has no more to say, or reads no more: so it is for the agent. */
+/* Passes the end of the editor's input, or of its reading, on to the agent. */
 static void on_editor_ended(void *data, bool reader)
 {
 	struct bridge *b = data;
@@ -141,7 +141,7 @@ static void on_agent_ended(void *data, bool reader)
 
 static void on_too_long(void *data)
 {
-	(void)data; /* there are no lines */
+	(void)data; /* the channel has no lines */
 }
 
 static const struct channel_listener editor_on = {
@@ -276,7 +276,7 @@ static int open_pipes(struct pipes *p, struct err *err)
 	return 0;
 }
 
-/* What a supervisor sends to cordon is meant for the agent. */
+/* Blocks signals from a supervisor, which are meant for the agent. */
 static int hold_signals(struct err *err)
 {
 	const sigset_t set =
@@ -306,7 +306,7 @@ static int start(struct bridge *b, struct session_spec *spec, struct pipes *p, s
 	b->agent = channel_open(
 		&b->loop, &(struct channel_spec){.in = p->out[0], .out = p->in[1], .raw = true},
 		&agent_on, b);
-	pipes_done(p); /* the channel has its own */
+	pipes_done(p); /* the channel owns its descriptors */
 	return 0;
 }
 

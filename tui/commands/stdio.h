@@ -4,5 +4,5 @@
 
 #include "core/session/session.h"
 
-/* As headless_run(): the exit status for the shell, or negative with err set. */
+/* Returns the exit status for the shell, or negative with err set, like headless_run(). */
 int stdio_run(struct session_spec *spec, struct err *err) MUST_USE;

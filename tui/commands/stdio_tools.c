@@ -11,7 +11,7 @@
 
 struct waiting {
 	uint64_t ask, id;    /* the session's number, and acp's */
-	char *given, *shown; /* a path as the agent gave it, and where it led; NULL: a command */
+	char *given, *shown; /* the agent's path, and its resolved form; NULL: a command */
 };
 
 struct stdio_tools {
@@ -63,7 +63,7 @@ void stdio_tools_free(struct stdio_tools *t)
 	free(t);
 }
 
-/* Where it leads: links resolved as far as it exists. Heap. */
+/* Resolves links as far as the path exists. Heap. */
 static char *resolve(const char *path)
 {
 	AUTO_FREE char *clean = path_clean(path);
@@ -82,7 +82,7 @@ static char *resolve(const char *path)
 	}
 }
 
-/* Rules forbid it, whoever does it. */
+/* Returns whether rules forbid the action, for any program. */
 static bool is_forbidden(const struct stdio_tools *t, enum acp_act act, const char *path)
 {
 	const char *reason = NULL;

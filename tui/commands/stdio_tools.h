@@ -7,7 +7,7 @@
 
 /*
  * acp.editor-tools = ask. Paths that rules deny or hide are denied. All others are asked about,
- * once or for the session: a rule that allows is about the sandbox, where changes can be undone.
+ * once or for the session: an allowing rule is about the sandbox, where changes can be undone.
  * Life: stdio_tools_new() -> stdio_tools_free(). The spec is borrowed.
  */
 struct stdio_tools;
@@ -19,8 +19,8 @@ void stdio_tools_free(struct stdio_tools *t); /* NULL is a no-op */
 enum acp_verdict stdio_tools_ask(struct stdio_tools *t, struct session *s, uint64_t id,
 				 enum acp_act act, const char *what);
 void stdio_tools_withdraw(struct stdio_tools *t, struct session *s, uint64_t id);
-/* Takes an answer of the session's. Returns the id for acp_answer(), or 0 if it is none of these
- * questions. If the path leads to another file than when it was shown, *allow becomes false and
- * *ret_why says why. */
+/* Takes an answer of the session's. Returns the id for acp_answer(), or 0 if the question is not
+ * one of these. If the path leads to another file than the one shown, *allow becomes false and
+ * *ret_why has the reason. */
 uint64_t stdio_tools_answered(struct stdio_tools *t, uint64_t ask, bool *allow,
 			      const char **ret_why);

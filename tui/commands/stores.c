@@ -125,7 +125,7 @@ static void print_all(const struct kept *list, size_t n, const struct options *o
 /* ---- prune ------------------------------------------------------------------------------------
  */
 
-/* Moves what may go to the front. Returns how much that is. */
+/* Moves removable histories to the front. Returns their number. */
 static size_t choose(struct kept *list, size_t n, bool aged, int64_t before_us)
 {
 	size_t chosen = 0;
@@ -159,7 +159,7 @@ static int ask(const struct kept *list, size_t n, const struct options *o, struc
 	return o->yes || o->dry ? 0 : confirm_yes("Remove this?", err);
 }
 
-/* One that is in use does not save the others. */
+/* Removes each; one in use does not prevent the others. */
 static int remove_each(const struct kept *list, size_t n, const char *state_dir, struct err *err)
 {
 	int first = 0;

@@ -25,8 +25,8 @@ static const struct manager {
 	{"apt-get", "install -y", 0}, {"dnf", "install -y", 1}, {"pacman", "-S --needed", 2}};
 
 static const struct need {
-	const char *programs[2]; /* any of them */
-	const char *packages[3]; /* by manager */
+	const char *programs[2]; /* one of them is enough */
+	const char *packages[3]; /* one for each manager */
 	const char *why;
 } needs[] = {
 	{{"bwrap", NULL}, {"bubblewrap", "bubblewrap", "bubblewrap"}, "the backend bwrap"},
@@ -49,7 +49,8 @@ static const struct manager *find_manager(void)
 	return NULL;
 }
 
-/* "sudo apt-get install -y bubblewrap ripgrep"; false: nothing is missing, or nobody knows how. */
+/* Writes "sudo apt-get install -y bubblewrap ripgrep". Returns false if nothing is missing, or no
+ * package manager is known. */
 static bool command_line(struct buf *out)
 {
 	const struct manager *m = find_manager();

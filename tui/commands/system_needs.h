@@ -5,7 +5,7 @@
 #include "core/base/err.h"
 
 /* Prints the missing packages and the command that installs them. is_run: the caller runs it next;
- * else the user should. Returns the number of packages. */
+ * else the user must. Returns the number of packages. */
 size_t system_needs_show(bool is_run);
 /* Runs that command. Returns 0 also if no package is missing. */
 int system_needs_install(struct err *err) MUST_USE;

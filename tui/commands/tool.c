@@ -22,9 +22,8 @@ static bool is_file(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* Finds the first program of that name in PATH that is neither this one nor the script `called`,
- * by which it was started where there are no links (a package of npm). Heap; NULL: there is none.
- */
+/* Finds the first program of that name in PATH that is neither this one nor the script `called`
+ * (npm packages start it by a script where links are missing). Heap; NULL: none. */
 static char *find_real(const char *name, const char *called)
 {
 	const char *path = getenv("PATH");

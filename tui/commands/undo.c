@@ -18,9 +18,9 @@
 #include "tui/commands/undo_options.h"
 #include "tui/commands/undo_plan.h"
 
-#define NAMED_MAX 40 /* paths that stop an undo, or went by force */
+#define NAMED_MAX 40 /* listed paths that stop an undo, or were overwritten by force */
 
-/* The answer to a failure that cordon itself had before anything ran. */
+/* A failure of cordon's own, reported by on_failed(). */
 struct undo_run {
 	char *failed;
 	int status;
@@ -60,7 +60,7 @@ static bool job_is_done(struct session *s, uint64_t request)
 	return job->request == request && !job->active;
 }
 
-/* Pump until fn says so; false when the keeper went away first. */
+/* Pumps the session until fn returns true. Returns false if the keeper ended first. */
 static bool pump(struct session *s, const struct undo_run *u,
 		 bool (*fn)(struct session *s, uint64_t request), uint64_t request)
 {
@@ -113,7 +113,7 @@ static bool plan_or_end(struct session *s, uint64_t request)
 	return plan_is_here(s, request) || job_is_done(s, request);
 }
 
-/* A repository of the steps that the user has used is left whole: names the first one. */
+/* Names the first repository made by the steps that stays, because the user has used it. */
 static void say_repository(const struct undo_plan *p)
 {
 	for (size_t i = 0; i < p->n_entries; i++) {
@@ -148,7 +148,7 @@ static void say_done(const struct undo_plan *p)
 	putchar('\n');
 }
 
-/* The steps were counted before the plan was made. Returns -ESTALE if one came between. */
+/* Returns -ESTALE if a step was added after the steps were counted. */
 static int check_oldest(const struct undo_options *o, const struct undo_plan *plan, struct err *err)
 {
 	if (!o->oldest || (plan->n_ids && plan->ids[plan->n_ids - 1] == o->oldest))
@@ -156,7 +156,8 @@ static int check_oldest(const struct undo_options *o, const struct undo_plan *pl
 	return err_say(err, -ESTALE, "the history has grown meanwhile: look again");
 }
 
-/* Of --dry-run, and of --to, whose steps were counted before the history was ours. */
+/* Checks the plan for --to, whose steps were counted before the history was locked; prints it for
+ * --dry-run. */
 static int plan_steps(struct session *s, const struct undo_run *u, const struct undo_options *o,
 		      struct err *err)
 {
@@ -176,7 +177,7 @@ static int plan_steps(struct session *s, const struct undo_run *u, const struct 
 	return session_journal(s) ? print_merges(session_journal(s), plan, err) : 0;
 }
 
-/* Nothing stops it but what was never kept. */
+/* Returns whether paths without saved content are the only obstacle. */
 static bool is_only_lost(const struct undo_plan *p)
 {
 	size_t lost = 0;
@@ -186,7 +187,7 @@ static bool is_only_lost(const struct undo_plan *p)
 	return lost && lost == p->n_stops && !p->n_barriers;
 }
 
-/* The rest can come back: offers that to who sits there. What was edited meanwhile is left. */
+/* Offers a user at a terminal to restore the rest. Edited paths stay. */
 static bool wants_rest(const struct undo_plan *p)
 {
 	char line[16] = "";
@@ -279,7 +280,8 @@ static int undo_in(const struct undo_options *o, const struct strings *paths,
 	return r;
 }
 
-/* A session has the folder: its history is looked at as it is, and what runs has no step yet. */
+/* Shows the plan without the keeper, because a session has the folder; running commands have no
+ * step yet. */
 static int look_only(const struct undo_options *o, const struct strings *paths,
 		     const struct session_spec *spec, struct err *err)
 {
@@ -324,7 +326,7 @@ static int perform(const struct undo_options *o, const struct strings *paths,
 	return r;
 }
 
-/* The paths that were given, or all of the step's. */
+/* Returns the given paths, or all paths of the step. */
 static void find_paths(const struct undo_options *o, const char *folder, struct strings *paths)
 {
 	here_places(&(struct here){.folder = (char *)(uintptr_t)folder}, &o->given, paths);

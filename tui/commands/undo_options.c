@@ -44,7 +44,7 @@ static int choose(struct undo_options *o, enum undo_how how, struct err *err)
 	return 0;
 }
 
-/* Returns whether it is a number with a sign, as steps of version 0.1 have. */
+/* Returns whether it is a number with a sign, like steps of version 0.1. */
 static bool is_negative(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && !arg[1 + strspn(arg + 1, "0123456789")];
@@ -57,7 +57,7 @@ static int refuse_bare(const struct undo_options *o, const char *arg, struct err
 			       "'%s': redo takes no number: it brings back what the last undo took "
 			       "away",
 			       arg);
-	arg += is_negative(arg); /* a sign is no minus: it may be that of an old history's step */
+	arg += is_negative(arg); /* the sign may belong to a step of an old history */
 	if (arg[strspn(arg, "0123456789")])
 		return err_say(err, -EINVAL,
 			       "'%s': not an option: cordon undo --help lists what there is (paths "
@@ -73,7 +73,7 @@ static int refuse_bare(const struct undo_options *o, const char *arg, struct err
 		       arg, arg, arg, arg, arg);
 }
 
-/* The options that say which steps, and take a value. 0: it is none of them; else 1. */
+/* Parses options with a value that select steps. Returns 1, or 0 for other options. */
 static int parse_which(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
 {
 	static const enum undo_how hows[] = {UNDO_COUNT, UNDO_TO, UNDO_STEP};
@@ -121,7 +121,7 @@ static unsigned flag_of(const struct undo_options *o, const char *arg)
 	return 0;
 }
 
-/* As parse_which(). */
+/* Parses --to-mark; like parse_which(). */
 static int parse_mark(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
 {
 	int r;
@@ -135,7 +135,7 @@ static int parse_mark(struct undo_options *o, int argc, char **argv, int *i, str
 	return r < 0 ? r : 1;
 }
 
-/* As parse_which(). */
+/* Parses --saved; like parse_which(). */
 static int parse_saved(struct undo_options *o, int argc, char **argv, int *i, struct err *err)
 {
 	long long v = 0;
@@ -248,7 +248,7 @@ void undo_options_help(enum undo_kind kind)
 
 struct history {
 	struct step_info *list;	 /* newest first */
-	size_t n, counted;	 /* counted: without those that changed other places alone */
+	size_t n, counted;	 /* counted: without steps that changed only other places */
 	struct turn_mark *turns; /* oldest first */
 	size_t n_turns;
 	struct mark *marks;
@@ -280,7 +280,7 @@ static int history_load(struct history *h, const struct undo_options *o, const c
 	return r;
 }
 
-/* The newest `wanted` that count, and what lies between them. */
+/* Takes the newest `wanted` steps that count, and those between them. */
 static void take_count(struct undo_options *o, const struct history *h, size_t wanted)
 {
 	for (o->n = 0; wanted && o->n < h->n; o->n++) {
@@ -305,7 +305,7 @@ static int take_newer(struct undo_options *o, const struct history *h, struct er
 	return 0;
 }
 
-/* All that have a greater number than the mark before the newest step that counts. */
+/* Takes all steps after the mark of the turn with the newest step that counts. */
 static int take_turn(struct undo_options *o, const struct history *h, struct err *err)
 {
 	const struct turn_mark *mark;
@@ -363,7 +363,7 @@ static int take_counted(struct undo_options *o, const struct history *h, struct 
 	return 0;
 }
 
-/* The newest one is undone like any other newest: redo has it then. */
+/* The newest step is undone like by `undo`, so that a redo restores it. */
 static void take_step(struct undo_options *o, const struct history *h)
 {
 	if (!h->n || h->list[0].id != o->step)
@@ -383,7 +383,7 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 	if (o->kind == UNDO_REDO || (o->how == UNDO_STEP && o->given.n))
 		return 0;
 	r = history_load(&h, o, folder, state_dir, &why);
-	/* Of the newest step whoever opens the history for writing says what is wrong with it. */
+	/* For the newest step, opening the history for writing reports the error. */
 	if (r < 0 && (o->how == UNDO_NEWEST || o->how == UNDO_STEP))
 		return 0;
 	if (r < 0)
@@ -398,7 +398,7 @@ int undo_options_find(struct undo_options *o, const char *folder, const char *st
 		r = take_turn(o, &h, err);
 	else
 		r = take_counted(o, &h, err);
-	if (r == 0 && o->n <= 1) /* nothing that could be miscounted, or there are none */
+	if (r == 0 && o->n <= 1) /* one step cannot be miscounted */
 		o->oldest = o->n == 1 && o->how != UNDO_NEWEST ? o->oldest : 0;
 	o->n = MAX(o->n, (size_t)1);
 	step_info_free(h.list, h.n);

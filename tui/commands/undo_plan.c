@@ -1,4 +1,4 @@
-/* undo_plan - prints the plan of `cordon undo`: paths, edits from outside, merges. */
+/* undo_plan - prints the plan of `cordon undo`: paths, external edits, merges. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>

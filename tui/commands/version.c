@@ -23,7 +23,7 @@
 #include "core/session/backend.h"
 #include "tui/look/screen.h"
 
-#include <uv.h> /* its MIN is ours then */
+#include <uv.h> /* its MIN is ours */
 
 #ifndef CORDON_COMMIT
 #define CORDON_COMMIT ""
@@ -51,8 +51,8 @@ static void print_confinement(void)
 }
 #endif
 
-/* Those that are loaded; of libgit2 and OpenSSL, which are opened when they are needed, the ones of
- * the build. */
+/* Prints loaded libraries; for libgit2 and OpenSSL, which are opened on demand, the versions at
+ * build time. */
 static void print_libraries(void)
 {
 	unsigned xxh = XXH_versionNumber();

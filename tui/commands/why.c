@@ -44,7 +44,7 @@ static const struct usage usage = {
 	ARRAY_LEN(flags),
 };
 
-/* Links resolved as far as the path exists; the rest as text. */
+/* Resolves links as far as the path exists; the rest is text. */
 static char *resolve(const char *given, const char *home)
 {
 	AUTO_FREE char *expanded = path_expand_home(given, home);
@@ -70,7 +70,7 @@ static char *resolve(const char *given, const char *home)
 	}
 }
 
-/* Places that the sandbox has of its own: writable, and gone when it ends. */
+/* Returns whether the sandbox has a private place there: writable, and gone at its end. */
 static bool is_private(const char *path)
 {
 	static const char *const list[] = {"/tmp", "/var/tmp", "/run", "/dev/shm"};
@@ -100,7 +100,8 @@ static bool lies_in(const struct strings *list, const char *path)
 	return false;
 }
 
-/* Whole directories that are writable or not, whatever the rules say of writing there. */
+/* Decides for whole directories that are writable or read-only, whatever rules say about
+ * writing. */
 static bool is_shown(const struct standing *s, const char *kind, const char *path,
 		     struct policy_finding *ret)
 {
@@ -123,7 +124,7 @@ static bool is_shown(const struct standing *s, const char *kind, const char *pat
 	return true;
 }
 
-/* What is written to the home of a tool stays with the folder, unless a rule is about it. */
+/* Decides for a tool's home: written files stay with the folder, unless a rule is about it. */
 static bool is_tools(const struct standing *s, const char *home, const char *kind, const char *path,
 		     struct policy_finding *ret)
 {
@@ -148,7 +149,7 @@ static bool is_tools(const struct standing *s, const char *home, const char *kin
 	return true;
 }
 
-/* What no rule speaks about; false: rules do. */
+/* Decides without rules. Returns false if rules decide. */
 static bool special(const struct standing *s, const char *kind, const char *path,
 		    struct policy_finding *ret)
 {
@@ -174,7 +175,7 @@ static bool special(const struct standing *s, const char *kind, const char *path
 	if (!is_private(path) || lies_in(&s->folders, path) || lies_in(&s->read_only, path) ||
 	    lies_in(&s->overlays, path))
 		return false;
-	/* What a rule speaks of is shown there. */
+	/* A socket with a rule is shown there. */
 	if (str_eq(kind, "unix") && has_rule(s->policy, path))
 		return false;
 	ret->verdict = str_eq(kind, "write") ? "allow" : "hide";
@@ -249,7 +250,7 @@ static int kind_of(const char *word)
 	return -1;
 }
 
-/* In its one form. */
+/* Reads a target in its normal form. */
 static int read_target(const char *given, char **ret, struct err *err)
 {
 	char text[NET_TARGET_TEXT];
@@ -263,7 +264,7 @@ static int read_target(const char *given, char **ret, struct err *err)
 	return 0;
 }
 
-/* It need not write there at all. */
+/* Reports that the tool has its own settings in this folder, and need not write the path. */
 static void tell_own(const struct config *c, const char *path)
 {
 	AUTO_FREE char *dir = own_settings_dir(c);
@@ -279,7 +280,7 @@ static void tell_own(const struct config *c, const char *path)
 		}
 }
 
-/* Options as the settings that they stand for. */
+/* Options of the command as settings. */
 struct settings {
 	const char *list[5];
 	size_t n;

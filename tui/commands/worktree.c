@@ -60,8 +60,8 @@ int worktree_find(struct worktree_target *t, const char *name, struct err *err)
 	return 0;
 }
 
-/* Returns the ID of the session that runs in this folder, below or above it, heap; NULL: none does.
- * One that hangs does not tell its folder: it is added to hung. */
+/* Returns the ID of the session that runs in, below or above this folder, heap, or NULL. A hung
+ * session does not report its folder: it is added to hung. */
 static char *session_in(const char *folder, struct buf *hung)
 {
 	struct roster roster = {0};
@@ -94,7 +94,7 @@ size_t worktree_lines(const char *text)
 	return n;
 }
 
-/* "1 commit ahead, " */
+/* Prints "1 commit ahead, ". */
 static void print_count(size_t n, const char *what, const char *rest)
 {
 	printf("%zu %s%s%s", n, what, n == 1 ? "" : "s", rest);
@@ -107,7 +107,7 @@ char *worktree_tip(const struct worktree_target *t)
 	return git_text(t->main, GIT("rev-parse", "--verify", "-q", ref));
 }
 
-/* Commits that the main worktree's branch does not have, one a line; heap. */
+/* Returns the commits that the main worktree's branch lacks, a line each; heap. */
 static char *ahead_of(const struct worktree_target *t, const char *tip)
 {
 	AUTO_FREE char *range = xasprintf("HEAD..%s", tip);
@@ -211,8 +211,8 @@ static int list(struct err *err)
 	return 0;
 }
 
-/* args: fork STEP [NAME], then the command. Without one the worktree is only made. *ran: the result
- * is the exit status of cordon run. */
+/* Forks. args: fork STEP [NAME], and the command; without a command only makes the worktree. *ran:
+ * the result is the exit status of cordon run. */
 static int fork_step(const struct strings *args, bool *ran, struct err *err)
 {
 	AUTO_FREE char *name = xasprintf("--worktree=%s", args->ahead > 2 ? args->list[2] : "");
@@ -248,7 +248,7 @@ int cmd_worktree(int argc, char **argv, struct err *err)
 	const char *name = r == 0 && args.n == 2 ? args.list[1] : NULL;
 	bool ran = false;
 
-	if (r > 0) /* its help was shown */
+	if (r > 0) /* --help was printed */
 		return 0;
 	if (r == 0 && str_eq(verb, "list") && args.n == 1)
 		r = list(err);

@@ -15,14 +15,14 @@ struct standing_run;
 
 struct worktree_wish {
 	const char *name; /* "": the worktree of the current directory, else a new one */
-	bool changes;	  /* a new one gets the files that are not committed */
-	int64_t step;	  /* and they are as after this step; 0: as they are */
-	const struct standing_run *run; /* for the rules of the files that come; or NULL */
+	bool changes;	  /* a new worktree gets uncommitted files */
+	int64_t step;	  /* and as they were after this step; 0: as they are */
+	const struct standing_run *run; /* for the rules about copied files; or NULL */
 };
 
 /* Reads the number of a step. */
 int worktree_step(struct worktree_wish *w, const char *word, struct err *err) MUST_USE;
-/* Changes to the worktree of that name, and makes it from HEAD if there is none (w1, w2 ... where
- * it has no name), with the ignored files that worktree.copy names. -EEXIST: it is there, but is
- * to be new. */
+/* Changes to the worktree of that name. If there is none, makes it from HEAD (w1, w2 ... if
+ * unnamed), with the ignored files that worktree.copy names. -EEXIST: it exists, but must be
+ * new. */
 int worktree_enter(const struct worktree_wish *w, struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* worktree_enter - `cordon run --worktree`: makes a worktree, fills it, and goes there. */
+/* worktree_enter - `cordon run --worktree`: makes a worktree, fills it, and changes to it. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "tui/commands/worktree_fill.h"
 #include "tui/commands/worktree_place.h"
 
-/* From HEAD of the worktree that the human is in. A branch that is there already is taken up. */
+/* Makes a worktree from HEAD of the user's current worktree. An existing branch is used. */
 static int make(const char *main, const char *name, const char *place, struct err *err)
 {
 	AUTO_FREE char *here = getcwd(NULL, 0);
@@ -32,8 +32,8 @@ static int make(const char *main, const char *name, const char *place, struct er
 	return 0;
 }
 
-/* The worktree that the human is in, from which a new one is made. Heap; NULL: none. It is the
- * directory with the next `.git`: a setting of the repository (core.worktree) moves it nowhere. */
+/* Returns the user's current worktree, from which a new one is made. Heap; NULL: none. It is the
+ * directory with the next `.git`: the repository's setting core.worktree has no effect. */
 static char *top_of_here(void)
 {
 	AUTO_FREE char *here = getcwd(NULL, 0);
@@ -50,7 +50,7 @@ static char *top_of_here(void)
 	return at && top && str_eq(at, top) ? take_ptr(&top) : NULL;
 }
 
-/* A half filled one stays, for the human to look at. */
+/* Fills a new worktree. After a failure it stays, for the user to see. */
 static int fill(const char *top, const char *place, const char *name, const struct worktree_wish *w,
 		struct err *err)
 {
@@ -70,7 +70,7 @@ static int fill(const char *top, const char *place, const char *name, const stru
 	return r;
 }
 
-/* Changes are relative to HEAD, and the branch of an old name has another one. */
+/* Refuses changes for an existing branch: they are relative to HEAD. */
 static int check_new(const char *main, const char *name, const struct worktree_wish *w,
 		     struct err *err)
 {
@@ -85,7 +85,7 @@ static int check_new(const char *main, const char *name, const struct worktree_w
 		       name);
 }
 
-/* Before anything is made. */
+/* Checks the step before anything is made. */
 static int check_step(const char *top, const struct worktree_wish *w, struct err *err)
 {
 	const struct fill_spec spec = {.from = top, .to = top, .run = w->run};

@@ -17,9 +17,9 @@
 
 #define NAMES_MAX ((size_t)64 << 20)
 #define LEFT_MAX  20
-#define DEPTH_MAX 64 /* directories in one another, of what worktree.copy names */
+#define DEPTH_MAX 64 /* depth of directories that worktree.copy names */
 
-/* ---- other names of secrets ------------------------------------------------------------------ */
+/* ---- hard links to secrets ------------------------------------------------------------------- */
 
 static void add_secrets(struct fill *f, const char *const *paths, size_t n)
 {
@@ -33,8 +33,7 @@ static void add_secrets(struct fill *f, const char *const *paths, size_t n)
 }
 
 /* Returns whether the file is a hard link to one that a session in the source may not read. The
- * search for those is as long as the source is large: it waits for the first file that has several
- * names. */
+ * search for those covers the whole source, so it waits for the first file with several names. */
 static bool is_other_name(void *data, const struct stat *st)
 {
 	struct fill *f = data;
@@ -148,7 +147,7 @@ int fill_result(struct fill *f, const char *path, int r, struct err *err)
 	return 0;
 }
 
-/* The files of a directory are listed themselves, but for those of a repository of its own. */
+/* Returns whether git lists the directory's files; not for a repository of its own. */
 static bool is_listed(const struct fill *f, const char *dir)
 {
 	AUTO_CLOSE int fd = put_open_dir(f->put.from, dir);
@@ -165,8 +164,8 @@ static int copy(struct fill *f, const char *path, struct err *err)
 
 /* ---- uncommitted files ----------------------------------------------------------------------- */
 
-/* Copies each name that git lists, the last one first: a link takes the place of a directory that
- * is empty by then. */
+/* Copies each name that git lists, the last one first: a link can replace a directory that is empty
+ * by then. */
 static int copy_names(struct fill *f, const char *const *words, struct err *err)
 {
 	size_t len = 0;
@@ -191,7 +190,8 @@ static int copy_names(struct fill *f, const char *const *words, struct err *err)
 	return r;
 }
 
-/* Neither command writes the index: git status and git diff would refresh it. */
+/* Copies changed and untracked files. Neither command writes the index; git status and git diff
+ * would. */
 int fill_changes(struct fill *f, struct err *err)
 {
 	int r = copy_names(f,
@@ -241,7 +241,8 @@ static int copy_tree(struct fill *f, const char *path, int depth, struct err *er
 	return r < 0 ? r : copy_entries(f, path, depth, err);
 }
 
-/* A pattern without a slash is about the last name, one with a slash about the whole path. */
+/* Matches a pattern without a slash with the last component, one with a slash with the whole
+ * path. */
 static bool is_wanted(const char *const *patterns, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)

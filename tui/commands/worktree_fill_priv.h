@@ -18,11 +18,11 @@ struct fill {
 	struct put put;
 	char *from, *to;
 	struct here at;	      /* of the current directory */
-	struct here rules_of; /* the source, for `rules`; borrows */
+	struct here rules_of; /* the source, for `rules`; borrowed */
 	struct standing rules;
-	struct buf left; /* paths, each with its NUL: the first of n_left */
+	struct buf left; /* paths left out, each with its NUL: the first of n_left */
 	size_t n_left;
-	bool searched;	       /* for secrets in the source: */
+	bool searched;	       /* the source was searched for secrets: */
 	struct inode *secrets; /* files that a session there may not read */
 	size_t n_secrets;
 };
@@ -31,5 +31,6 @@ struct fill {
 void fill_leave(struct fill *f, const char *path);
 /* Returns whether a session in the source may read the path: no secret, nothing hidden. */
 bool fill_may(const struct fill *f, const char *path);
-/* Leaves a path out whose result is not 0. Returns 0, or a failure of the disk with words. */
+/* Lists a path as left out if its result is not 0. Returns 0, or an error of the disk with a
+ * message. */
 int fill_result(struct fill *f, const char *path, int r, struct err *err) MUST_USE;

@@ -1,4 +1,5 @@
-/* worktree_fork - a new worktree's files as they were after a step of the folder it came from. */
+/* worktree_fork - restores a new worktree's files to their state after a step in the source
+ * folder. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@ static bool is_moved_dir(const struct change *c)
 	return c->old_path && S_ISDIR(c->before.mode);
 }
 
-/* Returns whether a session asks before it writes this path, as .envrc or a task of an editor. Such
- * content does not come back from the history: nobody is asked here. Git's own files never do. */
+/* Returns whether a session asks before it writes this path, such as .envrc or a task of an editor.
+ * Such content is not restored from the history, because here is no question. Git's own files never
+ * are. */
 static bool is_guarded(const struct fill *f, const char *path, mode_t mode)
 {
 	AUTO_FREE char *whole = path_join(f->from, path);
@@ -23,14 +25,14 @@ static bool is_guarded(const struct fill *f, const char *path, mode_t mode)
 	return put_takes(path) && policy_guards(f->rules.policy, whole, mode & S_IFMT);
 }
 
-/* Removes what the step has made. A directory in which more lies stays. */
+/* Removes what the step made. A directory with other entries stays. */
 static int take_away(struct fill *f, const struct change *c)
 {
 	int r;
 
 	if (!c->after.exists)
 		return 0;
-	if (is_moved_dir(c)) /* with all that lies in it */
+	if (is_moved_dir(c)) /* moved back with its content */
 		return is_guarded(f, c->old_path, c->before.mode)
 			       ? -EACCES
 			       : put_rename(&f->put, c->path, c->old_path);
@@ -46,7 +48,7 @@ struct step_changes {
 	size_t n;
 };
 
-/* What the path was called before the step, which may have renamed a directory above it. Heap. */
+/* Returns the path's name before the step, which may have renamed a directory above it. Heap. */
 static char *name_before(const struct step_changes *s, const struct change *c)
 {
 	char *name = xstrdup(c->old_path ? c->old_path : c->path);
@@ -64,7 +66,7 @@ static char *name_before(const struct step_changes *s, const struct change *c)
 	return name;
 }
 
-/* The history has the bytes of before a step, whatever was edited since. */
+/* Restores the content before the step from the history, whatever was edited later. */
 static int put_before(struct fill *f, struct journal *j, const struct step_changes *s,
 		      const struct change *c)
 {
@@ -85,8 +87,9 @@ static int put_before(struct fill *f, struct journal *j, const struct step_chang
 	return r < 0 ? r : put_bytes(&f->put, path, fd, c->before.mode);
 }
 
-/* First all goes, then all comes: a step may have exchanged two names. The list is sorted: from its
- * end on, a directory is empty before it goes. Git's own files are the new worktree's. */
+/* Reverts a step: removes everything first, because the step may have exchanged two names. From the
+ * end of the sorted list, a directory is empty before it is removed. Git's own files are the new
+ * worktree's. */
 static int take_step_back(struct fill *f, struct journal *j, int64_t id, struct err *err)
 {
 	struct step_changes s = {.id = id};

@@ -1,4 +1,4 @@
-/* worktree_left - finds and prints files of a worktree that no commit has. */
+/* worktree_left - finds and prints files of a worktree that are in no commit. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/commands/worktree_left.h"
 
@@ -62,14 +62,14 @@ static void show_ignored(const char *place)
 	show_list("Ignored by git, and removed as well:", &names);
 }
 
-/* Returns whether git-ls-files(1) -v marks the entry: assume-unchanged by a small letter,
+/* Returns whether git-ls-files(1) -v marks the entry: assume-unchanged by a lower-case letter,
  * skip-worktree by an S. */
 static bool is_marked(char tag)
 {
 	return tag == 'S' || (tag >= 'a' && tag <= 'z');
 }
 
-/* Git shows no change of these. */
+/* Shows marked entries, whose changes git does not show. */
 static void show_marked(const char *place)
 {
 	size_t len = 0;

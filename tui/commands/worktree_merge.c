@@ -15,7 +15,7 @@
 #include "tui/commands/show.h"
 #include "tui/commands/worktree_left.h"
 
-/* What the human looks at, and what the merge begins with. */
+/* What the user was shown, and the merge begins with. */
 struct merge {
 	const struct worktree_flags *flags;
 	struct worktree_target target;
@@ -35,7 +35,7 @@ static void merge_done(struct merge *m)
 
 /* ---- guarded names --------------------------------------------------------------------------- */
 
-/* What only the human may let in, at a terminal. */
+/* Asks about guarded names, which only the user may allow, at a terminal. */
 static int check_names(struct merge *m, const char *range, struct err *err)
 {
 	size_t len = 0;
@@ -63,7 +63,7 @@ static char *read_index(const struct merge *m, size_t *len)
 			  len);
 }
 
-/* Adds the names of lines that only the second one of two sorted lists has, each with its NUL. */
+/* Appends the names of lines that only the second of two sorted lists has, each with its NUL. */
 static void add_new(struct buf *names, const char *was, size_t was_len, const char *is,
 		    size_t is_len)
 {
@@ -89,8 +89,8 @@ static bool has_line(const char *text, const char *line)
 	return false;
 }
 
-/* An agent that still runs may have changed git's objects after they were looked at. Names guarded
- * files that came with the merge and had not been shown. */
+/* Checks the merged files: a running agent may have changed git's objects after they were shown.
+ * Names guarded files that were merged without having been shown. */
 static int check_merged(struct merge *m, struct err *err)
 {
 	AUTO_BUF struct buf names = BUF_INIT, guarded = BUF_INIT;
@@ -125,7 +125,7 @@ static int check_merged(struct merge *m, struct err *err)
 
 /* ---- the merge ------------------------------------------------------------------------------- */
 
-/* The commit that was shown is merged, by its number: a tag may have the branch's name. */
+/* Merges the commit that was shown, by its ID: a tag may have the branch's name. */
 static int merge_tip(struct merge *m, struct err *err)
 {
 	AUTO_FREE char *words = xasprintf("Merge branch '%s'", m->target.branch);
@@ -147,7 +147,7 @@ static int merge_tip(struct merge *m, struct err *err)
 	return checked < 0 ? checked : r;
 }
 
-/* Shows what would come, and asks. */
+/* Shows what the merge brings, and asks. */
 static int show(struct merge *m, const char *ahead, struct err *err)
 {
 	const struct worktree_target *t = &m->target;

@@ -16,17 +16,16 @@ struct worktree_target {
 	char *main, *place, *branch;
 };
 
-/* -ENOENT: the main worktree's repository has no worktree of that name. */
+/* Finds a worktree. -ENOENT: the main worktree's repository has none of that name. */
 int worktree_find(struct worktree_target *t, const char *name, struct err *err) MUST_USE;
 void worktree_target_done(struct worktree_target *t);
 /* Returns the commit of its branch, which the agent may move at any time; heap. */
 char *worktree_tip(const struct worktree_target *t) MUST_USE;
-/* Lists uncommitted files of the worktree and, with a tip, commits that the main one does not have
- * (heap, a line each). An answer of git's that is missing or too long is an error, never an empty
- * list. */
+/* Lists uncommitted files of the worktree and, with a tip, commits that the main one lacks (heap, a
+ * line each). Output of git's that is missing or too long is an error, never an empty list. */
 int worktree_read_left(const struct worktree_target *t, const char *tip, char **files, char **ahead,
 		       struct err *err) MUST_USE;
 size_t worktree_lines(const char *text);
 
-/* Returns git's exit status; -ECANCELED: the user said no. */
+/* Merges. Returns git's exit status; -ECANCELED: the user declined. */
 int worktree_merge(const struct worktree_flags *f, const char *name, struct err *err) MUST_USE;

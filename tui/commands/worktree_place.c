@@ -51,7 +51,7 @@ char *worktree_place(const char *main, const char *name)
 	return xasprintf("%s.%s", main, name);
 }
 
-/* Its `.git`, which an agent may have written, leads into this repository. */
+/* Returns whether its `.git`, which an agent may have written, leads into this repository. */
 static bool belongs(const char *main, const char *place)
 {
 	AUTO_FREE char *common =

@@ -39,7 +39,7 @@ bool put_takes(const char *path)
 	}
 }
 
-/* "a/b" of "a/b/c", "" of "a". Heap. */
+/* Returns "a/b" for "a/b/c", "" for "a". Heap. */
 static char *above(const char *path)
 {
 	const char *base = path_base(path);
@@ -55,7 +55,8 @@ int put_open_dir(int dir, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Makes a directory and opens it. A file or link in its place goes: the source has a directory. */
+/* Makes a directory and opens it. A file or link in its place is removed: the source has a
+ * directory. */
 static int step_into(int dir, const char *name)
 {
 	int fd = openat(dir, name, OPEN_DIR);
@@ -99,7 +100,7 @@ static int open_above(const struct put *p, const char *path, bool make)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Makes the name free. */
+/* Removes what has the name. */
 static int clear(int dir, const char *name)
 {
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT ||
@@ -155,7 +156,7 @@ int put_nothing(const struct put *p, const char *path)
 {
 	AUTO_CLOSE int dir = open_above(p, path, false);
 
-	if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP) /* it is not there either */
+	if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP) /* the source lacks it, too */
 		return 0;
 	if (dir < 0)
 		return dir;
@@ -187,7 +188,7 @@ static int copy_link(const struct put *p, const char *path, int dir)
 	return symlinkat(target, to, path_base(path)) < 0 ? -errno : 0;
 }
 
-/* The object may be another one by now than the one that was looked at: fstat() says which. */
+/* Copies a file; fstat() of the open descriptor decides, because the path may have changed. */
 static int copy_file(const struct put *p, const char *path, int dir)
 {
 	AUTO_CLOSE int fd = openat(dir, path_base(path),
@@ -203,8 +204,8 @@ static int copy_file(const struct put *p, const char *path, int dir)
 	return put_bytes(p, path, fd, st.st_mode);
 }
 
-/* Removes a path that the source does not have, and directories above it that are empty then and
- * that it does not have either. */
+/* Removes a path that the source lacks, and empty directories above it that the source lacks,
+ * too. */
 static int put_gone(const struct put *p, const char *path)
 {
 	AUTO_FREE char *dir = above(path);

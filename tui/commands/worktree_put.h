@@ -8,30 +8,32 @@
 #include "core/base/err.h"
 
 /*
- * Paths are relative, of an agent's making. -EINVAL: a path is absolute, or has an empty component,
- * "..", "." or ".git". All return 0 or a negative errno. Owner: the caller opens and closes both
- * directories.
+ * Paths are relative, and may be of an agent's making. -EINVAL: a path is absolute, or has an empty
+ * component, "..", "." or ".git". All return 0 or a negative errno.
+ * Owner: the caller opens and closes both directories.
  */
 struct put {
 	int from, to;
-	/* Returns whether a file that has several names is not to be copied; or NULL. */
+	/* Returns whether a file with several names must not be copied; or NULL. */
 	bool (*withholds)(void *data, const struct stat *st);
 	void *data;
 };
 
-/* Returns whether the path is none of those that are -EINVAL. */
+/* Returns whether the path is accepted, i.e. not -EINVAL. */
 bool put_takes(const char *path);
-/* Opens the directory of a path below dir: a descriptor. A link in it is -ELOOP or -ENOTDIR. */
+/* Opens the directory of a path below dir. Returns a descriptor; for a link in it -ELOOP or
+ * -ENOTDIR. */
 int put_open_dir(int dir, const char *path) MUST_USE;
-/* Puts the bytes of fd there, replacing a file, a link or an empty directory; with S_ISLNK(mode) a
- * link to that target. Makes the directories above it. -ENOTEMPTY: a directory stands there. */
+/* Writes the bytes of fd there, in place of a file, a link or an empty directory; with
+ * S_ISLNK(mode) makes a link to that target. Makes directories above it. -ENOTEMPTY: a directory
+ * with entries is there. */
 int put_bytes(const struct put *p, const char *path, int fd, mode_t mode) MUST_USE;
 int put_dir(const struct put *p, const char *path) MUST_USE;
-/* Removes a file, a link or an empty directory; what does not exist is no error. */
+/* Removes a file, a link or an empty directory; a missing one is no error. */
 int put_nothing(const struct put *p, const char *path) MUST_USE;
-/* Moves one; -ENOENT where there is none. */
+/* Renames a path; -ENOENT: it is missing. */
 int put_rename(const struct put *p, const char *path, const char *to) MUST_USE;
-/* Copies a file or a link from the same path of the source, or removes it where the source has
- * none. Returns 1, and changes nothing, if the source has a directory there; -EOPNOTSUPP: a socket,
- * a pipe or a device. */
+/* Copies a file or link from the same path of the source, or removes it if the source lacks it.
+ * Returns 1, and changes nothing, if the source has a directory there; -EOPNOTSUPP: a socket, a
+ * pipe or a device. */
 int put_copy(const struct put *p, const char *path) MUST_USE;

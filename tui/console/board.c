@@ -1,4 +1,4 @@
-/* board - `cordon board`: a console of no session, with the list of all. */
+/* board - `cordon board`: a console without a session, with the list of all sessions. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -8,10 +8,10 @@
 struct board {
 	struct host host; /* first */
 	uv_loop_t loop;
-	struct model model; /* of no session: empty */
+	struct model model; /* no session: empty */
 };
 
-/* On this terminal: the board is there again when the human has detached. */
+/* Attaches on this terminal; the board returns after a detach. */
 static void verb_attach(void *data, const char *session)
 {
 	struct console *c = data;

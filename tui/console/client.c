@@ -17,18 +17,18 @@
 #include "tui/look/rescue.h"
 
 #define INPUT_MAX 16384
-#define DRAIN_MS  1000 /* for what a slow terminal has not taken at the end */
+#define DRAIN_MS  1000 /* longest wait for a slow terminal at the end */
 
 struct client {
 	const struct client_spec *spec;
 	struct frames line;
 	int tty, signals;
-	bool raw;	/* the terminal is the console's */
-	bool modern;	/* as rescue_arm() */
-	pid_t lent;	/* the program that has the terminal; 0: none */
-	struct buf out; /* bytes for the terminal, from `written` on */
+	bool raw;	/* the terminal is in raw mode */
+	bool modern;	/* for rescue_arm() */
+	pid_t lent;	/* the program that uses the terminal; 0: none */
+	struct buf out; /* bytes for the terminal; those before `written` are sent */
 	size_t written;
-	bool over; /* end says why */
+	bool over; /* `end` has the reason */
 	struct ending *end;
 };
 
@@ -69,7 +69,7 @@ static void take_terminal(struct client *c)
 	set_raw(c);
 }
 
-/* Writes what the terminal takes, for so long. */
+/* Writes to the terminal, and waits at most ms for it at a time. */
 static void write_out(struct client *c, int ms)
 {
 	struct pollfd p = {.fd = c->tty, .events = POLLOUT};
@@ -82,7 +82,7 @@ static void write_out(struct client *c, int ms)
 		else if (n < 0 && errno == EINTR)
 			continue;
 		else if (n < 0 && errno != EAGAIN)
-			break; /* the terminal has gone: reading it tells */
+			break; /* the terminal is gone: a read will report it */
 		else if (poll(&p, 1, ms) <= 0)
 			return;
 	}
@@ -111,14 +111,14 @@ static void say_size(struct client *c, enum frame_type type)
 	frames_send(&c->line, type, &size, sizeof(size));
 }
 
-/* Another program may have used the terminal, also where it did not get it from here (SIGSTOP). */
+/* Draws again: another program may have used the terminal, and after SIGSTOP without notice. */
 static void draw_again(struct client *c)
 {
 	set_raw(c);
 	say_size(c, FRAME_RESUMED);
 }
 
-/* After rescue_restore(). */
+/* Takes the terminal after rescue_restore(). */
 static void take_again(struct client *c)
 {
 	rescue_rearm();
@@ -135,7 +135,7 @@ static void suspend(struct client *c)
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTSTP);
 	raise(SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here; not where no shell could go on */
+	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here, if a shell can continue it */
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 	if (c->raw)
 		take_again(c);
@@ -166,7 +166,7 @@ static void run_program(struct client *c, const struct span *words)
 	write_out(c, DRAIN_MS);
 	rescue_restore();
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, &old); /* the program gets this mask */
+	sigprocmask(SIG_SETMASK, &none, &old); /* mask of the program */
 	pid = external_start(&(struct external){.argv = argv,
 						.in = EXTERNAL_SAME,
 						.out = EXTERNAL_SAME,
@@ -191,7 +191,7 @@ static void reap_program(struct client *c)
 	say_ran(c, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* ---- what comes ------------------------------------------------------------------------------ */
+/* ---- frames and events ----------------------------------------------------------------------- */
 
 static void on_frame(struct client *c, const struct frame *f)
 {
@@ -235,7 +235,7 @@ static void on_frame(struct client *c, const struct frame *f)
 	}
 }
 
-/* 0, or -EPIPE: the host has gone. */
+/* Reads the host's frames. Returns 0, or -EPIPE if the host has gone. */
 static int hear_host(struct client *c)
 {
 	struct frame f;
@@ -262,7 +262,7 @@ static void hear_signal(struct client *c, int sig)
 	bool own = sig == SIGTERM || sig == SIGINT;
 
 	if (c->lent && (sig == SIGINT || sig == SIGWINCH || sig == SIGCONT || sig == SIGTSTP))
-		return; /* that program's */
+		return; /* the program's */
 	if (sig == SIGWINCH)
 		say_size(c, FRAME_SIZE);
 	else if (sig == SIGTSTP)
@@ -308,7 +308,7 @@ static int loop(struct client *c)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The host has ended without a word: why, where it is a child of this process. */
+/* Explains why the host ended without a message, if it is a child of this process. */
 static int lost(const struct client *c, struct err *err)
 {
 	AUTO_FREE char *how = NULL;

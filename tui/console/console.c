@@ -1,4 +1,4 @@
-/* console - one client's console: frames of its line in, frames of its screen out. */
+/* console - one client's console: frames from its connection in, frames of its screen out. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <signal.h>
@@ -9,19 +9,19 @@
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
 
-#define FRAME_MS 16 /* at most one repaint in this time */
-#define ESC_MS	 25 /* a lone Esc is taken as the key after this */
+#define FRAME_MS 16 /* least time between two repaints */
+#define ESC_MS	 25 /* time after which a lone Esc is the key */
 #define UNREAD_MAX                                                                                 \
-	((size_t)256 << 10) /* more of its frames that a client has not read: no new one */
-#define PATIENCE_MS  512    /* then it is looked again after at most this */
+	((size_t)256 << 10) /* unread bytes of a client's frames, at which no new one is made */
+#define PATIENCE_MS  512    /* longest time between two checks of such a client */
 #define CONSOLES_MAX 32
 #define OUTPUT_MAX   (1u << 20) /* bytes of one frame */
 #define FINISH_US    500000	/* for the last frames of a console that ends */
-#define STALLED_US   1000000	/* a client that is behind for so long is hardly waited for */
+#define STALLED_US   1000000	/* a client that has not read for so long is hardly waited for */
 
 /* ---- painting ------------------------------------------------------------------------------- */
 
-/* Which program, and what it waits for: for the terminal's tab and its window list. */
+/* Sets the title: program and open requests, for the terminal's tab and list of windows. */
 static void tell_title(struct console *c)
 {
 	const struct model *m = c->host->model;
@@ -50,8 +50,7 @@ static bool is_painted(const struct console *c)
 
 static void on_frame(uv_timer_t *timer);
 
-/* True: the client has not read what it was sent: a frame later has all of what changed until then.
- */
+/* Returns true if the client is behind with reading: a later frame will have all changes. */
 static bool must_wait(struct console *c)
 {
 	if (frames_unread(&c->line) < UNREAD_MAX) {
@@ -77,7 +76,7 @@ static void on_frame(uv_timer_t *timer)
 		screen_redraw(c->screen);
 	c->torn = false;
 	ui_draw(c->ui, &c->surface, now);
-	/* (a key has nothing to show yet: the frame is its echo's) */
+	/* After a key there may be nothing to show yet: the next frame has its echo. */
 	if (screen_draw(c->screen, &c->surface)) {
 		c->painted_us = clock_mono_us();
 		c->hurry = false;
@@ -88,7 +87,7 @@ static void on_frame(uv_timer_t *timer)
 			       (uint64_t)(MAX((int64_t)0, c->ui->wake_us - now) / 1000 + 1), 0);
 }
 
-/* Something changed: paint soon, at once when the last frame is long ago. */
+/* Schedules a repaint: at once if the last frame is old enough. */
 void console_schedule(struct console *c)
 {
 	int64_t since = (clock_mono_us() - c->painted_us) / 1000;
@@ -101,7 +100,7 @@ void console_schedule(struct console *c)
 	uv_timer_start(&c->frame, on_frame, wait, 0);
 }
 
-/* What a client of lines has not read is told later: the model has it. */
+/* Sends lines as fast as the client reads them; the model keeps the rest. */
 static void tell_plain(struct console *c)
 {
 	AUTO_BUF struct buf lines = BUF_INIT;
@@ -130,8 +129,8 @@ void console_resize(struct console *c, int w, int h)
 	console_schedule(c);
 }
 
-/* For programs that choose their colours by the pane's: the theme's, else the human's terminal's.
- * With several consoles the one that the agent's terminal fits counts. */
+/* Sets the default colours of the agent's terminal: the theme's, else those of the user's terminal.
+ * With several consoles, those of the one whose size the agent's terminal has. */
 void console_tell_colors(struct console *c)
 {
 	struct style st = c->theme.roles[ROLE_TERMINAL];
@@ -153,7 +152,7 @@ static void hear_event(struct console *c, const struct event *ev)
 
 	if (typed)
 		host_typed(c);
-	/* Not every terminal tells; keys come from where the human looks. */
+	/* Not every terminal reports the focus; a key means that the user is there. */
 	c->away = ev->type == EVENT_FOCUS ? !ev->focused : c->away && ev->type != EVENT_KEY;
 	c->hurry |= ev->type == EVENT_KEY;
 	if (ev->type == EVENT_COLOR) {
@@ -164,7 +163,7 @@ static void hear_event(struct console *c, const struct event *ev)
 	}
 }
 
-/* Leaves once the page of the undo is closed, unless a message came that is to be read. */
+/* Leaves after the page of the undo is closed, unless a newer message must be read. */
 static void check_errand(struct console *c)
 {
 	if (!c->errand || c->closing || c->host->leaving || c->ui->n_popups)
@@ -261,7 +260,7 @@ static void open_ui(struct console *c)
 	});
 	c->ui->now_us = clock_mono_us();
 	(void)ui_resize(c->ui, c->surface.w, c->surface.h);
-	c->ui->over = h->replay != NULL; /* nothing ends here but the recording */
+	c->ui->over = h->replay != NULL; /* only the recording can end */
 	if (h->quiet)
 		view_audit_quiet(c->ui->panes[PANE_AUDIT]);
 	if (!c->terminal.read_only)
@@ -276,7 +275,7 @@ static void open_ui(struct console *c)
 	console_schedule(c);
 }
 
-/* A console more than these is refused. */
+/* Returns whether the host has the most consoles it may have. */
 static bool is_full(const struct host *h)
 {
 	size_t n = 0;
@@ -324,7 +323,7 @@ static void hear_hello(struct console *c, const struct span *data)
 	if (r < 0)
 		console_end(c,
 			    &(struct ending){.status = 125, .detached = true, .error = err.text});
-	else if (c->host->heard) /* it may be a human */
+	else if (c->host->heard) /* a user may be there */
 		c->host->heard(c->host);
 }
 
@@ -451,7 +450,7 @@ struct console *console_open(struct host *h, struct frames *line)
 	return c;
 }
 
-/* Its views may be on the stack: they are freed when the loop has closed the handles. */
+/* Closes the handles; the loop frees the console later, because its views may be on the stack. */
 static void console_close(struct console *c)
 {
 	struct host *h = c->host;
@@ -477,7 +476,8 @@ static void console_close(struct console *c)
 	uv_close((uv_handle_t *)&c->esc, on_handle_closed);
 }
 
-/* Whoever sends the last frame waits until the client has read them. */
+/* Restores the terminal. The caller sends the last frame and waits until the client has read
+ * all. */
 static void give_back(struct console *c)
 {
 	if (c->lent)

@@ -6,7 +6,7 @@
 
 #include "core/base/base64.h"
 
-#define OSC52_MAX ((size_t)74994) /* some terminals drop what is longer once it is encoded */
+#define OSC52_MAX ((size_t)74994) /* some terminals drop a text that is longer when encoded */
 
 int copy_by_terminal(struct screen *screen, const char *text, size_t len, struct err *err)
 {

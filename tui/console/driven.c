@@ -9,9 +9,9 @@
 #include "tui/console/console_priv.h"
 
 #define PRINTED_MAX ((size_t)64 << 10)
-#define FEED_US	    50000 /* what takes longer to show is left out */
+#define FEED_US	    50000 /* output that takes longer to show is dropped */
 
-/* What takes the place of the agent's terminal. */
+/* Shown in place of the agent's terminal. */
 #define HERE_ARE "\r\n\r\nHere are its activity, its steps,\r\nand what waits for an answer.\r\n"
 static const char driven_by[] = "\033[?25lThis session is driven by another\r\n"
 				"program: it has no terminal." HERE_ARE;
@@ -27,11 +27,12 @@ struct driven {
 	void (*wake)(void *engine);
 	void *engine;
 	bool headless;
-	struct buf printed; /* the newest of it, until there is a terminal to show it */
+	struct buf printed; /* newest output, until a terminal shows it */
 	int rows, cols;
 };
 
-/* The session loads its history for the first console, and nobody can answer after the last. */
+/* Tells the session about its consoles: it loads its history for the first, and expects no answers
+ * after the last. */
 static void count(struct driven *d)
 {
 	const struct host *h = &d->host;
@@ -39,7 +40,7 @@ static void count(struct driven *d)
 	session_attended(h->session, h->consoles != NULL, host_has_human(h, NULL));
 }
 
-/* Whoever drives the session ends it: a console only leaves. */
+/* Closes the console: only the front end ends the session. */
 static void verb_leave(void *data)
 {
 	static char words[] = "Left: the session goes on. cordon attach shows it again.\n";
@@ -119,7 +120,7 @@ static void feed(struct driven *d, const char *bytes, size_t len)
 		(void)term_feed_until(d->host.term, bytes, len, clock_mono_us() + FEED_US);
 }
 
-/* From the beginning of a line on, when it was too much. */
+/* Keeps the newest output, from the beginning of a line on. */
 static void keep(struct driven *d, const char *bytes, size_t len)
 {
 	struct buf *b = &d->printed;
@@ -135,7 +136,7 @@ static void keep(struct driven *d, const char *bytes, size_t len)
 		buf_drop_front(b, (size_t)(line - b->data) + 1);
 }
 
-/* Most sessions end before a console comes. */
+/* Opens the terminal on demand: most sessions end before a console attaches. */
 static void open_term(struct driven *d)
 {
 	const char *words = d->headless ? headless : driven_by;
@@ -189,7 +190,7 @@ static void tick(void *consoles)
 	struct host *h = consoles;
 
 	count(consoles);
-	if (host_has_human(h, NULL)) /* who sees what the sandbox uses */
+	if (host_has_human(h, NULL)) /* a user sees the sandbox's resources */
 		session_tick(h->session);
 	host_tick(h);
 }

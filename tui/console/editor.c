@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "tui/console/console_priv.h"
 
-/* Those that take "+LINE" before the file. */
+/* Returns whether the editor takes "+LINE" before the file. */
 static bool takes_line(const char *command)
 {
 	static const char *const names[] = {"vi",    "vim",	    "nvim", "nano", "emacs", "pico",
@@ -36,7 +36,7 @@ static const char *editor_command(void)
 	return "vi";
 }
 
-/* The agent may have put a link or a pipe in its place, which would lead the human elsewhere. */
+/* Checks the file: the agent may have replaced it by a link or a pipe to mislead the user. */
 static int look_at(const char *path)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
@@ -54,12 +54,12 @@ static bool did_not_start(int status)
 	return status == 127 || status == 126;
 }
 
-/* A pane of tmux goes with its program, and what that said with it. */
+/* A tmux pane closes with its program, and hides the program's last words. */
 static const char wait_if_none[] =
 	"s=$?; case $s in 126|127) echo 'cordon: your editor does not start: set $EDITOR (Enter)'; "
 	"read -r s;; esac";
 
-/* path is absolute: no editor takes it as an option. */
+/* path is absolute: no editor takes it for an option. */
 int console_edit(void *data, const char *path, int line, struct err *err)
 {
 	struct console *c = data;

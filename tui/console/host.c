@@ -1,5 +1,5 @@
 /* host - the consoles of one session, and what they share: the agent's terminal, calls for the
- * human. */
+ * user. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "tui/console/console_priv.h"
 #include "tui/console/pipe_command.h"
 
-#define SETTLE_MS  50	    /* the agent's terminal follows a resize when the drag rests */
+#define SETTLE_MS  50	    /* after a resize has rested so long, the agent's terminal follows */
 #define SECOND_MS  1000	    /* host_tick() */
-#define ALERT_US   10000000 /* between two notifications */
-#define TYPING_US  1000000  /* a bell so soon after a key is the key's */
-#define FINISH_US  1000000  /* for what slow clients have not read at the end */
+#define ALERT_US   10000000 /* least time between two notifications */
+#define TYPING_US  1000000  /* a bell so soon after a key is a reaction to it */
+#define FINISH_US  1000000  /* for unread bytes of slow clients at the end */
 #define STALLED_US 5000000  /* a client that reads nothing for so long decides no size */
 
 /* ---- the agent's terminal -------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static bool is_stalled(const struct console *c)
 	return c->stalled_us && clock_mono_us() - c->stalled_us > STALLED_US;
 }
 
-/* The console that the agent's terminal fits: the one whose human typed last. */
+/* Returns the console whose size the agent's terminal has: the one that was typed on last. */
 static struct console *leader(struct host *h)
 {
 	if (h->latest && !is_stalled(h->latest))
@@ -82,7 +82,7 @@ bool host_has_human(const struct host *h, const struct console *but)
 	return false;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all consoles ---------------------------------------------------------------------------- */
 
 void host_say(struct host *h, const char *fmt, ...)
 {
@@ -107,7 +107,7 @@ void host_schedule(struct host *h)
 		console_schedule(c);
 }
 
-/* Without a console, too: the newest request calls for the human once. */
+/* Alerts the user once for the newest request, also without a console. */
 static void call_for_answers(struct host *h)
 {
 	const struct model *m = h->model;
@@ -122,7 +122,7 @@ static void call_for_answers(struct host *h)
 	host_notify(h, "something waits for your answer");
 }
 
-/* The same for a question in the agent's own terminal. */
+/* Alerts the user once for a question in the agent's own terminal. */
 static void call_for_agent(struct host *h)
 {
 	bool asks = h->model->agent_asks && !h->model->exited;
@@ -146,7 +146,7 @@ void host_changed(struct host *h)
 	host_schedule(h);
 }
 
-/* It has answered what was sent, and has printed nothing for a while. */
+/* Notifies the user if the agent has answered the last line and has printed nothing for a while. */
 static void look_for_rest(struct host *h)
 {
 	if (!h->sent_us || h->model->printed_us < h->sent_us || h->model->n_asks ||
@@ -163,7 +163,7 @@ void host_tick(struct host *h)
 		console_watch_look(c);
 		if (c->ui)
 			ui_tick(c->ui);
-		if (c->plain) /* it may have read since */
+		if (c->plain) /* the client may have read */
 			console_changed(c);
 	}
 	if (h->latest && is_stalled(h->latest))
@@ -191,7 +191,7 @@ void host_bell(struct host *h)
 
 #define DESKTOP "exec notify-send -a cordon -- cordon \"$(cat)\""
 
-/* The words are ours alone: nothing of the agent's reaches a terminal or a command this way. */
+/* The words are cordon's alone: no text of the agent reaches a terminal or a command this way. */
 void host_notify(struct host *h, const char *words)
 {
 	const char *by = h->opt->notify ? h->opt->notify : "terminal";
@@ -216,7 +216,7 @@ void host_called(struct host *h)
 	int64_t now = clock_mono_us();
 
 	if (h->session && !h->model->hook_asks && now - h->typed_us > TYPING_US) {
-		h->agent_asked = true; /* it has called itself */
+		h->agent_asked = true; /* the agent's own call */
 		session_agent_asks(h->session, true);
 		host_changed(h);
 	}

@@ -1,4 +1,4 @@
-/* kept_answers - answers for this session, over a restart of the agent. */
+/* kept_answers - keeps a session's answers over a restart of the agent. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/kept_answers.h"
 
@@ -16,7 +16,7 @@
 #define FILE_MAX (1u << 20)
 
 struct kept_answers {
-	int file; /* for the next program; -1: none could be made */
+	int file; /* for the next program; -1: could not be made */
 	size_t n;
 	struct one {
 		enum rule_kind kind;
@@ -25,7 +25,7 @@ struct kept_answers {
 	} list[KEPT_MAX];
 };
 
-/* A file that only a program before this one can have left: no name leads to it. */
+/* Returns whether it is a file that the former program left: it has no name. */
 static bool is_ours(int fd)
 {
 	struct stat st;
@@ -62,7 +62,7 @@ static void read_those_before(struct kept_answers *k)
 
 	unsetenv(VARIABLE);
 	if (fd <= STDERR_FILENO || !is_ours(fd) || fstat(fd, &st) < 0) {
-		fd = -1; /* somebody else's */
+		fd = -1; /* not ours: it stays open */
 		return;
 	}
 	text = xcalloc(1, (size_t)st.st_size + 1);
@@ -99,7 +99,7 @@ void kept_answers_free(struct kept_answers *k)
 	free(k);
 }
 
-/* The same object, however many directories above the one that is asked for now. */
+/* Returns whether the kept answer is about the same object, at any number of directories up. */
 static bool is_about(const struct one *one, const struct ask *ask, struct answer *ret)
 {
 	*ret = one->answer;
@@ -120,7 +120,7 @@ bool kept_answers_find(const struct kept_answers *k, const struct ask *ask, stru
 {
 	int64_t now = clock_wall_us() / 1000000;
 
-	for (size_t i = k->n; i > 0; i--) /* the newest counts */
+	for (size_t i = k->n; i > 0; i--) /* the newest answer counts */
 		if (is_about(&k->list[i - 1], ask, ret))
 			return !ret->until || ret->until > now;
 	return false;

@@ -1,14 +1,12 @@
-/* lend - lends the client's terminal to another program of the user's until it ends. */
+/* lend - lends the client's terminal to another of the user's programs until it ends. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
 
 #include "tui/console/console_priv.h"
 
-/*
- * The program runs outside of the sandbox, as a child of the client. The loop goes on while it
- * runs, so the session is served; nothing is drawn for this client until it has ended.
- */
+/* The program runs outside the sandbox, as a child of the client. The loop continues, so the
+ * session is served; nothing is drawn for this client until the program ends. */
 int console_lend(struct console *c, const struct borrower *to, char **argv, struct err *err)
 {
 	AUTO_BUF struct buf words = BUF_INIT;
@@ -24,7 +22,7 @@ int console_lend(struct console *c, const struct borrower *to, char **argv, stru
 	return 0;
 }
 
-/* The terminal's size, and that it is the client's again, were said before. */
+/* Frames before this one gave the terminal's size and said that the client has it again. */
 void console_lent_ended(struct console *c, int status)
 {
 	if (!c->lent)

@@ -11,7 +11,7 @@
 #include "core/base/external.h"
 #include "core/os/file.h"
 
-/* Its input is a file that is whole before it starts: nothing here waits for it. */
+/* Makes an input file that is complete before the command starts: no wait for a pipe. */
 static int make_input(const char *text, size_t len, struct err *err)
 {
 	AUTO_CLOSE int fd = os_memory_file("text");

@@ -4,7 +4,7 @@
 
 #include "core/base/err.h"
 
-/* Does not wait: the command's output and exit status are dropped. The text may hold any byte of
+/* Does not wait; the command's output and exit status are dropped. The text may hold any byte of
  * the agent's; the command is the user's. setting: the command's setting, for err. Threads: main
  * loop. */
 int pipe_command(const char *command, const char *setting, const char *text, size_t len,

@@ -9,8 +9,8 @@
 #include "core/session/answers/answers.h"
 
 struct plain {
-	uint64_t seen; /* rows told so far */
-	int64_t *told; /* steps that have ended and were told */
+	uint64_t seen; /* rows printed so far */
+	int64_t *told; /* ended steps that were printed */
 	size_t n_told;
 };
 

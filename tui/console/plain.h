@@ -9,5 +9,5 @@ struct plain;
 
 struct plain *plain_new(void) MUST_USE;
 void plain_free(struct plain *p); /* NULL is a no-op */
-/* Appends lines about news of the model, about max bytes. Returns true if there is more. */
+/* Appends lines about changes of the model, about max bytes. Returns true if there are more. */
 bool plain_tell(struct plain *p, const struct model *m, size_t max, struct buf *out);

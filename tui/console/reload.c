@@ -1,4 +1,4 @@
-/* reload - themes and keymaps: loaded, chosen, and read again when they change. */
+/* reload - themes and keymaps: loads, selects and reloads them after changes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -42,7 +42,7 @@ static int load_theme(struct console *c, const char *name, struct err *err)
 
 	if (r < 0)
 		return r;
-	c->theme = theme; /* the surface looks into it */
+	c->theme = theme; /* the surface points into it */
 	console_tell_colors(c);
 	c->ui->dirty = true;
 	console_schedule(c);
@@ -87,7 +87,7 @@ static int load_keymap(struct console *c, struct err *err)
 	return 0;
 }
 
-/* A file that is wrong is said, and what was there stays. */
+/* Reloads changed files; a file with an error is reported, and the old content stays. */
 void console_watch_look(struct console *c)
 {
 	uint64_t now = c->screen ? look_signature(&c->where) : c->look_seen;

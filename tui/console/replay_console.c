@@ -12,9 +12,9 @@
 #include "tui/console/replay/replay.h"
 #include "tui/console/start.h"
 
-#define TURN_MS 20 /* what is due is played so often */
+#define TURN_MS 20 /* interval of playing */
 
-/* ---- verbs: nothing can be done to the past -------------------------------------------------- */
+/* ---- verbs: refused in a recording ----------------------------------------------------------- */
 
 static int verb_answer(void *data, uint64_t ask, const struct answer *a, struct err *err)
 {
@@ -166,7 +166,7 @@ static struct ui_verbs verbs_of_the_past(void)
 	verbs.plan = verbs.undo = verb_undo;
 	verbs.restore = verb_restore;
 	verbs.restore_hunk = NULL;
-	verbs.moment = NULL; /* it goes there itself */
+	verbs.moment = NULL; /* a replay seeks itself */
 	verbs.restart = NULL;
 	verbs.shell = NULL;
 	verbs.own_settings = NULL;

@@ -42,7 +42,7 @@ static void on_failed(void *data, int status, const char *words)
 	host_leave(h);
 }
 
-/* Before there is a screen: on the terminal as it was, and on the status line once there is one. */
+/* Prints on the terminal, until there is a screen; after that on the status line. */
 static void on_stopped(void *data, const char *words)
 {
 	struct host *h = data;
@@ -58,8 +58,8 @@ static void on_stopped(void *data, const char *words)
 	fprintf(stderr, "cordon: %s\n", h->words);
 }
 
-/* Answers what was answered before the restart, before anybody is asked. One a time: each answer
- * changes the list, and leads here again. */
+/* Answers questions that were answered before the restart, before they are shown. One at a time:
+ * each answer changes the list, and leads to another call. */
 static bool answer_again(struct run *r)
 {
 	const struct model *m = r->host.model;
@@ -117,7 +117,7 @@ static const struct session_listener listener = {
 
 static void watch_session(struct run *r);
 
-/* Rows that came before the keeper's end are the last. */
+/* Ends the host: there will be no rows after the keeper's end. */
 static void lose_session(struct run *r, int result)
 {
 	static const char gone[] = "x The sandbox's keeper has ended: nothing can change any more.";
@@ -128,13 +128,13 @@ static void lose_session(struct run *r, int result)
 		host_say(&r->host, "%s", gone);
 		log_error("console", "%s: %d", gone, result);
 	}
-	if (!host_has_human(&r->host, NULL)) /* to read it */
+	if (!host_has_human(&r->host, NULL)) /* no user to read it */
 		host_leave(&r->host);
 	host_schedule(&r->host);
 }
 
-/* What was printed before a row comes before it in the recording, too: a read of the terminal gets
- * all that was written until now. */
+/* Reads the terminal first, so that in the recording output comes before a later row: one read
+ * returns everything written so far. */
 static void on_session(uv_poll_t *poll, int status, int events)
 {
 	struct run *r = poll->data;
@@ -158,7 +158,7 @@ static void watch_session(struct run *r)
 		uv_poll_start(&r->poll_session, events, on_session);
 }
 
-/* A helper that has ended leaves nothing to poll. */
+/* An approver that has ended has no descriptor to poll. */
 static void on_approver(uv_poll_t *poll, int status, int events)
 {
 	struct run *r = poll->data;
@@ -184,7 +184,8 @@ static void on_heard(struct host *h)
 	watch_session((struct run *)h);
 }
 
-/* The last one has gone. The session goes on, or by console.on-hangup ends with a lost client. */
+/* Called after the last console: the session continues, or ends with a lost client
+ * (console.on-hangup). */
 static void on_left(struct host *h, bool lost)
 {
 	static const char goes_on[] = "the terminal closed: the session goes on without a console "
@@ -206,7 +207,7 @@ static void on_left(struct host *h, bool lost)
 		host_notify(h, goes_on);
 }
 
-/* Whoever may answer may end it: by cordon board. */
+/* Ends the session from `cordon board`; those who may answer may end it. */
 static void on_end(void *data, const char *by)
 {
 	struct host *h = data;
@@ -229,7 +230,7 @@ static void open_api(struct run *r)
 
 /* ---- the recording -------------------------------------------------------------------------- */
 
-/* A session that cannot be recorded is still a session: said, not refused. */
+/* Starts the recording; a failure is reported, and the session runs without one. */
 static void open_tape(struct run *r)
 {
 	struct err err = {0};
@@ -240,7 +241,7 @@ static void open_tape(struct run *r)
 		host_say(&r->host, "This session is not recorded: %s", err.text);
 }
 
-/* A line that goes, and a row and a record that stay: what is missing in a replay is told there. */
+/* Reports a gap in the recording: in a message, in the activity, and in the audit log. */
 static void note_tape(struct run *r, const char *what, const char *why)
 {
 	AUTO_FREE char *words = xasprintf("%s%s", what, why);
@@ -267,7 +268,7 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* A hang-up is a client's: this process has no terminal. */
+/* SIGHUP is the client's: this process has no terminal. */
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct host *h = handle->data;
@@ -305,7 +306,7 @@ static void open_loop(struct run *r)
 	run_watch_terminal(r);
 }
 
-/* Jobs under way finish here: they were told to stop with their views. */
+/* Waits for jobs in progress, which were told to stop with their views. */
 static void close_loop(struct run *r)
 {
 	host_stop(&r->host);
@@ -324,12 +325,12 @@ static int exit_status(const struct host *h)
 	if (h->killed_by)
 		return 128 + h->killed_by;
 	if (!h->model->exited)
-		return 128 + SIGTERM; /* ended by the human */
+		return 128 + SIGTERM; /* ended by the user */
 	return util_exit_code(st);
 }
 
-/* Signals that end the session are heard by its loop. While it starts and ends they would end
- * cordon, and the open steps would be rolled back. */
+/* Blocks the signals that end the session while it starts and ends: its loop handles them; the
+ * default action would end cordon and roll back the open steps. */
 static void outside_the_loop(int how)
 {
 	sigset_t set;
@@ -340,7 +341,7 @@ static void outside_the_loop(int how)
 	sigprocmask(how, &set, NULL);
 }
 
-/* Adds to the hosts that are free (core/session/answers/lasting.c) what else is, and what asks. */
+/* Adds rows: what is free beside the hosts of core/session/answers/lasting.c, and what asks. */
 static void tell_what_asks(struct model *m, bool dynamic)
 {
 	const char *network = m->network	? "; the network is open"
@@ -354,7 +355,7 @@ static void tell_what_asks(struct model *m, bool dynamic)
 	model_add_row(m, ROW_NOTE, 0, 0, 0, "note", words, NULL);
 }
 
-/* What --verbose says: the screen would cover it elsewhere. */
+/* Adds the words of --verbose as rows: elsewhere the screen would cover them. */
 static void add_notes(struct run *r)
 {
 	const char *line = r->host.opt->notes ? r->host.opt->notes : "";
@@ -367,8 +368,7 @@ static void add_notes(struct run *r)
 	}
 }
 
-/* A profile of its own: that of tool chains is every program's. */
-/* What the session leaves: "3 steps ...". NULL: nothing, or nobody is there to read it. */
+/* Returns what the session leaves: "3 steps ..."; NULL: nothing, or there is no user to read it. */
 static char *steps_words(const struct host *h)
 {
 	const struct console *c = h->latest;
@@ -380,7 +380,7 @@ static char *steps_words(const struct host *h)
 			: NULL;
 }
 
-/* The client's terminal is the client's: from here on words for the human go there by its line. */
+/* Closes the client's terminal: further messages reach it through the connection. */
 static void forget_stdio(void)
 {
 	AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -462,13 +462,13 @@ static int run(struct run *r, const struct session_spec *given, struct frames *l
 	return 0;
 }
 
-/* Everything that can be refused is looked at before anything is started. */
+/* Checks everything that may be refused, before anything is started. */
 static int look(struct host *h, struct terminal *terminal, struct err *err)
 {
 	struct console c = {.host = h, .opt = h->opt, .terminal = *terminal};
 	int result = console_load_look(&c, err);
 
-	*terminal = c.terminal; /* another TERM may stand in */
+	*terminal = c.terminal; /* TERM may have been replaced */
 	keymap_free(c.keymap);
 	free(c.config_dir);
 	return result;

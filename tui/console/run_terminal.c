@@ -3,8 +3,8 @@
 #include "core/base/clock.h"
 #include "tui/console/run_priv.h"
 
-#define PUMP_US	 8000	 /* of the agent's output at a time, then input and repaint */
-#define DRAIN_US 1000000 /* of output that is still read when the session is left */
+#define PUMP_US	 8000	 /* longest time for the agent's output, before input and repaint */
+#define DRAIN_US 1000000 /* longest time for output after the end of the session */
 
 static void on_output(void *data, const void *bytes, size_t len)
 {
@@ -32,7 +32,7 @@ static void on_title(void *data, const char *title)
 	host_schedule(data);
 }
 
-/* For the human who typed last. */
+/* For the console that was typed on last. */
 static void on_clipboard(void *data, const char *text, size_t len)
 {
 	struct host *h = data;

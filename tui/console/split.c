@@ -10,10 +10,10 @@
 #include "core/record/ring.h"
 #include "tui/console/console_priv.h"
 
-/* tmux, until it has made a pane. */
+/* A tmux command, until it has opened a pane. */
 struct split {
 	uv_process_t process;
-	struct console *console; /* NULL: it has gone */
+	struct console *console; /* NULL: it is closed */
 };
 
 bool console_can_split(const struct console *c)
@@ -21,7 +21,7 @@ bool console_can_split(const struct console *c)
 	return c->terminal.tmux != NULL;
 }
 
-/* "/tmp/tmux-1000/default,4711,0" */
+/* $TMUX is SOCKET,PID,SESSION: "/tmp/tmux-1000/default,4711,0". */
 char *console_tmux(const struct console *c)
 {
 	const char *tmux = c->terminal.tmux;
@@ -55,7 +55,7 @@ static void on_split(uv_process_t *process, int64_t status, int signal_number)
 	uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* "NAME=VALUE" of env; an empty value is as good as none where sessions are looked for. Heap. */
+/* Returns "NAME=VALUE" of env; with an empty value, which counts as unset, if it has none. Heap. */
 static char *setting(char *const *env, const char *name)
 {
 	size_t len = strlen(name);
@@ -68,7 +68,7 @@ static char *setting(char *const *env, const char *name)
 
 #define WORDS_MAX 8
 
-/* tmux takes a last ";" of an argument as the end of its command, and "\;" as a ";". */
+/* Escapes a last ";" of an argument, which tmux takes as the end of its command, as "\;". */
 static char *tmux_word(const char *word)
 {
 	size_t len = strlen(word);
@@ -78,8 +78,8 @@ static char *tmux_word(const char *word)
 	return xasprintf("%.*s\\;", (int)(len - 1), word);
 }
 
-/* tmux -S SOCKET split-window -t PANE -c / -e NAME=VALUE ... WORD ... Heap strings in a heap list.
- */
+/* Builds tmux -S SOCKET split-window -t PANE -c / -e NAME=VALUE ... WORD ...: heap strings in a
+ * heap list. */
 static char **split_argv(const struct console *c, const char *const *words, size_t n)
 {
 	static const char *const kept[] = {"HOME", "PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME"};
@@ -117,11 +117,9 @@ static char **split_argv(const struct console *c, const char *const *words, size
 	return argv;
 }
 
-/*
- * tmux takes several arguments as a program and its own: no shell reads them. What its server was
- * started with may name other places for programs, the sessions, and the settings, and variables
- * that external_env() withholds: those are empty in the pane.
- */
+/* tmux takes several arguments as a program and its own arguments: no shell reads them. The
+ * environment of the tmux server may name other places for programs, sessions and settings, and may
+ * have variables that external_env() withholds: those are set empty in the pane. */
 void console_split_program(struct console *c, const char *const *words, size_t n)
 {
 	uv_process_options_t opt = {.exit_cb = on_split, .file = "tmux"};
@@ -160,7 +158,7 @@ void console_split(struct console *c, const char *const *words, size_t n)
 	console_split_program(c, argv, 1 + n);
 }
 
-/* Beside, or in the place of this one. */
+/* Attaches in a new pane, or in place of this console. */
 void console_attach(void *data, const char *session)
 {
 	struct console *c = data;
@@ -178,7 +176,7 @@ static bool failed(int status)
 	return status == 125 || status == 127;
 }
 
-/* Beside, else on the console's own terminal. */
+/* Runs cordon in a new pane, else on the console's own terminal. */
 int console_cordon(void *data, const char *const *words, size_t n, struct err *err)
 {
 	static const struct borrower cordon = {
@@ -201,7 +199,7 @@ int console_cordon(void *data, const char *const *words, size_t n, struct err *e
 	return console_lend(c, &cordon, (char **)(uintptr_t)argv, err);
 }
 
-/* The session was started by us, and its name is ours. */
+/* Opens the session's own recording: this process chose its name. */
 int console_moment(void *data, int64_t wall_us, struct err *err)
 {
 	struct console *c = data;

@@ -1,4 +1,4 @@
-/* start - forks the host of a console, and is its first client. */
+/* start - forks the host of a console, and runs its first client. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/start.h"
 
@@ -55,7 +55,7 @@ int start_host(const struct start *start, struct ending *ret, struct err *err)
 		return err_set(err, -errno, "start the console");
 	fflush(NULL);
 	terminal_here(&terminal);
-	client_block_signals(&old); /* none is lost between fork() and the client's loop */
+	client_block_signals(&old); /* from fork() to the client's loop */
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);

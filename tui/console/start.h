@@ -1,4 +1,4 @@
-/* start - forks the host of a console, and is its first client. */
+/* start - forks the host of a console, and runs its first client. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -10,17 +10,17 @@
  * The host is a child of the calling process, in a process session of its own: a closed terminal
  * sends it no signal. It is forked before any thread exists.
  *
- * Exit: the client has the host's exit status, and ends after it. A client that was detached ends
- *       with 0 while the host goes on.
+ * Exit: the client has the host's exit status, and ends after it. A detached client ends with 0
+ * while the host continues.
  */
 struct start {
-	/* Runs the host, in the child, and tells its clients the reason of its end by
+	/* Runs the host, in the child, and reports the reason of its end to its clients by
 	 * host_end(). */
 	void (*host)(void *data, struct frames *line, struct terminal *terminal);
 	void *data;
 };
 
-/* Returns the exit status, or a negative errno and err. ret: free it with ending_done(). */
+/* Returns the exit status, or a negative errno with err set. ret: free it with ending_done(). */
 int start_host(const struct start *start, struct ending *ret, struct err *err) MUST_USE;
 
 struct kept_answers;

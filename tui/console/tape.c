@@ -25,9 +25,9 @@ struct tape {
 	struct term *term;
 	struct snapshot_filter filter;
 	bool input;
-	int fd;		  /* the recording, to be read for --record */
+	int fd;		  /* the recording, read for --record */
 	int dir;	  /* of its file */
-	const char *file; /* as it was given; NULL: none */
+	const char *file; /* as given to --record; NULL: none */
 	char *state_dir, *session;
 };
 
@@ -147,7 +147,7 @@ static int write_piece(void *data, const char *bytes, size_t len)
 	return io_write_all(*(int *)data, bytes, len);
 }
 
-/* In the directory that was there before the agent ran, under a name that nobody has. */
+/* Writes the file in the directory that was opened before the agent ran, under an unused name. */
 static int write_file(struct tape *t, struct err *err)
 {
 	struct recording *in = NULL;
@@ -201,7 +201,8 @@ void tape_output(void *data, const char *bytes, size_t len)
 			     (struct span){screen.data, screen.len});
 }
 
-/* A terminal that does not echo is asked a password, or by a program that echoes itself. */
+/* Returns whether the terminal echoes; if not, a password is typed, or the program echoes
+ * itself. */
 static bool echoes(int master)
 {
 	struct termios tio;

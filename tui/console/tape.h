@@ -9,8 +9,7 @@
 /*
  * Life:    tape_prepare() before the session starts -> tape_open() once session and terminal exist
  *          -> tape_close(), after the last process inside has ended.
- * Threads: main loop.
- * NULL is a tape that records nothing.
+ * Threads: main loop. NULL is a valid tape that records nothing.
  */
 struct tape;
 
@@ -22,15 +21,15 @@ int tape_open(struct tape *t, const char *state_dir, const struct model *m, stru
 /* Completes the recording and writes the file of --record. */
 int tape_close(struct tape *t, struct err *err) MUST_USE;
 
-/* Records output that the term has just been fed with. data is the tape. */
+/* Records output that the term was fed. data is the tape. */
 void tape_output(void *data, const char *bytes, size_t len);
-/* Records input to the agent. master: of its terminal. */
+/* Records input for the agent. master: the terminal's. */
 void tape_input(struct tape *t, int master, const char *bytes, size_t len);
 void tape_resize(struct tape *t, int cols, int rows);
-/* Stars this text out in everything that is recorded later. Returns false if that is impossible. */
+/* Replaces this text by stars in all later records. Returns false if that is impossible. */
 bool tape_secret(struct tape *t, const char *text);
 void tape_news(struct tape *t, const struct model *m);
-/* Returns the message of the failure that ended the recording, once; NULL: none. Heap. */
+/* Returns, once, the message of the failure that ended the recording; NULL: none. Heap. */
 char *tape_failure(struct tape *t) MUST_USE;
-/* Returns true once, after the recording has changed to one screen a second. */
+/* Returns true once, after the recording was reduced to one screen a second. */
 bool tape_is_thinned(struct tape *t);

@@ -128,7 +128,8 @@ static void verb_answered(void *data)
 	host_schedule(h);
 }
 
-/* Ends the agent where it runs. One that has ended waits for the last console. */
+/* Ends the agent if it runs. A session whose agent has ended stays until its last console
+ * leaves. */
 static void verb_leave(void *data)
 {
 	struct console *c = data;
@@ -154,7 +155,7 @@ static void verb_detach(void *data)
 	console_detach(data, words);
 }
 
-/* The client that has started the session knows how. */
+/* Restarts by the client that started the session. */
 static void verb_restart(void *data)
 {
 	struct host *h = ((struct console *)data)->host;
@@ -174,7 +175,7 @@ static int verb_own_settings(void *data, uint64_t ask, struct err *err)
 	return session_own_settings(((struct console *)data)->host->session, "console", ask, err);
 }
 
-/* The client says when it goes on. */
+/* Stops the client, which reports when it continues. */
 static void verb_suspend(void *data)
 {
 	struct console *c = data;
@@ -208,7 +209,7 @@ static void after_work(void *data)
 	host_release(h);
 }
 
-/* The console may have gone when the job ends; the host waits for it. */
+/* Runs a job on a worker. The console may have closed when it ends; the host waits for the job. */
 static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *job), void *job)
 {
 	struct host *h = ((struct console *)data)->host;
@@ -219,7 +220,7 @@ static void verb_submit(void *data, void (*work)(void *job), void (*done)(void *
 			    .run = work, .done = done, .job = job, .after = after_work, .data = h});
 }
 
-/* Older than 3.2, tmux keeps the text for itself. */
+/* tmux before 3.2 has no -w and keeps the text to itself. */
 #define TMUX_COPY "tmux %s load-buffer -w - || exec tmux %s load-buffer -"
 
 static int copy_by_tmux(const struct console *c, const char *text, size_t len, struct err *err)
@@ -241,14 +242,14 @@ static int verb_copy(void *data, const char *text, size_t len, struct err *err)
 
 	if (c->opt->copy_command && *c->opt->copy_command)
 		return pipe_command(c->opt->copy_command, "console.copy-command", text, len, err);
-	if (console_can_split(c)) /* tmux takes no OSC 52 from a program, as it is installed */
+	if (console_can_split(c)) /* tmux, by default, accepts no OSC 52 from programs */
 		return copy_by_tmux(c, text, len, err);
 	if (!c->screen)
 		return err_say(err, -ENOTTY, "the terminal has closed");
 	return copy_by_terminal(c->screen, text, len, err);
 }
 
-/* By the human's command, with the address on its input: the shell does not read it. */
+/* Runs the user's command with the address on its input: the shell does not read it. */
 static int verb_open(void *data, const char *url, struct err *err)
 {
 	const char *command = ((struct console *)data)->opt->open;
@@ -305,11 +306,11 @@ const struct ui_verbs console_verbs = {
 	.redraw = verb_redraw,
 	.bell = verb_bell,
 	.copy = verb_copy,
-	.alert = verb_bell, /* host_changed() calls the human */
+	.alert = verb_bell, /* host_changed() alerts the user */
 	.submit = verb_submit,
 };
 
-/* ---- who looks on ---------------------------------------------------------------------------- */
+/* ---- read-only users ------------------------------------------------------------------------- */
 
 #define LOOKS_ON "You look on: that is not done from here (attach --read-only)."
 

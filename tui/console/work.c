@@ -1,6 +1,6 @@
-/* work - a pure job on a worker thread of libuv's. */
+/* work - runs a pure job on a worker thread of libuv's. */
 /* SPDX-License-Identifier: MIT */
-#include "core/base/util.h" /* before uv.h, which brings a MIN of its own */
+#include "core/base/util.h" /* before uv.h, which defines a MIN of its own */
 
 #include "tui/console/work.h"
 
@@ -16,7 +16,7 @@ static void on_run(uv_work_t *req) /* worker thread */
 	r->work.run(r->work.job);
 }
 
-/* status: only ever a cancel, which nobody asks for; the job learns nothing from it. */
+/* status: only a cancel, which is never requested; the job does not get it. */
 static void on_done(uv_work_t *req, int status)
 {
 	struct request *r = req->data;

@@ -4,10 +4,8 @@
 
 #include <stdbool.h>
 
-/*
- * id, name in keymap files, GENERAL if the console does it whichever view has the keys (LOCAL: a
- * view does it), label in the hints bar, sentence in the help
- */
+/* id, name in keymap files, GENERAL if the console handles it in every view (LOCAL: the view
+ * handles it), label in the hints bar, sentence in the help */
 #define ACTIONS(X)                                                                                 \
 	X(HELP, "help", GENERAL, "help", "Show every key for this pane")                           \
 	X(DESCRIBE, "describe", LOCAL, "describe a key", "Say what the next key does")             \

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tui/look/theme.h"
 
-/* The usual sixteen; a terminal may show its user's own. */
+/* xterm's first sixteen; the terminal's own palette may differ. */
 static const uint32_t ansi[16] = {
 	0x000000, 0xcd3131, 0x0dbc79, 0xe5e510, 0x2472c8, 0xbc3fbc, 0x11a8cd, 0xd0d0d0,
 	0x666666, 0xf14c4c, 0x23d18b, 0xf5f543, 0x3b8eea, 0xd670d6, 0x29b8db, 0xffffff,

@@ -38,7 +38,7 @@ static void dump_style(struct buf *out, char letter, const struct style *st)
 	buf_ch(out, '\n');
 }
 
-/* The letter of a style: '.' for plain, then in order of appearance. */
+/* Returns the letter of a style: '.' for plain, the others in order of appearance. */
 static char style_letter(struct style *seen, size_t *n, const struct style *st)
 {
 	static const char letters[] =

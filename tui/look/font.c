@@ -81,7 +81,7 @@ static void box(int columns, uint16_t rows[FONT_H])
 		rows[y] = y == 2 || y == 13 ? whole : y > 2 && y < 13 ? sides : 0;
 }
 
-/* 16 pixels as 8: one is set if either was. */
+/* Halves the width of a row of pixels: a pixel is set if one of its two was. */
 static uint16_t squeeze(uint16_t row)
 {
 	uint16_t to = 0;

@@ -15,17 +15,15 @@
  */
 #define FONT_W 8
 #define FONT_H 16
-/* Where Debian's package unifont has it. */
+/* The path in Debian's package unifont. */
 #define FONT_INSTALLED "/usr/share/unifont/unifont.hex"
 
 struct font;
 
-struct font *font_new(const char *installed) MUST_USE; /* a file, which need not exist; or NULL */
+struct font *font_new(const char *installed) MUST_USE; /* NULL or a file, which may be missing */
 void font_free(struct font *f);			       /* NULL is a no-op */
 
-/*
- * 16 rows; the highest bit is the pixel at the left, and `columns` (1 or 2) times 8 bits count. A
- * glyph that is wider than the columns is squeezed, one that is narrower stands in their middle.
- * False: the font has none, and rows is the outline of a box.
- */
+/* Writes 16 rows of `columns` (1 or 2) times 8 bits; the highest bit is the left pixel. A wider
+ * glyph is squeezed, a narrower one is centred. Returns false if the font lacks the character: rows
+ * is then the outline of a box. */
 bool font_glyph(const struct font *f, int32_t code, int columns, uint16_t rows[FONT_H]);

@@ -72,7 +72,7 @@ static int read_section(struct reader *r, struct err *err)
 	return 0;
 }
 
-/* One escaped character of a value; a backslash before the line's end joins the next line. */
+/* Reads an escaped character of a value; a backslash at the end of a line joins the next line. */
 static int read_escape(struct reader *r, struct err *err)
 {
 	r->p++;
@@ -103,7 +103,7 @@ static int read_escape(struct reader *r, struct err *err)
 static int read_value(struct reader *r, struct err *err)
 {
 	bool quoted = false;
-	size_t keep = 0; /* quoted blanks at the end stay */
+	size_t keep = 0; /* blanks at the end are kept up to here: quotes */
 	int k;
 
 	buf_clear(&r->value);

@@ -4,10 +4,9 @@
 
 #include "core/base/err.h"
 
-/*
- * `[section]`, `[section "sub"]`, `name = value`, quotes, \-escapes, comments, continued lines.
- * A name without a value gives "". Includes do not exist here. At most INI_MAX bytes.
- */
+/* Supports `[section]`, `[section "sub"]`, `name = value`, quotes, \-escapes, comments and
+ * continued lines. A name without a value has the value "". Includes are not supported. At most
+ * INI_MAX bytes. */
 #define INI_MAX (256u << 10)
 
 struct ini_line {

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "tui/look/surface.h"
 
-#define SEQUENCE_MAX 64 /* longer ones are not keys */
+#define SEQUENCE_MAX 64 /* a longer one is no key */
 #define PARAMS_MAX   6
 #define PASTE_END    "\033[201~"
 #define COLOR_HEAD   "\033]1?;rgb:" /* ? is 0 or 1 */
@@ -41,7 +41,7 @@ static struct event key_event(uint32_t sym, uint32_t mods)
 	return (struct event){.type = EVENT_KEY, .key = {sym, mods}};
 }
 
-/* One byte below 0x20, or 0x7f, as a key. */
+/* Returns a byte below 0x20, or 0x7f, as a key. */
 static struct event control_event(unsigned char c, uint32_t mods)
 {
 	switch (c) {
@@ -66,7 +66,7 @@ struct csi {
 	bool linux_fkey; /* CSI [ A */
 };
 
-/* Parse after "ESC ["; returns bytes used, 0 when unfinished, -1 when it is no sequence. */
+/* Parses the bytes after "ESC [". Returns the bytes used, 0 if incomplete, -1 if invalid. */
 static int csi_parse(const char *p, size_t len, struct csi *csi)
 {
 	size_t i = 0;
@@ -94,7 +94,7 @@ static int csi_parse(const char *p, size_t len, struct csi *csi)
 		} else if (c == ':') {
 			while (i + 1 < len &&
 			       ((p[i + 1] >= '0' && p[i + 1] <= '9') || p[i + 1] == ':'))
-				i++; /* sub-parameters carry nothing that is used here */
+				i++; /* sub-parameters are ignored */
 		} else if ((c >= 0x40 && c <= 0x7e) || (c == '$' && !csi->mark)) {
 			csi->final = p[i]; /* rxvt ends shifted keys with $ */
 			csi->n = MIN(csi->n, PARAMS_MAX);
@@ -179,7 +179,7 @@ static bool mouse_event(const struct csi *csi, struct event *ev)
 	return true;
 }
 
-/* xterm's modifyOtherKeys and CSI u: a code point with modifiers. */
+/* Decodes a code point with modifiers (xterm's modifyOtherKeys, CSI u). */
 static bool code_event(int code, uint32_t mods, struct event *ev)
 {
 	if (code <= 0 || code >= 0x110000 || (code >= 0xd800 && code < 0xe000))
@@ -196,7 +196,7 @@ static bool code_event(int code, uint32_t mods, struct event *ev)
 	return true;
 }
 
-/* false: a sequence without a meaning here. */
+/* Returns false if the sequence is not supported. */
 static bool csi_event(struct input *in, const struct csi *csi, struct event *ev)
 {
 	uint32_t mods = mods_of(csi->n > 1 ? csi->param[1] : 0);
@@ -209,7 +209,7 @@ static bool csi_event(struct input *in, const struct csi *csi, struct event *ev)
 	if (csi->mark == '<' && (csi->final == 'M' || csi->final == 'm'))
 		return mouse_event(csi, ev);
 	if (csi->mark)
-		return false; /* a reply to a question that was not asked */
+		return false; /* an unsolicited reply */
 	switch (csi->final) {
 	case 'I':
 	case 'O':
@@ -241,7 +241,7 @@ static bool csi_event(struct input *in, const struct csi *csi, struct event *ev)
 	return sym != 0;
 }
 
-/* One of "1/22/4444": as many bits as it has digits. -1: there is none. */
+/* Reads a part of "1/22/4444": 4 bits per digit. Returns -1 if there is none. */
 static int color_part(const char **at)
 {
 	unsigned value = 0, most = 0;
@@ -274,7 +274,7 @@ static bool color_event(const char *head, size_t len, struct event *ev)
 	return true;
 }
 
-/* Bytes of the answer that p begins with; 0: it is unfinished; -1: it is none. */
+/* Returns the length of the colour report at p; 0: incomplete; -1: it is no colour report. */
 static int color_parse(const char *p, size_t len, size_t *body)
 {
 	size_t n = 0;
@@ -294,7 +294,7 @@ static int color_parse(const char *p, size_t len, size_t *body)
 	return p[n] == '\a' ? (int)n + 1 : -1;
 }
 
-/* The rest of a colour of which the beginning was dropped: not keys that somebody types. */
+/* Skips the rest of a colour report whose beginning was dropped, so that it is not read as keys. */
 static void skip_overdue(struct input *in)
 {
 	const char *p = in->bytes.data + in->used;
@@ -310,7 +310,7 @@ static void skip_overdue(struct input *in)
 	in->used += n;
 }
 
-/* What stands behind an ESC; *used 0: unfinished. Returns true when *ev was filled. */
+/* Decodes the sequence behind an ESC; *used 0: incomplete. Returns true if *ev was filled. */
 static bool escape_event(struct input *in, const char *p, size_t len, struct event *ev,
 			 size_t *used)
 {
@@ -365,7 +365,7 @@ static bool escape_event(struct input *in, const char *p, size_t len, struct eve
 	}
 }
 
-/* Everything up to the end mark, in pieces; a partial mark at the end waits. */
+/* Returns a paste in pieces, up to the end mark; a partial mark at the end of the input waits. */
 static bool paste_event(struct input *in, struct event *ev)
 {
 	const char *p = in->bytes.data + in->used;
@@ -392,14 +392,14 @@ static bool paste_event(struct input *in, struct event *ev)
 	return true;
 }
 
-/* Bytes that a UTF-8 sequence starting with c should have. */
+/* Returns the length of the UTF-8 sequence that begins with c. */
 static size_t utf8_length(unsigned char c)
 {
 	return c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 1;
 }
 
-/* A lone Esc, or Alt-[, Alt-] and Alt-O, which look like the head of a sequence; the rest is line
- * noise. */
+/* Decodes what may be the head of a sequence but is complete after the time-out: a lone Esc, Alt-[,
+ * Alt-] and Alt-O. Other bytes are line noise. */
 static bool overdue_event(struct input *in, const char *p, size_t len, struct event *ev,
 			  size_t *used)
 {

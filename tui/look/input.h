@@ -6,12 +6,12 @@
 
 /*
  * Understands the sequences of xterm and its relatives (CSI, SS3, SGR mouse, bracketed paste,
- * modifiers as in "CSI 1;5A", CSI u), the Linux console and rxvt. Other sequences are dropped.
- * A lone Esc is ambiguous: it stays pending until the next byte, or until input_flush() is called
+ * modifiers as in "CSI 1;5A", CSI u), the Linux console and rxvt. Other sequences are dropped. A
+ * lone Esc is ambiguous: it stays pending until the next byte, or until input_flush() is called
  * (the console does so 25 ms later).
  *
- * The only answer that is understood is the terminal's own colour (OSC 10 and 11, as "rgb:1/2/3"),
- * which screen.c asks for. Bytes of an answer that come late never become keys.
+ * One reply is understood: the terminal's own colour (OSC 10 and 11, as "rgb:1/2/3"), for which
+ * screen.c asks. Bytes of a late reply never become keys.
  */
 enum {
 	MOD_SHIFT = 1,
@@ -19,8 +19,8 @@ enum {
 	MOD_CTRL = 4,
 };
 
-/* Beyond Unicode; below are plain code points (Enter is '\r', Tab '\t', Esc 0x1b, Backspace 0x7f).
- */
+/* Values beyond Unicode; code points stand for themselves (Enter is '\r', Tab '\t', Esc 0x1b,
+ * Backspace 0x7f). */
 enum keysym {
 	SYM_UP = 0x110000,
 	SYM_DOWN,
@@ -41,11 +41,9 @@ enum keysym {
 #define SYM_ESC	      0x1bu
 #define SYM_BACKSPACE 0x7fu
 
-/*
- * Control keys come as the letter with MOD_CTRL ('c' + MOD_CTRL, ']' + MOD_CTRL, ' ' + MOD_CTRL
- * for NUL), except Enter, Tab, Esc and Backspace, which are their own symbols. MOD_SHIFT is set
- * only for named keys: a capital letter is its code point.
- */
+/* Control keys are the letter with MOD_CTRL ('c' + MOD_CTRL, ']' + MOD_CTRL, ' ' + MOD_CTRL for
+ * NUL), except Enter, Tab, Esc and Backspace, which have their own symbols. MOD_SHIFT is set for
+ * named keys alone: a capital letter is its code point. */
 struct key {
 	uint32_t sym;
 	uint32_t mods;
@@ -73,7 +71,7 @@ struct mouse {
 	int button; /* 1 left, 2 middle, 3 right; 0 none */
 	int x, y;   /* 0-based cells of the screen */
 	uint32_t mods;
-	bool twice; /* a second press at the same place soon after; set by the ui */
+	bool twice; /* a double click; set by the ui */
 };
 
 struct event {
@@ -91,8 +89,8 @@ struct input {
 	struct buf bytes;
 	size_t used;
 	bool pasting, paste_started;
-	bool due;     /* input_flush() was called: do not wait for the rest */
-	bool overdue; /* the rest of a colour comes after its time */
+	bool due;     /* input_flush() was called: incomplete sequences count as they are */
+	bool overdue; /* a colour report was cut off by the time-out; its rest is skipped */
 };
 
 void input_init(struct input *in);
@@ -100,5 +98,5 @@ void input_done(struct input *in);
 void input_feed(struct input *in, const char *data, size_t len);
 bool input_next(struct input *in, struct event *ev); /* false: no complete event is left */
 bool input_pending(const struct input *in);	     /* an unfinished sequence is waiting */
-/* Takes the pending bytes as they are, after a time-out: a lone Esc becomes the Esc key. */
+/* Ends a time-out: pending bytes are decoded as they are; a lone Esc becomes the Esc key. */
 void input_flush(struct input *in);

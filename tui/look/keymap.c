@@ -16,7 +16,7 @@ struct loader {
 	struct keymap *km;
 	const struct look_where *where;
 	size_t depth;
-	/* Actions this file has named already: the first mention drops inherited keys. */
+	/* Actions that this file has named: the first mention drops their inherited keys. */
 	bool named[PLACE_COUNT][ACTION_COUNT];
 };
 
@@ -28,7 +28,7 @@ static bool key_eq(const struct key *a, const struct key *b)
 	return a->sym == b->sym && a->mods == b->mods;
 }
 
-/* Keys that are the same as far as the shorter sequence goes. */
+/* Returns whether one sequence is equal to the other or to its beginning. */
 static bool keys_clash(const struct keys *a, const struct keys *b)
 {
 	for (int i = 0; i < MIN(a->n, b->n); i++) {
@@ -54,7 +54,7 @@ static bool is_reflex(const struct key *k)
 	       (k->sym == 'j' && k->mods & MOD_CTRL);
 }
 
-/* What no file may do, however it is written. */
+/* Refuses bindings that no keymap file may have. */
 static int guard(const struct keymap *km, const struct binding *b, const struct ini_line *l,
 		 struct err *err)
 {
@@ -77,7 +77,8 @@ static int guard(const struct keymap *km, const struct binding *b, const struct 
 	return 0;
 }
 
-/* Same place: any clash. Place against global: only one being the head of the other. */
+/* Returns a binding that clashes with b. In one place every clash counts; between a place and
+ * "global" only one sequence that begins the other. */
 static const struct binding *clashes(const struct keymap *km, const struct binding *b)
 {
 	for (size_t i = 0; i < km->n; i++) {
@@ -169,8 +170,8 @@ static int set_keys(struct loader *ld, const struct ini_line *l, struct err *err
 	return add_binding(ld->km, &b, l, err);
 }
 
-/* Bindings of the old prefix follow. NULL: done; else why not, and `with` is what it clashes with.
- */
+/* Sets the prefix, also in the bindings that use it. Returns NULL, or the reason of a failure;
+ * with: the clashing action. */
 static const char *change_prefix(struct keymap *km, const char *text, enum action *with)
 {
 	struct keys keys;
@@ -262,7 +263,7 @@ static int on_line(void *data, const struct ini_line *l, struct err *err)
 			 l->name);
 }
 
-/* Depth is bounded by INHERIT_MAX. */
+/* The depth of the recursion is bounded by INHERIT_MAX. */
 static int load_text(struct loader *parent, const char *file, const char *text, size_t len,
 		     struct err *err)
 {
@@ -315,7 +316,7 @@ void keymap_free(struct keymap *km)
 	free(km);
 }
 
-/* The action in one place alone. */
+/* Looks the keys up in one place alone. */
 static enum keymap_result look_up(const struct keymap *km, const struct keys *typed,
 				  enum place place, enum action *ret)
 {
@@ -358,7 +359,7 @@ enum action keymap_single(const struct keymap *km, enum place place, struct key 
 	return look_up(km, &typed, place, &a) == KEYMAP_FOUND ? a : ACTION_NONE;
 }
 
-/* A binding of "global" that the place took for something else is not reachable from there. */
+/* Returns whether the place binds the keys of a "global" binding itself. */
 static bool is_taken(const struct keymap *km, enum place place, const struct keys *keys)
 {
 	enum action other;
@@ -366,13 +367,13 @@ static bool is_taken(const struct keymap *km, enum place place, const struct key
 	return look_up(km, keys, place, &other) == KEYMAP_FOUND;
 }
 
-/* The palette takes every character as part of what is looked for. */
+/* Returns whether the key is text for the palette's search. */
 static bool is_text(enum place place, const struct key *k)
 {
 	return place == PLACE_PALETTE && k->mods == 0 && k->sym >= ' ' && k->sym < 0x110000;
 }
 
-/* The shortest binding in one place, the first of equals. */
+/* Returns the shortest binding of an action in one place; of equal ones the first. */
 static const struct binding *shortest(const struct keymap *km, enum place place, enum place from,
 				      enum action a)
 {

@@ -39,8 +39,8 @@ struct keymap {
 int keymap_load(struct keymap **ret, const char *name, const struct look_where *where,
 		struct err *err) MUST_USE;
 int keymap_parse(struct keymap **ret, const char *file, const char *text, size_t len,
-		 struct err *err) MUST_USE; /* starts empty, unless the text inherits */
-/* Sets another prefix than the file's; *km is untouched on failure. */
+		 struct err *err) MUST_USE; /* empty at first, unless the text inherits */
+/* Replaces the file's prefix; *km is unchanged on failure. */
 int keymap_set_prefix(struct keymap *km, const char *keys, struct err *err) MUST_USE;
 void keymap_free(struct keymap *km);
 
@@ -49,27 +49,28 @@ struct keymap_state {
 };
 
 enum keymap_result {
-	KEYMAP_NONE,	/* these keys have no action here; the state is empty again */
-	KEYMAP_PENDING, /* the head of a longer sequence */
+	KEYMAP_NONE,	/* the keys have no action here; the state is reset */
+	KEYMAP_PENDING, /* the keys begin a longer sequence */
 	KEYMAP_FOUND,	/* *ret_action */
 };
 
-/* In PLACE_TERMINAL a key that is not the prefix, outside a sequence, is KEYMAP_NONE: the agent's.
- */
+/* In PLACE_TERMINAL a key outside a sequence that is not the prefix returns KEYMAP_NONE: it is the
+ * agent's. */
 enum keymap_result keymap_feed(const struct keymap *km, struct keymap_state *st, enum place place,
 			       struct key key, enum action *ret_action);
 
-/* Returns the action of this one key in the place itself; ACTION_NONE: none, or the head of a
+/* Returns the action of this one key in the place itself; ACTION_NONE if it has none or begins a
  * longer sequence. */
 enum action keymap_single(const struct keymap *km, enum place place, struct key key);
-/* Writes the first keys of an action as seen from a place: "g g", "C-] a"; false: it has none. */
+/* Writes the first keys of an action as seen from a place: "g g", "C-] a". Returns false if it has
+ * none. */
 bool keymap_keys_of(const struct keymap *km, enum place place, enum action a, char *out,
 		    size_t size);
 /* Returns whether the place itself has keys for the action. */
 bool keymap_binds(const struct keymap *km, enum place place, enum action a);
-/* Returns whether the action is an answer, a confirmation or an end: never on a key that users
- * type by reflex. */
+/* Returns whether the action is an answer, a confirmation or an end. These are never on a key that
+ * users type by reflex. */
 bool keymap_is_grave(enum action a);
-/* Writes keys as text: "C-x", "S-Tab", "F5"; and parses it. */
+/* Write keys as text ("C-x", "S-Tab", "F5"), and parse it. */
 void keys_format(const struct keys *keys, char *out, size_t size);
 int keys_parse(struct keys *ret, const char *text, const struct key *prefix);

@@ -8,7 +8,7 @@
 
 #define SYNC_ON	 "\033[?2026h"
 #define SYNC_OFF "\033[?2026l"
-#define GAP	 4 /* so many unchanged cells cost less than a new position */
+#define GAP	 4 /* so many unchanged cells cost fewer bytes than a new position */
 
 void paint_init(struct paint *p, enum depth depth, bool eight, bool simple)
 {
@@ -63,7 +63,7 @@ static void put_underline(const struct paint *p, struct buf *out, uint32_t attr)
 		buf_fmt(out, "m\033[4:%u", kind + 1);
 }
 
-/* With colons: who does not know it leaves it alone. */
+/* Uses colons: a terminal that does not support the sequence ignores it. */
 static void put_line_color(const struct paint *p, struct buf *out, const struct style *st)
 {
 	uint32_t c = color_reduce(st->line, p->depth);
@@ -113,7 +113,7 @@ static void go(struct paint *p, struct buf *out, int x, int y)
 	p->y = y;
 }
 
-/* All terminals agree that it has one column: up to Latin, lines, blocks and braille. */
+/* Returns whether all terminals give it one column: Latin, box drawing, blocks and braille. */
 static bool is_plain(int32_t cp)
 {
 	return (cp >= ' ' && cp < 0x7f) || (cp >= 0xa0 && cp < 0x300 && cp != 0xad) ||
@@ -168,7 +168,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Columns from which on the row is blank, so that the terminal can erase it. */
+/* Returns the column from which the row is blank, so that the terminal can erase its rest. */
 static int blank_from(const struct cell *row, int w)
 {
 	while (w > 0 && is_blank(&row[w - 1]))
@@ -176,7 +176,8 @@ static int blank_from(const struct cell *row, int w)
 	return w;
 }
 
-/* The terminal has the same from x on, as far as cells are compared: a wide one with its half. */
+/* Returns whether the terminal shows the cell at x; a wide character is compared with both
+ * halves. */
 static bool is_shown(const struct cell *new, const struct cell *old, int x, int w)
 {
 	if (!is_same(&new[x], &old[x]))
@@ -217,7 +218,7 @@ static void put_row(struct paint *p, struct buf *out, const struct surface *f, i
 		put_style(p, out, &new[x].style);
 		put_cell(p, out, &new[x]);
 		if (x + 1 >= f->w)
-			p->x = -1; /* on the last column, or behind it */
+			p->x = -1; /* in the last column, or behind it */
 	}
 	if (end < last)
 		erase_rest(p, out, end, y);

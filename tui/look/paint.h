@@ -27,6 +27,6 @@ struct paint {
 
 void paint_init(struct paint *p, enum depth depth, bool eight, bool simple);
 void paint_done(struct paint *p);
-void paint_forget(struct paint *p); /* the terminal may show anything */
+void paint_forget(struct paint *p); /* the terminal's content is unknown */
 /* Appends the bytes to send; none if the terminal shows the surface already. */
 void paint_frame(struct paint *p, const struct surface *f, struct buf *out);

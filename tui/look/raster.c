@@ -10,12 +10,12 @@
 
 #define LINE_Y	 14 /* where underlines are */
 #define STRIKE_Y 8
-#define BAR	 0xc000 /* a cursor between characters */
+#define BAR	 0xc000 /* the cursor between two characters */
 
 /* One cell being drawn: a mask of pixels, and what they are drawn with. */
 struct drawn {
 	uint16_t rows[FONT_H];
-	uint16_t under[FONT_H]; /* the underline, which may have a colour of its own */
+	uint16_t under[FONT_H]; /* the underline; its colour may differ from the text's */
 	int columns;
 	uint32_t fg, bg, line;
 };
@@ -76,8 +76,7 @@ static void put_weight(struct drawn *d, uint32_t attr)
 	for (int y = 0; y < FONT_H; y++) {
 		if (attr & STYLE_BOLD)
 			d->rows[y] |= d->rows[y] >> 1;
-		if (attr &
-		    STYLE_ITALIC) /* the upper third to the right, the lower one to the left */
+		if (attr & STYLE_ITALIC) /* upper third shifted right, lower third shifted left */
 			d->rows[y] = (uint16_t)(y < 6	 ? d->rows[y] >> 1
 						: y < 11 ? d->rows[y]
 							 : d->rows[y] << 1);
@@ -124,7 +123,7 @@ static void put_cursor(struct drawn *d, enum cursor_shape shape)
 		d->rows[y] |= shape == CURSOR_BAR ? BAR : y >= LINE_Y ? 0xffff : 0;
 }
 
-/* x, y: where in the pixels, which are w wide; what is right of them is cut off. */
+/* x, y: place in the pixels, which are w wide; pixels beyond w are cut off. */
 static void put_pixels(const struct drawn *d, int x, int y, int w, uint32_t *rgb)
 {
 	for (int dy = 0; dy < FONT_H; dy++) {

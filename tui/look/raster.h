@@ -10,9 +10,9 @@
 #define RASTER_GROUND 0x0c0d10u
 
 /*
- * Draws the cells of r, which lies in the surface, as rgb (0xRRGGBB) pixels: r.w * FONT_W in a
- * row, r.h * FONT_H rows. Bold is drawn twice, italic is slanted; underlines of all kinds, strike,
- * dim, reverse and the cursor are drawn, blinking is not. Of a cell with several characters the
- * first is drawn, with its combining characters over it.
+ * Draws the cells of r, which must be inside the surface, as rgb (0xRRGGBB) pixels: r.w * FONT_W in
+ * a row, r.h * FONT_H rows. Bold is drawn twice, italic is slanted; underlines of all kinds,
+ * strike, dim, reverse and the cursor are drawn, blinking is not. In a cell with several characters
+ * the first is drawn with its combining characters.
  */
 void raster_cells(const struct font *f, const struct surface *s, struct rect r, uint32_t *rgb);

@@ -11,7 +11,7 @@
 
 #include "core/base/util.h"
 
-/* Everything that cordon may have switched on, off; the order matters to no terminal. */
+/* Switches off every mode that cordon may have set; the order does not matter. */
 #define MODES_OFF                                                                                  \
 	"\033[?2026l\033[?1006l\033[?1002l\033[?1004l\033[?2004l\033[>4m\033[0 q\033[0m\033[?25h"  \
 	"\033[?1049l\033[?1l\033>\033[23;2t"
@@ -24,7 +24,7 @@ static struct sigaction old_actions[ARRAY_LEN(fatal)];
 static int tty = -1, flags = -1;
 static bool modern, have_saved, caught;
 static volatile atomic_bool armed;
-static char stack[64 << 10]; /* the normal one may be what overflowed */
+static char stack[64 << 10]; /* for the handler: the normal stack may have overflowed */
 
 static void put(const char *bytes, size_t len)
 {
@@ -62,7 +62,7 @@ static void on_fatal(int sig)
 		rescue_restore();
 		put(msg, sizeof(msg) - 1);
 	}
-	raise(sig); /* SA_RESETHAND: the default now */
+	raise(sig); /* SA_RESETHAND: with the default action */
 }
 
 void rescue_arm(int tty_fd, bool is_modern)

@@ -14,8 +14,8 @@
 #include "core/base/text.h"
 #include "tui/look/paint.h"
 
-/* Mouse buttons, drags and wheel in SGR form; focus changes; bracketed paste. */
-#define MODES_ON   "\033[?1004h\033[?2004h\033[>4;1m" /* the last: Shift-Enter is told apart */
+/* Focus changes, bracketed paste, Shift-Enter as a key of its own; mouse events in SGR form. */
+#define MODES_ON   "\033[?1004h\033[?2004h\033[>4;1m"
 #define MOUSE_ON   "\033[?1002h\033[?1006h"
 #define NORMAL	   "\033(B\033[0m\033[4l\033[?7h\033[r" /* ASCII, wraps, scrolls all rows */
 #define TITLE_PUSH "\033[22;2t"				/* rescue.c puts it back */
@@ -24,13 +24,13 @@
 struct screen {
 	struct screen_options opt;
 	char *term;
-	char *enter, *leave; /* the other screen's, in the terms of TERM; may be "" */
+	char *enter, *leave; /* switch to the alternate screen and back, for TERM; may be "" */
 	enum depth depth;
 	bool utf8, modern; /* terminal_is_utf8(), terminal_is_modern() */
 	bool ascii;	   /* no box drawing */
 	bool suspended;
 	int colors, h;
-	char *title; /* that the terminal has; NULL: its own */
+	char *title; /* set on the terminal; NULL: its own */
 	struct paint paint;
 };
 
@@ -50,9 +50,9 @@ static const char *name_of(const char *term)
 	return term && *term ? term : "unknown";
 }
 
-/* What terminfo says about a terminal. */
+/* A terminal as terminfo describes it. */
 struct description {
-	char *enter, *leave; /* the other screen; "" if it has none */
+	char *enter, *leave; /* alternate screen; "" if it has none */
 	int colors;
 	bool has_lines;
 };
@@ -70,7 +70,7 @@ static const char *capability(const char *name)
 	return value && value != (const char *)-1 ? value : "";
 }
 
-/* Returns a copy without the delays ("$<5>") that terminals of old needed. */
+/* Returns a copy without the delays ("$<5>") for old terminals. */
 static char *copy_capability(const char *name)
 {
 	AUTO_BUF struct buf out = BUF_INIT;
@@ -85,9 +85,9 @@ static char *copy_capability(const char *name)
 	return xstrdup(out.data);
 }
 
-/* Returns -ENOENT if TERM is not known, -ENOTSUP if the terminal has no positions as ECMA-48 has
- * them. Several SCREENs of curses would have one list of windows, which each resizing and closing
- * changes (ncurses 6.4): only its terminfo is used. */
+/* Returns -ENOENT if TERM is unknown, -ENOTSUP if the terminal has no cursor positions of ECMA-48.
+ * Only terminfo is used: several curses SCREENs would share one list of windows, which a resize or
+ * a close of any of them changes (ncurses 6.4). */
 static int describe(struct description *d, const char *term)
 {
 	int status = 0, r = 0;
@@ -116,8 +116,8 @@ static int check(const char *term)
 	return r;
 }
 
-/* Terminals of today that this machine has no description of (xterm-ghostty, foot, wezterm) obey
- * that of xterm. */
+/* Replaces the description of a modern terminal that this machine does not know (xterm-ghostty,
+ * foot, wezterm) by xterm's. */
 static bool stand_in(struct terminal *t)
 {
 	const char *term = name_of(t->term);
@@ -167,13 +167,13 @@ static void modes_on(struct screen *s)
 	send(s, MODES_ON TITLE_PUSH);
 	free(s->title);
 	s->title = NULL;
-	if (s->colors >= 256) /* what has fewer may print the question */
+	if (s->colors >= 256) /* with fewer colours the terminal may print the question */
 		send(s, ASK_COLORS);
 	if (s->opt.mouse)
 		send(s, MOUSE_ON);
 }
 
-/* Switches to the other screen. */
+/* Switches to the alternate screen. */
 static void enter(struct screen *s)
 {
 	send(s, s->enter);
@@ -182,7 +182,7 @@ static void enter(struct screen *s)
 	screen_redraw(s);
 }
 
-/* A terminal with one screen only goes on below what it shows. */
+/* On a terminal with one screen, continues below its content. */
 static void leave(struct screen *s)
 {
 	AUTO_FREE char *below = xasprintf("\033[0m\033[?25h\033[%d;1H", s->h);
@@ -245,7 +245,7 @@ bool screen_wants_ascii(const struct screen *s)
 
 void screen_resize(struct screen *s, int w, int h)
 {
-	(void)w; /* that of each frame counts */
+	(void)w; /* the size of each frame counts */
 	s->h = h;
 	screen_redraw(s);
 }

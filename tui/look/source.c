@@ -17,16 +17,15 @@
 #include "core/os/file.h"
 #include "tui/look/ini.h"
 
-#define LIST_MAX  16384 /* bytes of names that are listed */
-#define NAMES_MAX 1000	/* entries of a directory that are looked at */
+#define LIST_MAX  16384 /* bytes of listed names */
+#define NAMES_MAX 1000	/* entries read of a directory */
 
 static const char *extension(const char *kind)
 {
 	return str_eq(kind, "theme") ? "theme" : "keys";
 }
 
-/* Links are followed (people keep their settings in a repository): the place they lead to counts.
- */
+/* Follows links (users keep their settings in a repository): the target's place is checked. */
 static int read_own(const char *path, const struct look_where *where, char **ret, size_t *ret_len,
 		    struct err *err)
 {
@@ -67,7 +66,7 @@ static int try_own(char *path, const struct look_where *where, char **ret, size_
 	return r;
 }
 
-/* The names of what is shipped: "default, dark, light". */
+/* Lists the shipped names: "default, dark, light". */
 static void list_builtin(const char *kind, char *out, size_t size)
 {
 	AUTO_BUF struct buf b = BUF_INIT;

@@ -45,7 +45,7 @@ void surface_clear(struct surface *s, const struct style *style)
 		blank(&s->cells[i], style);
 }
 
-/* x and y are known to be inside. */
+/* x and y must be inside. */
 static struct cell *cell_at(const struct surface *s, int x, int y)
 {
 	return &s->cells[(size_t)y * (size_t)s->w + (size_t)x];
@@ -89,7 +89,7 @@ struct rect surface_clip(struct surface *s, struct rect r)
 	return old;
 }
 
-/* A wide character loses a half: what is left of it becomes blank. */
+/* Blanks the remaining half of a wide character whose other half is overwritten. */
 static void heal(struct surface *s, int x, int y)
 {
 	struct cell *c = cell_at(s, x, y);
@@ -127,7 +127,7 @@ void surface_put(struct surface *s, int x, int y, const char *text, size_t len, 
 		memcpy(c->text, text, len);
 }
 
-/* A combining mark joins the cell before it. */
+/* Adds a combining mark to the cell before it. */
 static void add_mark(struct surface *s, int x, int y, const char *mark, size_t n)
 {
 	struct cell *c = surface_cell(s, x, y);

@@ -43,8 +43,8 @@ enum underline {
 struct style {
 	uint32_t fg, bg;
 	uint32_t attr; /* STYLE_* bits */
-	uint32_t line; /* colour of the underline; COLOR_DEFAULT: that of the text */
-	uint32_t link; /* of the agent's terminal: term_link(); 0: none */
+	uint32_t line; /* colour of the underline; COLOR_DEFAULT: the text's */
+	uint32_t link; /* number for term_link(), in the agent's terminal; 0: none */
 };
 
 #define CELL_BYTES 32 /* a family of emoji takes 25 */
@@ -66,7 +66,7 @@ enum cursor_shape {
 	CURSOR_BAR,
 };
 
-/* Set by the view that has the focus; hidden until it does so. */
+/* Set by the view that has the focus; else hidden. */
 struct cursor {
 	bool visible;
 	int x, y;
@@ -84,7 +84,7 @@ struct surface {
 
 void surface_init(struct surface *s, int w, int h);
 void surface_done(struct surface *s);
-void surface_resize(struct surface *s, int w, int h); /* content is lost */
+void surface_resize(struct surface *s, int w, int h); /* clears it */
 void surface_clear(struct surface *s, const struct style *style);
 struct cell *surface_cell(const struct surface *s, int x, int y); /* NULL outside the grid */
 struct style surface_role(const struct surface *s, int role);
@@ -94,19 +94,19 @@ struct rect rect_intersect(struct rect a, struct rect b);
 struct rect rect_inset(struct rect r, int dx, int dy); /* never negative */
 bool rect_has(struct rect r, int x, int y);
 
-/* One cell: len bytes of UTF-8 (cut to what fits a cell), 1 or 2 columns wide. The fast path of
- * the terminal pane. */
+/* Sets one cell: len bytes of UTF-8 (cut to the size of a cell), 1 or 2 columns wide. The fast path
+ * of the terminal pane. */
 void surface_put(struct surface *s, int x, int y, const char *text, size_t len, int width,
 		 const struct style *style);
-/* Escaped text, at most cols columns; returns the columns used. */
+/* Draws escaped text in at most cols columns; returns the columns used. */
 int surface_text_style(struct surface *s, int x, int y, int cols, const struct style *style,
 		       const char *text);
 int surface_text(struct surface *s, int x, int y, int cols, int role, const char *text);
 int surface_fmt(struct surface *s, int x, int y, int cols, int role, const char *fmt, ...)
 	PRINTF_LIKE(6, 7);
-/* Hostile text: escaped, then cut in the middle to cols. Returns the columns used. */
+/* Draws hostile text: escaped, then cut in the middle to cols. Returns the columns used. */
 int surface_hostile(struct surface *s, int x, int y, int cols, int role, const char *raw);
-/* The same with the end cut: command lines and words. */
+/* Like surface_hostile(), but cuts the end: for command lines and words. */
 int surface_hostile_end(struct surface *s, int x, int y, int cols, int role, const char *raw);
 void surface_fill(struct surface *s, struct rect r, int role);
 /* Changes the style of existing cells: a selected row, a match. */

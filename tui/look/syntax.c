@@ -10,18 +10,18 @@
 
 #define LONGS 2 /* kinds of strings of several lines */
 
-/* Lists are words between blanks, with one at each end. */
+/* Lists are words between blanks, with a blank at each end. */
 struct syntax {
 	const char *name;
-	const char *endings, *files; /* of names; whole names */
-	const char *line[2];	     /* a comment to the end of the line begins */
-	const char *open, *close;    /* a comment of several lines */
+	const char *endings, *files; /* of file names; whole file names */
+	const char *line[2];	     /* begins a comment up to the end of the line */
+	const char *open, *close;    /* of a comment of several lines */
 	const char *quotes;	     /* around strings of one line; a backslash escapes */
 	const char *longs[LONGS];    /* around strings of several lines */
 	const char *keywords, *types;
 	bool hash;   /* # begins a line for the preprocessor */
-	bool folded; /* keywords in any case */
-	bool dashed; /* words may have - in them */
+	bool folded; /* keywords match in any case */
+	bool dashed; /* words may contain - */
 };
 
 #define C_WORDS                                                                                    \
@@ -269,7 +269,7 @@ static void mark(struct reader *r, size_t n, enum syntax_class class)
 	r->at += n;
 }
 
-/* Up to and with `end`; true: it was found. */
+/* Reads up to the end of `end`. Returns whether it was found. */
 static bool run_to(struct reader *r, const char *end, bool escapes, enum syntax_class class)
 {
 	while (r->at < r->len) {
@@ -313,7 +313,7 @@ static void read_word(struct reader *r)
 	mark(r, MAX(n, (size_t)1), class);
 }
 
-/* A # in the middle of a word of a shell or a setting is none. */
+/* Returns whether a # begins a comment: not in the middle of a word of a shell or setting. */
 static bool is_comment(const struct reader *r)
 {
 	for (size_t i = 0; i < ARRAY_LEN(r->l->line); i++) {
@@ -336,7 +336,7 @@ static bool is_directive(const struct reader *r)
 	return true;
 }
 
-/* One thing of the code; the state after it. */
+/* Reads one token of code. Returns the state after it. */
 static uint8_t read_code(struct reader *r)
 {
 	char quote[2] = {r->text[r->at], '\0'};

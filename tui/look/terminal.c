@@ -12,13 +12,13 @@
 
 #define VARIABLE_MAX 4096
 
-enum { /* of the greeting's third number */
+enum { /* flags in the greeting's third number */
 	WISH_PLAIN = 1,
 	WISH_READ_ONLY = 2,
 	WISH_UNDO = 4,
 };
 
-/* The members that hold variables, and the variables. */
+/* The members that hold environment variables, and their names. */
 #define VARIABLES(X)                                                                               \
 	X(term, "TERM")                                                                            \
 	X(colorterm, "COLORTERM")                                                                  \
@@ -29,11 +29,9 @@ enum { /* of the greeting's third number */
 	X(lc_ctype, "LC_CTYPE")                                                                    \
 	X(lang, "LANG")
 
-/*
- * The terminal behind one of the standard descriptors, opened anew: O_NONBLOCK on a shared fd 0
- * would cut the writes of everybody else who has it. After `su` it belongs to another user and may
- * not be opened: then fd 0 itself is shared, until rescue_restore() puts its flags back.
- */
+/* Opens the terminal of a standard descriptor anew: O_NONBLOCK on a shared fd 0 would cut the
+ * writes of every other process that shares it. After `su` the terminal belongs to another user and
+ * may not be opened: fd 0 itself is used, until rescue_restore() restores its flags. */
 int terminal_open(void)
 {
 	const int flags = O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;

@@ -30,7 +30,7 @@ void terminal_put(const struct terminal *t, struct buf *out);
 int terminal_get(struct terminal *t, const struct span *data) MUST_USE; /* or -EPROTO */
 void terminal_done(struct terminal *t);
 
-/* Returns whether it supports private modes and DECSCUSR: not the Linux console, no VT100. */
+/* Returns whether it supports private modes and DECSCUSR: false for the Linux console and VT100. */
 bool terminal_is_modern(const struct terminal *t);
 /* Returns whether it may get UTF-8. Without LANG it may: containers have none, their terminals
  * speak it. A terminal of 8-bit characters obeys the bytes 0x80 to 0x9f, which parts of UTF-8 are.

@@ -11,7 +11,7 @@
 
 #define INHERIT_MAX 4
 
-/* Three tables a file may fill: for colours in general, for 16 colours, for none. */
+/* The three tables of a theme file: for colours in general, for 16 colours, for none. */
 enum table {
 	TABLE_COLOR,
 	TABLE_16,
@@ -22,7 +22,7 @@ enum table {
 struct look {
 	bool set;
 	int n_colors;
-	uint32_t color[2]; /* a palette entry is PALETTE_REF + n until the end */
+	uint32_t color[2]; /* a palette entry is PALETTE_REF + n until the theme is complete */
 	uint32_t attr;
 };
 
@@ -93,7 +93,7 @@ static bool parse_color(const char *s, uint32_t *ret)
 	return !bright && *s >= '0' && *s <= '9' && *end == '\0' && n < 256;
 }
 
-/* "base08 default bold": at most two colours, then attributes; git's own order and words. */
+/* Parses "base08 default bold": at most two colours, then attributes, in git's order and words. */
 static int parse_look(struct look *look, const struct ini_line *l, struct err *err)
 {
 	AUTO_FREE char *copy = xstrdup(l->value);
@@ -200,8 +200,8 @@ static int on_line(void *data, const struct ini_line *l, struct err *err)
 	return ini_error(err, l, "unknown section [%.40s]", l->section);
 }
 
-/* What a role looks like that no file sets: "diff.add-word" as "diff.add", "event.deny" as "event".
- * ROLE_COUNT: as text. */
+/* Returns the role whose style a role without an entry has: "diff.add" for "diff.add-word", "event"
+ * for "event.deny". ROLE_COUNT: text's. */
 static size_t parent_of(size_t role)
 {
 	const char *section = role_names[role].section, *name = role_names[role].name;
@@ -218,7 +218,7 @@ static size_t parent_of(size_t role)
 	return ROLE_COUNT;
 }
 
-/* Own entry for this depth, else its parent's. */
+/* Returns the role's own entry for this depth, else its parent's. */
 static const struct look *find_look(const struct draft *d, size_t role, enum depth depth)
 {
 	size_t parent = parent_of(role);
@@ -292,7 +292,7 @@ void theme_tint(struct theme *t, uint32_t ground)
 	}
 }
 
-/* Parents are read first, so the chain is collected, then applied from its end. */
+/* Collects the chain of parents and applies it from its end: parents come first. */
 static int apply_chain(struct draft *d, const char *file, const char *text, size_t len,
 		       const struct look_where *where, struct err *err)
 {

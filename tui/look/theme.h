@@ -6,25 +6,25 @@
 #include "tui/look/source.h"
 #include "tui/look/surface.h"
 
-/* id, section, name. A role that no file sets looks like its section's own role, then like text. */
+/* id, section, name. A role without an entry looks like its section's own role, else like text. */
 #define ROLES(X)                                                                                   \
 	X(TEXT, "", "text")		       /* everything else */                               \
-	X(DIM, "", "dim")		       /* what can be overlooked */                        \
+	X(DIM, "", "dim")		       /* of little importance */                          \
 	X(STRONG, "", "strong")		       /* headings, the name in a row */                   \
 	X(TERMINAL, "", "terminal")	       /* what the agent printed in default colours */     \
 	X(MATCH, "", "match")		       /* found by a search */                             \
 	X(BORDER, "", "border")		       /* rules between panes */                           \
-	X(BORDER_FOCUS, "border", "focus")     /* of the pane that has the keys */                 \
+	X(BORDER_FOCUS, "border", "focus")     /* around the pane with the focus */                \
 	X(TITLE, "", "title")		       /* names of panes */                                \
-	X(TITLE_FOCUS, "title", "focus")       /* of the pane that has the keys */                 \
+	X(TITLE_FOCUS, "title", "focus")       /* of the pane with the focus */                    \
 	X(SELECT, "", "select")		       /* the row under the cursor */                      \
 	X(SELECT_BLUR, "select", "blur")       /* the same in a pane without focus */              \
 	X(BAR, "", "bar")		       /* hints */                                         \
 	X(BAR_KEY, "bar", "key")	       /* the keys in it */                                \
-	X(BAR_MESSAGE, "bar", "message")       /* something just happened */                       \
+	X(BAR_MESSAGE, "bar", "message")       /* an event */                                      \
 	X(STATUS, "", "status")		       /* last line */                                     \
 	X(STATUS_OK, "status", "ok")	       /* runs, ended well */                              \
-	X(STATUS_WARN, "status", "warn")       /* waits, network open */                           \
+	X(STATUS_WARN, "status", "warn")       /* waits, open network */                           \
 	X(STATUS_ERROR, "status", "error")     /* ended badly */                                   \
 	X(TAB, "", "tab")		       /* narrow layout */                                 \
 	X(TAB_FOCUS, "tab", "focus")	       /* the pane that is shown */                        \
@@ -41,9 +41,9 @@
 	X(DIFF_DEL, "diff", "del")	       /* removed */                                       \
 	X(DIFF_HUNK, "diff", "hunk")	       /* @@ lines */                                      \
 	X(DIFF_META, "diff", "meta")	       /* headers of a file */                             \
-	X(DIFF_FILE, "diff", "file")	       /* its first line */                                \
-	X(DIFF_ADD_WORD, "diff", "add-word")   /* the words of it that are new */                  \
-	X(DIFF_DEL_WORD, "diff", "del-word")   /* that went */                                     \
+	X(DIFF_FILE, "diff", "file")	       /* first line of a file's diff */                   \
+	X(DIFF_ADD_WORD, "diff", "add-word")   /* its new words */                                 \
+	X(DIFF_DEL_WORD, "diff", "del-word")   /* its removed words */                             \
 	X(SYNTAX_COMMENT, "syntax", "comment") /* in code */                                       \
 	X(SYNTAX_STRING, "syntax", "string")                                                       \
 	X(SYNTAX_NUMBER, "syntax", "number")                                                       \
@@ -52,9 +52,9 @@
 	X(MODAL, "", "modal")		   /* text of cordon's own questions */                    \
 	X(MODAL_BORDER, "modal", "border") /* their frame */                                       \
 	X(MODAL_TITLE, "modal", "title")   /* in the frame */                                      \
-	X(MODAL_LABEL, "modal", "label")   /* what can be overlooked */                            \
+	X(MODAL_LABEL, "modal", "label")   /* of little importance */                              \
 	X(MODAL_KEY, "modal", "key")	   /* the keys in them */                                  \
-	X(MODAL_DANGER, "modal", "danger") /* conflicts, what cannot be taken back */              \
+	X(MODAL_DANGER, "modal", "danger") /* conflicts, irreversible actions */                   \
 	X(GAUGE, "", "gauge")		   /* the done part of a progress bar */
 
 enum role {
@@ -64,7 +64,7 @@ enum role {
 	ROLE_COUNT
 };
 
-/* The terminal's colours. */
+/* Depth of the terminal's colours. */
 enum depth {
 	DEPTH_MONO,
 	DEPTH_16,
@@ -78,20 +78,18 @@ struct theme {
 	struct style roles[ROLE_COUNT];
 };
 
-/*
- * Loads a theme. On failure *t is untouched, and err has FILE:LINE and the error. where: NULL for
- * built-in themes alone.
- */
+/* Loads a theme. On failure *t is unchanged, and err has FILE:LINE and the error. where: NULL for
+ * built-in themes alone. */
 int theme_load(struct theme *t, const char *name, const struct look_where *where, enum depth depth,
 	       struct err *err) MUST_USE;
-/* The same from text in memory; for tests and fuzzing. */
+/* Like theme_load(), from text in memory; for tests and fuzzing. */
 int theme_parse(struct theme *t, const char *file, const char *text, size_t len, enum depth depth,
 		struct err *err) MUST_USE;
 
-/* Gives changed lines of a diff a background that is a little greener, or redder, than the
- * terminal's (24 bits), if that is known and the theme has no background of its own. */
+/* Gives changed lines of a diff a background that is a little greener or redder than the terminal's
+ * (24 bits), if that is known and the theme sets no background for them. */
 void theme_tint(struct theme *t, uint32_t ground);
-/* Returns the nearest colour that the depth has. */
+/* Returns the nearest colour of the depth. */
 uint32_t color_reduce(uint32_t color, enum depth depth);
 /* Returns the 24-bit colour of an index of xterm's palette. */
 uint32_t color_rgb(uint32_t color);

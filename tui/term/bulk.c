@@ -22,7 +22,7 @@
  * way.
  */
 
-#define BULK_MIN_COLS  8 /* a wide character that fills the row is a case of its own */
+#define BULK_MIN_COLS  8 /* avoids rows that one wide character fills */
 #define BULK_MIN_BYTES 512
 
 struct walk {
@@ -30,13 +30,13 @@ struct walk {
 	const char *bytes;
 	size_t len, at;
 	struct sieve sgr; /* scratch for parameters; holds the pen */
-	uint32_t fill;	  /* background of the row from the cursor on */
+	uint32_t fill;	  /* background of the rest of the row */
 	int col;
-	bool phantom; /* the row is full: the next character begins another one */
-	int old;      /* up to here the row has what was there before a "\r", from col on */
-	size_t cr_at; /* which is there; the walk goes back to it if that is still so at its end */
+	bool phantom; /* the row is full: the next character begins a row */
+	int old;      /* after a "\r" the columns from col to here have older text */
+	size_t cr_at; /* the "\r", to which the walk goes back if the row ends with older text */
 	size_t breaks, limit;
-	struct bulk_break *ring; /* the last `rows` breaks, when not NULL */
+	struct bulk_break *ring; /* the last `rows` breaks, or NULL */
 	bool store;
 };
 
@@ -49,7 +49,7 @@ static void fill_to(struct walk *w, int col)
 	w->col = col;
 }
 
-/* The screen scrolls by one row; flags: those of the row before. */
+/* Ends a row: the screen scrolls by one. flags: the ended row's. */
 static void row_break(struct walk *w, unsigned flags)
 {
 	if (w->store) {
@@ -71,7 +71,8 @@ static void row_break(struct walk *w, unsigned flags)
 	w->phantom = false;
 }
 
-/* The row is to end; false: what is left in it of an older text is not known here. */
+/* Returns whether the row can end. If older text remains in it, the walk goes back to its "\r":
+ * that text is unknown. */
 static bool may_end(struct walk *w)
 {
 	if (w->old > w->col) {
@@ -95,7 +96,7 @@ static void go_back(struct walk *w)
 	w->at++;
 }
 
-/* The whole row, or what is right of the cursor. */
+/* Erases the whole row, or the part right of the cursor. */
 static void erase(struct walk *w, bool whole)
 {
 	int col = w->col;
@@ -110,7 +111,7 @@ static void erase(struct walk *w, bool whole)
 	fill_to(w, col);
 }
 
-/* Make room for a character of this width; false when that was the last break to be made. */
+/* Makes room for a character of this width. Returns false if the walk's last break was made. */
 static bool make_room(struct walk *w, int width)
 {
 	if (!w->phantom && w->col + width <= w->t->cols)
@@ -146,7 +147,7 @@ static bool walk_ascii(struct walk *w)
 	return true;
 }
 
-/* One whole code point in shortest form, or 0. */
+/* Returns the length of one complete code point in shortest form, or 0. */
 static size_t decode(const char *s, size_t len, int32_t *ret)
 {
 	static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -207,7 +208,7 @@ static bool walk_utf8(struct walk *w)
 	return true;
 }
 
-/* SGR, or EL to the end of the row. */
+/* Handles SGR, and EL to the end of the row. */
 static bool walk_sequence(struct walk *w)
 {
 	struct sieve *s = &w->sgr;
@@ -272,10 +273,8 @@ static void walk(struct walk *w)
 	}
 }
 
-/*
- * What is on the last row already, left of the cursor, begins the first line. Right of the cursor
- * there must be nothing but an erased background.
- */
+/* Begins the first line with the text of the last row, left of the cursor. Returns false unless the
+ * row has only an erased background right of the cursor. */
 static bool take_prefix(struct walk *w, struct span row)
 {
 	struct line_writer *out = &w->t->writer;
@@ -308,7 +307,7 @@ static bool take_prefix(struct walk *w, struct span row)
 	return true;
 }
 
-/* Bytes up to and with the n-th line feed, or all of them. */
+/* Returns the number of bytes up to and with the n-th line feed, or len. */
 static size_t through_lines(const char *bytes, size_t len, size_t n)
 {
 	size_t at = 0;
@@ -356,7 +355,7 @@ size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow
 		return 0;
 	vterm_state_get_cursorpos(t->state, &pos);
 	*ret_slow = through_lines(bytes, len, MAX(rows - (size_t)pos.row, (size_t)2) - 1);
-	/* In the last column libvterm does not tell whether the row is full. */
+	/* In the last column libvterm does not report whether the row is full. */
 	if (pos.row + 1 != t->rows || pos.col + 2 >= t->cols)
 		return 0;
 	row = term_row(t, pos.row);

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 
 #define RIGHT_HALF   ((uint32_t)-1)
-#define WIDE_UNKNOWN 0xff1f /* a skin tone of nobody: it would join what is before it */
+#define WIDE_UNKNOWN 0xff1f /* for a lone skin tone, which would join the cell before */
 
 uint32_t cells_colour(const VTermColor *c)
 {
@@ -28,7 +28,7 @@ static bool font_conceals(const VTermScreenCell *c)
 	return c->attrs.font == FONT_CONCEAL || c->attrs.font == FONT_WRAP + FONT_CONCEAL;
 }
 
-/* Of a row: what wrap.c has said about its last character. */
+/* Returns the flags of a row, from the mark that wrap.c has set on its last character. */
 static unsigned flags_of(const VTermScreenCell *cells, int cols)
 {
 	const VTermScreenCell *c = &cells[cols - 1];
@@ -46,7 +46,8 @@ static struct style style_of(const struct term *t, const VTermScreenCell *c)
 {
 	struct style st = {.fg = cells_colour(&c->fg), .bg = cells_colour(&c->bg)};
 
-	/* libvterm mixes reverse video of the whole screen into each cell; here it is apart. */
+	/* libvterm combines reverse video of the screen with each cell's own; the cell's own is
+	 * wanted. */
 	st.attr = (c->attrs.bold ? STYLE_BOLD : 0u) | (c->attrs.italic ? STYLE_ITALIC : 0u) |
 		  (c->attrs.blink ? STYLE_BLINK : 0u) |
 		  (c->attrs.underline ? STYLE_UNDERLINE_AS(c->attrs.underline - 1) : 0u) |
@@ -74,7 +75,7 @@ static void add_extra(struct style *st, const struct extra *e)
 		st->attr |= STYLE_UNDERLINE_AS(e->underline - 1);
 }
 
-/* UTF-8 of a cell. Returns its columns: 0 is "nothing that can be shown here". */
+/* Writes a cell's UTF-8. Returns its columns; 0 if it has nothing to show. */
 static int glyph_text(const VTermScreenCell *c, const struct extra *extra,
 		      char out[CLUSTER_MAX + 1], size_t *len)
 {
@@ -110,8 +111,8 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 		int width;
 
 		if (!c->chars[0] || c->chars[0] == RIGHT_HALF) {
-			/* The background is all that an erase leaves; a right half without its
-			 * left one has no style of its own. */
+			/* An erased cell has only a background; a right half without its left half
+			 * has no style. */
 			st.bg = c->chars[0] ? left.bg : cells_colour(&c->bg);
 			line_cell(w, " ", 1, 1, &st);
 			left = st;
@@ -127,7 +128,7 @@ struct span cells_encode(struct term *t, const VTermScreenCell *cells, int cols)
 		add_extra(&st, extra);
 		left = st;
 		width = glyph_text(c, extra, text, &len);
-		/* A wide character that lost its right half is a blank. */
+		/* A wide character without its right half is a blank. */
 		if (width == 2 && (i + 1 >= cols || cells[i + 1].chars[0] != RIGHT_HALF))
 			width = 0;
 		if (width == 0)

@@ -4,17 +4,15 @@
 
 #include <string.h>
 
-/*
- * Places are rows of the history and the screen, by their absolute numbers, and columns. A row that
- * goes on in the next is one line with it: the text of a selection has no line end between them.
- */
+/* Places are an absolute number of a row of history or screen, and a column. Rows of one wrapped
+ * line have no line end between them in a selection's text. */
 
 static uint64_t clamp_line(struct term *t, uint64_t line)
 {
 	return MIN(MAX(line, t->first_line), term_end(t) - 1);
 }
 
-/* The view follows the cursor, and no longer the last line. */
+/* Scrolls the view to the cursor. */
 static void show_cursor(struct term *t)
 {
 	uint64_t top = term_top(t), line = t->copy.line;
@@ -90,7 +88,8 @@ enum char_class {
 	CHAR_SIGN,
 };
 
-/* Of each column of a row; columns behind its text are blank. Returns the columns of the text. */
+/* Writes the class of each column of a row; columns behind its text are blank. Returns the columns
+ * of the text. */
 static int classes(struct term *t, uint64_t line, uint8_t out[TERM_MAX])
 {
 	struct line_reader r;
@@ -132,7 +131,8 @@ static int class_at(const struct walker *w)
 	return w->col < w->len ? w->class[w->col] : CHAR_BLANK;
 }
 
-/* A column on, into the next row; false: that was the last. A new row is a blank between words. */
+/* Moves a column on, into the next row; false at the end. A new line counts as a blank between
+ * words. */
 static bool forward(struct walker *w)
 {
 	if (w->col + 1 < w->len) {
@@ -288,7 +288,7 @@ enum copy_kind term_copy_kind(const struct term *t)
 	return t->copy.kind;
 }
 
-/* The whole lines around both ends. */
+/* Widens the selection to the whole lines at both ends. */
 static void whole_lines(struct term *t, uint64_t *from, uint64_t *to)
 {
 	while (*from > t->first_line && line_flags(term_line(t, *from - 1)) & LINE_WRAPS)
@@ -297,7 +297,7 @@ static void whole_lines(struct term *t, uint64_t *from, uint64_t *to)
 		++*to;
 }
 
-/* First and last column that are selected in this row; false: none. */
+/* Returns whether the row has selected columns, and the first and last of them. */
 bool copy_range(struct term *t, uint64_t line, int *from, int *to)
 {
 	const struct copy *c = &t->copy;
@@ -308,7 +308,7 @@ bool copy_range(struct term *t, uint64_t line, int *from, int *to)
 	*to = t->cols - 1;
 	if (!c->on || c->kind == COPY_NONE)
 		return false;
-	/* What was selected may have left the history since. */
+	/* The selected lines may have left the history. */
 	if (b < t->first_line || a >= term_end(t))
 		return false;
 	b = MIN(b, term_end(t) - 1);
@@ -328,7 +328,7 @@ bool copy_range(struct term *t, uint64_t line, int *from, int *to)
 	return true;
 }
 
-/* The text of these columns; blanks at the end are cut unless the line goes on. */
+/* Appends the text of these columns, without blanks at the end unless the line continues. */
 static void add_row(struct term *t, uint64_t line, int from, int to, struct buf *out)
 {
 	struct span encoded = term_line(t, line);
@@ -371,7 +371,7 @@ bool term_copy_text(struct term *t, struct buf *out)
 	for (uint64_t line = from; line <= to && out->len < COPY_MAX; line++)
 		if (copy_range(t, line, &a, &b))
 			add_row(t, line, a, b, out);
-	/* Whole lines have their end; other text ends where it was selected. */
+	/* Only a selection of whole lines ends with a line end. */
 	if (t->copy.kind != COPY_LINES && out->len && out->data[out->len - 1] == '\n')
 		buf_truncate(out, out->len - 1);
 	return true;

@@ -4,13 +4,11 @@
 
 #include <string.h>
 
-/*
- * libvterm knows the modes (cursor keys, mouse protocol, bracketed paste, focus) and encodes what
- * depends on them. Characters are encoded here, the way terminals always did: libvterm would send
- * Ctrl-J as "CSI 106;5u", which nobody asked for.
- */
+/* libvterm knows the modes (cursor keys, mouse protocol, bracketed paste, focus) and encodes what
+ * depends on them. Characters are encoded here, in the traditional way: libvterm would send Ctrl-J
+ * as "CSI 106;5u", unasked. */
 
-/* The control character of a key, or -1 if there is none. */
+/* Returns the control character of a key, or -1 if it has none. */
 static int control_of(uint32_t sym)
 {
 	if (sym >= 'a' && sym <= 'z')
@@ -53,10 +51,10 @@ static void send_char(struct term *t, uint32_t sym, uint32_t mods)
 }
 
 /*
- * Esc, and every key with Ctrl or Alt, as "CSI code ; modifiers u", where the program asked for it
- * (https://sw.kovidgoyal.net/kitty/keyboard-protocol/). Enter, Tab and Backspace without modifiers
- * stay what they are, so that one can type "reset" after a program that crashed. Returns false for
- * keys that are encoded as always.
+ * Sends Esc, and every key with Ctrl or Alt, as "CSI code ; modifiers u", if the program asked for
+ * it (https://sw.kovidgoyal.net/kitty/keyboard-protocol/). Enter, Tab and Backspace without
+ * modifiers keep their bytes, so that "reset" can be typed after a crash of the program. Returns
+ * false for keys that are encoded in the traditional way.
  */
 static bool send_plain(struct term *t, const struct key *key)
 {
@@ -103,17 +101,15 @@ static bool send_key(struct term *t, const struct key *key)
 	else if (key->sym == SYM_TAB && mods & MOD_SHIFT)
 		vterm_keyboard_key(t->vt, VTERM_KEY_TAB, VTERM_MOD_SHIFT);
 	else if (key->sym == SYM_ENTER)
-		/* A line end within a prompt, as agents read it: ESC CR, as of Alt-Enter. */
+		/* Agents read ESC CR (Alt-Enter) as a line end within a prompt. */
 		vterm_keyboard_key(t->vt, VTERM_KEY_ENTER, mods ? VTERM_MOD_ALT : VTERM_MOD_NONE);
 	else if (key->sym < SYM_UP)
 		send_char(t, key->sym, key->mods);
 	return true;
 }
 
-/*
- * Pasted text is text: of the control characters only tabs and line ends go through, so that a
- * paste cannot end itself and go on as if it had been typed.
- */
+/* Sends pasted text without control characters other than tabs and line ends, so that a paste
+ * cannot end itself and continue as if it were typed. */
 static void send_paste(struct term *t, struct span text)
 {
 	char out[512];
@@ -163,7 +159,8 @@ static void mouse(struct term *t, const struct mouse *m, struct rect r)
 
 	if (!t->mouse)
 		return;
-	/* A drag that began inside may end outside; nothing else counts there. */
+	/* A drag or release outside may belong to a press inside; other events outside do not
+	 * count. */
 	if (!inside && m->action != MOUSE_RELEASE && m->action != MOUSE_DRAG)
 		return;
 	if (!inside && !t->pressed)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define LOOK_BACK 64 /* a program uses few at a time */
+#define LOOK_BACK 64 /* extras searched for an equal one: a program uses few at a time */
 
 void extras_done(struct extras *x)
 {

@@ -21,12 +21,12 @@
 #define EXTRA_DIGITS   240
 #define EXTRA_IS(cp)   ((cp) >= EXTRA_FIRST && (cp) < EXTRA_FIRST + EXTRA_DIGITS)
 #define EXTRA_JOINER   0x200d
-#define EXTRA_TONE(cp) ((cp) >= 0x1f3fb && (cp) <= 0x1f3ff) /* of a skin */
+#define EXTRA_TONE(cp) ((cp) >= 0x1f3fb && (cp) <= 0x1f3ff) /* a skin tone */
 #define CLUSTER_MAX    31 /* bytes of joined emoji: a cell of a surface */
 
 struct extra {
-	uint32_t line, link;	       /* as in struct style */
-	uint8_t underline;	       /* as in struct pen, if libvterm does not support it; or 0 */
+	uint32_t line, link; /* like in struct style */
+	uint8_t underline;   /* like in struct pen, if libvterm does not support it; or 0 */
 	char cluster[CLUSTER_MAX + 1]; /* joined emoji: the whole text of the cell; or "" */
 };
 
@@ -34,13 +34,13 @@ struct extras {
 	struct extra *list; /* number n is list[n - 1] */
 	size_t n, cap;
 	char *links[EXTRA_LINKS]; /* ring: number n is at n % EXTRA_LINKS */
-	uint32_t n_links;	  /* ever */
+	uint32_t n_links;	  /* links so far, dropped ones included */
 };
 
 void extras_done(struct extras *x);
-/* Returns its number; 0: it is empty, or there are too many. */
+/* Returns the number of an extra; 0 if it is empty, or there are too many. */
 unsigned extras_add(struct extras *x, const struct extra *e);
-const struct extra *extras_at(const struct extras *x, unsigned number); /* NULL: no such */
+const struct extra *extras_at(const struct extras *x, unsigned number); /* NULL: no such number */
 /* Returns the number of an address; 0: invalid (empty, too long, or not printable ASCII). */
 uint32_t extras_link(struct extras *x, const char *url, size_t len);
 const char *extras_url(const struct extras *x, uint32_t link); /* NULL: dropped */

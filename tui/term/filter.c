@@ -8,7 +8,7 @@
 /* Private modes that pass. */
 static const struct mode {
 	int number;
-	bool rests_on; /* a terminal at rest has it set */
+	bool rests_on; /* set after a reset of the terminal */
 } kept[] = {
 	{1, false},    {5, false},    {6, false},    {7, true},	    {12, false},   {25, true},
 	{47, false},   {1000, false}, {1002, false}, {1003, false}, {1004, false}, {1005, false},
@@ -39,7 +39,7 @@ static const struct mode *mode_of(long number)
 	return NULL;
 }
 
-/* "CSI ? 25 ; 1049 h": each mode by itself, and only those that are known. */
+/* Passes the known modes of a sequence such as "CSI ? 25 ; 1049 h", each by itself. */
 static void pass_private(struct term_filter *f, struct buf *out)
 {
 	bool on = f->seq[f->len - 1] == 'h';
@@ -57,7 +57,8 @@ static void pass_private(struct term_filter *f, struct buf *out)
 	}
 }
 
-/* Digits, ';' and ':', and no number that keeps a terminal busy. */
+/* Returns whether the arguments are digits, ';' and ':', with no number that keeps a terminal
+ * busy. */
 static bool has_plain_args(const char *args, size_t len)
 {
 	size_t digits = 0;
@@ -85,12 +86,12 @@ static void end_csi(struct term_filter *f, struct buf *out)
 		return;
 	}
 	if ((n == 1 || n == 2) && args[n - 1] == ' ' && final == 'q' && has_plain_args(args, n - 1))
-		pass(f, out); /* the shape of the cursor */
+		pass(f, out); /* cursor shape */
 	if (n == 1 && args[0] == '!' && final == 'p')
 		pass(f, out);
 	if (!has_plain_args(args, n))
 		return;
-	if (final == 'J' && n == 1 && args[0] == '3') /* the scrollback is the human's */
+	if (final == 'J' && n == 1 && args[0] == '3') /* not the user's scrollback */
 		return;
 	if (final == 'h' || final == 'l') {
 		if (n == 1 && args[0] == '4') /* insert mode */
@@ -141,7 +142,7 @@ static size_t utf8_need(unsigned char lead)
 	return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
 }
 
-/* Some terminals take U+0080 to U+009F for controls. */
+/* Returns whether it is a character. U+0080 to U+009F are controls to some terminals. */
 static bool is_character(const char *utf8, size_t len)
 {
 	static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
@@ -198,7 +199,7 @@ static void ground(struct term_filter *f, unsigned char c, struct buf *out)
 	}
 }
 
-/* Keeps a byte of a sequence; what is too long passes in no case. */
+/* Keeps a byte of a sequence; a sequence that is too long is dropped. */
 static void keep(struct term_filter *f, unsigned char c)
 {
 	if (f->len < sizeof(f->seq) - 1)
@@ -232,7 +233,8 @@ static void csi(struct term_filter *f, unsigned char c, struct buf *out)
 		end_csi(f, out);
 }
 
-/* A sequence is printable; a control inside of one acts at once, and ESC begins another. */
+/* Handles a byte of a sequence: a control within it acts at once, and ESC begins another
+ * sequence. */
 static void sequence(struct term_filter *f, unsigned char c, struct buf *out)
 {
 	if (c == 0x1b) {
@@ -266,7 +268,7 @@ static void byte(struct term_filter *f, unsigned char c, struct buf *out)
 	case FILTER_STRING:
 		string(f, c);
 		break;
-	case FILTER_STRING_ESC: /* ends it, whatever follows */
+	case FILTER_STRING_ESC: /* ends it, whatever comes after */
 		f->state = c == '\\' ? FILTER_GROUND : FILTER_ESC;
 		f->len = 0;
 		if (c != '\\')

@@ -18,18 +18,18 @@ struct term_filter {
 		FILTER_STRING,
 		FILTER_STRING_ESC,
 	} state;
-	char seq[64]; /* of a sequence so far, without ESC; a longer one is dropped */
+	char seq[64]; /* the sequence so far, without ESC; a longer one is dropped */
 	size_t len;
 	char utf8[4];
 	size_t utf8_len;
 	uint32_t modes; /* that differ from a terminal at rest (filter.c: kept[]) */
 	bool ascii;	/* the terminal speaks no UTF-8: other characters become '?' */
 	bool coloured;	/* a colour or style may be in force */
-	bool altered;	/* margins, a charset or a keypad mode may be */
+	bool altered;	/* margins, a charset or a keypad mode may be changed */
 };
 
 /* Adds the bytes that pass to out. Zeroed memory is a filter
  * for a terminal that speaks UTF-8. */
 void term_filter_feed(struct term_filter *f, const char *bytes, size_t len, struct buf *out);
-/* Adds the sequences that undo modes, margins and colours that are still set. */
+/* Appends the sequences that undo changed modes, margins and colours. */
 void term_filter_end(struct term_filter *f, struct buf *out);

@@ -14,7 +14,8 @@
 struct glyphs {
 	VTerm *probe;
 	VTermState *state;
-	uint8_t *page[CP_END >> PAGE_BITS]; /* enum glyph_class, filled as code points are met */
+	uint8_t *page[CP_END >>
+		      PAGE_BITS]; /* enum glyph_class, filled on first use of each code point */
 };
 
 struct glyphs *glyphs_new(void)
@@ -38,7 +39,7 @@ size_t glyph_utf8(int32_t cp, char out[4])
 	return (size_t)utf8proc_encode_char(cp, (utf8proc_uint8_t *)out);
 }
 
-/* How far libvterm moves the cursor for it. */
+/* Returns how many columns libvterm moves the cursor for the code point. */
 static int vterm_width(struct glyphs *g, int32_t cp)
 {
 	char text[6] = "\rx";
@@ -55,7 +56,7 @@ static int vterm_width(struct glyphs *g, int32_t cp)
 	return pos.col - 1;
 }
 
-/* Our own opinion, before libvterm is asked. */
+/* Classifies a code point without libvterm. */
 static enum glyph_class classify(int32_t cp)
 {
 	switch ((int)utf8proc_category(cp)) {
@@ -68,15 +69,15 @@ static enum glyph_class classify(int32_t cp)
 	case UTF8PROC_CATEGORY_CF:
 		return GLYPH_DROP;
 	case UTF8PROC_CATEGORY_CO:
-		return GLYPH_NARROW; /* symbol fonts */
+		return GLYPH_NARROW; /* private use: symbol fonts */
 	default:
 		break;
 	}
-	/* Fillers and variation selectors: invisible, yet not all of width 0. */
+	/* Fillers and variation selectors are invisible, yet not all of width 0. */
 	if (cp == 0x115f || cp == 0x1160 || cp == 0x3164 || cp == 0xffa0 || cp == 0x034f ||
 	    (cp >= 0xfe00 && cp <= 0xfe0d) || (cp >= 0xe0100 && cp <= 0xe01ef))
 		return GLYPH_DROP;
-	/* Of text or emoji; vowels and final consonants of Hangul that is not composed. */
+	/* Selectors of text or emoji; vowels and final consonants of decomposed Hangul. */
 	if (cp == 0xfe0e || cp == 0xfe0f || (cp > 0x1160 && cp <= 0x11ff))
 		return GLYPH_ATTACH;
 	switch (text_cp_width(cp)) {

@@ -10,27 +10,25 @@
 #include "tui/term/snapshot.h"
 #include "tui/term/term.h"
 
-#define SIEVE_ARGS	 32 /* parameters of one sequence; the rest is dropped */
+#define SIEVE_ARGS	 32 /* parameters of one sequence; more are dropped */
 #define SIEVE_ARG_MAX	 9999
 #define SIEVE_STRING_MAX 2400 /* bytes of a title before escaping, or of a link */
 #define SIEVE_STAGE	 4096
 #define REPLIES_MAX	 4096	/* bytes of answers to one term_feed() */
-#define HOLD_US		 100000 /* longest time that mode 2026 keeps a repaint back */
-#define SIEVE_COST	 32	/* such sequences take 2 ms at 200x50 */
-#define MARKS_MAX	 3	/* combining marks on one cell, beside an extra */
+#define HOLD_US		 100000 /* longest time that mode 2026 delays a repaint */
+#define SIEVE_COST	 32	/* this many expensive sequences take 2 ms at 200x50 */
+#define MARKS_MAX	 3	/* combining marks on one cell, without an extra */
 
-/*
- * A sequence that changes nothing, after which libvterm puts a cursor that a resize left outside
- * of the screen back into it.
- */
+/* A sequence that changes nothing else, but after which libvterm moves a cursor that a resize left
+ * outside the screen into it. */
 #define CLAMP_CURSOR "\033[1g"
 
 /* Meanings of a cell's font: pen.c and wrap.c set it, cells.c reads it. */
 enum {
 	FONT_DIM = 1,
 	FONT_CONCEAL = 2,
-	FONT_WRAP = 3, /* the last of a row that goes on in the next; the first two may be added */
-	FONT_PAD = 6,  /* the same; the cell is a blank because a wide character did not fit */
+	FONT_WRAP = 3, /* last character of a row that wraps; may be added to the first two */
+	FONT_PAD = 6,  /* last column of a row that wraps, blank: a wide character did not fit */
 };
 
 enum sieve_state {
@@ -43,12 +41,12 @@ enum sieve_state {
 	SIEVE_STRING_ESC,
 };
 
-/* Style of the next text, as the agent has set it. */
+/* Style of the next text, set by the agent. */
 struct pen {
 	uint32_t fg, bg; /* COLOR_* */
 	bool bold, dim, italic, blink, reverse, conceal, strike;
 	uint8_t underline;   /* 0: none; else 1 + enum underline */
-	uint32_t line, link; /* as in struct style */
+	uint32_t line, link; /* like in struct style */
 };
 
 struct charset {
@@ -56,7 +54,7 @@ struct charset {
 	bool shifted;	  /* G1 is in use */
 };
 
-/* See sieve.c: the agent's bytes on their way to libvterm. */
+/* State of the filter for the agent's bytes: see sieve.c. */
 struct sieve {
 	enum sieve_state state;
 	char leader, intermed;
@@ -65,19 +63,19 @@ struct sieve {
 	int arg[SIEVE_ARGS];	/* -1: left out */
 	bool colon[SIEVE_ARGS]; /* the parameter was introduced by ':' */
 	char string_kind;
-	bool string_bell; /* it ended with BEL */
+	bool string_bell; /* the string ended with BEL */
 	char string[SIEVE_STRING_MAX];
 	size_t string_len;
-	bool string_cut; /* there was more */
-	struct buf clip; /* OSC 52: all of the string; else empty */
+	bool string_cut; /* the string was longer */
+	struct buf clip; /* the whole string of OSC 52; else empty */
 
 	char utf8[4];
 	unsigned utf8_len;
 	int32_t mark[MARKS_MAX]; /* on the last character */
 	unsigned marks;
 	int32_t last;	/* for REP; 0: nothing to repeat */
-	unsigned extra; /* number of the last character's */
-	bool joins;	/* a joiner came after it */
+	unsigned extra; /* number of the last character's extra */
+	bool joins;	/* a joiner followed the last character */
 	bool wide;	/* the last character has two columns */
 
 	/* See wrap.c. */
@@ -90,7 +88,7 @@ struct sieve {
 	struct charset charset, saved_charset;
 	bool region, insert, origin, nowrap, tabs, newline;
 
-	unsigned cost; /* sequences that may touch all cells, since the last look at the clock */
+	unsigned cost; /* sequences that may change all cells, since the clock was read last */
 	char out[SIEVE_STAGE];
 	size_t out_len;
 };
@@ -103,7 +101,7 @@ struct search {
 	bool found;
 };
 
-/* See copy.c. */
+/* See copy_mode.c. */
 struct copy {
 	bool on;
 	enum copy_kind kind;
@@ -121,7 +119,7 @@ struct bulk_break {
 #define KEYBOARD_DEEP 16
 struct keyboard {
 	unsigned char flags[KEYBOARD_DEEP];
-	unsigned n; /* the newest is flags[n - 1]; 0: legacy keys */
+	unsigned n; /* the newest is flags[n - 1]; 0: traditional keys */
 };
 
 struct term {
@@ -142,40 +140,37 @@ struct term {
 	bool dirty;
 	bool alt, reverse, cursor_visible;
 	int cursor_shape, mouse;
-	bool bell, calls;	     /* in this feed */
-	struct keyboard keyboard[2]; /* of the main screen, of the alternate one */
-	int64_t held_until; /* mode 2026: the agent is in the middle of a repaint; 0: it is not */
+	bool bell, calls;	     /* requested during this feed */
+	struct keyboard keyboard[2]; /* of the main screen, and of the alternate one */
+	int64_t held_until; /* mode 2026: end of the delay for a repaint in progress; or 0 */
 	uint32_t color[2];  /* of text and background, for answers to OSC 10 and 11 */
 	size_t replied;	    /* bytes of answers in this feed */
 	bool typing;	    /* output is encoded input, not an answer */
 	bool sent;	    /* output() was called */
-	bool pressed;	    /* a mouse button went down inside of the pane */
+	bool pressed;	    /* a mouse button was pressed inside the pane */
 	bool paste_cr;	    /* the last pasted byte was a carriage return */
-	size_t drop_push;   /* next lines from libvterm to drop: the history has them already */
-	bool resizing;	    /* all lines that libvterm pushes out are in the history already */
+	size_t drop_push;   /* lines from libvterm to drop, because the history has them */
+	bool resizing;	    /* lines that libvterm pushes out are dropped: the history has them */
 
-	/* The main screen while the alternate one is shown, and the place of the view
-	 * (reflow.c). */
+	/* The main screen while the alternate one is shown, and the screen's anchor (reflow.c). */
 	struct kept *kept;
 	struct anchor {
-		bool valid; /* no output has come since */
+		bool valid; /* nothing was printed after the resize */
 		uint64_t line;
 		int col;
-		size_t empty; /* rows at the bottom */
+		size_t empty; /* empty rows at the bottom */
 	} anchor;
 	struct bulk_break *breaks;
 	char title[TERM_TITLE_MAX];
 
-	/* For snapshots, once they are asked for (snapshot.c). */
+	/* For snapshots, if enabled (snapshot.c). */
 	const struct snapshot_filter *filter;
 	struct under *under;
 	int saved_row, saved_col, saved_shape;
 	bool saved_visible;
 
-	/*
-	 * Lines have absolute numbers: the oldest in the history is first_line, the screen's first
-	 * row is first_line + history.count. The view is the number of its first line.
-	 */
+	/* Lines have absolute numbers: the oldest in the history is first_line, the screen's first
+	 * row is first_line + history.count. view is the number of the view's first line. */
 	uint64_t first_line;
 	bool follow;
 	uint64_t view;
@@ -192,26 +187,26 @@ static inline void term_output(struct term *t, const char *bytes, size_t len)
 
 /* term.c */
 void term_push_line(struct term *t, struct span line);
-struct span term_row(struct term *t, int row); /* encode one row of the screen */
+struct span term_row(struct term *t, int row); /* encodes a row of the screen */
 
 /* view.c */
 struct span term_line(struct term *t, uint64_t line); /* valid until the next call */
-uint64_t term_top(const struct term *t);	      /* the view's first line */
+uint64_t term_top(const struct term *t);	      /* first line of the view */
 uint64_t term_end(const struct term *t);	      /* one past the last line */
 void term_show_line(struct term *t, uint64_t line);
 void term_forget_history(struct term *t);
 
 /* sieve.c */
-/* Feeds bytes; stops early, after an expensive sequence, if the deadline has passed. Returns the
- * bytes taken. */
+/* Feeds bytes; stops after an expensive sequence once the deadline has passed. Returns the number
+ * of bytes taken. */
 size_t sieve_feed(struct term *t, const char *bytes, size_t len, int64_t deadline);
 void sieve_flush(struct term *t);
 void sieve_emit(struct term *t, const void *bytes, size_t len);
 void sieve_fmt(struct term *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
-bool sieve_plain(const struct term *t); /* text is text, and scrolls the whole screen */
+bool sieve_plain(const struct term *t); /* text is printed as it is, and scrolls the whole screen */
 void sieve_arg(struct sieve *s, unsigned char c);
-void sieve_cp(struct term *t, int32_t cp); /* emits it */
-/* The same with an extra, in one piece. */
+void sieve_cp(struct term *t, int32_t cp); /* prints it */
+/* Prints a code point and its extra in one piece. */
 void sieve_glyph(struct term *t, int32_t cp, unsigned extra);
 void sieve_reset_margins(struct term *t);
 
@@ -222,12 +217,12 @@ void cluster_put(struct term *t, int32_t cp); /* prints it; -1: no code point */
 void wrap_lost(struct term *t); /* the cursor may have moved */
 void wrap_before(struct term *t, int width);
 void wrap_after(struct term *t, int width);
-size_t wrap_run(struct term *t, const char *ascii, size_t len); /* emits it; len > 0 */
+size_t wrap_run(struct term *t, const char *ascii, size_t len); /* prints it; len > 0 */
 
 /* reflow.c */
 void reflow_resize(struct term *t, int rows, int cols);
-void reflow_keep(struct term *t); /* the alternate screen is shown next */
-/* The alternate screen was left. restored: the cursor goes back to its place before. */
+void reflow_keep(struct term *t); /* before the alternate screen is shown */
+/* After the alternate screen. restored: the cursor moves back to its saved place. */
 void reflow_back(struct term *t, bool restored);
 void reflow_forget(struct term *t); /* drops the kept main screen */
 
@@ -253,14 +248,14 @@ uint32_t cells_colour(const VTermColor *c);
 void respond_string(struct term *t);
 void respond_version(struct term *t);
 /* "CSI ? u", "CSI > flags u", "CSI < number u", "CSI = flags ; mode u"; -1: left out. */
-#define KEYBOARD_PLAIN 1 /* of the flags: keys without ambiguity */
+#define KEYBOARD_PLAIN 1 /* a flag: unambiguous keys */
 void respond_keyboard(struct term *t, char leader, int first, int second);
 bool term_keys_are_plain(const struct term *t);
 void respond_output(const char *bytes, size_t len, void *user);
 
 /* snapshot.c */
 void snapshot_done(struct term *t);
-void snapshot_leaves_main(struct term *t); /* the alternate screen is shown next */
+void snapshot_leaves_main(struct term *t); /* before the alternate screen is shown */
 void snapshot_resized(struct term *t);
 void snapshot_saves_cursor(struct term *t);
 
@@ -269,9 +264,9 @@ void snapshot_saves_cursor(struct term *t);
  * path before the next try. */
 size_t bulk_feed(struct term *t, const char *bytes, size_t len, size_t *ret_slow);
 
-/* copy.c */
-bool copy_range(struct term *t, uint64_t line, int *from, int *to); /* columns, both selected */
-void term_copy_match(struct term *t);				    /* to where the search is */
+/* copy_mode.c */
+bool copy_range(struct term *t, uint64_t line, int *from, int *to); /* columns, both included */
+void term_copy_match(struct term *t); /* to the current match of the search */
 
 /* search.c */
 void search_done(struct search *s);

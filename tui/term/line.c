@@ -14,7 +14,7 @@ void line_begin(struct line_writer *w)
 	w->run = (struct line_run){0};
 	w->flags = 0;
 	w->text_keep = w->cols = w->cols_keep = 0;
-	/* Room for the number of runs, which is known at the end. */
+	/* Reserves room for the number of runs, which is known at the end. */
 	buf_add(&w->runs, "\0", LINE_HEAD);
 }
 
@@ -30,7 +30,8 @@ static struct style run_style(const struct line_run *r)
 		.fg = r->fg, .bg = r->bg, .attr = r->attr, .line = r->line, .link = r->link};
 }
 
-/* Cells of one style, cols columns; keep: bytes and columns of them that are worth keeping. */
+/* Appends text of one style, cols columns. keep: its part without blanks at the end that may be
+ * cut. */
 static void add_cells(struct line_writer *w, struct span text, size_t cols, struct span keep,
 		      const struct style *style)
 {
@@ -51,17 +52,15 @@ static void add_cells(struct line_writer *w, struct span text, size_t cols, stru
 	w->cols += cols;
 }
 
-/* A blank of this style looks like nothing at all. */
+/* Returns whether a blank of this style is invisible. */
 static bool blank_vanishes(const struct style *style)
 {
 	return style->bg == COLOR_DEFAULT && !style->link &&
 	       !(style->attr & (STYLE_REVERSE | STYLE_UNDERLINE | STYLE_STRIKE));
 }
 
-/*
- * Such a blank has whatever style costs least: what looks alike is encoded alike, and words of one
- * colour are one run.
- */
+/* Appends invisible blanks in the current run's style if that keeps them invisible: rows that look
+ * alike are encoded alike, and words of one colour are one run. */
 static void add_blanks(struct line_writer *w, const char *text, size_t len)
 {
 	static const struct style plain;
@@ -108,7 +107,7 @@ struct span line_end(struct line_writer *w)
 	bool plain = true;
 
 	run_flush(w);
-	/* Cut the runs where the text is cut. */
+	/* Cut the runs to the length of the text. */
 	while (at < w->runs.len && seen < w->cols_keep) {
 		struct line_run run;
 
@@ -149,7 +148,8 @@ void line_read(struct line_reader *r, struct span line)
 	r->end = line.data + line.len;
 }
 
-/* Bytes and columns of the cell at s: a code point, and what combines with it (extra.h). */
+/* Returns the bytes and columns of the cell at s: a code point and its combining characters
+ * (extra.h). */
 static size_t cell_bytes(const char *s, size_t len, int *cols)
 {
 	int32_t cp;

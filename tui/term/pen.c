@@ -1,4 +1,4 @@
-/* pen - colours and attributes, brought into one form. */
+/* pen - colours and attributes in one normal form. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -6,15 +6,12 @@
 
 #define LINE_KNOWN (1 + UNDERLINE_CURLY) /* kinds of underline that libvterm knows */
 
-/*
- * libvterm has no "dim" and no "concealed", but carries a font number with every cell. Fonts make
- * no sense in cells, so the two travel as fonts (see FONT_* in cells.c).
- */
+/* libvterm has no "dim" and no "concealed", but stores a font number in every cell. As cells show
+ * no fonts, the font number stands for these two (see FONT_* in inside.h). */
 
-/*
- * The colour after 38, 48 or 58 at parameter *i: ";2;r;g;b", ":2:r:g:b", ":2::r:g:b" (with a colour
- * space), ";5;n" or ":5:n". *i moves to its last parameter. False: not a colour.
- */
+/* Reads the colour after 38, 48 or 58 at parameter *i: ";2;r;g;b", ":2:r:g:b", ":2::r:g:b" (with a
+ * colour space), ";5;n" or ":5:n". *i moves to its last parameter. Returns false if it is no
+ * colour. */
 static bool extended_colour(const struct sieve *s, unsigned *i, uint32_t *ret)
 {
 	unsigned at = *i + 1, end = at;
@@ -76,8 +73,7 @@ static void colour(struct pen *p, const struct sieve *s, unsigned *i)
 	}
 }
 
-/* "4:0" is no underline, "4:2" a double one, "4:3" a curly one, "4:4" a dotted one, "4:5" a dashed
- * one. */
+/* Reads an underline: "4:0" none, "4:2" double, "4:3" curly, "4:4" dotted, "4:5" dashed. */
 static void underline(struct pen *p, const struct sieve *s, unsigned *i)
 {
 	int kind = 1;
@@ -92,7 +88,7 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 	switch (s->arg[*i]) {
 	case -1:
 	case 0:
-		*p = (struct pen){.link = p->link}; /* that has an end of its own */
+		*p = (struct pen){.link = p->link}; /* SGR 0 does not end a link */
 		break;
 	case 1:
 		p->bold = true;
@@ -148,14 +144,14 @@ static void attribute(struct pen *p, const struct sieve *s, unsigned *i)
 	}
 }
 
-/* SGR: the parameters change the pen. */
+/* Changes the pen by the parameters of SGR. */
 void pen_apply(struct sieve *s)
 {
 	if (!s->nargs)
 		s->pen = (struct pen){.link = s->pen.link};
 	for (unsigned i = 0; i < s->nargs; i++) {
 		attribute(&s->pen, s, &i);
-		/* Sub-parameters of something unknown are not parameters. */
+		/* Skip sub-parameters of an unknown parameter. */
 		while (i + 1 < s->nargs && s->colon[i + 1])
 			i++;
 	}
@@ -169,7 +165,7 @@ bool pen_equal(const struct pen *a, const struct pen *b)
 	       a->conceal == b->conceal && a->strike == b->strike;
 }
 
-/* What libvterm knows of is in its own pen. */
+/* Returns the extra of a pen and cluster. What libvterm supports is in its own pen instead. */
 unsigned pen_extra(struct term *t, const struct pen *p, const char *cluster)
 {
 	struct extra e = {.link = p->link};
@@ -209,7 +205,7 @@ static void emit_colour(struct term *t, int base, uint32_t c)
 			  (unsigned)(c >> 8 & 0xff), (unsigned)(c & 0xff));
 }
 
-/* All of the pen, whatever libvterm's was before. */
+/* Prints the whole pen, independent of libvterm's current one. */
 void pen_emit(struct term *t)
 {
 	const struct pen *p = &t->sieve.pen;

@@ -43,7 +43,7 @@ int pty_resize(struct pty *p, int rows, int cols)
 	return ioctl(p->fd, TIOCSWINSZ, &ws) < 0 ? -errno : 0;
 }
 
-/* The kernel hands out 4 KiB at a time; larger pieces are cheaper to digest. */
+/* Fills the chunk: the kernel returns 4 KiB at a time, but larger pieces are processed faster. */
 static int fill_chunk(struct pty *p)
 {
 	p->chunk_at = p->chunk_len = 0;

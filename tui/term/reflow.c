@@ -1,4 +1,4 @@
-/* reflow - history and screen, laid out anew for another size. */
+/* reflow - lays history and screen out for another size. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -30,15 +30,15 @@ struct rows {
 	size_t n;
 };
 
-/* A screen that is to be laid out. */
+/* A screen to be laid out. */
 struct kept {
-	struct rows rows; /* without the empty ones at the bottom */
+	struct rows rows; /* without empty rows at the bottom */
 	int n_rows, cols;
-	VTermPos cursor; /* the column behind the last one: the next character wraps */
+	VTermPos cursor; /* a column past the last one: the next character wraps */
 	bool resized;
 };
 
-/* A place in the old rows, and where it is in the new ones. */
+/* A place in the old rows, and the same place in the new ones. */
 struct point {
 	size_t row;
 	int col;
@@ -60,9 +60,9 @@ struct layout {
 	struct line_writer writer;
 	size_t old_rows;
 	int cols, x;
-	bool open;   /* the line goes on with the next old row */
-	size_t row;  /* rows made so far */
-	size_t gone; /* of them: dropped, there are too many */
+	bool open;   /* the line continues in the next old row */
+	size_t row;  /* new rows so far */
+	size_t gone; /* new rows that were dropped, because there are too many */
 	struct point point[POINTS];
 };
 
@@ -139,7 +139,7 @@ static bool has_point(const struct layout *l, size_t row)
 	return false;
 }
 
-/* Points in the next cols columns of this row, which begin at col. */
+/* Places the points in the next cols columns of this row, from col on. */
 static void place_points(struct layout *l, size_t row, int col, int cols)
 {
 	for (size_t i = 0; i < POINTS; i++) {
@@ -155,10 +155,8 @@ static void place_points(struct layout *l, size_t row, int col, int cols)
 	}
 }
 
-/*
- * From where on a row that is filled to its end has only a background: that is no text, but goes to
- * the end of whatever width there is. old_cols: nowhere.
- */
+/* Returns the column from which a full row has only a background: this is no text and extends to
+ * any new width. Returns old_cols if there is none. */
 static int fill_start(struct span line, unsigned flags, int old_cols, uint32_t *ret_bg)
 {
 	struct line_reader r;
@@ -187,7 +185,7 @@ static void fill(struct layout *l, uint32_t bg)
 		line_cell(&l->writer, " ", 1, 1, &st);
 }
 
-/* A row that is a line of its own and fits is taken as it is. */
+/* Copies a row unchanged, if it is a line of its own and fits. Returns whether it did so. */
 static bool copy_row(struct layout *l, size_t i, struct span line)
 {
 	struct span text = line_text(line);
@@ -203,7 +201,7 @@ static bool copy_row(struct layout *l, size_t i, struct span line)
 static void add_row(struct layout *l, size_t i, struct span line, int old_cols)
 {
 	static const struct style plain;
-	/* Behind the last row there is nothing that it could go on in. */
+	/* The last row cannot continue. */
 	unsigned flags = i + 1 < l->old_rows ? line_flags(line) : 0;
 	uint32_t bg;
 	int col = 0, to = fill_start(line, flags, old_cols, &bg);
@@ -221,8 +219,8 @@ static void add_row(struct layout *l, size_t i, struct span line, int old_cols)
 		l->x += c.cols;
 		col += c.cols;
 	}
-	/* Blanks at the end are not in it, but the rest of the line or the cursor comes after them.
-	 */
+	/* An encoded row lacks its blanks at the end; they count before the rest of the line, or
+	 * the cursor. */
 	if (!(flags & LINE_WRAPS))
 		end = l->point[POINT_CURSOR].row == i ? MIN(end, l->point[POINT_CURSOR].col) : 0;
 	for (; col < end; col++) {
@@ -255,7 +253,7 @@ static void lay_out(struct layout *l, const struct term *t, const struct kept *k
 	line_writer_done(&l->writer);
 }
 
-/* The row that becomes the first one of the screen. */
+/* Returns the new row that becomes the first row of the screen. */
 static size_t choose_top(const struct term *t, const struct layout *l, const struct kept *k,
 			 int n_rows)
 {
@@ -278,7 +276,7 @@ static size_t choose_top(const struct term *t, const struct layout *l, const str
 /* ---- rows onto the screen ---------------------------------------------------------------------
  */
 
-/* By a joiner, a skin tone, or a mark that libvterm does not know: the whole is one extra. */
+/* Returns whether a joiner, skin tone or mark unknown to libvterm makes the cell one extra. */
 static bool is_joined(struct term *t, const char *rest, size_t len)
 {
 	int32_t cp;
@@ -304,7 +302,7 @@ static void paint_cell(struct term *t, const struct line_cell *c, int x)
 		marks = 0;
 	}
 
-	/* Marks have to come in one piece with what they are on. */
+	/* A character and its marks must reach libvterm in one piece. */
 	if (sizeof(t->sieve.out) - t->sieve.out_len < 64)
 		sieve_flush(t);
 	class = cp < 0x80 ? GLYPH_NARROW : glyph_class(t->glyphs, cp);
@@ -319,7 +317,7 @@ static void paint_cell(struct term *t, const struct line_cell *c, int x)
 		sieve_fmt(t, "\033[%dG", x + 2);
 }
 
-/* The last column of a row that goes on in the next. */
+/* Paints the last column of a row that continues in the next row, with the mark of that. */
 static void paint_mark(struct term *t, const struct line_cell *c, int x, unsigned flags)
 {
 	static const struct line_cell blank = {.text = " ", .len = 1, .cols = 1};
@@ -371,7 +369,8 @@ static bool is_full(const struct term *t, const struct rows *rows, size_t row)
 	return line.len && line_cols(line, line_text(line).len) >= (size_t)t->cols;
 }
 
-/* The cursor's row comes last: when that is full, the next character wraps as it would have. */
+/* Paints the rows, the cursor's last: if it is full, the next character wraps as before the
+ * resize. */
 static void paint(struct term *t, const struct rows *rows, VTermPos cursor)
 {
 	struct pen pen = t->sieve.pen;
@@ -435,7 +434,7 @@ static void set_points(struct term *t, struct layout *l, const struct kept *k)
 	l->point[POINT_VIEW] = (struct point){.row = (size_t)(term_top(t) - t->first_line)};
 }
 
-/* The main screen is shown, its size is the new one already, and it was k. */
+/* Lays out a main screen k, which must be shown and have its new size. */
 static void reflow(struct term *t, const struct kept *k, struct layout *l)
 {
 	AUTO_FREE struct rows *screen = xcalloc(1, sizeof(*screen));

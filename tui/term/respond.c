@@ -41,7 +41,8 @@ static void send_answer(struct term *t, const char *bytes, size_t len)
 	term_output(t, bytes, len);
 }
 
-/* In the order of the questions: libvterm may have one that it has not seen. */
+/* Flushes first, so that answers come in the order of the questions: libvterm may have unread
+ * ones. */
 static void tell_color(struct term *t, unsigned which)
 {
 	uint32_t rgb = color_rgb(t->color[which]);
@@ -75,7 +76,7 @@ bool term_keys_are_plain(const struct term *t)
 	return k->n && k->flags[k->n - 1] & KEYBOARD_PLAIN;
 }
 
-/* With all places taken, the oldest goes. */
+/* Pushes flags; if the stack is full, the oldest entry is dropped. */
 static void push_keyboard(struct keyboard *k, int flags)
 {
 	if (k->n == KEYBOARD_DEEP)
@@ -83,7 +84,7 @@ static void push_keyboard(struct keyboard *k, int flags)
 	k->flags[k->n++] = (unsigned char)(flags & KEYBOARD_PLAIN);
 }
 
-/* mode 1: these flags; 2: these, too; 3: without these. */
+/* Changes the current flags. mode 1: sets all; 2: adds; 3: removes. */
 static void set_keyboard(struct keyboard *k, int flags, int mode)
 {
 	int old = k->n ? k->flags[k->n - 1] : 0;
@@ -108,7 +109,7 @@ void respond_keyboard(struct term *t, char leader, int first, int second)
 		set_keyboard(k, MAX(first, 0), second < 0 ? 1 : second);
 }
 
-/* XTGETTCAP: names and values are in hexadecimal digits; one name at a time has an answer. */
+/* Answers XTGETTCAP for one capability; names and values are hexadecimal. */
 static void tell_capability(struct term *t, struct span name)
 {
 	static const struct {
@@ -143,7 +144,8 @@ static void device_string(struct term *t)
 		answer(t, "\033P0$r\033\\");
 }
 
-/* OSC 52, writing: ";c;" and base64, from the ';' behind 52 on. Reading ("?") is not base64. */
+/* Takes ";c;" and base64 of OSC 52, from the ';' after 52 on. A request to read ("?") is not
+ * base64. */
 static void clipboard(struct term *t)
 {
 	const struct buf *clip = &t->sieve.clip;
@@ -158,7 +160,7 @@ static void clipboard(struct term *t)
 		t->on->clipboard(t->data, plain, len);
 }
 
-/* "8;parameters;address": what is printed from now on leads there; no address: nowhere. */
+/* Sets the link of later text from "8;parameters;address"; an empty address ends it. */
 static void link_begins(struct term *t)
 {
 	struct sieve *s = &t->sieve;
@@ -169,7 +171,8 @@ static void link_begins(struct term *t)
 		s->string_cut ? 0 : extras_link(&t->extras, s->string + skip, s->string_len - skip);
 }
 
-/* "9;words" and "777;notify;title;words"; "9;4;..." is a progress bar. */
+/* Returns whether OSC 9 or 777 is a notification ("9;words", "777;notify;title;words"), not a
+ * progress bar ("9;4;..."). */
 static bool is_call(const struct sieve *s)
 {
 	if (s->string_len > 2 && memcmp(s->string, "9;", 2) == 0)
@@ -198,7 +201,7 @@ void respond_string(struct term *t)
 	if (s->string_kind != ']' || s->string_len < 2 || s->string[1] != ';' ||
 	    (s->string[0] != '0' && s->string[0] != '2'))
 		return;
-	while (len > 2 && s->string[len - 1] == ' ') /* some pad it to a width */
+	while (len > 2 && s->string[len - 1] == ' ') /* programs may pad a title to a width */
 		len--;
 	text_escape_into(title, sizeof(title), s->string + 2, len - 2);
 	if (str_eq(title, t->title))
@@ -218,7 +221,7 @@ static bool is_answer(const char *bytes, size_t len)
 	return strchr("cnRy", bytes[len - 1]) && bytes[len - 1];
 }
 
-/* libvterm's output: answers while it is fed, input while the human types. */
+/* Sends libvterm's output: answers during a feed, otherwise encoded input. */
 void respond_output(const char *bytes, size_t len, void *user)
 {
 	struct term *t = user;

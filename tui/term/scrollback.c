@@ -14,7 +14,7 @@ void scrollback_init(struct scrollback *sb, size_t max_lines)
 	sb->slot = xcalloc(sb->ring, sizeof(*sb->slot));
 }
 
-/* Not fewer than there are: nothing is dropped before the next push. */
+/* Sets the bounds; at least the current lines fit until the next push. */
 void scrollback_bound(struct scrollback *sb, size_t max_lines, size_t max_bytes)
 {
 	sb->max = MAX(max_lines, sb->count);
@@ -55,7 +55,7 @@ static void drop_oldest(struct scrollback *sb)
 		sb->tail = 0;
 }
 
-/* Lay the lines out anew, oldest first, in memory of another size. */
+/* Copies the lines, oldest first, to memory of another size. */
 static void resize_mem(struct scrollback *sb, size_t cap)
 {
 	char *mem = xmalloc(cap);
@@ -87,7 +87,7 @@ static void grow_ring(struct scrollback *sb)
 	sb->first = 0;
 }
 
-/* A place for len bytes in one piece, or false: something has to give way. */
+/* Finds a contiguous place for len bytes. Returns false if a line must be dropped first. */
 static bool find_place(struct scrollback *sb, size_t len)
 {
 	size_t head;
@@ -97,7 +97,7 @@ static bool find_place(struct scrollback *sb, size_t len)
 		return len <= sb->cap;
 	}
 	head = slot_at(sb, 0)->at;
-	if (slot_at(sb, sb->count - 1)->at < head) /* wrapped: free is [tail, head) */
+	if (slot_at(sb, sb->count - 1)->at < head) /* wrapped around: [tail, head) is free */
 		return len <= head - sb->tail;
 	if (len <= sb->cap - sb->tail)
 		return true;

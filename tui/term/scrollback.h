@@ -14,10 +14,10 @@
 #define SCROLLBACK_BYTES ((size_t)8 * 1024 * 1024)
 
 /*
- * One row of cells, encoded: LINE_HEAD bytes (number of runs), the runs, then the text. Each code
- * point of width 1 or 2 (text_cp_width) begins a cell. Code points of width 0 belong to the cell
- * before them, and so do characters that a joiner or a skin tone joins to it. Trailing blanks in
- * the default style are left out; a line without runs is in the default style.
+ * One row of cells, encoded: LINE_HEAD bytes (number of runs), the runs, the text. Each code point
+ * of width 1 or 2 (text_cp_width) begins a cell, unless a joiner or skin tone joins it to the cell
+ * before it; code points of width 0 belong to the cell before them. Trailing blanks in the default
+ * style are left out; a line without runs is in the default style.
  */
 struct line_run {
 	uint16_t cols;
@@ -28,16 +28,16 @@ struct line_run {
 
 #define LINE_HEAD sizeof(uint16_t)
 
-/* Flags in the number of runs (a row has at most TERM_MAX). */
-#define LINE_WRAPS  0x8000u /* the text goes on in the next row */
-#define LINE_PADDED 0x4000u /* and its last column is empty: a wide character did not fit */
+/* Flags within the number of runs (a row has at most TERM_MAX). */
+#define LINE_WRAPS  0x8000u /* the text continues in the next row */
+#define LINE_PADDED 0x4000u /* the same; the last column is empty: a wide character did not fit */
 #define LINE_RUNS   0x3fffu
 
-/* Builds a line cell by cell; the same writer is used again for the next line. */
+/* Builds a line cell by cell; can be used for several lines. */
 struct line_writer {
 	struct buf text;
 	struct buf runs;
-	struct line_run run; /* the one being extended */
+	struct line_run run; /* the current one */
 	unsigned flags;	     /* LINE_WRAPS, LINE_PADDED: set before line_end() */
 	size_t text_keep;    /* length of text without trailing default blanks */
 	size_t cols, cols_keep;
@@ -49,16 +49,16 @@ struct line_writer {
 	}
 
 void line_begin(struct line_writer *w);
-/* text: one cell, len bytes, cols columns; a blank is one space. */
+/* Appends a cell: len bytes, cols columns; a blank is one space. */
 void line_cell(struct line_writer *w, const char *text, size_t len, int cols,
 	       const struct style *style);
-/* len cells of one printable ASCII character each. */
+/* Appends len cells of one printable ASCII character each. */
 void line_ascii(struct line_writer *w, const char *text, size_t len, const struct style *style);
-/* The encoded line, valid until the next line_begin(). */
+/* Returns the encoded line, valid until the next line_begin(). */
 struct span line_end(struct line_writer *w);
 void line_writer_done(struct line_writer *w);
 
-/* Read it back. */
+/* Reads an encoded line. */
 struct line_reader {
 	const char *runs, *text, *end;
 	size_t nruns;
@@ -67,7 +67,7 @@ struct line_reader {
 
 struct line_cell {
 	const char *text;
-	size_t len; /* bytes, combining marks included */
+	size_t len; /* in bytes, with combining marks */
 	int cols;
 	struct style style;
 };
@@ -80,7 +80,7 @@ size_t line_cols(struct span line, size_t bytes); /* columns of the first bytes 
 
 struct scrollback {
 	char *mem;
-	size_t cap, tail; /* bytes; where the next line goes */
+	size_t cap, tail; /* bytes; place of the next line */
 	struct scrollback_slot {
 		uint32_t at, len;
 	} * slot; /* ring of so many lines */
@@ -94,6 +94,6 @@ void scrollback_done(struct scrollback *sb);
 void scrollback_clear(struct scrollback *sb);
 /* Returns the number of oldest lines that were dropped. */
 size_t scrollback_push(struct scrollback *sb, struct span line);
-struct span scrollback_line(const struct scrollback *sb, size_t i); /* 0 is the oldest */
-void scrollback_pop(struct scrollback *sb);			    /* drops the newest */
-void scrollback_end_line(struct scrollback *sb); /* the newest does not go on in the next row */
+struct span scrollback_line(const struct scrollback *sb, size_t i); /* i = 0: the oldest */
+void scrollback_pop(struct scrollback *sb);			    /* drops the newest line */
+void scrollback_end_line(struct scrollback *sb); /* the newest row ends its line */

@@ -1,4 +1,4 @@
-/* search - find text in the scrollback and on the screen. */
+/* search - finds text in the scrollback and on the screen. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -41,7 +41,7 @@ void search_done(struct search *s)
 	*s = (struct search){0};
 }
 
-/* The last match of the line that begins before byte `before`. */
+/* Returns the last match in the line that begins before byte `before`. */
 static long last_before(const struct search *s, struct span text, size_t before)
 {
 	long hit = -1, next = search_in(s, text, 0);
@@ -65,7 +65,7 @@ static bool found_at(struct term *t, uint64_t line, long at)
 	return true;
 }
 
-/* From the newest line in [from, to) down. */
+/* Searches from the newest line in [from, to) to the oldest. */
 static bool find_older(struct term *t, uint64_t from, uint64_t to)
 {
 	for (uint64_t line = to; line-- > from;)

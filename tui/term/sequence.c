@@ -1,4 +1,4 @@
-/* sequence - the control sequences that libvterm may see, and in which form. */
+/* sequence - the control sequences that libvterm may receive, and their form. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -6,7 +6,8 @@
 
 #include "core/base/clock.h"
 
-/* Parameter i; left out or (where zero has no meaning of its own) zero gives the default. */
+/* Returns parameter i; the default if it is left out, or zero where zero has no meaning of its
+ * own. */
 static int arg_or(const struct sieve *s, unsigned i, int def)
 {
 	return i < s->nargs && s->arg[i] > 0 ? s->arg[i] : def;
@@ -27,7 +28,7 @@ static void restore_cursor(struct term *t)
 	wrap_lost(t);
 	sieve_emit(t, "\0338" CLAMP_CURSOR, 2 + sizeof(CLAMP_CURSOR) - 1);
 	sieve_flush(t);
-	/* libvterm would go on to wrap if it was about to before. */
+	/* libvterm would keep a pending wrap: the cursor is set again. */
 	vterm_state_get_cursorpos(t->state, &pos);
 	sieve_fmt(t, "\033[%dG", pos.col + 1);
 	t->sieve.pen = t->sieve.saved_pen;
@@ -47,7 +48,8 @@ static void soft_reset(struct term *t)
 	pen_emit(t);
 }
 
-/* RIS. libvterm forgets that the alternate screen, the mouse and reverse video are modes too. */
+/* Resets the terminal (RIS), and the modes that libvterm does not reset: alternate screen, mouse,
+ * reverse video. */
 static void hard_reset(struct term *t)
 {
 	struct sieve *s = &t->sieve;
@@ -137,7 +139,7 @@ static void ansi_mode(struct term *t, int mode, char final)
 	sieve_fmt(t, "\033[%d%c", mode, final);
 }
 
-/* Synchronized output: nothing is drawn until the agent has finished, but not for long. */
+/* Delays repaints until the agent ends its own, for a limited time (mode 2026). */
 static void hold(struct term *t, bool on)
 {
 	sieve_flush(t);
@@ -145,7 +147,7 @@ static void hold(struct term *t, bool on)
 	t->held_until = on ? clock_mono_us() + HOLD_US : 0;
 }
 
-/* DECRQM, where libvterm does not know the answer. */
+/* Answers DECRQM for modes that libvterm does not know. */
 static void request_mode(struct term *t, int mode)
 {
 	if (mode != 2026) {
@@ -159,7 +161,7 @@ static void request_mode(struct term *t, int mode)
 		respond_output("\033[?2026;2$y", 11, t);
 }
 
-/* The alternate screen is shown, or no longer; restore: the cursor goes where it was saved. */
+/* Shows or leaves the alternate screen. restore: the cursor moves to its saved place. */
 static void switch_screen(struct term *t, bool on, bool restore)
 {
 	sieve_flush(t);
@@ -213,7 +215,7 @@ static void dec_mode(struct term *t, int mode, char final)
 		break;
 	case 1:	   /* cursor keys */
 	case 5:	   /* reverse video */
-	case 12:   /* cursor blinks: remembered, never done */
+	case 12:   /* a blinking cursor: stored, without effect */
 	case 25:   /* cursor visible */
 	case 1000: /* mouse: buttons, drags, moves */
 	case 1002:
@@ -230,7 +232,7 @@ static void dec_mode(struct term *t, int mode, char final)
 	sieve_fmt(t, "\033[?%d%c", mode, final);
 }
 
-/* libvterm repeats for ever after a combining mark, so the repeating is done here. */
+/* Repeats the last character (REP); libvterm would loop for ever after a combining mark. */
 static void repeat(struct term *t)
 {
 	struct sieve *s = &t->sieve;
@@ -264,24 +266,24 @@ static void erase_display(struct term *t)
 		sieve_flush(t);
 		vterm_state_get_cursorpos(t->state, &pos);
 		if (!t->alt && (what == 2 || (what == 0 && !pos.row && !pos.col)))
-			scrollback_end_line(&t->history); /* what it went on in is gone */
+			scrollback_end_line(&t->history); /* the next row is erased */
 		sieve_fmt(t, "\033[%dJ", what);
 	}
 }
 
-/* Sequences without a leader and an intermediate. */
+/* Handles sequences without a leader and an intermediate. */
 static void csi_plain(struct term *t, char final)
 {
 	struct sieve *s = &t->sieve;
 
-	/* Cursor movements, insertions and deletions: one number, 1 if left out. */
+	/* Cursor movements, insertions and deletions have one number, 1 if left out. */
 	if (strchr("@ABCDEFGILMPSXZ`adejk", final)) {
 		sieve_fmt(t, "\033[%d%c", arg_or(s, 0, 1), final);
 		s->last = 0;
 		return;
 	}
 	switch (final) {
-	case 'T': /* more parameters: a mouse mode that nobody wants */
+	case 'T': /* more parameters: an unsupported mouse mode */
 		if (s->nargs <= 1)
 			sieve_fmt(t, "\033[%dT", arg_or(s, 0, 1));
 		break;
@@ -298,7 +300,7 @@ static void csi_plain(struct term *t, char final)
 		break;
 	case 'b':
 		repeat(t);
-		return; /* may be repeated again */
+		return; /* keeps the character for a further REP */
 	case 'c':
 		if (arg_or(s, 0, 0) == 0)
 			sieve_emit(t, "\033[c", 3);
@@ -315,7 +317,7 @@ static void csi_plain(struct term *t, char final)
 		break;
 	case 'm':
 		pen_sgr(t);
-		return; /* a repeated glyph may change colour on the way */
+		return; /* keeps it, too: a repeated glyph may change its colour */
 	case 'n':
 		if (arg_or(s, 0, 0) == 5 || arg_or(s, 0, 0) == 6)
 			sieve_fmt(t, "\033[%dn", arg_or(s, 0, 0));

@@ -68,7 +68,7 @@ bool sieve_plain(const struct term *t)
 	       !t->alt && !s->nowrap && !s->tabs && !s->charset.graphics[s->charset.shifted];
 }
 
-/* Margins back to the whole screen; the cursor stays where it is. */
+/* Resets the margins to the whole screen; the cursor stays. */
 void sieve_reset_margins(struct term *t)
 {
 	VTermPos pos;
@@ -266,7 +266,8 @@ static void escape(struct term *t, unsigned char c)
 		sequence_esc(t, (char)c);
 }
 
-/* Parameters are separated by ';' or ':'; one that is left out is -1. */
+/* Reads a parameter's digits; ';' or ':' separates parameters; a parameter that is left out is
+ * -1. */
 void sieve_arg(struct sieve *s, unsigned char c)
 {
 	if (!s->arg_open) {
@@ -323,7 +324,7 @@ static void string_end(struct term *t, bool bell)
 	buf_clear(&t->sieve.clip);
 }
 
-/* Inside of a string; ESC ends it, whatever follows. */
+/* Reads within a string; an ESC ends it, whatever comes after. */
 static size_t string_run(struct term *t, const char *bytes, size_t len)
 {
 	struct sieve *s = &t->sieve;

@@ -10,16 +10,16 @@
 /*
  * A snapshot is a list of commands, a line each: "S rows cols" (first: a new terminal), "R rows
  * cols" (resize), "F n" followed by n bytes to feed, and "L n": the character that REP repeats.
- * What lies under the alternate screen cannot be read while that is shown: it is kept when a
- * program goes there, with the sizes since. What libvterm cannot be asked for (scroll margins, tab
- * stops, a cursor that waits behind the last column) makes no snapshot: another moment will do.
- * Addresses of links are in it as long as they have room; secrets in them are starred out as well.
+ * The main screen cannot be read while the alternate one is shown: its commands are kept when a
+ * program switches, and later sizes are added. No snapshot is made in a state that libvterm does
+ * not report (scroll margins, tab stops, a pending wrap): the caller tries again later. Addresses
+ * of links are included up to LINK_BYTES; secrets in them are starred out as well.
  */
 
 #define SNAPSHOT_MAX ((size_t)16 << 20)
 #define UNDER_SIZES  64
-#define HISTORY	     200		 /* lines that a snapshot has of it */
-#define LINK_BYTES   ((size_t)256 << 10) /* of addresses: a program may print one for each cell */
+#define HISTORY	     200		 /* lines of the history in a snapshot */
+#define LINK_BYTES   ((size_t)256 << 10) /* bytes of addresses: each cell may have one */
 
 struct under {
 	struct buf screen; /* commands: size and contents of the main screen */
@@ -56,7 +56,7 @@ static void put_style(struct buf *out, const struct style *st)
 			(unsigned)(st->line >> 8 & 0xff), (unsigned)(st->line & 0xff));
 }
 
-/* What follows leads to this address, or (0) nowhere. */
+/* Begins a link to this address; 0 ends it. */
 static void put_link(struct term *t, struct buf *out, uint32_t link, size_t *room)
 {
 	const char *url = term_link(t, link);
@@ -71,7 +71,7 @@ static void put_link(struct term *t, struct buf *out, uint32_t link, size_t *roo
 	buf_fmt(out, "\033]8;;%s\033\\", len ? safe : "");
 }
 
-/* Something wide does not fit into the last column, which has this background. */
+/* Pads the last column, whose background is st's: a wide character does not fit there. */
 static void put_pad(struct buf *out, const struct style *st)
 {
 	struct style bg = {.bg = st ? st->bg : COLOR_DEFAULT};
@@ -80,7 +80,7 @@ static void put_pad(struct buf *out, const struct style *st)
 	buf_str(out, "\033[K\033[0m\xe4\xb8\xad\r");
 }
 
-/* A full row wraps, into one without a background and without what made it wrap. */
+/* Wraps a full row into a row without a background, and erases what made it wrap. */
 #define WRAP "\033[0m \r"
 #define REST WRAP "\033[K"
 
@@ -96,7 +96,7 @@ static void put_pen(struct term *t, struct buf *out, const struct pen *p)
 		buf_str(out, "\033[8m");
 }
 
-/* Line i of the newest `old` lines of the history and then the screen. */
+/* Returns line i of the newest `old` lines of the history followed by the screen. */
 static struct span line_at(struct term *t, size_t old, size_t i)
 {
 	if (i < old)
@@ -104,14 +104,14 @@ static struct span line_at(struct term *t, size_t old, size_t i)
 	return term_row(t, (int)(i - old));
 }
 
-/* Lines in one text, so that a secret is found that goes on in the next. */
+/* Lines in one text, so that a secret that continues in the next line is found. */
 struct lines {
 	struct term *t;
-	size_t room; /* for addresses of links */
-	size_t old;  /* of the history, before those of the screen */
+	size_t room; /* bytes left for addresses of links */
+	size_t old;  /* lines of the history, before the screen's */
 	struct buf text;
-	size_t *at; /* where each begins */
-	int cols;   /* of the widest */
+	size_t *at; /* offset of each line */
+	int cols;   /* columns of the widest line */
 };
 
 static void lines_done(struct lines *l)
@@ -145,10 +145,8 @@ static void lines_read(struct term *t, struct lines *l)
 		t->filter->redact(t->filter->data, l->text.data, l->text.len);
 }
 
-/*
- * As much of line i as fits; its text is what may have been starred out. Returns whether the next
- * line has to follow at once, because it is the rest of this one.
- */
+/* Prints as much of line i as fits, with secrets starred out. Returns whether the next line must
+ * follow at once, because it continues this one. */
 static bool put_line(struct lines *l, struct buf *out, size_t i, int cols, bool last)
 {
 	struct span line = line_at(l->t, l->old, i), text = line_text(line);
@@ -185,7 +183,7 @@ static bool put_line(struct lines *l, struct buf *out, size_t i, int cols, bool 
 	return flags;
 }
 
-/* Lines are pushed out at the top: a pane that grows takes them back. */
+/* Pushes the lines out at the top: a pane that grows takes them back. */
 static void put_history(struct term *t, struct lines *l, struct buf *out)
 {
 	bool rest = false;
@@ -201,11 +199,9 @@ static void put_history(struct term *t, struct lines *l, struct buf *out)
 	buf_str(out, "\033[H");
 }
 
-/*
- * The last row may go on below it, as it did before margins kept it there or what followed it went.
- * Outside of margins nothing is scrolled: the cursor wraps onto the row's own beginning, which is
- * painted again.
- */
+/* Marks the last row as one that continues below, as it may after a change of margins. Nothing
+ * scrolls outside margins: the cursor wraps onto the row's own beginning, which is painted
+ * again. */
 static void put_last_wrap(struct term *t, struct lines *l, struct buf *out)
 {
 	size_t i = l->old + (size_t)t->rows - 1;
@@ -234,7 +230,7 @@ static void put_screen(struct term *t, struct lines *l, struct buf *out)
 	bool rest = false;
 
 	put_link(t, out, 0, &l->room);
-	/* (erased this way the history's last line may go on in the first row) */
+	/* Erased in this way, the screen's first row can still continue the history's last line. */
 	buf_fmt(out, "\033[0m\033[%d;%dH\033[1J\033[H", t->rows, t->cols);
 	for (int row = 0; row < t->rows; row++) {
 		size_t i = l->old + (size_t)row;
@@ -243,7 +239,7 @@ static void put_screen(struct term *t, struct lines *l, struct buf *out)
 			buf_str(out, REST);
 		else
 			buf_fmt(out, "\033[%d;1H", row + 1);
-		/* Below the last row there is nothing to go on in. */
+		/* The last row cannot continue. */
 		rest = put_line(l, out, i, t->cols, row + 1 == t->rows);
 	}
 	last = line_at(t, l->old, l->old + (size_t)t->rows - 1);
@@ -260,7 +256,7 @@ static void put_feed(struct buf *out, const struct buf *bytes)
 	buf_add(out, bytes->data, bytes->len);
 }
 
-/* A new terminal with this history, which may be wider than the screen. */
+/* Makes a new terminal with this history, which may be wider than the screen. */
 static void put_new(struct term *t, struct lines *l, struct buf *out)
 {
 	AUTO_BUF struct buf history = BUF_INIT;
@@ -313,7 +309,7 @@ void snapshot_leaves_main(struct term *t)
 	buf_str(&t->under->screen, "F 8\n\033[?1047h");
 }
 
-/* New cells of both screens take the pen's background. */
+/* Records a resize, and the pen: new cells of both screens take its background. */
 void snapshot_resized(struct term *t)
 {
 	AUTO_BUF struct buf pen = BUF_INIT;
@@ -368,7 +364,7 @@ static void put_state(struct term *t, struct buf *out)
 
 	put_pen(t, out, &s->saved_pen);
 	put_charset(out, &s->saved_charset);
-	/* A resize may have left it outside. */
+	/* A resize may have left the saved cursor outside. */
 	put_cursor(out, MIN(t->saved_row, t->rows - 1), MIN(t->saved_col, t->cols - 1),
 		   t->saved_visible, t->saved_shape);
 	buf_str(out, "\0337");
@@ -386,7 +382,8 @@ static void put_state(struct term *t, struct buf *out)
 	put_cursor(out, pos.row, pos.col, t->cursor_visible, t->cursor_shape);
 }
 
-/* The cursor may wait on the last character, which may be gone, for the next one to wrap. */
+/* Returns whether the next character may wrap: the cursor may be on the last character, or that may
+ * be erased. */
 static bool may_wrap(const struct term *t)
 {
 	VTermPos pos;
@@ -395,7 +392,7 @@ static bool may_wrap(const struct term *t)
 	return t->sieve.full || pos.col + 1 >= t->cols || (pos.col + 2 == t->cols && t->sieve.wide);
 }
 
-/* Nothing that cannot be asked for or told. */
+/* Returns whether libvterm reports the whole state, and a snapshot can hold it. */
 static bool is_simple(struct term *t)
 {
 	const struct sieve *s = &t->sieve;

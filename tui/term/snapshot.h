@@ -5,13 +5,10 @@
 #include "core/base/buf.h"
 #include "tui/term/term.h"
 
-/*
- * Equal in every cell, the cursor, and all modes that affect later output; and in the newest lines
- * of the history.
- * Threads: main loop.
- */
+/* The two are equal in every cell, the cursor, all modes that affect later output, and the newest
+ * lines of the history. Threads: main loop. */
 
-/* Stars secrets out, byte for byte. */
+/* Replaces secrets by stars, byte for byte. */
 struct snapshot_filter {
 	void (*redact)(void *data, char *text, size_t len);
 	void *data;
@@ -19,11 +16,9 @@ struct snapshot_filter {
 
 /* Prepares for snapshots. The filter (may be NULL) must live as long as the term. */
 void term_snapshots(struct term *t, const struct snapshot_filter *filter);
-/*
- * Appends to key the bytes for term_from_snapshot(), and to screen the bytes that paint the same
- * on a terminal after a reset. Returns false if the program is in the middle of a sequence or
- * repaint.
- */
+/* Appends to key the bytes for term_from_snapshot(), and to screen the bytes that paint the same on
+ * a terminal after a reset. Returns false in the middle of a sequence or repaint, or in a state
+ * that cannot be saved. */
 bool term_snapshot(struct term *t, struct buf *key, struct buf *screen) MUST_USE;
 /* Makes a terminal. key may be hostile. Returns NULL if it is no snapshot. */
 struct term *term_from_snapshot(const char *key, size_t len, const struct term_events *on,

@@ -96,7 +96,7 @@ struct term *term_new(int rows, int cols, const struct term_events *on, void *da
 	vterm_screen_set_damage_merge(t->screen, VTERM_DAMAGE_SCROLL);
 	vterm_screen_enable_altscreen(t->screen, 1);
 	vterm_screen_reset(t->screen, 1);
-	/* A cursor and a pen to restore, before any were saved. */
+	/* Saves a cursor and a pen, in case they are restored before the agent saves any. */
 	vterm_input_write(t->vt, "\0337", 2);
 	return t;
 }
@@ -143,7 +143,7 @@ size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t de
 		if (clock_mono_us() >= deadline)
 			break;
 	}
-	/* (a return from the alternate screen on the way made one) */
+	/* A return from the alternate screen may have set it. */
 	t->anchor.valid = false;
 	vterm_screen_flush_damage(t->screen);
 	if (t->bell && t->on->bell)
@@ -164,7 +164,7 @@ void term_resize(struct term *t, int rows, int cols)
 	cols = MIN(MAX(cols, TERM_MIN), TERM_MAX);
 	if (rows == t->rows && cols == t->cols)
 		return;
-	/* As xterm does; and libvterm would keep margins that are outside of the new screen. */
+	/* As xterm does; libvterm would keep margins outside the new screen. */
 	sieve_reset_margins(t);
 	sieve_flush(t);
 	reflow_resize(t, rows, cols);

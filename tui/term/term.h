@@ -18,9 +18,9 @@
 struct term;
 
 #define TERM_SCROLLBACK_LINES 10000
-#define TERM_TITLE_MAX	      256    /* bytes with the NUL, after escaping */
-#define TERM_CLIP_MAX	      100000 /* bytes of a text for the clipboard, as base64 */
-#define TERM_MIN	      2	     /* rows and columns: never smaller, for any layout */
+#define TERM_TITLE_MAX	      256    /* bytes with the NUL, of the escaped title */
+#define TERM_CLIP_MAX	      100000 /* bytes of base64 for the clipboard */
+#define TERM_MIN	      2	     /* least rows and columns, in any layout */
 #define TERM_MAX	      1000
 
 struct term_events {
@@ -28,39 +28,34 @@ struct term_events {
 	 * NULL. */
 	void (*output)(void *data, const void *bytes, size_t len);
 	void (*bell)(void *data); /* may be NULL; at most once per term_feed() */
-	/* The agent calls the user (OSC 9 or 777); may be NULL, at most once per term_feed(). */
+	/* The agent asks for attention (OSC 9 or 777); may be NULL, at most once per
+	 * term_feed(). */
 	void (*call)(void *data);
 	void (*title)(void *data, const char *title); /* may be NULL; text as term_title() */
-	/* The agent wants to put this into the user's clipboard; any bytes. May be NULL. */
+	/* The agent sends a text for the user's clipboard; any bytes. May be NULL. */
 	void (*clipboard)(void *data, const char *text, size_t len);
 };
 
-/* on NULL: without a listener. */
+/* on: NULL for no listener. */
 struct term *term_new(int rows, int cols, const struct term_events *on, void *data) MUST_USE;
 void term_free(struct term *t); /* NULL is a no-op */
 
 void term_feed(struct term *t, const void *bytes, size_t len);
-/*
- * The same, but stops soon after deadline (clock_mono_us()): some sequences take thousands of times
- * longer to process than to send. Returns the bytes taken; feed the rest later.
- */
+/* Like term_feed(), but stops soon after deadline (clock_mono_us()): some sequences take thousands
+ * of times longer to process than to send. Returns the bytes taken; feed the rest later. */
 size_t term_feed_until(struct term *t, const void *bytes, size_t len, int64_t deadline);
 /* Sets the default colours of text and background, for programs that ask for them. COLOR_DEFAULT:
- * not known. */
+ * unknown. */
 void term_set_colors(struct term *t, uint32_t text, uint32_t background);
-/*
- * Clamped to TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
- * scrollback are laid out anew for the width (reflow.c); a full-screen program's are not.
- */
+/* Resizes, within TERM_MIN..TERM_MAX; the caller tells the pty (pty_resize()). Lines of screen and
+ * scrollback are laid out for the new width (reflow.c); those of a full-screen program are not. */
 void term_resize(struct term *t, int rows, int cols);
 void term_size(const struct term *t, int *rows, int *cols);
 
-/*
- * Returns whether the pane has changed since the last term_draw(), and the agent is not in the
- * middle of a repaint that it announced (mode 2026; at most 100 ms).
- */
+/* Returns whether the pane has changed after the last term_draw(), and the agent is not in the
+ * middle of an announced repaint (mode 2026; at most 100 ms). */
 bool term_dirty(const struct term *t);
-/* Returns whether the agent is in the middle of such a repaint, however long ago it began. */
+/* Returns whether the agent is in the middle of an announced repaint, however long ago it began. */
 bool term_repainting(const struct term *t);
 /* Paints the pane into the rectangle r of s (clipped, or padded with blanks, to r). */
 void term_draw(struct term *t, struct surface *s, struct rect r);
@@ -70,7 +65,8 @@ struct term_cursor {
 	enum cursor_shape shape;
 };
 
-/* False while the agent hides it or the view is scrolled so that it is not visible. */
+/* Returns false while the agent hides the cursor, or the view is scrolled so that it is not
+ * visible. */
 bool term_cursor(const struct term *t, struct term_cursor *ret);
 /* Returns the window title that the agent has set: escaped, bounded, "" if it has set none. */
 const char *term_title(const struct term *t);
@@ -91,27 +87,23 @@ bool term_input(struct term *t, const struct event *ev, struct rect r);
  */
 void term_scroll(struct term *t, long lines); /* > 0 towards older lines; clamped */
 void term_scroll_end(struct term *t);
-size_t term_scrolled(const struct term *t); /* lines below the view; 0: it follows */
+size_t term_scrolled(const struct term *t); /* lines below the view; 0: at the end */
 size_t term_history(const struct term *t);  /* lines in the scrollback */
 
-/*
- * Search in scrollback and screen: plain text, letters match both cases unless the needle has a
- * capital. Every visible match is highlighted, the current one more. Returns whether there is a
- * match, and moves the view to it. Without a match the view stays. "" or NULL ends the search.
- */
+/* Searches scrollback and screen for plain text; case counts only if the needle has a capital.
+ * Every visible match is highlighted, the current one more. Returns whether there is a match, and
+ * moves the view to it. Without a match the view stays. "" or NULL ends the search. */
 bool term_search(struct term *t, const char *needle); /* starts at the newest match */
 bool term_search_next(struct term *t, bool older);    /* wraps around */
-/* Number of matches (counted anew when the screen has changed) and which one is current, 1.. */
+/* Returns the number of matches (counted again after changes) and which one is current, from 1. */
 size_t term_search_count(struct term *t, size_t *ret_current);
 
-/*
- * Copy mode: a cursor of its own in scrollback and screen; the view follows it instead of the last
- * line. Searching puts it on the match. A change of size ends the selection.
- */
+/* Copy mode: a cursor of its own in scrollback and screen, which the view follows. A search moves
+ * it to the match. A change of size ends the selection. */
 enum copy_kind {
 	COPY_NONE,
-	COPY_CHARS, /* from here to there, as text runs */
-	COPY_LINES, /* whole lines; one that wraps is one */
+	COPY_CHARS, /* from one cell to another, as text runs */
+	COPY_LINES, /* whole lines, with all their rows */
 	COPY_BLOCK, /* a rectangle */
 };
 
@@ -123,28 +115,29 @@ enum copy_move {
 	COPY_TOP,
 	COPY_BOTTOM,
 	COPY_LINE_START,
-	COPY_LINE_TEXT, /* its first character that is not blank */
+	COPY_LINE_TEXT, /* the first character that is not blank */
 	COPY_LINE_END,
 	COPY_WORD_NEXT,
 	COPY_WORD_END,
 	COPY_WORD_PREV,
 };
 
-#define COPY_MAX ((size_t)1 << 20) /* about so many bytes are copied at once */
+#define COPY_MAX ((size_t)1 << 20) /* about the most bytes that are copied */
 
-void term_copy(struct term *t, bool on); /* on: at the agent's cursor; off: follows again */
+void term_copy(struct term *t, bool on); /* on: at the agent's cursor; off: the view follows */
 bool term_copying(const struct term *t);
 void term_copy_move(struct term *t, enum copy_move move, long n); /* n: rows up or down */
 void term_copy_at(struct term *t, int row, int col);		  /* relative to the pane */
 bool term_copy_cursor(struct term *t, int *row, int *col);	  /* false: not in view */
-/* Begins a selection at the cursor, changes its kind, or (the same kind again, or none) ends it. */
+/* Begins a selection at the cursor, or changes its kind; the same kind again, or none, ends it. */
 void term_copy_select(struct term *t, enum copy_kind kind);
 enum copy_kind term_copy_kind(const struct term *t);
-bool term_copy_text(struct term *t, struct buf *out); /* appends the selection; false: none */
+bool term_copy_text(struct term *t, struct buf *out); /* appends it; false: no selection */
 
-/* Returns the address of a cell's style.link; NULL: dropped. From the agent: hostile. */
+/* Returns the address of a cell's style.link; NULL if it was dropped. It is the agent's:
+ * hostile. */
 const char *term_link(const struct term *t, uint32_t link);
-/* Returns the link under copy mode's cursor; NULL: there is none. */
+/* Returns the link under copy mode's cursor, or NULL. */
 const char *term_copy_link(struct term *t);
 
 /* Appends the view's lines as text (no styles, trailing blanks cut), for copying. */

@@ -1,4 +1,4 @@
-/* view - which lines the pane shows, and painting them. */
+/* view - chooses the lines that the pane shows, and paints them. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
@@ -102,11 +102,11 @@ bool term_cursor(const struct term *t, struct term_cursor *ret)
 	return true;
 }
 
-/* Walks along the matches of one line while its cells are drawn. */
+/* Tracks the matches of a line while its cells are drawn. */
 struct marker {
 	const struct search *search;
 	struct span text;
-	long match; /* byte of the match at or after the cell; -1: no more */
+	long match; /* offset of the match at or after the cell; -1: no more */
 	bool current_line;
 };
 
@@ -118,7 +118,7 @@ static void mark_cell(struct marker *m, size_t at, struct style *st)
 		m->match = search_in(m->search, m->text, (size_t)m->match + len);
 	if (m->match < 0 || at < (size_t)m->match)
 		return;
-	/* Attributes, not colours: they also show without colour. */
+	/* Attributes are changed, not colours: they are visible without colour. */
 	st->attr ^= STYLE_REVERSE;
 	if (m->current_line && (size_t)m->match == m->search->at)
 		st->attr |= STYLE_BOLD | STYLE_UNDERLINE;
@@ -132,7 +132,7 @@ static int draw_line(struct term *t, struct surface *s, struct rect r, int y, ui
 	struct line_cell c;
 	int x = 0, from = 0, to = -1;
 
-	/* (before the row is used: both borrow the same cells) */
+	/* Before the row is used: both use the same cells. */
 	if (!copy_range(t, line, &from, &to))
 		to = -1;
 	encoded = term_line(t, line);
@@ -157,7 +157,7 @@ static int draw_line(struct term *t, struct surface *s, struct rect r, int y, ui
 		surface_put(s, r.x + x, y, c.text, c.len, c.cols, &st);
 		x += c.cols;
 	}
-	/* An empty line that is selected shows so in its first column. */
+	/* A selected empty line is highlighted in its first column. */
 	if (x == 0 && from == 0 && to >= 0 && r.w > 0) {
 		struct style st = {.attr = t->reverse ? 0 : STYLE_REVERSE};
 

@@ -1,16 +1,16 @@
-/* wrap - marks the rows whose text goes on in the next one. */
+/* wrap - marks the rows whose text continues in the next row. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/term/inside.h"
 
 /*
- * Theory of operation. To lay lines out for another width one must know which rows are one line.
- * libvterm 0.1 wraps but does not remember it. So the column is counted here, and the last
- * character of a row that wraps is printed in a font of its own (FONT_WRAP): the mark moves and
- * goes with the cell. Where the cursor may have been moved the column is lost, and libvterm is
- * asked before the next character. What it cannot be asked is whether the next character wraps: in
- * the last column it is told that it does not. A mark counts in the last column only.
+ * Theory of operation. A layout for another width must know which rows are one line. libvterm 0.1
+ * wraps but does not store that. So the column is counted here, and the last character of a row
+ * that wraps is printed in a font of its own (FONT_WRAP): the mark moves with the cell. After a
+ * possible movement of the cursor the column is unknown, and libvterm is asked for it before the
+ * next character. libvterm does not report a pending wrap: in the last column it gets a sequence
+ * that ends one. A mark counts in the last column only.
  *
- * The alternate screen is never laid out anew, and without autowrap nothing wraps: no marks.
+ * The alternate screen is never laid out again, and without autowrap nothing wraps: no marks.
  */
 
 void wrap_lost(struct term *t)
@@ -24,7 +24,7 @@ static bool is_tracked(const struct term *t)
 	return !t->alt && !t->sieve.nowrap;
 }
 
-/* The column, or -1: it does not matter. */
+/* Returns the column; -1 if it does not matter. */
 static int column(struct term *t)
 {
 	VTermPos pos;
@@ -35,13 +35,13 @@ static int column(struct term *t)
 		sieve_flush(t);
 		vterm_state_get_cursorpos(t->state, &pos);
 		t->sieve.col = pos.col;
-		if (pos.col + 2 >= t->cols) /* (where the last character is wide) */
+		if (pos.col + 2 >= t->cols) /* the last character may be wide */
 			sieve_fmt(t, "\033[%dG", pos.col + 1);
 	}
 	return t->sieve.col;
 }
 
-/* The row is full and the next character comes: the last one is printed again, with the mark. */
+/* Prints the last character of a full row again, with the mark, when the next character comes. */
 static void mark_last(struct term *t)
 {
 	struct sieve *s = &t->sieve;
@@ -72,8 +72,7 @@ static bool is_empty(const struct term *t, const VTermScreenCell *c)
 				(bool)c->attrs.reverse == t->reverse);
 }
 
-/* A wide character does not fit into the last column: if that is empty it becomes a blank that says
- * so. */
+/* Marks an empty last column, into which a wide character does not fit, as a blank of that kind. */
 static void mark_pad(struct term *t)
 {
 	struct sieve *s = &t->sieve;

@@ -11,24 +11,24 @@
 struct fact {
 	const char *label; /* NULL: a sentence */
 	char *text;	   /* escaped, heap; "": left out */
-	int rows;	   /* at most, if there is room */
+	int rows;	   /* most rows, if there is room */
 	int role;
 };
 
-/* approval_facts.c: returns the rows that a fact takes on so many columns. */
+/* approval_facts.c: returns the rows of a fact at this width. */
 int approval_fact_rows(const struct fact *f, int cols);
-/* Draws a fact from row y on, over `rows` rows; the last of them is cut in the middle. Returns the
- * row after it. */
+/* Draws a fact from row y on, in `rows` rows; the last one is cut in the middle. Returns the next
+ * row. */
 int approval_draw_fact(struct surface *s, struct rect r, int y, const struct fact *f, int rows);
 char *approval_text(const char *raw) MUST_USE; /* escaped; NULL is "" */
 /* "vim wants to write .git/hooks/pre-commit": escaped. */
 char *approval_headline(struct ui *ui, const struct ask *ask) MUST_USE;
-/* "Git runs it." of "git runs it": escaped. */
+/* Makes a sentence of words: "Git runs it." for "git runs it"; escaped. */
 char *approval_sentence(const char *raw) MUST_USE;
 
-/* The answer "start again with a copy of the agent's settings": returns whether it fits this
- * question; returns its description, heap, or NULL if it does not fit; and carries it out: then the
- * session is about to end, or a message says why not. */
+/* The answer "start again with a copy of the agent's settings": the first function returns whether
+ * it fits this question, the second its description (heap; NULL if it does not fit), the third
+ * gives it: the session is then about to end, or a message says why not. */
 bool approval_offers_own(const struct ui *ui, const struct ask *ask);
 char *approval_own_words(const struct ui *ui, const struct ask *ask) MUST_USE;
 void approval_choose_own(struct ui *ui, const struct ask *ask);
@@ -37,40 +37,40 @@ void approval_choose_own(struct ui *ui, const struct ask *ask);
 struct question {
 	struct ui *ui;
 	const struct ask *ask;
-	uint64_t upto; /* the newest request when the dialog came on the screen */
+	uint64_t upto; /* newest request when the dialog was drawn first */
 	bool whole;    /* show all known facts */
 };
 bool approval_is_bundle(const struct ask *ask);
-/* Returns the number of further requests of the prompt: those up to `upto`, or (since) the later
+/* Returns the number of further requests of the prompt: those up to `upto`, or (since) later
  * ones. */
 size_t question_others(const struct question *q, bool since);
-/* Returns how many directories further up the tree begins that holds all requests of the prompt, or
- * that an earlier question was about; -1: there is none. */
+/* Returns how many directories up a tree begins that has all requests of the prompt, or an earlier
+ * question's; -1: no such tree. */
 int question_common_up(const struct question *q);
-/* Returns the rows that the facts take if each has its maximum. */
+/* Returns the rows of the facts if each has its maximum. */
 int question_rows(const struct question *q, int cols);
 void question_draw(const struct question *q, struct surface *s, struct rect r);
 
-/* approval_held.c: fills in the facts about a step that a safeguard holds. A narrow screen drops
+/* approval_held.c: fills in the facts about a step that a safeguard holds; a narrow screen drops
  * facts from the end. whole: all known facts. */
 void approval_held_facts(struct ui *ui, const struct ask *ask, bool whole, struct fact *f);
-int approval_held_rows(const struct guard_report *held); /* of its answers */
+int approval_held_rows(const struct guard_report *held); /* rows of its answers */
 /* Draws the answers in the last rows of r. */
 void approval_held_verdicts(struct ui *ui, struct surface *s, struct rect r, bool armed,
 			    const struct guard_report *held);
 
 /* approval_again.c: remembers an answer. */
 void approval_answered(struct ui *ui, const struct ask *ask, const struct answer *a);
-/* Returns how many directories further up the tree begins that this request and earlier answers
- * have in common: its program asked in that tree a moment ago, or two requests below its own
- * directory were allowed one by one (0). -1: there is none. */
+/* Returns how many directories up a tree begins that this request shares with earlier answers: its
+ * program asked in that tree a moment ago, or two requests in its own directory were allowed singly
+ * (0). -1: no such tree. */
 int approval_again_up(const struct ui *ui, const struct ask *ask);
 
-/* approval_choice.c: how long, how much and until when an answer counts; independent choices. */
+/* approval_choice.c: the scope, extent and time of an answer; independent choices. */
 struct choice {
 	enum answer_scope scope;
 	enum answer_extent extent;
-	unsigned up; /* of a tree: so many directories further up */
+	unsigned up; /* of a tree: directories above the request's */
 	size_t time;
 };
 #define CHOICE_TIMES 4
@@ -78,7 +78,8 @@ struct choice {
 /* Returns the first proposal: the narrowest choice, or all of a bundle for the session. */
 struct choice choice_first(const struct ask *ask);
 bool choice_possible(const struct choice *c, const struct model *m, const struct ask *ask);
-/* Moves on to the next value that is possible with the other two; false: there is none. */
+/* Selects the next value that is possible with the other two choices. Returns false if there is
+ * none. */
 bool choice_next_scope(struct choice *c, const struct model *m, const struct ask *ask);
 bool choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask);
 bool choice_next_time(struct choice *c, const struct model *m, const struct ask *ask);
@@ -89,9 +90,9 @@ struct answer choice_answer(const struct choice *c, bool allow);
 struct verdicts {
 	const struct ask *ask;
 	const struct choice *choice;
-	const struct choice *offer; /* a wider answer with a key of its own; NULL: none */
-	const char *own;	    /* words of the answer by own settings; NULL: not offered */
-	size_t others;		    /* further requests that the verdict decides, too */
+	const struct choice *offer; /* a wider answer with its own key; or NULL */
+	const char *own;	    /* words for the answer "own settings"; or NULL */
+	size_t others;		    /* further requests that the verdict decides */
 	bool armed;
 };
 int verdicts_rows(struct ui *ui, struct rect in, const struct verdicts *v);

@@ -1,11 +1,10 @@
-/* approval_again - answers that one gives again and again: which wider one would do. */
+/* approval_again - finds a wider answer for questions that are asked again and again. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/answers/answers.h"
 #include "tui/console/dialogs/approval.h"
 
 #define SINGLES_ENOUGH                                                                             \
-	2 /* allowed one by one in a directory: the next question offers all of it                 \
-	   */
+	2 /* single allows in a directory, after which the next question offers all of it */
 
 /* Returns the directory that a request is about, on the heap. */
 static char *directory_of(const struct ask *ask)

@@ -1,4 +1,4 @@
-/* approval_choice - how long, how much, until when: choices, none of which changes another. */
+/* approval_choice - scope, extent and time of an answer: independent choices. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/clock.h"
 #include "core/session/answers/answers.h"
@@ -29,7 +29,7 @@ struct choice choice_first(const struct ask *ask)
 		      : (struct choice){0};
 }
 
-/* For everybody on the machine is not a choice of a dialog. */
+/* The scope "everybody on this machine" is not offered. */
 bool choice_next_scope(struct choice *c, const struct model *m, const struct ask *ask)
 {
 	enum answer_scope was = c->scope;
@@ -40,7 +40,7 @@ bool choice_next_scope(struct choice *c, const struct model *m, const struct ask
 	return c->scope != was;
 }
 
-/* Of trees each further directory up counts. */
+/* Each further directory up is a value of its own. */
 bool choice_next_extent(struct choice *c, const struct model *m, const struct ask *ask)
 {
 	const struct choice was = *c;

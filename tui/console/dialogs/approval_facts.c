@@ -6,7 +6,8 @@
 #include "core/base/text.h"
 #include "tui/console/dialogs/approval.h"
 
-/* Bytes of text that a row takes: up to a space in its second half, else what fits. */
+/* Returns how many bytes of text a row takes: up to a space in its second half, else all that
+ * fit. */
 static size_t row_of(const char *text, int cols)
 {
 	AUTO_BUF struct buf row = BUF_INIT;
@@ -65,7 +66,7 @@ char *approval_text(const char *raw)
 	return buf_take(&b);
 }
 
-/* Packages for several systems name it "claude.exe" on this one, too. */
+/* Returns a program's name; packages for several systems call it "claude.exe" on Linux, too. */
 static char *program_name(const char *program)
 {
 	const char *base = path_base(program ? program : "");
@@ -75,7 +76,7 @@ static char *program_name(const char *program)
 	return approval_text(*name ? name : "a program");
 }
 
-/* Returns " own settings" for "claude's own settings" and claude, else NULL. */
+/* Returns " own settings" for ("claude's own settings", "claude"), else NULL. */
 static const char *its_own(const char *what, const char *who)
 {
 	size_t len = strlen(who);
@@ -93,7 +94,7 @@ char *approval_headline(struct ui *ui, const struct ask *ask)
 
 	ui_wish(ask, op, sizeof(op));
 	ui_agent(ui, agent, sizeof(agent));
-	if (bundle && !str_eq(who, agent)) /* a tool does it for the agent: "claude (mv)" */
+	if (bundle && !str_eq(who, agent)) /* a tool works for the agent: "claude (mv)" */
 		return xasprintf("%s (%s) wants to save %s", agent, who, what);
 	if (bundle && own)
 		return xasprintf("%s wants to save its%s", who, own);

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "tui/console/dialogs/approval.h"
 
-/* "49: a, b, c, ...": samples of what the number counts. */
+/* Returns "49: a, b, c, ...": a number with samples. */
 static char *samples(struct ui *ui, uint64_t total, const char *unit, char *const *ops,
 		     char *const *paths, size_t n)
 {
@@ -35,7 +35,7 @@ static const char *ordinal(uint64_t n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/* "It wants to delete files: 49 are deleted, the 50th is held." */
+/* Returns "It wants to delete files: 49 are deleted, the 50th is held." */
 static char *wish(const struct guard_report *h)
 {
 	static const char *const what[LOSS_KINDS][3] = {

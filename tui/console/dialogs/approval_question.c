@@ -7,15 +7,14 @@
 #include "core/session/answers/answers.h"
 #include "tui/console/dialogs/approval.h"
 
-#define NEIGHBOURS 6 /* named of the other requests of a prompt */
+#define NEIGHBOURS 6 /* named further requests of a prompt */
 
 bool approval_is_bundle(const struct ask *ask)
 {
 	return ask->bundle && *ask->bundle;
 }
 
-/* Requests of the prompt on the screen besides the one shown: those that came in time to be read,
- * or those that came since. */
+/* Counts further requests of the prompt: those up to `upto`, or (since) later ones. */
 size_t question_others(const struct question *q, bool since)
 {
 	const struct ask *ask = q->ask;
@@ -28,8 +27,8 @@ size_t question_others(const struct question *q, bool since)
 	return n;
 }
 
-/* Returns how far up the tree begins that holds all of this prompt, or that was asked about before;
- * -1: there is none. */
+/* Returns how many directories up a tree begins that has all of this prompt, or an earlier
+ * question's; -1: no such tree. */
 int question_common_up(const struct question *q)
 {
 	const struct ask *ask = q->ask;
@@ -47,7 +46,7 @@ int question_common_up(const struct question *q)
 	return most < 0 ? approval_again_up(q->ui, ask) : most;
 }
 
-/* The tree that goes up so far. Heap. */
+/* Returns the tree `up` directories above the object. Heap. */
 static char *object_up(const struct ask *ask, int up)
 {
 	const struct answer a = {.extent = EXTENT_TREE, .up = (unsigned)up};
@@ -55,7 +54,7 @@ static char *object_up(const struct ask *ask, int up)
 	return answers_object(ask, &a);
 }
 
-/* "~/p/c" */
+/* Appends a directory as the user knows it: "~/p/c". */
 static void add_place(const struct question *q, const char *dir, struct buf *out)
 {
 	const char *shown = ui_path(q->ui, dir);
@@ -63,7 +62,7 @@ static void add_place(const struct question *q, const char *dir, struct buf *out
 	text_escape(out, shown, strlen(shown));
 }
 
-/* "37 more of that directory: b, c, d", or "vim keeps asking about ~/p/c". */
+/* Returns "37 more of that directory: b, c, d", or "This program keeps asking about ~/p/c". */
 static char *neighbours(const struct question *q)
 {
 	const struct ask *ask = q->ask;
@@ -125,7 +124,7 @@ static char *deadline(const struct ui *ui, const struct ask *ask)
 			 left);
 }
 
-/* "A secret, by its name. No rule grants it." */
+/* Returns the risk: "A secret, by its name. No rule grants it." */
 static char *risk(const struct ask *ask)
 {
 	AUTO_FREE char *reason = approval_sentence(ask->reason);
@@ -160,7 +159,7 @@ static void collect_whole(const struct question *q, struct fact *f)
 		 1);
 }
 
-/* What is known about the request, in the order in which a narrow screen drops it from the end. */
+/* Collects the known facts, in order of importance: a narrow screen drops them from the end. */
 static void collect(const struct question *q, struct fact *f)
 {
 	const struct ask *ask = q->ask;
@@ -184,7 +183,7 @@ static void collect(const struct question *q, struct fact *f)
 			f[i].text = xstrdup("");
 }
 
-/* Returns the rows that the facts take when each has as many as it may. */
+/* Returns the rows of the facts if each has its maximum. */
 int question_rows(const struct question *q, int cols)
 {
 	struct fact f[FACTS];

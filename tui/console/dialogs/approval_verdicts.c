@@ -8,12 +8,12 @@
 
 #define VALUES	11 /* columns before the values of a choice */
 #define VERDICT 8  /* columns of "+ ALLOW " */
-#define NARROW	66 /* columns; below, one row stands for the three */
-#define FACTS_H 2  /* rows that the question keeps: who wants what, and the risk */
+#define NARROW	66 /* columns; if narrower, one row shows the three choices */
+#define FACTS_H 2  /* rows for the facts: program and object, risk */
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* "reading ~/notes/a.md, for this session": what the key remembers, whole, behind its verdict. */
+/* Describes the whole effect of a key: "reading ~/notes/a.md, for this session". */
 static char *verdict_words(const struct ui *ui, const struct verdicts *v, const struct choice *c,
 			   bool allow)
 {
@@ -55,8 +55,8 @@ static const char *scope_name(enum answer_scope scope)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* How much of the text stands on a row of so many columns: whole words, if they are no longer than
- * half of it. The blank behind them is drawn, too. */
+/* Returns how much of the text fits on a row: whole words if they fill half of it. Includes the
+ * blank behind them, which is drawn. */
 static size_t fitting(const char *text, int cols)
 {
 	size_t len = 0, words = 0;
@@ -91,7 +91,7 @@ static int key_width(struct ui *ui, enum action a)
 	return text_width(ui_keys(ui, PLACE_APPROVALS, a, keys, sizeof(keys))) + 1;
 }
 
-/* The verdicts begin in one column, whatever their keys are. */
+/* Returns the width of the widest key, so that the verdicts begin in one column. */
 static int keys_width(struct ui *ui, const struct verdicts *v)
 {
 	int w = MAX(key_width(ui, ACTION_ALLOW), key_width(ui, ACTION_DENY));
@@ -112,7 +112,7 @@ static int own_rows(struct ui *ui, struct rect in, const struct verdicts *v)
 	return v->own ? rows_of(v->own, in.w - keys_width(ui, v)) : 0;
 }
 
-/* Which of the choices leave a choice. */
+/* Finds the choices with more than one value; returns their number. */
 static unsigned open_choices(const struct ui *ui, const struct verdicts *v, bool open[3])
 {
 	const struct model *m = ui->spec.model;
@@ -131,7 +131,7 @@ static int answers_rows(struct ui *ui, struct rect in, const struct verdicts *v)
 	       (*ui->note != '\0');
 }
 
-/* One row each, below an empty one. */
+/* Returns whether each choice has room for its own row, below an empty one. */
 static bool is_wide(struct ui *ui, struct rect in, const struct verdicts *v)
 {
 	bool open[3];
@@ -159,7 +159,7 @@ struct line {
 	struct surface *s;
 	const struct verdicts *v;
 	int left, x, y, right;
-	int text, key; /* roles: answers count now, or not yet */
+	int text, key; /* roles; they show whether answers count yet */
 };
 
 static void put_key(struct line *r, enum action a, const char *label)
@@ -171,7 +171,7 @@ static void put_key(struct line *r, enum action a, const char *label)
 	r->x += surface_text(r->s, r->x, r->y, r->right - r->x, ROLE_MODAL_LABEL, label);
 }
 
-/* The chosen one stands in brackets: colour alone says nothing on a mono screen. */
+/* Puts the chosen value in brackets: a mono screen has no colour. */
 static void put_value(struct line *r, const char *name, bool chosen)
 {
 	r->x += 1 + surface_fmt(r->s, r->x + 1, r->y, r->right - r->x - 1,
@@ -179,7 +179,7 @@ static void put_value(struct line *r, const char *name, bool chosen)
 				chosen ? "[%s]" : " %s ", name);
 }
 
-/* Draws each value that can be chosen together with the other two choices. */
+/* Draws each value that is possible with the other two choices. */
 static void put_scopes(struct line r)
 {
 	put_key(&r, ACTION_CHOOSE_SCOPE, "how long");
@@ -245,7 +245,7 @@ static void put_choices(struct line r, bool wide)
 	}
 }
 
-/* Text from the line's place on, over as many rows as it needs. */
+/* Draws the whole text from the line's place on, over as many rows as it needs. */
 static void put_whole(struct line *r, const char *text)
 {
 	for (; *text; r->y++) {
@@ -259,7 +259,8 @@ static void put_whole(struct line *r, const char *text)
 	r->x = r->left;
 }
 
-/* "a + ALLOW reading ~/notes/a.md, for this session": never cut, it is what is consented to. */
+/* Draws "a + ALLOW reading ~/notes/a.md, for this session". It is never cut: the user consents to
+ * all of it. */
 static void put_allow(struct line *r, enum action key, const struct choice *c)
 {
 	AUTO_FREE char *words = verdict_words(r->ui, r->v, c, true);
@@ -294,7 +295,7 @@ static void put_deny(struct line *r)
 	r->x = r->left;
 }
 
-/* What the agent is told with the denial. */
+/* Draws the note that the agent gets with the denial. */
 static void put_note(struct line *r)
 {
 	AUTO_BUF struct buf fit = BUF_INIT;

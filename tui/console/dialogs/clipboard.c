@@ -7,16 +7,16 @@
 #include "tui/console/frame/ui.h"
 
 /*
- * The row of messages says what it wants, and a key with the prefix lets it: nothing else changes,
- * no focus moves. Only the text that was shown is copied: while one request waits, others are
- * dropped, so that the text cannot be exchanged before the key is pressed. Like an answer the key
- * counts only after half a second.
+ * The row of messages shows the request, and a key with the prefix allows it: the view and the
+ * focus do not change. Only the text that was shown is copied: while a request waits, others are
+ * dropped, so that the text cannot be exchanged before the key is pressed. The key counts after
+ * half a second, as an answer does.
  */
 
 #define WAIT_US	  30000000
-#define SHOWN_MAX 40 /* columns of the text that are shown */
+#define SHOWN_MAX 40 /* columns of the shown text */
 
-/* Characters, where it is UTF-8. */
+/* Counts characters, if the text is UTF-8. */
 static size_t count(const char *text, size_t len)
 {
 	size_t n = 0;

@@ -7,29 +7,28 @@
 #include "core/session/answers/answers.h"
 #include "tui/console/dialogs/approval.h"
 
-/* On less than that, and where object and reason have no room, nothing is allowed. */
+/* A screen smaller than that, or without room for object and reason, allows nothing. */
 #define ALLOW_MIN_W  40
 #define ALLOW_MIN_H  12
-#define QUESTION_H   2 /* rows of who wants what, and why that is asked */
-#define QUESTION_MAX 8 /* more than those, and empty rows are of more use */
+#define QUESTION_H   2 /* rows for program and object, and the reason */
+#define QUESTION_MAX 8 /* most rows for them: beyond, empty rows are more useful */
 
 /*
- * Opened by the human, never by itself. Verdicts count when the request shown has been on the
- * screen for half a second without a key, so that nothing typed ahead can hit one; a request that
- * takes the place of another starts that anew. A verdict that came too early makes another one
- * after it count for nothing, too. Choices decide nothing and count at once. Esc leaves everything
- * pending.
+ * Only the user opens it. Verdicts count when the request has been on the screen for half a second
+ * without a key, so that no key typed ahead answers; the next request waits again. After a verdict
+ * that came too early, a different verdict does not count either. Choices decide nothing and count
+ * at once. Esc leaves the requests pending.
  */
 struct dialog_approval {
 	struct view v;
 	uint64_t shown; /* id of the request on the screen */
-	uint64_t upto;	/* the newest of its prompt that was there when it came on the screen */
+	uint64_t upto;	/* newest request of its prompt when it was shown first */
 	struct choice choice;
 	struct choice offer; /* a wider answer */
-	bool offers;	     /* and it is on the screen */
-	bool whole;	     /* all that is known is shown */
+	bool offers;	     /* the offer is on the screen */
+	bool whole;	     /* all known facts are shown */
 	int64_t shown_us;    /* 0: not on the screen yet */
-	int w, h;	     /* of the screen that it was drawn on last */
+	int w, h;	     /* size of the screen at the last drawing */
 	bool armed;
 	/* Something was answered from here, and no other prompt has been there to be answered
 	 * since: what goes now goes by that answer. */
@@ -41,14 +40,14 @@ struct dialog_approval {
 
 static const struct view_ops ops, held_ops;
 
-/* The dialog itself shows the keys of its answers and choices. */
+/* The dialog shows the keys of answers and choices itself. */
 static const enum action hints[] = {ACTION_ALLOW,	 ACTION_DENY, ACTION_DETAILS, ACTION_NOTE,
 				    ACTION_NEXT_REQUEST, ACTION_BACK, ACTION_NONE};
 static const enum action held_hints[] = {ACTION_ALLOW,	       ACTION_DENY,	    ACTION_DETAILS,
 					 ACTION_ALLOW_COMMAND, ACTION_NEXT_REQUEST, ACTION_BACK,
 					 ACTION_NONE};
 
-/* Which of the prompts it is, from 0. */
+/* Returns the index of the request's prompt, from 0. */
 static size_t index_of(const struct dialog_approval *d)
 {
 	const struct model *m = d->v.ui->spec.model;
@@ -94,7 +93,7 @@ static struct question question_of(const struct dialog_approval *d, const struct
 	return (struct question){d->v.ui, ask, d->upto, d->whole};
 }
 
-/* Proposes all of the tree that the prompt is about for the session, where it may be given. */
+/* Offers all of the prompt's tree for the session, if that can be allowed. */
 static bool find_offer(struct dialog_approval *d, const struct ask *ask)
 {
 	struct question q = question_of(d, ask);
@@ -119,7 +118,7 @@ static struct verdicts verdicts_of(const struct dialog_approval *d, const struct
 				 .armed = d->armed};
 }
 
-/* Returns the rows of the answers and choices. What has no room in so many is not offered. */
+/* Returns the rows of the answers and choices. Answers without room are not offered. */
 static int plan_rows(struct dialog_approval *d, struct rect in, const struct ask *ask, char **own)
 {
 	struct verdicts v;
@@ -140,7 +139,7 @@ static int plan_rows(struct dialog_approval *d, struct rect in, const struct ask
 	return verdicts_rows(d->v.ui, in, &v);
 }
 
-/* As high as its facts need: a long path is shown whole when the screen has room for it. */
+/* Makes the dialog as high as its facts need: a long path is shown uncut if there is room. */
 static struct rect size(struct view *v, struct rect body)
 {
 	struct dialog_approval *d = (struct dialog_approval *)v;
@@ -155,7 +154,7 @@ static struct rect size(struct view *v, struct rect body)
 		    plan_rows(d, (struct rect){0, 0, ui_modal_cols(w), 100}, ask, &own);
 	}
 	h = MIN(body.h, h);
-	/* While a program starts nothing is there to be covered. */
+	/* While a program starts, the screen has nothing else to show. */
 	return (struct rect){body.x + (body.w - w) / 2,
 			     body.y + (body.h - h) / (ask && approval_is_bundle(ask) ? 2 : 1), w,
 			     h};
@@ -188,7 +187,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 
 	if (!ask)
 		return;
-	/* New here, covered by something, or of another size: it will have to be read (again). */
+	/* New, covered before, or of another size: the user must (re)read it. */
 	if (!d->shown_us || !focused || d->w != s->w || d->h != s->h) {
 		d->armed = false;
 		d->shown_us = v->ui->now_us;
@@ -214,7 +213,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	draw_answers(d, s, in, ask, own);
 }
 
-/* The request was answered or its process died: the next takes its place, unarmed. */
+/* If the request was answered or its process died, shows the next one, unarmed. */
 static void changed(struct view *v)
 {
 	struct dialog_approval *d = (struct dialog_approval *)v;
@@ -233,7 +232,7 @@ static void changed(struct view *v)
 		ui_vanish(v->ui, v);
 }
 
-/* This verdict counts now; false: it is said why not. */
+/* Returns whether the verdict counts yet; else shows the reason. */
 static bool counts(struct dialog_approval *d, enum action a)
 {
 	enum action early = d->early;
@@ -253,7 +252,8 @@ static bool counts(struct dialog_approval *d, enum action a)
 	return true;
 }
 
-/* Each request is answered by itself; a rule decides the others of its prompt as well. */
+/* Lists the requests that an answer decides: an exact one also those of its prompt; a rule decides
+ * other requests by itself. */
 static size_t list_answered(const struct dialog_approval *d, const struct ask *ask,
 			    const struct answer *a, uint64_t ids[MODEL_ASKS])
 {
@@ -303,7 +303,7 @@ static void answer_chosen(struct dialog_approval *d, const struct ask *ask, enum
 	const char *rest;
 
 	answers_words(&words, d->v.ui->spec.model, ask, &a);
-	rest = strchr(words.data, ' '); /* behind the verdict */
+	rest = strchr(words.data, ' '); /* without the verdict */
 	buf_str(&shown, allow ? "+ Allowed:" : "x Denied:");
 	text_escape(&shown, rest, strlen(rest));
 	buf_str(&shown, ".");
@@ -311,7 +311,7 @@ static void answer_chosen(struct dialog_approval *d, const struct ask *ask, enum
 	answer(d, &a, key, shown.data);
 }
 
-/* Why a key of the choices changes nothing. */
+/* Explains why a key changes none of the choices. */
 static void say_no_choice(struct dialog_approval *d, const struct ask *ask, enum action a)
 {
 	struct choice more = d->choice;

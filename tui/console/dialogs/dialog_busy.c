@@ -1,4 +1,4 @@
-/* dialog_busy - an undo was asked for while a command runs: stop it first? */
+/* dialog_busy - an undo was requested while a command runs: asks whether to stop it first. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/ui.h"
 
@@ -6,7 +6,7 @@ struct dialog_busy {
 	struct view v;
 	enum undo_kind kind;
 	int64_t step;
-	int64_t newest; /* step there was when it was asked, or told to stop what runs */
+	int64_t newest; /* newest step at the request, or when the commands were stopped */
 	char *words;
 	int64_t shown_us; /* 0: not on the screen yet */
 	bool armed, stopping;
@@ -58,8 +58,8 @@ static int64_t newest_step(const struct model *m)
 	return id;
 }
 
-/* Ambient steps end when a plan is asked for. What has begun since is another question, with other
- * words: an agent goes on at once when a command of its is ended. */
+/* Returns whether a step up to `newest` runs. A plan ends ambient steps. Later steps are a new
+ * question with other words: an agent may begin one as soon as a command is stopped. */
 static bool still_runs(const struct model *m, int64_t newest)
 {
 	for (size_t i = 0; i < m->n_steps; i++) {
@@ -71,7 +71,7 @@ static bool still_runs(const struct model *m, int64_t newest)
 	return false;
 }
 
-/* Stopped, or ended by itself: then it is time for the plan, or to ask anew. */
+/* Asks for the plan again when the commands have ended. */
 static void changed(struct view *v)
 {
 	struct dialog_busy *d = (struct dialog_busy *)v;

@@ -10,30 +10,30 @@
 #include "tui/console/dialogs/approval.h"
 
 /*
- * The rules of dialog_approval hold: a verdict counts when all of the question has been on the
- * screen for half a second without a key; nothing is allowed of which a part is not shown; Esc
- * leaves it waiting. It is about the request with that number of the session with that socket, and
- * about nothing else: where another terminal was faster, the session refuses. What is allowed is
- * that call alone; for more, go there.
+ * The rules of dialog_approval hold: a verdict counts when the whole question has been on the
+ * screen for half a second without a key; nothing is allowed that is not fully shown; Esc leaves it
+ * pending. The answer is for the request with that number, of the session with that socket, only:
+ * the session refuses it if another terminal was faster. It allows that call alone; for more,
+ * attach to the session.
  */
 struct dialog_elsewhere {
 	struct view v;
 	char *session, *tag, *folder, *agent;
-	struct roster_ask ask; /* id 0: the session is to be ended */
+	struct roster_ask ask; /* id 0: the dialog ends the session */
 	int64_t shown_us;      /* 0: not on the screen yet */
 	int w, h;
 	bool armed, fits;
-	struct sending *sending; /* under way, or NULL */
+	struct sending *sending; /* in progress, or NULL */
 };
 
-/* On a worker: a session that is stopped answers after seconds, or never. */
+/* A message sent by a worker: a stopped session may answer late, or never. */
 struct sending {
-	struct dialog_elsewhere *dialog; /* NULL: it is closed */
+	struct dialog_elsewhere *dialog; /* NULL: closed */
 	char *session;
 	struct buf line;
 	int result;
 	struct err err;
-	const char *words; /* when it was done */
+	const char *words; /* message after success */
 };
 
 static const enum action answer_hints[] = {ACTION_ALLOW, ACTION_DENY, ACTION_BACK, ACTION_NONE};
@@ -139,7 +139,7 @@ static struct rect size(struct view *v, struct rect body)
 	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
 }
 
-/* "a allow once   d deny   Esc leave it waiting": in the last row. */
+/* Draws "a allow once   d deny   Esc leave it waiting" in the last row. */
 static void draw_keys(struct dialog_elsewhere *d, struct surface *s, struct rect in)
 {
 	static const struct {
@@ -175,7 +175,7 @@ static void draw_question(struct dialog_elsewhere *d, struct surface *s, struct 
 
 	facts_of(d, f);
 	d->fits = facts_rows(f, in.w) <= at.h &&
-		  text_width(f[0].text) <= in.w * f[0].rows / 2; /* not cut, wherever it breaks */
+		  text_width(f[0].text) <= in.w * f[0].rows / 2; /* uncut with any line breaks */
 	for (size_t i = 0; i < FACTS_N; i++)
 		y = approval_draw_fact(s, at, y, &f[i], approval_fact_rows(&f[i], in.w));
 	facts_free(f);
@@ -260,7 +260,7 @@ static bool act(struct view *v, enum action a)
 	case ACTION_BACK:
 		ui_pop(v->ui);
 		return true;
-	case ACTION_FOCUS_APPROVALS: /* its own keys alone */
+	case ACTION_FOCUS_APPROVALS: /* only its own keys */
 	case ACTION_NEXT_REQUEST:
 	case ACTION_PREV_REQUEST:
 	case ACTION_DETACH:

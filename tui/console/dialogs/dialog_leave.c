@@ -1,10 +1,10 @@
-/* dialog_leave - detaches, ends the agent, or starts it anew: two keys while it still runs. */
+/* dialog_leave - detaches, ends the agent, or restarts it: two keys while it runs. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/ui.h"
 
 struct dialog_leave {
 	struct view v;
-	bool again; /* it is started anew */
+	bool again; /* restarts it */
 };
 
 static const enum action hints[] = {ACTION_DETACH, ACTION_END_AGENT, ACTION_BACK, ACTION_NONE};
@@ -22,7 +22,7 @@ static bool offers_detach(const struct view *v)
 	return !((const struct dialog_leave *)v)->again && v->ui->spec.verbs->detach;
 }
 
-/* "Q end it and leave": returns the columns with a gap behind. */
+/* Draws "Q end it and leave"; returns the columns with a gap behind. */
 static int draw_key(struct ui *ui, struct surface *s, struct rect at, enum action a,
 		    const char *words)
 {
@@ -77,7 +77,7 @@ static bool act(struct view *v, enum action a)
 	return true;
 }
 
-/* It ended by itself: nothing to ask any more. */
+/* Closes the dialog if the agent has ended by itself. */
 static void changed(struct view *v)
 {
 	if (v->ui->spec.model->exited && !((struct dialog_leave *)v)->again)

@@ -5,14 +5,12 @@
 
 #include "tui/console/dialogs/dialog_plan.h"
 
-/*
- * The keeper makes the plan for "the newest n steps". New steps may end while the human reads, so n
- * is worked out from the chosen step again at each change: when it differs, a new plan is asked for
- * and has to be read again.
- */
+/* The keeper makes the plan for "the newest n steps". New steps may end while the user reads, so n
+ * is computed from the chosen step at each change: if it differs, a new plan is requested and must
+ * be read again. */
 static const enum action hints[] = {ACTION_CONFIRM, ACTION_BACK, ACTION_DOWN, ACTION_UP,
 				    ACTION_NONE};
-/* A plan that stops is not confirmed: a choice comes first, and its own plan. */
+/* A plan with conflicts cannot be confirmed: a choice comes first, and leads to another plan. */
 static const enum action stopped_hints[] = {ACTION_KEEP_MINE, ACTION_MERGE, ACTION_FORCE,
 					    ACTION_BACK,      ACTION_DOWN,  ACTION_UP,
 					    ACTION_NONE};
@@ -76,7 +74,7 @@ bool plan_is_elsewhere(const struct undo_plan *p)
 	return p->n_entries > 0 && p->n_paths == p->n_entries && !p->n_barriers;
 }
 
-/* How many steps are not undone from the chosen one on; 0: it is undone meanwhile. */
+/* Returns the number of steps to undo, from the chosen one on; 0 if it is undone already. */
 static size_t steps_back(const struct dialog_plan *d)
 {
 	const struct model *m = d->v.ui->spec.model;
@@ -106,7 +104,7 @@ static void ask_plan(struct dialog_plan *d)
 		return;
 	}
 	d->n = d->kind == UNDO_REDO ? 1 : steps_back(d);
-	/* 0: the step still runs, which the keeper will say in words. */
+	/* 0: the step still runs; the keeper refuses with an explanation. */
 	d->request = ui->spec.verbs->plan(ui->spec.data, d->kind, MAX(d->n, (size_t)1),
 					  d->flags | d->places);
 }
@@ -120,7 +118,7 @@ static void replace_by_busy(struct dialog_plan *d)
 	ui_push(ui, busy);
 }
 
-/* Offers the keys that this plan does not refuse. */
+/* Returns the operations with the keys that this plan allows. */
 static const struct view_ops *ops_of(const struct dialog_plan *d, const struct undo_plan *p)
 {
 	if (plan_is_in_vain(d, p))
@@ -183,13 +181,12 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 	(void)focused;
 	if (p && d->shown_us == 0)
 		d->shown_us = v->ui->now_us;
-	if (p &&
-	    !d->armed) /* on the screen is enough, unless it has replaced what was being read */
+	if (p && !d->armed) /* at once, unless it replaced a plan that was being read */
 		d->armed = !d->replaced || ui_armed(v->ui, d->shown_us);
 	plan_draw(d, s, r);
 }
 
-/* The result is read before it is written. */
+/* Shows the result of merges, which must be read before it is written. */
 static bool show_merges(struct dialog_plan *d, const struct undo_plan *p)
 {
 	size_t n = 0;
@@ -244,7 +241,7 @@ static void say_elsewhere(struct ui *ui, const struct undo_plan *p)
 	ui_say(ui, "%s", words.data);
 }
 
-/* Why nothing can be confirmed yet. */
+/* Explains why there is nothing to confirm yet. */
 static void say_no_plan(struct ui *ui)
 {
 	const char *refused = ui->spec.model->plan_refused;
@@ -297,7 +294,7 @@ static void go(struct dialog_plan *d, unsigned flags)
 	ui_push(ui, dialog_progress_new(ui, request));
 }
 
-/* The plan scrolls as a page: it has no cursor. */
+/* Scrolls the plan as a page, without a cursor. */
 static bool scroll(struct dialog_plan *d, enum action a)
 {
 	size_t page = d->list.page, top = d->list.top;
@@ -326,7 +323,7 @@ static bool scroll(struct dialog_plan *d, enum action a)
 	}
 }
 
-/* Another plan, that says what becomes of each conflict: read it, then confirm. */
+/* Requests a plan that shows what happens to each conflict: the user reads it, then confirms. */
 static void settle(struct dialog_plan *d, unsigned flags)
 {
 	const struct undo_plan *p = plan_of(d);
@@ -339,7 +336,7 @@ static void settle(struct dialog_plan *d, unsigned flags)
 	ask_plan(d);
 }
 
-/* Another plan as well. */
+/* Requests another plan, with or without the places outside the folders. */
 static void turn_places(struct dialog_plan *d)
 {
 	const struct undo_plan *p = plan_of(d);
@@ -413,7 +410,7 @@ static const struct view_ops forced_ops = OPS(forced_hints);
 static const struct view_ops elsewhere_ops = OPS(elsewhere_hints);
 static const struct view_ops refused_ops = OPS(refused_hints);
 
-/* An attached console and a replay refuse at once: nothing is offered but to go back. */
+/* Requests the plan. An attached console and a replay refuse at once: only "back" is offered. */
 static struct view *ask_first(struct dialog_plan *d)
 {
 	ask_plan(d);

@@ -7,33 +7,33 @@
 struct dialog_plan {
 	struct view v;
 	enum undo_kind kind;
-	int64_t step; /* undo to before this step, or restore `path` of it */
-	char *path;   /* with UNDO_PATHS */
+	int64_t step; /* undo from this step on, or restore its `path` */
+	char *path;   /* for UNDO_PATHS */
 	size_t n;
-	unsigned flags;	 /* how conflicts are settled */
+	unsigned flags;	 /* how conflicts are resolved */
 	unsigned places; /* UNDO_ALL_PLACES or 0 */
 	uint64_t request;
-	uint64_t undos;	  /* model.undos at the time of the request */
-	int64_t shown_us; /* when the plan arrived, 0: not yet */
+	uint64_t undos;	  /* model.undos at the request */
+	int64_t shown_us; /* when the plan was drawn first, 0: not yet */
 	bool armed, replaced;
-	bool merges_seen; /* the merges' result was on the screen */
-	bool git;	  /* git's own files have rows, too; else one sentence */
+	bool merges_seen; /* the result of the merges was on the screen */
+	bool git;	  /* lists git's own files; else one sentence counts them */
 	struct list list;
 };
 
 const struct undo_plan *plan_of(const struct dialog_plan *d); /* NULL: not arrived yet */
-/* Returns whether conflicts stop the plan, so that it takes another key than confirm. */
+/* Returns whether conflicts stop the plan, so that it needs a key other than "confirm". */
 bool plan_stops(const struct dialog_plan *d, const struct undo_plan *p);
-/* Returns the number of conflicts whose former content was not saved: they stay as they are. */
+/* Returns the number of conflicts whose former content was not saved: they stay unchanged. */
 size_t plan_lost(const struct undo_plan *p);
-/* Returns whether a restore of single paths can bring none of them back. */
+/* Returns whether a restore of single paths can restore none of them. */
 bool plan_is_in_vain(const struct dialog_plan *d, const struct undo_plan *p);
-/* Returns whether there are conflicts with others' edits that can be kept, or merged. */
+/* Returns whether there are conflicts with external edits that can be kept or merged. */
 bool plan_has_choice(const struct dialog_plan *d, const struct undo_plan *p);
 /* Returns whether the steps changed files outside the folders, which stay or, on request, are
- * undone, too. */
+ * undone as well. */
 bool plan_has_places(const struct dialog_plan *d, const struct undo_plan *p);
-/* Returns whether the steps changed only files outside the folders: without these there is nothing
+/* Returns whether the steps changed files outside the folders alone: without those there is nothing
  * to confirm. */
 bool plan_is_elsewhere(const struct undo_plan *p);
 void plan_elsewhere_words(struct ui *ui, const struct undo_plan *p, struct buf *out);

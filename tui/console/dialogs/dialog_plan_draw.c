@@ -9,7 +9,7 @@
 #include "tui/console/dialogs/dialog_plan.h"
 #include "tui/console/views/step_stats.h"
 
-/* Words for the letters: what the undo will do to the path. */
+/* Returns words for a letter: what the undo does to the path. */
 static const char *verb_of(char what)
 {
 	switch (what) {
@@ -96,10 +96,9 @@ const char *plan_verb(const struct dialog_plan *d)
 	return names[d->kind];
 }
 
-/* ---- edits from outside that it crosses -------------------------------------------------------
- */
+/* ---- external edits -------------------------------------------------------------------------- */
 
-/* How many of its paths this undo would have changed. */
+/* Counts the paths of the edit that are in conflict with this undo. */
 static size_t in_conflict(const struct undo_plan *p, const struct barrier *b)
 {
 	size_t n = 0;
@@ -114,7 +113,7 @@ static size_t in_conflict(const struct undo_plan *p, const struct barrier *b)
 	return n;
 }
 
-/* "! 12:03:11 after step 4: README.md, src/a.c", and what becomes of it. */
+/* Draws "! 12:03:11 after step 4: README.md, src/a.c", and what happens to the edit. */
 static void draw_barrier(struct surface *s, struct rect line, const struct undo_plan *p,
 			 const struct barrier *b)
 {
@@ -137,7 +136,7 @@ static void draw_barrier(struct surface *s, struct rect line, const struct undo_
 	surface_text(s, line.x + line.w - w, line.y, w, ROLE_MODAL_LABEL, then);
 }
 
-/* "! 2 edited since by you or another program, 1 not kept: listed first" */
+/* Appends "! 2 edited since by you or another program, 1 not kept: listed first". */
 static void list_conflicts(struct buf *out, const struct undo_plan *p)
 {
 	size_t lost = plan_lost(p), beside = 0, since;
@@ -159,7 +158,7 @@ static void list_conflicts(struct buf *out, const struct undo_plan *p)
 	buf_str(out, ": listed first");
 }
 
-/* What is in the way, and what the choice that was made does about it. */
+/* Draws a warning about conflicts, and the effect of the choice that was made. */
 static void draw_warning(const struct dialog_plan *d, struct surface *s, struct rect in,
 			 const struct undo_plan *p)
 {
@@ -205,7 +204,8 @@ static bool is_left_alone(const struct dialog_plan *d, int64_t step)
 	return false;
 }
 
-/* "step 4", "3 steps (6, 5, 4)"; without notes, which stay as they are, unless all are such. */
+/* Appends "step 4", "3 steps (6, 5, 4)". Notes are left out, because they stay, unless all steps
+ * are notes. */
 static void put_steps(const struct dialog_plan *d, struct buf *out, const struct undo_plan *p)
 {
 	AUTO_BUF struct buf list = BUF_INIT;
@@ -224,7 +224,7 @@ static void put_steps(const struct dialog_plan *d, struct buf *out, const struct
 		buf_fmt(out, "%zu steps (%s%s)", n, list.data, n > 6 ? ", ..." : "");
 }
 
-/* Returns whether words about git stand for the path. */
+/* Returns whether words about git replace the path's row. */
 static bool is_gits(const struct dialog_plan *d, const struct undo_entry *e)
 {
 	return !d->git && !e->conflict && diff_is_gits_own(e->path);
@@ -271,7 +271,8 @@ static void draw_heading(struct dialog_plan *d, struct surface *s, struct rect i
 	draw_warning(d, s, in, p);
 }
 
-/* "main: 622a4c8 -> 57acaea, 1 commit: licence" of the n-th change; NULL: there are fewer. */
+/* Returns the n-th change of git, "main: 622a4c8 -> 57acaea, 1 commit: licence"; NULL: there is
+ * none. */
 static const char *git_change(const struct dialog_plan *d, const struct undo_plan *p, size_t n)
 {
 	for (size_t i = 0; i < p->n_ids; i++) {
@@ -295,7 +296,7 @@ static size_t git_rows(const struct dialog_plan *d, const struct undo_plan *p)
 	return n + 1;
 }
 
-/* A change that is rolled back, or how many files are behind them. */
+/* Draws a change of git; in the last row the number of files behind the changes. */
 static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 		     const struct undo_plan *p, size_t row)
 {
@@ -317,14 +318,15 @@ static void draw_git(struct dialog_plan *d, struct surface *s, struct rect line,
 		    n, n == 1 ? "" : "s", keys, n == 1 ? "it" : "them");
 }
 
-/* What stays, outside the folder, has no row beside what is rolled back: the heading counts it. */
+/* Returns whether an entry has a row. Files outside the folders that stay are only counted in the
+ * heading. */
 static bool has_row(const struct dialog_plan *d, const struct undo_plan *p,
 		    const struct undo_entry *e, bool all)
 {
 	return all || e->conflict || !(undo_entry_elsewhere(p, e) || is_gits(d, e));
 }
 
-/* Conflicts stand on top, the rest in the plan's order. */
+/* Returns the entry of a row: conflicts first, then the plan's order. */
 static const struct undo_entry *entry_at(const struct dialog_plan *d, const struct undo_plan *p,
 					 size_t row)
 {
@@ -353,7 +355,7 @@ static int draw_key(const struct dialog_plan *d, struct surface *s, struct rect 
 	return x + surface_text(s, x, y, MAX(0, end - x), ROLE_MODAL, words) + 3;
 }
 
-/* What follows a choice: "then U". It is no key of this plan. */
+/* Draws the key that comes after a choice: "then U". It is no key of this plan. */
 static int draw_then(const struct dialog_plan *d, struct surface *s, struct rect in, int x)
 {
 	int y = in.y + in.h - 1, end = in.x + in.w;
@@ -389,7 +391,7 @@ static void draw_keys(struct dialog_plan *d, struct surface *s, struct rect in,
 	draw_key(d, s, in, x, ACTION_BACK, "cancel");
 }
 
-/* It is on its way, or the keeper has said why there is none. */
+/* Draws the keeper's refusal, or that the plan is not here yet. */
 static void draw_no_plan(struct dialog_plan *d, struct surface *s, struct rect in)
 {
 	const char *refused = d->v.ui->spec.model->plan_refused;

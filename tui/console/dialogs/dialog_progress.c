@@ -1,4 +1,5 @@
-/* dialog_progress - an undo or redo at work: how far it is, and a way to stop it without harm. */
+/* dialog_progress - an undo or redo in progress: how far it is, and a way to stop it without
+ * harm. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 			    "%s stops and puts everything back", keys);
 }
 
-/* The key of the agent's terminal works everywhere. */
+/* The key of the agent's terminal works in every view. */
 static void say_rolled_back(struct ui *ui)
 {
 	char keys[48];
@@ -83,7 +84,7 @@ static bool act(struct view *v, enum action a)
 {
 	if (a == ACTION_CANCEL)
 		v->ui->spec.verbs->cancel(v->ui->spec.data);
-	/* It cannot be left alone: the keys of other places wait until it is done. */
+	/* It cannot be left: keys of other places wait until it is done. */
 	return a != ACTION_HELP && a != ACTION_REDRAW && a != ACTION_SUSPEND;
 }
 

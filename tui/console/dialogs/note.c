@@ -1,5 +1,5 @@
-/* note - what the human tells the agent: about a denial, typed in the dialog, or what cordon
- * noticed; pasted by a key. */
+/* note - text from the user to the agent: typed in the dialog of a denial, or cordon's notices;
+ * pasted by a key. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -8,11 +8,9 @@
 #include "tui/console/frame/ui.h"
 #include "tui/term/term.h"
 
-/*
- * The agent cannot be told by the denied call: that has its errno. So the note is text for its
- * prompt: "Denied: write src/x. use the other file". It is pasted when the human presses the key,
- * which is when the agent waits for them, and never by itself; nor is it sent: Enter is theirs.
- */
+/* The denied call returns an errno, which explains nothing to the agent. So the note is text for
+ * its prompt: "Denied: write src/x. use the other file". It is pasted only when the user presses
+ * the key, while the agent waits for input; Enter is left to the user. */
 static void ask_for(struct ui *ui)
 {
 	ui->prompt = (struct prompt){.active = true, .what = QUERY_NOTE};
@@ -58,7 +56,7 @@ bool note_can_paste(struct ui *ui)
 	return false;
 }
 
-/* Goes into the agent's prompt as a paste: what an agent that asks for those can tell from keys. */
+/* Pastes the text into the agent's prompt; an agent can distinguish a paste from keys. */
 void note_paste(struct ui *ui, const char *text)
 {
 	struct event ev = {.type = EVENT_PASTE, .paste_begins = true, .paste_ends = true};
@@ -72,7 +70,7 @@ void note_paste(struct ui *ui, const char *text)
 	term_input(ui->spec.term, &ev, ui->layout.pane[PANE_TERMINAL]);
 }
 
-/* The note about a denial, else what the human did that the agent has not been told. */
+/* Pastes the note about a denial, else the news for the agent. */
 static void paste(struct ui *ui)
 {
 	const struct model *m = ui->spec.model;
@@ -98,7 +96,7 @@ void note_offer(struct ui *ui)
 	if (!ui->spec.agent || m->noticed == ui->noticed)
 		return;
 	ui->noticed = m->noticed;
-	/* An agent's hook, which told of a prompt or a question, fetches them. */
+	/* An agent's hook that announced a prompt or a question fetches the notices. */
 	if (!m->n_notices || m->hook_listens || m->hook_asks || (m->prompt && *m->prompt))
 		return;
 	ui_keys(ui, PLACE_TERMINAL, ACTION_PASTE_NOTE, keys, sizeof(keys));

@@ -36,8 +36,8 @@ static void draw_prompt(struct ui *ui, struct surface *s, struct rect r)
 						   : "Enter keeps, Esc clears");
 }
 
-/* A message stands where the keys are; where those must be seen, or a request has that row, in the
- * row below, which is the time line of a replay. */
+/* Returns whether a message is in the row below the keys: if these must be visible, or a request
+ * has their row. In a replay that row is the time line. */
 static bool says_below(const struct ui *ui)
 {
 	bool asks = ui->spec.model->n_asks > 0 || ui_top(ui)->ops->place == PLACE_APPROVALS;
@@ -45,7 +45,8 @@ static bool says_below(const struct ui *ui)
 	return ui->message_until_us > ui->now_us && asks && !ui->spec.replay;
 }
 
-/* "? ASK 1 of 3  write .git/hooks/x   C-] a to answer": over the whole row, in its own colours. */
+/* Draws "? ASK 1 of 3  write .git/hooks/x   C-] a to answer" over the whole row, in its own
+ * colours. */
 static void draw_alert(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct model *m = ui->spec.model;
@@ -117,7 +118,7 @@ static int draw_hint(struct ui *ui, struct surface *s, int x, int y, enum action
 	return x + surface_text(s, x, y, w, ROLE_BAR, action_label(a)) + 3;
 }
 
-/* The keys of the view that have room before `end`; the one that leads out of it always has. */
+/* Draws the view's keys that fit before `end`; always the key that leaves the view. */
 static void draw_keys(struct ui *ui, struct surface *s, int x, int y, int end)
 {
 	enum action out = ui->n_popups ? ACTION_BACK : ACTION_QUIT;
@@ -171,18 +172,18 @@ void bars_draw_hints(struct ui *ui, struct surface *s, struct rect r)
 /* ---- status --------------------------------------------------------------------------------- */
 
 #define SEGMENTS    12
-#define PLACE_COLS  28 /* of a folder's path */
+#define PLACE_COLS  28 /* of the folder's path */
 #define NAME_COLS   24
-#define PROMPT_COLS 14 /* on a narrow row */
+#define PROMPT_COLS 14 /* the same, on a narrow row */
 #define METER_CELLS 6
 
 struct segment {
 	char text[256];
 	int role;
-	int weight; /* the lightest goes first when the row is narrow; 0: empty */
+	int weight; /* on a narrow row the lowest is dropped first; 0: empty */
 };
 
-/* "~/project main": where one is. */
+/* Writes the working folder and branch: "~/project main". */
 static void place_segment(struct ui *ui, struct segment *g)
 {
 	const struct model *m = ui->spec.model;
@@ -199,7 +200,7 @@ static void place_segment(struct ui *ui, struct segment *g)
 	snprintf(g->text, sizeof(g->text), "%s%s%.60s", fit.data, *branch ? " " : "", branch);
 }
 
-/* "claude without prompts": it has the switch for asking nothing by itself (agent.prompts). */
+/* Writes "claude without prompts" if the agent was told not to ask by itself (agent.prompts). */
 static void name_segment(const struct ui *ui, struct segment *g)
 {
 	char name[NAME_COLS];
@@ -211,7 +212,7 @@ static void name_segment(const struct ui *ui, struct segment *g)
 	g->weight = g->weight && ui->spec.model->unprompted ? 6 : g->weight;
 }
 
-/* "━━──── 42%": six cells are a whole core. */
+/* Writes "━━──── 42%": six cells are one whole core. */
 static void meter_segment(const struct ui *ui, bool ascii, struct segment *g)
 {
 	const struct model *m = ui->spec.model;
@@ -227,8 +228,8 @@ static void meter_segment(const struct ui *ui, bool ascii, struct segment *g)
 		 memory);
 }
 
-/* "fix the greeting: 4 steps, 1 undone": of the prompt so many columns, and its own steps. Without
- * the words of a prompt, the steps are those of the session. */
+/* Writes "fix the greeting: 4 steps, 1 undone": the prompt in so many columns, and its own steps.
+ * Without a known prompt, counts the steps of the session. */
 static void count_steps(const struct model *m, int cols, char *out, size_t size)
 {
 	const bool said = m->prompt && *m->prompt;
@@ -253,7 +254,7 @@ static void count_steps(const struct model *m, int cols, char *out, size_t size)
 		snprintf(out + used, size - used, ", %zu undone", undone);
 }
 
-/* The newest step that runs and is none that the agent writes its own files in. */
+/* Returns the newest running step in which the agent does not only write its own files. */
 static const struct step_row *running_work(const struct model *m)
 {
 	for (size_t i = m->n_steps; i-- > 0;) {
@@ -289,7 +290,7 @@ static void agent_segment(const struct ui *ui, struct segment *g)
 	} else if (step) {
 		text_escape_into(command, sizeof(command), step->command ? step->command : "",
 				 step->command ? strlen(step->command) : 0);
-		if (step->kind == STEP_AMBIENT) /* its number is none of the human's */
+		if (step->kind == STEP_AMBIENT) /* the user knows no number for it */
 			snprintf(g->text, sizeof(g->text), "> %.60s",
 				 *command ? command : "(background)");
 		else
@@ -302,7 +303,7 @@ static void agent_segment(const struct ui *ui, struct segment *g)
 	}
 }
 
-/* "? 2 waiting" for an answer to cordon, or "? claude asks" in its own terminal. */
+/* Writes "? 2 waiting" for answers to cordon, or "? claude asks" in its own terminal. */
 static void asks_segment(const struct ui *ui, struct segment *g)
 {
 	const struct model *m = ui->spec.model;
@@ -346,7 +347,7 @@ static size_t status_segments(struct ui *ui, bool ascii, struct segment *g)
 	return n;
 }
 
-/* Width of what is left, with " | " between. */
+/* Returns the width of the remaining segments, with " | " between. */
 static int segments_width(const struct segment *g, size_t n)
 {
 	int w = 0;
@@ -375,7 +376,7 @@ void bars_draw_status(struct ui *ui, struct surface *s, struct rect r)
 			     says_below(ui) ? ui->message : "cordon board");
 		return;
 	}
-	if (says_below(ui)) { /* what waits is the first segment, and stays */
+	if (says_below(ui)) { /* the requests are the first segment, and stay */
 		if (g[0].weight)
 			x += surface_fmt(s, x, r.y, r.w - 2, g[0].role, "%s  ", g[0].text);
 		surface_text(s, x, r.y, r.x + r.w - 1 - x, ROLE_BAR_MESSAGE, ui->message);

@@ -83,7 +83,7 @@ void ui_row_style(struct surface *s, struct rect row, bool selected, bool focuse
 		st.fg = COLOR_DEFAULT;
 	surface_paint(s, row, &st);
 	if (focused) {
-		s->cursor.x = row.x; /* where screen readers and magnifiers look */
+		s->cursor.x = row.x; /* read by screen readers and magnifiers */
 		s->cursor.y = row.y;
 	}
 }
@@ -104,7 +104,7 @@ void ui_row_point(struct surface *s, struct rect row)
 	s->cursor.y = row.y;
 }
 
-/* The text of a row of cells, and the column at which each byte is drawn. */
+/* Reads the text of a row of cells, and the column of each byte. */
 static void row_text(const struct surface *s, struct rect row, struct buf *text, struct buf *cols)
 {
 	for (int x = row.x; x < row.x + row.w; x++) {
@@ -136,7 +136,7 @@ void ui_mark(struct surface *s, struct rect row, const char *needle)
 	}
 }
 
-/* "━━ activity ━━━━━━ filter: c ━━": a rule that carries the pane's name. */
+/* Draws "━━ activity ━━━━━━ filter: c ━━": a rule with the pane's name. */
 static void draw_title(struct ui *ui, struct surface *s, enum pane p, bool focused)
 {
 	struct rect r = ui->layout.title[p];
@@ -163,7 +163,8 @@ static void draw_title(struct ui *ui, struct surface *s, enum pane p, bool focus
 	surface_fmt(s, r.x + r.w - text_width(fit.data) - 4, r.y, r.w, ROLE_DIM, " %s ", fit.data);
 }
 
-/* While the list of steps has the keys, the diff of its row stands in the agent's place. */
+/* Draws the diff of the selected step in the agent's place, while the list of steps has the
+ * focus. */
 static bool draw_preview(struct ui *ui, struct surface *s)
 {
 	struct rect r = ui->layout.pane[PANE_TERMINAL], old;
@@ -172,7 +173,7 @@ static bool draw_preview(struct ui *ui, struct surface *s)
 	if (!v || ui->layout.title[PANE_TERMINAL].h == 0)
 		return false;
 	if (ui->over_us && ui->input_us <= ui->over_us)
-		return false; /* the agent's last words stay until you press a key */
+		return false; /* the agent's last output stays until a key is pressed */
 	r.y--;		      /* its heading is the pane's title */
 	r.h++;
 	old = surface_clip(s, r);
@@ -228,8 +229,8 @@ static void draw_too_small(struct surface *s)
 	surface_text(s, MAX(0, (s->w - n) / 2), y + 1, s->w, ROLE_DIM, words);
 }
 
-/* The newest refusal that may be why it ended; NULL: there is none. What its profile refuses, it is
- * known to go on without. */
+/* Returns the newest refusal that may have ended the agent, or NULL. Refusals that its profile
+ * expects do not count. */
 static const struct row *last_refused(const struct model *m)
 {
 	for (size_t i = m->row_count; i-- > 0;) {
@@ -242,14 +243,14 @@ static const struct row *last_refused(const struct model *m)
 	return NULL;
 }
 
-/* "codex ended (1). cordon refused: mkdir ~/.codex/x." and the key that leaves. */
+/* Shows "codex ended (1). cordon refused: mkdir ~/.codex/x." and the key that leaves. */
 static void say_over(struct ui *ui)
 {
 	const struct model *m = ui->spec.model;
 	const struct row *r = m->wait_status != 0 ? last_refused(m) : NULL;
 	AUTO_BUF struct buf path = BUF_INIT;
 	char op[24], quit[80], again[32], name[48], what[400] = "";
-	int status = m->wait_status; /* where the macros take its address it is not const */
+	int status = m->wait_status; /* not const, because the macros may take its address */
 
 	ui_keys(ui, ui_top(ui)->ops->place, ACTION_QUIT, again, sizeof(again));
 	snprintf(quit, sizeof(quit), "%s quits", again);
@@ -272,10 +273,8 @@ static void say_over(struct ui *ui)
 		ui_say(ui, "%s ended with %d (%s)%s", name, WEXITSTATUS(status), quit, what);
 }
 
-/*
- * The agent has ended: the keys are cordon's from now on. Not while the human types, whose next key
- * was meant for the agent and could be a q.
- */
+/* Gives the keys to cordon after the agent's end. Waits while the user types: the next key was
+ * meant for the agent and could be a q. */
 static void agent_over(struct ui *ui)
 {
 	int64_t quiet = ui->input_us + UI_ARM_US;

@@ -1,4 +1,4 @@
-/* holds - which actions mean something in a view: for its help, the palette and the hints. */
+/* holds - the actions that have an effect in a view: for its help, the palette and the hints. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/ui.h"
 

@@ -28,7 +28,7 @@ static int part(int whole, int percent, int usual, int least, int rest)
 	return MAX(least, MIN(n, whole - rest));
 }
 
-/* Activity and steps, below or beside each other; one of them may be hidden. */
+/* Places activity and steps, below or beside each other; one of them may be hidden. */
 static void place_lists(struct layout *l, struct rect r, bool beside,
 			const struct layout_wish *wish)
 {
@@ -51,7 +51,8 @@ static void place_lists(struct layout *l, struct rect r, bool beside,
 	}
 }
 
-/* Agent left with at least 80 columns, lists right: activity gets a bit more than steps. */
+/* Places the agent left, with at least 80 columns, the lists right; activity is larger than
+ * steps. */
 static void place_wide(struct layout *l, const struct layout_wish *wish)
 {
 	struct rect b = l->body;
@@ -62,7 +63,8 @@ static void place_wide(struct layout *l, const struct layout_wish *wish)
 	place_lists(l, (struct rect){b.x + left + 1, b.y, b.w - left - 1, b.h}, false, wish);
 }
 
-/* Agent on top over the full width, lists side by side below; in portrait below each other. */
+/* Places the agent on top, over the full width, and the lists side by side below it; in portrait
+ * below each other. */
 static void place_stacked(struct layout *l, const struct layout_wish *wish)
 {
 	struct rect b = l->body;
@@ -155,7 +157,7 @@ static bool lists_beside(const struct layout *l)
 	return l->divider_low.w > 0;
 }
 
-/* The agent's pane is shown, and has lists below it. */
+/* Returns whether the agent's pane is shown with lists below it. */
 static bool has_lower(const struct layout *l)
 {
 	return l->divider.w == 0 && l->title[PANE_TERMINAL].w > 0 && l->lists.h > 0;
@@ -190,7 +192,7 @@ void layout_move(const struct layout *l, enum layout_border border, int x, int y
 		wish->side = lists_beside(l) ? percent(x - r.x, r.w) : percent(y - r.y, r.h);
 }
 
-/* A percent may be less than a column: further until it moves. */
+/* Changes a percentage until the border moves: one percent may be less than a column. */
 static void step(int *percent_of, int now, int whole, int by)
 {
 	int want = percent(now + by, whole);

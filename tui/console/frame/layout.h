@@ -6,10 +6,10 @@
 
 #define LAYOUT_MIN_W	  30
 #define LAYOUT_MIN_H	  8
-#define LAYOUT_WIDE_W	  110 /* lists to the right of the agent */
-#define LAYOUT_STACK_W	  70  /* below it; narrower: */
+#define LAYOUT_WIDE_W	  110 /* from here on: lists to the right of the agent */
+#define LAYOUT_STACK_W	  70  /* from here on: lists below the agent; narrower: */
 #define LAYOUT_STACK_H	  20
-#define LAYOUT_PORTRAIT_H 36 /* all three below each other; lower: one pane and tabs */
+#define LAYOUT_PORTRAIT_H 36 /* all three below each other; lower: tabs */
 
 enum pane {
 	PANE_TERMINAL,
@@ -27,18 +27,18 @@ enum layout_mode {
 	LAYOUT_MODES
 };
 
-/* The user's changes to the layout. Zeroed: the layout depends on the size alone. */
+/* The user's changes of the layout. Zeroed: the size alone decides. */
 struct layout_wish {
-	enum layout_mode mode; /* LAYOUT_TOO_SMALL: by size; so is a mode without room */
-	int main, side;	       /* percent: the agent's, the activity's beside the steps; or 0 */
-	unsigned hidden;       /* bit (1 << pane); not all of them */
+	enum layout_mode mode; /* LAYOUT_TOO_SMALL: by size, also if the mode has no room */
+	int main, side;	       /* percent: the agent's; the activity's beside the steps; or 0 */
+	unsigned hidden;       /* bits (1 << pane); not all of them */
 };
 
 struct layout {
 	enum layout_mode mode;
-	struct rect body;	       /* everything above the two bottom rows: popups live here */
+	struct rect body;	       /* everything above the two bottom rows; popups are inside */
 	struct rect title[PANE_COUNT]; /* one row each; empty when not shown */
-	struct rect pane[PANE_COUNT];  /* below its title; empty when not shown */
+	struct rect pane[PANE_COUNT];  /* below its title; empty if not shown */
 	struct rect divider;	       /* the column between agent and lists; may be empty */
 	struct rect divider_low;       /* the column between two lists beside each other */
 	struct rect lists;	       /* both lists with their titles; may be empty */
@@ -50,15 +50,15 @@ struct layout layout_compute(int w, int h, enum pane focus, bool zoom,
 			     const struct layout_wish *wish);
 const char *layout_mode_name(enum layout_mode mode);
 
-/* Borders that can be moved. */
+/* Movable borders. */
 enum layout_border {
 	BORDER_NONE,
 	BORDER_MAIN, /* between agent and lists */
 	BORDER_SIDE, /* between the two lists */
 };
 enum layout_border layout_border_at(const struct layout *l, int x, int y);
-/* Changes the wish so that the border lies at x, y, or as near as there is room. */
+/* Changes the wish so that the border is at x, y, or as near as possible. */
 void layout_move(const struct layout *l, enum layout_border border, int x, int y,
 		 struct layout_wish *wish);
-/* Moves a border by a key: dx and dy are -1, 0 or 1. Returns false if there is none that way. */
+/* Moves a border by a key: dx and dy are -1, 0 or 1. Returns false if no border moves that way. */
 bool layout_nudge(const struct layout *l, int dx, int dy, struct layout_wish *wish);

@@ -1,4 +1,4 @@
-/* layouts - keeps the user's layout for each size of the terminal between sessions. */
+/* layouts - stores the user's layout for each size of the terminal. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/layouts.h"
 
@@ -10,7 +10,7 @@
 
 #define FILE_MAX 4096
 
-/* "120 40 3 64 55 0": width, height, mode, main, side, hidden panes. */
+/* Parses "120 40 3 64 55 0": width, height, mode, main, side, hidden panes. */
 static bool parse(const char *line, struct layouts_entry *ret)
 {
 	unsigned all = (1u << PANE_COUNT) - 1, mode, hidden;

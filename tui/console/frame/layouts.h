@@ -1,4 +1,4 @@
-/* layouts - keeps the user's layout for each size of the terminal between sessions. */
+/* layouts - stores the user's layout for each size of the terminal. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,8 +6,8 @@
 
 /*
  * Life:  layouts_load() -> layouts_put() ... -> layouts_save(). An unreadable or invalid file is
- *        ignored: a layout is no reason to stop.
- * Bound: LAYOUTS_MAX sizes, the oldest makes room.
+ *        ignored: a layout is no reason to fail.
+ * Bound: LAYOUTS_MAX sizes; the oldest is replaced.
  */
 #define LAYOUTS_MAX 16
 
@@ -17,13 +17,13 @@ struct layouts {
 		struct layout_wish wish;
 	} list[LAYOUTS_MAX]; /* newest first */
 	size_t n;
-	struct layout_wish otherwise; /* for sizes without an entry; zero: by size */
+	struct layout_wish otherwise; /* for sizes without an entry; zeroed: by size */
 	bool changed;
 };
 
 void layouts_load(struct layouts *l, const char *file);
 int layouts_save(const struct layouts *l, const char *file); /* -errno */
-/* Returns the wish for this size; else of the newest entry with the same default layout; else
+/* Returns the wish for this size; else the newest entry's with the same default layout; else
  * `otherwise`. */
 struct layout_wish layouts_get(const struct layouts *l, int w, int h);
 void layouts_put(struct layouts *l, int w, int h, const struct layout_wish *wish);

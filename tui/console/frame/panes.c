@@ -1,9 +1,10 @@
-/* panes - which panes there are and how large: layouts, borders moved by keys and mouse, hiding. */
+/* panes - which panes are shown, and their size: layouts, borders moved by keys and mouse,
+ * hiding. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/path.h"
 #include "tui/console/frame/ui.h"
 
-/* A replay and a session without a terminal have panes of their own. */
+/* Returns the file of the layouts. Replays and sessions without a terminal have their own. */
 static char *file_of(const struct ui *ui)
 {
 	if (!ui->spec.state_dir)
@@ -82,7 +83,7 @@ static void hide(struct ui *ui)
 	wished(ui);
 }
 
-/* The next one that has room; after the last: by size. */
+/* Selects the next layout that has room; after the last one: by size. */
 static void next_layout(struct ui *ui)
 {
 	static const enum layout_mode order[] = {LAYOUT_TOO_SMALL, LAYOUT_WIDE, LAYOUT_STACKED,
@@ -132,7 +133,7 @@ bool panes_act(struct ui *ui, enum action a)
 	}
 }
 
-/* A press on a border may be the begin of a drag, and focuses as well: it is nobody's alone. */
+/* Handles a press or drag on a border. A press focuses a pane as well, so it is not consumed. */
 bool panes_mouse(struct ui *ui, const struct mouse *m)
 {
 	if (m->action == MOUSE_PRESS)

@@ -66,7 +66,7 @@ bool select_key(struct ui *ui, const struct key *k)
 	return copies;
 }
 
-/* Its columns in a row of the screen: w is 0 where it has none. */
+/* Returns the selected columns in a row of the screen; w 0: none. */
 static struct rect in_row(const struct selection *l, int y)
 {
 	bool down = l->from_y < l->to_y || (l->from_y == l->to_y && l->from_x <= l->to_x);
@@ -112,7 +112,7 @@ static void paint_row(struct surface *s, struct rect row)
 	}
 }
 
-/* Is the view where it was? Another popup may be on top by now. */
+/* Returns whether the view is still shown: another popup may cover it. */
 static bool is_shown(const struct ui *ui, const struct view *v)
 {
 	if (ui->n_popups)

@@ -11,26 +11,26 @@ struct view;
 
 /*
  * A selection is of cells of the screen, not of lines of a list: it copies the text as shown, agent
- * text escaped. The agent's pane has a selection of its own (term_copy_select()), which goes beyond
- * the screen. Life: zeroed -> select_done(). Threads: main loop.
+ * text escaped. The agent's pane has a selection of its own (term_copy_select()), which can extend
+ * beyond the screen.
+ * Life:    zeroed -> select_done().
+ * Threads: main loop.
  */
 struct selection {
-	const struct view *view; /* the view that it began in; NULL: none */
-	struct rect part;	 /* the part of the screen that it stays in */
+	const struct view *view; /* where it began; NULL: none */
+	struct rect part;	 /* limits of the selection on the screen */
 	int from_x, from_y, to_x, to_y;
 	bool held; /* the button is down */
-	bool any;  /* the mouse has moved: there is a selection */
+	bool any;  /* the mouse was moved: there is a selection */
 	bool block;
-	struct buf text; /* as drawn last */
+	struct buf text; /* its text at the last drawing */
 };
 
 /* Begins a selection: a button went down in this part of a view. */
 void select_begin(struct ui *ui, const struct view *v, struct rect part, const struct mouse *m);
-bool select_mouse(struct ui *ui, const struct mouse *m); /* true: the selection took the event */
-/* Copies the selection, if the key is the one that copies in the agent's pane. Any other key ends
- * it.
- */
+bool select_mouse(struct ui *ui, const struct mouse *m); /* true: the event was used */
+/* Copies the selection, if the key copies in the agent's pane. Any other key ends the selection. */
 bool select_key(struct ui *ui, const struct key *k);
-void select_draw(struct ui *ui, struct surface *s); /* over everything */
+void select_draw(struct ui *ui, struct surface *s); /* above everything else */
 void select_end(struct ui *ui);
 void select_done(struct ui *ui);

@@ -1,4 +1,4 @@
-/* ui - the console without a terminal: panes, popups, focus, keys to verbs. */
+/* ui - the console without a terminal: panes, popups, focus, and the verbs of keys. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/ui.h"
 
@@ -83,7 +83,7 @@ void ui_close(struct ui *ui, struct view *v)
 		return;
 	ui->n_popups = kept;
 	if (ui->prompt.view && ui->prompt.view == v)
-		ui->prompt.view = NULL; /* what is typed on is still no command */
+		ui->prompt.view = NULL; /* further typed text is still no command */
 	ui_drop(v);
 	ui->keys.typed.n = 0;
 	ui->dirty = true;
@@ -136,11 +136,11 @@ struct rect ui_resize(struct ui *ui, int w, int h)
 	ui_relayout(ui, w, h);
 	if (ui->layout.body.w != was.w || ui->layout.body.h != was.h)
 		select_end(ui);
-	/* In tabs the agent keeps the size it has when it is the one shown. */
+	/* In tabs the agent has the size that it has when shown. */
 	l = layout_compute(w, h, PANE_TERMINAL, ui->zoom && ui->focus == PANE_TERMINAL, &ui->wish);
 	if (l.mode == LAYOUT_TOO_SMALL)
 		return (struct rect){0, 0, w, h};
-	/* Hidden, it keeps a size in which its programs go on. */
+	/* A hidden pane keeps a size that programs can use. */
 	return l.pane[PANE_TERMINAL].w ? l.pane[PANE_TERMINAL] : l.body;
 }
 
@@ -221,7 +221,8 @@ static bool terminal_has_keys(const struct ui *ui)
 	       ui_top(ui)->ops->place == PLACE_TERMINAL;
 }
 
-/* Text since the last Enter: a lone digit, y or n answers the agent's own question. */
+/* Returns whether the text since the last Enter is a line. A lone digit, y or n is an answer to the
+ * agent's own question. */
 static bool is_line(const struct ui *ui)
 {
 	const struct sent *s = &ui->sent;
@@ -229,8 +230,8 @@ static bool is_line(const struct ui *ui)
 	return s->pasted || s->chars > s->answers || s->answers > 2;
 }
 
-/* Counts the human's lines to the agent: each may be a prompt. Arrows, Tab and Enter alone choose
- * among the agent's own. */
+/* Counts the user's lines to the agent: each may be a prompt. Arrows, Tab and Enter alone only
+ * select in the agent's menus. */
 static void count_line(struct ui *ui, const struct event *ev)
 {
 	static const char answers[] = "0123456789yYnN";
@@ -253,7 +254,8 @@ static void count_line(struct ui *ui, const struct event *ev)
 	}
 }
 
-/* Arrows and Tab look at the choices of a question; what is typed, Enter and Esc answer it. */
+/* Returns whether the event may answer a question: text, Enter and Esc do; arrows and Tab only
+ * move. */
 static bool may_answer(const struct event *ev)
 {
 	return ev->type == EVENT_PASTE ||
@@ -299,7 +301,7 @@ static bool is_swallowed(struct ui *ui, const struct event *ev)
 
 static void on_key(struct ui *ui, const struct event *ev);
 
-/* Esc and a key that came in one breath look like Alt: where that Alt means nothing, take both. */
+/* Handles Alt-key as Esc and key: quick typing looks like Alt, which has no meaning in a prompt. */
 static void apart(struct ui *ui, const struct key *k)
 {
 	struct event esc = {.type = EVENT_KEY, .key = {SYM_ESC, 0}};
@@ -328,7 +330,7 @@ static void on_key(struct ui *ui, const struct event *ev)
 		return;
 	if (top->ops->key && !sequence && top->ops->key(top, &ev->key))
 		return;
-	/* In a replay its keys count in every pane, before what they mean there. */
+	/* The keys of a replay come before those of its panes. */
 	if (ui->spec.replay && ui->n_popups == 0 && !sequence)
 		a = keymap_single(ui->spec.keymap, PLACE_REPLAY, ev->key);
 	if (a != ACTION_NONE) {
@@ -364,7 +366,7 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 	ui->now_us = now_us;
 	ui->dirty = true;
 	if (ui->layout.mode == LAYOUT_TOO_SMALL && !terminal_has_keys(ui))
-		return; /* nobody answers what nobody sees */
+		return; /* a question that is not visible cannot be answered */
 	switch (ev->type) {
 	case EVENT_KEY:
 		if (!is_swallowed(ui, ev))
@@ -384,7 +386,7 @@ void ui_event(struct ui *ui, const struct event *ev, int64_t now_us)
 	case EVENT_FOCUS:
 		to_agent(ui, ev);
 		break;
-	case EVENT_COLOR: /* the console's */
+	case EVENT_COLOR: /* for the console */
 		break;
 	}
 }
@@ -393,14 +395,14 @@ void ui_set_keymap(struct ui *ui, const struct keymap *km)
 {
 	ui->spec.keymap = km;
 	ui->keys.typed.n = 0;
-	for (size_t i = ui->n_popups; i > 0; i--) /* they show keys of the old one */
+	for (size_t i = ui->n_popups; i > 0; i--) /* they show keys of the old keymap */
 		if (ui->popups[i - 1]->ops->place == PLACE_HELP ||
 		    ui->popups[i - 1]->ops->place == PLACE_PALETTE)
 			ui_close(ui, ui->popups[i - 1]);
 	ui->dirty = true;
 }
 
-/* Says once after each turn how many files it has changed, in a line that asks for nothing. */
+/* Reports after each turn how many files it changed, without asking for anything. */
 static void offer_review(struct ui *ui)
 {
 	const struct model *m = ui->spec.model;
@@ -428,7 +430,7 @@ void ui_changed(struct ui *ui)
 		if (ui->panes[i]->ops->changed)
 			ui->panes[i]->ops->changed(ui->panes[i]);
 	}
-	for (size_t i = ui->n_popups; i > 0; i--) { /* a popup may close itself, and only itself */
+	for (size_t i = ui->n_popups; i > 0; i--) { /* a popup may close only itself */
 		if (i <= ui->n_popups && ui->popups[i - 1]->ops->changed)
 			ui->popups[i - 1]->ops->changed(ui->popups[i - 1]);
 	}

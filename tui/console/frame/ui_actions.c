@@ -12,7 +12,7 @@ static void to_pane(struct ui *ui, enum pane p)
 	ui_focus(ui, p);
 }
 
-/* Out of a list. */
+/* Leaves a list. */
 static void back_to_agent(struct ui *ui)
 {
 	char keys[32];
@@ -81,7 +81,7 @@ static bool may_plan(struct ui *ui)
 	return !ui->spec.model->job.active && !open_popup(ui, PLACE_PLAN);
 }
 
-/* Why a step cannot be undone, or NULL. */
+/* Explains why a step cannot be undone; NULL: it can. */
 static const char *why_not(const struct ui *ui, int64_t step)
 {
 	const struct model *m = ui->spec.model;
@@ -116,7 +116,7 @@ void ui_restore(struct ui *ui, int64_t step, const char *path)
 		ui_push(ui, dialog_restore_new(ui, step, path));
 }
 
-/* What changed only granted places is the agent's own notes: no step that a human means. */
+/* Skips steps that changed only granted places: they are the agent's own notes. */
 bool ui_undo_newest(struct ui *ui)
 {
 	const struct model *m = ui->spec.model;
@@ -132,7 +132,7 @@ bool ui_undo_newest(struct ui *ui)
 	return false;
 }
 
-/* Where there is nothing to search, too: the words that are typed next are no commands. */
+/* Opens a prompt also if the view has no search: typed words must not become commands. */
 static void open_prompt(struct ui *ui, enum query what)
 {
 	struct view *v = ui_top(ui);
@@ -143,7 +143,7 @@ static void open_prompt(struct ui *ui, enum query what)
 	ui->dirty = true;
 }
 
-/* Opens the popup of this action, unless it is open already. Returns whether the action has one. */
+/* Opens the popup of this action, unless it is open. Returns whether the action has one. */
 static bool show(struct ui *ui, enum action a)
 {
 	static const struct {
@@ -169,7 +169,7 @@ static bool show(struct ui *ui, enum action a)
 	return false;
 }
 
-/* Does the actions on the human's own terminal. */
+/* Performs actions on the user's own terminal. */
 static void with_terminal(struct ui *ui, enum action a)
 {
 	if (a == ACTION_CLIPBOARD)
@@ -190,7 +190,7 @@ static void open_shell(struct ui *ui)
 		ui_say(ui, "x %s", err.text);
 }
 
-/* Does an action where no session is shown. */
+/* Performs an action of the board, which has no session. */
 static bool board_global(struct ui *ui, enum action a)
 {
 	switch ((int)a) {

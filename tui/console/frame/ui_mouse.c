@@ -3,9 +3,9 @@
 #include "tui/console/replay/replay.h"
 #include "tui/console/frame/ui.h"
 
-#define TWICE_US 400000 /* between two presses that are a double click */
+#define TWICE_US 400000 /* most time between the presses of a double click */
 
-/* The agent's pane selects in its own way. A popup with a place of its own has a frame. */
+/* Begins a selection. The agent's pane has its own; a popup with its own place has a frame. */
 static void begin_selection(struct ui *ui, const struct view *v, const struct mouse *m,
 			    struct rect r)
 {
@@ -30,7 +30,7 @@ static void mouse_pane(struct ui *ui, const struct mouse *m)
 		if (m->action == MOUSE_PRESS && p != ui->focus) {
 			ui_focus(ui, p);
 			if (p == PANE_TERMINAL)
-				return; /* the agent is not clicked at by that */
+				return; /* not a click on the agent */
 		}
 		if (m->action == MOUSE_PRESS)
 			begin_selection(ui, v, m, l->pane[p]);
@@ -43,7 +43,7 @@ static void mouse_pane(struct ui *ui, const struct mouse *m)
 					    PANE_COUNT - 1));
 }
 
-/* What decides or ends something takes more than a click. */
+/* Decisions and ends need more than a click. */
 static void press_button(struct ui *ui, int x)
 {
 	for (size_t i = 0; i < ui->n_buttons; i++) {
@@ -81,7 +81,7 @@ void ui_mouse(struct ui *ui, const struct mouse *given)
 		copy.twice = ui->pressed_us && ui->now_us - ui->pressed_us < TWICE_US &&
 			     m->x == ui->pressed.x && m->y == ui->pressed.y;
 		ui->pressed = copy;
-		ui->pressed_us = copy.twice ? 0 : ui->now_us; /* a third one is a first */
+		ui->pressed_us = copy.twice ? 0 : ui->now_us; /* a third press begins anew */
 	}
 	if (select_mouse(ui, m))
 		return;

@@ -6,7 +6,7 @@
 #include "tui/console/replay/replay.h"
 #include "tui/console/views/view_step.h"
 
-/* In a replay the popup steps aside: Esc in the replay's pane brings it back as it was. */
+/* Removes the popup in a replay; Esc in the replay's pane brings it back unchanged. */
 static void shelve(struct ui *ui)
 {
 	moment_done(ui);
@@ -51,7 +51,8 @@ static void in_replay(struct ui *ui, int64_t step, const char *path)
 	ui_say(ui, "The recording at that moment: %s goes back.", keys);
 }
 
-/* What step wrote path first, or began, by the clock; 0: not in this session. */
+/* Returns the wall clock time of the step that wrote path first, or began; 0: not in this
+ * session. */
 static int64_t wall_of(const struct ui *ui, int64_t step, const char *path)
 {
 	const struct model *m = ui->spec.model;

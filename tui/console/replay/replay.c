@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define TICK_US 15000  /* of events that are played in one turn */
-#define REDO_US 700000 /* "previous" while it plays means the one before this one */
+#define TICK_US 15000  /* time for events in one turn of the loop */
+#define REDO_US 700000 /* while it plays, "previous" within so long of a mark skips that mark */
 
 /* ---- a terminal that shows and does nothing else ------------------------------------------------
  */
@@ -173,7 +173,7 @@ static void take(struct replay *r, const struct moment *e)
 	spot_take(&r->spot);
 }
 
-/* Everything up to t, or until the time for one turn is over. */
+/* Plays everything up to t, until the deadline of this turn. */
 static bool take_until(struct replay *r, int64_t t_us, int64_t deadline)
 {
 	const struct moment *e;
@@ -189,7 +189,7 @@ static bool take_until(struct replay *r, int64_t t_us, int64_t deadline)
 	return any;
 }
 
-/* When something happens next: measures alone are a pause. */
+/* Returns the time of the next event; measurements alone are a pause. */
 static int64_t next_event(struct replay *r)
 {
 	const struct moment *e = spot_peek(&r->spot);
@@ -222,14 +222,14 @@ bool replay_tick(struct replay *r, int64_t now_us)
 	}
 	due = MIN(due, recording_duration(r->rec));
 	any |= take_until(r, due, clock_mono_us() + TICK_US);
-	if (r->at_us < due) /* it cannot be shown as fast as that */
+	if (r->at_us < due) /* playing falls behind the clock */
 		set_base(r, now_us);
 	if (!spot_peek(&r->spot) && r->at_us >= recording_duration(r->rec))
 		r->playing = false;
 	return any;
 }
 
-/* Is it cheaper to go on from here than from the nearest key? */
+/* Returns whether it is cheaper to continue from here than from the nearest key. */
 static bool goes_on(const struct replay *r, int64_t t_us)
 {
 	size_t last = recording_blocks(r->rec) ? recording_block_at(r->rec, t_us) : 0;
@@ -258,7 +258,7 @@ void replay_seek(struct replay *r, int64_t t_us, int64_t now_us)
 
 /* ---- frames and marks ------------------------------------------------------------------------ */
 
-/* The time of the last output before the position; -1: none. */
+/* Returns the time of the last output before the position; -1: none. */
 static int64_t before(struct replay *r)
 {
 	struct batch b = BATCH_INIT;

@@ -6,8 +6,8 @@
 #include "core/base/clock.h"
 #include "tui/console/replay/replay_priv.h"
 
-#define CHECK_US 150000 /* the screen is looked at so often, in the recording's time */
-#define TURN_US	 12000	/* of search in one turn of the loop */
+#define CHECK_US 150000 /* interval of checks of the screen, in the recording's time */
+#define TURN_US	 12000	/* longest search in one turn of the loop */
 
 void find_done(struct find *f)
 {
@@ -15,8 +15,8 @@ void find_done(struct find *f)
 	buf_done(&f->screen);
 }
 
-/* The search runs over a terminal of its own, always forwards: the previous hit is the last one
- * before the position. */
+/* Searches in its own terminal, always forwards: the previous hit is the last one before the
+ * position. */
 void replay_find(struct replay *r, const char *needle, bool next)
 {
 	struct find *f = &r->find;
@@ -37,7 +37,7 @@ void replay_find(struct replay *r, const char *needle, bool next)
 	spot_open(&f->spot, next ? r->at_us : 0);
 }
 
-/* Without regard to case unless the needle has a capital. */
+/* Ignores case unless the needle has a capital. */
 static bool contains(const char *text, const char *needle)
 {
 	for (const char *p = needle; *p; p++)
@@ -46,7 +46,7 @@ static bool contains(const char *text, const char *needle)
 	return strcasestr(text, needle) != NULL;
 }
 
-/* Is it on the screen, where it was not when that was looked at before? */
+/* Returns whether the needle is on the screen, and was not at the last check. */
 static bool shows(struct find *f)
 {
 	bool was = f->was_there;
@@ -57,7 +57,8 @@ static bool shows(struct find *f)
 	return f->was_there && !was;
 }
 
-/* A row of activity has it in its text: after "text" or "more", which end the event. */
+/* Returns whether the text of a row of activity has the needle: "text" or "more", which end the
+ * event. */
 static bool tells(const struct find *f, const struct moment *e)
 {
 	const char *text = strstr(e->data.data, ",\"text\":");
@@ -65,7 +66,7 @@ static bool tells(const struct find *f, const struct moment *e)
 	return e->code == CAST_OWN && text && contains(text + 8, f->needle);
 }
 
-/* True: the search is over. */
+/* Handles a hit. Returns true if the search is over. */
 static bool hit(struct replay *r, int64_t t_us)
 {
 	struct find *f = &r->find;
@@ -78,7 +79,7 @@ static bool hit(struct replay *r, int64_t t_us)
 	return f->next;
 }
 
-/* One event; true: the search is over. */
+/* Searches one event. Returns true if the search is over. */
 static bool look(struct replay *r, const struct moment *e)
 {
 	struct find *f = &r->find;
@@ -91,7 +92,7 @@ static bool look(struct replay *r, const struct moment *e)
 	after = spot_peek(&f->spot);
 	if (told && hit(r, t))
 		return true;
-	/* Output that others follow at once is looked at with them, whatever their kind. */
+	/* Output that is followed by events at once is checked together with them. */
 	if (!f->unseen || (after && after->t_us - t < CHECK_US && t - f->checked_us < CHECK_US))
 		return false;
 	f->unseen = false;

@@ -9,7 +9,7 @@
 #define LITTLE_US 5000000
 #define MUCH_US	  60000000
 
-/* After the position has changed: another terminal, perhaps, and another model. */
+/* Updates the ui after a change of position, which may have replaced terminal and model. */
 void replay_news(struct ui *ui)
 {
 	ui->spec.term = replay_term(ui->spec.replay);

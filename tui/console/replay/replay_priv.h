@@ -16,15 +16,15 @@ struct spot {
 void spot_done(struct spot *s);
 /* Opens the nearest snapshot of the terminal before t_us. */
 void spot_open(struct spot *s, int64_t t_us);
-/* Returns the next event without moving on; NULL: the end. */
+/* Returns the next event without consuming it; NULL at the end. */
 const struct moment *spot_peek(struct spot *s);
-/* Moves over the next event, and feeds it to the terminal if it is output or a resize. */
+/* Consumes the next event, and feeds it to the terminal if it is output or a resize. */
 void spot_take(struct spot *s);
 
 struct find {
 	char needle[LIST_QUERY];
 	bool active, next, was_there;
-	bool unseen; /* output came after the screen was last looked at */
+	bool unseen; /* output came after the last check of the screen */
 	enum replay_found told;
 	struct spot spot;
 	int64_t from_us, checked_us, last_hit_us;
@@ -38,7 +38,7 @@ struct replay {
 	struct spot spot;
 	int64_t at_us, base_us, base_mono_us;
 	int64_t idle_us;
-	int64_t quiet_us, next_us; /* there is no event between these times */
+	int64_t quiet_us, next_us; /* between these times there is no event */
 	double speed;
 	bool playing;
 	struct find find;

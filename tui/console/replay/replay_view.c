@@ -19,7 +19,7 @@ static const enum action hints[] = {ACTION_PAUSE,      ACTION_SEEK_FORWARD, ACTI
 
 /* ---- the pane -------------------------------------------------------------------------------- */
 
-/* Of a terminal that is larger than the pane the rows around the cursor are shown. */
+/* Draws the terminal; if it is larger than the pane, the rows around the cursor. */
 static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 {
 	struct term *t = replay_term(v->ui->spec.replay);
@@ -85,7 +85,7 @@ static bool act(struct view *v, enum action a)
 	}
 }
 
-/* The text is marked where it is on the screen; Enter goes where it was (replay_prompt). */
+/* Marks the text on the screen while it is typed; Enter seeks (replay_prompt). */
 static void query(struct view *v, enum query what, const char *text)
 {
 	if (what == QUERY_SEARCH)
@@ -121,7 +121,7 @@ struct view *view_replay_new(struct ui *ui)
 
 /* ---- the time line --------------------------------------------------------------------------- */
 
-/* "> 0:12 / 1:03:20 x2 ": the state in a sign, the position, the speed. */
+/* Writes "> 0:12 / 1:03:20 x2 ": state, position, speed. */
 static int head_text(const struct replay *r, char *out, size_t size)
 {
 	char at[24], all[24], speed[24] = "";
@@ -133,7 +133,7 @@ static int head_text(const struct replay *r, char *out, size_t size)
 	return snprintf(out, size, " %s %s / %s%s ", replay_playing(r) ? ">" : "=", at, all, speed);
 }
 
-/* Where the line is in the bar. */
+/* Returns the place of the line in the bar. */
 static struct rect line_rect(const struct replay *r, struct rect bar)
 {
 	char head[96];
@@ -151,7 +151,7 @@ static int column(const struct replay *r, int64_t t_us, int w)
 
 static void draw_marks(const struct replay *r, struct surface *s, struct rect line)
 {
-	/* The rarer kind covers the more frequent one. */
+	/* A rarer kind covers a more frequent one. */
 	static const enum mark_kind order[] = {MARK_OTHER, MARK_TURN, MARK_STEP, MARK_EDIT,
 					       MARK_APPROVAL};
 	static const struct {

@@ -8,7 +8,7 @@
 #include "core/keeper/service.h"
 #include "core/session/answers/answers.h"
 
-#define QUESTIONS_BACK 500 /* items in which an answer looks for its question */
+#define QUESTIONS_BACK 500 /* items among which an answer looks for its question */
 
 void activity_done(struct activity *a)
 {
@@ -101,19 +101,20 @@ static bool is_rename(const struct row *r)
 	return r->kind == ROW_TOUCH && r->more && str_eq(answers_op(r->op ? r->op : ""), "rename");
 }
 
-/* What a row is about: after a rename the new name. */
+/* Returns the object of a row: after a rename the new name. */
 static const char *object_of(const struct row *r)
 {
 	return is_rename(r) ? r->more : r->text ? r->text : "";
 }
 
-/* What a profile refuses is tried in each step anew, and is one row. */
+/* Returns the step of a refusal; 0 if the profile expects it: such refusals are one row for all
+ * steps. */
 static long long step_of_refusal(const struct row *r)
 {
 	return r->expected ? 0 : r->step;
 }
 
-/* Heap; "" for a row that stands for itself. */
+/* Returns the key of the item that a row belongs to; "" if it has an item of its own. Heap. */
 static char *key_of(const struct activity *a, const struct row *r)
 {
 	const char *text = r->text ? r->text : "";
@@ -126,7 +127,7 @@ static char *key_of(const struct activity *a, const struct row *r)
 	case ROW_DENY:
 		return xasprintf("d%lld:%s:%s", step_of_refusal(r), r->op ? r->op : "", text);
 	case ROW_EXEC:
-		/* Outside of steps each command counts: `cat ~/.bashrc` does not stand for `cat
+		/* Outside steps each command line counts: `cat ~/.bashrc` does not represent `cat
 		 * ~/.ssh/id`. */
 		return r->step ? xasprintf("x%lld:%.*s", (long long)r->step,
 					   (int)strcspn(text, " "), text)
@@ -167,7 +168,7 @@ static struct activity_item *add(struct activity *a, char *key, const struct row
 	return item;
 }
 
-/* A file of the project that the step left there. */
+/* Returns whether it is a file of the project that exists after the step. */
 static bool stays(const struct activity *a, const struct activity_item *item, const struct row *r)
 {
 	const char *path = object_of(r);
@@ -176,7 +177,8 @@ static bool stays(const struct activity *a, const struct activity_item *item, co
 	       (!a->folder || *path != '/' || path_is_beneath(path, a->folder));
 }
 
-/* What a profile refuses on every start is no news, but that a secret was looked for is. */
+/* Returns whether a profile expects this refusal on every start; an attempt to find a secret is
+ * still news. */
 static bool is_usual(const struct row *r)
 {
 	return r->kind == ROW_DENY && r->expected && !str_eq(r->op, LOOKED_FOR);
@@ -214,7 +216,7 @@ static void show(struct activity *a, struct activity_item *item, size_t index)
 	a->shown[a->n_shown++] = index;
 }
 
-/* A directory counts what is still there, or was there before. */
+/* Sets `gone`, and counts the directory's remaining files. Files that existed before count, too. */
 static void set_gone(struct activity *a, struct activity_item *item, bool gone)
 {
 	if (item->below)
@@ -243,9 +245,9 @@ static void count(struct activity *a, struct activity_item *item, const struct r
 		a->stale = true;
 }
 
-/* Heap: what one row stands for, with others that are like it; NULL: it stands alone. Git's own
- * files of a step, and what one rule refused in one directory: a program that saves a copy under a
- * new name each time tries many. */
+/* Returns the key of the group that a row belongs to: git's own files of a step, or refusals by one
+ * rule in one directory (a program that saves copies under new names tries many). NULL: no group.
+ * Heap. */
 static char *group_of(const struct activity *a, const struct row *r)
 {
 	const char *text = r->text ? r->text : "", *base = path_base(text);
@@ -261,7 +263,7 @@ static char *group_of(const struct activity *a, const struct row *r)
 	return NULL;
 }
 
-/* Each is remembered, and one row stands for them all. */
+/* Counts a row in its own, hidden item and in its group, which is shown. */
 static void take_grouped(struct activity *a, const struct row *r, char *key)
 {
 	char *own = key_of(a, r);
@@ -283,7 +285,7 @@ static void take_grouped(struct activity *a, const struct row *r, char *key)
 	count(a, group, r, new);
 }
 
-/* The old name of what was renamed has gone. */
+/* Marks the old name of a renamed file as gone. */
 static void leave(struct activity *a, const struct row *r)
 {
 	AUTO_FREE char *key = xasprintf("t%lld:%s", (long long)r->step, r->text ? r->text : "");
@@ -295,7 +297,7 @@ static void leave(struct activity *a, const struct row *r)
 	item->moved = a->stale = true;
 }
 
-/* Directory of the project, just below its folder, that the row's object lies in: its length; 0:
+/* Returns the length of the path's directory directly below the project's folder; 0: there is
  * none. */
 static size_t top_dir(const struct activity *a, const char *path)
 {
@@ -308,7 +310,7 @@ static size_t top_dir(const struct activity *a, const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* An answer stands for its question. */
+/* Hides the question that was answered. */
 static void close_question(struct activity *a, const struct model *m, const struct row *answer)
 {
 	for (size_t i = a->n, seen = 0; i-- > 0 && seen < QUESTIONS_BACK; seen++) {
@@ -323,7 +325,7 @@ static void close_question(struct activity *a, const struct model *m, const stru
 	}
 }
 
-/* The longest directory that holds both. */
+/* Shortens the directory to the longest one that contains path, too. */
 static void narrow(struct activity_item *dir, const char *path)
 {
 	size_t same = 0, len = 0;
@@ -336,8 +338,8 @@ static void narrow(struct activity_item *dir, const char *path)
 	dir->below[len] = '\0';
 }
 
-/* The directory that the file of a row counts for. It has a row of its own from ACTIVITY_MANY files
- * on, which then stands for them. */
+/* Counts a file in its directory, which gets a row of its own in place of the files' from
+ * ACTIVITY_MANY files on. */
 static void join_dir(struct activity *a, struct activity_item *file, const struct row *r)
 {
 	const char *path = object_of(r);
@@ -364,7 +366,7 @@ static void join_dir(struct activity *a, struct activity_item *file, const struc
 	a->stale |= was != activity_is_dir(dir) || (file->shown && activity_is_dir(dir));
 }
 
-/* A command stands for all programs that its processes run. */
+/* Returns the key of a row; for programs that of the command whose process runs them. */
 static char *command_key(struct activity *a, const struct row *r, bool *ret_child)
 {
 	AUTO_FREE char *own = key_of(a, r);
@@ -401,7 +403,7 @@ static void take(struct activity *a, const struct model *m, const struct row *r)
 	join_dir(a, item, r);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all rows -------------------------------------------------------------------------------- */
 
 static void purge(struct activity *a, uint64_t first)
 {

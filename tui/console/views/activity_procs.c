@@ -8,8 +8,8 @@
 
 struct proc {
 	int pid, parent;
-	bool agent; /* what it starts are commands of their own */
-	char *key;  /* of its command */
+	bool agent; /* the agent: its children are commands of their own */
+	char *key;  /* key of its command */
 	UT_hash_handle hh;
 };
 
@@ -37,7 +37,8 @@ void activity_procs_done(struct procs *p)
 		forget(p, proc);
 }
 
-/* A process that runs one program after the other stays what it was; a reused number does not. */
+/* Returns the process whose command the row belongs to: the same process after a further exec (not
+ * if its number was reused), else its parent. NULL: a child of the agent. */
 static const struct proc *command_of(const struct procs *p, const struct row *r)
 {
 	const struct proc *same = find(p, r->pid), *parent = find(p, r->parent);

@@ -6,7 +6,7 @@
 
 /*
  * Life:   zeroed -> activity_procs_key() for each row, in their order -> activity_procs_done().
- * Bounds: PROCS_MAX processes; beyond, the table is emptied, and known children become commands.
+ * Bounds: PROCS_MAX processes; beyond, the table is cleared, and known children count as commands.
  */
 #define PROCS_MAX 20000
 
@@ -16,8 +16,8 @@ struct procs {
 };
 
 /* Returns the key of the command that the program of this row belongs to: `own` if it is a command
- * itself, such as a child of the agent. *ret_child: it belongs to another. Heap. agent: its name;
- * "": unknown. */
+ * itself, such as a child of the agent. *ret_child: it belongs to another command. Heap. agent: its
+ * name; "": unknown. */
 char *activity_procs_key(struct procs *p, const struct row *r, const char *own, const char *agent,
 			 bool *ret_child) MUST_USE;
 void activity_procs_done(struct procs *p);

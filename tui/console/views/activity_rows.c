@@ -1,4 +1,4 @@
-/* activity_rows - a row of the activity: its words, and how it is drawn. */
+/* activity_rows - the words and the drawing of a row of the activity. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "tui/console/views/activity_rows.h"
 #include "tui/console/views/step_stats.h"
 
-#define TIME_MIN_W 56 /* narrower rows do without the time */
+#define TIME_MIN_W 56 /* a narrower row has no time */
 #define OP_COLS	   7
 
-/* Verdicts have a sign and a word, not only a colour. */
+/* Verdicts have a sign and a word as well as a colour. */
 static const struct {
 	const char *sign, *word, *name;
 	int role;
@@ -26,14 +26,12 @@ static const struct {
 	[ROW_EXTERNAL] = {"!", "EDIT ", "edit", ROLE_EVENT_ASK},
 };
 
-/*
- * What was decided is told in the words of the answer: "+ ALLOW reading ~/notes/a once". Where they
- * name no object, as of one that came too late, the request's stands before them; what is taken
- * back is neither allowed nor denied.
- */
+/* A decision is shown in the words of the answer: "+ ALLOW reading ~/notes/a once". If they name no
+ * object (an answer that came too late), the request's object comes first. A revoked answer is
+ * neither allowed nor denied. */
 struct verdict {
 	const char *sign, *word, *words;
-	bool whole; /* the words say it all */
+	bool whole; /* the words are complete */
 	int role;
 };
 
@@ -65,7 +63,7 @@ static struct verdict shown_as(const struct row *r)
 
 	if (r->kind == ROW_DECISION)
 		return verdict_of(r);
-	/* A profile's rule: it comes again and again, and is no alarm. */
+	/* Expected by the profile: it recurs, and is no alarm. */
 	if (r->kind == ROW_DENY && r->expected)
 		return (struct verdict){"-", "refused ", more, false, ROLE_DIM};
 	return (struct verdict){kinds[r->kind].sign, kinds[r->kind].word, more, false,
@@ -89,7 +87,7 @@ void activity_text(struct ui *ui, const struct row *r, struct buf *out)
 	}
 }
 
-/* Columns of sign and word. */
+/* Draws sign and word; returns their columns. */
 static int draw_sign(struct surface *s, int x, int y, int role, const char *sign, const char *word)
 {
 	int from = x;
@@ -98,7 +96,8 @@ static int draw_sign(struct surface *s, int x, int y, int role, const char *sign
 	return x + surface_text(s, x, y, 8, role, word) - from;
 }
 
-/* "commit" of "git -c user.name=x -C sub commit -m y"; how long it is, 0: there is none. */
+/* Finds git's subcommand: "commit" in "git -c user.name=x -C sub commit -m y". Returns its length;
+ * 0: none. */
 static size_t git_verb(const char *command, const char **ret)
 {
 	const char *at = command ? command + strcspn(command, " ") : "";
@@ -112,14 +111,14 @@ static size_t git_verb(const char *command, const char **ret)
 			*ret = word;
 			return len;
 		}
-		if (len == 2 && strchr("cC", word[1]) && *at == ' ') /* with a value */
+		if (len == 2 && strchr("cC", word[1]) && *at == ' ') /* options with a value */
 			at += 1 + strcspn(at + 1, " ");
 	}
 	return 0;
 }
 
-/* "git main: f918ed4 -> fca8856, 1 commit taken back"; before that is known, and where it says
- * nothing, "git commit: 12 files below .git" */
+/* Draws "git main: f918ed4 -> fca8856, 1 commit taken back"; if that is unknown, "git commit: 12
+ * files below .git". */
 static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 		       const struct activity_item *item, const struct row *r)
 {
@@ -151,9 +150,8 @@ static void draw_group(struct ui *ui, struct surface *s, struct rect line,
 	surface_hostile_end(s, line.x, line.y, line.w, ROLE_DIM, text.data);
 }
 
-/* "free: this folder, 5 hosts: C-] n" */
-/* "restored src/a.c (step 6)" for "restored, as step 6: undo --step 5 -- src/a.c", which is the
- * audit log's; NULL: it is something else. */
+/* Returns "restored src/a.c (step 6)" for the audit log's "restored, as step 6: undo --step 5 --
+ * src/a.c"; NULL for other words. */
 static char *restored_words(const char *text)
 {
 	const char *path = strstr(text, " -- ");
@@ -186,7 +184,7 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 	int x = line.x, end = line.x + line.w;
 	char op[24];
 
-	if (r->kind != ROW_EXTERNAL) { /* its word says what it is */
+	if (r->kind != ROW_EXTERNAL) { /* its word says so */
 		ui_op(r->op, op, sizeof(op));
 		surface_text(s, x, line.y, end - x, r->kind == ROW_TOUCH ? ROLE_DIM : v->role, op);
 		x += MAX(text_width(op), *v->word ? 0 : OP_COLS) + 1;
@@ -198,7 +196,7 @@ static void draw_object(struct ui *ui, struct surface *s, struct rect line, cons
 		surface_hostile_end(s, x + 2, line.y, end - x - 3, ROLE_DIM, ui_path(ui, v->words));
 }
 
-/* "DENY write  ~/.claude/backups: 5 names  the reason that all have" */
+/* Draws "DENY write  ~/.claude/backups: 5 names  reason" for refusals with the same reason. */
 static void draw_refusals(struct ui *ui, struct surface *s, struct rect line,
 			  const struct activity_item *item, const struct row *r,
 			  const struct verdict *v)
@@ -216,8 +214,8 @@ static bool is_mkdir(const struct row *r)
 	return str_eq(answers_op(r->op ? r->op : ""), "mkdir");
 }
 
-/* What a step left of a file, as its diff has it: A, M, D or R. 0: it is not known yet, or there is
- * nothing of it. */
+/* Returns the file's state after its step, as in the diff: A, M, D or R. 0: unknown, or
+ * unchanged. */
 static char result_of(struct ui *ui, const struct row *r)
 {
 	const char *path = r->more && *r->more ? r->more : r->text;
@@ -240,7 +238,7 @@ static int result_role(char sign)
 	return sign == 'A' ? ROLE_DIFF_ADD : sign == 'D' ? ROLE_DIFF_DEL : ROLE_EVENT_TOUCH;
 }
 
-/* "A src/new.c" once its step has ended; until then "write src/new.c". */
+/* Draws "A src/new.c" after the end of the step; before that "write src/new.c". */
 static void draw_change(struct ui *ui, struct surface *s, struct rect line, const struct row *r,
 			const struct verdict *v, char sign)
 {
@@ -256,7 +254,7 @@ static void draw_change(struct ui *ui, struct surface *s, struct rect line, cons
 		surface_text(s, line.x + 2, line.y, 1, v->role, "/");
 }
 
-/* "D node_modules: 745 files" */
+/* Draws "D node_modules: 745 files". */
 static void draw_dir(struct ui *ui, struct surface *s, struct rect line,
 		     const struct activity_item *item, const struct row *r)
 {
@@ -273,7 +271,7 @@ static void draw_dir(struct ui *ui, struct surface *s, struct rect line,
 	surface_hostile_end(s, line.x + 2, line.y, line.w - 2, ROLE_EVENT_TOUCH, text.data);
 }
 
-/* "x3": how often, or "+12 processes", at the right. Returns the columns that are left. */
+/* Draws "x3" or "+12 processes" at the right. Returns the remaining columns. */
 static int draw_times(struct surface *s, struct rect line, const struct activity_item *item,
 		      const struct row *r)
 {
@@ -300,7 +298,7 @@ void activity_draw(struct ui *ui, struct surface *s, struct rect line,
 
 	end = line.x + draw_times(s, line, item, r);
 	v = shown_as(r);
-	if (line.w >= TIME_MIN_W) { /* of its first row: the list is in that order */
+	if (line.w >= TIME_MIN_W) { /* the first row's: the list is in that order */
 		clock_hms(hms, item->began_us);
 		x += surface_text(s, x + 1, line.y, 8, ROLE_DIM, hms) + 2;
 	}

@@ -8,8 +8,8 @@
 #include "tui/console/views/diff_words.h"
 
 #define TAB_COLS  8
-#define BLOCK_MAX 40000 /* lines removed times lines added */
-#define SIDES_MAX 4096	/* rows that a line is looked for in its block */
+#define BLOCK_MAX 40000 /* removed lines times added lines */
+#define SIDES_MAX 4096	/* distance at which a line is searched in its block */
 
 struct builder {
 	struct diff_rows *rows;
@@ -17,7 +17,7 @@ struct builder {
 	struct diff_look look;
 };
 
-/* A run of removed lines, and of those that were added in their place. */
+/* A run of removed lines, and the lines added in its place. */
 struct block {
 	size_t del, n_del, add, n_add;
 };
@@ -51,7 +51,7 @@ int diff_expand(const char *text, size_t len, int col, struct buf *out)
 
 /* ---- wrapping ------------------------------------------------------------------------------- */
 
-struct wrap { /* one side of a line, on its way */
+struct wrap { /* one side of a line while it is wrapped */
 	struct buf text;
 	size_t at;
 	uint32_t col;
@@ -67,7 +67,7 @@ static void wrap_begin(struct wrap *w, const struct review *r, uint32_t line)
 		diff_expand(r->text.data + l->at, MIN(l->len, (uint32_t)REVIEW_COLS), 0, &w->text);
 }
 
-/* Where the next part begins; false: the line has ended. */
+/* Returns the column of the next part; false at the end of the line. */
 static bool wrap_next(struct wrap *w, int cols, uint32_t *ret_col)
 {
 	int used = 0;
@@ -157,7 +157,8 @@ static bool same_blank(const struct review *r, size_t a, size_t b)
 	return diff_same_blank(r->text.data + x->at, x->len, r->text.data + y->at, y->len);
 }
 
-/* Lengths of the longest common subsequence of what begins at each pair. NULL: too many. */
+/* Fills a table: for each pair of lines, the length of the longest common subsequence from there
+ * on. Returns NULL if the block is too large. */
 static uint16_t *common_lines(const struct review *r, const struct block *k)
 {
 	size_t row = k->n_add + 1;
@@ -174,8 +175,8 @@ static uint16_t *common_lines(const struct review *r, const struct block *k)
 	return t;
 }
 
-/* What is the same but for blanks is shown as unchanged. Returns what is left of the changes; emits
- * nothing with b NULL. */
+/* Emits a block with lines that are equal except for blanks as unchanged. Returns the number of
+ * changed lines. b NULL: only counts. */
 static size_t emit_block(struct builder *b, const struct review *r, bool blank,
 			 const struct block *k)
 {
@@ -266,7 +267,7 @@ static bool hunk_is_quiet(const struct review *r, size_t at, size_t end)
 	return true;
 }
 
-/* One line, or the block that begins there. Returns the line after it. */
+/* Emits a line, or the block that begins there. Returns the next line. */
 static size_t emit_at(struct builder *b, size_t at, size_t end)
 {
 	struct block k;
@@ -296,7 +297,7 @@ static size_t emit_hunk(struct builder *b, size_t at)
 	return end;
 }
 
-/* Returns whether the line only repeats the names of the heading: "--- a/x", "+++ b/x". */
+/* Returns whether the line repeats the names of the heading: "--- a/x", "+++ b/x". */
 static bool names_again(const struct review *r, size_t at)
 {
 	const struct review_line *l = &r->lines[at];
@@ -340,7 +341,7 @@ size_t diff_row_line(const struct diff_row *row)
 	return (row->right ? row->right : row->left) - 1;
 }
 
-/* Rows of a block do not stand in the order of its lines where two sides are shown. */
+/* With two sides the rows of a block are not in the order of its lines. */
 size_t diff_rows_find(const struct diff_rows *rows, size_t line)
 {
 	size_t low = 0, high = rows->n;

@@ -27,7 +27,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Words, runs of blanks, and single signs. */
+/* Splits a line into words, runs of blanks, and single signs. */
 static void split(struct words *w, const char *text, size_t len)
 {
 	w->text = text;
@@ -49,7 +49,7 @@ static bool equal(const struct words *a, size_t i, const struct words *b, size_t
 	       memcmp(a->text + a->list[i].at, b->text + b->list[k].at, a->list[i].len) == 0;
 }
 
-/* table[i][k]: letters and signs in common of what begins at i and k. */
+/* Fills table[i][k]: weight of the longest common subsequence from words i and k on. */
 static void fill(const struct words *a, const struct words *b, uint16_t *table)
 {
 	size_t row = b->n + 1;

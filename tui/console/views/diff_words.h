@@ -9,7 +9,7 @@
 /*
  * Marks (1) the bytes of each line that the other does not have, by words. Returns false and marks
  * nothing if the lines have too little in common.
- * Cost: at most WORDS_MAX words of a line are compared with each other; the rest counts as changed.
+ * Cost: at most WORDS_MAX words of each line are compared; the rest counts as changed.
  */
 #define WORDS_MAX 160
 

@@ -11,13 +11,13 @@
 #include "core/base/text.h"
 #include "core/diff/blame.h"
 
-#define TEXT_MAX 4096 /* bytes of a line that a diff keeps */
+#define TEXT_MAX 4096 /* most bytes of a line in a diff */
 
 struct line_blame {
 	struct ui *ui;		 /* NULL: abandoned */
-	char **folders, *folder; /* the session's, and the one of them that the file is in */
+	char **folders, *folder; /* the session's; the one that the file is in */
 	char *state_dir, *path;	 /* path: below that folder */
-	struct buf text;	 /* it may have NULs */
+	struct buf text;	 /* may contain NULs */
 	int line;
 	int result;
 	struct err err;
@@ -36,7 +36,7 @@ static void job_free(struct line_blame *b)
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* Returns the line with the same text that is nearest to the number; NULL: there is none. */
+/* Returns the line with the same text that is nearest to the number, or NULL. */
 static const struct blame_line *find_line(const struct line_blame *b, const struct blame *all)
 {
 	const struct blame_line *best = NULL;
@@ -55,7 +55,7 @@ static const struct blame_line *find_line(const struct line_blame *b, const stru
 	return best;
 }
 
-/* "step 12, 22:04:45: fix the parser" */
+/* Appends "step 12, 22:04:45: fix the parser". */
 static void add_step(struct line_blame *b, const struct blame_line *l, struct journal *j,
 		     const struct step_info *list, size_t n)
 {
@@ -98,7 +98,7 @@ static void add_words(struct line_blame *b, const struct blame_line *l, struct j
 					     : "older than the history of this folder");
 }
 
-/* The folder's own history has the file; turns are in the first folder's. */
+/* The file is in its own folder's history; turns are in the first folder's. */
 static void work(void *job) /* worker thread */
 {
 	struct line_blame *b = job;
@@ -146,7 +146,7 @@ static void done(void *job)
 	job_free(b);
 }
 
-/* Returns the number of the innermost folder that the absolute path is in; -1: it is in none. */
+/* Returns the index of the innermost folder that contains the absolute path; -1: none. */
 static int folder_of(const char *const *folders, const char *path)
 {
 	int best = -1;

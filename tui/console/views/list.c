@@ -1,4 +1,4 @@
-/* list - cursor, scrolling, search and filter that every list of the console shares. */
+/* list - cursor, scrolling, search and filter, shared by all lists of the console. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/views/list.h"
 
@@ -32,7 +32,7 @@ static void move_to(struct list *l, size_t row, size_t count)
 	l->chosen = true;
 }
 
-/* Who goes down to the last row, or stands there, goes along with what comes. */
+/* Moves down; a cursor that reaches the last row follows new rows. */
 static void move_down(struct list *l, size_t rows, size_t count)
 {
 	bool last = l->cursor + rows + 1 >= count;

@@ -12,12 +12,12 @@
 #include "tui/console/views/list.h"
 #include "tui/look/syntax.h"
 
-/* One job at a time: the first lists the changes, the others read one file each. */
+/* One job at a time: the first one lists the changes, each further one reads a file. */
 struct review_worker {
-	struct review *review; /* NULL: nobody waits for it any more */
+	struct review *review; /* NULL: abandoned */
 	char **folders, *state_dir;
 	int64_t step;
-	bool of_range; /* from there to the newest */
+	bool of_range; /* the steps `from` .. `to` */
 	int64_t from, to;
 	bool places;
 	size_t left_out;
@@ -25,27 +25,27 @@ struct review_worker {
 	bool of_edits;
 	struct barrier edits;
 	bool of_merges;
-	struct undo_plan asked; /* the plan whose merges they are: what it was made with */
-	struct undo_plan *plan; /* the same, made here with the texts; or NULL */
-	size_t *merged;		/* its entries that are merged */
+	struct undo_plan asked; /* the displayed plan: its parameters make it again */
+	struct undo_plan *plan; /* the plan made by the worker, with texts; or NULL */
+	size_t *merged;		/* indexes of its merged entries */
 	char filter[LIST_QUERY];
-	size_t *picked; /* of the changes, those that pass it; made by the loop, between two jobs */
+	size_t *picked; /* changes that pass the filter; set by the loop between two jobs */
 	atomic_bool stop;
-	/* the worker's while a job runs */
+	/* used by the worker during a job */
 	struct journal *journal;
 	struct edited *edited;
 	struct change *changes; /* of a step, or made from the plan */
 	size_t n_changes, next;
-	/* the result of the job */
+	/* the job's result */
 	int result;
 	struct err err;
 	struct review_line *lines;
 	size_t n, cap, cut, most;
 	struct buf text;
 	int added, deleted;
-	const struct syntax *lang; /* of the file that is read */
+	const struct syntax *lang; /* language of the current file */
 	uint8_t old_state, new_state;
-	struct review_file *ranged; /* of a range: each change's, with its lines */
+	struct review_file *ranged; /* for a range: the lines of each change */
 };
 
 static void worker_free(struct review_worker *w)
@@ -76,7 +76,7 @@ char *review_name(const struct change *c)
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* The state that a line of the diff begins with; each side of it has its own. */
+/* Returns the syntax state at the start of a line of the diff; each side has its own. */
 static uint8_t read_state(struct review_worker *w, enum diff_line_kind kind, const char *text,
 			  size_t len)
 {
@@ -158,8 +158,8 @@ static size_t dir_len(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* What git keeps for itself stands last: nobody looks for that first. Else by folder, directory and
- * name, so that the files of a directory stand together. */
+/* Orders by folder, directory and name, so that a directory's files are together; git's own files
+ * are last. */
 static int by_place(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -186,7 +186,8 @@ static bool is_elsewhere(const struct review_worker *w, const char *path)
 	return true;
 }
 
-/* "src/a.c" of the session's first folder, or absolute; raw bytes. */
+/* Returns whether a file of the range is read. Paths are relative to the first folder, or absolute;
+ * raw bytes. */
 static bool want_file(void *data, const char *old_path, const char *new_path)
 {
 	struct review_worker *w = data;
@@ -225,7 +226,7 @@ static bool on_range_line(void *data, enum diff_line_kind kind, const char *text
 		c->kind = CHANGE_CREATED;
 	if (kind == DIFF_FILE && len > 8 && memcmp(text, "deleted ", 8) == 0)
 		c->kind = CHANGE_DELETED;
-	f->n_lines += len > 4 && memcmp(text, "old ", 4) == 0; /* "new mode" is no new file */
+	f->n_lines += len > 4 && memcmp(text, "old ", 4) == 0; /* "new mode" follows */
 	return on_line(w, kind, text, len, old_line, new_line);
 }
 
@@ -285,14 +286,14 @@ static void work_range(struct review_worker *w)
 	}
 }
 
-/* Files of the working folders, as git has them: no directories, and nothing of git's own. */
+/* Returns whether it is a file of a working folder: no directory, and none of git's own files. */
 static bool is_of_project(const struct change *c)
 {
 	return c->root == 0 && !diff_is_gits_own(c->path) &&
 	       !S_ISDIR(c->after.exists ? c->after.mode : c->before.mode);
 }
 
-/* The project's own changes, if there are any; git's own where words stand for them. */
+/* Drops changes outside the project if it has any, and git's own files if words replace them. */
 static void leave_out(struct review_worker *w)
 {
 	size_t kept = 0, own = 0;
@@ -343,7 +344,7 @@ static void work_list(void *job) /* worker thread */
 	}
 }
 
-/* From what is there now to what will be written. */
+/* Shows a merge: from the current content to the content to be written. */
 static int merge_file(struct review_worker *w, struct err *err)
 {
 	const struct undo_entry *e = &w->plan->entries[w->merged[w->picked[w->next]]];
@@ -409,7 +410,7 @@ static bool passes(const struct review_worker *w, const struct change *c)
 	return list_match(w->filter, shown.data);
 }
 
-/* Of a run of deleted lines and the added ones after it, each replaces the one of its place. */
+/* Pairs the n-th deleted line of a run with the n-th added line after it. */
 static void find_mates(struct review *r, size_t from)
 {
 	for (size_t i = from; i < r->n_lines;) {
@@ -445,7 +446,7 @@ static void take_lines(struct review *r, const struct review_worker *w)
 	find_mates(r, from);
 }
 
-/* All its files are here at once. */
+/* Takes all files of a range at once. */
 static void take_range(struct review *r, struct review_worker *w)
 {
 	r->n_lines = r->cap_lines = w->n;

@@ -17,17 +17,17 @@
  */
 #define REVIEW_LINES 50000
 #define REVIEW_RANGE 200000
-#define REVIEW_COLS  4096 /* bytes of a line that are kept */
+#define REVIEW_COLS  4096 /* kept bytes of a line */
 
 struct review_line {
-	size_t at; /* of text */
+	size_t at; /* offset in text */
 	int old_line, new_line;
 	uint32_t len;
 	uint32_t file; /* index */
 	uint32_t mate; /* the line that replaces this one, or vice versa: index + 1; 0: none */
-	uint8_t kind;  /* enum diff_line_kind, one byte as there are many lines */
-	uint8_t state; /* of syntax_line() before this line */
-	bool folded;   /* a heading whose lines are not shown; set by the view */
+	uint8_t kind;  /* enum diff_line_kind; a byte, because there are many lines */
+	uint8_t state; /* of syntax_line(), before this line */
+	bool folded;   /* a heading with hidden lines; set by the view */
 };
 
 struct review_file {
@@ -41,29 +41,29 @@ struct review_file {
 typedef void (*review_submit)(void *data, void (*work)(void *job), void (*done)(void *job),
 			      void *job);
 
-/* The source: a step, or the steps `from` .. `to` as one, or edits, or the merges of a plan. All
+/* The source: a step, the steps `from` .. `to` as one, external edits, or the merges of a plan. All
  * members are copied. */
 struct review_spec {
 	const char *const *folders;
 	const char *state_dir;
 	int64_t step;
-	int64_t from, to;		/* or 0; to 0: the newest */
+	int64_t from, to;		/* a range, or 0; to 0: the newest */
 	bool places;			/* files outside the folders, and git's own files, too */
 	const struct barrier *edits;	/* or NULL */
 	const struct undo_plan *merges; /* or NULL */
-	const char *filter;		/* files by name, as list_match(); "": all */
+	const char *filter;		/* file names, for list_match(); "": all */
 	review_submit submit;
-	void *data;		  /* of submit */
-	void (*news)(void *view); /* files or lines have arrived */
+	void *data;		  /* for submit */
+	void (*news)(void *view); /* files or lines were read */
 	void *view;
 };
 
 struct review {
-	bool listed, busy, whole; /* whole: every file is read */
-	int result;		  /* of listing: 0 or negative errno */
+	bool listed, busy, whole; /* whole: all files are read */
+	int result;		  /* of the list: 0 or negative errno */
 	char why[256];
 	struct review_file *files;
-	size_t n_files, left_out; /* left_out: changes elsewhere, and git's own */
+	size_t n_files, left_out; /* left_out: changes elsewhere and of git's own files */
 	struct git_words git;	  /* summary of git's own files; raw */
 	struct review_line *lines;
 	size_t n_lines, cap_lines;
@@ -71,11 +71,11 @@ struct review {
 	struct review_worker *worker;
 	review_submit submit;
 	void *data;
-	void (*news)(void *view); /* files or lines have arrived */
+	void (*news)(void *view); /* files or lines were read */
 	void *view;
 };
 
-/* Returns the path relative to the first folder; absolute for another folder. Heap. */
+/* Returns the path relative to the first folder; absolute in another folder. Heap. */
 char *review_name(const struct change *c) MUST_USE;
 struct review *review_new(const struct review_spec *spec) MUST_USE;
 void review_free(struct review *r); /* NULL is a no-op */

@@ -1,4 +1,4 @@
-/* since - everything that has changed since the session, the turn or a marked step began. */
+/* since - shows all changes after the start of the session, the turn or a marked step. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/frame/ui.h"
 
@@ -7,7 +7,7 @@ static bool in_effect(const struct step_row *s)
 	return !s->undone && !s->gone && !s->running && !s->elsewhere;
 }
 
-/* The first step in effect of this session; of a turn: those of this mark. 0: none. */
+/* Returns the first step in effect: of the session, or of the turn with this mark; 0: none. */
 static int64_t first_of(const struct model *m, const struct turn_mark *turn, bool session)
 {
 	for (size_t i = 0; i < m->n_steps; i++) {
@@ -34,7 +34,7 @@ static int64_t turn_start(struct ui *ui)
 	return turn ? first_of(m, turn, false) : 0;
 }
 
-/* The marked step may be undone by now: then the next one that is in effect. */
+/* Returns the marked step, or the next one in effect if it was undone. */
 static int64_t mark_start(const struct ui *ui)
 {
 	const struct model *m = ui->spec.model;

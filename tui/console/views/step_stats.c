@@ -7,10 +7,10 @@
 
 #include "core/diff/diff.h"
 
-#define BATCH 16 /* steps that one job reads */
+#define BATCH 16 /* steps read by one job */
 
 struct stats_worker {
-	struct step_stats *owner; /* NULL: nobody waits for it any more */
+	struct step_stats *owner; /* NULL: abandoned */
 	char **folders, *state_dir;
 	atomic_bool stop;
 	struct journal *journal;
@@ -70,7 +70,7 @@ static void add_file(struct stats_worker *w, struct step_stat *s, const struct c
 	if (diff_count(w->journal, s->id, c, &f.added, &f.deleted, &err) < 0)
 		f.added = f.deleted = -1;
 	if (c->kind == CHANGE_MODIFIED && !f.added && !f.deleted &&
-	    c->before.mode == c->after.mode) { /* written as it was */
+	    c->before.mode == c->after.mode) { /* written without a change */
 		s->files--;
 		free(f.name);
 		return;
@@ -145,7 +145,7 @@ static void done(void *job)
 	s->spec.news(s->spec.view);
 }
 
-/* What was asked for last is what is on the screen. */
+/* Reads the next BATCH of the requested steps. */
 static void ask(struct step_stats *s)
 {
 	struct stats_worker *w = s->worker;

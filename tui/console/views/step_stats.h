@@ -10,8 +10,8 @@
 /*
  * Life:    stats_new() -> stats_get() while drawing -> stats_free(), also while a worker runs.
  * Threads: main loop; the worker has a journal handle of its own.
- * Counts:  files of the working folders, without directories and git's own files, as git counts
- *          them. Lines of a step with more than STATS_FILES files are not counted.
+ * Counts:  files of the working folders, without directories and git's own files, like git. Lines
+ *          of a step with more than STATS_FILES files are not counted.
  */
 #define STATS_FILES 400
 
@@ -23,11 +23,11 @@ struct stat_file {
 
 struct step_stat {
 	int64_t id;
-	bool read;		 /* false: the worker has not read it yet */
-	size_t files, dirs, own; /* own: of git's */
+	bool read;		 /* false: not read yet */
+	size_t files, dirs, own; /* own: git's own files */
 	size_t added, deleted;
 	bool many;		/* lines are not counted */
-	struct stat_file *list; /* STATS_FILES of them at most */
+	struct stat_file *list; /* at most STATS_FILES */
 	size_t n;
 	struct git_words git; /* summary of `own`; raw */
 	UT_hash_handle hh;
@@ -37,13 +37,13 @@ struct stats_spec {
 	const char *const *folders; /* borrowed, like all members */
 	const char *state_dir;
 	review_submit submit;
-	void *data;		  /* of submit */
-	void (*news)(void *view); /* statistics have arrived */
+	void *data;		  /* for submit */
+	void (*news)(void *view); /* statistics were read */
 	void *view;
 };
 
 struct step_stats;
 struct step_stats *stats_new(const struct stats_spec *spec) MUST_USE;
 void stats_free(struct step_stats *s); /* NULL is a no-op */
-/* Returns the statistics, or NULL and lets the worker read them. Not for a step that still runs. */
+/* Returns the statistics; if NULL, the worker reads them. Not for a running step. */
 const struct step_stat *stats_get(struct step_stats *s, int64_t id);

@@ -8,9 +8,9 @@
 #include "core/diff/diff.h"
 #include "tui/console/views/steplist.h"
 
-#define FILES_W 50 /* narrower: lines alone are counted, not files */
+#define FILES_W 50 /* narrower: no number of files */
 
-/* What stands at the right of a row. */
+/* The right part of a row. */
 struct state {
 	char words[32];
 	int role;
@@ -68,7 +68,7 @@ static void state_of_stat(const struct step_stat *stat, const struct step_row *s
 		snprintf(out->words, sizeof(out->words), st->elsewhere ? "outside" : "-");
 }
 
-/* What became of it, in a sign and a word; else how many lines. */
+/* Sets the state: a sign and a word, else the number of lines. */
 static void state_of(const struct view_steps *p, const struct step_row *st, int cols,
 		     struct state *out)
 {
@@ -190,7 +190,7 @@ static void line_state(const struct view_steps *p, const struct line *l, int col
 	}
 }
 
-/* A colour of the diff on the list's own ground. */
+/* Draws a number in a colour of the diff, on the background of the list. */
 static int draw_count(struct surface *s, int x, int y, int role, const char *text)
 {
 	struct style st = surface_role(s, role), plain = surface_role(s, ROLE_TEXT);
@@ -239,7 +239,7 @@ static void draw_edit(const struct view_steps *p, struct surface *s, struct rect
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, names.data);
 }
 
-/* "Nov 24 09:12  claude" */
+/* Draws "Nov 24 09:12  claude". */
 static void draw_heading(const struct view_steps *p, struct surface *s, struct rect line,
 			 const struct line *l)
 {
@@ -264,7 +264,7 @@ static int draw_fold(const struct view_steps *p, struct surface *s, int x, int y
 	return surface_text(s, x, y, 1, ROLE_BORDER_FOCUS, sign) + 1;
 }
 
-/* "15:33 fix the greeting" */
+/* Draws "15:33 fix the greeting". */
 static void draw_turn(const struct view_steps *p, struct surface *s, struct rect line, int x,
 		      int end, const struct line *l)
 {
@@ -322,7 +322,7 @@ static void draw_file(const struct view_steps *p, struct surface *s, struct rect
 	surface_hostile_end(s, x, line.y, end - x, ROLE_TEXT, ui_path(p->v.ui, f->name));
 }
 
-/* "claude: edit a.c": the agent dim, the verb or program in its colour, the rest as text. */
+/* Draws "claude: edit a.c": the agent dim, the verb or program coloured, the rest as text. */
 static void draw_name(struct surface *s, int x, int y, int end, const struct step_row *st)
 {
 	const char *name = st->command ? st->command : "", *colon = strstr(name, ": ");
@@ -400,7 +400,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	draw_state(s, line.x + line.w - 1 - state_width(&state), line.y, &state);
 }
 
-/* Of the rows that are on the screen: the others are not read for it. */
+/* Returns the width of the states of visible rows; further rows are not read for it. */
 static int state_cols(const struct view_steps *p, struct rect r)
 {
 	size_t from = MIN(p->list.top, p->n), upto = MIN(from + (size_t)MAX(r.h, 1), p->n);
@@ -415,7 +415,7 @@ static int state_cols(const struct view_steps *p, struct rect r)
 	return MIN(w, MAX(8, r.w / 3));
 }
 
-/* In as many lines as they take; the line below them. */
+/* Draws words over as many lines as needed. Returns the next line. */
 static int draw_wrapped(struct surface *s, struct rect r, int y, const char *words)
 {
 	const char *next = words;
@@ -429,7 +429,7 @@ static int draw_wrapped(struct surface *s, struct rect r, int y, const char *wor
 	return y;
 }
 
-/* What a first session looks at: what will be here, and the keys that lead on. */
+/* Draws the screen of a first session: what the list will show, and the keys. */
 static void draw_welcome(struct ui *ui, struct surface *s, struct rect r)
 {
 	static const struct {

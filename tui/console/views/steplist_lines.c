@@ -1,4 +1,5 @@
-/* steplist_lines - which lines the list of steps has: turns, their steps, and files of these. */
+/* steplist_lines - collects the lines of the list of steps: turns, their steps, and files of
+ * these. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "tui/console/views/steplist.h"
 
 #define OPENS_MAX  512
-#define TURN_NAMES 5 /* of steps, where there is no prompt to show */
+#define TURN_NAMES 5 /* names of steps, in place of an unknown prompt */
 
 const struct step_row *steplist_step(const struct view_steps *p, size_t i)
 {
@@ -35,7 +36,8 @@ const struct step_stat *steplist_stat(const struct view_steps *p, const struct s
 	return p->stats && !st->running && !st->gone ? stats_get(p->stats, st->id) : NULL;
 }
 
-/* No command of the agent's, and nothing of it in the project. While it runs its name tells. */
+/* Returns whether a step changed nothing in the project, and was no command of the agent's. The
+ * name of a running step decides. */
 bool steplist_is_note(const struct step_row *st)
 {
 	if (st->running)
@@ -80,7 +82,7 @@ static void edit_text(const struct barrier *b, struct buf *out)
 	}
 }
 
-/* The prompt, or what it led to: "sed -i s/a/b/ x.c, make". */
+/* Appends the prompt, or the names of its steps: "sed -i s/a/b/ x.c, make". */
 static void turn_text(const struct view_steps *p, const struct line *l, struct buf *out)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -131,8 +133,7 @@ void steplist_text(const struct view_steps *p, const struct line *l, struct buf 
 	}
 }
 
-/* ---- what is open -----------------------------------------------------------------------------
- */
+/* ---- open lines ------------------------------------------------------------------------------ */
 
 struct line_key steplist_key(const struct view_steps *p, const struct line *l)
 {
@@ -174,7 +175,8 @@ static struct opened *opened_of(const struct view_steps *p, const struct line_ke
 	return NULL;
 }
 
-/* Older prompts are folded; what has no words of its own is shown by its steps. */
+/* Returns whether a line is open: if the user has not decided, the newest turn, and turns without
+ * words. */
 bool steplist_is_open(const struct view_steps *p, const struct line *l)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -193,7 +195,7 @@ void steplist_open(struct view_steps *p, const struct line *l, bool open)
 	struct line_key k = steplist_key(p, l);
 	struct opened *o = opened_of(p, &k);
 
-	if (!o && p->n_opens == OPENS_MAX) { /* the oldest are forgotten */
+	if (!o && p->n_opens == OPENS_MAX) { /* the older half is forgotten */
 		p->n_opens /= 2;
 		memmove(p->opens, p->opens + p->n_opens, p->n_opens * sizeof(*p->opens));
 	}
@@ -226,7 +228,7 @@ static void add_match(struct view_steps *p, struct line l)
 		add(p, l);
 }
 
-/* Those after this step, oldest first; 0: after none that is shown. */
+/* Adds the edits after this step, oldest first; 0: after no listed step. */
 static void add_edits(struct view_steps *p, const int64_t *places, int64_t after, unsigned depth)
 {
 	for (size_t i = p->v.ui->spec.model->n_edits; i-- > 0;)
@@ -259,7 +261,7 @@ size_t steplist_turn_end(const struct model *m, size_t first)
 	return end;
 }
 
-/* The session of a turn began at or before it. */
+/* Returns the turn that began the session of this turn; SIZE_MAX: unknown. */
 static size_t session_at(const struct model *m, size_t turn)
 {
 	while (turn != SIZE_MAX && !m->turns[turn].session)
@@ -267,7 +269,7 @@ static size_t session_at(const struct model *m, size_t turn)
 	return turn;
 }
 
-/* Of this session alone nothing need be said. */
+/* Adds a heading where a session begins, unless all steps are this session's. */
 static void add_session(struct view_steps *p, size_t step)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -300,7 +302,7 @@ static void add_step(struct view_steps *p, const int64_t *places, size_t i, unsi
 	add_edits(p, places, m->steps[i].id, depth);
 }
 
-/* Returns how many of them are steps of the project, or of a command. */
+/* Counts the steps that are not notes. */
 static size_t work_of(const struct view_steps *p, size_t from, size_t upto)
 {
 	size_t n = 0;
@@ -338,7 +340,7 @@ static void add_notes(struct view_steps *p, const int64_t *places, size_t from, 
 			add_step(p, places, i, depth + 1);
 }
 
-/* The steps of one turn, or those that no turn is known of. */
+/* Adds the steps of one turn, or steps without a known turn. */
 static void add_turn(struct view_steps *p, const int64_t *places, size_t from, size_t upto)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -359,7 +361,8 @@ static void add_turn(struct view_steps *p, const int64_t *places, size_t from, s
 			add_edits(p, places, m->steps[i].id, row);
 }
 
-/* Returns the end of the turns from this step on that are one row: of notes alone in a session. */
+/* Returns the end of the turns that share one row: successive turns of a session with notes
+ * alone. */
 static size_t rows_end(const struct view_steps *p, size_t from)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -374,7 +377,7 @@ static size_t rows_end(const struct view_steps *p, size_t from)
 	return end;
 }
 
-/* The cursor's line is the one it was, wherever it stands now. */
+/* Moves the cursor to its line, whose place may have changed. */
 static void keep_cursor(struct view_steps *p)
 {
 	if (p->list.follow || !p->list.chosen)

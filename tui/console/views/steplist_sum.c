@@ -6,21 +6,21 @@
 #include "core/base/hash.h"
 #include "tui/console/views/steplist.h"
 
-#define SUM_STEPS 300  /* of a session with more the files are not counted */
-#define SUM_FILES 4000 /* of a turn with more, a file of two steps counts twice */
+#define SUM_STEPS 300  /* files are not counted in a session with more steps */
+#define SUM_FILES 4000 /* in a turn with more files, a file of two steps counts twice */
 
-struct seen { /* a file that was counted */
+struct seen { /* a counted file */
 	char *name;
 	UT_hash_handle hh;
 };
 
 struct sum {
 	size_t steps, added, deleted;
-	bool partly; /* some step has not been read */
+	bool partly; /* a step is not read yet */
 	struct seen *files;
 };
 
-/* Of this session, in effect, and about the project. */
+/* Returns whether the step is of this session, in effect, and about the project. */
 static bool counts(const struct step_row *st)
 {
 	return !st->earlier && !st->undone && !st->elsewhere;
@@ -34,7 +34,7 @@ static void add_file(struct sum *sum, char *name)
 	if (seen)
 		return;
 	seen = xcalloc(1, sizeof(*seen));
-	seen->name = name; /* the step's */
+	seen->name = name; /* borrowed from the step */
 	HASH_ADD_KEYPTR(hh, sum->files, seen->name, strlen(seen->name), seen);
 }
 
@@ -56,7 +56,7 @@ void steplist_read_all(struct view_steps *p)
 			steplist_stat(p, &m->steps[i - 1]);
 }
 
-/* Returns how many different files there are, and forgets them. */
+/* Returns the number of distinct files, and clears the set. */
 static size_t count_files(struct sum *sum)
 {
 	size_t files = HASH_COUNT(sum->files);
@@ -92,7 +92,7 @@ bool view_steps_sum(struct view *steps, struct buf *out)
 	return true;
 }
 
-/* Returns false for an undo, too: the human made it. */
+/* Returns false for an undo as well: the user made it. */
 static bool is_agents(const struct step_row *st)
 {
 	return !st->undone && !st->elsewhere &&

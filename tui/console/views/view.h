@@ -18,39 +18,39 @@ enum query {
 };
 
 /*
- * Threads: main loop. draw() may move the view's own scroll position so that it fits, nothing else.
- * A popup frees itself by ui_pop(); panes live as long as the ui.
+ * Threads: main loop. draw() may change the view's own scroll position so that it fits, but nothing
+ * else. A popup frees itself by ui_pop(); panes live as long as the ui.
  */
-/* The keys of "everywhere" that a view handles; `query` stands for search and filter. */
+/* The keys of "everywhere" that a view handles; `query` implies search and filter. */
 enum {
 	DOES_MOVE = 1, /* up, down, pages, ends */
-	DOES_ENDS = 2, /* ends alone */
+	DOES_ENDS = 2, /* ends only */
 	DOES_SIDEWAYS = 4,
 	DOES_OPEN = 8,
-	DOES_ALONE = 16, /* while it is open, keys of other places do nothing */
+	DOES_ALONE = 16, /* keys of other places do nothing while it is open */
 };
 
 struct view_ops {
 	enum place place; /* keymap section and help heading */
-	/* The popup's rectangle in the body; NULL: all of it. Panes leave it NULL. */
+	/* Returns the popup's rectangle in the body; NULL: all of it. NULL for panes. */
 	struct rect (*size)(struct view *v, struct rect body);
 	void (*draw)(struct view *v, struct surface *s, struct rect r, bool focused);
 	bool (*act)(struct view *v, enum action a); /* false: not handled */
-	/* Writes the text after the title of a pane ("filter: x", "3 of 120"); may be NULL. */
+	/* Writes a note after the title of a pane ("filter: x", "3 of 120"); may be NULL. */
 	void (*note)(struct view *v, char *out, size_t size);
-	/* The user types after / or &: called at each change. NULL: no search here. */
+	/* Called for each change of the text after / or &. NULL: no search here. */
 	void (*query)(struct view *v, enum query what, const char *text);
-	bool filters;  /* & narrows the view, too */
+	bool filters;  /* & filters */
 	unsigned does; /* DOES_* */
-	/* Gets a key before it becomes an action; returns true if it took it. May be NULL. */
+	/* Gets a key before it becomes an action; returns whether it used the key. May be NULL. */
 	bool (*key)(struct view *v, const struct key *k);
 	void (*mouse)(struct view *v, const struct mouse *m, struct rect r); /* may be NULL */
 	/* Returns the part of r in which a drag from x, y selects; NULL: r without its frame. */
 	struct rect (*part)(const struct view *v, struct rect r, int x, int y);
-	void (*changed)(struct view *v); /* the model is newer; may be NULL */
-	void (*tick)(struct view *v);	 /* of a popup, once a second; may be NULL */
+	void (*changed)(struct view *v); /* after a change of the model; may be NULL */
+	void (*tick)(struct view *v);	 /* for popups, once a second; may be NULL */
 	void (*free)(struct view *v);	 /* NULL: free(3) */
-	const enum action *hints;	 /* most relevant first, ends with ACTION_NONE */
+	const enum action *hints;	 /* most important first, ends with ACTION_NONE */
 };
 
 struct view {

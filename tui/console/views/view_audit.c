@@ -6,7 +6,7 @@
 
 struct view_audit {
 	struct view v;
-	struct list list; /* over what is shown of the activity */
+	struct list list; /* the shown items of the activity */
 	struct activity activity;
 	char agent[64]; /* activity.agent */
 };
@@ -15,7 +15,7 @@ static const enum action hints[] = {ACTION_DETAILS,	ACTION_LEVEL,	       ACTION_
 				    ACTION_SEARCH,	ACTION_FILTER,	       ACTION_BOTTOM,
 				    ACTION_FOCUS_STEPS, ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
-/* "kind:deny", "step:12" beside plain words. */
+/* Matches a row with a filter: "kind:deny", "step:12" and plain words. */
 static bool row_matches(void *data, const struct row *r)
 {
 	struct view_audit *a = data;
@@ -39,7 +39,7 @@ static const struct row *row_at(const struct view_audit *a, size_t i)
 	return item ? activity_row(a->v.ui->spec.model, item) : NULL;
 }
 
-/* The cursor stays on its item when others go. */
+/* Keeps the cursor on its item when others are dropped. */
 static void changed(struct view *v)
 {
 	struct view_audit *a = (struct view_audit *)v;
@@ -170,7 +170,7 @@ static bool act(struct view *v, enum action what)
 	struct view_audit *a = (struct view_audit *)v;
 	const struct row *r = what == ACTION_COPY ? row_at(a, a->list.cursor) : NULL;
 
-	if (r && r->text && *r->text) { /* the path or the command alone */
+	if (r && r->text && *r->text) { /* only the path or command */
 		ui_copy(v->ui, r->text, strlen(r->text));
 		return true;
 	}

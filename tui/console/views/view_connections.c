@@ -5,13 +5,13 @@
 #include "core/base/text.h"
 #include "tui/console/frame/ui.h"
 
-#define HOSTS  4  /* lines for those that profiles open, at most */
-#define DENIED 8  /* hosts that are named */
-#define NARROW 66 /* below, there is no place for programs and both directions */
-#define WIDE   92 /* columns from which on the address and the rule have a place */
+#define HOSTS  4  /* most lines for hosts opened by profiles */
+#define DENIED 8  /* most denied hosts by name */
+#define NARROW 66 /* columns; narrower: no program, and the sum of both directions */
+#define WIDE   92 /* columns; from here on: with address and rule */
 
 enum order {
-	BY_TIME, /* the newest first */
+	BY_TIME, /* newest first */
 	BY_HOST,
 	BY_BYTES,
 	ORDERS,
@@ -21,8 +21,7 @@ struct view_connections {
 	struct view v;
 	struct list list;
 	enum order order;
-	const struct connection *
-		*rows; /* those that the filter leaves, in order; until the next fill */
+	const struct connection **rows; /* filtered and sorted; valid until the next fill */
 	size_t n;
 };
 
@@ -102,7 +101,7 @@ static void age(const struct view_connections *p, const struct connection *c, ch
 		snprintf(out, 16, "%lldh%02lld", MIN(s / 3600, 999LL), s / 60 % 60);
 }
 
-/* Host, all bytes, age. */
+/* Draws host, total bytes, age. */
 static void draw_narrow(const struct view_connections *p, struct surface *s, struct rect line,
 			const struct connection *c)
 {
@@ -150,7 +149,7 @@ static bool is_denied_host(const struct row *r)
 	       str_eq(r->op, "connect") && r->text && *r->text;
 }
 
-/* Adds "denied: evil.example:443, 192.0.2.7:80", each once, the newest first. */
+/* Appends "denied: evil.example:443, 192.0.2.7:80": each once, the newest first. */
 static void add_denied(const struct model *m, struct buf *out)
 {
 	const char *seen[DENIED];
@@ -171,8 +170,8 @@ static void add_denied(const struct model *m, struct buf *out)
 	}
 }
 
-/* The hosts that were denied or need no answer, above the last line. Returns how many lines they
- * take. */
+/* Draws the hosts that were denied or are free, above the last line. Returns the number of
+ * lines. */
 static int draw_hosts(const struct view_connections *p, struct surface *s, struct rect in)
 {
 	const char *hosts = p->v.ui->spec.model->hosts, *next;
@@ -207,7 +206,7 @@ static struct rect size(struct view *v, struct rect body)
 	return (struct rect){body.x + (body.w - w) / 2, body.y + (body.h - h) / 2, w, h};
 }
 
-/* What the row under the cursor has no place for. */
+/* Draws what has no room in the row under the cursor. */
 static void draw_end(const struct view_connections *p, struct surface *s, int x, int y, int w)
 {
 	AUTO_BUF struct buf b = BUF_INIT;

@@ -1,4 +1,4 @@
-/* view_detail - one row of the activity whole: object, processes, step, rule and times. */
+/* view_detail - shows a row of the activity in full: object, processes, step, rule and times. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -12,17 +12,17 @@
 #define ANCESTORS_MAX 12
 #define LINES_MAX     (ANCESTORS_MAX + 12)
 
-/* What was known when it was opened: the model may drop the row meanwhile. */
+/* A copy of all facts: the model may drop the row while the view is open. */
 struct view_detail {
 	struct view v;
 	struct detail_line {
-		const char *label; /* "": goes on */
+		const char *label; /* "": continues the fact above */
 		char *text;	   /* escaped */
 	} lines[LINES_MAX];
 	size_t n;
-	char *object; /* raw: what copying takes */
+	char *object; /* raw: for copying */
 	int64_t step, wall_us;
-	int top; /* row at the upper edge */
+	int top; /* first visible row */
 };
 
 static const enum action hints[] = {ACTION_OPEN, ACTION_MOMENT, ACTION_COPY,
@@ -38,7 +38,7 @@ static void add(struct view_detail *d, const char *label, const char *raw)
 	d->lines[d->n++] = (struct detail_line){label, buf_take(&b)};
 }
 
-/* The newest program of that process by then. */
+/* Returns the newest program of the process, up to that row. */
 static const struct row *exec_of(const struct model *m, int pid, uint64_t upto)
 {
 	for (size_t i = m->row_count; i-- > 0;) {
@@ -50,7 +50,7 @@ static const struct row *exec_of(const struct model *m, int pid, uint64_t upto)
 	return NULL;
 }
 
-/* "4711 vim a.c", then its parent, as far up as programs were seen to start. */
+/* Adds "4711 vim a.c", then its parents, as far as their programs are known. */
 static void add_processes(struct view_detail *d, const struct row *row)
 {
 	const struct model *m = d->v.ui->spec.model;
@@ -174,7 +174,7 @@ static void collect(struct view_detail *d, const struct row *r, const struct act
 
 /* ---- the view ------------------------------------------------------------------------------- */
 
-/* Rows of one line of facts in so many columns. */
+/* Returns the rows of a line of facts at this width. */
 static int rows_of(const char *text, int cols)
 {
 	int n = 0;

@@ -7,10 +7,10 @@
 
 struct help_row {
 	enum place place;
-	enum action action; /* ACTION_NONE: the place's heading */
+	enum action action; /* ACTION_NONE: the heading of the place */
 };
 
-/* On a narrow screen a row has several lines. */
+/* A row has several lines on a narrow screen. */
 struct help_line {
 	const struct help_row *row;
 	size_t part;
@@ -19,20 +19,20 @@ struct help_line {
 struct view_help {
 	struct view v;
 	enum place place;
-	bool describing; /* the next keys are looked up, not obeyed */
+	bool describing; /* the next keys are described instead of performed */
 	struct keymap_state typed;
-	struct list list; /* of lines */
+	struct list list; /* in lines */
 	struct help_row rows[2 * ACTION_COUNT + 4];
 	size_t n;
 	struct help_line *lines;
 	size_t n_lines;
-	int cols; /* for which they are */
+	int cols; /* width of the lines */
 };
 
 static const enum action hints[] = {ACTION_SEARCH, ACTION_DESCRIBE, ACTION_SEARCH_NEXT, ACTION_DOWN,
 				    ACTION_UP,	   ACTION_BACK,	    ACTION_NONE};
 
-/* From the agent's terminal only what begins with the prefix. */
+/* Returns whether the keys work: in the agent's terminal only those with the prefix. */
 static bool reachable(const struct view_help *h, const struct binding *b)
 {
 	const struct key *prefix = &h->v.ui->spec.keymap->prefix;
@@ -41,7 +41,7 @@ static bool reachable(const struct view_help *h, const struct binding *b)
 	       (b->keys.key[0].sym == prefix->sym && b->keys.key[0].mods == prefix->mods);
 }
 
-/* A key of the place itself stands before the same one of everywhere. */
+/* Returns whether the place has its own binding for these keys of "everywhere". */
 static bool shadowed(const struct view_help *h, const struct binding *b)
 {
 	const struct keymap *km = h->v.ui->spec.keymap;
@@ -56,7 +56,7 @@ static bool shadowed(const struct view_help *h, const struct binding *b)
 	return false;
 }
 
-/* All keys of an action in one place: "j, Down, C-n". */
+/* Appends all keys of an action in one place: "j, Down, C-n". */
 static bool all_keys(const struct view_help *h, enum place place, enum action a, struct buf *out)
 {
 	const struct keymap *km = h->v.ui->spec.keymap;
@@ -74,7 +74,7 @@ static bool all_keys(const struct view_help *h, enum place place, enum action a,
 	return any;
 }
 
-/* Keys that many views have, and this one, too. */
+/* Collects the shared keys that this view supports. */
 static void collect_shared(struct view_help *h, const struct view *of)
 {
 	for (int a = 1; a < ACTION_COUNT; a++) {
@@ -118,7 +118,7 @@ static int help_width(int cols)
 	return cols - keys_width(cols) - 1;
 }
 
-/* The part of a text that stands on the line of this number, counted from 0. */
+/* Returns the part of a text on its n-th line, from 0. */
 static struct span part_of(const char *text, int cols, size_t number)
 {
 	const char *next = text;
@@ -167,7 +167,7 @@ static void row_text(void *data, size_t i, struct buf *out)
 	const struct view_help *h = data;
 	const struct help_row *r = h->lines[i].row;
 
-	if (h->lines[i].part > 0) /* found by its first line */
+	if (h->lines[i].part > 0) /* searched by its first line */
 		return;
 	if (r->action == ACTION_NONE) {
 		buf_str(out, place_title(r->place));

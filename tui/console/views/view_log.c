@@ -22,7 +22,7 @@ static const struct said *said_at(const struct ui *ui, size_t i)
 	return &ui->said[(ui->n_said - count(ui) + i) % UI_SAID];
 }
 
-/* "12 s ago", "3 min ago" */
+/* Writes "12 s ago", "3 min ago". */
 static void ago(const struct ui *ui, const struct said *s, char *out, size_t size)
 {
 	int64_t seconds = MAX((int64_t)0, (ui->now_us - s->at_us) / 1000000);

@@ -1,4 +1,4 @@
-/* view_palette - every action that means something here, found by some of its letters. */
+/* view_palette - lists the actions that have an effect here; found by some of their letters. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -7,11 +7,9 @@
 #include "core/base/text.h"
 #include "tui/console/frame/ui.h"
 
-/*
- * What is typed is looked for in the label and the sentence of each action; the best match stands
- * first. Enter does it in the view below. What decides something or ends the agent is listed with
- * its key and never done from here: Enter is typed by reflex.
- */
+/* Searches the typed letters in the label and the sentence of each action; the best match is first.
+ * Enter performs it in the view below. Decisions and actions that end the agent are listed with
+ * their keys but not performed from here: Enter is typed by reflex. */
 #define PALETTE_W 116
 #define PALETTE_H 18
 #define TYPED_MAX 48
@@ -23,7 +21,7 @@ struct palette_row {
 
 struct view_palette {
 	struct view v;
-	enum place place; /* of the view below */
+	enum place place; /* place of the view below */
 	enum action all[ACTION_COUNT];
 	size_t n_all;
 	struct palette_row rows[ACTION_COUNT];
@@ -36,8 +34,8 @@ static const enum action hints[] = {ACTION_OPEN, ACTION_DOWN, ACTION_UP, ACTION_
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* All letters of the needle in their order: the nearer together and to the heads of words, the
- * more. 0: they are not all there. */
+/* Returns how well text matches: all letters of the needle, in order; more points for adjacent
+ * letters and heads of words. 0: no match. */
 static int score(const char *needle, const char *text)
 {
 	int total = 1, run = 0;

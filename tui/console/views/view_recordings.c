@@ -1,5 +1,5 @@
-/* view_recordings - the recorded sessions, newest first, as cordon replay --list; Enter plays one.
- */
+/* view_recordings - lists recorded sessions, newest first, like cordon replay --list; Enter plays
+ * one. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "core/record/recorded.h"
 #include "tui/console/frame/ui.h"
 
-/* A worker reads the list: a slow disk does not hold up the console. */
+/* A worker reads the list: a slow disk does not block the console. */
 struct reading {
-	struct view_recordings *view; /* NULL: it is closed */
+	struct view_recordings *view; /* NULL: closed */
 	char *state_dir;
 	struct recorded_list all;
 };
@@ -18,7 +18,7 @@ struct reading {
 struct view_recordings {
 	struct view v;
 	struct list list;
-	struct reading *reading; /* under way, or NULL */
+	struct reading *reading; /* in progress, or NULL */
 	struct recorded_list all;
 };
 
@@ -74,7 +74,7 @@ enum field {
 	FIELD_PROMPT
 };
 
-/* Columns of a narrow, middle and wide box; 0: left out. The last one has the rest. */
+/* Columns of a narrow, middle and wide box; 0: left out. The last column has the rest. */
 static const struct {
 	const char *head;
 	int cols[3];
@@ -102,7 +102,7 @@ static const char *tag_of(const struct recorded *r)
 	return dash ? dash + 1 : r->session;
 }
 
-/* Returns the text of a field, raw; out has room for numbers. */
+/* Returns the text of a field, raw; out is for numbers. */
 static const char *field_text(struct ui *ui, const struct recorded *r, enum field c, char *out,
 			      size_t size)
 {

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "tui/console/frame/ui.h"
 
-#define DOTS 4 /* of a braille sign, one above the other; it has two columns of them */
+#define DOTS 4 /* rows of a braille sign, which has two columns */
 
 enum graph {
 	GRAPH_CPU,
@@ -52,7 +52,7 @@ static void words(enum graph g, double v, char *out, size_t size)
 	}
 }
 
-/* The highest of what is shown; of cpu at least one core, so that idling is flat. */
+/* Returns the highest visible value; for cpu at least one core, so that an idle graph is flat. */
 static double highest(const struct model *m, enum graph g, size_t n)
 {
 	double top = g == GRAPH_CPU ? 100 : 1;
@@ -65,7 +65,7 @@ static double highest(const struct model *m, enum graph g, size_t n)
 	return top;
 }
 
-/* Dots that a sample lights, of `all`; something is at least one. */
+/* Returns how many of `all` dots a sample lights; at least one for a value above zero. */
 static int lit(const struct model *m, enum graph g, size_t ago, double top, int all)
 {
 	const struct usage_sample *s = model_sample(m, ago);
@@ -74,7 +74,7 @@ static int lit(const struct model *m, enum graph g, size_t ago, double top, int 
 	return v <= 0 ? 0 : MAX(1, (int)(v / top * all + 0.5));
 }
 
-/* U+2800 and bits: 1 2 3 7 are the left column from the top, 4 5 6 8 the right one. */
+/* Draws U+2800 with bits: 1 2 3 7 are the left column from the top, 4 5 6 8 the right one. */
 static void put_braille(struct surface *s, int x, int y, int role, int left, int right)
 {
 	static const int bits[2][DOTS] = {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}};
@@ -91,7 +91,7 @@ static void put_braille(struct surface *s, int x, int y, int role, int left, int
 	surface_text(s, x, y, 1, role, utf8);
 }
 
-/* Newest at the right: two seconds a column, or one without braille. */
+/* Draws a graph, the newest sample at the right: two seconds a column, or one without braille. */
 static void draw_graph(const struct model *m, struct surface *s, struct rect r, enum graph g)
 {
 	size_t per = s->ascii ? 1 : 2;
@@ -115,7 +115,7 @@ static void draw_graph(const struct model *m, struct surface *s, struct rect r, 
 	}
 }
 
-/* "cpu  42%  (most 180%)", and its graph below. */
+/* Draws "cpu  42%  (most 180%)", and its graph below. */
 static void draw_one(const struct model *m, struct surface *s, struct rect r, enum graph g)
 {
 	const struct usage_sample *now = model_sample(m, 0);
@@ -156,7 +156,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 			 (enum graph)g);
 }
 
-/* "cpu 42%", a line each. */
+/* Copies "cpu 42%", a line each. */
 static void copy(struct ui *ui)
 {
 	const struct usage_sample *now = model_sample(ui->spec.model, 0);

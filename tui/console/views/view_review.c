@@ -1,6 +1,5 @@
-/* view_review - what a turn changed, piece by piece: kept, taken back, commented, told to the
- * agent.
- */
+/* view_review - the changes of a turn, hunk by hunk: kept, taken back, commented, sent to the
+ * agent. */
 /* SPDX-License-Identifier: MIT */
 #include "tui/console/views/view_review.h"
 
@@ -26,7 +25,7 @@ const struct review_row *review_row_at(const struct view_review *p)
 	return p->list.cursor < p->n_rows ? &p->rows[p->list.cursor] : NULL;
 }
 
-/* ---- going ----------------------------------------------------------------------------------- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 static void go(struct view_review *p, enum review_row_kind kind, bool next)
 {
@@ -37,13 +36,13 @@ static void go(struct view_review *p, enum review_row_kind kind, bool next)
 		if (p->rows[i].kind != kind)
 			continue;
 		p->list.cursor = i;
-		if (i + p->list.page / 2 > p->list.top + p->list.page) /* its lines are in sight */
+		if (i + p->list.page / 2 > p->list.top + p->list.page) /* shows its lines */
 			p->list.top = i - MIN(p->list.page / 4, i);
 		return;
 	}
 }
 
-/* After a verdict: the next piece that has none. */
+/* Moves to the next hunk without a verdict. */
 static void go_on(struct view_review *p, size_t hunk)
 {
 	for (size_t pass = 0; pass < 2; pass++)
@@ -62,7 +61,7 @@ static void go_on(struct view_review *p, size_t hunk)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* Says the verb of these pieces, all at once: it is written to the store once. */
+/* Sends one verdict for all these hunks: they are written to the store at once. */
 static void say_all(struct view_review *p, enum review_verb verb, const struct hunk *const *list,
 		    size_t n)
 {
@@ -73,7 +72,7 @@ static void say_all(struct view_review *p, enum review_verb verb, const struct h
 	review_build(p);
 }
 
-/* Of the piece at the cursor; of a file, all its pieces. */
+/* Judges the hunk at the cursor; on a file, all its hunks. */
 static void judge(struct view_review *p, enum review_verb verb)
 {
 	const struct review_row *r = review_row_at(p);
@@ -83,8 +82,8 @@ static void judge(struct view_review *p, enum review_verb verb)
 
 	if (!r)
 		return;
-	/* The last change first, and brought back in the other order: each finds the file as it
-	 * left it. */
+	/* Taken back from the last to the first, and restored in the opposite order: each hunk
+	 * finds the file as it left it. */
 	for (size_t k = 0; k < p->hunks.n; k++) {
 		size_t i = verb == REVIEW_BRING_BACK ? k : p->hunks.n - 1 - k;
 		const struct hunk *h = &p->hunks.list[i];
@@ -118,7 +117,7 @@ static void keep_all(struct view_review *p)
 	       n);
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- other actions --------------------------------------------------------------------------- */
 
 static void edit(struct view_review *p)
 {
@@ -140,7 +139,7 @@ static void edit(struct view_review *p)
 		ui_say(ui, "%s", err.text);
 }
 
-/* By cordon itself, on a terminal of its own: git's editor, hooks and passphrases want one. */
+/* Runs cordon on a terminal of its own: git's editor, hooks and passphrases need one. */
 static void commit(struct view_review *p)
 {
 	struct ui *ui = p->v.ui;
@@ -275,7 +274,7 @@ static bool look(struct view_review *p, enum action a)
 	}
 }
 
-/* Reads which pieces are committed: `cordon commit` runs in a terminal of its own. */
+/* Reads which hunks are committed: `cordon commit` runs in a terminal of its own. */
 static void see_commits(struct view_review *p)
 {
 	const struct ui_spec *spec = &p->v.ui->spec;

@@ -15,56 +15,56 @@ enum review_row_kind {
 struct review_row {
 	enum review_row_kind kind;
 	size_t hunk;
-	size_t at; /* line of struct hunks, or point of struct reviewed */
+	size_t at; /* line of struct hunks, or index of a point of struct reviewed */
 };
 
 struct review_piece { /* display state of a hunk */
-	bool hidden;  /* kept before the view was opened */
-	bool toggled; /* folded or opened by hand */
-	bool points;  /* handled comments show their text */
+	bool hidden;  /* it was kept before the view was opened */
+	bool toggled; /* folded or opened by the user */
+	bool points;  /* shows the text of handled comments */
 };
 
 struct review_load;
 
 struct view_review {
 	struct view v;
-	bool session;	  /* reviews all steps of the session, not one turn */
-	int64_t from, to; /* of a turn that was chosen, or 0: the newest */
+	bool session;	  /* reviews all steps of the session instead of one turn */
+	int64_t from, to; /* steps of a selected turn; 0: the newest turn */
 	char *words;	  /* description of the reviewed steps */
-	int64_t *steps;	  /* the steps that are read, or were */
+	int64_t *steps;	  /* the steps that are (being) read */
 	size_t n_steps;
-	struct review_load *load; /* a worker reads; or NULL */
+	struct review_load *load; /* being read by a worker; or NULL */
 	struct hunks hunks;
 	bool read;
-	char why[256]; /* the error of reading; or "" */
+	char why[256]; /* the error of the last read; or "" */
 	struct review_piece *pieces;
 	struct review_row *rows;
 	size_t n_rows;
-	uint64_t seen; /* model.version of the rows */
+	uint64_t seen; /* model.version when the rows were built */
 	struct list list;
-	bool all;	    /* lists hunks that were kept earlier, too */
-	struct buf message; /* shown before it is pasted; empty: the list is shown */
+	bool all;	    /* includes hunks that were kept earlier */
+	struct buf message; /* shown before it is pasted; empty: the hunks are shown */
 	struct list message_list;
-	size_t commented; /* hunk + 1 that the comment being typed is about */
+	size_t commented; /* hunk + 1 of the comment that is being typed */
 	int commented_line;
-	uint64_t told;	   /* the last model.review_said that was shown */
-	int64_t edited_us; /* the newest edit from outside: a commit may be one */
+	uint64_t told;	   /* the newest model.review_said that was shown */
+	int64_t edited_us; /* the newest external edit: it may be a commit */
 };
 
 enum review_state review_state_of(const struct view_review *p, size_t hunk);
 const char *review_sign(enum review_state v);
-void review_build(struct view_review *p); /* the rows, from hunks and verdicts */
+void review_build(struct view_review *p); /* makes the rows from hunks and verdicts */
 void review_draw(struct view *v, struct surface *s, struct rect r, bool focused);
 void review_row_text(void *view, size_t row, struct buf *out);	     /* escaped */
-const struct review_row *review_row_at(const struct view_review *p); /* the cursor; NULL: none */
+const struct review_row *review_row_at(const struct view_review *p); /* under the cursor; or NULL */
 /* view_review_points.c */
 const struct point *review_point_at(const struct view_review *p); /* NULL: no comment */
-void review_comment(struct view_review *p);			  /* asks for its text */
-void review_commented(struct view_review *p, const char *text);	  /* the text was typed */
-/* Shows the message; the second time, sends it. Returns whether it is shown now; if not, p may be
- * gone. */
+void review_comment(struct view_review *p);			  /* asks for a text */
+void review_commented(struct view_review *p, const char *text);	  /* after the text was typed */
+/* Shows the message; the second time, sends it. Returns whether it is shown; if not, p may be
+ * freed. */
 bool review_send(struct view_review *p);
-bool review_reopen(struct view_review *p); /* false: the cursor is on no handled comment */
+bool review_reopen(struct view_review *p); /* false: no handled comment under the cursor */
 /* view_review_load.c */
 void review_reload(struct view_review *p); /* if the steps to review have changed */
 void review_load_abandon(struct view_review *p);

@@ -1,4 +1,4 @@
-/* view_review_draw - the rows of a review: files, pieces, lines, comments; and the message. */
+/* view_review_draw - draws the rows of a review: files, hunks, lines, comments; and the message. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void add_points(struct view_review *p, size_t hunk)
 			add_row(p, REVIEW_ROW_POINT, hunk, i);
 }
 
-/* Returns whether the comment is about a listed piece of the file whose first piece this is. */
+/* Returns whether the comment is about a listed hunk of the file whose first hunk this is. */
 static bool is_listed(const struct view_review *p, size_t first, const struct point *q)
 {
 	for (size_t i = first; i < p->hunks.n && str_eq(p->hunks.list[i].path, q->path); i++)
@@ -65,7 +65,7 @@ static bool is_listed(const struct view_review *p, size_t first, const struct po
 	return false;
 }
 
-/* Below the file's name: the comments of earlier reviews that are open; all of them with F. */
+/* Adds open comments of earlier reviews below the file's name; all of them with `all`. */
 static void add_earlier(struct view_review *p, size_t first)
 {
 	const struct reviewed *v = p->v.ui->spec.model->reviewed;
@@ -79,7 +79,7 @@ static void add_earlier(struct view_review *p, size_t first)
 	}
 }
 
-/* Rows above the cursor may have come or gone: it stays with its row, else with its piece. */
+/* Moves the cursor to its row, or to its hunk: rows above may have changed. */
 static void keep_cursor(struct view_review *p, const struct review_row *was)
 {
 	for (size_t i = 0; i < p->n_rows; i++) {
@@ -153,7 +153,7 @@ static void add_heading(const struct view_review *p, const struct hunk *h, struc
 	buf_fmt(out, "  step %lld", (long long)h->step);
 }
 
-/* "3.1 use strtoul", "3.2 done", which is folded, or "3.2 done: use strtoul". */
+/* Appends "3.1 use strtoul", "3.2 done" when folded, or "3.2 done: use strtoul". */
 static void add_point_words(const struct view_review *p, const struct review_row *r,
 			    struct buf *out)
 {
@@ -228,7 +228,7 @@ static void draw_line(const struct view_review *p, struct surface *s, struct rec
 	surface_text(s, line.x + 2, line.y, MAX(0, line.w - 2), role, text.data);
 }
 
-/* "src/a.c  +3 -1", of the pieces that are listed. */
+/* Draws "src/a.c  +3 -1", for the listed hunks. */
 static void draw_file(const struct view_review *p, struct surface *s, struct rect line, size_t hunk)
 {
 	const char *path = p->hunks.list[hunk].path;
@@ -261,7 +261,7 @@ static void draw_row(void *view, struct surface *s, struct rect line, size_t row
 	} else if (r->kind == REVIEW_ROW_LINE) {
 		draw_line(p, s, line, &p->hunks.lines[r->at]);
 	} else {
-		/* A message that was sent is history. */
+		/* A sent message is dim. */
 		int role = p->v.ui->spec.model->reviewed->points[r->at].round ? ROLE_DIM
 									      : ROLE_EVENT_NOTE;
 

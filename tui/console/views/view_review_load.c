@@ -1,4 +1,4 @@
-/* view_review_load - which steps a review is of, and their pieces, read by a worker. */
+/* view_review_load - selects the steps of a review; a worker reads their hunks. */
 /* SPDX-License-Identifier: MIT */
 #include <stdatomic.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tui/console/views/view_review.h"
 
 struct review_load {
-	struct view_review *view; /* NULL: nobody waits for it */
+	struct view_review *view; /* NULL: abandoned */
 	char **folders, *state_dir;
 	int64_t *steps;
 	size_t n;
@@ -17,16 +17,16 @@ struct review_load {
 	struct hunks hunks;
 };
 
-/* ---- which steps ----------------------------------------------------------------------------- */
+/* ---- selected steps -------------------------------------------------------------------------- */
 
-/* A step that only took something back is no work of the agent's. */
+/* Returns whether a step is the agent's work: in effect, and no undo. */
 static bool is_reviewed(const struct step_row *s)
 {
 	return !s->undone && !s->gone && !s->running && !s->elsewhere &&
 	       !(s->kind == STEP_API && s->command && str_starts(s->command, "undo "));
 }
 
-/* The mark of the newest turn that has something to review. */
+/* Returns the mark of the newest turn with a step to review. */
 static const struct turn_mark *newest_turn(const struct model *m)
 {
 	for (size_t i = m->n_steps; i-- > 0;)
@@ -99,7 +99,7 @@ static void work(void *job) /* worker thread */
 	journal_close_all(j);
 }
 
-/* The piece that the cursor was in is found again. */
+/* Moves the cursor to the hunk that it was in. */
 static void go_back(struct view_review *p, const struct hunk *was)
 {
 	for (size_t i = 0; i < p->n_rows; i++) {
@@ -128,7 +128,7 @@ static void take(struct view_review *p, struct review_load *l)
 	p->hunks = l->hunks;
 	l->hunks = (struct hunks){.text = BUF_INIT};
 	p->read = true;
-	p->n_rows = 0; /* they are of the pieces before */
+	p->n_rows = 0; /* they are of the old hunks */
 	free(p->pieces);
 	p->pieces = xcalloc(p->hunks.n + 1, sizeof(*p->pieces));
 	for (size_t i = 0; i < p->hunks.n; i++)

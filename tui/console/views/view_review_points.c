@@ -1,4 +1,4 @@
-/* view_review_points - the comments of a review: written, opened again, sent to the agent. */
+/* view_review_points - the comments of a review: written, reopened, sent to the agent. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -30,8 +30,9 @@ void review_commented(struct view_review *p, const char *text)
 	review_build(p);
 }
 
-/* Into the agent's prompt, where Enter is the human's. An agent without a terminal gets it with the
- * next answer to its hook, its editor or its MCP client. Returns false if it cannot be sent. */
+/* Pastes the message into the agent's prompt, where the user presses Enter. An agent without a
+ * terminal receives it with the next answer to its hook, its editor or its MCP client. Returns
+ * false if it cannot be sent. */
 static bool deliver(struct view_review *p)
 {
 	struct ui *ui = p->v.ui;
@@ -52,11 +53,11 @@ static bool deliver(struct view_review *p)
 	if (spec->headless)
 		review_build(p);
 	else
-		note_paste(ui, text); /* this view is gone now */
+		note_paste(ui, text); /* this view is freed */
 	return true;
 }
 
-/* Shown first; the second time it goes to the agent. */
+/* Shows the message first; sends it the second time. */
 bool review_send(struct view_review *p)
 {
 	struct ui *ui = p->v.ui;
@@ -75,7 +76,7 @@ bool review_send(struct view_review *p)
 	return p->message.len > 0;
 }
 
-/* ---- points that were sent ------------------------------------------------------------------- */
+/* ---- sent comments --------------------------------------------------------------------------- */
 
 const struct point *review_point_at(const struct view_review *p)
 {
@@ -85,7 +86,7 @@ const struct point *review_point_at(const struct view_review *p)
 						: NULL;
 }
 
-/* Returns false if the cursor is on no comment that is handled. */
+/* Returns false if the cursor is on no handled comment. */
 bool review_reopen(struct view_review *p)
 {
 	const struct ui_spec *spec = &p->v.ui->spec;

@@ -1,5 +1,5 @@
-/* view_rules - the answers that count on, and the rules of settings files: what they say, whether
- * they still do, where they are written, and taking back. */
+/* view_rules - answers that stay in force, and rules of settings files: their words, state and
+ * source; revokes them. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <time.h>
@@ -16,7 +16,7 @@ struct view_rules {
 
 static const enum action hints[] = {ACTION_REVOKE, ACTION_SEARCH, ACTION_BACK, ACTION_NONE};
 
-/* Newest first: what was answered by mistake was answered just now. */
+/* Returns an answer, the newest first: a mistake is usually the last one. */
 static const struct given *rule_at(const struct view_rules *p, size_t i)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -24,7 +24,7 @@ static const struct given *rule_at(const struct view_rules *p, size_t i)
 	return i < m->n_given ? &m->given[m->n_given - 1 - i] : NULL;
 }
 
-/* Behind those. */
+/* Returns a rule of the settings; they come after the answers. */
 static const struct lasting *lasting_at(const struct view_rules *p, size_t i)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -51,7 +51,7 @@ static const char *state_of(const struct given *g, int *role)
 	return g->answer.allow ? "+ ALLOW" : "x DENY";
 }
 
-/* Where it is written stands at the end. */
+/* Draws a rule, with its source at the end. */
 static void draw_lasting(struct surface *s, struct rect line, const struct lasting *l)
 {
 	AUTO_FREE char *where = xasprintf("%s:%d", l->file, l->line);
@@ -86,7 +86,7 @@ static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 	}
 	surface_text(s, x, line.y, 8, role, state);
 	x += 8;
-	words = strchr(g->words, ' '); /* the verdict stands before it */
+	words = strchr(g->words, ' '); /* without the verdict */
 	surface_hostile(s, x, line.y, line.x + line.w - x, is_over(g) ? ROLE_DIM : ROLE_TEXT,
 			words ? words + 1 : g->words);
 }
@@ -127,7 +127,7 @@ static void draw_numbers(const struct model *m, struct surface *s, int x, int y,
 	surface_text(s, x, y, w, ROLE_MODAL_LABEL, fit.data);
 }
 
-/* How much of the words goes on the first of two lines: whole processes, if any fits. */
+/* Returns how much of the words fits the first of two lines: whole processes, if one fits. */
 static size_t first_line(const char *words, int w)
 {
 	size_t n = 0;
@@ -137,7 +137,7 @@ static size_t first_line(const char *words, int w)
 	return n && strlen(words) > (size_t)w ? n : strlen(words);
 }
 
-/* Who has some of it still. */
+/* Draws which processes still have a part of a revoked grant. */
 static void draw_left(struct surface *s, int x, int y, int w, const char *left)
 {
 	int n = surface_text(s, x, y, w, ROLE_MODAL_LABEL, "Stays open: ");
@@ -153,7 +153,7 @@ static void draw_words(struct surface *s, int x, int y, int w, const char *words
 	surface_text(s, x, y, w, ROLE_MODAL_LABEL, text_width(words) <= w ? words : few);
 }
 
-/* What taking back does, or has done to what the cursor is on. */
+/* Draws the effect of a revocation on the row under the cursor, before or after it. */
 static void draw_end(const struct view_rules *p, struct surface *s, int x, int y, int w)
 {
 	const struct given *g = rule_at(p, p->list.cursor);

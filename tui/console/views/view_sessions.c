@@ -9,21 +9,21 @@
 #include "core/base/text.h"
 #include "tui/console/frame/ui.h"
 
-/* They are read on a worker: how long that takes is nothing to this console. */
+/* Sessions are read by a worker, which may be slow without blocking the console. */
 struct reading {
-	struct view_sessions *view; /* NULL: it is closed */
+	struct view_sessions *view; /* NULL: closed */
 	struct roster roster;
-	struct roster_row *count; /* the one whose lines are read; NULL: the list is */
+	struct roster_row *count; /* the row whose lines are read; NULL: the list */
 	bool failed;
 };
 
 struct view_sessions {
 	struct view v;
 	struct list list;
-	struct reading *reading; /* under way, or NULL */
+	struct reading *reading; /* in progress, or NULL */
 	struct roster roster;
 	bool read, failed;
-	size_t counted; /* rows whose lines were read since the list was */
+	size_t counted; /* rows whose lines were read after the list */
 };
 
 static const enum action hints[] = {ACTION_OPEN,	   ACTION_FOCUS_APPROVALS,
@@ -68,7 +68,7 @@ static void take_lines(struct roster_row *row, const struct roster_row *read)
 	row->counted = read->counted;
 }
 
-/* A row keeps its lines until they are read again, and the cursor its row. */
+/* Takes a new list. A row keeps its lines until they are read again, and the cursor its row. */
 static void take_roster(struct view_sessions *p, struct reading *a)
 {
 	struct roster old = p->roster;
@@ -125,8 +125,8 @@ static void submit(struct view_sessions *p, struct reading *a)
 	p->v.ui->spec.verbs->submit(p->v.ui->spec.data, work, done, a);
 }
 
-/* One row a job, so that the list itself is never waited for long. What has ended changes no more.
- */
+/* Reads the lines of one row in a job, so that the list is soon read again. Ended sessions do not
+ * change. */
 static void count_next(struct view_sessions *p)
 {
 	while (p->counted < p->roster.n && !p->reading) {
@@ -202,7 +202,7 @@ static void add_text(const struct roster_row *row, struct buf *out)
 	text_escape(out, words.data, words.len);
 }
 
-/* "12 s", "3 min", "5 h": since it began, or ended. */
+/* Writes the time from the start, or end: "12 s", "3 min", "5 h". */
 static void age_text(const struct roster_row *row, char *out, size_t size)
 {
 	int64_t from = row->until_us ? row->until_us : row->since_us;
@@ -222,7 +222,7 @@ struct column {
 	int at, w;
 };
 
-/* Columns that do not fit are left out, the last ones first. */
+/* Without room, the last columns are left out first. */
 struct columns {
 	struct column state, folder, branch, agent, age, lines, words;
 };
@@ -247,7 +247,7 @@ static struct columns columns_of(struct rect line)
 	return c;
 }
 
-/* "* 314d  ? 1 waits  ~/p  main  claude  3 min  +120 -14  fix the parser" */
+/* Draws "* 314d  ? 1 waits  ~/p  main  claude  3 min  +120 -14  fix the parser". */
 static void draw_row(void *data, struct surface *s, struct rect line, size_t i)
 {
 	const struct view_sessions *p = data;
@@ -357,7 +357,7 @@ static void replay(struct ui *ui, const struct roster_row *row)
 	ui_cordon(ui, (const char *const[]){"replay", row->session}, 2);
 }
 
-/* In the folder of the row, if the human wants no other. */
+/* Starts a session; the row's folder is proposed. */
 static void start_new(struct ui *ui, const struct roster_row *row)
 {
 	const char *folder = row && *row->folder ? row->folder : "~";
@@ -407,7 +407,7 @@ static void end_row(struct view_sessions *p, const struct roster_row *row)
 		ui_push(ui, dialog_end_new(ui, row));
 }
 
-/* From the history of its folder: no process of that session is asked. */
+/* Shows the diff from the history of the folder, without the session's process. */
 static void diff_row(struct view_sessions *p, const struct roster_row *row)
 {
 	AUTO_FREE char *words = xasprintf("since session %s began", row->tag);
@@ -425,7 +425,7 @@ static void diff_row(struct view_sessions *p, const struct roster_row *row)
 					   row->until_us ? row->last : 0, words));
 }
 
-/* The session's own process shows the plan, in a console of its own, and carries it out. */
+/* Attaches to the session, whose own process shows the plan and carries it out. */
 static void undo_row(struct view_sessions *p, const struct roster_row *row)
 {
 	struct ui *ui = p->v.ui;

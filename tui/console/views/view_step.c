@@ -1,5 +1,5 @@
-/* view_step - what one step changed, or somebody else after it, or a merge is to write: the files,
- * then one long diff of them all. */
+/* view_step - the changes of a step, of external edits or of planned merges: the files, and one
+ * long diff of all. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -114,7 +114,7 @@ static bool still_runs(const struct view_step *p)
 	return false;
 }
 
-/* A step that ran when it was opened can be read when it has ended. */
+/* Reads a step that was running when the view was opened, once it has ended. */
 static void changed(struct view *v)
 {
 	struct view_step *p = (struct view_step *)v;
@@ -125,7 +125,7 @@ static void changed(struct view *v)
 		read_files(p, NULL);
 }
 
-/* The files whose names have these words; "": all of them. */
+/* Shows the files whose names have these words; "": all. */
 static void filter(struct view_step *p, const char *text)
 {
 	snprintf(p->list.filter, sizeof(p->list.filter), "%s", text);
@@ -144,7 +144,7 @@ static void query(struct view *v, enum query what, const char *text)
 		step_search(p, text);
 }
 
-/* The dialog below asked for this to be read. */
+/* Confirms in the dialog below, which required this view. */
 static void confirm(struct ui *ui)
 {
 	struct view *dialog;

@@ -8,13 +8,13 @@
 #include "tui/console/views/view_step.h"
 #include "tui/look/syntax.h"
 
-#define NUMBER_COLS  6	/* of a line's number and a blank */
-#define NUMBER_MIN_W 60 /* narrower: no numbers; a side of two has them from half of it */
+#define NUMBER_COLS  6	/* columns of a line's number and a blank */
+#define NUMBER_MIN_W 60 /* narrower: no numbers; with two sides, half of it each */
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-/* How a line of the diff is coloured: its own style, that of its changed words, and by what its
- * code is where its own says nothing or is a ground. */
+/* The colours of a line of the diff: its style, the style of its changed words, and the class of
+ * its code where the style sets no text colour. */
 struct ink {
 	struct style base, word;
 	bool tinted, code;
@@ -99,7 +99,7 @@ static bool same_look(const struct ink *ink, size_t a, size_t b)
 	return ink->classes[a] == ink->classes[b] && ink->marks[a] == ink->marks[b];
 }
 
-/* The text from column `from` on, as much as has room. Returns the columns of all of it. */
+/* Draws the text from column `from` on, as much as fits. Returns the columns of the whole text. */
 static int draw_runs(struct surface *s, struct rect r, int from, const struct ink *ink,
 		     const char *text, size_t len)
 {
@@ -114,7 +114,7 @@ static int draw_runs(struct surface *s, struct rect r, int from, const struct in
 		for (to = i + 1; to < len && same_look(ink, i, to); to++)
 			;
 		while (to < len && ((unsigned char)text[to] & 0xc0) == 0x80)
-			to++; /* never half a character */
+			to++; /* no part of a character */
 		col = diff_expand(text + i, to - i, col, &b);
 		if (col > from && at - from < r.w)
 			surface_text_style(s, r.x + at - from, r.y, col - at, &st, b.data);
@@ -123,7 +123,7 @@ static int draw_runs(struct surface *s, struct rect r, int from, const struct in
 	return col;
 }
 
-/* What goes on beyond an edge has a sign there. */
+/* Draws a sign at an edge where the text continues. */
 static void draw_edges(struct surface *s, struct rect r, bool before, bool after)
 {
 	if (before)
@@ -137,11 +137,11 @@ static int number_cols(const struct view_step *p, int w)
 	return w >= (p->split ? NUMBER_MIN_W / 2 + 14 : NUMBER_MIN_W) ? NUMBER_COLS : 0;
 }
 
-struct side {	       /* of a row, or all of it */
-	uint32_t line; /* 0: it has nothing there */
+struct side {	       /* one side of a row, or the whole row */
+	uint32_t line; /* 0: no line on this side */
 	uint32_t col;
 	int kind;
-	bool old; /* its number is that of the old file */
+	bool old; /* shows the old file's number */
 };
 
 static void draw_side(struct view_step *p, struct surface *s, struct rect line,
@@ -172,7 +172,7 @@ static void draw_side(struct view_step *p, struct surface *s, struct rect line,
 		draw_edges(s, text, from > 0, all - from > text.w);
 }
 
-/* Headings, and lines that are no line of a file. */
+/* Draws headings, and lines that are not in a file. */
 static void draw_heading_line(struct view_step *p, struct surface *s, struct rect line,
 			      const struct diff_row *row)
 {
@@ -222,11 +222,11 @@ static void draw_row(struct view_step *p, struct surface *s, struct rect line,
 
 /* ---- the diff ------------------------------------------------------------------------------- */
 
-/* The cursor stays in its line when rows are made anew. */
+/* Builds the rows; the cursor stays on its line. */
 void step_rows(struct view_step *p)
 {
 	struct diff_look look = p->look;
-	int w = p->cols ? p->cols : 80; /* nothing was drawn yet */
+	int w = p->cols ? p->cols : 80; /* 80 before the first drawing */
 	struct diff_rows *rows = &p->rows;
 	size_t line = SIZE_MAX, above = p->list.cursor - MIN(p->list.top, p->list.cursor);
 	int side;
@@ -280,7 +280,7 @@ static void draw_diff(struct view_step *p, struct surface *s, struct rect r, boo
 	s->clip = old;
 }
 
-/* ---- around it ------------------------------------------------------------------------------ */
+/* ---- heading and edges ----------------------------------------------------------------------- */
 
 static const struct step_row *row_of(const struct view_step *p)
 {
@@ -324,7 +324,7 @@ static int draw_name(struct view_step *p, struct surface *s, int x, int y, int w
 			   (long long)p->edits.after, hms);
 }
 
-/* The agent's terminal is behind: what it does shows here. */
+/* Draws the agent's state: its terminal is covered. */
 static void say_agent(const struct view_step *p, char *at, size_t size)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -390,13 +390,13 @@ static void say_empty(struct view_step *p, struct surface *s, struct rect r)
 					     : "Nothing of this step is left to show.");
 }
 
-/* Of a view so high, heading included: a small one is the diff's. */
+/* Returns the rows for git's words in a view of this height; a low view has none. */
 int step_git_rows(const struct view_step *p, int h)
 {
 	return p->review ? MIN((int)p->review->git.n, MAX(h / 3, 1)) : 0;
 }
 
-/* "git  main: f918ed4 -> fca8856, 1 commit taken back", in place of git's own files. */
+/* Draws "git  main: f918ed4 -> fca8856, 1 commit taken back", in place of git's own files. */
 static void draw_git(struct view_step *p, struct surface *s, struct rect r)
 {
 	const struct git_words *w = &p->review->git;
@@ -415,7 +415,7 @@ bool step_wide(const struct view_step *p, struct rect body)
 	return !p->preview && !one && body.w >= STEP_SIDE_W;
 }
 
-/* Of a diff the text alone, of one side where there are two: no numbers, and not the files. */
+/* Returns the part for a selection: the text of one side of a diff, without numbers and files. */
 struct rect view_step_part(const struct view *v, struct rect r, int x, int y)
 {
 	const struct view_step *p = (const struct view_step *)v;
@@ -423,7 +423,7 @@ struct rect view_step_part(const struct view *v, struct rect r, int x, int y)
 	int tree = STEP_TREE_W(r.w), git = step_git_rows(p, r.h), half;
 	struct rect diff;
 
-	if (y <= r.y + git) /* the heading, and lines of git's */
+	if (y <= r.y + git) /* the heading, and git's words */
 		return (struct rect){r.x, y, r.w, 1};
 	r = (struct rect){r.x, r.y + git, r.w, r.h - git};
 	diff = (struct rect){r.x, r.y + 2, r.w, MAX(0, r.h - 2)};
@@ -438,7 +438,7 @@ struct rect view_step_part(const struct view *v, struct rect r, int x, int y)
 		diff = (struct rect){diff.x + half + 1, diff.y, diff.w - half - 1, diff.h};
 	else if (p->split)
 		diff.w = half;
-	/* A drag that begins at the sign takes it along, as headings begin before it. */
+	/* A drag from the sign includes it, because headings begin before it. */
 	half = 1 + number_cols(p, diff.w);
 	if (x >= diff.x + half)
 		diff = (struct rect){diff.x + half, diff.y, diff.w - half, diff.h};

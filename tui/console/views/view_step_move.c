@@ -5,8 +5,8 @@
 #include "core/base/text.h"
 #include "tui/console/views/view_step.h"
 
-#define AHEAD 400   /* lines below the screen that are read in advance */
-#define EAGER 20000 /* lines that are read in any case: the list of files has their counts then */
+#define AHEAD 400   /* lines read in advance below the screen */
+#define EAGER 20000 /* lines read in any case, for the counts in the list of files */
 
 void step_read_on(struct view_step *p)
 {
@@ -29,7 +29,7 @@ const struct review_line *step_line(const struct view_step *p)
 void step_go_file(struct view_step *p, size_t file)
 {
 	p->file = file;
-	p->jump = true; /* the next drawing goes there */
+	p->jump = true; /* at the next drawing */
 	step_read_on(p);
 }
 
@@ -60,7 +60,7 @@ static void go_hunk(struct view_step *p, bool next)
 		if (p->rows.list[i].kind != DIFF_HUNK)
 			continue;
 		p->list.cursor = i;
-		/* Its lines are what one wants to see. */
+		/* Makes its lines visible. */
 		if (i + p->list.page / 2 > p->list.top + p->list.page)
 			p->list.top = i - MIN(p->list.page / 4, i);
 		p->jump = false;
@@ -71,7 +71,7 @@ static void go_hunk(struct view_step *p, bool next)
 	       next && !p->review->whole ? " read so far." : ".");
 }
 
-/* Of the heading above the cursor, and all of them. */
+/* Folds the heading above the cursor, or all headings. */
 static void fold(struct view_step *p, bool all)
 {
 	struct review *r = p->review;
@@ -157,7 +157,7 @@ static bool look(struct view_step *p, enum action a)
 	return true;
 }
 
-/* Of a row: what a search looks at. */
+/* Appends a row's text for a search. */
 static void text_of(void *data, size_t i, struct buf *out)
 {
 	const struct view_step *p = data;
@@ -174,7 +174,7 @@ static void text_of(void *data, size_t i, struct buf *out)
 	}
 }
 
-/* The match is brought into the middle of the page. */
+/* Scrolls the match to the middle of the page. */
 static void show_match(struct view_step *p)
 {
 	size_t half = p->list.page / 2;
@@ -225,7 +225,7 @@ bool step_move(struct view_step *p, enum action a)
 	}
 }
 
-/* The rows begin below the heading, and on a narrow screen below the file's name. */
+/* Rows begin below the heading and, on a narrow screen, the file's name. */
 static void click(struct view_step *p, const struct mouse *m, struct rect r)
 {
 	bool wide = step_wide(p, r);

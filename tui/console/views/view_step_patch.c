@@ -12,7 +12,7 @@
 #include "tui/console/views/view_step.h"
 
 #define COPY_MAX  (1u << 20)
-#define NAMES_MAX 1000 /* of patch files that there may be already */
+#define NAMES_MAX 1000 /* patch files with numbered names */
 
 /* ---- as a patch ----------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static void add_lines(const struct review *r, size_t from, size_t upto, struct b
 	}
 }
 
-/* The file's header, and one hunk. false: the cursor is in none. */
+/* Appends the file's header and one hunk. Returns false if the cursor is in no hunk. */
 static bool add_hunk(const struct view_step *p, struct buf *out)
 {
 	const struct review *r = p->review;
@@ -73,13 +73,13 @@ static void copy(struct view_step *p, bool file)
 
 struct export
 {
-	struct ui *ui;		 /* NULL: it has gone */
-	char *dir, *stem, *path; /* path: that was written */
+	struct ui *ui;		 /* NULL: freed */
+	char *dir, *stem, *path; /* path: of the written file */
 	struct buf text;
 	int result;
 };
 
-/* A name that nothing has yet; never through a link. */
+/* Creates a file under an unused name; never follows a link. */
 static int write_new(struct export *e)
 {
 	AUTO_CLOSE int fd = -1;
@@ -142,7 +142,7 @@ static void export_done(void *job)
 	free(e);
 }
 
-/* "cordon-step-12"; of several steps "cordon-steps-3-on". */
+/* Returns "cordon-step-12"; for several steps "cordon-steps-3-on". */
 static char *stem_of(const struct view_step *p)
 {
 	if (p->from)

@@ -5,7 +5,7 @@
 #include "core/base/path.h"
 #include "tui/console/views/view_step.h"
 
-/* Bytes of the directory; 0: the folder itself. */
+/* Returns the length of the directory; 0: the folder itself. */
 static size_t dir_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -79,7 +79,7 @@ static void counts_text(int added, int deleted, char *out, size_t size)
 		snprintf(out, size, "+%d -%d", added, deleted);
 }
 
-/* The whole name, or within a directory of the tree its last part. */
+/* Draws the whole name, or the last part within a directory of the tree. */
 static void draw_file(struct view_step *p, struct surface *s, struct rect line, size_t file,
 		      bool whole)
 {
@@ -104,7 +104,7 @@ void step_tree_row(struct view_step *p, struct surface *s, struct rect line, siz
 	draw_file(p, s, line, file, true);
 }
 
-/* "src/look/  3 files  +12 -4" */
+/* Draws "src/look/  3 files  +12 -4". */
 static void draw_dir(struct view_step *p, struct surface *s, struct rect line,
 		     const struct tree_line *t)
 {

@@ -27,7 +27,7 @@ static void restore(struct view_step *p)
 	ui_restore(p->v.ui, p->step, path);
 }
 
-/* The hunk at the cursor, as before the step; that is a step of its own. */
+/* Restores the hunk at the cursor to its state before the step, as a step of its own. */
 static void restore_hunk(struct view_step *p)
 {
 	struct ui *ui = p->v.ui;
@@ -54,7 +54,7 @@ static void restore_hunk(struct view_step *p)
 	}
 }
 
-/* Refuses the actions that are about the session of this console, in a diff of another one. */
+/* Refuses actions on the console's own session, in a diff of another session. */
 bool step_refuses(struct view_step *p, enum action a)
 {
 	switch ((int)a) {

@@ -1,5 +1,5 @@
-/* view_steps - every command that changed something, and what others changed between them: a tree
- * of rows that can be opened, and undone. */
+/* view_steps - the list of steps and of external edits between them: a tree whose rows can be
+ * opened and undone. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -11,7 +11,7 @@ static const enum action hints[] = {
 	ACTION_OPEN,	     ACTION_FOLD,   ACTION_UNDO,	ACTION_UNDO_TURN,      ACTION_REDO,
 	ACTION_DIFF_SESSION, ACTION_SEARCH, ACTION_FOCUS_AUDIT, ACTION_FOCUS_TERMINAL, ACTION_NONE};
 
-/* The cursor stands on what can be opened: it goes on the way that it went. */
+/* Moves the cursor over headings, in the direction of its last move. */
 static void pass_headings(struct view_steps *p, size_t from)
 {
 	size_t at = p->list.cursor;
@@ -76,7 +76,7 @@ static void query(struct view *v, enum query what, const char *text)
 /* ---- undo -------------------------------------------------------------------------------------
  */
 
-/* Back to before the first step in effect of the turn of the i-th step. */
+/* Undoes the turn of the i-th step, from its first step in effect on. */
 static void undo_turn_of(struct ui *ui, size_t i)
 {
 	const struct model *m = ui->spec.model;
@@ -105,7 +105,7 @@ void ui_undo_turn(struct ui *ui)
 		undo_turn_of(ui, i - 1);
 }
 
-/* Returns a step of the turn that a row is of: an edit from outside follows its steps. */
+/* Returns a step of the row's turn; an external edit belongs to the step above it. */
 static size_t step_of_turn(const struct view_steps *p)
 {
 	for (size_t i = p->list.cursor + 1; i-- > 0 && i < p->n;) {
@@ -132,7 +132,7 @@ static bool undo_turn(struct view_steps *p)
 	return true;
 }
 
-/* Returns words, or NULL if an agent can begin from this step. */
+/* Returns why no agent can begin from this step; NULL: it can. */
 static const char *why_no_fork(const struct ui *ui, const struct step_row *st)
 {
 	if (ui->spec.read_only)
@@ -148,7 +148,7 @@ static const char *why_no_fork(const struct ui *ui, const struct step_row *st)
 	return st->gone ? "This step made room for newer ones." : NULL;
 }
 
-/* In a program of its own, which asks for the name and the command. */
+/* Forks in another program, which asks for name and command. */
 static void fork_at(struct view_steps *p)
 {
 	const struct line *l = line_at(p);
@@ -177,8 +177,8 @@ static bool undo(struct view_steps *p)
 	const struct line *l = line_at(p);
 	struct ui *ui = p->v.ui;
 
-	/* Where nothing was chosen it is as from anywhere: what an agent noted down last, or an
-	 * edit of the human's, is not what is meant. */
+	/* Without a selected row, undoes the newest step of the project; notes and edits do not
+	 * count. */
 	if (p->list.follow && !p->list.chosen && ui_undo_newest(ui))
 		return true;
 	if (l && l->kind == LINE_TURN)
@@ -199,7 +199,7 @@ static bool undo(struct view_steps *p)
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
-/* The diff of a row, for the pane beside or for a popup; NULL: it has none. */
+/* Returns the diff of a row, for the pane beside or a popup; NULL: it has none. */
 static struct view *diff_of(const struct view_steps *p, const struct line *l)
 {
 	const struct model *m = p->v.ui->spec.model;
@@ -238,7 +238,7 @@ static void fold(struct view_steps *p, bool open)
 	if (!l || l->kind == LINE_EDIT)
 		return;
 	if (l->kind == LINE_FILE || l->kind == LINE_GIT ||
-	    (!open && !steplist_is_open(p, l))) { /* out of what it is in */
+	    (!open && !steplist_is_open(p, l))) { /* folds the row that contains it */
 		size_t i = p->list.cursor;
 
 		if (open || !l->depth)
@@ -281,7 +281,7 @@ static bool has_diff(const struct view_steps *p, const struct line *l)
 	return l->kind == LINE_EDIT || (st && !st->running && !st->gone);
 }
 
-/* The old one stays until there is something to see of the new one. */
+/* Keeps the old preview until the new one has something to show. */
 static void take_next(struct view_steps *p)
 {
 	if (!p->next || !step_has_read((struct view_step *)p->next))
@@ -372,7 +372,7 @@ static bool act_on_row(struct view_steps *p, enum action a)
 	}
 }
 
-/* Of the prompt that is selected. Returns false on another row: the newest turn is reviewed. */
+/* Reviews the selected prompt. Returns false on other rows: the newest turn is reviewed. */
 static bool review(struct view_steps *p)
 {
 	const struct line *l = line_at(p);

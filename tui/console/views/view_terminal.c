@@ -9,11 +9,11 @@
 
 #define WHEEL_LINES 3
 
-/* Two faces: live (every key is the agent's) and copy mode (keys are cordon's). */
+/* Two modes: live (all keys go to the agent) and copy mode (keys are cordon's). */
 struct view_terminal {
 	struct view v;
 	bool searched;
-	bool pressed; /* a button went down here, at press_x and press_y of the pane */
+	bool pressed; /* a button was pressed here, at press_x and press_y of the pane */
 	int press_x, press_y;
 };
 
@@ -26,7 +26,7 @@ static const enum action scroll_hints[] = {ACTION_UP,	  ACTION_DOWN, ACTION_PAGE
 
 static const struct view_ops live_ops, scroll_ops;
 
-/* What the agent left in the terminal's own colours takes the theme's. */
+/* Replaces the terminal's default colours by the theme's. */
 static void tint(struct surface *s, struct rect r, bool still)
 {
 	struct style st = surface_role(s, ROLE_TERMINAL);
@@ -58,7 +58,7 @@ static bool is_blank(const struct surface *s, struct rect r)
 	return true;
 }
 
-/* Over as many rows as it needs, at most `rows`; the row behind them. */
+/* Draws centred text over at most `rows` rows; returns the next row. */
 static int draw_centred(struct surface *s, struct rect r, int y, int role, const char *text,
 			int rows)
 {
@@ -77,8 +77,8 @@ static int draw_centred(struct surface *s, struct rect r, int y, int role, const
 	return y;
 }
 
-/* An agent that waits for an answer before it has painted anything would look like one that hangs.
- * The keys stay the agent's. */
+/* Explains an empty pane: an agent that waits for an answer before its first output would seem to
+ * hang. Keys still go to the agent. */
 static void draw_waiting(struct ui *ui, struct surface *s, struct rect r)
 {
 	const struct ask *ask = &ui->spec.model->asks[0];
@@ -143,7 +143,7 @@ static void note(struct view *v, char *out, size_t size)
 	} else if (t && *term_title(t)) {
 		snprintf(out, size, "%s", term_title(t));
 	} else if (m->command) {
-		/* The title leaves out options that a profile has added. */
+		/* The title omits options added by a profile. */
 		options =
 			m->line && str_ends(m->line, m->command) ? NULL : strstr(m->command, " --");
 		text_escape_into(safe, sizeof(safe), m->command,
@@ -170,7 +170,7 @@ static void go_copying(struct view *v)
 		term_copy(v->ui->spec.term, true);
 }
 
-/* The view moves; the cursor stays in it. */
+/* Scrolls the view; the cursor stays within it. */
 static void scroll_by(struct term *t, long lines, long page)
 {
 	int row, col, rows, cols;
@@ -194,8 +194,8 @@ static bool act_live(struct view *v, enum action a)
 	return true;
 }
 
-/* The human sees where it leads before: the title has it. What could start a program is not opened.
- */
+/* Opens the link under the cursor, whose address the title shows. An address that could start a
+ * program is not opened. */
 static void open_link(struct view *v)
 {
 	static const char *const kinds[] = {"https://", "http://", "mailto:"};
@@ -224,7 +224,7 @@ static void open_link(struct view *v)
 		       url);
 }
 
-/* What is selected, or the line of the cursor. */
+/* Copies the selection, or the line of the cursor. */
 static void copy(struct view *v)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -273,7 +273,7 @@ static bool act_scroll(struct view *v, enum action a)
 
 	if (!t)
 		return false;
-	term_copy(t, true); /* (a replay shows another terminal after a jump) */
+	term_copy(t, true); /* a replay shows another terminal after a seek */
 	if (act_moves(t, a))
 		return true;
 	switch ((int)a) {
@@ -331,7 +331,7 @@ static void query(struct view *v, enum query what, const char *text)
 		ui_say(v->ui, "No match.");
 }
 
-/* Dragging selects, as in tmux: with Alt a rectangle. Copying is up to a key. */
+/* Selects by dragging, as in tmux; with Alt a rectangle. A key copies it. */
 static void mouse_selects(struct view *v, const struct mouse *m, struct rect r)
 {
 	struct view_terminal *vt = (struct view_terminal *)v;

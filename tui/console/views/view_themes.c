@@ -1,4 +1,4 @@
-/* view_themes - the list of themes; the screen wears the one under the cursor. */
+/* view_themes - the list of themes; the screen shows the one under the cursor. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 
 struct view_themes {
 	struct view v;
-	struct buf names; /* a line each */
-	char **list_of;	  /* into names */
+	struct buf names; /* a line for each theme */
+	char **list_of;	  /* point into names */
 	size_t n;
 	struct list list;
-	bool touched; /* another one was looked at */
+	bool touched; /* another theme was shown */
 };
 
 static const enum action hints[] = {ACTION_DOWN, ACTION_UP, ACTION_OPEN, ACTION_BACK, ACTION_NONE};
 
-/* What a theme is made of, shown in it. */
+/* Roles shown as samples of the theme. */
 static const struct {
 	const char *words;
 	int role;
@@ -59,7 +59,7 @@ static void draw(struct view *v, struct surface *s, struct rect r, bool focused)
 			     samples[y].role, samples[y].words);
 }
 
-/* What cannot be read is said, and the one before stays. */
+/* Applies a theme; after an error the previous one stays, and a message says so. */
 static int wear(struct view_themes *t, bool keep)
 {
 	struct ui *ui = t->v.ui;
