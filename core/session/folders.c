@@ -35,7 +35,7 @@ static bool has_store(const char *dir, const char *state_dir)
 	       S_ISDIR(st.st_mode);
 }
 
-/* Before anything looks at them. */
+/* Checks the file systems before any other access to them. */
 static int check_mounts(const char *home, struct err *err)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
@@ -44,7 +44,8 @@ static int check_mounts(const char *home, struct err *err)
 			     (const char *[]){home, getenv("XDG_STATE_HOME"), NULL}, err);
 }
 
-/* As shells do where a service or cron sets none; the agent needs the variable, too. */
+/* Returns the home folder, and sets $HOME where a service or cron has not, as shells do: the agent
+ * needs it. */
 static const char *find_home(void)
 {
 	const char *home = getenv("HOME");
@@ -102,8 +103,8 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
 /* ---- programs outside the sandbox -------------------------------------------------------------
  */
 
-/* Keeps out the nearest directory from dir upwards that has an undo store. Stops where an earlier
- * call has passed. */
+/* Keeps programs from running files in the nearest directory from dir upwards with an undo store.
+ * Stops at a directory that an earlier call has visited. */
 static void keep_out_stored(const char *dir, const char *state_dir, char ***passed)
 {
 	AUTO_FREE char *at = xstrdup(dir);
@@ -124,7 +125,8 @@ static void keep_out_stored(const char *dir, const char *state_dir, char ***pass
 	}
 }
 
-/* The place that an "allow" line lets the agent write: up to the first wildcard. Heap, or NULL. */
+/* Returns the place that an "allow" line lets the agent write, up to the first wildcard. Heap, or
+ * NULL. */
 static char *writable_place(const char *value, const char *home)
 {
 	size_t kinds = strcspn(value, " \t");

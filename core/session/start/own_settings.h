@@ -1,4 +1,4 @@
-/* own_settings - settings of an agent for one folder alone: a copy, below its cache. */
+/* own_settings - settings of an agent for one folder only: a copy, below its cache. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -19,14 +19,14 @@
 struct config;
 struct policy;
 
-/* Returns whether the profile names a variable, there is a cache, and the settings are shared so
- * far. */
+/* Returns whether the profile names a variable, there is a cache, and the settings are still
+ * shared. */
 bool own_settings_offered(const struct config *c);
 /* Returns the directory below the cache; heap, NULL: the settings are shared. */
 char *own_settings_dir(const struct config *c) MUST_USE;
 /* Returns "NAME=$CORDON_CACHE/DIR", for env_set(). Heap. */
 char *own_settings_env(const struct config *c, const char *dir) MUST_USE;
-/* Makes the copy, unless there is one. Adds the files that were left out to `left`, separated by ",
+/* Makes the copy, unless it exists. Adds the files that were left out to `left`, separated by ",
  * ". */
 int own_settings_make(const struct config *c, const struct policy *policy, const char *cache,
 		      const char *dir, struct buf *left, struct err *err) MUST_USE;

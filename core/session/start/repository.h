@@ -1,4 +1,4 @@
-/* repository - git directories outside the working folders that belong to them. */
+/* repository - git directories outside the working folders that belong to these. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,23 +16,23 @@ struct policy_spec;
  * Threads: no state.
  */
 enum repository_kind {
-	REPOSITORY_INSIDE,  /* nothing outside of the folder is named */
-	REPOSITORY_OWN,	    /* a directory that names the folder as well */
+	REPOSITORY_INSIDE,  /* it names nothing outside the folder */
+	REPOSITORY_OWN,	    /* a directory that also names the folder */
 	REPOSITORY_STRANGE, /* any other directory */
 	REPOSITORY_GONE,    /* there is none: git does not work outside either */
 };
 
 struct repository {
 	char *git_dir; /* NULL: REPOSITORY_INSIDE, or `.git` cannot be read */
-	char *common;  /* the same directory where nothing is shared */
+	char *common;  /* the same directory if nothing is shared */
 };
 
-/* Both are resolved. ret is filled whatever the kind. */
+/* Finds the repository of a folder. Both paths are resolved. Fills ret for each kind. */
 enum repository_kind repository_find(struct repository *ret, const char *folder);
 void repository_done(struct repository *r);
 
-/* The repositories of a session. The lists end with NULL and are heap; git_dirs has one for each
- * folder with its git directory outside, and common has each of their common directories once. */
+/* The repositories of a session, as NULL-terminated heap lists. git_dirs has one for each folder
+ * with an outside git directory; common has each of their common directories once. */
 struct repositories {
 	char **common, **git_dirs, **denied;
 	size_t n_common, n_git_dirs, n_denied;
