@@ -31,14 +31,14 @@ bool text_is_deceptive(int32_t cp)
 	case UTF8PROC_CATEGORY_ZP:
 		return true;
 	default:
-		/* Fillers and variation selectors draw nothing. */
+		/* fillers and variation selectors are invisible */
 		return cp == 0x115f || cp == 0x1160 || cp == 0x3164 || cp == 0xffa0 ||
 		       cp == 0x034f || (cp >= 0xfe00 && cp <= 0xfe0f) ||
 		       (cp >= 0xe0100 && cp <= 0xe01ef);
 	}
 }
 
-/* One escaped unit at s; returns bytes consumed, fills out (at least 16 bytes). */
+/* Escapes one unit at s into out (at least 16 bytes). Returns the bytes that it used. */
 static size_t escape_one(const char *s, size_t len, char *out, size_t size)
 {
 	int32_t cp;
@@ -102,7 +102,7 @@ int text_cp_width(int32_t cp)
 		return -1;
 	if (cp < 0x7f)
 		return 1;
-	/* Vowel signs of Hindi, Tamil ...: terminals and wcwidth(3) give them a column. */
+	/* vowel signs of Hindi, Tamil ...: terminals and wcwidth(3) give them a column */
 	if (utf8proc_category(cp) == UTF8PROC_CATEGORY_MC)
 		return 1;
 	return utf8proc_charwidth(cp);
@@ -122,7 +122,7 @@ int text_width(const char *s)
 	return cols;
 }
 
-/* Bytes of the longest head of s that fits into cols columns. */
+/* Returns the bytes of the longest beginning of s that fits into cols columns. */
 static size_t head_bytes(const char *s, int cols)
 {
 	size_t len = strlen(s), i = 0;
@@ -140,7 +140,7 @@ static size_t head_bytes(const char *s, int cols)
 	return i;
 }
 
-/* Start of the longest tail of s that fits into cols columns. */
+/* Returns the start of the longest end of s that fits into cols columns. */
 static const char *tail_start(const char *s, int cols)
 {
 	int drop = text_width(s) - cols;
@@ -162,8 +162,8 @@ static int cols_of(const char *s, size_t len)
 	return text_width(part);
 }
 
-/* A path, behind words or not, loses whole directories from its middle. Returns false where words
- * and last name have no room. */
+/* Fits a path, perhaps with words before it, by removing whole directories from its middle. Returns
+ * false if the words and the last name have no room. */
 static bool fit_path(struct buf *out, const char *s, int cols)
 {
 	const char *slash = strchr(s, '/'), *tail = strrchr(s, '/'), *begin = slash;

@@ -37,7 +37,7 @@ int diff_write_first(const struct pair *p, const struct sink *to); /* the header
 int diff_write_header(const struct pair *p, const struct sink *to);
 /* Writes the line "--- a/PATH" or "+++ b/PATH". */
 int diff_write_name(const struct sink *to, const char *sign, const char *side, const char *path);
-int diff_write_same(const struct pair *p, const struct sink *to); /* for no other difference */
+int diff_write_same(const struct pair *p, const struct sink *to); /* nothing else differs */
 
 /* ---- content.c: one side's bytes, or its size and hash ---- */
 struct content {
