@@ -22,7 +22,7 @@ static char *next_word(const char **at, bool last)
 	return len ? xstrndup(from, len) : NULL;
 }
 
-/* Returns whether the name is valid and tells no program what to load or run, or where things are. */
+/* Returns whether the name is valid and tells no program what to load or run or where to look. */
 static bool is_good_name(const char *name)
 {
 	static const char *const taken[] = {"PATH", "HOME", "SHELL",   "USER",
