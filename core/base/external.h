@@ -9,14 +9,14 @@
 /*
  * The approver, the notifier, tmux, an editor, git for the broker: all start here, and lint rejects
  * exec and spawn elsewhere but in the files that start a sandbox. The agent writes files beside the
- * human's, so a program outside
+ * user's, so a program outside
  *
  *   - runs in "/", where no file of a folder is found by a relative name;
  *   - is looked up at each start in the directories of PATH that are absolute and not in a folder;
  *   - gets the environment of cordon's own start, without variables that name a path in a folder;
- *   - is refused, with words, where it or a path in its line lies in a folder.
+ *   - is refused, with words, if it or a path in its line is in a folder.
  *
- * A folder here is a place that external_keep_out() was given.
+ * "Folder" means a directory given to external_keep_out().
  *
  * Threads: one. Each function looks at the file system anew.
  */

@@ -52,7 +52,7 @@ static void none(struct asker *c, const char *words)
 	give_up(c);
 }
 
-/* ---- the human's git ------------------------------------------------------------------------- */
+/* ---- the user's git -------------------------------------------------------------------------- */
 
 static void keep(struct asker *c, const char *data, size_t len)
 {

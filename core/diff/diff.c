@@ -135,7 +135,7 @@ int diff_hunks(const struct content *a, const struct content *b, diff_on_hunk on
 	return r;
 }
 
-/* ---- what is not text ------------------------------------------------------------------------ */
+/* ---- other than text ------------------------------------------------------------------------- */
 
 static void describe(char *out, size_t size, const struct content *c)
 {

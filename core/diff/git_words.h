@@ -13,7 +13,7 @@
  * Sources: refs, reflogs and index, before and after the step, from the undo store. They are text,
  *          and an index is read by core/base/git_index.h, which allocates nothing and checks each
  *          read. No object is opened, and libgit2 has no part in it.
- * Safety:  names and messages are the agent's bytes: escape them before a human sees them. Numbers
+ * Safety:  names and messages are the agent's bytes: escape them before a user sees them. Numbers
  *          of commits are those of the reflog.
  * Threads: as journal_content(): a worker with a journal handle of its own.
  */

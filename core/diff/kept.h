@@ -6,10 +6,10 @@
 
 /*
  * The steps are followed from the oldest on. A kept hunk goes into a file by a merge of three
- * sides: the file before the step is the base, the result so far is ours, and the file before
- * the step with the kept hunks is theirs. A piece that the base has already changes nothing. A
- * piece that does not fit, or that is not in the folder any more as it was kept, is left out and
- * counted: it needs a change that was not kept, or was edited or reverted since.
+ * sides: the file before the step is the base, the result so far is ours, and the file before the
+ * step with the kept hunks is theirs. A piece that the base has already changes nothing. A piece
+ * that does not fit, or that is not in the folder as it was kept, is left out and counted: it needs
+ * a change that was not kept, or was edited or reverted later.
  *
  * Life:    kept_gather() -> kept_done(), also after a failure.
  * Threads: as the journal handle's.

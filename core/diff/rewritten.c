@@ -126,7 +126,7 @@ static bool read_loose(char ret[HEX + 1], const char *git_dir, const char *name)
 	return true;
 }
 
-/* ---- what the steps say ---------------------------------------------------------------------- */
+/* ---- refs in the steps ----------------------------------------------------------------------- */
 
 static struct ref *find(const struct refs *r, const char *name)
 {
@@ -280,7 +280,7 @@ static void fill(struct refs *r)
 	}
 }
 
-/* ---- what the objects say -------------------------------------------------------------------- */
+/* ---- commits of the refs --------------------------------------------------------------------- */
 
 static git_object *peeled(const struct git2 *g, git_repository *repo, const char *hex,
 			  git_object_t type)

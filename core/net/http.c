@@ -200,7 +200,7 @@ int http_read(struct http_request *ret, const char *data, size_t len, const char
 	return (int)(end - data) + 4;
 }
 
-/* ---- what is sent ---------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static bool is_named(struct span list, struct span name)
 {

@@ -229,7 +229,7 @@ bool upstream_knows(const char *name)
 	       !is_exempt(&t);
 }
 
-/* ---- what is said to it ---------------------------------------------------------------------- */
+/* ---- protocol of the proxy ------------------------------------------------------------------- */
 
 void upstream_request(const struct upstream *u, const struct net_target *t, struct buf *out)
 {

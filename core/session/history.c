@@ -94,7 +94,7 @@ void session_reload_undone(struct session *s)
 	s->model.version++;
 }
 
-/* ---- what an undo did, in words ---------------------------------------------------------------
+/* ---- words for an undo ------------------------------------------------------------------------
  */
 
 #define STEPS_NAMED 8

@@ -93,7 +93,7 @@ void session_on_noticed(struct session *s, const struct client_event *ev)
 	drop(s, ev->total);
 }
 
-/* ---- what an undo did ------------------------------------------------------------------------ */
+/* ---- notices of an undo ---------------------------------------------------------------------- */
 
 struct files {
 	struct buf names;

@@ -146,7 +146,7 @@ static bool is_clear(const cJSON *message, const char *line, size_t len)
 	       is_as_named(json_get(message, "params")) && !has_twins(message);
 }
 
-/* ---- what it is about ------------------------------------------------------------------------ */
+/* ---- subject of a request -------------------------------------------------------------------- */
 
 static bool is_plain_path(const char *path)
 {

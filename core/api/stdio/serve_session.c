@@ -10,7 +10,7 @@
 #include "core/config/config.h"
 #include "core/journal/journal.h"
 
-/* ---- what the session says ------------------------------------------------------------------- */
+/* ---- words of the session -------------------------------------------------------------------- */
 
 static cJSON *status(struct serve *s)
 {

@@ -195,7 +195,7 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 		add_until(out, a->until);
 }
 
-/* ---- what is not offered --------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static bool has_name(const char *path, const char *name)
 {

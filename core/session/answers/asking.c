@@ -149,7 +149,7 @@ void session_on_tallies(struct session *s, const struct client_event *ev)
 	s->model.version++;
 }
 
-/* ---- from the human -------------------------------------------------------------------------- */
+/* ---- from the user --------------------------------------------------------------------------- */
 
 static void notice_denial(struct session *s, const struct ask *a)
 {

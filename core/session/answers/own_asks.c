@@ -116,7 +116,7 @@ void session_expire_asks(struct session *s)
 	}
 }
 
-/* ---- answers that count on ------------------------------------------------------------------- */
+/* ---- lasting answers ------------------------------------------------------------------------- */
 
 static bool is_about(const struct given *g, const char *path)
 {

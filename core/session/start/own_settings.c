@@ -20,7 +20,7 @@
 
 static const char id_letters[] = "0123456789abcdef";
 
-/* ---- what settings say ----------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static bool is_word(const char *s, size_t len)
 {
@@ -246,7 +246,7 @@ static int make(struct copying *c, const struct config *config, int own, const c
 	return MIN(r, 0);
 }
 
-/* ---- what other programs keep there -----------------------------------------------------------
+/* ---- links for other programs -----------------------------------------------------------------
  */
 
 /* Returns "~/.config" for "~/.config/opencode/opencode.json" if many programs use this directory,

@@ -7,14 +7,14 @@
 
 /*
  * A profile may name the variable that moves its agent's settings (settings-variable) and the files
- * to begin with (settings). A human who wants nothing of the home folder changed says so once for a
- * folder. The human's own settings of it remember that (sandbox.own-settings, "PROFILE ID"): from
- * the next start on the variable leads to `own/PROFILE-ID` below the cache. The agent may write
- * there as it likes, and nothing on the host reads it. The copy is made at the first start that
- * finds none, before the agent runs. What the agent may not read is not copied, and links are not
- * followed. ID is drawn when the human answers: no agent can have made the directory before.
- * Where many programs obey the variable (XDG_CONFIG_HOME/opencode), links beside the copy lead to
- * the settings of the other programs.
+ * to begin with (settings). A user who wants no change in the home folder says so once for a
+ * folder. The user's own settings of the folder record that (sandbox.own-settings, "PROFILE ID"):
+ * from the next start on the variable leads to `own/PROFILE-ID` below the cache. The agent may
+ * write there as it likes, and nothing on the host reads it. The copy is made at the first start
+ * that finds none, before the agent runs. Files that the agent may not read are not copied, and
+ * links are not followed. ID is random, chosen when the user answers, so no agent can have made the
+ * directory before. Where many programs obey the variable (XDG_CONFIG_HOME/opencode), links beside
+ * the copy lead to the settings of the other programs.
  */
 struct config;
 struct policy;

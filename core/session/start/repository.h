@@ -8,11 +8,12 @@ struct policy_spec;
 
 /*
  * In a linked worktree or a submodule's checkout `.git` is a file, "gitdir: PATH". That directory,
- * and the one that its file `commondir` names, hold what git needs: they are taken into a session
- * as places that belong to the folder (keeper_spec). `.git` may be the agent's work, so the
- * directory has to name this folder, too: in its file `gitdir` (git-worktree(1), gitrepository-
- * layout(5)), or as core.worktree in its configuration. Nothing below a working folder can make a
- * directory outside of it do that.
+ * and the one that its file `commondir` names, hold files that git needs: a session takes them as
+ * places that belong to the folder (keeper_spec). `.git` may be the agent's work, so the directory
+ * has to name this folder, too: in its file `gitdir` (git-worktree(1),
+ * gitrepository-layout(5)), or as core.worktree in its configuration. No file in a working folder
+ * can make a directory outside do that.
+ *
  * Threads: no state.
  */
 enum repository_kind {
@@ -40,7 +41,7 @@ struct repositories {
 
 /*
  * Finds the repositories of about->folders that are REPOSITORY_OWN. A repository is left out if it
- * holds one of the folders, lies in one, or lies in a place of `others` (lists with NULL at their
+ * contains one of the folders, or is in one or in a place of `others` (lists with NULL at their
  * end, or NULL). `denied` gets repositories that a rule denies reading: a session could read all.
  */
 void repositories_find(struct repositories *ret, const struct policy_spec *about,
