@@ -269,7 +269,7 @@ static void build(struct audit *a, const struct audit_entry *e)
 	buf_clear(b);
 	buf_fmt(b, "{\"seq\":%" PRIu64 ",\"time\":\"%s\",\"session\":%s,\"event\":\"%s\"",
 		a->seq + 1, when, a->session, audit_event_name(e->event));
-	/* without this, lines after a clock change would seem out of order */
+	/* Without this, lines after a clock change would seem out of order. */
 	if (now < a->last_us)
 		buf_fmt(b, ",\"clock_back_us\":%" PRId64, a->last_us - now);
 	a->last_us = now;
@@ -371,8 +371,8 @@ int audit_flush(struct audit *a)
 	if (a->failed || a->pending.len == 0)
 		return a->failed;
 	r = io_write_all(a->fd, a->pending.data, a->pending.len);
-	/* the head is written after the log: a crash in between leaves it older, which does no
-	 * harm */
+	/* The head is written after the log: a crash in between leaves it older, which does no
+	 * harm. */
 	if (r == 0)
 		r = audit_write_head(a->head_fd, a->seq, a->hash, a->first);
 	buf_clear(&a->pending);

@@ -95,7 +95,7 @@ static int read_value(struct buf *out, const char **p, const char *end)
 
 	if (s < end && *s == '"')
 		return read_string(out, p, end);
-	/* numbers, and true, false and null as written */
+	/* Numbers, and true, false and null as written. */
 	while (s < end && ((*s >= '0' && *s <= '9') || *s == '-' || (*s >= 'a' && *s <= 'z')))
 		s++;
 	if (s == *p)

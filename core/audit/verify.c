@@ -73,7 +73,7 @@ static int check_file(struct state *s, const char *file, uint64_t *ret_lines, st
 	s->line = 0;
 	while ((n = getline(&line, &cap, f)) > 0) {
 		s->line++;
-		/* an incomplete line, torn by a crash, was never counted */
+		/* An incomplete line, torn by a crash, was never counted. */
 		if (line[n - 1] != '\n')
 			break;
 		if ((size_t)n > AUDIT_LINE_MAX)

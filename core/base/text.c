@@ -31,7 +31,7 @@ bool text_is_deceptive(int32_t cp)
 	case UTF8PROC_CATEGORY_ZP:
 		return true;
 	default:
-		/* fillers and variation selectors are invisible */
+		/* Fillers and variation selectors are invisible. */
 		return cp == 0x115f || cp == 0x1160 || cp == 0x3164 || cp == 0xffa0 ||
 		       cp == 0x034f || (cp >= 0xfe00 && cp <= 0xfe0f) ||
 		       (cp >= 0xe0100 && cp <= 0xe01ef);
@@ -102,7 +102,7 @@ int text_cp_width(int32_t cp)
 		return -1;
 	if (cp < 0x7f)
 		return 1;
-	/* vowel signs of Hindi, Tamil ...: terminals and wcwidth(3) give them a column */
+	/* Vowel signs of Hindi, Tamil ...: terminals and wcwidth(3) give them a column. */
 	if (utf8proc_category(cp) == UTF8PROC_CATEGORY_MC)
 		return 1;
 	return utf8proc_charwidth(cp);

@@ -131,7 +131,7 @@ static bool is_agents_file(const struct broker_spec *spec, const char *path)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
 
-	/* a link in a folder is the agent's, too, wherever it leads */
+	/* A link in a folder is the agent's, too, wherever it leads. */
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
 		if (!real || path_is_beneath(real, spec->folders[i]) ||
 		    path_is_beneath(path, spec->folders[i]))

@@ -60,7 +60,7 @@ static const char *nearest(const char *key)
 	for (size_t i = 0; i < n; i++) {
 		const char *its = strrchr(keys[i].name, '.');
 
-		/* the same name in another section is nearer than its letters suggest */
+		/* The same name in another section is nearer than its letters suggest. */
 		if (its && str_eq(its + 1, name))
 			nearest_take(&near, keys[i].name, 1);
 		else
@@ -91,7 +91,7 @@ static bool tightens(const struct config *c, const struct config_key *key, const
 	case PROJECT_ADD:
 		break;
 	}
-	/* hiding /usr would only break the run; the user's own files are worth hiding */
+	/* Hiding /usr would only break the run; the user's own files are worth hiding. */
 	if (key->type != CONFIG_PATHS)
 		return true;
 	return (c->folder && path_is_beneath(value, c->folder) && !str_eq(value, c->folder)) ||

@@ -46,7 +46,7 @@ enum config_trust config_trust_of(const char *state_dir, const char *folder, con
 		return TRUST_UNKNOWN;
 	if (n == strlen(want) && memcmp(have, want, n) == 0)
 		return TRUST_GIVEN;
-	/* an older content, or another folder with the same label */
+	/* An older content, or another folder with the same label. */
 	return n > 65 && str_eq(have + 65, want + 65) ? TRUST_CHANGED : TRUST_UNKNOWN;
 }
 

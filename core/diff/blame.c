@@ -197,7 +197,7 @@ static int go_over_step(struct walk *w, const struct step_info *s, const struct 
 
 	if (r < 0)
 		return r;
-	/* the content after the step is not kept: an external edit may have made a line */
+	/* The content after the step is not kept: an external edit may have made a line. */
 	by.unsure = r == 0;
 	w->in_doubt = false;
 	w->newer = s->id;

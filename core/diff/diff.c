@@ -23,10 +23,10 @@ static int make_patch(const struct git2 *g, git_patch **ret, const struct pair *
 
 	if (g->git_diff_options_init(&opt, GIT_DIFF_OPTIONS_VERSION) < 0)
 		return git2_fail(g, err, "diff");
-	/* this text is not binary, even if libgit2 takes it for binary */
+	/* This text is not binary, even if libgit2 takes it for binary. */
 	opt.flags |= GIT_DIFF_FORCE_TEXT;
 	opt.context_lines = context;
-	/* without a repository there are no attributes or drivers that could run something */
+	/* Without a repository there are no attributes or drivers that could run something. */
 	if (g->git_patch_from_buffers(ret, a->data, a->len, p->old_path, b->data, b->len,
 				      p->new_path, &opt) < 0)
 		return git2_fail(g, err, "diff '%s'", p->new_path);

@@ -194,7 +194,7 @@ static void follow(struct range *r, int64_t step, const struct change *c, struct
 	if (c->old_path) {
 		struct trail *there = find(r, c->root, c->path);
 
-		/* its directory was renamed as well, and took it along */
+		/* Its directory was renamed as well, and took it along. */
 		if (!t && there && there->pair.after.ino == c->before.ino)
 			t = there;
 		if (there && there != t)
@@ -208,7 +208,7 @@ static void follow(struct range *r, int64_t step, const struct change *c, struct
 	t->pair.after_step = step;
 	t->pair.after_change = c;
 	set_name(&t->now, &t->pair.new_path, c->path);
-	/* created and removed again, or back under its first name */
+	/* Created and removed again, or back under its first name. */
 	if (!t->pair.before.exists && !t->pair.after.exists)
 		drop(r, t);
 	else if (!t->pair.before.exists)

@@ -55,7 +55,7 @@ bool net_addr_parse(struct net_addr *ret, const char *text, size_t len)
 		return false;
 	memcpy(copy, text, len);
 	copy[len] = '\0';
-	/* inet_aton(3) stops at a blank */
+	/* inet_aton(3) stops at a blank. */
 	if (strpbrk(copy, " \t\r\n\v\f"))
 		return false;
 	if (inet_pton(AF_INET6, copy, &six) == 1) {

@@ -55,7 +55,7 @@ int dns_read_question(struct dns_question *ret, const uint8_t *msg, size_t len)
 	at = dns_read_name(msg, len, DNS_HEADER, name);
 	if (at == 0 || at + 4 > len || get16(msg + at + 2) != DNS_CLASS_IN)
 		return -EINVAL;
-	/* a name that looks like an address is not a name */
+	/* A name that looks like an address is not a name. */
 	if (!net_host_parse(&host, name, strlen(name), NULL) || host.is_addr)
 		return -EINVAL;
 	memcpy(ret->name, host.name, sizeof(ret->name));
@@ -207,7 +207,7 @@ uint32_t dns_life(const uint8_t *msg, size_t len)
 		if (r.type == DNS_OPT)
 			continue;
 		soa |= r.type == DNS_SOA;
-		/* the last number of an SOA record is also a limit */
+		/* The last number of an SOA record is also a limit. */
 		if (r.type == DNS_SOA && r.len >= 20)
 			life = MIN(life, get32(msg + r.end - 4));
 		life = MIN(life, r.ttl);

@@ -51,7 +51,7 @@ size_t dns_answer(uint8_t *out, const uint8_t *query, const struct dns_question 
 	bool echo = q->end > DNS_HEADER;
 	size_t at = q->end;
 
-	/* at most a name, an A record and the reason: well below DNS_UDP_MIN */
+	/* At most a name, an A record and the reason: well below DNS_UDP_MIN. */
 	memcpy(out, query, q->end);
 	put16(out + 2, DNS_FLAG_QR | FLAG_RA | (q->recurse ? DNS_FLAG_RD : 0) | (unsigned)code);
 	put16(out + 4, echo);

@@ -196,7 +196,7 @@ static bool parse_bits(struct net_pattern *ret, const char *text, size_t len, co
 	if (!len || n > most)
 		return fail(why, "more bits than the address has");
 	ret->bits = 128 - most + n;
-	/* clear the bits after the prefix */
+	/* Clear the bits after the prefix. */
 	for (unsigned i = ret->bits; i < 128; i++)
 		ret->addr.b[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
 	return true;

@@ -245,7 +245,7 @@ void http_forward(const struct http_request *r, struct buf *out)
 	char text[NET_TARGET_TEXT];
 	size_t path = 0;
 
-	/* the part after # stays with the client */
+	/* The part after # stays with the client. */
 	while (path < r->path.len && r->path.data[path] != '#')
 		path++;
 	if (host.port == 80 && !(host.host.is_addr && !net_addr_is_v4(&host.host.addr)))
@@ -294,7 +294,7 @@ void http_answer(struct buf *out, int status, const char *reason)
 {
 	AUTO_FREE char *plain = xstrdup(reason ? reason : status_words(status));
 
-	/* a header has only printable ASCII */
+	/* A header has only printable ASCII. */
 	for (char *c = plain; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';

@@ -70,7 +70,7 @@ static int read_v6(struct packet *p, const uint8_t *b, size_t len, struct inner 
 		return -EBADMSG;
 	memcpy(p->from.b, b + 8, sizeof(p->from.b));
 	memcpy(p->to.b, b + 24, sizeof(p->to.b));
-	/* an IPv4 address here would look as if it had come by IPv4 */
+	/* An IPv4 address here would look as if it had come by IPv4. */
 	if (net_addr_is_v4(&p->from) || net_addr_is_v4(&p->to))
 		return -EBADMSG;
 	*ret = (struct inner){.at = b + V6_HEAD, .len = rest, .protocol = b[6]};

@@ -64,7 +64,7 @@ int window_reserve(struct net_window *w, const char *state_dir, int *ret_lock, s
 				       WINDOW_FIRST, WINDOW_LAST);
 	if (r < 0)
 		return err_set(err, r, "lock ports in '%s'", path);
-	/* one address for each window: 127.238.72.1 for 61000 */
+	/* One address for each window: 127.238.72.1 for 61000. */
 	if (w->strategy == WINDOW_DEVICE && !w->own_device) {
 		w->device = net_addr_v4(0x7f000001u | (uint32_t)w->base << 8);
 		w->own_device = true;

@@ -43,7 +43,7 @@ static void add_moment(struct lines *l, int64_t t_us, char code, struct span dat
 		l->cap = l->cap ? 2 * l->cap : 64;
 		b->list = xrealloc(b->list, l->cap * sizeof(*b->list));
 	}
-	/* offsets until all events are read, as the buffer may move */
+	/* Offsets until all events are read, as the buffer may move. */
 	b->list[b->n++] =
 		(struct moment){.t_us = t_us,
 				.code = code,

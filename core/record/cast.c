@@ -163,7 +163,7 @@ static int read_head(struct cursor *c, int64_t *ret_us, char *ret_code)
 	    c->p == c->end || *c->p == '"' || *c->p == '\\')
 		return -EBADMSG;
 	*ret_code = *c->p;
-	/* a code of several letters is unknown */
+	/* A code of several letters is unknown. */
 	if (c->end - c->p > 1 && c->p[1] != '"')
 		*ret_code = '?';
 	while (c->p < c->end && *c->p != '"')

@@ -113,7 +113,7 @@ static void write_pieces(struct encoder *e, int64_t now_us, bool end)
 			continue;
 		}
 		to = MIN(to, ready);
-		/* a character that two reads have split is written with the second */
+		/* A character that two reads have split is written with the second. */
 		if (to < e->out.len)
 			to -= cast_partial(e->out.data + at, to - at);
 		if (to > at)

@@ -23,7 +23,7 @@ static void put(struct exporter *x, const struct moment *e)
 		cast_format(&x->out, t, e->code, e->data.data, e->data.len);
 		return;
 	}
-	/* milliseconds; the next one makes up for the rounding */
+	/* Milliseconds; the next one makes up for the rounding. */
 	delta = (MAX(t - x->at_us, (int64_t)0) + ms / 2) / ms * ms;
 	x->at_us += delta;
 	cast_format(&x->out, delta, e->code, e->data.data, e->data.len);

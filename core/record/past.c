@@ -68,7 +68,7 @@ void past_event(struct past *p, struct model *m, const struct moment *e)
 {
 	p->applier.now_us = clock_mono_us();
 	p->applier.at_us = MAX(p->applier.at_us, e->t_us);
-	/* a damaged event changes nothing */
+	/* A damaged event changes nothing. */
 	(void)!apply_event(&p->applier, m, e->data.data, e->data.len);
 }
 

@@ -59,7 +59,7 @@ static void find_head(struct pattern *p, const char *text)
 {
 	size_t n = strcspn(text, "\\[](){}.*+?^$|");
 
-	/* the last character may be repeated, or left out */
+	/* The last character may be repeated, or left out. */
 	if (text[n] && strchr("*?{+", text[n]))
 		n -= n > 0;
 	if (strchr(text, '|') || n < HEAD_MIN)

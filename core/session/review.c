@@ -140,7 +140,7 @@ static uint64_t start(struct session *s, const struct review_job *q)
 
 	if (!number)
 		return session_restore(s, step, paths, 0);
-	/* the step that took back a hunk has only this hunk */
+	/* The step that took back a hunk has only this hunk. */
 	if (number != HUNK_MODE)
 		number = q->back ? 1 : number;
 	return session_restore_hunk(s, step, q->path, number == HUNK_MODE ? 0 : number);
@@ -195,11 +195,11 @@ void session_review_pump(struct session *s, bool tick)
 
 	if (!r || !r->n || r->request || s->model.job.active)
 		return;
-	/* the keeper would refuse while a step runs */
+	/* The keeper would refuse while a step runs. */
 	if (model_running(&s->model, NULL) || (r->refused && !tick))
 		return;
 	r->refused = false;
-	/* the agent's turn has also ended if the agent has */
+	/* The agent's turn has also ended if the agent has. */
 	if (s->model.tells_rest && !s->model.rests && !s->model.exited && !bring_forward(r))
 		return;
 	drop_brought_back(r);
@@ -287,7 +287,7 @@ static void judge(struct session *s, enum review_verb verb, const struct hunk *h
 				     .back = verb == REVIEW_BRING_BACK,
 				     .at_once = verb != REVIEW_TAKE_BACK};
 	enum review_state was = reviewed_state(&r->v, h->step, h->path, h->number);
-	/* a piece that is being taken back is left to finish */
+	/* A piece that is being taken back is left to finish. */
 	bool free_now = was != PIECE_QUEUED || withdraw(r, h->step, h->path, h->number);
 
 	if (verb == REVIEW_KEEP && was != PIECE_TAKEN && free_now)
@@ -356,7 +356,7 @@ void session_on_point_done(struct session *s, const struct client_event *ev)
 {
 	struct err err = {0};
 
-	/* the point may be handled already: the keeper only checks the stored points */
+	/* The point may be handled already: the keeper only checks the stored points. */
 	if (session_point_done(s, ev->path, &err) < 0)
 		log_info("review", "%s", err.text);
 }

@@ -210,7 +210,7 @@ static void place(struct mcp_server *m, const struct ask *a)
 	bool client = call && call->elicits && !call->conn->input_over &&
 		      !(call->modern && call->batch) && parked(call->conn) < PARKED_MAX;
 
-	/* the client gets one question at a time; a parked call asks when its client calls again */
+	/* The client gets one question at a time; a parked call asks at its client's next call. */
 	if (client && !call->ask && call->id)
 		ask_client(call, a);
 	else if (!other && !client)

@@ -210,7 +210,7 @@ void serve_end_session(struct serve *s)
 		engine_close(take_ptr(&s->engine));
 		s->maker->forget(s->maker->data);
 	}
-	/* answer the open requests, which no undo answers then */
+	/* Answer the open requests, which no undo answers then. */
 	for (r = s->open; r; r = next) {
 		next = r->next;
 		if (!str_starts(r->op->name, "session."))

@@ -60,7 +60,7 @@ void session_on_ask(struct session *s, const struct client_event *ev)
 			    });
 }
 
-/* Records a timeout as a denial by nobody: the user who looks later shall see why. */
+/* Records a timeout as a denial, so that a user who looks later sees why. */
 void session_note_timeout(struct session *s, const struct ask *a)
 {
 	static const char words[] = "deny: no answer in time";

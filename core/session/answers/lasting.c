@@ -85,7 +85,7 @@ int session_forget(struct session *s, size_t i, struct err *err)
 	r = rules_forget_named(l->file, l->name, err);
 	if (r < 0)
 		return r;
-	/* a section can have several rules */
+	/* A section can have several rules. */
 	for (size_t k = 0; k < s->model.n_lasting; k++) {
 		struct lasting *other = &s->model.lasting[k];
 

@@ -172,7 +172,7 @@ static size_t add_place(const struct learned *l, struct buf *out, size_t i)
 		xasprintf("%s%s", whole ? whole : p->path, whole || p->is_dir ? "/" : "");
 	size_t next = i + 1;
 
-	/* a listed directory: its names, but not what is in it */
+	/* A listed directory: its names, but not what is in it. */
 	add_answer(l, out, p, object, whole ? EXTENT_TREE : EXTENT_EXACT);
 	while (whole && next < l->n && l->list[next].kind == p->kind &&
 	       path_is_beneath(l->list[next].path, whole))

@@ -23,7 +23,7 @@ static const char *const names[] = {
 	/* the user's choices */
 	"EDITOR", "VISUAL", "PAGER", "LESS", "MANPATH", "INFOPATH", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
-	/* locations of tool chains */
+	/* paths of tool chains */
 	"JAVA_HOME", "GOPATH", "GOROOT", "GOBIN", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "NVM_BIN",
 	"VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
 	"CONDA_PREFIX", "CONDA_DEFAULT_ENV", "RBENV_ROOT", "GEM_HOME", "SDKMAN_DIR", "ANDROID_HOME",

@@ -231,7 +231,7 @@ static enum fate serve(struct preparing *p, const char *path, bool shared)
 		return serve_absent(p, path);
 	if (!real)
 		return MOVED;
-	/* a link to another disk is usual; one to the home folder would show all of it */
+	/* A link to another disk is usual; one to the home folder would show all of it. */
 	if (!str_eq(real, path) &&
 	    (path_is_beneath(s->home, real) || path_meets(real, s->folders) || shared))
 		return MOVED;

@@ -38,9 +38,9 @@ static bool answers(const char *path)
 	if (child == 0) {
 		struct statx st;
 
-		/* nothing ends it while the server holds its request: close everything */
+		/* Nothing ends it while the server holds its request: close everything. */
 		os_close_range(0, ~0u);
-		/* an error is an answer, too */
+		/* An error is an answer, too. */
 		if (statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) <
 		    0)
 			_exit(1);

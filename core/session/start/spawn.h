@@ -25,7 +25,7 @@ struct spawn_plan {
 	const char **sockets; /* the user's and the broker's */
 	char **hidden;
 	size_t n_hidden;
-	/* of tools; also those of --overlay */
+	/* Those of tools, and of --overlay. */
 	struct homes homes;
 	const char **overlays;
 	struct overlay_place *places;

@@ -36,7 +36,7 @@ static void tell(struct spawn_plan *p, const char *variable)
 		return;
 	setting = sockets_setting(variable, value, real);
 	p->env = env_set(p->env, (const char *const[]){setting, NULL}, NULL);
-	/* a client of the X server needs its cookie */
+	/* A client of the X server needs its cookie. */
 	if (str_eq(variable, "DISPLAY") && getenv("XAUTHORITY")) {
 		AUTO_FREE char *cookie = xasprintf("XAUTHORITY=%s", getenv("XAUTHORITY"));
 
