@@ -26,7 +26,6 @@ void audit_hash(char out[AUDIT_HASH_LEN + 1], const char *line, size_t len);
 /* Parses seq, prev and hash of a line without its newline. Returns false if it has another form. */
 bool audit_parse(const char *line, size_t len, struct audit_head *ret);
 
-/* Writes the head file in place: one text of fixed size, "SEQ HASH FIRST
- * ". */
+/* Writes the head file in place: one text of fixed size, "SEQ HASH FIRST\n". */
 int audit_write_head(int fd, uint64_t seq, const char *hash, uint64_t first);
 bool audit_read_head(int fd, struct audit_head *ret);

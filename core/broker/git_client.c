@@ -139,8 +139,8 @@ static bool is_agents_file(const struct broker_spec *spec, const char *path)
 	return false;
 }
 
-/* Checks "file:PATH", NUL, "KEY
- * VALUE", NUL. Returns whether the agent can write none of the files, and no helper. */
+/* Checks "file:PATH", NUL, "KEY\nVALUE", NUL. Returns whether the agent can write none of the
+ * files, and no helper. */
 static bool is_safe(const struct broker_spec *spec, struct span said)
 {
 	const char *at = said.data, *end = said.data + said.len;

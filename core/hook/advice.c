@@ -95,8 +95,8 @@ static void look_at_path(struct looking *l, const char *path)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* Returns whether a word is "/", "/usr", the home or a directory above it, also with "/*" at its
- * end. */
+/* Returns whether a word is "/", "/usr", the home or a directory above it, also with a slash and a
+ * star at its end. */
 static bool is_root_or_home(const char *word, const struct advice_context *c)
 {
 	AUTO_FREE char *full = expand(word, c);

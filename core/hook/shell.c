@@ -270,8 +270,7 @@ static int read_parenthesis(struct parser *ps, struct reading *rd)
 	return shell_descend(ps, ')');
 }
 
-/* Reads one operator that ends a command; *ps->p is one of ";&|
- * ". */
+/* Reads one operator that ends a command; *ps->p is one of ";&|\n". */
 static int read_operator(struct parser *ps, struct reading *rd)
 {
 	bool pipe = *ps->p == '|' && !shell_at(ps, "||");

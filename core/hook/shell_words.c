@@ -178,8 +178,7 @@ static int add_expansion(struct parser *ps, struct growing *g)
 	return 0;
 }
 
-/* Adds an escape inside $'...':
- * , \t, \\, \', \xHH, \NNN; leaves others unchanged. */
+/* Adds an escape inside $'...': \n, \t, \\, \', \xHH, \NNN; leaves others unchanged. */
 static void add_escape(struct parser *ps, struct growing *g)
 {
 	static const char names[] = "abefnrtv\\'\"?", bytes[] = "\a\b\033\f\n\r\t\v\\'\"?";

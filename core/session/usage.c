@@ -75,8 +75,7 @@ static size_t add_children(int64_t pid, int64_t *queue, size_t n)
 	return n;
 }
 
-/* Reads "rchar: 1
- * wchar: 2" (proc(5)). An unreadable file counts as 0. */
+/* Reads "rchar: 1\nwchar: 2" (proc(5)). An unreadable file counts as 0. */
 static struct io_seen read_io(int64_t pid)
 {
 	AUTO_FREE char *name = xasprintf("/proc/%lld/io", (long long)pid);

@@ -13,7 +13,6 @@ void overlay_drop_work(const char *dir);
 /* Removes a layer without changes. Returns false if it has changes. */
 bool overlay_drop_empty(const char *dir);
 /* After the session: removes layers without changes, also if the start failed. Adds "PATH: changes
- * are kept in DIR/upper
- * " for each other layer to kept, unless that is NULL. */
+ * are kept in DIR/upper\n" for each other layer to kept, unless that is NULL. */
 void overlays_settle(const char *state_dir, const char *session, char *const *paths,
 		     struct buf *kept);
