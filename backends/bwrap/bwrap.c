@@ -174,7 +174,7 @@ static int start_bwrap(struct namespaces *c, const struct plan *plan, const stru
 	return r;
 }
 
-/* If bwrap is killed, its child waits for ever and keeps the socket open. Kills the child then. */
+/* Kills the child of a bwrap that was killed: it would wait for ever and keep the socket open. */
 static void end_child_without_bwrap(const struct namespaces *c)
 {
 	AUTO_CLOSE int bwrap = (int)syscall(SYS_pidfd_open, c->child, 0);

@@ -111,7 +111,7 @@ bool sandbox_init_is_over(struct pollfd p[2]);
 int confine_drop_all(struct err *err) MUST_USE; /* drops all capabilities for good */
 int confine_has_none(struct err *err) MUST_USE; /* -EPERM: has a capability */
 int confine_server(struct err *err) MUST_USE;	/* drops all capabilities, forbids new namespaces */
-/* The same; but a child of root keeps the right to read files of any owner. */
+/* Does the same, but a child of root keeps the right to read files of any owner. */
 int confine_reading_server(struct err *err) MUST_USE;
 /* reader.c; a slot of struct backend */
 int confine_reader(struct err *err) MUST_USE;

@@ -99,7 +99,7 @@ static void hold(void *data, bool stands)
 	say_untold(g);
 }
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- callers --------------------------------------------------------------------------------- */
 
 static void forget(struct guest_procs *g, struct named *n)
 {

@@ -11,10 +11,10 @@ struct config;
  * user: cordon itself must not fork once its loop runs. Each gets the request as one line of JSON
  * (event.fs_request of protocol.json) on its standard input, with session, approve_id (as cordon
  * approve takes it) and folder before that. Exit status 0 allows it once, any other denies it; a
- * JSON object on standard output may say more:
- * {"allow":false}, or scope, extent and until as in cmd.approve, or {"ask":true}: the human
- * decides; headless, that denies unless a console is attached, and when the last one leaves. Other
- * output, an impossible answer and a late one deny, too.
+ * JSON object on standard output may say more: {"allow":false}, or scope, extent and until as in
+ * cmd.approve, or {"ask":true}: the user decides; headless, that denies unless a console is
+ * attached, and when the last one leaves. Other output, an impossible answer and a late one deny,
+ * too.
  *
  * Life:    approver_open() before the session and any thread -> approver_attach() ->
  *          approver_changed() whenever the model has changed, approver_ready() when the descriptor

@@ -11,8 +11,7 @@
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Replaces "\\u000a" by "\
- * ": models read these lines, and each character costs them. */
+/* Replaces "\\u000a" by "\\n": models read these lines, and each character costs them. */
 static void shorten(struct buf *text)
 {
 	static const char *const longs[] = {"\\u000a", "\\u0009", "\\u000d"};

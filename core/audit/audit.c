@@ -1,4 +1,4 @@
-/* audit - the append-only log: building lines, chaining them, keeping the head. */
+/* audit - the append-only log: builds lines, chains them, and keeps the head. */
 /* SPDX-License-Identifier: MIT */
 #include "core/audit/audit_priv.h"
 
@@ -16,20 +16,20 @@
 #include "core/os/text.h"
 #include "core/record/redact.h"
 
-/* Written out early when this much waits. */
+/* written early when so many bytes wait */
 #define AUDIT_BUFFER (64u << 10)
 
 struct audit {
 	int fd, head_fd;
-	int failed; /* negative errno of the first failure; nothing is taken after it */
+	int failed; /* negative errno of the first failure; after it nothing is accepted */
 	uint64_t seq, first;
 	char hash[AUDIT_HASH_LEN + 1];
 	int64_t last_us;
 	struct buf pending;
 	struct buf line;
-	char *session;			      /* as JSON text */
+	char *session;			      /* as JSON */
 	const struct redact *redact;	      /* or NULL */
-	uint64_t left, counted[AUDIT_EVENTS]; /* bytes of the session's limit; what came after */
+	uint64_t left, counted[AUDIT_EVENTS]; /* bytes of the session's limit; events beyond */
 	uint64_t n_counted;
 };
 
@@ -61,8 +61,8 @@ const char *audit_event_name(enum audit_event event)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The newest line: at most AUDIT_LINE_MAX before the end. What follows the last newline was torn
- * by a crash while it was written; the head never counted it. */
+/* Reads the newest line, at most AUDIT_LINE_MAX before the end. A crash may have torn what follows
+ * the last newline; the head has not counted that. */
 static int read_tail(int fd, struct audit_head *ret, struct err *err)
 {
 	AUTO_FREE char *tail = NULL;
@@ -90,12 +90,12 @@ static int read_tail(int fd, struct audit_head *ret, struct err *err)
 	nl = memrchr(tail, '\n', (size_t)(end - tail));
 	nl = nl ? nl + 1 : tail;
 	if (!audit_parse(nl, (size_t)(end - nl), ret))
-		memset(ret, 0, sizeof(*ret)); /* audit_verify() will name the line */
+		memset(ret, 0, sizeof(*ret)); /* audit_verify() will report the line */
 	return 0;
 }
 
-/* Whichever is newer: a log that was cut goes on with the number and hash that the head remembers,
- * so that the gap shows for ever. */
+/* Takes the newer of the two: a log that was cut continues with the number and hash in the head, so
+ * that the gap always shows. */
 static int find_end(struct audit *a, struct err *err)
 {
 	struct audit_head line = {0}, head = {0};
@@ -117,7 +117,7 @@ static int find_end(struct audit *a, struct err *err)
 	return 0;
 }
 
-/* Who had the lock may have set the file aside, and written to it until then. */
+/* Opens and locks the log. Repeats this if a process that held the lock has renamed the file. */
 static int open_locked(const char *path, struct stat *st, struct err *err)
 {
 	const int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
@@ -140,8 +140,8 @@ static int open_locked(const char *path, struct stat *st, struct err *err)
 }
 
 /*
- * The head gets the number of the new oldest line before the files are renamed. If the process is
- * killed in between, older lines than that are left, which does no harm.
+ * Sets the file aside. Writes the number of the new oldest line to the head before renaming: if the
+ * process is killed in between, older lines are left, which does no harm.
  */
 static int rotate(struct audit *a, const char *path, struct err *err)
 {
@@ -153,7 +153,7 @@ static int rotate(struct audit *a, const char *path, struct err *err)
 
 	if (io_pread_full(a->fd, start, sizeof(start) - 1, 0) < 0 ||
 	    sscanf(start, "{\"seq\":%llu,", &first) != 1)
-		return 0; /* audit_verify() will name the line; nothing is dropped */
+		return 0; /* audit_verify() will report the line; nothing is dropped */
 	r = audit_write_head(a->head_fd, a->seq, a->hash, first);
 	if (r < 0)
 		return err_set(err, r, "write audit log %s.head", path);
@@ -216,7 +216,7 @@ void audit_close(struct audit *a)
 	if (!a)
 		return;
 	if (say_counted(a) < 0 || audit_flush(a) < 0)
-		a->failed = -EIO; /* nobody is left to be told */
+		a->failed = -EIO; /* too late to report */
 	util_close_fd(&a->fd);
 	util_close_fd(&a->head_fd);
 	buf_done(&a->pending);
@@ -227,7 +227,7 @@ void audit_close(struct audit *a)
 
 /* ---- appending ------------------------------------------------------------------------------- */
 
-/* What is left out at the end of a field must not pass for all that there was. */
+/* Adds a field. Marks one that is cut short, so that it does not look complete. */
 static void add_text(struct buf *b, const char *name, const char *value)
 {
 	size_t len, mark;
@@ -251,7 +251,7 @@ static void add_text(struct buf *b, const char *name, const char *value)
 		buf_fmt(b, ",\"%s" AUDIT_CUT "\":true", name);
 }
 
-/* The same of words in which a secret may stand. */
+/* Does the same for words that may contain a secret. */
 static void add_words(struct audit *a, const char *name, const char *value)
 {
 	AUTO_FREE char *words = value ? redact_copy(a->redact, value) : NULL;
@@ -269,7 +269,7 @@ static void build(struct audit *a, const struct audit_entry *e)
 	buf_clear(b);
 	buf_fmt(b, "{\"seq\":%" PRIu64 ",\"time\":\"%s\",\"session\":%s,\"event\":\"%s\"",
 		a->seq + 1, when, a->session, audit_event_name(e->event));
-	/* A clock that was set back must not look like lines out of order. */
+	/* Without this, lines after a clock change would seem out of order. */
 	if (now < a->last_us)
 		buf_fmt(b, ",\"clock_back_us\":%" PRId64, a->last_us - now);
 	a->last_us = now;
@@ -303,7 +303,7 @@ static int append(struct audit *a, const struct audit_entry *e)
 	return a->pending.len >= AUDIT_BUFFER ? audit_flush(a) : 0;
 }
 
-/* What those inside cause as often as they like. */
+/* Returns whether processes inside can cause the event without limit. */
 static bool is_countable(enum audit_event event)
 {
 	return event == AUDIT_EXEC || event == AUDIT_RAN || event == AUDIT_TOUCH ||
@@ -325,7 +325,8 @@ static int say_counted(struct audit *a)
 				 .event = AUDIT_COUNTED, .latency_us = -1, .detail = words.data});
 }
 
-/* The lines become rarer as the number grows: killed, at most half of it is not known. */
+/* Counts an event. Writes fewer lines as the number grows: after a kill, at most half is
+ * unknown. */
 static int count(struct audit *a, enum audit_event event)
 {
 	a->counted[event]++;
@@ -370,7 +371,8 @@ int audit_flush(struct audit *a)
 	if (a->failed || a->pending.len == 0)
 		return a->failed;
 	r = io_write_all(a->fd, a->pending.data, a->pending.len);
-	/* The head follows the log: a crash between the two leaves it behind, no harm. */
+	/* The head is written after the log: a crash in between leaves it older, which does no
+	 * harm. */
 	if (r == 0)
 		r = audit_write_head(a->head_fd, a->seq, a->hash, a->first);
 	buf_clear(&a->pending);

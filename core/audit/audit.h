@@ -1,4 +1,5 @@
-/* audit - the log of events and decisions: append-only NDJSON, each line chained to the last. */
+/* audit - the log of events and decisions: append-only NDJSON, each line chained to the last
+ * one. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -28,34 +29,34 @@ enum audit_event {
 	AUDIT_SESSION_END,
 	AUDIT_EXEC,
 	AUDIT_RAN,   /* a command without changes has ended; others end with AUDIT_STEP */
-	AUDIT_TOUCH, /* first change of a path in a step */
-	AUDIT_DENY,  /* refused by policy or by the floor */
+	AUDIT_TOUCH, /* a step's first change of a path */
+	AUDIT_DENY,  /* refused by a rule or by the sandbox's floor */
 	AUDIT_ASK,
 	AUDIT_DECISION,
 	AUDIT_STEP,
 	AUDIT_UNDO,
 	AUDIT_REDO,
 	AUDIT_RECOVERY,
-	AUDIT_EXTERNAL, /* a path was edited from outside */
+	AUDIT_EXTERNAL, /* a path was edited outside the sandbox */
 	/* The user sent a line to the agent: detail; op "named": the words of that turn. */
 	AUDIT_TURN,
 	AUDIT_TRAFFIC, /* bytes of one target since the last such line */
 	/* More was sent to a host than network.bytes allows; once for each setting. */
 	AUDIT_EXCESS,
-	AUDIT_SAFEGUARD, /* a step reached a limit and is held; or was stopped at it */
-	AUDIT_COUNTED,	 /* records that were counted and not written */
+	AUDIT_SAFEGUARD, /* a step reached a limit and is held, or was stopped */
+	AUDIT_COUNTED,	 /* events that were counted instead of written */
 	AUDIT_EVENTS,
 };
 
 #define AUDIT_SESSION_MAX (256u << 20) /* bytes */
 #define AUDIT_CUT	  "_cut"
 
-/* The detail of AUDIT_SESSION_END: reads of gated places; for printf and scanf. */
+/* The detail of AUDIT_SESSION_END: reads of gated places; a format for printf and scanf. */
 #define AUDIT_READS                                                                                \
 	"reads %" PRIu64 ", by rule %" PRIu64 ", by answer %" PRIu64 ", asked %" PRIu64            \
 	", crowded %" PRIu64
 
-/* The detail of AUDIT_TRAFFIC; for printf and scanf. */
+/* The detail of AUDIT_TRAFFIC; a format for printf and scanf. */
 #define AUDIT_BYTES "sent %" PRIu64 ", received %" PRIu64
 
 struct audit_entry {
@@ -63,35 +64,36 @@ struct audit_entry {
 	int64_t step;	    /* 0: none */
 	int pid;	    /* host pid, 0: none */
 	int result;	    /* 0, negative errno, or an exit status */
-	int64_t latency_us; /* of a decision, else -1 */
-	/* A process inside caused an event that otherwise only the user causes. */
+	int64_t latency_us; /* of a decision; else -1 */
+	/* A process inside caused an event that usually the user causes. */
 	bool inside;
-	const char *op;	     /* "unlink", "open", "exec", ... NULL: left out; so below */
-	const char *path;    /* raw bytes */
-	const char *path2;   /* rename target, link source */
-	const char *program; /* */
-	const char *command; /* */
-	const char *by;	     /* who decided: "console", "approval.command", "rule ..." */
-	const char *detail;  /* reason, answer, words */
+	const char *op;	   /* "unlink", "open", "exec", ... NULL: left out, like the next ones */
+	const char *path;  /* raw bytes */
+	const char *path2; /* rename target, link source */
+	const char *program;
+	const char *command;
+	const char *by;	    /* the decider: "console", "approval.command", "rule ..." */
+	const char *detail; /* reason, answer, words */
 };
 
-/* Opens the log. Makes the directory (0700) if it is missing. Returns -EBUSY if there is another
- * writer. */
+/* Opens the log, and makes its directory (0700) if needed. Returns -EBUSY if another process writes
+ * it. */
 int audit_open(struct audit **ret, const char *path, const char *session, struct err *err) MUST_USE;
 int audit_append(struct audit *a, const struct audit_entry *e) MUST_USE; /* buffered */
 int audit_flush(struct audit *a) MUST_USE; /* call once per loop turn and before exit */
-/* Sets another limit than AUDIT_SESSION_MAX. */
+/* Sets a limit other than AUDIT_SESSION_MAX. */
 void audit_set_session_max(struct audit *a, uint64_t bytes);
-bool audit_is_counting(const struct audit *a); /* the limit is reached */
-/* Sets the redaction of commands and details before they are written; borrowed. NULL: none. */
+bool audit_is_counting(const struct audit *a); /* the limit was reached */
+/* Sets the redaction of commands and details before they are written; the caller owns it. NULL:
+ * none. */
 struct redact;
 void audit_set_redact(struct audit *a, const struct redact *redact);
 void audit_close(struct audit *a); /* flushes; NULL is a no-op */
 
 const char *audit_event_name(enum audit_event event);
 
-/* Checks every line and the head; *ret_lines counts the good ones. Returns -EBADMSG and names the
- * first bad line. */
+/* Checks every line and the head; *ret_lines: the number of good lines. Returns -EBADMSG, and names
+ * the first bad line. */
 int audit_verify(const char *path, uint64_t *ret_lines, struct err *err) MUST_USE;
-/* Returns how many lines were dropped before the oldest kept one, by the head file. */
+/* Returns how many lines before the oldest one were dropped, according to the head file. */
 uint64_t audit_dropped(const char *path);

@@ -1,4 +1,4 @@
-/* line - hashing and reading back what audit.c writes. */
+/* line - hashes and parses the lines that audit.c writes. */
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <sha256.h>
@@ -25,7 +25,7 @@ void audit_hash(char out[AUDIT_HASH_LEN + 1], const char *line, size_t len)
 	out[AUDIT_HASH_LEN] = '\0';
 }
 
-/* 64 lower-case hex digits at p into out. */
+/* Copies 64 lower-case hex digits from p to out. */
 static bool copy_hash(char out[AUDIT_HASH_LEN + 1], const char *p)
 {
 	for (size_t i = 0; i < AUDIT_HASH_LEN; i++)
@@ -36,7 +36,7 @@ static bool copy_hash(char out[AUDIT_HASH_LEN + 1], const char *p)
 	return true;
 }
 
-/* Decimal digits at *p, which moves behind them. */
+/* Reads decimal digits at *p, and moves *p behind them. */
 static bool read_number(const char **p, const char *end, uint64_t *ret)
 {
 	const char *start = *p;

@@ -39,7 +39,7 @@ static int hex4(const char *p, const char *end, unsigned *ret)
 	return 0;
 }
 
-/* After a backslash; returns the characters used or -EBADMSG. */
+/* Reads what follows a backslash. Returns the number of characters used, or -EBADMSG. */
 static int read_escape(struct buf *out, const char *p, const char *end)
 {
 	utf8proc_uint8_t utf8[4];
@@ -62,7 +62,7 @@ static int read_escape(struct buf *out, const char *p, const char *end)
 	return 5;
 }
 
-/* A string at *p, its quotes included. */
+/* Reads a string at *p, with its quotes. */
 static int read_string(struct buf *out, const char **p, const char *end)
 {
 	const char *s = *p;
@@ -95,7 +95,7 @@ static int read_value(struct buf *out, const char **p, const char *end)
 
 	if (s < end && *s == '"')
 		return read_string(out, p, end);
-	/* numbers, and true, false and null as they are written */
+	/* Numbers, and true, false and null as written. */
 	while (s < end && ((*s >= '0' && *s <= '9') || *s == '-' || (*s >= 'a' && *s <= 'z')))
 		s++;
 	if (s == *p)

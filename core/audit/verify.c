@@ -1,4 +1,4 @@
-/* verify - is the audit log whole? */
+/* verify - checks that the audit log is complete and unchanged. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include "core/audit/audit_priv.h"
 
 struct state {
-	const char *path;	/* of the log */
-	const char *file;	/* being read: that or PATH.1 */
-	struct audit_head head; /* what the head file says; seq 0: there is none */
+	const char *path;	/* path of the log */
+	const char *file;	/* the file that is read: the log or PATH.1 */
+	struct audit_head head; /* content of the head file; seq 0: there is none */
 	struct audit_head last;
 	bool head_seen;
 	uint64_t line; /* 1-based number in the file */
@@ -24,7 +24,7 @@ static int bad(const struct state *s, struct err *err, const char *what)
 		       s->file, s->line, what, s->path);
 }
 
-/* len without the newline. */
+/* Checks a line; len is without the newline. */
 static int check_line(struct state *s, const char *line, size_t len, struct err *err)
 {
 	char hash[AUDIT_HASH_LEN + 1];
@@ -36,7 +36,7 @@ static int check_line(struct state *s, const char *line, size_t len, struct err 
 	if (!str_eq(hash, h.hash))
 		return bad(s, err, "the line was changed after it was written");
 	if (s->last.seq == 0 && h.seq > 1 && h.seq <= s->head.first)
-		memcpy(s->last.hash, h.prev, sizeof(h.prev)); /* what was before has been dropped */
+		memcpy(s->last.hash, h.prev, sizeof(h.prev)); /* older lines were dropped */
 	else if (h.seq != s->last.seq + 1)
 		return bad(s, err, "lines before it are missing or out of order");
 	if (!str_eq(h.prev, s->last.hash))
@@ -73,7 +73,7 @@ static int check_file(struct state *s, const char *file, uint64_t *ret_lines, st
 	s->line = 0;
 	while ((n = getline(&line, &cap, f)) > 0) {
 		s->line++;
-		/* A line unfinished, or torn by a crash, was never counted. */
+		/* An incomplete line, torn by a crash, was never counted. */
 		if (line[n - 1] != '\n')
 			break;
 		if ((size_t)n > AUDIT_LINE_MAX)

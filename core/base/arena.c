@@ -13,7 +13,8 @@ struct arena_chunk {
 	char data[];
 };
 
-/* Each is twice as large as the one before: few of them for many strings, little for few. */
+/* Adds a chunk twice as large as the last one: few chunks for many strings, little memory for
+ * few. */
 static struct arena_chunk *add_chunk(struct arena *a, size_t len)
 {
 	size_t size = a->chunks ? MIN(a->chunks->size * 2, CHUNK_MAX) : CHUNK;

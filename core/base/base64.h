@@ -5,8 +5,8 @@
 #include "core/base/buf.h"
 #include "core/base/util.h"
 
-/* Appends. */
+/* Appends the text. */
 void base64_encode(struct buf *out, const char *bytes, size_t len);
-/* Decodes whole padded groups and nothing else. Heap, *ret_len bytes and a NUL; NULL: it is no
- * base64. */
+/* Decodes only whole padded groups. Returns heap with *ret_len bytes and a NUL; NULL: the text is
+ * not base64. */
 char *base64_decode(const char *text, size_t *ret_len) MUST_USE;

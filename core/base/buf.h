@@ -36,6 +36,6 @@ void buf_str(struct buf *b, const char *s);
 void buf_ch(struct buf *b, char c);
 void buf_fmt(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_vfmt(struct buf *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
-void buf_drop_front(struct buf *b, size_t n); /* moves the rest; n <= len */
+void buf_drop_front(struct buf *b, size_t n); /* moves the rest to the front; n <= len */
 void buf_truncate(struct buf *b, size_t len); /* len <= b->len */
-char *buf_take(struct buf *b) MUST_USE;	      /* heap string, buf is empty again */
+char *buf_take(struct buf *b) MUST_USE;	      /* returns a heap string; the buf is empty then */

@@ -10,5 +10,5 @@ struct builtin_file {
 };
 
 extern const struct builtin_file builtin_files[]; /* ends with a NULL name */
-/* NULL: not shipped. */
+/* Returns the file, or NULL if there is none of this name. */
 const char *builtin_find(const char *name);

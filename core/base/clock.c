@@ -7,11 +7,11 @@
 
 #include "core/os/clock.h"
 
-/* The keeper looks at the clock several times for each call that it serves: the environment is
- * searched once. Racing threads find the same. */
+/* Returns the pinned time. The keeper reads the clock several times for each call that it serves,
+ * so this searches the environment once; threads that race find the same value. */
 static int64_t pinned_us(void)
 {
-	static _Atomic int64_t pinned = -2; /* -2: not looked yet, -1: not pinned */
+	static _Atomic int64_t pinned = -2; /* -2: not searched yet, -1: not pinned */
 	int64_t us = atomic_load_explicit(&pinned, memory_order_relaxed);
 	const char *text;
 

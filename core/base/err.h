@@ -11,13 +11,13 @@
  * Style:     "what failed: why: what to do", no newline; agent-controlled parts are escaped here.
  */
 struct err {
-	int code; /* negative errno, 0 while unset */
+	int code; /* negative errno; 0: no error */
 	char text[1024];
 };
 
 /* Sets "<formatted>: <strerror(-code)>" and returns code. */
 int err_set(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Sets the formatted text alone (it has the reason) and returns code. */
+/* Sets the formatted text, which contains the reason, and returns code. */
 int err_say(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Puts "<formatted>: " before the present text and returns code. */
+/* Puts "<formatted>: " in front of the text and returns code. */
 int err_wrap(struct err *err, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -27,7 +27,7 @@ static size_t n_places;
 static external_writes writes;
 static bool told; /* which they are */
 
-/* A command that forgot to say where agents write runs nothing that PATH leads to. */
+/* Refuses to search PATH for a command that has not said where agents write. */
 static int check_told(const char *what, struct err *err)
 {
 	return told ? 0
@@ -97,8 +97,8 @@ static bool ends_with(const char *text, size_t len, const char *suffix)
 	return len >= n && memcmp(text + len - n, suffix, n) == 0;
 }
 
-/* The path that begins at the slash `at` of text, with a home in front of it where the text says
- * so. Heap. */
+/* Returns the path that begins at the slash `at` of text, with the home in front if the text names
+ * it. Heap. */
 static char *path_at(const char *text, size_t at)
 {
 	static const char *const homes[] = {"~", "$HOME", "${HOME}", "\"$HOME\"", "\"${HOME}\""};
@@ -175,7 +175,7 @@ static int refuse(const char *setting, const char *what, struct err *err)
 		       setting, what);
 }
 
-/* A relative path is found from "/" no more; the human is told where it leads. */
+/* Checks one word. A relative path is not found from "/", so the user is told where it leads. */
 static int check_word(const char *setting, const char *word, struct err *err)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
@@ -206,8 +206,8 @@ int external_check(const char *setting, const char *line, struct err *err)
 
 /* ---- PATH and environment -------------------------------------------------------------------- */
 
-/* PATH without entries that are relative or in a folder. Entries have their real names: a link in
- * a folder could lead elsewhere at the time of the search. Heap. */
+/* Returns PATH without entries that are relative or in a folder. Entries are resolved, as a link in
+ * a folder could be changed before the search. Heap. */
 static char *safe_path(void)
 {
 	AUTO_FREE char *given = xstrdup(getenv("PATH"));
@@ -224,7 +224,7 @@ static char *safe_path(void)
 	return xstrdup(path.len ? path.data : SYSTEM);
 }
 
-/* Is a program of that name in an entry of PATH that safe_path() leaves out? */
+/* Returns whether a program of that name is only in an entry of PATH that safe_path() drops. */
 static bool is_only_in_folder(const char *name)
 {
 	AUTO_FREE char *found = program_find(name);
@@ -233,8 +233,7 @@ static bool is_only_in_folder(const char *name)
 	return real && leads_to_folder(real, EXTERNAL_PROGRAM);
 }
 
-/* Returns a name of this program's file that no rename changes; heap. NULL: the system has no such
- * name. */
+/* Returns a name of this program's file that no rename changes; heap. NULL: the system has none. */
 static char *running_file(void)
 {
 	char *name = xasprintf("/proc/%d/exe", (int)getpid());
@@ -245,7 +244,7 @@ static char *running_file(void)
 	return NULL;
 }
 
-/* As running_file() names it, maybe in another process of cordon. */
+/* Returns whether the name is one of running_file(), perhaps in another process of cordon. */
 static bool is_running_file(const char *name)
 {
 	return str_starts(name, "/proc/") && str_ends(name, "/exe") && os_self_is(name);
@@ -313,7 +312,8 @@ char *external_self(struct err *err)
 	return external_find(self, err);
 }
 
-/* PATH has a value of its own; the others are where a shell was. */
+/* Returns whether to drop a variable. PATH has its own value; PWD and OLDPWD tell where a shell
+ * was. */
 static bool is_withheld(const char *setting)
 {
 	static const char *const own[] = {"PWD=", "OLDPWD="};
@@ -389,7 +389,8 @@ static int spawn(pid_t *pid, const struct external *o, const char *file, const c
 	return r;
 }
 
-/* sh -c LINE [sh ARGUMENT...], or argv as it is. Borrowed strings in a heap list. */
+/* Returns sh -c LINE [sh ARGUMENT...], or argv unchanged. A heap list; its strings are not
+ * copied. */
 static const char **words_of(const struct external *o)
 {
 	size_t n = 0, k = 0;

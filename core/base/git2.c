@@ -1,4 +1,4 @@
-/* git2 - libgit2, opened when it is first needed. */
+/* git2 - libgit2, opened when needed. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/git2.h"
 

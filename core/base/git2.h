@@ -1,4 +1,4 @@
-/* git2 - libgit2, opened when it is first needed. */
+/* git2 - libgit2, opened when needed. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -58,8 +58,7 @@ struct git2 {
 #undef X
 };
 
-/* Returns the table; NULL, with *err, if the library is missing or of another version. */
+/* Returns the table. NULL, with *err: the library is missing, or another version. */
 const struct git2 *git2_get(struct err *err) MUST_USE;
-/* Sets the error text of libgit2 for its last failure in this thread: "<formatted>: <words>".
- * Returns -EIO. */
+/* Sets err to libgit2's last error in this thread: "<formatted>: <words>". Returns -EIO. */
 int git2_fail(const struct git2 *g, struct err *err, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -1,11 +1,11 @@
-/* git_index - reads the entries and extensions of a git index, as gitformat-index(5) has it. */
+/* git_index - reads the entries and extensions of a git index (gitformat-index(5)). */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/git_index.h"
 
 #include <string.h>
 
 #define STAT_BYTES 40u
-#define MODE_AT	   24u /* in the stat data */
+#define MODE_AT	   24u /* offset in the stat data */
 
 uint32_t git_index_number(const unsigned char *p)
 {
@@ -29,7 +29,7 @@ bool git_index_open(struct git_index *x, const void *data, size_t len, size_t ha
 	return x->version >= 2 && x->version <= 4;
 }
 
-/* The offset encoding of pack files: how many bytes of the last name go. */
+/* Reads a number in the encoding of pack files: the bytes to remove from the last name. */
 static bool read_varint(struct git_index *x, size_t *ret)
 {
 	size_t v;
@@ -49,7 +49,7 @@ static bool read_varint(struct git_index *x, size_t *ret)
 	return true;
 }
 
-/* The name as git takes it: of `flagged` bytes, or up to its NUL where that is too long to say. */
+/* Reads the name as git does: `flagged` bytes, or up to its NUL if that number is too small. */
 static bool read_name(struct git_index *x, const unsigned char *entry, size_t flagged)
 {
 	size_t kept = 0, gone = 0, n;
@@ -72,7 +72,7 @@ static bool read_name(struct git_index *x, const unsigned char *entry, size_t fl
 	x->p = nul + 1;
 	if (x->version == 4)
 		return true;
-	n = ((size_t)(nul - entry) + 8) & ~(size_t)7; /* one to eight NULs */
+	n = ((size_t)(nul - entry) + 8) & ~(size_t)7; /* followed by one to eight NULs */
 	if ((size_t)(x->end - entry) < n)
 		return false;
 	x->p = entry + n;

@@ -1,4 +1,4 @@
-/* git_index - reads the entries and extensions of a git index, as gitformat-index(5) has it. */
+/* git_index - reads the entries and extensions of a git index (gitformat-index(5)). */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -17,22 +17,22 @@
  * Each returns false if this is no index, or not one that git would write.
  */
 
-#define GIT_INDEX_PATH 4096u /* bytes of the longest path */
+#define GIT_INDEX_PATH 4096u /* longest path in bytes */
 
 struct git_index {
-	const unsigned char *start, *p, *end; /* end: of the data before the final hash */
-	size_t hash;			      /* bytes of an object's name: 20 or 32 */
+	const unsigned char *start, *p, *end; /* end: of the data, before the final hash */
+	size_t hash;			      /* length of an object's name: 20 or 32 */
 	uint32_t version, entries;
 	char name[GIT_INDEX_PATH + 1]; /* of the newest entry; NUL-terminated */
-	/* name_len: bytes; kept: bytes shared with the name before. */
+	/* name_len: bytes; kept: bytes shared with the previous name. */
 	size_t name_len, kept;
 };
 
 struct git_index_entry {
 	uint32_t mode;
-	uint16_t flags, more;		   /* more: of an extended entry, else 0 */
-	const unsigned char *mode_bytes;   /* 4, as they stand in the file */
-	const unsigned char *object_bytes; /* `hash` of them */
+	uint16_t flags, more;		   /* more: of an extended entry; else 0 */
+	const unsigned char *mode_bytes;   /* 4 bytes, as in the file */
+	const unsigned char *object_bytes; /* `hash` bytes */
 };
 
 struct git_index_extension {
@@ -42,12 +42,12 @@ struct git_index_extension {
 };
 
 #define GIT_INDEX_HEADER   12u
-#define GIT_INDEX_NAME	   0x0fffu /* flags: the length of the path, if it fits */
+#define GIT_INDEX_NAME	   0x0fffu /* flags: the length of the path, if it is small enough */
 #define GIT_INDEX_EXTENDED 0x4000u
 
 bool git_index_open(struct git_index *x, const void *data, size_t len, size_t hash);
 /* Reads the next entry; its path is x->name. */
 bool git_index_entry(struct git_index *x, struct git_index_entry *ret);
 bool git_index_extension(struct git_index *x, struct git_index_extension *ret);
-size_t git_index_left(const struct git_index *x);  /* bytes; 0: all has been read */
+size_t git_index_left(const struct git_index *x);  /* bytes; 0: everything was read */
 uint32_t git_index_number(const unsigned char *p); /* 4 bytes, the highest first */

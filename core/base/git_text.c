@@ -36,7 +36,7 @@ int git_text_hunks(const struct buf *before, const struct buf *after, struct err
 	return r;
 }
 
-/* Returns where the line of that number, counted from 1, begins. */
+/* Returns the offset of the line of that number, counted from 1. */
 static size_t line_at(const struct buf *b, size_t from, int lines)
 {
 	for (; lines > 0 && from < b->len; lines--) {
@@ -47,7 +47,7 @@ static size_t line_at(const struct buf *b, size_t from, int lines)
 	return from;
 }
 
-/* A side without lines names the one before it. */
+/* Returns the index of the first line. A side without lines names the line before it. */
 static int first_of(int start, int lines)
 {
 	return lines ? start - 1 : start;

@@ -2,12 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Include this, not <uthash.h>. Its own hash is slower, and clang finds fall-throughs in it. */
+/* Include this instead of <uthash.h>, whose own hash is slower and makes clang warn. */
 #include <xxhash.h>
 
 #include "core/base/util.h"
 
 #define HASH_FUNCTION(key, len, out) ((out) = (unsigned)XXH3_64bits(key, len))
-/* uthash itself would call exit(). */
+/* the one of uthash would call exit() */
 #define uthash_malloc(size) xmalloc(size)
 #include <uthash.h>

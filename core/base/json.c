@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-/* How many bytes from here on stand as they are: most of what is quoted is nothing else. */
+/* Returns how many bytes need no escape, which are most of what is quoted. */
 static size_t plain(const char *s, size_t len)
 {
 	size_t n = 0;
@@ -51,7 +51,7 @@ void json_quote(struct buf *out, const char *s, size_t len)
 		n = text_decode(s + i, len - i, &cp);
 		if (cp < 0)
 			add_unit(out, 0xdc00u | c);
-		else if (cp <= 0xffff && text_is_deceptive(cp)) /* in one escape */
+		else if (cp <= 0xffff && text_is_deceptive(cp)) /* one escape is enough */
 			add_unit(out, (unsigned)cp);
 		else
 			buf_add(out, s + i, n);

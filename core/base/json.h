@@ -12,17 +12,16 @@ struct cJSON;
  * that a terminal would obey or hide are escaped, since people read these lines, too.
  */
 void json_quote(struct buf *out, const char *s, size_t len);
-/* Appends a member of an object, with the comma in front of it unless it is the first. NULL: null.
- */
+/* Appends a member of an object, with a comma before it unless it is the first. s NULL: null. */
 void json_member(struct buf *out, const char *name, const char *s);
-/* Does the same for an array of strings: at most n, up to a NULL. list may be NULL. */
+/* Does the same for an array of at most n strings, up to a NULL. list may be NULL. */
 void json_strings(struct buf *out, const char *name, const char *const *list, size_t n);
 /* Returns a member of an object, or NULL. */
 struct cJSON *json_get(const struct cJSON *o, const char *name);
 /* Returns a member that is a string, or NULL. */
 const char *json_text(const struct cJSON *o, const char *name);
-/* Returns a member that is a string; `otherwise` if it is missing, "" if it is no string. */
+/* Returns a member that is a string; `otherwise` if it is missing, "" if it is something else. */
 const char *json_text_or(const struct cJSON *o, const char *name, const char *otherwise);
-/* Returns the text of a value, on one line; heap. Integers have all their digits, and no number has
- * an exponent. */
+/* Returns the text of a value, on one line; heap. Integers have all digits; no number has an
+ * exponent. */
 char *json_print(const struct cJSON *v) MUST_USE;

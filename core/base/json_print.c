@@ -1,4 +1,4 @@
-/* json_print - the text of a JSON value: what cJSON prints, but for numbers. */
+/* json_print - writes a JSON value like cJSON, except for numbers. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/json.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * cJSON prints 1795879800577940 as 1.79587980057794e+15. That is an integer by the JSON Schema, and
- * a syntax error for readers that decode into 64 bits.
+ * Writes a number. cJSON writes 1795879800577940 as 1.79587980057794e+15: an integer by the JSON
+ * Schema, but an error for readers that decode into 64 bits.
  */
 static void print_number(struct buf *out, double v)
 {
@@ -24,7 +24,7 @@ static void print_number(struct buf *out, double v)
 		snprintf(text, sizeof(text), "%.15g", v);
 		if (strtod(text, NULL) != v)
 			snprintf(text, sizeof(text), "%.17g", v);
-		e = strchr(text, 'e'); /* "1.5e-07": a fraction, so below zero */
+		e = strchr(text, 'e'); /* "1.5e-07": a fraction, so the exponent is negative */
 		if (e)
 			buf_fmt(out, "%.*f", 17 - (int)strtol(e + 1, NULL, 10), v);
 		else
@@ -69,7 +69,7 @@ static void print_members(struct buf *out, const cJSON *v)
 	buf_ch(out, object ? '}' : ']');
 }
 
-/* cJSON bounds the depth of what it parses. */
+/* Writes a value. cJSON limits the depth of what it parses. */
 static void print(struct buf *out, const cJSON *v)
 {
 	if (cJSON_IsObject(v) || cJSON_IsArray(v))

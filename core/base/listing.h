@@ -13,8 +13,8 @@
  */
 struct listing;
 
-/* Lists dir. Returns NULL, which knows nothing, if it is too large or cannot be read. */
+/* Lists dir. Returns NULL, for which no path is missing, if it is too large or unreadable. */
 struct listing *listing_new(const char *dir) MUST_USE;
 void listing_free(struct listing *l); /* NULL is a no-op */
-/* Returns whether path is below the directory, in which its first name was missing. */
+/* Returns whether path is below the directory and its first name was missing there. */
 bool listing_lacks(const struct listing *l, const char *path);

@@ -35,9 +35,8 @@ void log_open(int fd, enum log_level max, const char *session)
 	snprintf(log_session, sizeof(log_session), "%s", session ? session : "");
 }
 
-/* Another start may have done it since fd was opened: what has the name then is a new one, and what
- * it would be renamed over the only one that is full. Whoever renames has the lock of what it
- * renames. */
+/* Renames a full log. Another start may have done so after fd was opened: then the name is a new
+ * file, which must not be renamed over the full one. A renaming process holds the file's lock. */
 static bool put_aside(int fd, const char *path)
 {
 	AUTO_FREE char *old = xasprintf("%s.1", path);
@@ -100,7 +99,7 @@ bool log_wants(enum log_level level)
 
 static const char *const names[] = {"error", "warn", "info", "debug"};
 
-#define ALSO_MAX 3000 /* of a message: a pipe that can be written to takes such a line whole */
+#define ALSO_MAX 3000 /* bytes of a message: a writable pipe takes such a line as a whole */
 
 static bool is_free(int fd)
 {
@@ -109,7 +108,7 @@ static bool is_free(int fd)
 	return poll(&p, 1, 0) > 0 && p.revents & POLLOUT;
 }
 
-/* A log that cannot be written must not stop what it reports on. */
+/* Writes a line. Ignores errors: they must not stop what is reported on. */
 static void write_line(int fd, enum log_level level, const char *component, bool also,
 		       const struct buf *text)
 {

@@ -12,17 +12,17 @@ enum log_level {
 };
 
 /*
- * Until log_open() everything is dropped. The fd is shared across fork; lines are written with one
- * write(2) to an O_APPEND file, so processes do not tear each other's lines. Thread-safe.
+ * Until log_open() everything is dropped. fd is shared across fork. Lines are written with one
+ * write(2) to an O_APPEND file, so processes do not mix their lines. Thread-safe.
  */
 void log_open(int fd, enum log_level max, const char *session); /* borrows fd; copies session */
-/* Opens dir/cordon.log for this process and its children; above 8 MiB the old one becomes
- * cordon.log.1. Returns the descriptor (log_open() has it), or -1 if there can be no log. */
+/* Opens dir/cordon.log for this process and its children; a log above 8 MiB becomes cordon.log.1.
+ * Returns the descriptor (log_open() uses it), or -1 if there can be no log. */
 int log_open_in(const char *dir, enum log_level max, const char *session);
-/* Writes lines of this process also to fd (borrowed), with or without a log file; not those of its
- * children. There the time is named "timestamp". */
+/* Writes lines of this process, not of its children, also to fd, which the caller keeps. It needs
+ * no log file. There the time is named "timestamp". */
 void log_also(int fd, enum log_level max);
-/* Sets the request that later lines there are about: "" or NULL: none. */
+/* Sets the request that later lines are about; "" or NULL: none. */
 void log_about(const char *request);
 void log_about_step(int64_t step); /* 0: none */
 int log_descriptor(void);	   /* -1: none */

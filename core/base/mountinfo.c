@@ -20,7 +20,7 @@ char *mountinfo_read(void)
 	return take_ptr(&text);
 }
 
-/* Blanks, tabs, newlines and backslashes are written as \ooo. */
+/* Decodes blanks, tabs, newlines and backslashes, which are written as \ooo. */
 static void decode(char *s)
 {
 	char *out = s;
@@ -36,7 +36,7 @@ static void decode(char *s)
 	*out = '\0';
 }
 
-/* The word that begins after n others; what follows it is cut off. Empty: there are not so many. */
+/* Returns the word after n others, and cuts off the rest. Empty: there are not so many. */
 static char *word(char *at, int n)
 {
 	for (; n > 0; n--) {
@@ -47,7 +47,7 @@ static char *word(char *at, int n)
 	return at;
 }
 
-/* "36 35 98:0 /root /mount/point options - type source options". */
+/* Parses "36 35 98:0 /root /mount/point options - type source options". */
 static bool take(char *line, struct mount_line *ret)
 {
 	char *dash = strstr(line, " - ");

@@ -1,4 +1,4 @@
-/* nearest - the edit distance of two short words, where exchanged neighbours count once. */
+/* nearest - computes the edit distance of two short words; swapped neighbours count as one edit. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/nearest.h"
 
@@ -8,7 +8,7 @@
 
 #define WORD_MAX 63
 
-/* Of the first i letters of a, from the rows of i - 1 and i - 2. */
+/* Fills the row for the first i letters of a, from the rows for i - 1 and i - 2. */
 static void fill_row(size_t *row, const size_t *above, const size_t *second, const char *a,
 		     size_t i, const char *b)
 {

@@ -1,4 +1,4 @@
-/* pages - populates memory in one call that will be filled at once. */
+/* pages - populates memory in one call before it is filled. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 /*
  * Each page of new memory causes a fault when it is first written to, which costs twice as much as
- * populating it together with others. Only a hint: needs Linux 5.14, and does nothing below
+ * populating it with others. This is only a hint: it needs Linux 5.14, and does nothing below
  * PAGES_FEW bytes.
  */
 #define PAGES_FEW ((size_t)64 << 10)

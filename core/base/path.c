@@ -8,7 +8,7 @@
 
 #include "core/base/buf.h"
 
-/* Drop the last component of what is built so far; false when there is none that ".." may eat. */
+/* Drops the last component of the result so far. Returns false if ".." cannot remove one. */
 static bool pop(struct buf *b, size_t root)
 {
 	char *slash;
@@ -54,7 +54,7 @@ char *path_join(const char *dir, const char *name)
 	return xasprintf("%s%s%s", dir, str_ends(dir, "/") ? "" : "/", name);
 }
 
-/* Most paths differ in the first bytes: one pass, and no length of what does not match. */
+/* Most paths differ in the first bytes: one pass, without computing lengths. */
 const char *path_below(const char *path, const char *dir)
 {
 	size_t n = 0;

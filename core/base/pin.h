@@ -1,4 +1,4 @@
-/* pin - keeps the calling thread on the processor where it runs, for a moment. */
+/* pin - keeps the calling thread on its current processor, for a moment. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -19,6 +19,6 @@ void pin_end(void);
 bool pin_is_held(void);
 
 #ifdef __linux__
-/* Restores the processors of a task. If that set is not allowed any more, allows all. */
+/* Restores the processors of a task. If the set is not allowed, allows all. */
 void pin_set_free(pid_t tid, const cpu_set_t *own);
 #endif

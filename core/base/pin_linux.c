@@ -1,4 +1,4 @@
-/* pin_linux - keeps the calling thread on the processor where it runs, for a moment. */
+/* pin_linux - keeps the calling thread on its current processor, for a moment. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/pin.h"
 
@@ -9,7 +9,7 @@
 static _Thread_local struct {
 	bool held;
 	int cpu;
-	cpu_set_t own; /* what it had before */
+	cpu_set_t own; /* its processors before */
 } pin;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -35,7 +35,7 @@ bool pin_here(int cpu)
 
 	if (pin.held && pin.cpu == cpu)
 		return true;
-	pin.held = false; /* it runs elsewhere: somebody else has set what it may use */
+	pin.held = false; /* other code has set its processors */
 	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(own), &own) < 0)
 		return false;
 	pthread_once(&once, before_forks);

@@ -1,4 +1,4 @@
-/* program - finds the file of a program by its name. */
+/* program - finds the file of a program by name. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/program.h"
 

@@ -1,4 +1,4 @@
-/* running - counts the threads of this machine that run or are ready to run. */
+/* running - counts the machine's threads that run or are ready to run. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/running.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "0.12 0.34 0.56 1/234 5678": the number before the slash. */
+/* Reads the number before the slash in "0.12 0.34 0.56 1/234 5678". */
 int running_now(int loadavg)
 {
 	char text[64];

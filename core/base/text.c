@@ -31,7 +31,7 @@ bool text_is_deceptive(int32_t cp)
 	case UTF8PROC_CATEGORY_ZP:
 		return true;
 	default:
-		/* Fillers and variation selectors draw nothing. */
+		/* Fillers and variation selectors are invisible. */
 		return cp == 0x115f || cp == 0x1160 || cp == 0x3164 || cp == 0xffa0 ||
 		       cp == 0x034f || (cp >= 0xfe00 && cp <= 0xfe0f) ||
 		       (cp >= 0xe0100 && cp <= 0xe01ef);
@@ -129,7 +129,7 @@ int text_width(const char *s)
 	return cols;
 }
 
-/* Bytes of the longest head of s that fits into cols columns. */
+/* Returns the bytes of the longest beginning of s that fits into cols columns. */
 static size_t head_bytes(const char *s, int cols)
 {
 	size_t len = strlen(s), i = 0;
@@ -147,7 +147,7 @@ static size_t head_bytes(const char *s, int cols)
 	return i;
 }
 
-/* Start of the longest tail of s that fits into cols columns. */
+/* Returns the start of the longest end of s that fits into cols columns. */
 static const char *tail_start(const char *s, int cols)
 {
 	int drop = text_width(s) - cols;
@@ -169,8 +169,8 @@ static int cols_of(const char *s, size_t len)
 	return text_width(part);
 }
 
-/* A path, behind words or not, loses whole directories from its middle. Returns false where words
- * and last name have no room. */
+/* Fits a path, perhaps with words before it, by removing whole directories from its middle. Returns
+ * false if the words and the last name have no room. */
 static bool fit_path(struct buf *out, const char *s, int cols)
 {
 	const char *slash = strchr(s, '/'), *tail = strrchr(s, '/'), *begin = slash;

@@ -16,25 +16,24 @@ void text_escape_to_ascii(void);
 /* Escapes into a fixed array, cut at a whole escape; always NUL-terminated. */
 void text_escape_into(char *out, size_t size, const char *s, size_t len);
 
-/* Returns the columns of one code point: 0, 1 or 2; -1 for controls. Unicode tables of utf8proc. */
+/* Returns the columns of one code point, by utf8proc: 0, 1 or 2; -1 for controls. */
 int text_cp_width(int32_t cp);
-/* Returns whether a code point is invisible or reorders text around it (UAX #9 controls, zero
- * width, tags), or would be obeyed by a terminal. */
+/* Returns whether a code point is invisible, reorders the text around it (UAX #9 controls, zero
+ * width, tags), or is obeyed by a terminal. */
 bool text_is_deceptive(int32_t cp);
 /* Returns the columns of escaped text. */
 int text_width(const char *s);
-/* Decodes one code point at s (len > 0 bytes there). Returns the bytes used; *cp = -1 if
- * malformed. */
+/* Decodes one code point at s (len > 0 bytes). Returns the bytes used; *cp = -1 if malformed. */
 size_t text_decode(const char *s, size_t len, int32_t *cp);
-/* Appends s cut to at most cols columns; the middle is replaced by "…" if too long. */
+/* Appends s in at most cols columns; if it is too long, replaces its middle by "…". */
 void text_fit_middle(struct buf *out, const char *s, int cols);
-/* Does the same with the end cut. */
+/* Does the same, but replaces the end. */
 void text_fit_end(struct buf *out, const char *s, int cols);
-/* Appends a word for a shell: unchanged, or in quotes. */
+/* Appends a word for a shell, in quotes if needed. */
 void text_shell_word(struct buf *out, const char *word);
-/* Appends the first word of a command for a shell: in quotes also if it is reserved. */
+/* Appends the first word of a command for a shell: also quoted if it is reserved. */
 void text_shell_command(struct buf *out, const char *word);
-/* Returns whether a shell takes the first word of a command for its grammar: "if", "time". */
+/* Returns whether the first word of a command belongs to the shell's grammar: "if", "time". */
 bool text_is_reserved(const char *word);
-/* "1.5 MiB", "312 B". */
+/* Formats "1.5 MiB", "312 B". */
 void text_size(char *out, size_t size, uint64_t bytes);

@@ -26,23 +26,23 @@
 #define AUTO_DIR   CLEANUP(util_close_dir)
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#undef MIN /* some systems have both, the same */
+#undef MIN /* some systems have the same two */
 #undef MAX
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 void util_free_ptr(void *pp);		/* pp is the address of a pointer */
-void util_free_list(char ***list);	/* of heap strings, with NULL at its end; NULL is a no-op */
-size_t util_list_len(const void *list); /* of pointers, with NULL at its end; NULL: 0 */
-/* Returns a copy, and of its strings. NULL is copied as an empty list. */
+void util_free_list(char ***list);	/* heap strings, NULL-terminated; NULL is a no-op */
+size_t util_list_len(const void *list); /* NULL-terminated pointers; NULL: 0 */
+/* Returns a copy of a list and its strings. NULL is copied as an empty list. */
 char **util_list_copy(const char *const *list) MUST_USE;
-/* Appends s, which the list owns then. *n: how many it has. */
+/* Appends s, which the list takes over. *n: the number of strings. */
 void util_list_push(char ***list, size_t *n, char *s);
 void util_close_fd(int *fd);	   /* keeps errno; -1 is a no-op */
 void util_close_file(FILE **file); /* keeps errno; NULL is a no-op */
 void util_close_dir(DIR **dir);	   /* keeps errno; NULL is a no-op */
 
-/* Give up ownership: the variable becomes empty, the caller owns the value. */
+/* Hands over ownership: empties the variable and returns its value. */
 static inline int take_fd(int *fd)
 {
 	int v = *fd;
@@ -62,8 +62,8 @@ static inline void *take_ptr_at(void *pp)
 #define take_ptr(pp) take_ptr_at(pp)
 
 /*
- * Allocation that does not fail: out of memory calls the hook (the console restores the terminal
- * there) and aborts. Not for the code between fork and exec, and not for sizes the agent names.
+ * Allocates, and never fails: without memory it calls the hook (the console restores the terminal
+ * there) and aborts. Not for code between fork and exec, or for sizes that the agent chooses.
  */
 void *xmalloc(size_t size) MUST_USE;
 void *xcalloc(size_t n, size_t size) MUST_USE;
@@ -73,12 +73,12 @@ char *xstrndup(const char *s, size_t n) MUST_USE;
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) MUST_USE;
 void util_set_oom_hook(void (*hook)(void));
 
-int util_exit_code(int wait_status); /* as a shell's $? */
+int util_exit_code(int wait_status); /* like a shell's $? */
 
 bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
-/* Is s in the list, which ends with NULL? A list that is NULL is empty. */
+/* Returns whether s is in the NULL-terminated list. A list that is NULL is empty. */
 bool str_one_of(const char *s, const char *const *list);
-/* Has the list, which ends with NULL, the variable of a "NAME=value"? NULL is empty. */
+/* Returns whether the list sets the same variable as "NAME=value". NULL is empty. */
 bool str_sets_same(const char *setting, const char *const *list);
 bool str_ends(const char *s, const char *suffix);

@@ -9,7 +9,7 @@
 #include "core/base/base64.h"
 
 #define LINES_MAX 32
-#define HOSTS_MAX 32 /* of a line */
+#define HOSTS_MAX 32 /* hosts on a line */
 #define SSH_PORT  22
 
 struct line {
@@ -138,7 +138,7 @@ void agent_keys_host_name(const struct net_target *t, char out[KNOWN_HOST_NAME])
 		snprintf(out, KNOWN_HOST_NAME, "[%s]:%u", text, t->port);
 }
 
-/* "[@MARKER] HOSTS TYPE KEY [COMMENT]" */
+/* Reads a line "[@MARKER] HOSTS TYPE KEY [COMMENT]". */
 static bool line_has(char *line, struct span key, bool *revoked)
 {
 	char *rest = NULL, *word = strtok_r(line, blanks, &rest);

@@ -17,19 +17,18 @@ struct agent_keys;
 int agent_keys_parse(struct agent_keys **ret, const char *const *lines, struct err *err) MUST_USE;
 void agent_keys_free(struct agent_keys *k); /* NULL is a no-op */
 
-struct agent_key { /* a key of the ssh-agent */
+struct agent_key { /* a key in the ssh-agent */
 	const char *fingerprint, *comment;
 };
 bool agent_keys_offers(const struct agent_keys *k, const struct agent_key *key);
 bool agent_keys_unbound(const struct agent_keys *k, const struct agent_key *key);
-/* Returns a host of the lines about this key, at = 0, 1, ...; port 22 if none is given; NULL: no
- * more. */
+/* Returns a host of the lines for this key, at = 0, 1, ...; port 22 if none is given; NULL: there
+ * are no more. */
 const struct net_target *agent_keys_host(const struct agent_keys *k, const struct agent_key *key,
 					 size_t at);
 
-/* Returns whether the output of `ssh-keygen -F` lists this key for the host. False for a revoked
- * key. */
+/* Returns whether the output of `ssh-keygen -F` lists this key for the host, and not as revoked. */
 bool agent_keys_host_has(struct span said, struct span key);
 #define KNOWN_HOST_NAME (NET_TARGET_TEXT + 16)
-/* Formats the name of a host as in known_hosts: "host", "[host]:2222". */
+/* Formats a host's name as in known_hosts: "host", "[host]:2222". */
 void agent_keys_host_name(const struct net_target *t, char out[KNOWN_HOST_NAME]);

@@ -4,7 +4,7 @@
 
 #include "core/base/buf.h"
 
-/* Every span points into the parsed message. No function allocates, except to fill a buf. */
+/* All spans point into the parsed message. No function allocates, except to fill a buf. */
 
 #define AGENT_MESSAGE_MAX (256u << 10) /* bytes after the length, as in OpenSSH */
 #define AGENT_FINGERPRINT 64	       /* "SHA256:..." */
@@ -31,23 +31,23 @@ struct agent_request {
 	enum agent_wish wish;
 	struct span key, data;	       /* AGENT_SIGN */
 	struct span host_key, session; /* AGENT_BIND */
-	bool forwards;		       /* AGENT_BIND: the session is for another agent client */
+	bool forwards;		       /* AGENT_BIND: for another client of the agent */
 };
 
-/* The data to sign, if it is a login to a server. */
+/* The data to sign, if it is for a login to a server. */
 struct agent_login {
 	struct span session, user, key;
-	struct span host_key; /* empty: not given (before OpenSSH 8.9) */
+	struct span host_key; /* empty: unknown (before OpenSSH 8.9) */
 };
 
-/* Finds the message at the head of data. Returns 1: *ret is the message, without its length; 0: it
+/* Finds the message at the start of data. Returns 1: *ret is the message, without its length; 0: it
  * is not complete yet; -EMSGSIZE. */
 int agent_frame(const char *data, size_t len, struct span *ret) MUST_USE;
-/* Parses a request. Returns 0, or -EBADMSG: not a message. */
+/* Parses a request. Returns 0, or -EBADMSG: it is not a message. */
 int agent_read_request(struct span message, struct agent_request *ret) MUST_USE;
 bool agent_read_login(struct span data, struct agent_login *ret);
-/* Begins an AGENT_IDENTITIES_ANSWER at its first key. agent_next_identity() returns 1 with the next
- * key, 0 at the end, or -EBADMSG. */
+/* Sets rest to the first key of an AGENT_IDENTITIES_ANSWER. agent_next_identity() returns 1 with
+ * the next key, 0 at the end, or -EBADMSG. */
 int agent_identities(struct span message, struct span *rest) MUST_USE;
 int agent_next_identity(struct span *rest, struct span *key, struct span *comment) MUST_USE;
 void agent_fingerprint(struct span key, char out[AGENT_FINGERPRINT]);

@@ -1,4 +1,4 @@
-/* broker - in cordon: starts the broker's process, and takes it and its sockets away. */
+/* broker - in cordon: starts the broker's process, and removes it and its sockets. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 struct broker {
 	pid_t pid;
 	int sock, secrets;
-	char *dir, *git, *ssh; /* of its own; NULL: not served */
+	char *dir, *git, *ssh; /* directory and sockets; NULL: not served */
 };
 
 /* ---- sockets --------------------------------------------------------------------------------- */
 
-/* Short, for a socket's path has 108 bytes; others of this host do not come into it. */
+/* Makes a directory only for this user. Its name is short: a socket's path has 108 bytes. */
 static int make_dir(struct broker *b, struct err *err)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -65,7 +65,7 @@ static int open_sockets(struct broker *b, const struct broker_spec *spec, struct
 
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 			return err_set(err, -errno, "socket for secrets");
-		b->secrets = fcntl(pair[0], F_DUPFD_CLOEXEC, 3); /* as b->sock */
+		b->secrets = fcntl(pair[0], F_DUPFD_CLOEXEC, 3); /* like b->sock */
 		close(pair[0]);
 		p->tls = pair[1];
 	}
@@ -90,7 +90,7 @@ static void remove_sockets(struct broker *b)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Of cordon's descriptors it has none but these, and no terminal. */
+/* Closes all of cordon's descriptors but these, and gives up the terminal. */
 static void close_others(const int *keep, size_t n)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

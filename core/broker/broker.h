@@ -41,20 +41,20 @@ struct broker_spec {
 	bool credentials;	       /* git.credentials */
 	const struct secrets *secrets; /* network.secret; NULL: none */
 	const char *const *keys;       /* ssh.agent: "KEY HOST..."; NULL: none */
-	const char *agent;	       /* socket of the user's ssh-agent; NULL: none runs */
-	const char *home;	       /* the home with the known_hosts to use */
-	const char *const *folders;    /* where the agent writes: no program in them is run */
+	const char *agent;	       /* socket of the user's ssh-agent; NULL: none */
+	const char *home;	       /* home whose known_hosts is used */
+	const char *const *folders;    /* the agent writes there: no program in them runs */
 };
 
-/* Starts the broker. *ret is NULL if no key is set; every function accepts that. Returns -EINVAL
- * for a bad line of ssh.agent. */
+/* Starts the broker. *ret is NULL if no setting needs it; every function accepts that. Returns
+ * -EINVAL for a bad line of ssh.agent. */
 int broker_start(struct broker **ret, const struct broker_spec *spec, struct err *err) MUST_USE;
 int broker_socket(const struct broker *b); /* the keeper's end; the broker's until broker_close() */
-/* Return the paths of the sockets; NULL: not served. */
+/* Returns the path of a socket; NULL: not served. */
 const char *broker_git(const struct broker *b);
 const char *broker_ssh(const struct broker *b);
-/* Returns the socket for requests of secrets (secrets.h) by the TLS process; -1: there are none. */
+/* Returns the socket on which the TLS process asks for secrets (secrets.h); -1: there are none. */
 int broker_secrets(const struct broker *b);
-/* The keeper has its own copies of the sockets. */
+/* Closes sockets of which the keeper has its own copies. */
 void broker_handed_over(struct broker *b);
 void broker_close(struct broker *b);

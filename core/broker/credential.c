@@ -30,8 +30,7 @@ static bool is(struct span s, const char *word)
 	return s.len == strlen(word) && memcmp(s.data, word, s.len) == 0;
 }
 
-/* It goes to the human's helpers as a line: nothing in it may end one, or do anything to a
- * terminal. */
+/* Copies a value for the user's helpers. Refuses what could end its line or control a terminal. */
 static bool take(struct span value, char *out, size_t size)
 {
 	if (value.len >= size)

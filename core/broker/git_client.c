@@ -1,4 +1,4 @@
-/* git_client - git inside asks for credentials: the human's git is asked, if that is allowed. */
+/* git_client - gives git inside credentials of the user's git, if that is allowed. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void none(struct asker *c, const char *words)
 	give_up(c);
 }
 
-/* ---- the human's git ------------------------------------------------------------------------- */
+/* ---- the user's git -------------------------------------------------------------------------- */
 
 static void keep(struct asker *c, const char *data, size_t len)
 {
@@ -64,7 +64,7 @@ static void keep(struct asker *c, const char *data, size_t len)
 	explicit_bzero(&note, sizeof(note));
 }
 
-/* As it stands in a header, too: "Authorization: Basic ...". */
+/* Keeps all forms out of the recording, also that of a header: "Authorization: Basic ...". */
 static void keep_all(struct asker *c, struct span name, struct span password)
 {
 	AUTO_BUF struct buf both = BUF_INIT, coded = BUF_INIT;
@@ -131,7 +131,7 @@ static bool is_agents_file(const struct broker_spec *spec, const char *path)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
 
-	/* By a link in a folder it is the agent's, too, wherever that leads now. */
+	/* A link in a folder is the agent's, too, wherever it leads. */
 	for (size_t i = 0; spec->folders && spec->folders[i]; i++)
 		if (!real || path_is_beneath(real, spec->folders[i]) ||
 		    path_is_beneath(path, spec->folders[i]))
@@ -139,8 +139,8 @@ static bool is_agents_file(const struct broker_spec *spec, const char *path)
 	return false;
 }
 
-/* "file:PATH", NUL, "KEY\nVALUE", NUL: each is from where the agent cannot write, and no helper
- * lies there. */
+/* Checks "file:PATH", NUL, "KEY\nVALUE", NUL. Returns whether the agent can write none of the
+ * files, and no helper. */
 static bool is_safe(const struct broker_spec *spec, struct span said)
 {
 	const char *at = said.data, *end = said.data + said.len;

@@ -1,4 +1,4 @@
-/* job - programs of the human's that the broker runs: git, ssh-keygen. */
+/* job - runs programs of the user for the broker: git, ssh-keygen. */
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "core/os/text.h"
 
 #define JOBS_MAX    16
-#define JOB_SAYS    (256u << 10) /* bytes; more ends it */
-#define JOB_SECONDS 120		 /* somebody may have to unlock a keyring */
+#define JOB_SAYS    (256u << 10) /* bytes; more output ends it */
+#define JOB_SECONDS 120		 /* the user may have to unlock a keyring */
 
 struct job {
 	struct job *next;
-	pid_t pid; /* 0: ended */
+	pid_t pid; /* 0: it has ended */
 	uv_pipe_t in, out;
 	uv_timer_t timer;
 	uv_write_t write;
@@ -76,7 +76,7 @@ static void close_handle(uv_handle_t *h)
 		uv_close(h, on_closed);
 }
 
-/* All that it says, and how it ended. */
+/* Reports the job when its output has ended and its status is known. */
 static void maybe_over(struct job *j)
 {
 	if (j->pid || !j->ended)
@@ -149,7 +149,7 @@ static void on_shut(uv_shutdown_t *request, int status)
 	close_handle((uv_handle_t *)&j->in);
 }
 
-/* Returns 0 with the program's ends of its pipes, or an error of libuv. */
+/* Opens the pipes. Returns 0 with the program's ends, or an error of libuv. */
 static int open_pipes(struct job *j, uv_file theirs[2])
 {
 	uv_file in[2], out[2];
@@ -194,7 +194,7 @@ static int begin(struct job *j, const char *const *argv)
 	uv_timer_start(&j->timer, on_timer, JOB_SECONDS * 1000, 0);
 	if (input.len)
 		uv_write(&j->write, (uv_stream_t *)&j->in, &input, 1, NULL);
-	uv_shutdown(&j->shutdown, (uv_stream_t *)&j->in, on_shut); /* else at its end */
+	uv_shutdown(&j->shutdown, (uv_stream_t *)&j->in, on_shut); /* after the input is written */
 	return 0;
 }
 

@@ -10,23 +10,23 @@
 enum broker_what {
 	/* broker to keeper */
 	BROKER_WANT = 1, /* id, kind, target, text: the key: request to use it there */
-	BROKER_GONE,	 /* id: no client waits for the answer any more */
+	BROKER_GONE,	 /* id: no client waits for the answer */
 	BROKER_USED,	 /* kind, target, text: the key was used */
 	BROKER_NONE,	 /* kind, target, text: it was not used, and why */
-	BROKER_SECRET,	 /* id, text: no recording may show this */
+	BROKER_SECRET,	 /* id, text: no recording may show this text */
 	/* keeper to broker */
 	BROKER_ANSWER, /* id, allow */
-	BROKER_KEPT,   /* id: cordon knows that secret */
+	BROKER_KEPT,   /* id: cordon has noted that secret */
 };
 
-/* Beside the kinds of rules in `kind`: the connection was judged, the secret is not. */
+/* A value of `kind` that is not a rule's: the connection was judged, the secret need not be. */
 #define BROKER_USE_SECRET UINT32_MAX
 
 struct broker_note {
 	uint32_t what;
-	uint32_t kind;	/* RULE_CREDENTIALS, RULE_SIGN; BROKER_USE_SECRET */
-	uint64_t id;	/* of a client; counted by the broker, never 0 */
-	uint32_t allow; /* */
+	uint32_t kind; /* RULE_CREDENTIALS, RULE_SIGN; BROKER_USE_SECRET */
+	uint64_t id;   /* of a client; the broker counts them from 1 */
+	uint32_t allow;
 	char target[NET_TARGET_TEXT];
-	char text[BROKER_TEXT]; /* NUL-terminated, as target */
+	char text[BROKER_TEXT]; /* NUL-terminated, like target */
 };

@@ -13,11 +13,11 @@
 #include "core/os/text.h"
 
 #define BACKLOG	   64
-#define QUEUED_MAX (1u << 20) /* bytes that a client does not read */
+#define QUEUED_MAX (1u << 20) /* most bytes that a client has not read */
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* cordon takes the sockets away, too: unless it was killed. */
+/* Removes the sockets and exits. cordon removes them, too, unless it was killed. */
 static NORETURN void leave(struct process *p)
 {
 	static const char *const names[] = {"git", "ssh"};
@@ -32,7 +32,7 @@ static NORETURN void leave(struct process *p)
 	_exit(0);
 }
 
-/* The keeper reads whenever it is not busy with a call. */
+/* Sends a note. Waits for room: the keeper reads whenever it is not busy with a call. */
 void broker_tell(struct process *p, const struct broker_note *note)
 {
 	struct pollfd room = {.fd = p->sock, .events = POLLOUT};
@@ -225,7 +225,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	}
 }
 
-/* One that only sits there makes room: the oldest. */
+/* Closes the oldest idle client to make room. */
 static void make_room(struct process *p)
 {
 	struct asker *oldest = NULL;
@@ -285,7 +285,7 @@ static void on_ssh(uv_stream_t *listener, int status)
 		accept_one(listener, &agent_client);
 }
 
-/* Busy as long as it is there: it makes no room. */
+/* Adds the TLS process as a client. It always counts as busy, so it is not closed for others. */
 static int take_tls(struct process *p, int fd)
 {
 	struct asker *c;
@@ -299,7 +299,7 @@ static int take_tls(struct process *p, int fd)
 	return uv_read_start((uv_stream_t *)&c->pipe, on_alloc, on_read);
 }
 
-/* git has said all that it will, so nothing is read from it that would tell. */
+/* Returns whether git has disconnected. Its input was read to the end, so a read cannot tell. */
 static bool has_gone(const struct asker *c)
 {
 	struct pollfd p = {.fd = -1};

@@ -1,4 +1,4 @@
-/* secret_client - the TLS process, which asks for the secrets that go into requests. */
+/* secret_client - serves the TLS process, which asks for the secrets that go into requests. */
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "core/os/text.h"
 
 /*
- * One secret at a time: its command runs, cordon learns what no recording may show, then the TLS
- * process has it. The connection was judged already, as any other; so nothing is asked here.
+ * Serves one secret at a time: its command runs, cordon learns what no recording may show, then the
+ * TLS process gets the secret. The connection was judged like any other, so no question is asked
+ * here.
  */
 
 static const struct secret *wanted(const struct asker *c)
@@ -98,7 +99,7 @@ static void on_kept(struct asker *c)
 	buf_done(&value);
 }
 
-/* busy: one that only sits there would make room for others. */
+/* Starts the next secret. `busy` stays set: an idle client would be closed for others. */
 static void next(struct asker *c)
 {
 	const char *argv[] = {"/bin/sh", "-c", NULL, NULL};

@@ -1,4 +1,4 @@
-/* secrets - network.secret: keys that the agent uses by a placeholder and never sees. */
+/* secrets - network.secret: keys that the agent uses through a placeholder and never sees. */
 /* SPDX-License-Identifier: MIT */
 #include "core/broker/secrets.h"
 
@@ -10,7 +10,7 @@
 #include "core/net/host.h"
 #include "core/os/process.h"
 
-/* Up to the next comma, without blanks around. Heap; NULL: none is left. */
+/* Returns the text up to the next comma, without blanks around; heap. NULL: there is none. */
 static char *next_word(const char **at, bool last)
 {
 	const char *from = *at + strspn(*at, " \t");
@@ -22,7 +22,7 @@ static char *next_word(const char **at, bool last)
 	return len ? xstrndup(from, len) : NULL;
 }
 
-/* Programs are not told what to load or run, nor where things are. */
+/* Returns whether the name is valid and tells no program what to load or run or where to look. */
 static bool is_good_name(const char *name)
 {
 	static const char *const taken[] = {"PATH", "HOME", "SHELL",   "USER",

@@ -10,7 +10,7 @@
 #include "core/base/path.h"
 
 struct setting {
-	const char **values; /* strings are owned; weakest level first */
+	const char **values; /* owned strings; weakest level first */
 	char **origins;
 	enum config_level *levels;
 	size_t n;
@@ -19,11 +19,11 @@ struct setting {
 struct config {
 	struct setting *settings; /* parallel to config_keys() */
 	struct rule_lines rules;
-	char **texts; /* that values of these are in */
+	char **texts; /* texts that values point into */
 	size_t n_texts;
 	enum config_trust trust;
-	unsigned others; /* hold it besides the one */
-	char *profile;	 /* its name, or NULL */
+	unsigned others; /* number of references from config_ref() */
+	char *profile;	 /* name of the profile, or NULL */
 	char *home;
 	char *folder;  /* NULL without one */
 	char *ignored; /* origin and name of a setting that there is no more, or NULL */
@@ -50,7 +50,7 @@ static const struct setting *find(const struct config *c, const char *key)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* NULL: none is near enough to be what was meant. */
+/* Returns the known key that was probably meant. NULL: none is near enough. */
 static const char *nearest(const char *key)
 {
 	struct nearest near = nearest_to(key);
@@ -61,7 +61,7 @@ static const char *nearest(const char *key)
 	for (size_t i = 0; i < n; i++) {
 		const char *its = strrchr(keys[i].name, '.');
 
-		/* The same name in another section is nearer than its letters say. */
+		/* The same name in another section is nearer than its letters suggest. */
 		if (its && str_eq(its + 1, name))
 			nearest_take(&near, keys[i].name, 1);
 		else
@@ -81,7 +81,7 @@ static void keep(struct setting *s, enum config_level level, char *value, const 
 	s->levels[s->n++] = level;
 }
 
-/* May the file in the working folder say this? */
+/* Returns whether the file in the working folder may set this. */
 static bool tightens(const struct config *c, const struct config_key *key, const char *value)
 {
 	switch (key->project) {
@@ -92,7 +92,7 @@ static bool tightens(const struct config *c, const struct config_key *key, const
 	case PROJECT_ADD:
 		break;
 	}
-	/* Hiding /usr would only break the run; what is the human's own is worth hiding. */
+	/* Hiding /usr would only break the run; the user's own files are worth hiding. */
 	if (key->type != CONFIG_PATHS)
 		return true;
 	return (c->folder && path_is_beneath(value, c->folder) && !str_eq(value, c->folder)) ||
@@ -177,7 +177,7 @@ int config_set(struct config *c, const struct config_source *src, const struct c
 		return rule_lines_set(&c->rules, src, s, err);
 	if (*s->section || !s->line || !rule_lines_take(s->name))
 		return set_other(c, src, s, err);
-	nameless.section = "rule"; /* which is refused with the header that it needs */
+	nameless.section = "rule"; /* is refused, with the header that it needs */
 	return rule_lines_set(&c->rules, src, &nameless, err);
 }
 
@@ -312,7 +312,7 @@ struct config *config_of_rules(void)
 
 struct config *config_ref(const struct config *c)
 {
-	struct config *held = (struct config *)(uintptr_t)c; /* what it says stays as it is */
+	struct config *held = (struct config *)(uintptr_t)c; /* the settings do not change */
 
 	held->others++;
 	return held;

@@ -18,7 +18,8 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* "[section]" or "[section "subsection"]" at the head of a line into out, as keys spell it. */
+/* Writes "[section]" or "[section "subsection"]" at the start of a line to out, spelled as in
+ * keys. */
 static void read_header(const char *p, char *out, size_t size)
 {
 	size_t n = 0;
@@ -41,7 +42,7 @@ static void read_header(const char *p, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* Behind a header on the same line, or the line itself. */
+/* Returns what follows a header on the same line, or the line. */
 static const char *skip_header(const char *p)
 {
 	bool quoted = false;
@@ -59,7 +60,7 @@ static const char *skip_header(const char *p)
 	return p;
 }
 
-/* Does the line (or what follows a header on it) begin with this key's name? */
+/* Returns whether the line, or what follows its header, begins with this key's name. */
 static bool has_name(const char *p, const char *name)
 {
 	size_t n = strlen(name);
@@ -92,8 +93,9 @@ int config_next_line(struct config_lines *l, const char *key)
 }
 
 /*
- * libgit2 follows [include] and [includeIf] while it parses, so no file with anything that might be
- * such a header gets that far. A value that merely looks like one is refused too: that is harmless.
+ * Finds a line that may be an [include] or [includeIf] header. libgit2 follows these while it
+ * parses, so a file with such a line is refused. A value that only looks like one is refused, too,
+ * which is harmless.
  */
 static int find_include(const char *text)
 {
@@ -131,7 +133,7 @@ static int check_writers(enum config_level level, const struct stat *st, const c
 	return err_say(err, -EINVAL, "%s: it belongs to another user: chown it", path);
 }
 
-/* All of a file that had this size a moment ago. */
+/* Reads all of a file that had this size just before. */
 static int read_at_once(int fd, size_t size, size_t max, char **ret, size_t *ret_len)
 {
 	AUTO_FREE char *text = xmalloc(MIN(size, max) + 2);
@@ -151,8 +153,8 @@ static int read_at_once(int fd, size_t size, size_t max, char **ret, size_t *ret
 	return 0;
 }
 
-/* spec: whose file it must be; NULL: nobody's word is taken for it anyway, and it may be a link to
- * anything. -ENOENT: there is none, and no words. */
+/* Reads a file. spec: says whose file it must be; NULL: it is not trusted in any case, and may be a
+ * link to anything. -ENOENT: it does not exist; err is not set. */
 static int read_text(const char *path, enum config_level level, const struct config_spec *spec,
 		     char **ret, size_t *ret_len, struct err *err)
 {
@@ -205,7 +207,8 @@ static int check_text(const char *path, const char *text, size_t len, struct err
 	return 0;
 }
 
-/* libgit2 reads files only; this one is memory, so what was checked is what is parsed. */
+/* Returns the text as a file in memory: libgit2 only reads files, and this parses what was
+ * checked. */
 static int to_memfd(const char *text, size_t len, struct err *err)
 {
 	int fd = os_memory_file("config");
@@ -221,7 +224,7 @@ static int to_memfd(const char *text, size_t len, struct err *err)
 	return fd;
 }
 
-/* libgit2 says "... (in /proc/self/fd/5:3, column 0)": make it FILE:3. */
+/* Turns libgit2's "... (in /proc/self/fd/5:3, column 0)" into FILE:3. */
 static int parse_failed(const struct git2 *g, const char *name, const char *path, struct err *err)
 {
 	const git_error *last = g->git_error_last();
@@ -234,7 +237,8 @@ static int parse_failed(const struct git2 *g, const char *name, const char *path
 	return err_say(err, -EINVAL, "%s: %s", name, words);
 }
 
-/* Keys and values, with the lines that libgit2 does not tell: it keeps the order of the file. */
+/* Calls on() for each setting, with its line. libgit2 keeps the order of the file, but not the
+ * lines. */
 static int each_entry(const struct git2 *g, git_config *cfg, const char *text, const char *name,
 		      config_on_setting on, void *data, struct err *err)
 {
@@ -309,7 +313,7 @@ int config_read_text(char *text, size_t len, const char *name, config_on_setting
 	return r == -ENOTSUP ? config_read_git(text, len, name, on, data, err) : r;
 }
 
-/* The text is the configuration's from now on. */
+/* Reads a text that the configuration takes over. */
 static int take_text(struct target *to, char *text, size_t len)
 {
 	config_keep(to->c, text);

@@ -1,4 +1,4 @@
-/* ignored - edits.ignore: paths whose external changes are no edits. */
+/* ignored - edits.ignore: paths whose external changes are not edits. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define IGNORED_FILE "edits.ignore"
 
-/* The human's own file takes the place of the shipped one. */
+/* The user's own file replaces the shipped one. */
 int config_ignored_edits(char **ret, const struct config_spec *spec, struct err *err)
 {
 	AUTO_FREE char *dir = spec ? config_home(spec->home, spec->config_home) : NULL;

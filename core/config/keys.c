@@ -1,10 +1,10 @@
-/* keys - every setting there is: name, type, default, and what a working folder may set. */
+/* keys - all settings: name, type, default, and what a working folder may set. */
 /* SPDX-License-Identifier: MIT */
 #include "core/config/config.h"
 
 /*
- * A file in the working folder is the agent's or a stranger's. PROJECT_NEVER is the rule; the
- * exceptions can only take something away from the sandbox.
+ * A file in the working folder is from the agent or a stranger. The rule is PROJECT_NEVER;
+ * exceptions can only restrict the sandbox further.
  */
 static const struct config_key keys[] = {
 	{"sandbox.backend", CONFIG_STR, "native", NULL, PROJECT_NEVER, NULL,

@@ -1,4 +1,4 @@
-/* plain - configuration that any reader of git-config syntax understands alike. */
+/* plain - reads configuration that all readers of git-config syntax understand alike. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -20,12 +20,12 @@
 #define SECTION_MAX 320 /* "section" or "section.subsection", with its NUL; so below */
 #define KEY_MAX	    384
 #define VALUE_MAX   1024
-#define LINE_USUAL  32 /* bytes, at least */
+#define LINE_USUAL  32 /* most lines have at least this many bytes */
 
-/* Names and values where they stand in the text; or a header. */
+/* A setting as offsets in the text, or a header. */
 struct found {
-	uint32_t name, value; /* name 0: that of the one before; value 0: the key stands alone */
-	uint16_t name_len;    /* 0: a header, and name is its place in plain.sections */
+	uint32_t name, value; /* name 0: the same as before; value 0: there is only the key */
+	uint16_t name_len;    /* 0: a header; name is its offset in plain.sections */
 	uint16_t value_len;
 	int line;
 };
@@ -35,13 +35,13 @@ static const char marks[] = {'\\', '#', ';', '"'};
 struct plain {
 	char *text;
 	const char *end;
-	const char *next[sizeof(marks)]; /* of each; not before the line that is read */
-	const char *first;		 /* of those */
-	bool odd;	     /* there are control characters, apart from tabs that begin a line */
-	struct buf sections; /* as keys spell them, a NUL behind each */
+	const char *next[sizeof(marks)]; /* of each mark; not before the current line */
+	const char *first;		 /* the first one of `next` */
+	bool odd;	     /* it has control characters other than tabs that begin a line */
+	struct buf sections; /* spelled as in keys, with a NUL after each */
 	bool in_section;
-	const char *lead; /* "\tallow = ", as the last line that has a value began; */
-	size_t lead_len;  /* 0: none has */
+	const char *lead; /* "\tallow = ": start of the last line with a value; */
+	size_t lead_len;  /* 0: there is none */
 	struct found *list;
 	size_t n, cap;
 };
@@ -58,7 +58,7 @@ enum {
 	BYTE_COMMENT = 2,
 	BYTE_QUOTE = 4,
 };
-/* In names: letters become lower case with it, digits and the dash stay what they are. */
+/* In names: turns letters into lower case, and leaves digits and the dash. */
 #define LOWER_CASE 0x20
 #define UNUSUAL_8(at)                                                                              \
 	[at] = BYTE_UNUSUAL, [(at) + 1] = BYTE_UNUSUAL, [(at) + 2] = BYTE_UNUSUAL,                 \
@@ -87,7 +87,7 @@ static const bool is_name[256] = {
 	NAME_8('i'),  NAME_8('q'), ['y'] = true, ['z'] = true,
 };
 
-/* What ends the line, and the text, is no part of a name. */
+/* Returns the length of a name, which the end of the line or text ends, too. */
 static size_t name_length(const char *p)
 {
 	size_t n = 0;
@@ -97,7 +97,8 @@ static size_t name_length(const char *p)
 	return n;
 }
 
-/* Room for the lines of a large text: growing would copy, and make pages one by one. */
+/* Reserves room for the lines of a large text: growing would copy them, and fault in single
+ * pages. */
 static void make_room(struct plain *s)
 {
 	s->cap = (size_t)(s->end - s->text) / LINE_USUAL + 32;
@@ -114,7 +115,7 @@ static struct found *add_found(struct plain *s)
 	return &s->list[s->n++];
 }
 
-/* [section] or [section "subsection"] */
+/* Reads [section] or [section "subsection"]. */
 static enum line_kind read_header(struct plain *s, const char *p, const char *end)
 {
 	const struct found header = {.name = (uint32_t)s->sections.len};
@@ -185,7 +186,7 @@ static void find_marks(struct plain *s, const char *from)
 	}
 }
 
-/* What is in a line, byte by byte. */
+/* Returns what is in a line, byte by byte. */
 static unsigned look(struct plain *s, const char *p, const char *end)
 {
 	unsigned seen = 0;
@@ -214,7 +215,7 @@ static enum line_kind read_line(struct plain *s, const char *p, const char *end,
 	return *p == '[' ? read_header(s, p, end) : read_setting(s, p, end, line);
 }
 
-/* Of lines that begin alike only the first one is taken apart. */
+/* Reads a line that differs from the one before it only in its value; else returns false. */
 static bool goes_on(struct plain *s, const char *p, const char *end, int line)
 {
 	const char *value;
@@ -240,8 +241,8 @@ static void note_lead(struct plain *s, const char *p)
 	s->lead_len = last->value ? (size_t)(s->text + last->value - p) : 0;
 }
 
-/* A control character, but for ends of lines, and tabs where they begin one. Of many bytes at once
- * where the compiler finds how: not by `&&`. */
+/* Returns whether c is a control character, except ends of lines and tabs at their start. Without
+ * `&&`, so that the compiler can check many bytes at once. */
 static unsigned char is_odd(unsigned char c, unsigned char before)
 {
 	const unsigned char is_tab = c == '\t', leads = (before == '\n') | (before == '\t');
@@ -264,7 +265,7 @@ static bool is_text_odd(const struct plain *s)
 	return odd;
 }
 
-/* False: it has something that is not for us. */
+/* Returns false if a line needs libgit2. */
 static bool read_lines(struct plain *s)
 {
 	int line = 1;
@@ -287,7 +288,7 @@ static bool read_lines(struct plain *s)
 	return true;
 }
 
-/* Its NUL takes the place of what ends it; all has been read by then. */
+/* Returns the name; its NUL replaces the byte behind it, which was read before. */
 static const char *name_of(const struct plain *s, const struct found *one)
 {
 	char *name = s->text + one->name;

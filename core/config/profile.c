@@ -1,4 +1,4 @@
-/* profile - what known agents and tool chains need, as files that people can read and replace. */
+/* profile - files for known agents and tool chains, which users can read and replace. */
 /* SPDX-License-Identifier: MIT */
 #include <dirent.h>
 #include <errno.h>
@@ -24,31 +24,31 @@
  * A file of that name in the user's own directory replaces the shipped one.
  */
 #define EXT	    ".profile"
-#define ANY_COMMAND "tools" /* for commands that no profile knows */
+#define ANY_COMMAND "tools" /* for commands without a profile */
 #define DEPTH_MAX   8
 
 struct profile {
 	struct config *config;
 	const struct config_spec *spec;
-	const char *dir; /* the human's own */
-	bool none_own;	 /* it has no directory for profiles */
+	const char *dir; /* directory of the user's settings */
+	bool none_own;	 /* the user has no directory for profiles */
 	struct err *err;
 	struct config_source src;
 	int depth;
-	bool runs;	 /* what is run is the command of the file that is read */
-	char *names[64]; /* that were read: each counts once; heap */
+	bool runs;	 /* the command that runs is that of the current file */
+	char *names[64]; /* names of the files that were read, each once; heap */
 	size_t n_names;
 };
 
 static int read_named(struct profile *p, const char *name);
 
-/* A file name and nothing else, in what a profile inherits. */
+/* Returns whether an inherited profile is only a file name. */
 static bool is_name(const char *s)
 {
 	return *s && *s != '.' && strlen(s) <= 64 && !strchr(s, '/');
 }
 
-/* "claude.profile" -> "claude", heap; NULL: no profile's file. */
+/* Returns "claude" for "claude.profile", heap; NULL: not a profile's file. */
 static char *name_of(const char *file)
 {
 	if (!str_ends(file, EXT) || strlen(file) == strlen(EXT) || *file == '.')
@@ -56,8 +56,8 @@ static char *name_of(const char *file)
 	return xstrndup(file, strlen(file) - strlen(EXT));
 }
 
-/* A path as the human gave it, else the human's own file of that name, else the shipped one.
- * -ENOENT: there is none, and no words. */
+/* Reads a path that the user gave, else the user's own file of that name, else the shipped one.
+ * -ENOENT: there is none; err is not set. */
 static int text_of(const struct profile *p, const char *name, char **ret, size_t *ret_len,
 		   char **ret_file, struct err *err)
 {
@@ -84,13 +84,13 @@ static bool is_key(const struct config_setting *s, const char *name)
 	return str_eq(s->section, "profile") && str_eq(s->name, name);
 }
 
-/* What is said of the program itself, not of those that inherit. */
+/* Returns whether the key is for the program itself, not for profiles that inherit. */
 static bool is_settings(const struct config_setting *s)
 {
 	return is_key(s, "settings-variable") || is_key(s, "settings");
 }
 
-/* What the command is given. */
+/* Returns whether the key adds an argument to the command. */
 static bool is_argument(const struct config_setting *s)
 {
 	return is_key(s, "argument") || is_key(s, "unprompted");
@@ -188,7 +188,8 @@ static int on_command(void *data, const struct config_setting *setting)
 	return 0;
 }
 
-/* A file that cannot be read knows no command: it is complained about when it is asked for. */
+/* Returns whether the file is for the command. An unreadable file is for none: its error is
+ * reported when it is asked for. */
 static bool knows(const struct profile *p, const char *name, const char *command)
 {
 	struct search s = {.command = command};
@@ -201,7 +202,7 @@ static bool knows(const struct profile *p, const char *name, const char *command
 	       config_read_text(text, len, file, on_command, &s, &ignored) == 0 && s.found;
 }
 
-/* The human's own first. Heap, or NULL. */
+/* Finds a profile by command, the user's own first. Heap, or NULL. */
 static char *find_by_command(const struct profile *p, const char *command)
 {
 	AUTO_FREE char *own = path_join(p->dir, "profiles");

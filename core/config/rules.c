@@ -1,4 +1,4 @@
-/* rules - the lines of `[rule]` sections, as they were written: few bytes each. */
+/* rules - stores the lines of `[rule]` sections as written, in few bytes each. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@ const char *const rule_line_keys[] = {[CONFIG_ALLOW] = "allow", [CONFIG_ASK] = "
 				      [CONFIG_UNTIL] = "until", [CONFIG_REASON] = "reason",
 				      [CONFIG_MATCH] = "match", [CONFIG_NOT_MATCH] = "not-match"};
 
-/* str_eq() of what is short, once for each line. */
+/* Does what str_eq() does, faster for short words; called once for each line. */
 static bool is_word(const char *s, const char *word)
 {
 	while (*word && *s == *word) {
@@ -35,7 +35,7 @@ bool rule_lines_take(const char *name)
 	return rule_key(name) < ARRAY_LEN(rule_line_keys);
 }
 
-/* The section of the last line, or a new one: what follows it and says the same is the same. */
+/* Sets the section: the last line's if it is equal, else a new one. */
 static void set_section(struct rule_lines *l, const struct rule_section *s)
 {
 	const struct rule_section *last = l->n_sections ? &l->sections[l->n_sections - 1] : NULL;
@@ -86,7 +86,7 @@ void rule_lines_add(struct rule_lines *l, const struct config_rule *rule)
 	add_line(l, arena_str(&l->strings, rule->value), key, rule->line);
 }
 
-/* What is wrong with it. */
+/* Says what is wrong with a line. */
 static int bad_rule(const struct config_source *src, const struct config_setting *s, size_t key,
 		    struct err *err)
 {
@@ -108,7 +108,7 @@ static int bad_rule(const struct config_source *src, const struct config_setting
 		       CONFIG_MAX_RULES);
 }
 
-/* [rule "name"] */
+/* Adds a setting of [rule "name"]. */
 int rule_lines_set(struct rule_lines *l, const struct config_source *src,
 		   const struct config_setting *s, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* trust - which content of a folder's `.cordon.conf` the human has read and trusts. */
+/* trust - the content of a folder's `.cordon.conf` that the user has read and trusts. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 
 /*
  * A record is a file in the state folder, which is hidden from the sandbox: the hash of the content
- * and the folder, a line each. Trust is about bytes: a file that has changed by one is untrusted
- * again. The hashed bytes are the parsed ones. Beside it, "LABEL.text" is the content, to show the
- * changes when the user is asked to trust the file again.
+ * and the folder, on a line each. Trust is for exact bytes: after any change the file is untrusted.
+ * The hashed bytes are the parsed ones. "LABEL.text" beside it has the content, to show the changes
+ * when the user is asked again.
  */
 #define RECORD_MAX 8192
 
@@ -46,11 +46,11 @@ enum config_trust config_trust_of(const char *state_dir, const char *folder, con
 		return TRUST_UNKNOWN;
 	if (n == strlen(want) && memcmp(have, want, n) == 0)
 		return TRUST_GIVEN;
-	/* Another folder's whose label is the same, or an older content. */
+	/* An older content, or another folder with the same label. */
 	return n > 65 && str_eq(have + 65, want + 65) ? TRUST_CHANGED : TRUST_UNKNOWN;
 }
 
-/* The content that was trusted last; NULL: none was, or it is not here. Heap. */
+/* Returns the content that was trusted last; NULL: none, or it is not stored. Heap. */
 static char *trusted_text(int dir, const char *label, const char *folder)
 {
 	AUTO_FREE char *name = xasprintf("%s.text", label);

@@ -1,4 +1,4 @@
-/* value - the values of settings: booleans, numbers, words and paths in the form that is kept. */
+/* value - converts values of settings to their stored form: booleans, numbers, words and paths. */
 /* SPDX-License-Identifier: MIT */
 #include "core/config/config_priv.h"
 
@@ -8,7 +8,7 @@
 
 #include "core/base/path.h"
 
-/* 1, 0, or -1 when it is no boolean; as git reads them. */
+/* Returns 1 or 0, as git reads booleans; -1: it is not one. */
 static int parse_bool(const char *s)
 {
 	static const char *const yes[] = {"true", "yes", "on", "1"};
@@ -30,7 +30,7 @@ bool config_parse_int(const char *s, int64_t *ret)
 	long long v;
 	const char *unit;
 
-	if (*s < '0' || *s > '9') /* no sign, no blanks: every number here is a count */
+	if (*s < '0' || *s > '9') /* every number is a count, without sign or blanks */
 		return false;
 	errno = 0;
 	v = strtoll(s, &end, 10);

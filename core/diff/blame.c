@@ -10,10 +10,10 @@
 #include "core/base/path.h"
 #include "core/diff/blame_priv.h"
 
-#define ORIGINS_MAX 32	  /* files that are compared to find the one that a step renamed */
-#define TICK_US	    20000 /* the clock of files may be so late */
+#define ORIGINS_MAX 32	  /* files compared to find the one that a step renamed */
+#define TICK_US	    20000 /* how late the clock of files may be */
 
-/* Of one step. */
+/* The changes of one step. */
 struct changes {
 	struct change *list;
 	size_t n;
@@ -27,15 +27,15 @@ static bool is_same_file(const struct change_side *a, const struct change_side *
 	       a->mtime_ns == b->mtime_ns;
 }
 
-/* Gives the file the name that it had before the step: from, or another one where the step renamed
- * directories above `after`, its name after the step. */
+/* Gives the file its name before the step: `from`, or another if the step renamed directories above
+ * `after`, the name after the step. */
 static void rename_back(struct walk *w, const struct changes *of, const char *after,
 			const char *from)
 {
 	char *name = xstrdup(from);
 
-	/* Sorted by path: a directory comes before those in it. One that is nested in another that
-	 * was renamed too has a name in that one's new place. */
+	/* The list is sorted by path: a directory comes before its entries. If a renamed directory
+	 * is in another renamed one, its name has the new name of that one. */
 	for (size_t i = of->n; i-- > 0;) {
 		const struct change *c = &of->list[i];
 
@@ -56,26 +56,26 @@ static void doubt(struct walk *w, int64_t step, int64_t began_us)
 	w->doubt_us = began_us;
 }
 
-/* Was the state's file modified at this time or later? */
+/* Returns whether the state's file was modified at this time or later. */
 static bool is_newer(const struct walk *w, int64_t us)
 {
 	return w->side.mtime_ns / 1000 + TICK_US >= us;
 }
 
-/* May the doubtful step have written to the file that the state is of? */
+/* Returns whether the doubtful step may have written to the state's file. */
 static bool is_doubtful(const struct walk *w)
 {
 	return w->in_doubt && is_newer(w, w->doubt_us);
 }
 
-/* A step that still runs, or was interrupted, may have written to the file. */
+/* Marks steps as doubtful that still run or were interrupted: they may have written to the file. */
 static int doubt_open_step(struct walk *w, struct err *err)
 {
 	struct step_info *list = NULL;
 	size_t n = 0;
 	int r = journal_open_steps(w->j, &list, &n, err);
 
-	for (size_t i = 0; r == 0 && i < n; i++) /* the oldest one last */
+	for (size_t i = 0; r == 0 && i < n; i++) /* newest first */
 		doubt(w, list[i].id, list[i].began_us);
 	step_info_free(list, n);
 	return r;
@@ -101,8 +101,8 @@ static int go_over_edits(struct walk *w, int64_t step, const struct change *c, s
 	return r < 0 ? r : 1;
 }
 
-/* Did the step leave this inode under another name, with half of the lines? The user renamed it
- * afterwards, and perhaps changed it, too. */
+/* Returns whether the step left this inode under another name, with half of the lines. The user
+ * then renamed it, and perhaps changed it. */
 static bool is_renamed_since(const struct walk *w, int64_t step, const struct change *c)
 {
 	const struct pair p = pair_of(step, c);
@@ -136,9 +136,8 @@ static const struct change *find_change(const struct walk *w, int64_t step,
 	return moved;
 }
 
-/* Finds the file that the step renamed to this one, if it wrote it anew (sed -i f; mv f g) or
- * copied and deleted it: a file that it deleted, with half of the lines in common. NULL: there is
- * none. */
+/* Finds the file that the step renamed to this one if it rewrote it (sed -i f; mv f g) or copied
+ * and deleted it: a file that it deleted, with half of the lines in common. NULL: there is none. */
 static int find_origin(const struct walk *w, int64_t step, const struct changes *of,
 		       const struct change **ret, struct err *err)
 {
@@ -166,7 +165,7 @@ static int find_origin(const struct walk *w, int64_t step, const struct changes 
 	return r;
 }
 
-/* Goes to the content that the step found, in the same change or in that of the file's old name. */
+/* Goes to the content before the step, from the same change or that of the file's old name. */
 static int go_to_found(struct walk *w, const struct change *c, const struct writer *by,
 		       struct err *err)
 {
@@ -181,7 +180,7 @@ static int go_to_found(struct walk *w, const struct change *c, const struct writ
 		return blame_go_back(w, &found, by, err);
 	if (found.binary) {
 		blame_settle_all(w, by);
-	} else { /* not kept: the state stays a newer one */
+	} else { /* not kept: the newer state stays */
 		doubt(w, by->step, INT64_MIN);
 		w->side = (struct change_side){0};
 	}
@@ -198,7 +197,7 @@ static int go_over_step(struct walk *w, const struct step_info *s, const struct 
 
 	if (r < 0)
 		return r;
-	/* The content after the step is not kept: an edit from outside may have made a line. */
+	/* The content after the step is not kept: an external edit may have made a line. */
 	by.unsure = r == 0;
 	w->in_doubt = false;
 	w->newer = s->id;
@@ -221,7 +220,7 @@ static int visit(struct walk *w, const struct step_info *s, struct err *err)
 	struct err why = {0};
 	int r = journal_changes(w->j, s->id, &of.list, &of.n, &why);
 
-	if (r == -ENOENT) /* thrown away since it was listed */
+	if (r == -ENOENT) /* removed after it was listed */
 		return 0;
 	if (r < 0 && r != -EBADMSG)
 		return err_say(err, r, "%s", why.text);
@@ -237,7 +236,7 @@ static int visit(struct walk *w, const struct step_info *s, struct err *err)
 	return r;
 }
 
-/* The writer of the lines that no step explains. */
+/* Returns the writer of the lines that no step explains. */
 static struct writer writer_before(const struct walk *w, const struct step_info *list, size_t n)
 {
 	struct journal_pruned p;
@@ -249,7 +248,7 @@ static struct writer writer_before(const struct walk *w, const struct step_info 
 				       (n && is_newer(w, list[n - 1].began_us))};
 }
 
-/* Asks about any file of this step. */
+/* Asks the journal for a file of this step. */
 static void ask_content(struct walk *w, int64_t step)
 {
 	struct changes of = {0};
@@ -270,8 +269,8 @@ static void ask_content(struct walk *w, int64_t step)
 	change_free(of.list, of.n);
 }
 
-/* Asks about the oldest step first: the journal then makes its index of contents, which reaches
- * from the given step to the newest, only once. */
+/* Asks about the oldest step first, so that the journal makes its index of contents, which covers
+ * all newer steps, only once. */
 static int make_index(struct walk *w, const struct step_info *list, size_t n, struct err *err)
 {
 	AUTO_FREE bool *touched = xcalloc(n + 1, sizeof(*touched));
@@ -301,7 +300,7 @@ static int walk_back(struct walk *w, const struct step_info *list, size_t n, str
 
 /* ---- the present ----------------------------------------------------------------------------- */
 
-/* Did the step delete the path, or rename it or a directory above it? */
+/* Returns whether the step deleted the path, or renamed it or a directory above it. */
 static bool took_away(const struct change *c, const char *path)
 {
 	if (c->base)
@@ -310,7 +309,7 @@ static bool took_away(const struct change *c, const char *path)
 			   : !c->after.exists && str_eq(c->path, path);
 }
 
-/* Returns true and sets *err if this step took the file away. */
+/* Returns true and sets *err if this step removed the file. */
 static bool explain_step(struct journal *j, int64_t step, const char *path, struct err *err)
 {
 	struct changes of = {0};

@@ -18,17 +18,17 @@
 enum blame_by {
 	BLAME_BEFORE, /* older than the first step that changed the file */
 	BLAME_STEP,
-	BLAME_OUTSIDE, /* an edit from outside */
+	BLAME_OUTSIDE, /* an edit from outside the sandbox */
 };
 
 struct blame_line {
 	enum blame_by by;
-	/* BLAME_STEP: the step; BLAME_OUTSIDE: the newest one before the edit; BLAME_BEFORE: the
-	 * first that changed the file. 0: there is none. */
+	/* BLAME_STEP: the step; BLAME_OUTSIDE: the newest step before the edit; BLAME_BEFORE: the
+	 * first step that changed the file. 0: there is none. */
 	int64_t step;
-	/* BLAME_STEP: perhaps an edit from outside and not that step: the content between the two
-	 * is not kept. BLAME_BEFORE: perhaps not older than the history, which lacks steps, or has
-	 * some that are older than the file's modification time. */
+	/* BLAME_STEP: may also be an external edit, as the content between the two is not kept.
+	 * BLAME_BEFORE: may be newer, as the history lacks steps, or has some older than the file's
+	 * modification time. */
 	bool unsure;
 	struct span text; /* without the newline; raw bytes */
 };
@@ -40,8 +40,9 @@ struct blame {
 };
 
 /*
- * path: relative to j's folder; list: of journal_list(j, false). -ENOENT: no such file; err names
- * the step that removed or renamed it. -EINVAL: it is no file, or binary, or too large.
+ * path: relative to j's folder; list: of journal_list(j, false). Returns -ENOENT: there is no such
+ * file; err names the step that removed or renamed it. -EINVAL: it is not a file, is binary, or is
+ * too large.
  */
 int blame_file(struct journal *j, const char *path, const struct step_info *list, size_t n,
 	       struct blame *ret, struct err *err) MUST_USE;

@@ -42,10 +42,10 @@ struct comparison {
 	struct walk *w;
 	struct state *older;
 	const struct writer *by;
-	size_t old_at, new_at; /* lines before these are compared */
+	size_t old_at, new_at; /* lines before these were compared */
 };
 
-/* Hands the lines before a hunk over to the older state: both have them. */
+/* Passes the lines before a hunk to the older state: both states have them. */
 static void carry(struct comparison *c, size_t old_end, size_t new_end)
 {
 	old_end = MIN(old_end, c->older->n);

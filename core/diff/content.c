@@ -7,7 +7,7 @@
 #include "core/base/io.h"
 #include "core/diff/diff_priv.h"
 
-/* git looks that far for a NUL. */
+/* The length in which git looks for a NUL. */
 #define BINARY_PROBE 8000
 
 void content_done(struct content *c)
@@ -99,7 +99,7 @@ int content_load(struct content *ret, struct journal *j, const struct pair *p, b
 		return err_say(err, r, "%s", why.text);
 	ret->binary = side->size > DIFF_MAX_BYTES;
 	r = ret->binary ? hash_fd(ret, fd) : read_fd(ret, fd);
-	if (r == -EFBIG) /* it grew meanwhile */
+	if (r == -EFBIG) /* it has grown */
 		r = 0, ret->gone = true;
 	return r < 0 ? err_set(err, r, "read '%s'", after ? p->new_path : p->old_path) : 0;
 }

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/diff/diff_priv.h"
 
-/* As git shows them. */
+/* the same number as git */
 #define CONTEXT_LINES 3
 
 /* ---- one patch ------------------------------------------------------------------------------- */
@@ -23,10 +23,10 @@ static int make_patch(const struct git2 *g, git_patch **ret, const struct pair *
 
 	if (g->git_diff_options_init(&opt, GIT_DIFF_OPTIONS_VERSION) < 0)
 		return git2_fail(g, err, "diff");
-	/* What is binary has been decided; text that libgit2 takes for binary is still text. */
+	/* This text is not binary, even if libgit2 takes it for binary. */
 	opt.flags |= GIT_DIFF_FORCE_TEXT;
 	opt.context_lines = context;
-	/* Without a repository there are no attributes and no drivers that could run anything. */
+	/* Without a repository there are no attributes or drivers that could run something. */
 	if (g->git_patch_from_buffers(ret, a->data, a->len, p->old_path, b->data, b->len,
 				      p->new_path, &opt) < 0)
 		return git2_fail(g, err, "diff '%s'", p->new_path);
@@ -135,7 +135,7 @@ int diff_hunks(const struct content *a, const struct content *b, diff_on_hunk on
 	return r;
 }
 
-/* ---- what is not text ------------------------------------------------------------------------ */
+/* ---- other than text ------------------------------------------------------------------------- */
 
 static void describe(char *out, size_t size, const struct content *c)
 {
@@ -157,7 +157,7 @@ static int write_summary(const struct pair *p, const struct content *a, const st
 	if (p->between && (a->gone || b->gone))
 		return sink_fmt(to, DIFF_META, "What was there %s is not kept",
 				a->gone ? "before" : "after");
-	if (a->gone) /* a step that went on unprotected never had it */
+	if (a->gone) /* a step without protection never had it */
 		return sink_fmt(to, DIFF_META, "The content before this step is not kept");
 	if (b->gone)
 		return sink_fmt(
@@ -279,7 +279,7 @@ static bool has(const char *dir, size_t len, const char *name)
 }
 
 /* Returns the rest of an absolute path below the innermost git directory: a submodule's, or one
- * whose name does not say so, as that of a bare repository. NULL: it lies in none. */
+ * with another name, such as a bare repository. NULL: the path is in none. */
 static const char *below_git_dir(const char *path)
 {
 	const char *rest = NULL;
@@ -291,8 +291,8 @@ static const char *below_git_dir(const char *path)
 	return rest;
 }
 
-/* Returns the rest of a path below the first component ".git"; NULL: it has none. A directory
- * x.git may be any directory of the project: its files show. */
+/* Returns the rest of a path below the first component ".git"; NULL: it has none. A directory x.git
+ * may be any directory of the project, so its files are shown. */
 static const char *below_dot_git(const char *path)
 {
 	for (const char *at = path; (at = strstr(at, ".git/")); at += 5)
@@ -312,8 +312,8 @@ const char *diff_below_git(const char *path)
 	return slash ? slash + 1 : rest;
 }
 
-/* By the names that git gives: objects/ab/..., packs and what tells of them. Not alternates, which
- * lead to objects elsewhere. */
+/* Tells objects by git's own names: objects/ab/..., packs and their lists. Excludes alternates,
+ * which lead to objects elsewhere. */
 static bool is_object(const char *rest)
 {
 	const char *name = path_below(rest, "objects");

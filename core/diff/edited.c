@@ -1,4 +1,4 @@
-/* edited - shows the external edits of a barrier, between the steps around it. */
+/* edited - shows external edits of a barrier, between the steps around it. */
 /* SPDX-License-Identifier: MIT */
 #include "core/diff/edited.h"
 
@@ -10,11 +10,11 @@
 #include "core/base/path.h"
 #include "core/diff/diff_priv.h"
 
-/* A step's change of one of the paths, kept beyond the list that it came from. */
+/* A step's change of one of the paths, copied, as the list is freed. */
 struct found {
-	int64_t step; /* 0: no step has one */
+	int64_t step; /* 0: no step changed it */
 	struct change change;
-	bool absent; /* it moved the file away or here: nothing lies at this path on our side */
+	bool absent; /* a move: on our side there is no file at this path */
 };
 
 struct file {
@@ -78,7 +78,7 @@ static void keep(struct found *f, int64_t step, const struct change *c, bool abs
 	f->change.base = c->base ? xstrdup(c->base) : NULL;
 }
 
-/* Older: what it left counts; newer: what it found. */
+/* Matches a change. Of an older step the after-state is used, of a newer one the before-state. */
 static void match(struct file *f, int64_t step, bool newer, const struct change *c)
 {
 	const char *path = f->shown.path;
@@ -97,7 +97,7 @@ static int match_step(struct edited *e, int64_t step, bool newer, struct err *er
 	struct err why = {0};
 	int r = journal_changes(e->j, step, &list, &n, &why);
 
-	if (r == -EBADMSG) /* what a damaged step did is not known, and stays in the diff */
+	if (r == -EBADMSG) /* what a damaged step did is unknown, and stays in the diff */
 		return 0;
 	if (r < 0 && err)
 		*err = why;

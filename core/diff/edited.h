@@ -1,4 +1,4 @@
-/* edited - shows the external edits of a barrier, between the steps around it. */
+/* edited - shows external edits of a barrier, between the steps around it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -18,7 +18,7 @@ int edited_open(struct edited **ret, struct journal *j, const struct barrier *b,
 	MUST_USE;
 void edited_free(struct edited *e); /* NULL is a no-op */
 size_t edited_count(const struct edited *e);
-const struct change *edited_change(const struct edited *e, size_t i); /* path, kind; borrowed */
-/* Shows a change like diff_change(). Content that no step had changed before is not kept: then one
- * line says so. */
+const struct change *edited_change(const struct edited *e, size_t i); /* path, kind; belongs to e */
+/* Shows a change like diff_change(). If no step had changed the content before, it is not kept:
+ * then one line says so. */
 int edited_diff(struct edited *e, size_t i, diff_on_line on, void *data, struct err *err) MUST_USE;

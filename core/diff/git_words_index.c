@@ -1,11 +1,11 @@
-/* git_words_index - which paths have other entries in one git index than in another. */
+/* git_words_index - finds the paths whose entries differ between two git indexes. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
 #include "core/base/git_index.h"
 #include "core/diff/git_words_priv.h"
 
-/* A reader that stands at an entry, or at the end. */
+/* A reader at an entry, or at the end. */
 struct side {
 	struct git_index git;
 	struct git_index_entry entry;
@@ -35,7 +35,7 @@ static bool begin(struct side *s, const char *data, size_t len, size_t hash)
 	return true;
 }
 
-/* git sorts entries by the bytes of their paths; of one path several stages may follow. */
+/* Compares as git sorts: by the bytes of paths; a path can have several stages. */
 static int compare(const struct side *a, const struct side *b)
 {
 	if (a->ended || b->ended)
@@ -81,7 +81,7 @@ static bool walk(struct index_change *x, struct side *a, struct side *b, size_t 
 bool index_compare(struct index_change *ret, const char *before, size_t before_len,
 		   const char *after, size_t after_len)
 {
-	static const size_t hashes[] = {20, 32}; /* the file does not say which it has */
+	static const size_t hashes[] = {20, 32}; /* the file does not say which size it uses */
 	struct side a, b;
 
 	for (size_t i = 0; i < ARRAY_LEN(hashes); i++) {

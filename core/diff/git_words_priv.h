@@ -1,4 +1,4 @@
-/* git_words_priv - shared by the files that describe changes in a git directory. */
+/* git_words_priv - types shared by the files that describe changes in a git directory. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -7,7 +7,7 @@
 #define SHORT_HEX 7
 
 struct reflog_line {
-	char was[SHORT_HEX + 1], is[SHORT_HEX + 1]; /* "" if it is no line of git's */
+	char was[SHORT_HEX + 1], is[SHORT_HEX + 1]; /* "" if the line is not one of git */
 	const char *message;			    /* len bytes of the log */
 	size_t len;
 };
@@ -17,13 +17,13 @@ struct reflog_line {
 
 struct index_change {
 	size_t n;		  /* paths whose entries differ */
-	size_t gone;		  /* of these: they have no entry any more */
-	char *names[INDEX_NAMES]; /* the first of them, as they are in the index; heap */
-	unsigned char object[32]; /* of the first that has an entry */
-	size_t hash;		  /* bytes of it; 0: none has */
+	size_t gone;		  /* number of these without an entry */
+	char *names[INDEX_NAMES]; /* the first of them as written in the index; heap */
+	unsigned char object[32]; /* of the first one with an entry */
+	size_t hash;		  /* length in bytes; 0: there is none */
 };
 
-/* Compares two indexes; NULL is an empty one. Returns whether both can be read. */
+/* Compares two indexes; NULL: an empty one. Returns whether both can be read. */
 bool index_compare(struct index_change *ret, const char *before, size_t before_len,
 		   const char *after, size_t after_len);
 void index_change_done(struct index_change *x);

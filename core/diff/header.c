@@ -1,4 +1,4 @@
-/* header - the lines above a file's hunks, in git's words. */
+/* header - writes the lines above a file's hunks, in git's words. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdarg.h>
@@ -24,7 +24,8 @@ int sink_fmt(const struct sink *to, enum diff_line_kind kind, const char *fmt, .
 	return sink_line(to, kind, b.data, b.len, -1, -1);
 }
 
-/* As git and patch(1) read it: what would end the line, or the quotes, does neither. */
+/* Adds the name, quoted as git and patch(1) read it, so that it cannot end the line or the
+ * quotes. */
 static void quote(struct buf *out, const char *side, const char *path)
 {
 	static const char letters[] = "abtnvfr"; /* \a is 7 */
@@ -57,7 +58,7 @@ int diff_write_name(const struct sink *to, const char *sign, const char *side, c
 	buf_str(&line, sign);
 	quote(&line, side, diff_name(path));
 	if (line.data[line.len - 1] != '"' && strchr(path, ' '))
-		buf_ch(&line, '\t'); /* here a name ends at the first space but for that */
+		buf_ch(&line, '\t'); /* without it a name ends at the first space */
 	return sink_line(to, DIFF_FILE, line.data, line.len, -1, -1);
 }
 
@@ -138,7 +139,8 @@ static int write_owner(const struct pair *p, const struct sink *to)
 			(unsigned)b->uid, (unsigned)b->gid);
 }
 
-/* No name, no owner, no mode and no byte of it: the touch(1) of a file, a directory's new time. */
+/* Writes a line for a change of neither name, owner, mode nor content, like touch(1) or a
+ * directory's new time. */
 int diff_write_same(const struct pair *p, const struct sink *to)
 {
 	const struct change_side *a = &p->before, *b = &p->after;

@@ -14,7 +14,7 @@ struct reading {
 	const struct change *change;
 	int64_t step;
 	char *path;
-	bool single; /* the file has pieces of its own for each hunk */
+	bool single; /* the file has a piece for each hunk */
 	unsigned number;
 };
 
@@ -65,8 +65,7 @@ static void add_line(struct hunks *h, struct hunk *p, const struct hunk_line *li
 	p->n++;
 }
 
-/* Headings of the file are the caller's to draw; of a change without hunks they are all there is.
- */
+/* Skips headings of a file, which the caller draws. A change without hunks has nothing else. */
 static bool on_line(void *data, enum diff_line_kind kind, const char *text, size_t len,
 		    int old_line, int new_line)
 {
@@ -95,7 +94,7 @@ static bool on_line(void *data, enum diff_line_kind kind, const char *text, size
 	return true;
 }
 
-/* Does the diff of this file have hunks that can be taken back one by one? */
+/* Returns whether the diff of this file has hunks that can be reverted one by one. */
 static bool is_text_edit(const struct change *c)
 {
 	return c->kind == CHANGE_MODIFIED && S_ISREG(c->before.mode) && S_ISREG(c->after.mode);
@@ -117,7 +116,7 @@ static bool has_new_mode(const struct change *c)
 	       c->before.gid != c->after.gid;
 }
 
-/* "old mode 100644", "new mode 100755", "owner 0:0 -> 1:1" */
+/* Adds "old mode 100644", "new mode 100755", "owner 0:0 -> 1:1". */
 static void add_mode_lines(struct hunks *h, struct hunk *p, const struct change *c)
 {
 	const struct change_side *a = &c->before, *b = &c->after;
@@ -150,7 +149,7 @@ static int read_change(struct reading *r, struct journal *j, struct err *err)
 	if (!r->single && !add_piece(r, 0))
 		return 0;
 	e = diff_change(j, r->step, c, on_line, r, err);
-	if (e == 0 && r->single && r->h->n == before) { /* binary, too large, a mode */
+	if (e == 0 && r->single && r->h->n == before) { /* binary, too large, or a mode */
 		r->single = false;
 		if (add_piece(r, 0))
 			e = diff_change(j, r->step, c, on_line, r, err);

@@ -31,12 +31,12 @@ struct hunk_line {
 
 struct hunk {
 	int64_t step;
-	char *path; /* absolute where it lies in another folder than the first; raw bytes */
+	char *path; /* absolute in another folder than the first; raw bytes */
 	unsigned number;
 	enum change_kind kind;
-	int line; /* of the new file, where it begins; 0: none */
+	int line; /* first line in the new file; 0: none */
 	int added, deleted;
-	size_t first, n; /* lines, the heading with them */
+	size_t first, n; /* lines, including the heading */
 };
 
 struct hunks {
@@ -48,7 +48,7 @@ struct hunks {
 	bool cut;
 };
 
-/* stop may be NULL; returns -ECANCELED when it becomes true. */
+/* stop may be NULL. Returns -ECANCELED when it becomes true. */
 int hunks_load(struct hunks *ret, struct journal *j, const int64_t *steps, size_t n,
 	       const atomic_bool *stop, struct err *err) MUST_USE;
 void hunks_done(struct hunks *h);

@@ -1,4 +1,4 @@
-/* kept - applies the pieces that the user kept, and no others, to the files of a commit. */
+/* kept - applies only the pieces that the user kept to the files of a commit. */
 /* SPDX-License-Identifier: MIT */
 #include "core/diff/kept.h"
 
@@ -35,7 +35,7 @@ void kept_done(struct kept *k)
 	*k = (struct kept){0};
 }
 
-/* git keeps no more of a mode than its type and whether the owner may run it. */
+/* Compares like git, which stores only the type of a mode and whether its owner may run it. */
 static bool same_side(const struct kept_side *a, const struct kept_side *b)
 {
 	const mode_t kept = S_IFMT | S_IXUSR;
@@ -59,7 +59,7 @@ static void set_side(struct kept_side *to, const struct kept_side *from)
 
 /* ---- the folder's files ---------------------------------------------------------------------- */
 
-/* *r: 0, -EFBIG for a file that is left out, or another error. */
+/* Returns the file. *r: 0, -EFBIG for a file that is left out, or another error. */
 static struct kept_file *file_of(struct gathering *g, const char *path, int *r, struct err *err)
 {
 	struct kept *k = g->k;
@@ -160,13 +160,13 @@ static int apply_hunks(const struct applied *a, struct kept_file *f, struct err 
 	if (r < 0)
 		return r;
 	if (git_text_same(&merged, &f->now.text))
-		f->left_out = 0; /* the base is newer than the pieces so far */
+		f->left_out = 0; /* the base already has the pieces */
 	buf_clear(&f->now.text);
 	buf_add(&f->now.text, merged.data, merged.len);
 	return 0;
 }
 
-/* The file under its new name, with what the step changed in it. */
+/* Moves the file to its new name and applies the step's changes. */
 static int apply_rename(struct gathering *g, const struct applied *a, const char *path,
 			struct err *err)
 {
@@ -178,7 +178,7 @@ static int apply_rename(struct gathering *g, const struct applied *a, const char
 	if (r < 0)
 		return r;
 	if (!old->now.exists)
-		return 0; /* the base has it under its new name, or not at all */
+		return 0; /* the base has it under its new name, or lacks it */
 	r = git_text_merge(&(struct git_text_sides){&a->before.text, &old->now.text, &a->after.text,
 						    NULL, NULL},
 			   &merged, err);
@@ -190,12 +190,12 @@ static int apply_rename(struct gathering *g, const struct applied *a, const char
 	f->now.exists = true;
 	f->now.mode = a->after.mode;
 	buf_add(&f->now.text, merged.data, merged.len);
-	old = file_of(g, a->c->old_path, &r, err); /* the list may have moved */
+	old = file_of(g, a->c->old_path, &r, err); /* the list may have moved in memory */
 	old->now.exists = false;
 	return r;
 }
 
-/* A file that is there or not: made, removed, or no text. */
+/* Applies a change of a whole file: created, removed or not text. */
 static int apply_whole(struct gathering *g, const struct applied *a, struct kept_file *f,
 		       struct err *err)
 {
@@ -247,7 +247,7 @@ static int gather_change(struct gathering *g, const struct change *c, struct err
 	if (r == 0)
 		r = apply(g, &a, f, &why);
 	r = is_left_out(r) || r == 0 ? r : err_wrap(err, r, "%s", why.text);
-	f = file_of(g, c->path, &(int){0}, &why); /* the list may have moved */
+	f = file_of(g, c->path, &(int){0}, &why); /* the list may have moved in memory */
 	f->pieces += pieces;
 	f->left_out += is_left_out(r) ? pieces : 0;
 	side_done(&a.before);
@@ -283,7 +283,7 @@ static int look_now(struct gathering *g, const char *path, struct kept_side *ret
 struct picking {
 	const struct kept_file *f;
 	const struct buf *present;
-	unsigned only; /* the number of the only hunk; 0: all that fit */
+	unsigned only; /* number of the only hunk; 0: all that fit */
 	bool *good;
 };
 
@@ -294,7 +294,7 @@ static bool is_picked(const void *data, unsigned number)
 	return p->only ? number == p->only : p->good[number];
 }
 
-/* Returns whether the folder's file has this gathered hunk. */
+/* Returns whether the folder's file has this hunk. */
 static int is_present(struct picking *p, unsigned number, struct err *err)
 {
 	AUTO_BUF struct buf with = BUF_INIT, merged = BUF_INIT;
@@ -310,7 +310,7 @@ static int is_present(struct picking *p, unsigned number, struct err *err)
 	return r == 0 ? git_text_same(&merged, p->present) : r == -ESTALE ? 0 : r;
 }
 
-/* Leaves out the hunks that the folder's file does not have. */
+/* Drops the hunks that the folder's file lacks. */
 static int pick_present(struct kept_file *f, const struct buf *present, struct err *err)
 {
 	AUTO_BUF struct buf picked = BUF_INIT;
@@ -341,7 +341,7 @@ static bool is_text(const struct kept_side *s)
 	       !memchr(s->text.data, '\0', s->text.len);
 }
 
-/* Leaves out the kept hunks that were reverted or edited later. */
+/* Drops kept hunks that were reverted or edited later. */
 static int check_file(struct gathering *g, struct kept_file *f, struct err *err)
 {
 	struct kept_side present = {.text = BUF_INIT};
@@ -372,7 +372,7 @@ static int check_file(struct gathering *g, struct kept_file *f, struct err *err)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* They have absolute paths. */
+/* Counts pieces outside the folder, which have absolute paths. */
 static size_t count_elsewhere(const struct reviewed *v)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* kept - applies the pieces that the user kept, and no others, to the files of a commit. */
+/* kept - applies only the pieces that the user kept to the files of a commit. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -6,10 +6,10 @@
 
 /*
  * The steps are followed from the oldest on. A kept hunk goes into a file by a merge of three
- * sides: the file before the step is the base, the result so far is ours, and the file before
- * the step with the kept hunks is theirs. A piece that the base has already changes nothing. A
- * piece that does not fit, or that is not in the folder any more as it was kept, is left out and
- * counted: it needs a change that was not kept, or was edited or reverted since.
+ * sides: the file before the step is the base, the result so far is ours, and the file before the
+ * step with the kept hunks is theirs. A piece that the base has already changes nothing. A piece
+ * that does not fit, or that is not in the folder as it was kept, is left out and counted: it needs
+ * a change that was not kept, or was edited or reverted later.
  *
  * Life:    kept_gather() -> kept_done(), also after a failure.
  * Threads: as the journal handle's.
@@ -20,25 +20,25 @@
 struct kept_side {
 	bool exists;
 	mode_t mode;	 /* type and permissions */
-	struct buf text; /* bytes; a link's target */
+	struct buf text; /* content, or a link's target */
 };
 
 struct kept_file {
 	char *path; /* relative to the folder; raw bytes */
 	struct kept_side base, now;
-	size_t pieces;	 /* that were kept */
-	size_t left_out; /* of these */
-	bool barred;	 /* its base cannot be read */
+	size_t pieces;	 /* number of kept pieces */
+	size_t left_out; /* number of these that were left out */
+	bool barred;	 /* its base is unreadable */
 };
 
 struct kept {
-	struct kept_file *list; /* in the order in which steps changed them; unchanged ones, too */
+	struct kept_file *list; /* in the order of the steps; includes unchanged ones */
 	size_t n;
 	size_t elsewhere; /* kept pieces of files outside the folder */
 };
 
-/* Fills *ret, whose text is BUF_INIT, with the base of a path. An unchanged *ret means that the
- * file does not exist. Returns 0; -EFBIG leaves the file out. */
+/* Fills *ret, whose text is BUF_INIT, with the base of a path; leaves it unchanged if the file does
+ * not exist. Returns 0; -EFBIG leaves the file out. */
 typedef int (*kept_base)(void *data, const char *path, struct kept_side *ret, struct err *err);
 
 /* steps: oldest first, of journal_list(j, false). */

@@ -1,5 +1,4 @@
-/* points - the comments of a review: written, sent in rounds, handled by the agent, opened again.
- */
+/* points - the comments of a review: written, sent in rounds, handled by the agent, reopened. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>
@@ -8,9 +7,9 @@
 
 #include "core/diff/reviewed.h"
 
-#define NAMED_MAX 10 /* open points in an error */
+#define NAMED_MAX 10 /* open points named in an error */
 
-/* Returns the index of the oldest point that was sent, or handled; n_points: there is none. */
+/* Returns the index of the oldest point that was sent, or handled; n_points if there is none. */
 static size_t oldest(const struct reviewed *v, bool handled)
 {
 	size_t i = 0;

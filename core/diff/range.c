@@ -1,4 +1,4 @@
-/* range - several steps as one: a net change for each path. */
+/* range - shows several steps as one: a net change for each path. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "core/base/path.h"
 #include "core/diff/diff_priv.h"
 
-/* One object's way through the range: where it was before, where it is now. */
+/* What became of one object in the range: where it was before and where it is after. */
 struct trail {
-	char *key; /* "ROOT:path" now, or of its end */
+	char *key; /* the current "ROOT:path", or the one at its end */
 	struct pair pair;
-	char *old, *now; /* memory of the pair's paths */
+	char *old, *now; /* the heap strings of the pair's paths */
 	int root;
-	bool claimed; /* by a rename of the step that is read: its key is that rename's */
+	bool claimed; /* a rename of the current step claimed it, and gave it its key */
 	UT_hash_handle hh;
 };
 
@@ -22,7 +22,7 @@ struct loaded {
 	size_t n;
 };
 
-/* A directory that got another name takes what is below it along. */
+/* A renamed directory takes everything below it along. */
 struct shift {
 	const struct change *c; /* of a loaded step */
 	size_t step;
@@ -92,13 +92,13 @@ static void rename_to(struct range *r, struct trail *t, const char *path)
 	free(t->key);
 	put(r, t, t->root, path);
 	set_name(&t->now, &t->pair.new_path, path);
-	if (!t->pair.before.exists) /* it never had another */
+	if (!t->pair.before.exists) /* it had no name before */
 		set_name(&t->old, &t->pair.old_path, path);
 }
 
 /*
- * What stood at the target of a rename is gone: its own trail ends there as a deletion. Its key
- * makes room for what moves in; a byte that no path has tells the two apart.
+ * Ends the trail of the object that a rename replaced, as a deletion. Changes its key to make room
+ * for the new object, with a byte that no path has.
  */
 static void displace(struct range *r, struct trail *t)
 {
@@ -111,7 +111,7 @@ static void displace(struct range *r, struct trail *t)
 	put(r, t, t->root, ended);
 }
 
-/* What a path after the first `steps` steps was called before the range. Heap string. */
+/* Returns what a path after the first `steps` steps was called before the range. Heap. */
 static char *name_before(const struct range *r, size_t steps, int root, const char *path)
 {
 	char *name = xstrdup(path);
@@ -150,8 +150,8 @@ static struct trail *begin(struct range *r, int64_t step, const struct change *c
 	t->pair.before = c->before;
 	t->pair.before_step = step;
 	t->pair.before_change = c;
-	/* An old name may lie in a directory that the step had renamed before; where it had not,
-	 * that directory is none that a rename made. */
+	/* An old name may be in a directory that the step renamed earlier. If it is not, no rename
+	 * made that directory. */
 	t->old = name_before(r, r->n_steps + 1, c->root, c->old_path ? c->old_path : c->path);
 	t->pair.old_path = t->old;
 	put(r, t, c->root, c->path);
@@ -160,15 +160,15 @@ static struct trail *begin(struct range *r, int64_t step, const struct change *c
 
 static struct trail *find_claimed(struct range *r, size_t i)
 {
-	AUTO_FREE char *key = xasprintf("claimed %zu", i); /* paths have a number there */
+	AUTO_FREE char *key = xasprintf("claimed %zu", i); /* keys of paths have a number there */
 	struct trail *t;
 
 	HASH_FIND_STR(r->trails, key, t);
 	return t;
 }
 
-/* What the step's renames move, by the names of before it: a directory that it renamed later did
- * not take these along. */
+/* Claims what the step's renames move, under the names before the step: a directory that it renamed
+ * later did not take these along. */
 static void claim(struct range *r, const struct loaded *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -194,7 +194,7 @@ static void follow(struct range *r, int64_t step, const struct change *c, struct
 	if (c->old_path) {
 		struct trail *there = find(r, c->root, c->path);
 
-		/* Its directory was renamed too, and took it along. */
+		/* Its directory was renamed as well, and took it along. */
 		if (!t && there && there->pair.after.ino == c->before.ino)
 			t = there;
 		if (there && there != t)
@@ -208,12 +208,12 @@ static void follow(struct range *r, int64_t step, const struct change *c, struct
 	t->pair.after_step = step;
 	t->pair.after_change = c;
 	set_name(&t->now, &t->pair.new_path, c->path);
-	/* Made and gone again, or back where it came from under a name of its own. */
+	/* Created and removed again, or back under its first name. */
 	if (!t->pair.before.exists && !t->pair.after.exists)
 		drop(r, t);
 	else if (!t->pair.before.exists)
 		set_name(&t->old, &t->pair.old_path, t->pair.new_path);
-	else if (!t->pair.after.exists) /* whatever it was called in between */
+	else if (!t->pair.after.exists) /* whatever its names in between */
 		set_name(&t->now, &t->pair.new_path, t->pair.old_path);
 }
 
@@ -222,7 +222,7 @@ static int by_path(struct trail *a, struct trail *b)
 	return a->root != b->root ? a->root - b->root : strcmp(a->pair.new_path, b->pair.new_path);
 }
 
-/* Of journal_list(). */
+/* Lists the steps as journal_list() does. */
 static int list_steps(struct journal *j, struct step_info **ret, size_t *ret_n, struct err *err)
 {
 	int k = journal_list(j, false, ret, ret_n, err);
@@ -247,7 +247,7 @@ static int load_step(struct range *r, struct journal *j, int64_t id, struct err 
 	return 0;
 }
 
-/* Where the step stands in a list, newest first; 0 stands for the end that is meant. */
+/* Finds a step in a list, newest first; id 0: the given end. */
 static int find_step(const struct step_info *list, size_t n, int64_t id, size_t end, size_t *ret,
 		     struct err *err)
 {
@@ -258,7 +258,8 @@ static int find_step(const struct step_info *list, size_t n, int64_t id, size_t 
 	return *ret < n ? 0 : step_unknown(id, other, err);
 }
 
-/* A session beside this may throw it away at any time: then another one is the newest. */
+/* Loads the newest step. Another session may remove it at any time: then the next one is the
+ * newest. */
 static int load_newest(struct range *r, struct journal *j, struct err *err)
 {
 	struct step_info *list = NULL;
@@ -279,7 +280,7 @@ static int load_newest(struct range *r, struct journal *j, struct err *err)
 	return k < 0 ? err_say(err, k, "%s", why.text) : 0;
 }
 
-/* The steps between the two in order of time, ambient ones between them included. */
+/* Loads the steps between the two in order of time, with ambient ones. */
 static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t to, struct err *err)
 {
 	struct step_info *list = NULL;
@@ -287,7 +288,7 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 	size_t n = 0, first = 0, last = 0;
 	int k;
 
-	if (from && from == to) { /* it may be an undone one */
+	if (from && from == to) { /* the step may be undone */
 		r->steps = xcalloc(1, sizeof(*r->steps));
 		return load_step(r, j, from, err);
 	}
@@ -306,7 +307,7 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 		r->steps = xcalloc(first - last + 1, sizeof(*r->steps));
 	for (size_t i = first + 1; k == 0 && i > last; i--) {
 		k = load_step(r, j, list[i - 1].id, &why);
-		if (k == -ENOENT && !from && (i - 1 > last || !to)) /* what is still there */
+		if (k == -ENOENT && !from && (i - 1 > last || !to)) /* show what still exists */
 			k = 0;
 		else if (k < 0)
 			err_say(err, k, "%s", why.text);
@@ -315,7 +316,7 @@ static int load_steps(struct range *r, struct journal *j, int64_t from, int64_t 
 	return k == 0 && r->n_steps == 0 ? load_newest(r, j, err) : k;
 }
 
-/* What lies in another folder is called by its whole name. */
+/* Gives a path in another folder its absolute name. */
 static void name_whole(struct trail *t)
 {
 	const struct change *c =
@@ -329,7 +330,7 @@ static void name_whole(struct trail *t)
 	set_name(&t->now, &t->pair.new_path, now);
 }
 
-/* What was loaded, unless that failed (r). */
+/* Shows what was loaded, unless loading failed (r). */
 static int show(struct range *range, struct journal *j, int r, diff_want want,
 		const struct sink *to, struct err *err)
 {

@@ -35,12 +35,12 @@ struct ref {
 
 struct refs {
 	const char *git_dir; /* absolute */
-	const char *base;    /* of changes there, as struct change has it */
-	char *prefix;	     /* of their paths: ".git/", or "" */
+	const char *base;    /* base of changes there, as in struct change */
+	char *prefix;	     /* start of their paths: ".git/", or "" */
 	struct ref *list;
 	size_t n;
-	char *packed; /* as it was; NULL: it has not changed */
-	bool cut;     /* there are more than REFS_MAX */
+	char *packed; /* its old content; NULL: it has not changed */
+	bool cut;     /* there were more than REFS_MAX */
 };
 
 /* ---- has anything changed -------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ bool rewritten_may_be(const char *git_dir, int64_t since_us)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* git reads both cases. */
+/* Reads hex digits in upper or lower case, as git does. */
 static void take_hex(char ret[HEX + 1], const char *text)
 {
 	const size_t n = strspn(text, "0123456789abcdefABCDEF");
@@ -94,7 +94,7 @@ static void take_hex(char ret[HEX + 1], const char *text)
 	if (n != 40 && n != HEX)
 		return;
 	for (size_t i = 0; i < n; i++)
-		ret[i] = (char)(text[i] | 0x20); /* a digit has that bit */
+		ret[i] = (char)(text[i] | 0x20); /* digits have this bit, too */
 	ret[n] = '\0';
 }
 
@@ -110,7 +110,7 @@ static void find_packed(char ret[HEX + 1], const char *packed, const char *name)
 	take_hex(ret, line ? line + 1 : packed);
 }
 
-/* Returns whether the ref has a file of its own, which counts whatever it says. */
+/* Reads the file of a ref. Returns whether there is one, which then counts whatever it contains. */
 static bool read_loose(char ret[HEX + 1], const char *git_dir, const char *name)
 {
 	AUTO_FREE char *path = path_join(git_dir, name);
@@ -126,7 +126,7 @@ static bool read_loose(char ret[HEX + 1], const char *git_dir, const char *name)
 	return true;
 }
 
-/* ---- what the steps say ---------------------------------------------------------------------- */
+/* ---- refs in the steps ----------------------------------------------------------------------- */
 
 static struct ref *find(const struct refs *r, const char *name)
 {
@@ -146,7 +146,7 @@ static struct ref *add(struct refs *r, const char *name)
 	return ref;
 }
 
-/* The bytes before the step; NULL: there are none. */
+/* Returns the bytes before the step; NULL: there are none. */
 static char *before(struct journal *j, int64_t id, const struct change *c, size_t max)
 {
 	AUTO_CLOSE int fd = -1;
@@ -167,7 +167,7 @@ static bool is_ref(const char *name)
 	       !str_ends(name, ".lock");
 }
 
-/* Returns the path in the git directory, part of path; NULL: it lies elsewhere. */
+/* Returns the path in the git directory, a part of path; NULL: it is elsewhere. */
 static const char *in_git_dir(const struct refs *r, const char *base, const char *path)
 {
 	if (!path || (base ? !r->base || !str_eq(base, r->base) : r->base != NULL) ||
@@ -237,7 +237,7 @@ static int collect(struct refs *r, struct journal *j, struct err *err)
 	return e;
 }
 
-/* Those of the old packed-refs that no step has touched by their own names. */
+/* Adds the refs of the old packed-refs whose own files no step has changed. */
 static void add_packed(struct refs *r)
 {
 	for (char *line = r->packed; line && *line;) {
@@ -280,7 +280,7 @@ static void fill(struct refs *r)
 	}
 }
 
-/* ---- what the objects say -------------------------------------------------------------------- */
+/* ---- commits of the refs --------------------------------------------------------------------- */
 
 static git_object *peeled(const struct git2 *g, git_repository *repo, const char *hex,
 			  git_object_t type)
@@ -297,7 +297,7 @@ static git_object *peeled(const struct git2 *g, git_repository *repo, const char
 	return got;
 }
 
-/* "; 3 files differ: a, b, c" */
+/* Adds "; 3 files differ: a, b, c". */
 static void add_files(const struct git2 *g, git_repository *repo, const struct ref *ref,
 		      struct buf *out)
 {
@@ -374,8 +374,8 @@ static bool judge_all(const struct refs *r, int to)
 	return true;
 }
 
-/* Objects may be anything: whatever reading them does, it does it there. Returns 0, or -EIO with
- * the rows so far if the child did not come to its end. */
+/* Reads the objects in a child, as hostile ones may do anything to the process that reads them.
+ * Returns 0, or -EIO with the rows so far if the child did not finish. */
 static int ask_child(const struct refs *r, int (*confine)(struct err *err), char **ret,
 		     size_t *ret_len)
 {
@@ -384,7 +384,7 @@ static int ask_child(const struct refs *r, int (*confine)(struct err *err), char
 	struct err ignored = {0};
 	sigset_t none;
 
-	if (!git2_get(&ignored)) /* loads a library, which the child may not */
+	if (!git2_get(&ignored)) /* loads a library, which the child cannot do */
 		return -EIO;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;

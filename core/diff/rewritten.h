@@ -13,15 +13,15 @@
 
 struct rewritten_in {
 	const char *folder;  /* j's */
-	const char *git_dir; /* with the refs: not that of a linked worktree */
-	const char *outside; /* the repository outside the folder that it is or lies in, or NULL */
-	int (*confine)(struct err *err); /* of struct backend, or NULL */
+	const char *git_dir; /* the directory of the refs: not that of a linked worktree */
+	const char *outside; /* the repository outside the folder that it is or is in, or NULL */
+	int (*confine)(struct err *err); /* from struct backend, or NULL */
 };
 
-/* Returns whether refs of this git directory may have changed since then. Cheap. */
+/* Returns whether refs of this git directory may have changed since then; does not cost much. */
 bool rewritten_may_be(const char *git_dir, int64_t since_us);
 /*
- * Calls say() for each such ref of the newest session in j's folder. The words contain names of the
+ * Calls say() for each such ref of the newest session in j's folder. The words contain names by the
  * agent, not escaped. Returns a negative errno if there may be more: -EIO, the objects could not be
  * read in time; -E2BIG, too many refs have changed.
  */

@@ -1,4 +1,4 @@
-/* advice - a table of risky or refused commands, and what to say of each; see advice.h. */
+/* advice - a table of risky or refused commands and the advice for each; see advice.h. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/advice.h"
 
@@ -15,8 +15,8 @@
 struct looking {
 	const struct advice_context *context;
 	struct advice *advice;
-	const struct program *program; /* the command at hand */
-	unsigned depth;		       /* of "bash -c" in "bash -c" */
+	const struct program *program; /* the current command */
+	unsigned depth;		       /* nesting of "bash -c" */
 };
 
 static void say(struct looking *l, enum advice_level level, const char *text)
@@ -29,7 +29,8 @@ static void say(struct looking *l, enum advice_level level, const char *text)
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* "~/x", "$HOME/x", "${HOME}/x" and relative paths, absolute and clean. Heap; NULL: not known. */
+/* Makes "~/x", "$HOME/x", "${HOME}/x" and relative paths absolute and clean. Heap; NULL:
+ * unknown. */
 static char *expand(const char *path, const struct advice_context *c)
 {
 	static const char *const homes[] = {"~", "$HOME", "${HOME}"};
@@ -94,7 +95,8 @@ static void look_at_path(struct looking *l, const char *path)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* "/", "/usr", the home and what holds it; with "/" and a star behind it, too. */
+/* Returns whether a word is "/", "/usr", the home or a directory above it, also with a slash and a
+ * star at its end. */
 static bool is_root_or_home(const char *word, const struct advice_context *c)
 {
 	AUTO_FREE char *full = expand(word, c);
@@ -138,7 +140,7 @@ static bool is_all(const char *word)
 	return str_eq(word, ".") || str_eq(word, ":/") || str_eq(word, "*");
 }
 
-/* Does this git command throw away changes that are in no commit? */
+/* Returns whether this git command discards changes that are in no commit. */
 static bool is_discarding(const struct program *p, const char *sub)
 {
 	if (str_eq(sub, "reset"))
@@ -283,7 +285,7 @@ static const struct rule {
 
 /* ---- one command ----------------------------------------------------------------------------- */
 
-/* Programs whose operands are no files that they read. */
+/* Returns whether the program reads the files that its operands name. */
 static bool reads_operands(const char *name)
 {
 	static const char *const others[] = {"echo",  "printf",	  "git",  "test",

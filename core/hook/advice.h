@@ -11,9 +11,9 @@
  */
 enum advice_level {
 	ADVICE_NONE,
-	ADVICE_NOTE, /* it runs; the agent is told */
+	ADVICE_NOTE, /* it runs, and the agent is told */
 	ADVICE_ASK,  /* outside the sandbox: the agent should ask its user first */
-	ADVICE_STOP, /* it is not run; the words say what to do instead */
+	ADVICE_STOP, /* it does not run; the words say what to do instead */
 };
 
 struct advice_context {
@@ -21,20 +21,20 @@ struct advice_context {
 	bool ssh_agent;	  /* the agent for ssh keys was granted */
 	bool docker;	  /* a Docker socket was granted */
 	const char *home; /* absolute and clean */
-	const char *cwd;  /* absolute; NULL: not known */
+	const char *cwd;  /* absolute; NULL: unknown */
 };
 
 struct advice {
 	enum advice_level level;
-	char text[512]; /* a sentence or two; agent's text in it is escaped */
+	char text[512]; /* one or two sentences; agent text in it is escaped */
 };
 
-/* Advises about a command line for a shell: the strongest advice of all its commands, the first of
- * equals. A line with a syntax error gets none: the shell will report it. */
+/* Advises about a command line for a shell: the strongest advice for any of its commands, the first
+ * of equals. Gives none for a line with a syntax error, which the shell will report. */
 void advise_command(struct advice *ret, const char *line, size_t len,
 		    const struct advice_context *c);
-/* Advises about a program with its arguments, as codex gives them: ["bash", "-lc", "make"]. */
+/* Advises about a program with its arguments, as codex passes them: ["bash", "-lc", "make"]. */
 void advise_argv(struct advice *ret, const char *const *argv, size_t n,
 		 const struct advice_context *c);
-/* Advises about a path that a tool of the agent reads (or writes). */
+/* Advises about a path that a tool of the agent reads or writes. */
 void advise_path(struct advice *ret, const char *path, const struct advice_context *c);

@@ -1,4 +1,4 @@
-/* program - what wraps what: env, sudo, timeout, xargs, find -exec; see program.h. */
+/* program - finds the command in another: env, sudo, timeout, xargs, find -exec; see program.h. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/program.h"
 
@@ -85,8 +85,8 @@ const char *program_script(const struct program *p)
 	return NULL;
 }
 
-/* Programs that run the rest of their words: their options that take a value, and how many operands
- * come before the command. */
+/* Programs that run the rest of their words, with their options that take a value, and the number
+ * of operands before the command. */
 static const struct wrapper {
 	const char *name, *with_value;
 	size_t operands;
@@ -100,7 +100,7 @@ static const struct wrapper {
 	{"unshare", "", 0},
 };
 
-/* Where the command of "find ... -exec rm {} ;" begins. */
+/* Returns where the command of "find ... -exec rm {} ;" begins. */
 static size_t find_exec(const struct program *p)
 {
 	static const char *const words[] = {"-exec", "-execdir", "-ok", "-okdir"};
@@ -112,7 +112,7 @@ static size_t find_exec(const struct program *p)
 	return 0;
 }
 
-/* Behind the wrapper's options, its assignments and its own operands. */
+/* Returns the index after the wrapper's options, assignments and own operands. */
 static size_t skip_options(const struct program *p, const struct wrapper *w)
 {
 	size_t i = 1, operands = w->operands;

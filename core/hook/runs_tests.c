@@ -9,14 +9,14 @@
 #include "core/hook/program.h"
 #include "core/hook/shell.h"
 
-/* Programs that do nothing else. */
+/* Programs that only run tests. */
 static const char *const runners[] = {
 	"pytest",  "py.test", "tox",   "nox",	    "nose2",  "behave", "ctest",
 	"jest",	   "vitest",  "mocha", "ava",	    "tap",    "karma",	"rspec",
 	"phpunit", "bats",    "prove", "gotestsum", "busted", NULL,
 };
 
-/* Programs that run tests if one of their words is a target of that name. */
+/* Programs that run tests if one of their words is such a target. */
 static const char *const builders[] = {
 	"make",	 "gmake", "ninja",    "just",	"task",	  "rake", "npm",    "yarn",    "pnpm",
 	"bun",	 "cargo", "go",	      "dotnet", "mvn",	  "mvnw", "gradle", "gradlew", "mix",
@@ -28,7 +28,7 @@ static const char *const targets[] = {
 	"test", "tests", "check", "nextest", "verify", "spec", "selftest", "distcheck", NULL,
 };
 
-/* "test", "test:unit", "check-all", "test_fast" */
+/* Returns whether the word is a target for tests: "test", "test:unit", "check-all", "test_fast". */
 static bool is_target(const char *word)
 {
 	for (size_t i = 0; targets[i]; i++) {
@@ -45,7 +45,7 @@ static bool is_python(const char *name)
 	return str_starts(name, "python") && !name[strspn(name + 6, "0123456789.") + 6];
 }
 
-/* "npx jest", "poetry run pytest", "python3 -m pytest": a runner as an argument. */
+/* Returns whether an argument is a runner: "npx jest", "poetry run pytest", "python3 -m pytest". */
 static bool names_runner(const struct program *p)
 {
 	static const char *const launchers[] = {"npx",	"bunx",	  "uvx",    "npm", "yarn",
@@ -81,7 +81,7 @@ static bool is_test(const struct program *p)
 
 static enum runs_tests look_at_line(const char *text, size_t len, unsigned depth);
 
-/* Looks through "timeout 60 make test" and "sh -c 'make test'". */
+/* Looks into "timeout 60 make test" and "sh -c 'make test'". */
 static enum runs_tests look_at_words(const char *const *argv, size_t n, unsigned depth)
 {
 	for (size_t left = n; left;) {

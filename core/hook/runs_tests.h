@@ -7,8 +7,8 @@
 enum runs_tests {
 	RUNS_NO_TESTS,
 	RUNS_TESTS,	  /* its exit status is that of the tests */
-	RUNS_TESTS_AMONG, /* it does, but has the status of another command: "make test | tail" */
+	RUNS_TESTS_AMONG, /* as above, but another command's status: "make test | tail" */
 };
 
-/* A guess from the names of programs and their first words; nothing is run. Any thread. */
+/* Guesses from the names of programs and their first words; runs nothing. Any thread. */
 enum runs_tests runs_tests(const char *line, size_t len);

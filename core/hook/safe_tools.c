@@ -33,7 +33,8 @@ static char *advise_pipe(const char *name)
 		name);
 }
 
-/* The directory that holds it resolved, its own name not: rm removes a link itself. Heap. */
+/* Returns the operand with its directory resolved, but not its last name: rm removes a link itself.
+ * Heap. */
 static char *place_of(const char *operand, const char *cwd)
 {
 	AUTO_FREE char *full = path_join(cwd, operand);
@@ -65,7 +66,7 @@ static bool is_in_folders(const char *path, const char *folders)
 	return false;
 }
 
-/* The sandbox's own places, too. */
+/* Returns whether rm may remove the path: in a folder, or in a place of the sandbox's own. */
 static bool may_go(const char *path, const struct safe_tools_context *c)
 {
 	static const char *const own[] = {"/tmp", "/var/tmp", "/dev/shm"};

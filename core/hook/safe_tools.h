@@ -5,19 +5,18 @@
 #include "core/base/util.h"
 
 /*
- * Guidance, never security: the sandbox decides, and /usr/bin/find is as it was. Any thread; rm
- * resolves the directory that each operand lies in.
+ * Guidance, never security: the sandbox decides, and /usr/bin/find is unchanged. Any thread; rm
+ * resolves the directory of each operand.
  */
 struct safe_tools_context {
-	const char *cwd; /* absolute */
-	const char
-		*folders;  /* the working folders, "/a:/b"; NULL: not known, rm is not looked at */
-	const char *cache; /* a directory of the sandbox's own; may be NULL */
-	const char *fd;	   /* the name of fd(1) here ("fd", "fdfind"); NULL: it is not here */
+	const char *cwd;     /* absolute */
+	const char *folders; /* the working folders, "/a:/b"; NULL: unknown, rm is not checked */
+	const char *cache;   /* a directory of the sandbox; may be NULL */
+	const char *fd;	     /* the name of fd(1) here ("fd", "fdfind"); NULL: not installed */
 };
 
-bool safe_tools_has(const char *name); /* is there a front end for it? */
-/* Returns advice, a sentence or two without a newline, or NULL; heap. args are without the name of
- * the program. */
+bool safe_tools_has(const char *name); /* whether it has a front end */
+/* Returns advice, one or two sentences without a newline, or NULL; heap. args lack the program's
+ * name. */
 char *safe_tools_advice(const char *name, char *const *args, const struct safe_tools_context *c)
 	MUST_USE;

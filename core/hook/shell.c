@@ -1,4 +1,4 @@
-/* shell - the commands of a command line: a recursive descent over its text; see shell.h. */
+/* shell - finds the commands of a command line by recursive descent; see shell.h. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/shell_priv.h"
 
@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-/* The command whose words are being read. Words of nested commands come before its own. */
+/* The command that is being read. Words of nested commands come before its own. */
 struct draft {
 	struct shell_word words[256];
 	size_t n_words;
@@ -66,7 +66,7 @@ static int add_word(struct draft *d, struct shell_word word)
 	return 0;
 }
 
-/* "<(command)" and ">(command)": a word that names a pipe. */
+/* Reads "<(command)" or ">(command)": a word that names a pipe. */
 static int read_process(struct parser *ps, struct draft *d)
 {
 	int r;
@@ -125,7 +125,7 @@ static bool is_word(const struct shell_word *w, const char *text)
 	return !w->quoted && str_eq(w->text, text);
 }
 
-/* "[[ a < b && c ]]": its operators are no lists and no redirections. */
+/* Skips "[[ a < b && c ]]", whose operators are neither lists nor redirections. */
 static int skip_test(struct parser *ps)
 {
 	while (ps->p < ps->end) {
@@ -143,19 +143,19 @@ static int skip_test(struct parser *ps)
 	return -EINVAL;
 }
 
-/* Where the words of a loop or a case stand in their command. */
+/* What the next word of a command is. */
 enum place {
 	PLACE_START,   /* a reserved word or the command's name comes next */
 	PLACE_NAME,    /* "function": a name comes next, then its body */
 	PLACE_WORDS,   /* arguments */
-	PLACE_IGNORED, /* "for x in a b", "case w in": nothing is run until the line goes on */
+	PLACE_IGNORED, /* "for x in a b", "case w in": nothing runs until the line continues */
 };
 
 struct reading {
 	struct draft draft;
 	enum place place;
 	bool piped;
-	int cases;    /* open "case"s of this list */
+	int cases;    /* number of open "case"s in this list */
 	bool pattern; /* "a|b)" comes next */
 };
 
@@ -169,7 +169,7 @@ static int end_command(struct parser *ps, struct reading *rd, bool pipe)
 	return r;
 }
 
-/* "case word in" -> patterns; the words of "for" and "select" -> nothing. */
+/* Takes a word. After "case word in" come patterns; the words of "for" and "select" are skipped. */
 static int take_word(struct parser *ps, struct reading *rd, const struct shell_word *word)
 {
 	if (rd->place == PLACE_IGNORED) {
@@ -210,7 +210,7 @@ static int take_word(struct parser *ps, struct reading *rd, const struct shell_w
 	return add_word(&rd->draft, *word);
 }
 
-/* Over "(a | b)" of a case; "esac" ends it. */
+/* Skips "(a | b)" of a case; "esac" ends it. */
 static int read_pattern(struct parser *ps, struct reading *rd)
 {
 	struct shell_word word = {"", true, false};
@@ -239,7 +239,7 @@ static int read_pattern(struct parser *ps, struct reading *rd)
 	return 0;
 }
 
-/* "(" where a command may begin: a subshell, or arithmetic; behind a name: a function. */
+/* Reads "(" at the start of a command: a subshell or arithmetic; after a name: a function. */
 static int read_parenthesis(struct parser *ps, struct reading *rd)
 {
 	if (rd->place == PLACE_IGNORED || rd->draft.n_words == 1) {
@@ -270,7 +270,7 @@ static int read_parenthesis(struct parser *ps, struct reading *rd)
 	return shell_descend(ps, ')');
 }
 
-/* One operator that ends a command; *ps->p is one of ";&|\n". */
+/* Reads one operator that ends a command; *ps->p is one of ";&|\n". */
 static int read_operator(struct parser *ps, struct reading *rd)
 {
 	bool pipe = *ps->p == '|' && !shell_at(ps, "||");
@@ -298,7 +298,7 @@ static int read_plain(struct parser *ps, struct reading *rd)
 	if (r < 0)
 		return r;
 	if (ps->p < ps->end && (*ps->p == '<' || *ps->p == '>') && is_number(start, ps->p))
-		return 0; /* "2>": the descriptor */
+		return 0; /* "2>": the word is the descriptor */
 	return take_word(ps, rd, &word);
 }
 
@@ -315,7 +315,7 @@ static int read_next(struct parser *ps, struct reading *rd)
 	return read_plain(ps, rd);
 }
 
-/* Up to the closing `until`, which is taken; '\0': up to the end. */
+/* Parses up to and including `until`; '\0': up to the end. */
 int shell_parse_list(struct parser *ps, char until)
 {
 	struct reading *rd = xcalloc(1, sizeof(*rd));

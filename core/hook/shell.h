@@ -1,4 +1,4 @@
-/* shell - parses a command line by the grammar of the shell: commands with their words. */
+/* shell - parses a command line by the shell's grammar: commands with their words. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -16,12 +16,12 @@
 #define SHELL_TEXT_MAX	   (64u << 10) /* bytes */
 #define SHELL_COMMANDS_MAX 512
 #define SHELL_WORDS_MAX	   4096 /* of all commands */
-#define SHELL_DEPTH_MAX	   16	/* of nested substitutions and subshells */
+#define SHELL_DEPTH_MAX	   16	/* nested substitutions and subshells */
 
 struct shell_word {
-	const char *text; /* quotes removed; an expansion as it is written: "$HOME/x" */
+	const char *text; /* without quotes; an expansion as written: "$HOME/x" */
 	bool literal;	  /* no expansion: the program gets this text, except for globs */
-	bool quoted;	  /* some of it was quoted: no glob, no tilde */
+	bool quoted;	  /* partly quoted: no glob, no tilde */
 };
 
 struct shell_redirect {
@@ -32,7 +32,7 @@ struct shell_redirect {
 struct shell_command {
 	size_t word, n_words;	      /* in shell_line.words; n_words may be 0: "> file" */
 	size_t redirect, n_redirects; /* in shell_line.redirects */
-	bool piped;		      /* its input is the output of the command before it */
+	bool piped;		      /* its input is the output of the previous command */
 };
 
 struct shell_line {
@@ -44,7 +44,7 @@ struct shell_line {
 	struct arena strings;
 };
 
-/* Parses a command line. Returns 0; -EINVAL: a syntax error (an open quote, a stray parenthesis);
+/* Parses a command line. Returns 0; -EINVAL: a syntax error (an open quote, a wrong parenthesis);
  * -E2BIG: a limit. */
 int shell_parse(struct shell_line *line, const char *text, size_t len) MUST_USE;
 void shell_done(struct shell_line *line);

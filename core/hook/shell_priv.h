@@ -8,14 +8,14 @@
 
 struct heredoc {
 	const char *end;
-	bool strip; /* "<<-": leading tabs do not count */
+	bool strip; /* "<<-": leading tabs are ignored */
 };
 
 struct parser {
 	struct shell_line *line;
 	const char *p, *end;
 	unsigned depth;
-	unsigned braces; /* "${" that are open where we are */
+	unsigned braces; /* number of open "${" */
 	struct heredoc docs[HEREDOCS_MAX];
 	size_t n_docs;
 };
@@ -27,9 +27,9 @@ int shell_parse_list(struct parser *ps, char until);
 /* ---- shell_words.c: one word ---- */
 bool shell_at(const struct parser *ps, const char *s); /* whether the text continues with s */
 bool shell_is_meta(char c);			       /* it ends a word */
-void shell_skip_blanks(struct parser *ps);	       /* and a comment */
-/* Skips the bodies that follow this line; one without an end goes to the end of the text. */
+void shell_skip_blanks(struct parser *ps);	       /* and skips a comment */
+/* Skips the bodies after this line; one without an end extends to the end of the text. */
 void shell_skip_heredocs(struct parser *ps);
 int shell_read_word(struct parser *ps, struct shell_word *ret);
-int shell_descend(struct parser *ps, char until); /* commands within a word */
+int shell_descend(struct parser *ps, char until); /* parses commands within a word */
 int shell_skip_arithmetic(struct parser *ps);

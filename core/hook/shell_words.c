@@ -1,4 +1,4 @@
-/* shell_words - the words of a command line: quotes, expansions, here-documents. */
+/* shell_words - reads the words of a command line: quotes, expansions, here-documents. */
 /* SPDX-License-Identifier: MIT */
 #include "core/hook/shell_priv.h"
 
@@ -35,7 +35,7 @@ void shell_skip_blanks(struct parser *ps)
 			ps->p++;
 }
 
-/* Over the bodies that follow this line; one that does not end goes to the end of the text. */
+/* Skips the bodies after this line; one without an end extends to the end of the text. */
 void shell_skip_heredocs(struct parser *ps)
 {
 	for (size_t i = 0; i < ps->n_docs; i++) {
@@ -72,7 +72,7 @@ int shell_descend(struct parser *ps, char until)
 	return r;
 }
 
-/* "$((1 + (2)))", from behind "$((" to behind "))". */
+/* Skips "$((1 + (2)))" from behind "$((" to behind "))". */
 int shell_skip_arithmetic(struct parser *ps)
 {
 	int open = 2;
@@ -82,7 +82,7 @@ int shell_skip_arithmetic(struct parser *ps)
 	return open == 0 ? 0 : -EINVAL;
 }
 
-/* "`command`": its text without the backslashes that quote in there, parsed by itself. */
+/* Reads "`command`": parses its text separately, without the backslashes that quote in it. */
 static int read_backquotes(struct parser *ps)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -104,7 +104,7 @@ static int read_backquotes(struct parser *ps)
 	return r;
 }
 
-/* "${name:-word}": to its brace; substitutions in it are read, quotes respected. */
+/* Skips "${name:-word}" up to its brace; reads its substitutions, and respects quotes. */
 static int skip_braces(struct parser *ps)
 {
 	ps->p += 2;
@@ -130,7 +130,7 @@ static int skip_braces(struct parser *ps)
 	return 0;
 }
 
-/* At a dollar sign or a backquote: over the expansion, whose commands are listed. */
+/* Skips an expansion at a dollar sign or a backquote, and lists its commands. */
 static int read_expansion(struct parser *ps)
 {
 	if (*ps->p == '`')
@@ -178,7 +178,7 @@ static int add_expansion(struct parser *ps, struct growing *g)
 	return 0;
 }
 
-/* Inside $'...': \n, \t, \\, \', \xHH, \NNN; others stay as they are. */
+/* Adds an escape inside $'...': \n, \t, \\, \', \xHH, \NNN; leaves others unchanged. */
 static void add_escape(struct parser *ps, struct growing *g)
 {
 	static const char names[] = "abefnrtv\\'\"?", bytes[] = "\a\b\033\f\n\r\t\v\\'\"?";
@@ -200,7 +200,7 @@ static void add_escape(struct parser *ps, struct growing *g)
 			break;
 		value = value * (unsigned)base + (unsigned)(d - digits);
 	}
-	ps->p--; /* the caller goes on behind the last byte */
+	ps->p--; /* the caller continues after the last byte */
 	if (n > 0 && value)
 		buf_ch(&g->text, (char)value);
 }
@@ -267,7 +267,7 @@ int shell_read_word(struct parser *ps, struct shell_word *ret)
 
 	while (r == 0 && ps->p < ps->end && !shell_is_meta(*ps->p)) {
 		if (*ps->p == '}' && ps->braces > 0)
-			break; /* of "${...}" */
+			break; /* it ends "${...}" */
 		r = add_part(ps, &g);
 	}
 	g.word.text = arena_strn(&ps->line->strings, g.text.data, g.text.len);

@@ -15,7 +15,8 @@ static const char *text_of(const cJSON *o, const char *key)
 	return cJSON_GetStringValue(cJSON_GetObjectItem(o, key));
 }
 
-/* The first line that is not empty, without what a terminal or a path would take as something. */
+/* Adds the first line that is not empty, without characters that a terminal or a path
+ * interprets. */
 static void add_line(struct buf *out, const char *text)
 {
 	size_t len, at = 0, start = out->len;
@@ -67,8 +68,7 @@ static void add_edit(struct buf *out, const cJSON *event)
 	}
 }
 
-/* Does the agent wait for its human? A notification without a type is one of an older Claude Code.
- */
+/* Returns whether the agent waits for its user. An older Claude Code sends no type. */
 static bool asks_its_human(const cJSON *event, const char *name)
 {
 	static const char *const types[] = {"permission_prompt", "elicitation_dialog",

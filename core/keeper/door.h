@@ -21,7 +21,7 @@ struct keeper;
 /* The end of a parked request. */
 enum door_verdict {
 	VERDICT_DENY,  /* EACCES */
-	VERDICT_ALLOW, /* the human allowed this very request: perform it */
+	VERDICT_ALLOW, /* the user allowed this very request: perform it */
 	VERDICT_RETRY, /* the wait is over: judge it again like a new request */
 	VERDICT_STOP,  /* EPERM: its step was refused */
 };

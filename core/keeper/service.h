@@ -20,7 +20,7 @@ int keeper_getfd(struct keeper *k, const struct caller *c, int fd);
 void keeper_set_umask(const struct caller *c, mode_t mask); /* umask(2) */
 /* Called before the kernel performs an execve(2). If a thread other than the first calls it, the
  * first one ends, whose own call may wait, and the new program gets its number: c->known is not set
- * for that number any more. */
+ * for that number. */
 void keeper_exec_begins(const struct caller *c);
 /* Audits an exec that is about to happen, and begins a step if it is a new command. argv: separated
  * by NULs. */
@@ -31,9 +31,9 @@ void keeper_exec(struct keeper *k, const struct caller *c, const char *path, con
  *   cordon step        "begin/NAME", "end", "end/NAME", "abort"
  *   the agent itself   "run/NAME", "api/NAME" (a step of kind STEP_API), at its end "ran/STATUS"
  *   an agent's hook    "turn/PROMPT"; "edit" and "edited/NAME" around a write of the agent itself;
- *                      "asks" while it waits for its human; "rests" at the end of its turn;
+ *                      "asks" while it waits for its user; "rests" at the end of its turn;
  *                      "notices", answered by the new notices, a line each
- *   cordon review      "reviewed/3.2": the agent has handled that point of the human's review
+ *   cordon review      "reviewed/3.2": the agent has handled that point of the user's review
  * Returns a descriptor with the answer, one line, which begins with STEP_REFUSED if nothing was
  * done; or negative errno.
  */

@@ -106,7 +106,7 @@ enum wire_type {
 	 * overwrite bytes, u64 timeout in seconds: as struct limits. */
 	WIRE_LIMITS,
 	WIRE_GROUP,	  /* str name: begins a step of all changes until it ends; "" ends it */
-	WIRE_TURN,	  /* the human sent a line to the agent */
+	WIRE_TURN,	  /* the user sent a line to the agent */
 	WIRE_NOTICE,	  /* str a line for the agent, which its hook fetches; "": drop all */
 	WIRE_SECRET_KEPT, /* u64 id of WIRE_SECRET: the secret may be used */
 	/* u64 shell, u8 its stdio is a terminal, str directory, u32 n: str variable..., u32 n: str
@@ -160,7 +160,7 @@ enum wire_conflict {
 
 /* Why a question has ended without an answer to it. */
 enum ask_end {
-	ASK_LEFT,      /* no call waits for it any more */
+	ASK_LEFT,      /* no call waits for it */
 	ASK_COVERED,   /* another answer decides it */
 	ASK_TIMED_OUT, /* denied */
 };

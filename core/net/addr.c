@@ -1,4 +1,4 @@
-/* addr - parses, classifies and formats addresses of hosts. */
+/* addr - parses, classifies and formats host addresses. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/addr.h"
 
@@ -60,7 +60,7 @@ bool net_addr_parse(struct net_addr *ret, const char *text, size_t len)
 		return false;
 	if (inet_pton(AF_INET6, copy, &six) == 1) {
 		memcpy(ret->b, &six, sizeof(ret->b));
-		/* ::a.b.c.d, which was to mean the same once. ::1 and :: are not of that kind. */
+		/* ::a.b.c.d, an old form of the IPv4 address; :: and ::1 are not of this form */
 		if (memcmp(ret->b, (uint8_t[12]){0}, 12) == 0 && net_addr_as_v4(ret) > 0xffff)
 			*ret = net_addr_v4(net_addr_as_v4(ret));
 		return true;
@@ -87,22 +87,22 @@ struct range {
 	enum net_class class;
 };
 
-/* The first that holds it. */
+/* the first match counts */
 static const struct range v4_ranges[] = {
 	{0xa9fea9fe, 32, NET_METADATA}, /* 169.254.169.254: AWS, Azure, Google and others */
 	{0xa9feaa02, 32, NET_METADATA}, /* 169.254.170.2: credentials of ECS tasks */
 	{0x646464c8, 32, NET_METADATA}, /* 100.100.100.200: Alibaba */
 	{0xc00000c0, 32, NET_METADATA}, /* 192.0.0.192: Oracle */
-	{0xa83f8110, 32, NET_METADATA}, /* 168.63.129.16: Azure's agent, among public ones */
+	{0xa83f8110, 32, NET_METADATA}, /* 168.63.129.16: Azure's agent, a public address */
 	{0x7f000000, 8, NET_LOOPBACK},
-	{0x00000000, 8, NET_OTHER}, /* 0.0.0.0 is this host to Linux */
+	{0x00000000, 8, NET_OTHER}, /* Linux takes 0.0.0.0 for this host */
 	{0xa9fe0000, 16, NET_LINK_LOCAL},
 	{0x0a000000, 8, NET_PRIVATE},
 	{0xac100000, 12, NET_PRIVATE},
 	{0xc0a80000, 16, NET_PRIVATE},
-	{0x64400000, 10, NET_PRIVATE}, /* shared by a carrier's customers; Tailscale */
+	{0x64400000, 10, NET_PRIVATE}, /* shared by the customers of a provider; Tailscale */
 	{0xc0000000, 24, NET_OTHER},
-	{0xc6120000, 15, NET_OTHER}, /* 198.18/15, for benchmarks */
+	{0xc6120000, 15, NET_OTHER}, /* 198.18/15, for benchmarks and stand-ins */
 	{0xe0000000, 4, NET_OTHER},  /* multicast */
 	{0xf0000000, 4, NET_OTHER},
 };
@@ -138,7 +138,7 @@ static enum net_class class_v6(const struct net_addr *a)
 		return NET_PRIVATE;
 	if (a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80)
 		return NET_LINK_LOCAL;
-	if (a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0xc0) /* site-local, of old */
+	if (a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0xc0) /* site-local, obsolete */
 		return NET_PRIVATE;
 	if ((a->b[0] & 0xfe) == 0xfc)
 		return NET_PRIVATE;

@@ -1,4 +1,4 @@
-/* book - the names of the addresses of this session, and stand-in addresses for names. */
+/* book - the names of this session's addresses, and stand-in addresses for names. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/book.h"
 
@@ -13,7 +13,7 @@
 
 struct known {
 	struct net_addr addr;
-	char *names[BOOK_NAMES]; /* the newest first */
+	char *names[BOOK_NAMES]; /* newest first */
 	UT_hash_handle hh;
 };
 
@@ -47,7 +47,7 @@ static void drop_known(struct net_book *b, struct known *k)
 
 static void drop_stand_in(struct net_book *b, struct stand_in *s)
 {
-	assert(b->names); /* as many as there are in the other */
+	assert(b->names); /* both tables have the same entries */
 	HASH_DEL(b->stand_ins, s);
 	HASH_DELETE(by_name, b->names, s);
 	free(s->name);
@@ -67,7 +67,7 @@ void book_free(struct net_book *b)
 
 /* ---- names of addresses ---------------------------------------------------------------------- */
 
-/* To the front; the last one goes where it is new. */
+/* Moves a name to the front; a new one replaces the last. */
 static void put_first(struct known *k, const char *name)
 {
 	char *first;
@@ -91,7 +91,7 @@ void book_note(struct net_book *b, const char *name, const struct net_addr *addr
 	HASH_FIND(hh, b->known, addr, sizeof(*addr), k);
 	if (!k) {
 		if (HASH_COUNT(b->known) >= BOOK_ADDRS)
-			drop_known(b, b->known); /* the first that was added */
+			drop_known(b, b->known); /* the oldest one */
 		k = xcalloc(1, sizeof(*k));
 		k->addr = *addr;
 		HASH_ADD(hh, b->known, addr, sizeof(k->addr), k);

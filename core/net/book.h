@@ -1,4 +1,4 @@
-/* book - the names of the addresses of this session, and stand-in addresses for names. */
+/* book - the names of this session's addresses, and stand-in addresses for names. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -25,15 +25,15 @@ struct net_book;
 struct net_book *book_new(void) MUST_USE;
 void book_free(struct net_book *b); /* NULL is a no-op */
 
-/* Notes that this name was resolved to this address; both folded. */
+/* Records that this name was resolved to this address; both are folded. */
 void book_note(struct net_book *b, const char *name, const struct net_addr *addr);
-/* Returns the i-th name of an address, the newest first; NULL: no more. Valid until the next
- * note. */
+/* Returns the i-th name of an address, the newest first; NULL: there are no more. Valid until the
+ * next book_note(). */
 const char *book_name(const struct net_book *b, const struct net_addr *addr, size_t i);
 
-/* Returns the stand-in of a name, the same one as long as it is kept. */
+/* Returns the stand-in of a name; it stays the same while it is kept. */
 struct net_addr book_stand_in(struct net_book *b, const char *name);
-/* Returns the name of this stand-in; NULL: it is none. */
+/* Returns the name of a stand-in; NULL: the address is not one. */
 const char *book_meant(const struct net_book *b, const struct net_addr *addr);
-/* Returns whether the address is in the range of stand-ins. Such an address is never dialled. */
+/* Returns whether the address is in the range of stand-ins, which are never dialled. */
 bool book_is_stand_in(const struct net_addr *addr);

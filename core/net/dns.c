@@ -10,13 +10,13 @@
 #define OPCODE	      0x7800u
 #define SVCB_V4HINT   4
 #define SVCB_V6HINT   6
-#define LIFE_NONE_MAX 30   /* seconds that "there is none" is kept */
-#define LIFE_MAX      3600 /* and an answer */
-#define CHAIN_MAX     16   /* CNAME records that are followed */
+#define LIFE_NONE_MAX 30   /* longest time that "there is none" is kept, in seconds */
+#define LIFE_MAX      3600 /* longest time that an answer is kept */
+#define CHAIN_MAX     16   /* most CNAME records that are followed */
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* EDNS: how much the client takes. */
+/* Reads EDNS: the size that the client accepts. */
 static bool read_extra(struct dns_question *q, const uint8_t *msg, size_t len)
 {
 	size_t at = q->end;
@@ -55,7 +55,7 @@ int dns_read_question(struct dns_question *ret, const uint8_t *msg, size_t len)
 	at = dns_read_name(msg, len, DNS_HEADER, name);
 	if (at == 0 || at + 4 > len || get16(msg + at + 2) != DNS_CLASS_IN)
 		return -EINVAL;
-	/* A name that is written like an address is none. */
+	/* A name that looks like an address is not a name. */
 	if (!net_host_parse(&host, name, strlen(name), NULL) || host.is_addr)
 		return -EINVAL;
 	memcpy(ret->name, host.name, sizeof(ret->name));
@@ -96,7 +96,7 @@ void dns_set_id(uint8_t *msg, uint16_t id)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* A list of addresses in an HTTPS or SVCB record (RFC 9460). */
+/* Reports the addresses in a hint of an HTTPS or SVCB record (RFC 9460). */
 static void tell_hint(const uint8_t *p, size_t len, bool v4, uint32_t ttl, dns_on_addr on,
 		      void *data)
 {
@@ -146,7 +146,7 @@ static void tell_address(const uint8_t *msg, const struct dns_record *r, dns_on_
 	}
 }
 
-/* Addresses of this name; *next is its CNAME, where it has one. */
+/* Reports the addresses of this name; *next is its CNAME, if it has one. */
 static int walk_one(const uint8_t *msg, size_t len, size_t from, char next[NET_NAME_MAX + 1],
 		    dns_on_addr on, void *data)
 {
@@ -207,7 +207,7 @@ uint32_t dns_life(const uint8_t *msg, size_t len)
 		if (r.type == DNS_OPT)
 			continue;
 		soa |= r.type == DNS_SOA;
-		/* The last of an SOA's numbers says it, too. */
+		/* The last number of an SOA record is also a limit. */
 		if (r.type == DNS_SOA && r.len >= 20)
 			life = MIN(life, get32(msg + r.end - 4));
 		life = MIN(life, r.ttl);

@@ -9,7 +9,7 @@
 #define FLAG_RA	       0x0080u
 #define TTL_STAND_IN   1
 
-/* Returns the length. The name ends in a label without letters. */
+/* Writes the name; its last label is empty. Returns the length. */
 static size_t write_name(uint8_t *out, const char *name)
 {
 	size_t at = 0;
@@ -114,7 +114,7 @@ size_t dns_query(uint8_t *out, uint16_t id, const char *name, uint16_t type)
 	return dns_query_again(out, &q);
 }
 
-/* Without EDNS, where that is the last record. */
+/* Removes EDNS, if it is the last record. */
 static size_t drop_edns(uint8_t *msg, size_t len)
 {
 	unsigned left = 0, extra = dns_count(msg, 3);
@@ -139,7 +139,7 @@ size_t dns_answer_again(uint8_t *msg, size_t len, const uint8_t *query,
 	size_t at = dns_read_name(msg, len, DNS_HEADER, name);
 
 	dns_set_id(msg, q->id);
-	if (at && at + 4 == q->end) /* the same labels: dns_is_answer() has compared them */
+	if (at && at + 4 == q->end) /* dns_is_answer() has found the labels equal */
 		memcpy(msg + DNS_HEADER, query + DNS_HEADER, at - DNS_HEADER);
 	return q->edns ? len : drop_edns(msg, len);
 }

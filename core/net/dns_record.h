@@ -1,4 +1,4 @@
-/* dns_record - names and records of DNS messages: what reading and building share. */
+/* dns_record - names and records of DNS messages, for reading and building. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,7 +11,7 @@
 #define DNS_FLAG_TC  0x0200u
 #define DNS_FLAG_RD  0x0100u
 #define DNS_FLAG_CD  0x0010u
-#define DNS_TTL_DO   0x8000u /* in the place of an OPT record's TTL */
+#define DNS_TTL_DO   0x8000u /* a flag in what is a TTL in other records than OPT */
 
 static inline uint16_t get16(const uint8_t *p)
 {
@@ -35,7 +35,7 @@ static inline void put32(uint8_t *p, uint32_t v)
 	put16(p + 2, v & 0xffff);
 }
 
-/* Returns how many records a section of the head (0: questions) says that there are. */
+/* Returns the number of records that the head gives for a section (0: questions). */
 static inline unsigned dns_count(const uint8_t *msg, size_t section)
 {
 	return get16(msg + 4 + 2 * section);
@@ -48,16 +48,16 @@ struct dns_record {
 };
 
 /*
- * Reads the name at `at` as text, in lower case, with a dot between labels; compression is followed
- * towards the head only, so it ends. Returns where the record goes on, 0: no name, or one with
- * bytes that no host has.
+ * Reads the name at `at` as text, in lower case, with dots between labels. Follows compression only
+ * towards the head, so it ends. Returns where the record continues; 0: not a name, or one with
+ * bytes that no host name has.
  */
 size_t dns_read_name(const uint8_t *msg, size_t len, size_t at, char out[NET_NAME_MAX + 1]);
-/* Returns where the record goes on after a name, whatever is in it; 0: it does not end. */
+/* Returns where the record continues after a name of any content; 0: the name has no end. */
 size_t dns_skip_name(const uint8_t *msg, size_t len, size_t at);
 bool dns_read_record(const uint8_t *msg, size_t len, size_t at, struct dns_record *ret);
-/* Returns where the first record after the question is, 0: none; *left: how many there are. */
+/* Returns the offset of the first record after the question; 0: none. *left: their number. */
 size_t dns_first_record(const uint8_t *msg, size_t len, unsigned *left);
-/* Reads the next record of any section but the question, and counts it off *left. */
+/* Reads the next record after the question, and counts *left down. */
 bool dns_next_record(const uint8_t *msg, size_t len, size_t *at, unsigned *left,
 		     struct dns_record *ret);

@@ -1,4 +1,4 @@
-/* host - names of hosts, targets (host and port) and the patterns of rules about them. */
+/* host - host names, targets (host and port) and the patterns of rules for them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/host.h"
 
@@ -20,7 +20,7 @@ static bool is_name_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* Folded already, but for the labels' lengths. */
+/* Checks the characters and the length of labels of a folded name. */
 static bool check_labels(const char *name, const char **why)
 {
 	size_t label = 0;
@@ -76,8 +76,8 @@ bool net_host_parse(struct net_host *ret, const char *text, size_t len, const ch
 	}
 	if (!fold_name(ret->name, text, len, why))
 		return false;
-	/* Other digits and dots become an address when they are folded. "1.2.3.4." is one to some.
-	 */
+	/* Other digits and dots can become an address when folded. Some programs take "1.2.3.4."
+	 * for one. */
 	if (net_addr_parse(&ret->addr, ret->name, strlen(ret->name))) {
 		ret->is_addr = true;
 		ret->name[0] = '\0';
@@ -98,7 +98,7 @@ struct parts {
 	const char *ports; /* NULL: none */
 };
 
-/* "[v6]:P", "host:P", "v6" and "v6/bits" without ports. */
+/* Splits "[v6]:P", "host:P"; and "v6", "v6/bits" without ports. */
 static bool split(struct parts *ret, const char *text, const char **why)
 {
 	const char *colon = strchr(text, ':');
@@ -121,7 +121,7 @@ static bool split(struct parts *ret, const char *text, const char **why)
 	return true;
 }
 
-/* 1 to 65535; the text's end goes to *end. */
+/* Reads a port, 1 to 65535; sets *end behind it. */
 static bool parse_port(const char *text, const char **end, uint16_t *ret)
 {
 	unsigned long n = 0;
@@ -196,7 +196,7 @@ static bool parse_bits(struct net_pattern *ret, const char *text, size_t len, co
 	if (!len || n > most)
 		return fail(why, "more bits than the address has");
 	ret->bits = 128 - most + n;
-	/* What is behind them says nothing. */
+	/* Clear the bits after the prefix. */
 	for (unsigned i = ret->bits; i < 128; i++)
 		ret->addr.b[i / 8] &= (uint8_t) ~(0x80u >> i % 8);
 	return true;

@@ -1,4 +1,4 @@
-/* host - names of hosts, targets (host and port) and the patterns of rules about them. */
+/* host - host names, targets (host and port) and the patterns of rules for them. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -14,8 +14,8 @@
  */
 struct net_host {
 	bool is_addr;
-	struct net_addr addr;	     /* is_addr */
-	char name[NET_NAME_MAX + 1]; /* else */
+	struct net_addr addr;	     /* valid if is_addr */
+	char name[NET_NAME_MAX + 1]; /* valid if not is_addr */
 };
 
 /* The target of a connection. */
@@ -27,7 +27,7 @@ struct net_target {
 /* Parses a host. *why (may be NULL): the error, in words. */
 bool net_host_parse(struct net_host *ret, const char *text, size_t len, const char **why);
 void net_host_from_addr(struct net_host *ret, const struct net_addr *a);
-/* "HOST[:PORT]"; IPv6 in brackets where a port follows. */
+/* Parses "HOST[:PORT]", with IPv6 in brackets if there is a port. */
 bool net_target_parse(struct net_target *ret, const char *text, const char **why);
 void net_target_format(const struct net_target *t, char out[NET_TARGET_TEXT]);
 
@@ -39,7 +39,7 @@ enum net_pattern_kind {
 	NET_ANY,
 	NET_DOMAIN,
 	NET_NAME,
-	NET_ADDRS, /* one address, or all with the same prefix */
+	NET_ADDRS, /* one address, or all with one prefix */
 };
 
 struct net_pattern {
@@ -51,16 +51,16 @@ struct net_pattern {
 };
 
 bool net_pattern_parse(struct net_pattern *ret, const char *text, const char **why);
-/* Returns whether the target matches; with port 0 it matches at any port. */
+/* Returns whether the target matches; port 0 matches any port. */
 bool net_pattern_matches(const struct net_pattern *p, const struct net_target *t);
-/* Nearer patterns have larger numbers: host first, then ports. */
+/* Returns how near the pattern is: nearer ones have larger numbers, by host, then by ports. */
 unsigned net_pattern_depth(const struct net_pattern *p);
-unsigned net_pattern_ports(const struct net_pattern *p); /* 65536 - how many; more is nearer */
+unsigned
+net_pattern_ports(const struct net_pattern *p); /* 65536 - number of ports: more is nearer */
 
 /* ---- idn.c, suffix.c: libidn2 and libpsl, opened when first needed --------------------------- */
 
-/* Makes later calls treat the libraries as missing: for a process that may not open one any
- * more. */
+/* Makes later calls behave as without the libraries, for a process that may not open files. */
 void net_libraries_off(void);
 /* Returns the ASCII form of a name with other characters. False: there is none, or no libidn2. */
 bool net_idn_to_ascii(const char *text, char out[NET_NAME_MAX + 1]);

@@ -8,7 +8,7 @@
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* RFC 9110, 5.6.2. */
+/* Returns whether it is a token (RFC 9110, 5.6.2). */
 static bool is_token(const char *s, size_t len)
 {
 	static const char chars[] = "!#$%&'*+-.^_`|~0123456789"
@@ -34,7 +34,7 @@ static struct span trimmed(struct span s)
 	return s;
 }
 
-/* Controls but the tabulator; blanks where they may not be. */
+/* Returns whether the text has no controls but tabs, and blanks only where they are allowed. */
 static bool is_clean(struct span s, bool blanks)
 {
 	for (size_t i = 0; i < s.len; i++) {
@@ -46,7 +46,7 @@ static bool is_clean(struct span s, bool blanks)
 	return true;
 }
 
-/* The next line of those up to its CR LF, which each has; false: none is left. */
+/* Takes the next line up to its CR LF, which each line has. Returns false at the end. */
 static bool next_line(struct span *rest, struct span *line)
 {
 	const char *end = rest->len ? memmem(rest->data, rest->len, "\r\n", 2) : NULL;
@@ -200,7 +200,7 @@ int http_read(struct http_request *ret, const char *data, size_t len, const char
 	return (int)(end - data) + 4;
 }
 
-/* ---- what is sent ---------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static bool is_named(struct span list, struct span name)
 {
@@ -218,7 +218,7 @@ static bool is_named(struct span list, struct span name)
 	return false;
 }
 
-/* Is it between the client and us, by itself or because a Connection header says so? */
+/* Returns whether the header is only for the proxy, by its name or a Connection header. */
 static bool is_for_us(const struct http_request *r, struct span name)
 {
 	static const char *const ours[] = {
@@ -230,7 +230,7 @@ static bool is_for_us(const struct http_request *r, struct span name)
 		if (is_word(name, ours[i]))
 			return true;
 	if (is_word(name, "Content-Length") || is_word(name, "Transfer-Encoding"))
-		return false; /* where the body ends is not the client's to take away */
+		return false; /* the client cannot remove the end of the body */
 	while (next_line(&rest, &line))
 		if (read_header(line, &other, &value) && is_word(other, "Connection") &&
 		    is_named(value, name))
@@ -245,7 +245,7 @@ void http_forward(const struct http_request *r, struct buf *out)
 	char text[NET_TARGET_TEXT];
 	size_t path = 0;
 
-	/* What is behind a # is the client's own. */
+	/* The part after # stays with the client. */
 	while (path < r->path.len && r->path.data[path] != '#')
 		path++;
 	if (host.port == 80 && !(host.host.is_addr && !net_addr_is_v4(&host.host.addr)))
@@ -294,7 +294,7 @@ void http_answer(struct buf *out, int status, const char *reason)
 {
 	AUTO_FREE char *plain = xstrdup(reason ? reason : status_words(status));
 
-	/* A header has printable ASCII. */
+	/* A header has only printable ASCII. */
 	for (char *c = plain; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';

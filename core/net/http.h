@@ -17,22 +17,22 @@
 struct http_request {
 	bool tunnel; /* CONNECT */
 	struct net_target target;
-	struct span method, path; /* of a request that is no tunnel; in the given bytes */
+	struct span method, path; /* of a request that is not a tunnel; in the given bytes */
 	struct span credentials;  /* of Proxy-Authorization: Basic; empty: none */
 	struct span headers;	  /* all header lines */
-	bool chunked;		  /* the body marks its own end */
-	uint64_t body;		  /* else: bytes of the body */
+	bool chunked;		  /* the body contains its own end */
+	uint64_t body;		  /* else its length in bytes */
 };
 
 /*
- * Reads a request head. Returns its length, 0 if it is not complete yet, -EBADMSG if it is no head
- * or not one for a proxy, -E2BIG. *why: the error, in words.
+ * Reads a request head. Returns its length; 0: it is not complete yet; -EBADMSG: it is not a head,
+ * or not one for a proxy; -E2BIG. *why: the error, in words.
  */
 int http_read(struct http_request *ret, const char *data, size_t len, const char **why);
 /*
- * Appends the head for the server: the path, a Host of the target, no headers between client and
- * proxy, and "Connection: close", since the next request may be for another host.
+ * Appends the head for the server: the path, a Host for the target, no headers for the proxy, and
+ * "Connection: close", as the next request may be for another host.
  */
 void http_forward(const struct http_request *r, struct buf *out);
-/* Appends a whole answer of the proxy itself. reason: for X-Cordon-Reason, may be NULL. */
+/* Appends a complete answer of the proxy itself. reason: for X-Cordon-Reason; may be NULL. */
 void http_answer(struct buf *out, int status, const char *reason);

@@ -20,7 +20,7 @@ static size_t cover(struct buf *b, const char *secret)
 	return n;
 }
 
-/* Returns how many bytes at the end are the beginning of this secret. */
+/* Returns how many bytes at the end may begin this secret. */
 static size_t begun(const struct buf *b, const char *secret)
 {
 	const size_t len = strlen(secret);

@@ -15,9 +15,9 @@ struct mask {
 	struct buf held;
 };
 
-/* Appends the bytes that may pass to out; secrets: n strings, NULL: not known. Returns how many
- * were covered. */
+/* Appends the bytes that may pass to out. secrets: n strings; NULL: unknown. Returns the number of
+ * starred secrets. */
 size_t mask_feed(struct mask *m, const char *const *secrets, size_t n, const char *data, size_t len,
 		 struct buf *out);
-void mask_end(struct mask *m, struct buf *out); /* end of the bytes, or a pause */
+void mask_end(struct mask *m, struct buf *out); /* call it at the end of the bytes, or at a pause */
 void mask_done(struct mask *m);

@@ -8,9 +8,9 @@
 
 #define V4_HEAD	       20
 #define V6_HEAD	       40
-#define NEXT_HEAD      8 /* UDP's, an echo's, an ICMP error's */
+#define NEXT_HEAD      8 /* header of UDP, of an echo and of an ICMP error */
 #define TCP_HEAD       20
-#define TCP_SUM	       16 /* where the checksum is in it */
+#define TCP_SUM	       16 /* offset of the checksum in it */
 #define V4_FRAGMENT    0x3fffu
 #define TTL	       64
 #define V4_ECHO	       8
@@ -34,7 +34,7 @@ static void put16(uint8_t *p, size_t v)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What follows the IP header. */
+/* The content behind the IP header. */
 struct inner {
 	const uint8_t *at;
 	size_t len;
@@ -70,7 +70,7 @@ static int read_v6(struct packet *p, const uint8_t *b, size_t len, struct inner 
 		return -EBADMSG;
 	memcpy(p->from.b, b + 8, sizeof(p->from.b));
 	memcpy(p->to.b, b + 24, sizeof(p->to.b));
-	/* An IPv4 address in here would pass for one that came by IPv4. */
+	/* An IPv4 address here would look as if it had come by IPv4. */
 	if (net_addr_is_v4(&p->from) || net_addr_is_v4(&p->to))
 		return -EBADMSG;
 	*ret = (struct inner){.at = b + V6_HEAD, .len = rest, .protocol = b[6]};
@@ -150,7 +150,7 @@ int packet_read(struct packet *ret, const uint8_t *bytes, size_t len)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* RFC 1071, over 32 bits at a time in the machine's own order, which is folded in the end. */
+/* Adds up for RFC 1071, 32 bits at a time in the machine's byte order; put_sum() folds the sum. */
 static uint64_t add_bytes(uint64_t sum, const uint8_t *p, size_t n)
 {
 	uint32_t word;
@@ -186,7 +186,7 @@ static uint64_t add_pseudo(uint64_t sum, const struct packet *p, uint8_t protoco
 	return add_bytes(sum, tail, sizeof(tail));
 }
 
-/* Returns its length. */
+/* Writes the IP header. Returns its length. */
 static size_t put_ip(uint8_t *out, const struct packet *p, uint8_t protocol, size_t len)
 {
 	if (!net_addr_is_v4(&p->from)) {
@@ -202,7 +202,7 @@ static size_t put_ip(uint8_t *out, const struct packet *p, uint8_t protocol, siz
 	memset(out, 0, V4_HEAD);
 	out[0] = 4 << 4 | V4_HEAD / 4;
 	put16(out + 2, V4_HEAD + len);
-	out[6] = 0x40; /* do not fragment */
+	out[6] = 0x40; /* the flag "do not fragment" */
 	out[8] = TTL;
 	out[9] = protocol;
 	memcpy(out + 12, p->from.b + 12, 4);
@@ -221,7 +221,7 @@ static void put_udp(uint8_t *out, const struct packet *p)
 	put16(out + 6, 0);
 	put_sum(out + 6, add_pseudo(add_bytes(0, out, NEXT_HEAD + p->len), p, IPPROTO_UDP,
 				    NEXT_HEAD + p->len));
-	if (memcmp(out + 6, none, sizeof(none)) == 0) /* that would be "no checksum" */
+	if (memcmp(out + 6, none, sizeof(none)) == 0) /* 0 would mean "no checksum" */
 		memset(out + 6, 0xff, 2);
 }
 
@@ -234,7 +234,7 @@ static void put_icmp_sum(uint8_t *out, const struct packet *p, size_t len)
 	put_sum(out + 2, sum);
 }
 
-/* As it stands in the IP header. */
+/* Returns the number for the IP header. */
 static uint8_t protocol_of(const struct packet *p)
 {
 	if (p->protocol != IPPROTO_ICMP)
@@ -309,7 +309,7 @@ size_t packet_refuse(uint8_t *out, const struct packet *p, enum packet_why why, 
 	put_reason(at, v4, why, mtu);
 	put_ip(quote, p, protocol_of(p), tcp ? p->len : NEXT_HEAD + p->len);
 	memset(next, 0, NEXT_HEAD);
-	if (tcp) { /* its ports, and the number by which its sender knows it */
+	if (tcp) { /* its ports and sequence number, by which its sender knows it */
 		memcpy(next, p->data, MIN(p->len, (size_t)NEXT_HEAD));
 	} else if (p->protocol == IPPROTO_ICMP) {
 		next[0] = v4 ? V4_ECHO : V6_ECHO;

@@ -12,8 +12,8 @@
  * kernel, which leaves them out.
  */
 #define PACKET_MAX   65535
-#define PACKET_ERROR (40 + 8 + 48) /* size of a packet of packet_refuse() */
-#define PACKET_SYN   60		   /* most bytes of a TCP segment without data */
+#define PACKET_ERROR (40 + 8 + 48) /* longest packet of packet_refuse() */
+#define PACKET_SYN   60		   /* longest TCP segment without data */
 
 /* Flags of a segment. */
 #define PACKET_TCP_SYN 0x02
@@ -23,22 +23,22 @@
 struct packet {
 	/* IPPROTO_UDP, IPPROTO_TCP, or IPPROTO_ICMP for an echo of either family. */
 	uint8_t protocol;
-	uint8_t flags; /* of a segment of TCP */
+	uint8_t flags; /* of a TCP segment */
 	struct net_addr from, to;
 	uint16_t from_port, to_port; /* of an echo: its id, 0 */
 	uint16_t seq;		     /* of an echo */
-	const uint8_t *data;	     /* borrowed; of TCP: the segment, its header first */
+	const uint8_t *data;	     /* not copied; TCP: the segment, with its header */
 	size_t len;
 };
 
-/* Reads a packet. Returns 0; -EBADMSG: damaged; -EPROTONOSUPPORT: well-formed as far as it was
- * read, but of another protocol. */
+/* Reads a packet. Returns 0; -EBADMSG: it is damaged; -EPROTONOSUPPORT: it seems well-formed, but
+ * has another protocol. */
 int packet_read(struct packet *ret, const uint8_t *bytes, size_t len) MUST_USE;
-/* Builds a datagram, a TCP segment, or the reply to an echo request, with its checksums. Returns
- * its length; 0: it is too long. out has PACKET_MAX bytes. */
+/* Builds a datagram, a TCP segment, or the reply to an echo request, with checksums. Returns its
+ * length; 0: it is too long. out has PACKET_MAX bytes. */
 size_t packet_write(uint8_t *out, const struct packet *p);
 
-/* Reasons to refuse a packet, with the error that the kernel of the sender reports. */
+/* Why a packet is refused; the comments are the errors that the sender's kernel reports. */
 enum packet_why {
 	PACKET_FORBIDDEN, /* EHOSTUNREACH in IPv4, EACCES in IPv6 */
 	PACKET_NO_HOST,	  /* EHOSTUNREACH */
@@ -46,6 +46,6 @@ enum packet_why {
 	PACKET_NO_PORT,	  /* ECONNREFUSED */
 	PACKET_TOO_LONG,  /* EMSGSIZE */
 };
-/* Builds the ICMP error about a packet from p->from to p->to, as from p->to. Quotes only headers.
+/* Builds the ICMP error, sent by p->to, about a packet from p->from to p->to. Quotes only headers.
  * mtu: for PACKET_TOO_LONG. Returns the length; out has PACKET_ERROR bytes. */
 size_t packet_refuse(uint8_t *out, const struct packet *p, enum packet_why why, unsigned mtu);

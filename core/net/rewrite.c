@@ -15,7 +15,7 @@ struct field {
 	struct span name, value;
 };
 
-/* What a head says of its body. */
+/* What a head says about its body. */
 struct framing {
 	unsigned hosts, lengths, codings;
 	uint64_t length;
@@ -49,7 +49,7 @@ static bool span_has(struct span s, const char *word)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* 1: w->scanned is behind the next end of a line; 0: it has not come. */
+/* Scans up to the end of a line. Returns 1: w->scanned is behind it; 0: it has not arrived. */
 static int find_line(struct rewriter *w, const char **why)
 {
 	while (w->scanned < w->in.len) {
@@ -64,7 +64,7 @@ static int find_line(struct rewriter *w, const char **why)
 	return 0;
 }
 
-/* 1: up to w->scanned there are lines, and the empty one at their end. */
+/* Scans lines up to an empty one. Returns 1: w->scanned is behind it. */
 static int find_block(struct rewriter *w, const char **why)
 {
 	for (;;) {
@@ -91,7 +91,7 @@ static void drop(struct rewriter *w, size_t n)
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-/* The text up to the next end of a line, which is there. */
+/* Returns the text up to the next end of a line, which exists. */
 static struct span next_line(struct span *rest)
 {
 	const char *cr = memchr(rest->data, '\r', rest->len);
@@ -114,7 +114,7 @@ static int check_request(struct span line, const char **why)
 	    memcmp(line.data + line.len - tail, version, tail) != 0)
 		return refuse(why, -EBADMSG, "not a request of HTTP/1.1");
 	if (span_is((struct span){line.data, method}, "CONNECT") ||
-	    span_is((struct span){line.data, method}, "TRACE")) /* is answered with its headers */
+	    span_is((struct span){line.data, method}, "TRACE")) /* TRACE returns its headers */
 		return refuse(why, -EBADMSG, "the method CONNECT or TRACE");
 	end = line.len - tail;
 	if (line.data[method + 1] != '/' && !(line.data[method + 1] == '*' && end == method + 2))
@@ -205,8 +205,8 @@ static int check_head(const struct rewriter *w, struct framing *to, const char *
 	return r;
 }
 
-/* The placeholder is all of the value, or what follows one word: "Bearer X". Elsewhere the agent
- * could choose what the server finds around the secret. */
+/* Returns whether the placeholder is the whole value, or all that follows one word: "Bearer X". In
+ * other places the agent could choose what the server reads around the secret. */
 static bool is_whole(struct span value, const char *placeholder)
 {
 	const size_t len = strlen(placeholder), before = value.len - MIN(len, value.len);
@@ -219,7 +219,7 @@ static bool is_whole(struct span value, const char *placeholder)
 	return !before || (before > 1 && value.data[before - 1] == ' ');
 }
 
-/* The line with its secret, each once in a request. 1: a value is not known. */
+/* Adds the line with its secrets, each once in a request. Returns 1 if a value is not known. */
 static int put_field(struct rewriter *w, struct span line, const struct field *f, uint64_t *put,
 		     struct buf *out)
 {
@@ -257,7 +257,7 @@ static int put_head(struct rewriter *w, struct buf *out, const char **why)
 
 		line = next_line(&rest);
 		r = read_field(line, &f, why);
-		/* In an answer that is compressed nobody sees a secret. */
+		/* In a compressed answer no secret can be found. */
 		if (r == 0 && !span_is(f.name, "accept-encoding"))
 			r = put_field(w, line, &f, &put, out);
 	}
@@ -308,7 +308,7 @@ static void take_bytes(struct rewriter *w, struct buf *out, enum rewrite_state t
 		w->state = then;
 }
 
-/* "1f;name=value" */
+/* Reads "1f;name=value". */
 static int take_chunk_size(struct rewriter *w, struct buf *out, const char **why)
 {
 	int r = find_line(w, why);
@@ -412,7 +412,7 @@ int rewriter_feed(struct rewriter *w, const char *data, size_t len, struct buf *
 			w->failed = r;
 		if (r != 0)
 			return r;
-		if (w->in.len == before) /* more has to come */
+		if (w->in.len == before) /* wait for more */
 			return 0;
 	}
 	return 0;

@@ -42,10 +42,10 @@ struct rewriter {
 	size_t n_rules;
 	struct buf in; /* not passed on yet */
 	enum rewrite_state state;
-	size_t scanned, line; /* of `in`: bytes scanned; start of the line */
+	size_t scanned, line; /* offsets in `in`: end of the scanned bytes; start of the line */
 	bool whole;	      /* the head is complete, and waits for a value */
-	uint64_t left;	      /* bytes of the body or chunk */
-	size_t needs;	      /* the rule whose value is missing */
+	uint64_t left;	      /* bytes of the body or chunk to come */
+	size_t needs;	      /* index of the rule whose value is missing */
 	int failed;
 };
 
@@ -54,8 +54,8 @@ void rewriter_init(struct rewriter *w, const char *host, const struct rewrite_ru
 void rewriter_done(struct rewriter *w);
 /*
  * Appends the bytes for the server to `out`. Returns 0; 1: it waits for the value of
- * rules[w->needs]: call it again, without data, when that is known; -EBADMSG, -E2BIG: refused, *why
- * has the reason. No byte of a refused head is passed on.
+ * rules[w->needs]: call it again, without data, when the value is known; -EBADMSG, -E2BIG: the
+ * request is refused, *why says why. No byte of a refused head is passed on.
  */
 int rewriter_feed(struct rewriter *w, const char *data, size_t len, struct buf *out,
 		  const char **why) MUST_USE;

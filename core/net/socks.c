@@ -43,8 +43,8 @@ int socks_read_secret(struct span *ret_name, struct span *ret_secret, const uint
 	return (int)(3 + name + secret);
 }
 
-/* The bytes of the address from data[3] on, with its length where that is one of them; 0: more are
- * needed; negative: there is no such kind. */
+/* Returns the length of the address at data[3], including a length byte; 0: more bytes are needed;
+ * negative: unknown kind of address. */
 static int address_length(const uint8_t *data, size_t len)
 {
 	switch (data[3]) {

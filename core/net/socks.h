@@ -25,11 +25,11 @@ enum socks_reply {
 	SOCKS_NO_COMMAND = 7,
 };
 
-/* *ret: whether the client offers the method with name and secret. */
+/* Sets *ret to whether the client offers the method with name and secret. */
 int socks_read_ways(bool *ret, const uint8_t *data, size_t len);
 int socks_read_secret(struct span *ret_name, struct span *ret_secret, const uint8_t *data,
 		      size_t len);
-/* *ret_reply: SOCKS_OK, or the reason of a refusal. */
+/* Sets *ret_reply to SOCKS_OK, or to the reason of a refusal. */
 int socks_read_request(struct net_target *ret, enum socks_reply *ret_reply, const uint8_t *data,
 		       size_t len);
 #define SOCKS_REPLY 10 /* bytes */

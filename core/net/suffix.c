@@ -1,4 +1,4 @@
-/* suffix - public suffixes (libpsl) and international names (libidn2), opened when first needed. */
+/* suffix - public suffixes (libpsl) and international names (libidn2), opened when needed. */
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -7,9 +7,9 @@
 #include "core/net/host.h"
 
 /*
- * Linking the two would cost every start about a millisecond, and most sessions need neither. Where
- * they are missing nothing is granted more widely: no domain is offered, and such a name is
- * refused.
+ * Linked, the two would cost every start about a millisecond, and most sessions need neither.
+ * Without them nothing is granted more widely: no domain is offered, and names in other characters
+ * are refused.
  */
 struct psl; /* psl_ctx_t */
 

@@ -1,4 +1,4 @@
-/* upstream - the proxies of the user's network that the environment names. */
+/* upstream - the proxies of the user's network, from the environment. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/upstream.h"
 
@@ -24,7 +24,7 @@ static const struct {
 } variables[USES] = {
 	{"HTTPS_PROXY", "https_proxy"}, {"HTTP_PROXY", "http_proxy"}, {"ALL_PROXY", "all_proxy"}};
 
-/* Of the process and those that are forked from it; written once, by upstream_load(). */
+/* The proxies. upstream_load() writes them once; forked processes inherit them. */
 static struct upstream found[USES];
 
 /* ---- the environment ------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static int hex(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* "user:p%40ss" as it is meant. */
+/* Decodes "user:p%40ss". */
 static void decode(struct buf *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -73,7 +73,7 @@ static void read_credentials(struct upstream *u, const char *text, size_t len)
 	u->credentials = buf_take(&coded);
 }
 
-/* Returns why the value cannot be used, or NULL. */
+/* Returns NULL, or why the value cannot be used. */
 static const char *parse(struct upstream *u, const char *value, struct net_target *ret)
 {
 	const char *rest = strstr(value, "://"), *why = NULL, *at;
@@ -153,7 +153,7 @@ static bool is_name_in(const char *name, const char *domain, size_t len)
 	       (n == len || name[n - len - 1] == '.');
 }
 
-/* One word of NO_PROXY: "*", "corp", ".corp", "*.corp", "host:8080", "10.0.0.0/8". */
+/* Matches one word of NO_PROXY: "*", "corp", ".corp", "*.corp", "host:8080", "10.0.0.0/8". */
 static bool exempts(const char *word, size_t len, const struct net_target *t)
 {
 	AUTO_FREE char *text = xstrndup(word, len);
@@ -229,7 +229,7 @@ bool upstream_knows(const char *name)
 	       !is_exempt(&t);
 }
 
-/* ---- what is said to it ---------------------------------------------------------------------- */
+/* ---- protocol of the proxy ------------------------------------------------------------------- */
 
 void upstream_request(const struct upstream *u, const struct net_target *t, struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* upstream - the proxies of the user's network that the environment names. */
+/* upstream - the proxies of the user's network, from the environment. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -20,35 +20,34 @@
  * Life: upstream_load() once, before any fork; the other functions read its result.
  */
 #define UPSTREAM_ADDRS	  4
-#define UPSTREAM_HEAD_MAX 16384 /* bytes of the head of its answer */
+#define UPSTREAM_HEAD_MAX 16384 /* most bytes of the head of its answer */
 
 struct upstream {
 	const char *variable;	    /* "HTTPS_PROXY" */
 	char name[NET_TARGET_TEXT]; /* "proxy.corp:3128" */
 	struct net_addr addr[UPSTREAM_ADDRS];
-	size_t n; /* 0: it could not be looked up */
+	size_t n; /* 0: its name could not be resolved */
 	uint16_t port;
 	char *credentials; /* in base64; NULL: none */
 };
 
-/* Resolves the names of the proxies, which may take as long as the resolver of the host. Appends a
- * line to notes for each value that is not used, with the reason. */
+/* Resolves the names of the proxies, which may take as long as the host's resolver does. Adds a
+ * line to notes for each value that is not used, and says why. */
 void upstream_load(struct buf *notes);
 /* Returns the proxy for this target; NULL: it is dialled directly. */
 const struct upstream *upstream_for(const struct net_target *t);
-/* Returns whether there is a proxy for this name at some port. Then the name need not resolve
- * here. */
+/* Returns whether a proxy serves this name at some port: then the name need not resolve here. */
 bool upstream_knows(const char *name);
 
 /* ---- protocol of the proxy ------------------------------------------------------------------- */
 
 void upstream_request(const struct upstream *u, const struct net_target *t, struct buf *out);
-/* Returns the length of the head of its answer, and *ret_status; 0 if it is not complete yet;
- * -EBADMSG if it is no answer. */
+/* Returns the length of the head of the proxy's answer, and *ret_status; 0: it is not complete yet;
+ * -EBADMSG: it is not an answer. */
 int upstream_answer(const char *data, size_t len, int *ret_status);
 /* Appends words for the user about a connection that the proxy did not make. code: a status above
- * 0, or negative errno; -EBADMSG: the answer was malformed; -ECONNRESET: it hung up without an
- * answer. */
+ * 0, or a negative errno; -EBADMSG: the answer was malformed; -ECONNRESET: the proxy closed without
+ * an answer. */
 void upstream_words(const struct upstream *u, const struct net_target *t, int code,
 		    struct buf *out);
 /* Returns the negative errno for the agent. */

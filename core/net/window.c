@@ -1,4 +1,4 @@
-/* window - the ports that a session may listen at where it shares the host's loopback device. */
+/* window - the ports at which a session may listen where it shares the host's loopback device. */
 /* SPDX-License-Identifier: MIT */
 #include "core/net/window.h"
 
@@ -9,7 +9,7 @@
 #include "core/base/io.h"
 #include "core/base/path.h"
 
-/* Of the open file, not of the process: a copy that a child closes does not give it up. */
+/* Locks for the open file, not the process: a child that closes its copy does not unlock it. */
 static int lock_ports(int fd, uint16_t base, uint16_t count)
 {
 	struct flock range = {
@@ -64,7 +64,7 @@ int window_reserve(struct net_window *w, const char *state_dir, int *ret_lock, s
 				       WINDOW_FIRST, WINDOW_LAST);
 	if (r < 0)
 		return err_set(err, r, "lock ports in '%s'", path);
-	/* One for each window: 127.238.72.1 for 61000. */
+	/* One address for each window: 127.238.72.1 for 61000. */
 	if (w->strategy == WINDOW_DEVICE && !w->own_device) {
 		w->device = net_addr_v4(0x7f000001u | (uint32_t)w->base << 8);
 		w->own_device = true;

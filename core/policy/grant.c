@@ -10,7 +10,7 @@
 /* ---- granted --------------------------------------------------------------------------------- */
 
 /*
- * Returns whether a directory may be shown natively. Its files are not asked about any more, so the
+ * Returns whether a directory may be shown natively. Its files are then not asked about, so the
  * grant must hold for all of it, permanently: no rule decides differently about a file in it, and
  * it does not expire. A link is not shown: its target is another path.
  */

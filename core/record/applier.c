@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS_MAX 20000 /* what a session makes in a week; a step is looked for among them */
+#define STEPS_MAX 20000 /* what a session makes in a week; each lookup searches them */
 
 void applier_init(struct applier *a)
 {
@@ -36,7 +36,7 @@ static int64_t number(const struct applier *a, const char *name)
 	return s ? strtoll(s, NULL, 10) : 0;
 }
 
-/* A word of an enumeration with n of them. */
+/* Returns the index of a word in an enumeration of n. */
 static int choice(const struct applier *a, const char *name, int n)
 {
 	int64_t v = number(a, name);
@@ -51,7 +51,7 @@ static char *text(const struct applier *a, const char *name)
 	return (char *)(uintptr_t)(s ? s : "");
 }
 
-/* At most max strings that end with a NUL each; borrowed. */
+/* Returns at most max strings, each ending with a NUL; not copied. */
 static size_t list(const struct applier *a, const char *name, char **out, size_t max)
 {
 	size_t len = 0, n = 0;

@@ -13,8 +13,8 @@ struct moment;
  */
 struct applier {
 	struct audit_record record;
-	/* now_us: monotonic; at_us: the recording's time that the model shows. From both follows
-	 * how long a request has waited. */
+	/* now_us: monotonic; at_us: the time in the recording that the model shows. Both give how
+	 * long a request has waited. */
 	int64_t now_us, at_us;
 };
 
@@ -23,9 +23,9 @@ void applier_done(struct applier *a);
 /* Empties the model, for a moment whose state is unknown. */
 void applier_reset(struct model *m);
 /* Reads the time of an event in microseconds, and whether it is a row of activity. Returns 0, or
- * -EBADMSG: no event. */
+ * -EBADMSG: not an event. */
 int apply_peek(const char *json, size_t len, int64_t *ret_us, bool *ret_row) MUST_USE;
-bool applier_is_row(const struct moment *e); /* of activity */
+bool applier_is_row(const struct moment *e); /* whether it is a row of activity */
 /* Returns whether the event only reports memory and processor use, as one does every few
  * seconds. */
 bool apply_is_measure(const char *json, size_t len);

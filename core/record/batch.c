@@ -14,7 +14,7 @@ void batch_done(struct batch *b)
 	*b = (struct batch)BATCH_INIT;
 }
 
-/* One frame of the file, unpacked. */
+/* Unpacks one frame of the file. */
 static int read_frame(struct recording *r, int64_t at, size_t packed, size_t len, struct buf *out)
 {
 	AUTO_FREE char *frame = NULL;
@@ -30,7 +30,7 @@ static int read_frame(struct recording *r, int64_t at, size_t packed, size_t len
 struct lines {
 	struct batch *to;
 	size_t cap;
-	struct buf text; /* of one line */
+	struct buf text; /* text of one line */
 	bool own_only, relative;
 	int64_t at_us;
 };
@@ -43,7 +43,7 @@ static void add_moment(struct lines *l, int64_t t_us, char code, struct span dat
 		l->cap = l->cap ? 2 * l->cap : 64;
 		b->list = xrealloc(b->list, l->cap * sizeof(*b->list));
 	}
-	/* Offsets until all is there: the buffer moves. */
+	/* Offsets until all events are read, as the buffer may move. */
 	b->list[b->n++] =
 		(struct moment){.t_us = t_us,
 				.code = code,
@@ -80,7 +80,7 @@ static void read_lines(struct lines *l, const char *text, size_t len)
 	}
 }
 
-/* Cordon's own events stand behind the terminal's, with times between those. */
+/* Sorts by time: cordon's own events are stored behind the terminal's. */
 static void sort(struct batch *b)
 {
 	struct moment *sorted = xcalloc(b->n + 1, sizeof(*sorted));

@@ -9,7 +9,7 @@
 
 #include "core/os/endian.h"
 
-#define SKIP_MAGIC  0x184D2A5Cu /* one of zstd's sixteen for frames that are skipped */
+#define SKIP_MAGIC  0x184D2A5Cu /* one of zstd's magic numbers for skippable frames */
 #define TABLE_MAGIC 0x184D2A5Eu /* zstd's seekable format: the frame, and its end */
 #define TABLE_END   0x8F92EAB1u
 #define SIGNATURE   "cordonR1"
@@ -177,7 +177,7 @@ void seek_table_write(struct seek_table *t, struct buf *out)
 	put(out, t->entries.len + 9, 4);
 	buf_add(out, t->entries.data, t->entries.len);
 	put(out, t->n, 4);
-	put(out, 0, 1); /* no sums: the frames have theirs */
+	put(out, 0, 1); /* no checksums: the frames have their own */
 	put(out, TABLE_END, 4);
 }
 

@@ -24,7 +24,7 @@ enum mark_kind {
 	MARK_STEP,
 	MARK_TURN,
 	MARK_APPROVAL,
-	MARK_EDIT, /* from outside */
+	MARK_EDIT, /* an external edit */
 	MARK_OTHER,
 	MARK_KINDS,
 };
@@ -32,7 +32,7 @@ enum mark_kind {
 struct mark {
 	int64_t t_us;
 	enum mark_kind kind;
-	int64_t id;  /* of the step; 0: none */
+	int64_t id;  /* number of the step; 0: none */
 	char *words; /* owned */
 };
 
@@ -48,19 +48,19 @@ struct block {
 
 void block_done(struct block *b);
 
-/* For one writer or reader: zstd's working memory. */
+/* zstd's working memory, for one writer or reader. */
 struct packer;
 struct packer *packer_new(void) MUST_USE;
 void packer_free(struct packer *p); /* NULL is a no-op */
 
-/* Appends the bytes of the block to out; fills in the sizes of b. head: bytes of the skippable
+/* Appends the bytes of the block to out; fills in the sizes of b. head: length of the skippable
  * frame. */
 int block_write(struct packer *p, struct buf *out, struct block *b, struct span text,
 		struct span own, struct span key, size_t *ret_head) MUST_USE;
 
-/* Returns the size of the whole head, or -EBADMSG: no head of cordon begins here. */
+/* Returns the size of the whole head; -EBADMSG: no head of cordon begins here. */
 ssize_t block_head_size(const char *p, size_t len) MUST_USE;
-/* Reads a head, which is complete in [p, p+len); *ret_key is the offset of the packed terminal in
+/* Reads a head, which is complete in [p, p+len). *ret_key is the offset of the packed terminal in
  * it. */
 int block_read(const char *p, size_t len, struct block *ret, size_t *ret_key) MUST_USE;
 /* Unpacks one frame of exactly want bytes. */

@@ -29,7 +29,7 @@ static bool take(struct cursor *c, char what)
 	return true;
 }
 
-/* A number of seconds as microseconds: "1", "0.25", "1e-05". Not by the locale's rules. */
+/* Reads a number of seconds as microseconds: "1", "0.25", "1e-05", in any locale. */
 static int read_time(struct cursor *c, int64_t *ret)
 {
 	double v = 0, scale = 1;
@@ -92,7 +92,7 @@ static void add_cp(struct buf *out, unsigned cp)
 	buf_add(out, s, n);
 }
 
-/* After "\u": a pair of surrogates is one character, U+DC80..U+DCFF alone a raw byte. */
+/* Reads what follows "\u": a surrogate pair is one character, a lone U+DC80..U+DCFF a raw byte. */
 static int read_unicode(struct cursor *c, struct buf *out)
 {
 	unsigned v, low;
@@ -163,7 +163,7 @@ static int read_head(struct cursor *c, int64_t *ret_us, char *ret_code)
 	    c->p == c->end || *c->p == '"' || *c->p == '\\')
 		return -EBADMSG;
 	*ret_code = *c->p;
-	/* A code of several letters is none that is known here. */
+	/* A code of several letters is unknown. */
 	if (c->end - c->p > 1 && c->p[1] != '"')
 		*ret_code = '?';
 	while (c->p < c->end && *c->p != '"')
@@ -231,7 +231,7 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* A control of either set, a quote or a backslash. */
+/* Writes a control character, a quote or a backslash. */
 static void quote_control(struct buf *out, unsigned char c)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -265,7 +265,7 @@ void cast_quote(struct buf *out, const char *s, size_t len)
 		n = text_decode(s + i, len - i, &cp);
 		if (cp < 0)
 			buf_str(out, "\xef\xbf\xbd");
-		else if (cp < 0xa0) /* a terminal that is shown the line would obey */
+		else if (cp < 0xa0) /* a terminal would obey it */
 			quote_control(out, (unsigned char)cp);
 		else
 			buf_add(out, s + i, n);

@@ -18,18 +18,18 @@
 #define CAST_EXIT   'x'
 #define CAST_OWN    'c'
 
-#define CAST_MAX_US ((int64_t)1000 * 365 * 86400 * 1000000) /* no time is later */
+#define CAST_MAX_US ((int64_t)1000 * 365 * 86400 * 1000000) /* the latest possible time */
 
 struct cast_event {
-	int64_t t_us; /* since the start (v2), or since the event before (v3) */
+	int64_t t_us; /* since the start (v2), or since the previous event (v3) */
 	char code;
 	struct span data; /* raw bytes in the caller's buffer */
 };
 
-/* Parses an event. Strings are decoded into *text, which is cleared first; ret->data borrows from
- * it. Returns 0, or -EBADMSG: not an event. */
+/* Parses an event. Clears *text and decodes the string into it; ret->data points into it. Returns
+ * 0, or -EBADMSG: not an event. */
 int cast_parse(const char *line, size_t len, struct buf *text, struct cast_event *ret) MUST_USE;
-/* Parses only time and code, in a tenth of the time. */
+/* Parses only the time and the code, in a tenth of the time. */
 int cast_peek(const char *line, size_t len, int64_t *ret_us, char *ret_code) MUST_USE;
 /* Appends the line with its newline. Bytes that are not UTF-8 become U+FFFD. */
 void cast_format(struct buf *out, int64_t t_us, char code, const char *data, size_t len);
@@ -37,7 +37,7 @@ void cast_format(struct buf *out, int64_t t_us, char code, const char *data, siz
 void cast_quote(struct buf *out, const char *s, size_t len);
 /* Returns how many bytes at the end of s begin an incomplete character: 0..3. */
 size_t cast_partial(const char *s, size_t len);
-/* Parses "80x24", both 1..1000. */
+/* Parses "80x24"; both numbers are 1..1000. */
 bool cast_size(const char *s, size_t len, int *ret_cols, int *ret_rows);
 
 /* The first line. */
@@ -47,7 +47,7 @@ struct cast_header {
 	int64_t timestamp;   /* seconds since 1970; 0: unknown */
 	double idle_limit_s; /* 0: none */
 	char *title, *command;
-	char *session, *folder; /* of cordon's own; NULL: a foreign cast */
+	char *session, *folder; /* NULL in a cast of another program */
 };
 
 /* Parses a header of v2 or v3. Returns -EBADMSG: not a header; -ENOTSUP: another version. */

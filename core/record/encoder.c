@@ -6,11 +6,11 @@
 
 #include "core/record/cast.h"
 
-#define TEXT_FULL ((size_t)256 << 10) /* a block with so many bytes is complete */
-#define HOLD_US	  3000000	      /* a word that may become a secret waits no longer */
+#define TEXT_FULL ((size_t)256 << 10) /* bytes that complete a block */
+#define HOLD_US	  3000000	      /* longest wait of a word that may become a secret */
 #define TYPED_MAX 1024
 
-/* A run of e->out up to `end`, or (code is not CAST_OUTPUT) of e->words. */
+/* A part of e->out up to `end`; with a code other than CAST_OUTPUT, of e->words. */
 struct piece {
 	int64_t t_us;
 	size_t end;
@@ -68,7 +68,7 @@ static void line(struct encoder *e, int64_t t_us, char code, struct span data)
 /* ---- the pieces of the terminal ---------------------------------------------------------------
  */
 
-/* How many of the bytes of out may be written. */
+/* Returns how many bytes of out may be written. */
 static size_t writable(struct encoder *e, int64_t now_us, bool end)
 {
 	size_t len = e->out.len, hold = end ? 0 : redact_open(e->redact, e->out.data, len);
@@ -83,7 +83,7 @@ static size_t writable(struct encoder *e, int64_t now_us, bool end)
 	return len - MAX(hold, partial);
 }
 
-/* Bytes that came in and pieces that went out: what is left moves to the front. */
+/* Moves the bytes and pieces that were not written to the front. */
 static void keep_rest(struct encoder *e, size_t written, size_t words, size_t pieces)
 {
 	struct piece *p;
@@ -113,7 +113,7 @@ static void write_pieces(struct encoder *e, int64_t now_us, bool end)
 			continue;
 		}
 		to = MIN(to, ready);
-		/* A character that two reads have cut in two goes out with the second. */
+		/* A character that two reads have split is written with the second. */
 		if (to < e->out.len)
 			to -= cast_partial(e->out.data + at, to - at);
 		if (to > at)
@@ -162,7 +162,8 @@ static void take_mark(struct encoder *e, const struct item *it, const char *byte
 	add_piece(e, it->t_us, CAST_MARK);
 }
 
-/* They stand behind the lines of the terminal: their own time is inside. */
+/* Adds an event of cordon's own. These are stored behind the lines of the terminal, with their own
+ * times. */
 static void take_own(struct encoder *e, const struct item *it, const char *bytes)
 {
 	begin_block(e, it->t_us);
@@ -195,14 +196,14 @@ static void take(struct encoder *e, const struct item *it, const char *bytes)
 	}
 }
 
-/* The terminal after this block: only if nothing that came before it waits. */
+/* Adds the terminal after this block, unless earlier output still waits. */
 static bool take_key(struct encoder *e, const struct item *it, const char *bytes)
 {
 	write_pieces(e, it->t_us, false);
 	if (e->out.len || e->pieces.len)
 		return false;
 	buf_add(&e->key, bytes, it->len);
-	begin_block(e, e->last_us); /* all of it may just have been written */
+	begin_block(e, e->last_us); /* the block may have been written just before */
 	return true;
 }
 

@@ -11,28 +11,28 @@ struct item {
 	uint32_t len;
 	char code;    /* CAST_*, or ITEM_KEY */
 	uint8_t kind; /* of a mark */
-	bool row;     /* of an own event */
+	bool row;     /* the event is a row of activity */
 };
-#define ITEM_KEY 'K' /* the terminal as it is here: ends the block */
+#define ITEM_KEY 'K' /* the terminal at this point: ends the block */
 
 void item_add(struct buf *queue, const struct item *head, const char *bytes);
 
 /*
- * Threads: the recorder's alone.
+ * Threads: only the recorder's.
  * Output that cannot be written yet - a word that may become a secret, the first bytes of a
  * character - waits for the next block.
  */
 struct encoder {
 	const struct redact *redact;
-	struct buf text, own, key; /* of the block under way */
+	struct buf text, own, key; /* of the current block */
 	struct block block;
-	struct buf out;	   /* bytes of output, redacted together */
-	struct buf pieces; /* struct piece: where they came in, and what came between */
-	struct buf words;  /* of markers and sizes between */
-	struct buf typed;  /* keystrokes of a line */
-	struct buf events; /* of cordon's own, a line each */
+	struct buf out;	   /* output bytes that are redacted together */
+	struct buf pieces; /* struct piece: where the bytes arrived, and what was between them */
+	struct buf words;  /* of the markers and sizes between */
+	struct buf typed;  /* keystrokes of one line */
+	struct buf events; /* cordon's own, one on each line */
 	int64_t typed_us, held_us, own_us;
-	int64_t last_us; /* of the newest line: times only grow */
+	int64_t last_us; /* time of the newest line: times only grow */
 	bool any;
 };
 
@@ -44,6 +44,6 @@ bool encoder_feed(struct encoder *e, const struct buf *queue, size_t *at);
 void encoder_flush(struct encoder *e, int64_t now_us, bool end);
 bool encoder_has_block(const struct encoder *e);
 bool encoder_holds(const struct encoder *e); /* output is held back: flush it in a while */
-void encoder_finish(struct encoder *e);	     /* before the block is written */
-/* Called after the block is written. */
+void encoder_finish(struct encoder *e);	     /* call it before the block is written */
+/* Begins a new block, after one is written. */
 void encoder_next(struct encoder *e);

@@ -9,7 +9,7 @@ struct exporter {
 	int version;
 	bool own;
 	int64_t last_us;
-	int64_t at_us; /* v3: of the line before, as it was rounded */
+	int64_t at_us; /* v3: rounded time of the previous line */
 };
 
 static void put(struct exporter *x, const struct moment *e)
@@ -18,12 +18,12 @@ static void put(struct exporter *x, const struct moment *e)
 
 	if (e->code == CAST_OWN && !x->own)
 		return;
-	x->last_us = t; /* across blocks, too, time does not go back */
+	x->last_us = t; /* time does not go back between blocks, either */
 	if (x->version == 2) {
 		cast_format(&x->out, t, e->code, e->data.data, e->data.len);
 		return;
 	}
-	/* Milliseconds; what rounding takes away is in the next one. */
+	/* Milliseconds; the next one makes up for the rounding. */
 	delta = (MAX(t - x->at_us, (int64_t)0) + ms / 2) / ms * ms;
 	x->at_us += delta;
 	cast_format(&x->out, delta, e->code, e->data.data, e->data.len);

@@ -7,6 +7,6 @@
 /* Called with pieces of the text; negative ends the export. */
 typedef int (*export_sink)(void *data, const char *bytes, size_t len);
 
-/* version 2 or 3. own: with cordon's own events, which players skip; cordon replay then has them.
- */
+/* Exports; version is 2 or 3. own: includes cordon's own events for cordon replay; players skip
+ * them. */
 int export_cast(struct recording *r, int version, bool own, export_sink sink, void *data) MUST_USE;

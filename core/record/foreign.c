@@ -12,7 +12,7 @@
 #include "core/record/gunzip.h"
 #include "core/record/recording_priv.h"
 
-#define BLOCK_TEXT ((size_t)64 << 10) /* bytes of lines in one block */
+#define BLOCK_TEXT ((size_t)64 << 10) /* bytes of lines in a block */
 #define CHUNK	   ((size_t)256 << 10)
 
 /* ---- the bytes --------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ static int read_whole(int fd, struct buf *out, bool *cut)
 	}
 }
 
-/* Positive: it is cut or damaged. */
+/* Unpacks zstd. Returns a positive number if the data is cut or damaged. */
 static int unzstd(const struct buf *in, struct buf *out)
 {
 	ZSTD_DCtx *ctx = ZSTD_createDCtx();
@@ -132,7 +132,7 @@ static void add_words(struct recording *r, int64_t t_us, const char *line, size_
 							    MIN(e.data.len, (size_t)BLOCK_LABEL))});
 }
 
-/* Read when it is wanted; until then its end must do. */
+/* Returns whether the line looks complete; it is parsed later, when it is needed. */
 static bool is_whole(const char *line, size_t len)
 {
 	while (len && (line[len - 1] == ' ' || line[len - 1] == '\r'))
@@ -183,7 +183,7 @@ static void add_lines(struct recording *r, size_t at)
 	}
 }
 
-/* cordon's own events that a cast was exported with: how many rows there are. */
+/* Counts the rows of cordon's own events that the cast was exported with. */
 static void count_rows(struct recording *r)
 {
 	struct batch b = BATCH_INIT;

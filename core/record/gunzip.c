@@ -1,4 +1,4 @@
-/* gunzip - unpacks gzip files; libz is opened when it is first needed. */
+/* gunzip - unpacks gzip files; libz is opened when needed. */
 /* SPDX-License-Identifier: MIT */
 #include "core/record/gunzip.h"
 
@@ -11,7 +11,7 @@
 #define CHUNK ((size_t)256 << 10)
 #define BITS  (15 + 16) /* the largest window; a gzip header */
 
-/* It is there wherever libgit2 is, and costs every start of the program time if it is linked. */
+/* libz, which is wherever libgit2 is; linked, it would cost each start of the program time. */
 struct libz {
 	int (*init)(z_streamp s, int bits, const char *version, int size);
 	int (*inflate)(z_streamp s, int flush);
@@ -39,7 +39,7 @@ static int open_libz(struct libz *z, struct err *err)
 	return 0;
 }
 
-/* Several members follow each other. 0: at the end of the last one; positive: before it. */
+/* Unpacks one of several members. Returns 0 at the end of the last one; positive before it. */
 static int unpack(const struct libz *z, z_stream *s, size_t max, struct buf *out)
 {
 	for (;;) {

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/record/cast.h"
 
-#define DEFAULT_COLS 80 /* as players take it */
+#define DEFAULT_COLS 80 /* the default of players */
 #define DEFAULT_ROWS 24
 
 static int number(const cJSON *in, const char *name, int fallback)

@@ -68,11 +68,11 @@ void past_event(struct past *p, struct model *m, const struct moment *e)
 {
 	p->applier.now_us = clock_mono_us();
 	p->applier.at_us = MAX(p->applier.at_us, e->t_us);
-	/* One that is damaged changes nothing. */
+	/* A damaged event changes nothing. */
 	(void)!apply_event(&p->applier, m, e->data.data, e->data.len);
 }
 
-/* The block from which on there are MODEL_ROWS rows up to the last. */
+/* Returns the first block from which there are MODEL_ROWS rows up to `last`. */
 static size_t first_of_rows(const struct past *p, size_t last)
 {
 	size_t rows = 0, i = last + 1;
@@ -99,7 +99,7 @@ static void seek_rows(struct past *p, struct model *m, int64_t t_us)
 	}
 }
 
-/* All turns of the recording: of those after the moment there are no steps. */
+/* Sets all turns of the recording: those after the moment have no steps. */
 static void set_turns(const struct past *p, struct model *m)
 {
 	int64_t began_us = recording_header(p->rec)->timestamp * 1000000, after = 0;

@@ -7,7 +7,7 @@
 #include "core/record/recording.h"
 #include "core/record/ring.h"
 
-/* The words of a turn's mark are "turn 3: fix the greeting", or "turn 3". */
+/* Returns the prompt in a turn's mark, "turn 3: fix the greeting", or "turn 3" without one. */
 const char *recorded_prompt(const struct mark *m)
 {
 	const char *colon = m->kind == MARK_TURN ? strstr(m->words, ": ") : NULL;

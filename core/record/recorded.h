@@ -4,12 +4,12 @@
 
 #include "core/record/block.h"
 
-/* Strings are the recording's, raw: escape them; "" where it has none. */
+/* Strings are raw, from the recording: escape them; "": unknown. */
 struct recorded {
 	char *session; /* "20261124-090000-1a2b" */
 	char *folder, *command;
-	char *prompt;	   /* the first */
-	int64_t began_s;   /* since 1970 */
+	char *prompt;	   /* the first one */
+	int64_t began_s;   /* seconds since 1970 */
 	int64_t length_us; /* of the recording */
 	size_t turns;
 };
@@ -22,5 +22,5 @@ struct recorded_list {
 /* Reads the head of each recording; leaves out unreadable ones. Blocks: on the disk. */
 void recorded_read(struct recorded_list *ret, const char *state_dir);
 void recorded_done(struct recorded_list *l);
-/* Returns the prompt of a turn's mark, "" if it has none. Borrowed. */
+/* Returns the prompt in a turn's mark, "" if it has none. Points into m. */
 const char *recorded_prompt(const struct mark *m);

@@ -16,35 +16,35 @@
 #include "core/record/cast.h"
 #include "core/record/encoder.h"
 
-#define FLUSH_US  1000000	      /* what came is written after so long */
-#define WAKE_SIZE ((size_t)256 << 10) /* or when so much waits */
-#define KEY_BYTES ((size_t)256 << 10) /* of output between two keys */
+#define FLUSH_US  1000000	      /* longest time until bytes are written */
+#define WAKE_SIZE ((size_t)256 << 10) /* they are also written when so many wait */
+#define KEY_BYTES ((size_t)256 << 10) /* bytes of output between two keys */
 #define KEY_US	  20000000
-#define THIN_US	  1000000 /* between two keys of a recording that is thinned */
-#define KEY_LEAST 2048	  /* less output is read again faster than a key */
+#define THIN_US	  1000000 /* time between two keys of a thinned recording */
+#define KEY_LEAST 2048	  /* less output is replayed faster than a key is read */
 
 struct recorder {
 	int64_t began_us, max_bytes;
 	struct redact *redact;
 	int cols, rows;
 
-	/* Main loop only. */
+	/* for the main loop only */
 	size_t since_key; /* bytes of output */
 	int64_t key_us;
-	bool gap; /* output was left out: the next key is a new beginning */
+	bool gap; /* output was dropped: the next key is a new beginning */
 	bool told, told_thin;
 
-	atomic_bool thin, full; /* the thread: half, and most of the bytes are written */
+	atomic_bool thin, full; /* by the thread: half, most of the bytes are written */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	/* Under the lock. */
+	/* under the lock */
 	struct buf queue;
-	int64_t first_us; /* monotonic: when the queue stopped being empty */
+	int64_t first_us; /* monotonic: when the queue got its first item */
 	bool closing;
 	char *failed;
 
-	/* The thread's alone. */
+	/* for the thread only */
 	int fd;
 	struct buf taken;
 	struct encoder enc;
@@ -113,13 +113,13 @@ static int write_taken(struct recorder *r, bool end)
 	return encoder_has_block(&r->enc) ? write_block(r) : 0;
 }
 
-/* Until this time or a signal; false: the time has come. */
+/* Waits until this time or a signal. Returns false if it is this time. */
 static bool wait_until(struct recorder *r, int64_t us)
 {
 	return os_cond_wait_until(&r->wake, &r->lock, us);
 }
 
-/* Waits for something to write, and then for more of it. Under the lock. True: it is the end. */
+/* Waits for something to write, and then for more, under the lock. Returns true at the end. */
 static bool wait_for_work(struct recorder *r)
 {
 	int64_t due = clock_mono_us() + FLUSH_US;
@@ -163,7 +163,7 @@ static void *work(void *arg)
 		r->queue = empty;
 		pthread_mutex_unlock(&r->lock);
 		n = write_taken(r, end);
-		if (r->taken.cap > 2 * WAKE_SIZE) /* a flood's memory is given back */
+		if (r->taken.cap > 2 * WAKE_SIZE) /* frees the memory that a flood needed */
 			buf_done(&r->taken);
 	}
 	if (n < 0)
@@ -178,7 +178,7 @@ static int start_thread(struct recorder *r)
 
 	pthread_mutex_init(&r->lock, NULL);
 	os_cond_init(&r->wake);
-	sigfillset(&all); /* signals are the main loop's */
+	sigfillset(&all); /* only the main loop gets signals */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	n = pthread_create(&r->thread, NULL, work, r);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -200,7 +200,7 @@ static void recorder_free(struct recorder *r)
 	free(r);
 }
 
-/* The header is a frame of its own: it is there whatever happens next. */
+/* Writes the header as a frame of its own, so that it is there whatever happens later. */
 static int write_header(struct recorder *r, const struct recorder_spec *spec)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -259,7 +259,7 @@ void recorder_close(struct recorder *r)
 	pthread_join(r->thread, NULL);
 	seek_table_write(&r->table, &table);
 	if (!r->failed && io_write_all(r->fd, table.data, table.len) < 0)
-		r->told = false; /* readers do without it */
+		r->told = false; /* readers can do without the table */
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	recorder_free(r);
@@ -290,7 +290,7 @@ bool recorder_is_thinned(struct recorder *r)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* False: there is no room, or no recording any more. */
+/* Queues an event. Returns false if there is no room, or the recording has ended. */
 static bool push(struct recorder *r, struct item it, const char *bytes, size_t len)
 {
 	bool room;

@@ -34,26 +34,26 @@ int recorder_open(struct recorder **ret, const struct recorder_spec *spec, struc
 /* Writes the queued events and the seek table, and ends the thread. NULL is a no-op. */
 void recorder_close(struct recorder *r);
 const struct redact *recorder_redact(const struct recorder *r);
-bool recorder_secret(struct recorder *r, const char *text); /* as redact_secret() */
+bool recorder_secret(struct recorder *r, const char *text); /* like redact_secret() */
 
 void recorder_output(struct recorder *r, const char *bytes, size_t len);
-/* Keystrokes: only called when they are to be recorded and the terminal echoes. */
+/* Records keystrokes: call it only if they are to be recorded and the terminal echoes. */
 void recorder_input(struct recorder *r, const char *bytes, size_t len);
 void recorder_resize(struct recorder *r, int cols, int rows);
 void recorder_mark(struct recorder *r, enum mark_kind kind, int64_t id, const char *words);
-/* Records an event of cordon's own: one JSON object. row: it is a row of the activity list. Returns
+/* Records an event of cordon's own, one JSON object. row: it is a row of the activity list. Returns
  * false if there was no room: send it again later. */
 bool recorder_own(struct recorder *r, const char *json, size_t len, bool row);
 
-/* Returns whether it is time for recorder_key(), which does nothing at other times. */
+/* Returns whether recorder_key() is due; at other times it does nothing. */
 bool recorder_wants_key(const struct recorder *r);
-/* Records the current terminal, as a start for readers; screen: the same as output, for players
- * that missed some. Both redacted by the caller. */
+/* Records the current terminal, as a start for readers. screen: the same as output, for players
+ * that missed some. The caller redacts both. */
 void recorder_key(struct recorder *r, struct span key, struct span screen);
 
 /* Returns the failure that ended the recording, once, in words; NULL: none. Heap. */
 char *recorder_failure(struct recorder *r) MUST_USE;
-/* Returns true once, when output begins to be thinned. */
+/* Returns true once, when the recording begins to be thinned. */
 bool recorder_is_thinned(struct recorder *r);
 /* Returns the microseconds since the recording began. */
 int64_t recorder_now(const struct recorder *r);

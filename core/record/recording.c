@@ -10,7 +10,7 @@
 #include "core/base/io.h"
 #include "core/record/recording_priv.h"
 
-#define HEAD_PEEK  16	/* bytes that tell how long a head is */
+#define HEAD_PEEK  16	/* bytes that contain the length of a head */
 #define WINDOW	   4096 /* most heads are smaller */
 #define BLOCKS_MAX ((size_t)1 << 20)
 
@@ -24,7 +24,7 @@ struct place *recording_add_place(struct recording *r)
 	return &r->places[r->n++];
 }
 
-/* The prompt of a turn may be known after the turn has begun: its second mark has the words. */
+/* Gives a turn its prompt: if it is only known after the turn has begun, a second mark has it. */
 static bool name_turn(struct recording *r, const struct mark *m)
 {
 	size_t i = r->n_marks;
@@ -54,7 +54,7 @@ void recording_add_mark(struct recording *r, const struct mark *m)
 /* ---- cordon's own -----------------------------------------------------------------------------
  */
 
-/* The head at this place, whole; NULL: none is there. */
+/* Returns the whole head at this place; NULL: there is none. */
 static char *read_head(const struct recording *r, int64_t at, int64_t size, size_t *ret_len)
 {
 	AUTO_FREE char *head = xmalloc(WINDOW);
@@ -73,7 +73,7 @@ static char *read_head(const struct recording *r, int64_t at, int64_t size, size
 	return take_ptr(&head);
 }
 
-/* Bytes of the block at this place; 0: it is not one, or not whole. */
+/* Returns the bytes of the block at this place; 0: it is not a whole block. */
 static int64_t read_block(struct recording *r, int64_t at, int64_t size)
 {
 	size_t len, key;
@@ -103,10 +103,10 @@ static int64_t read_block(struct recording *r, int64_t at, int64_t size)
 	return end - at;
 }
 
-/* Where the next head may be, after damage. */
+/* Returns where the next head may be, after damage. */
 static int64_t find_head(const struct recording *r, int64_t at, int64_t size)
 {
-	static const char mark[] = "cordonR1"; /* 8 bytes behind the head's begin */
+	static const char mark[] = "cordonR1"; /* 8 bytes after the start of a head */
 	AUTO_FREE char *window = xmalloc(1 << 16);
 
 	while (at < size) {
@@ -122,7 +122,7 @@ static int64_t find_head(const struct recording *r, int64_t at, int64_t size)
 	return size;
 }
 
-/* The seek table of a recording that was closed. */
+/* Returns whether this is the seek table of a closed recording. */
 static bool is_table(const struct recording *r, int64_t at, int64_t size)
 {
 	static const unsigned char magic[] = {0x5e, 0x2a, 0x4d, 0x18};
@@ -156,7 +156,7 @@ static int read_blocks(struct recording *r, struct err *err)
 	return 0;
 }
 
-/* Its first line is a block of its own. */
+/* Reads the header, which is a frame of its own. */
 static int read_own_header(struct recording *r, struct err *err)
 {
 	AUTO_BUF struct buf text = BUF_INIT;

@@ -23,7 +23,7 @@ struct moment {
 	struct span data;
 };
 
-/* Events of one block, in time; they borrow from bytes. */
+/* Events of one block, by time; they point into bytes. */
 struct batch {
 	struct buf bytes;
 	struct moment *list;
@@ -34,19 +34,19 @@ int recording_open(struct recording **ret, int fd, struct err *err) MUST_USE; /*
 void recording_free(struct recording *r);				      /* NULL is a no-op */
 
 const struct cast_header *recording_header(const struct recording *r);
-bool recording_is_own(const struct recording *r);      /* it has a side list */
+bool recording_is_own(const struct recording *r);      /* it has events of cordon's own */
 int64_t recording_duration(const struct recording *r); /* microseconds */
-const struct mark *recording_marks(const struct recording *r, size_t *ret_n); /* in time */
+const struct mark *recording_marks(const struct recording *r, size_t *ret_n); /* by time */
 const char *recording_trouble(const struct recording *r);		      /* NULL: none */
 
 size_t recording_blocks(const struct recording *r);
 const struct block *recording_block(const struct recording *r, size_t i);
-/* Returns the last block that begins at t or before; 0 if none does. */
+/* Returns the last block that begins at t or before; 0 if there is none. */
 size_t recording_block_at(const struct recording *r, int64_t t_us);
 /* Reads the events of block i. own_only: only cordon's own events, which costs less. A damaged
  * block gives its readable part. */
 void recording_batch(struct recording *r, size_t i, bool own_only, struct batch *ret);
-/* Gets the terminal after block i. Returns false if it has none, or it is damaged. */
+/* Gets the terminal after block i. Returns false if the block has none, or it is damaged. */
 bool recording_key(struct recording *r, size_t i, struct buf *ret);
 
 #define BATCH_INIT                                                                                 \

@@ -7,13 +7,13 @@
 /* A block and where its lines are. */
 struct place {
 	struct block block;
-	int64_t at, key_at; /* of cordon's own: in the file */
-	size_t from, to;    /* of others: in text */
-	int64_t base_us;    /* v3: the time that its times are relative to */
+	int64_t at, key_at; /* of cordon's own recordings: offsets in the file */
+	size_t from, to;    /* of others: offsets in text */
+	int64_t base_us;    /* v3: the time that its times start from */
 };
 
 struct recording {
-	int fd; /* -1: all is in text */
+	int fd; /* -1: text has everything */
 	bool own;
 	struct cast_header header;
 	struct place *places;
@@ -23,7 +23,7 @@ struct recording {
 	int64_t duration_us;
 	struct buf text; /* of a cast of another program */
 	struct packer *packer;
-	uint64_t bad; /* bytes or lines that could not be read */
+	uint64_t bad; /* unreadable bytes or lines */
 	bool torn;
 	char *trouble;
 };
@@ -31,5 +31,5 @@ struct recording {
 struct place *recording_add_place(struct recording *r);
 void recording_add_mark(struct recording *r, const struct mark *m); /* takes its words over */
 
-/* foreign.c: the whole file as text, and its blocks. */
+/* foreign.c: reads the whole file as text, and finds its blocks. */
 int foreign_read(struct recording *r, struct err *err) MUST_USE;

@@ -7,7 +7,7 @@
 #include "core/audit/reader.h"
 #include "core/record/applier.h"
 
-#define DIGITS_MAX 15 /* of a number: no sum of them overflows */
+#define DIGITS_MAX 15 /* of a number: sums cannot overflow */
 
 int64_t recording_seconds(const char *s)
 {
@@ -34,8 +34,7 @@ int64_t recording_wall(const char *text)
 	return *text == '@' ? recording_seconds(text + 1) : -1;
 }
 
-/* When the activity was told of what happened at that time of the clock; -1: a row that is no
- * event. */
+/* Returns the wall time of the event that a row reports; -1: it reports no event. */
 static int64_t wall_of(struct audit_record *record, const struct moment *e)
 {
 	const char *wall;
@@ -51,7 +50,7 @@ static int64_t wall_of(struct audit_record *record, const struct moment *e)
 	return *wall ? -1 : us;
 }
 
-/* The newest row that is not younger. The clock may have been set meanwhile: the same time wins. */
+/* Searches only up to the first row at wall_us or later: the clock may have been set back then. */
 int64_t recording_at_wall(struct recording *rec, int64_t wall_us, bool *ret_reached)
 {
 	struct batch b = BATCH_INIT;

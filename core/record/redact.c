@@ -13,17 +13,17 @@
 #define PATTERNS_MAX 64
 #define HEAD_MIN     4
 #define HEAD_MAX     32
-#define HOLD_MAX     512  /* bytes of a word that is not whole */
-#define OPEN_MAX     4096 /* the same, with the colours in it */
+#define HOLD_MAX     512  /* bytes of an incomplete word */
+#define OPEN_MAX     4096 /* the same with its colours */
 #define SECRETS_MAX  64
 #define SECRET_MIN   6
 
-/* Tokens of well-known services: what each begins with, and at least so many letters, digits and
- * characters of `more`. No regular expression: every session has them, and most never see one. */
+/* Tokens of well-known services: a beginning, and at least `min` letters, digits and characters of
+ * `more`. They are not regular expressions: every session looks for them, and most find none. */
 static const struct token {
 	const char *head, *more;
 	size_t min;
-	bool capitals; /* no small letters, and no longer than min */
+	bool capitals; /* capitals and digits only, exactly min */
 } tokens[] = {
 	{"sk-ant-", "_-", 16, false},  /* Anthropic */
 	{"sk-proj-", "_-", 16, false}, /* OpenAI */
@@ -38,7 +38,7 @@ static const struct token {
 
 struct pattern {
 	regex_t re;
-	char head[HEAD_MAX + 1]; /* what every match begins with; "": unknown */
+	char head[HEAD_MAX + 1]; /* the text that begins every match; "": unknown */
 	size_t head_len;
 };
 
@@ -50,16 +50,16 @@ struct secret {
 struct redact {
 	struct pattern list[PATTERNS_MAX];
 	size_t n;
-	struct secret secrets[SECRETS_MAX]; /* the first n_secrets do not change any more */
+	struct secret secrets[SECRETS_MAX]; /* the first n_secrets never change */
 	atomic_size_t n_secrets;
 };
 
-/* The plain characters that a match begins with. */
+/* Finds the plain characters that begin every match. */
 static void find_head(struct pattern *p, const char *text)
 {
 	size_t n = strcspn(text, "\\[](){}.*+?^$|");
 
-	/* The last one may be there no time or several times. */
+	/* The last character may be repeated, or left out. */
 	if (text[n] && strchr("*?{+", text[n]))
 		n -= n > 0;
 	if (strchr(text, '|') || n < HEAD_MIN)
@@ -114,7 +114,7 @@ void redact_free(struct redact *r)
 	free(r);
 }
 
-/* The first match in [from, len), where it may begin at from or later. */
+/* Finds the first match that begins in [from, len). */
 static bool match(const struct pattern *p, const char *s, size_t from, size_t len, regmatch_t *m)
 {
 	m->rm_so = (regoff_t)from;
@@ -123,7 +123,7 @@ static bool match(const struct pattern *p, const char *s, size_t from, size_t le
 	       m->rm_eo > m->rm_so;
 }
 
-/* The end of the line that holds s[at]: a match goes no further. */
+/* Returns the end of the line that contains s[at], where a match must end. */
 static size_t line_end(const char *s, size_t at, size_t len)
 {
 	const char *nl = memchr(s + at, '\n', len - at);
@@ -136,7 +136,7 @@ static void star(char *s, const regmatch_t *m)
 	memset(s + m->rm_so, '*', (size_t)(m->rm_eo - m->rm_so));
 }
 
-/* How long the token is that begins at s; 0: it is none. */
+/* Returns the length of the token that begins at s; 0: there is none. */
 static size_t token_length(const struct token *t, const char *s, size_t len)
 {
 	size_t head = strlen(t->head), n = head, most = t->capitals ? head + t->min : len;
@@ -230,8 +230,8 @@ static void whole_texts(const struct redact *r, char *s, size_t len)
 
 #define ESC '\033'
 
-/* How long the sequence is that sets colours and begins at s (ECMA-48, SGR), whole or cut off; 0:
- * none begins there. */
+/* Returns the length of the sequence at s that sets colours (ECMA-48, SGR), also if it is cut off;
+ * 0: there is none. */
 static size_t colour_length(const char *s, size_t len)
 {
 	size_t n = 2;
@@ -243,10 +243,10 @@ static size_t colour_length(const char *s, size_t len)
 	return n == len ? n : s[n] == 'm' ? n + 1 : 0;
 }
 
-/* The text without colours: a program may set one in the middle of a secret. */
+/* The text without colours, which a program may set in the middle of a secret. */
 struct plain {
 	char *text;
-	size_t *at; /* of each byte, in the text with colours */
+	size_t *at; /* offset of each byte in the text with colours */
 	size_t len;
 };
 
@@ -307,7 +307,7 @@ char *redact_copy(const struct redact *r, const char *s)
 	return copy;
 }
 
-/* Does the word have the head, or end with what may become it? */
+/* Returns whether the word has the head, or ends with its beginning. */
 static bool may_grow(const char *head, size_t head_len, const char *word, size_t len)
 {
 	if (!head_len || memmem(word, len, head, head_len))
@@ -319,7 +319,7 @@ static bool may_grow(const char *head, size_t head_len, const char *word, size_t
 	return false;
 }
 
-/* The longest end that a secret begins with. */
+/* Returns the length of the longest end that begins a secret. */
 static size_t open_secret(const struct redact *r, const char *s, size_t len)
 {
 	size_t n = atomic_load(&r->n_secrets), most = 0;

@@ -16,9 +16,10 @@ struct redact;
 
 int redact_new(struct redact **ret, const char *const *patterns, struct err *err) MUST_USE;
 void redact_free(struct redact *r); /* NULL is a no-op */
-/* Of 6 bytes or more: less would star out words. A full list keeps the newest out: false. */
+/* Adds a secret; ignores one below 6 bytes, which would star out words. Returns false if the list
+ * is full. */
 bool redact_secret(struct redact *r, const char *text);
-/* Stars out text in place; s[len] must be writable and is left as it was. */
+/* Stars out text in place; s[len] must be writable, and is left unchanged. */
 void redact_text(const struct redact *r, char *s, size_t len);
 /* Returns a starred copy; r NULL: a plain copy. Heap. */
 char *redact_copy(const struct redact *r, const char *s) MUST_USE;

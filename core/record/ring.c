@@ -16,7 +16,7 @@
 #include "core/record/recording.h"
 
 #define SUFFIX	".cast.zst"
-#define SECONDS strlen("20261124-090000") /* of a name; what follows is drawn by lot */
+#define SECONDS strlen("20261124-090000") /* of a name; the rest is random */
 
 struct entry {
 	char *name;
@@ -36,7 +36,7 @@ static void entries_done(struct entries *e)
 	free(e->list);
 }
 
-/* By the date in the name; those of one second by the time of their last byte. */
+/* Orders by the date in the name; equal ones by the time of their last byte. */
 static int by_age(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -87,7 +87,7 @@ static int open_dir(const char *state_dir, bool make, int *ret, struct err *err)
 	return 0;
 }
 
-/* False: a session writes it. */
+/* Removes a recording. Returns false if a session writes it. */
 static bool remove_entry(int dirfd, const char *name)
 {
 	AUTO_CLOSE int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -97,7 +97,7 @@ static bool remove_entry(int dirfd, const char *name)
 
 /* ---- making room ----------------------------------------------------------------------------- */
 
-/* By size alone these newest ones stay. */
+/* The number of newest recordings that no limit on size removes. */
 #define LEAST 3
 
 static char *folder_of(int dirfd, const char *name)
@@ -114,7 +114,7 @@ static char *folder_of(int dirfd, const char *name)
 	return copy;
 }
 
-/* What the folder of an entry has: bytes, or recordings. */
+/* Returns what the folder of an entry uses: bytes, or the number of recordings. */
 static int64_t share_of(const struct entries *e, char *const *folders, size_t i, bool bytes)
 {
 	int64_t sum = 0;
@@ -125,7 +125,8 @@ static int64_t share_of(const struct entries *e, char *const *folders, size_t i,
 	return sum;
 }
 
-/* The oldest of the folder that has most, so that nobody's flood takes others' recordings away. */
+/* Finds the oldest one of the folder that uses most, so that one folder's flood does not remove the
+ * recordings of others. */
 static size_t find_victim(const struct entries *e, char *const *folders, bool bytes, size_t end)
 {
 	size_t found = SIZE_MAX;
@@ -174,7 +175,7 @@ static void prune(int dirfd, const struct ring_spec *spec)
 			n--;
 			total -= all.list[i].size;
 		}
-		free(all.list[i].name); /* gone, or a session writes it */
+		free(all.list[i].name); /* it does not exist, or a session writes it */
 		all.list[i].name = NULL;
 	}
 }
@@ -207,7 +208,7 @@ void ring_remove(const char *state_dir, const char *session)
 		unlinkat(dirfd, name, 0);
 }
 
-/* "20261124-090000-1a2b", or "1a2b" of it. */
+/* Returns whether session is the name, "20261124-090000-1a2b", or its end, "1a2b". */
 static bool is_called(const char *name, const char *session)
 {
 	size_t len = strlen(name) - strlen(SUFFIX), n = strlen(session);

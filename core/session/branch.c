@@ -1,4 +1,4 @@
-/* branch - the branch of the working folder, as its git directory names it. */
+/* branch - reads the branch of the working folder from its git directory. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/branch.h"
 
@@ -15,7 +15,7 @@
 #define HEAD_MAX   256
 #define SHORT_HASH 7
 
-/* The git directory of a linked worktree or a submodule stands in the file `.git`. */
+/* Opens the git directory. In a linked worktree or a submodule the file `.git` names it. */
 static int open_git_dir(const char *folder)
 {
 	AUTO_CLOSE int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

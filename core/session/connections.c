@@ -1,5 +1,4 @@
-/* connections - what the agent is connected to: for the list, the connections view, the audit log.
- */
+/* connections - the agent's connections, for the list, the connections view and the audit log. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>

@@ -36,7 +36,7 @@ static bool has_store(const char *dir, const char *state_dir)
 	       S_ISDIR(st.st_mode);
 }
 
-/* Before anything looks at them. */
+/* Checks the file systems before any other access to them. */
 static int check_mounts(const char *home, struct err *err)
 {
 	AUTO_FREE char *cwd = getcwd(NULL, 0);
@@ -45,7 +45,8 @@ static int check_mounts(const char *home, struct err *err)
 			     (const char *[]){home, getenv("XDG_STATE_HOME"), NULL}, err);
 }
 
-/* As shells do where a service or cron sets none; the agent needs the variable, too. */
+/* Returns the home folder, and sets $HOME where a service or cron has not, as shells do: the agent
+ * needs it. */
 static const char *find_home(void)
 {
 	const char *home = getenv("HOME");
@@ -103,8 +104,8 @@ int folders_of_cwd(char **ret, const char *state_dir, struct err *err)
 /* ---- programs outside the sandbox -------------------------------------------------------------
  */
 
-/* Keeps out the nearest directory from dir upwards that has an undo store. Stops where an earlier
- * call has passed. */
+/* Keeps programs from running files in the nearest directory from dir upwards with an undo store.
+ * Stops at a directory that an earlier call has visited. */
 static void keep_out_stored(const char *dir, const char *state_dir, char ***passed)
 {
 	AUTO_FREE char *at = xstrdup(dir);

@@ -1,4 +1,4 @@
-/* folders - finds the working folder, and the files that cordon keeps for it. */
+/* folders - finds the working folder and the files that cordon keeps for it. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -11,12 +11,12 @@ char *folders_state_dir(const char *home) MUST_USE;
 
 /* Gets $HOME, or the home of the user database if it is not set, with links resolved; heap string.
  * Returns -EINVAL if there is none, or -ETIMEDOUT if a file system does not answer that holds the
- * home, the current directory, a directory below it, or the state of cordon. No earlier call has
- * touched these (mounts.h). Both with words. */
+ * home, the current directory, a directory below it, or cordon's state. No earlier call has touched
+ * them (mounts.h). Both set words. */
 int folders_home(char **ret, struct err *err) MUST_USE;
 
-/* Gets the nearest directory from the current one upwards that has an undo store, else the current
- * one, as git finds its repository. Heap string. */
+/* Gets the nearest directory from the current one upwards with an undo store, else the current one,
+ * as git finds its repository. Heap string. */
 int folders_of_cwd(char **ret, const char *state_dir, struct err *err) MUST_USE;
 
 /* Keeps programs outside the sandbox (core/base/external.h) from running files that agents can

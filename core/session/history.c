@@ -1,4 +1,4 @@
-/* history - what the store says of this session's steps, and of edits between them. */
+/* history - reads this session's steps from the store, and edits between them. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/log.h"
 #include "core/session/session_priv.h"
@@ -15,7 +15,7 @@ struct journal *session_journal(struct session *s)
 	return s->journal;
 }
 
-/* As `cordon log` does: each kept step names the folders in which it is undone. */
+/* Names the folders in which each kept step is undone, as `cordon log` does. */
 static void name_split(struct session *s, const struct step_info *kept, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ static void reload_turns(struct session *s)
 		model_set_turns(&s->model, list, n);
 }
 
-/* A restore is a step that no command made. */
+/* Adds restores, which are steps without a command. */
 static void add_restored(struct session *s, const struct step_info *list, size_t n)
 {
 	struct step_row *row;
@@ -94,12 +94,12 @@ void session_reload_undone(struct session *s)
 	s->model.version++;
 }
 
-/* ---- what an undo did, in words ---------------------------------------------------------------
+/* ---- words for an undo ------------------------------------------------------------------------
  */
 
 #define STEPS_NAMED 8
 
-struct undone { /* before it */
+struct undone { /* the steps that were undone before */
 	int64_t *ids;
 	size_t n;
 };
@@ -122,7 +122,7 @@ static bool was_undone(const struct undone *u, int64_t id)
 	return false;
 }
 
-/* A restore made a step, which undoes none of the others. */
+/* Describes a restore: it makes a step and undoes no other. */
 static char *restore_words(struct session *s, const char *verb)
 {
 	const struct step_row *made = model_newest_restore(&s->model);
@@ -168,7 +168,7 @@ char *session_undo_words(struct session *s, const char *verb)
 	return words;
 }
 
-/* Those between steps that are shown, and since this session began. */
+/* Returns whether the edit lies between shown steps or is newer than the start of this session. */
 static bool is_shown(struct session *s, const struct barrier *b)
 {
 	return b->last_us >= s->began_wall_us || model_step(&s->model, b->after);

@@ -28,28 +28,28 @@ enum kept_part {
 struct kept {
 	char *label;
 	char *folder;	 /* NULL: not known */
-	bool gone;	 /* the folder does not exist any more */
+	bool gone;	 /* the folder does not exist */
 	bool beside;	 /* the store is, or was, in the folder: it may only be unmounted */
-	size_t steps;	 /* in the history */
-	int64_t used_us; /* wall clock: the newest session or undo; 0: not known */
+	size_t steps;	 /* number in the history */
+	int64_t used_us; /* wall clock: when the newest session or undo ended; 0: unknown */
 	uint64_t bytes[KEPT_PARTS];
 };
 
-/* Lists one entry for each label, the least recently used first; heap. measure: fills bytes, which
- * examines every file. */
+/* Lists one entry for each label, the least recently used first; heap. measure: fills in bytes,
+ * which examines every file. */
 int kept_list(struct kept **ret, size_t *ret_n, const char *state_dir, bool measure,
 	      struct err *err) MUST_USE;
 void kept_free(struct kept *list, size_t n);
-uint64_t kept_bytes(const struct kept *k); /* the sum */
-/* Returns the size of the state directory, recordings and logs included. */
+uint64_t kept_bytes(const struct kept *k); /* adds up the bytes */
+/* Returns the size of the state directory, with recordings and logs. */
 uint64_t kept_all_bytes(const char *state_dir);
 
-/* Removes all data of the folder. Returns -EBUSY: a session or an undo is at work there; -EEXIST:
- * the folder was gone, and exists again. A store is renamed first: if this process dies, the store
- * is whole, or the next call removes it. */
+/* Removes all data of the folder. Returns -EBUSY: a session or an undo uses it; -EEXIST: the folder
+ * had been removed but exists again. Renames a store first: if this process dies, the store is
+ * whole, or the next call removes it. */
 int kept_remove(const char *state_dir, const struct kept *k, struct err *err) MUST_USE;
-/* Does the same for every folder, then removes the state directory itself. Returns -EBUSY: nothing
- * was removed. */
+/* Does the same for every folder, then removes the state directory itself. Returns -EBUSY: it has
+ * removed nothing. */
 int kept_remove_all(const char *state_dir, struct err *err) MUST_USE;
 
 /*
@@ -59,6 +59,6 @@ int kept_remove_all(const char *state_dir, struct err *err) MUST_USE;
  */
 void kept_fit(const char *state_dir, uint64_t most, char *const *folders);
 
-/* After a session that ran nothing: removes the stores of these folders, and the audit log of the
- * first one, if nothing but this session has ever written to them. */
+/* Ends a session that ran nothing: removes the stores of these folders and the audit log of the
+ * first one if only this session has written to them. */
 void kept_drop_empty(const char *state_dir, char *const *folders, const char *session);

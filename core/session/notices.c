@@ -1,4 +1,4 @@
-/* notices - tells the agent, once, what the human did to its work. */
+/* notices - tells the agent, once, what the user did to its work. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #include "core/session/session_priv.h"
 
 /*
- * The keeper holds a copy of the lines, because the agent's hook asks the keeper and does not wait
- * for this process. Both count lines: the keeper's reply says how many it has given away. A line
- * that the human pastes at the moment at which the hook fetches it is told twice; none is lost.
+ * The keeper holds a copy of the lines, as the agent's hook asks the keeper and does not wait for
+ * this process. Both count lines: the keeper's reply has the number that it gave away. A line that
+ * the user pastes just when the hook fetches it is told twice; none is lost.
  */
 #define FILES_NAMED 10
 #define COMMAND_MAX 120 /* bytes of a step's command */
-#define ROOM_LEFT   160 /* bytes for the words that more happened */
+#define ROOM_LEFT   160 /* bytes for the words that more has happened */
 
 static const char more[] = "More happened than fits here: read files again before you edit them.";
 
@@ -93,7 +93,7 @@ void session_on_noticed(struct session *s, const struct client_event *ev)
 	drop(s, ev->total);
 }
 
-/* ---- what an undo did ------------------------------------------------------------------------ */
+/* ---- notices of an undo ---------------------------------------------------------------------- */
 
 struct files {
 	struct buf names;

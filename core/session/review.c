@@ -9,16 +9,16 @@
 #include "core/session/session_priv.h"
 
 /*
- * A piece is taken back by a step of its own, which the keeper makes; while a step of the agent
- * runs it refuses (-EBUSY), and an undo of the human's may be under way. So these steps queue.
- * While the agent works on a prompt, and its hook says when it rests, the queue waits for that: an
- * agent builds on lines that it has just written.
+ * A piece is taken back by a step of its own, which the keeper makes. While a step of the agent
+ * runs the keeper refuses (-EBUSY), and an undo of the user may run. So these steps are queued.
+ * While the agent works on a prompt, and its hook reports its turns, the queue waits for the end of
+ * the turn: an agent builds on lines that it has just written.
  */
 struct review_job {
 	int64_t step;
 	char *path;
 	unsigned number;
-	bool back; /* bring it back: undo the step that took it back */
+	bool back; /* undo the step that took the piece back */
 	bool at_once;
 };
 
@@ -26,8 +26,8 @@ struct reviewing {
 	struct reviewed v;
 	struct review_job *queue;
 	size_t n;
-	uint64_t request; /* of the first one in the queue, or 0 */
-	bool refused;	  /* a step ran: tried again at the next tick */
+	uint64_t request; /* of the first job in the queue, or 0 */
+	bool refused;	  /* a step ran: retried at the next tick */
 };
 
 static bool is_undone(void *data, int64_t step)
@@ -99,7 +99,7 @@ static void save(struct session *s)
 	}
 }
 
-/* path: NULL, or the file that the words are about. */
+/* Sets the words. path: the file that they are about, or NULL. */
 static void say(struct session *s, const char *path, const char *words)
 {
 	AUTO_BUF struct buf text = BUF_INIT;
@@ -117,7 +117,7 @@ static void say(struct session *s, const char *path, const char *words)
 
 /* ---- the queue ------------------------------------------------------------------------------- */
 
-/* Returns why this piece cannot be taken or brought back, or NULL. */
+/* Returns why this piece cannot be taken back or brought back, or NULL. */
 static const char *find_obstacle(const struct reviewed *v, const struct review_job *q)
 {
 	const struct review_entry *e = reviewed_taken(v, q->step, q->path, q->number);
@@ -140,13 +140,14 @@ static uint64_t start(struct session *s, const struct review_job *q)
 
 	if (!number)
 		return session_restore(s, step, paths, 0);
-	/* The step that took a hunk back has that hunk alone. */
+	/* The step that took back a hunk has only this hunk. */
 	if (number != HUNK_MODE)
 		number = q->back ? 1 : number;
 	return session_restore_hunk(s, step, q->path, number == HUNK_MODE ? 0 : number);
 }
 
-/* One that is brought back brings back others with it: of a file that was taken back as a whole. */
+/* Drops pieces from the queue that came back with another: a file that was taken back as a
+ * whole. */
 static void drop_brought_back(struct reviewing *r)
 {
 	while (r->n && r->queue[0].back &&
@@ -154,7 +155,8 @@ static void drop_brought_back(struct reviewing *r)
 		drop_first(r);
 }
 
-/* Puts the first job that does not wait for the agent in front. Returns false if there is none. */
+/* Moves the first job that does not wait for the agent to the front. Returns false if there is
+ * none. */
 static bool bring_forward(struct reviewing *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -193,11 +195,11 @@ void session_review_pump(struct session *s, bool tick)
 
 	if (!r || !r->n || r->request || s->model.job.active)
 		return;
-	/* The keeper would refuse: a step runs. */
+	/* The keeper would refuse while a step runs. */
 	if (model_running(&s->model, NULL) || (r->refused && !tick))
 		return;
 	r->refused = false;
-	/* An agent that has ended rests, too. */
+	/* The agent's turn has also ended if the agent has. */
 	if (s->model.tells_rest && !s->model.rests && !s->model.exited && !bring_forward(r))
 		return;
 	drop_brought_back(r);
@@ -252,7 +254,7 @@ void session_review_done(struct session *s, uint64_t request, int result, const 
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
-/* Takes a piece out of the queue again. Returns whether it was there and has not begun. */
+/* Takes a piece out of the queue. Returns whether it was there and not started. */
 static bool withdraw(struct reviewing *r, int64_t step, const char *path, unsigned number)
 {
 	for (size_t i = r->request ? 1 : 0; i < r->n; i++) {
@@ -285,7 +287,7 @@ static void judge(struct session *s, enum review_verb verb, const struct hunk *h
 				     .back = verb == REVIEW_BRING_BACK,
 				     .at_once = verb != REVIEW_TAKE_BACK};
 	enum review_state was = reviewed_state(&r->v, h->step, h->path, h->number);
-	/* One that is performed now goes on. */
+	/* A piece that is being taken back is left to finish. */
 	bool free_now = was != PIECE_QUEUED || withdraw(r, h->step, h->path, h->number);
 
 	if (verb == REVIEW_KEEP && was != PIECE_TAKEN && free_now)
@@ -354,7 +356,7 @@ void session_on_point_done(struct session *s, const struct client_event *ev)
 {
 	struct err err = {0};
 
-	/* It may be handled already: the keeper looks at the stored points. */
+	/* The point may be handled already: the keeper only checks the stored points. */
 	if (session_point_done(s, ev->path, &err) < 0)
 		log_info("review", "%s", err.text);
 }

@@ -1,4 +1,4 @@
-/* shells - programs of the human's beside the agent, and the clients that wait for their ends. */
+/* shells - the user's programs beside the agent, and the clients that wait for their ends. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <signal.h>

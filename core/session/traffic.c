@@ -1,4 +1,5 @@
-/* traffic - bytes of each host and port that the agent reached, and network.bytes, its limits. */
+/* traffic - bytes to and from each host and port that the agent reached; limits by
+ * network.bytes. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,20 +12,20 @@
 #include "core/net/host.h"
 #include "core/session/session_priv.h"
 
-#define TARGETS_MAX 1000 /* with more, the agent counts through ports: they share one line */
-#define PERIOD_US   INT64_C(60000000) /* a session that is killed loses what came since */
+#define TARGETS_MAX 1000 /* later targets share one line: the agent may count through ports */
+#define PERIOD_US   INT64_C(60000000) /* time between two writes; a killed session loses the rest */
 
 struct traffic {
 	char *target; /* HOST:PORT */
 	uint64_t sent, received;
-	uint64_t new_sent, new_received; /* that no line has yet */
+	uint64_t new_sent, new_received; /* not written to a line yet */
 	UT_hash_handle hh;
 };
 
-/* Bytes that the agent may send to all hosts of a pattern together before the human is told. */
+/* Number of bytes that the agent may send to all hosts of a pattern before the user is told. */
 struct byte_limit {
 	struct net_pattern pattern;
-	char *line; /* of the settings: "HOST SIZE" */
+	char *line; /* as in the settings: "HOST SIZE" */
 	uint64_t most, sent;
 	bool told;
 };
@@ -79,7 +80,7 @@ int session_read_limits(struct session *s, const struct session_spec *spec, stru
 	return r;
 }
 
-/* Returns the limit with the nearest pattern, NULL: none is for this target. */
+/* Returns the limit with the nearest pattern, or NULL if none fits the target. */
 static struct byte_limit *limit_of(struct session *s, const char *target)
 {
 	struct byte_limit *best = NULL;

@@ -85,8 +85,8 @@ uint64_t session_undo_for(struct session *s, const struct undo_wish *w,
 		err_say(err, -EBUSY, "another undo is under way: wait for its end");
 		return 0;
 	}
-	/* The keeper holds an undo to its newest step; which rollback a redo brings back is known
-	 * here. */
+	/* The keeper compares an undo with its newest step, but only the model knows which rollback
+	 * a redo brings back. */
 	if (w->kind == UNDO_REDO && shown->undos != s->model.undos) {
 		err_say(err, -ESTALE, "the history has changed meanwhile: look again");
 		return 0;

@@ -1,4 +1,4 @@
-/* usage - cpu, memory, processes and io of everything inside the sandbox, once a second. */
+/* usage - samples cpu, memory, processes and io of the sandbox once a second. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +14,8 @@ struct usage {
 	uint64_t pages; /* resident */
 };
 
-/* Field n (from 1) of a /proc/PID/stat line; the name in parentheses may hold anything. */
+/* Returns field n (from 1) of a /proc/PID/stat line; the name in parentheses may contain
+ * anything. */
 static const char *stat_field(const char *stat, int n)
 {
 	const char *p = strrchr(stat, ')');
@@ -30,7 +31,8 @@ static const char *stat_field(const char *stat, int n)
 	return p;
 }
 
-/* proc(5): 14 utime, 15 stime, 24 rss. */
+/* Adds fields 14 utime, 15 stime and 24 rss (proc(5)). Returns false if there is no such
+ * process. */
 static bool add_process(int64_t pid, struct usage *u)
 {
 	AUTO_FREE char *name = xasprintf("/proc/%lld/stat", (long long)pid);
@@ -49,7 +51,7 @@ static bool add_process(int64_t pid, struct usage *u)
 	return true;
 }
 
-/* Append the children of pid to the queue (proc(5): /proc/PID/task/TID/children, one thread). */
+/* Appends the children of pid to the queue, from /proc/PID/task/TID/children (proc(5)). */
 static size_t add_children(int64_t pid, int64_t *queue, size_t n)
 {
 	AUTO_FREE char *name =
@@ -73,7 +75,7 @@ static size_t add_children(int64_t pid, int64_t *queue, size_t n)
 	return n;
 }
 
-/* proc(5): "rchar: 1\nwchar: 2". What may not be read counts as nothing. */
+/* Reads "rchar: 1\nwchar: 2" (proc(5)). An unreadable file counts as 0. */
 static struct io_seen read_io(int64_t pid)
 {
 	AUTO_FREE char *name = xasprintf("/proc/%lld/io", (long long)pid);
@@ -95,7 +97,7 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Since the last sample; of a new process all that it has done. */
+/* Adds io since the last sample; a new process counts from its start. */
 static void sample_io(struct session *s, const int64_t *pids, size_t n, struct usage_sample *ret)
 {
 	struct io_seen *now = xcalloc(n + 1, sizeof(*now));
@@ -108,7 +110,7 @@ static void sample_io(struct session *s, const int64_t *pids, size_t n, struct u
 			      ? bsearch(&now[i], s->io_seen, s->n_io_seen, sizeof(*now), by_pid)
 			      : NULL;
 		if (was && (was->read > now[i].read || was->written > now[i].written))
-			was = NULL; /* another one of that number */
+			was = NULL; /* the pid has been reused */
 		ret->read += now[i].read - (was ? was->read : 0);
 		ret->written += now[i].written - (was ? was->written : 0);
 	}
@@ -127,7 +129,8 @@ void session_sample_usage(struct session *s)
 
 	if (s->keeper <= 0 || s->gone)
 		return;
-	/* The agent is the keeper's child; orphans hang below the sandbox's pid 1, another one. */
+	/* The agent is a child of the keeper. Orphans belong to the sandbox's pid 1, another
+	 * child. */
 	n = add_children(s->keeper, queue, 0);
 	for (size_t i = 0; i < n; i++) {
 		if (add_process(queue[i], &u))

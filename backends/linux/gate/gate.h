@@ -61,7 +61,7 @@ int gate_open(struct gate *g, struct keeper *k, int mnt_ns, struct door **ret, s
 	MUST_USE;
 /* Ends both processes; their held requests fail. NULL is a no-op, here and below. */
 void gate_kill(const struct gate *g);
-/* As gate_kill(), and waits for them. */
+/* Does the same as gate_kill(), and waits for the processes. */
 void gate_free(struct gate *g);
 
 /* Returns 0, or a negative errno if no FUSE file system can be served here. */

@@ -16,7 +16,7 @@ short gate_held_events(void);
 int gate_held_wait_ms(void);
 /* Returns whether cached attributes in the kernel may become wrong. */
 bool gate_held_is_unsure(void);
-/* Tells the keeper that the kernel has no such attributes any more, so that it continues. */
+/* Tells the keeper that the kernel has dropped such attributes, so that it continues. */
 void gate_held_sure(void);
 /* Handles the result of poll(2). revents: of the keeper's socket, or 0. late: poll(2) timed out.
  * Returns false if the keeper has ended. */

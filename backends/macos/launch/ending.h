@@ -12,7 +12,7 @@
  * (es_queue.h), and its calls are denied.
  *
  * A process that stays after SIGKILL waits in the kernel, for a disk or a server that does not
- * answer; it runs no instruction of its program any more. The function waits for it for `patience`
+ * answer; it runs no instruction of its program. The function waits for it for `patience`
  * rounds. If a user waits for the result, limit_us is set, and the warden goes on (warden.h).
  */
 struct ending {

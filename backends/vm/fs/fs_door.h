@@ -11,7 +11,7 @@ struct fs_door;
 
 /*
  * Life: fs_door_new() -> door_ops.close(). One thread, the keeper's. A request that the keeper
- * holds is kept here as a copy and performed when the human has answered.
+ * holds is kept here as a copy and performed when the user has answered.
  */
 struct fs_door_spec {
 	struct keeper *k;

@@ -105,7 +105,7 @@ char *fs_where_path(const char *dir, const char *name);
 /* Fills spot and where for a name in a directory. */
 int fs_spot_name(struct fs_tree *t, struct fs_node *dir, const char *name, struct fs_spot *spot,
 		 struct fs_where *where);
-/* Fills spot and where for a node by its current name. -ESTALE: it has no name any more. */
+/* Fills spot and where for a node by its current name. -ESTALE: it has no name. */
 int fs_spot_object(struct fs_tree *t, struct fs_node *n, struct fs_spot *spot,
 		   struct fs_where *where);
 /* The same for a change of attributes: attaches the descriptor of a regular file without a name. */

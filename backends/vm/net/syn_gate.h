@@ -9,7 +9,7 @@
  * The gate recognises it by address and ports. A held packet gives way to a newer one of the same
  * ports, also with another sequence number: the answer is the same. After the answer, another
  * sequence number at the same ports is a new connection. If the guest does not repeat a packet for
- * SYN_GONE_US, no program waits for it any more. In a flood the oldest held packet gives way to a
+ * SYN_GONE_US, no program waits for it. In a flood the oldest held packet gives way to a
  * new one, if it was not repeated for SYN_CROWD_US.
  *
  * Life:    syn_gate_new() -> syn_gate_free().
@@ -39,7 +39,7 @@ enum syn_verdict syn_gate_take(struct syn_gate *g, const struct frame *f, int64_
 const uint8_t *syn_gate_decide(struct syn_gate *g, uint64_t id, bool pass, size_t *ret_len);
 /* Forgets a held packet if the keeper could not be asked. */
 void syn_gate_forget(struct syn_gate *g, uint64_t id);
-/* Forgets a held packet that the guest does not repeat any more. Returns its id; 0: none. */
+/* Forgets a held packet that the guest no longer repeats. Returns its id; 0: none. */
 uint64_t syn_gate_gone(struct syn_gate *g, int64_t now);
 /* Returns when to call syn_gate_gone() next; 0: no packet is held. */
 int64_t syn_gate_next(const struct syn_gate *g);

@@ -5,9 +5,9 @@
 #include "core/base/buf.h"
 
 /*
- * The editor speaks first. If its first line is no JSON-RPC the stream is another protocol:
- * all bytes pass unchanged. Messages of ACP pass unchanged, too, unless the agent asks its editor
- * to read, write or run something (fs/..., terminal/...), which the editor would do outside the
+ * The editor speaks first. If its first line is not JSON-RPC, the stream is another protocol: all
+ * bytes pass unchanged. Messages of ACP pass unchanged, too, unless the agent asks its editor to
+ * read, write or run something (fs/..., terminal/...), which the editor would do outside the
  * sandbox. The same holds for a login that the editor would run as a command (authMethods):
  *
  * - off: the editor's `initialize` does not offer them; such a request is answered with an error.
@@ -15,11 +15,11 @@
  *   passes it on or answers it with an error.
  * - on: everything passes.
  *
- * To enforce that, each line of the agent is checked once it is complete, and dropped if it is no
+ * To enforce that, each line of the agent is checked once it is complete, and dropped if it is not
  * JSON, or has control characters or more values than REQUEST_VALUES. Before the first line of the
  * editor, requests that an editor might obey wait; other lines of the agent pass. After a question,
- * a request that passes is written anew, so that the editor reads exactly the shown text; an
- * ambiguous request is refused without a question.
+ * a request that passes is printed anew, so that the editor reads exactly the text that was shown;
+ * an ambiguous request is refused without a question.
  *
  * A prompt begins a turn, its response ends it. Notices about actions of the user are added to the
  * prompt, as the last block of its text.

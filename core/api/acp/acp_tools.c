@@ -146,7 +146,7 @@ static bool is_clear(const cJSON *message, const char *line, size_t len)
 	       is_as_named(json_get(message, "params")) && !has_twins(message);
 }
 
-/* ---- what it is about ------------------------------------------------------------------------ */
+/* ---- subject of a request -------------------------------------------------------------------- */
 
 static bool is_plain_path(const char *path)
 {
@@ -181,7 +181,7 @@ static bool command_line(const cJSON *params, struct buf *out)
 		text_shell_word(out, value);
 		buf_ch(out, ' ');
 	}
-	/* the editor's shell may interpret it: it is shown as it is written */
+	/* The editor's shell may interpret it: it is shown as it is written. */
 	buf_str(out, command);
 	cJSON_ArrayForEach(one, json_get(params, "args"))
 	{

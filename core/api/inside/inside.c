@@ -281,7 +281,7 @@ static void obey(const struct runner_head *h, char *bytes, size_t len)
 			task_resize(t, h->b >> 16, h->b & 0xffff);
 		break;
 	case RUNNER_SIGNAL:
-		/* the process may not have made its group yet */
+		/* The process may not have made its group yet. */
 		if (!t->exited && h->a < NSIG && kill(-t->pid, (int)h->a) < 0)
 			kill(t->pid, (int)h->a);
 		break;

@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 /* Returns the next string of the bytes; NULL: there are no more. */
 static char *next_text(char **at, const char *end)

@@ -17,7 +17,7 @@
 #define STATE_S 3600 /* seconds for which a state that the client returns is valid */
 #define MAC_HEX 64
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 /* Returns the question; every part of it that the agent chose is escaped. */
 static char *question(const struct ask *a)
@@ -57,7 +57,7 @@ static cJSON *elicitation(const struct ask *a)
 	return o;
 }
 
-/* ---- what a client brings back --------------------------------------------------------------- */
+/* ---- state kept by a client ------------------------------------------------------------------ */
 
 static void mac(const struct mcp_server *m, const char *text, char out[MAC_HEX + 1])
 {
@@ -141,7 +141,7 @@ static void ask_client(struct mcp_call *call, const struct ask *a)
 		ask_by_request(call, a);
 }
 
-/* ---- whom a question belongs to -------------------------------------------------------------- */
+/* ---- the call of a question ------------------------------------------------------------------ */
 
 static bool is_about(const struct mcp_call *call, const struct ask *a)
 {
@@ -210,7 +210,7 @@ static void place(struct mcp_server *m, const struct ask *a)
 	bool client = call && call->elicits && !call->conn->input_over &&
 		      !(call->modern && call->batch) && parked(call->conn) < PARKED_MAX;
 
-	/* the client gets one question at a time; a parked call asks when its client calls again */
+	/* The client gets one question at a time; a parked call asks at its client's next call. */
 	if (client && !call->ask && call->id)
 		ask_client(call, a);
 	else if (!other && !client)

@@ -19,7 +19,7 @@
 
 #define NAMED_MAX 5 /* most files named in a question */
 
-/* ---- whose steps they are -------------------------------------------------------------------- */
+/* ---- steps of the model ---------------------------------------------------------------------- */
 
 static void id_add(struct id_list *l, int64_t id)
 {

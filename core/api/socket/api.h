@@ -19,7 +19,7 @@ typedef struct uv_loop_s uv_loop_t;
  *                       cmd.end
  *   session -> client   reply {id, ok, error}, one for each command, in their order
  *
- * Access: the same user, and root. The socket lies in a directory of mode 0700 that does not exist
+ * Access: the same user, and root. The socket is in a directory of mode 0700 that does not exist
  * inside the sandbox, has mode 0600, and the peer's credentials are checked (SO_PEERCRED).
  * Life:    api_open() on the session's loop -> api_changed() whenever the model has changed ->
  *          api_close(), which takes effect when the loop runs once more.

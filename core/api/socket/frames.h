@@ -5,7 +5,7 @@
 #include "core/base/buf.h"
 
 /*
- * The host (the process of a session) draws the console; the client has the human's terminal, and
+ * The host (the process of a session) draws the console; the client has the user's terminal, and
  * relays. A frame is a type, a length, and as many bytes:
  *
  *   client -> host   FRAME_HELLO     columns, rows, "NAME=VALUE" of its environment: first
@@ -93,7 +93,7 @@ void frames_finish(struct frames *l, int64_t until_us);
 /* Why a console is over. Strings may be NULL. */
 struct ending {
 	int status;    /* exit status for the shell */
-	bool detached; /* the session goes on */
+	bool detached; /* the session continues */
 	bool again;    /* the user wants to run the same command again */
 	char *error;   /* words of an error */
 	char *words;   /* lines for standard output */

@@ -248,7 +248,7 @@ static int parse_command(const cJSON *object, struct command_in *ret, struct err
 		return err_say(err, -EINVAL,
 			       "type: not cmd.approve, cmd.deny, cmd.revoke, "
 			       "cmd.own_settings, cmd.console, cmd.exec or cmd.end");
-	/* session_answer() refuses answers that do not fit the request */
+	/* session_answer() refuses answers that do not fit the request. */
 	return answers_from_json(object, &ret->answer, err);
 }
 

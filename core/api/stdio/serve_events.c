@@ -268,7 +268,7 @@ static void tell_step(struct serve *s, int64_t id, const char *kind, const char 
 	cJSON_AddItemToObject(o, "affected_paths", describe_paths(j, id, PATHS_TOLD, &n));
 	note(id, "control", id ? "step committed" : "ended without a change", command);
 	cJSON_AddNumberToObject(o, "paths", (double)n);
-	/* the model may not have marked the row yet */
+	/* The model may not have marked the row yet. */
 	cJSON_AddBoolToObject(o, "incomplete",
 			      (row && row->incomplete) || (j && journal_is_incomplete(j, id)));
 	cJSON_AddBoolToObject(o, "rolled_back", row && row->undone);

@@ -15,7 +15,7 @@
 /* Most bytes collected of what a process inside writes. */
 #define COLLECT_MAX (CONTENT_MAX + (4u << 20))
 
-/* ---- what comes back ------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void on_output(void *data, uint32_t job, int stream, const char *bytes, size_t len)
 {
@@ -163,7 +163,7 @@ int serve_job_fault(struct request *r, const struct err *err)
 			 err);
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 struct content {
 	char *bytes;

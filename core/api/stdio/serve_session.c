@@ -10,7 +10,7 @@
 #include "core/config/config.h"
 #include "core/journal/journal.h"
 
-/* ---- what the session says ------------------------------------------------------------------- */
+/* ---- words of the session -------------------------------------------------------------------- */
 
 static cJSON *status(struct serve *s)
 {
@@ -212,7 +212,7 @@ void serve_end_session(struct serve *s)
 		engine_close(take_ptr(&s->engine));
 		s->maker->forget(s->maker->data);
 	}
-	/* answer the open requests, which no undo answers then */
+	/* No undo will answer these requests after the end of the session. */
 	for (r = s->open; r; r = next) {
 		next = r->next;
 		if (!str_starts(r->op->name, "session."))

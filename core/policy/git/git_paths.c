@@ -180,7 +180,7 @@ static enum policy_verdict check_hook(enum policy_act act, const char *rest)
 {
 	bool sample = *rest && str_ends(rest, ".sample");
 
-	/* the executable bit makes a file a hook */
+	/* The executable bit makes a file a hook. */
 	if (*rest && act == POLICY_META && !sample)
 		return POLICY_ASK;
 	if (sample && act != POLICY_RENAME_FROM && act != POLICY_SYMLINK && act != POLICY_DIR_TO)

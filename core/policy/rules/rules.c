@@ -303,7 +303,7 @@ int rules_compare(const struct rule_match *a, const struct rule_match *b, int64_
 		[ORDER_FINAL] = {is_final(x), is_final(y)},
 		[ORDER_DEPTH] = {a->depth, b->depth},
 		[ORDER_LITERALS] = {a->literals, b->literals},
-		/* a tail with a larger maximum is looser, whatever its minimum */
+		/* A tail with a larger maximum is looser, whatever its minimum. */
 		[ORDER_TAIL] = {(int64_t)a->min - (int64_t)a->max * 1000,
 				(int64_t)b->min - (int64_t)b->max * 1000},
 		[ORDER_LEVEL] = {x->of->level, y->of->level},

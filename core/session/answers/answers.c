@@ -100,7 +100,7 @@ const char *answers_wish(const char *op)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* "registry.npmjs.org:443", "registry.npmjs.org", "npmjs.org:443". */
+/* Returns "registry.npmjs.org:443", "registry.npmjs.org" or "npmjs.org:443". */
 static char *host_object(const struct ask *ask, enum answer_extent extent)
 {
 	char *patterns[2];
@@ -195,7 +195,7 @@ void answers_words(struct buf *out, const struct model *m, const struct ask *ask
 		add_until(out, a->until);
 }
 
-/* ---- what is not offered --------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static bool has_name(const char *path, const char *name)
 {
@@ -207,7 +207,7 @@ static bool has_name(const char *path, const char *name)
 	return false;
 }
 
-/* Directories of secrets, wherever they lie, and those of cordon itself. */
+/* Returns whether the path has a directory of secrets, at any place, or of cordon. */
 static bool holds_secrets(const char *dir)
 {
 	static const char *const names[] = {
@@ -224,7 +224,7 @@ static bool holds_secrets(const char *dir)
 	return false;
 }
 
-/* All of somebody's settings or data: as good as the home itself. */
+/* Returns whether dir holds all of a user's settings or data, like the home folder itself. */
 static bool is_whole(const struct model *m, const char *dir)
 {
 	static const char *const wide[] = {"",	      ".config", ".local", ".local/share", ".cache",
@@ -261,7 +261,7 @@ static const char *refuse_bundle(const struct ask *ask, const struct answer *a)
 	return NULL;
 }
 
-/* Nothing that is denied is a domain of everybody's, either. */
+/* Refuses an answer for a domain where the host has none of its own. */
 static const char *refuse_host(const struct ask *ask, const struct answer *a)
 {
 	bool none = (a->extent == EXTENT_DIR && ask->no_dir) ||

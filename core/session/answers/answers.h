@@ -15,20 +15,19 @@ char *answers_object(const struct ask *ask, const struct answer *a) MUST_USE;
 void answers_words(struct buf *out, const struct model *m, const struct ask *ask,
 		   const struct answer *a);
 
-/* Returns NULL if the answer may be given, else the reason in words. No answer opens a whole home,
- * or a directory with secrets or with files of cordon. */
+/* Returns NULL if the answer may be given, else why not. No answer opens a whole home, or a
+ * directory with secrets or with files of cordon. */
 const char *answers_refusal(const struct model *m, const struct ask *ask, const struct answer *a);
 
 struct cJSON;
 /* Reads scope, extent, until and persist (protocol.json); leaves ret->allow unchanged. */
 int answers_from_json(const struct cJSON *object, struct answer *ret, struct err *err) MUST_USE;
 
-/* Returns the common name of an operation: "write" for "openat"; op itself if it has no other
- * name. */
+/* Returns the usual name of an operation: "write" for "openat"; op itself if it has no other. */
 const char *answers_op(const char *op);
-/* Returns the name as in a question, before the object: "create the folder", "set the times of". */
+/* Returns the name for a question, before the object: "create the folder", "set the times of". */
 const char *answers_wish(const char *op);
 const char *answers_scope_name(enum answer_scope scope);    /* "once", ... as on the command line */
 const char *answers_extent_name(enum answer_extent extent); /* "exact", "dir", "tree" */
-int answers_find_scope(const char *name);		    /* -1: unknown; below too */
+int answers_find_scope(const char *name);		    /* -1: unknown, here and below */
 int answers_find_extent(const char *name);

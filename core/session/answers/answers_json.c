@@ -1,4 +1,4 @@
-/* answers_json - how long and how much, as members of a JSON object. */
+/* answers_json - the scope, extent and end of an answer as members of a JSON object. */
 /* SPDX-License-Identifier: MIT */
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -61,7 +61,7 @@ void session_on_ask(struct session *s, const struct client_event *ev)
 			    });
 }
 
-/* Denied by nobody: the human who looks later shall find why. */
+/* Records a timeout as a denial, so that a user who looks later sees why. */
 void session_note_timeout(struct session *s, const struct ask *a)
 {
 	static const char words[] = "deny: no answer in time";
@@ -82,7 +82,8 @@ void session_note_timeout(struct session *s, const struct ask *a)
 	s->model.decisions.by_nobody++;
 }
 
-/* Killed or interrupted, it asks no more: else the list would keep a question without an end. */
+/* Adds a row about a caller that was killed or interrupted, so that the question has an end in the
+ * list. */
 static void tell_withdrawn(struct session *s, const struct ask *a)
 {
 	AUTO_FREE char *words = xasprintf("withdrawn: %s %s", a->op, a->path);
@@ -95,7 +96,7 @@ void session_on_ask_gone(struct session *s, const struct client_event *ev)
 	uint64_t id = session_known_ask(s, ev->id);
 	const struct ask *a = model_ask(&s->model, id);
 
-	if (a && ev->end == ASK_TIMED_OUT && !a->held) /* that is told when it was stopped */
+	if (a && ev->end == ASK_TIMED_OUT && !a->held) /* else told when it is stopped */
 		session_note_timeout(s, a);
 	if (a && ev->end == ASK_LEFT && !a->held)
 		tell_withdrawn(s, a);
@@ -125,7 +126,7 @@ void session_on_given_over(struct session *s, const struct client_event *ev)
 	}
 }
 
-/* What was taken back, and who has some of it still: for the view, and for later. */
+/* Records what was revoked and what processes still hold open, in the model and the audit log. */
 void session_on_left_open(struct session *s, const struct client_event *ev)
 {
 	const struct given *g = model_set_left(&s->model, ev->rule, ev->reason);
@@ -149,7 +150,7 @@ void session_on_tallies(struct session *s, const struct client_event *ev)
 	s->model.version++;
 }
 
-/* ---- from the human -------------------------------------------------------------------------- */
+/* ---- from the user --------------------------------------------------------------------------- */
 
 static void notice_denial(struct session *s, const struct ask *a)
 {
@@ -158,7 +159,7 @@ static void notice_denial(struct session *s, const struct ask *a)
 	session_notice(s, words);
 }
 
-/* The human's word, into the audit log and the list before it has any effect. */
+/* Writes the user's answer to the audit log and the list before it has any effect. */
 static void record_answer(struct session *s, const char *by, const struct ask *a,
 			  const struct answer *given, const char *words)
 {
@@ -188,11 +189,11 @@ static void record_answer(struct session *s, const char *by, const struct ask *a
 		s->model.decisions.allowed++;
 	else
 		s->model.decisions.denied++;
-	if (!given->allow && !a->held) /* of what a safeguard held, session_on_stopped() tells */
+	if (!given->allow && !a->held) /* session_on_stopped() tells of what a safeguard held */
 		notice_denial(s, a);
 }
 
-/* What the settings say of it: a bundle's name, or the place. Heap. */
+/* Returns the name of the answer in settings: a bundle, or a place. Heap. */
 static char *settled(const struct ask *a, const struct answer *given)
 {
 	return given->extent == EXTENT_BUNDLE ? xstrdup(a->bundle)
@@ -221,7 +222,7 @@ static struct rules_place place_of(const struct session *s)
 		.home = s->model.home, .config_home = s->config_home, .folder = s->cwd};
 }
 
-/* Into the settings first: an answer that cannot be kept as long as it says is none. */
+/* Writes a lasting answer to the settings, before anything else: if it cannot, the answer fails. */
 static int persist(struct session *s, const struct ask *a, const struct answer *given,
 		   struct err *err)
 {
@@ -258,7 +259,7 @@ int session_answer(struct session *s, const char *by, uint64_t id, const struct 
 	}
 	answers_words(&words, &s->model, a, &given);
 	record_answer(s, by, a, &given, words.data);
-	given.allow = given.allow && !s->frozen; /* the log may have failed just now */
+	given.allow = given.allow && !s->frozen; /* the log may have failed in record_answer() */
 	keep_given(s, a, &given, words.data);
 	if (a->own)
 		session_on_own_answer(s, id, given.allow);
@@ -270,7 +271,7 @@ int session_answer(struct session *s, const char *by, uint64_t id, const struct 
 	return 0;
 }
 
-/* What is not saved in the home folder is none of what it waits for. */
+/* Denies the bundle's waiting requests, as the settings now move to another place. */
 static void deny_bundle(struct session *s, const char *by, const char *bundle)
 {
 	static const struct answer no = {0};
@@ -319,8 +320,8 @@ int session_own_settings(struct session *s, const char *by, uint64_t ask, struct
 	return 0;
 }
 
-/* What was written into the settings goes from there. NULL: done, or there was nothing; else why it
- * did not. */
+/* Removes what an answer wrote to the settings. Returns NULL: done, or nothing was written; else
+ * why it could not. */
 static char *unpersist(const struct session *s, const struct given *g)
 {
 	const struct rules_place where = place_of(s);

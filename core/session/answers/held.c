@@ -1,4 +1,4 @@
-/* held - steps that a safeguard holds or has stopped, told to the human and to the audit log. */
+/* held - tells the user and the audit log of steps that a safeguard holds or has stopped. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
@@ -39,7 +39,7 @@ void session_on_held(struct session *s, const struct guard_report *r)
 		    words);
 }
 
-/* The same for a denial that no human gave. */
+/* Logs a denial that no user gave. */
 static void audit_denied(struct session *s, const struct client_event *ev)
 {
 	AUTO_FREE char *words =
@@ -60,8 +60,8 @@ static void audit_denied(struct session *s, const struct client_event *ev)
 			 });
 }
 
-/* One line, in the form of every other message: what: why: what to do. Of a long command only the
- * beginning, so that the bar has room for what became of it. */
+/* Returns one line in the usual form: what: why: what to do. Cuts a long command short, so that the
+ * bar has room for the rest. */
 static char *stopped_words(const struct client_event *ev)
 {
 	static const char *const why[] = {
@@ -114,7 +114,7 @@ void session_on_stopped(struct session *s, const struct client_event *ev)
 	m->undos += ev->result >= 0; /* redo brings it back first */
 	if (row)
 		row->undone = ev->result >= 0;
-	if (ev->why != GUARD_DENIED) /* else it is in the log as the human's answer */
+	if (ev->why != GUARD_DENIED) /* else the user's answer is in the log */
 		audit_denied(s, ev);
 	session_audit(s, &(struct audit_entry){
 				 .event = AUDIT_UNDO,

@@ -1,4 +1,4 @@
-/* lasting - rules of settings files beside this session's answers: shown, and some taken out. */
+/* lasting - lists rules of settings files beside this session's answers, and removes some. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void add(struct model *m, const struct rule *r)
 						      .by_us = rules_is_answer(r->of->name)};
 }
 
-/* The hosts that profiles open: they came without being asked for. */
+/* Tells which hosts profiles open, as the user was not asked about them. */
 static void tell_profiles(struct session *s, const struct rules *rules)
 {
 	AUTO_BUF struct buf hosts = BUF_INIT;
@@ -85,7 +85,7 @@ int session_forget(struct session *s, size_t i, struct err *err)
 	r = rules_forget_named(l->file, l->name, err);
 	if (r < 0)
 		return r;
-	/* A section may have said several things. */
+	/* A section can have several rules. */
 	for (size_t k = 0; k < s->model.n_lasting; k++) {
 		struct lasting *other = &s->model.lasting[k];
 

@@ -9,10 +9,10 @@
 #include "core/base/text.h"
 #include "core/policy/rules/rules.h"
 
-/* So many files of one directory stand for all of it. */
+/* The number of files of one directory that stand for the whole directory. */
 #define MANY 4
 
-struct place { /* that was asked for */
+struct place { /* a place that was requested */
 	char *path;
 	enum rule_kind kind;
 	bool is_dir, allowed, secret, no_tree;
@@ -83,7 +83,7 @@ static int rank(char c)
 	return c == '/' ? 1 : c ? 2 + (unsigned char)c : 0;
 }
 
-/* By kind, then by path in the order of a walk: what lies beneath a directory follows it. */
+/* Orders by kind, then by path as a walk does: what is inside a directory follows it. */
 static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -121,8 +121,8 @@ static size_t parent_len(const char *path)
 	return slash > path ? (size_t)(slash - path) : 1;
 }
 
-/* Its directory (itself, where it is one), when enough files of it were let through and a tree may
- * be offered; heap. */
+/* Returns the place's directory, or the place if it is one, if enough of its files were allowed and
+ * a tree may be offered; heap. */
 static char *whole_directory(const struct learned *l, size_t at)
 {
 	const struct place *p = &l->list[at];
@@ -140,7 +140,7 @@ static char *whole_directory(const struct learned *l, size_t at)
 	return open && files >= MANY ? xstrndup(p->path, len) : NULL;
 }
 
-/* "~/x" for what lies in the home folder. Takes the pattern. */
+/* Adds a rule, with "~/x" for a path in the home folder. Frees the pattern. */
 static void add_rule(const struct learned *l, struct buf *out, enum rule_kind kind, char *pattern)
 {
 	const char *rest = path_below(pattern, l->home);
@@ -163,7 +163,7 @@ static void add_answer(const struct learned *l, struct buf *out, const struct pl
 			add_rule(l, out, p->kind, patterns[i]);
 }
 
-/* Returns the first place that the rule does not cover. */
+/* Adds a rule for a place. Returns the first place that the rule does not cover. */
 static size_t add_place(const struct learned *l, struct buf *out, size_t i)
 {
 	const struct place *p = &l->list[i];
@@ -172,7 +172,7 @@ static size_t add_place(const struct learned *l, struct buf *out, size_t i)
 		xasprintf("%s%s", whole ? whole : p->path, whole || p->is_dir ? "/" : "");
 	size_t next = i + 1;
 
-	/* A listed directory: its own names, nothing that lies in it. */
+	/* A listed directory: its names, but not what is in it. */
 	add_answer(l, out, p, object, whole ? EXTENT_TREE : EXTENT_EXACT);
 	while (whole && next < l->n && l->list[next].kind == p->kind &&
 	       path_is_beneath(l->list[next].path, whole))

@@ -14,13 +14,12 @@
 
 struct learned;
 
-/* home: absolute; rules write `~/` for it. command: the command of the run. Both are copied. */
+/* home: absolute; rules write it as `~/`. command: the command of the run. Both are copied. */
 struct learned *learned_new(const char *home, const char *command) MUST_USE;
 void learned_free(struct learned *l); /* NULL is a no-op */
 
-/* Returns whether a request is allowed while learning: reading or running a file that is no secret.
- * Other requests are only noted: changes elsewhere, and sockets of the host, need a person to allow
- * them. */
+/* Returns whether a request is allowed while learning: reading or running a file that is not
+ * secret. Changes elsewhere and sockets of the host are only noted; they need a person's answer. */
 bool learned_allows(const struct ask *ask);
 void learned_note(struct learned *l, const struct ask *ask);
 size_t learned_count(const struct learned *l);

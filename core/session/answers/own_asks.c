@@ -116,7 +116,7 @@ void session_expire_asks(struct session *s)
 	}
 }
 
-/* ---- answers that count on ------------------------------------------------------------------- */
+/* ---- lasting answers ------------------------------------------------------------------------- */
 
 static bool is_about(const struct given *g, const char *path)
 {
@@ -140,7 +140,7 @@ int session_recall(struct session *s, enum rule_kind kind, const char *path)
 		if (!session_rule_is_own(g->rule) || g->over || g->kind != kind ||
 		    (g->answer.until && g->answer.until <= time(NULL)) || !is_about(g, path))
 			continue;
-		found = g->answer.allow; /* a denial counts more */
+		found = g->answer.allow; /* a denial wins */
 	}
 	return s->frozen && found > 0 ? -1 : found;
 }

@@ -20,10 +20,10 @@ static const char *const names[] = {
 	"FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LS_COLORS", "COLORFGBG",
 	/* language and time */
 	"LANG", "LANGUAGE", "LC_*", "TZ",
-	/* what people choose */
+	/* the user's choices */
 	"EDITOR", "VISUAL", "PAGER", "LESS", "MANPATH", "INFOPATH", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS",
-	/* where tool chains lie */
+	/* paths of tool chains */
 	"JAVA_HOME", "GOPATH", "GOROOT", "GOBIN", "CARGO_HOME", "RUSTUP_HOME", "NVM_DIR", "NVM_BIN",
 	"VOLTA_HOME", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR", "PYENV_ROOT", "VIRTUAL_ENV",
 	"CONDA_PREFIX", "CONDA_DEFAULT_ENV", "RBENV_ROOT", "GEM_HOME", "SDKMAN_DIR", "ANDROID_HOME",
@@ -53,7 +53,7 @@ bool env_name_passes(const char *name, size_t len, const char *const *extra)
 	       is_among(extra, name, len);
 }
 
-/* Programs print these or look files up by them: no controls, and TERM is a file name. */
+/* Returns whether a value is safe to print and to use as a file name, which TERM is. */
 static bool value_is_plain(const char *name, size_t len, const char *value)
 {
 	size_t n = strlen(value);
@@ -89,7 +89,7 @@ char **env_scrub(char *const *environ, const char *const *extra, const char *ses
 	return out;
 }
 
-/* Takes the string. */
+/* Sets a variable. Takes setting over. */
 static char **put(char **env, char *setting)
 {
 	size_t len = strcspn(setting, "=") + 1, n = 0;
@@ -182,8 +182,8 @@ static char **take_out(char **env, const char *name)
 }
 
 /*
- * Programs take keys and features from these: rxvt's Home key is another one than the pane's, and a
- * size that a shell exported for its own window is wrong in here.
+ * Removes variables from which programs take keys and features: rxvt's Home key differs from the
+ * pane's, and a size that a shell exported for its own window is wrong here.
  */
 char **env_in_pane(char **env)
 {

@@ -17,11 +17,11 @@ char **env_scrub(char *const *environ, const char *const *extra, const char *ses
  * "$CORDON_CACHE" in values; without one, settings with it are left out.
  */
 char **env_set(char **env, const char *const *settings, const char *cache) MUST_USE;
-/* Adds a setting for git (git-config(1), GIT_CONFIG_COUNT) after the settings in env; it overrides
+/* Adds a setting for git (git-config(1), GIT_CONFIG_COUNT) after those in env, which overrides
  * every file. Takes env over and returns it. */
 char **env_add_git(char **env, const char *key, const char *value) MUST_USE;
-/* Puts front ends for find, rm and the like first in PATH (tools.safe); dir NULL: none. Takes env
- * over. */
+/* Puts the directory of front ends for find, rm and the like first in PATH (tools.safe); dir NULL:
+ * none. Takes env over. */
 char **env_add_tools(char **env, const char *dir, const char *mode, const char *const *folders)
 	MUST_USE;
 /*

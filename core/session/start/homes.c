@@ -25,8 +25,8 @@ struct preparing {
 	const struct session_spec *spec;
 	const struct policy *policy;
 	unsigned can;	      /* HOMES_* */
-	int own;	      /* their directory */
-	char **known, **made; /* names in it, and among the points */
+	int own;	      /* their directory, open */
+	char **known, **made; /* names in it, and names of the points */
 	struct listing *at_home;
 };
 
@@ -49,7 +49,8 @@ static void add_place(struct homes *h, const char *path, bool empty)
 	util_list_push(&h->paths, &h->n, xstrdup(path));
 }
 
-/* The nearest served directory that holds path, or NULL. What lies in another comes after it. */
+/* Returns the nearest served directory that contains path, or NULL. A directory inside another
+ * comes later in the list. */
 static const struct overlay_place *holder(const struct homes *h, const char *path)
 {
 	for (size_t i = h->n; i > 0; i--)
@@ -58,7 +59,7 @@ static const struct overlay_place *holder(const struct homes *h, const char *pat
 	return NULL;
 }
 
-/* The names in a directory, which is made when it is not there; NULL-terminated. */
+/* Lists the names in a directory, and makes it if needed; NULL-terminated. */
 static int list_names(const char *dir, char ***ret)
 {
 	AUTO_DIR DIR *d = NULL;
@@ -81,7 +82,7 @@ static bool has_name(char **list, const char *name)
 	return false;
 }
 
-/* Makes the folder's own directory of that name, once. */
+/* Makes the folder's own directory of that name, unless it exists. */
 static bool make_own(const struct preparing *p, const char *name)
 {
 	return has_name(p->known, name) || mkdirat(p->own, name, 0755) == 0 || errno == EEXIST;
@@ -90,12 +91,12 @@ static bool make_own(const struct preparing *p, const char *name)
 /* ---- one row --------------------------------------------------------------------------------- */
 
 enum fate {
-	LEFT,	/* to the rules, or to a folder that it lies in */
+	LEFT,	/* to the rules, or to a folder that it is in */
 	SERVED, /* by a mount or a link */
 	MOVED,	/* by its variable */
 };
 
-/* Returns whether all of the host's directory may be shown: no rule hides a part of it. */
+/* Returns whether all of the host's directory may be shown: no rule hides any part of it. */
 static bool may_show(const struct preparing *p, const char *path)
 {
 	const char *why;
@@ -129,7 +130,7 @@ static int make_point(const char *dir, const char *name)
 	return mkdirat(fd, name, 0755) < 0 ? -errno : 0;
 }
 
-/* In a directory that begins empty the mount needs a directory to stand on. */
+/* Adds a layer inside a directory that begins empty, and makes its mount point there. */
 static bool serve_in(struct homes *h, const struct overlay_place *in, const char *path)
 {
 	AUTO_FREE char *parent = xstrndup(path, (size_t)(path_base(path) - 1 - path));
@@ -152,7 +153,7 @@ static enum fate serve_present(struct preparing *p, const char *path, bool share
 		return MOVED;
 	if (in && !in->empty)
 		return SERVED;
-	if (in) /* it begins empty in there in any case */
+	if (in) /* an empty directory needs nothing more */
 		return empty || serve_in(p->homes, in, path) ? SERVED : MOVED;
 	if (empty) {
 		AUTO_FREE char *label = path_label(path);
@@ -164,8 +165,8 @@ static enum fate serve_present(struct preparing *p, const char *path, bool share
 	return SERVED;
 }
 
-/* The first directory on the way that is missing, and that no rule lets be made on the host. Heap.
- */
+/* Returns the first missing directory of the path that no rule lets the agent make on the host.
+ * Heap. */
 static char *first_missing(const struct preparing *p, const char *path)
 {
 	size_t len = strlen(p->spec->home);
@@ -191,7 +192,7 @@ static void add_absent(struct homes *h, char *path, char *dir)
 	h->absent[h->n_absent] = (struct absent_home){0};
 }
 
-/* Nothing is there on the host: the keeper makes it at the agent's mkdir. */
+/* Serves a directory that is absent on the host: the keeper makes it at the agent's mkdir. */
 static enum fate serve_absent(struct preparing *p, const char *path)
 {
 	struct homes *h = p->homes;
@@ -230,7 +231,7 @@ static enum fate serve(struct preparing *p, const char *path, bool shared)
 		return serve_absent(p, path);
 	if (!real)
 		return MOVED;
-	/* A link to another disk is usual; a link to the home folder would show all of it. */
+	/* A link to another disk is usual; one to the home folder would show all of it. */
 	if (!str_eq(real, path) &&
 	    (path_is_beneath(s->home, real) || path_meets(real, s->folders) || shared))
 		return MOVED;
@@ -246,7 +247,8 @@ static int by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Programs whose cache a rule lets be read find the host's in the empty directory, too. */
+/* Adds layers for programs whose host caches a rule makes readable, in the empty directory as
+ * well. */
 static void show_granted(struct preparing *p, const char *shared)
 {
 	const char *const *list = NULL;
@@ -280,7 +282,8 @@ static int open_dir(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Notes whose directory it is. The lock keeps `cordon cache` and the end of other sessions away. */
+/* Locks dir, and records whose it is. The lock stops `cordon cache` and other sessions from
+ * removing it. */
 static int hold(struct preparing *p)
 {
 	const char *dir = p->homes->dir, *folder = p->spec->folders[0];
@@ -292,7 +295,7 @@ static int hold(struct preparing *p)
 	p->homes->lock = fd;
 	r = io_lock_shared(fd);
 	if (r == 0 && (fstat(fd, &st) < 0 || !io_is_at(dir, &st)))
-		r = -EAGAIN; /* the session that had the lock has removed it */
+		r = -EAGAIN; /* the session that held the lock has removed it */
 	if (r < 0 || faccessat(fd, "folder", F_OK, 0) == 0)
 		return r;
 	return io_write_file(fd, "folder", 0600, folder, strlen(folder), false);
@@ -372,7 +375,8 @@ void homes_done(struct homes *h)
 	*h = (struct homes){0};
 }
 
-/* Removes the empty directories in dir, and dir if nothing is left. Returns whether it is gone. */
+/* Removes the empty directories in dir, and dir if nothing is left. Returns whether dir was
+ * removed. */
 static bool drop_empty_in(const char *dir)
 {
 	AUTO_DIR DIR *d = opendir(dir);
@@ -384,15 +388,15 @@ static bool drop_empty_in(const char *dir)
 	return rmdir(dir) == 0 || errno == ENOENT;
 }
 
-/* The lock is that of a directory without a name from here on: a session that waits for it makes
- * the directory again. */
+/* Removes an unused dir. The lock is then on a directory without a name: a session that waits for
+ * it makes dir again. */
 static void drop_empty(const char *dir)
 {
 	AUTO_FREE char *own = path_join(dir, "own"), *over = path_join(dir, "over");
 	AUTO_FREE char *note = path_join(dir, "folder"), *points = path_join(dir, "points");
 	bool gone;
 
-	if (rmdir(points) < 0 && errno != ENOENT) /* an earlier session has made some */
+	if (rmdir(points) < 0 && errno != ENOENT) /* an earlier session has made points */
 		return;
 	gone = drop_empty_in(own);
 	if (drop_empty_in(over) && gone && (unlink(note) == 0 || errno == ENOENT))
@@ -406,7 +410,7 @@ static void drop_layers(const char *dir)
 	struct dirent *e;
 
 	if (d)
-		utimensat(AT_FDCWD, dir, NULL, 0); /* the last use */
+		utimensat(AT_FDCWD, dir, NULL, 0); /* the time of the last use */
 	while (d && (e = readdir(d))) {
 		AUTO_FREE char *layer = path_join(over, e->d_name);
 

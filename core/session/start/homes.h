@@ -28,9 +28,9 @@ struct session_spec;
  */
 struct homes {
 	char *dir;		      /* state_dir/homes/LABEL */
-	char *points;		      /* in it: what the gate shows; NULL: no gate */
+	char *points;		      /* the directory that the gate shows; NULL: no gate */
 	char **paths;		      /* overlays; NULL-terminated */
-	struct overlay_place *places; /* of each */
+	struct overlay_place *places; /* one for each */
 	size_t n;
 	struct absent_home *absent; /* ends with a NULL path */
 	size_t n_absent;
@@ -39,15 +39,15 @@ struct homes {
 	int lock; /* of dir, shared; 0: none */
 };
 
-/* cache: the folder's cache on the host; NULL: there are no homes of tools. */
+/* Prepares the layers. cache: the folder's cache on the host; NULL: the tools get no layers. */
 void homes_prepare(struct homes *h, const struct session_spec *spec, const struct policy *policy,
 		   const char *cache);
 void homes_done(struct homes *h);
 /*
- * After a session: removes layers without a change; and if it ran nothing, the whole directory,
- * if no session has written to it. lock: the session's, 0 if it had none. While another session
- * has the directory, nothing is removed.
+ * After a session: removes layers without changes and, if it ran nothing and no session has written
+ * to the directory, all of it. lock: the session's, 0: none. Removes nothing while another session
+ * uses the directory.
  */
 void homes_settle(const char *state_dir, const char *folder, int lock, bool ran);
-/* The directory below state_dir with what a folder's tools wrote. Heap. */
+/* Returns the directory below state_dir with what a folder's tools wrote. Heap. */
 char *homes_dir(const char *state_dir, const char *folder) MUST_USE;

@@ -39,8 +39,8 @@ static uint32_t seconds(const struct config *c, const char *key)
 }
 
 /*
- * Returns the limits of the safeguards. A headless run has those alone that the settings name:
- * `make clean` and `npm ci` must run unattended, and can be undone.
+ * Returns the limits of the safeguards. A headless run has only those that the settings name: `make
+ * clean` and `npm ci` must run unattended, and can be undone.
  */
 static struct guard_limits limits_of(const struct session_spec *spec)
 {
@@ -61,8 +61,8 @@ static struct guard_limits limits_of(const struct session_spec *spec)
 	return l;
 }
 
-/* Makes the pipe by whose end the sandbox ends. The plan gets the end that the keeper hands on; no
- * number is one of the agent's. */
+/* Makes the pipe whose end stops the sandbox. The plan gets the end that the keeper passes on; its
+ * number is none of the agent's. */
 static int make_lifeline(struct session *s, struct spawn_plan *plan, struct err *err)
 {
 	int fds[2], ends[2];
@@ -78,7 +78,7 @@ static int make_lifeline(struct session *s, struct spawn_plan *plan, struct err 
 	return ends[0] < 0 || ends[1] < 0 ? err_say(err, -EMFILE, "too many open files") : 0;
 }
 
-/* A session without an agent does not watch the folder. */
+/* Loads the names that the watch ignores. A session without an agent does not watch the folder. */
 static int load_ignored(struct ignored **ret, const struct session_spec *spec, struct err *err)
 {
 	AUTO_FREE char *text = NULL;
@@ -122,8 +122,8 @@ static void tell_slow(void *data)
 				"searched for .env files and for other names of protected files");
 }
 
-/* The working folders, and behind them the repositories that belong to them. Heap; strings are
- * borrowed. */
+/* Returns the working folders, then the repositories that belong to them. Heap; the strings are not
+ * copied. */
 static const char **with_repositories(const char *const *folders, const struct repositories *repos)
 {
 	size_t n = util_list_len(folders);
@@ -160,7 +160,7 @@ static void tell_denied(struct session *s, const struct repositories *repos)
 	}
 }
 
-/* Finds the proxies of the human's network, for all processes that are forked from here on. */
+/* Finds the proxies of the user's network, for all processes that are forked later. */
 static void find_upstreams(struct session *s, const struct session_spec *spec)
 {
 	AUTO_BUF struct buf notes = BUF_INIT;
@@ -174,7 +174,7 @@ static void find_upstreams(struct session *s, const struct session_spec *spec)
 		session_tell_note(s, line);
 }
 
-/* Tells the setup with --verbose: in a console as rows, else on standard error. */
+/* Reports the setup with --verbose: as rows in a console, else on standard error. */
 static void tell_setup(struct session *s, const struct session_spec *spec,
 		       const struct spawn_plan *plan)
 {
@@ -193,7 +193,7 @@ static void tell_setup(struct session *s, const struct session_spec *spec,
 	}
 }
 
-/* Says how commits can be signed, as git names no cause when it cannot. */
+/* Says how commits can be signed, as git does not tell why it cannot. */
 static void tell_signing(struct session *s, const struct session_spec *spec)
 {
 	static const char gpg[] =
@@ -230,7 +230,7 @@ static void tell_plan(struct session *s, const struct session_spec *spec,
 		session_list_lasting(s, plan->policy);
 }
 
-/* Returns what the settings and the session say to the keeper. */
+/* Returns the keeper's spec from the settings and the session. */
 static struct keeper_spec keeper_spec_of(const struct session *s, const struct session_spec *spec)
 {
 	const struct config *c = spec->config;
@@ -282,8 +282,7 @@ static int fork_keeper(struct session *s, struct keeper_spec *k, struct spawn_pl
 	plan->window = 0;
 	s->homes_lock = plan->homes.lock;
 	plan->homes.lock = 0;
-	/* The agent may run as the same user. It must not look into this process or its terminal.
-	 */
+	/* The agent may have the same user: it must not look into this process or its terminal. */
 	os_stay_private();
 	io_set_nonblock(pair[0], true);
 	s->client = client_new(pair[0], session_on_event, s);

@@ -27,7 +27,8 @@ static bool has_server(const char *type)
 	return str_one_of(type, types) || str_starts(type, "fuse");
 }
 
-/* A fatal signal ends such a wait; should it not, the child is left to whoever comes after us. */
+/* Returns whether the file system answers. A fatal signal ends such a wait; otherwise the child is
+ * left behind, and init reaps it. */
 static bool answers(const char *path)
 {
 	struct pollfd p = {.fd = -1, .events = POLLIN};
@@ -37,9 +38,9 @@ static bool answers(const char *path)
 	if (child == 0) {
 		struct statx st;
 
-		/* Nothing ends it while the server has its question: let it hold nothing. */
+		/* Nothing ends it while the server holds its request: close everything. */
 		os_close_range(0, ~0u);
-		/* That it answers with an error is an answer. */
+		/* An error is an answer, too. */
 		if (statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &st) <
 		    0)
 			_exit(1);

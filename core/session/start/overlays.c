@@ -17,7 +17,8 @@ char *overlay_dir(const char *state_dir, const char *session, size_t i, const ch
 	return xasprintf("%s/overlay/%s/%zu-%s", state_dir, session, i, path_base(path));
 }
 
-/* An upper directory that is empty still holds a change: of the mode of the whole. */
+/* Returns whether the mode of the directory itself has changed: an empty upper directory may still
+ * hold this change. */
 static bool has_other_mode(const char *upper, const char *path)
 {
 	struct stat st, host;
@@ -49,7 +50,7 @@ bool overlay_drop_empty(const char *dir)
 	return true;
 }
 
-/* Nothing goes but what is empty. False: there are changes. */
+/* Removes a layer that is empty. Returns false if it has changes. */
 static bool drop(const char *dir, const char *path)
 {
 	AUTO_FREE char *upper = path_join(dir, "upper");

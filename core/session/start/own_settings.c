@@ -1,4 +1,4 @@
-/* own_settings - settings of an agent for one folder alone: a copy, below its cache. */
+/* own_settings - settings of an agent for one folder only: a copy, below its cache. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/start/own_settings.h"
 
@@ -13,14 +13,14 @@
 #include "core/policy/policy.h"
 #include "core/policy/rules/rules.h"
 
-/* Settings, not what was said: what is larger stays where it is. */
+/* Limits of a copy: settings are small, larger files such as transcripts are left out. */
 #define BYTES_MAX   (32u << 20)
 #define ENTRIES_MAX 2048
 #define DEPTH_MAX   12
 
 static const char id_letters[] = "0123456789abcdef";
 
-/* ---- what settings say ----------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static bool is_word(const char *s, size_t len)
 {
@@ -29,7 +29,7 @@ static bool is_word(const char *s, size_t len)
 	return len && len <= 64 && strspn(s, letters) == len;
 }
 
-/* "NAME" or "NAME/BELOW": where below the directory the files lie; NULL: in itself. */
+/* Reads "NAME" or "NAME/BELOW". BELOW is where the files are below the directory; NULL: in it. */
 static const char *variable_of(const struct config *c, size_t *ret_len, const char **ret_below)
 {
 	const char *set = config_str(c, "sandbox.settings-variable");
@@ -45,7 +45,7 @@ static const char *variable_of(const struct config *c, size_t *ret_len, const ch
 	return set;
 }
 
-/* A profile by a path has no name that another start would know. */
+/* Returns whether a copy is possible. A profile named by a path has no name for the next start. */
 static bool possible(const struct config *c)
 {
 	const char *profile = config_profile(c), *below;
@@ -96,7 +96,7 @@ char *own_settings_env(const struct config *c, const char *dir)
 struct copying {
 	const struct policy *policy;
 	struct buf *left;
-	uint64_t bytes; /* that it may still have */
+	uint64_t bytes; /* bytes that may still be copied */
 	unsigned entries;
 };
 
@@ -106,7 +106,7 @@ static int leave(struct copying *c, const char *path)
 	return 0;
 }
 
-/* It may grow while it is read: no further than to its size. */
+/* Copies at most size bytes: the file may grow while it is read. */
 static int copy_bytes(int from, int to, uint64_t size)
 {
 	char room[65536];
@@ -144,7 +144,7 @@ static int copy_file(struct copying *c, const char *path, int fd, uint64_t size,
 
 static int copy_any(struct copying *c, const char *path, int from, int to, int depth);
 
-/* A directory of which nothing may be read is not made either. Takes fd. */
+/* Copies a directory, unless no entry of it can be copied. Takes fd over. */
 static int copy_dir(struct copying *c, const char *path, int fd, int to, int depth)
 {
 	AUTO_DIR DIR *d = fdopendir(fd);
@@ -174,7 +174,7 @@ static int copy_dir(struct copying *c, const char *path, int fd, int to, int dep
 	return r;
 }
 
-/* The last name of path, which lies in `from`. */
+/* Copies the file or directory at the last name of path, in the directory `from`. */
 static int copy_any(struct copying *c, const char *path, int from, int to, int depth)
 {
 	AUTO_CLOSE int fd = openat(from, path_base(path),
@@ -213,7 +213,7 @@ static int copy_all(struct copying *c, const struct config *config, int to)
 	return r;
 }
 
-/* A directory in `at`, made when needed; nothing that an agent put there is followed. */
+/* Opens a directory in `at`, and makes it if needed. Follows no link: an agent may have made it. */
 static int enter(int at, const char *name)
 {
 	int fd;
@@ -224,7 +224,7 @@ static int enter(int at, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Whole or not at all: under another name first. */
+/* Makes the copy under another name and renames it, so that it exists as a whole or not at all. */
 static int make(struct copying *c, const struct config *config, int own, const char *name)
 {
 	AUTO_FREE char *fresh = xasprintf(".%s.new", name);
@@ -246,10 +246,10 @@ static int make(struct copying *c, const struct config *config, int own, const c
 	return MIN(r, 0);
 }
 
-/* ---- what other programs keep there -----------------------------------------------------------
+/* ---- links for other programs -----------------------------------------------------------------
  */
 
-/* "~/.config" of "~/.config/opencode/opencode.json", where that is the directory of many programs;
+/* Returns "~/.config" for "~/.config/opencode/opencode.json" if many programs use this directory,
  * else NULL. Heap. */
 static char *shared_dir(const struct config *config, const char **ret_below)
 {
@@ -270,9 +270,9 @@ static char *shared_dir(const struct config *config, const char **ret_below)
 	return NULL;
 }
 
-/* XDG_CONFIG_HOME is obeyed by what the agent runs, too. So what lies beside the agent's directory
- * is there by links. At each start: something may have come. The agent may have put what it likes
- * there: a name that is taken stays. */
+/* Links what is beside the agent's directory, as programs that the agent runs use XDG_CONFIG_HOME,
+ * too. Runs at each start, for new entries. A name that exists stays: the agent may have made
+ * it. */
 static int link_others(const struct config *config, int own, const char *name)
 {
 	const char *below = NULL;

@@ -1,4 +1,4 @@
-/* repository - git directories outside the working folders that belong to them. */
+/* repository - git directories outside the working folders that belong to these. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/start/repository.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- pointers -------------------------------------------------------------------------------- */
 
-/* Does GIT/gitdir, as `git worktree add` writes it, name this folder's `.git`? */
+/* Returns whether GIT/gitdir, as `git worktree add` writes it, names this folder's `.git`. */
 static bool names_worktree(const char *git_dir, const char *folder)
 {
 	AUTO_FREE char *dot = git_pointer(git_dir, "gitdir", "");
@@ -49,7 +49,7 @@ static void look_at_setting(void *data, const char *section, const char *name, c
 	s->found = real && str_eq(real, s->folder);
 }
 
-/* Does the configuration of a submodule's git directory name this folder? */
+/* Returns whether the configuration of a submodule's git directory names this folder. */
 static bool names_checkout(const char *git_dir, const char *folder)
 {
 	struct search s = {.git_dir = git_dir, .folder = folder};
@@ -63,7 +63,7 @@ static bool names_checkout(const char *git_dir, const char *folder)
 
 /* ---- one folder ------------------------------------------------------------------------------ */
 
-/* A git directory of this user: nothing that belongs to someone else is handed to an agent. */
+/* Returns whether it is a git directory of this user: the agent gets no one else's. */
 static bool is_mine(const char *common)
 {
 	struct stat st;
@@ -72,7 +72,7 @@ static bool is_mine(const char *common)
 	       io_has(common, "HEAD") && io_has(common, "objects");
 }
 
-/* Is git_dir COMMON/worktrees/NAME? */
+/* Returns whether git_dir is COMMON/worktrees/NAME. */
 static bool is_worktree_of(const char *git_dir, const char *common)
 {
 	const char *below = path_below(git_dir, common);
@@ -150,8 +150,8 @@ static bool is_denied(const struct policy *p, const char *dir)
 	       policy_check_read(p, RULE_READ, head, &why) >= POLICY_DENY;
 }
 
-/* Reads the rules when the first repository is found: most folders have none outside. A rule with a
- * fault stops the session later. */
+/* Returns whether rules deny the repository. Reads them at the first repository only, as most
+ * folders have none outside. A faulty rule stops the session later. */
 static bool rules_deny(struct policy **p, const struct policy_spec *about,
 		       const struct repository *r)
 {

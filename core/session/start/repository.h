@@ -1,4 +1,4 @@
-/* repository - git directories outside the working folders that belong to them. */
+/* repository - git directories outside the working folders that belong to these. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,31 +8,32 @@ struct policy_spec;
 
 /*
  * In a linked worktree or a submodule's checkout `.git` is a file, "gitdir: PATH". That directory,
- * and the one that its file `commondir` names, hold what git needs: they are taken into a session
- * as places that belong to the folder (keeper_spec). `.git` may be the agent's work, so the
- * directory has to name this folder, too: in its file `gitdir` (git-worktree(1), gitrepository-
- * layout(5)), or as core.worktree in its configuration. Nothing below a working folder can make a
- * directory outside of it do that.
+ * and the one that its file `commondir` names, hold files that git needs: a session takes them as
+ * places that belong to the folder (keeper_spec). `.git` may be the agent's work, so the directory
+ * has to name this folder, too: in its file `gitdir` (git-worktree(1),
+ * gitrepository-layout(5)), or as core.worktree in its configuration. No file in a working folder
+ * can make a directory outside do that.
+ *
  * Threads: no state.
  */
 enum repository_kind {
-	REPOSITORY_INSIDE,  /* nothing outside of the folder is named */
-	REPOSITORY_OWN,	    /* a directory that names the folder as well */
+	REPOSITORY_INSIDE,  /* it names nothing outside the folder */
+	REPOSITORY_OWN,	    /* a directory that also names the folder */
 	REPOSITORY_STRANGE, /* any other directory */
 	REPOSITORY_GONE,    /* there is none: git does not work outside either */
 };
 
 struct repository {
 	char *git_dir; /* NULL: REPOSITORY_INSIDE, or `.git` cannot be read */
-	char *common;  /* the same directory where nothing is shared */
+	char *common;  /* the same directory if nothing is shared */
 };
 
-/* Both are resolved. ret is filled whatever the kind. */
+/* Finds the repository of a folder. Both paths are resolved. Fills ret for each kind. */
 enum repository_kind repository_find(struct repository *ret, const char *folder);
 void repository_done(struct repository *r);
 
-/* The repositories of a session. The lists end with NULL and are heap; git_dirs has one for each
- * folder with its git directory outside, and common has each of their common directories once. */
+/* The repositories of a session, as NULL-terminated heap lists. git_dirs has one for each folder
+ * with an outside git directory; common has each of their common directories once. */
 struct repositories {
 	char **common, **git_dirs, **denied;
 	size_t n_common, n_git_dirs, n_denied;
@@ -40,7 +41,7 @@ struct repositories {
 
 /*
  * Finds the repositories of about->folders that are REPOSITORY_OWN. A repository is left out if it
- * holds one of the folders, lies in one, or lies in a place of `others` (lists with NULL at their
+ * contains one of the folders, or is in one or in a place of `others` (lists with NULL at their
  * end, or NULL). `denied` gets repositories that a rule denies reading: a session could read all.
  */
 void repositories_find(struct repositories *ret, const struct policy_spec *about,

@@ -1,4 +1,4 @@
-/* setup - says in words what a session is about to let its agent see and do. */
+/* setup - describes what a session is about to let its agent see and do. */
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* The table of hidden places is long, and few of them exist on one host. */
+/* Lists the hidden places that exist: the table is long, and few exist on one host. */
 static void tell_hidden(const struct spawn_plan *p, const char *home, struct buf *out)
 {
 	AUTO_FREE const char **there = xcalloc(p->n_hidden + 1, sizeof(*there));

@@ -1,4 +1,4 @@
-/* signing - finds out whether git signs commits in a folder with keys that are not inside. */
+/* signing - finds out whether git signs commits with keys that are not available inside. */
 /* SPDX-License-Identifier: MIT */
 #include "core/session/start/signing.h"
 
@@ -19,7 +19,7 @@ struct found {
 	bool commits, by_ssh;
 };
 
-/* git-config(1), Values. */
+/* Returns whether the value is true (git-config(1), Values). */
 static bool is_true(const char *value)
 {
 	static const char *const words[] = {"true", "yes", "on", "1"};

@@ -1,12 +1,12 @@
-/* signing - finds out whether git signs commits in a folder with keys that are not inside. */
+/* signing - finds out whether git signs commits with keys that are not available inside. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
 enum signing {
 	SIGNING_NONE,
-	SIGNING_GPG, /* by gpg, or gpgsm: their homes are hidden */
-	SIGNING_SSH, /* gpg.format=ssh: needs the ssh-agent (--ssh-agent) */
+	SIGNING_GPG, /* with gpg or gpgsm, whose homes are hidden */
+	SIGNING_SSH, /* gpg.format=ssh: it needs the ssh-agent (--ssh-agent) */
 };
 
-/* Reads the settings of git for the repository of the folder, without files that they include. */
+/* Reads git's settings for the repository of the folder, without the files that they include. */
 enum signing signing_of(const char *folder, const char *home);

@@ -8,7 +8,7 @@
 struct policy;
 
 /*
- * Owns every string and list that `spec` borrows, and the policy.
+ * Owns every string and list in `spec`, and the policy.
  * Life: spawn_plan_new() -> keeper_fork() -> spawn_plan_free() in cordon; the keeper keeps its
  * copy.
  */
@@ -21,11 +21,11 @@ struct spawn_plan {
 	char *tools;	      /* as spec.tools */
 	char *resolv;	      /* as spec.resolv */
 	char *ca;	      /* as spec.ca */
-	int window;	      /* the lock of spec.window; 0: none */
-	const char **sockets; /* the human's and the broker's */
+	int window;	      /* lock of spec.window; 0: none */
+	const char **sockets; /* the user's and the broker's */
 	char **hidden;
 	size_t n_hidden;
-	/* Of tools; and with them --overlay. */
+	/* Those of tools, and of --overlay. */
 	struct homes homes;
 	const char **overlays;
 	struct overlay_place *places;
@@ -36,8 +36,8 @@ struct spawn_plan {
 int spawn_plan_new(struct spawn_plan **ret, const struct session_spec *spec, const char *session,
 		   struct err *err) MUST_USE;
 void spawn_plan_free(struct spawn_plan *p);
-/* setup.c: describes the sandbox, a line a subject: folders, places, hidden paths, limits, rules,
- * variables. */
+/* setup.c: describes the sandbox, one line for each subject: folders, places, hidden paths, limits,
+ * rules, variables. */
 void spawn_tell_setup(const struct spawn_plan *p, const struct session_spec *spec, struct buf *out);
 /* Around all that adds to the policy. The end returns -ETIME where the search for secrets has left
  * directories out, whose files could be read. With sandbox.search-seconds = 0 a note says so
@@ -53,12 +53,12 @@ int spawn_window(struct spawn_plan *p, const struct session_spec *spec, struct e
 void spawn_window_env(struct spawn_plan *p);
 /* For spawn_plan_new(), when all else is filled in. */
 void spawn_sockets(struct spawn_plan *p);
-/* Add the sockets of the broker before the policy is made, and the variables that announce them to
+/* Adds the broker's sockets before the policy is made. spawn_broker_env() adds the variables for
  * git and ssh after it. */
 void spawn_broker_sockets(struct spawn_plan *p, const struct session_spec *spec);
 void spawn_broker_env(struct spawn_plan *p, const struct broker *b);
-/* When all else is filled in. */
+/* Adds the secrets, when all else is filled in. */
 void spawn_secrets(struct spawn_plan *p, const struct session_spec *spec);
-struct vm_settings spawn_vm(const struct config *c); /* vm.*; strings are c's */
-/* Returns -EINVAL if one of these descriptors would let the agent reach more of the host. */
+struct vm_settings spawn_vm(const struct config *c); /* vm.*; c owns the strings */
+/* Returns -EINVAL if one of the descriptors would let the agent reach more of the host. */
 int spawn_check_stdio(const int stdio[3], bool network, struct err *err) MUST_USE;

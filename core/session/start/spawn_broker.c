@@ -1,4 +1,4 @@
-/* spawn_broker - what git and ssh inside are told of the broker. */
+/* spawn_broker - tells git and ssh inside of the broker. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -27,8 +27,8 @@ static void set(struct spawn_plan *p, char *setting)
 	free(setting);
 }
 
-/* An empty helper takes away those before it: they would look for a store that is not there, or
- * make one. */
+/* Sets git's helper. An empty helper removes the ones before it, which would look for a store that
+ * does not exist inside, or make one. */
 static void tell_git(struct spawn_plan *p, const char *path)
 {
 	AUTO_FREE char *helper = xasprintf("cache --socket '%s'", path);

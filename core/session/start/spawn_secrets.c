@@ -1,4 +1,4 @@
-/* spawn_secrets - placeholders inside, and which certificates programs there trust. */
+/* spawn_secrets - puts placeholders inside, and says which certificates programs there trust. */
 /* SPDX-License-Identifier: MIT */
 #include "core/base/path.h"
 #include "core/broker/broker.h"
@@ -8,7 +8,8 @@
 #include "core/session/session_priv.h"
 #include "core/session/start/spawn.h"
 
-/* Of OpenSSL and what is built on it; node; python's requests and pip; curl, git, cargo. */
+/* Variables of OpenSSL and programs built on it, node, python's requests and pip, curl, git,
+ * cargo. */
 static const char *const trusts[] = {"SSL_CERT_FILE=" CA_INSIDE,
 				     "NODE_EXTRA_CA_CERTS=" CA_INSIDE,
 				     "REQUESTS_CA_BUNDLE=" CA_INSIDE,
@@ -19,7 +20,8 @@ static const char *const trusts[] = {"SSL_CERT_FILE=" CA_INSIDE,
 				     "NIX_SSL_CERT_FILE=" CA_INSIDE,
 				     NULL};
 
-/* Where connections can be led through a process outside; elsewhere that is said. */
+/* Reads the secrets if connections can go through a process outside; otherwise says that they
+ * cannot. */
 int session_read_secrets(struct session *s, struct session_spec *spec, struct err *err)
 {
 	const char *const *lines = NULL;

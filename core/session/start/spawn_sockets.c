@@ -1,5 +1,4 @@
-/* spawn_sockets - sockets of the host that rules open: what the agent is told, and what the human.
- */
+/* spawn_sockets - tells the agent and the user of sockets of the host that rules open. */
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
@@ -15,7 +14,7 @@ static bool is_open(const struct spawn_plan *p, const char *path)
 	return policy_check_read(p->policy, RULE_UNIX, path, &reason) == POLICY_ALLOW;
 }
 
-/* Words for each that is known to give away more than it seems. */
+/* Adds a note for an open socket that gives away more than it seems. */
 static void note(void *data, const char *path, const char *words)
 {
 	struct spawn_plan *p = data;
@@ -25,7 +24,7 @@ static void note(void *data, const char *path, const char *words)
 			       xasprintf("a rule gives away %s (%s)", words, path));
 }
 
-/* A variable passes when what it names is open, with the name that shows inside. */
+/* Passes on a variable if the socket that it names is open, with the name that it has inside. */
 static void tell(struct spawn_plan *p, const char *variable)
 {
 	const char *value = getenv(variable);
@@ -37,7 +36,7 @@ static void tell(struct spawn_plan *p, const char *variable)
 		return;
 	setting = sockets_setting(variable, value, real);
 	p->env = env_set(p->env, (const char *const[]){setting, NULL}, NULL);
-	/* Whoever may talk to the X server needs its cookie. */
+	/* A client of the X server needs its cookie. */
 	if (str_eq(variable, "DISPLAY") && getenv("XAUTHORITY")) {
 		AUTO_FREE char *cookie = xasprintf("XAUTHORITY=%s", getenv("XAUTHORITY"));
 

@@ -1,4 +1,4 @@
-/* spawn_stdio - what the agent may be given as its standard input, output and error. */
+/* spawn_stdio - checks what the agent is given as standard input, output and error. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
