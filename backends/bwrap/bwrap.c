@@ -119,7 +119,8 @@ static int fail_with_words(struct namespaces *c, int code, struct err *err)
 	io_set_nonblock(c->words, true);
 	n = read(c->words, text, sizeof(text) - 1);
 	if (n <= 0)
-		return err_say(err, code, "bubblewrap ended without a word: see `cordon doctor`");
+		return err_say(err, code,
+			       "bubblewrap ended without a message: see `cordon doctor`");
 	text[n] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	return err_say(err, code, "%s%s: see `cordon doctor`",

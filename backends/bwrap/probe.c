@@ -97,7 +97,7 @@ static int try_program(char *found, size_t size)
 	found[strcspn(found, "\n")] = '\0';
 	mute = !*found;
 	if (mute)
-		snprintf(found, size, "it ended without a word");
+		snprintf(found, size, "it ended without a message");
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status || mute)
 		return -EIO;
 	snprintf(found + strlen(found), size - strlen(found), " (%s)", program);

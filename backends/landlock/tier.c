@@ -47,8 +47,8 @@ static int launch(struct sandbox **ret, struct door **ret_door, const struct spa
 			       abi);
 	if (spec->landlock_off)
 		return err_say(err, -EINVAL,
-			       "sandbox.landlock=off leaves this backend without a floor: "
-			       "choose --backend native");
+			       "sandbox.landlock=off leaves this backend without protection by the "
+			       "kernel: choose --backend native");
 	return sandbox_launch(&builder, ret, ret_door, spec, k, ret_status, err);
 }
 

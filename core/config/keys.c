@@ -28,7 +28,7 @@ static const struct config_key keys[] = {
 	{"sandbox.address-space", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "limit address space too; breaks node, Go and Java, which reserve far more than they use"},
 	{"sandbox.landlock", CONFIG_BOOL, "true", NULL, PROJECT_NEVER, NULL,
-	 "use Landlock; off only where the kernel lacks it and you accept a weaker floor"},
+	 "use Landlock; off only where the kernel lacks it and you accept weaker protection"},
 	{"sandbox.as-root", CONFIG_BOOL, "false", NULL, PROJECT_NEVER, NULL,
 	 "macOS: let the agent run as root where cordon runs as root and was not started with "
 	 "sudo; else such a session does not start"},

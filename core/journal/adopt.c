@@ -233,7 +233,7 @@ static int check_settled(int history, const char *folder, struct err *err)
 		return 0;
 	return err_say(err, -EOPNOTSUPP,
 		       "a step or an undo was interrupted in the history that is put aside for "
-		       "'%s': it can be taken over by the very directory alone",
+		       "'%s': only the original directory can take it over",
 		       folder);
 }
 
@@ -360,8 +360,8 @@ int journal_adopt(const struct journal_spec *spec, char **ret_was, struct err *e
 	if (r > 0 && !str_eq(f.was, spec->folder) && identity(AT_FDCWD, spec->folder, here) &&
 	    identity(AT_FDCWD, f.was, there) && str_eq(here, there))
 		return err_say(err, -EEXIST,
-			       "'%s' is still there, and it is this very folder or what this one "
-			       "is a snapshot of: undo there",
+			       "'%s' still exists, and is this folder under another name or the "
+			       "original of this snapshot: undo there",
 			       f.was);
 	r = open_own(&a, spec, f.was, err);
 	if (r == 0)

@@ -62,7 +62,7 @@ static const char *look_for_packed(const struct check *c, const char *slot)
 	int e = compressed_check(c->obj, slot);
 
 	if (e == -ENOENT)
-		return "what was there is not in the store any more";
+		return "its old content is missing from the store";
 	return e < 0 ? "its content cannot be unpacked" : NULL;
 }
 
@@ -80,7 +80,7 @@ static const char *look_for(const struct check *c, const struct rec *r)
 	if (!o.mode && r->type == REC_CONTENT)
 		return look_for_packed(c, slot);
 	if (!o.mode)
-		return "what was there is not in the store any more";
+		return "its old content is missing from the store";
 	if (r->type == REC_CONTENT && !S_ISREG(o.mode))
 		return "its content is no file in the store";
 	return NULL;
@@ -296,13 +296,13 @@ static void check_state(struct check *c)
 	c->dir = "state";
 	if (fd < 0 || io_pread_full(fd, &state, sizeof(state), 0) != sizeof(state) ||
 	    memcmp(state.magic, STATE_MAGIC, 8) != 0) {
-		damaged(c, "cannot be read: the next start makes it anew");
+		damaged(c, "cannot be read: the next start writes it again");
 		return;
 	}
 	if (MAX(kept, undone) >= state.next_id)
-		damaged(c, "would give a number again that a step has");
+		damaged(c, "would give a new step the number of an existing step");
 	if (c->last_seq >= MAX(state.next_seq, state.reserved_seq))
-		damaged(c, "would give a number again that a record has");
+		damaged(c, "would give a new record the number of an existing record");
 }
 
 int journal_verify(struct journal *j, void (*say)(void *data, const char *words), void *data,

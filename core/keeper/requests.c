@@ -77,7 +77,7 @@ static void serve_group(struct keeper *k, struct wire_in *in)
 	struct err err = {0};
 
 	if (!in->bad && group_from_cordon(k, name, &err) < 0)
-		keeper_note(k, "a turn of the agent is no step of its own: %s", err.text);
+		keeper_note(k, "the agent's turn has no step of its own: %s", err.text);
 }
 
 static void serve_revoke(struct keeper *k, uint64_t rule)

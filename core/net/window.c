@@ -41,11 +41,10 @@ int window_reserve(struct net_window *w, const char *state_dir, int *ret_lock, s
 
 	if (w->count == 0 || (given && (given < WINDOW_LEAST || last > UINT16_MAX)) ||
 	    (!given && w->count > WINDOW_LAST - WINDOW_FIRST + 1))
-		return err_say(
-			err, -EINVAL,
-			"listening ports: %u from %u on are no window: take ports from %d to "
-			"65535",
-			w->count, given ? given : WINDOW_FIRST, WINDOW_LEAST);
+		return err_say(err, -EINVAL,
+			       "listening ports: %u ports from %u on do not fit: choose a range "
+			       "between %d and 65535",
+			       w->count, given ? given : WINDOW_FIRST, WINDOW_LEAST);
 	if (r == 0) {
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		r = fd < 0 ? -errno : 0;

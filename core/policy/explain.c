@@ -41,7 +41,7 @@ static void add_builtin(struct findings *f, const struct builtin *b, const char 
 	struct policy_finding *to = explain_add(f);
 
 	to->verdict = policy_word(b->verdict);
-	to->words = b->reason ? b->reason : "nothing speaks against it";
+	to->words = b->reason ? b->reason : "no built-in protection covers it";
 	if (b->verdict == POLICY_VET)
 		to->words = "git obeys it; only settings that cannot run anything pass without a "
 			    "question";
@@ -130,7 +130,7 @@ size_t policy_explain(struct policy *p, enum rule_kind kind, const char *path,
 		built_lost = NULL;
 	}
 	if (b.final)
-		rule_lost = "nothing uncovers this place";
+		rule_lost = "no rule makes this place visible";
 	if (strict && verdict_of_rule(u.rule->verdict) > v) {
 		add_rules(&f, p->untrusted, kind, path, NULL);
 		rule_lost = rule_lost ? rule_lost : "the project's file makes it stricter";

@@ -245,7 +245,7 @@ static void on_step_end(struct session *s, const struct client_event *ev)
 
 static void on_step_undone(struct session *s, const struct client_event *ev)
 {
-	AUTO_FREE char *words = xasprintf("those inside rolled '%s' back", ev->command);
+	AUTO_FREE char *words = xasprintf("a program inside rolled '%s' back", ev->command);
 
 	model_add_row(&s->model, ROW_NOTE, ev->step, 0, 0, "undo", words, NULL);
 	session_audit(s, &(struct audit_entry){

@@ -404,11 +404,10 @@ void session_turn(struct session *s)
 static void say_slow(struct session *s)
 {
 	if (s->on->stopped)
-		s->on->stopped(
-			s->data,
-			"the keeper is still at work, or waits for a file system that does not "
-			"answer: after a minute it is left to end by itself, and the folder "
-			"is taken until then");
+		s->on->stopped(s->data,
+			       "the keeper is still at work, or waits for a file system that does "
+			       "not answer: after a minute cordon ends without it, and no session "
+			       "can start in the folder until the keeper has ended");
 }
 
 static void drain_keeper(struct session *s)

@@ -42,7 +42,7 @@ umount $real
 
 printf '#!/bin/sh\nexit 0\n' >"$TEST_TMP/mute" && chmod 755 "$TEST_TMP/mute"
 instead "$TEST_TMP/mute"
-refused "without a word" "mute"
+refused "without a message" "mute"
 umount $real
 
 # It reports a child that it does not have: the id map of another process must not be changed.

@@ -33,7 +33,7 @@ like "$(cat "$TEST_TMP/out")" "approve $id: " "by the name that was typed"
 like "$(cat "$TEST_TMP/out")" "once, step, session" "and says which are"
 "$CORDON" approve "$id" --extent tree >"$TEST_TMP/out" 2>&1
 is $? 1 "more than exactly this needs a scope"
-like "$(cat "$TEST_TMP/out")" "give a scope" "and says so"
+like "$(cat "$TEST_TMP/out")" "choose a longer scope" "and says so"
 ok "and it still waits" waits hooks/post-merge
 ok "approve lets it go on" "$CORDON" approve "$id"
 sees 'status=0' "the call has succeeded inside"

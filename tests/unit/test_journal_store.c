@@ -546,7 +546,7 @@ static void damage_is_found(void **state)
 	assert_damaged(f, "image");
 	change_byte(f, id, "post", 0);
 	assert_int_equal(renameat(objects, "2", fd, "aside"), 0);
-	assert_damaged(f, "'big': what was there is not in the store");
+	assert_damaged(f, "'big': its old content is missing from the store");
 	assert_int_equal(renameat(fd, "aside", objects, "2"), 0);
 	assert_sound(f);
 }

@@ -213,7 +213,7 @@ static int update(const struct commit_index *x, const struct buf *lines, struct 
 	size_t len;
 
 	if (in < 0)
-		return err_set(err, in, "hand names to git");
+		return err_set(err, in, "pass file names to git");
 	said = git_output(x->folder, GIT("update-index", "-z", "--index-info"), in, GIT_OUT_MAX,
 			  &len);
 	return said ? 0 : err_say(err, -EIO, "commit: git cannot write its index");

@@ -277,9 +277,7 @@ static int answer(const struct usage *u, const char *verb, int argc, char **argv
 		r = -EINVAL;
 	}
 	if (r == 0 && o.own_settings && (o.scope || o.extent || o.tree || o.up || o.time))
-		r = err_say(err, -EINVAL,
-			    "--own-settings: is an answer of its own, for this folder from now on: "
-			    "leave the other options out");
+		r = err_say(err, -EINVAL, "--own-settings: takes no other options: leave them out");
 	if (r == 0)
 		r = parse_time(&a, err);
 	if (r == 0)

@@ -233,7 +233,8 @@ static void put_times(struct page *p)
 	if (r->ended_us)
 		doc_say(&p->doc, "From %s to %s, exit status %d", began, ended, r->status);
 	else
-		doc_say(&p->doc, "From %s; the log has no end of it: it runs, or was killed",
+		doc_say(&p->doc,
+			"From %s; the log has no end: the session still runs, or was killed",
 			began);
 	doc_item(&p->doc, false);
 }

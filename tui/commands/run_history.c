@@ -46,7 +46,7 @@ static void say_line(void *data, const char *words)
 
 static void say_unknown(const char *why)
 {
-	fprintf(stderr, "cordon: whether history was rewritten is not known: %s\n", why);
+	fprintf(stderr, "cordon: could not check whether git history was rewritten: %s\n", why);
 }
 
 static void look_at(struct history *h, const char *git_dir)

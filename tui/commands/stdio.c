@@ -50,7 +50,7 @@ static void say(struct bridge *b, const char *words)
 		return;
 	}
 	if (b->unsaid)
-		buf_fmt(&line, "cordon: messages that there was no room for: %zu\n", b->unsaid);
+		buf_fmt(&line, "cordon: messages left out for lack of room: %zu\n", b->unsaid);
 	b->unsaid = 0;
 	buf_str(&line, "cordon: ");
 	text_escape(&line, words, strlen(words));

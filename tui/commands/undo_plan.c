@@ -43,7 +43,7 @@ static const char *beside_of(const struct undo_entry *e)
 static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e)
 {
 	if (e->lost)
-		return "   LOST: what was there is not kept; stays as it is";
+		return "   LOST: the content before the step is not kept; stays as it is";
 	if (e->conflict && p->kind == UNDO_PATHS)
 		return "   CONFLICT: changed since that step, and not by later steps alone";
 	if (e->later)
@@ -54,9 +54,9 @@ static const char *fate_of(const struct undo_plan *p, const struct undo_entry *e
 		return "   outside the folder: stays as it is (--all-places undoes it)";
 	switch (e->fate) {
 	case FATE_KEPT:
-		return e->conflict ? "   changed by someone else since: stays as it is"
-				   : "   back already, or hangs together with what stays: stays as "
-				     "it is";
+		return e->conflict
+			       ? "   changed by someone else since: stays as it is"
+			       : "   back already, or tied to a path that stays: stays as it is";
 	case FATE_MERGED:
 		return "   changed by someone else since: merged";
 	case FATE_MARKED:

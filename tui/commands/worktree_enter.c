@@ -27,8 +27,8 @@ static int make(const char *main, const char *name, const char *place, struct er
 	if (r < 0)
 		return err_wrap(err, r, "worktree '%s'", name);
 	if (r > 0)
-		return err_say(err, -EIO, "worktree '%s': git made none (its words are above)",
-			       name);
+		return err_say(err, -EIO,
+			       "worktree '%s': git could not make it: its message is above", name);
 	return 0;
 }
 
@@ -65,7 +65,8 @@ static int fill(const char *top, const char *place, const char *name, const stru
 	if (r == 0 && w->step)
 		r = fill_as_of(f, w->step, false, err);
 	if (r < 0)
-		return err_wrap(err, r, "worktree %s has not all files (cordon worktree drop %s)",
+		return err_wrap(err, r,
+				"worktree %s is incomplete: cordon worktree drop %s removes it",
 				place, name);
 	return r;
 }

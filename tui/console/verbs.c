@@ -167,7 +167,8 @@ static void verb_restart(void *data)
 		host_leave(h);
 		return;
 	}
-	host_say(h, "The console that has started the agent is gone: end it, then cordon run.");
+	host_say(h,
+		 "The console that started the agent is closed: end the session, then cordon run.");
 }
 
 static int verb_own_settings(void *data, uint64_t ask, struct err *err)

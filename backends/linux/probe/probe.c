@@ -326,9 +326,8 @@ static const struct trial namespaces[] = {
 
 static const struct trial shared[] = {
 	{"Landlock", try_landlock, BACKEND_FILES, true,
-	 "boot Linux 5.19 or later with landlock among lsm=; or accept one floor fewer: cordon run "
-	 "--set "
-	 "sandbox.landlock=off"},
+	 "boot Linux 5.19 or later with landlock among lsm=; or accept weaker protection: cordon "
+	 "run --set sandbox.landlock=off"},
 	{"openat2", try_openat2, BACKEND_UNDO, true,
 	 "Linux 5.6 or later is needed; in a container: relax its seccomp profile"},
 	{"trapped system calls", probe_notify, BACKEND_UNDO, true,
@@ -338,7 +337,8 @@ static const struct trial shared[] = {
 	{"descriptors of others (pidfd_getfd)", probe_getfd, BACKEND_UNDO, true,
 	 probe_getfd_remedy},
 	{"signals wait for held calls", probe_wait_killable, 0, false,
-	 "Linux 5.19 or later; without it an interrupted call is matched with its second try"},
+	 "Linux 5.19 or later; without it a call that a signal interrupts is recognised when the "
+	 "program tries again"},
 	{"control groups", try_cgroup, BACKEND_LIMITS, false,
 	 "run cordon from a systemd user session (systemd-run --user --scope cordon ...) for "
 	 "limits of the "

@@ -127,12 +127,11 @@ static int check_host(const struct spawn_spec *spec, struct err *err)
 	abi = landlock_abi();
 	if (abi >= LANDLOCK_ABI_NEEDED)
 		return 0;
-	return err_say(
-		err, -EOPNOTSUPP,
-		"%s: boot a kernel of 5.19 or later with landlock among its lsm=, or accept the "
-		"mounts as the only floor with --set sandbox.landlock=off",
-		abi ? "this kernel's Landlock (ABI 1) would break renames"
-		    : "this kernel has no Landlock, or it is switched off");
+	return err_say(err, -EOPNOTSUPP,
+		       "%s: boot a kernel of 5.19 or later with landlock among its lsm=, or accept "
+		       "weaker protection (mounts alone) with --set sandbox.landlock=off",
+		       abi ? "this kernel's Landlock (ABI 1) would break renames"
+			   : "this kernel has no Landlock, or it is switched off");
 }
 
 static int open_door(struct sandbox *sb, const struct filter_spec *filter,
@@ -271,8 +270,8 @@ static int start(struct sandbox *sb, const struct builder *builder, struct door 
 	}
 	if (r == 0 && sb->plan.read == READ_TRAP && spec->landlock_off)
 		r = err_say(err, -EINVAL,
-			    "sandbox.landlock=off leaves reading without a floor here: use --mode "
-			    "static, or a host with FUSE");
+			    "with sandbox.landlock=off nothing in the kernel limits reading here: "
+			    "use --mode static, or a host with FUSE");
 	if (r == 0 && sb->plan.own)
 		r = prepare_alone(sb, spec, &filter, &floor, err);
 	if (r == 0)

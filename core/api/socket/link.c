@@ -135,7 +135,9 @@ static int greet(struct link *l, struct err *err)
 	if (str_eq(link_field(l, "type"), "reply"))
 		return err_say(err, -EUSERS, "session %s: %s", l->session, link_field(l, "error"));
 	if (!str_eq(link_field(l, "version"), "1"))
-		return err_say(err, -EPROTO, "session %s: of another version of cordon",
+		return err_say(err, -EPROTO,
+			       "session %s: another version of cordon started it: use that "
+			       "version, or end the session in its own console",
 			       l->session);
 	l->pending = strtoull(link_field(l, "pending"), NULL, 10);
 	if (*link_field(l, "own_settings") && !str_eq(link_field(l, "own_settings"), "null"))

@@ -139,7 +139,7 @@ static int read_then(struct journal *j, int64_t id, const struct change *c, bool
 	else if (r == -EINVAL)
 		*why = NO_FILE;
 	else if (r == -EACCES || r == -EPERM)
-		*why = "it is another's, and not ours to read";
+		*why = "it belongs to another user and cannot be read";
 	if (!*why && err)
 		*err = words;
 	return *why ? 1 : r;
@@ -223,7 +223,7 @@ static int find_ends(const struct story *s, int root, char **name, struct ends *
 		if (!c)
 			continue;
 		if (ret->far && !joins(s, ret->far, c)) {
-			*why = "it was removed or made between the steps, by somebody else";
+			*why = "you or another program removed or made it between the steps";
 			return 1;
 		}
 		ret->far = c;

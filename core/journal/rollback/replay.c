@@ -85,8 +85,8 @@ void replay_say_fresh(struct record_replay *p, const char *path)
 	p->j->reported_fresh = p->j->urgent = true;
 	text_escape(&shown, path, strlen(path));
 	journal_say(p->j,
-		    "new file at '%s' (perhaps not alone), with the content that it had: the old "
-		    "one is still open for writing, or has another name",
+		    "'%s' (and perhaps others) is a new file with the old content: the old file is "
+		    "still open for writing, or has another name",
 		    shown.data);
 }
 
@@ -296,8 +296,8 @@ int replay_set_attrs(struct record_replay *p, int fd, struct span meta)
 
 	if (e > 0 && !p->to->recorded)
 		journal_say(p->j,
-			    "'%s' (perhaps not alone) does not have its owner, mode or attributes "
-			    "back: they are not ours to set",
+			    "'%s' (and perhaps others) did not get its owner, mode or attributes "
+			    "back: only its owner or root can set them",
 			    p->r->path);
 	p->to->recorded |= e > 0;
 	return MIN(e, 0);

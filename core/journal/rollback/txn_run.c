@@ -96,7 +96,8 @@ static int turn_round(struct txn *list, size_t n)
 		placed_end(list[i].j); /* after a failure the notes may be wrong */
 		/* Without the word "back" the next start would go on in the old direction. */
 		if (txn_write(&list[i]) < 0)
-			log_warn("journal", "a rollback that turned round could not be noted");
+			log_warn("journal",
+				 "the end of a cancelled rollback could not be recorded");
 	}
 	r = move_all(list, n, NULL);
 	return r < 0 ? r : txns_arrive(list, n);

@@ -318,8 +318,8 @@ static int ready(struct journal *j, struct err *err)
 	/* The user asked before the earlier rollback was finished: going on might undo too much. */
 	if (r == 0 && stuck)
 		return err_say(err, -EAGAIN,
-			       "nothing was undone now: an earlier rollback had stopped half-way "
-			       "and has been finished: look at `cordon log`, then ask again");
+			       "an interrupted rollback was finished first, and nothing else was "
+			       "undone: look at `cordon log`, then run it again");
 	return r;
 }
 

@@ -32,7 +32,8 @@ static int append_note(int dir, const struct buf *note)
 		return -errno;
 	r = io_write_all(fd, note->data, note->len);
 	if (r < 0 && ftruncate(fd, st.st_size) < 0)
-		log_warn("journal", "a torn note of an edit stays: %s", strerror(errno));
+		log_warn("journal", "an incomplete record of an edit from outside stays: %s",
+			 strerror(errno));
 	return r;
 }
 

@@ -381,7 +381,7 @@ static int note_stuck(struct step *s, const struct op_target *from, const struct
 			  .ino2 = to->obj.ino};
 
 	if (capture_push(&s->side, &rec) < 0)
-		step_mark_incomplete(s, "two files have changed places by a rename that failed");
+		step_mark_incomplete(s, "a rename failed half-way and left two files exchanged");
 	op_target_report(s, from, &from->obj, NULL);
 	op_target_report(s, to, &to->obj, NULL);
 	return -EIO;

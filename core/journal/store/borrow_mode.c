@@ -263,8 +263,10 @@ static int settle_one(struct journal *j, const struct loan_note *n)
 	int e = n->bad ? n->bad : give_back(j, n);
 
 	if (e < 0 && e != -ENOENT && e != -EBADMSG)
-		log_warn("journal", "a file of '%s' keeps a mode that was lent: %s", j->folder,
-			 strerror(-e));
+		log_warn(
+			"journal",
+			"a file in '%s' keeps the permissions that cordon gave it for a moment: %s",
+			j->folder, strerror(-e));
 	return unlinkat(j->store, n->name, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 

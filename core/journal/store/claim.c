@@ -171,7 +171,7 @@ static int try_once(struct journal *j, int dir, const struct claim *mine, const 
 	r = io_lock(lock);
 	if (r == -EWOULDBLOCK)
 		return err_say(err, -EAGAIN,
-			       "another cordon is about to start and does not go on: end it first");
+			       "another cordon is starting and does not respond: end it first");
 	if (r < 0)
 		return err_set(err, r, "claim the folder '%s'", j->folder);
 	r = check_all(dir, mine, err);

@@ -119,7 +119,9 @@ static int open_parts(struct journal *j, const struct journal_spec *spec, struct
 	roots_level(j);
 	r = borrow_settle(j);
 	if (r < 0)
-		return err_set(err, r, "give back what was lent in '%s'", j->folder);
+		return err_set(err, r,
+			       "restore the permissions that cordon changed for a moment in '%s'",
+			       j->folder);
 	reserve_open(j);
 	if (spec->upkeep && faccessat(j->store, ROLLBACK_FILE, F_OK, 0) == 0)
 		return err_say(

@@ -89,7 +89,9 @@ void reach_close(struct journal *j, struct reach *w)
 		int r = borrow_return(j, w->list[i].fd, w->list[i].was);
 
 		if (r < 0) /* the next start tries again */
-			log_warn("journal", "a directory of '%s' keeps a mode that was lent: %s",
+			log_warn("journal",
+				 "a directory in '%s' keeps the permissions that cordon gave it "
+				 "for a moment: %s",
 				 j->folder, strerror(-r));
 		close(w->list[i].fd);
 	}

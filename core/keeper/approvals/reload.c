@@ -63,8 +63,8 @@ static void wait_for_events(struct keeper *k)
 
 	r->at = 0;
 	if (!r->posts || keeper_watch(k, posts_fd(r->posts), on_event, k) < 0)
-		keeper_note(k, "rules that change are not read again before the next start: the "
-			       "system tells of no more files");
+		keeper_note(k, "changed rules take effect at the next start: the kernel watches no "
+			       "more files: raise fs.inotify.max_user_watches");
 }
 
 void reload_start(struct keeper *k)

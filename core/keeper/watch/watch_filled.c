@@ -83,14 +83,14 @@ static void renew(struct keeper *k, struct filled *in, const char *path)
 	text_escape(&shown, path, strlen(path));
 	if (r < 0)
 		keeper_warn(k,
-			    "a program outside has put a file at '%s' that those inside may still "
-			    "write to: look at it (%s)",
+			    "a program outside has put a file at '%s' that programs inside may "
+			    "still write to: check its content (%s)",
 			    shown.data, err.text);
 	else if (r > 0)
 		keeper_warn(k,
-			    "a program outside has put a file at '%s' that those inside had open, "
-			    "or had another name for: it is a new file now, with what it held a "
-			    "moment ago; look at it before it is used",
+			    "a program outside has put a file at '%s' that programs inside had "
+			    "open, or know by another name: cordon replaced it by a copy; check "
+			    "its content before you use it",
 			    shown.data);
 }
 

@@ -246,18 +246,19 @@ static bool is_whole(const struct model *m, const char *dir)
 static const char *refuse_held(const struct answer *a)
 {
 	if (a->extent != EXTENT_EXACT || (a->scope != SCOPE_ONCE && a->scope != SCOPE_SESSION))
-		return "a held step can be answered once or session, exactly";
-	return a->until ? "a held step is answered without a time" : NULL;
+		return "a held step can be answered for once or session, with extent exact";
+	return a->until ? "an answer to a held step takes no time: leave it out" : NULL;
 }
 
 static const char *refuse_bundle(const struct ask *ask, const struct answer *a)
 {
 	if (!ask->bundle || !*ask->bundle)
-		return "it is no file that a program keeps for itself: allow exactly what is asked";
+		return "the file is in no bundle of a program's own files: allow exactly what is "
+		       "asked";
 	if (a->scope != SCOPE_SESSION && a->scope != SCOPE_USER)
-		return "what a program keeps for itself is answered for session or user";
+		return "a bundle of a program's own files is answered for session or user";
 	if (a->scope == SCOPE_USER && (a->until || !a->allow))
-		return "for always it is allowed, and without a time";
+		return "a bundle of a program's own files can only be allowed, without a time";
 	return NULL;
 }
 
@@ -280,11 +281,13 @@ const char *answers_refusal(const struct model *m, const struct ask *ask, const 
 	if (ask->held)
 		return refuse_held(a);
 	if (a->scope == SCOPE_ONCE && a->extent != EXTENT_EXACT)
-		return "an answer for once is about exactly this: give a scope";
+		return "an answer for once covers exactly this request: choose a longer scope for "
+		       "more";
 	if (a->scope == SCOPE_ONCE && a->until)
-		return "an answer for once has no time: give a scope";
+		return "an answer for once takes no time: choose a longer scope, or leave the time "
+		       "out";
 	if (ask->own && (a->scope > SCOPE_SESSION || a->extent == EXTENT_BUNDLE))
-		return "what is done outside the sandbox is answered once or for the session";
+		return "a request to act outside the sandbox is answered for once or session";
 	if (a->scope > SCOPE_SESSION && !m->persists)
 		return "no settings can be written here: answer for the session at the most";
 	if (a->scope == SCOPE_STEP && !ask->has_step)

@@ -244,7 +244,9 @@ int session_answer(struct session *s, const char *by, uint64_t id, const struct 
 	int r;
 
 	if (!a)
-		return err_say(err, -ESRCH, "nobody waits for this any more");
+		return err_say(
+			err, -ESRCH,
+			"this request no longer waits: it was answered, or its program has ended");
 	given.allow = given.allow && !s->frozen;
 	refusal = answers_refusal(&s->model, a, &given);
 	if (refusal)
@@ -295,7 +297,9 @@ int session_own_settings(struct session *s, const char *by, uint64_t ask, struct
 	int r;
 
 	if (!a)
-		return err_say(err, -ESRCH, "nobody waits for this any more");
+		return err_say(
+			err, -ESRCH,
+			"this request no longer waits: it was answered, or its program has ended");
 	if (!profile)
 		return err_say(err, -EINVAL,
 			       "this session has no copy to offer: its agent's profile names no "

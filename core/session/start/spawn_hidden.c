@@ -48,11 +48,10 @@ static void note_closed(struct spawn_plan *p)
 	size_t n = policy_closed_whole(p->policy, &first);
 
 	if (n)
-		add_note(p,
-			 xasprintf("%zu directories of the system are closed as a whole, as there "
-				   "is too much to look for files in it that only root may read; "
-				   "one is %s; --ro shows it",
-				   n, first));
+		add_note(p, xasprintf("%zu system directories cannot be read inside, because they "
+				      "are too large to search for files that only root may read; "
+				      "one is %s; --ro DIR opens it",
+				      n, first));
 }
 
 #define SEARCH_MAX 86400 /* seconds */

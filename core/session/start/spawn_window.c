@@ -25,7 +25,9 @@ static int read_window(struct net_window *w, const struct config *c, struct err 
 	const struct net_addr usual = net_addr_v4(0x7f000001);
 
 	if (base < 0 || base > UINT16_MAX || count < 1 || count > UINT16_MAX)
-		return err_say(err, -EINVAL, "listening ports: %lld from %lld on are no window",
+		return err_say(err, -EINVAL,
+			       "listening ports: %lld ports from %lld on do not fit: choose a "
+			       "range up to 65535",
 			       (long long)count, (long long)base);
 	*w = (struct net_window){.on = true,
 				 .strategy = strategy_of(c),
