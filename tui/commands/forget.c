@@ -50,7 +50,7 @@ int adopt_history(const struct here *p, struct err *err)
 	from = folders_audit_path(p->state_dir, was);
 	to = folders_audit_path(p->state_dir, p->folder);
 	if (faccessat(AT_FDCWD, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || rename(from, to) < 0)
-		printf("The audit log of then stays at %s.\n", from);
+		printf("The audit log of that time stays at %s.\n", from);
 	fputs("The history of ", stdout);
 	show_text(was, strlen(was));
 	printf(" is that of %s now.\n", p->folder);
@@ -84,9 +84,9 @@ static int parse(const struct prune_options *o, struct journal_prune *what, stru
 	int r = 0;
 
 	if (!o->keep && !o->older_than && !o->size)
-		return err_say(err, -EINVAL,
-			       "--prune: how much may go: give --keep N, --older-than DAYS or "
-			       "--size BYTES");
+		return err_say(
+			err, -EINVAL,
+			"--prune: needs a limit: give --keep N, --older-than DAYS or --size BYTES");
 	if (o->keep) {
 		r = take_count("--keep", o->keep, INT64_MAX, &n, err);
 		what->steps = (size_t)n;
@@ -113,7 +113,7 @@ static int prune(struct journal *j, const struct here *p, struct journal_prune *
 	what->look_only = true;
 	r = journal_prune(j, what);
 	if (r == 0 && what->n == 0) {
-		printf("No step of %s has to go.\n", p->folder);
+		printf("No step of %s needs to be removed.\n", p->folder);
 		return 0;
 	}
 	if (what->n == 1)

@@ -95,7 +95,7 @@ static int gone(const struct undo_run *u, struct err *err)
 {
 	return err_say(err, -EPIPE, "%s",
 		       u->failed ? u->failed
-				 : "the keeper ended: the next start puts the folder right");
+				 : "the keeper ended: the next start repairs the folder");
 }
 
 static int run_job(struct session *s, const struct undo_run *u, uint64_t request, struct err *err)

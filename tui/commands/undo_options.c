@@ -184,8 +184,8 @@ static int check(const struct undo_options *o, struct err *err)
 {
 	if ((o->flags & UNDO_FORCE) && (o->flags & UNDO_KEEP_MINE))
 		return err_say(err, -EINVAL,
-			       "--force and --keep-mine: one goes over what you changed, the other "
-			       "leaves it: give one of them");
+			       "--force and --keep-mine: --force overwrites your edits, "
+			       "--keep-mine leaves them: give one of them");
 	if (o->how == UNDO_STEP && (o->flags & (UNDO_KEEP_MINE | UNDO_MERGE)))
 		return err_say(
 			err, -EINVAL,

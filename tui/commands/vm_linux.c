@@ -89,7 +89,7 @@ static int run(const struct here *p, const struct strings *w, struct vm_flags *o
 		return disk_list(p->state_dir, print_disk, &o->json, err);
 	r = disk_remove(p->state_dir, p->folder, err);
 	if (r == 0)
-		printf("What guests of %s had kept is gone.\n", p->folder);
+		printf("The guest's image of %s is removed.\n", p->folder);
 	return r;
 }
 

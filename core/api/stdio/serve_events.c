@@ -369,7 +369,7 @@ void serve_deny_unheard(struct serve *s)
 	for (size_t i = 0; i < m->n_asks;) {
 		uint64_t id = m->asks[i].id;
 
-		log_warn("approval", "denied: the input has ended, and nobody can answer: %s",
+		log_warn("approval", "denied: the input has ended, and no client can answer: %s",
 			 m->asks[i].path ? m->asks[i].path : "");
 		(void)!engine_answer(s->engine, "nobody: the input has ended", id, &no, NULL);
 		if (i < m->n_asks && m->asks[i].id == id)

@@ -443,10 +443,11 @@ static int find(struct journal *j, int64_t id, const struct change *c, bool afte
 			       "`cordon journal verify` says where",
 			       damaged, path);
 	if (r == -ESTALE && !after && content_unprotected(step))
-		return err_say(err, r,
-			       "what was at '%s' before step %" PRId64
-			       " is not kept, as the step was unprotected by then",
-			       path, id);
+		return err_say(
+			err, r,
+			"what was at '%s' before step %" PRId64
+			" is not kept, because the step was beyond the limits of undo by then",
+			path, id);
 	if (r == -ESTALE)
 		return err_say(err, r, "'%s' has been changed since", path);
 	return r < 0 ? unread(j, id, r, path, err) : 0;

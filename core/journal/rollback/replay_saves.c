@@ -38,8 +38,8 @@ static void say_left(struct journal *j, const char *path)
 		return;
 	j->urgent = true;
 	journal_say(j,
-		    "'%s' is left as it is: a program outside is saving by way of it; look at it, "
-		    "redo has what was to come there",
+		    "'%s' is left as it is, because a program outside uses it to save a file; look "
+		    "at it, redo has the version that was to be restored",
 		    shown.data);
 }
 

@@ -277,11 +277,12 @@ static int check(struct restore *r, struct err *err)
 				       path_of(r, i));
 	}
 	if (lost && rest)
-		return err_say(err, -ESTALE,
-			       "what was at '%s' before step %" PRId64
-			       " is not kept, as the step was unprotected by then: --dry-run shows "
-			       "what cannot come back, --force brings back the rest",
-			       lost, r->id);
+		return err_say(
+			err, -ESTALE,
+			"what was at '%s' before step %" PRId64
+			" is not kept, because the step was beyond the limits of undo by then: "
+			"--dry-run shows what cannot come back, --force brings back the rest",
+			lost, r->id);
 	return 0;
 }
 

@@ -100,8 +100,8 @@ static int rack_of(struct picker *p, const char *folder, const char *step, struc
 		return 0;
 	if (r < 0)
 		return err_say(p->err, r,
-			       "step %s has a part in '%s', which is out of reach here (%s): "
-			       "--force goes on without it",
+			       "step %s has a part in '%s', which cannot be opened (%s): --force "
+			       "goes on without it",
 			       step, folder, why.text);
 	for (size_t i = 0; i < p->pick->n; i++)
 		if (p->racks[i].j == j)

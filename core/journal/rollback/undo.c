@@ -205,7 +205,7 @@ static int refuse_barrier(const struct undo_plan *plan, struct err *err)
 	return err_say(err, -ESTALE,
 		       "'%s'%s changed from outside after step %" PRId64
 		       ": look at it, then use --keep-mine to leave such edits as they are, "
-		       "--merge, or --force to go over them (redo has them)",
+		       "--merge, or --force to overwrite them (redo has them)",
 		       b->n_paths ? b->paths[0] : "", count > 1 ? " and others were" : " was",
 		       b->after);
 }
@@ -239,25 +239,23 @@ static int refuse(struct journal *j, const struct undo_plan *plan, struct err *e
 		if (e->lost)
 			return err_say(
 				err, -ESTALE,
-				"what was at '%s%s%s'%s is not kept, as the step was unprotected "
-				"by "
-				"then: --dry-run shows what cannot come back, --force brings back "
-				"the rest",
+				"the content of '%s%s%s'%s before the step is not kept, because "
+				"the step was beyond the limits of undo by then: --dry-run shows "
+				"what cannot come back, --force brings back the rest",
 				base, slash, e->path, plan->n_stops > 1 ? " (and elsewhere)" : "");
 		if (e->beside)
 			return err_say(
 				err, -ESTALE,
 				"'%s%s%s'%s was also changed by a step that ran at the same time "
-				"and stays: undo that one as well if `cordon log` still has it, or "
-				"use --keep-mine to leave it out, --merge, or --force (what is "
-				"replaced can be had back with redo)",
+				"and stays: undo that step as well if `cordon log` still has it, "
+				"or use --keep-mine to leave the file out, --merge, or "
+				"--force (redo brings back what is replaced)",
 				base, slash, e->path, plan->n_stops > 1 ? " (and others)" : "");
 		name_overwritten(j, plan, e, &saved);
 		return err_say(
 			err, -ESTALE,
 			"'%s%s%s' has changed since%s%s%s%s: look at it, then use --keep-mine to "
-			"leave it out, --merge, or --force (what is replaced can be had back "
-			"with redo)%s",
+			"leave it out, --merge, or --force (redo brings back what is replaced)%s",
 			base, slash, e->path, e->linked ? " by another name of the file" : "",
 			plan->n_stops > 1 ? ", and others" : "",
 			e->why ? ", and cannot be merged: " : "", e->why ? e->why : "", saved.data);

@@ -304,7 +304,7 @@ int judge(const struct wish *w)
 			return r;
 		if (r > 0) {
 			v = POLICY_ASK;
-			reason = "a program of the host saves a protected file by way of it";
+			reason = "a program of the host uses it to save a protected file";
 		}
 	}
 	if (v != POLICY_ALLOW && missing(w))

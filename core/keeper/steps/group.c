@@ -247,7 +247,7 @@ static int roll_back(struct asked *a)
 	saving = saves_in_use(k);
 	if (saving)
 		return err_say(&a->err, -EBUSY,
-			       "a program outside is saving by way of '%s': wait, then abort",
+			       "a program outside uses '%s' to save a file: wait, then abort",
 			       path_base(saving));
 	watch_drain(k);
 	r = journal_check_held(k->group->step, &a->err);
