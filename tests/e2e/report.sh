@@ -121,7 +121,7 @@ agent 60 &
 running=$!
 is_there() { report | grep -q '0 B sent\|KiB sent'; }
 ok "a session that runs" wait_for 30 is_there
-like "$(report)" 'it runs, or was killed' "has no end"
+like "$(report)" 'the session still runs, or was killed' "has no end"
 
 # ---- more than network.bytes
 excess='[23]\.[0-9] KiB were sent to good.example:7: more than network.bytes = good.example 2k'
